@@ -1,0 +1,19 @@
+/** What long work tells while it runs. Modules emit facts; only `main` and `commands` print them. */
+export type Fact =
+  | { type: 'warning'; message: string }
+  | { type: 'preparing'; what: string }
+  | { type: 'waiting'; what: 'slot'; ahead: number }
+  | { type: 'step'; experiment: string; step: string }
+  | { type: 'sample'; experiment: string; stage: string; pair: number; value: number | null; wall_ms: number }
+  | { type: 'phase'; title: string }
+  | { type: 'log'; message: string }
+  | {
+      type: 'agent'
+      state: 'started' | 'done' | 'failed' | 'replayed'
+      label: string
+      phase: string | null
+      ms: number
+      message?: string
+    }
+
+export type Tell = (fact: Fact) => void

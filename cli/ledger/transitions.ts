@@ -1,0 +1,123 @@
+import type { Status } from './events.ts'
+
+/** Verbs that change an experiment. */
+export const VERBS = [
+  'seal',
+  'run',
+  'judge',
+  'confirm',
+  'audit',
+  'abort',
+  'discard',
+  'prune',
+  'restore',
+  'new',
+] as const
+export type Verb = (typeof VERBS)[number]
+
+/** What a verb makes of a status: the new status, `same`, or why it is refused. `judge` and `audit` decide by their findings. */
+export type Transition = { to: Status | 'same' | 'decided' } | { refused: string; hint: string }
+
+const refuse = (refused: string, hint: string): Transition => ({ refused, hint })
+const running = refuse('it is being judged', 'wait for it: assay wait --for ID')
+const settledKept = refuse(
+  'it is kept; a kept experiment is never edited',
+  'make a child: assay new --parent ID -m TEXT',
+)
+const gone = (status: Status): Transition =>
+  refuse(`it is ${status}`, 'bring it back first: assay restore ID')
+const unjudged = refuse('it has not been judged', 'run it first: assay run ID')
+const same: Transition = { to: 'same' }
+
+/** The one table of the life cycle: verb × status. The fold obeys it, the commands explain it. */
+export const TRANSITIONS: Record<Verb, Record<Status, Transition>> = {
+  seal: row({ open: same, rejected: same, failed: same, running, kept: settledKept }),
+  run: row({
+    open: { to: 'running' },
+    rejected: { to: 'running' },
+    failed: { to: 'running' },
+    running,
+    kept: settledKept,
+  }),
+  judge: row({
+    open: { to: 'decided' },
+    rejected: { to: 'decided' },
+    failed: { to: 'decided' },
+    running: { to: 'decided' },
+    kept: settledKept,
+  }),
+  confirm: row({ open: unjudged, running, kept: same, rejected: unkept(), failed: unkept() }),
+  audit: row({
+    open: unjudged,
+    running,
+    kept: { to: 'decided' },
+    rejected: same,
+    failed: same,
+    discarded: same,
+    pruned: same,
+    revoked: same,
+  }),
+  abort: row({
+    open: notRunning(),
+    running: { to: 'failed' },
+    kept: notRunning(),
+    rejected: notRunning(),
+    failed: notRunning(),
+  }),
+  discard: row({
+    open: { to: 'discarded' },
+    running,
+    kept: refuse('it is kept; kept work is pruned, never discarded', 'assay prune ID'),
+    rejected: { to: 'discarded' },
+    failed: { to: 'discarded' },
+    discarded: same,
+  }),
+  prune: row({
+    open: unkept(),
+    running,
+    kept: { to: 'pruned' },
+    rejected: unkept(),
+    failed: unkept(),
+    pruned: same,
+  }),
+  restore: row({
+    open: same,
+    running: same,
+    kept: same,
+    rejected: same,
+    failed: same,
+    discarded: { to: 'decided' },
+    pruned: { to: 'decided' },
+    revoked: { to: 'decided' },
+  }),
+  new: row({
+    open: refuse('it has no verdict yet', 'run it first, or take another parent: assay frontier'),
+    running,
+    kept: same,
+    rejected: refuse('it was rejected', 'repair it with assay run ID, or take a kept parent: assay frontier'),
+    failed: refuse(
+      'it could not be judged',
+      'repair it with assay run ID, or take a kept parent: assay frontier',
+    ),
+  }),
+}
+
+function unkept(): Transition {
+  return refuse('it is not kept', 'only a kept experiment can be confirmed or pruned; see assay status')
+}
+function notRunning(): Transition {
+  return refuse('it is not running', 'see assay status')
+}
+function row(cells: Partial<Record<Status, Transition>>): Record<Status, Transition> {
+  return {
+    open: gone('open'),
+    running,
+    kept: settledKept,
+    rejected: gone('rejected'),
+    failed: gone('failed'),
+    discarded: gone('discarded'),
+    pruned: gone('pruned'),
+    revoked: gone('revoked'),
+    ...cells,
+  }
+}
