@@ -1,0 +1,165 @@
+/**
+ * The one reader of events: `fold(state, event)` changes the state and says whether the event was accepted.
+ * First in file order wins, so writers need no lock: they propose, and read here what became of it. Pure: the
+ * same lines give the same state on every reader.
+ */
+import { unreachable } from '../result.ts'
+import type { Event } from './events.ts'
+import {
+  accepted,
+  attemptOf,
+  created,
+  judged,
+  move,
+  notStarted,
+  type Outcome,
+  refuse,
+  revoke,
+  sealed,
+  started,
+  withNode,
+} from './lifecycle.ts'
+import { bestOf, currentRound, lastJudged, nodeValue, type State } from './state.ts'
+
+export type { Outcome, Void } from './lifecycle.ts'
+
+export function fold(state: State, event: Event): Outcome {
+  if (event.key !== undefined && state.keys.has(event.key)) {
+    return refuse('repeated', `the key ${event.key} was used before`, 'the first answer stands')
+  }
+  const outcome = apply(state, event)
+  if (outcome.accepted) {
+    state.seq++
+    if (event.key !== undefined) {
+      state.keys.set(event.key, {
+        type: event.type,
+        experiment: 'experiment' in event ? event.experiment : null,
+      })
+    }
+  }
+  return outcome
+}
+
+function apply(state: State, event: Event): Outcome {
+  switch (event.type) {
+    case 'run_started':
+      if (state.run) return refuse('started', 'the run has started already', 'assay status')
+      state.run = event
+      state.knobs = event.knobs
+      return accepted
+    case 'configured':
+      if (!state.knobs) return notStarted
+      state.knobs = { ...state.knobs, ...event.changes }
+      state.configured.push(event)
+      return accepted
+    case 'created':
+      return created(state, event)
+    case 'sealed':
+      return sealed(state, event)
+    case 'started':
+      return started(state, event)
+    case 'judged':
+      return judged(state, event)
+    case 'confirmed':
+      return withNode(state, event.experiment, 'confirm', (node) => {
+        attemptOf(node, event.attempt)?.confirmed.push(event)
+        if (event.passed) node.flagged = false
+        else revoke(state, node, `a fresh measurement did not confirm it against ${event.against}`)
+        return accepted
+      })
+    case 'audited':
+      return withNode(state, event.experiment, 'audit', (node) => {
+        attemptOf(node, event.attempt)?.audited.push(event)
+        if (node.status !== 'kept') return accepted
+        const why = event.findings.map((finding) => finding.message).join('; ')
+        if (event.outcome === 'revoked') revoke(state, node, why)
+        else if (event.outcome === 'flagged') node.flagged = true
+        return accepted
+      })
+    case 'discarded':
+      return withNode(state, event.experiment, 'discard', (node) => {
+        node.why = event.why
+        node.discard_class = event.failure_class
+        move(state, node, 'discarded')
+        return accepted
+      })
+    case 'pruned':
+      return withNode(state, event.experiment, 'prune', (node) => {
+        node.why = event.why
+        move(state, node, 'pruned')
+        return accepted
+      })
+    case 'restored':
+      return withNode(state, event.experiment, 'restore', (node) => {
+        node.why = null
+        node.flagged = false
+        move(state, node, lastJudged(node)?.status ?? 'open')
+        return accepted
+      })
+    case 'round_opened': {
+      if (currentRound(state)) return refuse('round_open', 'a round is open', 'assay round close')
+      if (event.round !== state.rounds.length + 1)
+        return refuse('stale_round', 'another round opened first', 'ask again')
+      const best = bestOf(state)
+      state.rounds.push({
+        round: event.round,
+        opened: event,
+        briefed: null,
+        closed: null,
+        openedSeq: state.seq,
+        bestAtOpen: best && { experiment: best.id, value: nodeValue(best) },
+      })
+      return accepted
+    }
+    case 'round_briefed': {
+      const round = currentRound(state)
+      if (round?.opened.token !== event.token)
+        return refuse('stale_round', 'the token is not of the open round', 'assay round open')
+      if (round.briefed) return refuse('repeated', 'the round has its briefs', 'the first answer stands')
+      round.briefed = event
+      return accepted
+    }
+    case 'round_closed': {
+      const round = currentRound(state)
+      if (round?.opened.token !== event.token)
+        return refuse('stale_round', 'the token is not of the open round', 'assay round open')
+      round.closed = event
+      return accepted
+    }
+    case 'proposed':
+      state.ideas.push(...event.accepted)
+      return accepted
+    case 'drove':
+      state.activeMs += event.active_ms
+      if (event.phase === 'stop') state.driver = null
+      else state.driver = { driver: event.driver, owner: event.owner, since: event.at }
+      return accepted
+    case 'usage':
+      addUsage(state, event.usage)
+      return accepted
+    case 'stopped':
+      state.stopped = event.why
+      return accepted
+    case 'resumed':
+      state.stopped = null
+      return accepted
+    case 'noted':
+      state.notes.push(event)
+      return accepted
+    case 'healed':
+      return accepted
+    default:
+      return unreachable(event)
+  }
+}
+
+function addUsage(
+  state: State,
+  usage: { tokens_in: number | null; tokens_out: number | null; usd: number | null },
+): void {
+  state.usage.calls++
+  state.usage.tokensIn += usage.tokens_in ?? 0
+  state.usage.tokensOut += usage.tokens_out ?? 0
+  state.usage.usd += usage.usd ?? 0
+  if (usage.usd === null) state.usage.unknown++
+}

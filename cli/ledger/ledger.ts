@@ -1,0 +1,133 @@
+/** One run's ledger: append, read, heal. Writers propose; what the fold made of the proposal is the answer. */
+import { randomBytes } from 'node:crypto'
+import { fail, ok, type Problem, type Result } from '../result.ts'
+import { appendLine, readFrom, splitLines, type Torn } from './append.ts'
+import { type Draft, type Event, FORMAT, FORMAT_NAME } from './events.ts'
+import { fold, type Outcome, type Void } from './fold.ts'
+import { emptyState, type State } from './state.ts'
+
+/** What became of a proposal. A void one changed nothing; `because` says why. */
+export type Proposal<T extends Event = Event> =
+  | { accepted: true; event: T }
+  | { accepted: false; because: Void }
+
+const KNOWN = new Set<string>([
+  'run_started',
+  'configured',
+  'created',
+  'sealed',
+  'started',
+  'judged',
+  'confirmed',
+  'audited',
+  'discarded',
+  'pruned',
+  'restored',
+  'round_opened',
+  'round_briefed',
+  'round_closed',
+  'proposed',
+  'drove',
+  'usage',
+  'stopped',
+  'resumed',
+  'noted',
+  'healed',
+] satisfies Event['type'][])
+
+export class Ledger {
+  readonly file: string
+  readonly state: State = emptyState()
+  #offset = 0
+  #line = 0
+
+  private constructor(file: string) {
+    this.file = file
+  }
+
+  /** Reads and folds the whole file; a file that does not exist yet is an empty run. */
+  static open(file: string): Result<Ledger> {
+    const ledger = new Ledger(file)
+    const read = ledger.refresh()
+    return read.ok ? ok(ledger) : read
+  }
+
+  /** Folds what was appended since, by whomever. */
+  refresh(onEvent?: (event: Event, outcome: Outcome) => void, patience = 25): Result<State> {
+    const { lines, rest } = splitLines(readFrom(this.file, this.#offset), this.#offset)
+    const torn = new Set(
+      lines.filter((line) => line.value?.type === 'healed').map((line) => Number(line.value?.offset)),
+    )
+    for (const [index, line] of lines.entries()) {
+      if (line.value === null) {
+        if (torn.has(line.offset)) continue
+        // The line that heals it follows in the same write, of which a reader may see the beginning only.
+        if (index < lines.length - 1 || patience === 0) return fail(this.#corrupt(line.number))
+        this.#offset = line.offset
+        this.#line += index
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2)
+        return this.refresh(onEvent, patience - 1)
+      }
+      if (Object.keys(line.value).length === 0) continue
+      const newer = newerFormat(line.value)
+      if (newer) return fail(newer)
+      if (!KNOWN.has(String(line.value.type))) continue
+      const event = line.value as unknown as Event
+      const outcome = fold(this.state, event)
+      onEvent?.(event, outcome)
+    }
+    this.#offset = rest
+    this.#line += lines.length
+    return ok(this.state)
+  }
+
+  /** Appends one event and reads back to it. Durable when it returns. */
+  propose<T extends Event['type']>(
+    draft: Extract<Draft, { type: T }>,
+    at: Date,
+  ): Result<Proposal<Extract<Event, { type: T }>>> {
+    const id = randomBytes(9).toString('base64url')
+    const event = { v: FORMAT_NAME, id, at: at.toISOString(), ...draft } as unknown as Extract<
+      Event,
+      { type: T }
+    >
+    const heal = (torn: Torn): string =>
+      JSON.stringify({ v: FORMAT_NAME, id: `${id}.h`, at: at.toISOString(), type: 'healed', ...torn })
+    const written = appendLine(this.file, JSON.stringify(event), heal)
+    if (!written.ok) return written
+    let mine: Outcome | null = null
+    const read = this.refresh((seen, outcome) => {
+      if (seen.id === id) mine = outcome
+    })
+    if (!read.ok) return read
+    const outcome = mine as Outcome | null
+    if (outcome === null) throw new Error(`an event that was written is not in ${this.file}`)
+    return ok(outcome.accepted ? { accepted: true, event } : outcome)
+  }
+
+  #corrupt(number: number): Problem {
+    return {
+      kind: 'refused',
+      code: 'ledger_corrupt',
+      message: `line ${this.#line + number} of the ledger cannot be read, and no later line says that it was left unfinished`,
+      hint: 'assay doctor explains the damage and how to repair it; nothing was changed',
+      at: `${this.file}:${this.#line + number}`,
+    }
+  }
+}
+
+function newerFormat(value: Record<string, unknown>): Problem | null {
+  const major = Number(String(value.v).split('.')[0])
+  if (major === FORMAT.major) return null
+  return {
+    kind: 'refused',
+    code: major > FORMAT.major ? 'ledger_newer' : 'ledger_unknown',
+    message: `the ledger was written in format ${String(value.v)}; this Assay reads ${FORMAT_NAME}`,
+    hint: 'update Assay, then run the same command again',
+  }
+}
+
+/** A void proposal as the problem that a command answers with. */
+export function refusal(because: Void): { ok: false; problem: Problem } {
+  return fail({ kind: 'refused', code: because.code, message: because.message, hint: because.hint })
+}

@@ -1,0 +1,205 @@
+/** The rules of one experiment's life, as the fold applies them: caps, claims, verdicts. Pure. */
+import type { Created, Judged, Sealed, Started, Status } from './events.ts'
+import { FREE_REASONS } from './events.ts'
+import type { Attempt, Experiment, State } from './state.ts'
+import { attemptsUsed, BASELINE, lastAttempt } from './state.ts'
+import { TRANSITIONS, type Verb } from './transitions.ts'
+
+/** Why an event changed nothing. */
+export interface Void {
+  code: string
+  message: string
+  hint: string
+}
+export type Outcome = { accepted: true } | { accepted: false; because: Void }
+
+export const accepted: Outcome = { accepted: true }
+export const refuse = (code: string, message: string, hint: string): Outcome => ({
+  accepted: false,
+  because: { code, message, hint },
+})
+
+export const notStarted = refuse('not_started', 'the run has not started', 'assay init')
+
+export function created(state: State, event: Created): Outcome {
+  if (!state.run) return notStarted
+  if (state.experiments.has(event.experiment)) {
+    return refuse('exists', `${event.experiment} exists`, 'take the next number')
+  }
+  let generation = 0
+  if (event.parent !== null) {
+    const parent = state.experiments.get(event.parent)
+    if (!parent) return unknown(event.parent)
+    const rule = TRANSITIONS.new[parent.status]
+    if ('refused' in rule)
+      return refuse('bad_parent', `${event.parent} cannot be a parent: ${rule.refused}`, rule.hint)
+    parent.children.push(event.experiment)
+    generation = parent.generation + 1
+  }
+  state.experiments.set(event.experiment, {
+    id: event.experiment,
+    parent: event.parent,
+    children: [],
+    generation,
+    status: 'open',
+    hypothesis: event.hypothesis,
+    created: event,
+    attempts: [],
+    flagged: false,
+    why: null,
+    discard_class: null,
+    judgedSeq: null,
+  })
+  state.counts.open++
+  return accepted
+}
+
+export function sealed(state: State, event: Sealed): Outcome {
+  return withNode(state, event.experiment, 'seal', (node) => {
+    const last = lastAttempt(node)
+    if (last && event.attempt <= last.attempt) {
+      return refuse('stale_seal', `attempt ${event.attempt} was sealed by another command`, 'ask again')
+    }
+    node.attempts.push({
+      attempt: event.attempt,
+      sealed: event,
+      claim: null,
+      judged: null,
+      confirmed: [],
+      audited: [],
+    })
+    if (event.hypothesis !== undefined) node.hypothesis = event.hypothesis
+    return accepted
+  })
+}
+
+export function started(state: State, event: Started): Outcome {
+  const node = state.experiments.get(event.experiment)
+  if (!node) return unknown(event.experiment)
+  const attempt = lastAttempt(node)
+  if (attempt?.attempt !== event.attempt)
+    return refuse('stale_seal', 'a newer seal exists', `assay run ${node.id}`)
+  const claim = { id: event.id, owner: event.owner, at: event.at }
+  if (event.takes_over !== undefined) {
+    if (node.status !== 'running' || attempt.claim?.id !== event.takes_over) {
+      return refuse('taken_over', 'another command took it over first', `assay wait --for ${node.id}`)
+    }
+    attempt.claim = claim
+    return accepted
+  }
+  if (attempt.judged) return refuse('judged', 'this seal has its verdict', `assay show ${node.id}`)
+  const rule = TRANSITIONS.run[node.status]
+  if ('refused' in rule)
+    return refuse(`is_${node.status}`, `${node.id} cannot be run: ${rule.refused}`, rule.hint)
+  const over = node.id === BASELINE ? null : overCap(state, node)
+  if (over) return over
+  attempt.claim = claim
+  if (node.id !== BASELINE) state.claims++
+  move(state, node, 'running')
+  return accepted
+}
+
+/** Caps are kept here and nowhere else: two commands at once cannot both pass the last place. */
+function overCap(state: State, node: Experiment): Outcome | null {
+  const knobs = state.knobs
+  if (!knobs) return notStarted
+  if (attemptsUsed(node) >= knobs.max_attempts) {
+    return refuse(
+      'max_attempts',
+      `${node.id} has used its ${knobs.max_attempts} attempts`,
+      'make a child of its parent',
+    )
+  }
+  if (knobs.experiments !== null && state.claims >= knobs.experiments) {
+    return refuse(
+      'budget_experiments',
+      `the budget of ${knobs.experiments} experiments is used`,
+      'raise budget.experiments, or finish: assay report',
+    )
+  }
+  if (knobs.failures !== null && state.failures >= knobs.failures) {
+    return refuse(
+      'budget_failures',
+      `${state.failures} attempts failed, the budget allows ${knobs.failures}`,
+      'see what fails: assay tree, assay show ID',
+    )
+  }
+  return null
+}
+
+export function judged(state: State, event: Judged): Outcome {
+  const node = state.experiments.get(event.experiment)
+  if (!node) return unknown(event.experiment)
+  const attempt = attemptOf(node, event.attempt)
+  if (!attempt)
+    return refuse('no_seal', `${node.id} has no attempt ${event.attempt}`, `assay seal ${node.id}`)
+  if (attempt.judged) return refuse('judged', 'this attempt has its verdict', `assay show ${node.id}`)
+  const free = FREE_REASONS.some((reason) => reason === event.reason)
+  if (free ? node.status === 'running' : node.status !== 'running' || !attempt.claim) {
+    return refuse(
+      'not_claimed',
+      `attempt ${event.attempt} of ${node.id} is not running`,
+      `assay run ${node.id}`,
+    )
+  }
+  const rule = TRANSITIONS.judge[node.status]
+  if ('refused' in rule)
+    return refuse(`is_${node.status}`, `${node.id} cannot be judged: ${rule.refused}`, rule.hint)
+  attempt.judged = event
+  node.judgedSeq = state.seq
+  move(state, node, event.status)
+  count(state, node, attempt, event)
+  return accepted
+}
+
+function count(state: State, node: Experiment, attempt: Attempt, event: Judged): void {
+  if (event.status === 'failed') {
+    if (event.failure_class !== 'environment') state.failures++
+    const same = state.streak?.signature === event.signature && event.signature !== null
+    state.streak =
+      event.signature === null
+        ? null
+        : {
+            signature: event.signature,
+            count: same ? (state.streak?.count ?? 0) + 1 : 1,
+            message: event.message,
+          }
+  } else if (attempt.claim) {
+    state.streak = null
+  }
+  const settled = event.status === 'kept' || (event.status === 'rejected' && event.reason !== 'inconclusive')
+  const free = FREE_REASONS.some((reason) => reason === event.reason)
+  if (settled && !free && !state.trees.has(attempt.sealed.tree)) {
+    state.trees.set(attempt.sealed.tree, { experiment: node.id, attempt: attempt.attempt })
+  }
+  if (state.driver === null && attempt.claim) state.activeMs += event.wall_ms
+}
+
+export function withNode(state: State, id: string, verb: Verb, then: (node: Experiment) => Outcome): Outcome {
+  const node = state.experiments.get(id)
+  if (!node) return unknown(id)
+  const rule = TRANSITIONS[verb][node.status]
+  if ('refused' in rule)
+    return refuse(
+      `is_${node.status}`,
+      `cannot ${verb} ${id}: ${rule.refused}`,
+      rule.hint.replaceAll('ID', id),
+    )
+  return then(node)
+}
+
+export function revoke(state: State, node: Experiment, why: string): void {
+  node.why = why
+  move(state, node, 'revoked')
+}
+
+export function move(state: State, node: Experiment, to: Status): void {
+  state.counts[node.status]--
+  state.counts[to]++
+  node.status = to
+}
+
+export const attemptOf = (node: Experiment, n: number): Attempt | undefined =>
+  node.attempts.find((a) => a.attempt === n)
+
+const unknown = (id: string): Outcome => refuse('unknown_experiment', `there is no ${id}`, 'see assay tree')

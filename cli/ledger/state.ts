@@ -1,0 +1,247 @@
+/** What the ledger's events add up to. Built by `fold`, read by every command; pure. */
+import type {
+  Audited,
+  Configured,
+  Confirmed,
+  Created,
+  Direction,
+  FailureClass,
+  Idea,
+  Judged,
+  Knobs,
+  Noted,
+  ProcessIdentity,
+  RoundBriefed,
+  RoundClosed,
+  RoundOpened,
+  RunStarted,
+  Sealed,
+  Status,
+} from './events.ts'
+
+export interface Claim {
+  /** Id of the `started` event: what a take-over must name. */
+  id: string
+  owner: ProcessIdentity
+  at: string
+}
+
+export interface Attempt {
+  attempt: number
+  sealed: Sealed
+  claim: Claim | null
+  judged: Judged | null
+  confirmed: Confirmed[]
+  audited: Audited[]
+}
+
+export interface Experiment {
+  id: string
+  parent: string | null
+  children: string[]
+  /** 0 for the baseline. */
+  generation: number
+  status: Status
+  hypothesis: string
+  created: Created
+  attempts: Attempt[]
+  /** An opinion stands against it: not a parent until it is confirmed or restored. */
+  flagged: boolean
+  /** Why it was discarded, pruned or revoked. */
+  why: string | null
+  discard_class: FailureClass | null
+  /** Number of its last verdict in the run's order of events; null before one. */
+  judgedSeq: number | null
+}
+
+export interface Round {
+  round: number
+  opened: RoundOpened
+  briefed: RoundBriefed | null
+  closed: RoundClosed | null
+  /** Events folded when it opened: what was known then. */
+  openedSeq: number
+  bestAtOpen: { experiment: string; value: number | null } | null
+}
+
+export interface DriverState {
+  driver: string
+  owner: ProcessIdentity
+  since: string
+}
+
+export interface State {
+  run: RunStarted | null
+  knobs: Knobs | null
+  /** Events accepted so far. */
+  seq: number
+  /** In order of creation. */
+  experiments: Map<string, Experiment>
+  counts: Record<Status, number>
+  /** Attempts claimed, the baseline's apart. */
+  claims: number
+  /** Attempts that could not be judged, environment apart. */
+  failures: number
+  /** Identical failures in a row. */
+  streak: { signature: string; count: number; message: string } | null
+  /** Candidate tree → where it was judged, when that verdict counts for a duplicate. */
+  trees: Map<string, { experiment: string; attempt: number }>
+  keys: Map<string, { type: string; experiment: string | null }>
+  rounds: Round[]
+  ideas: Idea[]
+  notes: Noted[]
+  driver: DriverState | null
+  activeMs: number
+  /** A person stopped the loop. */
+  stopped: string | null
+  configured: Configured[]
+  usage: { calls: number; tokensIn: number; tokensOut: number; usd: number; unknown: number }
+}
+
+export function emptyState(): State {
+  return {
+    run: null,
+    knobs: null,
+    seq: 0,
+    experiments: new Map(),
+    counts: {
+      open: 0,
+      running: 0,
+      kept: 0,
+      rejected: 0,
+      failed: 0,
+      discarded: 0,
+      pruned: 0,
+      revoked: 0,
+    },
+    claims: 0,
+    failures: 0,
+    streak: null,
+    trees: new Map(),
+    keys: new Map(),
+    rounds: [],
+    ideas: [],
+    notes: [],
+    driver: null,
+    activeMs: 0,
+    stopped: null,
+    configured: [],
+    usage: { calls: 0, tokensIn: 0, tokensOut: 0, usd: 0, unknown: 0 },
+  }
+}
+
+export const BASELINE = 'exp_0000'
+
+// ---------------------------------------------------------------- questions
+
+export const lastAttempt = (experiment: Experiment): Attempt | null => experiment.attempts.at(-1) ?? null
+
+/** The verdict that counts: the last one. */
+export function lastJudged(experiment: Experiment): Judged | null {
+  for (let i = experiment.attempts.length - 1; i >= 0; i--) {
+    const judged = experiment.attempts[i]?.judged
+    if (judged) return judged
+  }
+  return null
+}
+
+export function nodeValue(experiment: Experiment): number | null {
+  return lastJudged(experiment)?.value ?? null
+}
+
+/** Attempts that count against `max_attempts`: claimed, and not spoilt by the environment. */
+export function attemptsUsed(experiment: Experiment): number {
+  return experiment.attempts.filter((a) => a.claim && a.judged?.failure_class !== 'environment').length
+}
+
+/** Free rejections of this experiment: not charged, but bounded. */
+export function freeRejections(experiment: Experiment): number {
+  return experiment.attempts.filter((a) => a.judged && !a.claim).length
+}
+
+/** Positive when `a` is better. */
+export function better(direction: Direction, a: number, b: number): number {
+  return direction === 'minimize' ? b - a : a - b
+}
+
+/** Ids of experiments with a revoked one among their ancestors or themselves; one pass, parents come first. */
+export function tainted(state: State): Set<string> {
+  const found = new Set<string>()
+  for (const node of state.experiments.values()) {
+    if (node.status === 'revoked' || (node.parent !== null && found.has(node.parent))) found.add(node.id)
+  }
+  return found
+}
+
+/** May become a parent: kept, not flagged, nothing revoked above it. */
+export function eligible(state: State): Experiment[] {
+  const bad = tainted(state)
+  const found: Experiment[] = []
+  for (const node of state.experiments.values()) {
+    if (node.status === 'kept' && !node.flagged && !bad.has(node.id) && nodeValue(node) !== null)
+      found.push(node)
+  }
+  return found
+}
+
+/** The best value that stands; a pruned node still counts, ties go to the earlier. null before the baseline. */
+export function bestOf(state: State): Experiment | null {
+  const direction = state.run?.metric.direction ?? 'minimize'
+  const bad = tainted(state)
+  let best: Experiment | null = null
+  let bestValue = 0
+  for (const node of state.experiments.values()) {
+    if ((node.status !== 'kept' && node.status !== 'pruned') || node.flagged || bad.has(node.id)) continue
+    const value = nodeValue(node)
+    if (value === null) continue
+    if (best === null || better(direction, value, bestValue) > 0 || tieGoesTo(node, value, best, bestValue)) {
+      best = node
+      bestValue = value
+    }
+  }
+  return best
+}
+
+function tieGoesTo(node: Experiment, value: number, best: Experiment, bestValue: number): boolean {
+  return value === bestValue && orderKey(node) < orderKey(best)
+}
+
+/**
+ * Where a node stands among equals: by round, lane and depth, which do not depend on timing, then by id.
+ * Lanes run side by side, so ids alone would make two runs of one seed differ.
+ */
+export function orderKey(node: Experiment): string {
+  const { round, lane, depth } = node.created
+  return [round ?? 0, lane ?? 0, depth ?? 0, Number(node.id.slice(4))]
+    .map((n) => String(n).padStart(8, '0'))
+    .join('.')
+}
+
+/** Rejected or failed, with attempts left. */
+export function repairable(state: State): Experiment[] {
+  const limit = state.knobs?.max_attempts ?? 0
+  return [...state.experiments.values()].filter(
+    (node) => (node.status === 'rejected' || node.status === 'failed') && attemptsUsed(node) < limit,
+  )
+}
+
+/** Root first. Iterative: a chain of ten thousand is an ordinary run. */
+export function pathTo(state: State, id: string): Experiment[] {
+  const path: Experiment[] = []
+  for (
+    let node = state.experiments.get(id);
+    node;
+    node = node.parent ? state.experiments.get(node.parent) : undefined
+  ) {
+    path.push(node)
+  }
+  return path.reverse()
+}
+
+export const currentRound = (state: State): Round | null => {
+  const last = state.rounds.at(-1)
+  return last && !last.closed ? last : null
+}
+
+/** Rounds in a row, up to the last closed one, that brought no new best. */
+export const stallOf = (state: State): number => state.rounds.findLast((r) => r.closed)?.closed?.stall ?? 0

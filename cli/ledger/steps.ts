@@ -1,0 +1,40 @@
+/** `attempts/<n>/steps.jsonl`: what happened inside one attempt, as it happened, under the ledger's append rule. */
+import { createHash, randomBytes } from 'node:crypto'
+import { ok, type Result } from '../result.ts'
+import { appendLine, readFrom, splitLines } from './append.ts'
+import { FORMAT_NAME } from './events.ts'
+import type { GateResult, Sample, StepLine } from './nouns.ts'
+
+export type StepDraft = StepLine extends infer L
+  ? L extends StepLine
+    ? Omit<L, 'v' | 'id' | 'at'>
+    : never
+  : never
+
+export function recordStep(file: string, draft: StepDraft, at: Date): Result<void> {
+  const id = randomBytes(6).toString('base64url')
+  const stamp = { v: FORMAT_NAME, id, at: at.toISOString() }
+  return appendLine(file, JSON.stringify({ ...stamp, ...draft }), (torn) =>
+    JSON.stringify({ ...stamp, id: `${id}.h`, step: 'healed', ...torn }),
+  )
+}
+
+/** Every line that can be read; an unfinished one is as if its step had not happened. */
+export function readSteps(file: string): StepLine[] {
+  const { lines } = splitLines(readFrom(file, 0), 0)
+  return lines.flatMap(({ value }) => (value && 'step' in value ? [value as unknown as StepLine] : []))
+}
+
+export const samplesOf = (steps: StepLine[]): Sample[] =>
+  steps.flatMap((line) => (line.step === 'sample' ? [line.sample] : []))
+export const gatesOf = (steps: StepLine[]): GateResult[] =>
+  steps.flatMap((line) => (line.step === 'gate' ? [line.gate] : []))
+
+/** What binds the verdict to its steps. */
+export function stepsDigest(file: string): Result<{ sha256: string; lines: number }> {
+  const bytes = readFrom(file, 0)
+  return ok({
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+    lines: splitLines(bytes, 0).lines.length,
+  })
+}

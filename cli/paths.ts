@@ -1,0 +1,218 @@
+/** Where every file of Assay's state lives, and how it is found: by reading files, never by starting git. */
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join, resolve, sep } from 'node:path'
+
+export const STATE_FOLDER = '.assay'
+export const SPEC_FILE = 'assay.yaml'
+
+/** One repository's state. `root` is the checkout that holds `.assay`. */
+export interface Site {
+  root: string
+  /** `<root>/.assay` */
+  state: string
+  /** Assay's own bare repository. */
+  store: string
+  runs: string
+}
+
+export function siteAt(root: string): Site {
+  const state = join(root, STATE_FOLDER)
+  return { root, state, store: join(state, '.git'), runs: join(state, 'runs') }
+}
+
+// ---------------------------------------------------------------- inside `.assay`
+
+export interface RunPaths {
+  run: string
+  folder: string
+  ledger: string
+  spec: string
+  experiments: string
+  driver: string
+  workflows: string
+}
+
+export function runPaths(site: Site, run: string): RunPaths {
+  const folder = join(site.runs, run)
+  return {
+    run,
+    folder,
+    ledger: join(folder, 'ledger.jsonl'),
+    spec: join(folder, 'spec.json'),
+    experiments: join(folder, 'exp'),
+    driver: join(folder, 'driver'),
+    workflows: join(folder, 'workflows'),
+  }
+}
+
+export const experimentFolder = (paths: RunPaths, experiment: string): string =>
+  join(paths.experiments, digits(experiment))
+
+export const attemptFolder = (paths: RunPaths, experiment: string, attempt: number): string =>
+  join(experimentFolder(paths, experiment), 'attempts', String(attempt))
+
+export const stepsFile = (attempt: string): string => join(attempt, 'steps.jsonl')
+export const patchFile = (attempt: string): string => join(attempt, 'diff.patch')
+export const workerLog = (attempt: string): string => join(attempt, 'worker.log')
+/** What setup left in an edit worktree, and the user's checkout as it was at `new`. */
+export const worktreeFacts = (paths: RunPaths, experiment: string): string =>
+  join(experimentFolder(paths, experiment), 'worktree.json')
+
+/** Short, since sockets in it have 107 bytes; the run is part of it, since ids are per run. */
+export const worktreePath = (site: Site, run: string, experiment: string): string =>
+  join(site.state, 'w', `${Number(digits(run))}-${digits(experiment)}`)
+
+/** Equal length for both sides: some programs are slower in a longer path. */
+export const slotPath = (site: Site, slot: number, side: 'a' | 'b'): string =>
+  join(site.state, 'm', String(slot), side)
+
+export const worktreeLock = (site: Site): string => join(site.state, 'worktrees.lock')
+export const initLock = (site: Site): string => join(site.state, 'init.lock')
+export const trashFolder = (site: Site): string => join(site.state, 'trash')
+export const candidateRef = (run: string, experiment: string, attempt: number): string =>
+  `refs/assay/${run}/${experiment}/${attempt}`
+
+/** Machine-wide and per user: measurement leases of every repository meet here. */
+export function runtimeFolder(env: NodeJS.ProcessEnv = process.env): string {
+  const base = env.XDG_RUNTIME_DIR
+  if (base && existsSync(base)) return join(base, 'assay')
+  return join(tmpdir(), `assay-${process.getuid?.() ?? 'user'}`)
+}
+
+// ---------------------------------------------------------------- ids
+
+export const runId = (n: number): string => `run_${String(n).padStart(4, '0')}`
+export const experimentId = (n: number): string => `exp_${String(n).padStart(4, '0')}`
+export const isExperimentId = (text: string): boolean => /^exp_\d{4,}$/.test(text)
+export const isRunId = (text: string): boolean => /^run_\d{4,}$/.test(text)
+/** `exp_0007` → `0007` */
+export const digits = (id: string): string => id.slice(id.indexOf('_') + 1)
+
+// ---------------------------------------------------------------- finding it
+
+export interface CheckoutPaths {
+  /** Top of the checkout. */
+  top: string
+  gitDir: string
+  commonDir: string
+}
+
+/** The git checkout around a folder, by its `.git` folder or file; null outside of one. */
+export function checkoutAround(cwd: string): CheckoutPaths | null {
+  for (const folder of ancestors(cwd)) {
+    const dotGit = join(folder, '.git')
+    const gitDir = readGitDir(dotGit)
+    if (gitDir) return { top: folder, gitDir, commonDir: readCommonDir(gitDir) }
+  }
+  return null
+}
+
+export interface Found {
+  site: Site
+  /** Set when the folder is inside an edit worktree. */
+  run: string | null
+  experiment: string | null
+}
+
+/**
+ * The state that a command in `cwd` means: from an edit worktree, a sub-folder, the main checkout, or any
+ * linked worktree of it (also of a bare repository). null when there is none.
+ */
+export function findSite(cwd: string): Found | null {
+  const here = realpath(cwd)
+  const inside = insideState(here)
+  if (inside) return inside
+  const checkout = checkoutAround(here)
+  const roots = checkout ? rootsOf(checkout) : ancestors(here)
+  for (const root of roots) {
+    const site = siteAt(root)
+    if (existsSync(site.runs)) return { site, run: null, experiment: null }
+  }
+  return null
+}
+
+/** Where `init` puts the state: the main checkout, or this one when the common folder is bare. */
+export function rootForInit(checkout: CheckoutPaths, bare: boolean): string {
+  return bare ? checkout.top : (rootsOf(checkout)[0] ?? checkout.top)
+}
+
+/** Main checkout first, then this one, then the other linked worktrees. */
+function rootsOf(checkout: CheckoutPaths): string[] {
+  const roots = basename(checkout.commonDir) === '.git' ? [dirname(checkout.commonDir)] : []
+  roots.push(checkout.top)
+  const linked = join(checkout.commonDir, 'worktrees')
+  for (const name of list(linked)) {
+    const text = read(join(linked, name, 'gitdir'))
+    if (text) roots.push(dirname(resolve(linked, name, text.trim())))
+  }
+  return [...new Set(roots)]
+}
+
+function insideState(here: string): Found | null {
+  const parts = here.split(sep)
+  const at = parts.lastIndexOf(STATE_FOLDER)
+  if (at < 1) return null
+  const site = siteAt(parts.slice(0, at).join(sep) || sep)
+  if (!existsSync(site.runs)) return null
+  const name = parts[at + 1] === 'w' ? /^(\d+)-(\d{4,})$/.exec(parts[at + 2] ?? '') : null
+  return {
+    site,
+    run: name?.[1] ? runId(Number(name[1])) : null,
+    experiment: name?.[2] ? `exp_${name[2]}` : null,
+  }
+}
+
+/** Runs by number, finished or not: a folder without a ledger is one whose `init` never came to its end. */
+export function listRuns(site: Site): string[] {
+  return list(site.runs)
+    .filter((name) => isRunId(name) && existsSync(runPaths(site, name).ledger))
+    .sort((a, b) => Number(digits(a)) - Number(digits(b)))
+}
+
+function ancestors(from: string): string[] {
+  const found: string[] = []
+  for (let folder = resolve(from); ; folder = dirname(folder)) {
+    found.push(folder)
+    if (folder === dirname(folder)) return found
+  }
+}
+
+function readGitDir(dotGit: string): string | null {
+  try {
+    if (statSync(dotGit).isDirectory()) return existsSync(join(dotGit, 'HEAD')) ? dotGit : null
+    const link = /^gitdir: (.+)$/m.exec(readFileSync(dotGit, 'utf8'))?.[1]
+    return link ? resolve(dirname(dotGit), link.trim()) : null
+  } catch {
+    return null
+  }
+}
+
+function readCommonDir(gitDir: string): string {
+  const text = read(join(gitDir, 'commondir'))
+  return text ? resolve(gitDir, text.trim()) : gitDir
+}
+
+function realpath(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return resolve(path)
+  }
+}
+
+function read(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
+}
+
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
