@@ -1,0 +1,11 @@
+import type { OpenRun } from '../run/open.ts'
+import { type Scope, scopeOf } from '../spec/rules.ts'
+
+const known = new WeakMap<OpenRun, Scope>()
+
+/** What the frozen spec says of a path; compiled once for a run. The baseline's scope is everything. */
+export function scopeOfRun(run: OpenRun): Scope {
+  const scope = known.get(run) ?? scopeOf(run.spec.scope, run.started.prefix)
+  known.set(run, scope)
+  return scope
+}

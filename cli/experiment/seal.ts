@@ -1,0 +1,184 @@
+/** Pins what the worktree holds as a commit, before anything is judged. */
+
+import { type Change, changesBetween } from '../git/diff.ts'
+import { pinCommit, sealTree } from '../git/seal.ts'
+import { looksSecret } from '../git/secrets.ts'
+import { refusal } from '../ledger/ledger.ts'
+import type { Attempt, Experiment } from '../ledger/state.ts'
+import { BASELINE, freeRejections, lastAttempt } from '../ledger/state.ts'
+import { TRANSITIONS } from '../ledger/transitions.ts'
+import { candidateRef, worktreePath } from '../paths.ts'
+import { fail, ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import { scopeOfRun } from './scope.ts'
+import { ensureWorktree, keptCommit, readWorktreeFacts } from './worktree.ts'
+
+/** Free rejections cost nothing, so something has to end an agent that repeats them. */
+const MAX_FREE = 10
+
+export interface Seal {
+  experiment: string
+  attempt: number
+  commit: string
+  tree: string
+  parentTree: string
+  changes: Change[]
+  /** Untracked files outside `mutable`: not part of the candidate. */
+  leftOut: string[]
+  /** Ignored files under `mutable` that are newer than the worktree, with the rule that hides them. */
+  ignored: { path: string; rule: string }[]
+  /** Secret-looking files that the candidate adds or changes; when there are some, nothing of it is pinned. */
+  secrets: { path: string; why: string }[]
+}
+
+/** What the worktree holds now, not yet pinned. */
+export type Snapshot = Omit<Seal, 'attempt' | 'commit'>
+
+export function nodeFor(run: OpenRun, experiment: string): Result<Experiment> {
+  const node = run.ledger.state.experiments.get(experiment)
+  if (node) return ok(node)
+  return fail({
+    kind: 'usage',
+    code: 'unknown_experiment',
+    message: `${run.run} has no experiment ${experiment}`,
+    hint: 'assay tree lists them',
+  })
+}
+
+/** The files on disk against the parent's tree. HEAD, the index and the commits of the agent do not matter. */
+export async function snapshot(run: OpenRun, node: Experiment): Promise<Result<Snapshot>> {
+  const made = await ensureWorktree(run, node.id)
+  if (!made.ok) return made
+  const parent = node.parent ? keptCommit(run, node.parent) : run.started.base
+  if (!parent) throw new Error(`${node.id} has a parent without a candidate`)
+  const facts = readWorktreeFacts(run, node.id)
+  const scope = scopeOfRun(run)
+  const baseline = node.id === BASELINE
+  const sealed = await sealTree({
+    site: run.site,
+    worktree: worktreePath(run.site, run.run, node.id),
+    parent,
+    mutable: (path) => baseline || scope(path) === 'mutable',
+    leaveOut: new Map(Object.entries(facts?.droppings ?? {})),
+    since: facts ? new Date(facts.made) : null,
+  })
+  if (!sealed.ok) return sealed
+  const { tree, changes, leftOut, ignoredNewer } = sealed.value
+  const secrets = changes.flatMap((change) => {
+    const why = change.status === 'D' ? null : looksSecret(change.path)
+    return why ? [{ path: change.path, why }] : []
+  })
+  return ok({
+    experiment: node.id,
+    tree,
+    parentTree: parent.tree,
+    changes,
+    leftOut,
+    ignored: ignoredNewer,
+    secrets,
+  })
+}
+
+/** Pins the snapshot as the next attempt; the same content as an unjudged seal is that seal. */
+export async function seal(
+  run: OpenRun,
+  node: Experiment,
+  taken: Snapshot,
+  hypothesis: string | null,
+): Promise<Result<Seal>> {
+  const last = lastAttempt(node)
+  // Of a candidate with secrets nothing is pinned; the verdict still needs a commit to name.
+  const tree = taken.secrets.length > 0 ? taken.parentTree : taken.tree
+  if (
+    last &&
+    !last.judged &&
+    last.sealed.tree === tree &&
+    taken.secrets.length === 0 &&
+    (hypothesis ?? node.hypothesis) === node.hypothesis
+  ) {
+    return ok({ ...taken, tree, attempt: last.attempt, commit: last.sealed.commit })
+  }
+  const rule = TRANSITIONS.seal[node.status]
+  if ('refused' in rule) {
+    return refusal({
+      code: `is_${node.status}`,
+      message: `cannot seal ${node.id}: ${rule.refused}`,
+      hint: rule.hint.replaceAll('ID', node.id),
+    })
+  }
+  if (freeRejections(node) >= MAX_FREE) {
+    return refusal({
+      code: 'too_many_free',
+      message: `${node.id} was rejected ${MAX_FREE} times before it cost anything`,
+      hint: `discard it and take another idea: assay discard ${node.id}`,
+    })
+  }
+  return pin(run, node, { ...taken, tree }, (last?.attempt ?? 0) + 1, hypothesis)
+}
+
+async function pin(
+  run: OpenRun,
+  node: Experiment,
+  taken: Snapshot,
+  attempt: number,
+  hypothesis: string | null,
+): Promise<Result<Seal>> {
+  const parent = node.parent ? keptCommit(run, node.parent) : run.started.base
+  const commit = await pinCommit(run.site, {
+    tree: taken.tree,
+    parents: [parent?.commit ?? run.started.base.commit],
+    message: `${node.id}: ${hypothesis ?? node.hypothesis}`,
+    ref: candidateRef(run.run, node.id, attempt),
+    at: run.clock(),
+  })
+  if (!commit.ok) return commit
+  const proposal = run.ledger.propose<'sealed'>(
+    {
+      type: 'sealed',
+      experiment: node.id,
+      attempt,
+      commit: commit.value,
+      tree: taken.tree,
+      diff: diffStat(taken.changes),
+      left_out: taken.leftOut.slice(0, 20),
+      ...(hypothesis === null ? {} : { hypothesis }),
+    },
+    run.clock(),
+  )
+  if (!proposal.ok) return proposal
+  if (!proposal.value.accepted) return refusal(proposal.value.because)
+  return ok({ ...taken, attempt, commit: commit.value })
+}
+
+/** A seal that was pinned earlier, with its changes read back from the store. */
+export async function storedSeal(
+  run: OpenRun,
+  node: Experiment,
+  { attempt, sealed }: Attempt,
+): Promise<Result<Seal>> {
+  const parent = node.parent ? keptCommit(run, node.parent) : run.started.base
+  const parentTree = parent?.tree ?? run.started.base.tree
+  const changes = await changesBetween(run.site, parentTree, sealed.tree)
+  if (!changes.ok) return changes
+  return ok({
+    experiment: node.id,
+    attempt,
+    commit: sealed.commit,
+    tree: sealed.tree,
+    parentTree,
+    changes: changes.value,
+    leftOut: sealed.left_out,
+    ignored: [],
+    secrets: [],
+  })
+}
+
+export function diffStat(changes: readonly Change[]): { files: number; added: number; removed: number } {
+  const sum = (pick: (change: Change) => number | null) =>
+    changes.reduce((total, change) => total + (pick(change) ?? 0), 0)
+  return {
+    files: changes.length,
+    added: sum((change) => change.added),
+    removed: sum((change) => change.removed),
+  }
+}

@@ -1,0 +1,96 @@
+/** The folder that an agent edits: made once, set up, and remembered as it was before the agent came. */
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runPreparation } from '../evaluate/gates.ts'
+import { fingerprintCheckout } from '../git/checkout.ts'
+import { recordDroppings } from '../git/seal.ts'
+import { addWorktree } from '../git/worktrees.ts'
+import { lastAttempt } from '../ledger/state.ts'
+import { experimentFolder, worktreeFacts, worktreePath } from '../paths.ts'
+import { fail, ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import { benchmarkEnvironment } from './environment.ts'
+import { scopeOfRun } from './scope.ts'
+
+/** What a seal has to know about the worktree's beginning. */
+export interface WorktreeFacts {
+  made: string
+  /** Path → content that setup left there: equal at the seal = not part of the candidate. */
+  droppings: Record<string, string>
+  /** The user's checkout in scope as it was: agents do edit the wrong folder. */
+  checkout: Record<string, string>
+}
+
+/** Makes what is missing of an experiment's worktree; a complete one is left alone. */
+export async function ensureWorktree(run: OpenRun, experiment: string): Promise<Result<string>> {
+  const path = worktreePath(run.site, run.run, experiment)
+  const file = worktreeFacts(run.paths, experiment)
+  if (existsSync(file) && existsSync(join(path, '.git'))) return ok(path)
+  const base = baseCommit(run, experiment)
+  const added = await addWorktree(run.site, path, base)
+  if (!added.ok) return added
+  const set = await setUp(run, experiment, path)
+  if (!set.ok) return set
+  const droppings = run.spec.worktree.setup
+    ? await recordDroppings(run.site, path)
+    : ok(new Map<string, string>())
+  if (!droppings.ok) return droppings
+  const checkout = await fingerprintCheckout(run.started.checkout, (at) => scopeOfRun(run)(at) === 'mutable')
+  const facts: WorktreeFacts = {
+    made: run.clock().toISOString(),
+    droppings: Object.fromEntries(droppings.value),
+    checkout: checkout.ok ? checkout.value : {},
+  }
+  writeFileSync(`${file}.new`, JSON.stringify(facts))
+  renameSync(`${file}.new`, file)
+  return ok(path)
+}
+
+export function readWorktreeFacts(run: OpenRun, experiment: string): WorktreeFacts | null {
+  try {
+    return JSON.parse(readFileSync(worktreeFacts(run.paths, experiment), 'utf8')) as WorktreeFacts
+  } catch {
+    return null
+  }
+}
+
+/** The commit that an experiment starts from: its parent's kept candidate, or the base for the baseline. */
+export function baseCommit(run: OpenRun, experiment: string): string {
+  const { state } = run.ledger
+  const parent = state.experiments.get(experiment)?.parent
+  const kept = parent ? keptCommit(run, parent) : null
+  return kept?.commit ?? run.started.base.commit
+}
+
+/** The candidate of a kept experiment's last verdict. */
+export function keptCommit(run: OpenRun, experiment: string): { commit: string; tree: string } | null {
+  const node = run.ledger.state.experiments.get(experiment)
+  const attempt =
+    node?.attempts.findLast((candidate) => candidate.judged?.status === 'kept') ?? (node && lastAttempt(node))
+  return attempt ? { commit: attempt.sealed.commit, tree: attempt.sealed.tree } : null
+}
+
+async function setUp(run: OpenRun, experiment: string, path: string): Promise<Result<void>> {
+  const { setup } = run.spec.worktree
+  if (!setup) return ok(undefined)
+  run.tell({ type: 'preparing', what: `setup of ${experiment}` })
+  const environment = benchmarkEnvironment(run)
+  if (!environment.ok) return environment
+  const done = await runPreparation({
+    command: setup.command,
+    timeoutMs: setup.timeoutMs,
+    cwd: join(path, run.started.prefix),
+    environment: environment.value,
+    folder: experimentFolder(run.paths, experiment),
+    name: 'setup',
+    signal: run.signal,
+  })
+  if (done.passed) return ok(undefined)
+  return fail({
+    kind: 'failed',
+    code: 'setup_failed',
+    message: `worktree.setup failed in the worktree of ${experiment}: ${done.output.trim().split('\n').at(-1) ?? 'no output'}`,
+    hint: 'run it by hand in that folder, mend worktree.setup, then repeat the command',
+    at: path,
+  })
+}

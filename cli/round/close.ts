@@ -1,0 +1,108 @@
+/** `round close`: did the turn bring a new best, how long has it been, and is the loop over. */
+import type { RoundClosed, StopReason } from '../ledger/events.ts'
+import {
+  bestOf,
+  better,
+  type Experiment,
+  nodeValue,
+  type Round,
+  type State,
+  stallOf,
+} from '../ledger/state.ts'
+import { ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import { stopReason } from '../run/stop.ts'
+import { learningsOf } from './open.ts'
+import { roundOf, staleToken } from './token.ts'
+
+export interface LaneReport {
+  lane: number
+  learnings: string[]
+  suggestions: string[]
+}
+
+export interface CloseAnswer {
+  round: number
+  token: string
+  improved: boolean
+  best: { experiment: string; value: number | null } | null
+  stall: number
+  stop: StopReason | null
+  prune: { experiment: string; why: string }[]
+  learnings: string[]
+  repeated?: true
+}
+
+/** What one lane may leave behind: enough for a thought, too little for a transcript. */
+const LIMITS = { texts: 10, characters: 600 }
+/** Children without a keep from which a parent looks exhausted. */
+const REGRESSED = 3
+
+export function closeRound(run: OpenRun, token: string, lanes: readonly LaneReport[]): Result<CloseAnswer> {
+  const round = roundOf(run, token)
+  if (!round.ok) return round
+  if (round.value.closed) return ok({ ...answer(run, round.value.closed), repeated: true })
+  const { state } = run.ledger
+  const improved = hasImproved(state, round.value)
+  const stall = improved ? 0 : stallOf(state) + 1
+  const best = bestOf(state)
+  const proposal = run.ledger.propose<'round_closed'>(
+    {
+      type: 'round_closed',
+      round: round.value.round,
+      token,
+      improved,
+      best: best?.id ?? '',
+      stall,
+      learnings: bounded(lanes.flatMap((lane) => lane.learnings.slice(0, LIMITS.texts))),
+      suggestions: bounded(lanes.flatMap((lane) => lane.suggestions.slice(0, LIMITS.texts))),
+      prune: exhausted(state),
+    },
+    run.clock(),
+  )
+  if (!proposal.ok) return proposal
+  return proposal.value.accepted ? ok(answer(run, proposal.value.event)) : staleToken(run)
+}
+
+/** A new best that stands, better than the one when the round opened. A mere better-than-parent is not. */
+function hasImproved(state: State, round: Round): boolean {
+  const best = bestOf(state)
+  const value = best && nodeValue(best)
+  const before = round.bestAtOpen?.value ?? null
+  if (value === null || !state.run) return false
+  return before === null || better(state.run.metric.direction, value, before) > 0
+}
+
+function exhausted(state: State): RoundClosed['prune'] {
+  const best = bestOf(state)?.id
+  const found: RoundClosed['prune'] = []
+  for (const node of state.experiments.values()) {
+    if (node.status !== 'kept' || node.id === best) continue
+    const judged = node.children.flatMap((id) => state.experiments.get(id) ?? []).filter(wasCompared)
+    if (judged.length >= REGRESSED && judged.every((child) => child.status !== 'kept')) {
+      found.push({ experiment: node.id, why: `${judged.length} children, none better` })
+    }
+  }
+  return found.slice(0, 20)
+}
+
+const wasCompared = (node: Experiment): boolean =>
+  node.status === 'kept' || node.status === 'rejected' || node.status === 'discarded'
+
+function answer(run: OpenRun, closed: RoundClosed): CloseAnswer {
+  const { state } = run.ledger
+  const best = bestOf(state)
+  return {
+    round: closed.round,
+    token: closed.token,
+    improved: closed.improved,
+    best: best && { experiment: best.id, value: nodeValue(best) },
+    stall: closed.stall,
+    stop: stopReason(state),
+    prune: closed.prune,
+    learnings: learningsOf(state).slice(-LIMITS.texts * 3),
+  }
+}
+
+const bounded = (texts: readonly string[]): string[] =>
+  texts.slice(0, LIMITS.texts * 4).map((text) => text.slice(0, LIMITS.characters))

@@ -1,0 +1,60 @@
+/** The run's experiments as the search sees them, and the parents that its policy picks. */
+import type { Judged, Pick } from '../ledger/events.ts'
+import { type Experiment, lastJudged, orderKey, type State, tainted } from '../ledger/state.ts'
+import { ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import { type Candidate, frontierOf } from '../search/frontier.ts'
+import { rngOf } from '../search/random.ts'
+import { resolvePolicy } from '../search/registry.ts'
+
+export function candidatesOf(state: State): Candidate[] {
+  const metric = state.run?.metric
+  if (!metric) return []
+  const bad = tainted(state)
+  return frontierOf(
+    [...state.experiments.values()].map((node) => ({
+      id: node.id,
+      parent: node.parent,
+      status: node.status,
+      value: lastJudged(node)?.value ?? null,
+      tasks: taskScores(lastJudged(node), metric.direction === 'maximize' ? 1 : -1),
+      tainted: bad.has(node.id),
+      epoch: 0,
+      confirmed: isConfirmed(node),
+      flagged: node.flagged,
+      order: orderKey(node),
+    })),
+    { direction: metric.direction, epoch: 0, deterministic: true },
+  )
+}
+
+function isConfirmed(node: Experiment): boolean {
+  return lastJudged(node)?.confirmed ?? false
+}
+
+/** Higher is better, like `score`. */
+function taskScores(judged: Judged | null, sign: number): Record<string, number> | null {
+  if (!judged?.tasks) return null
+  return Object.fromEntries(Object.entries(judged.tasks).map(([task, score]) => [task, sign * score]))
+}
+
+export interface Frontier {
+  policy: string
+  seed: number
+  picks: Pick[]
+}
+
+/** Chance comes from hash(seed, round): the same ledger picks the same parents. */
+export function pickParents(
+  run: OpenRun,
+  options: { policy?: string | null; k?: number; round: number },
+): Result<Frontier> {
+  const { state } = run.ledger
+  const candidates = candidatesOf(state)
+  const policy = resolvePolicy(options.policy ?? state.knobs?.policy ?? 'auto', candidates)
+  if (!policy.ok) return policy
+  const seed = run.started.seed
+  const k = options.k ?? state.knobs?.k ?? 1
+  const picks = policy.value.pick(candidates, k, rngOf(seed, options.round), run.spec.search.params)
+  return ok({ policy: policy.value.name, seed, picks })
+}

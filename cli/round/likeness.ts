@@ -1,0 +1,16 @@
+/** Shared words ÷ all words (Jaccard) from which two texts are taken for the same assignment. */
+const SAME = 0.8
+
+/** Whether two texts say the same in other order or with other small words; numbers count as words. Pure. */
+export function alike(a: string, b: string): boolean {
+  const left = words(a)
+  const right = words(b)
+  if (left.size === 0 && right.size === 0) return true
+  let shared = 0
+  for (const word of left) if (right.has(word)) shared++
+  return shared / (left.size + right.size - shared) >= SAME
+}
+
+function words(text: string): Set<string> {
+  return new Set(text.toLowerCase().match(/[\p{L}\p{N}_.]+/gu) ?? [])
+}

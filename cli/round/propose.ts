@@ -1,0 +1,45 @@
+/** `propose`: ideas for later rounds, each accepted or refused with its reason. */
+import type { Idea, Proposed } from '../ledger/events.ts'
+import { currentRound, type State } from '../ledger/state.ts'
+import { ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import { alike } from './likeness.ts'
+
+export interface ProposeAnswer {
+  accepted: number
+  refused: Proposed['refused']
+}
+
+const MAX_IDEAS = 50
+
+export function propose(run: OpenRun, ideas: readonly Idea[]): Result<ProposeAnswer> {
+  const { state } = run.ledger
+  const { accepted, refused } = judgeIdeas(ideas, state)
+  const proposal = run.ledger.propose<'proposed'>(
+    { type: 'proposed', round: currentRound(state)?.round ?? null, accepted, refused },
+    run.clock(),
+  )
+  return proposal.ok ? ok({ accepted: accepted.length, refused }) : proposal
+}
+
+/** Pure. */
+export function judgeIdeas(
+  ideas: readonly Idea[],
+  state: State,
+): { accepted: Idea[]; refused: Proposed['refused'] } {
+  const accepted: Idea[] = []
+  const refused: Proposed['refused'] = []
+  for (const [index, idea] of ideas.entries()) {
+    const refuse = (reason: string, message: string) => refused.push({ index, reason, message })
+    const known = [...state.ideas, ...accepted].find((other) => alike(other.hypothesis, idea.hypothesis))
+    const tried = [...state.experiments.values()].find((node) => alike(node.hypothesis, idea.hypothesis))
+    if (idea.hypothesis.trim() === '') refuse('empty', 'an idea needs a hypothesis')
+    else if (idea.parent !== undefined && !state.experiments.has(idea.parent))
+      refuse('parent', `there is no ${idea.parent}`)
+    else if (tried) refuse('tried', `${tried.id} tried it: ${tried.status}`)
+    else if (known) refuse('duplicate', 'it was proposed before')
+    else if (accepted.length >= MAX_IDEAS) refuse('too_many', `a call takes ${MAX_IDEAS} ideas`)
+    else accepted.push({ ...idea, hypothesis: idea.hypothesis.slice(0, 1000) })
+  }
+  return { accepted, refused }
+}

@@ -1,0 +1,23 @@
+import { currentRound, type Round } from '../ledger/state.ts'
+import { fail, type Problem, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+
+/** The round that a call with this token means: the open one, or an earlier one whose answer is asked for again. */
+export function roundOf(run: OpenRun, token: string): Result<Round> {
+  const found = run.ledger.state.rounds.findLast((round) => round.opened.token === token)
+  return found ? { ok: true, value: found } : staleToken(run)
+}
+
+/** The caller acts on a state that is gone; the answer carries the present one. */
+export function staleToken(run: OpenRun): { ok: false; problem: Problem } {
+  const current = currentRound(run.ledger.state)
+  return fail({
+    kind: 'refused',
+    code: 'stale_round',
+    message: current
+      ? `the token is not that of the open round ${current.round}`
+      : 'no round is open with this token',
+    hint: 'ask where the run stands: assay round open',
+    data: { round: current?.round ?? null, token: current?.opened.token ?? null },
+  })
+}

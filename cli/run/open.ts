@@ -1,0 +1,120 @@
+/** Which run a command means, and everything that it needs to work on it. */
+import { readFileSync } from 'node:fs'
+import type { Tell } from '../facts.ts'
+import type { RunStarted } from '../ledger/events.ts'
+import { Ledger } from '../ledger/ledger.ts'
+import { findSite, isRunId, listRuns, type RunPaths, runPaths, type Site } from '../paths.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
+import type { Spec } from '../spec/spec.ts'
+import { stopReason } from './stop.ts'
+
+/** The world as the layers below `commands` may see it. */
+export interface Surroundings {
+  /** Absolute. */
+  cwd: string
+  env: NodeJS.ProcessEnv
+  tell: Tell
+  signal: AbortSignal
+  clock: () => Date
+  /** Random bytes, as lower-case hex. */
+  random: (bytes: number) => string
+}
+
+/** A run whose ledger is open; its first event is there. */
+export interface OpenRun extends Surroundings {
+  site: Site
+  run: string
+  paths: RunPaths
+  ledger: Ledger
+  started: RunStarted
+  spec: Spec
+}
+
+/** The run named by `--run`, else the one whose worktree this is, else the only active one. */
+export function openRun(world: Surroundings, wanted: string | null): Result<OpenRun> {
+  const found = findSite(world.cwd)
+  if (!found) {
+    return fail({
+      kind: 'refused',
+      code: 'no_run',
+      message: 'no run was found here',
+      hint: 'start one: assay init (assay init --template prints a spec to begin with)',
+      at: world.cwd,
+    })
+  }
+  if (wanted !== null) {
+    if (!isRunId(wanted) || !listRuns(found.site).includes(wanted))
+      return fail(unknownRun(wanted, found.site))
+    return open(world, found.site, wanted)
+  }
+  if (found.run) return open(world, found.site, found.run)
+  return onlyActive(world, found.site)
+}
+
+function onlyActive(world: Surroundings, site: Site): Result<OpenRun> {
+  const runs = listRuns(site)
+  const [first] = runs
+  if (first === undefined) {
+    return fail({
+      kind: 'refused',
+      code: 'no_run',
+      message: 'there is no run yet',
+      hint: 'start one: assay init',
+      at: site.root,
+    })
+  }
+  if (runs.length === 1) return open(world, site, first)
+  const active: OpenRun[] = []
+  for (const run of runs) {
+    const opened = open(world, site, run)
+    if (!opened.ok) return opened
+    if (stopReason(opened.value.ledger.state) === null) active.push(opened.value)
+  }
+  const [only] = active
+  if (only && active.length === 1) return ok(only)
+  return fail({
+    kind: 'usage',
+    code: 'several_runs',
+    message: `${runs.length} runs are here: ${runs.join(', ')}`,
+    hint: `say which one: --run ${runs.at(-1)}`,
+    at: site.root,
+  })
+}
+
+export function open(world: Surroundings, site: Site, run: string): Result<OpenRun> {
+  const paths = runPaths(site, run)
+  const ledger = Ledger.open(paths.ledger)
+  if (!ledger.ok) return ledger
+  const started = ledger.value.state.run
+  if (!started) {
+    return fail({
+      kind: 'refused',
+      code: 'not_started',
+      message: `${run} never came to its start: init was interrupted`,
+      hint: 'run assay init again',
+      at: paths.ledger,
+    })
+  }
+  const spec = JSON.parse(readFileSync(paths.spec, 'utf8')) as Spec
+  return ok({ ...pick(world), site, run, paths, ledger: ledger.value, started, spec })
+}
+
+const pick = ({ cwd, env, tell, signal, clock, random }: Surroundings): Surroundings => ({
+  cwd,
+  env,
+  tell,
+  signal,
+  clock,
+  random,
+})
+
+function unknownRun(wanted: string, site: Site): Problem {
+  const runs = listRuns(site)
+  return {
+    kind: 'usage',
+    code: 'unknown_run',
+    message: `there is no run ${wanted}`,
+    hint: runs.length > 0 ? `runs here: ${runs.join(', ')}` : 'start one: assay init',
+    at: site.root,
+  }
+}

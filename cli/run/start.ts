@@ -1,0 +1,107 @@
+/** Opens a run: its folder, its frozen spec, its first events. Measuring the baseline is not its business. */
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pinBase } from '../git/base.ts'
+import type { RunStarted } from '../ledger/events.ts'
+import { Ledger } from '../ledger/ledger.ts'
+import { BASELINE } from '../ledger/state.ts'
+import { candidateRef, experimentFolder, runId, runPaths, type RunPaths, type Site, trashFolder } from '../paths.ts'
+import { ok, type Result } from '../result.ts'
+import { frozenHash, specHash } from '../spec/hash.ts'
+import { knobsOf } from '../spec/knobs.ts'
+import type { Spec } from '../spec/spec.ts'
+import { type OpenRun, open, type Surroundings } from './open.ts'
+
+export interface StartRequest {
+  site: Site
+  spec: Spec
+  /** The user's own file, kept beside the frozen form. */
+  specFile: string
+  base: { commit: string; tree: string }
+  checkout: string
+  prefix: string
+  warnings: string[]
+  /** The baseline is still to be built in its worktree, so nothing is sealed yet. */
+  prepare: boolean
+}
+
+/** A crash in here leaves a folder without a first event (ignored from then on) or a run that `init` goes on with. */
+export function startRun(world: Surroundings, request: StartRequest): Result<OpenRun> {
+  const paths = claimRun(request.site)
+  writeFileSync(paths.spec, JSON.stringify(request.spec))
+  copyFileSync(request.specFile, join(paths.folder, 'assay.yaml'))
+  const ledger = Ledger.open(paths.ledger)
+  if (!ledger.ok) return ledger
+  for (const draft of firstEvents(paths.run, request)) {
+    const proposal = ledger.value.propose(draft, world.clock())
+    if (!proposal.ok) return proposal
+    if (!proposal.value.accepted) throw new Error(`a new ledger refused ${draft.type}: ${proposal.value.because.message}`)
+  }
+  mkdirSync(experimentFolder(paths, BASELINE), { recursive: true })
+  return open(world, request.site, paths.run)
+}
+
+/** The base itself is the baseline's candidate: pinned, so that the store keeps it for ever. */
+export async function sealBase(run: OpenRun): Promise<Result<OpenRun>> {
+  const { commit, tree } = run.started.base
+  const pinned = await pinBase(run.site, candidateRef(run.run, BASELINE, 1), commit)
+  if (!pinned.ok) return pinned
+  const proposal = run.ledger.propose<'sealed'>(
+    { type: 'sealed', experiment: BASELINE, attempt: 1, commit, tree, diff: { files: 0, added: 0, removed: 0 }, left_out: [] },
+    run.clock(),
+  )
+  return proposal.ok ? ok(run) : proposal
+}
+
+/** Takes back a run whose baseline did not work: nothing half-made stays, its outputs are in the trash. */
+export function withdrawRun(run: OpenRun): string {
+  const trash = join(trashFolder(run.site), `${run.run}-${run.random(4)}`)
+  mkdirSync(trashFolder(run.site), { recursive: true })
+  renameSync(run.paths.folder, trash)
+  return trash
+}
+
+export function removeState(site: Site): void {
+  rmSync(site.state, { recursive: true, force: true })
+}
+
+function claimRun(site: Site): RunPaths {
+  mkdirSync(site.runs, { recursive: true })
+  for (let n = 1; ; n++) {
+    const paths = runPaths(site, runId(n))
+    if (existsSync(paths.folder)) continue
+    try {
+      mkdirSync(paths.folder)
+      return paths
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+  }
+}
+
+function firstEvents(run: string, { spec, base, checkout, prefix, warnings }: StartRequest) {
+  const started: Omit<RunStarted, 'v' | 'id' | 'at'> = {
+    type: 'run_started',
+    run,
+    name: spec.name,
+    spec_hash: specHash(spec),
+    frozen_hash: frozenHash(spec),
+    base,
+    checkout,
+    prefix,
+    metric: { name: spec.metric.name, direction: spec.metric.direction, target: spec.metric.target },
+    seed: spec.search.seed,
+    knobs: knobsOf(spec),
+    warnings,
+  }
+  const created = {
+    type: 'created' as const,
+    experiment: BASELINE,
+    parent: null,
+    hypothesis: 'the baseline',
+    round: null,
+    lane: null,
+    depth: null,
+  }
+  return [started, created] as const
+}

@@ -1,0 +1,24 @@
+/** Why the loop is over, from the ledger alone; null while it may go on. Nothing is stored, so raising a limit lifts it. */
+import type { StopReason } from '../ledger/events.ts'
+import { bestOf, better, nodeValue, type State, stallOf } from '../ledger/state.ts'
+
+/** Failures of one kind in a row that end a run: the fourth would tell nothing new. */
+export const IDENTICAL_FAILURES = 3
+
+export function stopReason(state: State): StopReason | null {
+  const { knobs, run } = state
+  if (!knobs || !run) return null
+  if (state.stopped !== null) return 'user'
+  const best = bestOf(state)
+  const value = best && nodeValue(best)
+  const { target, direction } = run.metric
+  if (target !== null && value !== null && better(direction, value, target) >= 0) return 'target'
+  if ((state.streak?.count ?? 0) >= IDENTICAL_FAILURES) return 'failures'
+  if (knobs.failures !== null && state.failures >= knobs.failures) return 'failures'
+  if (knobs.experiments !== null && state.claims >= knobs.experiments) return 'budget'
+  if (knobs.hours !== null && state.activeMs >= knobs.hours * 3_600_000) return 'budget'
+  if (stallOf(state) >= knobs.stall) return 'stall'
+  const last = state.rounds.at(-1)
+  if (last?.closed && (last.briefed?.lanes.length ?? 0) === 0) return 'no_hypothesis'
+  return null
+}
