@@ -53,7 +53,6 @@ export const attemptFolder = (paths: RunPaths, experiment: string, attempt: numb
   join(experimentFolder(paths, experiment), 'attempts', String(attempt))
 
 export const stepsFile = (attempt: string): string => join(attempt, 'steps.jsonl')
-export const patchFile = (attempt: string): string => join(attempt, 'diff.patch')
 export const workerLog = (attempt: string): string => join(attempt, 'worker.log')
 /** What setup left in an edit worktree, and the user's checkout as it was at `new`. */
 export const worktreeFacts = (paths: RunPaths, experiment: string): string =>
@@ -67,6 +66,10 @@ export const worktreePath = (site: Site, run: string, experiment: string): strin
 export const slotPath = (site: Site, slot: number, side: 'a' | 'b'): string =>
   join(site.state, 'm', String(slot), side)
 
+/** What is known of a measurement checkout: setup, build. */
+export const slotFacts = (site: Site, slot: number, side: 'a' | 'b'): string =>
+  join(site.state, 'm', String(slot), `${side}.json`)
+
 export const worktreeLock = (site: Site): string => join(site.state, 'worktrees.lock')
 export const initLock = (site: Site): string => join(site.state, 'init.lock')
 export const trashFolder = (site: Site): string => join(site.state, 'trash')
@@ -79,6 +82,8 @@ export function runtimeFolder(env: NodeJS.ProcessEnv = process.env): string {
   if (base && existsSync(base)) return join(base, 'assay')
   return join(tmpdir(), `assay-${process.getuid?.() ?? 'user'}`)
 }
+
+export const leaseFolder = (env: NodeJS.ProcessEnv): string => join(runtimeFolder(env), 'slots')
 
 // ---------------------------------------------------------------- ids
 

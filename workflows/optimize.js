@@ -131,7 +131,8 @@ async function writeBriefs(turn, place, findings) {
   const prompt = `Write at most ${turn.width} briefs for: ${turn.goal}
 The metric is ${turn.metric.name} (${turn.metric.direction}). Parents of this round: ${turn.parents.map(({ experiment, why }) => `${experiment} (${why})`).join('; ')}.
 A brief says where the gain hides and what must not change; it does not dictate the edit. Several may share a parent. Do not pad: fewer good ones are better. Mark a brief as hard when it needs a stronger model.`
-  const fields = { ...place, brief: { parents: turn.parents, width: turn.width, findings, patterns: turn.patterns, proposals: turn.proposals }, capsule: capsule(turn) }
+  const open = { parents: turn.parents, width: turn.width }
+  const fields = { ...place, brief: { findings, patterns: turn.patterns, proposals: turn.proposals }, capsule: { ...capsule(turn), open } }
   const answer = (await askRole('brief', prompt, fields, BRIEFS, 'Brief')) ?? (await askRole('brief', prompt, { ...fields, again: 1 }, BRIEFS, 'Brief'))
   return (answer?.briefs ?? []).map((brief) => ({ kind: 'edit', boundaries: [], pointers: [], hard: false, ...brief }))
 }
@@ -283,6 +284,7 @@ async function rounds() {
     if (!opened.ok) throw new Error(opened.problem.message)
     const turn = opened.data
     if (turn.stop !== null) return { rounds: count, stop: turn.stop }
+    if (Number.isInteger(settings.rounds) && count >= settings.rounds) return { rounds: count, stop: null }
     // The dearest turn: every lane at full depth, with all its revisions.
     const dearest = 20 + turn.scan.batches.length + turn.width * turn.depth * (8 + 4 * turn.knobs.revise)
     if (agentCalls + dearest > agentLimit) return { rounds: count, stop: null, continue: true }

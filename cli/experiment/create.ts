@@ -29,7 +29,7 @@ export interface NewRequest {
  */
 export async function createExperiment(run: OpenRun, request: NewRequest): Promise<Result<NewExperiment>> {
   const first = request.key === null ? null : answered(run.ledger.state, request.key)
-  if (first) return first.ok ? withWorktree(run, first.value, true) : first
+  if (first !== null) return first.ok ? withWorktree(run, first.value, true) : first
   const experiment = reserved(run.ledger.state, request) ?? claimId(run.paths, run.ledger.state)
   const proposal = run.ledger.propose<'created'>(
     {
@@ -66,7 +66,7 @@ function answered(state: State, key: string): Result<string> | null {
 
 function reserved(state: State, { place, parent }: NewRequest): string | null {
   const round = currentRound(state)
-  if (!place || place.depth !== 1 || round?.round !== place.round) return null
+  if (place?.depth !== 1 || round?.round !== place.round) return null
   const lane = round.briefed?.lanes.find(
     (candidate) => candidate.lane === place.lane && candidate.parent === parent,
   )

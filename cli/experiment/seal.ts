@@ -2,7 +2,6 @@
 
 import { type Change, changesBetween } from '../git/diff.ts'
 import { pinCommit, sealTree } from '../git/seal.ts'
-import { looksSecret } from '../git/secrets.ts'
 import { refusal } from '../ledger/ledger.ts'
 import type { Attempt, Experiment } from '../ledger/state.ts'
 import { BASELINE, freeRejections, lastAttempt } from '../ledger/state.ts'
@@ -11,7 +10,7 @@ import { candidateRef, worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { scopeOfRun } from './scope.ts'
-import { ensureWorktree, keptCommit, readWorktreeFacts } from './worktree.ts'
+import { baseOf, ensureWorktree, readWorktreeFacts } from './worktree.ts'
 
 /** Free rejections cost nothing, so something has to end an agent that repeats them. */
 const MAX_FREE = 10
@@ -27,8 +26,8 @@ export interface Seal {
   leftOut: string[]
   /** Ignored files under `mutable` that are newer than the worktree, with the rule that hides them. */
   ignored: { path: string; rule: string }[]
-  /** Secret-looking files that the candidate adds or changes; when there are some, nothing of it is pinned. */
-  secrets: { path: string; why: string }[]
+  /** Secret-looking files that the candidate adds or changes: never in the tree, nor in the store. */
+  secrets: { path: string; reason: string }[]
 }
 
 /** What the worktree holds now, not yet pinned. */
@@ -49,8 +48,7 @@ export function nodeFor(run: OpenRun, experiment: string): Result<Experiment> {
 export async function snapshot(run: OpenRun, node: Experiment): Promise<Result<Snapshot>> {
   const made = await ensureWorktree(run, node.id)
   if (!made.ok) return made
-  const parent = node.parent ? keptCommit(run, node.parent) : run.started.base
-  if (!parent) throw new Error(`${node.id} has a parent without a candidate`)
+  const parent = baseOf(run, node.id)
   const facts = readWorktreeFacts(run, node.id)
   const scope = scopeOfRun(run)
   const baseline = node.id === BASELINE
@@ -63,11 +61,7 @@ export async function snapshot(run: OpenRun, node: Experiment): Promise<Result<S
     since: facts ? new Date(facts.made) : null,
   })
   if (!sealed.ok) return sealed
-  const { tree, changes, leftOut, ignoredNewer } = sealed.value
-  const secrets = changes.flatMap((change) => {
-    const why = change.status === 'D' ? null : looksSecret(change.path)
-    return why ? [{ path: change.path, why }] : []
-  })
+  const { tree, changes, leftOut, ignoredNewer, secrets } = sealed.value
   return ok({
     experiment: node.id,
     tree,
@@ -87,16 +81,9 @@ export async function seal(
   hypothesis: string | null,
 ): Promise<Result<Seal>> {
   const last = lastAttempt(node)
-  // Of a candidate with secrets nothing is pinned; the verdict still needs a commit to name.
-  const tree = taken.secrets.length > 0 ? taken.parentTree : taken.tree
-  if (
-    last &&
-    !last.judged &&
-    last.sealed.tree === tree &&
-    taken.secrets.length === 0 &&
-    (hypothesis ?? node.hypothesis) === node.hypothesis
-  ) {
-    return ok({ ...taken, tree, attempt: last.attempt, commit: last.sealed.commit })
+  const same = (hypothesis ?? node.hypothesis) === node.hypothesis
+  if (last && !last.judged && last.sealed.tree === taken.tree && same) {
+    return ok({ ...taken, attempt: last.attempt, commit: last.sealed.commit })
   }
   const rule = TRANSITIONS.seal[node.status]
   if ('refused' in rule) {
@@ -113,7 +100,7 @@ export async function seal(
       hint: `discard it and take another idea: assay discard ${node.id}`,
     })
   }
-  return pin(run, node, { ...taken, tree }, (last?.attempt ?? 0) + 1, hypothesis)
+  return pin(run, node, taken, (last?.attempt ?? 0) + 1, hypothesis)
 }
 
 async function pin(
@@ -123,10 +110,9 @@ async function pin(
   attempt: number,
   hypothesis: string | null,
 ): Promise<Result<Seal>> {
-  const parent = node.parent ? keptCommit(run, node.parent) : run.started.base
   const commit = await pinCommit(run.site, {
     tree: taken.tree,
-    parents: [parent?.commit ?? run.started.base.commit],
+    parents: [baseOf(run, node.id).commit],
     message: `${node.id}: ${hypothesis ?? node.hypothesis}`,
     ref: candidateRef(run.run, node.id, attempt),
     at: run.clock(),
@@ -156,8 +142,7 @@ export async function storedSeal(
   node: Experiment,
   { attempt, sealed }: Attempt,
 ): Promise<Result<Seal>> {
-  const parent = node.parent ? keptCommit(run, node.parent) : run.started.base
-  const parentTree = parent?.tree ?? run.started.base.tree
+  const parentTree = baseOf(run, node.id).tree
   const changes = await changesBetween(run.site, parentTree, sealed.tree)
   if (!changes.ok) return changes
   return ok({

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runPreparation } from '../evaluate/gates.ts'
-import { fingerprintCheckout } from '../git/checkout.ts'
+import { fingerprintCheckout } from '../git/fingerprint.ts'
 import { recordDroppings } from '../git/seal.ts'
 import { addWorktree } from '../git/worktrees.ts'
 import { lastAttempt } from '../ledger/state.ts'
@@ -26,16 +26,18 @@ export async function ensureWorktree(run: OpenRun, experiment: string): Promise<
   const path = worktreePath(run.site, run.run, experiment)
   const file = worktreeFacts(run.paths, experiment)
   if (existsSync(file) && existsSync(join(path, '.git'))) return ok(path)
-  const base = baseCommit(run, experiment)
-  const added = await addWorktree(run.site, path, base)
+  const base = baseOf(run, experiment)
+  const added = await addWorktree(run.site, path, base.commit)
   if (!added.ok) return added
   const set = await setUp(run, experiment, path)
   if (!set.ok) return set
+  const scope = scopeOfRun(run)
+  const mutable = (at: string) => scope(at) === 'mutable'
   const droppings = run.spec.worktree.setup
-    ? await recordDroppings(run.site, path)
+    ? await recordDroppings({ site: run.site, worktree: path, parent: base, mutable })
     : ok(new Map<string, string>())
   if (!droppings.ok) return droppings
-  const checkout = await fingerprintCheckout(run.started.checkout, (at) => scopeOfRun(run)(at) === 'mutable')
+  const checkout = await fingerprintCheckout(run.started.checkout, mutable)
   const facts: WorktreeFacts = {
     made: run.clock().toISOString(),
     droppings: Object.fromEntries(droppings.value),
@@ -54,12 +56,10 @@ export function readWorktreeFacts(run: OpenRun, experiment: string): WorktreeFac
   }
 }
 
-/** The commit that an experiment starts from: its parent's kept candidate, or the base for the baseline. */
-export function baseCommit(run: OpenRun, experiment: string): string {
-  const { state } = run.ledger
-  const parent = state.experiments.get(experiment)?.parent
-  const kept = parent ? keptCommit(run, parent) : null
-  return kept?.commit ?? run.started.base.commit
+/** What an experiment starts from: its parent's kept candidate, or the base for the baseline. */
+export function baseOf(run: OpenRun, experiment: string): { commit: string; tree: string } {
+  const parent = run.ledger.state.experiments.get(experiment)?.parent
+  return (parent ? keptCommit(run, parent) : null) ?? run.started.base
 }
 
 /** The candidate of a kept experiment's last verdict. */

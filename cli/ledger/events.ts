@@ -22,7 +22,6 @@ import type {
   Pick,
   ProcessIdentity,
   Reason,
-  StopReason,
   Usage,
 } from './nouns.ts'
 
@@ -195,8 +194,6 @@ export interface RoundOpened extends Envelope {
   policy: string
   seed: number
   ideate: { why: string } | null
-  /** Set when the round opens only to say that the loop is over. */
-  stop: StopReason | null
 }
 export interface RoundBriefed extends Envelope {
   type: 'round_briefed'
@@ -212,7 +209,6 @@ export interface RoundClosed extends Envelope {
   improved: boolean
   best: string
   stall: number
-  stop: StopReason | null
   learnings: string[]
   suggestions: string[]
   prune: { experiment: string; why: string }[]

@@ -38,6 +38,7 @@ const KNOWN = new Set<string>([
 export class Ledger {
   readonly file: string
   readonly state: State = emptyState()
+  #listener: ((event: Event) => void) | null = null
   #offset = 0
   #line = 0
 
@@ -50,6 +51,11 @@ export class Ledger {
     const ledger = new Ledger(file)
     const read = ledger.refresh()
     return read.ok ? ok(ledger) : read
+  }
+
+  /** Tells every event that is accepted from now on, whichever call reads it. */
+  listen(listener: (event: Event) => void): void {
+    this.#listener = listener
   }
 
   /** Folds what was appended since, by whomever. */
@@ -75,6 +81,7 @@ export class Ledger {
       const event = line.value as unknown as Event
       const outcome = fold(this.state, event)
       onEvent?.(event, outcome)
+      if (outcome.accepted) this.#listener?.(event)
     }
     this.#offset = rest
     this.#line += lines.length

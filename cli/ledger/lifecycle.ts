@@ -135,7 +135,7 @@ export function judged(state: State, event: Judged): Outcome {
     return refuse('no_seal', `${node.id} has no attempt ${event.attempt}`, `assay seal ${node.id}`)
   if (attempt.judged) return refuse('judged', 'this attempt has its verdict', `assay show ${node.id}`)
   const free = FREE_REASONS.some((reason) => reason === event.reason)
-  if (free ? node.status === 'running' : node.status !== 'running' || !attempt.claim) {
+  if (attempt.claim ? node.status !== 'running' : !free || node.status === 'running') {
     return refuse(
       'not_claimed',
       `attempt ${event.attempt} of ${node.id} is not running`,

@@ -5,7 +5,7 @@ import type { Brief, Lane, RoundBriefed } from '../ledger/events.ts'
 import type { Round, State } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { patternsOf } from './facts.ts'
+import { patternsIn } from './facts.ts'
 import { candidatesOf } from './frontier.ts'
 import { alike } from './likeness.ts'
 import { roundOf, staleToken } from './token.ts'
@@ -54,14 +54,14 @@ export function sift(
   state: State,
 ): { accepted: Brief[]; refused: RoundBriefed['refused'] } {
   const parents = new Set(candidatesOf(state).map(({ id }) => id))
-  const axis = patternsOf(state).find(({ kind }) => kind === 'axis_warning')
+  const axis = patternsIn(state).find(({ kind }) => kind === 'axis_warning')
   const worn = new Set(axis?.experiments ?? [])
   const wornKinds = new Set(round.opened.parents.length > 0 ? kindsOf(state, worn) : [])
   const accepted: Brief[] = []
   const refused: RoundBriefed['refused'] = []
   for (const [index, brief] of briefs.entries()) {
     const refuse = (reason: string, message: string) => refused.push({ index, reason, message })
-    const twin = accepted.findIndex((other) => alike(text(other), text(brief)))
+    const twin = accepted.findIndex((other) => alike(other.objective, brief.objective))
     if (!parents.has(brief.parent))
       refuse('parent', `${brief.parent} is not on the frontier: see assay frontier`)
     else if (twin >= 0) refuse('duplicate', `it says the same as the brief of lane ${twin + 1}`)
@@ -74,7 +74,6 @@ export function sift(
   return { accepted, refused }
 }
 
-const text = (brief: Brief): string => [brief.objective, ...brief.boundaries, ...brief.pointers].join('\n')
 const lastPlace = (accepted: readonly Brief[], round: Round): boolean =>
   accepted.length > 0 && accepted.length === round.opened.width - 1
 

@@ -1,9 +1,10 @@
 /** What the ledger alone says about the search so far. */
 import { lastJudged, type State } from '../ledger/state.ts'
-import { findPatterns, type Pattern } from '../search/patterns.ts'
+import type { Pattern } from '../search/observed.ts'
+import { patternsOf } from '../search/patterns.ts'
 
-export function patternsOf(state: State): Pattern[] {
-  return findPatterns(
+export function patternsIn(state: State): Pattern[] {
+  return patternsOf(
     [...state.experiments.values()].map((node) => {
       const judged = lastJudged(node)
       return {

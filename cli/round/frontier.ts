@@ -3,7 +3,8 @@ import type { Judged, Pick } from '../ledger/events.ts'
 import { type Experiment, lastJudged, orderKey, type State, tainted } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { type Candidate, frontierOf } from '../search/frontier.ts'
+import { frontierOf } from '../search/frontier.ts'
+import type { Candidate } from '../search/policy.ts'
 import { rngOf } from '../search/random.ts'
 import { resolvePolicy } from '../search/registry.ts'
 
@@ -47,13 +48,13 @@ export interface Frontier {
 /** Chance comes from hash(seed, round): the same ledger picks the same parents. */
 export function pickParents(
   run: OpenRun,
-  options: { policy?: string | null; k?: number; round: number },
+  options: { policy?: string | null; k?: number; seed?: number; round: number },
 ): Result<Frontier> {
   const { state } = run.ledger
   const candidates = candidatesOf(state)
   const policy = resolvePolicy(options.policy ?? state.knobs?.policy ?? 'auto', candidates)
   if (!policy.ok) return policy
-  const seed = run.started.seed
+  const seed = options.seed ?? run.started.seed
   const k = options.k ?? state.knobs?.k ?? 1
   const picks = policy.value.pick(candidates, k, rngOf(seed, options.round), run.spec.search.params)
   return ok({ policy: policy.value.name, seed, picks })

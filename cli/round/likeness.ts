@@ -1,5 +1,5 @@
 /** Shared words ÷ all words (Jaccard) from which two texts are taken for the same assignment. */
-const SAME = 0.8
+const SAME = 0.9
 
 /** Whether two texts say the same in other order or with other small words; numbers count as words. Pure. */
 export function alike(a: string, b: string): boolean {

@@ -15,8 +15,8 @@ import {
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { stopReason } from '../run/stop.ts'
-import type { Pattern } from '../search/patterns.ts'
-import { patternsOf } from './facts.ts'
+import type { Pattern } from '../search/observed.ts'
+import { patternsIn } from './facts.ts'
 import { pickParents } from './frontier.ts'
 import { roundSize } from './size.ts'
 
@@ -133,7 +133,7 @@ function describe(run: OpenRun, round: Round | null, stop: StopReason | null): R
       .slice(-RECENT.repairable)
       .map(({ id }) => id),
     retests: untested(state),
-    patterns: patternsOf(state),
+    patterns: patternsIn(state),
     proposals: state.ideas.slice(-RECENT.proposals),
     learnings: learningsOf(state).slice(-RECENT.learnings),
     notes: state.notes

@@ -1,11 +1,19 @@
 /** Opens a run: its folder, its frozen spec, its first events. Measuring the baseline is not its business. */
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pinBase } from '../git/base.ts'
+import { pinRef } from '../git/pin.ts'
 import type { RunStarted } from '../ledger/events.ts'
 import { Ledger } from '../ledger/ledger.ts'
 import { BASELINE } from '../ledger/state.ts'
-import { candidateRef, experimentFolder, runId, runPaths, type RunPaths, type Site, trashFolder } from '../paths.ts'
+import {
+  candidateRef,
+  experimentFolder,
+  type RunPaths,
+  runId,
+  runPaths,
+  type Site,
+  trashFolder,
+} from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import { frozenHash, specHash } from '../spec/hash.ts'
 import { knobsOf } from '../spec/knobs.ts'
@@ -35,7 +43,8 @@ export function startRun(world: Surroundings, request: StartRequest): Result<Ope
   for (const draft of firstEvents(paths.run, request)) {
     const proposal = ledger.value.propose(draft, world.clock())
     if (!proposal.ok) return proposal
-    if (!proposal.value.accepted) throw new Error(`a new ledger refused ${draft.type}: ${proposal.value.because.message}`)
+    if (!proposal.value.accepted)
+      throw new Error(`a new ledger refused ${draft.type}: ${proposal.value.because.message}`)
   }
   mkdirSync(experimentFolder(paths, BASELINE), { recursive: true })
   return open(world, request.site, paths.run)
@@ -44,10 +53,18 @@ export function startRun(world: Surroundings, request: StartRequest): Result<Ope
 /** The base itself is the baseline's candidate: pinned, so that the store keeps it for ever. */
 export async function sealBase(run: OpenRun): Promise<Result<OpenRun>> {
   const { commit, tree } = run.started.base
-  const pinned = await pinBase(run.site, candidateRef(run.run, BASELINE, 1), commit)
+  const pinned = await pinRef(run.site, candidateRef(run.run, BASELINE, 1), commit)
   if (!pinned.ok) return pinned
   const proposal = run.ledger.propose<'sealed'>(
-    { type: 'sealed', experiment: BASELINE, attempt: 1, commit, tree, diff: { files: 0, added: 0, removed: 0 }, left_out: [] },
+    {
+      type: 'sealed',
+      experiment: BASELINE,
+      attempt: 1,
+      commit,
+      tree,
+      diff: { files: 0, added: 0, removed: 0 },
+      left_out: [],
+    },
     run.clock(),
   )
   return proposal.ok ? ok(run) : proposal

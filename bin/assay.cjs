@@ -1,0 +1,40 @@
+#!/usr/bin/env node
+'use strict'
+// CommonJS, and as little as possible: an empty ESM file starts slower than all of this.
+
+const [major, minor] = process.versions.node.split('.').map(Number)
+
+if (process.platform === 'win32') {
+  refuse('Assay runs on Linux and macOS; on Windows use WSL')
+} else if (major < 20 || (major === 20 && minor < 19)) {
+  refuse(`Assay needs Node 20.19 or later; this is ${process.versions.node}`)
+} else if (process.argv.length === 3 && (process.argv[2] === '--version' || process.argv[2] === '-v')) {
+  process.stdout.write(`${require('../package.json').version}\n`)
+} else {
+  start()
+}
+
+async function start() {
+  let lib
+  try {
+    lib = await import('./lib/main.mjs')
+  } catch (error) {
+    const missing =
+      error.code === 'ERR_MODULE_NOT_FOUND' && !require('node:fs').existsSync(`${__dirname}/lib/main.mjs`)
+    if (!missing) throw error
+    refuse('Assay is not built yet; in its folder, run: npm run build')
+    return
+  }
+  // Everything is printed by now; a stray handle must not keep a finished command alive.
+  process.exit(await lib.main(process.argv.slice(2)))
+}
+
+function refuse(message) {
+  if (process.argv.includes('--json')) {
+    const problem = { code: 'cannot_start', message }
+    process.stdout.write(`${JSON.stringify({ ok: false, problem })}\n`)
+  } else {
+    process.stderr.write(`assay: ${message}\n`)
+  }
+  process.exitCode = 2
+}

@@ -1,0 +1,63 @@
+/** The output contract: how a result of a verb becomes lines and an exit code. Pure. */
+import { EXIT, type Problem, type Result } from '../result.ts'
+import type { Answer } from './command.ts'
+
+export interface Output {
+  stdout: string
+  stderr: string
+  exit: number
+}
+
+/** With `json` exactly one line on standard output, ok or not; without, text there and problems on standard error. */
+export function renderResult(result: Result<Answer>, json: boolean): Output {
+  if (!result.ok) return renderProblem(result.problem, json)
+  const { data, text, exit = 0 } = result.value
+  if (json) return { stdout: `${JSON.stringify({ ok: true, data: data ?? null })}\n`, stderr: '', exit }
+  const lines = text()
+  const body = typeof lines === 'string' ? lines : lines.join('\n')
+  return { stdout: body === '' || body.endsWith('\n') ? body : `${body}\n`, stderr: '', exit }
+}
+
+function renderProblem(problem: Problem, json: boolean): Output {
+  const exit = EXIT[problem.kind]
+  if (json)
+    return { stdout: `${JSON.stringify({ ok: false, problem: forJson(problem) })}\n`, stderr: '', exit }
+  const problems = [problem, ...(problem.more ?? [])]
+  return { stdout: '', stderr: problems.map(forPeople).join(''), exit }
+}
+
+/** A thrown error is a bug in Assay: exit 1, with the stack for the report. */
+export function renderBug(error: unknown, json: boolean): Output {
+  const message = error instanceof Error ? error.message : String(error)
+  const stack = error instanceof Error && error.stack !== undefined ? error.stack : message
+  const hint = 'please report it, with the lines on standard error'
+  const stdout = json
+    ? `${JSON.stringify({ ok: false, problem: { code: 'bug', message: `this is a bug in Assay: ${message}`, hint } })}\n`
+    : ''
+  return { stdout, stderr: `assay: this is a bug in Assay; ${hint}\n${printable(stack)}\n`, exit: 1 }
+}
+
+function forJson({ code, message, hint, at, more, data }: Problem): Record<string, unknown> {
+  // JSON.stringify drops what is undefined.
+  return { code, message, hint, at, more: more?.map(forJson), data }
+}
+
+/** What, where, next step. */
+function forPeople({ message, at, hint }: Problem): string {
+  const lines = [`assay: ${indent(message, '  ')}`]
+  if (at !== undefined) lines.push(`  at ${indent(at, '     ')}`)
+  if (hint !== undefined) lines.push(`  → ${indent(hint, '    ')}`)
+  return `${printable(lines.join('\n'))}\n`
+}
+
+function indent(text: string, by: string): string {
+  return text.replaceAll('\n', `\n${by}`)
+}
+
+/** Control and direction characters of foreign text, which could repaint a terminal, become visible escapes. */
+export function printable(text: string): string {
+  return text.replace(
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}

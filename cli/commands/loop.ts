@@ -1,0 +1,96 @@
+import { homedir } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { BASELINE } from '../ledger/state.ts'
+import { fail, ok, type Result } from '../result.ts'
+import { startDriving } from '../run/driver.ts'
+import type { OpenRun } from '../run/open.ts'
+import { drive } from '../workflow/drive.ts'
+import { type FoundScript, findScript, readScript, scriptFolders } from '../workflow/scripts.ts'
+import { chartLines } from './chart-lines.ts'
+import type { Answer, Context, Parsed } from './command.ts'
+import { showLoop } from './loop-view.ts'
+import { statusOf } from './standing.ts'
+import { theRun } from './verb.ts'
+
+const BUNDLED = fileURLToPath(new URL('../../workflows', import.meta.url))
+
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  const ready = isReady(opened.value)
+  if (!ready.ok) return ready
+  const script = scriptOf(opened.value)
+  if (!script.ok) return script
+  const driver = startDriving(opened.value, 'assay loop')
+  if (!driver.ok) return driver
+  const view = await showLoop(opened.value, context, args.json)
+  try {
+    const { state } = opened.value.ledger
+    if (state.stopped !== null)
+      opened.value.ledger.propose<'resumed'>({ type: 'resumed', why: 'assay loop' }, context.clock())
+    const outcome = await drive(
+      { ...opened.value, tell: view.tell },
+      {
+        script: script.value,
+        entry: process.argv[1] ?? '',
+        args: {
+          run: opened.value.run,
+          ...(args.integer('rounds') === null ? {} : { rounds: args.integer('rounds') }),
+        },
+      },
+    )
+    if (!outcome.ok) return outcome
+    return await answerOf(opened.value, context, outcome.value)
+  } finally {
+    driver.value.stop()
+    view.close()
+  }
+}
+
+function isReady(run: OpenRun): Result<void> {
+  if (run.ledger.state.experiments.get(BASELINE)?.status === 'kept') return ok(undefined)
+  return fail({
+    kind: 'refused',
+    code: 'no_baseline',
+    message: 'the baseline has no verdict yet',
+    hint: `judge it first: assay run ${BASELINE}`,
+  })
+}
+
+/** A name of ours means ours, whatever else a project calls so; other names and paths are looked up like the hosts do. */
+function scriptOf(run: OpenRun): Result<FoundScript> {
+  const { workflow } = run.spec.loop
+  if (workflow.includes('/') || workflow.endsWith('.js')) return readScript(workflow, run.started.checkout)
+  const folders = scriptFolders({ cwd: run.started.checkout, home: homedir(), bundled: BUNDLED })
+  const ours = findScript(`assay:${workflow}`, folders)
+  return ours.ok ? ours : findScript(workflow, folders)
+}
+
+async function answerOf(
+  run: OpenRun,
+  context: Context,
+  outcome: Awaited<ReturnType<typeof drive>> extends Result<infer T> ? T : never,
+): Promise<Result<Answer>> {
+  const read = run.ledger.refresh()
+  if (!read.ok) return read
+  if (context.signal.aborted) {
+    return fail({
+      kind: 'interrupted',
+      code: 'interrupted',
+      message: `the loop was interrupted; what was judged is in the ledger of ${run.run}`,
+      hint: 'go on with: assay loop',
+    })
+  }
+  if (outcome.status === 'failed') {
+    return fail({
+      kind: 'failed',
+      code: 'workflow_failed',
+      message: `the workflow ended early: ${outcome.error ?? 'no reason given'}`,
+      hint: 'what was judged is in the ledger; go on with: assay loop',
+      data: { logs: outcome.logs.slice(-20) },
+    })
+  }
+  const lines = await chartLines(run, { width: context.columns, height: 20, colour: context.colour })
+  const { stop } = statusOf(run)
+  return ok({ data: { stop, ...(outcome.result as object) }, text: () => lines })
+}

@@ -1,0 +1,28 @@
+import { nodeFor } from '../experiment/seal.ts'
+import { pathTo } from '../ledger/state.ts'
+import { worktreePath } from '../paths.ts'
+import { plain } from '../report/text.ts'
+import { ok, type Result } from '../result.ts'
+import type { Answer, Context, Parsed } from './command.ts'
+import { nodeData } from './standing.ts'
+import { idOf, theRun } from './verb.ts'
+import { figure } from './words.ts'
+
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  const node = nodeFor(opened.value, idOf(args))
+  if (!node.ok) return node
+  const path = pathTo(opened.value.ledger.state, node.value.id).map(nodeData)
+  const worktree = worktreePath(opened.value.site, opened.value.run, node.value.id)
+  return ok({
+    data: { path, worktree },
+    text: () => [
+      ...path.map(
+        ({ experiment, status, value, hypothesis }) =>
+          `${experiment}  ${figure(value)}  ${status}  ${plain(hypothesis, 200)}`,
+      ),
+      `worktree: ${worktree}`,
+    ],
+  })
+}

@@ -1,0 +1,98 @@
+import type { Brief } from '../ledger/events.ts'
+import { fail, ok, type Result } from '../result.ts'
+import { takeBriefs } from '../round/briefs.ts'
+import { closeRound, type LaneReport } from '../round/close.ts'
+import { openRound } from '../round/open.ts'
+import type { OpenRun } from '../run/open.ts'
+import type { Answer, Context, Parsed } from './command.ts'
+import { listOf, readInput, textField, textsField, theRun } from './verb.ts'
+
+const BRIEFS =
+  '{"briefs":[{"parent":"exp_0000","objective":"…","kind":"…","boundaries":[],"pointers":[],"hard":false}]}'
+const LANES = '{"lanes":[{"lane":1,"learnings":[],"suggestions":[]}]}'
+
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  switch (args.sub) {
+    case 'open':
+      return answerOf(openRound(opened.value), ({ round, parents, stop }) =>
+        stop
+          ? `the loop is over: ${stop}`
+          : `round ${round}: parents ${parents.map(({ experiment }) => experiment).join(', ')}`,
+      )
+    case 'briefs':
+      return briefs(context, args, opened.value)
+    default:
+      return close(context, args, opened.value)
+  }
+}
+
+async function briefs(context: Context, args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
+  const token = tokenOf(args)
+  if (!token.ok) return token
+  const input = await readInput(context, BRIEFS)
+  if (!input.ok) return input
+  const list = listOf(input.value, 'briefs', BRIEFS, readBrief)
+  if (!list.ok) return list
+  return answerOf(
+    takeBriefs(opened, token.value, list.value),
+    ({ lanes, refused }) => `${lanes.length} lanes, ${refused.length} briefs refused`,
+  )
+}
+
+async function close(context: Context, args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
+  const token = tokenOf(args)
+  if (!token.ok) return token
+  const input = await readInput(context, LANES)
+  if (!input.ok) return input
+  const lanes = listOf(input.value, 'lanes', LANES, readLane)
+  if (!lanes.ok) return lanes
+  return answerOf(closeRound(opened, token.value, lanes.value), ({ round, improved, stall, stop }) =>
+    [
+      `round ${round} closed: ${improved ? 'a new best' : `no new best, stall ${stall}`}`,
+      ...(stop ? [`the loop is over: ${stop}`] : []),
+    ].join('; '),
+  )
+}
+
+function answerOf<T>(result: Result<T>, text: (data: T) => string): Result<Answer> {
+  return result.ok ? ok({ data: result.value, text: () => text(result.value) }) : result
+}
+
+function tokenOf(args: Parsed): Result<string> {
+  const token = args.text('token')
+  if (token !== null) return ok(token)
+  return fail({
+    kind: 'usage',
+    code: 'no_token',
+    message: 'the token of the round is missing',
+    hint: 'give back the one of the last answer: assay round open tells it',
+  })
+}
+
+function readBrief(item: Record<string, unknown>): Brief | string {
+  const parent = textField(item, 'parent')
+  const objective = textField(item, 'objective')
+  if (parent === null) return 'it needs a "parent"'
+  if (objective === null || objective.trim() === '') return 'it needs an "objective"'
+  return {
+    parent,
+    kind: textField(item, 'kind') ?? 'edit',
+    objective: objective.slice(0, 2000),
+    boundaries: bounded(textsField(item, 'boundaries')),
+    pointers: bounded(textsField(item, 'pointers')),
+    hard: item.hard === true,
+  }
+}
+
+function readLane(item: Record<string, unknown>): LaneReport | string {
+  if (typeof item.lane !== 'number') return 'it needs a "lane"'
+  return {
+    lane: item.lane,
+    learnings: textsField(item, 'learnings'),
+    suggestions: textsField(item, 'suggestions'),
+  }
+}
+
+const bounded = (texts: string[]): string[] => texts.slice(0, 20).map((text) => text.slice(0, 500))

@@ -1,0 +1,50 @@
+import { nodeFor } from '../experiment/seal.ts'
+import { plain } from '../report/text.ts'
+import { ok, type Result } from '../result.ts'
+import type { Answer, Context, Parsed } from './command.ts'
+import { showData } from './standing.ts'
+import { idOf, theRun } from './verb.ts'
+import { figure, percent } from './words.ts'
+
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  const node = nodeFor(opened.value, idOf(args))
+  if (!node.ok) return node
+  const data = showData(opened.value, node.value)
+  return ok({ data, text: () => describe(data) })
+}
+
+function describe(data: ReturnType<typeof showData>): string[] {
+  const lines = [
+    `${data.experiment}  ${data.status}${data.reason ? ` (${data.reason})` : ''}${data.flagged ? ', flagged by an audit' : ''}`,
+    `  ${plain(data.hypothesis, 500)}`,
+    data.parent
+      ? `  child of ${data.parent}, ${data.children.length} children`
+      : `  the baseline, ${data.children.length} children`,
+  ]
+  if (data.value !== null) {
+    const against =
+      data.parent_value === null
+        ? ''
+        : `, its parent ${figure(data.parent_value)}: ${percent(data.improvement)}`
+    lines.push(`  value ${figure(data.value)}${against}`)
+  }
+  if (data.message) lines.push(`  ${plain(data.message, 500)}`)
+  if (data.why) lines.push(`  why: ${plain(data.why, 500)}`)
+  for (const attempt of data.attempts) {
+    const { files, added, removed } = attempt.diffstat
+    lines.push(
+      `  attempt ${attempt.attempt}: ${attempt.status ?? 'sealed'}${attempt.reason ? ` (${attempt.reason})` : ''}, ${files} files +${added} −${removed}`,
+    )
+    for (const gate of attempt.gates)
+      lines.push(`    gate ${plain(gate.name, 80)}: ${gate.passed ? 'passed' : 'did not pass'}`)
+    for (const sample of attempt.measurements) {
+      const what =
+        sample.value === null ? `no value: ${plain(sample.fault?.message ?? '', 200)}` : figure(sample.value)
+      lines.push(`    ${sample.stage} ${sample.pair}: ${what}, ${Math.round(sample.wall_ms)} ms`)
+    }
+  }
+  if (data.candidate) lines.push(`  candidate ${data.candidate.commit.slice(0, 10)} at ${data.candidate.ref}`)
+  return lines
+}

@@ -1,0 +1,35 @@
+import { ok, type Result } from '../result.ts'
+import type { Answer, Context, Parsed } from './command.ts'
+import { type StatusData, statusOf, type Used } from './standing.ts'
+import { theRun } from './verb.ts'
+import { figure, percent } from './words.ts'
+
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  const data = statusOf(opened.value)
+  return ok({ data, text: () => describe(data, opened.value.started.name) })
+}
+
+function describe(data: StatusData, name: string): string[] {
+  const { metric, baseline, best, budget } = data
+  const counts = Object.entries(data.counts).flatMap(([status, count]) =>
+    count > 0 ? [`${count} ${status}`] : [],
+  )
+  return [
+    `${data.run}  ${name}`,
+    `  ${metric.name} (${metric.direction}${metric.target === null ? '' : `, target ${figure(metric.target)}`}): ${figure(baseline.value)} at the baseline, ${best ? `${figure(best.value)} at ${best.experiment}${gain(data)}` : 'no verdict yet'}`,
+    `  experiments: ${counts.join(', ')}`,
+    `  budget: ${spent(budget.experiments, 'experiments')}, ${spent(budget.hours, 'hours')}, ${spent(budget.failures, 'failures')}`,
+    `  loop: ${data.driver ? `${data.driver.name} drives it (pid ${data.driver.pid})` : 'no driver'}${data.round === null ? '' : `, round ${data.round}`}${data.stop ? `; it would stop: ${data.stop}` : ''}`,
+  ]
+}
+
+function gain({ metric, baseline, best }: StatusData): string {
+  if (!best || best.value === null || baseline.value === null || baseline.value === 0) return ''
+  const better = metric.direction === 'minimize' ? baseline.value - best.value : best.value - baseline.value
+  return ` (${percent(better / Math.abs(baseline.value))})`
+}
+
+const spent = ({ used, limit }: Used, what: string): string =>
+  `${figure(used)}${limit === null ? '' : ` of ${figure(limit)}`} ${what}`

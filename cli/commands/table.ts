@@ -1,0 +1,45 @@
+/** The table of verbs: dispatch, help, checks and suggestions all read it. Only the called verb's module is loaded. */
+import type { Flags, Verb } from './command.ts'
+import { LOOK } from './verbs/look.ts'
+import { LOOP } from './verbs/loop.ts'
+import { START } from './verbs/start.ts'
+import { TRY } from './verbs/try.ts'
+
+/** Understood before and after every verb. */
+export const GLOBAL_FLAGS: Flags = {
+  json: { type: 'boolean', summary: 'answer with one line of JSON on standard output' },
+  quiet: { type: 'boolean', short: 'q', summary: 'no progress on standard error' },
+  help: { type: 'boolean', short: 'h', summary: 'explain the verb, with an example' },
+  run: { type: 'string', value: 'RUN', summary: 'the run to use; default: the only active one' },
+  key: { type: 'string', value: 'K', summary: 'repeating a call with the same key returns the first answer' },
+  'no-color': { type: 'boolean', summary: 'no colours (so does NO_COLOR)' },
+}
+
+/** Known by name, part of a later release. */
+export const LATER: readonly string[] = [
+  'doctor',
+  'demo',
+  'gc',
+  'confirm',
+  'abort',
+  'restore',
+  'prune',
+  'traces',
+  'gate',
+  'note',
+  'annotate',
+  'steer',
+  'discards',
+  'context',
+  'meta',
+  'workflow',
+  'epoch',
+  'config',
+  'env',
+  'dashboard',
+  'finish',
+  'install',
+  'uninstall',
+]
+
+export const VERBS: readonly Verb[] = [...START, ...TRY, ...LOOK, ...LOOP]

@@ -1,0 +1,24 @@
+import { bestOf } from '../ledger/state.ts'
+import { painter } from '../report/colour.ts'
+import { tree } from '../report/tree.ts'
+import { ok, type Result } from '../result.ts'
+import type { Answer, Context, Parsed } from './command.ts'
+import { nodeData } from './standing.ts'
+import { theRun } from './verb.ts'
+
+const LIMIT = 1000
+
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  const { state } = opened.value.ledger
+  const limit = args.integer('limit') ?? LIMIT
+  const all = [...state.experiments.values()]
+  const nodes = all.slice(0, limit).map(nodeData)
+  const paint = await painter(context.colour)
+  return ok({
+    data: { nodes, truncated: all.length > nodes.length },
+    text: () =>
+      tree(all.map(nodeData), bestOf(state)?.id ?? null, { width: context.columns, lines: limit }).map(paint),
+  })
+}

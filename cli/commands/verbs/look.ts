@@ -1,0 +1,79 @@
+/** Verbs that only read. */
+import type { Flag, Positional, Verb } from '../command.ts'
+
+const ID: Positional = { name: 'ID', required: true }
+const LIMIT: Flag = { type: 'integer', value: 'N', min: 1, max: 100_000, summary: 'at most so many entries' }
+
+export const LOOK: readonly Verb[] = [
+  {
+    name: 'status',
+    group: 'look',
+    summary: 'where the run stands: baseline, best, counts, budget',
+    positionals: [],
+    flags: {},
+    example: 'assay status --json',
+    load: () => import('../status.ts'),
+  },
+  {
+    name: 'tree',
+    group: 'look',
+    summary: 'the experiments as a tree',
+    positionals: [],
+    flags: { limit: LIMIT },
+    example: 'assay tree --limit 200',
+    load: () => import('../tree.ts'),
+  },
+  {
+    name: 'frontier',
+    group: 'look',
+    summary: 'the parents that the policy would pick now',
+    positionals: [],
+    flags: {
+      k: { type: 'integer', short: 'k', value: 'N', min: 1, max: 1000, summary: 'how many' },
+      policy: { type: 'string', value: 'NAME', summary: 'another policy than the configured one' },
+      seed: { type: 'integer', value: 'N', min: 0, max: Number.MAX_SAFE_INTEGER, summary: 'another seed' },
+      explain: { type: 'boolean', summary: 'say why each was picked' },
+    },
+    example: 'assay frontier -k 3 --explain',
+    load: () => import('../frontier.ts'),
+  },
+  {
+    name: 'show',
+    group: 'look',
+    summary: 'everything about one experiment',
+    positionals: [ID],
+    flags: {},
+    example: 'assay show exp_0007',
+    load: () => import('../show.ts'),
+  },
+  {
+    name: 'diff',
+    group: 'look',
+    summary: "an experiment's candidate against its parent, or against another experiment",
+    positionals: [ID, { name: 'AGAINST', required: false }],
+    flags: { stat: { type: 'boolean', summary: 'only the numbers of lines' } },
+    example: 'assay diff exp_0007',
+    load: () => import('../diff.ts'),
+  },
+  {
+    name: 'path',
+    group: 'look',
+    summary: 'how an experiment came about, from the baseline on; and its worktree',
+    positionals: [ID],
+    flags: {},
+    example: 'assay path exp_0007',
+    load: () => import('../path.ts'),
+  },
+  {
+    name: 'report',
+    group: 'look',
+    summary: 'the run as a chart, with the numbers under it',
+    positionals: [],
+    flags: {
+      width: { type: 'integer', value: 'N', min: 40, max: 1000, summary: 'columns; default: the terminal' },
+      height: { type: 'integer', value: 'N', min: 10, max: 500, summary: 'rows of the chart; default 20' },
+    },
+    example: 'assay report',
+    load: () => import('../report.ts'),
+  },
+]

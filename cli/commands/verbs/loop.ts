@@ -1,0 +1,81 @@
+/** Verbs that turn the loop. */
+import type { Flag, Verb } from '../command.ts'
+
+const ROUND: Flag = {
+  type: 'integer',
+  value: 'R',
+  min: 1,
+  max: 1_000_000_000,
+  summary: 'the round it belongs to',
+}
+const TOKEN: Flag = { type: 'string', value: 'T', summary: "the token of that round's last answer" }
+
+export const LOOP: readonly Verb[] = [
+  {
+    name: 'round',
+    group: 'loop',
+    summary: 'one turn of the loop: open, briefs, close',
+    positionals: [],
+    flags: {},
+    example: 'assay round open --json',
+    subs: [
+      {
+        name: 'open',
+        summary: 'open a round: parents, and what is known',
+        positionals: [],
+        flags: {},
+        example: 'assay round open --json',
+      },
+      {
+        name: 'briefs',
+        summary: 'hand in the briefs, get the lanes',
+        positionals: [],
+        flags: { round: ROUND, token: TOKEN },
+        stdin: '{"briefs":[{"parent":"exp_0000","kind":"…","objective":"…"}]}',
+        example: 'assay round briefs --round 1 --token T --json < briefs.json',
+      },
+      {
+        name: 'close',
+        summary: 'close a round: improved or not, and whether to stop',
+        positionals: [],
+        flags: { round: ROUND, token: TOKEN },
+        stdin: '{"lanes":[{"lane":1,"learnings":[],"suggestions":[]}]}',
+        example: 'assay round close --round 1 --token T --json < lanes.json',
+      },
+    ],
+    load: () => import('../round.ts'),
+  },
+  {
+    name: 'propose',
+    group: 'loop',
+    summary: 'hand in ideas for later rounds',
+    positionals: [],
+    flags: { round: ROUND },
+    stdin: '{"ideas":[{"hypothesis":"…"}]}',
+    example: `echo '{"ideas":[{"hypothesis":"Intern the keys"}]}' | assay propose`,
+    load: () => import('../propose.ts'),
+  },
+  {
+    name: 'wait',
+    group: 'loop',
+    summary: 'wait until an experiment, a round or the loop has ended',
+    positionals: [],
+    flags: {
+      for: { type: 'string', value: 'ID|round|loop', summary: 'what to wait for' },
+      timeout: { type: 'duration', value: 'TIME', max: '24h', summary: 'at most; default 90s' },
+    },
+    example: 'assay wait --for exp_0007 --timeout 90s',
+    load: () => import('../wait.ts'),
+  },
+  {
+    name: 'loop',
+    group: 'loop',
+    summary: 'run rounds until a stop rule holds',
+    positionals: [],
+    flags: {
+      rounds: { type: 'integer', value: 'N', min: 1, max: 1_000_000, summary: 'at most so many rounds' },
+    },
+    example: 'assay loop --rounds 3',
+    load: () => import('../loop.ts'),
+  },
+]

@@ -1,0 +1,28 @@
+/** Verbs that begin a run, and explain. */
+import type { Verb } from '../command.ts'
+
+export const START: readonly Verb[] = [
+  {
+    name: 'init',
+    group: 'start',
+    summary: 'start a run from a spec and judge the baseline',
+    positionals: [{ name: 'SPEC', required: false }],
+    flags: {
+      template: { type: 'boolean', summary: 'print a spec to begin with, and do nothing else' },
+      prepare: { type: 'boolean', summary: 'open exp_0000 first, to build the benchmark in its worktree' },
+      'include-dirty': { type: 'boolean', summary: 'use the working tree as it is, uncommitted changes too' },
+      new: { type: 'boolean', summary: 'a new run although another one is here' },
+    },
+    example: 'assay init assay.yaml',
+    load: () => import('../init.ts'),
+  },
+  {
+    name: 'guide',
+    group: 'start',
+    summary: 'print a reference page, or the list of them',
+    positionals: [{ name: 'TOPIC', required: false }],
+    flags: {},
+    example: 'assay guide spec',
+    load: () => import('../guide.ts'),
+  },
+]

@@ -1,0 +1,75 @@
+import { runAnswer } from '../experiment/answer.ts'
+import { nodeFor } from '../experiment/seal.ts'
+import { settled, whenLedger } from '../experiment/wait.ts'
+import { currentRound } from '../ledger/state.ts'
+import { isAlive } from '../process.ts'
+import { fail, ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import type { Answer, Context, Parsed } from './command.ts'
+import { theRun } from './verb.ts'
+
+const TIMEOUT_MS = 90_000
+const TIMED_OUT = 124
+
+interface Waited {
+  event: string
+  experiment: string | null
+}
+
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  const what = args.text('for')
+  if (what === null) {
+    return fail({
+      kind: 'usage',
+      code: 'wait_for',
+      message: 'wait for what?',
+      hint: 'assay wait --for exp_0007 (or round, or loop)',
+    })
+  }
+  const look = lookFor(opened.value, what)
+  if (!look.ok) return look
+  const deadline = performance.now() + (args.duration('timeout') ?? TIMEOUT_MS)
+  const found = await whenLedger(opened.value, deadline, look.value)
+  if (!found.ok) return found
+  if (found.value) return ok(answerOf(opened.value, found.value))
+  if (context.signal.aborted)
+    return fail({ kind: 'interrupted', code: 'interrupted', message: 'interrupted while waiting' })
+  const experiment = what.startsWith('exp_') ? what : null
+  return ok({
+    data: { event: null, experiment, timed_out: true },
+    text: () => `nothing yet of ${what}`,
+    exit: TIMED_OUT,
+  })
+}
+
+function answerOf(run: OpenRun, { event, experiment }: Waited): Answer {
+  const node = experiment === null ? undefined : run.ledger.state.experiments.get(experiment)
+  const verdict = node && event === 'judged' ? runAnswer(run.ledger.state, node) : null
+  return {
+    data: { event, experiment, timed_out: false, ...(verdict ?? {}) },
+    text: () =>
+      verdict ? `${experiment} ${verdict.status}: ${verdict.message}` : `${experiment ?? 'it'}: ${event}`,
+  }
+}
+
+function lookFor(run: OpenRun, what: string): Result<() => Waited | null> {
+  const { state } = run.ledger
+  if (what === 'round') {
+    const open = currentRound(state)
+    return ok(() => (open && !open.closed ? null : { event: 'round_closed', experiment: null }))
+  }
+  if (what === 'loop') {
+    return ok(() =>
+      state.driver && isAlive(state.driver.owner) ? null : { event: 'loop_stopped', experiment: null },
+    )
+  }
+  const node = nodeFor(run, what)
+  if (!node.ok) return node
+  return ok(() => {
+    const event =
+      node.value.status === 'open' && node.value.attempts.length === 0 ? null : settled(node.value)
+    return event && { event, experiment: node.value.id }
+  })
+}

@@ -1,0 +1,7 @@
+/** Numbers as people read them in a terminal. */
+export const figure = (value: number | null): string =>
+  value === null ? 'unknown' : String(Number(value.toPrecision(6)))
+
+/** 0.1234 → `+12.3 %`; positive is better. */
+export const percent = (improvement: number | null): string =>
+  improvement === null ? '' : `${improvement >= 0 ? '+' : ''}${Number((improvement * 100).toPrecision(3))} %`

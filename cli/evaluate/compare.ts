@@ -1,0 +1,47 @@
+import type { Comparison, Direction } from '../ledger/events.ts'
+
+/** The smallest improvement that counts: a fraction of the other's value, or in metric units. Never negative. */
+export type MinImprovement = { relative: number } | { absolute: number }
+
+/** A threshold such as 7 % of 100 is not exact in binary: a difference of this fraction of it still reaches it. */
+const ROUNDING = 1e-9
+
+/** Signed (candidate better by), in metric units; positive is better. */
+export const betterBy = (direction: Direction, value: number, other: number): number => {
+  const difference = direction === 'minimize' ? other - value : value - other
+  return difference === 0 ? 0 : difference
+}
+
+/** `betterBy` / |other|; null when the other is 0. */
+export const relativeTo = (improvementAbs: number, other: number): number | null =>
+  other === 0 ? null : improvementAbs / Math.abs(other)
+
+/** In metric units. A fraction of 0 is 0: then any improvement counts. */
+export const thresholdOf = (min: MinImprovement, other: number): number =>
+  'absolute' in min ? min.absolute : min.relative * Math.abs(other)
+
+/** Of a metric without noise: equal is a tie, better by less than `minImprovement` is a tie, any worse is not better. */
+export function compareDeterministic(facts: {
+  direction: Direction
+  value: number
+  other: number
+  against: string
+  minImprovement: MinImprovement
+}): Comparison {
+  const { direction, value, other, against, minImprovement } = facts
+  const improvementAbs = betterBy(direction, value, other)
+  const threshold = thresholdOf(minImprovement, other)
+  return {
+    outcome:
+      improvementAbs < 0
+        ? 'not_better'
+        : improvementAbs > 0 && improvementAbs >= threshold * (1 - ROUNDING)
+          ? 'improved'
+          : 'tie',
+    against,
+    improvement: relativeTo(improvementAbs, other),
+    improvement_abs: improvementAbs,
+    interval: null,
+    inputs: { rule: 'deterministic', direction, value, other, min_improvement: minImprovement, threshold },
+  }
+}

@@ -1,0 +1,84 @@
+import type { Sample } from '../ledger/events.ts'
+import { unreachable } from '../result.ts'
+import { median } from './stats.ts'
+
+export const OPERATORS = ['>=', '<=', '>', '<', '==', '!='] as const
+export type Operator = (typeof OPERATORS)[number]
+
+export interface ConstraintConfig {
+  metric: string
+  op: Operator
+  value: number | boolean
+}
+
+export interface Violation {
+  constraint: ConstraintConfig
+  /** The median of a number, the offending boolean, null when the metric is missing. */
+  actual: number | boolean | null
+  message: string
+}
+
+/**
+ * What a candidate's samples violate, in the order of the constraints. The median of the samples counts for numbers;
+ * a boolean must hold in all. A metric that is missing in any sample, or of another type than the bound, violates.
+ */
+export function checkConstraints(
+  constraints: readonly ConstraintConfig[],
+  samples: readonly Pick<Sample, 'metrics'>[],
+): Violation[] {
+  return constraints.flatMap((constraint) => {
+    const violation = check(constraint, samples)
+    return violation === null ? [] : [{ constraint, ...violation }]
+  })
+}
+
+function check(
+  { metric, op, value: bound }: ConstraintConfig,
+  samples: readonly Pick<Sample, 'metrics'>[],
+): Omit<Violation, 'constraint'> | null {
+  const asked = `${metric} ${op} ${bound}`
+  const values = samples.flatMap(({ metrics }) => (Object.hasOwn(metrics, metric) ? [metrics[metric]] : []))
+  if (values.length < samples.length || values.length === 0) {
+    const printed = Object.keys(samples[0]?.metrics ?? {}).slice(0, 20)
+    const known =
+      printed.length > 0 ? `the benchmark reported ${printed.join(', ')}` : 'no metric was reported'
+    return { actual: null, message: `${asked} cannot be checked: ${metric} is missing; ${known}` }
+  }
+  if (typeof bound === 'boolean') {
+    if (op !== '==' && op !== '!=')
+      return { actual: null, message: `${asked} cannot be checked: ${op} needs a number` }
+    const wrong = values.find((value) => typeof value !== 'boolean' || (value === bound) !== (op === '=='))
+    if (wrong === undefined) return null
+    const count = values.filter((value) => value === wrong).length
+    return {
+      actual: wrong,
+      message: `${asked} does not hold: it is ${wrong} in ${count} of ${values.length} samples`,
+    }
+  }
+  const numbers = values.filter((value) => typeof value === 'number')
+  if (numbers.length < values.length)
+    return { actual: null, message: `${asked} cannot be checked: ${metric} is a boolean` }
+  const actual = median(numbers)
+  if (holds(actual, op, bound)) return null
+  const of = numbers.length > 1 ? `the median of ${numbers.length} samples is` : 'it is'
+  return { actual, message: `${asked} does not hold: ${of} ${actual}` }
+}
+
+function holds(actual: number, op: Operator, bound: number): boolean {
+  switch (op) {
+    case '>=':
+      return actual >= bound
+    case '<=':
+      return actual <= bound
+    case '>':
+      return actual > bound
+    case '<':
+      return actual < bound
+    case '==':
+      return actual === bound
+    case '!=':
+      return actual !== bound
+    default:
+      return unreachable(op)
+  }
+}

@@ -1,0 +1,103 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { GatePhase, GateResult, SampleFault } from '../ledger/events.ts'
+import { supervise } from '../process.ts'
+import { type CommandLine, fillIn } from './command.ts'
+import { faultOfEnding } from './ending.ts'
+import { tailOf } from './tail.ts'
+
+export interface GateConfig {
+  name: string
+  command: CommandLine
+  phase: GatePhase
+  timeoutMs: number
+}
+
+export interface PreparationRequest {
+  /** `setup`, `build`, …: names the output file. */
+  name: string
+  command: CommandLine
+  timeoutMs: number
+  cwd: string
+  /** Already built; none of Assay's own paths. */
+  environment: Record<string, string>
+  /** Existing; gets `<name>.out`, with stdout and stderr in order. */
+  folder: string
+  signal?: AbortSignal | undefined
+}
+
+export interface Preparation {
+  passed: boolean
+  exit: number | null
+  signal: string | null
+  timed_out: boolean
+  wall_ms: number
+  /** The end of its output, at most 4 KiB. */
+  output: string
+  /** Why it did not pass; null when it did. `environment` and `aborted` are no verdict on the candidate. */
+  fault: SampleFault | null
+  /** Processes that it left behind, and that were ended. */
+  strays: number
+}
+
+export interface GateRequest {
+  gate: GateConfig
+  /** The spec's folder in a checkout: where the gate runs. */
+  checkout: string
+  environment: Record<string, string>
+  /** Existing; gets `gates/<name>.out`. */
+  folder: string
+  signal?: AbortSignal | undefined
+}
+
+const OUTPUT_CAP = 64 * 1024 * 1024
+const TAIL = 4096
+
+/** Runs a command whose exit code is its whole answer: setup, build, and what stands behind a gate. Never rejects on its account. */
+export async function runPreparation(request: PreparationRequest): Promise<Preparation> {
+  const file = join(request.folder, `${request.name}.out`)
+  const ended = await supervise({
+    command: fillIn(request.command, { worktree: request.cwd }),
+    cwd: request.cwd,
+    env: request.environment,
+    timeoutMs: request.timeoutMs,
+    stdout: file,
+    stderr: file,
+    outputCap: OUTPUT_CAP,
+    signal: request.signal,
+  })
+  const output = tailOf(file, TAIL)
+  const fault = faultOfEnding(ended, request.timeoutMs, output)
+  return {
+    passed: fault === null,
+    exit: ended.code,
+    signal: ended.signal,
+    timed_out: ended.timedOut,
+    wall_ms: ended.ms,
+    output,
+    fault,
+    strays: ended.strays,
+  }
+}
+
+/** The exit code is the verdict, unless `fault` says that the gate itself could not run. */
+export async function runGate(
+  request: GateRequest,
+): Promise<GateResult & Pick<Preparation, 'fault' | 'strays'>> {
+  const { gate, checkout, environment, signal } = request
+  const folder = join(request.folder, 'gates')
+  mkdirSync(folder, { recursive: true })
+  const done = await runPreparation({
+    name: fileName(gate.name),
+    command: gate.command,
+    timeoutMs: gate.timeoutMs,
+    cwd: checkout,
+    environment,
+    folder,
+    signal,
+  })
+  return { name: gate.name, phase: gate.phase, ...done }
+}
+
+/** A gate may be called anything; a file may not. */
+const fileName = (name: string): string => encodeURIComponent(name).replaceAll('.', '%2E').slice(0, 100)

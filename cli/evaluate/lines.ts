@@ -1,0 +1,156 @@
+import { type ReadValue, readValue } from './number.ts'
+
+/** What was found in a stream of output. Names are in order of appearance. */
+export interface ParsedLines {
+  metrics: Map<string, { value: number | boolean; unit: string | null; raw: string }>
+  /** Lines that are a metric but cannot be read. */
+  refused: { name: string | null; raw: string; reason: string }[]
+  /** Lines that start like one but have no `name = value`; named when the metric is missing. */
+  near: string[]
+  /** The last line that is a JSON object with the metric, or that tries to be. */
+  lastJson: string | null
+  /** Matches of the user's own pattern. */
+  matches: { raw: string; text: string }[]
+}
+
+export interface LineParser {
+  push(chunk: string): void
+  /** Counts an unfinished last line too. Call it once. */
+  end(): ParsedLines
+}
+
+export interface LineParserOptions {
+  /** Name of the primary metric: which JSON objects count. */
+  metric: string
+  /** The user's pattern; its group 1 (or `value`) holds the number. */
+  regex?: RegExp
+}
+
+/** A longer line is not a metric: it is dropped while it streams, so memory stays bounded. */
+const LONGEST_LINE = 64 * 1024
+/** A line that begins with a brace may carry the scores of many tasks. */
+const LONGEST_JSON = 1024 * 1024
+const MOST_METRICS = 10_000
+const MOST_REMARKS = 20
+const RAW_SHOWN = 300
+
+const METRIC = /^(?:\[[^\]]*\]\s*)*METRIC\b\s*(.*)$/
+const NAME = /^[\p{L}\p{M}\p{N}_][\p{L}\p{M}\p{N}_\-./]*$/u
+const ANSI = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g
+
+export const stripAnsi = (text: string): string => (text.includes('\u001b') ? text.replace(ANSI, '') : text)
+
+/**
+ * Reads output chunk by chunk; any chunking gives the same answer. Of a line with carriage returns (a progress bar)
+ * the text after the last one counts, as on a terminal; `\r\n` ends a line.
+ */
+export function lineParser(options: LineParserOptions): LineParser {
+  const parsed: ParsedLines = { metrics: new Map(), refused: [], near: [], lastJson: null, matches: [] }
+  let line = ''
+  let returned = false
+  let dropped = false
+
+  const add = (piece: string) => {
+    const body = piece.replace(/\r+$/, '')
+    if (body === '') {
+      returned ||= piece !== ''
+      return
+    }
+    const start = body.lastIndexOf('\r') + 1
+    if (returned || start > 0) {
+      line = ''
+      dropped = false
+    }
+    returned = body.length < piece.length
+    if (dropped) return
+    line += start > 0 ? body.slice(start) : body
+    if (line.length > LONGEST_LINE && (line.length > LONGEST_JSON || !line.trimStart().startsWith('{'))) {
+      line = ''
+      dropped = true
+    }
+  }
+  const flush = () => {
+    if (!dropped) take(stripAnsi(line).trim(), options, parsed)
+    line = ''
+    returned = false
+    dropped = false
+  }
+  return {
+    push(chunk) {
+      let from = 0
+      for (let at = chunk.indexOf('\n'); at >= 0; at = chunk.indexOf('\n', from)) {
+        add(chunk.slice(from, at))
+        flush()
+        from = at + 1
+      }
+      add(chunk.slice(from))
+    },
+    end() {
+      flush()
+      return parsed
+    },
+  }
+}
+
+function take(text: string, options: LineParserOptions, parsed: ParsedLines): void {
+  if (text === '') return
+  if (options.regex) takeMatch(text, options.regex, parsed)
+  if (text.startsWith('{')) {
+    if (triesToAnswer(text, options.metric)) parsed.lastJson = text
+    return
+  }
+  const rest = METRIC.exec(text)?.[1]
+  if (rest !== undefined) takeMetric(text, rest, parsed)
+}
+
+function takeMetric(text: string, rest: string, parsed: ParsedLines): void {
+  const raw = text.slice(0, RAW_SHOWN)
+  const equals = rest.indexOf('=')
+  if (equals < 0) {
+    if (parsed.near.length < MOST_REMARKS) parsed.near.push(raw)
+    return
+  }
+  const name = rest.slice(0, equals).trim()
+  const problem = checkName(name) ?? keep(name, readValue(rest.slice(equals + 1)), raw, parsed)
+  if (problem !== null && parsed.refused.length < MOST_REMARKS)
+    parsed.refused.push({ name: NAME.test(name) ? name : null, raw, reason: problem })
+}
+
+function checkName(name: string): string | null {
+  if (NAME.test(name) && name.length <= 200) return null
+  return `a name has letters, digits and _ - . / only: ${JSON.stringify(name.slice(0, 40))}`
+}
+
+function keep(name: string, read: ReadValue, raw: string, { metrics }: ParsedLines): string | null {
+  if (!read.ok) return read.reason
+  const before = metrics.get(name)
+  if (before === undefined) {
+    if (metrics.size >= MOST_METRICS) return `there are more than ${MOST_METRICS} metrics`
+    metrics.set(name, { value: read.value, unit: read.unit, raw })
+    return null
+  }
+  if (before.value === read.value && before.unit === read.unit) return null
+  return `it contradicts an earlier line: ${before.raw}`
+}
+
+function takeMatch(text: string, regex: RegExp, parsed: ParsedLines): void {
+  const match = regex.exec(text)
+  if (match === null) return
+  const found = { raw: text.slice(0, RAW_SHOWN), text: match.groups?.value ?? match[1] ?? '' }
+  // Two different ones already contradict each other; more would say nothing new.
+  if (parsed.matches.length < 2 && parsed.matches.every((other) => other.text !== found.text))
+    parsed.matches.push(found)
+}
+
+/** An unreadable object that names the metric counts: it must be refused, not replaced by an earlier line. */
+function triesToAnswer(text: string, metric: string): boolean {
+  try {
+    const object = JSON.parse(text) as Record<string, unknown>
+    if (Object.hasOwn(object, metric) || isObject(object.tasks)) return true
+    return isObject(object.metrics) && Object.hasOwn(object.metrics, metric)
+  } catch {
+    return text.includes(JSON.stringify(metric))
+  }
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null

@@ -1,0 +1,44 @@
+/** One value as a benchmark wrote it: read exactly, or refused with the reason. Nothing is guessed. */
+export type ReadValue =
+  | { ok: true; value: number | boolean; unit: string | null }
+  | { ok: false; reason: string }
+
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/
+/** `s`, `ms`, `%`, `MB/s`, `µs`; no digits, so that `0b11` and `1e5x2` are not a number with a unit. */
+const UNIT = /^ ?(%|‰|\p{L}{1,16}(?:\/\p{L}{1,16})?)$/u
+/** A unit that would make an unfinished exponent look like a number. */
+const HALF_EXPONENT = /^[eE]$/
+
+export function readValue(text: string): ReadValue {
+  const trimmed = text.trim()
+  if (trimmed === 'true' || trimmed === 'false') return { ok: true, value: trimmed === 'true', unit: null }
+  const digits = NUMBER.exec(trimmed)?.[0]
+  if (digits === undefined) return refuse(whyNoNumber(trimmed))
+  const rest = trimmed.slice(digits.length)
+  const unit = rest === '' ? null : UNIT.exec(rest)?.[1]
+  if (/^[+-]?0[xX]/.test(trimmed)) return refuse('hexadecimal is not accepted')
+  if (unit === undefined || (unit !== null && HALF_EXPONENT.test(unit))) return refuse(whyNotRest(rest))
+  const value = Number(digits)
+  if (!Number.isFinite(value)) return refuse('it is too large for a number')
+  return { ok: true, value: positiveZero(value), unit }
+}
+
+/** −0 equals 0 but is written otherwise. */
+export const positiveZero = (value: number): number => (value === 0 ? 0 : value)
+
+const refuse = (reason: string): ReadValue => ({ ok: false, reason })
+
+function whyNoNumber(text: string): string {
+  if (text === '') return 'there is no value'
+  if (/^[+-]?(?:nan|inf|infinity|∞)$/i.test(text)) return 'it is not a finite number'
+  if (/^[−–—]/.test(text)) return 'its minus sign is a typographic one, not "-"'
+  if (/^["'].*["']$/.test(text)) return 'it is quoted text, not a number'
+  return 'it is not a number'
+}
+
+function whyNotRest(rest: string): string {
+  if (/^,\d/.test(rest)) return 'it has a comma: write a decimal point, and no thousands separator'
+  if (/^_\d/.test(rest)) return 'it has an underscore among its digits'
+  if (/^ \d/.test(rest)) return 'there is a second number after it: write one metric per line'
+  return `there is text after the number that is not a unit: ${JSON.stringify(rest.slice(0, 40))}`
+}

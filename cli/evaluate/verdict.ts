@@ -1,0 +1,200 @@
+import type {
+  Comparison,
+  Direction,
+  FailureClass,
+  GateResult,
+  JudgedStatus,
+  Reason,
+  SampleFault,
+  Side,
+} from '../ledger/events.ts'
+import { unreachable } from '../result.ts'
+import type { Violation } from './constraints.ts'
+
+/** What was found on the way to a verdict. A step that did not run is null or empty. */
+export interface VerdictFacts {
+  /** Whose direction and name the message uses. */
+  metric: { name: string; direction: Direction }
+  /** The baseline is compared with nothing. */
+  baseline: boolean
+  value: number | null
+  parentValue: number | null
+  /** Why `worktree.setup` failed; null when it did not. */
+  setup: SampleFault | null
+  /** Why `worktree.build` failed, and whether the unchanged parent's fails too. */
+  build: { fault: SampleFault; parentToo: boolean } | null
+  /** In the order they ran. `fault` as `runGate` answers it. */
+  gates: (Pick<GateResult, 'name' | 'phase' | 'passed' | 'exit' | 'timed_out'> & {
+    fault?: SampleFault | null
+  })[]
+  /** Of the samples, in the order they were taken. */
+  faults: { side: Side; fault: SampleFault }[]
+  constraints: Pick<Violation, 'message'>[]
+  comparison: Comparison | null
+  /** On a tie: the tie-breaker that decided, and for whom. */
+  tieBreak: { metric: string; better: boolean; message: string } | null
+  /** The would-be keep measured again; null when that is not asked for. */
+  confirm: Comparison | null
+}
+
+export interface Verdict {
+  status: JudgedStatus
+  /** null for a baseline that holds. */
+  reason: Reason | null
+  /** null for what is kept. */
+  failure_class: FailureClass | null
+  /** One sentence for people, with the numbers. */
+  message: string
+}
+
+/** The one decision on an attempt: the first step that speaks against it, in the order in which the steps run. */
+export function decide(facts: VerdictFacts): Verdict {
+  return (
+    interrupted(facts) ??
+    unprepared(facts) ??
+    stopped(facts, 'before') ??
+    unmeasured(facts) ??
+    violated(facts) ??
+    outcome(facts)
+  )
+}
+
+const failed = (reason: Reason, failureClass: FailureClass, message: string): Verdict => ({
+  status: 'failed',
+  reason,
+  failure_class: failureClass,
+  message,
+})
+const rejected = (reason: Reason, failureClass: FailureClass, message: string): Verdict => ({
+  status: 'rejected',
+  reason,
+  failure_class: failureClass,
+  message,
+})
+const kept = (reason: Reason | null, message: string): Verdict => ({
+  status: 'kept',
+  reason,
+  failure_class: null,
+  message,
+})
+
+/** An interruption anywhere says nothing about the candidate. */
+function interrupted({ setup, build, gates, faults }: VerdictFacts): Verdict | null {
+  const all = [setup, build?.fault, ...gates.map((gate) => gate.fault), ...faults.map(({ fault }) => fault)]
+  const found = all.find((fault) => fault?.reason === 'aborted')
+  return found ? failed('aborted', 'environment', `not judged: ${found.message}`) : null
+}
+
+function unprepared({ setup, build }: VerdictFacts): Verdict | null {
+  if (setup !== null) return failed('environment', 'environment', `worktree.setup failed: ${setup.message}`)
+  if (build === null) return null
+  const { fault, parentToo } = build
+  if (parentToo)
+    return failed(
+      'environment',
+      'environment',
+      `the build fails for the unchanged parent too: ${fault.message}`,
+    )
+  if (fault.reason === 'environment')
+    return failed('environment', 'environment', `the build: ${fault.message}`)
+  return failed(fault.reason, 'build', `the build failed: ${fault.message}`)
+}
+
+function stopped({ gates }: VerdictFacts, phase: GateResult['phase']): Verdict | null {
+  const gate = gates.find((one) => one.phase === phase && !one.passed)
+  if (gate === undefined) return null
+  if (gate.fault?.reason === 'environment')
+    return failed('environment', 'environment', `gate ${gate.name} could not run: ${gate.fault.message}`)
+  const how = gate.timed_out
+    ? 'ran into its time limit'
+    : gate.exit === null
+      ? 'was ended by a signal'
+      : `exit ${gate.exit}`
+  return rejected('gate', 'hypothesis', `gate ${gate.name} did not pass: ${gate.fault?.message ?? how}`)
+}
+
+function unmeasured({ faults, baseline }: VerdictFacts): Verdict | null {
+  const parents = faults.find(({ side, fault }) => side === 'parent' || fault.reason === 'environment')
+  if (parents !== undefined) {
+    const who = parents.side === 'parent' && !baseline ? 'the unchanged parent fails too: ' : ''
+    return failed('environment', 'environment', `not measured: ${who}${parents.fault.message}`)
+  }
+  const [first] = faults
+  if (first === undefined) return null
+  const { reason, message, raw } = first.fault
+  const line = reason === 'metric_error' && raw !== undefined ? `; the line was: ${raw.slice(0, 200)}` : ''
+  return failed(reason, 'eval', `not measured: ${message}${line}`)
+}
+
+function violated({ constraints }: VerdictFacts): Verdict | null {
+  const [first, ...rest] = constraints
+  if (first === undefined) return null
+  const more = rest.length === 0 ? '' : ` (and ${rest.length} more)`
+  return rejected('constraint', 'hypothesis', `constraint ${first.message}${more}`)
+}
+
+function outcome(facts: VerdictFacts): Verdict {
+  const { baseline, comparison, metric, value } = facts
+  if (baseline) return stopped(facts, 'after') ?? kept(null, `baseline: ${metric.name} = ${plain(value)}`)
+  if (comparison === null) throw new Error('a measured candidate was not compared with its parent')
+  switch (comparison.outcome) {
+    case 'improved':
+      return stopped(facts, 'after') ?? unconfirmed(facts) ?? kept('improved', by(facts, comparison))
+    case 'tie':
+      return facts.tieBreak?.better
+        ? (stopped(facts, 'after') ??
+            worseOnConfirm(facts) ??
+            kept('tie_broken', `${by(facts, comparison)}; ${facts.tieBreak.message}`))
+        : rejected('tie', 'hypothesis', tieMessage(facts, comparison))
+    case 'not_better':
+      return rejected('not_better', 'hypothesis', by(facts, comparison))
+    case 'inconclusive':
+      return rejected(
+        'inconclusive',
+        'eval',
+        `${by(facts, comparison)}, but the evidence is not clear after all the pairs allowed`,
+      )
+    default:
+      return unreachable(comparison.outcome)
+  }
+}
+
+function unconfirmed(facts: VerdictFacts): Verdict | null {
+  const { confirm } = facts
+  if (confirm === null || confirm.outcome === 'improved') return null
+  return rejected(
+    'unconfirmed',
+    'hypothesis',
+    `it looked better, but measuring again did not confirm it: ${change(facts, confirm)}`,
+  )
+}
+
+function worseOnConfirm(facts: VerdictFacts): Verdict | null {
+  return facts.confirm?.outcome === 'not_better' ? unconfirmed(facts) : null
+}
+
+function tieMessage(facts: VerdictFacts, comparison: Comparison): string {
+  const breaker = facts.tieBreak === null ? '' : `; ${facts.tieBreak.message}`
+  return `a tie with ${comparison.against}: ${change(facts, comparison)}${breaker}`
+}
+
+/** `ms = 90: 10 better (10 %, minimize) against exp_0003 (100)` */
+function by(facts: VerdictFacts, comparison: Comparison): string {
+  const { metric, value, parentValue } = facts
+  return `${metric.name} = ${plain(value)}: ${change(facts, comparison)} against ${comparison.against} (${plain(parentValue)})`
+}
+
+function change({ metric }: VerdictFacts, comparison: Comparison): string {
+  const { improvement, improvement_abs: absolute, interval } = comparison
+  if (absolute === 0 && interval === null) return 'no change'
+  const details = [
+    ...(improvement === null ? [] : [`${plain(Math.abs(improvement) * 100)} %`]),
+    ...(interval === null ? [] : [`interval ${plain(interval[0])} to ${plain(interval[1])}`]),
+    metric.direction,
+  ]
+  return `${plain(Math.abs(absolute))} ${absolute >= 0 ? 'better' : 'worse'} (${details.join(', ')})`
+}
+
+/** Four digits are enough to read; the event has them all. */
+const plain = (value: number | null): string =>
+  value === null ? 'unknown' : String(Number(value.toPrecision(4)))

@@ -1,0 +1,92 @@
+/** `audit`: findings about a judged experiment. Evidence that the CLI can check revokes; an opinion only flags. */
+import { changesBetween } from '../git/diff.ts'
+import type { Audited, Finding, Status } from '../ledger/events.ts'
+import { refusal } from '../ledger/ledger.ts'
+import { BASELINE, bestOf, type Experiment, lastJudged, nodeValue } from '../ledger/state.ts'
+import { fail, ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import { scopeOfRun } from './scope.ts'
+import { nodeFor } from './seal.ts'
+import { baseOf, keptCommit } from './worktree.ts'
+
+export interface AuditAnswer {
+  experiment: string
+  status: Status
+  /** An opinion stands against it. */
+  flagged: boolean
+  outcome: Audited['outcome']
+  /** What the CLI found true of the findings. */
+  confirmed: Finding[]
+  best: { experiment: string; value: number | null } | null
+}
+
+export async function audit(
+  run: OpenRun,
+  experiment: string,
+  findings: readonly Finding[],
+): Promise<Result<AuditAnswer>> {
+  const node = nodeFor(run, experiment)
+  if (!node.ok) return node
+  const attempt = node.value.attempts.findLast((one) => one.judged)
+  if (!attempt) {
+    return fail({
+      kind: 'refused',
+      code: 'not_judged',
+      message: `${experiment} has no verdict to audit`,
+      hint: `run it first: assay run ${experiment}`,
+    })
+  }
+  const confirmed = await checked(run, node.value, findings)
+  if (!confirmed.ok) return confirmed
+  const outcome = confirmed.value.length > 0 ? 'revoked' : findings.length > 0 ? 'flagged' : 'passed'
+  const proposal = run.ledger.propose<'audited'>(
+    { type: 'audited', experiment, attempt: attempt.attempt, outcome, findings: bounded(findings) },
+    run.clock(),
+  )
+  if (!proposal.ok) return proposal
+  if (!proposal.value.accepted) return refusal(proposal.value.because)
+  const best = bestOf(run.ledger.state)
+  return ok({
+    experiment,
+    status: node.value.status,
+    flagged: node.value.flagged,
+    outcome,
+    confirmed: confirmed.value,
+    best: best && { experiment: best.id, value: nodeValue(best) },
+  })
+}
+
+/** The findings that the record itself proves, whatever the auditor thinks of them. */
+async function checked(
+  run: OpenRun,
+  node: Experiment,
+  findings: readonly Finding[],
+): Promise<Result<Finding[]>> {
+  const kept = keptCommit(run, node.id)
+  if (!kept || node.id === BASELINE || findings.every(({ code }) => code === 'opinion')) return ok([])
+  const changes = await changesBetween(run.site, baseOf(run, node.id).tree, kept.tree)
+  if (!changes.ok) return changes
+  const scope = scopeOfRun(run)
+  const trespass = new Set(
+    changes.value.filter(({ path }) => scope(path) !== 'mutable').map(({ path }) => path),
+  )
+  return ok(
+    findings.filter((finding) => {
+      if (finding.code === 'task_set') return !sameTasks(run, node)
+      if (finding.code === 'opinion') return false
+      return finding.path === undefined ? trespass.size > 0 : trespass.has(finding.path)
+    }),
+  )
+}
+
+function sameTasks(run: OpenRun, node: Experiment): boolean {
+  const baseline = run.ledger.state.experiments.get(BASELINE)
+  const names = (judged: Experiment | undefined) =>
+    Object.keys((judged && lastJudged(judged)?.tasks) ?? {})
+      .sort()
+      .join('\n')
+  return names(baseline) === names(node)
+}
+
+const bounded = (findings: readonly Finding[]): Finding[] =>
+  findings.slice(0, 20).map((finding) => ({ ...finding, message: finding.message.slice(0, 1000) }))

@@ -1,0 +1,141 @@
+/** The measurement slot: leased machine-wide, brought to exactly what was sealed, set up and built there. */
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { runPreparation } from '../evaluate/gates.ts'
+import { listTree } from '../git/files.ts'
+import { freshenCheckout } from '../git/freshen.ts'
+import { untrackedPaths } from '../git/observe.ts'
+import type { SampleFault } from '../ledger/events.ts'
+import { acquireLease } from '../lock.ts'
+import { leaseFolder, slotFacts, slotPath } from '../paths.ts'
+import { ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import { matchGlobs } from '../spec/rules.ts'
+import { benchmarkEnvironment } from './environment.ts'
+
+export interface Bench {
+  slot: number
+  environment: Record<string, string>
+  release(): void
+}
+
+/** Which checkout of the slot: `a` holds parents, `b` candidates. */
+export type Place = 'a' | 'b'
+
+export interface Placed {
+  /** The spec's folder in the checkout. */
+  folder: string
+  setup: SampleFault | null
+  build: SampleFault | null
+}
+
+/** What is true of a checkout, so that setup and build run only when something changed. */
+interface SlotFacts {
+  setup: string | null
+  /** Untracked paths that setup made. */
+  keep: string[]
+  built: string | null
+}
+
+/** Rejects with the signal's reason when that ends the waiting. */
+export async function openBench(run: OpenRun): Promise<Result<Bench>> {
+  const environment = benchmarkEnvironment(run)
+  if (!environment.ok) return environment
+  const lease = await acquireLease({
+    folder: leaseFolder(run.env),
+    capacity: run.spec.measure.slots,
+    tell: run.tell,
+    signal: run.signal,
+  })
+  return ok({ slot: lease.slot, environment: environment.value, release: () => lease.release() })
+}
+
+/** Brings one checkout of the slot to a candidate. Agents never learn its path. */
+export async function placeCandidate(
+  run: OpenRun,
+  bench: Bench,
+  place: Place,
+  candidate: { commit: string; tree: string },
+  outputs: string,
+): Promise<Result<Placed>> {
+  const path = slotPath(run.site, bench.slot, place)
+  const file = slotFacts(run.site, bench.slot, place)
+  const facts = readFacts(file)
+  const fresh = await freshenCheckout(run.site, path, candidate.commit, { keep: facts.keep })
+  if (!fresh.ok) return fresh
+  const folder = join(path, run.started.prefix)
+  const setup = await setUp(run, bench, { path, folder, outputs, facts, tree: candidate.tree })
+  if (!setup.ok) return setup
+  const placed: Placed = { folder, setup: setup.value, build: null }
+  if (placed.setup === null)
+    placed.build = await build(run, bench, { folder, outputs, facts, tree: candidate.tree })
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, JSON.stringify(facts))
+  return ok(placed)
+}
+
+interface Preparing {
+  folder: string
+  outputs: string
+  facts: SlotFacts
+  tree: string
+}
+
+async function setUp(
+  run: OpenRun,
+  bench: Bench,
+  at: Preparing & { path: string },
+): Promise<Result<SampleFault | null>> {
+  const { setup } = run.spec.worktree
+  if (!setup) return ok(null)
+  const key = await setupKey(run, at.tree)
+  if (!key.ok) return key
+  if (at.facts.setup === key.value) return ok(null)
+  run.tell({ type: 'preparing', what: `setup of slot ${bench.slot}` })
+  const done = await runPreparation({ ...common(run, bench, at), name: 'setup', ...setup })
+  at.facts.built = null
+  at.facts.setup = done.fault ? null : key.value
+  const kept = done.fault ? ok([]) : await untrackedPaths(run.site, at.path, at.tree)
+  if (!kept.ok) return kept
+  at.facts.keep = kept.value
+  return ok(done.fault)
+}
+
+async function build(run: OpenRun, bench: Bench, at: Preparing): Promise<SampleFault | null> {
+  const config = run.spec.worktree.build
+  if (!config || at.facts.built === at.tree) return null
+  const done = await runPreparation({ ...common(run, bench, at), name: 'build', ...config })
+  at.facts.built = done.fault ? null : at.tree
+  return done.fault
+}
+
+const common = (run: OpenRun, bench: Bench, at: Preparing) => ({
+  cwd: at.folder,
+  environment: bench.environment,
+  folder: at.outputs,
+  signal: run.signal,
+})
+
+/** Setup depends on its command and on the content of its inputs; without inputs, on the command alone. */
+async function setupKey(run: OpenRun, tree: string): Promise<Result<string>> {
+  const { setup } = run.spec.worktree
+  const hash = createHash('sha256').update(JSON.stringify(setup?.command ?? null))
+  if (setup && setup.inputs.length > 0) {
+    const files = await listTree(run.site, tree)
+    if (!files.ok) return files
+    const oids = new Map(files.value.map(({ path, oid }) => [path, oid]))
+    for (const { matched } of matchGlobs(setup.inputs, run.started.prefix, [...oids.keys()])) {
+      for (const path of matched) hash.update(`${path}\0${oids.get(path)}\0`)
+    }
+  }
+  return ok(hash.digest('hex'))
+}
+
+function readFacts(file: string): SlotFacts {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as SlotFacts
+  } catch {
+    return { setup: null, keep: [], built: null }
+  }
+}

@@ -1,0 +1,73 @@
+/** What can be said against a seal before anything is paid: secrets, scope, limits, nothing new, done before. Pure. */
+import type { Reason } from '../ledger/events.ts'
+import type { State } from '../ledger/state.ts'
+import { BASELINE, lastJudged } from '../ledger/state.ts'
+import type { OpenRun } from '../run/open.ts'
+import { judgeScope } from '../spec/rules.ts'
+import { scopeOfRun } from './scope.ts'
+import type { Seal } from './seal.ts'
+
+export interface CheckFinding {
+  code: Extract<Reason, 'empty' | 'out_of_scope' | 'over_limit' | 'secret' | 'duplicate'>
+  path: string | null
+  message: string
+}
+
+/** In the order of the life cycle: scope first, then what is known. The first finding's code is the reason. */
+export function checkSeal(run: OpenRun, seal: Seal): CheckFinding[] {
+  if (seal.experiment === BASELINE) return secretFindings(seal)
+  return [...secretFindings(seal), ...scopeFindings(run, seal), ...knownFindings(run.ledger.state, seal)]
+}
+
+function secretFindings({ secrets }: Seal): CheckFinding[] {
+  return secrets.map(({ path, reason }) => ({
+    code: 'secret',
+    path,
+    message: `${path} looks like a secret (${reason}): it must not become part of a candidate`,
+  }))
+}
+
+function scopeFindings(run: OpenRun, { changes }: Seal): CheckFinding[] {
+  const { out_of_scope, over_limit } = judgeScope(changes, run.spec.scope, scopeOfRun(run))
+  return [
+    ...out_of_scope.map(({ path, why }) => ({
+      code: 'out_of_scope' as const,
+      path,
+      message: `${path}: ${why}`,
+    })),
+    ...over_limit.map(({ limit, value, max }) => ({
+      code: 'over_limit' as const,
+      path: null,
+      message: `${value} ${limit} changed, scope.limits.${limit} is ${max}`,
+    })),
+  ]
+}
+
+function knownFindings(state: State, seal: Seal): CheckFinding[] {
+  if (seal.tree === seal.parentTree) {
+    const left =
+      seal.leftOut.length > 0
+        ? `; left out, outside scope.mutable: ${seal.leftOut.slice(0, 5).join(', ')}`
+        : ''
+    const ignored =
+      seal.ignored.length > 0
+        ? `; ignored: ${seal.ignored
+            .slice(0, 5)
+            .map(({ path, rule }) => `${path} (${rule})`)
+            .join(', ')}`
+        : ''
+    return [{ code: 'empty', path: null, message: `nothing changed against the parent${left}${ignored}` }]
+  }
+  const twin = state.trees.get(seal.tree)
+  const node = twin && state.experiments.get(twin.experiment)
+  if (!node) return []
+  const judged = lastJudged(node)
+  const value = judged?.value ?? null
+  return [
+    {
+      code: 'duplicate',
+      path: null,
+      message: `the same files were judged as ${node.id}: ${judged?.status ?? node.status}${value === null ? '' : `, ${value}`}`,
+    },
+  ]
+}

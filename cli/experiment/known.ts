@@ -1,0 +1,37 @@
+/** Metrics that Assay knows of a candidate without running it; computed only when the spec names them. */
+import { changesBetween } from '../git/diff.ts'
+import { listTree } from '../git/files.ts'
+import { ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import type { Spec } from '../spec/spec.ts'
+import { scopeOfRun } from './scope.ts'
+import { diffStat } from './seal.ts'
+
+/** `source_bytes`: size of the mutable files. `diff_lines`: lines added and removed against the baseline. */
+export async function knownMetrics(run: OpenRun, tree: string): Promise<Result<Record<string, number>>> {
+  const named = metricsNamed(run.spec)
+  const known: Record<string, number> = {}
+  if (named.has('source_bytes')) {
+    const files = await listTree(run.site, tree)
+    if (!files.ok) return files
+    const scope = scopeOfRun(run)
+    known.source_bytes = files.value.reduce(
+      (sum, { path, size }) => (scope(path) === 'mutable' ? sum + (size ?? 0) : sum),
+      0,
+    )
+  }
+  if (named.has('diff_lines')) {
+    const changes = await changesBetween(run.site, run.started.base.tree, tree)
+    if (!changes.ok) return changes
+    const { added, removed } = diffStat(changes.value)
+    known.diff_lines = added + removed
+  }
+  return ok(known)
+}
+
+const metricsNamed = (spec: Spec): Set<string> =>
+  new Set([
+    spec.metric.name,
+    ...spec.constraints.map(({ metric }) => metric),
+    ...spec.tie_breakers.map(({ metric }) => metric),
+  ])

@@ -1,0 +1,71 @@
+/** The verdict as an event, and what `run` answers of it. */
+import { failureSignature } from '../evaluate/signature.ts'
+import type { Verdict } from '../evaluate/verdict.ts'
+import { refusal } from '../ledger/ledger.ts'
+import type { Experiment } from '../ledger/state.ts'
+import { stepsDigest } from '../ledger/steps.ts'
+import { attemptFolder, stepsFile } from '../paths.ts'
+import { ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import { type RunAnswer, runAnswer } from './answer.ts'
+import type { Evidence } from './judge.ts'
+import type { Seal } from './seal.ts'
+
+/** Long enough for the numbers, short enough for 100,000 of them. */
+const MESSAGE = 500
+
+export function recordVerdict(
+  run: OpenRun,
+  node: Experiment,
+  seal: Seal,
+  { facts, samples }: Evidence,
+  verdict: Verdict,
+  wallMs: number,
+): Result<RunAnswer> {
+  const { comparison } = facts
+  const measured = samples.find((sample) => sample.fault === null) ?? null
+  const last = samples.at(-1)
+  const steps = stepsDigest(stepsFile(attemptFolder(run.paths, node.id, seal.attempt)))
+  if (!steps.ok) return steps
+  const proposal = run.ledger.propose<'judged'>(
+    {
+      type: 'judged',
+      experiment: node.id,
+      attempt: seal.attempt,
+      status: verdict.status,
+      reason: verdict.reason,
+      failure_class: verdict.failure_class,
+      value: facts.value,
+      parent_value: facts.parentValue,
+      improvement: comparison?.improvement ?? null,
+      improvement_abs: comparison?.improvement_abs ?? null,
+      interval: comparison?.interval ?? null,
+      samples: samples.length,
+      against: comparison?.against ?? null,
+      confirmed: facts.baseline || facts.confirm !== null,
+      gates: facts.gates.map(({ name, phase, passed }) => ({ name, phase, passed })),
+      metrics: measured?.metrics ?? {},
+      tasks: measured?.tasks
+        ? Object.fromEntries(Object.entries(measured.tasks).map(([task, { score }]) => [task, score]))
+        : null,
+      message: verdict.message.slice(0, MESSAGE),
+      signature:
+        verdict.status === 'failed' && verdict.reason
+          ? failureSignature({
+              reason: verdict.reason,
+              exit: last?.exit ?? null,
+              signal: last?.signal ?? null,
+              line: last?.fault?.raw ?? verdict.message,
+            })
+          : null,
+      wall_ms: Math.round(wallMs),
+      steps: steps.value,
+    },
+    run.clock(),
+  )
+  if (!proposal.ok) return proposal
+  if (!proposal.value.accepted) return refusal(proposal.value.because)
+  const answer = runAnswer(run.ledger.state, node)
+  if (!answer) throw new Error(`${node.id} was judged and has no verdict`)
+  return ok(answer)
+}

@@ -1,0 +1,72 @@
+/** Keeps an attempt's record as it happens, and remembers what an earlier process of the same attempt paid for. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { GatePhase, GateResult, Sample, Side, Stage, StepName } from '../ledger/events.ts'
+import { gatesOf, readSteps, recordStep, samplesOf } from '../ledger/steps.ts'
+import { attemptFolder, stepsFile } from '../paths.ts'
+import type { OpenRun } from '../run/open.ts'
+
+export class Recorder {
+  readonly folder: string
+  readonly file: string
+  readonly #run: OpenRun
+  readonly #experiment: string
+  readonly #samples: Sample[]
+  readonly #gates: GateResult[]
+
+  constructor(run: OpenRun, experiment: string, attempt: number) {
+    this.#run = run
+    this.#experiment = experiment
+    this.folder = attemptFolder(run.paths, experiment, attempt)
+    this.file = stepsFile(this.folder)
+    mkdirSync(join(this.folder, 'samples'), { recursive: true })
+    const steps = readSteps(this.file)
+    this.#samples = samplesOf(steps).filter((sample) => sample.fault?.reason !== 'aborted')
+    this.#gates = gatesOf(steps)
+  }
+
+  step(step: StepName, state: 'began' | 'ended' | 'skipped', detail?: unknown): void {
+    if (state === 'began') this.#run.tell({ type: 'step', experiment: this.#experiment, step })
+    this.#write({ step, state, ...(detail === undefined ? {} : { detail }) })
+  }
+
+  sample(sample: Sample): void {
+    const { stage, pair, value, wall_ms } = sample
+    this.#run.tell({ type: 'sample', experiment: this.#experiment, stage, pair, value, wall_ms })
+    this.#write({ step: 'sample', sample })
+    this.#samples.push(sample)
+  }
+
+  gate(gate: GateResult): void {
+    this.#write({ step: 'gate', gate })
+    this.#gates.push(gate)
+  }
+
+  /** A sample that was taken before, by this process or by one that died. */
+  paidSample(stage: Stage, pair: number, side: Side): Sample | null {
+    return this.#samples.find((one) => one.stage === stage && one.pair === pair && one.side === side) ?? null
+  }
+
+  paidGate(name: string, phase: GatePhase): GateResult | null {
+    return this.#gates.find((one) => one.name === name && one.phase === phase) ?? null
+  }
+
+  get samples(): readonly Sample[] {
+    return this.#samples
+  }
+
+  #write(draft: Parameters<typeof recordStep>[1]): void {
+    const written = recordStep(this.file, draft, this.#run.clock())
+    // What cannot be recorded must not count: the attempt ends here and its claim can be taken over.
+    if (!written.ok) throw new RecordLost(written.problem)
+  }
+}
+
+/** The record could not be written (a full disk, a read-only folder); the command answers with the problem. */
+export class RecordLost extends Error {
+  readonly problem: import('../result.ts').Problem
+  constructor(problem: import('../result.ts').Problem) {
+    super(problem.message)
+    this.problem = problem
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * One candidate, from worktree to verdict:
+ * seal → scope → known? → claim → build → gates before → measure → constraints → comparison → gates after → confirm →
+ * verdict. What is free of charge comes before the claim; the claim charges the budget and an attempt.
+ */
+import { decide, type Verdict } from '../evaluate/verdict.ts'
+import { refusal } from '../ledger/ledger.ts'
+import { type Attempt, type Experiment, lastAttempt, lastJudged } from '../ledger/state.ts'
+import { TRANSITIONS } from '../ledger/transitions.ts'
+import { isAlive } from '../process.ts'
+import { fail, ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import { type RunAnswer, runAnswer } from './answer.ts'
+import { checkSeal } from './check.ts'
+import { claimAttempt } from './claim.ts'
+import { collectEvidence, type Evidence, noEvidence } from './judge.ts'
+import { recordVerdict } from './record.ts'
+import { nodeFor, type Seal, seal, snapshot, storedSeal } from './seal.ts'
+import { Recorder, RecordLost } from './steps.ts'
+import { strayEdits } from './stray-edits.ts'
+import { untilSettled } from './wait.ts'
+
+/** Judges what the worktree holds, or goes on with what a dead process began. Safe to repeat: one seal, one verdict. */
+export async function submit(run: OpenRun, experiment: string): Promise<Result<RunAnswer>> {
+  const node = nodeFor(run, experiment)
+  if (!node.ok) return node
+  const current = lastAttempt(node.value)
+  if (node.value.status === 'running' && current) return joinOrTakeOver(run, node.value, current)
+  const sealed = await sealOrRepeat(run, node.value, current)
+  if (!sealed.ok) return sealed
+  if ('answer' in sealed.value) return ok(sealed.value.answer)
+  const { seal: candidate } = sealed.value
+  const [finding] = checkSeal(run, candidate)
+  if (finding) {
+    const stray = finding.code === 'empty' ? await strayEdits(run, experiment) : ''
+    const verdict: Verdict = {
+      status: 'rejected',
+      reason: finding.code,
+      failure_class: 'hypothesis',
+      message: `${finding.message}${stray}`,
+    }
+    return recordVerdict(run, node.value, candidate, noEvidence(run, node.value), verdict, 0)
+  }
+  const claim = claimAttempt(run, experiment, candidate.attempt, null)
+  if (!claim.ok) return claim
+  return judge(run, node.value, candidate)
+}
+
+/** A second `run` of the same seal joins the first; the work of a dead one is taken over, with all that it paid for. */
+async function joinOrTakeOver(run: OpenRun, node: Experiment, attempt: Attempt): Promise<Result<RunAnswer>> {
+  const { claim } = attempt
+  if (claim && isAlive(claim.owner)) {
+    const settled = await untilSettled(run, node.id)
+    if (!settled.ok) return settled
+    const answer = runAnswer(run.ledger.state, node, true)
+    return answer ? ok(answer) : submit(run, node.id)
+  }
+  const taken = claimAttempt(run, node.id, attempt.attempt, claim?.id ?? null)
+  if (!taken.ok) return taken
+  const candidate = await storedSeal(run, node, attempt)
+  return candidate.ok ? judge(run, node, candidate.value) : candidate
+}
+
+type Ready = { seal: Seal } | { answer: RunAnswer }
+
+/** The unjudged seal if the worktree still equals it, a new one, or the verdict that this content has already. */
+async function sealOrRepeat(run: OpenRun, node: Experiment, current: Attempt | null): Promise<Result<Ready>> {
+  const rule = TRANSITIONS.run[node.status]
+  const refused = 'refused' in rule ? rule : null
+  if (refused && node.status !== 'kept') {
+    return refusal({
+      code: `is_${node.status}`,
+      message: `cannot run ${node.id}: ${refused.refused}`,
+      hint: refused.hint.replaceAll('ID', node.id),
+    })
+  }
+  const taken = await snapshot(run, node)
+  if (!taken.ok) return taken
+  const same = current?.sealed.tree === taken.value.tree && taken.value.secrets.length === 0
+  if (current && !current.judged && !same) {
+    return fail({
+      kind: 'refused',
+      code: 'unsealed_changes',
+      message: `the worktree of ${node.id} has changed since its seal`,
+      hint: `seal it again: assay seal ${node.id}`,
+    })
+  }
+  const judged = lastJudged(node)
+  const standing =
+    judged &&
+    judged.status !== 'failed' &&
+    judged.reason !== 'inconclusive' &&
+    judged.reason !== 'unconfirmed'
+  if (same && current?.judged && standing) {
+    const answer = runAnswer(run.ledger.state, node, true)
+    if (answer) return ok({ answer })
+  }
+  if (refused) {
+    return refusal({
+      code: 'is_kept',
+      message: `${node.id} is kept, and its worktree has changed since`,
+      hint: refused.hint.replaceAll('ID', node.id),
+    })
+  }
+  const sealed = await seal(run, node, taken.value, null)
+  return sealed.ok ? ok({ seal: sealed.value }) : sealed
+}
+
+async function judge(run: OpenRun, node: Experiment, candidate: Seal): Promise<Result<RunAnswer>> {
+  const began = performance.now()
+  try {
+    const record = new Recorder(run, node.id, candidate.attempt)
+    const evidence = await collectEvidence(run, node, candidate, record)
+    if (!evidence.ok) return evidence
+    const verdict = verdictOn(evidence.value)
+    record.step('verdict', 'ended', verdict)
+    return recordVerdict(run, node, candidate, evidence.value, verdict, performance.now() - began)
+  } catch (error) {
+    if (error instanceof RecordLost) return fail(error.problem)
+    throw error
+  }
+}
+
+/** Whatever else was found: a run that changes its own judge proves nothing. */
+function verdictOn({ facts, tampered }: Evidence): Verdict {
+  if (tampered.length === 0) return decide(facts)
+  const message = `its own run changed what judges it: ${tampered.slice(0, 5).join(', ')}`
+  return facts.baseline
+    ? { status: 'failed', reason: 'metric_error', failure_class: 'eval', message }
+    : { status: 'rejected', reason: 'out_of_scope', failure_class: 'hypothesis', message }
+}

@@ -1,0 +1,89 @@
+/** Waiting for what another process will append: woken by the file system, with a slow look as a safety net. */
+import { watch } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Experiment } from '../ledger/state.ts'
+import { isAlive } from '../process.ts'
+import { ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+
+/** File systems without notification are looked at this often; also how soon a dead owner is noticed. */
+const LOOK_MS = 200
+
+/** Calls `look` at each change of the ledger until it answers something, or `deadline` (of `performance.now`) passes: then null. */
+export async function whenLedger<T>(
+  run: OpenRun,
+  deadline: number,
+  look: () => T | null,
+): Promise<Result<T | null>> {
+  const waker = new Waker(dirname(run.ledger.file))
+  try {
+    for (;;) {
+      const read = run.ledger.refresh()
+      if (!read.ok) return read
+      const found = look()
+      if (found !== null) return ok(found)
+      const left = deadline - performance.now()
+      if (left <= 0 || run.signal.aborted) return ok(null)
+      await waker.next(Math.min(LOOK_MS, left), run.signal)
+    }
+  } finally {
+    waker.close()
+  }
+}
+
+export type Settled = 'judged' | 'lost'
+
+/** Whether an experiment has its verdict, or the process that was to give it is gone. */
+export function settled(node: Experiment): Settled | null {
+  if (node.status !== 'running') return 'judged'
+  const claim = node.attempts.at(-1)?.claim
+  return claim && !isAlive(claim.owner) ? 'lost' : null
+}
+
+export function untilSettled(run: OpenRun, experiment: string): Promise<Result<Settled | null>> {
+  return whenLedger(run, Number.POSITIVE_INFINITY, () => {
+    const node = run.ledger.state.experiments.get(experiment)
+    return node ? settled(node) : 'lost'
+  })
+}
+
+/** One wake-up at a change in a folder, at a time limit, or when the signal aborts. */
+class Waker {
+  #wake: () => void = () => {}
+  #pending = false
+  readonly #close: () => void
+
+  constructor(folder: string) {
+    try {
+      const watcher = watch(folder, () => {
+        this.#pending = true
+        this.#wake()
+      })
+      watcher.on('error', () => watcher.close())
+      this.#close = () => watcher.close()
+    } catch {
+      // No notification here (too many watches, a network folder): the limit alone wakes.
+      this.#close = () => {}
+    }
+  }
+
+  next(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', done)
+        this.#wake = () => {}
+        this.#pending = false
+        resolve()
+      }
+      const timer = setTimeout(done, ms)
+      signal.addEventListener('abort', done, { once: true })
+      this.#wake = done
+      if (this.#pending || signal.aborted) done()
+    })
+  }
+
+  close(): void {
+    this.#close()
+  }
+}

@@ -1,0 +1,60 @@
+/** `run --detach`: the judging goes on in a session of its own, so that whoever asked may leave. */
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { experimentFolder } from '../paths.ts'
+import { startDetached } from '../process.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import { nodeFor } from './seal.ts'
+import { whenLedger } from './wait.ts'
+
+/** The claim comes before anything long, so this bounds a machine that is very busy, not the work. */
+const BEGIN_MS = 60_000
+
+/** Returns when the worker has its claim or its verdict, or with the problem that it ended with. */
+export async function startWorker(run: OpenRun, experiment: string): Promise<Result<void>> {
+  const node = nodeFor(run, experiment)
+  if (!node.ok) return node
+  const before = run.ledger.state.seq
+  const folder = experimentFolder(run.paths, experiment)
+  mkdirSync(folder, { recursive: true })
+  const log = join(folder, `worker-${run.random(4)}.log`)
+  const entry = process.argv[1] ?? ''
+  const worker = startDetached({
+    argv: [process.execPath, entry, 'run', experiment, '--run', run.run, '--json', '--quiet'],
+    cwd: run.cwd,
+    env: run.env,
+    logFile: log,
+  })
+  const begun = await whenLedger(run, performance.now() + BEGIN_MS, () => {
+    if (run.ledger.state.seq > before && node.value.status !== 'open' && lastTouched(run, experiment, before))
+      return 'begun'
+    return worker.exited() ? 'ended' : null
+  })
+  if (!begun.ok) return begun
+  if (begun.value === 'begun') return ok(undefined)
+  return problemIn(log, experiment)
+}
+
+/** Whether this experiment was claimed or judged since. */
+function lastTouched(run: OpenRun, experiment: string, before: number): boolean {
+  const node = run.ledger.state.experiments.get(experiment)
+  return node?.status === 'running' || (node?.judgedSeq ?? -1) >= before
+}
+
+function problemIn(log: string, experiment: string): Result<void> {
+  const text = readFileSync(log, 'utf8')
+  const line = text.split('\n').findLast((one) => one.startsWith('{"ok":'))
+  const answer = line ? (JSON.parse(line) as { ok: boolean; problem?: Problem }) : null
+  // A verdict that stood already is repeated without an event.
+  if (answer?.ok) return ok(undefined)
+  const problem = answer?.problem
+  if (problem) return fail({ ...problem, kind: 'refused' })
+  return fail({
+    kind: 'refused',
+    code: 'worker_died',
+    message: `the process that was to judge ${experiment} ended without an answer`,
+    hint: `run it in the foreground to see why: assay run ${experiment}`,
+    at: log,
+  })
+}

@@ -1,0 +1,151 @@
+/** Facts about the user's checkout. Reading only: not even its index is refreshed. */
+import { fail, ok, type Problem, type Result } from '../result.ts'
+import { git, gitFields } from './git.ts'
+
+export interface DirtyPath {
+  /** Relative to the top of the checkout. */
+  path: string
+  kind: 'added' | 'modified' | 'deleted' | 'type_changed' | 'unmerged' | 'submodule' | 'untracked'
+}
+
+export interface Checkout {
+  /** Top of this checkout, symbolic links resolved. */
+  top: string
+  gitDir: string
+  /** Shared by all linked worktrees; equal to `gitDir` in the main checkout. */
+  commonDir: string
+  /** The common folder has no checkout of its own, only linked worktrees. */
+  bare: boolean
+  /** null = no commit yet. */
+  head: string | null
+  /** null = detached. */
+  branch: string | null
+  shallow: boolean
+  /** Against HEAD; `.assay` is never part of it. */
+  dirty: DirtyPath[]
+}
+
+/**
+ * Looks at the checkout around a folder. Problems: `not_a_repository`, `bare_repository` (a folder of git's, not a
+ * checkout), `unsafe_repository` (git distrusts its owner), `git_missing`, `git_failed`.
+ */
+export async function inspectCheckout(dir: string): Promise<Result<Checkout>> {
+  const asked = await git(
+    [
+      'rev-parse',
+      '--path-format=absolute',
+      '--is-inside-work-tree',
+      '--is-shallow-repository',
+      '--git-dir',
+      '--git-common-dir',
+    ],
+    { dir, config: 'user' },
+  )
+  if (!asked.ok) return fail(explained(asked.problem, dir))
+  const [inside, shallow, gitDir = '', commonDir = ''] = asked.value.toString('utf8').split('\n')
+  if (inside !== 'true') return fail(bareProblem(dir))
+  const [top, bare, status] = await Promise.all([
+    git(['rev-parse', '--path-format=absolute', '--show-toplevel'], { dir, config: 'user' }),
+    git(['config', '--type=bool', '--get', 'core.bare'], {
+      gitDir: commonDir,
+      config: 'user',
+      okCodes: [0, 1],
+    }),
+    readStatus(dir),
+  ])
+  if (!top.ok) return top
+  if (!bare.ok) return bare
+  if (!status.ok) return status
+  return ok({
+    top: top.value.toString('utf8').replace(/\n$/, ''),
+    gitDir,
+    commonDir,
+    bare: bare.value.toString('utf8').trim() === 'true',
+    shallow: shallow === 'true',
+    ...status.value,
+  })
+}
+
+/** The problem of a checkout whose `head` is null, for verbs that need a commit. */
+export const emptyRepository = (top: string): Problem => ({
+  kind: 'refused',
+  code: 'empty_repository',
+  message: 'this repository has no commit yet, so there is nothing to compare with',
+  hint: 'make a first commit: git add -A && git commit -m "start"',
+  at: top,
+})
+
+type Status = Pick<Checkout, 'head' | 'branch' | 'dirty'>
+
+/** HEAD and everything that differs from it. Untracked folders are listed file by file. */
+export async function readStatus(dir: string): Promise<Result<Status>> {
+  const out = await gitFields(
+    ['status', '--porcelain=v2', '--branch', '-z', '--no-renames', '--untracked-files=all'],
+    { dir, config: 'user' },
+  )
+  if (!out.ok) return out
+  const status: Status = { head: null, branch: null, dirty: [] }
+  for (const line of out.value) {
+    if (line.startsWith('# branch.oid ')) {
+      const oid = line.slice('# branch.oid '.length)
+      status.head = oid === '(initial)' ? null : oid
+    } else if (line.startsWith('# branch.head ')) {
+      const branch = line.slice('# branch.head '.length)
+      status.branch = branch === '(detached)' ? null : branch
+    } else {
+      const dirty = parseDirty(line)
+      if (dirty && !isOurs(dirty.path)) status.dirty.push(dirty)
+    }
+  }
+  return ok(status)
+}
+
+const isOurs = (path: string): boolean => path === '.assay' || path.startsWith('.assay/')
+
+function parseDirty(line: string): DirtyPath | null {
+  if (line.startsWith('? ')) return { path: line.slice(2), kind: 'untracked' }
+  if (line.startsWith('u ')) {
+    const path = /^u (?:\S+ ){9}(.*)$/s.exec(line)?.[1]
+    return path === undefined ? null : { path, kind: 'unmerged' }
+  }
+  const match = /^1 (\S)(\S) (\S)\S* (?:\S+ ){5}(.*)$/s.exec(line)
+  if (!match) return null
+  const [, staged = '.', onDisk = '.', submodule, path = ''] = match
+  if (submodule === 'S') return { path, kind: 'submodule' }
+  const letter = onDisk === '.' ? staged : onDisk
+  if (letter === 'D') return { path, kind: 'deleted' }
+  if (letter === 'T') return { path, kind: 'type_changed' }
+  return { path, kind: staged === 'A' || letter === 'A' ? 'added' : 'modified' }
+}
+
+function explained(problem: Problem, dir: string): Problem {
+  if (problem.code !== 'git_failed') return problem
+  if (/dubious ownership/.test(problem.message)) {
+    return {
+      kind: 'refused',
+      code: 'unsafe_repository',
+      message: 'git refuses to read this repository, since another user owns it',
+      hint: `if you trust it: git config --global --add safe.directory '${dir}'`,
+      at: dir,
+    }
+  }
+  if (/not a git repository|cannot change to/.test(problem.message)) {
+    return {
+      kind: 'refused',
+      code: 'not_a_repository',
+      message: 'this folder is not inside a git repository',
+      hint: 'go to your project, or start one: git init && git add -A && git commit -m "start"',
+      at: dir,
+    }
+  }
+  // `--path-format`, or rev-parse without a work tree, in a bare repository.
+  return /must be run in a work tree/.test(problem.message) ? bareProblem(dir) : problem
+}
+
+const bareProblem = (dir: string): Problem => ({
+  kind: 'refused',
+  code: 'bare_repository',
+  message: 'this is a folder of git itself, not a checkout with files',
+  hint: 'run Assay inside a checkout; for a bare repository make one: git worktree add ../work',
+  at: dir,
+})

@@ -1,0 +1,66 @@
+/** The one line that Assay writes into the user's repository: `info/exclude` of its common folder. */
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fail, ok, type Result } from '../result.ts'
+
+export const EXCLUDE_LINE = '/.assay/'
+
+/**
+ * Appends the line if it is absent. `added` tells whether it was, so that uninstalling removes only what is ours.
+ * Problem `exclude_not_writable`.
+ */
+export async function addExclude(
+  commonDir: string,
+  line = EXCLUDE_LINE,
+): Promise<Result<{ added: boolean }>> {
+  const file = excludeFile(commonDir)
+  return attempt(file, async () => {
+    const text = await readText(file)
+    if (text.split(/\r?\n/).includes(line)) return { added: false }
+    await mkdir(dirname(file), { recursive: true })
+    const gap = text === '' || text.endsWith('\n') ? '' : '\n'
+    await appendFile(file, `${gap}${line}\n`)
+    return { added: true }
+  })
+}
+
+/** Removes exactly that line, whoever wrote it; everything else stays byte for byte. */
+export async function removeExclude(
+  commonDir: string,
+  line = EXCLUDE_LINE,
+): Promise<Result<{ removed: boolean }>> {
+  const file = excludeFile(commonDir)
+  return attempt(file, async () => {
+    const text = await readText(file)
+    const lines = text.split(/(?<=\n)/)
+    const kept = lines.filter((one) => one.replace(/\r?\n$/, '') !== line)
+    if (kept.length === lines.length) return { removed: false }
+    await writeFile(file, kept.join(''))
+    return { removed: true }
+  })
+}
+
+const excludeFile = (commonDir: string): string => join(commonDir, 'info', 'exclude')
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
+    throw error
+  }
+}
+
+async function attempt<T>(file: string, work: () => Promise<T>): Promise<Result<T>> {
+  try {
+    return ok(await work())
+  } catch (error) {
+    return fail({
+      kind: 'failed',
+      code: 'exclude_not_writable',
+      message: `git's exclude file could not be written: ${error instanceof Error ? error.message : String(error)}`,
+      hint: `a sandbox may protect the .git folder: run this command outside of it, or add the line ${EXCLUDE_LINE} yourself`,
+      at: file,
+    })
+  }
+}

@@ -1,0 +1,120 @@
+/** Reading trees of the store, and hashing files on disk. */
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { lstat, readFile, readlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Site } from '../paths.ts'
+import { fail, ok, type Result } from '../result.ts'
+import { git, gitFields } from './git.ts'
+import { asJudge } from './judge.ts'
+
+export interface TreeEntry {
+  path: string
+  /** `100644`, `100755` (executable), `120000` (symbolic link), `160000` (submodule). */
+  mode: string
+  oid: string
+  /** Bytes; null for a submodule. */
+  size: number | null
+}
+
+/** Every file of a tree or commit, in path order. */
+export async function listTree(site: Site, treeish: string): Promise<Result<TreeEntry[]>> {
+  return lsTree(site, ['-r', treeish])
+}
+
+/** The bytes of one file of a tree or commit; null when there is none at that path. */
+export async function readBlob(site: Site, treeish: string, path: string): Promise<Result<Buffer | null>> {
+  const entries = await treeEntries(site, treeish, [path])
+  if (!entries.ok) return entries
+  const entry = entries.value.find((one) => one.path === path && one.mode !== '160000')
+  if (!entry || entry.mode === '040000') return ok(null)
+  return git(['cat-file', 'blob', entry.oid], asJudge(site))
+}
+
+/** The entries at these paths, literally; a path that the tree does not have is absent. */
+export async function treeEntries(
+  site: Site,
+  treeish: string,
+  paths: readonly string[],
+): Promise<Result<TreeEntry[]>> {
+  const entries: TreeEntry[] = []
+  for (let at = 0; at < paths.length; at += PATHS_AT_ONCE) {
+    const some = await lsTree(site, [treeish, '--', ...paths.slice(at, at + PATHS_AT_ONCE)])
+    if (!some.ok) return some
+    entries.push(...some.value)
+  }
+  return ok(entries)
+}
+
+/** Of a command line: the system limits its length. */
+const PATHS_AT_ONCE = 500
+
+async function lsTree(site: Site, args: string[]): Promise<Result<TreeEntry[]>> {
+  const out = await gitFields(
+    ['--literal-pathspecs', 'ls-tree', '-l', '-z', '--full-tree', ...args],
+    asJudge(site),
+  )
+  if (!out.ok) return out
+  const entries: TreeEntry[] = []
+  for (const line of out.value) {
+    const match = /^(\d{6}) \w+ ([0-9a-f]+) +(-|\d+)\t(.*)$/s.exec(line)
+    if (!match) throw new Error(`unexpected line of git ls-tree: ${line}`)
+    const [, mode = '', oid = '', size, path = ''] = match
+    entries.push({ path, mode, oid, size: size === '-' ? null : Number(size) })
+  }
+  return ok(entries)
+}
+
+const STREAMED = 4 * 1024 * 1024
+const AT_ONCE = 16
+
+/**
+ * Hashes files as they lie on disk, relative to `dir`: git's SHA-1 of a blob, without filters; of a symbolic link
+ * its target. null = nothing there; a folder and other things have their type's name in place of a hash.
+ * Starts no process. Problem `unreadable_file`.
+ */
+export async function hashFiles(
+  dir: string,
+  paths: readonly string[],
+): Promise<Result<Map<string, string | null>>> {
+  const hashes = new Map<string, string | null>()
+  for (const path of paths) hashes.set(path, null)
+  const queue = [...hashes.keys()]
+  let next = 0
+  const worker = async () => {
+    for (let path = queue[next++]; path !== undefined; path = queue[next++]) {
+      hashes.set(path, await hashFile(join(dir, path)))
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    return fail({
+      kind: 'failed',
+      code: 'unreadable_file',
+      message: `a file could not be read: ${message}`,
+      hint: 'check its permissions',
+      at: dir,
+    })
+  }
+  return ok(hashes)
+}
+
+async function hashFile(path: string): Promise<string | null> {
+  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null
+    throw error
+  })
+  if (!found) return null
+  if (found.isSymbolicLink()) return blobHash(await readlink(path, { encoding: 'buffer' }))
+  if (found.isDirectory()) return 'folder'
+  if (!found.isFile()) return 'special'
+  if (found.size < STREAMED) return blobHash(await readFile(path))
+  const hash = createHash('sha1').update(`blob ${found.size}\0`)
+  for await (const chunk of createReadStream(path)) hash.update(chunk)
+  return hash.digest('hex')
+}
+
+const blobHash = (content: Buffer): string =>
+  createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex')

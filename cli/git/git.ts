@@ -1,0 +1,168 @@
+/** How git is called: one environment, one set of pins, one shape of failure. */
+import { execute } from '../process.ts'
+import { fail, ok, type Result } from '../result.ts'
+
+export interface GitOptions {
+  /** `git -C`; absent = this process's folder. */
+  dir?: string
+  gitDir?: string
+  workTree?: string
+  /** A private index file. */
+  index?: string
+  /** The object database to read and write, when it is not the one of `gitDir`. */
+  objects?: string
+  input?: string | Buffer
+  /** Exit codes that are no failure. Default: 0 only. */
+  okCodes?: readonly number[]
+  /**
+   * Whose configuration counts. `none` (the default): only what is in the git folder and the pins below, for work in
+   * our store. `user`: the user's own, for reading their repository (safe.directory, filters, ignore rules).
+   */
+  config?: 'none' | 'user'
+  /** Of author and committer. Identity is always Assay's. */
+  date?: Date
+}
+
+/** An agent can write the store's configuration from its worktree; what is pinned here it cannot change. */
+const PINNED = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'core.untrackedCache=false',
+  'core.splitIndex=false',
+  'core.quotePath=false',
+  'commit.gpgsign=false',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'submodule.recurse=false',
+]
+const PINNED_IN_STORE = [
+  'core.excludesFile=/dev/null',
+  'core.attributesFile=/dev/null',
+  'core.sparseCheckout=false',
+  'core.trustctime=true',
+  'core.checkStat=default',
+  'core.ignoreStat=false',
+  // An acknowledged candidate survives a power cut; about 1 ms a seal.
+  'core.fsync=committed,reference',
+  'core.fsyncMethod=batch',
+]
+
+/**
+ * Runs git and answers its standard output.
+ * Problems: `git_missing`, `git_not_started`, `disk_full`, `git_output_too_large`, `git_failed` (with git's own words).
+ */
+export async function git(args: readonly string[], options: GitOptions = {}): Promise<Result<Buffer>> {
+  const pins = options.config === 'user' ? PINNED : [...PINNED, ...PINNED_IN_STORE]
+  const done = await execute({
+    argv: [
+      'git',
+      ...(options.dir === undefined ? [] : ['-C', options.dir]),
+      ...pins.flatMap((pin) => ['-c', pin]),
+      ...args,
+    ],
+    env: environment(options),
+    ...(options.input === undefined ? {} : { input: options.input }),
+  })
+  const what = `git ${verbOf(args)}`
+  const at = options.dir ?? options.gitDir
+  const place = at === undefined ? {} : { at }
+  if (done.startError) {
+    const missing = done.startError.code === 'ENOENT'
+    return fail({
+      kind: 'failed',
+      code: missing ? 'git_missing' : 'git_not_started',
+      message: `${what} could not be started: ${done.startError.message}`,
+      hint: missing
+        ? 'install git 2.34 or newer and make sure that it is on PATH'
+        : 'check that git runs in this shell: git --version',
+      ...place,
+    })
+  }
+  if (done.cut) {
+    return fail({
+      kind: 'failed',
+      code: 'git_output_too_large',
+      message: `${what} printed more than 64 MiB`,
+      hint: 'ask for fewer paths at once',
+      ...place,
+    })
+  }
+  if (done.code !== null && (options.okCodes ?? [0]).includes(done.code)) return ok(done.stdout)
+  const said = done.stderr.toString('utf8').trim().split('\n').slice(-8).join('\n')
+  const how = done.signal ? `died of ${done.signal}` : `failed with exit code ${done.code}`
+  const full = /No space left on device|Disk quota exceeded/.test(said)
+  return fail({
+    kind: 'failed',
+    code: full ? 'disk_full' : 'git_failed',
+    message: `${what} ${how}${said ? `: ${said}` : ''}`,
+    hint: full
+      ? 'free some space and repeat the command; nothing that was acknowledged is lost'
+      : 'git names the cause above; `assay doctor` checks the rest',
+    ...place,
+  })
+}
+
+/** As `git`, with the output as text without its last newline. */
+export async function gitText(args: readonly string[], options: GitOptions = {}): Promise<Result<string>> {
+  const done = await git(args, options)
+  return done.ok ? ok(done.value.toString('utf8').replace(/\n$/, '')) : done
+}
+
+/** As `git`, for output of `-z`: the fields between the NULs. */
+export async function gitFields(
+  args: readonly string[],
+  options: GitOptions = {},
+): Promise<Result<string[]>> {
+  const done = await git(args, options)
+  return done.ok ? ok(fields(done.value)) : done
+}
+
+/** Splits NUL-terminated output. */
+export function fields(output: Buffer): string[] {
+  const parts = output.toString('utf8').split('\0')
+  if (parts.at(-1) === '') parts.pop()
+  return parts
+}
+
+/** Joins paths for an option of the family `-z --stdin`. */
+export const nulTerminated = (paths: Iterable<string>): string => {
+  let text = ''
+  for (const path of paths) text += `${path}\0`
+  return text
+}
+
+function environment(options: GitOptions): NodeJS.ProcessEnv {
+  const env: NodeJS.ProcessEnv = {}
+  for (const [name, value] of Object.entries(process.env)) {
+    // A hook or `rebase --exec` hands on GIT_DIR and GIT_INDEX_FILE: with them we would write to the user's repository.
+    if (!name.startsWith('GIT_') && name !== 'LANGUAGE') env[name] = value
+  }
+  env.LC_ALL = 'C'
+  env.GIT_OPTIONAL_LOCKS = '0'
+  env.GIT_TERMINAL_PROMPT = '0'
+  env.GIT_AUTHOR_NAME = env.GIT_COMMITTER_NAME = 'Assay'
+  env.GIT_AUTHOR_EMAIL = env.GIT_COMMITTER_EMAIL = 'assay@localhost'
+  if (options.config !== 'user') {
+    env.GIT_CONFIG_NOSYSTEM = '1'
+    env.GIT_CONFIG_GLOBAL = '/dev/null'
+    env.GIT_ATTR_NOSYSTEM = '1'
+  }
+  if (options.date) {
+    env.GIT_AUTHOR_DATE = env.GIT_COMMITTER_DATE = `${Math.floor(options.date.getTime() / 1000)} +0000`
+  }
+  if (options.gitDir !== undefined) env.GIT_DIR = options.gitDir
+  if (options.workTree !== undefined) env.GIT_WORK_TREE = options.workTree
+  if (options.index !== undefined) env.GIT_INDEX_FILE = options.index
+  if (options.objects !== undefined) env.GIT_OBJECT_DIRECTORY = options.objects
+  return env
+}
+
+/** The sub-command, skipping global options such as `--literal-pathspecs` or `-c x=y`. */
+function verbOf(args: readonly string[]): string {
+  for (let i = 0; i < args.length; i++) {
+    const arg = args[i] ?? ''
+    if (arg === '-c') i++
+    else if (!arg.startsWith('-')) return arg
+  }
+  return args.join(' ')
+}

@@ -1,0 +1,48 @@
+/** Ignored files that the author of a candidate may take for a part of it. */
+import { lstat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ok, type Result } from '../result.ts'
+import { fields, type GitOptions, git, gitFields, nulTerminated } from './git.ts'
+
+export interface IgnoredFile {
+  path: string
+  /** `.gitignore:3` */
+  rule: string
+}
+
+const MOST = 20
+
+/** Ignored files at paths that `inScope` takes, created or changed after `since`; 20 at most, with the rule of each. */
+export async function ignoredSince(
+  options: GitOptions,
+  inScope: (path: string) => boolean,
+  since: Date,
+): Promise<Result<IgnoredFile[]>> {
+  const listed = await gitFields(['ls-files', '-z', '-o', '-i', '--exclude-standard'], options)
+  if (!listed.ok) return listed
+  const newer: string[] = []
+  for (const path of listed.value) {
+    if (!inScope(path)) continue
+    // Not mtime: a copy that keeps times is new all the same.
+    const found = await lstat(join(options.workTree ?? '', path)).catch(() => null)
+    if (found && found.ctimeMs > since.getTime()) newer.push(path)
+    if (newer.length === MOST) break
+  }
+  if (newer.length === 0) return ok([])
+  const asked = await git(['check-ignore', '-v', '-z', '--stdin'], {
+    ...options,
+    input: nulTerminated(newer),
+    okCodes: [0, 1],
+  })
+  if (!asked.ok) return asked
+  return ok(parseRules(fields(asked.value)))
+}
+
+/** Four fields each: file with the rule, its line, the pattern, the path. */
+function parseRules(parts: readonly string[]): IgnoredFile[] {
+  const found: IgnoredFile[] = []
+  for (let at = 0; at + 3 < parts.length; at += 4) {
+    found.push({ path: parts[at + 3] ?? '', rule: `${parts[at]}:${parts[at + 1]}` })
+  }
+  return found
+}

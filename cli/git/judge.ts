@@ -1,0 +1,49 @@
+/**
+ * The judge's own git folder inside the store: same objects, but a configuration, ignore rules and indexes that no
+ * `git config`, `update-index` or hook of an agent reaches. Everything that decides what a candidate *is* goes
+ * through it; the store itself is only asked for refs and the registry of worktrees.
+ */
+import { copyFile, mkdtemp, rm, stat, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Site } from '../paths.ts'
+import type { GitOptions } from './git.ts'
+
+export const judgeFolder = (store: string): string => join(store, 'judge')
+
+/** Options for a git command on the store itself. */
+export const inStore = (site: Site): GitOptions => ({ gitDir: site.store })
+
+/** Options for a git command on objects only, without a worktree. */
+export const asJudge = (site: Site): GitOptions => ({
+  gitDir: judgeFolder(site.store),
+  objects: join(site.store, 'objects'),
+})
+
+/** Options for a git command on the files of a worktree, through a private index. */
+export const judging = (site: Site, worktree: string, index: string): GitOptions => ({
+  ...asJudge(site),
+  dir: worktree,
+  workTree: worktree,
+  index,
+})
+
+/** Lends the path of an index that does not exist yet; it is gone afterwards, unless `work` renamed it away. */
+export async function withPrivateIndex<T>(site: Site, work: (index: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(judgeFolder(site.store), 'index-'))
+  try {
+    return await work(join(folder, 'index'))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/**
+ * Copies an index with the time of the original (in whole seconds, rounded down). git compares the contents of a
+ * file that is as young as its index; with the time of the copy an edit of equal size in that same second is missed.
+ */
+export async function copyIndex(from: string, to: string): Promise<void> {
+  const { mtimeMs } = await stat(from)
+  await copyFile(from, to)
+  const seconds = Math.floor(mtimeMs / 1000)
+  await utimes(to, seconds, seconds)
+}

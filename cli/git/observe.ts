@@ -1,0 +1,162 @@
+/** What lies in a worktree, against a tree. HEAD, the agent's commits and the agent's index play no part. */
+import { lstat, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Site } from '../paths.ts'
+import { fail, ok, type Result } from '../result.ts'
+import { hashFiles, treeEntries } from './files.ts'
+import { type GitOptions, git, gitFields } from './git.ts'
+import { copyIndex, judging, withPrivateIndex } from './judge.ts'
+import { judgeIndex, keepTreeIndex, registeredFolder, treeIndex } from './registry.ts'
+
+export interface Differences {
+  /** Tracked paths whose content, mode or type differs, or that are gone. */
+  changed: string[]
+  /** Files that the tree does not have and that no .gitignore names. */
+  untracked: string[]
+  /** Untracked folders that are repositories of their own; they end with `/`. */
+  nested: string[]
+}
+
+/**
+ * Fills the private index with `tree`, keeping the stat data of the judge's index of the worktree, and compares the
+ * files with it. Nothing in the worktree is written.
+ */
+export async function observe(
+  site: Site,
+  worktree: string,
+  tree: string,
+  index: string,
+): Promise<Result<Differences>> {
+  const options = judging(site, worktree, index)
+  const read = await fillIndex(site, worktree, tree, index)
+  if (!read.ok) return read
+  const found = await differences(options)
+  if (!found.ok) return found
+  const [shadowing, genuine] = await Promise.all([
+    shadows(options, found.value.untracked),
+    reallyChanged(site, worktree, tree, found.value.changed),
+  ])
+  if (!shadowing.ok) return shadowing
+  if (!genuine.ok) return genuine
+  return ok({
+    ...found.value,
+    changed: [...genuine.value, ...shadowing.value],
+    untracked: found.value.untracked.filter((path) => !shadowing.value.includes(path)),
+  })
+}
+
+/**
+ * A file committed with line endings that its attributes do not allow looks modified to git although it is, byte for
+ * byte, what was committed.
+ */
+async function reallyChanged(
+  site: Site,
+  worktree: string,
+  tree: string,
+  paths: readonly string[],
+): Promise<Result<string[]>> {
+  if (paths.length === 0) return ok([])
+  const [entries, hashes] = await Promise.all([treeEntries(site, tree, paths), hashFiles(worktree, paths)])
+  if (!entries.ok) return entries
+  if (!hashes.ok) return hashes
+  const same = new Set<string>()
+  for (const { path, mode, oid } of entries.value) {
+    if (hashes.value.get(path) !== oid) continue
+    const found = await lstat(join(worktree, path)).catch(() => null)
+    if (found?.isFile() && mode === ((found.mode & 0o100) === 0 ? '100644' : '100755')) same.add(path)
+  }
+  return ok(paths.filter((path) => !same.has(path)))
+}
+
+async function fillIndex(site: Site, worktree: string, tree: string, index: string): Promise<Result<null>> {
+  const options = judging(site, worktree, index)
+  const folder = await registeredFolder(site, worktree)
+  if (folder) {
+    if (await copied(treeIndex(folder, tree), index)) return ok(null)
+    if (await copied(judgeIndex(folder), index)) {
+      const read = await git(['read-tree', '--reset', tree], options)
+      if (read.ok) {
+        await keepTreeIndex(index, folder, tree)
+        return ok(null)
+      }
+      await rm(index, { force: true })
+    }
+  }
+  // Without stat data: every file is read, which is slow and right.
+  const read = await git(['read-tree', '--reset', tree], options)
+  return read.ok ? ok(null) : read
+}
+
+const copied = (from: string, to: string): Promise<boolean> =>
+  copyIndex(from, to).then(
+    () => true,
+    () => false,
+  )
+
+/** Compares files with an index. `before` goes in front of the sub-command (`-c` options). Ignore rules count. */
+export async function differences(
+  options: GitOptions,
+  before: readonly string[] = [],
+): Promise<Result<Differences>> {
+  const listed = await gitFields(
+    [...before, 'ls-files', '-z', '-t', '-m', '-d', '-o', '--exclude-standard'],
+    options,
+  )
+  if (!listed.ok) return listed
+  const changed = new Set<string>()
+  const untracked: string[] = []
+  const nested: string[] = []
+  for (const line of listed.value) {
+    const path = line.slice(2)
+    if (path.includes('\ufffd')) return fail(unreadableName(path, options.dir))
+    if (!line.startsWith('? ')) changed.add(path)
+    else if (path.endsWith('/')) nested.push(path)
+    else untracked.push(path)
+  }
+  return ok({ changed: [...changed], untracked, nested })
+}
+
+/**
+ * What a worktree has beyond a tree and its ignore rules: files, and folders of only such files as one path that ends
+ * with `/`. Recorded after setup in a measurement checkout, it is what `freshenCheckout` keeps.
+ */
+export async function untrackedPaths(site: Site, worktree: string, tree: string): Promise<Result<string[]>> {
+  return withPrivateIndex(site, async (index) => {
+    const read = await fillIndex(site, worktree, tree, index)
+    if (!read.ok) return read
+    return gitFields(
+      ['ls-files', '-z', '-o', '--directory', '--no-empty-directory', '--exclude-standard'],
+      judging(site, worktree, index),
+    )
+  })
+}
+
+/**
+ * Untracked symbolic links that stand where the tree has a folder. git looks through them and may find every tracked
+ * file unchanged, although none of them is where the tree says.
+ */
+async function shadows(options: GitOptions, untracked: readonly string[]): Promise<Result<string[]>> {
+  const links: string[] = []
+  for (const path of untracked) {
+    const found = await lstat(join(options.workTree ?? '', path)).catch(() => null)
+    if (found?.isSymbolicLink()) links.push(path)
+  }
+  if (links.length === 0) return ok([])
+  const tracked = await gitFields(['ls-files', '-z'], options)
+  if (!tracked.ok) return tracked
+  const folders = new Set<string>()
+  for (const path of tracked.value) {
+    for (let cut = path.indexOf('/'); cut > 0; cut = path.indexOf('/', cut + 1))
+      folders.add(path.slice(0, cut))
+  }
+  return ok(links.filter((path) => folders.has(path)))
+}
+
+const unreadableName = (path: string, at: string | undefined) =>
+  ({
+    kind: 'refused',
+    code: 'path_not_utf8',
+    message: `a file's name is not valid UTF-8: ${path}`,
+    hint: 'rename it; Assay keeps paths as text',
+    ...(at === undefined ? {} : { at }),
+  }) as const

@@ -1,0 +1,200 @@
+/** From the files in an edit worktree to a tree in the store. */
+import type { Site } from '../paths.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
+import { type Change, changesBetween } from './diff.ts'
+import { hashFiles, treeEntries } from './files.ts'
+import { git, gitText } from './git.ts'
+import { type IgnoredFile, ignoredSince } from './ignored.ts'
+import { inStore, judging, withPrivateIndex } from './judge.ts'
+import { nestedInScope } from './nested.ts'
+import { type Differences, observe } from './observe.ts'
+import { looksSecret } from './secrets.ts'
+import { presence, stagePaths } from './stage.ts'
+
+/** path → blob hash on disk, `deleted`, or `present` (untracked outside `mutable`; its content does not matter). */
+export type Droppings = ReadonlyMap<string, string>
+
+interface Watched {
+  site: Site
+  worktree: string
+  parent: { commit: string; tree: string }
+  /** Whether new files at this path are part of a candidate. */
+  mutable: (path: string) => boolean
+}
+
+export interface SealRequest extends Watched {
+  /** What `recordDroppings` found right after setup. */
+  leaveOut: Droppings
+  /** When the worktree was ready; null = do not look for ignored files. */
+  since: Date | null
+}
+
+export interface SealedTree {
+  tree: string
+  /**
+   * Everything that the candidate changed, tracked files outside `mutable` included: the caller refuses those. Secret-
+   * looking files are in it too, but never in `tree` nor in the store.
+   */
+  changes: Change[]
+  /** Untracked outside `mutable`, not part of the tree; a nested repository ends with `/`. */
+  leftOut: string[]
+  /** Ignored files under `mutable` that appeared or changed since, 20 at most. */
+  ignoredNewer: IgnoredFile[]
+  secrets: { path: string; reason: string }[]
+}
+
+/**
+ * Seals what is on disk against the parent's tree. HEAD, commits, an unfinished merge or rebase, the index, stash and
+ * configuration of the agent do not matter. Problems: `nested_repository`, `path_not_utf8`, those of git.
+ */
+export async function sealTree(request: SealRequest): Promise<Result<SealedTree>> {
+  const { site, worktree, parent, mutable, since } = request
+  return withPrivateIndex(site, async (index) => {
+    const options = judging(site, worktree, index)
+    const found = await observe(site, worktree, parent.tree, index)
+    if (!found.ok) return found
+    const inside = await refuseNested(request, found.value)
+    if (!inside.ok) return inside
+    const own = await ownChanges(request, found.value)
+    if (!own.ok) return own
+    const { paths, secrets, leftOut } = own.value
+    const staged = await stagePaths(options, paths)
+    if (!staged.ok) return staged
+    const tree = await gitText(['write-tree'], options)
+    if (!tree.ok) return tree
+    const [changes, kept, ignoredNewer] = await Promise.all([
+      changesBetween(site, parent.tree, tree.value),
+      secretChanges(request, secrets),
+      since ? ignoredSince(options, mutable, since) : ok([]),
+    ])
+    if (!changes.ok) return changes
+    if (!kept.ok) return kept
+    if (!ignoredNewer.ok) return ignoredNewer
+    return ok({
+      tree: tree.value,
+      changes: [...changes.value, ...kept.value].sort((a, b) => (a.path < b.path ? -1 : 1)),
+      leftOut: [...leftOut, ...inside.value].sort(),
+      ignoredNewer: ignoredNewer.value,
+      secrets,
+    })
+  })
+}
+
+/** The state right after setup: what it left there is no work of the agent. For `SealRequest.leaveOut`. */
+export async function recordDroppings(watched: Watched): Promise<Result<Map<string, string>>> {
+  const { site, worktree, parent, mutable } = watched
+  return withPrivateIndex(site, async (index) => {
+    const found = await observe(site, worktree, parent.tree, index)
+    if (!found.ok) return found
+    const { changed, untracked, nested } = found.value
+    const droppings = new Map([...untracked, ...nested].map((path) => [path, 'present']))
+    const hashes = await hashFiles(worktree, [...changed, ...untracked.filter(mutable)])
+    if (!hashes.ok) return hashes
+    for (const [path, hash] of hashes.value) droppings.set(path, hash ?? 'deleted')
+    return ok(droppings)
+  })
+}
+
+interface OwnChanges {
+  paths: string[]
+  secrets: SealedTree['secrets']
+  leftOut: string[]
+}
+
+/** The changes that are the agent's: not those that setup left exactly so. */
+async function ownChanges(request: SealRequest, found: Differences): Promise<Result<OwnChanges>> {
+  const { worktree, mutable, leaveOut } = request
+  const mine = [...found.changed, ...found.untracked.filter(mutable)]
+  const known = mine.filter((path) => leaveOut.has(path))
+  const hashes = await hashFiles(worktree, known)
+  if (!hashes.ok) return hashes
+  const own: OwnChanges = { paths: [], secrets: [], leftOut: [] }
+  for (const path of mine) {
+    if (leaveOut.has(path) && leaveOut.get(path) === (hashes.value.get(path) ?? 'deleted')) continue
+    const reason = looksSecret(path)
+    if (reason !== null && (await presence(worktree, path)) === 'file') own.secrets.push({ path, reason })
+    else own.paths.push(path)
+  }
+  own.leftOut = found.untracked.filter((path) => !mutable(path) && !leaveOut.has(path))
+  return ok(own)
+}
+
+/** Changes of files that are not stored: hashes as on disk, lines not counted. */
+async function secretChanges(
+  request: SealRequest,
+  secrets: SealedTree['secrets'],
+): Promise<Result<Change[]>> {
+  if (secrets.length === 0) return ok([])
+  const paths = secrets.map((one) => one.path)
+  const [hashes, entries] = await Promise.all([
+    hashFiles(request.worktree, paths),
+    treeEntries(request.site, request.parent.tree, paths),
+  ])
+  if (!hashes.ok) return hashes
+  if (!entries.ok) return entries
+  const before = new Map(entries.value.map((entry) => [entry.path, entry]))
+  return ok(
+    paths.map((path) => {
+      const old = before.get(path)
+      const newOid = hashes.value.get(path) ?? ''
+      return {
+        path,
+        status: old ? ('M' as const) : ('A' as const),
+        oldMode: old?.mode ?? '000000',
+        newMode: old?.mode ?? '100644',
+        oldOid: old?.oid ?? '0'.repeat(newOid.length),
+        newOid,
+        added: null,
+        removed: null,
+      }
+    }),
+  )
+}
+
+/** Answers the nested repositories that are merely left out. */
+async function refuseNested(request: SealRequest, found: Differences): Promise<Result<string[]>> {
+  const { worktree, mutable, leaveOut } = request
+  const refused: string[] = []
+  const leftOut: string[] = []
+  for (const path of found.changed) {
+    if ((await presence(worktree, path)) === 'repository') refused.push(`${path}/`)
+  }
+  for (const path of found.nested) {
+    if (leaveOut.has(path) || refused.includes(path)) continue
+    const list = (await nestedInScope(worktree, path, mutable)) ? refused : leftOut
+    list.push(path)
+  }
+  return refused.length >= 0 ? ok(leftOut) : fail(nestedProblem(worktree, refused))
+}
+
+const nestedProblem = (worktree: string, paths: string[]): Problem => ({
+  kind: 'refused',
+  code: 'nested_repository',
+  message: `a repository inside the candidate cannot be sealed: ${paths.join(', ')}`,
+  hint: 'delete its .git, or move the folder out of the worktree',
+  at: worktree,
+  data: { paths },
+})
+
+export interface Candidate {
+  tree: string
+  /** Commits, first parent first. */
+  parents: readonly string[]
+  message: string
+  /** `refs/assay/<run>/<experiment>/<attempt>` */
+  ref: string
+  at: Date
+}
+
+/** Makes a commit of a tree and points the ref at it; answers the commit. Durable when it returns. Runs no hook. */
+export async function pinCommit(site: Site, candidate: Candidate): Promise<Result<string>> {
+  const parents = candidate.parents.flatMap((parent) => ['-p', parent])
+  const commit = await gitText(['commit-tree', ...parents, '-F', '-', candidate.tree], {
+    ...inStore(site),
+    input: `${candidate.message}\n`,
+    date: candidate.at,
+  })
+  if (!commit.ok) return commit
+  const pinned = await git(['update-ref', candidate.ref, commit.value], inStore(site))
+  return pinned.ok ? commit : pinned
+}

@@ -1,0 +1,64 @@
+/** The user's working tree as a commit of the store (`--include-dirty`); nothing of theirs is written. */
+import type { Site } from '../paths.ts'
+import { fail, ok, type Result } from '../result.ts'
+import { type Checkout, readStatus } from './checkout.ts'
+import { git, gitText } from './git.ts'
+import { inStore, judging, withPrivateIndex } from './judge.ts'
+import { looksSecret } from './secrets.ts'
+import { stagePaths } from './stage.ts'
+import { importCommit, type Pinned, pinBase } from './store.ts'
+
+export interface Snapshot extends Pinned {
+  /** Not part of it, with the reason: untracked secrets, nested repositories, changed submodules. */
+  leftOut: { path: string; reason: string }[]
+}
+
+/**
+ * A commit on top of HEAD with the tracked changes and the untracked files that the user's own ignore rules let
+ * through. HEAD itself when nothing differs. Problem `empty_repository` when there is no commit.
+ */
+export async function snapshotWorkingTree(
+  site: Site,
+  checkout: Checkout,
+  at: Date,
+): Promise<Result<Snapshot>> {
+  const base = await importCommit(site, checkout)
+  if (!base.ok) return base
+  const status = await readStatus(checkout.top)
+  if (!status.ok) return status
+  if (status.value.head !== checkout.head) return fail(moved(checkout.top))
+  const paths: string[] = []
+  const leftOut: Snapshot['leftOut'] = []
+  for (const { path, kind } of status.value.dirty) {
+    const secret = kind === 'untracked' || kind === 'added' ? looksSecret(path) : null
+    if (secret !== null) leftOut.push({ path, reason: `looks like a secret (${secret})` })
+    else if (kind === 'submodule') leftOut.push({ path, reason: 'changed submodule' })
+    else if (path.endsWith('/')) leftOut.push({ path, reason: 'repository inside the repository' })
+    else paths.push(path)
+  }
+  if (paths.length === 0) return ok({ ...base.value, leftOut })
+  const tree = await withPrivateIndex(site, async (index) => {
+    const options = judging(site, checkout.top, index)
+    const read = await git(['read-tree', base.value.tree], options)
+    if (!read.ok) return read
+    const staged = await stagePaths(options, paths)
+    return staged.ok ? gitText(['write-tree'], options) : staged
+  })
+  if (!tree.ok) return tree
+  const commit = await gitText(
+    ['commit-tree', '-p', base.value.commit, '-m', 'Working tree with uncommitted changes', tree.value],
+    { ...inStore(site), date: at },
+  )
+  if (!commit.ok) return commit
+  const pinned = await pinBase(site, commit.value)
+  return pinned.ok ? ok({ ...pinned.value, leftOut }) : pinned
+}
+
+const moved = (top: string) =>
+  ({
+    kind: 'refused',
+    code: 'checkout_moved',
+    message: 'a commit or a switch of branches happened in your checkout while it was read',
+    hint: 'repeat the command',
+    at: top,
+  }) as const

@@ -1,0 +1,148 @@
+/** Assay's own bare repository: how it comes to be, and how the user's commits get into it. */
+import { existsSync } from 'node:fs'
+import { cp, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { withLock } from '../lock.ts'
+import { type Site, worktreeLock } from '../paths.ts'
+import { fail, ok, type Result } from '../result.ts'
+import { type Checkout, emptyRepository } from './checkout.ts'
+import { EXCLUDE_LINE } from './exclude.ts'
+import { git, gitText } from './git.ts'
+import { inStore, judgeFolder } from './judge.ts'
+import { copySettings } from './settings.ts'
+
+export interface Pinned {
+  commit: string
+  tree: string
+}
+
+export const storeExists = (site: Site): boolean => existsSync(join(judgeFolder(site.store), 'config'))
+
+/**
+ * Makes the store from the user's repository; does nothing if there is one. It is built under another name and
+ * renamed, so that a crash leaves a store or none. No remote (an agent's `git push` must not reach the user), no
+ * branch, no tag; objects are hard links where the file system allows. The user's repository is only read.
+ */
+export async function createStore(site: Site, checkout: Checkout): Promise<Result<void>> {
+  if (checkout.head === null) return fail(emptyRepository(checkout.top))
+  if (storeExists(site)) return ok(undefined)
+  await mkdir(site.state, { recursive: true })
+  return withLock(worktreeLock(site), async () => {
+    if (storeExists(site)) return ok(undefined)
+    await removeHalfMade(site)
+    const folder = await mkdtemp(join(site.state, HALF_MADE))
+    try {
+      const made = join(folder, 'store')
+      const built = await build(made, checkout)
+      if (!built.ok) return built
+      await rename(made, site.store)
+      return ok(undefined)
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+}
+
+const HALF_MADE = 'new-store-'
+
+async function removeHalfMade(site: Site): Promise<void> {
+  for (const name of await readdir(site.state)) {
+    if (name.startsWith(HALF_MADE)) await rm(join(site.state, name), { recursive: true, force: true })
+  }
+  // A store without the judge's folder: not made by `build`, or one whose folder was deleted by hand.
+  if (existsSync(site.store) && !storeExists(site)) {
+    await rename(site.store, await freeName(`${site.store}-broken`))
+  }
+}
+
+async function freeName(base: string): Promise<string> {
+  for (let n = 1; ; n++) if (!existsSync(`${base}-${n}`)) return `${base}-${n}`
+}
+
+async function build(made: string, checkout: Checkout): Promise<Result<void>> {
+  const cloned = await clone(checkout.commonDir, made)
+  if (!cloned.ok) return cloned
+  const refs = await git(['for-each-ref', '--format=delete %(refname)%00'], { gitDir: made })
+  if (!refs.ok) return refs
+  const deletions = refs.value.toString('utf8').replaceAll('\0\n', '\0\0')
+  const steps = [
+    () => git(['symbolic-ref', 'HEAD', 'refs/heads/assay'], { gitDir: made }),
+    () => git(['update-ref', '-z', '--stdin'], { gitDir: made, input: deletions }),
+    () => copySettings(checkout, made),
+  ]
+  for (const step of steps) {
+    const done = await step()
+    if (!done.ok) return done
+  }
+  await mkdir(join(made, 'info'), { recursive: true })
+  await writeFile(join(made, 'info', 'exclude'), `${EXCLUDE_LINE}\n`)
+  return makeJudge(made)
+}
+
+/** Without `--local`: that is the default for a path, and only the default copies where links cannot be made. */
+async function clone(source: string, made: string): Promise<Result<Buffer>> {
+  const flags = ['--bare', '--no-tags', '--template=', '--no-reject-shallow', '--quiet']
+  const linked = await git(['clone', ...flags, '--', source, made], { config: 'user' })
+  if (linked.ok) return linked
+  // git refuses to link an object folder that has symbolic links in it; the transport does not care.
+  await rm(made, { recursive: true, force: true })
+  const sent = await git(['clone', '--no-local', ...flags, '--', source, made], { config: 'user' })
+  return sent.ok ? sent : linked
+}
+
+async function makeJudge(made: string): Promise<Result<void>> {
+  const judge = judgeFolder(made)
+  await mkdir(join(judge, 'refs'), { recursive: true })
+  await mkdir(join(judge, 'objects'))
+  await writeFile(join(judge, 'HEAD'), 'ref: refs/heads/none\n')
+  const config = join(judge, 'config-new')
+  await cp(join(made, 'config'), config)
+  const set = await git(['config', '--file', config, 'core.bare', 'false'])
+  if (!set.ok) return set
+  await rename(config, join(judge, 'config'))
+  return ok(undefined)
+}
+
+/**
+ * Brings the checkout's HEAD commit into the store, if it is not there, and pins it under `refs/assay/base/<commit>`.
+ * Problem `empty_repository` when there is no commit.
+ */
+export async function importCommit(site: Site, checkout: Checkout): Promise<Result<Pinned>> {
+  const commit = checkout.head
+  if (commit === null) return fail(emptyRepository(checkout.top))
+  const there = await git(['cat-file', '-t', commit], { ...inStore(site), okCodes: [0, 128] })
+  if (!there.ok) return there
+  if (there.value.toString('utf8').trim() !== 'commit') {
+    const flags = [
+      '--no-tags',
+      '--no-write-fetch-head',
+      '--update-shallow',
+      '--no-recurse-submodules',
+      '--quiet',
+    ]
+    const fetched = await git(
+      [
+        '-c',
+        'protocol.version=2',
+        'fetch',
+        ...flags,
+        '--',
+        checkout.commonDir,
+        `${commit}:${baseRef(commit)}`,
+      ],
+      { ...inStore(site), config: 'user' },
+    )
+    if (!fetched.ok) return fetched
+  }
+  return pinBase(site, commit)
+}
+
+const baseRef = (commit: string): string => `refs/assay/base/${commit}`
+
+/** Keeps a base commit for ever. */
+export async function pinBase(site: Site, commit: string): Promise<Result<Pinned>> {
+  const pinned = await git(['update-ref', baseRef(commit), commit], inStore(site))
+  if (!pinned.ok) return pinned
+  const tree = await gitText(['rev-parse', '--verify', '--end-of-options', `${commit}^{tree}`], inStore(site))
+  return tree.ok ? ok({ commit, tree: tree.value }) : tree
+}

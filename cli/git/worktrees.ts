@@ -1,0 +1,82 @@
+/** Edit worktrees and measurement checkouts: linked to the store, detached, always removed by renaming. */
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { withLock } from '../lock.ts'
+import { type Site, trashFolder, worktreeLock } from '../paths.ts'
+import { fail, ok, type Result } from '../result.ts'
+import { git } from './git.ts'
+import { inStore, judging, withPrivateIndex } from './judge.ts'
+import { isComplete, publishIndex, registeredFolder } from './registry.ts'
+
+/**
+ * A detached worktree of `commit` at `path`. Idempotent: a complete one is left as it is, whatever its commit; a
+ * half-made one is completed. The registry's lock is not held while files are written.
+ */
+export async function addWorktree(site: Site, path: string, commit: string): Promise<Result<void>> {
+  const found = await registeredFolder(site, path)
+  if (found && isComplete(found, path)) return ok(undefined)
+  const folder = await withLock(worktreeLock(site), () => register(site, path, commit))
+  return folder.ok ? fill(site, path, folder.value, commit) : folder
+}
+
+async function register(site: Site, path: string, commit: string): Promise<Result<string>> {
+  const found = await registeredFolder(site, path)
+  if (found) {
+    // git keeps `locked` while it registers: with it, the owner died half-way (we hold the lock).
+    if (existsSync(join(path, '.git')) && !existsSync(join(found, 'locked'))) return ok(found)
+    await moveToTrash(site, found)
+  }
+  if (existsSync(path)) await moveToTrash(site, path)
+  await mkdir(dirname(path), { recursive: true })
+  const added = await git(
+    ['worktree', 'add', '--quiet', '--no-checkout', '--detach', path, commit],
+    inStore(site),
+  )
+  if (!added.ok) return added
+  const folder = await registeredFolder(site, path)
+  if (folder) return ok(folder)
+  return fail({
+    kind: 'failed',
+    code: 'worktree_not_registered',
+    message: 'git made a worktree and did not register it',
+    hint: 'another program may have pruned it: repeat the command',
+    at: path,
+  })
+}
+
+async function fill(site: Site, path: string, folder: string, commit: string): Promise<Result<void>> {
+  return withLock(join(folder, 'judge-lock'), async () => {
+    if (isComplete(folder, path)) return ok(undefined)
+    return withPrivateIndex(site, async (index) => {
+      const written = await git(['read-tree', '-u', '--reset', commit], judging(site, path, index))
+      if (!written.ok) return written
+      await publishIndex(index, folder)
+      return ok(undefined)
+    })
+  })
+}
+
+/** Removes a worktree in the time of two renames; nothing happens when there is none. `emptyTrash` frees the space. */
+export async function removeWorktree(site: Site, path: string): Promise<Result<void>> {
+  await withLock(worktreeLock(site), async () => {
+    const folder = await registeredFolder(site, path)
+    if (existsSync(path)) await moveToTrash(site, path)
+    if (folder) await moveToTrash(site, folder)
+  })
+  return ok(undefined)
+}
+
+async function moveToTrash(site: Site, path: string): Promise<void> {
+  await mkdir(trashFolder(site), { recursive: true })
+  const place = await mkdtemp(join(trashFolder(site), 'w-'))
+  await rename(path, join(place, basename(path)))
+}
+
+/** Deletes what was removed. Safe at any time, also from several processes. */
+export async function emptyTrash(site: Site): Promise<void> {
+  const names = await readdir(trashFolder(site)).catch(() => [])
+  for (const name of names) {
+    await rm(join(trashFolder(site), name), { recursive: true, force: true, maxRetries: 3 })
+  }
+}

@@ -1,0 +1,97 @@
+import { fail, ok, type Result } from '../result.ts'
+
+/** Says what is wrong with a value (`/n: must be number, …`), or null when it satisfies the schema. */
+export type Check = (value: unknown) => string | null
+
+const compiled = new Map<string, Promise<Result<Check>>>()
+
+/**
+ * Compiles a JSON Schema of an answer: Ajv 8, draft-07, strict about unknown keywords, no formats. The validator is
+ * loaded at the first use and kept per schema. A schema that does not hold is a Problem `bad_schema`, whose message is
+ * the validator's own text.
+ */
+export function answerCheck(schema: object): Promise<Result<Check>> {
+  const key = JSON.stringify(schema)
+  const known = compiled.get(key) ?? compile(schema)
+  compiled.set(key, known)
+  return known
+}
+
+async function compile(schema: object): Promise<Result<Check>> {
+  const { newValidator } = await import('./validator.ts')
+  const ajv = newValidator()
+  const refuse = (message: string) =>
+    fail({ kind: 'usage', code: 'bad_schema', message, hint: 'use JSON Schema draft-07 without formats' })
+  try {
+    if (!ajv.validateSchema(schema)) return refuse(ajv.errorsText(ajv.errors))
+    const validate = ajv.compile(schema)
+    return ok((value) => {
+      if (validate(value)) return null
+      const errors = validate.errors ?? []
+      return errors
+        .map((error) => `${error.instancePath || '/'}: ${error.message ?? error.keyword}`)
+        .join(', ')
+    })
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** Positions tried when an answer is full of braces that start no JSON. */
+const MAX_STARTS = 2000
+
+/**
+ * The JSON object in an agent's text, null when there is none: the whole text, else the last fenced block that holds an
+ * object, else the last object among the prose.
+ */
+export function extractObject(text: string): object | null {
+  const whole = parseObject(text)
+  if (whole !== null) return whole
+  let fenced: object | null = null
+  for (const match of text.matchAll(/^```[\w-]*[ \t]*\r?\n([\s\S]*?)^```[ \t]*$/gm)) {
+    fenced = parseObject(match[1] ?? '') ?? fenced
+  }
+  return fenced ?? lastInProse(text)
+}
+
+function lastInProse(text: string): object | null {
+  let found: object | null = null
+  let tries = 0
+  let start = text.indexOf('{')
+  while (start !== -1 && tries < MAX_STARTS) {
+    tries += 1
+    const end = closing(text, start)
+    const value = end === -1 ? null : parseObject(text.slice(start, end + 1))
+    if (value !== null) found = value
+    start = text.indexOf('{', value === null ? start + 1 : end + 1)
+  }
+  return found
+}
+
+/** The brace that closes the one at `start`, by JSON's own rules for strings; -1 when none does. */
+function closing(text: string, start: number): number {
+  let depth = 0
+  let quoted = false
+  for (let at = start; at < text.length; at += 1) {
+    const char = text[at]
+    if (quoted) {
+      if (char === '\\') at += 1
+      else if (char === '"') quoted = false
+    } else if (char === '"') quoted = true
+    else if (char === '{') depth += 1
+    else if (char === '}') {
+      depth -= 1
+      if (depth === 0) return at
+    }
+  }
+  return -1
+}
+
+function parseObject(text: string): object | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,59 @@
+import type { Usage } from '../ledger/events.ts'
+
+/** One prompt for one agent. */
+export interface HostCall {
+  /** The whole prompt. It ends with a task card (see `card.ts`) when the loop sent it. */
+  prompt: string
+  /** JSON Schema (draft-07) of the answer; null asks for text. */
+  schema: object | null
+  /** What the agent is for (`implement`, `verify`, …); free text for scripts of a user's own. */
+  role: string
+  /** Where the agent works: the experiment's worktree, else the root of the checkout. */
+  cwd: string
+  /** From the start of the call to its answer, all repairs of the answer included. */
+  timeoutMs: number
+  model: string | null
+  effort: string | null
+  /** The whole environment of the agent, before the host adds its own variables. */
+  env: NodeJS.ProcessEnv
+  signal: AbortSignal
+}
+
+/**
+ * What came of a call.
+ *
+ * - `ok`: `text` is the agent's last message, unchanged. With a schema, `object` is the answer and satisfies it.
+ * - `refused`: the host or its provider will not do this; the same call again gives the same answer.
+ * - `retry_after`: overloaded or out of quota; the same call may be made again after `seconds`.
+ * - `failed`: anything else; `again` says whether a second try could help.
+ *
+ * `usage` is what the host reports for the whole call; null is unknown, never 0.
+ */
+export type HostAnswer =
+  | { outcome: 'ok'; text: string; object?: unknown; usage: Usage }
+  | { outcome: 'refused'; message: string; usage: Usage }
+  | { outcome: 'retry_after'; seconds: number; message: string; usage: Usage }
+  | { outcome: 'failed'; message: string; again: boolean; usage: Usage }
+
+/**
+ * A program that answers prompts.
+ *
+ * `call` must not throw or reject: whatever happens is a `HostAnswer`. It may be called many times at once.
+ * When `signal` aborts, everything that the call started is ended before it answers `failed`. It never retries
+ * by itself, except to repair an answer that does not satisfy the schema (at most twice).
+ */
+export interface Host {
+  name: string
+  call(request: HostCall): Promise<HostAnswer>
+}
+
+/** How a host is made. The type of its settings lives in the host's own file. */
+export interface HostEntry<Setup = unknown> {
+  name: string
+  /** What it says about tokens and dollars: it uses none, it reports them, or it cannot tell. */
+  usage: 'none' | 'reported' | 'unknown'
+  open(setup: Setup): Host
+}
+
+export const UNKNOWN_USAGE: Usage = { tokens_in: null, tokens_out: null, usd: null }
+export const NO_USAGE: Usage = { tokens_in: 0, tokens_out: 0, usd: 0 }

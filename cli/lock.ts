@@ -1,0 +1,4 @@
+/** Leases between processes, taken over only on proof of death. The door to `lock/`: nothing outside imports from it. */
+export { type Hold, tryHold } from './lock/hold.ts'
+export { acquireLease, type Lease, type LeaseRequest } from './lock/lease.ts'
+export { withLock } from './lock/mutex.ts'

@@ -1,0 +1,97 @@
+/**
+ * A lock is a symbolic link whose *text* names its owner: made in one system call that fails if the link exists, never
+ * half-written, read in one call. It is taken from an owner only on proof of death.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { readlinkSync, symlinkSync, unlinkSync } from 'node:fs'
+import { identify, isAlive, type ProcessIdentity } from '../process.ts'
+
+export type Hold = { held: true; release(): void } | { held: false; owner: ProcessIdentity }
+
+/**
+ * Takes the lock, or names the living owner; never blocks. The folder must exist. A lock is not re-entrant: the same
+ * process that asks again finds itself the owner. A process that ends without `release` gives its lock up by dying.
+ */
+export function tryHold(path: string): Hold {
+  const mine = claim({})
+  for (;;) {
+    if (place(path, mine)) return { held: true, release: () => withdraw(path, mine) }
+    const text = textOf(path)
+    if (text === null) continue
+    const owner = ownerOf(text, path)
+    if (isAlive(owner)) return { held: false, owner }
+    if (!bury(path, text)) return { held: false, owner }
+  }
+}
+
+/** The text of a link of ours: who made it, a nonce that makes this very link unique, and what else it says. */
+export function claim(more: Record<string, unknown>, owner = ourselves()): string {
+  return JSON.stringify({ ...owner, nonce: randomBytes(8).toString('hex'), ...more })
+}
+
+export function ourselves(): ProcessIdentity {
+  const self = identify()
+  if (self === null) throw new Error('this system does not tell when a process started (no /proc, no ps)')
+  return self
+}
+
+/** Creates the link; false if there is one. */
+export function place(path: string, text: string): boolean {
+  try {
+    symlinkSync(text, path)
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false
+    throw error
+  }
+}
+
+export function textOf(path: string): string | null {
+  try {
+    return readlinkSync(path)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null
+    if (codeOf(error) === 'EINVAL') throw new Error(`${path} is not a lock of Assay; move it away`)
+    throw error
+  }
+}
+
+export function ownerOf(text: string, path: string): ProcessIdentity {
+  try {
+    const { pid, started, host } = JSON.parse(text)
+    if (Number.isInteger(pid) && typeof started === 'string' && typeof host === 'string')
+      return { pid, started, host }
+  } catch {
+    // Said below.
+  }
+  throw new Error(`${path} is not a lock of Assay; move it away`)
+}
+
+/** Removes the link if it is still this one. Only its owner may call it: nobody else ever removes a living one. */
+export function withdraw(path: string, text: string): void {
+  if (textOf(path) === text) remove(path)
+}
+
+/**
+ * Removes the link of a dead owner. Two that saw the same dead link must not both remove: the slower one would remove
+ * the link of whoever came in between. So removing *this* link is itself a lock, named after its text; under it the
+ * link is looked at again. One that died while it held that lock is buried the same way. False: another is at it.
+ */
+export function bury(path: string, text: string): boolean {
+  const grave = `${path}~${createHash('sha256').update(text).digest('hex').slice(0, 12)}`
+  const hold = tryHold(grave)
+  if (!hold.held) return false
+  withdraw(path, text)
+  hold.release()
+  return true
+}
+
+export function remove(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error
+  }
+}
+
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code

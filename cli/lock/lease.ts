@@ -1,0 +1,141 @@
+import { mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Tell } from '../facts.ts'
+import { isAlive, type ProcessIdentity } from '../process.ts'
+import { claim, ourselves, ownerOf, place, remove, textOf, withdraw } from './hold.ts'
+import { withLock } from './mutex.ts'
+
+export interface Lease {
+  /** 0 … capacity − 1; no two living leases have the same. */
+  slot: number
+  /** Idempotent. */
+  release(): void
+}
+
+export interface LeaseRequest {
+  /** Shared by all who compete; made if it is missing. */
+  folder: string
+  /** How many leases may live at once while this one does: the smallest capacity among them counts. */
+  capacity: number
+  /** Whose death frees it; default this process. */
+  owner?: ProcessIdentity
+  tell?: Tell
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * Waits in line, first come first served over all processes. A line of links: `q-<number>` waits, `s-<slot>` holds.
+ * Everything that changes the line happens under one short lock, so counting and admitting are one step; what dead
+ * owners left is removed there. Rejects with the signal's reason when that aborts the waiting.
+ */
+export async function acquireLease(request: LeaseRequest): Promise<Lease> {
+  const { folder, signal, tell } = request
+  signal?.throwIfAborted()
+  mkdirSync(folder, { recursive: true })
+  const line = new Line(folder)
+  const owner = request.owner ?? ourselves()
+  const ticket = await line.exclusively(() => line.join(owner, request.capacity))
+  try {
+    for (let told = -1; ; ) {
+      const lease = await line.exclusively(() => line.admit(ticket))
+      if (lease !== null) return lease
+      const ahead = line.ahead(ticket)
+      if (ahead !== told) tell?.({ type: 'waiting', what: 'slot', ahead })
+      told = ahead
+      await line.change(ticket, ahead, signal)
+    }
+  } catch (error) {
+    withdraw(ticket.path, ticket.text)
+    signal?.throwIfAborted()
+    throw error
+  }
+}
+
+interface Place {
+  path: string
+  text: string
+  owner: ProcessIdentity
+  number: number
+  capacity: number
+  /** null while it waits. */
+  slot: number | null
+}
+
+const NAME = /^(?:q-(?<number>\d+)|s-(?<slot>\d+))$/
+const POLL_MS = 15
+const POLLS_UNTIL_PROOF = 10
+
+class Line {
+  private readonly folder: string
+  constructor(folder: string) {
+    this.folder = folder
+  }
+
+  exclusively<T>(step: () => T): Promise<T> {
+    return withLock(join(this.folder, 'line'), async () => step())
+  }
+
+  /** Numbers only grow while anyone is in the line, so a later one can never slip in front. */
+  join(owner: ProcessIdentity, capacity: number): Place {
+    const number = 1 + Math.max(0, ...this.places().map((other) => other.number))
+    const path = join(this.folder, `q-${number}`)
+    const text = claim({ number, capacity }, owner)
+    if (!place(path, text)) throw new Error(`${path} appeared while the line was locked`)
+    return { path, text, owner, number, capacity, slot: null }
+  }
+
+  admit(ticket: Place): Lease | null {
+    this.dropDead()
+    const places = this.places()
+    if (!mayEnter(ticket, places)) return null
+    const taken = new Set(places.map((other) => other.slot))
+    let slot = 0
+    while (taken.has(slot)) slot += 1
+    const path = join(this.folder, `s-${slot}`)
+    if (!place(path, ticket.text)) throw new Error(`${path} appeared while the line was locked`)
+    remove(ticket.path)
+    return { slot, release: () => withdraw(path, ticket.text) }
+  }
+
+  ahead(ticket: Place): number {
+    return before(ticket, this.places()).length
+  }
+
+  /** Resolves when the line before the ticket has changed, or after a while so that a death is noticed. */
+  async change(ticket: Place, ahead: number, signal: AbortSignal | undefined): Promise<void> {
+    for (let poll = 0; poll < POLLS_UNTIL_PROOF; poll++) {
+      // Those further back look less often: they must not disturb what is being measured.
+      await pause(POLL_MS * (0.75 + Math.random() / 2) * Math.min(8, 1 + ahead / 2), undefined, { signal })
+      const places = this.places()
+      if (mayEnter(ticket, places) || before(ticket, places).length !== ahead) return
+    }
+  }
+
+  private places(): Place[] {
+    return readdirSync(this.folder).flatMap((name) => {
+      const groups = NAME.exec(name)?.groups
+      const path = join(this.folder, name)
+      const text = groups ? textOf(path) : null
+      if (groups === undefined || text === null) return []
+      const { number, capacity } = JSON.parse(text) as { number: number; capacity: number }
+      const slot = groups.slot === undefined ? null : Number(groups.slot)
+      return [{ path, text, owner: ownerOf(text, path), number, capacity, slot }]
+    })
+  }
+
+  /** Only under the lock; and a dead owner changes nothing any more: so plain removal is safe. */
+  private dropDead(): void {
+    for (const other of this.places()) if (!isAlive(other.owner)) remove(other.path)
+  }
+}
+
+/** Every holder, whenever it came, and those who wait with a lower number. */
+function before(ticket: Place, places: Place[]): Place[] {
+  return places.filter((other) => other.slot !== null || other.number < ticket.number)
+}
+
+function mayEnter(ticket: Place, places: Place[]): boolean {
+  const others = before(ticket, places)
+  return others.length < Math.min(ticket.capacity, ...others.map((other) => other.capacity))
+}

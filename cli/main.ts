@@ -1,0 +1,110 @@
+/** Arguments in, exit code out. The only place, with `commands/`, that prints. */
+import { type Output, renderBug, renderResult } from './commands/answer.ts'
+import type { Answer, Context } from './commands/command.ts'
+import { explain, overview } from './commands/help.ts'
+import { type Manners, parse, readManners } from './commands/parse.ts'
+import { type Progress, progressTo } from './commands/progress.ts'
+import { print, terminalWidth } from './commands/terminal.ts'
+import type { Tell } from './facts.ts'
+import { fail, type Result } from './result.ts'
+
+/** Replaced by the build. */
+const VERSION = process.env.ASSAY_VERSION ?? 'unbuilt'
+
+/** Runs one verb to its end, prints its answer and resolves to the exit code. Never rejects. */
+export async function main(argv: readonly string[]): Promise<number> {
+  const manners = readManners(argv)
+  const signal = signalOfInterrupts()
+  const shown: { progress: Progress | null } = { progress: null }
+  const tell: Tell = (fact) => {
+    if (manners.quiet) return
+    shown.progress ??= createProgress(manners)
+    shown.progress.tell(fact)
+  }
+  const context = createContext(manners, signal, tell)
+  let output: Output
+  try {
+    output = renderResult(await answer(argv, context), manners.json)
+  } catch (error) {
+    output = signal.aborted ? renderResult(interrupted(), manners.json) : renderBug(error, manners.json)
+  }
+  shown.progress?.end()
+  await print('stdout', output.stdout)
+  await print('stderr', output.stderr)
+  return output.exit
+}
+
+function createProgress(manners: Manners): Progress {
+  const width = terminalWidth('stderr')
+  const options = { tty: width !== null, columns: width ?? 80, brief: manners.json }
+  return progressTo((text) => void print('stderr', text), options)
+}
+
+async function answer(argv: readonly string[], context: Context): Promise<Result<Answer>> {
+  const request = parse(argv)
+  if (!request.ok) return request
+  if (request.value.ask === 'version') return page({ version: VERSION }, VERSION)
+  if (request.value.ask === 'help') {
+    const { verb, sub } = request.value
+    const help = verb === null ? overview() : explain(verb, sub)
+    return page({ help }, help)
+  }
+  const { verb, args } = request.value
+  const command = await verb.load()
+  return command.run(context, args)
+}
+
+function page(data: unknown, text: string): Result<Answer> {
+  return { ok: true, value: { data, text: () => text } }
+}
+
+function interrupted(): Result<never> {
+  return fail({ kind: 'interrupted', code: 'interrupted', message: 'interrupted' })
+}
+
+function createContext(manners: Manners, signal: AbortSignal, tell: Tell): Context {
+  const { env } = process
+  let width: number | null | undefined
+  const columns = (): number | null => {
+    if (width === undefined) width = terminalWidth('stdout')
+    return width
+  }
+  return {
+    cwd: process.cwd(),
+    env,
+    stdin: readStdin,
+    get tty() {
+      return columns() !== null
+    },
+    get columns() {
+      return columns() ?? 80
+    },
+    get colour() {
+      return manners.colour && !env.NO_COLOR && env.TERM !== 'dumb' && columns() !== null
+    },
+    quiet: manners.quiet,
+    tell,
+    signal,
+    clock: () => new Date(),
+    random: (bytes) => Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('hex'),
+  }
+}
+
+async function readStdin(): Promise<string> {
+  if (process.stdin.isTTY) return ''
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** The first signal asks the verb to stop in good order; the second one does not ask. */
+function signalOfInterrupts(): AbortSignal {
+  const controller = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(name, () => {
+      if (controller.signal.aborted) process.exit(130)
+      controller.abort()
+    })
+  }
+  return controller.signal
+}

@@ -1,0 +1,115 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { enterCensus } from './census.ts'
+import { after, type Ended, notYet, signalGroup, startErrorOf } from './ended.ts'
+
+export interface Command {
+  /** Program and arguments; no shell. */
+  argv: [string, ...string[]]
+  cwd?: string
+  /** The whole environment; absent = this process's own. */
+  env?: NodeJS.ProcessEnv
+  input?: string | Buffer
+  timeoutMs?: number
+  /** Of each stream, kept in memory; what is beyond is dropped and `cut` is true. Default 64 MiB. */
+  maxBytes?: number
+  signal?: AbortSignal | undefined
+}
+
+export interface Completed extends Ended {
+  stdout: Buffer
+  stderr: Buffer
+  cut: boolean
+}
+
+/** How long the output is still read after the exit, when something else holds the pipe open. */
+const DRAIN_MS = 500
+
+/**
+ * Runs a short command to its end, in its own process group; the group is killed at the limit. Never rejects.
+ * It answers at most 0.5 s after the program's exit, even if a daemon that the program left keeps the pipe open.
+ */
+export function execute(command: Command): Promise<Completed> {
+  const started = performance.now()
+  const limit = command.maxBytes ?? 64 * 1024 * 1024
+  const ended = notYet()
+  const chunks: { stdout: Buffer[]; stderr: Buffer[] } = { stdout: [], stderr: [] }
+  let cut = false
+  const completed = (): Completed => ({
+    ...ended,
+    ms: performance.now() - started,
+    stdout: Buffer.concat(chunks.stdout),
+    stderr: Buffer.concat(chunks.stderr),
+    cut,
+  })
+  if (command.signal?.aborted) return Promise.resolve({ ...completed(), cancelled: true })
+
+  return new Promise((resolve) => {
+    const census = enterCensus()
+    let child: ChildProcessWithoutNullStreams
+    try {
+      const [program, ...args] = command.argv
+      child = spawn(program, args, {
+        cwd: command.cwd,
+        env: command.env ?? process.env,
+        stdio: ['pipe', 'pipe', 'pipe'],
+        detached: true,
+      })
+    } catch (error) {
+      census.ended()
+      ended.startError = startErrorOf(error)
+      resolve(completed())
+      return
+    }
+    const cancel = () => {
+      ended.cancelled = true
+      signalGroup(child.pid, 'SIGKILL')
+    }
+    const timer =
+      command.timeoutMs === undefined
+        ? undefined
+        : after(command.timeoutMs, () => {
+            ended.timedOut = true
+            signalGroup(child.pid, 'SIGKILL')
+          })
+    let drain: NodeJS.Timeout | undefined
+    const finish = () => {
+      clearTimeout(timer)
+      clearTimeout(drain)
+      census.ended()
+      command.signal?.removeEventListener('abort', cancel)
+      resolve(completed())
+    }
+    child.on('error', (error) => {
+      if (child.pid !== undefined) return
+      ended.startError = startErrorOf(error)
+      finish()
+    })
+    if (child.pid === undefined) return
+
+    command.signal?.addEventListener('abort', cancel, { once: true })
+    for (const name of ['stdout', 'stderr'] as const) {
+      let size = 0
+      child[name].on('data', (chunk: Buffer) => {
+        const room = limit - size
+        if (chunk.length > room) cut = true
+        if (room > 0) chunks[name].push(chunk.subarray(0, room))
+        size += chunk.length
+      })
+    }
+    child.on('exit', (code, signal) => {
+      clearTimeout(timer)
+      ended.code = code
+      ended.signal = signal
+      drain = setTimeout(() => {
+        child.stdout.destroy()
+        child.stderr.destroy()
+        finish()
+      }, DRAIN_MS)
+    })
+    child.on('close', finish)
+    child.stdin.on('error', () => {
+      // A program that does not read its input closes the pipe; its exit code tells the rest.
+    })
+    child.stdin.end(command.input ?? '')
+  })
+}

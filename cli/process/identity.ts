@@ -1,0 +1,74 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { HAS_PROC, isDead, readStat } from './proc.ts'
+
+/**
+ * A process that can be proved dead: a pid is reused, a pid with its start time is not.
+ * The same shape as the ledger's noun of this name, which lies above this layer.
+ */
+export interface ProcessIdentity {
+  pid: number
+  /** Start time as the system tells it: clock ticks since boot `@` boot on Linux, `ps lstart` elsewhere. */
+  started: string
+  host: string
+}
+
+/** null when there is no such process, when it is a zombie, or when the system does not tell. */
+export function identify(pid: number = process.pid): ProcessIdentity | null {
+  const started = HAS_PROC ? startedByProc(pid) : startedByPs(pid)
+  return started === null ? null : { pid, started, host: hostname() }
+}
+
+/**
+ * False only with proof of death: on this host, no process has this pid and this start time. Whoever takes something
+ * away from a dead owner relies on that; an owner on another host therefore counts as alive.
+ */
+export function isAlive(identity: ProcessIdentity): boolean {
+  if (identity.host !== hostname()) return true
+  const now = identify(identity.pid)
+  if (now !== null) return now.started === identity.started
+  return hidden(identity.pid)
+}
+
+function startedByProc(pid: number): string | null {
+  const stat = readStat(pid)
+  if (stat === null || isDead(stat.state)) return null
+  return `${stat.started}@${boot()}`
+}
+
+/** `ps` prints the local time and month names of its environment: both are fixed here, for all callers alike. */
+export function startedByPs(pid: number): string | null {
+  let line: string
+  try {
+    line = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim()
+  } catch {
+    return null
+  }
+  const [state = '', ...started] = line.split(/\s+/)
+  return isDead(state.charAt(0)) || started.length === 0 ? null : started.join(' ')
+}
+
+/** A process that may not be looked at (`hidepid`, another user) answers EPERM to a signal: it lives. */
+function hidden(pid: number): boolean {
+  if (HAS_PROC && readStat(pid) !== null) return false
+  try {
+    process.kill(pid, 0)
+    // It may be signalled but not looked at, unless it ended or became a zombie just now.
+    return HAS_PROC
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+let bootId: string | undefined
+
+/** Ticks count from the boot, so the boot belongs to them. */
+function boot(): string {
+  bootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').slice(0, 8)
+  return bootId
+}

@@ -1,0 +1,107 @@
+import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
+
+/** Linux tells the truth about processes in /proc; elsewhere these functions know nothing (null, or empty). */
+export const HAS_PROC = process.platform === 'linux'
+
+/** Ticks of /proc in a second: `sysconf(_SC_CLK_TCK)` is 100 on every Linux that Node runs on. */
+const TICK_MS = 10
+
+export interface ProcessStat {
+  /** One letter; Z and X are dead. */
+  state: string
+  group: number
+  /** Clock ticks since boot. */
+  started: number
+  /** CPU time of its ended and waited-for children. */
+  childrenCpuMs: number
+}
+
+/** Field numbers as in proc(5); the program name (field 2) may hold spaces and brackets. */
+export function parseStat(text: string): ProcessStat | null {
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  const number = (field: number) => Number(fields[field - 3])
+  const stat = {
+    state: fields[0] ?? '',
+    group: number(5),
+    started: number(22),
+    childrenCpuMs: (number(16) + number(17)) * TICK_MS,
+  }
+  return Number.isFinite(stat.started) ? stat : null
+}
+
+export function readStat(pid: number | 'self'): ProcessStat | null {
+  const text = read(`/proc/${pid}/stat`)
+  return text === null ? null : parseStat(text)
+}
+
+export const isDead = (state: string): boolean => state === 'Z' || state === 'X' || state === 'x'
+
+/** Every process there is. */
+export function pids(): number[] {
+  return names('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+}
+
+export function ownedByUs(pid: number): boolean {
+  try {
+    return statSync(`/proc/${pid}`).uid === process.getuid?.()
+  } catch {
+    return false
+  }
+}
+
+/** The environment that the process was started with, entries separated by NUL; empty when unreadable. */
+export const environmentOf = (pid: number): string => read(`/proc/${pid}/environ`, 'latin1') ?? ''
+
+export interface FileId {
+  dev: number
+  ino: number
+}
+
+/** Whether the process could still write to one of the files. A reader (`tail -f`) does not count. */
+export function writesTo(pid: number, files: FileId[]): boolean {
+  const folder = `/proc/${pid}/fd`
+  return names(folder).some((name) => {
+    try {
+      // The permission bits of these links show how the file was opened.
+      if ((lstatSync(`${folder}/${name}`).mode & 0o200) === 0) return false
+      const { dev, ino } = statSync(`${folder}/${name}`)
+      return files.some((file) => file.dev === dev && file.ino === ino)
+    } catch {
+      return false
+    }
+  })
+}
+
+/** The process and everything below it that still has its parent. Costs a few reads per process, not a scan. */
+export function family(root: number): number[] {
+  const found = [root]
+  for (const pid of found)
+    for (const task of names(`/proc/${pid}/task`))
+      for (const child of (read(`/proc/${pid}/task/${task}/children`) ?? '').split(' '))
+        if (child !== '') found.push(Number(child))
+  return found
+}
+
+/** The largest resident size that the process has had, in MiB. */
+export function peakMbOf(pid: number): number | null {
+  const kib = /^VmHWM:\s*(\d+) kB/m.exec(read(`/proc/${pid}/status`) ?? '')?.[1]
+  return kib === undefined ? null : Number(kib) / 1024
+}
+
+function names(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+function read(path: string, encoding: BufferEncoding = 'utf8'): string | null {
+  try {
+    return readFileSync(path, encoding)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,63 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { environmentOf, type FileId, HAS_PROC, isDead, ownedByUs, pids, readStat, writesTo } from './proc.ts'
+
+export interface Traces {
+  /** The random value that the job's environment carried. */
+  token: string
+  /** The files that its output went to. */
+  files: FileId[]
+  /** Start of the job's first process, in ticks: whatever is older cannot descend from it. */
+  since: number
+  /** The job's own process group, which is ended by other means. */
+  group: number
+}
+
+/** A process that forks faster than it is ended would keep us here for ever. */
+const PASSES = 40
+/** A process in the middle of `exec` shows no environment for a moment; one that has none shows none for ever. */
+const PASSES_FOR_UNSURE = 2
+const PAUSE_MS = 4
+
+/**
+ * Ends every process of our user that carries the token or can write to an output file: daemons that left the group
+ * (`setsid`, `disown`, a double fork). Repeats until a pass finds none, and none of the group; answers how many had
+ * left the group. A process that dropped both is out of reach. Off Linux there is no /proc to search: only the group
+ * is ended.
+ */
+export async function endStrays(traces: Traces): Promise<number> {
+  if (!HAS_PROC) return 0
+  const ended = new Set<number>()
+  let unsurePasses = 0
+  for (let pass = 0; pass < PASSES; pass++) {
+    const { strays, group, unsure } = search(traces)
+    if (strays.length === 0 && group.length === 0 && (!unsure || unsurePasses++ >= PASSES_FOR_UNSURE)) break
+    for (const pid of [...strays, ...group]) kill(pid)
+    for (const pid of strays) ended.add(pid)
+    await pause(PAUSE_MS)
+  }
+  return ended.size
+}
+
+function search({ token, files, since, group }: Traces) {
+  const found = { strays: [] as number[], group: [] as number[], unsure: false }
+  for (const pid of pids()) {
+    const stat = pid === process.pid ? null : readStat(pid)
+    if (stat === null || isDead(stat.state) || stat.started < since || !ownedByUs(pid)) continue
+    if (stat.group === group) {
+      found.group.push(pid)
+      continue
+    }
+    const environment = environmentOf(pid)
+    if (environment.includes(token) || writesTo(pid, files)) found.strays.push(pid)
+    else if (environment === '') found.unsure = true
+  }
+  return found
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It ended by itself.
+  }
+}

@@ -1,0 +1,165 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { enterCensus } from './census.ts'
+import { after, type Ended, notYet, signalGroup, startErrorOf } from './ended.ts'
+import { type Output, openOutput } from './output.ts'
+import { family, peakMbOf, readStat } from './proc.ts'
+import { endStrays } from './strays.ts'
+
+export interface Job {
+  /** A string goes to `/bin/sh -c`; a list is program and arguments, without a shell. */
+  command: string | string[]
+  cwd: string
+  /** The whole environment; ASSAY_TOKEN is added. */
+  env: Record<string, string>
+  timeoutMs: number
+  /** Paths of the files that the output goes to, emptied first. May be the same file. */
+  stdout: string
+  stderr: string
+  /** Bytes, both files together. */
+  outputCap: number
+  signal?: AbortSignal | undefined
+}
+
+export interface Supervised extends Ended {
+  /** The output went over the cap: the job was killed, and the files keep head and tail only. */
+  outputCut: boolean
+  /** User and system time of the job and of the descendants it waited for; null when it cannot be told. */
+  cpuMs: number | null
+  /** MiB: the sum over its processes of the largest resident size of each, polled; null when never seen. */
+  peakMb: number | null
+  /** How many processes had left the group and were ended afterwards. */
+  strays: number
+}
+
+/** Between SIGTERM and SIGKILL, in milliseconds. */
+const GRACE_MS = 700
+const WATCH_OUTPUT_MS = 20
+const WATCH_MEMORY_MS = 100
+
+/**
+ * Starts the job (`"$@"`) beside a watcher that blocks on a pipe held by us, and that kills the group when the pipe
+ * ends: so the job dies with us even if we are killed. The watcher is orphaned at once, because a program may wait for
+ * *all* of its children; it ignores the signals that the job may send to its group; the job gets no fd 3.
+ */
+const BESIDE_WATCHER =
+  '( ( trap "" HUP INT QUIT TERM; read -r _ <&3; kill -KILL -$$ ) </dev/null >/dev/null 2>&1 & ); exec "$@" 3<&-'
+
+/**
+ * Runs a job to its end and leaves nothing of it behind. Never rejects, never waits for an inherited descriptor:
+ * SIGTERM to the group at the limit, SIGKILL 0.7 s later. A missing program is exit 127 (126 if it is not executable);
+ * a missing `cwd` or an output file that cannot be made is a `startError`.
+ */
+export async function supervise(job: Job): Promise<Supervised> {
+  const result: Supervised = { ...notYet(), outputCut: false, cpuMs: null, peakMb: null, strays: 0 }
+  if (job.signal?.aborted) return { ...result, cancelled: true }
+  let output: Output
+  try {
+    output = openOutput(job.stdout, job.stderr)
+  } catch (error) {
+    return { ...result, startError: startErrorOf(error) }
+  }
+  try {
+    return await superviseInto(output, job, result)
+  } finally {
+    output.close()
+  }
+}
+
+async function superviseInto(output: Output, job: Job, result: Supervised): Promise<Supervised> {
+  const token = randomBytes(16).toString('hex')
+  const census = enterCensus()
+  const cpuBefore = readStat('self')?.childrenCpuMs
+  const started = performance.now()
+  let child: ChildProcess
+  try {
+    const argv = typeof job.command === 'string' ? ['/bin/sh', '-c', job.command] : job.command
+    child = spawn('/bin/sh', ['-c', BESIDE_WATCHER, 'sh', ...argv], {
+      cwd: job.cwd,
+      // A job that runs Assay itself keeps the outer token in the inner one, so the outer run finds it too.
+      env: { ...job.env, ASSAY_TOKEN: [process.env.ASSAY_TOKEN, token].filter(Boolean).join('.') },
+      stdio: ['ignore', output.stdout, output.stderr, 'pipe'],
+      detached: true,
+    })
+  } catch (error) {
+    census.ended()
+    return { ...result, startError: startErrorOf(error) }
+  }
+  const since = child.pid === undefined ? undefined : readStat(child.pid)?.started
+  const polls = watch(child, output, job, result)
+  await new Promise<void>((resolve) => {
+    child.on('error', (error) => {
+      if (child.pid !== undefined) return
+      result.startError = startErrorOf(error)
+      resolve()
+    })
+    child.on('exit', (code, signal) => {
+      result.ms = performance.now() - started
+      result.code = code
+      result.signal = signal
+      const cpuAfter = readStat('self')?.childrenCpuMs
+      if (cpuBefore !== undefined && cpuAfter !== undefined && census.alone())
+        result.cpuMs = cpuAfter - cpuBefore
+      resolve()
+    })
+  })
+  polls.stop()
+  census.ended()
+  if (child.pid !== undefined) {
+    signalGroup(child.pid, 'SIGKILL')
+    result.strays = await endStrays({ token, files: output.ids, since: since ?? 0, group: child.pid })
+    polls.letGo()
+  }
+  if (output.size() > job.outputCap) result.outputCut = true
+  if (result.outputCut) output.cut()
+  return result
+}
+
+/** Everything that happens while the job runs: its limit, cancelling, the output cap, its memory. */
+function watch(child: ChildProcess, output: Output, job: Job, result: Supervised) {
+  const pid = child.pid
+  const pipe = child.stdio[3]
+  pipe?.on('error', () => {
+    // The watcher's end is gone, and so is the job.
+  })
+  let kill: NodeJS.Timeout | undefined
+  const end = () => {
+    signalGroup(pid, 'SIGTERM')
+    kill ??= setTimeout(() => signalGroup(pid, 'SIGKILL'), GRACE_MS)
+  }
+  const cancel = () => {
+    result.cancelled = true
+    end()
+  }
+  const limit = after(job.timeoutMs, () => {
+    result.timedOut = true
+    end()
+  })
+  const size = setInterval(() => {
+    if (output.size() <= job.outputCap) return
+    result.outputCut = true
+    signalGroup(pid, 'SIGKILL')
+  }, WATCH_OUTPUT_MS)
+  const weigh = () => {
+    if (pid === undefined) return
+    const peaks = family(pid)
+      .map(peakMbOf)
+      .filter((peak) => peak !== null)
+    if (peaks.length > 0)
+      result.peakMb = Math.max(
+        result.peakMb ?? 0,
+        peaks.reduce((sum, peak) => sum + peak, 0),
+      )
+  }
+  // A short job would end before the first regular look.
+  const early = [10, 30, 60].map((ms) => setTimeout(weigh, ms))
+  const memory = setInterval(weigh, WATCH_MEMORY_MS)
+  job.signal?.addEventListener('abort', cancel, { once: true })
+  return {
+    stop() {
+      for (const timer of [limit, kill, size, memory, ...early]) clearTimeout(timer)
+      job.signal?.removeEventListener('abort', cancel)
+    },
+    letGo: () => pipe?.destroy(),
+  }
+}

@@ -1,0 +1,111 @@
+import { STATUSES, type Status } from '../ledger/events.ts'
+
+/** The marks of charts and trees; all are one column wide. */
+export interface Glyphs {
+  status: Readonly<Record<Status, string>>
+  above: string
+  below: string
+  across: string
+  up: string
+  /** Corners of the best-so-far line: it comes from the left and goes up or down. */
+  turnUp: string
+  turnDown: string
+  dash: string
+  baseline: string
+  axis: string
+  tick: string
+  corner: string
+  floor: string
+  floorTick: string
+  arrow: string
+  bar: string
+  barRest: string
+  fork: string
+  last: string
+  trunk: string
+}
+
+export const UNICODE: Glyphs = {
+  status: {
+    open: '◦',
+    running: '◐',
+    kept: '●',
+    rejected: '○',
+    failed: '×',
+    discarded: '◌',
+    pruned: '◇',
+    revoked: '⊘',
+  },
+  above: '▲',
+  below: '▼',
+  across: '─',
+  up: '│',
+  turnUp: '╯',
+  turnDown: '╮',
+  dash: '╌',
+  baseline: '┈',
+  axis: '│',
+  tick: '┤',
+  corner: '└',
+  floor: '─',
+  floorTick: '┬',
+  arrow: '→',
+  bar: '█',
+  barRest: '░',
+  fork: '├─ ',
+  last: '└─ ',
+  trunk: '│  ',
+}
+
+export const ASCII: Glyphs = {
+  status: {
+    open: ',',
+    running: '%',
+    kept: '*',
+    rejected: 'o',
+    failed: 'x',
+    discarded: 'd',
+    pruned: 'p',
+    revoked: '!',
+  },
+  above: '^',
+  below: 'v',
+  across: '-',
+  up: '|',
+  turnUp: "'",
+  turnDown: '.',
+  dash: '=',
+  baseline: '.',
+  axis: '|',
+  tick: '+',
+  corner: '+',
+  floor: '-',
+  floorTick: '+',
+  arrow: '->',
+  bar: '#',
+  barRest: '.',
+  fork: '|- ',
+  last: '`- ',
+  trunk: '|  ',
+}
+
+export const glyphsOf = (ascii = false): Glyphs => (ascii ? ASCII : UNICODE)
+
+/** What is drawn over what: of two marks on one spot the one that matters more stays. */
+export const WEIGHT: Readonly<Record<Status, number>> = {
+  kept: 7,
+  running: 6,
+  revoked: 5,
+  pruned: 4,
+  failed: 3,
+  rejected: 2,
+  discarded: 1,
+  open: 0,
+}
+
+/** Statuses in the order in which people read them. */
+export const READING_ORDER: readonly Status[] = [...STATUSES].sort((a, b) => reading(a) - reading(b))
+
+function reading(status: Status): number {
+  return ['kept', 'rejected', 'failed', 'discarded', 'pruned', 'revoked', 'running', 'open'].indexOf(status)
+}

@@ -1,0 +1,137 @@
+import type { Direction, Status, StopReason } from '../ledger/events.ts'
+import { figure, gainOf, gainText } from './figures.ts'
+import { glyphsOf, READING_ORDER } from './glyphs.ts'
+import { padEnd, plain, widthOf } from './text.ts'
+import { asciiOnly, type Cell, cell, clip, type Line } from './view.ts'
+
+export interface Used {
+  used: number
+  /** null when there is none. */
+  limit: number | null
+  /** Some spending is not known. */
+  at_least?: boolean
+}
+
+/** A node of the best path. */
+export interface PathStep {
+  experiment: string
+  value: number | null
+  hypothesis: string
+}
+
+export interface SummaryInput {
+  metric: { name: string; direction: Direction; unit?: string; target: number | null }
+  counts: Readonly<Partial<Record<Status, number>>>
+  /** From the baseline to the best, both included; only the baseline when nothing was better. */
+  path: readonly PathStep[]
+  budget: { experiments: Used; hours: Used; failures: Used }
+  stop: StopReason | null
+}
+
+const MOST_STEPS = 8
+
+/** The numbers under the chart, at most 16 lines of at most `width` columns. */
+export function summary(input: SummaryInput, width: number, ascii = false): Line[] {
+  const { counts, budget, stop } = input
+  const glyphs = glyphsOf(ascii)
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
+  const shares = READING_ORDER.filter((status) => (counts[status] ?? 0) > 0).flatMap((status) => [
+    cell('  '),
+    cell(`${glyphs.status[status]} ${counts[status]} ${status}`, status),
+  ])
+  const lines: Line[] = [
+    row(plain(input.metric.name, NAME), result(input, glyphs.arrow)),
+    row('experiments', [cell(String(total)), ...shares]),
+    row('budget', [
+      cell(
+        [
+          spent(budget.experiments, 'experiments'),
+          spent(budget.hours, 'hours'),
+          spent(budget.failures, 'failures'),
+        ].join(', '),
+      ),
+    ]),
+  ]
+  if (stop !== null) lines.push(row('stopped', [cell(STOPPED[stop], stop === 'target' ? 'good' : 'warn')]))
+  return [...lines, ...improvements(input, glyphs.arrow)].map((line) =>
+    ascii ? asciiOnly(clip(line, width)) : clip(line, width),
+  )
+}
+
+const NAME = 14
+
+const row = (name: string, cells: readonly Cell[]): Line => [
+  cell(padEnd(name, NAME), 'title'),
+  cell(' '),
+  ...cells,
+]
+
+function result({ metric, path }: SummaryInput, arrow: string): Cell[] {
+  const first = path[0]
+  const last = path.at(-1)
+  if (first === undefined || last === undefined) return [cell('no baseline yet', 'dim')]
+  const unit = plain(metric.unit ?? '', 12)
+  const goal = metric.target === null ? [] : [cell(`  target ${figure(metric.target, unit)}`, 'dim')]
+  if (path.length === 1)
+    return [cell(figure(first.value, unit)), cell('  the baseline; nothing better yet', 'dim'), ...goal]
+  const gain = gainOf(first.value, last.value, metric.direction)
+  return [
+    cell(`${figure(first.value)} ${arrow} `),
+    cell(figure(last.value, unit), 'best'),
+    cell(gain === null ? '' : `  ${gainText(gain)}`, 'good'),
+    cell(`  ${plain(first.experiment, 20)} ${arrow} ${plain(last.experiment, 20)}`, 'dim'),
+    ...goal,
+  ]
+}
+
+/** `18 of 30 experiments`; hours with one digit. */
+export function spent({ used, limit, at_least }: Used, what: string): string {
+  const number = `${at_least ? 'at least ' : ''}${figure(Number(used.toFixed(1)))}`
+  const noun = used === 1 && limit === null ? what.replace(/s$/, '') : what
+  return limit === null ? `${number} ${noun}` : `${number} of ${figure(limit)} ${noun}`
+}
+
+export const STOPPED: Readonly<Record<StopReason, string>> = {
+  target: 'the target is reached',
+  stall: 'no new best for too many rounds',
+  budget: 'the budget is used up',
+  frontier_empty: 'no experiment is left that may become a parent',
+  no_hypothesis: 'nobody had another hypothesis',
+  failures: 'too many experiments could not be judged',
+  user: 'a person stopped it',
+}
+
+/** The largest steps of the best path, in its order. */
+function improvements({ metric, path }: SummaryInput, arrow: string): Line[] {
+  const steps = path.slice(1).map((step, index) => {
+    const before = path[index]?.value ?? null
+    const gain = gainOf(before, step.value, metric.direction)
+    const change = before === null || step.value === null ? 0 : Math.abs(step.value - before)
+    return { step, before, gain, change: Number.isNaN(change) ? 0 : change }
+  })
+  if (steps.length === 0) return []
+  const largest = new Set([...steps].sort((a, b) => b.change - a.change).slice(0, MOST_STEPS))
+  const shown = steps.filter((step) => largest.has(step))
+  const texts = shown.map(({ step, before, gain }) => ({
+    experiment: plain(step.experiment, 20),
+    values: `${figure(before)} ${arrow} ${figure(step.value)}`,
+    gain: gain === null ? '' : gainText(gain),
+    hypothesis: plain(step.hypothesis, 200),
+  }))
+  const longest = (key: 'experiment' | 'values' | 'gain') =>
+    texts.reduce((most, text) => Math.max(most, widthOf(text[key])), 0)
+  const widths = { experiment: longest('experiment'), values: longest('values'), gain: longest('gain') }
+  const lines = texts.map((text) => [
+    cell('  '),
+    cell(padEnd(text.experiment, widths.experiment), 'dim'),
+    cell(`  ${text.values.padEnd(widths.values)}`),
+    cell(`  ${text.gain.padStart(widths.gain)}`, text.gain.endsWith('worse') ? 'bad' : 'good'),
+    cell(`  ${text.hypothesis}`),
+  ])
+  const rest = steps.length - shown.length
+  return [
+    [cell('key improvements', 'title')],
+    ...lines,
+    ...(rest > 0 ? [[cell(`  and ${rest} smaller`, 'dim')]] : []),
+  ]
+}

@@ -1,0 +1,149 @@
+/** What `init` stands on, checked before anything is made: the spec, the user's checkout, the base, the globs. */
+import { existsSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { type Checkout, emptyRepository, inspectCheckout } from '../git/checkout.ts'
+import { addExclude, removeExclude } from '../git/exclude.ts'
+import { listTree } from '../git/files.ts'
+import { snapshotWorkingTree } from '../git/snapshot.ts'
+import { createStore, importCommit } from '../git/store.ts'
+import { rootForInit, type Site, SPEC_FILE, siteAt } from '../paths.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
+import { checkGlobs } from '../spec/globs.ts'
+import { readSpecFile } from '../spec/read.ts'
+import { scopeOf } from '../spec/rules.ts'
+import type { Spec } from '../spec/spec.ts'
+import { warningsOf } from '../spec/warnings.ts'
+import type { Surroundings } from './open.ts'
+import { removeState } from './start.ts'
+
+export interface Ground {
+  site: Site
+  checkout: Checkout
+  spec: Spec
+  specFile: string
+  /** The spec's folder in the repository, `''` for its root. */
+  prefix: string
+  base: { commit: string; tree: string }
+  warnings: string[]
+  /** Takes back what this call made, when no run came of it. */
+  undo: () => Promise<void>
+}
+
+export interface GroundRequest {
+  spec: string | null
+  includeDirty: boolean
+  /** The benchmark is still to be built, so uncommitted work in scope is no contradiction. */
+  prepare: boolean
+}
+
+export async function prepareGround(world: Surroundings, request: GroundRequest): Promise<Result<Ground>> {
+  const inspected = await inspectCheckout(world.cwd)
+  if (!inspected.ok) return inspected
+  const checkout = inspected.value
+  if (checkout.head === null) return fail(emptyRepository(checkout.top))
+  const specFile = findSpec(world.cwd, checkout.top, request.spec)
+  const read = readSpecFile(specFile)
+  if (!read.ok) return read
+  const { spec, text } = read.value
+  const prefix = prefixOf(checkout.top, specFile)
+  const dirty = request.includeDirty || request.prepare ? null : dirtyInScope(checkout, spec, prefix)
+  if (dirty) return fail(dirty)
+  const site = siteAt(rootForInit(checkout, checkout.bare))
+  const undo = await makeState(site, checkout)
+  if (!undo.ok) return undo
+  const based = await baseIn(site, checkout, request.includeDirty, world.clock())
+  const files = based.ok ? await listTree(site, based.value.tree) : based
+  const globs = files.ok
+    ? checkGlobs(
+        { text, file: specName(specFile, checkout.top) },
+        prefix,
+        files.value.map(({ path }) => path),
+      )
+    : files
+  if (!based.ok || !globs.ok) {
+    await undo.value()
+    return based.ok ? (globs as { ok: false; problem: Problem }) : based
+  }
+  const { commit, tree, warnings } = based.value
+  return ok({
+    site,
+    checkout,
+    spec,
+    specFile,
+    prefix,
+    base: { commit, tree },
+    warnings: [...warningsOf(spec), ...globs.value.warnings, ...warnings],
+    undo: undo.value,
+  })
+}
+
+function findSpec(cwd: string, top: string, given: string | null): string {
+  if (given !== null) return resolve(cwd, given)
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    const file = join(folder, SPEC_FILE)
+    if (existsSync(file) || folder === top || folder === dirname(folder)) return file
+  }
+}
+
+/** Globs count from the spec's folder when that is in the repository, else from its root. */
+function prefixOf(top: string, specFile: string): string {
+  const path = relative(top, dirname(specFile))
+  return path.startsWith('..') || resolve(path) === path ? '' : path.split(sep).join('/')
+}
+
+const specName = (file: string, top: string): string => {
+  const path = relative(top, file)
+  return path.startsWith('..') ? file : path
+}
+
+/** Work that is not committed would be missing from the base, so the run would measure something else. */
+function dirtyInScope(checkout: Checkout, spec: Spec, prefix: string): Problem | null {
+  const scope = scopeOf(spec.scope, prefix)
+  const specPath = [prefix, SPEC_FILE].filter(Boolean).join('/')
+  const paths = checkout.dirty
+    .map(({ path }) => path)
+    .filter((path) => path !== specPath && scope(path) !== 'outside')
+  if (paths.length === 0) return null
+  const more = paths.length > 5 ? ` and ${paths.length - 5} more` : ''
+  return {
+    kind: 'refused',
+    code: 'dirty_scope',
+    message: `not committed, and in the scope of the spec: ${paths.slice(0, 5).join(', ')}${more}`,
+    hint: 'commit them, or measure the working tree as it is: assay init --include-dirty',
+    at: checkout.top,
+    data: { paths },
+  }
+}
+
+/** Makes the store and the exclude line if they are missing; answers how to take back exactly that. */
+async function makeState(site: Site, checkout: Checkout): Promise<Result<() => Promise<void>>> {
+  const isNew = !existsSync(site.state)
+  const excluded = await addExclude(checkout.commonDir)
+  if (!excluded.ok) return excluded
+  const undo = async () => {
+    if (isNew) removeState(site)
+    if (excluded.value.added) await removeExclude(checkout.commonDir)
+  }
+  const made = await createStore(site, checkout)
+  if (made.ok) return ok(undo)
+  await undo()
+  return made
+}
+
+async function baseIn(
+  site: Site,
+  checkout: Checkout,
+  includeDirty: boolean,
+  at: Date,
+): Promise<Result<{ commit: string; tree: string; warnings: string[] }>> {
+  if (!includeDirty) {
+    const imported = await importCommit(site, checkout)
+    return imported.ok ? ok({ ...imported.value, warnings: [] }) : imported
+  }
+  const taken = await snapshotWorkingTree(site, checkout, at)
+  if (!taken.ok) return taken
+  return ok({
+    ...taken.value,
+    warnings: taken.value.leftOut.map(({ path, reason }) => `${path} is not part of the base: ${reason}`),
+  })
+}

@@ -1,0 +1,101 @@
+import type { Direction, Status } from '../ledger/events.ts'
+import type { Candidate } from './policy.ts'
+
+/** What decides whether an experiment may become a parent, and what a policy then reads. */
+export interface FrontierNode {
+  id: string
+  parent: string | null
+  status: Status
+  value: number | null
+  tasks: Readonly<Record<string, number>> | null
+  epoch: number
+  confirmed: boolean
+  /** An audit's opinion that nobody has answered yet. */
+  flagged: boolean
+  /** See `Candidate.order`. */
+  order: string
+}
+
+export interface FrontierRules {
+  direction: Direction
+  /** Scores of other epochs are not comparable. */
+  epoch: number
+  /** Without noise nothing has to be confirmed. */
+  deterministic: boolean
+}
+
+export type Ineligible =
+  | 'not_kept'
+  | 'other_epoch'
+  | 'unconfirmed'
+  | 'flagged'
+  | 'revoked_ancestor'
+  | 'no_value'
+
+/**
+ * The frontier: kept, of this epoch, confirmed (or deterministic), not flagged, without a revoked ancestor.
+ * A pruned ancestor does not matter. `nodes` must hold all experiments, in any order. Linear, without recursion.
+ */
+export function frontierOf(nodes: readonly FrontierNode[], rules: FrontierRules): Candidate[] {
+  const verdicts = eligibility(nodes, rules)
+  const children = new Map<string, number>()
+  for (const { parent } of nodes) if (parent !== null) children.set(parent, (children.get(parent) ?? 0) + 1)
+  const sign = rules.direction === 'maximize' ? 1 : -1
+  const candidates: Candidate[] = []
+  for (const { id, parent, value, tasks, order } of nodes) {
+    if (verdicts.has(id) || value === null) continue
+    candidates.push({ id, parent, value, score: sign * value, tasks, children: children.get(id) ?? 0, order })
+  }
+  return candidates
+}
+
+/** Why an experiment may not become a parent; those that may are absent. */
+export function eligibility(
+  nodes: readonly FrontierNode[],
+  rules: Pick<FrontierRules, 'epoch' | 'deterministic'>,
+): Map<string, Ineligible> {
+  const tainted = underRevoked(nodes)
+  const verdicts = new Map<string, Ineligible>()
+  for (const node of nodes) {
+    const why = verdict(node)
+    if (why !== null) verdicts.set(node.id, why)
+  }
+  return verdicts
+
+  function verdict(node: FrontierNode): Ineligible | null {
+    if (node.status !== 'kept') return 'not_kept'
+    if (node.value === null || !Number.isFinite(node.value)) return 'no_value'
+    if (node.epoch !== rules.epoch) return 'other_epoch'
+    if (tainted(node.id)) return 'revoked_ancestor'
+    if (node.flagged) return 'flagged'
+    return rules.deterministic || node.confirmed || node.parent === null ? null : 'unconfirmed'
+  }
+}
+
+/** Whether an experiment or one of its ancestors is revoked; each node is walked once in all. */
+function underRevoked(nodes: readonly FrontierNode[]): (id: string) => boolean {
+  const byId = new Map(nodes.map((node) => [node.id, node]))
+  const known = new Map<string, boolean>()
+  return (id) => {
+    const path: string[] = []
+    let answer = false
+    for (let at: string | null = id; at !== null; ) {
+      const node = byId.get(at)
+      const before = known.get(at)
+      if (before !== undefined || node === undefined) {
+        answer = before ?? false
+        break
+      }
+      path.push(at)
+      if (node.status === 'revoked') {
+        answer = true
+        break
+      }
+      // Marked before the walk goes on, so that a cycle in broken data ends.
+      known.set(at, false)
+      at = node.parent
+    }
+    for (const step of path) known.set(step, answer)
+    return answer
+  }
+}

@@ -1,0 +1,62 @@
+import type { Key, Kind } from './kind.ts'
+import { SPEC } from './schema.ts'
+
+/** Every key in declaration order as a Markdown table, for the guide. */
+export function keyTable(): string {
+  const rows = ['| key | value | default | meaning |', '|---|---|---|---|']
+  const coming: string[] = []
+  const add = (kind: Kind, path: string): void => {
+    if (kind.is === 'list') add(kind.of, `${path}[]`)
+    if (kind.is === 'map') add(kind.of, `${path}.NAME`)
+    if (kind.is === 'either') for (const member of kind.of) add(member, path)
+    if (kind.is === 'choice') coming.push(...kind.later.map((word) => `${path}: ${word}`))
+    if (kind.is !== 'keys') return
+    for (const [name, key] of Object.entries(kind.keys)) {
+      const at = path === '' ? name : `${path}.${name}`
+      if (key.presence === 'later') coming.push(at)
+      else rows.push(row(at, key))
+      add(key.kind, at)
+    }
+  }
+  add(SPEC, '')
+  const names = coming.map((name) => `\`${name}\``).join(', ')
+  return `${rows.join('\n')}\n\nKnown, but refused until a later release: ${names}.\n`
+}
+
+function row(path: string, key: Key): string {
+  const cells = [`\`${path}\``, writtenAs(key.kind), defaultOf(key), key.doc]
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+}
+
+function defaultOf({ presence, written }: Key): string {
+  if (presence === 'required') return '**required**'
+  if (presence === 'optional') return 'not set'
+  return typeof written === 'object' ? '' : `\`${written}\``
+}
+
+function writtenAs(kind: Kind): string {
+  switch (kind.is) {
+    case 'text':
+      return kind.noun.replace(/^an? |^the /, '')
+    case 'number':
+      return `${kind.whole ? 'whole number' : 'number'}${boundsOf(kind.min, kind.max, kind.above)}`
+    case 'boolean':
+      return 'true, false'
+    case 'choice':
+      return kind.values.map((value) => `\`${value}\``).join(', ')
+    case 'list':
+      return kind.of.is === 'keys' ? 'list of mappings' : `list of ${writtenAs(kind.of)}`
+    case 'map':
+      return 'names with values'
+    case 'keys':
+      return 'mapping'
+    case 'either':
+      return kind.of.map(writtenAs).join(' or ')
+  }
+}
+
+function boundsOf(min: number | null, max: number | null, above: boolean): string {
+  if (min !== null && max !== null) return min === max ? ` ${min}` : ` ${min} to ${max}`
+  if (min !== null) return above ? ` above ${min}` : ` from ${min}`
+  return ''
+}

@@ -1,0 +1,110 @@
+/** Who proposes candidates when Assay itself drives the loop. */
+import { choice, type Kind, keys, later, list, map, may, need, number, or, text, whole } from '../kind.ts'
+import { capture, command, duration, path } from './text.ts'
+
+const parameter = keys(
+  {
+    name: may(text(), 'Shown instead of its place.'),
+    file: need(path, 'The file that holds the number.'),
+    pointer: may(
+      text({
+        noun: 'a JSON pointer',
+        pattern: '^(/([^~/]|~[01])*)+$',
+        hint: 'begin each step with a slash: /limits/size',
+      }),
+      'Where the number stands in a JSON file (RFC 6901).',
+    ),
+    pattern: may(capture, 'A regular expression whose one group holds the number.'),
+    min: need(number(), 'The least value.'),
+    max: need(number(), 'The greatest value.'),
+    scale: or(choice(['linear', 'log', 'integer']), 'linear', 'How steps are taken.'),
+  },
+  {
+    check: (value, report) => {
+      if (value.pointer !== null && value.pattern !== null) {
+        report(['pattern'], '`pointer` and `pattern` both say where the number stands', 'keep one of them')
+      } else if (value.pointer === null && value.pattern === null) {
+        report([], 'nothing says where the number stands', 'add `pointer` (JSON) or `pattern` (any text)')
+      }
+      if (value.min >= value.max) {
+        report(
+          ['max'],
+          `\`max\` is ${value.max}, not above \`min\`, which is ${value.min}`,
+          'write the smaller one as min',
+        )
+      }
+      if (value.scale === 'log' && value.min <= 0) {
+        report(
+          ['min'],
+          `a log scale needs \`min\` above 0, not ${value.min}`,
+          'raise min, or use scale: linear',
+        )
+      }
+      if (value.scale === 'integer' && Math.floor(value.max) < Math.ceil(value.min)) {
+        report(
+          ['max'],
+          'there is no whole number from `min` to `max`',
+          'widen the range, or use scale: linear',
+        )
+      }
+    },
+    also: { oneOf: [{ required: ['pointer'] }, { required: ['pattern'] }] },
+  },
+)
+
+const model: Kind<string> = text()
+
+export const agent = keys(
+  {
+    host: need(
+      choice(['tune', 'command'], ['claude', 'codex', 'copilot', 'gemini', 'opencode', 'pi', 'qwen']),
+      '`tune` moves declared numbers without a model; `command` is any program that reads a prompt on standard input and answers on standard output.',
+    ),
+    command: may(command, 'The program of `host: command`.'),
+    timeout: or(duration, '30m', 'The longest that one agent call may take.'),
+    concurrency: or(whole({ min: 1, max: 64 }), 2, 'Agent calls at once.'),
+    model: may(model, 'The model that the program is asked to use.'),
+    roles: or(
+      map(
+        keys({ model: may(model, 'The model of this role.') }),
+        '^[a-z][a-z0-9-]*$',
+        'small letters, digits and -',
+      ),
+      {},
+      'Other settings for some roles, for example `verify`.',
+    ),
+    tune: or(
+      keys({ parameters: or(list(parameter), [], 'The numbers that `tune` moves.') }),
+      {},
+      'What `host: tune` moves.',
+    ),
+    permissions: later('What an agent may do.'),
+    fallback: later('Hosts to use when the first one refuses.'),
+  },
+  {
+    check: (value, report) => {
+      if (value.host === 'command' && value.command === null) {
+        report(['host'], '`host: command` has no command', 'add `command: …` to `agent`')
+      }
+      if (value.host === 'tune' && value.tune.parameters.length === 0) {
+        report(
+          ['host'],
+          '`host: tune` has no parameters',
+          'add `tune: {parameters: [{file, pointer, min, max}]}` to `agent`',
+        )
+      }
+    },
+    also: {
+      oneOf: [
+        { properties: { host: { enum: ['command'] } }, required: ['command'] },
+        {
+          properties: {
+            host: { enum: ['tune'] },
+            tune: { required: ['parameters'], properties: { parameters: { minItems: 1 } } },
+          },
+          required: ['tune'],
+        },
+      ],
+    },
+  },
+)

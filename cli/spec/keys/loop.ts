@@ -1,0 +1,67 @@
+/** How parents are picked, how rounds go, and when it ends. All of it is live: it may change while a run lives. */
+import { POLICIES, policyNames } from '../../search/registry.ts'
+import { boolean, choice, type Key, keys, later, may, number, or, text, whole } from '../kind.ts'
+
+/** Of every policy, since the policy may change while a run lives. */
+const params: Record<string, Key<number | null>> = {}
+for (const policy of POLICIES) {
+  for (const [name, { min, max, doc, default: usual }] of Object.entries(policy.params)) {
+    params[name] = may(number({ min, max }), `${policy.name}: ${doc} (usually ${usual}).`)
+  }
+}
+
+export const search = keys({
+  policy: or(
+    choice(policyNames),
+    'auto',
+    'How parents are picked from the frontier: `auto` is pareto_per_task with scores per task, else power_law.',
+  ),
+  k: or(whole({ min: 1, max: 1000 }), 5, 'Parents that a policy picks at once.'),
+  seed: or(whole({ min: 0, max: 4_294_967_295 }), 1, 'Of every random choice.'),
+  max_attempts: or(whole({ min: 1, max: 100 }), 3, 'How often one experiment may be judged.'),
+  params: or(keys(params), {}, 'Numbers that the policies take.'),
+})
+
+export const loop = keys({
+  workflow: or(text(), 'optimize', 'The script that drives the rounds: a built-in name, or a path.'),
+  width: or(whole({ min: 1, max: 64 }), 4, 'Lanes of a round.'),
+  depth: or(whole({ min: 1, max: 20 }), 3, 'Experiments in a row that a lane may make.'),
+  stall: or(whole({ min: 1, max: 1000 }), 5, 'Rounds without a new best after which the loop ends.'),
+  ideate: or(
+    keys({
+      stall: or(
+        whole({ min: 1, max: 1000 }),
+        3,
+        'Rounds without a new best after which new directions are sought.',
+      ),
+      keeps: or(whole({ min: 1, max: 10_000 }), 5, 'Kept experiments after which they are sought too.'),
+    }),
+    {},
+    'When fresh hypotheses are asked for.',
+  ),
+  scan: or(
+    keys({
+      batch: or(whole({ min: 1, max: 1000 }), 6, 'Experiments that one scanner reads.'),
+      max: or(whole({ min: 1, max: 10_000 }), 24, 'Experiments that a round reads at most.'),
+    }),
+    {},
+    'How much of the past each round reads.',
+  ),
+  revise: or(
+    whole({ min: 0, max: 100 }),
+    3,
+    'Repairs of one candidate that its lane may try before it is judged.',
+  ),
+  quiet: or(boolean, false, 'Starts no agent while a sample is taken.'),
+  meta: later('A controller that steers the rounds.'),
+  baseline_arm: later('A lane that runs without the loop, for comparison.'),
+})
+
+export const budget = keys({
+  experiments: may(whole({ min: 1 }), 'Most attempts that are judged.'),
+  hours: may(number({ above: 0 }), 'Most hours that the loop is active.'),
+  failures: may(whole({ min: 1 }), 'Most attempts that could not be judged.'),
+  tokens: later('Most tokens that agents use.'),
+  usd: later('Most dollars that agents cost.'),
+  unknown: later('What happens when a cost is not known.'),
+})

@@ -1,0 +1,80 @@
+/** How one sample is taken. */
+import { choice, either, keys, later, list, map, may, need, or, text, whole } from '../kind.ts'
+import { capture, command, duration, path, size } from './text.ts'
+
+const VARIABLE = '^[A-Za-z_][A-Za-z0-9_]*$'
+const variable = text({
+  noun: 'the name of a variable',
+  pattern: VARIABLE,
+  hint: 'letters, digits and _; no digit first',
+})
+
+const environment = keys({
+  inherit: or(
+    list(
+      text({
+        noun: 'the name of a variable',
+        pattern: '^[A-Za-z_][A-Za-z0-9_]*\\*?$',
+        hint: 'letters, digits and _; a * at the end stands for any rest',
+      }),
+    ),
+    [],
+    'Variables (`NAME`, or `NAME_*`) handed on in addition to PATH, HOME, USER, SHELL, LANG, LC_*, TZ and those of the usual toolchains.',
+  ),
+  set: or(
+    map(text({ empty: true }), VARIABLE, 'letters, digits and _; no digit first'),
+    {},
+    'Variables with a fixed value.',
+  ),
+  file: may(text(), 'A file of `NAME=value` lines in your own checkout, read at each run and never stored.'),
+  keys: may(list(variable), 'Which names of that file are handed on. Absent: all.'),
+})
+
+export const measure = keys({
+  command: need(
+    command,
+    'The benchmark. Text runs under `/bin/sh -c`; a list is program and arguments without a shell. `{worktree}` and `{result}` are filled in, quoted.',
+  ),
+  directory: or(path, '.', 'Where it runs, relative to the folder of the spec.'),
+  timeout: or(duration, '10m', 'The longest that one sample may take.'),
+  read: or(
+    either(
+      choice(['auto', 'result-file', 'lines', 'json']),
+      keys({ regex: need(capture, 'Its one group holds the primary metric, on standard output.') }),
+    ),
+    'auto',
+    'Where the metrics stand: the file `$ASSAY_RESULT`, lines `METRIC name=value`, the last JSON object on standard output, or the first of these that is there (`auto`).',
+  ),
+  slots: or(
+    whole({ min: 1, max: 256 }),
+    1,
+    'Measurements at once on this machine. More than 1 disturbs timings.',
+  ),
+  output: or(size, '64MiB', 'The most that one sample may print.'),
+  environment: or(environment, {}, 'The environment of every command that the spec names.'),
+  before: later('Runs before the samples, untimed.'),
+  after: later('Always runs after the samples.'),
+  requires: later('Outputs that must exist before a sample starts.'),
+  score: later('A separate scorer over the outputs.'),
+  stages: later('Cheap stages that a candidate must pass first.'),
+})
+
+export const gates = list(
+  keys({
+    name: need(text(), 'Named in verdicts and reports; must be unique.'),
+    command: need(command, 'Must exit 0.'),
+    phase: or(choice(['before', 'after']), 'before', 'Before the measurement, or after a good comparison.'),
+    timeout: or(duration, '10m', 'The longest that it may take.'),
+  }),
+  { unique: 'name' },
+)
+
+export const noise = keys({
+  mode: or(
+    choice(['auto', 'deterministic'], ['paired']),
+    'auto',
+    'Calibrate on the baseline, or take the word that equal candidates give equal values.',
+  ),
+  calibrate: or(whole({ min: 2, max: 100 }), 5, 'Samples of the baseline from which the noise is learnt.'),
+  pairs: later('Bounds of the pairs that one comparison may take.'),
+})

@@ -1,0 +1,59 @@
+/** What a candidate may change, and how a worktree is made ready. */
+import { keys, later, list, may, need, or, text, whole } from '../kind.ts'
+import { command, duration, glob, path } from './text.ts'
+
+export const scope = keys({
+  mutable: need(
+    list(glob, { least: 1 }),
+    'Globs (picomatch, `dot: true`) of the files that a candidate may change, relative to the folder of the spec.',
+  ),
+  immutable: or(
+    list(glob),
+    [],
+    'Globs of the files that stay as they are at the baseline. Wins over `mutable`.',
+  ),
+  limits: or(
+    keys({
+      files: may(whole({ min: 1 }), 'Most files that one candidate may change.'),
+      lines: may(whole({ min: 1 }), 'Most lines that one candidate may add and remove together.'),
+      types: may(
+        list(
+          text({
+            noun: 'a file type',
+            pattern: '^\\.[^/\\s]+$',
+            hint: 'write the end of the file name with its dot: .ts',
+          }),
+          { least: 1 },
+        ),
+        'How the name of a changed file may end.',
+      ),
+    }),
+    {},
+    'The largest candidate that is looked at. A limit that is absent is not set.',
+  ),
+})
+
+export const worktree = keys({
+  setup: may(
+    keys({
+      command: need(command, 'Makes a fresh checkout usable.'),
+      inputs: or(list(glob), [], 'Globs of the files that it depends on: it runs again when they change.'),
+      timeout: or(duration, '10m', 'The longest that it may take.'),
+    }),
+    'Runs in each checkout before anything else, for example `npm ci`.',
+  ),
+  build: may(
+    keys({
+      command: need(command, 'Builds what is measured.'),
+      timeout: or(duration, '10m', 'The longest that it may take.'),
+    }),
+    'Runs once for each candidate in each checkout, after `setup`.',
+  ),
+  data: later('Files outside of git that every checkout gets.'),
+})
+
+export const instructions = keys({
+  file: may(path, 'A file of text that every agent reads first.'),
+  text: may(text(), 'The text itself.'),
+  rules: or(list(text()), [], 'Constraints that no code can check, one sentence each.'),
+})

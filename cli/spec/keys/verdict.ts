@@ -1,0 +1,60 @@
+/** What makes a candidate better, and what must hold. */
+import { boolean, choice, either, keys, later, list, may, need, number, or } from '../kind.ts'
+import { metricName, threshold } from './text.ts'
+
+const direction = choice(['minimize', 'maximize'])
+
+export const metric = keys({
+  name: need(
+    metricName,
+    'As the benchmark prints it, or one that Assay records: wall_ms, cpu_ms, peak_mb, source_bytes, diff_lines.',
+  ),
+  direction: need(direction, 'Which way is better.'),
+  target: may(number(), 'The loop stops when the best reaches it.'),
+  min_improvement: or(
+    threshold,
+    0,
+    'The least gain worth keeping: `1%` of the value of the parent, or `0.5` in the unit of the metric.',
+  ),
+})
+
+export const tasks = keys({
+  aggregate: or(
+    choice(['mean', 'sum', 'min', 'max']),
+    'mean',
+    'How the primary metric comes from the scores of the tasks when the benchmark does not print it.',
+  ),
+  missing: or(choice(['fail']), 'fail', 'What a missing task does to the sample.'),
+  weights: later('How much each task counts.'),
+})
+
+const EQUALITY = ['==', '!='] as const
+
+export const constraints = list(
+  keys(
+    {
+      metric: need(metricName, 'Any metric of the sample.'),
+      op: need(choice(['<=', '>=', '<', '>', ...EQUALITY]), 'How the metric must stand to the value.'),
+      value: need(either(number(), boolean), 'In the unit of the metric, or true or false.'),
+    },
+    {
+      check: ({ op, value }, report) => {
+        if (typeof value === 'boolean' && op !== '==' && op !== '!=') {
+          report(['op'], `\`${op}\` cannot compare with ${value}`, 'use == or !=')
+        }
+      },
+      also: {
+        if: { properties: { value: { type: 'boolean' } } },
+        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+        then: { properties: { op: { enum: EQUALITY } } },
+      },
+    },
+  ),
+)
+
+export const tieBreakers = list(
+  keys({
+    metric: need(metricName, 'Any metric of the sample, or one that Assay records.'),
+    direction: need(direction, 'Which way is better.'),
+  }),
+)

@@ -1,0 +1,51 @@
+/**
+ * The one declaration of every key of `assay.yaml`, section by section under `keys/`. Whatever needs to know a
+ * key reads it from here: validation, defaults, `references/spec.schema.json`, the key table of the guide, and
+ * the bounds of the live knobs.
+ */
+
+import { agent } from './keys/agent.ts'
+import { budget, loop, search } from './keys/loop.ts'
+import { gates, measure, noise } from './keys/measure.ts'
+import { instructions, scope, worktree } from './keys/scope.ts'
+import { constraints, metric, tasks, tieBreakers } from './keys/verdict.ts'
+import { keys, later, list, may, need, or, type TypeOf, text, whole } from './kind.ts'
+
+export const SPEC = keys({
+  version: need(whole({ min: 1, max: 1 }), 'Of this format: 1.'),
+  name: need(
+    text({
+      noun: 'a name',
+      pattern: '^[a-z0-9]+(-[a-z0-9]+)*$',
+      hint: 'small letters and digits, joined by single hyphens: faster-parser',
+    }),
+    'What the run is called, in kebab-case.',
+  ),
+  goal: need(text(), 'What to achieve, in a sentence or two that every agent reads.'),
+  instructions: or(instructions, {}, 'More that every agent reads.'),
+  scope: need(scope, 'What a candidate may change.'),
+  worktree: or(worktree, {}, 'How a checkout is made ready.'),
+  measure: need(measure, 'How one sample is taken.'),
+  metric: need(metric, 'The number to improve.'),
+  tasks: or(tasks, {}, 'For benchmarks that print a score for each task.'),
+  constraints: or(constraints, [], 'Predicates on metrics, checked before any comparison.'),
+  tie_breakers: or(tieBreakers, [], 'Metrics that decide, in order, when the comparison is a tie.'),
+  gates: or(gates, [], 'Commands that must exit 0.'),
+  noise: or(noise, {}, 'How chance is told from gain.'),
+  search: or(search, {}, 'How parents are picked.'),
+  loop: or(loop, {}, 'How rounds go.'),
+  budget: or(budget, {}, 'Caps, checked before each step. A cap that is absent is not set.'),
+  agent: may(agent, 'Who proposes candidates in `assay loop`.'),
+  skills: or(list(text()), [], 'Task-category skills that a builder loads.'),
+  protected: later('Metrics that must not get worse.'),
+  holdout: later('Data that only the final check sees.'),
+  dependencies: later('Packages that a candidate may add.'),
+  meta: later('A controller that steers the rounds.'),
+  judge: later('A model that scores.'),
+  backlog: later('Hypotheses to start with.'),
+  suite: later('Several specs at once.'),
+  executor: later('Where samples run.'),
+})
+
+/** A spec as it was read, key by key: defaults filled in, quantities in ms, bytes and fractions, absent = null. */
+export type ReadSpec = TypeOf<typeof SPEC>

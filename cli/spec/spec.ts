@@ -1,0 +1,130 @@
+/** A spec as the rest of Assay uses it: the config of each part, in that part's own type. */
+import type { MinImprovement } from '../evaluate/compare.ts'
+import type { ConstraintConfig } from '../evaluate/constraints.ts'
+import type { GateConfig } from '../evaluate/gates.ts'
+import type { MeasureConfig } from '../evaluate/measure.ts'
+import type { TuneParameter } from '../hosts/tune/space.ts'
+import type { Direction } from '../ledger/events.ts'
+import type { ReadSpec } from './schema.ts'
+
+export interface ScopeConfig {
+  /** Globs relative to the folder of the spec. */
+  mutable: string[]
+  /** Wins over `mutable`. */
+  immutable: string[]
+  limits: { files: number | null; lines: number | null; types: string[] | null }
+}
+
+export interface WorktreeConfig {
+  setup: { command: string | string[]; inputs: string[]; timeoutMs: number } | null
+  build: { command: string | string[]; timeoutMs: number } | null
+}
+
+export interface MetricConfig {
+  name: string
+  direction: Direction
+  target: number | null
+  min_improvement: MinImprovement
+}
+
+export interface AgentConfig {
+  host: 'tune' | 'command'
+  /** Never null with `host: command`. */
+  command: string | string[] | null
+  timeoutMs: number
+  concurrency: number
+  model: string | null
+  roles: Record<string, { model: string | null }>
+  tune: { parameters: (TuneParameter & { name?: string })[] }
+}
+
+/** All defaults are filled in; null = not set. It is plain JSON data: `spec.json` of a run reads back equal. */
+export interface Spec {
+  version: 1
+  name: string
+  goal: string
+  instructions: { file: string | null; text: string | null; rules: string[] }
+  scope: ScopeConfig
+  worktree: WorktreeConfig
+  measure: MeasureConfig
+  metric: MetricConfig
+  tasks: ReadSpec['tasks']
+  constraints: ConstraintConfig[]
+  /** Comes later; part of what is frozen. */
+  protected: never[]
+  tie_breakers: { metric: string; direction: Direction }[]
+  gates: GateConfig[]
+  noise: { mode: 'auto' | 'deterministic'; calibrate: number }
+  search: { policy: string; k: number; seed: number; max_attempts: number; params: Record<string, number> }
+  loop: ReadSpec['loop']
+  budget: ReadSpec['budget']
+  agent: AgentConfig | null
+  skills: string[]
+}
+
+/** Gives each part its config. */
+export function compose(read: ReadSpec): Spec {
+  const { setup, build } = read.worktree
+  return {
+    version: 1,
+    name: read.name,
+    goal: read.goal,
+    instructions: read.instructions,
+    scope: read.scope,
+    worktree: {
+      setup: setup && { command: setup.command, inputs: setup.inputs, timeoutMs: setup.timeout },
+      build: build && { command: build.command, timeoutMs: build.timeout },
+    },
+    measure: {
+      command: read.measure.command,
+      directory: read.measure.directory,
+      timeoutMs: read.measure.timeout,
+      read: read.measure.read,
+      slots: read.measure.slots,
+      outputBytes: read.measure.output,
+      environment: read.measure.environment,
+    },
+    metric: read.metric,
+    tasks: read.tasks,
+    constraints: read.constraints,
+    protected: [],
+    tie_breakers: read.tie_breakers,
+    gates: read.gates.map(({ name, command, phase, timeout }) => ({
+      name,
+      command,
+      phase,
+      timeoutMs: timeout,
+    })),
+    noise: read.noise,
+    search: { ...read.search, params: present(read.search.params) },
+    loop: read.loop,
+    budget: read.budget,
+    agent: read.agent && agentOf(read.agent),
+    skills: read.skills,
+  }
+}
+
+function agentOf(read: NonNullable<ReadSpec['agent']>): AgentConfig {
+  return {
+    host: read.host,
+    command: read.command,
+    timeoutMs: read.timeout,
+    concurrency: read.concurrency,
+    model: read.model,
+    roles: read.roles,
+    tune: {
+      parameters: read.tune.parameters.map(({ name, pointer, pattern, ...rest }) => ({
+        ...(name === null ? {} : { name }),
+        ...(pointer === null ? {} : { pointer }),
+        ...(pattern === null ? {} : { pattern }),
+        ...rest,
+      })),
+    },
+  }
+}
+
+function present(values: Record<string, number | null>): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(values).filter((entry): entry is [string, number] => entry[1] !== null),
+  )
+}

@@ -1,0 +1,22 @@
+import type { Spec } from './spec.ts'
+
+/** What a valid spec leaves open and its author should know before anything is spent; one sentence each. */
+export function warningsOf(spec: Spec): string[] {
+  const warnings: string[] = []
+  const { scope, gates, constraints, budget } = spec
+  for (const glob of scope.mutable.filter((one) => scope.immutable.includes(one))) {
+    warnings.push(`${glob} is both mutable and immutable: immutable wins, so no candidate may change it`)
+  }
+  if (gates.length === 0 && constraints.length === 0) {
+    warnings.push(
+      'no gate and no constraint is declared: a candidate that breaks the code but scores well is kept',
+    )
+  }
+  if (budget.experiments === null && budget.hours === null) {
+    warnings.push('no budget is set: the loop ends by itself only at the target or when it stalls')
+  }
+  if (spec.measure.slots > 1) {
+    warnings.push(`${spec.measure.slots} measurements may run at once: timings disturb each other`)
+  }
+  return warnings
+}

@@ -1,0 +1,90 @@
+import { execute } from '../process.ts'
+import { fail, ok, type Result } from '../result.ts'
+
+export interface ClerkCommand {
+  /** Without `assay` itself: verb, arguments, flags. */
+  argv: string[]
+  /** One line of JSON for stdin. */
+  input: string | null
+}
+
+/** A clerk's command answers within 90 s; what takes longer than this hangs. */
+const LIMIT_MS = 120_000
+
+const FORM =
+  "the prompt of a clerk is exactly one fenced sh block: assay VERB … --json <<'ASSAY', one line of JSON, ASSAY"
+
+/**
+ * Reads the one form in which a script may call the CLI. Nothing is expanded: a word is plain, or in single quotes; any
+ * other character of the shell is refused.
+ */
+export function parseClerk(prompt: string): Result<ClerkCommand> {
+  const match =
+    /^```sh\n(?<plain>assay [^\n]*)\n```$/.exec(prompt.trim()) ??
+    /^```sh\n(?<fed>assay [^\n]*) <<'ASSAY'\n(?<input>[^\n]*)\nASSAY\n```$/.exec(prompt.trim())
+  const line = match?.groups?.plain ?? match?.groups?.fed
+  if (line === undefined) return refuse(FORM)
+  const words = splitWords(line)
+  if (!words.ok) return words
+  const [, verb, ...args] = words.value
+  if (verb === undefined || !/^[a-z]+$/.test(verb)) return refuse('a verb must follow assay')
+  if (!args.includes('--json')) return refuse('--json is missing')
+  const input = match?.groups?.input ?? null
+  if (input !== null && !isJson(input)) return refuse('the input is not one line of JSON')
+  return ok({ argv: [verb, ...args], input })
+}
+
+function splitWords(line: string): Result<string[]> {
+  const words: string[] = []
+  let rest = line
+  while (rest !== '') {
+    const match = /^(?:'(?<quoted>[^']*)'|(?<plain>[\w./:=@%+,-]+))(?: +|$)/.exec(rest)
+    if (match === null) return refuse(`cannot read the command at: ${rest.slice(0, 40)}`)
+    words.push(match.groups?.quoted ?? match.groups?.plain ?? '')
+    rest = rest.slice(match[0].length)
+  }
+  return ok(words)
+}
+
+/**
+ * Runs the command by this CLI's own entry, without a shell. `text` is its one line of JSON; when it printed none, a line
+ * of the same shape that says why. `exit` is null when a signal ended it.
+ */
+export async function runClerk(
+  command: ClerkCommand,
+  options: { entry: string; cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal },
+): Promise<{ text: string; exit: number | null }> {
+  const done = await execute({
+    argv: [process.execPath, options.entry, ...command.argv],
+    cwd: options.cwd,
+    env: options.env,
+    timeoutMs: LIMIT_MS,
+    signal: options.signal,
+    ...(command.input === null ? {} : { input: `${command.input}\n` }),
+  })
+  const lines = done.stdout.toString().trimEnd().split('\n')
+  const last = lines.at(-1) ?? ''
+  if (isJson(last)) return { text: last, exit: done.code }
+  const why = done.startError?.message ?? lastLine(done.stderr.toString())
+  const how = done.timedOut ? `no answer within ${LIMIT_MS / 1000} s` : `exit ${done.code ?? done.signal}`
+  const problem = {
+    code: 'no_answer',
+    message: `assay ${command.argv[0] ?? ''} printed no JSON (${how})${why === '' ? '' : `: ${why}`}`,
+  }
+  return { text: JSON.stringify({ ok: false, problem }), exit: done.code }
+}
+
+const lastLine = (text: string) => text.trimEnd().split('\n').at(-1)?.slice(0, 500) ?? ''
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function refuse(message: string) {
+  return fail({ kind: 'usage', code: 'bad_clerk_prompt', message, hint: FORM })
+}

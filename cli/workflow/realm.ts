@@ -1,0 +1,318 @@
+import type { CallOptions } from './protocol.ts'
+import type { Fork } from './thread.ts'
+
+/** What the script's realm may ask of the process. Only primitives go in; nothing of ours is handed to the script. */
+export interface Bridge {
+  log(text: string): void
+  failure(text: string): void
+  phase(title: string): void
+  agent(prompt: string, options: CallOptions, settle: Settle): void
+  find(ref: { name: string } | { scriptPath: string }, settle: SettleScript): void
+  fork(slots: number): Fork
+  setTimer(run: () => void, ms: number): number
+  clearTimer(id: number): void
+  spent(): number
+}
+
+export type Settle = (kind: 'value' | 'null' | 'error', first: string, message: string) => void
+/** `run` is the nested script: takes the args, gives its result; both are copied at the border. */
+export type SettleScript = (run: ((args: unknown) => Promise<unknown>) | null, message: string) => void
+
+export interface RealmSettings {
+  args: string | null
+  total: number | null
+  maxArray: number
+  /** False inside a child workflow: one level only. */
+  mayNest: boolean
+}
+
+/** What the realm gives back: runs a compiled body, and copies values across its border. */
+export interface Realm {
+  /** `json` is null for `undefined` and what JSON cannot say. */
+  run(body: (importStub: () => never) => () => Promise<unknown>): Promise<unknown>
+  copy(value: unknown): unknown
+  finish(value: unknown): string | null
+  describe(error: unknown): { name: string; message: string; stack: string }
+}
+
+/**
+ * Makes the API of a script inside its own realm. The source text of this function is compiled in the script's context
+ * (`realm.toString()`), so it must use nothing from outside: no imports at run time, no module constants.
+ * Built-ins are taken before the script can touch them. Errors thrown to the script have `name`, `message`, `stack`
+ * and no prototype, as in the hosts.
+ */
+export function realm(bridge: Bridge, settings: RealmSettings): Realm {
+  const P = Promise
+  const Arr = Array
+  const { isArray } = Arr
+  const { parse, stringify } = JSON
+  const { create, keys, defineProperty, freeze } = Object
+  const Err = Error
+  const TypeErr = TypeError
+  const Num = Number
+  const Str = String
+  const SetOf = Set
+  const { max } = Math
+
+  const thrown = (name: string, message: string): unknown => {
+    const stack = Str(new Err(message).stack).replace(/^Error/, name)
+    const error = create(null)
+    for (const [key, value] of [
+      ['name', name],
+      ['message', message],
+      ['stack', stack],
+      ['toString', () => `${name}: ${message}`],
+    ] as const) {
+      defineProperty(error, key, { value, writable: true, configurable: true, enumerable: false })
+    }
+    return error
+  }
+  const messageOf = (error: unknown): string => {
+    try {
+      const message = (error as { message?: unknown } | null | undefined)?.message
+      return typeof message === 'string' ? message : Str(error)
+    } catch {
+      return 'unknown error'
+    }
+  }
+  const text = (value: unknown): string => {
+    if (typeof value === 'function') return '[function]'
+    return typeof value === 'object' && value !== null ? '[object]' : Str(value)
+  }
+  const tooLong = (length: number) =>
+    thrown(
+      'Error',
+      `array length ${length} exceeds the maximum of ${settings.maxArray} supported across the workflow VM boundary`,
+    )
+
+  const copy = (value: unknown): unknown => copyInto(value, new SetOf())
+  const copyInto = (value: unknown, above: Set<object>): unknown => {
+    if (typeof value === 'function') return undefined
+    if (typeof value !== 'object' || value === null) return value
+    if (above.has(value)) throw thrown('TypeError', 'JSON.stringify cannot serialize cyclic structures.')
+    above.add(value)
+    let result: unknown
+    if (isArray(value)) {
+      if (value.length > settings.maxArray) throw tooLong(value.length)
+      const items: unknown[] = []
+      for (let i = 0; i < value.length; i += 1) items[i] = i in value ? copyInto(value[i], above) : null
+      result = items
+    } else {
+      const record: Record<string, unknown> = {}
+      for (const key of keys(value)) {
+        const item: unknown = (value as Record<string, unknown>)[key]
+        if (typeof item === 'function') continue
+        // Assignment would call the setter of `__proto__`.
+        defineProperty(record, key, {
+          value: copyInto(item, above),
+          writable: true,
+          enumerable: true,
+          configurable: true,
+        })
+      }
+      result = record
+    }
+    above.delete(value)
+    return result
+  }
+  /** The result as JSON text; `undefined` and symbols become null. */
+  const finish = (value: unknown): string | null => {
+    if (typeof value === 'function') throw thrown('Error', 'workflow result cannot be a function')
+    const json = stringify(copy(value), (_key, item: unknown) => {
+      if (typeof item === 'bigint') throw thrown('TypeError', 'JSON.stringify cannot serialize BigInt.')
+      return item
+    })
+    return json ?? null
+  }
+  const describe = (error: unknown) => {
+    const part = (key: string): string => {
+      try {
+        const value = (error as Record<string, unknown> | null)?.[key]
+        return typeof value === 'string' ? value : ''
+      } catch {
+        return ''
+      }
+    }
+    const isObject = typeof error === 'object' && error !== null
+    return isObject
+      ? { name: part('name') || 'Error', message: part('message'), stack: part('stack') }
+      : { name: 'Error', message: Str(error), stack: '' }
+  }
+
+  const optionText = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null)
+  const startAgent = (prompt: unknown, given: unknown): Promise<unknown> =>
+    new P((resolve, reject) => {
+      const words = text(prompt)
+      const options = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>
+      const { isolation, schema, stallMs } = options
+      if (isolation === 'remote') {
+        throw thrown('Error', "agent({isolation: 'remote'}) is not available in this build")
+      }
+      const call: CallOptions = {
+        label: optionText(options.label) ?? words.trim().slice(0, 1000).replace(/\s+/g, ' ').slice(0, 60),
+        phase: optionText(options.phase),
+        schema: schema === undefined || schema === null ? null : (stringify(copy(schema)) ?? 'null'),
+        model: optionText(options.model),
+        effort: ['low', 'medium', 'high', 'xhigh', 'max'].includes(Str(options.effort))
+          ? Str(options.effort)
+          : null,
+        agentType: optionText(options.agentType),
+        isolation: isolation === 'worktree' ? 'worktree' : null,
+        stallMs: typeof stallMs === 'number' && stallMs > 0 ? stallMs : null,
+      }
+      bridge.agent(words, call, (kind, first, message) => {
+        if (kind === 'value') resolve(parse(first))
+        else if (kind === 'null') resolve(null)
+        else reject(thrown(first, message))
+      })
+    })
+
+  /** Runs slots as threads; one that throws gives null and is told, it never fails the call. */
+  const slots = async (kind: string, count: number, one: (slot: number) => Promise<unknown>) => {
+    const fork = bridge.fork(count)
+    const results = await P.all(
+      Arr.from({ length: count }, (_, slot) =>
+        fork.within(slot, async () => {
+          try {
+            return await one(slot)
+          } catch (error) {
+            const line = `${kind}[${slot}] failed: ${messageOf(error)}`
+            bridge.log(line)
+            bridge.failure(line)
+            return null
+          }
+        }),
+      ),
+    )
+    fork.join()
+    return copy(results)
+  }
+  const startParallel = async (thunks: unknown): Promise<unknown> => {
+    if (!isArray(thunks)) throw thrown('TypeError', 'parallel() expects an array of functions')
+    if (thunks.length > settings.maxArray) throw tooLong(thunks.length)
+    for (let i = 0; i < thunks.length; i += 1) {
+      if (typeof thunks[i] !== 'function') {
+        throw thrown(
+          'TypeError',
+          'parallel() expects an array of functions, not promises. Wrap each call: () => agent(...)',
+        )
+      }
+    }
+    const list = [...thunks] as (() => unknown)[]
+    return slots('parallel', list.length, async (slot) => {
+      const thunk = list[slot]
+      return thunk?.()
+    })
+  }
+  const startPipeline = async (items: unknown, stages: unknown[]): Promise<unknown> => {
+    if (!isArray(items)) throw thrown('TypeError', 'pipeline() expects an array as the first argument')
+    if (items.length > settings.maxArray) throw tooLong(items.length)
+    if (stages.some((stage) => typeof stage !== 'function')) {
+      throw thrown(
+        'TypeError',
+        'pipeline() stages must be functions: pipeline(items, item => ..., result => ...)',
+      )
+    }
+    const list = [...items] as unknown[]
+    return slots('pipeline', list.length, async (slot) => {
+      const item = await list[slot]
+      let value: unknown = item
+      for (const stage of stages as ((...args: unknown[]) => unknown)[]) {
+        if (value === null) return null
+        value = await stage(value, item, slot)
+      }
+      return value
+    })
+  }
+  const startWorkflow = async (ref: unknown, args: unknown): Promise<unknown> => {
+    if (!settings.mayNest) {
+      throw thrown(
+        'Error',
+        'workflow() cannot be called from within a child workflow — nesting is limited to one level. Inline the inner script or call its agents directly.',
+      )
+    }
+    const path =
+      typeof ref === 'object' && ref !== null ? (ref as Record<string, unknown>).scriptPath : undefined
+    if (typeof ref !== 'string' && typeof path !== 'string') {
+      throw thrown('TypeError', 'workflow() expects a workflow name (string) or {scriptPath: string}')
+    }
+    const target = typeof ref === 'string' ? { name: ref } : { scriptPath: Str(path) }
+    const run = await new P<(args: unknown) => Promise<unknown>>((resolve, reject) => {
+      bridge.find(target, (found, message) =>
+        found === null ? reject(thrown('Error', message)) : resolve(found),
+      )
+    })
+    let result: unknown
+    try {
+      result = await run(args)
+    } catch (error) {
+      throw thrown('Error', messageOf(error))
+    }
+    return copy(result)
+  }
+
+  // The hosts show this text for String(agent).
+  const api =
+    (hostFn: (...a: unknown[]) => unknown) =>
+    async (...a: unknown[]) =>
+      hostFn(...a)
+  const line = (values: unknown[]) =>
+    values.map((value) => (typeof value === 'object' ? (stringify(value) ?? '') : Str(value))).join(' ')
+  const prefixed =
+    (prefix: string) =>
+    (...values: unknown[]) =>
+      bridge.log(prefix + line(values))
+  const total = settings.total
+  const globals: Record<string, unknown> = {
+    log: (value: unknown) => bridge.log(text(value)),
+    phase: (title: unknown) => bridge.phase(text(title)),
+    console: {
+      log: prefixed(''),
+      info: prefixed(''),
+      debug: prefixed(''),
+      warn: prefixed('[warn] '),
+      error: prefixed('[error] '),
+    },
+    budget: freeze({
+      total,
+      spent: () => bridge.spent(),
+      remaining: () => (total === null ? 1 / 0 : max(0, total - bridge.spent())),
+    }),
+    setTimeout: (run: unknown, ms?: unknown, ...rest: unknown[]) => {
+      if (typeof run !== 'function') throw new TypeErr('setTimeout() expects a function')
+      return bridge.setTimer(() => {
+        try {
+          run(...rest)
+        } catch {
+          // A timer that throws does not fail the run, as in the hosts.
+        }
+      }, Num(ms) || 0)
+    },
+    clearTimeout: (id: unknown) => bridge.clearTimer(Num(id)),
+    // The hosts have it: awaiting the global object must not hang.
+    // biome-ignore lint/suspicious/noThenProperty: it is undefined on purpose.
+    then: undefined,
+    agent: api(startAgent as (...a: unknown[]) => unknown),
+    parallel: api(startParallel as (...a: unknown[]) => unknown),
+    pipeline: api((items, ...stages) => startPipeline(items, stages)),
+    workflow: api(startWorkflow as (...a: unknown[]) => unknown),
+    args: settings.args === null ? undefined : parse(settings.args),
+  }
+  for (const key of keys(globals)) {
+    defineProperty(globalThis, key, {
+      value: globals[key],
+      writable: true,
+      configurable: true,
+      enumerable: true,
+    })
+  }
+  return {
+    run: async (body) =>
+      body(() => {
+        throw thrown('Error', 'import() is not available in workflow scripts.')
+      })(),
+    copy,
+    finish,
+    describe,
+  }
+}

@@ -1,0 +1,203 @@
+import { createContext, Script } from 'node:vm'
+import { fence } from './fence.ts'
+import { readJournal } from './journal.ts'
+import type { CallOptions, Reply, Runnable, ToChild, ToParent } from './protocol.ts'
+import {
+  type Bridge,
+  type Realm,
+  type RealmSettings,
+  realm,
+  type Settle,
+  type SettleScript,
+} from './realm.ts'
+import { canonical, createThreads } from './thread.ts'
+
+type Start = Extract<ToChild, { type: 'start' }>
+const MAX_ARRAY = 4096
+const MAX_LOGS = 1000
+
+/** Runs a script to its end. Returns how to deliver the parent's messages; `ended` is called after the last `send`. */
+export function startScript(
+  start: Start,
+  send: (message: ToParent) => void,
+  ended: () => void,
+): (message: ToChild) => void {
+  const threads = createThreads()
+  const journal =
+    start.journal === null ? { results: new Map<string, string>(), damaged: 0 } : readJournal(start.journal)
+  if (journal.damaged > 0) send({ type: 'damaged', lines: journal.damaged })
+  const waiting = new Map<number, Settle>()
+  const finding = new Map<number, SettleScript>()
+  const optionKeys = new Map<string, string>()
+  const timers = new Map<number, NodeJS.Timeout>()
+  const nestedNames = new Map<string, number>()
+  let agents = 0
+  let finds = 0
+  let timerIds = 0
+  let logs = 0
+  let phase: string | null = null
+  let spent = start.budget.spent
+
+  /** Canonical text of the options that a key holds; schemas repeat, so it is kept by their plain text. */
+  const keyOptions = ({ schema, model, effort, isolation, agentType }: CallOptions) => {
+    const plain = JSON.stringify([schema, model, effort, isolation, agentType])
+    let text = optionKeys.get(plain)
+    if (text === undefined) {
+      const value: unknown = schema === null ? null : JSON.parse(schema)
+      text = canonical({ schema: value, model, effort, isolation, agentType })
+      optionKeys.set(plain, text)
+    }
+    return text
+  }
+
+  const bridgeFor = (nested: { name: string; phase: string } | null): Bridge => ({
+    log(text) {
+      logs += 1
+      if (logs <= MAX_LOGS) send({ type: 'log', text: nested === null ? text : `[${nested.name}] ${text}` })
+    },
+    failure: (text) => send({ type: 'failure', text }),
+    phase(title) {
+      if (nested !== null) return
+      phase = title
+      send({ type: 'phase', title, current: true })
+    },
+    agent(prompt, options, settle) {
+      agents += 1
+      const index = agents
+      if (start.maxAgents !== null && index > start.maxAgents) {
+        settle('error', 'Error', `Workflow agent() call cap reached (${start.maxAgents})`)
+        return
+      }
+      const thread = threads.current()
+      const key = threads.key(prompt, keyOptions(options))
+      const shown = nested?.phase ?? options.phase ?? phase
+      if (options.phase !== null && nested === null)
+        send({ type: 'phase', title: options.phase, current: false })
+      const known = journal.results.get(key)
+      if (known !== undefined) {
+        send({ type: 'replayed', index, label: options.label, phase: shown })
+        settle('value', known, '')
+        return
+      }
+      waiting.set(index, settle)
+      send({ type: 'call', index, key, thread, prompt, ...options, phase: shown })
+    },
+    find(ref, settle) {
+      finds += 1
+      finding.set(finds, settle)
+      send({ type: 'find', id: finds, ref })
+    },
+    fork: threads.fork,
+    setTimer(run, ms) {
+      timerIds += 1
+      const id = timerIds
+      timers.set(
+        id,
+        setTimeout(() => {
+          timers.delete(id)
+          run()
+        }, ms),
+      )
+      return id
+    },
+    clearTimer(id) {
+      clearTimeout(timers.get(id))
+      timers.delete(id)
+    },
+    spent: () => spent,
+  })
+
+  const settings = { total: start.budget.total, maxArray: MAX_ARRAY }
+  const runNested = (script: Runnable) => async (args: unknown) => {
+    const times = (nestedNames.get(script.name) ?? 0) + 1
+    nestedNames.set(script.name, times)
+    const title = times === 1 ? `▸ ${script.name}` : `▸ ${script.name} #${times}`
+    const outer = bridgeFor(null)
+    send({ type: 'phase', title, current: false })
+    outer.log(`▸ running dynamic workflow ${script.name}`)
+    const inner = makeRealm(bridgeFor({ name: script.name, phase: title }), {
+      ...settings,
+      args: args === undefined ? null : (JSON.stringify(args) ?? null),
+      mayNest: false,
+    })
+    try {
+      const result = inner.realm.copy(await inner.realm.run(compile(script, inner.context)))
+      outer.log(`▸ ${script.name} done`)
+      return result
+    } catch (error) {
+      const { name, message } = inner.realm.describe(error)
+      outer.log(`▸ ${script.name} failed: ${name}: ${message}`)
+      throw new Error(`${name}: ${message}`)
+    }
+  }
+
+  const { context, realm: main } = makeRealm(bridgeFor(null), {
+    ...settings,
+    args: start.args,
+    mayNest: true,
+  })
+  const end = (outcome: Extract<ToParent, { type: 'end' }>['outcome']) => {
+    send({ type: 'end', outcome })
+    ended()
+  }
+  const failed = (error: unknown) => {
+    const { name, message, stack } = main.describe(error)
+    const frames = stack
+      .split('\n')
+      .filter((line) => line.includes(start.script.file) && /^\s*at /.test(line))
+    end({ ok: false, error: [`${name}: ${message}`, ...frames.slice(0, 5)].join('\n') })
+  }
+  const body = compile(start.script, context)
+  firstSlice(context, () => main.run(body), start.firstSliceMs).then((value) => {
+    try {
+      end({ ok: true, json: main.finish(value) })
+    } catch (error) {
+      failed(error)
+    }
+  }, failed)
+
+  return (message) => {
+    if (message.type === 'reply') {
+      spent = message.spent
+      const settle = waiting.get(message.index)
+      waiting.delete(message.index)
+      if (settle !== undefined) deliver(settle, message.reply)
+    } else if (message.type === 'script') {
+      const settle = finding.get(message.id)
+      finding.delete(message.id)
+      if (message.found.ok) settle?.(runNested(message.found.script), '')
+      else settle?.(null, message.found.message)
+    }
+  }
+}
+
+function deliver(settle: Settle, reply: Reply) {
+  if (reply.kind === 'value') settle('value', reply.json, '')
+  else if (reply.kind === 'null') settle('null', '', '')
+  else settle('error', reply.name, reply.message)
+}
+
+function makeRealm(bridge: Bridge, settings: RealmSettings): { context: object; realm: Realm } {
+  const context = createContext(Object.create(null), { codeGeneration: { strings: false, wasm: false } })
+  const inside = (source: string): unknown => new Script(`'use strict'; (${source})`).runInContext(context)
+  const make = inside(realm.toString()) as typeof realm
+  const made = make(bridge, settings)
+  ;(inside(fence.toString()) as typeof fence)()
+  return { context, realm: made }
+}
+
+type Body = Parameters<Realm['run']>[0]
+function compile(script: Runnable, context: object): Body {
+  return new Script(script.code, { filename: script.file, columnOffset: -script.offset }).runInContext(
+    context,
+  ) as Body
+}
+
+/** Runs the part of the script before its first await, under a time limit. */
+async function firstSlice(context: object, run: () => Promise<unknown>, ms: number): Promise<unknown> {
+  // The limit of node:vm covers what a script calls, so the call must come from inside; the name is gone before it runs.
+  const name = '\0run'
+  Reflect.set(context, name, run)
+  const source = `(() => { const name = '\\0run'; const run = globalThis[name]; delete globalThis[name]; return run() })()`
+  return await new Script(source).runInContext(context, { timeout: ms })
+}

@@ -1,0 +1,69 @@
+import { answerCheck, type Check, extractObject } from '../hosts/answer.ts'
+import { fail, ok, type Result } from '../result.ts'
+import type { AgentReply } from './call.ts'
+
+/** Answers that break the schema before the call fails, as in the hosts. */
+export const MAX_FAILED_ANSWERS = 5
+
+export interface Wanted {
+  schema: object
+  check: Check
+}
+
+/** The schema of a call from its JSON text. A schema that does not hold is told in the hosts' words. */
+export async function readSchema(json: string): Promise<Result<Wanted>> {
+  const schema: unknown = JSON.parse(json)
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
+    return invalid('schema must be an object')
+  }
+  const check = await answerCheck(schema)
+  return check.ok ? ok({ schema, check: check.value }) : invalid(check.problem.message)
+}
+
+/**
+ * Asks until an answer satisfies the schema. No object at all is nudged once; five that break the schema are the end. Each
+ * new prompt is the first one with what was wrong.
+ */
+export async function askForObject(
+  prompt: string,
+  wanted: Wanted,
+  ask: (prompt: string) => Promise<AgentReply>,
+  mayRepeat: boolean,
+): Promise<AgentReply> {
+  let nudged = false
+  let broken = 0
+  let words = prompt
+  for (;;) {
+    const reply = await ask(words)
+    if (reply.outcome !== 'ok') return reply
+    const object: unknown = reply.object ?? extractObject(reply.text)
+    if (typeof object !== 'object' || object === null) {
+      if (nudged || !mayRepeat) {
+        return error(
+          'agent({schema}): subagent completed without calling StructuredOutput (after in-conversation nudge)',
+        )
+      }
+      nudged = true
+      words = `${prompt}\n\nYour last answer held no JSON object. Answer with one JSON object that satisfies the schema.\n`
+      continue
+    }
+    const wrong = wanted.check(object)
+    if (wrong === null) return { ...reply, object }
+    broken += 1
+    if (!mayRepeat) return error(`agent({schema}): Output does not match required schema: ${wrong}`)
+    if (broken === MAX_FAILED_ANSWERS) {
+      return error(
+        `agent({schema}): StructuredOutput retry cap (${MAX_FAILED_ANSWERS}) exceeded — ${MAX_FAILED_ANSWERS} failed calls with no valid output`,
+      )
+    }
+    words = `${prompt}\n\nOutput does not match required schema: ${wrong}. Answer again with one JSON object that satisfies it.\n`
+  }
+}
+
+const error = (message: string): AgentReply => ({ outcome: 'error', message })
+const invalid = (message: string) =>
+  fail({
+    kind: 'usage',
+    code: 'bad_schema',
+    message: `agent({schema}) received an invalid JSON Schema: ${message}`,
+  })

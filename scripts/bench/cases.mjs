@@ -1,0 +1,5 @@
+/** The registry: to add a benchmark, add a file beside this one and its cases here. */
+import { STARTUP } from './startup.mjs'
+
+/** @type {readonly import('../bench.mjs').Case[]} */
+export const CASES = [...STARTUP]

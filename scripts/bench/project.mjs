@@ -1,0 +1,75 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const ASSAY = fileURLToPath(new URL('../../bin/assay.cjs', import.meta.url))
+
+const SPEC = `version: 1
+name: tiny
+goal: Make the number smaller.
+scope:
+  mutable: [src/**]
+measure:
+  command: node bench.mjs
+  timeout: 30s
+metric: { name: score, direction: minimize }
+noise: { mode: deterministic }
+`
+const BENCHMARK = `import { readFileSync } from 'node:fs'
+console.log('METRIC score=' + Number(readFileSync('src/number.txt', 'utf8')))
+`
+
+/** Own HOME and runtime folder, none of the caller's git settings, and no variable that slows the start of node. */
+export function benchEnv(home) {
+  const { PATH, LANG } = process.env
+  return {
+    PATH,
+    LANG: LANG ?? 'C.UTF-8',
+    HOME: home,
+    XDG_RUNTIME_DIR: home,
+    XDG_CONFIG_HOME: home,
+    GIT_CONFIG_GLOBAL: join(home, 'gitconfig'),
+    GIT_CONFIG_NOSYSTEM: '1',
+    NO_COLOR: '1',
+  }
+}
+
+/** A repository with a run whose baseline is judged, made by the real CLI. */
+export function tinyProject() {
+  const base = mkdtempSync(join(tmpdir(), 'assay-bench-'))
+  const dir = join(base, 'repo')
+  const home = join(base, 'home')
+  mkdirSync(home, { mode: 0o700 })
+  const env = benchEnv(home)
+  const clean = () => rmSync(base, { recursive: true, force: true })
+  try {
+    const files = { 'assay.yaml': SPEC, 'bench.mjs': BENCHMARK, 'src/number.txt': '10\n' }
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(dir, path)), { recursive: true })
+      writeFileSync(join(dir, path), text)
+    }
+    const run = (program, ...args) =>
+      execFileSync(program, args, { cwd: dir, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    run('git', 'init', '--quiet', '--initial-branch=main')
+    run('git', 'add', '--all')
+    run(
+      'git',
+      '-c',
+      'user.name=Bench',
+      '-c',
+      'user.email=bench@example.invalid',
+      'commit',
+      '--quiet',
+      '-m',
+      'first',
+    )
+    run(process.execPath, ASSAY, 'init', '--json')
+  } catch (error) {
+    clean()
+    const printed = `${error.stdout ?? ''}${error.stderr ?? ''}`.trim()
+    throw new Error(`the project of the benchmark cannot be made: ${error.message}\n${printed}`)
+  }
+  return { dir, env, clean }
+}

@@ -1,0 +1,2 @@
+/** Bundles the CLI into `bin/lib` unless it is up to date; resolves to whether anything had to be built. */
+export function build(options: { root: string; force?: boolean }): Promise<boolean>

@@ -1,0 +1,134 @@
+/**
+ * Bundles the CLI into `bin/lib`: split ESM chunks, nothing left external, so that a copy of this folder runs
+ * without an install. Does nothing when the sources are what the last build read. `--force` builds in any case.
+ */
+import { createHash } from 'node:crypto'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { exclusive } from './exclusive.mjs'
+
+const ENTRIES = { main: 'cli/main.ts', 'workflow-child': 'cli/workflow/child.ts' }
+/** A process that started before a rebuild may still load its own chunks for this long. */
+const OLD_CHUNKS_LIVE_MS = 60 * 60 * 1000
+
+/**
+ * @param {{ root: string, force?: boolean }} options
+ * @returns {Promise<boolean>} whether anything had to be built
+ */
+export async function build({ root, force = false }) {
+  const lib = join(root, 'bin', 'lib')
+  const stamp = join(lib, 'build.json')
+  const isFresh = () => !force && stampOf(stamp) === hashOf(root) && existsSync(join(lib, 'main.mjs'))
+  if (isFresh()) return false
+  return exclusive(join(root, 'node_modules', '.assay-build.lock'), async () => {
+    if (isFresh()) return false
+    const hash = hashOf(root)
+    const files = await bundle(root, lib)
+    publish(lib, files)
+    writeAtomically(stamp, `${JSON.stringify({ hash })}\n`)
+    removeOld(lib, new Set([...files.map((file) => file.name), 'build.json']), force)
+    return true
+  })
+}
+
+async function bundle(root, lib) {
+  const esbuild = await import('esbuild')
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const entryPoints = Object.fromEntries(
+    Object.entries(ENTRIES)
+      .map(([name, file]) => [name, join(root, file)])
+      .filter(([, file]) => existsSync(file)),
+  )
+  const { outputFiles } = await esbuild.build({
+    absWorkingDir: root,
+    entryPoints,
+    outdir: lib,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    outExtension: { '.js': '.mjs' },
+    chunkNames: '[name]-[hash]',
+    legalComments: 'external',
+    // CommonJS dependencies call `require` for Node's own modules.
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    },
+    define: { 'process.env.ASSAY_VERSION': JSON.stringify(version) },
+    logLevel: 'silent',
+    write: false,
+  })
+  return outputFiles.map((file) => ({ name: relative(lib, file.path), contents: file.contents }))
+}
+
+/** Chunks first, entries last: at every moment an entry finds the chunks that it names. */
+function publish(lib, files) {
+  mkdirSync(lib, { recursive: true })
+  const isEntry = (file) => Object.keys(ENTRIES).some((name) => file.name === `${name}.mjs`)
+  const ordered = [...files.filter((file) => !isEntry(file)), ...files.filter(isEntry)]
+  for (const file of ordered) writeAtomically(join(lib, file.name), file.contents)
+}
+
+function writeAtomically(path, contents) {
+  const temporary = `${path}.${process.pid}.tmp`
+  writeFileSync(temporary, contents)
+  renameSync(temporary, path)
+}
+
+function removeOld(lib, current, force) {
+  for (const name of readdirSync(lib)) {
+    // Dot files are locks.
+    if (current.has(name) || name.startsWith('.')) continue
+    const path = join(lib, name)
+    if (force || Date.now() - statSync(path).mtimeMs > OLD_CHUNKS_LIVE_MS) rmSync(path, { force: true })
+  }
+}
+
+function stampOf(stamp) {
+  try {
+    return JSON.parse(readFileSync(stamp, 'utf8')).hash
+  } catch {
+    return null
+  }
+}
+
+/** Of everything that a build reads. */
+function hashOf(root) {
+  const hash = createHash('sha256')
+  const sources = readdirSync(join(root, 'cli'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+  for (const file of [
+    ...sources,
+    ...['package.json', 'package-lock.json', 'scripts/build.mjs'].map((name) => join(root, name)),
+  ]) {
+    hash
+      .update(`${relative(root, file)}\0`)
+      .update(readFileSync(file))
+      .update('\0')
+  }
+  return hash.digest('hex')
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const root = fileURLToPath(new URL('..', import.meta.url))
+  try {
+    const built = await build({ root, force: process.argv.includes('--force') })
+    process.stdout.write(built ? 'built bin/lib\n' : 'bin/lib is up to date\n')
+  } catch (error) {
+    process.stderr.write(`build failed: ${error.message}\n`)
+    process.exitCode = 1
+  }
+}

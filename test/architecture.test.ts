@@ -1,0 +1,206 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { readModule } from './architecture/modules.ts'
+import { RULES } from './architecture/rules.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+
+const modules = readdirSync(join(ROOT, 'cli'), { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts'))
+  .map((path) => `cli/${path}`)
+  .sort()
+  .map((file) => readModule(file, readFileSync(join(ROOT, file), 'utf8')))
+
+describe('the house', () => {
+  test.each(Object.entries(RULES))('%s', (_, rule) => {
+    expect(rule(modules).map(({ file, line, message }) => `${file}:${line} ${message}`)).toEqual([])
+  })
+
+  test('the rules look at no files', () => {
+    expect(modules.map(({ file }) => file)).toContain('cli/main.ts')
+    const lines = modules.map((module) => module.lines).sort((a, b) => a - b)
+    console.log(`${modules.length} files, median ${lines[lines.length >> 1]} lines, largest ${lines.at(-1)}`)
+  })
+})
+
+/** Rule → sources that break it, each with the files that must be named. */
+const PLANTED: Record<string, { why: string; files: Record<string, string>; caught: string[] }[]> = {
+  direction: [
+    {
+      why: 'an import upwards',
+      files: { 'cli/run/a.ts': `import { b } from '../experiment/b.ts'` },
+      caught: ['cli/run/a.ts'],
+    },
+    {
+      why: 'a sibling',
+      files: { 'cli/git/a.ts': `export { b } from '../evaluate/b.ts'` },
+      caught: ['cli/git/a.ts'],
+    },
+    {
+      why: 'only a type',
+      files: { 'cli/search/a.ts': `import type { B } from '../spec/b.ts'` },
+      caught: ['cli/search/a.ts'],
+    },
+    {
+      why: 'an inline type',
+      files: { 'cli/ledger/a.ts': `type B = import('../run/b.ts').B` },
+      caught: ['cli/ledger/a.ts'],
+    },
+    {
+      why: 'a lazy import',
+      files: { 'cli/round/a.ts': `const b = () => import('../commands/b.ts')` },
+      caught: ['cli/round/a.ts'],
+    },
+    { why: 'a folder without a layer', files: { 'cli/extra/a.ts': '' }, caught: ['cli/extra/a.ts'] },
+    {
+      why: 'a file outside cli',
+      files: { 'cli/run/a.ts': `import '../../scripts/build.mjs'` },
+      caught: ['cli/run/a.ts'],
+    },
+  ],
+  cycles: [
+    {
+      why: 'a cycle of three, by types',
+      files: {
+        'cli/run/a.ts': `import { b } from './b.ts'`,
+        'cli/run/b.ts': `export type { C } from './c.ts'`,
+        'cli/run/c.ts': `import type { A } from './a.ts'`,
+        'cli/run/d.ts': `import { a } from './a.ts'`,
+      },
+      caught: ['cli/run/a.ts', 'cli/run/b.ts', 'cli/run/c.ts'],
+    },
+  ],
+  purity: [
+    {
+      why: 'the file system',
+      files: { 'cli/search/a.ts': `import { readFileSync } from 'node:fs'` },
+      caught: ['cli/search/a.ts'],
+    },
+    {
+      why: 'the clock',
+      files: { 'cli/evaluate/stats.ts': 'const a = Date.now()' },
+      caught: ['cli/evaluate/stats.ts'],
+    },
+    {
+      why: 'the clock, as a date',
+      files: { 'cli/ledger/state.ts': 'const a = new Date()' },
+      caught: ['cli/ledger/state.ts'],
+    },
+    {
+      why: 'randomness',
+      files: { 'cli/search/a.ts': 'const a = Math.random()' },
+      caught: ['cli/search/a.ts'],
+    },
+    {
+      why: 'the environment',
+      files: { 'cli/spec/rules.ts': 'const a = process.env.A' },
+      caught: ['cli/spec/rules.ts'],
+    },
+    {
+      why: 'a global handed on',
+      files: { 'cli/report/view.ts': 'const a = [performance]' },
+      caught: ['cli/report/view.ts'],
+    },
+    {
+      why: 'an impure module of ours',
+      files: {
+        'cli/spec/rules/a.ts': `import { a } from '../read.ts'`,
+        'cli/spec/read.ts': `import 'node:fs'`,
+      },
+      caught: ['cli/spec/read.ts'],
+    },
+  ],
+  spawning: [
+    {
+      why: 'a spawner',
+      files: { 'cli/git/a.ts': `import { spawn } from 'node:child_process'` },
+      caught: ['cli/git/a.ts'],
+    },
+    {
+      why: 'a lazy spawner',
+      files: { 'cli/main.ts': `const a = await import('child_process')` },
+      caught: ['cli/main.ts'],
+    },
+  ],
+  appending: [
+    {
+      why: 'a reader that appends',
+      files: { 'cli/report/a.ts': `import { append } from '../ledger/ledger.ts'` },
+      caught: ['cli/report/a.ts'],
+    },
+    {
+      why: 'a command that proposes',
+      files: { 'cli/commands/a.ts': `import { propose as p } from '../ledger/ledger.ts'` },
+      caught: ['cli/commands/a.ts'],
+    },
+  ],
+  packages: [
+    {
+      why: 'a package in the wrong folder',
+      files: { 'cli/run/a.ts': `import { parse } from 'yaml'` },
+      caught: ['cli/run/a.ts'],
+    },
+    {
+      why: 'an unknown package',
+      files: { 'cli/spec/a.ts': `import x from '@scope/x/y'` },
+      caught: ['cli/spec/a.ts'],
+    },
+  ],
+  printing: [
+    {
+      why: 'a module that prints',
+      files: { 'cli/run/a.ts': `process.stdout.write('a')` },
+      caught: ['cli/run/a.ts'],
+    },
+    { why: 'a forgotten console.log', files: { 'cli/git/a.ts': 'console.log(1)' }, caught: ['cli/git/a.ts'] },
+  ],
+  gitting: [
+    {
+      why: 'git as a command',
+      files: { 'cli/experiment/a.ts': `run({ argv: ['git', 'status'] })` },
+      caught: ['cli/experiment/a.ts'],
+    },
+  ],
+  statePaths: [
+    { why: 'a path', files: { 'cli/run/a.ts': `join(root, '.assay', 'runs')` }, caught: ['cli/run/a.ts'] },
+    {
+      why: 'a template',
+      files: { 'cli/git/a.ts': `const a = \`\${root}/.assay/w\`` },
+      caught: ['cli/git/a.ts'],
+    },
+  ],
+  size: [{ why: '301 lines', files: { 'cli/run/a.ts': '// a\n'.repeat(301) }, caught: ['cli/run/a.ts'] }],
+  names: [
+    { why: 'a file', files: { 'cli/run/utils.ts': '' }, caught: ['cli/run/utils.ts'] },
+    { why: 'a folder', files: { 'cli/run/core/a.ts': '' }, caught: ['cli/run/core/a.ts'] },
+  ],
+}
+
+describe('a rule that would not notice', () => {
+  const cases = Object.entries(PLANTED).flatMap(([rule, plants]) =>
+    plants.map((plant) => ({ rule, ...plant })),
+  )
+  test.each(cases)('$rule: $why', ({ rule, files, caught }) => {
+    const planted = Object.entries(files).map(([file, text]) => readModule(file, text))
+    expect(RULES[rule]?.(planted).map((violation) => violation.file)).toEqual(caught)
+  })
+
+  test('a rule without a planted violation', () => {
+    expect(Object.keys(PLANTED).sort()).toEqual(Object.keys(RULES).sort())
+  })
+
+  test('what is allowed is refused', () => {
+    const allowed = {
+      'cli/round/a.ts': `import { propose } from '../ledger/ledger.ts'\nimport type { Spec } from '../spec/spec.ts'`,
+      'cli/spec/read.ts': `import { parse } from 'yaml'\nimport { readFileSync } from 'node:fs'`,
+      'cli/commands/table.ts': `const load = () => import('./status.ts')`,
+      'cli/commands/status.ts': `import type { A } from './table.ts'\nprocess.stdout.write('a')`,
+      'cli/search/a.ts': `import type { A } from '../ledger/ledger.ts'\nconst at = new Date(0), o = { process: 1 }, b = o.process`,
+      'cli/git/a.ts': `run(['git', 'status'])\nconst name = 'x.assay'`,
+    }
+    const planted = Object.entries(allowed).map(([file, text]) => readModule(file, text))
+    expect(Object.values(RULES).flatMap((rule) => rule(planted))).toEqual([])
+  })
+})

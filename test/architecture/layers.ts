@@ -1,0 +1,62 @@
+/** The map of the house that the rules enforce. To add a folder under `cli/`, give it a layer here. */
+
+/** From the leaves up. A unit may import itself and any lower layer, never a sibling. */
+export const LAYERS: readonly (readonly string[])[] = [
+  ['result', 'facts'],
+  ['process', 'paths'],
+  ['lock'],
+  ['ledger'],
+  ['search', 'evaluate', 'git', 'hosts'],
+  ['spec'],
+  ['run'],
+  ['experiment'],
+  ['round', 'workflow', 'report'],
+  ['commands'],
+  ['main'],
+]
+
+/** No `node:*`, clock, randomness or process, also not in the code of ours that they run. A name stands for its file or folder. */
+export const PURE: readonly string[] = [
+  'result',
+  'facts',
+  'ledger/events',
+  'ledger/nouns',
+  'ledger/transitions',
+  'ledger/state',
+  'ledger/fold',
+  'ledger/lifecycle',
+  'search',
+  'evaluate/metrics',
+  'evaluate/stats',
+  'evaluate/compare',
+  'evaluate/verdict',
+  'spec/rules',
+  'report/view',
+  'commands/command',
+  'commands/table',
+  'commands/verbs',
+  'commands/help',
+  'commands/nearest',
+]
+
+/** Packages that only compute. */
+export const PURE_PACKAGES: readonly string[] = ['picomatch']
+
+/** Which folders may load a package; no other package may be imported at all. */
+export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  yaml: ['spec'],
+  picomatch: ['spec'],
+  ajv: ['hosts', 'workflow'],
+  acorn: ['workflow'],
+  chalk: ['report'],
+}
+
+/** The unit of a file: `cli/run/start.ts` → `run`, `cli/process.ts` → `process`. */
+export function unitOf(file: string): string {
+  return (file.split('/')[1] ?? '').replace(/\.ts$/, '')
+}
+
+/** Whether the file is the name's own, or in its folder: `search` matches `cli/search/argmax.ts`. */
+export function belongsTo(file: string, name: string): boolean {
+  return file === `cli/${name}.ts` || file.startsWith(`cli/${name}/`)
+}

@@ -1,0 +1,198 @@
+/** The rules of the house. Each is a pure function from modules to violations. */
+import { belongsTo, LAYERS, PACKAGES, PURE, PURE_PACKAGES, unitOf } from './layers.ts'
+import type { Module } from './modules.ts'
+
+export interface Violation {
+  file: string
+  line: number
+  message: string
+}
+
+export type Rule = (modules: readonly Module[]) => Violation[]
+
+const MAX_LINES = 300
+const DRAWERS = /^(utils?|helpers?|common|core|misc|shared|lib)$/
+
+const levelOf = (unit: string) => LAYERS.findIndex((layer) => layer.includes(unit))
+const isOurs = (to: string) => to.startsWith('cli/')
+
+export const direction: Rule = (modules) =>
+  modules.flatMap(({ file, imports }) => {
+    const unit = unitOf(file)
+    if (levelOf(unit) === -1) return [{ file, line: 1, message: `cli/${unit} has no layer` }]
+    return imports
+      .filter(({ kind }) => kind === 'file')
+      .filter(({ to }) => !isOurs(to) || (unitOf(to) !== unit && levelOf(unitOf(to)) >= levelOf(unit)))
+      .map(({ to, line }) => ({ file, line, message: `${unit} may not import ${to}: imports go down only` }))
+  })
+
+export const cycles: Rule = (modules) => {
+  const edges = new Map(
+    modules.map(({ file, imports }) => [
+      file,
+      imports.filter((one) => !one.dynamic && isOurs(one.to)).map((one) => one.to),
+    ]),
+  )
+  const reaches = (from: string): Set<string> => {
+    const seen = new Set<string>()
+    const open = [...(edges.get(from) ?? [])]
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (seen.has(next)) continue
+      seen.add(next)
+      open.push(...(edges.get(next) ?? []))
+    }
+    return seen
+  }
+  return modules
+    .filter(({ file }) => reaches(file).has(file))
+    .map(({ file }) => ({ file, line: 1, message: 'is part of an import cycle' }))
+}
+
+/** The pure modules and everything of ours that they run: none may reach the world. */
+export const purity: Rule = (modules) => {
+  const byFile = new Map(modules.map((module) => [module.file, module]))
+  const open = modules.filter(({ file }) => PURE.some((name) => belongsTo(file, name)))
+  const reached = new Set(open)
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const { to, typeOnly, dynamic } of next.imports) {
+      const module = byFile.get(to)
+      if (typeOnly || dynamic || module === undefined || reached.has(module)) continue
+      reached.add(module)
+      open.push(module)
+    }
+  }
+  return [...reached].flatMap(({ file, imports, world }) => [
+    ...imports
+      .filter(
+        ({ kind, to, typeOnly }) => !typeOnly && kind !== 'file' && !PURE_PACKAGES.includes(packageOf(to)),
+      )
+      .map(({ to, line }) => ({ file, line, message: `belongs to what must be pure and imports ${to}` })),
+    ...world.map(({ text, line }) => ({
+      file,
+      line,
+      message: `belongs to what must be pure and uses ${text}`,
+    })),
+  ])
+}
+
+const APPENDERS = ['ledger', 'run', 'experiment', 'round']
+const APPENDING_NAMES = ['append', 'propose']
+
+export const spawning: Rule = (modules) =>
+  forbidImports(
+    modules,
+    ['process'],
+    (one) => /^(node:)?(child_process|cluster)$/.test(one.to),
+    'only process.ts starts processes',
+  )
+
+export const appending: Rule = (modules) =>
+  forbidImports(
+    modules,
+    APPENDERS,
+    (one) =>
+      !one.typeOnly &&
+      belongsTo(one.to, 'ledger') &&
+      one.names.some((name) => APPENDING_NAMES.includes(name)),
+    'only run/, experiment/ and round/ append to the ledger',
+  )
+
+export const packages: Rule = (modules) =>
+  modules.flatMap(({ file, imports }) =>
+    imports
+      .filter(({ kind }) => kind === 'package')
+      .filter(({ to }) => !(PACKAGES[packageOf(to)] ?? []).includes(unitOf(file)))
+      .map(({ to, line }) => ({ file, line, message: `may not import the package ${to}` })),
+  )
+
+export const printing: Rule = (modules) =>
+  forbidSeen(
+    modules,
+    ['main', 'commands'],
+    ({ world }) => world.filter(({ text }) => /^(process\.(stdout|stderr)|console(\.|$))/.test(text)),
+    'only main and commands print',
+  )
+
+export const gitting: Rule = (modules) =>
+  forbidSeen(
+    modules,
+    ['git'],
+    ({ programs }) => programs.filter(({ text }) => text === 'git'),
+    'only git/ runs git',
+  )
+
+/** Besides paths.ts: excludes and rules that name the folder to keep git and candidates out of it. */
+const NAMES_STATE = ['paths', 'git/exclude', 'git/checkout', 'spec/rules']
+
+export const statePaths: Rule = (modules) =>
+  forbidSeen(
+    modules,
+    NAMES_STATE,
+    ({ strings }) => strings.filter(({ text }) => /(^|\/)\.assay(\/|$)/.test(text)),
+    'only paths.ts joins state paths',
+  )
+
+export const size: Rule = (modules) =>
+  modules
+    .filter(({ lines }) => lines > MAX_LINES)
+    .map(({ file, lines }) => ({
+      file,
+      line: MAX_LINES,
+      message: `has ${lines} lines, more than ${MAX_LINES}`,
+    }))
+
+export const names: Rule = (modules) =>
+  modules
+    .filter(({ file }) => file.split('/').some((part) => DRAWERS.test(part.replace(/\.ts$/, ''))))
+    .map(({ file }) => ({ file, line: 1, message: 'is named after a drawer, not after what it answers' }))
+
+export const RULES: Readonly<Record<string, Rule>> = {
+  direction,
+  cycles,
+  purity,
+  spawning,
+  appending,
+  packages,
+  printing,
+  gitting,
+  statePaths,
+  size,
+  names,
+}
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+}
+
+function forbidImports(
+  modules: readonly Module[],
+  allowed: readonly string[],
+  matches: (one: Module['imports'][number]) => boolean,
+  why: string,
+): Violation[] {
+  return modules
+    .filter(({ file }) => !allowed.some((name) => belongsTo(file, name)))
+    .flatMap(({ file, imports }) =>
+      imports.filter(matches).map(({ to, line }) => ({ file, line, message: `imports ${to}: ${why}` })),
+    )
+}
+
+function forbidSeen(
+  modules: readonly Module[],
+  allowed: readonly string[],
+  pick: (module: Module) => Module['strings'],
+  why: string,
+): Violation[] {
+  return modules
+    .filter(({ file }) => !allowed.some((name) => belongsTo(file, name)))
+    .flatMap((module) =>
+      pick(module).map(({ text, line }) => ({
+        file: module.file,
+        line,
+        message: `has ${JSON.stringify(text)}: ${why}`,
+      })),
+    )
+}

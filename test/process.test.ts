@@ -1,0 +1,389 @@
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { describe, expect, test } from 'vitest'
+import { startedByPs } from '../cli/process/identity.ts'
+import { parseStat } from '../cli/process/proc.ts'
+import { execute, identify, isAlive, startDetached, startWithChannel } from '../cli/process.ts'
+import { alive, bundle, makeScene, processesWith } from './process/scene.ts'
+import { until } from './rig/until.ts'
+
+const hasPython = (await execute({ argv: ['python3', '-c', ''] })).code === 0
+
+describe('how a job ends', () => {
+  test('every fact has its own field: an exit code is no signal, and neither is a success', async () => {
+    const { run, text } = makeScene()
+    expect(await run('echo out; echo err >&2; exit 3')).toMatchObject({
+      code: 3,
+      signal: null,
+      timedOut: false,
+      cancelled: false,
+      startError: null,
+      outputCut: false,
+      strays: 0,
+    })
+    expect([text('out'), text('err')]).toEqual(['out\n', 'err\n'])
+    expect(await run('kill -9 $$')).toMatchObject({ code: null, signal: 'SIGKILL', timedOut: false })
+  })
+
+  test('a list is never given to a shell', async () => {
+    const { run, text } = makeScene()
+    await run(['printf', '%s|', '$HOME', 'a b', '; exit 9', ''])
+    expect(text('out')).toBe('$HOME|a b|; exit 9||')
+  })
+
+  test('a missing program is 127, a file that is no program 126, a missing folder or log a start error', async () => {
+    const { run, at, text } = makeScene()
+    expect(await run(['no-such-program'])).toMatchObject({ code: 127, startError: null })
+    expect(text('err')).toContain('no-such-program')
+    writeFileSync(at('plain'), 'no program')
+    expect(await run([at('plain')])).toMatchObject({ code: 126 })
+    expect(await run('true', { cwd: at('nowhere') })).toMatchObject({
+      code: null,
+      startError: { code: 'ENOENT' },
+    })
+    expect(await run('true', { stdout: at('nowhere/out') })).toMatchObject({ startError: { code: 'ENOENT' } })
+    expect(await run(['true', 'x'.repeat(3_000_000)])).toMatchObject({ startError: { code: 'E2BIG' } })
+  })
+
+  test('one file for both streams keeps the order between them', async () => {
+    const { run, at, text } = makeScene()
+    await run('echo 1; echo 2 >&2; echo 3', { stdout: at('both'), stderr: at('both') })
+    expect(text('both')).toBe('1\n2\n3\n')
+  })
+
+  test('what was aborted before the start never starts', async () => {
+    const { run, at } = makeScene()
+    const result = await run('touch started', { signal: AbortSignal.abort() })
+    expect(result).toMatchObject({ cancelled: true, code: null, startError: null })
+    expect(existsSync(at('started'))).toBe(false)
+  })
+
+  test('aborting ends the job and everything it started', async () => {
+    const { run, folder, text, at } = makeScene()
+    const stop = new AbortController()
+    const ending = run('echo $ASSAY_TOKEN > token; sleep 300 & touch ready; wait', { signal: stop.signal })
+    await until(() => existsSync(at('ready')), { what: 'the job', dir: folder })
+    stop.abort()
+    expect(await ending).toMatchObject({ cancelled: true, timedOut: false, signal: 'SIGTERM' })
+    expect(processesWith(text('token').trim())).toEqual([])
+  })
+
+  test('a limit beyond the longest timer of Node is not "at once"', async () => {
+    const { run } = makeScene()
+    expect(await run('sleep 0.1', { timeoutMs: 2 ** 40 })).toMatchObject({ code: 0, timedOut: false })
+  })
+
+  test.skipIf(!hasPython)(
+    'a program that waits for all of its children does not wait for our watcher',
+    async () => {
+      const { run, at, text } = makeScene()
+      const program = 'import os\ntry:\n  os.wait()\nexcept ChildProcessError:\n  print("none")'
+      const result = await run(['python3', '-c', program], { stdout: at('out'), timeoutMs: 20_000 })
+      expect(result).toMatchObject({ code: 0, timedOut: false })
+      expect(text('out')).toBe('none\n')
+    },
+  )
+
+  test('the job inherits no descriptor but its own three', async () => {
+    const { run, text } = makeScene()
+    await run(['/bin/sh', '-c', 'for n in 3 4 5 6 7 8 9; do [ -e /proc/$$/fd/$n ] && echo $n; done; true'])
+    expect(text('out')).toBe('')
+  })
+})
+
+describe('nothing outlives a job', () => {
+  const survivors = (scene: ReturnType<typeof makeScene>) => processesWith(scene.text('token').trim())
+  const MARK = 'echo $ASSAY_TOKEN > token;'
+
+  test('a job that ignores SIGTERM is ended at its limit', async () => {
+    const scene = makeScene()
+    const result = await scene.run(`${MARK} trap "" TERM; while :; do sleep 0.05; done`, { timeoutMs: 300 })
+    expect(result).toMatchObject({ code: null, signal: 'SIGKILL', timedOut: true })
+    expect(survivors(scene)).toEqual([])
+  })
+
+  test('a job that obeys SIGTERM at its limit may still say so', async () => {
+    const scene = makeScene()
+    const command = `${MARK} trap "echo bye; exit 7" TERM; while :; do sleep 0.05; done`
+    expect(await scene.run(command, { timeoutMs: 300 })).toMatchObject({ code: 7, timedOut: true })
+    expect(scene.text('out')).toBe('bye\n')
+  })
+
+  test('a child in another session is ended with a job that runs into its limit', async () => {
+    const scene = makeScene()
+    const result = await scene.run(`${MARK} setsid sleep 300 & sleep 300`, { timeoutMs: 500 })
+    expect(result).toMatchObject({ timedOut: true, signal: 'SIGTERM' })
+    expect(survivors(scene)).toEqual([])
+  })
+
+  test('a successful job that leaves a daemon holding its output answers, and the daemon is ended', async () => {
+    const scene = makeScene()
+    const result = await scene.run(`${MARK} echo METRIC t=1.5; setsid sleep 300 &`)
+    expect(result).toMatchObject({ code: 0, signal: null, timedOut: false })
+    expect(scene.text('out')).toBe('METRIC t=1.5\n')
+    expect(survivors(scene)).toEqual([])
+  })
+
+  test('a double-forked daemon without our files is found by its token', async () => {
+    const scene = makeScene()
+    const daemon = "( setsid sh -c 'sleep 300 & touch ready; wait' >/dev/null 2>&1 </dev/null & )"
+    const result = await scene.run(`${MARK} ${daemon}; until [ -e ready ]; do sleep 0.01; done`)
+    expect(result).toMatchObject({ code: 0, strays: 2 })
+    expect(survivors(scene)).toEqual([])
+  })
+
+  test('a daemon that dropped its token is found by the output file it can write to', async () => {
+    const scene = makeScene()
+    const daemon = "setsid env -i /bin/sh -c 'echo $$ > pid; exec sleep 300' &"
+    const result = await scene.run(`${daemon} while [ ! -s pid ]; do sleep 0.01; done`)
+    expect(result).toMatchObject({ code: 0, strays: 1 })
+    expect(alive(Number(scene.text('pid')))).toBe(false)
+  })
+
+  test('someone who only reads the output file is left alone', async () => {
+    const scene = makeScene()
+    const reader = spawn('/bin/sh', ['-c', 'until [ -e out ]; do sleep 0.01; done; exec tail -f out'], {
+      cwd: scene.folder,
+      env: { PATH: process.env.PATH ?? '' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    try {
+      const job = scene.run('echo hello; until [ -e seen ]; do sleep 0.01; done')
+      await new Promise((resolve) => reader.stdout.once('data', resolve))
+      writeFileSync(scene.at('seen'), '')
+      expect(await job).toMatchObject({ code: 0, strays: 0 })
+      expect(alive(reader.pid ?? 0)).toBe(true)
+    } finally {
+      reader.kill('SIGKILL')
+    }
+  })
+
+  test('children left in the group are ended, and are no strays', async () => {
+    const scene = makeScene()
+    expect(await scene.run(`${MARK} sleep 300 & sleep 300 &`)).toMatchObject({ code: 0, strays: 0 })
+    expect(survivors(scene)).toEqual([])
+  })
+
+  test('a daemon that forks anew while it is ended does not get away', async () => {
+    const scene = makeScene()
+    const spread = `spread() { n=$1; while [ $n -gt 0 ]; do setsid sh -c 'sleep 300' & n=$((n-1)); done; }; spread 20`
+    expect(await scene.run(`${MARK} ${spread}`)).toMatchObject({ code: 0 })
+    expect(survivors(scene)).toEqual([])
+  })
+
+  test('the watcher is gone after a normal end', async () => {
+    const scene = makeScene()
+    await scene.run('echo $$ > group')
+    const ids = (await execute({ argv: ['ps', '-eo', 'pgid=,stat='] })).stdout.toString()
+    expect(ids).toMatch(/^ *\d+ +[A-Z]/m)
+    expect(ids).not.toMatch(new RegExp(`^ *${scene.text('group').trim()} +[^Z]`, 'm'))
+  })
+
+  test('a job dies with the process that supervises it, even by SIGKILL, even after its own SIGTERM', async () => {
+    const scene = makeScene()
+    const program = await bundle(
+      `import { supervise } from './process.ts'; await supervise(JSON.parse(process.argv[2]))`,
+      scene.folder,
+    )
+    const job = scene.job(
+      'echo $ASSAY_TOKEN > token; trap "" TERM; kill 0; touch ready; while :; do sleep 0.05; done',
+    )
+    const supervisor = spawn(process.execPath, [program, JSON.stringify(job)], { stdio: 'inherit' })
+    await until(() => existsSync(scene.at('ready')), { what: 'the job', dir: scene.folder })
+    expect(survivors(scene)).not.toEqual([])
+    supervisor.kill('SIGKILL')
+    await until(() => survivors(scene).length === 0, { what: 'the end of the job' })
+  })
+
+  test('the token of an outer run stays visible in an inner one', async () => {
+    const scene = makeScene()
+    process.env.ASSAY_TOKEN = 'outer'
+    try {
+      await scene.run(MARK)
+    } finally {
+      delete process.env.ASSAY_TOKEN
+    }
+    expect(scene.text('token')).toMatch(/^outer\.[0-9a-f]{32}\n$/)
+  })
+})
+
+describe('output and cost', () => {
+  test('a flood is ended, and head and tail are kept around a line that counts the rest', async () => {
+    const { run, at, text } = makeScene()
+    const result = await run('echo first; yes', { outputCap: 1_000_000 })
+    expect(result).toMatchObject({ outputCut: true, timedOut: false, signal: 'SIGKILL' })
+    const out = text('out')
+    expect(out.startsWith('first\ny\n')).toBe(true)
+    expect(out).toMatch(/\n\[assay: \d+ bytes cut here\]\n/)
+    const line = /\n\[assay: (\d+) bytes cut here\]\n/.exec(out)
+    expect(statSync(at('out')).size).toBe(65_536 + 262_144 + (line?.[0].length ?? 0))
+    expect(Number(line?.[1])).toBeGreaterThan(1_000_000 - 65_536 - 262_144)
+  })
+
+  test('a flood that ended before anyone looked is over the cap all the same', async () => {
+    const { run } = makeScene()
+    const result = await run('head -c 600 /dev/zero; head -c 600 /dev/zero >&2', { outputCap: 1000 })
+    expect(result).toMatchObject({ code: 0, outputCut: true })
+    expect(await run('head -c 1000 /dev/zero', { outputCap: 1000 })).toMatchObject({ outputCut: false })
+  })
+
+  test('CPU time is that of the job and of the children it waited for, not the time it slept', async () => {
+    const { run } = makeScene()
+    const busy = 'const e = process.cpuUsage(); while (process.cpuUsage(e).user < 300000);'
+    const worked = await run(`${JSON.stringify(process.execPath)} -e '${busy}'; true`)
+    expect(worked.cpuMs).toBeGreaterThanOrEqual(290)
+    const slept = await run('sleep 0.4')
+    expect(slept.cpuMs).toBeLessThan(290)
+  })
+
+  test('CPU time is unknown when another child lived at the same time', async () => {
+    const one = makeScene()
+    const two = makeScene()
+    const both = await Promise.all([one.run('sleep 0.1'), two.run('sleep 0.1')])
+    expect(both.map((result) => result.cpuMs)).toEqual([null, null])
+    expect((await one.run('true')).cpuMs).not.toBeNull()
+  })
+
+  test('peak memory sees what a grandchild held and gave back', async () => {
+    const { run } = makeScene()
+    const program = 'let b = Buffer.alloc(200 * 1024 * 1024, 1); setTimeout(() => { b = null }, 250)'
+    const { peakMb } = await run(`${JSON.stringify(process.execPath)} -e '${program}'; true`)
+    expect(peakMb).toBeGreaterThan(200)
+    expect(peakMb).toBeLessThan(1000)
+  })
+})
+
+describe('proof of death', () => {
+  test('a live process is itself; another start time, or none, is dead; another host is not provable', () => {
+    const self = identify()
+    if (self === null) throw new Error('no identity')
+    expect(self).toMatchObject({ pid: process.pid, host: hostname() })
+    expect(isAlive(self)).toBe(true)
+    expect(isAlive({ ...self, started: `1${self.started}` })).toBe(false)
+    expect(isAlive({ ...self, pid: 2 ** 22 + 1 })).toBe(false)
+    expect(isAlive({ ...self, pid: 2 ** 22 + 1, host: 'elsewhere' })).toBe(true)
+  })
+
+  test('a zombie is dead', async () => {
+    const parent = spawn('/bin/sh', ['-c', 'sh -c "read -r _" & echo $!; exec sleep 300'], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
+    try {
+      const pid = Number(await new Promise<Buffer>((resolve) => parent.stdout.once('data', resolve)))
+      await until(() => readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z'), { what: 'a zombie' })
+      expect(identify(pid)).toBeNull()
+      expect(isAlive({ pid, started: '1', host: hostname() })).toBe(false)
+    } finally {
+      parent.kill('SIGKILL')
+    }
+  })
+
+  test('ps tells the same start for one process, whatever the caller’s zone and language', () => {
+    const before = startedByPs(process.pid)
+    const zone = process.env.TZ
+    process.env.TZ = 'Pacific/Kiritimati'
+    try {
+      expect(startedByPs(process.pid)).toBe(before)
+    } finally {
+      if (zone === undefined) delete process.env.TZ
+      else process.env.TZ = zone
+    }
+    expect(before).toMatch(/^\w{3} \w{3} \d+ \d\d:\d\d:\d\d \d{4}$/)
+    expect(startedByPs(2 ** 22 + 1)).toBeNull()
+  })
+
+  test('a program name with spaces and brackets does not shift the fields', () => {
+    const fields = Array.from({ length: 50 }, (_, index) => index + 3)
+    const text = `42 (a) b) ${['S', ...fields.slice(1)].join(' ')}`
+    expect(parseStat(text)).toEqual({ state: 'S', group: 5, started: 22, childrenCpuMs: (16 + 17) * 10 })
+  })
+})
+
+describe('other ways to start', () => {
+  test('execute answers although a daemon keeps the pipe open', async () => {
+    const scene = makeScene()
+    const result = await execute({
+      argv: ['/bin/sh', '-c', 'echo hi; sleep 300 & echo $! > pid'],
+      cwd: scene.folder,
+    })
+    process.kill(Number(scene.text('pid')), 'SIGKILL')
+    expect({ ...result, stdout: result.stdout.toString() }).toMatchObject({
+      code: 0,
+      stdout: 'hi\n',
+      timedOut: false,
+    })
+  })
+
+  test('execute never rejects: too long a command, a missing program, an abort before the start', async () => {
+    expect(await execute({ argv: ['true', 'x'.repeat(3_000_000)] })).toMatchObject({
+      startError: { code: 'E2BIG' },
+    })
+    expect(await execute({ argv: ['no-such-program'] })).toMatchObject({ startError: { code: 'ENOENT' } })
+    expect(await execute({ argv: ['true'], signal: AbortSignal.abort() })).toMatchObject({
+      cancelled: true,
+      code: null,
+    })
+  })
+
+  test('execute keeps so much of a stream and says that it cut', async () => {
+    const result = await execute({ argv: ['/bin/sh', '-c', 'printf 12345; printf abc >&2'], maxBytes: 4 })
+    expect([result.stdout.toString(), result.stderr.toString(), result.cut]).toEqual(['1234', 'abc', true])
+  })
+
+  test('a detached worker lives in its own session and writes to its log', async () => {
+    const scene = makeScene()
+    const { pid } = startDetached({
+      argv: ['/bin/sh', '-c', 'echo out; echo err >&2; ps -o sid= -p $$; touch done'],
+      cwd: scene.folder,
+      env: { PATH: process.env.PATH },
+      logFile: scene.at('log'),
+    })
+    await until(() => existsSync(scene.at('done')), { what: 'the worker', dir: scene.folder })
+    expect(scene.text('log').split(/\s+/).filter(Boolean)).toEqual(['out', 'err', String(pid)])
+    expect(() => startDetached({ argv: ['/no/such'], cwd: '/', env: {}, logFile: scene.at('log') })).toThrow(
+      '/no/such',
+    )
+  })
+
+  test('a channel delivers every message before it tells the end', async () => {
+    const scene = makeScene()
+    writeFileSync(
+      scene.at('child.mjs'),
+      `process.on('message', (n) => { for (let i = 0; i < n; i++) process.send({ i }); process.send('last', () => process.exit(5)) })`,
+    )
+    const channel = startWithChannel({
+      argv: [process.execPath, scene.at('child.mjs')],
+      cwd: scene.folder,
+      env: process.env,
+    })
+    const got: unknown[] = []
+    channel.onMessage((message) => got.push(message))
+    channel.send(500)
+    expect(await channel.ended).toMatchObject({ code: 5, signal: null, cancelled: false })
+    expect([got.length, got[0], got[499], got[500]]).toEqual([501, { i: 0 }, { i: 499 }, 'last'])
+    channel.send('nobody hears this')
+  })
+
+  test('killing a channel ends the child and what it started', async () => {
+    const scene = makeScene()
+    symlinkSync(process.execPath, scene.at('node'))
+    writeFileSync(
+      scene.at('child.mjs'),
+      `import { spawn } from 'node:child_process'; const c = spawn('sleep', ['300']); process.send(c.pid); setInterval(() => {}, 1000)`,
+    )
+    const channel = startWithChannel({
+      argv: [scene.at('node'), scene.at('child.mjs')],
+      cwd: scene.folder,
+      env: process.env,
+    })
+    const pid = await new Promise<number>((resolve) =>
+      channel.onMessage((message) => resolve(message as number)),
+    )
+    channel.kill()
+    expect(await channel.ended).toMatchObject({ code: null, signal: 'SIGKILL', cancelled: true })
+    await until(() => !alive(pid), { what: 'the end of the grandchild' })
+    const missing = startWithChannel({ argv: ['/no/such'], cwd: '/', env: {} })
+    expect(await missing.ended).toMatchObject({ startError: { code: 'ENOENT' } })
+  })
+})

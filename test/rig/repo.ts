@@ -1,0 +1,59 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { isolatedEnv, makeTemp } from './temp.ts'
+
+/** Path → text, or text with a mode. */
+export type Files = Record<string, string | { text: string; mode: number }>
+
+/** A real repository in a fresh folder. */
+export interface Repo {
+  dir: string
+  env: NodeJS.ProcessEnv
+  /** Runs git here and returns what it printed, without the final newline. Throws when git fails. */
+  git: (...args: string[]) => string
+  path: (...parts: string[]) => string
+  read: (path: string) => string
+  write: (files: Files) => void
+  /** Writes the files, adds everything and commits it; returns the commit. */
+  commit: (message: string, files?: Files) => string
+}
+
+/** A repository on branch `main` with one commit of `files`, then one of each entry of `commits`. */
+export function makeRepo({ files, commits = [] }: { files: Files; commits?: Files[] }): Repo {
+  const env = isolatedEnv()
+  const dir = makeTemp('repo')
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { cwd: dir, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).replace(
+      /\n$/,
+      '',
+    )
+  const write = (entries: Files) => {
+    for (const [path, entry] of Object.entries(entries)) {
+      const file = join(dir, path)
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, typeof entry === 'string' ? entry : entry.text)
+      if (typeof entry !== 'string') chmodSync(file, entry.mode)
+    }
+  }
+  const commit = (message: string, entries: Files = {}) => {
+    write(entries)
+    git('add', '--all')
+    git('commit', '--quiet', '--allow-empty', '--message', message)
+    return git('rev-parse', 'HEAD')
+  }
+  git('init', '--quiet', '--initial-branch=main')
+  git('config', 'user.name', 'Rig')
+  git('config', 'user.email', 'rig@example.invalid')
+  commit('first', files)
+  for (const [index, entries] of commits.entries()) commit(`commit ${index + 2}`, entries)
+  return {
+    dir,
+    env,
+    git,
+    path: (...parts) => join(dir, ...parts),
+    read: (path) => readFileSync(join(dir, path), 'utf8'),
+    write,
+    commit,
+  }
+}

@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { build } from '../../scripts/build.mjs'
+import { assay } from '../rig/assay.ts'
+import { plantCli } from '../rig/planted-cli.ts'
+
+const BUILD = new URL('../../scripts/build.mjs', import.meta.url).href
+
+const says = (word: string) =>
+  `export const run = async () => ({ ok: true, value: { data: ${JSON.stringify(word)}, text: () => ${JSON.stringify(word)} } })`
+const status = (root: string) => assay(['status'], { cwd: root, bin: join(root, 'bin', 'assay.cjs') })
+const chunks = (root: string) =>
+  readdirSync(join(root, 'bin', 'lib')).filter((name) => name.startsWith('status-'))
+
+test('an unchanged tree is built again, or a change is not noticed', async () => {
+  const root = plantCli({ status: says('one') })
+  expect(await build({ root })).toBe(true)
+  expect(await build({ root })).toBe(false)
+  expect((await status(root)).stdout).toBe('one\n')
+  writeFileSync(join(root, 'cli', 'commands', 'status.ts'), says('two'))
+  expect(await build({ root })).toBe(true)
+  expect((await status(root)).stdout).toBe('two\n')
+  expect(await build({ root, force: true })).toBe(true)
+})
+
+test('a running process loses the chunks of the build that it started from, or old ones are never removed', async () => {
+  const root = plantCli({ status: says('one') })
+  await build({ root })
+  const [before = ''] = chunks(root)
+  writeFileSync(join(root, 'cli', 'commands', 'status.ts'), says('two'))
+  await build({ root })
+  expect(chunks(root)).toContain(before)
+  utimesSync(join(root, 'bin', 'lib', before), 0, 0)
+  writeFileSync(join(root, 'cli', 'commands', 'status.ts'), says('three'))
+  await build({ root })
+  expect(chunks(root)).not.toContain(before)
+  expect(chunks(root).length).toBe(2)
+  await build({ root, force: true })
+  expect(chunks(root).length).toBe(1)
+})
+
+test('two builds at once, or a build after one that was killed, get in each other’s way', async () => {
+  const root = plantCli({ status: says('one') })
+  mkdirSync(join(root, 'node_modules'), { recursive: true })
+  // Above the highest pid of any system: the owner is dead.
+  writeFileSync(join(root, 'node_modules', '.assay-build.lock'), '999999999\n')
+  const script = `import { build } from ${JSON.stringify(BUILD)}; console.log(await build({ root: ${JSON.stringify(root)} }))`
+  const start = () => promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script])
+  const built = await Promise.all([start(), start(), start()])
+  expect(built.map(({ stdout }) => stdout).sort()).toEqual(['false\n', 'false\n', 'true\n'])
+  expect((await status(root)).stdout).toBe('one\n')
+  expect(existsSync(join(root, 'node_modules', '.assay-build.lock'))).toBe(false)
+})
+
+test('a build that fails replaces one that works', async () => {
+  const root = plantCli({ status: says('one') })
+  await build({ root })
+  const main = readFileSync(join(root, 'bin', 'lib', 'main.mjs'), 'utf8')
+  writeFileSync(join(root, 'cli', 'commands', 'status.ts'), 'export const run = (')
+  await expect(build({ root })).rejects.toThrow('cli/commands/status.ts:1')
+  expect(readFileSync(join(root, 'bin', 'lib', 'main.mjs'), 'utf8')).toBe(main)
+  expect((await status(root)).stdout).toBe('one\n')
+})

@@ -1,0 +1,11 @@
+import type { Candidate } from '../../cli/search/policy.ts'
+
+/** A candidate with what a test cares about; the rest follows from its number. */
+export function candidate(number: number, given: Partial<Candidate> = {}): Candidate {
+  const id = `exp_${String(number).padStart(4, '0')}`
+  const score = given.score ?? 0
+  return { id, parent: null, value: score, score, tasks: null, children: 0, order: id, ...given }
+}
+
+export const scored = (...scores: number[]): Candidate[] =>
+  scores.map((score, number) => candidate(number, { score }))

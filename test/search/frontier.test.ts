@@ -1,0 +1,75 @@
+import { expect, it } from 'vitest'
+import { eligibility, type FrontierNode, frontierOf } from '../../cli/search/frontier.ts'
+
+const node = (id: string, parent: string | null, given: Partial<FrontierNode> = {}): FrontierNode => ({
+  id,
+  parent,
+  status: 'kept',
+  value: 1,
+  tasks: null,
+  epoch: 1,
+  confirmed: true,
+  flagged: false,
+  order: id,
+  ...given,
+})
+const NOISY = { direction: 'minimize', epoch: 1, deterministic: false } as const
+
+it('lets in what is kept, confirmed, of this epoch, and the baseline without a confirmation', () => {
+  const nodes = [
+    node('base', null, { confirmed: false }),
+    node('good', 'base'),
+    node('rejected', 'base', { status: 'rejected' }),
+    node('pruned', 'base', { status: 'pruned' }),
+    node('under_pruned', 'pruned'),
+    node('unconfirmed', 'base', { confirmed: false }),
+    node('old', 'base', { epoch: 0 }),
+    node('flagged', 'base', { flagged: true }),
+    node('valueless', 'base', { value: null }),
+  ]
+  expect(frontierOf(nodes, NOISY).map(({ id }) => id)).toEqual(['base', 'good', 'under_pruned'])
+  expect(Object.fromEntries(eligibility(nodes, NOISY))).toEqual({
+    rejected: 'not_kept',
+    pruned: 'not_kept',
+    unconfirmed: 'unconfirmed',
+    old: 'other_epoch',
+    flagged: 'flagged',
+    valueless: 'no_value',
+  })
+})
+
+it('needs no confirmation where nothing is random', () => {
+  const nodes = [node('a', 'base', { confirmed: false })]
+  expect(frontierOf(nodes, { ...NOISY, deterministic: true })).toHaveLength(1)
+})
+
+it('turns the score round for a metric that is minimised, counts children of every status', () => {
+  const nodes = [
+    node('a', null, { value: 4 }),
+    node('b', 'a', { value: 3, status: 'failed' }),
+    node('c', 'a'),
+  ]
+  expect(frontierOf(nodes, NOISY)[0]).toEqual({
+    id: 'a',
+    parent: null,
+    value: 4,
+    score: -4,
+    tasks: null,
+    children: 2,
+    order: 'a',
+  })
+  expect(frontierOf(nodes, { ...NOISY, direction: 'maximize' })[0]?.score).toBe(4)
+})
+
+it('shuts out everything below a revoked node, in a chain of 20,000 and in any order', () => {
+  const chain = Array.from({ length: 20_000 }, (_, at) =>
+    node(`n${at}`, at === 0 ? null : `n${at - 1}`, at === 5_000 ? { status: 'revoked' } : {}),
+  )
+  expect(frontierOf(chain, NOISY)).toHaveLength(5_000)
+  expect(frontierOf([...chain].reverse(), NOISY)).toHaveLength(5_000)
+  expect(eligibility(chain, NOISY).get('n19999')).toBe('revoked_ancestor')
+})
+
+it('ends on a cycle of broken data', () => {
+  expect(frontierOf([node('a', 'b'), node('b', 'a')], NOISY)).toHaveLength(2)
+})

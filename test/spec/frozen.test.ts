@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { canonical } from '../../cli/spec/frozen.ts'
+import { frozenHash, specHash } from '../../cli/spec/hash.ts'
+import { LEAST, specOf } from './source.ts'
+
+const hashes = (text: string) => ({ spec: specHash(specOf(text)), frozen: frozenHash(specOf(text)) })
+const least = hashes(LEAST)
+
+it('canonical JSON does not depend on the order of keys, and keeps the order of lists', () => {
+  expect(canonical({ b: [2, 1, { d: null, c: 'é"' }], a: true, B: undefined })).toBe(
+    '{"a":true,"b":[2,1,{"c":"é\\"","d":null}]}',
+  )
+})
+
+describe('the frozen hash', () => {
+  it.each([
+    ['a comment', `# hi\n${LEAST}`],
+    ['another order', LEAST.split('\n').reverse().join('\n')],
+    ['quotes and JSON', LEAST.replace('Parse faster.', '"Parse faster."').replace('[src/**]', '["src/**"]')],
+    ['a default that is written out', `${LEAST}noise: { calibrate: 5 }\nloop: { width: 4 }\n`],
+    ['another spelling of a quantity', LEAST.replace('node bench.js', 'node bench.js, timeout: 600s')],
+  ])('and the hash of the spec do not change by %s', (_, text) => {
+    expect(hashes(text)).toEqual(least)
+  })
+
+  it.each([
+    ['name', LEAST.replace('faster-parser', 'other')],
+    ['goal', LEAST.replace('Parse faster.', 'Other.')],
+    ['instructions', `${LEAST}instructions: { rules: [r] }\n`],
+    ['search', `${LEAST}search: { k: 6 }\n`],
+    ['loop', `${LEAST}loop: { width: 5 }\n`],
+    ['budget', `${LEAST}budget: { hours: 1 }\n`],
+    ['agent', `${LEAST}agent: { host: command, command: x }\n`],
+    ['skills', `${LEAST}skills: [s]\n`],
+  ])('does not change by the live part %s, but the hash of the spec does', (_, text) => {
+    expect(hashes(text).frozen).toBe(least.frozen)
+    expect(hashes(text).spec).not.toBe(least.spec)
+  })
+
+  it.each([
+    ['scope', LEAST.replace('src/**', 'lib/**')],
+    ['worktree', `${LEAST}worktree: { build: { command: make } }\n`],
+    ['measure', LEAST.replace('bench.js', 'bench2.js')],
+    ['measure.environment', LEAST.replace('bench.js', 'bench.js, environment: { set: { A: b } }')],
+    ['metric', LEAST.replace('minimize', 'maximize')],
+    ['metric.min_improvement', LEAST.replace('minimize', 'minimize, min_improvement: 1%')],
+    ['tasks', `${LEAST}tasks: { aggregate: sum }\n`],
+    ['constraints', `${LEAST}constraints: [{ metric: a, op: "<", value: 1 }]\n`],
+    ['tie_breakers', `${LEAST}tie_breakers: [{ metric: a, direction: minimize }]\n`],
+    ['gates', `${LEAST}gates: [{ name: a, command: b }]\n`],
+    ['noise', `${LEAST}noise: { mode: deterministic }\n`],
+  ])('changes by the frozen part %s', (_, text) => {
+    expect(hashes(text).frozen).not.toBe(least.frozen)
+  })
+
+  it('is this very value for ever, or every stored run would look edited', () => {
+    expect(least.frozen).toBe('3238e937f58dda676c5ca276977a82e7fd724e309fcaafea82445b9ff6a4d6da')
+  })
+})

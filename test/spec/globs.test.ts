@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest'
+import { checkGlobs } from '../../cli/spec/globs.ts'
+import { LEAST, problemsOf } from './source.ts'
+
+const FILES = ['src/deep/a.ts', 'lib/b.ts', 'bench/run.js', 'README.md']
+const check = (scope: string, files = FILES, prefix = '') =>
+  checkGlobs({ text: LEAST.replace('{ mutable: [src/**] }', scope), file: 'assay.yaml' }, prefix, files)
+
+it('tells what each glob matches and what a candidate may change after all', () => {
+  expect(check('{ mutable: [src/**, lib/*], immutable: [lib/b.ts, bench/**] }')).toEqual({
+    ok: true,
+    value: {
+      mutable: [
+        { glob: 'src/**', matched: ['src/deep/a.ts'] },
+        { glob: 'lib/*', matched: ['lib/b.ts'] },
+      ],
+      immutable: [
+        { glob: 'lib/b.ts', matched: ['lib/b.ts'] },
+        { glob: 'bench/**', matched: ['bench/run.js'] },
+      ],
+      files: ['src/deep/a.ts'],
+      warnings: [],
+    },
+  })
+})
+
+it.each([
+  ['{ mutable: [src/**, scr/**] }', '4:28 `scr/**` matches no file → did you mean `src/**`?'],
+  ['{ mutable: [src] }', '4:20 `src` matches no file → `src` is a folder: did you mean `src/**`?'],
+  ['{ mutable: [src/] }', '4:20 `src/` matches no file → `src` is a folder: did you mean `src/**`?'],
+  [
+    '{ mutable: [src/*.ts] }',
+    '4:20 `src/*.ts` matches no file → `src` exists, but no file in it fits: `**` also looks into its sub-folders',
+  ],
+  ['{ mutable: [lib/c.ts] }', '4:20 `lib/c.ts` matches no file → did you mean `lib/b.ts`?'],
+  [
+    '{ mutable: [zzzzzzzzzzzz/**] }',
+    '4:20 `zzzzzzzzzzzz/**` matches no file → globs count from the folder of the spec',
+  ],
+])('a dead glob is refused where it stands, with the nearest thing that exists: %s', (scope, problem) => {
+  const checked = check(scope)
+  expect(problemsOf(checked)).toEqual([problem])
+  expect(!checked.ok && checked.problem.code).toBe('glob_matches_nothing')
+})
+
+it('a scope in which everything is immutable is refused', () => {
+  const checked = check('{ mutable: [src/**], immutable: ["**/*.ts"] }')
+  expect(problemsOf(checked)).toEqual([
+    '4:40 every file that `mutable` matches is immutable, so no candidate could change anything → narrow `immutable`',
+  ])
+  expect(!checked.ok && checked.problem.code).toBe('nothing_mutable')
+})
+
+it('a dead glob under immutable is only a warning, since its files may still be made', () => {
+  const checked = check('{ mutable: [src/**], immutable: [bnch/**] }')
+  expect(checked.ok && checked.value.warnings).toEqual([
+    'bnch/** under immutable matches no file: did you mean `bench/**`?',
+  ])
+})
+
+it('globs count from the folder of the spec', () => {
+  const checked = check('{ mutable: [src/**] }', ['src/x', 'p/src/y'], 'p')
+  expect(checked.ok && checked.value.files).toEqual(['p/src/y'])
+})

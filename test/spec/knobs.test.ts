@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import { KNOB_PATHS, knobsOf, readKnob } from '../../cli/spec/knobs.ts'
+import { warningsOf } from '../../cli/spec/warnings.ts'
+import { closest, editDistance } from '../../cli/spec/words.ts'
+import { LEAST, specOf } from './source.ts'
+
+const OTHER = `${LEAST}search: { policy: softmax, k: 11, max_attempts: 12 }
+loop: { width: 13, depth: 14, stall: 15, revise: 16, ideate: { stall: 17, keeps: 18 }, scan: { batch: 19, max: 20 } }
+budget: { experiments: 21, hours: 22, failures: 23 }
+`
+const OTHER_KNOBS = {
+  max_attempts: 12,
+  policy: 'softmax',
+  k: 11,
+  width: 13,
+  depth: 14,
+  stall: 15,
+  revise: 16,
+  ideate_stall: 17,
+  ideate_keeps: 18,
+  scan_batch: 19,
+  scan_max: 20,
+  experiments: 21,
+  hours: 22,
+  failures: 23,
+}
+
+describe('a knob', () => {
+  it('is taken from its own place in the spec', () => {
+    expect(knobsOf(specOf(OTHER))).toEqual(OTHER_KNOBS)
+  })
+
+  it.each(Object.entries(OTHER_KNOBS))(
+    '%s is read from the text %s by its name and by its place',
+    (name, value) => {
+      expect(readKnob(name, String(value))).toEqual({ ok: true, value: { [name]: value } })
+      expect(readKnob(KNOB_PATHS[name as keyof typeof KNOB_PATHS], String(value))).toEqual({
+        ok: true,
+        value: { [name]: value },
+      })
+    },
+  )
+
+  it('that is a cap can be taken away, another cannot', () => {
+    expect(readKnob('hours', 'none')).toEqual({ ok: true, value: { hours: null } })
+    expect(readKnob('width', 'none').ok).toBe(false)
+  })
+
+  it.each([
+    ['width', '65', 'knob_invalid', 'write a whole number from 1 to 64'],
+    ['width', 'wide', 'knob_invalid', 'write a whole number'],
+    ['policy', 'sofmax', 'knob_invalid', 'did you mean `softmax`?'],
+    ['width', '', 'knob_invalid', 'write a whole number, or remove the line'],
+    ['width', '[', 'knob_invalid', undefined],
+    ['width', '['.repeat(10_000), 'knob_invalid', 'write one word or number'],
+    ['widht', '2', 'knob_unknown', 'did you mean `width`?'],
+    ['loop.widht', '2', 'knob_unknown', 'did you mean `loop.width`?'],
+    ['measure.command', 'x', 'knob_unknown', undefined],
+  ])('%s = %s is refused with the fix', (name, text, code, hint) => {
+    const read = readKnob(name, text)
+    expect(read).toMatchObject({ ok: false, problem: { kind: 'usage', code } })
+    if (hint !== undefined) expect(!read.ok && read.problem.hint).toContain(hint)
+  })
+})
+
+describe('what a valid spec leaves open', () => {
+  it('is told once each', () => {
+    const spec = specOf(
+      LEAST.replace('[src/**] }', '[src/**], immutable: [src/**] }').replace('bench.js', 'b, slots: 2'),
+    )
+    expect(warningsOf(spec)).toEqual([
+      'src/** is both mutable and immutable: immutable wins, so no candidate may change it',
+      'no gate and no constraint is declared: a candidate that breaks the code but scores well is kept',
+      'no budget is set: the loop ends by itself only at the target or when it stalls',
+      '2 measurements may run at once: timings disturb each other',
+    ])
+  })
+
+  it('is nothing when a gate and a budget are declared', () => {
+    expect(warningsOf(specOf(`${LEAST}gates: [{ name: a, command: b }]\nbudget: { hours: 1 }\n`))).toEqual([])
+  })
+})
+
+describe('the word that was meant', () => {
+  it.each([
+    ['', 'abc', 3],
+    ['abc', 'abc', 0],
+    ['minimise', 'minimize', 1],
+    ['widht', 'width', 1],
+    ['kitten', 'sitting', 3],
+  ])('%s is so many edits from %s: %i', (a, b, distance) => {
+    expect(editDistance(a, b)).toBe(distance)
+  })
+
+  it('is the nearest one, and none when all are far', () => {
+    expect(closest('MINIMISE', ['maximize', 'minimize'])).toBe('minimize')
+    expect(closest('dollars', ['hours', 'experiments'])).toBe(null)
+  })
+})

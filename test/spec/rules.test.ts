@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest'
+import { type Change, judgeScope, matchGlobs, scopeOf } from '../../cli/spec/rules.ts'
+import type { ScopeConfig } from '../../cli/spec/spec.ts'
+
+const scope = (mutable: string[], immutable: string[] = [], limits = {}): ScopeConfig => ({
+  mutable,
+  immutable,
+  limits: { files: null, lines: null, types: null, ...limits },
+})
+const change = (path: string, more: Partial<Change> = {}): Change => ({
+  path,
+  status: 'M',
+  oldMode: '100644',
+  newMode: '100644',
+  added: 1,
+  removed: 1,
+  ...more,
+})
+
+describe('the area of a path', () => {
+  it.each([
+    ['src/a.ts', 'mutable'],
+    ['src/.hidden/a', 'mutable'],
+    ['src/bench/a.ts', 'immutable'],
+    ['src', 'mutable'],
+    ['srcs/a.ts', 'outside'],
+    ['SRC/a.ts', 'outside'],
+    ['README.md', 'outside'],
+    ['assay.yaml', 'immutable'],
+    ['.assay/runs/x', 'immutable'],
+    ['src/.assay/x', 'immutable'],
+    ['src/assay.yaml', 'mutable'],
+  ])('%s is %s', (path, area) => {
+    expect(scopeOf(scope(['src/**'], ['**/bench/**']), '')(path)).toBe(area)
+  })
+
+  it('of the spec itself is immutable even when everything is mutable', () => {
+    const areaOf = scopeOf(scope(['**']), '')
+    expect(['assay.yaml', '.assay/x', 'a', '.a/b'].map(areaOf)).toEqual([
+      'immutable',
+      'immutable',
+      'mutable',
+      'mutable',
+    ])
+  })
+
+  it('counts globs from the folder of the spec, also one with special characters, and paths from the root', () => {
+    const areaOf = scopeOf(scope(['src/**', './lib/*.ts']), 'packages/[core]')
+    expect(
+      [
+        'packages/[core]/src/a.ts',
+        'packages/[core]/lib/a.ts',
+        'packages/[core]/assay.yaml',
+        'src/a.ts',
+        'packages/c/src/a.ts',
+        'packages/[core]2/src/a.ts',
+      ].map(areaOf),
+    ).toEqual(['mutable', 'mutable', 'immutable', 'outside', 'outside', 'outside'])
+  })
+
+  it('takes a path that is written out as itself, brackets and all', () => {
+    const areaOf = scopeOf(scope(['app/[id].ts']), '')
+    expect(['app/[id].ts', 'app/i.ts', 'app/x.ts'].map(areaOf)).toEqual(['mutable', 'mutable', 'outside'])
+  })
+})
+
+describe('the judgement of a candidate', () => {
+  const rules = scope(['src/**'], ['src/fixed/**'])
+  const judge = (changes: Change[], config = rules) => judgeScope(changes, config, scopeOf(config, ''))
+
+  it('names each path that is out of scope with the reason', () => {
+    expect(
+      judge([
+        change('src/ok.ts'),
+        change('README.md'),
+        change('src/fixed/a.ts', { status: 'D', newMode: '000000' }),
+        change('src/link', { status: 'A', oldMode: '000000', newMode: '120000' }),
+        change('src/file-to-link', { status: 'T', newMode: '120000' }),
+        change('src/module', { status: 'A', oldMode: '000000', newMode: '160000' }),
+        change('src/gone-module', { status: 'D', oldMode: '160000', newMode: '000000' }),
+        change('other/mode.sh', { newMode: '100755', added: 0, removed: 0 }),
+      ]),
+    ).toEqual({
+      out_of_scope: [
+        { path: 'README.md', why: 'outside of mutable' },
+        { path: 'src/fixed/a.ts', why: 'immutable' },
+        { path: 'src/link', why: 'a symbolic link' },
+        { path: 'src/file-to-link', why: 'a symbolic link' },
+        { path: 'src/module', why: 'a submodule' },
+        { path: 'src/gone-module', why: 'a submodule' },
+        { path: 'other/mode.sh', why: 'outside of mutable' },
+      ],
+      over_limit: [],
+    })
+  })
+
+  it('lets a link go, a mode change and a new file through when they are in scope', () => {
+    const changes = [
+      change('src/a', { status: 'D', oldMode: '120000', newMode: '000000' }),
+      change('src/b.sh', { newMode: '100755', added: 0, removed: 0 }),
+      change('src/new.ts', { status: 'A', oldMode: '000000' }),
+    ]
+    expect(judge(changes)).toEqual({ out_of_scope: [], over_limit: [] })
+  })
+
+  it('counts up to each limit and not one further; binary files have no lines', () => {
+    const limited = scope(['src/**'], [], { files: 2, lines: 4, types: ['.ts'] })
+    const two = [change('src/a.ts'), change('src/b.ts')]
+    expect(judge(two, limited).over_limit).toEqual([])
+    expect(judge([...two, change('src/c.bin', { added: null, removed: null })], limited).over_limit).toEqual([
+      { limit: 'files', value: 3, max: 2 },
+      { limit: 'types', value: 'src/c.bin', max: ['.ts'] },
+    ])
+    expect(judge([change('src/a.ts', { added: 5, removed: 0 })], limited).over_limit).toEqual([
+      { limit: 'lines', value: 5, max: 4 },
+    ])
+  })
+})
+
+it('the match of globs keeps the order of both, and answers with paths from the root', () => {
+  const paths = ['p/src/a.ts', 'p/src/.b', 'p/c.ts', 'q/src/a.ts']
+  expect(matchGlobs(['src/*', '*.ts', 'nope/**'], 'p', paths)).toEqual([
+    { glob: 'src/*', matched: ['p/src/a.ts', 'p/src/.b'] },
+    { glob: '*.ts', matched: ['p/c.ts'] },
+    { glob: 'nope/**', matched: [] },
+  ])
+})

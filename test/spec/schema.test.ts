@@ -1,0 +1,162 @@
+import { readFileSync } from 'node:fs'
+import { Ajv } from 'ajv'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { specJsonSchema } from '../../cli/spec/json-schema.ts'
+import { keyTable } from '../../cli/spec/key-table.ts'
+import { readSpec } from '../../cli/spec/read.ts'
+import { TEMPLATE } from '../../cli/spec/template.ts'
+import { LEAST, problemsIn } from './source.ts'
+import { anySpec } from './written.ts'
+
+const reference = (name: string) => readFileSync(new URL(`../../references/${name}`, import.meta.url), 'utf8')
+const validate = new Ajv({ strict: true, strictRequired: false, strictTypes: false }).compile(
+  JSON.parse(reference('spec.schema.json')),
+)
+
+const VALID = [
+  LEAST,
+  TEMPLATE,
+  `${LEAST}agent: { host: command, command: [a, --print] }\n`,
+  `${LEAST}budget: { hours: 0.5 }\n`,
+  `${LEAST}loop: { revise: 0 }\n`,
+  `${LEAST}constraints: [{ metric: a, op: "!=", value: false }]\n`,
+]
+
+const INVALID = [
+  'loop: { width: 0 }',
+  'loop: { width: 65 }',
+  'loop: { width: 1.5 }',
+  'loop: { depth: 21 }',
+  'loop: { stall: 0 }',
+  'loop: { meta: { every: 5m } }',
+  'loop:',
+  'noise: { mode: paired }',
+  'noise: { calibrate: 1 }',
+  'budget: { hours: 0 }',
+  'budget: { experiments: "100" }',
+  'budget: { usd: 20 }',
+  'skills: finetuning',
+  'skills: [1]',
+  'gates: [{ name: a }]',
+  'gates: [{ name: a, command: [] }]',
+  'gates: [{ name: "", command: x }]',
+  'gates: [{ name: a, command: x, timeout: 0s }]',
+  'gates: [{ name: a, command: x, timeout: 100h }]',
+  'gates: [{ name: a, command: x, timeout: 10 }]',
+  'gates: [{ name: a, command: x, timeout: 10 m }]',
+  'constraints: [{ metric: a, op: "<", value: true }]',
+  'constraints: [{ metric: a, op: "=", value: 1 }]',
+  'constraints: [{ metric: a, op: "<", value: "1" }]',
+  'tie_breakers: [{ metric: a b, direction: minimize }]',
+  'instructions: { file: /etc/passwd }',
+  'instructions: { file: a/../../b }',
+  'agent: { host: command }',
+  'agent: { host: tune }',
+  'agent: { host: codex }',
+  'agent: { host: tune, tune: { parameters: [{ file: a, min: 1, max: 2 }] } }',
+  'agent: { host: tune, tune: { parameters: [{ file: a, pointer: a, min: 1, max: 2 }] } }',
+  'agent: { host: tune, tune: { parameters: [{ file: a, pointer: /a, pattern: (a), min: 1, max: 2 }] } }',
+  'agent: { host: command, command: x, roles: { Verify: {} } }',
+  'search: { policy: topk }',
+  'search: { params: { epsilon: 2 } }',
+  'search: { params: { unknown: 2 } }',
+  'protected: []',
+  'unknown: 1',
+]
+
+describe('the JSON Schema for editors', () => {
+  it.each(VALID)('accepts what the reader accepts: %#', (text) => {
+    expect(problemsIn(text)).toEqual([])
+    expect(validate(parse(text)), JSON.stringify(validate.errors)).toBe(true)
+  })
+
+  it.each(INVALID)('refuses what the reader refuses: %s', (line) => {
+    const text = `${LEAST}${line}\n`
+    expect(problemsIn(text).length).toBeGreaterThan(0)
+    expect(validate(parse(text))).toBe(false)
+  })
+
+  it('agrees with the reader on any spec in which any one value was replaced', () => {
+    const value = fc.oneof(
+      fc.constantFrom('', 'a', '1', 'auto', '10m', '1%', '!a', '/a', '..', '==', '.ts', 'tune', 'A*', '1KiB'),
+      fc.constantFrom<unknown>(
+        null,
+        true,
+        0,
+        1,
+        -1,
+        1.5,
+        1e20,
+        [],
+        {},
+        ['a'],
+        [[]],
+        { a: 1 },
+        { model: 'm' },
+      ),
+    )
+    fc.assert(
+      fc.property(anySpec, fc.nat(), value, (spec, pick, replacement) => {
+        const written = structuredClone(spec.written)
+        const slots = slotsOf(written)
+        const slot = slots[pick % slots.length]
+        // The rest of what JSON Schema cannot say: see specJsonSchema.
+        if (slot === undefined || ['regex', 'min', 'max', 'name'].includes(slot.name)) return
+        slot.replace(replacement)
+        const text = stringify(written)
+        const read = readSpec(text, 'assay.yaml')
+        expect(validate(parse(text)), `${text}\n${read.ok ? 'accepted' : read.problem.message}`).toBe(read.ok)
+      }),
+      { numRuns: 400 },
+    )
+  })
+})
+
+describe('the generated references', () => {
+  it('spec.schema.json is what scripts/spec-schema.mjs makes of the declaration today', () => {
+    expect(JSON.parse(reference('spec.schema.json'))).toEqual(JSON.parse(JSON.stringify(specJsonSchema())))
+  })
+
+  it('the table of spec.md is what scripts/spec-schema.mjs makes of the declaration today', () => {
+    const table = /<!-- keys: .* -->\n\n(.*)\n<!-- \/keys -->/s.exec(reference('spec.md'))?.[1]
+    // The formatter pads the cells.
+    const bare = (text?: string) =>
+      text
+        ?.replace(/ *\| */g, '|')
+        .replace(/-{3,}/g, '---')
+        .trim()
+    expect(bare(table)).toBe(bare(keyTable()))
+  })
+
+  it('the examples of spec.md are specs without problems', () => {
+    const examples = [...reference('spec.md').matchAll(/```yaml\n(.*?)```/gs)].map((match) => match[1] ?? '')
+    expect(examples.length).toBe(3)
+    expect(examples.map(problemsIn)).toEqual([[], [], []])
+  })
+
+  it('the template is a spec without problems', () => {
+    expect(problemsIn(TEMPLATE)).toEqual([])
+  })
+})
+
+interface Slot {
+  name: string
+  replace: (value: unknown) => void
+}
+
+/** Every value inside a document. */
+function slotsOf(node: unknown): Slot[] {
+  if (typeof node !== 'object' || node === null) return []
+  const holder = node as Record<string, unknown>
+  return Object.keys(holder).flatMap((name) => [
+    {
+      name,
+      replace: (value: unknown) => {
+        holder[name] = value
+      },
+    },
+    ...slotsOf(holder[name]),
+  ])
+}

@@ -1,0 +1,160 @@
+import { writeFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { META, play, text, useRig } from './rig.ts'
+
+const rig = useRig()
+
+test.each([
+  ['nothing', `log('x')`, null],
+  ['null', 'return null', null],
+  ['text that looks like JSON', `return '{"a":1}'`, '{"a":1}'],
+  [
+    'what JSON cannot say',
+    'return { m: new Map([[1, 2]]), d: new Date(0), n: NaN, u: undefined, f() {}, s: 1 }',
+    { m: {}, d: {}, n: null, s: 1 },
+  ],
+])('returns %s', async (_what, body, expected) => {
+  const { status, result, error } = await play(rig, body)
+  expect({ status, result, error }).toEqual({ status: 'completed', result: expected, error: null })
+})
+
+test.each([
+  [
+    'a cycle',
+    'const a = {}; a.a = a; return a',
+    'TypeError: JSON.stringify cannot serialize cyclic structures.',
+  ],
+  ['a bigint', 'return 10n', 'TypeError: JSON.stringify cannot serialize BigInt.'],
+  ['a function', 'return () => 1', 'Error: workflow result cannot be a function'],
+  ['thrown text', `throw 'just a string'`, 'Error: just a string'],
+  ['a thrown null', 'throw null', 'Error: null'],
+  ['an error of the API', 'await parallel(1)', 'TypeError: parallel() expects an array of functions'],
+])('fails for %s', async (_what, body, error) => {
+  const outcome = await play(rig, body)
+  expect([outcome.status, outcome.error?.split('\n')[0], outcome.result]).toEqual(['failed', error, null])
+})
+
+test('an error names the line and column of the source', async () => {
+  const { error } = await play(rig, `\n  await null; throw new TypeError('here')`, {
+    file: '/w/my-script.js',
+  })
+  expect(error).toBe('TypeError: here\n    at /w/my-script.js:3:21')
+})
+
+test('a script that does not parse fails without a process', async () => {
+  const { status, error, agents } = await play(rig, '', { source: 'return 1', childEntry: '/nowhere' })
+  expect([status, error, agents]).toEqual([
+    'failed',
+    'Invalid workflow script: `export const meta = { name, description, phases }` must be the FIRST statement in the script',
+    0,
+  ])
+})
+
+test('a process that dies is told, not waited for', async () => {
+  const childEntry = `${rig.folder}/dies.mjs`
+  writeFileSync(childEntry, 'process.exit(7)')
+  const { status, error } = await play(rig, 'return 1', { childEntry })
+  expect([status, error]).toEqual([
+    'failed',
+    "Error: the script's process ended before the script did (exit 7)",
+  ])
+})
+
+test('args arrive as they are: value, text, or undefined', async () => {
+  const body = 'return [typeof args, args]'
+  expect((await play(rig, body, { args: { k: [1] } })).result).toEqual(['object', { k: [1] }])
+  expect((await play(rig, body, { args: '["a"]' })).result).toEqual(['string', '["a"]'])
+  expect((await play(rig, body)).result).toEqual(['undefined', null])
+})
+
+test('the part before the first await has a time limit', async () => {
+  const { status, error } = await play(rig, 'while (true) {}', { firstSliceMs: 50 })
+  expect([status, error]).toEqual(['failed', 'Error: Script execution timed out after 50ms'])
+})
+
+test('log, console and phase print what they are given, in order', async () => {
+  const { logs, phases, facts } = await play(
+    rig,
+    `log({ a: 1 }); log(5); log(); console.log('c', { a: 1 }, [1]); console.warn('w'); console.error('e'); phase({ a: 1 }); phase('P'); phase('P'); await agent('x', { phase: 'Q' })`,
+  )
+  expect(logs).toEqual(['[object]', '5', 'undefined', 'c {"a":1} [1]', '[warn] w', '[error] e'])
+  expect(phases).toEqual(['[object]', 'P', 'Q'])
+  expect(facts.filter((fact) => fact.type !== 'log').map((fact) => ({ ...fact, ms: 0 }))).toEqual([
+    { type: 'phase', title: '[object]', ms: 0 },
+    { type: 'phase', title: 'P', ms: 0 },
+    { type: 'phase', title: 'P', ms: 0 },
+    { type: 'agent', state: 'started', label: 'x', phase: 'Q', ms: 0 },
+    { type: 'agent', state: 'done', label: 'x', phase: 'Q', ms: 0 },
+  ])
+})
+
+test('phases of meta come first; the current one is shared by parallel slots', async () => {
+  const { phases, calls } = await play(rig, '', {
+    source: `export const meta = { name: 'p', description: 'd', phases: [{ title: 'Z' }, { title: 'A' }] }
+await parallel(['A', 'B'].map((p) => async () => { phase(p); await agent('1' + p); await agent('2' + p) })); await agent('after')`,
+  })
+  expect(phases).toEqual(['Z', 'A', 'B'])
+  expect(calls.map((call) => [call.prompt, call.phase])).toEqual([
+    ['1A', 'A'],
+    ['1B', 'B'],
+    ['2A', 'B'],
+    ['2B', 'B'],
+    ['after', 'B'],
+  ])
+})
+
+test('the first 1,000 log lines are kept', async () => {
+  const { logs } = await play(rig, `for (let i = 0; i < 1200; i += 1) log('l' + i)`)
+  expect([logs.length, logs[0], logs[999]]).toEqual([1000, 'l0', 'l999'])
+})
+
+test('the run ends with the body: a pending agent is aborted, its answer and its timers are not heard', async () => {
+  let aborted = false
+  const { result, logs, agents } = await play(
+    rig,
+    `agent('SLOW').then(() => log('late')); setTimeout(() => log('timer'), 1); setTimeout(() => log('never'), 100000)
+const off = setTimeout(() => log('off'), 0); clearTimeout(off); await new Promise((r) => setTimeout(r, 5)); return 'early'`,
+    {
+      play: (call) =>
+        new Promise((resolve) => {
+          call.signal.addEventListener('abort', () => {
+            aborted = true
+            resolve(text('too late'))
+          })
+        }),
+    },
+  )
+  expect([result, logs, agents, aborted]).toEqual(['early', ['timer'], 1, true])
+})
+
+test('failures that nobody awaits do not fail the run', async () => {
+  const { status, result } = await play(
+    rig,
+    `Promise.reject(new Error('a')); setTimeout(() => { throw new Error('b') }, 0); setTimeout(async () => { throw 1 }, 0); await new Promise((r) => setTimeout(r, 5)); return 1`,
+  )
+  expect([status, result]).toEqual(['completed', 1])
+})
+
+test('stopping ends a script that spins', async () => {
+  const stop = new AbortController()
+  const { status, error } = await play(rig, `await agent('go'); while (true) {}`, {
+    signal: stop.signal,
+    play: () => {
+      stop.abort()
+      return text('x')
+    },
+  })
+  expect([status, error]).toEqual(['failed', 'Error: the workflow was stopped'])
+})
+
+test('an agent answer of many megabytes and odd characters arrives whole', async () => {
+  const long = `${'ü\u2028"\\'.repeat(1_000_000)}end`
+  const { result } = await play(rig, `const a = await agent('x'); return [a.length, a.slice(-6)]`, {
+    play: () => text(long),
+  })
+  expect(result).toEqual([4_000_003, '\u2028"\\end'])
+})
+
+test('META of the rig is one line, so positions in these tests are true', () => {
+  expect(META.split('\n')).toHaveLength(2)
+})

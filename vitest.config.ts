@@ -1,0 +1,36 @@
+import { defineConfig } from 'vitest/config'
+
+const HOUSE = ['test/architecture.test.ts', 'test/skills.test.ts']
+const SLOW = ['test/**/*.slow.test.ts', 'test/**/*.chaos.test.ts']
+
+export default defineConfig({
+  test: {
+    pool: 'forks',
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    retry: 0,
+    passWithNoTests: true,
+    reporters: ['default', './test/rig/closing-line.ts'],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'fast',
+          include: ['test/**/*.test.ts'],
+          exclude: [...HOUSE, ...SLOW],
+          globalSetup: ['test/rig/global-setup.ts'],
+        },
+      },
+      { extends: true, test: { name: 'house', include: HOUSE } },
+      {
+        extends: true,
+        test: {
+          name: 'slow',
+          include: SLOW,
+          testTimeout: 600_000,
+          globalSetup: ['test/rig/global-setup.ts'],
+        },
+      },
+    ],
+  },
+})
