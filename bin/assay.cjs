@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 'use strict'
-// CommonJS, and as little as possible: an empty ESM file starts slower than all of this.
+// CommonJS, and as little as possible: an empty ES module starts slower than all of this.
 
 const [major, minor] = process.versions.node.split('.').map(Number)
 
@@ -17,11 +17,10 @@ if (process.platform === 'win32') {
 async function start() {
   let lib
   try {
-    lib = await import('./lib/main.mjs')
+    lib = require('./lib/main.cjs')
   } catch (error) {
-    const missing =
-      error.code === 'ERR_MODULE_NOT_FOUND' && !require('node:fs').existsSync(`${__dirname}/lib/main.mjs`)
-    if (!missing) throw error
+    if (error.code !== 'MODULE_NOT_FOUND' || require('node:fs').existsSync(`${__dirname}/lib/main.cjs`))
+      throw error
     refuse('Assay is not built yet; in its folder, run: npm run build')
     return
   }

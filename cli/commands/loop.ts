@@ -4,6 +4,7 @@ import { BASELINE } from '../ledger/state.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { startDriving } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
+import { resumeLoop } from '../run/resume.ts'
 import { drive } from '../workflow/drive.ts'
 import { type FoundScript, findScript, readScript, scriptFolders } from '../workflow/scripts.ts'
 import { chartLines } from './chart-lines.ts'
@@ -25,9 +26,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   if (!driver.ok) return driver
   const view = await showLoop(opened.value, context, args.json)
   try {
-    const { state } = opened.value.ledger
-    if (state.stopped !== null)
-      opened.value.ledger.propose<'resumed'>({ type: 'resumed', why: 'assay loop' }, context.clock())
+    resumeLoop(opened.value)
     const outcome = await drive(
       { ...opened.value, tell: view.tell },
       {

@@ -33,11 +33,11 @@ export async function whenLedger<T>(
 
 export type Settled = 'judged' | 'lost'
 
-/** Whether an experiment has its verdict, or the process that was to give it is gone. */
+/** Whether the last seal has its verdict, or the process that was to give it is gone; null while neither is so. */
 export function settled(node: Experiment): Settled | null {
-  if (node.status !== 'running') return 'judged'
-  const claim = node.attempts.at(-1)?.claim
-  return claim && !isAlive(claim.owner) ? 'lost' : null
+  const last = node.attempts.at(-1)
+  if (last?.judged) return 'judged'
+  return node.status === 'running' && last?.claim && !isAlive(last.claim.owner) ? 'lost' : null
 }
 
 export function untilSettled(run: OpenRun, experiment: string): Promise<Result<Settled | null>> {

@@ -164,7 +164,7 @@ async function refuseNested(request: SealRequest, found: Differences): Promise<R
     const list = (await nestedInScope(worktree, path, mutable)) ? refused : leftOut
     list.push(path)
   }
-  return refused.length >= 0 ? ok(leftOut) : fail(nestedProblem(worktree, refused))
+  return refused.length === 0 ? ok(leftOut) : fail(nestedProblem(worktree, refused))
 }
 
 const nestedProblem = (worktree: string, paths: string[]): Problem => ({

@@ -10,6 +10,8 @@ export interface FrontierNode {
   tasks: Readonly<Record<string, number>> | null
   epoch: number
   confirmed: boolean
+  /** It or one of its ancestors is revoked (`tainted` of the state). */
+  tainted: boolean
   /** An audit's opinion that nobody has answered yet. */
   flagged: boolean
   /** See `Candidate.order`. */
@@ -34,7 +36,7 @@ export type Ineligible =
 
 /**
  * The frontier: kept, of this epoch, confirmed (or deterministic), not flagged, without a revoked ancestor.
- * A pruned ancestor does not matter. `nodes` must hold all experiments, in any order. Linear, without recursion.
+ * A pruned ancestor does not matter. `nodes` must hold all experiments, in any order.
  */
 export function frontierOf(nodes: readonly FrontierNode[], rules: FrontierRules): Candidate[] {
   const verdicts = eligibility(nodes, rules)
@@ -54,7 +56,6 @@ export function eligibility(
   nodes: readonly FrontierNode[],
   rules: Pick<FrontierRules, 'epoch' | 'deterministic'>,
 ): Map<string, Ineligible> {
-  const tainted = underRevoked(nodes)
   const verdicts = new Map<string, Ineligible>()
   for (const node of nodes) {
     const why = verdict(node)
@@ -66,36 +67,8 @@ export function eligibility(
     if (node.status !== 'kept') return 'not_kept'
     if (node.value === null || !Number.isFinite(node.value)) return 'no_value'
     if (node.epoch !== rules.epoch) return 'other_epoch'
-    if (tainted(node.id)) return 'revoked_ancestor'
+    if (node.tainted) return 'revoked_ancestor'
     if (node.flagged) return 'flagged'
     return rules.deterministic || node.confirmed || node.parent === null ? null : 'unconfirmed'
-  }
-}
-
-/** Whether an experiment or one of its ancestors is revoked; each node is walked once in all. */
-function underRevoked(nodes: readonly FrontierNode[]): (id: string) => boolean {
-  const byId = new Map(nodes.map((node) => [node.id, node]))
-  const known = new Map<string, boolean>()
-  return (id) => {
-    const path: string[] = []
-    let answer = false
-    for (let at: string | null = id; at !== null; ) {
-      const node = byId.get(at)
-      const before = known.get(at)
-      if (before !== undefined || node === undefined) {
-        answer = before ?? false
-        break
-      }
-      path.push(at)
-      if (node.status === 'revoked') {
-        answer = true
-        break
-      }
-      // Marked before the walk goes on, so that a cycle in broken data ends.
-      known.set(at, false)
-      at = node.parent
-    }
-    for (const step of path) known.set(step, answer)
-    return answer
   }
 }

@@ -113,12 +113,10 @@ export function matchGlobs(globs: readonly string[], prefix: string, paths: read
   })
 }
 
-/** A path that is written out matches itself, even one with brackets (`app/[id].ts`). */
+/** picomatch lets a glob match itself, so a path may be written out, brackets and all (`app/[id].ts`). */
 function matcher(glob: string): (path: string) => boolean {
   const plain = glob.replace(/^(\.\/)+/, '')
-  if (plain === '') return () => false
-  const matches = picomatch(plain, { dot: true, nonegate: true })
-  return (path) => path === plain || matches(path)
+  return plain === '' ? () => false : picomatch(plain, { dot: true, nonegate: true })
 }
 
 /** null for a path that is not below the prefix. */

@@ -1,3 +1,4 @@
+import type { Border } from './border.ts'
 import type { CallOptions } from './protocol.ts'
 import type { Fork } from './thread.ts'
 
@@ -15,7 +16,7 @@ export interface Bridge {
 }
 
 export type Settle = (kind: 'value' | 'null' | 'error', first: string, message: string) => void
-/** `run` is the nested script: takes the args, gives its result; both are copied at the border. */
+/** `run` is the nested script: takes the args, gives its result. */
 export type SettleScript = (run: ((args: unknown) => Promise<unknown>) | null, message: string) => void
 
 export interface RealmSettings {
@@ -26,118 +27,30 @@ export interface RealmSettings {
   mayNest: boolean
 }
 
-/** What the realm gives back: runs a compiled body, and copies values across its border. */
 export interface Realm {
-  /** `json` is null for `undefined` and what JSON cannot say. */
+  /** Calls the function that wraps a script's body. */
   run(body: (importStub: () => never) => () => Promise<unknown>): Promise<unknown>
-  copy(value: unknown): unknown
-  finish(value: unknown): string | null
-  describe(error: unknown): { name: string; message: string; stack: string }
 }
 
 /**
  * Makes the API of a script inside its own realm. The source text of this function is compiled in the script's context
  * (`realm.toString()`), so it must use nothing from outside: no imports at run time, no module constants.
- * Built-ins are taken before the script can touch them. Errors thrown to the script have `name`, `message`, `stack`
- * and no prototype, as in the hosts.
+ * Built-ins are taken before the script can touch them.
  */
-export function realm(bridge: Bridge, settings: RealmSettings): Realm {
+export function realm(
+  { thrown, messageOf, text, copy, tooLong }: Border,
+  bridge: Bridge,
+  settings: RealmSettings,
+): Realm {
   const P = Promise
   const Arr = Array
   const { isArray } = Arr
   const { parse, stringify } = JSON
-  const { create, keys, defineProperty, freeze } = Object
-  const Err = Error
+  const { keys, defineProperty, freeze } = Object
   const TypeErr = TypeError
   const Num = Number
   const Str = String
-  const SetOf = Set
   const { max } = Math
-
-  const thrown = (name: string, message: string): unknown => {
-    const stack = Str(new Err(message).stack).replace(/^Error/, name)
-    const error = create(null)
-    for (const [key, value] of [
-      ['name', name],
-      ['message', message],
-      ['stack', stack],
-      ['toString', () => `${name}: ${message}`],
-    ] as const) {
-      defineProperty(error, key, { value, writable: true, configurable: true, enumerable: false })
-    }
-    return error
-  }
-  const messageOf = (error: unknown): string => {
-    try {
-      const message = (error as { message?: unknown } | null | undefined)?.message
-      return typeof message === 'string' ? message : Str(error)
-    } catch {
-      return 'unknown error'
-    }
-  }
-  const text = (value: unknown): string => {
-    if (typeof value === 'function') return '[function]'
-    return typeof value === 'object' && value !== null ? '[object]' : Str(value)
-  }
-  const tooLong = (length: number) =>
-    thrown(
-      'Error',
-      `array length ${length} exceeds the maximum of ${settings.maxArray} supported across the workflow VM boundary`,
-    )
-
-  const copy = (value: unknown): unknown => copyInto(value, new SetOf())
-  const copyInto = (value: unknown, above: Set<object>): unknown => {
-    if (typeof value === 'function') return undefined
-    if (typeof value !== 'object' || value === null) return value
-    if (above.has(value)) throw thrown('TypeError', 'JSON.stringify cannot serialize cyclic structures.')
-    above.add(value)
-    let result: unknown
-    if (isArray(value)) {
-      if (value.length > settings.maxArray) throw tooLong(value.length)
-      const items: unknown[] = []
-      for (let i = 0; i < value.length; i += 1) items[i] = i in value ? copyInto(value[i], above) : null
-      result = items
-    } else {
-      const record: Record<string, unknown> = {}
-      for (const key of keys(value)) {
-        const item: unknown = (value as Record<string, unknown>)[key]
-        if (typeof item === 'function') continue
-        // Assignment would call the setter of `__proto__`.
-        defineProperty(record, key, {
-          value: copyInto(item, above),
-          writable: true,
-          enumerable: true,
-          configurable: true,
-        })
-      }
-      result = record
-    }
-    above.delete(value)
-    return result
-  }
-  /** The result as JSON text; `undefined` and symbols become null. */
-  const finish = (value: unknown): string | null => {
-    if (typeof value === 'function') throw thrown('Error', 'workflow result cannot be a function')
-    const json = stringify(copy(value), (_key, item: unknown) => {
-      if (typeof item === 'bigint') throw thrown('TypeError', 'JSON.stringify cannot serialize BigInt.')
-      return item
-    })
-    return json ?? null
-  }
-  const describe = (error: unknown) => {
-    const part = (key: string): string => {
-      try {
-        const value = (error as Record<string, unknown> | null)?.[key]
-        return typeof value === 'string' ? value : ''
-      } catch {
-        return ''
-      }
-    }
-    const isObject = typeof error === 'object' && error !== null
-    return isObject
-      ? { name: part('name') || 'Error', message: part('message'), stack: part('stack') }
-      : { name: 'Error', message: Str(error), stack: '' }
-  }
 
   const optionText = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null)
   const startAgent = (prompt: unknown, given: unknown): Promise<unknown> =>
@@ -311,8 +224,5 @@ export function realm(bridge: Bridge, settings: RealmSettings): Realm {
       body(() => {
         throw thrown('Error', 'import() is not available in workflow scripts.')
       })(),
-    copy,
-    finish,
-    describe,
   }
 }

@@ -1,4 +1,5 @@
 import { createContext, Script } from 'node:vm'
+import { type Border, border } from './border.ts'
 import { fence } from './fence.ts'
 import { readJournal } from './journal.ts'
 import type { CallOptions, Reply, Runnable, ToChild, ToParent } from './protocol.ts'
@@ -121,17 +122,21 @@ export function startScript(
       mayNest: false,
     })
     try {
-      const result = inner.realm.copy(await inner.realm.run(compile(script, inner.context)))
+      const result = inner.border.copy(await inner.realm.run(compile(script, inner.context)))
       outer.log(`▸ ${script.name} done`)
       return result
     } catch (error) {
-      const { name, message } = inner.realm.describe(error)
+      const { name, message } = inner.border.describe(error)
       outer.log(`▸ ${script.name} failed: ${name}: ${message}`)
       throw new Error(`${name}: ${message}`)
     }
   }
 
-  const { context, realm: main } = makeRealm(bridgeFor(null), {
+  const {
+    context,
+    realm: main,
+    border: values,
+  } = makeRealm(bridgeFor(null), {
     ...settings,
     args: start.args,
     mayNest: true,
@@ -141,7 +146,7 @@ export function startScript(
     ended()
   }
   const failed = (error: unknown) => {
-    const { name, message, stack } = main.describe(error)
+    const { name, message, stack } = values.describe(error)
     const frames = stack
       .split('\n')
       .filter((line) => line.includes(start.script.file) && /^\s*at /.test(line))
@@ -150,7 +155,7 @@ export function startScript(
   const body = compile(start.script, context)
   firstSlice(context, () => main.run(body), start.firstSliceMs).then((value) => {
     try {
-      end({ ok: true, json: main.finish(value) })
+      end({ ok: true, json: values.finish(value) })
     } catch (error) {
       failed(error)
     }
@@ -177,13 +182,20 @@ function deliver(settle: Settle, reply: Reply) {
   else settle('error', reply.name, reply.message)
 }
 
-function makeRealm(bridge: Bridge, settings: RealmSettings): { context: object; realm: Realm } {
+interface Inside {
+  context: object
+  realm: Realm
+  border: Border
+}
+
+function makeRealm(bridge: Bridge, settings: RealmSettings): Inside {
   const context = createContext(Object.create(null), { codeGeneration: { strings: false, wasm: false } })
-  const inside = (source: string): unknown => new Script(`'use strict'; (${source})`).runInContext(context)
-  const make = inside(realm.toString()) as typeof realm
-  const made = make(bridge, settings)
-  ;(inside(fence.toString()) as typeof fence)()
-  return { context, realm: made }
+  const inside = <F>(source: F): F =>
+    new Script(`'use strict'; (${String(source)})`).runInContext(context) as F
+  const values = inside(border)(settings.maxArray)
+  const made = inside(realm)(values, bridge, settings)
+  inside(fence)()
+  return { context, realm: made, border: values }
 }
 
 type Body = Parameters<Realm['run']>[0]

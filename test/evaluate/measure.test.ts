@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { type SampleRequest, takeSample } from '../../cli/evaluate/measure.ts'
 import { makeTemp } from '../rig/temp.ts'
 
-function scene(command: string | string[], more: Partial<SampleRequest> & { config?: object } = {}) {
+function scene(command: string | string[], more: Omit<Partial<SampleRequest>, 'config'> & { config?: Partial<SampleRequest['config']> } = {}) {
   const checkout = join(makeTemp('measure'), "it's a checkout")
   const folder = makeTemp('attempt')
   mkdirSync(checkout)

@@ -131,3 +131,11 @@ test('edits in the wrong folder show, in scope only, also when they are committe
   commitAll(repo, 'by mistake')
   expect(changedSince(after, must(await fingerprintCheckout(repo, inScope)))).toContain(HEAD_KEY)
 })
+
+test("the caller's GIT_DIR does not stand in for the folder that was asked about", async () => {
+  const repo = repository()
+  run(repo, 'clone', '-q', '.', '../other')
+  process.env.GIT_DIR = join(repo, '.git')
+  process.env.GIT_WORK_TREE = repo
+  expect(must(await inspectCheckout(join(repo, '../other'))).top).toBe(join(repo, '../other'))
+})

@@ -1,8 +1,9 @@
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { mkdirSync, statSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { changesBetween, patchBetween } from '../../cli/git/diff.ts'
 import { hashFiles, listTree, readBlob } from '../../cli/git/files.ts'
+import { copyIndex } from '../../cli/git/judge.ts'
 import { commitAll, must, open, problemOf, repository, run, write } from './rig.ts'
 
 test('a tree is listed with modes and sizes, and files are read by their literal path', async () => {
@@ -49,7 +50,9 @@ test('a patch between two trees applies again, binary files and narrow paths inc
     ['A', 'bin.dat', null, null],
     ['M', 'src/a.js', 1, 1],
   ])
-  write(repo, '../all.patch', must(await patchBetween(site, first, second)))
+  const whole = must(await patchBetween(site, first, second))
+  expect(whole).toContain('GIT binary patch')
+  write(repo, '../all.patch', whole)
   run(repo, 'checkout', '-q', first)
   run(repo, 'apply', '--index', '../all.patch')
   expect(run(repo, 'write-tree')).toBe(run(repo, 'rev-parse', `${second}^{tree}`))
@@ -57,4 +60,12 @@ test('a patch between two trees applies again, binary files and narrow paths inc
   expect(narrow).toContain('-let a = 1\n+let a = 2\n')
   expect(narrow).not.toContain('bin.dat')
   expect(must(await changesBetween(site, first, first))).toEqual([])
+})
+
+test('a copied index is never younger than its original, or git would trust edits of that second', async () => {
+  const repo = repository()
+  const index = join(repo, '.git/index')
+  utimesSync(index, 1000, 1000.75)
+  await copyIndex(index, join(repo, '../copy'))
+  expect(statSync(join(repo, '../copy')).mtimeMs).toBe(1_000_000)
 })

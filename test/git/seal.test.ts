@@ -301,6 +301,8 @@ test('a folder replaced by a link that looks the same is a change', async () => 
   renameSync(join(path, 'bench'), join(path, 'elsewhere'))
   symlinkSync('elsewhere', join(path, 'bench'))
   expect(summary(must(await seal(opened, path)))).toEqual(['A bench', 'D bench/run.js'])
+  write(path, 'elsewhere/run.js', 'console.log(0)\n')
+  expect(summary(must(await seal(opened, path)))).toEqual(['A bench', 'D bench/run.js'])
 })
 
 test('a file replaced by a folder, and a folder by a file', async () => {

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   chmodSync,
   existsSync,
@@ -44,10 +45,10 @@ const HALF_MADE: Record<string, (opened: Opened, path: string, folder: string) =
     rmSync(join(path, 'bench'), { recursive: true })
     rmSync(join(folder, 'judge-index'))
   },
-  'died while git registered it': (_opened, path, folder) => {
+  'died while git registered it': (_opened, _path, folder) => {
     writeFileSync(join(folder, 'locked'), 'initializing')
     rmSync(join(folder, 'judge-index'))
-    rmSync(join(path, '.git'))
+    rmSync(join(folder, 'commondir'))
   },
   'a folder that was never registered': (_opened, path, folder) => {
     rmSync(join(path, '.git'))
@@ -82,11 +83,13 @@ test('24 processes at once each get a whole worktree', async () => {
     platform: 'node',
     format: 'esm',
   })
-  const ends = Array.from({ length: 24 }, (_, n) => {
+  const children = Array.from({ length: 24 }, (_, n) => {
     const path = worktreePath(opened.site, 'run_0001', `exp_${String(n + 1).padStart(4, '0')}`)
-    const args = [script, opened.site.root, path, opened.base.commit]
-    return ended(spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] }))
+    return spawn(process.execPath, [script, opened.site.root, path, opened.base.commit])
   })
+  const ends = children.map(ended)
+  await Promise.all(children.map((child) => once(child.stdout, 'data')))
+  for (const child of children) child.stdin.end()
   expect(await Promise.all(ends)).toEqual(Array.from({ length: 24 }, () => ({ code: 0, said: '' })))
   const names = readdirSync(join(opened.site.state, 'w'))
   expect(names).toHaveLength(24)

@@ -58,9 +58,9 @@ test('two builds at once, or a build after one that was killed, get in each othe
 test('a build that fails replaces one that works', async () => {
   const root = plantCli({ status: says('one') })
   await build({ root })
-  const main = readFileSync(join(root, 'bin', 'lib', 'main.mjs'), 'utf8')
+  const main = readFileSync(join(root, 'bin', 'lib', 'main.cjs'), 'utf8')
   writeFileSync(join(root, 'cli', 'commands', 'status.ts'), 'export const run = (')
   await expect(build({ root })).rejects.toThrow('cli/commands/status.ts:1')
-  expect(readFileSync(join(root, 'bin', 'lib', 'main.mjs'), 'utf8')).toBe(main)
+  expect(readFileSync(join(root, 'bin', 'lib', 'main.cjs'), 'utf8')).toBe(main)
   expect((await status(root)).stdout).toBe('one\n')
 })

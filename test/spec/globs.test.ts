@@ -61,4 +61,7 @@ it('a dead glob under immutable is only a warning, since its files may still be 
 it('globs count from the folder of the spec', () => {
   const checked = check('{ mutable: [src/**] }', ['src/x', 'p/src/y'], 'p')
   expect(checked.ok && checked.value.files).toEqual(['p/src/y'])
+  expect(problemsOf(check('{ mutable: [scr/**] }', ['scr2/x', 'p/src/y'], 'p'))).toEqual([
+    '4:20 `scr/**` matches no file → did you mean `src/**`?',
+  ])
 })

@@ -53,7 +53,7 @@ describe('the area of a path', () => {
         'packages/[core]/assay.yaml',
         'src/a.ts',
         'packages/c/src/a.ts',
-        'packages/[core]2/src/a.ts',
+        'packages/[core]2src/a.ts',
       ].map(areaOf),
     ).toEqual(['mutable', 'mutable', 'immutable', 'outside', 'outside', 'outside'])
   })

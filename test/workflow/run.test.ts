@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { META, play, text, useRig } from './rig.ts'
 
@@ -157,4 +158,13 @@ test('an agent answer of many megabytes and odd characters arrives whole', async
 
 test('META of the rig is one line, so positions in these tests are true', () => {
   expect(META.split('\n')).toHaveLength(2)
+})
+
+test('the built child, made of shared chunks, runs scripts like the one of these tests', async () => {
+  const { result, status } = await play(
+    rig,
+    `const a = await parallel([() => agent('x')]); try { Date['now']() } catch (e) { return [a, e.name, String(agent)] }`,
+    { childEntry: fileURLToPath(new URL('../../bin/lib/workflow-child.mjs', import.meta.url)) },
+  )
+  expect([status, result]).toEqual(['completed', [['re: x'], 'Error', 'async (...a) => hostFn(...a)']])
 })
