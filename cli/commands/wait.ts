@@ -68,8 +68,7 @@ function lookFor(run: OpenRun, what: string): Result<() => Waited | null> {
   const node = nodeFor(run, what)
   if (!node.ok) return node
   return ok(() => {
-    const event =
-      node.value.status === 'open' && node.value.attempts.length === 0 ? null : settled(node.value)
+    const event = settled(node.value)
     return event && { event, experiment: node.value.id }
   })
 }
