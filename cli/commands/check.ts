@@ -1,29 +1,20 @@
 import { checkSeal } from '../experiment/check.ts'
-import { nodeFor, seal, snapshot, storedSeal } from '../experiment/seal.ts'
-import { lastAttempt } from '../ledger/state.ts'
+import { nodeFor, type Seal, seal, snapshot, storedSeal } from '../experiment/seal.ts'
+import { type Experiment, lastAttempt } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
 import type { Answer, Context, Parsed } from './command.ts'
 import { idOf, theRun } from './verb.ts'
 
-/** Looks at the unjudged seal, with what the worktree says of secrets; without a seal it makes one. */
+/** Judges the unjudged seal by what can be known for nothing; without a seal it makes one. */
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const node = nodeFor(opened.value, idOf(args))
   if (!node.ok) return node
-  const taken = await snapshot(opened.value, node.value)
-  if (!taken.ok) return taken
-  const last = lastAttempt(node.value)
-  const sealed =
-    last && !last.judged
-      ? await storedSeal(opened.value, node.value, last)
-      : await seal(opened.value, node.value, taken.value, null)
+  const sealed = await currentSeal(opened.value, node.value)
   if (!sealed.ok) return sealed
-  const findings = checkSeal(opened.value, {
-    ...sealed.value,
-    secrets: taken.value.secrets,
-    ignored: taken.value.ignored,
-  })
+  const findings = checkSeal(opened.value, sealed.value)
   return ok({
     data: {
       experiment: sealed.value.experiment,
@@ -36,4 +27,11 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
         ? `${sealed.value.experiment}: nothing speaks against measuring it`
         : findings.map(({ code, message }) => `${code}: ${message}`),
   })
+}
+
+async function currentSeal(run: OpenRun, node: Experiment): Promise<Result<Seal>> {
+  const last = lastAttempt(node)
+  if (last && !last.judged) return storedSeal(run, node, last)
+  const taken = await snapshot(run, node)
+  return taken.ok ? seal(run, node, taken.value, null) : taken
 }

@@ -81,7 +81,9 @@ export async function seal(
   hypothesis: string | null,
 ): Promise<Result<Seal>> {
   const last = lastAttempt(node)
-  const same = (hypothesis ?? node.hypothesis) === node.hypothesis
+  const same =
+    (hypothesis ?? node.hypothesis) === node.hypothesis &&
+    taken.secrets.length === (last?.sealed.secrets.length ?? 0)
   if (last && !last.judged && last.sealed.tree === taken.tree && same) {
     return ok({ ...taken, attempt: last.attempt, commit: last.sealed.commit })
   }
@@ -127,6 +129,7 @@ async function pin(
       tree: taken.tree,
       diff: diffStat(taken.changes),
       left_out: taken.leftOut.slice(0, 20),
+      secrets: taken.secrets.slice(0, 20),
       ...(hypothesis === null ? {} : { hypothesis }),
     },
     run.clock(),
@@ -154,7 +157,7 @@ export async function storedSeal(
     changes: changes.value,
     leftOut: sealed.left_out,
     ignored: [],
-    secrets: [],
+    secrets: sealed.secrets,
   })
 }
 

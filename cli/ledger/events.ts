@@ -107,6 +107,8 @@ export interface Sealed extends Envelope {
   hypothesis?: string
   /** Untracked files outside `mutable`, not part of the candidate. */
   left_out: string[]
+  /** Secret-looking files that were changed: their names only, never their content. */
+  secrets: { path: string; reason: string }[]
 }
 
 /** 3: the claim. Charges the budget and an attempt, unless a cap or the state makes it void. */

@@ -64,6 +64,7 @@ export async function sealBase(run: OpenRun): Promise<Result<OpenRun>> {
       tree,
       diff: { files: 0, added: 0, removed: 0 },
       left_out: [],
+      secrets: [],
     },
     run.clock(),
   )

@@ -4,7 +4,10 @@ import { describe, expect, test } from 'vitest'
 import { type SampleRequest, takeSample } from '../../cli/evaluate/measure.ts'
 import { makeTemp } from '../rig/temp.ts'
 
-function scene(command: string | string[], more: Omit<Partial<SampleRequest>, 'config'> & { config?: Partial<SampleRequest['config']> } = {}) {
+function scene(
+  command: string | string[],
+  more: Omit<Partial<SampleRequest>, 'config'> & { config?: Partial<SampleRequest['config']> } = {},
+) {
   const checkout = join(makeTemp('measure'), "it's a checkout")
   const folder = makeTemp('attempt')
   mkdirSync(checkout)
@@ -85,14 +88,12 @@ describe('what a benchmark gets', () => {
   })
 
   test('placeholders quoted for a shell, as they are in a list, in the directory that was asked for', async () => {
-    const line = scene('cd {worktree} && echo {"score": $(pwd | wc -l)} > {result}')
+    const line = scene(`cd {worktree} && echo '{"score": 1}' > {result}`)
     expect((await line.sample()).value).toBe(1)
-    const list = scene(
-      ['/bin/sh', '-c', 'test "$1" = "$PWD/.." || cd "$1" && echo METRIC t=3', 'sh', '{worktree}'],
-      {
-        config: { directory: 'sub' },
-      },
-    )
+    const script = 'cd "$1" && test "$PWD/sub" = "$2" && echo METRIC t=3'
+    const list = scene(['/bin/sh', '-c', `here=$PWD; set -- "$1" "$here"; ${script}`, 'sh', '{worktree}'], {
+      config: { directory: 'sub' },
+    })
     mkdirSync(join(list.checkout, 'sub'))
     expect((await list.sample()).value).toBe(3)
   })
@@ -196,13 +197,12 @@ describe('why a sample has no value', () => {
     ],
     [
       'a full disk',
-      'echo x > /dev/full',
+      'echo "write failed: No space left on device" >&2; exit 1',
       { reason: 'environment', message: expect.stringMatching(/No space left|I\/O error/) },
       {},
     ],
     ['a silent failure', 'exit 1', { reason: 'crash', message: 'exit 1, without a word on stderr' }, {}],
   ])('%s', async (_, command, fault, more) => {
-    if (command === 'echo x > /dev/full') command = 'echo "write failed: No space left on device" >&2; exit 1'
     expect(await scene(command).sample()).toMatchObject({ value: null, fault, ...more })
   })
 
@@ -228,7 +228,9 @@ describe('why a sample has no value', () => {
   })
 
   test('an attempt folder that cannot be written', async () => {
-    const { sample } = scene('true', { folder: '/proc/nowhere' })
+    const file = join(makeTemp('file'), 'file')
+    writeFileSync(file, '')
+    const { sample } = scene('true', { folder: file })
     expect(await sample()).toMatchObject({ exit: null, cpu_ms: null, fault: { reason: 'environment' } })
   })
 

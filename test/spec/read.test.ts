@@ -279,6 +279,7 @@ search:
     ['__proto__: 1', `7:1 \`__proto__\` is not a key of the spec → ${allKeys()}`],
     ['constructor: 1', `7:1 \`constructor\` is not a key of the spec → ${allKeys()}`],
     ['? [a]\n: 1', '7:3 a key of the spec is not a word → write key: value'],
+    ['"<<": 5', `7:1 \`<<\` is not a key of the spec → ${allKeys()}`],
     ['<<: 5', '7:5 `<<` takes a mapping or a list of them → write <<: *name'],
   ])('of one bad part: %s', (line, problem) => {
     expect(problemsIn(`${LEAST}${line}\n`)).toEqual([problem])
