@@ -28,13 +28,22 @@ let agentCalls = 0
 async function assay(command, input) {
   const head = `assay ${command}${onRun} --json`
   const body = input === undefined ? head : `${head} <<'ASSAY'\n${JSON.stringify(input)}\nASSAY`
-  const text = await ask('```sh\n' + body + '\n```', { agentType: 'assay:clerk', label: `assay ${command}` })
-  const line = String(text ?? '').split('\n').findLast((candidate) => candidate.trim().startsWith('{"ok":'))
-  if (line === undefined) return { ok: false, problem: { code: 'no_answer', message: `no answer to: assay ${command}` } }
+  const text = await ask('```sh\n' + body + '\n```', {
+    agentType: 'assay:clerk',
+    label: `assay ${command}`,
+  })
+  const line = String(text ?? '')
+    .split('\n')
+    .findLast((candidate) => candidate.trim().startsWith('{"ok":'))
+  if (line === undefined)
+    return { ok: false, problem: { code: 'no_answer', message: `no answer to: assay ${command}` } }
   try {
     return JSON.parse(line)
   } catch {
-    return { ok: false, problem: { code: 'bad_answer', message: `the answer to assay ${command} is not JSON` } }
+    return {
+      ok: false,
+      problem: { code: 'bad_answer', message: `the answer to assay ${command} is not JSON` },
+    }
   }
 }
 
@@ -50,7 +59,9 @@ async function ask(prompt, options) {
 async function askRole(role, text, place, answer, phaseTitle) {
   const card = { assay: 1, role, run: settings.run ?? null, ...place, answer }
   const prompt = `${text}\n\n\`\`\`json\n${JSON.stringify(card)}\n\`\`\``
-  const label = [role, place.lane ? `lane ${place.lane}` : '', place.experiment ?? ''].filter(Boolean).join(' ')
+  const label = [role, place.lane ? `lane ${place.lane}` : '', place.experiment ?? '']
+    .filter(Boolean)
+    .join(' ')
   try {
     return await ask(prompt, { label, phase: phaseTitle, schema: answer })
   } catch (error) {
@@ -63,22 +74,41 @@ async function askRole(role, text, place, answer, phaseTitle) {
 
 const text = { type: 'string' }
 const texts = { type: 'array', items: text }
-const object = (properties, required = Object.keys(properties)) => ({ type: 'object', properties, required })
+const object = (properties, required = Object.keys(properties)) => ({
+  type: 'object',
+  properties,
+  required,
+})
 
-const FINDINGS = object({ findings: { type: 'array', items: object({ code: text, message: text, path: text }, ['message']) } })
-const VERIFIED = object({
-  passed: { type: 'boolean' },
+const FINDINGS = object({
   findings: { type: 'array', items: object({ code: text, message: text, path: text }, ['message']) },
 })
-const IMPLEMENTED = object({ hypothesis: text, summary: text, predicted: text, learnings: texts, suggestions: texts }, [
-  'hypothesis',
-])
-const SCANNED = object({ findings: { type: 'array', items: object({ kind: text, message: text, evidence: text }, ['message']) } })
+const VERIFIED = object(
+  {
+    passed: { type: 'boolean' },
+    findings: { type: 'array', items: object({ code: text, message: text, path: text }, ['message']) },
+  },
+  ['passed'],
+)
+const IMPLEMENTED = object(
+  { hypothesis: text, summary: text, predicted: text, learnings: texts, suggestions: texts },
+  [],
+)
+const SCANNED = object({
+  findings: { type: 'array', items: object({ kind: text, message: text, evidence: text }, ['message']) },
+})
 const IDEAS = object({
   ideas: {
     type: 'array',
     items: object(
-      { hypothesis: text, parent: text, kind: text, uplift: { type: 'number' }, confidence: { type: 'number' }, sources: texts },
+      {
+        hypothesis: text,
+        parent: text,
+        kind: text,
+        uplift: { type: 'number' },
+        confidence: { type: 'number' },
+        sources: texts,
+      },
       ['hypothesis'],
     ),
   },
@@ -87,8 +117,15 @@ const BRIEFS = object({
   briefs: {
     type: 'array',
     items: object(
-      { parent: text, kind: text, objective: text, boundaries: texts, pointers: texts, hard: { type: 'boolean' } },
-      ['parent', 'objective'],
+      {
+        parent: text,
+        kind: text,
+        objective: text,
+        boundaries: texts,
+        pointers: texts,
+        hard: { type: 'boolean' },
+      },
+      ['objective'],
     ),
   },
 })
@@ -132,14 +169,35 @@ async function writeBriefs(turn, place, findings) {
 The metric is ${turn.metric.name} (${turn.metric.direction}). Parents of this round: ${turn.parents.map(({ experiment, why }) => `${experiment} (${why})`).join('; ')}.
 A brief says where the gain hides and what must not change; it does not dictate the edit. Several may share a parent. Do not pad: fewer good ones are better. Mark a brief as hard when it needs a stronger model.`
   const open = { parents: turn.parents, width: turn.width }
-  const fields = { ...place, brief: { findings, patterns: turn.patterns, proposals: turn.proposals }, capsule: { ...capsule(turn), open } }
-  const answer = (await askRole('brief', prompt, fields, BRIEFS, 'Brief')) ?? (await askRole('brief', prompt, { ...fields, again: 1 }, BRIEFS, 'Brief'))
-  return (answer?.briefs ?? []).map((brief) => ({ kind: 'edit', boundaries: [], pointers: [], hard: false, ...brief }))
+  const fields = {
+    ...place,
+    brief: { ...open, findings, patterns: turn.patterns, proposals: turn.proposals },
+    capsule: { ...capsule(turn), open },
+  }
+  const answer =
+    (await askRole('brief', prompt, fields, BRIEFS, 'Brief')) ??
+    (await askRole('brief', prompt, { ...fields, again: 1 }, BRIEFS, 'Brief'))
+  return (answer?.briefs ?? []).map((brief, index) => ({
+    parent: turn.parents[index % turn.parents.length].experiment,
+    kind: 'edit',
+    boundaries: [],
+    pointers: [],
+    hard: false,
+    ...brief,
+  }))
 }
 
 /** What every agent should know, bounded. */
 function capsule(turn) {
-  return { goal: turn.goal, metric: turn.metric, best: turn.best, skills: turn.skills, learnings: turn.learnings, rules: turn.rules, notes: turn.notes }
+  return {
+    goal: turn.goal,
+    metric: turn.metric,
+    best: turn.best,
+    skills: turn.skills,
+    learnings: turn.learnings,
+    rules: turn.rules,
+    notes: turn.notes,
+  }
 }
 
 // ------------------------------------------------------------------ one lane
@@ -156,7 +214,14 @@ async function runLane(turn, lane) {
       break
     }
     const { experiment, worktree } = made.data
-    const place = { round: turn.round, lane: lane.lane, depth, experiment, worktree, brief: { ...lane.brief, parent } }
+    const place = {
+      round: turn.round,
+      lane: lane.lane,
+      depth,
+      experiment,
+      worktree,
+      brief: { ...lane.brief, parent },
+    }
     if (!(await prepare(turn, place, report))) break
     const verdict = await judge(turn, place)
     if (verdict?.status !== 'kept') break
@@ -185,7 +250,9 @@ async function prepare(turn, place, report) {
       'Lanes',
     )
   }
-  await assay(`discard ${experiment} --failure-class hypothesis --reason ${word('no candidate passed verification')}`)
+  await assay(
+    `discard ${experiment} --failure-class hypothesis --reason ${word('no candidate passed verification')}`,
+  )
   return false
 }
 
@@ -199,8 +266,11 @@ Make one concrete change, leave the folder in a state that builds, and say in on
 
 /** What stands against the candidate: the CLI's own checks first, then an agent's reading. An agent that fails is no finding. */
 async function verify(turn, fields, answer) {
-  const sealed = await assay(`seal ${fields.experiment} -m ${word(answer.hypothesis)}`)
-  if (!sealed.ok) return [{ message: [sealed.problem.message, sealed.problem.hint].filter(Boolean).join(': ') }]
+  const sealed = await assay(
+    `seal ${fields.experiment}${answer.hypothesis ? ` -m ${word(answer.hypothesis)}` : ''}`,
+  )
+  if (!sealed.ok)
+    return [{ message: [sealed.problem.message, sealed.problem.hint].filter(Boolean).join(': ') }]
   const checked = await assay(`check ${fields.experiment}`)
   if (checked.ok && !checked.data.passed) return checked.data.findings
   const read = await askRole(
@@ -210,7 +280,8 @@ async function verify(turn, fields, answer) {
     VERIFIED,
     'Lanes',
   )
-  return read && !read.passed ? (read.findings.length > 0 ? read.findings : [{ message: 'the verifier did not pass it' }]) : []
+  if (!read || read.passed) return []
+  return read.findings?.length ? read.findings : [{ message: 'the verifier did not pass it' }]
 }
 
 /** Runs the seal and waits for its verdict; no call blocks longer than a host's shell tool allows. */
@@ -233,7 +304,8 @@ async function judge(turn, place) {
       IMPLEMENTED,
       'Lanes',
     )
-    if (again === null || (await verify(turn, { ...place, capsule: capsule(turn) }, again)).length > 0) return verdict
+    if (again === null || (await verify(turn, { ...place, capsule: capsule(turn) }, again)).length > 0)
+      return verdict
   }
   return null
 }
@@ -257,7 +329,9 @@ async function survivesAudit(turn, place) {
     'Lanes',
   )
   if (!read?.findings.length) return true
-  const audited = await assay(`audit ${place.experiment}`, { findings: read.findings.map((finding) => ({ code: 'opinion', ...finding })) })
+  const audited = await assay(`audit ${place.experiment}`, {
+    findings: read.findings.map((finding) => ({ code: 'opinion', ...finding })),
+  })
   return audited.ok && audited.data.status === 'kept' && !audited.data.flagged
 }
 
@@ -303,7 +377,10 @@ async function rounds() {
     const closed = await collect(turn, place, reports.filter(Boolean))
     if (!closed.ok && closed.problem.code !== 'stale_round') throw new Error(closed.problem.message)
     count++
-    if (closed.ok) log(`round ${turn.round}: ${closed.data.improved ? `new best ${closed.data.best.experiment} ${closed.data.best.value}` : `no new best, stall ${closed.data.stall}`}`)
+    if (closed.ok)
+      log(
+        `round ${turn.round}: ${closed.data.improved ? `new best ${closed.data.best.experiment} ${closed.data.best.value}` : `no new best, stall ${closed.data.stall}`}`,
+      )
   }
 }
 

@@ -18,6 +18,14 @@ export interface LoopView {
 
 const TICK_MS = 200
 const RECENT = 6
+/** What a lane does while one of these commands runs; others are shown as they are called. */
+const DOING: Record<string, string> = {
+  new: 'opening',
+  seal: 'sealing',
+  check: 'checking',
+  run: 'judging',
+  wait: 'judging',
+}
 
 export async function showLoop(run: OpenRun, context: Context, json: boolean): Promise<LoopView> {
   if (context.quiet || json) return { tell: () => {}, close: () => {} }
@@ -67,7 +75,8 @@ class Activity {
     const created = experiment === null ? undefined : run.ledger.state.experiments.get(experiment)?.created
     const lane = Number(/lane (\d+)/.exec(fact.label)?.[1] ?? created?.lane ?? Number.NaN)
     if (Number.isNaN(lane)) return
-    const step = /^(?:assay )?([a-z]+)/.exec(fact.label)?.[1] ?? fact.label
+    const called = /^(?:assay )?([a-z]+)/.exec(fact.label)?.[1] ?? fact.label
+    const step = DOING[called] ?? called
     const note = experiment === null ? '' : (run.ledger.state.experiments.get(experiment)?.hypothesis ?? '')
     this.#lanes.set(lane, { step, since: performance.now(), experiment, note })
   }

@@ -33,10 +33,14 @@ async function briefs(context: Context, args: Parsed, opened: OpenRun): Promise<
   if (!token.ok) return token
   const input = await readInput(context, BRIEFS)
   if (!input.ok) return input
-  const list = listOf(input.value, 'briefs', BRIEFS, readBrief)
+  const list = listOf(input.value, 'briefs', BRIEFS, (item) => ({ brief: readBrief(item) }))
   if (!list.ok) return list
   return answerOf(
-    takeBriefs(opened, token.value, list.value),
+    takeBriefs(
+      opened,
+      token.value,
+      list.value.map(({ brief }) => brief),
+    ),
     ({ lanes, refused }) => `${lanes.length} lanes, ${refused.length} briefs refused`,
   )
 }
@@ -71,6 +75,7 @@ function tokenOf(args: Parsed): Result<string> {
   })
 }
 
+/** Text says why it cannot be read. */
 function readBrief(item: Record<string, unknown>): Brief | string {
   const parent = textField(item, 'parent')
   const objective = textField(item, 'objective')

@@ -18,7 +18,12 @@ export interface BriefsAnswer {
   repeated?: true
 }
 
-export function takeBriefs(run: OpenRun, token: string, briefs: readonly Brief[]): Result<BriefsAnswer> {
+/** A brief that cannot be read is text: why. It costs its own lane, not the round. */
+export function takeBriefs(
+  run: OpenRun,
+  token: string,
+  briefs: readonly (Brief | string)[],
+): Result<BriefsAnswer> {
   const round = roundOf(run, token)
   if (!round.ok) return round
   if (round.value.briefed) return ok({ ...answer(round.value.briefed), repeated: true })
@@ -49,7 +54,7 @@ const answer = ({ round, token, lanes, refused }: RoundBriefed): BriefsAnswer =>
 
 /** Pure. Parents must be on the frontier, briefs must differ in content, and the round's width is the limit. */
 export function sift(
-  briefs: readonly Brief[],
+  briefs: readonly (Brief | string)[],
   round: Round,
   state: State,
 ): { accepted: Brief[]; refused: RoundBriefed['refused'] } {
@@ -61,6 +66,10 @@ export function sift(
   const refused: RoundBriefed['refused'] = []
   for (const [index, brief] of briefs.entries()) {
     const refuse = (reason: string, message: string) => refused.push({ index, reason, message })
+    if (typeof brief === 'string') {
+      refuse('malformed', brief)
+      continue
+    }
     const twin = accepted.findIndex((other) => alike(other.objective, brief.objective))
     if (!parents.has(brief.parent))
       refuse('parent', `${brief.parent} is not on the frontier: see assay frontier`)

@@ -214,3 +214,18 @@ test('files that a sparse checkout leaves out are not deleted by a snapshot', as
 test('a store is not needed to say that this is no repository', async () => {
   expect(problemOf(await inspectCheckout(freshFolder()))).toBe('not_a_repository')
 })
+
+test('a commit beyond a new shallow boundary is imported', async () => {
+  const repo = repository()
+  run(repo, 'clone', '-q', '--depth=1', `file://${repo}`, '../shallow')
+  const shallow = join(repo, '../shallow')
+  const { site } = await open(shallow)
+  for (const n of [2, 3]) {
+    write(repo, 'src/a.js', `let a = ${n}\n`)
+    commitAll(repo, `commit ${n}`)
+  }
+  run(shallow, 'fetch', '-q', '--depth=1')
+  run(shallow, 'reset', '-q', '--hard', 'origin/main')
+  const { commit } = must(await importCommit(site, must(await inspectCheckout(shallow))))
+  expect(must(await readBlob(site, commit, 'src/a.js'))?.toString()).toBe('let a = 3\n')
+})

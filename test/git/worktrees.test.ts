@@ -232,3 +232,14 @@ test('files committed with the wrong line endings do not keep a checkout from be
     writeFileSync(join(path, 'odd.txt'), 'b\r\n')
   }
 })
+
+test('slots have sides of equal names, and each keeps its own state', async () => {
+  const { opened, path } = await slot()
+  const other = slotPath(opened.site, 1, 'b')
+  must(await freshenCheckout(opened.site, other, opened.base.commit))
+  writeFileSync(join(other, 'src/a.js'), 'let a = 2\n')
+  must(await freshenCheckout(opened.site, path, opened.base.commit))
+  expect(readFileSync(join(other, 'src/a.js'), 'utf8')).toBe('let a = 2\n')
+  must(await removeWorktree(opened.site, other))
+  expect(run(path, 'status', '--porcelain')).toBe('')
+})

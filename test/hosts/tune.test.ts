@@ -251,8 +251,10 @@ test.each<[string, string, object, unknown]>([
     { title: '', kind: 'a', points: [null] },
   ],
 ])('an answer takes the shape of its schema: %s', async (_, role, schema, object) => {
-  expect(await ask({ role, schema })).toMatchObject({ outcome: 'ok', object })
-  expect(await ask({ role, card: { answer: schema } })).toMatchObject({ outcome: 'ok', object })
+  const usage = { tokens_in: 0, tokens_out: 0, usd: 0 }
+  const whole = { outcome: 'ok', text: JSON.stringify(object), object, usage }
+  expect(await ask({ role, schema })).toEqual(whole)
+  expect(await ask({ role, card: { answer: schema } })).toEqual(whole)
 })
 
 describe('never throws', () => {

@@ -64,3 +64,28 @@ test('a build that fails replaces one that works', async () => {
   expect(readFileSync(join(root, 'bin', 'lib', 'main.cjs'), 'utf8')).toBe(main)
   expect((await status(root)).stdout).toBe('one\n')
 })
+
+test('a module of Node, its own place, or a lazily loaded chunk is lost on the way to CommonJS', async () => {
+  const root = plantCli({
+    status: `import { createHash } from 'node:crypto'
+      import { execFileSync, type ChildProcess } from 'node:child_process'
+      import { fileURLToPath } from 'node:url'
+      export const none: ChildProcess | null = null
+      export const run = async () => {
+        const { nearest } = await import('./nearest.ts')
+        const data = {
+          hash: createHash('sha256').update('a').digest('hex').slice(0, 8),
+          echo: String(execFileSync('echo', ['hi'])),
+          here: fileURLToPath(new URL('.', import.meta.url)),
+          meant: nearest('stauts', ['status']),
+        }
+        return { ok: true, value: { data, text: () => '' } }
+      }`,
+  })
+  await build({ root })
+  const ran = await assay(['status', '--json'], { cwd: root, bin: join(root, 'bin', 'assay.cjs') })
+  expect(ran.json).toEqual({
+    ok: true,
+    data: { hash: 'ca978112', echo: 'hi\n', here: `${join(root, 'bin', 'lib')}/`, meant: 'status' },
+  })
+})

@@ -39,17 +39,16 @@ export function toUnit(range: Range, value: number): number {
  */
 export function fromUnit(range: Range, place: number): number {
   const { min, max, scale } = range
-  const at = Math.min(1, Math.max(0, place))
   const inside = (value: number) => Math.min(max, Math.max(min, value))
   switch (scale) {
     case 'integer':
-      return Math.min(Math.floor(max), Math.max(Math.ceil(min), Math.round(min + at * (max - min))))
+      return Math.min(Math.floor(max), Math.max(Math.ceil(min), Math.round(min + place * (max - min))))
     case 'log':
-      return inside(Number((min * (max / min) ** at).toPrecision(3)))
+      return inside(Number((min * (max / min) ** place).toPrecision(3)))
     case 'linear': {
       if (max <= min) return min
       const digits = Math.min(100, Math.max(0, Math.ceil(3 - Math.log10(max - min))))
-      return inside(Number((min + at * (max - min)).toFixed(digits)))
+      return inside(Number((min + place * (max - min)).toFixed(digits)))
     }
   }
 }

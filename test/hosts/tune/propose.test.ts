@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { focusOf, propose } from '../../../cli/hosts/tune/propose.ts'
+import { focusOf, propose, type TuneTrial } from '../../../cli/hosts/tune/propose.ts'
 import type { Range } from '../../../cli/hosts/tune/space.ts'
 import { bestOf, search } from './loop.ts'
 
@@ -114,18 +114,22 @@ test('a repair of a rejected proposal proposes something else', () => {
 })
 
 test('the order in which the history arrives changes nothing', () => {
-  const history = search({
-    parameters: [linear(0, 1), linear(0, 1)],
-    start: [0, 0],
-    score: ([x = 0, y = 0]) => -((x - 0.3) ** 2) - (y - 0.8) ** 2,
-    seed: 2,
-    experiments: 25,
-  })
-  const ask = (trials: typeof history) =>
+  // Three keeps first drive the step to its limit; read backwards they would not.
+  const history: TuneTrial[] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6].map((x, i) => ({
+    experiment: `e${i}`,
+    parent: i === 0 ? null : 'e0',
+    round: i === 0 ? null : i,
+    lane: 1,
+    depth: 1,
+    values: [x, 1 - x],
+    score: -((x - 0.3) ** 2),
+    status: i < 4 ? 'kept' : 'rejected',
+  }))
+  const ask = (trials: TuneTrial[]) =>
     propose({
       parameters: [linear(0, 1), linear(0, 1)],
-      parent: [0, 0],
-      current: [0, 0],
+      parent: [0.1, 0.9],
+      current: [0.1, 0.9],
       history: trials,
       lane: [],
       seed: 2,

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { makeProject, ms, hook } from './project.ts'
+test('probe', async () => {
+  const p = makeProject({ spec: { gates: [{ name: 'g', command: 'test ! -f src/bad' }] } })
+  const t = performance.now()
+  const lap = (what: string, x: unknown) => console.log(Math.round(performance.now() - t), what, JSON.stringify(x))
+  lap('init', await p.cli(['init']))
+  lap('new', await p.open(ms(90)))
+  lap('run', await p.cli(['run', 'exp_0001']))
+  lap('status', await p.data('status'))
+  lap('show', await p.data('show', 'exp_0001'))
+  lap('crash', await p.attempt({ ...ms(80), ...hook('echo boom >&2; exit 3') }).catch(String))
+  lap('env', await p.attempt({ ...ms(80), ...hook('nosuchprogram || exit 127') }).catch(String))
+  lap('tamper', await p.attempt({ ...ms(70), ...hook('echo cheat > bench/extra; echo "cat src/metrics.txt" > bench/run.sh') }).catch(String))
+  lap('starts', p.starts())
+  lap('diff', await p.data('diff', 'exp_0001'))
+  lap('path', await p.data('path', 'exp_0001'))
+  lap('tree', await p.data('tree'))
+  lap('frontier', await p.data('frontier'))
+  lap('report', await p.data('report'))
+  expect(1).toBe(1)
+})
