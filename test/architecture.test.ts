@@ -127,12 +127,12 @@ const PLANTED: Record<string, { why: string; files: Record<string, string>; caug
   appending: [
     {
       why: 'a reader that appends',
-      files: { 'cli/report/a.ts': `import { append } from '../ledger/ledger.ts'` },
+      files: { 'cli/report/a.ts': `import { appendLine } from '../ledger/append.ts'` },
       caught: ['cli/report/a.ts'],
     },
     {
       why: 'a command that proposes',
-      files: { 'cli/commands/a.ts': `import { propose as p } from '../ledger/ledger.ts'` },
+      files: { 'cli/commands/a.ts': `export const a = (ledger) => ledger.propose<'noted'>({})` },
       caught: ['cli/commands/a.ts'],
     },
   ],

@@ -89,4 +89,4 @@ function sameTasks(run: OpenRun, node: Experiment): boolean {
 }
 
 const bounded = (findings: readonly Finding[]): Finding[] =>
-  findings.slice(0, 20).map((finding) => ({ ...finding, message: finding.message.slice(0, 1000) }))
+  findings.slice(0, 10).map((finding) => ({ ...finding, message: finding.message.slice(0, 1000) }))

@@ -36,7 +36,7 @@ export async function createExperiment(run: OpenRun, request: NewRequest): Promi
       type: 'created',
       experiment,
       parent: request.parent,
-      hypothesis: request.hypothesis,
+      hypothesis: request.hypothesis.slice(0, 2000),
       round: request.place?.round ?? null,
       lane: request.place?.lane ?? null,
       depth: request.place?.depth ?? null,

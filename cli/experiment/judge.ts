@@ -172,10 +172,18 @@ async function measure(trial: Trial): Promise<boolean> {
   })
 }
 
+/** Of one sample's metrics and tasks as JSON: a line of the record has 64 KiB. */
+const ANSWER_BYTES = 40_000
+
 /** Keeps the sample unless it has no value, or answers for other tasks than the baseline did. */
 function accept(trial: Trial, sample: Sample): boolean {
   trial.evidence.samples.push(sample)
   if (sample.fault) return fault(trial, sample.fault)
+  const bytes = Buffer.byteLength(JSON.stringify([sample.metrics, sample.tasks]))
+  if (bytes > ANSWER_BYTES) {
+    const message = `its metrics and tasks are ${bytes} bytes, the record takes ${ANSWER_BYTES}: report groups of cases as one task`
+    return fault(trial, { reason: 'metric_error', message })
+  }
   const baseline = trial.run.ledger.state.experiments.get(BASELINE)
   const expected = baseline && lastJudged(baseline)?.tasks
   if (!expected) return true

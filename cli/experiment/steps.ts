@@ -33,7 +33,7 @@ export class Recorder {
   sample(sample: Sample): void {
     const { stage, pair, value, wall_ms } = sample
     this.#run.tell({ type: 'sample', experiment: this.#experiment, stage, pair, value, wall_ms })
-    this.#write({ step: 'sample', sample })
+    this.#write({ step: 'sample', sample: bounded(sample) })
     this.#samples.push(sample)
   }
 
@@ -59,6 +59,21 @@ export class Recorder {
     const written = recordStep(this.file, draft, this.#run.clock())
     // What cannot be recorded must not count: the attempt ends here and its claim can be taken over.
     if (!written.ok) throw new RecordLost(written.problem)
+  }
+}
+
+/** A benchmark's own line may be as long as it likes; the record may not. */
+function bounded(sample: Sample): Sample {
+  const { fault } = sample
+  if (!fault) return sample
+  const { raw } = fault
+  return {
+    ...sample,
+    fault: {
+      ...fault,
+      message: fault.message.slice(0, 1000),
+      ...(raw === undefined ? {} : { raw: raw.slice(0, 500) }),
+    },
   }
 }
 

@@ -3,9 +3,15 @@
  * newline is often another's write in flight. One `O_APPEND` write a line, then `fdatasync`, then it counts.
  */
 import { closeSync, constants, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
-import { fail, ok, type Result } from '../result.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
 
 export const MAX_LINE = 64 * 1024
+
+/**
+ * Ends a line that its writer never finished (ASCII "cancel"). JSON never has it raw, so the line says by itself that
+ * it does not count: also when the write that put it there was cut short in turn.
+ */
+const CANCEL = '\u0018'
 
 /** Bytes of a line that its writer never finished. */
 export interface Torn {
@@ -14,12 +20,12 @@ export interface Torn {
 }
 
 /**
- * Appends `text` as one line, durably. When the file ends in an unfinished line, a newline goes before ours in the
- * same write, and `healed` makes the line that names the unfinished bytes, so that readers may skip exactly them.
+ * Appends `text` as one line, durably. When the file ends in an unfinished line, that one is cancelled in the same
+ * write, and `healed` makes the line that tells so. If it was another's write in flight, it has landed whole before
+ * ours, and what is cancelled is an empty line.
  */
 export function appendLine(file: string, text: string, healed: (torn: Torn) => string): Result<void> {
-  if (Buffer.byteLength(text) + 1 > MAX_LINE)
-    throw new Error(`a line of ${text.length} characters is over the limit`)
+  if (Buffer.byteLength(text) + 1 > MAX_LINE) return tooLong(text)
   let fd: number
   try {
     fd = openSync(file, constants.O_APPEND | constants.O_RDWR | constants.O_CREAT, 0o644)
@@ -28,7 +34,7 @@ export function appendLine(file: string, text: string, healed: (torn: Torn) => s
   }
   try {
     const torn = unfinishedTail(fd)
-    const line = Buffer.from(torn ? `\n${healed(torn)}\n${text}\n` : `${text}\n`)
+    const line = Buffer.from(torn ? `${CANCEL}\n${healed(torn)}\n${text}\n` : `${text}\n`)
     const written = writeSync(fd, line)
     // A short write is an error and is never continued: the rest would land behind another's line.
     if (written !== line.length)
@@ -42,6 +48,15 @@ export function appendLine(file: string, text: string, healed: (torn: Torn) => s
   }
 }
 
+function tooLong(text: string): { ok: false; problem: Problem } {
+  return fail({
+    kind: 'usage',
+    code: 'too_long',
+    message: `a record of ${Buffer.byteLength(text)} bytes is over the limit of ${MAX_LINE}; nothing was written`,
+    hint: 'say it in fewer words, or in several calls',
+  })
+}
+
 function unfinishedTail(fd: number): Torn | null {
   const { size } = fstatSync(fd)
   if (size === 0) return null
@@ -53,7 +68,7 @@ function unfinishedTail(fd: number): Torn | null {
   return { offset: size - bytes, bytes }
 }
 
-function unwritable(file: string, error: unknown): { ok: false; problem: import('../result.ts').Problem } {
+function unwritable(file: string, error: unknown): { ok: false; problem: Problem } {
   const message = error instanceof Error ? error.message : String(error)
   const full = /ENOSPC|EDQUOT|wrote \d+ of/.test(message)
   return fail({
@@ -65,28 +80,25 @@ function unwritable(file: string, error: unknown): { ok: false; problem: import(
   })
 }
 
-/** A line as read: parsed, or not. */
+/** A line as read. */
 export interface Line {
-  offset: number
-  /** Without the newline. */
-  bytes: number
-  /** From 1, counted from where reading began. */
-  number: number
+  /** Where the next line begins. */
+  end: number
+  /** `{}` when nothing is in it or it was cancelled, null when it cannot be read. */
   value: Record<string, unknown> | null
 }
 
-/** The complete lines of `buffer`, which begins at `offset` of its file; `rest` is where the unfinished tail begins. */
-export function splitLines(buffer: Buffer, offset: number): { lines: Line[]; rest: number } {
+/** The complete lines of `buffer`, which begins at `offset` of its file; an unfinished tail is left out. */
+export function splitLines(buffer: Buffer, offset: number): Line[] {
   const lines: Line[] = []
   let start = 0
   for (let end = buffer.indexOf(10); end !== -1; end = buffer.indexOf(10, start)) {
     const text = buffer.toString('utf8', start, end).trimEnd()
-    const number = lines.length + 1
-    // An empty line is what a writer leaves that took a write in flight for an unfinished one.
-    lines.push({ offset: offset + start, bytes: end - start, number, value: text === '' ? {} : parse(text) })
     start = end + 1
+    const counts = text !== '' && !text.endsWith(CANCEL)
+    lines.push({ end: offset + start, value: counts ? parse(text) : {} })
   }
-  return { lines, rest: offset + start }
+  return lines
 }
 
 function parse(text: string): Record<string, unknown> | null {
@@ -101,15 +113,10 @@ function parse(text: string): Record<string, unknown> | null {
 }
 
 /** The bytes of `file` from `offset` to its end; empty when it does not exist. */
-export function readFrom(file: string, offset: number): Buffer {
-  let fd: number
+export function readFrom(file: string, offset: number): Result<Buffer> {
+  let fd: number | null = null
   try {
     fd = openSync(file, constants.O_RDONLY)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0)
-    throw error
-  }
-  try {
     const { size } = fstatSync(fd)
     const buffer = Buffer.alloc(Math.max(0, size - offset))
     let read = 0
@@ -118,8 +125,17 @@ export function readFrom(file: string, offset: number): Buffer {
       if (n === 0) break
       read += n
     }
-    return buffer.subarray(0, read)
+    return ok(buffer.subarray(0, read))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ok(Buffer.alloc(0))
+    return fail({
+      kind: 'failed',
+      code: 'not_read',
+      message: `could not read the record: ${error instanceof Error ? error.message : String(error)}`,
+      hint: 'check the permissions of .assay',
+      at: file,
+    })
   } finally {
-    closeSync(fd)
+    if (fd !== null) closeSync(fd)
   }
 }

@@ -262,7 +262,7 @@ export interface Noted extends Envelope {
   text: string
 }
 
-/** Names bytes of a line that its writer never finished: the fold may skip exactly these. */
+/** Tells of a line that its writer never finished and the writer of this one cancelled, with U+0018 at its end. */
 export interface Healed extends Envelope {
   type: 'healed'
   offset: number

@@ -1,7 +1,7 @@
 /** One run's ledger: append, read, heal. Writers propose; what the fold made of the proposal is the answer. */
 import { randomBytes } from 'node:crypto'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import { appendLine, readFrom, splitLines, type Torn } from './append.ts'
+import { appendLine, type Line, readFrom, splitLines, type Torn } from './append.ts'
 import { type Draft, type Event, FORMAT, FORMAT_NAME } from './events.ts'
 import { fold, type Outcome, type Void } from './fold.ts'
 import { emptyState, type State } from './state.ts'
@@ -58,34 +58,30 @@ export class Ledger {
     this.#listener = listener
   }
 
-  /** Folds what was appended since, by whomever. */
-  refresh(onEvent?: (event: Event, outcome: Outcome) => void, patience = 25): Result<State> {
-    const { lines, rest } = splitLines(readFrom(this.file, this.#offset), this.#offset)
-    const torn = new Set(
-      lines.filter((line) => line.value?.type === 'healed').map((line) => Number(line.value?.offset)),
-    )
-    for (const [index, line] of lines.entries()) {
-      if (line.value === null) {
-        if (torn.has(line.offset)) continue
-        // The line that heals it follows in the same write, of which a reader may see the beginning only.
-        if (index < lines.length - 1 || patience === 0) return fail(this.#corrupt(line.number))
-        this.#offset = line.offset
-        this.#line += index
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2)
-        return this.refresh(onEvent, patience - 1)
-      }
-      if (Object.keys(line.value).length === 0) continue
-      const newer = newerFormat(line.value)
-      if (newer) return fail(newer)
-      if (!KNOWN.has(String(line.value.type))) continue
-      const event = line.value as unknown as Event
-      const outcome = fold(this.state, event)
-      onEvent?.(event, outcome)
-      if (outcome.accepted) this.#listener?.(event)
+  /** Folds what was appended since, by whomever. After a failure it stands before the line that failed. */
+  refresh(onEvent?: (event: Event, outcome: Outcome) => void): Result<State> {
+    const bytes = readFrom(this.file, this.#offset)
+    if (!bytes.ok) return bytes
+    for (const line of splitLines(bytes.value, this.#offset)) {
+      const event = this.#eventOf(line)
+      if (!event.ok) return event
+      this.#offset = line.end
+      this.#line++
+      if (event.value === null) continue
+      const outcome = fold(this.state, event.value)
+      onEvent?.(event.value, outcome)
+      if (outcome.accepted) this.#listener?.(event.value)
     }
-    this.#offset = rest
-    this.#line += lines.length
     return ok(this.state)
+  }
+
+  /** null when the line is of no concern: cancelled, or of a type that only a newer minor version knows. */
+  #eventOf({ value }: Line): Result<Event | null> {
+    if (value === null) return fail(this.#corrupt(this.#line + 1))
+    if (Object.keys(value).length === 0) return ok(null)
+    const newer = newerFormat(value)
+    if (newer) return fail(newer)
+    return ok(KNOWN.has(String(value.type)) ? (value as unknown as Event) : null)
   }
 
   /** Appends one event and reads back to it. Durable when it returns. */
@@ -116,9 +112,9 @@ export class Ledger {
     return {
       kind: 'refused',
       code: 'ledger_corrupt',
-      message: `line ${this.#line + number} of the ledger cannot be read, and no later line says that it was left unfinished`,
+      message: `line ${number} of the ledger cannot be read, and nothing says that it was left unfinished`,
       hint: 'assay doctor explains the damage and how to repair it; nothing was changed',
-      at: `${this.file}:${this.#line + number}`,
+      at: `${this.file}:${number}`,
     }
   }
 }

@@ -21,8 +21,11 @@ export function recordStep(file: string, draft: StepDraft, at: Date): Result<voi
 
 /** Every line that can be read; an unfinished one is as if its step had not happened. */
 export function readSteps(file: string): StepLine[] {
-  const { lines } = splitLines(readFrom(file, 0), 0)
-  return lines.flatMap(({ value }) => (value && 'step' in value ? [value as unknown as StepLine] : []))
+  const bytes = readFrom(file, 0)
+  if (!bytes.ok) throw new Error(bytes.problem.message)
+  return splitLines(bytes.value, 0).flatMap(({ value }) =>
+    value && 'step' in value ? [value as unknown as StepLine] : [],
+  )
 }
 
 export const samplesOf = (steps: StepLine[]): Sample[] =>
@@ -33,8 +36,9 @@ export const gatesOf = (steps: StepLine[]): GateResult[] =>
 /** What binds the verdict to its steps. */
 export function stepsDigest(file: string): Result<{ sha256: string; lines: number }> {
   const bytes = readFrom(file, 0)
+  if (!bytes.ok) return bytes
   return ok({
-    sha256: createHash('sha256').update(bytes).digest('hex'),
-    lines: splitLines(bytes, 0).lines.length,
+    sha256: createHash('sha256').update(bytes.value).digest('hex'),
+    lines: splitLines(bytes.value, 0).length,
   })
 }

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, lstatSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
 
 /** Linux tells the truth about processes in /proc; elsewhere these functions know nothing (null, or empty). */
 export const HAS_PROC = process.platform === 'linux'
@@ -6,12 +6,17 @@ export const HAS_PROC = process.platform === 'linux'
 /** Ticks of /proc in a second: `sysconf(_SC_CLK_TCK)` is 100 on every Linux that Node runs on. */
 const TICK_MS = 10
 
+/** A flag of field 9, from the kernel's `sched.h`. */
+const PF_KTHREAD = 0x00200000
+
 export interface ProcessStat {
   /** One letter; Z and X are dead. */
   state: string
   group: number
   /** Clock ticks since boot. */
   started: number
+  /** A thread of the kernel, which has no program and no environment. */
+  kernel: boolean
   /** CPU time of its ended and waited-for children. */
   childrenCpuMs: number
 }
@@ -24,14 +29,25 @@ export function parseStat(text: string): ProcessStat | null {
     state: fields[0] ?? '',
     group: number(5),
     started: number(22),
+    kernel: (number(9) & PF_KTHREAD) !== 0,
     childrenCpuMs: (number(16) + number(17)) * TICK_MS,
   }
   return Number.isFinite(stat.started) ? stat : null
 }
 
+const line = Buffer.alloc(1024)
+
+/** In three system calls: a search asks this of every process there is. */
 export function readStat(pid: number | 'self'): ProcessStat | null {
-  const text = read(`/proc/${pid}/stat`)
-  return text === null ? null : parseStat(text)
+  let fd: number | undefined
+  try {
+    fd = openSync(`/proc/${pid}/stat`, 'r')
+    return parseStat(line.toString('latin1', 0, readSync(fd, line)))
+  } catch {
+    return null
+  } finally {
+    if (fd !== undefined) closeSync(fd)
+  }
 }
 
 export const isDead = (state: string): boolean => state === 'Z' || state === 'X' || state === 'x'

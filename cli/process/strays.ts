@@ -16,7 +16,9 @@ export interface Traces {
 const PASSES = 40
 /** A process in the middle of `exec` shows no environment for a moment; one that has none shows none for ever. */
 const PASSES_FOR_UNSURE = 2
-const PAUSE_MS = 4
+/** Between passes: what was killed is mostly gone after the first. */
+const PAUSES_MS = [1, 2, 4]
+const LAST_PAUSE_MS = 8
 
 /**
  * Ends every process of our user that carries the token or can write to an output file: daemons that left the group
@@ -33,7 +35,7 @@ export async function endStrays(traces: Traces): Promise<number> {
     if (strays.length === 0 && group.length === 0 && (!unsure || unsurePasses++ >= PASSES_FOR_UNSURE)) break
     for (const pid of [...strays, ...group]) kill(pid)
     for (const pid of strays) ended.add(pid)
-    await pause(PAUSE_MS)
+    await pause(PAUSES_MS[pass] ?? LAST_PAUSE_MS)
   }
   return ended.size
 }
@@ -49,7 +51,7 @@ function search({ token, files, since, group }: Traces) {
     }
     const environment = environmentOf(pid)
     if (environment.includes(token) || writesTo(pid, files)) found.strays.push(pid)
-    else if (environment === '') found.unsure = true
+    else if (environment === '' && !stat.kernel) found.unsure = true
   }
   return found
 }

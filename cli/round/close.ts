@@ -34,7 +34,7 @@ export interface CloseAnswer {
 }
 
 /** What one lane may leave behind: enough for a thought, too little for a transcript. */
-const LIMITS = { texts: 10, characters: 600 }
+const LIMITS = { texts: 10, inAll: 20, characters: 400 }
 /** Children without a keep from which a parent looks exhausted. */
 const REGRESSED = 3
 
@@ -105,4 +105,4 @@ function answer(run: OpenRun, closed: RoundClosed): CloseAnswer {
 }
 
 const bounded = (texts: readonly string[]): string[] =>
-  texts.slice(0, LIMITS.texts * 4).map((text) => text.slice(0, LIMITS.characters))
+  texts.slice(0, LIMITS.inAll).map((text) => text.slice(0, LIMITS.characters))

@@ -10,7 +10,7 @@ export interface ProposeAnswer {
   refused: Proposed['refused']
 }
 
-const MAX_IDEAS = 50
+const MAX_IDEAS = 20
 
 export function propose(run: OpenRun, ideas: readonly Idea[]): Result<ProposeAnswer> {
   const { state } = run.ledger
@@ -39,7 +39,7 @@ export function judgeIdeas(
     else if (tried) refuse('tried', `${tried.id} tried it: ${tried.status}`)
     else if (known) refuse('duplicate', 'it was proposed before')
     else if (accepted.length >= MAX_IDEAS) refuse('too_many', `a call takes ${MAX_IDEAS} ideas`)
-    else accepted.push({ ...idea, hypothesis: idea.hypothesis.slice(0, 1000) })
+    else accepted.push({ ...idea, hypothesis: idea.hypothesis.slice(0, 500) })
   }
   return { accepted, refused }
 }

@@ -76,7 +76,10 @@ export const purity: Rule = (modules) => {
 }
 
 const APPENDERS = ['ledger', 'run', 'experiment', 'round']
-const APPENDING_NAMES = ['append', 'propose']
+/** The ledger's own function, and the method of an open ledger. */
+const APPENDING_NAMES = ['appendLine', 'recordStep']
+const APPENDS = 'only run/, experiment/ and round/ append to the ledger'
+const PROPOSES = /\.propose\s*[<(]/
 
 export const spawning: Rule = (modules) =>
   forbidImports(
@@ -86,16 +89,26 @@ export const spawning: Rule = (modules) =>
     'only process.ts starts processes',
   )
 
-export const appending: Rule = (modules) =>
-  forbidImports(
+export const appending: Rule = (modules) => [
+  ...forbidImports(
     modules,
     APPENDERS,
     (one) =>
       !one.typeOnly &&
       belongsTo(one.to, 'ledger') &&
       one.names.some((name) => APPENDING_NAMES.includes(name)),
-    'only run/, experiment/ and round/ append to the ledger',
-  )
+    APPENDS,
+  ),
+  ...modules
+    .filter(({ file }) => !APPENDERS.some((name) => belongsTo(file, name)))
+    .flatMap(({ file, text }) =>
+      text
+        .split('\n')
+        .flatMap((line, at) =>
+          PROPOSES.test(line) ? [{ file, line: at + 1, message: `proposes: ${APPENDS}` }] : [],
+        ),
+    ),
+]
 
 export const packages: Rule = (modules) =>
   modules.flatMap(({ file, imports }) =>

@@ -88,7 +88,12 @@ export const tuneFiles: Files = {
 const parameter = (name: string) => ({ file: 'src/params.json', pointer: `/${name}`, min: 0, max: 100 })
 
 /** A bowl of two numbers with its floor, 1, at (37, 11). */
-export const tuneSpec = ({ loop = {}, budget = { experiments: 12 }, seed = 1, ...rest }: TuneOptions = {}) => ({
+export const tuneSpec = ({
+  loop = {},
+  budget = { experiments: 12 },
+  seed = 1,
+  ...rest
+}: TuneOptions = {}) => ({
   version: 1,
   name: 'bowl',
   goal: 'Find the floor of the bowl.',
@@ -135,7 +140,8 @@ export function processesIn(folder: string): string[] {
       try {
         const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
         const environment = readFileSync(`/proc/${pid}/environ`, 'utf8')
-        const ours = line.includes(folder) || new RegExp(`(^|\0)(ASSAY_[A-Z_]+|PWD)=[^\0]*${folder}`).test(environment)
+        const ours =
+          line.includes(folder) || new RegExp(`(^|\0)(ASSAY_[A-Z_]+|PWD)=[^\0]*${folder}`).test(environment)
         return ours && line !== '' ? [`${pid} ${line}`] : []
       } catch {
         return []
@@ -148,6 +154,11 @@ export function notebook(): { file: string; lines: () => string[] } {
   const file = join(makeTemp('notes'), 'notes.txt')
   return {
     file,
-    lines: () => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter((line) => line !== '') : []),
+    lines: () =>
+      existsSync(file)
+        ? readFileSync(file, 'utf8')
+            .split('\n')
+            .filter((line) => line !== '')
+        : [],
   }
 }

@@ -112,7 +112,8 @@ export function makeProject({ spec = {}, files = {} }: { spec?: SpecParts; files
 
 /** The same in a repository that exists. */
 export function projectIn(repo: Repo, control: string): Project {
-  const cli: Project['cli'] = (args, options = {}) => assay([...args, '--json'], { cwd: repo.dir, ...options })
+  const cli: Project['cli'] = (args, options = {}) =>
+    assay([...args, '--json'], { cwd: repo.dir, ...options })
   const data = async <T>(...args: string[]): Promise<T> => dataOf(await cli<T>(args))
   const open = async (files: Files, parent = 'exp_0000') => {
     const made = await data<NewData>('new', '--parent', parent, '-m', 'an idea')

@@ -158,6 +158,7 @@ describe('the stream', () => {
     const parser = lineParser({ metric: 't' })
     parser.push('METRIC t=5')
     for (let i = 0; i < 160; i++) parser.push('0'.repeat(65_536))
+    parser.push('METRIC t=6')
     parser.push('\nMETRIC t=7\n')
     const lines = parser.end()
     expect([...lines.metrics]).toEqual([['t', { value: 7, unit: null, raw: 'METRIC t=7' }]])

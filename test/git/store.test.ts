@@ -228,4 +228,5 @@ test('a commit beyond a new shallow boundary is imported', async () => {
   run(shallow, 'reset', '-q', '--hard', 'origin/main')
   const { commit } = must(await importCommit(site, must(await inspectCheckout(shallow))))
   expect(must(await readBlob(site, commit, 'src/a.js'))?.toString()).toBe('let a = 3\n')
+  expect(run(site.store, 'log', '--format=%H', commit)).toBe(`${commit}\n`)
 })
