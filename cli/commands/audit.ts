@@ -14,7 +14,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   if (!input.ok) return input
   const findings = listOf(input.value, 'findings', SHAPE, readFinding)
   if (!findings.ok) return findings
-  const done = await audit(opened.value, idOf(args), findings.value)
+  const done = await audit(opened.value, idOf(args), findings.value, args.key)
   if (!done.ok) return done
   const { experiment, status, flagged, outcome } = done.value
   return ok({

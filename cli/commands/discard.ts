@@ -10,6 +10,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   const done = discard(opened.value, idOf(args), {
     why: args.text('reason') ?? '',
     failureClass: args.text('failure-class') as FailureClass | null,
+    key: args.key,
   })
   return done.ok ? ok({ data: done.value, text: () => `${done.value.experiment} is discarded` }) : done
 }

@@ -14,7 +14,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   if (!input.ok) return input
   const ideas = listOf(input.value, 'ideas', SHAPE, readIdea)
   if (!ideas.ok) return ideas
-  const done = propose(opened.value, ideas.value)
+  const done = propose(opened.value, ideas.value, args.key)
   if (!done.ok) return done
   const { accepted, refused } = done.value
   return ok({

@@ -11,14 +11,14 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   if (!opened.ok) return opened
   const experiment = idOf(args)
   if (args.on('detach')) {
-    const begun = await startWorker(opened.value, experiment)
+    const begun = await startWorker(opened.value, experiment, args.key)
     if (!begun.ok) return begun
     return ok({
       data: { experiment, started: true },
       text: () => `${experiment} is being judged; the verdict: assay wait --for ${experiment}`,
     })
   }
-  const answer = await submit(opened.value, experiment)
+  const answer = await submit(opened.value, experiment, args.key)
   if (!answer.ok) return answer
   return ok({
     data: answer.value,

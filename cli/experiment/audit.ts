@@ -1,7 +1,6 @@
 /** `audit`: findings about a judged experiment. Evidence that the CLI can check revokes; an opinion only flags. */
 import { changesBetween } from '../git/diff.ts'
 import type { Audited, Finding, Status } from '../ledger/events.ts'
-import { refusal } from '../ledger/ledger.ts'
 import { BASELINE, bestOf, type Experiment, lastJudged, nodeValue } from '../ledger/state.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -18,12 +17,14 @@ export interface AuditAnswer {
   /** What the CLI found true of the findings. */
   confirmed: Finding[]
   best: { experiment: string; value: number | null } | null
+  repeated?: true
 }
 
 export async function audit(
   run: OpenRun,
   experiment: string,
   findings: readonly Finding[],
+  key: string | null,
 ): Promise<Result<AuditAnswer>> {
   const node = nodeFor(run, experiment)
   if (!node.ok) return node
@@ -39,20 +40,21 @@ export async function audit(
   const confirmed = await checked(run, node.value, findings)
   if (!confirmed.ok) return confirmed
   const outcome = confirmed.value.length > 0 ? 'revoked' : findings.length > 0 ? 'flagged' : 'passed'
-  const proposal = run.ledger.propose<'audited'>(
+  const recorded = run.ledger.record<'audited'>(
     { type: 'audited', experiment, attempt: attempt.attempt, outcome, findings: bounded(findings) },
     run.clock(),
+    key,
   )
-  if (!proposal.ok) return proposal
-  if (!proposal.value.accepted) return refusal(proposal.value.because)
+  if (!recorded.ok) return recorded
   const best = bestOf(run.ledger.state)
   return ok({
     experiment,
     status: node.value.status,
     flagged: node.value.flagged,
-    outcome,
+    outcome: recorded.value.event.outcome,
     confirmed: confirmed.value,
     best: best && { experiment: best.id, value: nodeValue(best) },
+    ...(recorded.value.repeated ? { repeated: true as const } : {}),
   })
 }
 

@@ -1,5 +1,4 @@
 /** The claim on one attempt: it charges the budget, and the fold says who has it. */
-import { refusal } from '../ledger/ledger.ts'
 import { identify } from '../process.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -9,14 +8,20 @@ export function claimAttempt(
   run: OpenRun,
   experiment: string,
   attempt: number,
-  takesOver: string | null,
+  { takesOver, key = null }: { takesOver?: string; key?: string | null },
 ): Result<void> {
   const owner = identify()
   if (!owner) throw new Error('this system does not tell when a process started (no /proc, no ps)')
-  const proposal = run.ledger.propose<'started'>(
-    { type: 'started', experiment, attempt, owner, ...(takesOver === null ? {} : { takes_over: takesOver }) },
+  const recorded = run.ledger.record<'started'>(
+    {
+      type: 'started',
+      experiment,
+      attempt,
+      owner,
+      ...(takesOver === undefined ? {} : { takes_over: takesOver }),
+    },
     run.clock(),
+    key,
   )
-  if (!proposal.ok) return proposal
-  return proposal.value.accepted ? ok(undefined) : refusal(proposal.value.because)
+  return recorded.ok ? ok(undefined) : recorded
 }

@@ -1,10 +1,9 @@
 /** `new`: an id that nobody else has, an event that says so, and a worktree to edit. */
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { refusal } from '../ledger/ledger.ts'
 import { BASELINE, currentRound, type State } from '../ledger/state.ts'
 import { experimentFolder, experimentId, type RunPaths, worktreePath } from '../paths.ts'
-import { fail, ok, type Result } from '../result.ts'
+import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { ensureWorktree } from './worktree.ts'
 
@@ -28,10 +27,12 @@ export interface NewRequest {
  * open experiment whose worktree the next command makes.
  */
 export async function createExperiment(run: OpenRun, request: NewRequest): Promise<Result<NewExperiment>> {
-  const first = request.key === null ? null : answered(run.ledger.state, request.key)
-  if (first !== null) return first.ok ? withWorktree(run, first.value, true) : first
-  const experiment = reserved(run.ledger.state, request) ?? claimId(run.paths, run.ledger.state)
-  const proposal = run.ledger.propose<'created'>(
+  const known = request.key === null ? undefined : run.ledger.state.keys.get(request.key)
+  // A folder is claimed only by a call that is not a repetition.
+  const experiment = known
+    ? BASELINE
+    : (reserved(run.ledger.state, request) ?? claimId(run.paths, run.ledger.state))
+  const recorded = run.ledger.record<'created'>(
     {
       type: 'created',
       experiment,
@@ -40,28 +41,12 @@ export async function createExperiment(run: OpenRun, request: NewRequest): Promi
       round: request.place?.round ?? null,
       lane: request.place?.lane ?? null,
       depth: request.place?.depth ?? null,
-      ...(request.key === null ? {} : { key: request.key }),
     },
     run.clock(),
+    request.key,
   )
-  if (!proposal.ok) return proposal
-  if (proposal.value.accepted) return withWorktree(run, experiment, false)
-  const repeated = request.key === null ? null : answered(run.ledger.state, request.key)
-  if (repeated?.ok) return withWorktree(run, repeated.value, true)
-  return repeated ?? refusal(proposal.value.because)
-}
-
-/** The experiment that an earlier call with this key opened. */
-function answered(state: State, key: string): Result<string> | null {
-  const used = state.keys.get(key)
-  if (!used) return null
-  if (used.type === 'created' && used.experiment) return ok(used.experiment)
-  return fail({
-    kind: 'usage',
-    code: 'key_reused',
-    message: `the key ${key} was used by another verb`,
-    hint: 'give every call a key of its own',
-  })
+  if (!recorded.ok) return recorded
+  return withWorktree(run, recorded.value.event.experiment, recorded.value.repeated)
 }
 
 function reserved(state: State, { place, parent }: NewRequest): string | null {

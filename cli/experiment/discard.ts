@@ -1,6 +1,5 @@
 /** `discard`: an experiment is given up. Its record and its candidates stay. */
 import type { FailureClass, Status } from '../ledger/events.ts'
-import { refusal } from '../ledger/ledger.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { nodeFor } from './seal.ts'
@@ -14,17 +13,21 @@ export interface DiscardAnswer {
 export function discard(
   run: OpenRun,
   experiment: string,
-  { why, failureClass }: { why: string; failureClass: FailureClass | null },
+  { why, failureClass, key }: { why: string; failureClass: FailureClass | null; key: string | null },
 ): Result<DiscardAnswer> {
   const node = nodeFor(run, experiment)
   if (!node.ok) return node
   if (node.value.status === 'discarded') return ok({ experiment, status: 'discarded', repeated: true })
-  const proposal = run.ledger.propose<'discarded'>(
+  const recorded = run.ledger.record<'discarded'>(
     { type: 'discarded', experiment, why: why.slice(0, 1000), failure_class: failureClass },
     run.clock(),
+    key,
   )
-  if (!proposal.ok) return proposal
-  return proposal.value.accepted
-    ? ok({ experiment, status: node.value.status })
-    : refusal(proposal.value.because)
+  if (!recorded.ok) return recorded
+  const { event, repeated } = recorded.value
+  return ok({
+    experiment: event.experiment,
+    status: node.value.status,
+    ...(repeated ? { repeated: true as const } : {}),
+  })
 }

@@ -1,7 +1,6 @@
 /** The verdict as an event, and what `run` answers of it. */
 import { failureSignature } from '../evaluate/signature.ts'
 import type { Verdict } from '../evaluate/verdict.ts'
-import { refusal } from '../ledger/ledger.ts'
 import type { Experiment } from '../ledger/state.ts'
 import { stepsDigest } from '../ledger/steps.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
@@ -21,13 +20,14 @@ export function recordVerdict(
   { facts, samples }: Evidence,
   verdict: Verdict,
   wallMs: number,
+  key: string | null,
 ): Result<RunAnswer> {
   const { comparison } = facts
   const measured = samples.find((sample) => sample.fault === null) ?? null
   const last = samples.at(-1)
   const steps = stepsDigest(stepsFile(attemptFolder(run.paths, node.id, seal.attempt)))
   if (!steps.ok) return steps
-  const proposal = run.ledger.propose<'judged'>(
+  const recorded = run.ledger.record<'judged'>(
     {
       type: 'judged',
       experiment: node.id,
@@ -62,9 +62,9 @@ export function recordVerdict(
       steps: steps.value,
     },
     run.clock(),
+    key,
   )
-  if (!proposal.ok) return proposal
-  if (!proposal.value.accepted) return refusal(proposal.value.because)
+  if (!recorded.ok) return recorded
   const answer = runAnswer(run.ledger.state, node)
   if (!answer) throw new Error(`${node.id} was judged and has no verdict`)
   return ok(answer)

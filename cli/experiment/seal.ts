@@ -105,6 +105,7 @@ export async function seal(
   return pin(run, node, taken, (last?.attempt ?? 0) + 1, hypothesis)
 }
 
+/** The first number from `attempt` on whose ref nobody has: refs are never moved, so numbers may have gaps. */
 async function pin(
   run: OpenRun,
   node: Experiment,
@@ -119,8 +120,10 @@ async function pin(
     ref: candidateRef(run.run, node.id, attempt),
     at: run.clock(),
   })
-  if (!commit.ok) return commit
-  const proposal = run.ledger.propose<'sealed'>(
+  if (!commit.ok) {
+    return commit.problem.code === 'ref_exists' ? pin(run, node, taken, attempt + 1, hypothesis) : commit
+  }
+  const recorded = run.ledger.record<'sealed'>(
     {
       type: 'sealed',
       experiment: node.id,
@@ -134,8 +137,7 @@ async function pin(
     },
     run.clock(),
   )
-  if (!proposal.ok) return proposal
-  if (!proposal.value.accepted) return refusal(proposal.value.because)
+  if (!recorded.ok) return recorded
   return ok({ ...taken, attempt, commit: commit.value })
 }
 

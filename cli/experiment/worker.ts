@@ -12,7 +12,11 @@ import { whenLedger } from './wait.ts'
 const BEGIN_MS = 60_000
 
 /** Returns when the worker has its claim or its verdict, or with the problem that it ended with. */
-export async function startWorker(run: OpenRun, experiment: string): Promise<Result<void>> {
+export async function startWorker(
+  run: OpenRun,
+  experiment: string,
+  key: string | null,
+): Promise<Result<void>> {
   const node = nodeFor(run, experiment)
   if (!node.ok) return node
   const before = run.ledger.state.seq
@@ -21,7 +25,17 @@ export async function startWorker(run: OpenRun, experiment: string): Promise<Res
   const log = join(folder, `worker-${run.random(4)}.log`)
   const entry = process.argv[1] ?? ''
   const worker = startDetached({
-    argv: [process.execPath, entry, 'run', experiment, '--run', run.run, '--json', '--quiet'],
+    argv: [
+      process.execPath,
+      entry,
+      'run',
+      experiment,
+      '--run',
+      run.run,
+      '--json',
+      '--quiet',
+      ...(key === null ? [] : ['--key', key]),
+    ],
     cwd: run.cwd,
     env: run.env,
     logFile: log,

@@ -186,7 +186,10 @@ export interface Candidate {
   at: Date
 }
 
-/** Makes a commit of a tree and points the ref at it; answers the commit. Durable when it returns. Runs no hook. */
+/**
+ * Makes a commit of a tree and points a new ref at it; answers the commit. Durable when it returns. Runs no hook.
+ * A ref that exists is never moved: problem `ref_exists`.
+ */
 export async function pinCommit(site: Site, candidate: Candidate): Promise<Result<string>> {
   const parents = candidate.parents.flatMap((parent) => ['-p', parent])
   const commit = await gitText(['commit-tree', ...parents, '-F', '-', candidate.tree], {
@@ -195,6 +198,9 @@ export async function pinCommit(site: Site, candidate: Candidate): Promise<Resul
     date: candidate.at,
   })
   if (!commit.ok) return commit
-  const pinned = await git(['update-ref', candidate.ref, commit.value], inStore(site))
-  return pinned.ok ? commit : pinned
+  // The empty old value says: only if there is none.
+  const pinned = await git(['update-ref', candidate.ref, commit.value, ''], inStore(site))
+  if (pinned.ok) return commit
+  const taken = pinned.problem.message.includes('already exists')
+  return taken ? fail({ ...pinned.problem, code: 'ref_exists' }) : pinned
 }

@@ -30,12 +30,7 @@ export function fold(state: State, event: Event): Outcome {
   const outcome = apply(state, event)
   if (outcome.accepted) {
     state.seq++
-    if (event.key !== undefined) {
-      state.keys.set(event.key, {
-        type: event.type,
-        experiment: 'experiment' in event ? event.experiment : null,
-      })
-    }
+    if (event.key !== undefined) state.keys.set(event.key, event)
   }
   return outcome
 }
@@ -70,7 +65,8 @@ function apply(state: State, event: Event): Outcome {
     case 'audited':
       return withNode(state, event.experiment, 'audit', (node) => {
         attemptOf(node, event.attempt)?.audited.push(event)
-        if (node.status !== 'kept') return accepted
+        // A pruned node is no parent, but it may be the best.
+        if (node.status !== 'kept' && node.status !== 'pruned') return accepted
         const why = event.findings.map((finding) => finding.message).join('; ')
         if (event.outcome === 'revoked') revoke(state, node, why)
         else if (event.outcome === 'flagged') node.flagged = true
@@ -91,8 +87,10 @@ function apply(state: State, event: Event): Outcome {
       })
     case 'restored':
       return withNode(state, event.experiment, 'restore', (node) => {
-        node.why = null
         node.flagged = false
+        if (node.status !== 'discarded' && node.status !== 'pruned' && node.status !== 'revoked')
+          return accepted
+        node.why = null
         move(state, node, lastJudged(node)?.status ?? 'open')
         return accepted
       })

@@ -11,6 +11,12 @@ export type Proposal<T extends Event = Event> =
   | { accepted: true; event: T }
   | { accepted: false; because: Void }
 
+/** `repeated`: the event is an earlier one with the same key. */
+export interface Recorded<T extends Event = Event> {
+  event: T
+  repeated: boolean
+}
+
 const KNOWN = new Set<string>([
   'run_started',
   'configured',
@@ -106,6 +112,39 @@ export class Ledger {
     const outcome = mine as Outcome | null
     if (outcome === null) throw new Error(`an event that was written is not in ${this.file}`)
     return ok(outcome.accepted ? { accepted: true, event } : outcome)
+  }
+
+  /**
+   * Proposes and answers the event that counts, as a problem when none does. With a `key` that an event of this type
+   * has already, nothing is written and that event is the answer.
+   */
+  record<T extends Event['type']>(
+    draft: Extract<Draft, { type: T }>,
+    at: Date,
+    key: string | null = null,
+  ): Result<Recorded<Extract<Event, { type: T }>>> {
+    const before = this.#firstWith<T>(draft.type as T, key)
+    if (before) return before
+    const proposal = this.propose<T>(key === null ? draft : { ...draft, key }, at)
+    if (!proposal.ok) return proposal
+    if (proposal.value.accepted) return ok({ event: proposal.value.event, repeated: false })
+    return this.#firstWith<T>(draft.type as T, key) ?? refusal(proposal.value.because)
+  }
+
+  /** The event of this type that an earlier call with this key recorded; null when there is none. */
+  #firstWith<T extends Event['type']>(
+    type: T,
+    key: string | null,
+  ): Result<Recorded<Extract<Event, { type: T }>>> | null {
+    const first = key === null ? undefined : this.state.keys.get(key)
+    if (!first) return null
+    if (first.type === type) return ok({ event: first as Extract<Event, { type: T }>, repeated: true })
+    return fail({
+      kind: 'usage',
+      code: 'key_reused',
+      message: `the key ${key} was used by another verb`,
+      hint: 'give every call a key of its own',
+    })
   }
 
   #corrupt(number: number): Problem {

@@ -5,6 +5,7 @@ import type {
   Confirmed,
   Created,
   Direction,
+  Event,
   FailureClass,
   Idea,
   Judged,
@@ -86,7 +87,8 @@ export interface State {
   streak: { signature: string; count: number; message: string } | null
   /** Candidate tree → where it was judged, when that verdict counts for a duplicate. */
   trees: Map<string, { experiment: string; attempt: number }>
-  keys: Map<string, { type: string; experiment: string | null }>
+  /** Idempotency key → the event that counted with it: its answer is the answer. */
+  keys: Map<string, Event>
   rounds: Round[]
   ideas: Idea[]
   notes: Noted[]

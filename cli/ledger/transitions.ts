@@ -54,7 +54,7 @@ export const TRANSITIONS: Record<Verb, Record<Status, Transition>> = {
     rejected: same,
     failed: same,
     discarded: same,
-    pruned: same,
+    pruned: { to: 'decided' },
     revoked: same,
   }),
   abort: row({

@@ -8,18 +8,25 @@ import { alike } from './likeness.ts'
 export interface ProposeAnswer {
   accepted: number
   refused: Proposed['refused']
+  repeated?: true
 }
 
 const MAX_IDEAS = 20
 
-export function propose(run: OpenRun, ideas: readonly Idea[]): Result<ProposeAnswer> {
+export function propose(run: OpenRun, ideas: readonly Idea[], key: string | null): Result<ProposeAnswer> {
   const { state } = run.ledger
-  const { accepted, refused } = judgeIdeas(ideas, state)
-  const proposal = run.ledger.propose<'proposed'>(
-    { type: 'proposed', round: currentRound(state)?.round ?? null, accepted, refused },
+  const recorded = run.ledger.record<'proposed'>(
+    { type: 'proposed', round: currentRound(state)?.round ?? null, ...judgeIdeas(ideas, state) },
     run.clock(),
+    key,
   )
-  return proposal.ok ? ok({ accepted: accepted.length, refused }) : proposal
+  if (!recorded.ok) return recorded
+  const { event, repeated } = recorded.value
+  return ok({
+    accepted: event.accepted.length,
+    refused: event.refused,
+    ...(repeated ? { repeated: true as const } : {}),
+  })
 }
 
 /** Pure. */

@@ -115,8 +115,10 @@ describe('what cannot be written', () => {
   test('a line over 64 KiB is written in part before it is refused', () => {
     const file = fileOf(lineOf('first'))
     const before = readFileSync(file, 'utf8')
-    expect(() => appendLine(file, 'x'.repeat(64 * 1024), healedLine)).toThrow('over the limit')
-    expect(() => appendLine(file, 'é'.repeat(32 * 1024), healedLine)).toThrow('over the limit')
+    const tooLong = { ok: false, problem: { kind: 'usage', code: 'too_long' } }
+    expect(appendLine(file, 'x'.repeat(64 * 1024), healedLine)).toMatchObject(tooLong)
+    expect(appendLine(file, 'é'.repeat(32 * 1024), healedLine)).toMatchObject(tooLong)
+    expect(opened(file).propose<'noted'>(noted('x'.repeat(64 * 1024)), at)).toMatchObject(tooLong)
     expect(readFileSync(file, 'utf8')).toBe(before)
   })
 

@@ -60,6 +60,7 @@ export const sealed = (experiment: string, attempt = 1, tree = `${experiment}/${
   tree,
   diff: { files: 1, added: 1, removed: 0 },
   left_out: [],
+  secrets: [],
 })
 
 export const started = (experiment: string, attempt = 1, takesOver?: string): Of<'started'> => ({

@@ -1,0 +1,39 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { roundSize } from '../../cli/round/size.ts'
+import { History } from './history.ts'
+
+function sizeAfter(claims: number, knobs: object) {
+  const history = new History({ knobs })
+  history.state.claims = claims
+  return roundSize(history.state)
+}
+
+test.each([
+  [0, { experiments: null }, { width: 3, depth: 2 }],
+  [1_000_000, { experiments: null }, { width: 3, depth: 2 }],
+  [0, { experiments: 100 }, { width: 3, depth: 2 }],
+  [94, { experiments: 100 }, { width: 3, depth: 2 }],
+  [95, { experiments: 100 }, { width: 3, depth: 1 }],
+  [97, { experiments: 100 }, { width: 3, depth: 1 }],
+  [98, { experiments: 100 }, { width: 2, depth: 1 }],
+  [99, { experiments: 100 }, { width: 1, depth: 1 }],
+  [96, { experiments: 100, width: 2, depth: 9 }, { width: 2, depth: 2 }],
+  [100, { experiments: 100 }, { width: 0, depth: 0 }],
+  [101, { experiments: 100 }, { width: 0, depth: 0 }],
+])('after %i claims with %o the size is wrong', (claims, knobs, size) => {
+  expect(sizeAfter(claims, knobs)).toEqual(size)
+})
+
+test('some round can claim more than is left, or no round can spend what is left', () => {
+  const count = fc.integer({ min: 1, max: 40 })
+  fc.assert(
+    fc.property(count, count, fc.nat(200), fc.nat(200), (width, depth, experiments, claims) => {
+      const size = sizeAfter(claims, { width, depth, experiments })
+      const left = Math.max(0, experiments - claims)
+      expect(size.width * size.depth).toBeLessThanOrEqual(left)
+      if (left > 0) expect(size.width * size.depth).toBeGreaterThan(0)
+    }),
+    { seed: 3, numRuns: 300 },
+  )
+})
