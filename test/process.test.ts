@@ -264,12 +264,16 @@ describe('proof of death', () => {
   })
 
   test('a zombie is dead', async () => {
-    const parent = spawn('/bin/sh', ['-c', 'sh -c "read -r _" & echo $!; exec sleep 300'], {
-      stdio: ['pipe', 'pipe', 'ignore'],
+    const parent = spawn('/bin/sh', ['-c', 'sleep 301 & echo $!; exec sleep 300'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
     })
     try {
       const pid = Number(await new Promise<Buffer>((resolve) => parent.stdout.once('data', resolve)))
-      await until(() => readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z'), { what: 'a zombie' })
+      const stat = (of: number | undefined) => readFileSync(`/proc/${of}/stat`, 'utf8')
+      // A shell would reap it; `sleep` never does.
+      await until(() => stat(parent.pid).includes('(sleep)'), { what: 'the shell to become sleep' })
+      process.kill(pid, 'SIGKILL')
+      await until(() => stat(pid).includes(') Z'), { what: 'a zombie' })
       expect(identify(pid)).toBeNull()
       expect(isAlive({ pid, started: '1', host: hostname() })).toBe(false)
     } finally {

@@ -1,8 +1,9 @@
 /** A run's state as data: what `status`, `tree`, `show` and the report are made of. */
+
+import { recordedSamples } from '../experiment/samples.ts'
 import type { Sample, Status, StopReason } from '../ledger/events.ts'
 import { BASELINE, bestOf, type Experiment, lastJudged, nodeValue, type State } from '../ledger/state.ts'
-import { readSteps, samplesOf } from '../ledger/steps.ts'
-import { attemptFolder, candidateRef, stepsFile } from '../paths.ts'
+import { candidateRef } from '../paths.ts'
 import { isAlive } from '../process.ts'
 import type { OpenRun } from '../run/open.ts'
 import { stopReason } from '../run/stop.ts'
@@ -119,9 +120,7 @@ export function showData(run: OpenRun, node: Experiment) {
       finished: attempt.judged?.at ?? null,
       message: attempt.judged?.message ?? null,
       audits: attempt.audited.map(({ outcome, findings }) => ({ outcome, findings })),
-      measurements: samplesOf(readSteps(stepsFile(attemptFolder(run.paths, node.id, attempt.attempt)))).map(
-        measurement,
-      ),
+      measurements: recordedSamples(run, node.id, attempt.attempt).map(measurement),
     })),
   }
 }

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { BASELINE, lastJudged } from '../ledger/state.ts'
-import { readSteps, samplesOf } from '../ledger/steps.ts'
-import { attemptFolder, stepsFile } from '../paths.ts'
+import { attemptFolder } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
+import { recordedSamples } from './samples.ts'
 import { submit } from './submit.ts'
 
 export interface BaselineAnswer {
@@ -38,7 +38,7 @@ export function describeBaseline(run: OpenRun): BaselineAnswer {
 
 function baselineProblem(run: OpenRun, message: string, attempt: number): Problem {
   const folder = attemptFolder(run.paths, BASELINE, attempt)
-  const last = samplesOf(readSteps(stepsFile(folder))).at(-1)
+  const last = recordedSamples(run, BASELINE, attempt).at(-1)
   const output = last ? tail(join(folder, last.stderr)) || tail(join(folder, last.stdout)) : ''
   return {
     kind: 'usage',

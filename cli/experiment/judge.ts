@@ -1,5 +1,6 @@
 /** Everything between the claim and the verdict: gates, samples, comparison, confirmation, in the slot. */
 
+import { incomparable } from '../evaluate/comparable.ts'
 import { compareDeterministic } from '../evaluate/compare.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
 import { runGate } from '../evaluate/gates.ts'
@@ -15,6 +16,7 @@ import type { OpenRun } from '../run/open.ts'
 import { rngOf } from '../search/random.ts'
 import { type Bench, openBench, type Placed, placeCandidate } from './bench.ts'
 import { knownMetrics } from './known.ts'
+import { baselineSample } from './samples.ts'
 import { scopeOfRun } from './scope.ts'
 import type { Seal } from './seal.ts'
 import type { Recorder } from './steps.ts'
@@ -172,35 +174,13 @@ async function measure(trial: Trial): Promise<boolean> {
   })
 }
 
-/** Of one sample's metrics and tasks as JSON: a line of the record has 64 KiB. */
-const ANSWER_BYTES = 40_000
-
-/** Keeps the sample unless it has no value, or answers for other tasks than the baseline did. */
+/** Keeps the sample unless it has no value, or cannot be compared with what the baseline said. */
 function accept(trial: Trial, sample: Sample): boolean {
   trial.evidence.samples.push(sample)
   if (sample.fault) return fault(trial, sample.fault)
-  const bytes = Buffer.byteLength(JSON.stringify([sample.metrics, sample.tasks]))
-  if (bytes > ANSWER_BYTES) {
-    const message = `its metrics and tasks are ${bytes} bytes, the record takes ${ANSWER_BYTES}: report groups of cases as one task`
-    return fault(trial, { reason: 'metric_error', message })
-  }
-  const baseline = trial.run.ledger.state.experiments.get(BASELINE)
-  const expected = baseline && lastJudged(baseline)?.tasks
-  if (!expected) return true
-  const difference = taskDifference(Object.keys(expected), Object.keys(sample.tasks ?? {}))
+  const reference = trial.evidence.facts.baseline ? null : baselineSample(trial.run)
+  const difference = incomparable(reference, sample)
   return difference === null || fault(trial, { reason: 'metric_error', message: difference })
-}
-
-function taskDifference(expected: readonly string[], got: readonly string[]): string | null {
-  const missing = expected.filter((task) => !got.includes(task))
-  const added = got.filter((task) => !expected.includes(task))
-  if (missing.length + added.length === 0) return null
-  const names = (tasks: string[]) => tasks.slice(0, 5).join(', ')
-  const parts = [
-    missing.length > 0 ? `missing: ${names(missing)}` : '',
-    added.length > 0 ? `new: ${names(added)}` : '',
-  ]
-  return `its tasks are not those of the baseline (${parts.filter(Boolean).join('; ')})`
 }
 
 function fault({ evidence }: Trial, found: SampleFault): false {

@@ -140,6 +140,8 @@ function apply(state: State, event: Event): Outcome {
       return accepted
     case 'resumed':
       state.stopped = null
+      state.streak = null
+      state.resumedRound = state.rounds.length
       return accepted
     case 'noted':
       state.notes.push(event)

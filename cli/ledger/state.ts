@@ -96,6 +96,8 @@ export interface State {
   activeMs: number
   /** A person stopped the loop. */
   stopped: string | null
+  /** The last round as of the last `resumed`: that it had no hypothesis no longer ends the loop. */
+  resumedRound: number
   configured: Configured[]
   usage: { calls: number; tokensIn: number; tokensOut: number; usd: number; unknown: number }
 }
@@ -127,6 +129,7 @@ export function emptyState(): State {
     driver: null,
     activeMs: 0,
     stopped: null,
+    resumedRound: 0,
     configured: [],
     usage: { calls: 0, tokensIn: 0, tokensOut: 0, usd: 0, unknown: 0 },
   }

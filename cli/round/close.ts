@@ -61,7 +61,8 @@ export function closeRound(run: OpenRun, token: string, lanes: readonly LaneRepo
     run.clock(),
   )
   if (!proposal.ok) return proposal
-  return proposal.value.accepted ? ok(answer(run, proposal.value.event)) : staleToken(run)
+  if (proposal.value.accepted) return ok(answer(run, proposal.value.event))
+  return round.value.closed ? ok({ ...answer(run, round.value.closed), repeated: true }) : staleToken(run)
 }
 
 /** A new best that stands, better than the one when the round opened. A mere better-than-parent is not. */

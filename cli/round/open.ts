@@ -97,7 +97,7 @@ function ideateBecause(state: State): { why: string } | null {
   if (!knobs) return null
   const stall = stallOf(state)
   const asked = state.rounds.findLast((round) => round.opened.ideate)
-  const sinceAsked = state.rounds.length - (asked?.round ?? 0)
+  const sinceAsked = state.rounds.length - ((asked?.round ?? 1) - 1)
   if (stall >= knobs.ideate_stall && sinceAsked >= knobs.ideate_stall) {
     return { why: `${stall} rounds without a new best` }
   }

@@ -19,6 +19,7 @@ export function stopReason(state: State): StopReason | null {
   if (knobs.hours !== null && state.activeMs >= knobs.hours * 3_600_000) return 'budget'
   if (stallOf(state) >= knobs.stall) return 'stall'
   const last = state.rounds.at(-1)
-  if (last?.closed && (last.briefed?.lanes.length ?? 0) === 0) return 'no_hypothesis'
+  const fresh = last !== undefined && last.round > state.resumedRound
+  if (fresh && last.closed && (last.briefed?.lanes.length ?? 0) === 0) return 'no_hypothesis'
   return null
 }

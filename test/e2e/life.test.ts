@@ -22,7 +22,7 @@ describe('verdicts', () => {
         metric: { name: 'ms', direction: 'minimize', min_improvement: '1%' },
         tie_breakers: [{ metric: 'mb', direction: 'minimize' }],
         constraints: [{ metric: 'mb', op: '<=', value: 50 }],
-        measure: { command: 'sh bench/run.sh', timeout: '1s' },
+        measure: { command: ['sh', 'bench/run.sh'], timeout: '1s' },
         gates: [
           { name: 'unit', command: 'grep -q good src/before.txt', phase: 'before' },
           { name: 'whole', command: 'grep -q good src/after.txt', phase: 'after' },
@@ -173,7 +173,7 @@ describe('verdicts', () => {
 
   test('status, best or counts disagree with the verdicts', async () => {
     const status = await project.data<StatusData>('status')
-    expect(status.best).toEqual({ experiment: 'exp_0016', value: 60 })
+    expect(status.best).toEqual({ experiment: 'exp_0015', value: 60 })
     expect(status.counts).toEqual({
       open: 1,
       running: 0,

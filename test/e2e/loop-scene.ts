@@ -38,10 +38,10 @@ export interface Scene {
 }
 
 /** A repository whose run has a measured baseline. `spec` is what the tests vary; JSON is YAML too. */
-export async function openScene(files: Files, spec: object): Promise<Scene> {
+export async function openScene(files: Files, spec: object, flags: string[] = []): Promise<Scene> {
   const repo = makeRepo({ files: { ...files, 'assay.yaml': `${JSON.stringify(spec, null, 2)}\n` } })
   const scene = sceneOf(repo)
-  dataOf(await scene.cli(['init']))
+  dataOf(await scene.cli(['init', ...flags]))
   return scene
 }
 

@@ -1,13 +1,400 @@
-import { expect, test } from 'vitest'
-import { dataOf } from '../rig/assay.ts'
-import { candidatesIn, openScene, tuneFiles, tuneSpec } from './loop-scene.ts'
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { assay, dataOf, problemOf } from '../rig/assay.ts'
+import { type ScriptedHost, scriptedHost } from '../rig/host.ts'
+import { snapshotTree } from '../rig/snapshot.ts'
+import { until } from '../rig/until.ts'
+import {
+  candidatesIn,
+  type LoopData,
+  notebook,
+  openScene,
+  processesIn,
+  type Scene,
+  tuneFiles,
+  tuneSpec,
+} from './loop-scene.ts'
 
-test('x', async () => {
-  const a = await openScene(tuneFiles, tuneSpec())
-  const t = performance.now()
-  const ran = await a.loop()
-  console.log(performance.now() - t, JSON.stringify(dataOf(ran)), candidatesIn(a))
-  const b = await openScene(tuneFiles, tuneSpec())
-  await b.loop()
-  expect(candidatesIn(b)).toEqual(candidatesIn(a))
+describe('tune', () => {
+  test('the same seed makes another tree, the user’s files change, a process stays, or a line is missing', async () => {
+    const json = await openScene(tuneFiles, tuneSpec({ budget: { experiments: 7 } }))
+    const before = snapshotTree(json.repo.dir, { except: ['.assay', '.git'] })
+    const git = () => [
+      json.repo.git('status', '--porcelain'),
+      json.repo.git('for-each-ref'),
+      json.repo.git('stash', 'list'),
+    ]
+    const gitBefore = git()
+    const text = await openScene(tuneFiles, tuneSpec({ budget: { experiments: 7 } }))
+    const loops = [json.startLoop('--json'), text.startLoop()] as const
+    const [first, second] = await Promise.all([loops[0].ended, loops[1].ended])
+
+    expect(first.code).toBe(0)
+    expect(first.stdout.split('\n')).toHaveLength(2)
+    expect(first.stderr).toBe('')
+    const { usage, knobs, counts, best, ...rest } = dataOf(first)
+    const rounds = json.eventsOf('round_closed').length
+    expect(rest).toEqual({
+      rounds,
+      stop: 'budget',
+      baseline: { experiment: 'exp_0000', value: 172 },
+      edits: [],
+      alerts: [],
+      stops: [],
+    })
+    expect(best?.value).toBeLessThan(172)
+    expect(knobs).toMatchObject({ width: 2, depth: 2, experiments: 7 })
+    expect(counts).toMatchObject({ open: 0, running: 0, failed: 0 })
+    expect(usage.agents).toBeGreaterThan(20)
+    expect(json.eventsOf('started')).toHaveLength(1 + 7)
+    expect(json.eventsOf('usage')).toEqual([])
+    expect(json.eventsOf('drove').map(({ phase }) => phase)).toEqual(['start', 'stop'])
+
+    expect(candidatesIn(text)).toEqual(candidatesIn(json))
+    expect(candidatesIn(json)).toHaveLength(1 + 7)
+    expect(second.code).toBe(0)
+    expect(second.stderr).toContain('round 1: 2 lanes, 2 deep, from exp_0000\n')
+    expect(second.stderr).toMatch(/^ {2}exp_0001 (kept|rejected \(not_better\)) [\d.]+ .*%/m)
+    expect(second.stderr).toMatch(/^round 1 closed: (new best exp_\d{4}|no new best, stall 1)$/m)
+    expect(second.stderr).not.toContain('\u001b')
+    expect(second.stdout).toContain('exp_0000')
+
+    expect(snapshotTree(json.repo.dir, { except: ['.assay', '.git'] })).toEqual(before)
+    expect(git()).toEqual(gitBefore)
+    await until(() => processesIn(json.repo.dir).length === 0, { what: 'all processes of the run to end' })
+    await until(() => processesIn(text.repo.dir).length === 0, { what: 'all processes of the run to end' })
+
+    const over = await json.loop()
+    expect([over.code, dataOf(over).rounds, dataOf(over).stop]).toEqual([0, 0, 'budget'])
+    expect(json.eventsOf('round_opened')).toHaveLength(rounds)
+  })
+
+  test('another seed makes the same tree', async () => {
+    const scenes = await Promise.all(
+      [1, 2].map((seed) => openScene(tuneFiles, tuneSpec({ seed, budget: { experiments: 2 } }))),
+    )
+    await Promise.all(scenes.map((scene) => scene.loop()))
+    const [one, two] = scenes.map((scene) => candidatesIn(scene))
+    expect(one).toHaveLength(3)
+    expect(two).not.toEqual(one)
+  })
+
+  test('the target or --rounds does not end the loop', async () => {
+    const target = { metric: { name: 'cost', direction: 'minimize', target: 171 } }
+    const scene = await openScene(tuneFiles, tuneSpec({ ...target, loop: { depth: 1 } }))
+    const one = dataOf(await scene.loop('--rounds', '1'))
+    expect([one.rounds, scene.eventsOf('round_closed').length]).toEqual([1, 1])
+    const rest = dataOf(await scene.loop())
+    expect([rest.stop, (rest.best?.value ?? 172) <= 171]).toEqual(['target', true])
+  })
+})
+
+// ------------------------------------------------------------------ a program as the host
+
+const numberFiles = {
+  'src/number.txt': '100\n',
+  'src/sealed.txt': 'not to be changed\n',
+  'bench/run.sh': 'echo METRIC ms=$(cat src/number.txt)\n',
+}
+
+const numberSpec = (
+  host: ScriptedHost,
+  { loop = {}, agent = {}, ...rest }: Record<string, unknown> = {},
+) => ({
+  version: 1,
+  name: 'number',
+  goal: 'Make the number small.',
+  scope: { mutable: ['src/number.txt'], immutable: ['bench/**'] },
+  measure: { command: ['sh', 'bench/run.sh'] },
+  metric: { name: 'ms', direction: 'minimize' },
+  noise: { mode: 'deterministic', calibrate: 2 },
+  search: { policy: 'argmax', k: 1 },
+  loop: { width: 1, depth: 1, stall: 1, revise: 1, ...(loop as object) },
+  agent: { host: 'command', command: host.argv, ...(agent as object) },
+  ...rest,
+})
+
+/** A host that lowers the number by one, but for what the test says: role → text of a function. */
+const answers = (
+  roles: Record<string, string> = {},
+) => `import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+const read = (card) => Number(readFileSync(card.worktree + '/src/number.txt', 'utf8'))
+const write = (card, value) => writeFileSync(card.worktree + '/src/number.txt', value + '\\n')
+const refuse = (message) => {
+  console.error(message)
+  process.exit(77)
+}
+const done = (hypothesis) => ({ hypothesis, learnings: [], suggestions: [] })
+const implement = (card) => {
+  write(card, read(card) - 1)
+  return done('one less than ' + (read(card) + 1))
+}
+const brief = ({ round, capsule: { open } }) => ({
+  briefs: Array.from({ length: open.width }, (_, lane) => ({
+    parent: open.parents[0].experiment,
+    objective: 'go down, round ' + round + ' lane ' + lane,
+  })),
+})
+export default {
+  scan: () => ({ findings: [] }),
+  ideate: () => ({ ideas: [] }),
+  brief,
+  implement,
+  revise: implement,
+  verify: () => ({ passed: true, findings: [] }),
+  audit: () => ({ findings: [] }),
+  collect: () => ({ learnings: [], suggestions: [] }),
+${Object.entries(roles)
+  .map(([role, text]) => `  ${role}: ${text},\n`)
+  .join('')}}
+`
+
+async function play(
+  roles: Record<string, string>,
+  parts: Record<string, unknown> = {},
+): Promise<{ scene: Scene; host: ScriptedHost; data: LoopData }> {
+  const host = scriptedHost(answers(roles))
+  const scene = await openScene(numberFiles, numberSpec(host, parts))
+  return { scene, host, data: dataOf(await scene.loop()) }
+}
+
+const rolesOf = (host: ScriptedHost) => host.calls().map(({ role }) => role)
+const verdicts = (scene: Scene) =>
+  scene.eventsOf('judged').map(({ experiment, status, value }) => [experiment, status, value])
+
+describe('a command as the host', () => {
+  test('its calls are not recorded as usage, or an unknown cost is recorded as zero', async () => {
+    const { scene, host, data } = await play({}, { budget: { experiments: 1 } })
+    expect(data.stop).toBe('budget')
+    expect(rolesOf(host)).toEqual(['brief', 'implement', 'verify', 'audit', 'collect'])
+    expect(
+      scene
+        .eventsOf('usage')
+        .map(({ role, host: name, experiment, round, outcome, usage }) => [
+          role,
+          name,
+          experiment,
+          round,
+          outcome,
+          usage,
+        ]),
+    ).toEqual(
+      [
+        ['brief', null],
+        ['implement', 'exp_0001'],
+        ['verify', 'exp_0001'],
+        ['audit', 'exp_0001'],
+        ['collect', null],
+      ].map(([role, experiment]) => [
+        role,
+        'command',
+        experiment,
+        1,
+        'ok',
+        { tokens_in: null, tokens_out: null, usd: null },
+      ]),
+    )
+    expect(verdicts(scene)).toEqual([
+      ['exp_0000', 'kept', 100],
+      ['exp_0001', 'kept', 99],
+    ])
+  })
+
+  test('a lane whose agent refuses, crashes or talks prose takes the round or the run with it', async () => {
+    const { scene, host, data } = await play(
+      {
+        implement: `(card) => {
+          if (card.lane === 2) refuse('I would rather not')
+          if (card.lane === 3) throw new Error('I fell over')
+          if (card.lane === 4) return 'Sure! I have made the number smaller.'
+          return implement(card)
+        }`,
+        audit: `() => refuse('no audit today')`,
+        collect: `() => 'Nothing was learnt.'`,
+      },
+      { loop: { width: 4 }, budget: { experiments: 4 }, agent: { concurrency: 4 } },
+    )
+    expect(data.stop).not.toBeNull()
+    expect(data.rounds).toBeGreaterThanOrEqual(1)
+    const ofRound1 = scene.eventsOf('created').filter(({ round }) => round === 1)
+    expect(ofRound1.map(({ lane }) => lane).sort()).toEqual([1, 2, 3, 4])
+    expect(verdicts(scene)[1]).toEqual(['exp_0001', 'kept', 99])
+    expect(data.counts.running).toBe(0)
+    expect(data.counts.open).toBe(0)
+    expect(data.counts.discarded).toBeGreaterThanOrEqual(3)
+    expect(rolesOf(host).filter((role) => role === 'collect').length).toBeGreaterThan(0)
+  })
+
+  test('an agent that hangs holds its lane for ever, or outlives its time limit', async () => {
+    const pids = notebook()
+    const { scene, data } = await play(
+      {
+        implement: `async (card) => {
+          if (card.lane === 1) return implement(card)
+          appendFileSync(${JSON.stringify(pids.file)}, process.pid + '\\n')
+          await new Promise((resolve) => setTimeout(resolve, 3_600_000))
+        }`,
+      },
+      { loop: { width: 2 }, budget: { experiments: 1 }, agent: { timeout: '8s' } },
+    )
+    expect(data.stop).toBe('budget')
+    expect(verdicts(scene)[1]).toEqual(['exp_0001', 'kept', 99])
+    expect(pids.lines().filter((pid) => alive(Number(pid)))).toEqual([])
+  })
+
+  test.each([
+    ['refuses', `() => refuse('no')`, ['brief', 'brief']],
+    ['answers with other fields', `() => ({ plan: 'go down' })`, null],
+    [
+      'names no parent that exists',
+      `() => ({ briefs: [{ parent: 'exp_0404', objective: 'go down' }] })`,
+      ['brief'],
+    ],
+  ])('who writes the briefs %s, and the loop goes on for ever or fails', async (_, text, roles) => {
+    const { scene, host, data } = await play({ brief: text })
+    expect(data).toMatchObject({
+      rounds: 1,
+      stop: 'no_hypothesis',
+      best: { experiment: 'exp_0000', value: 100 },
+    })
+    if (roles) expect(rolesOf(host).filter((role) => role === 'brief')).toEqual(roles)
+    expect(scene.eventsOf('created')).toHaveLength(1)
+    // What was wrong is mended: the loop that is started again goes on.
+    host.answer(answers())
+    const again = dataOf(await scene.loop('--rounds', '1'))
+    expect(again).toMatchObject({ rounds: 1, best: { experiment: 'exp_0001', value: 99 } })
+  })
+
+  test('a finding of the CLI does not reach the agent, or a mended candidate is not measured', async () => {
+    const { scene, host, data } = await play(
+      {
+        implement: `(card) => {
+          writeFileSync(card.worktree + '/src/sealed.txt', 'changed\\n')
+          return implement(card)
+        }`,
+        revise: `(card) => {
+          writeFileSync(card.worktree + '/src/sealed.txt', 'not to be changed\\n')
+          return done('the same without the other file')
+        }`,
+      },
+      { budget: { experiments: 1 } },
+    )
+    expect(rolesOf(host)).toEqual(['brief', 'implement', 'revise', 'verify', 'audit', 'collect'])
+    const revise = host.calls().find(({ role }) => role === 'revise')
+    expect(revise?.prompt).toContain('src/sealed.txt')
+    expect(revise?.card.findings).toEqual([
+      { code: 'out_of_scope', path: 'src/sealed.txt', message: expect.stringContaining('src/sealed.txt') },
+    ])
+    expect(verdicts(scene)[1]).toEqual(['exp_0001', 'kept', 99])
+    expect(data.counts).toMatchObject({ kept: 2, rejected: 0 })
+  })
+
+  test('a verifier’s no is ignored, its findings do not reach the agent, or its yes afterwards does not count', async () => {
+    const { scene, host } = await play(
+      {
+        verify: `(card) => read(card) < 99 ? { passed: true, findings: [] } : { passed: false, findings: [{ message: 'one less is too little' }] }`,
+      },
+      { budget: { experiments: 1 } },
+    )
+    expect(rolesOf(host)).toEqual(['brief', 'implement', 'verify', 'revise', 'verify', 'audit', 'collect'])
+    expect(host.calls()[3]?.card.findings).toEqual([{ message: 'one less is too little' }])
+    expect(verdicts(scene)[1]).toEqual(['exp_0001', 'kept', 98])
+  })
+
+  test('a candidate that never passes verification is measured, or stays open', async () => {
+    const { scene, host, data } = await play({ verify: `() => ({ passed: false, findings: [] })` })
+    expect(rolesOf(host)).toEqual(['brief', 'implement', 'verify', 'revise', 'verify', 'collect'])
+    expect(scene.eventsOf('started')).toHaveLength(1)
+    expect(
+      scene.eventsOf('discarded').map(({ experiment, failure_class }) => [experiment, failure_class]),
+    ).toEqual([['exp_0001', 'hypothesis']])
+    expect(data).toMatchObject({ stop: 'stall', counts: { discarded: 1, open: 0 } })
+  })
+
+  test('an auditor’s opinion does not flag, or the lane goes deeper from what is flagged', async () => {
+    const { scene, host, data } = await play(
+      { audit: `() => ({ findings: [{ message: 'the gain is not what it claims' }] })` },
+      { loop: { depth: 2 } },
+    )
+    expect(rolesOf(host)).toEqual(['brief', 'implement', 'verify', 'audit', 'collect'])
+    expect(scene.eventsOf('audited').map(({ experiment, outcome }) => [experiment, outcome])).toEqual([
+      ['exp_0001', 'flagged'],
+    ])
+    expect(data).toMatchObject({ stop: 'stall', best: { experiment: 'exp_0000', value: 100 } })
+    const shown = dataOf(await scene.cli<{ flagged: boolean; status: string }>(['show', 'exp_0001']))
+    expect(shown).toMatchObject({ status: 'kept', flagged: true })
+  })
+})
+
+function alive(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.startsWith('Z') === false
+  } catch {
+    return false
+  }
+}
+
+// ------------------------------------------------------------------ who may drive, and how it is stopped
+
+describe('driving', () => {
+  test('a second loop drives too, or SIGINT loses the run, leaves processes, or cannot be gone on from', async () => {
+    const gate = notebook()
+    const host = scriptedHost(
+      answers({
+        implement: `async (card) => {
+          appendFileSync(${JSON.stringify(gate.file)}, process.pid + '\\n')
+          if (card.depth === 1) return implement(card)
+          await new Promise((resolve) => setTimeout(resolve, 3_600_000))
+        }`,
+      }),
+    )
+    const spec = numberSpec(host, { loop: { depth: 2 }, budget: { experiments: 2 } })
+    const scene = await openScene(numberFiles, spec)
+    const driver = scene.startLoop('--json')
+    await until(() => gate.lines().length === 2, { what: 'the second agent to hang' })
+
+    const second = await scene.loop()
+    expect(second.code).toBe(3)
+    expect(problemOf(second)).toMatchObject({ code: 'driven', data: { pid: driver.pid } })
+    expect(problemOf(second).message).toContain(`process ${driver.pid}`)
+    const seen = dataOf(await scene.cli<{ driver: { pid: number } | null }>(['status']))
+    expect(seen.driver?.pid).toBe(driver.pid)
+
+    driver.kill('SIGINT')
+    const stopped = await driver.ended
+    expect(stopped.code).toBe(130)
+    expect(problemOf(stopped).code).toBe('interrupted')
+    await until(() => processesIn(scene.repo.dir).length === 0, { what: 'the agents to end' })
+    expect(gate.lines().filter((pid) => alive(Number(pid)))).toEqual([])
+    expect(dataOf(await scene.cli<{ driver: null }>(['status'])).driver).toBeNull()
+
+    host.answer(answers())
+    const asked = host.calls().length
+    const rest = dataOf(await scene.loop())
+    expect(rest).toMatchObject({ stop: 'budget', best: { value: 98 } })
+    expect(rolesOf(host).slice(asked)).toEqual(['implement', 'verify', 'audit', 'collect'])
+    expect(verdicts(scene)).toEqual([
+      ['exp_0000', 'kept', 100],
+      ['exp_0001', 'kept', 99],
+      ['exp_0002', 'kept', 98],
+    ])
+  })
+
+  test('a loop without an agent or without a baseline begins, or does not say what to do', async () => {
+    const host = scriptedHost(answers())
+    const { agent: _, ...alone } = numberSpec(host) as Record<string, unknown>
+    const scene = await openScene(numberFiles, alone)
+    const refused = await scene.loop()
+    expect([refused.code, problemOf(refused).code]).toEqual([3, 'no_agent'])
+    expect(problemOf(refused).hint).toContain('agent')
+    expect(scene.eventsOf('round_opened')).toEqual([])
+
+    const other = await openScene(numberFiles, numberSpec(host), ['--prepare'])
+    const early = await other.loop()
+    expect([early.code, problemOf(early).code]).toEqual([3, 'no_baseline'])
+    expect(problemOf(early).hint).toContain('assay run exp_0000')
+
+    const nowhere = await assay(['loop', '--json'], { cwd: scene.repo.path('..') })
+    expect([nowhere.code, problemOf(nowhere).code]).toEqual([3, 'no_run'])
+  })
 })

@@ -234,6 +234,7 @@ describe('improvement', () => {
   test('a new best that an audit flags or revokes before the close counts as improvement', async () => {
     const project = await start()
     const { token } = await open(project)
+    await briefs(project, token, [brief('exp_0000', 'two doubtful gains')])
     const doubted = await project.attempt(ms(50))
     const audited = dataOf(
       await send<{ status: string; best: object }>(project, ['audit', doubted.experiment], {
@@ -359,7 +360,7 @@ describe('the end of the loop', () => {
   test('target: the loop goes on although the best has reached it', async () => {
     const project = await start({ metric: { name: 'ms', direction: 'minimize', target: 80 } })
     expect(await turn(project, 'exp_0000', [81])).toMatchObject({ stop: null })
-    expect(await turn(project, 'exp_0001', [])).toMatchObject({ stop: null })
+    expect(await turn(project, 'exp_0002', [])).toMatchObject({ stop: null })
     const { token } = await open(project)
     await briefs(project, token, [brief('exp_0000', 'the last step')])
     await project.attempt(ms(80))

@@ -144,6 +144,9 @@ describe('the stream', () => {
   test('any chunking gives the same answer', () => {
     const whole = parse(OUTPUT)
     expect([...whole.metrics.keys()]).toEqual(['t', 'u', 'größe', 'w'])
+    const singly = lineParser({ metric: 't' })
+    for (const char of OUTPUT) singly.push(char)
+    expect(singly.end()).toEqual(whole)
     fc.assert(
       fc.property(fc.array(fc.nat(OUTPUT.length), { maxLength: 40 }), (cuts) => {
         const parser = lineParser({ metric: 't' })
@@ -157,7 +160,7 @@ describe('the stream', () => {
   test('10 MB without a newline are dropped, not kept, and the next line counts', () => {
     const parser = lineParser({ metric: 't' })
     parser.push('METRIC t=5')
-    for (let i = 0; i < 160; i++) parser.push('0'.repeat(65_536))
+    for (let i = 0; i < 150; i++) parser.push('0'.repeat(70_000))
     parser.push('METRIC t=6')
     parser.push('\nMETRIC t=7\n')
     const lines = parser.end()

@@ -67,6 +67,25 @@ test('no_hypothesis: a round without lanes does not end the loop, or one with a 
   expect(stop(new History().open().closed(1))).toBe('no_hypothesis')
 })
 
+test('a new start does not lift a round without lanes or a row of failures, or lifts what comes after it', () => {
+  const resumed = { type: 'resumed' as const, why: 'mended' }
+  const history = new History().open().briefed().closed(1).add(resumed)
+  expect(stop(history)).toBeNull()
+  history.open().briefed()
+  expect(stop(history)).toBeNull()
+  history.closed(2)
+  expect(stop(history)).toBe('no_hypothesis')
+  const fail = (experiment: string) => history.experiment(experiment, { value: null, signature: 'a' })
+  fail('exp_0001')
+  fail('exp_0002')
+  fail('exp_0003')
+  expect(stop(history)).toBe('failures')
+  history.add(resumed)
+  expect(stop(history)).toBeNull()
+  fail('exp_0004')
+  expect(stop(history)).toBeNull()
+})
+
 test('user: a stop by hand is weaker than another reason, or cannot be lifted', () => {
   const history = new History({ target: 100 }).add({ type: 'stopped', why: 'enough' })
   expect(stop(history)).toBe('user')

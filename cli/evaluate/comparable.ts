@@ -1,0 +1,33 @@
+/** Whether two samples answer the same question: same units, same tasks, and small enough to be recorded. Pure. */
+import type { Sample } from '../ledger/events.ts'
+import { unitChange } from './metrics.ts'
+
+type Answer = Pick<Sample, 'metrics' | 'units' | 'tasks'>
+
+/** Of one sample's metrics and tasks as JSON: a line of the record has 64 KiB, and a character up to three bytes. */
+const MOST_CHARACTERS = 20_000
+const NAMED = 5
+
+/** Why the sample cannot be recorded or compared with the baseline's, as a sentence; null when it can. */
+export function incomparable(baseline: Answer | null, sample: Answer): string | null {
+  const size = JSON.stringify([sample.metrics, sample.tasks]).length
+  if (size > MOST_CHARACTERS) {
+    return `its metrics and tasks are ${size} characters, the record takes ${MOST_CHARACTERS}: report groups of cases as one task`
+  }
+  if (baseline === null) return null
+  return unitChange(baseline, sample) ?? taskChange(baseline.tasks, sample.tasks)
+}
+
+/** A benchmark that narrows or widens its tasks measures something else. */
+function taskChange(before: Sample['tasks'], after: Sample['tasks']): string | null {
+  if (before === null) return null
+  const [expected, got] = [new Set(Object.keys(before)), new Set(Object.keys(after ?? {}))]
+  const missing = [...expected].filter((task) => !got.has(task))
+  const added = [...got].filter((task) => !expected.has(task))
+  if (missing.length + added.length === 0) return null
+  const parts = [list('missing', missing), list('new', added)].filter((part) => part !== '')
+  return `its tasks are not those of the baseline (${parts.join('; ')})`
+}
+
+const list = (what: string, tasks: readonly string[]): string =>
+  tasks.length === 0 ? '' : `${what}: ${tasks.slice(0, NAMED).join(', ')}${tasks.length > NAMED ? ', …' : ''}`

@@ -1,0 +1,17 @@
+/** Samples as they were recorded. */
+import type { Sample } from '../ledger/events.ts'
+import { BASELINE, type Experiment } from '../ledger/state.ts'
+import { readSteps, samplesOf } from '../ledger/steps.ts'
+import { attemptFolder, stepsFile } from '../paths.ts'
+import type { OpenRun } from '../run/open.ts'
+
+export function recordedSamples(run: OpenRun, experiment: string, attempt: number): Sample[] {
+  return samplesOf(readSteps(stepsFile(attemptFolder(run.paths, experiment, attempt))))
+}
+
+/** The first sample of the baseline's verdict: what every candidate's answer is held against. */
+export function baselineSample(run: OpenRun): Sample | null {
+  const node: Experiment | undefined = run.ledger.state.experiments.get(BASELINE)
+  const judged = node?.attempts.findLast((attempt) => attempt.judged?.status === 'kept')
+  return judged ? (recordedSamples(run, BASELINE, judged.attempt)[0] ?? null) : null
+}

@@ -1,0 +1,180 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { dataOf, problemOf } from '../rig/assay.ts'
+import { hook, makeProject, ms, type RunData, type StatusData, writeFiles } from './project.ts'
+
+test('a repair is a new experiment, or the number of attempts has no end', async () => {
+  const project = makeProject({ spec: { search: { max_attempts: 2 } } })
+  await project.data('init')
+  const { experiment, worktree } = await project.open(ms(110))
+  expect(await project.data('run', experiment)).toMatchObject({ attempt: 1, reason: 'not_better' })
+  expect(await project.data('run', experiment)).toMatchObject({ attempt: 1, repeated: true })
+  writeFiles(worktree, ms(105))
+  expect(await project.data('run', experiment)).toMatchObject({
+    attempt: 2,
+    reason: 'not_better',
+    value: 105,
+  })
+  writeFiles(worktree, ms(90))
+  expect(await project.problem('run', experiment)).toMatchObject({
+    exit: 3,
+    code: 'max_attempts',
+    message: `${experiment} has used its 2 attempts`,
+  })
+  expect(project.starts()).toEqual(['exp_0000', 'exp_0000', experiment, experiment])
+  expect(await project.data('show', experiment)).toMatchObject({
+    status: 'rejected',
+    value: 105,
+    attempts: [
+      { attempt: 1, value: 110, measurements: [{ value: 110 }] },
+      { attempt: 2, value: 105, measurements: [{ value: 105 }] },
+      { attempt: 3, status: null, value: null, measurements: [] },
+    ],
+  })
+})
+
+test('the budget of experiments does not end the run, or a free rejection counts', async () => {
+  const project = makeProject({ spec: { budget: { experiments: 2 } } })
+  await project.data('init')
+  await project.attempt({})
+  await project.attempt(ms(110))
+  await project.attempt(ms(90))
+  expect(await project.data('status')).toMatchObject({
+    stop: 'budget',
+    budget: { experiments: { used: 2, limit: 2 } },
+  })
+  const last = await project.open(ms(80))
+  expect(await project.problem('run', last.experiment)).toMatchObject({
+    exit: 3,
+    code: 'budget_experiments',
+    message: 'the budget of 2 experiments is used',
+  })
+  expect(await project.data('status')).toMatchObject({ counts: { open: 1, running: 0 } })
+  expect(project.starts()).toHaveLength(5)
+})
+
+test('three failures of one kind go on and on, or unlike ones stop the run', async () => {
+  const project = makeProject()
+  await project.data('init')
+  const crash = (n: number, words: string) =>
+    project.attempt({ ...ms(n), ...hook(`echo "line ${n}: ${words}" >&2; exit 3`) })
+  const stop = async () => (await project.data<StatusData>('status')).stop
+  await crash(1, 'no module')
+  await crash(2, 'no module')
+  await crash(3, 'another cause')
+  expect(await stop()).toBe(null)
+  await crash(4, 'another cause')
+  await project.attempt({})
+  expect(await stop()).toBe(null)
+  await crash(5, 'another cause')
+  expect(await stop()).toBe('failures')
+  expect(await project.attempt(ms(90))).toMatchObject({ status: 'kept' })
+  expect(await stop()).toBe(null)
+})
+
+test('a build that fails is a bad idea, or a broken machine is a bad build', async () => {
+  const project = makeProject({
+    files: {
+      'src/build.sh': 'cp src/metrics.txt built.txt\n',
+      'bench/run.sh': 'cat built.txt\n',
+      '.gitignore': 'built.txt\n',
+    },
+  })
+  const broken = join(project.control, 'broken')
+  project.repo.commit('build', {
+    'assay.yaml': JSON.stringify({
+      ...JSON.parse(project.repo.read('assay.yaml')),
+      worktree: {
+        build: {
+          command: `if [ -f '${broken}' ]; then echo "no compiler here" >&2; exit 7; fi; sh src/build.sh`,
+        },
+      },
+    }),
+  })
+  await project.data('init')
+  const bad = { ...ms(80), 'src/build.sh': 'echo "syntax error" >&2; exit 2\n' }
+  const { experiment, worktree } = await project.open(bad)
+  const failed = await project.cli<RunData>(['run', experiment])
+  expect(failed.code).toBe(4)
+  expect(dataOf(failed)).toMatchObject({
+    status: 'failed',
+    reason: 'crash',
+    failure_class: 'build',
+    value: null,
+    samples: 0,
+    message: 'the build failed: exit 2: syntax error',
+  })
+  // The parent was built a moment ago in this very slot: that it built then proves nothing now.
+  writeFileSync(broken, '')
+  writeFiles(worktree, { 'src/build.sh': 'cp src/metrics.txt built.txt\n' })
+  const spoilt = await project.cli<RunData>(['run', experiment])
+  expect(spoilt.code).toBe(4)
+  expect(dataOf(spoilt)).toMatchObject({
+    attempt: 2,
+    status: 'failed',
+    reason: 'environment',
+    failure_class: 'environment',
+  })
+  rmSync(broken)
+  expect(await project.data('run', experiment)).toMatchObject({ attempt: 3, status: 'kept', value: 80 })
+  // The same tree is not built again for the second sample, nor is another tree's output measured.
+  expect(await project.attempt(ms(70), experiment)).toMatchObject({ status: 'kept', value: 70 })
+})
+
+test('setup runs again although its inputs are the same, or not when they changed', async () => {
+  const project = makeProject({ files: { 'src/lock.txt': 'one\n', 'src/free.txt': 'x\n' } })
+  const log = join(project.control, 'setups')
+  project.repo.commit('setup', {
+    'assay.yaml': JSON.stringify({
+      ...JSON.parse(project.repo.read('assay.yaml')),
+      worktree: {
+        setup: { command: `pwd >> '${log}'; cp src/lock.txt src/installed.txt`, inputs: ['src/lock.txt'] },
+      },
+    }),
+    'bench/run.sh': 'cmp src/lock.txt src/installed.txt || exit 5; cat src/metrics.txt\n',
+  })
+  const setups = () =>
+    existsSync(log)
+      ? readFileSync(log, 'utf8')
+          .split('\n')
+          .filter((line) => line.includes('/.assay/m/')).length
+      : 0
+  await project.data('init')
+  expect(setups()).toBe(1)
+  // What setup left in the edit worktree is no part of a candidate.
+  expect(await project.attempt({})).toMatchObject({ reason: 'empty' })
+  const free = await project.attempt({ ...ms(90), 'src/free.txt': 'y\n' })
+  expect(free).toMatchObject({ status: 'kept', value: 90 })
+  const { files } = await project.data<{ files: { path: string }[] }>('diff', free.experiment)
+  expect(files.map(({ path }) => path)).toEqual(['src/free.txt', 'src/metrics.txt'])
+  expect(setups()).toBe(1)
+  expect(await project.attempt({ ...ms(80), 'src/lock.txt': 'two\n' })).toMatchObject({
+    status: 'kept',
+    value: 80,
+  })
+  expect(setups()).toBe(2)
+  expect(await project.attempt(ms(70))).toMatchObject({ status: 'kept', value: 70 })
+  expect(setups()).toBe(3)
+})
+
+test('a setup that fails leaves an experiment that no command can use', async () => {
+  const project = makeProject()
+  const broken = join(project.control, 'broken')
+  project.repo.commit('setup', {
+    'assay.yaml': JSON.stringify({
+      ...JSON.parse(project.repo.read('assay.yaml')),
+      worktree: { setup: { command: `test ! -f '${broken}' || { echo "registry is down" >&2; exit 1; }` } },
+    }),
+  })
+  await project.data('init')
+  writeFileSync(broken, '')
+  const ran = await project.cli(['new', '-m', 'x', '--key', 'k1'])
+  expect([ran.code, problemOf(ran).code]).toEqual([4, 'setup_failed'])
+  expect(problemOf(ran).message).toContain('registry is down')
+  rmSync(broken)
+  const made = await project.data<{ experiment: string; worktree: string }>('new', '-m', 'x', '--key', 'k1')
+  expect(made).toMatchObject({ experiment: 'exp_0001', repeated: true })
+  writeFiles(made.worktree, ms(90))
+  expect(await project.data('run', made.experiment)).toMatchObject({ status: 'kept', value: 90 })
+})

@@ -1,0 +1,139 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { dataOf, problemOf, startAssay } from '../rig/assay.ts'
+import { until } from '../rig/until.ts'
+import { makeProject, ms, type Project, type RunData, specText } from './project.ts'
+
+/** A project with a gate after the measurement that says that it began, and goes on once `release` is called. */
+async function heldAfterMeasuring() {
+  const project = makeProject()
+  const [began, hold] = [join(project.control, 'began'), join(project.control, 'hold')]
+  const gate = `echo $$ >> '${began}'; while [ -f '${hold}' ]; do sleep 0.05; done`
+  project.repo.commit('gate', {
+    'assay.yaml': specText({ gates: [{ name: 'held', command: gate, phase: 'after' }] }),
+  })
+  await project.data('init')
+  writeFileSync(hold, '')
+  rmSync(began, { force: true })
+  const pids = () =>
+    existsSync(began) ? readFileSync(began, 'utf8').split('\n').filter(Boolean).map(Number) : []
+  return {
+    project,
+    gates: pids,
+    began: (times: number) =>
+      until(() => pids().length >= times, { what: `gate ${times} to begin`, dir: project.control }),
+    release: () => rmSync(hold, { force: true }),
+  }
+}
+
+const status = (project: Project) => project.data<{ counts: Record<string, number> }>('status')
+
+test('the work of a killed process is lost, paid for again, or its children live on', async () => {
+  const { project, gates, began, release } = await heldAfterMeasuring()
+  const { experiment } = await project.open(ms(90))
+  const worker = startAssay<RunData>(['run', experiment, '--json'], { cwd: project.repo.dir })
+  await began(1)
+  worker.kill('SIGKILL')
+  expect((await worker.ended).signal).toBe('SIGKILL')
+  const [gate = 0] = gates()
+  await until(() => !isAlive(gate), { what: 'the gate of the dead worker to end' })
+  expect((await status(project)).counts).toMatchObject({ running: 1 })
+  expect(project.starts()).toEqual(['exp_0000', 'exp_0000', experiment])
+  expect(await project.data('wait', '--for', experiment)).toMatchObject({
+    event: 'lost',
+    experiment,
+    timed_out: false,
+  })
+  for (const verb of ['seal', 'discard'])
+    expect(await project.problem(verb, experiment)).toMatchObject({ exit: 3, code: 'is_running' })
+  release()
+  expect(await project.data('run', experiment)).toMatchObject({
+    attempt: 1,
+    status: 'kept',
+    value: 90,
+    samples: 2,
+  })
+  // One more start: the confirmation. The first sample counts as it was recorded.
+  expect(project.starts()).toEqual(['exp_0000', 'exp_0000', experiment, experiment])
+  expect(gates()).toHaveLength(2)
+  expect(await project.data('status')).toMatchObject({ budget: { experiments: { used: 1 } } })
+})
+
+test('a detached run ends with its caller, or wait answers before the verdict', async () => {
+  const { project, began, release } = await heldAfterMeasuring()
+  const { experiment } = await project.open(ms(90))
+  expect(await project.data('run', experiment, '--detach')).toEqual({ experiment, started: true })
+  await began(1)
+  const early = await project.cli(['wait', '--for', experiment, '--timeout', '1ms'])
+  expect(early.code).toBe(124)
+  expect(dataOf(early)).toEqual({ event: null, experiment, timed_out: true })
+  // A second run of the same seal joins the first.
+  const joined = startAssay<RunData>(['run', experiment, '--json'], { cwd: project.repo.dir })
+  const waiting = startAssay<RunData>(['wait', '--for', experiment, '--json'], { cwd: project.repo.dir })
+  expect(await project.data('run', experiment, '--detach')).toEqual({ experiment, started: true })
+  release()
+  const verdict = { attempt: 1, status: 'kept', value: 90, best: true }
+  const waited = await waiting.ended
+  expect(waited.code).toBe(0)
+  expect(dataOf(waited)).toMatchObject({ event: 'judged', experiment, timed_out: false, ...verdict })
+  expect(dataOf(await joined.ended)).toMatchObject({ ...verdict, repeated: true })
+  expect(project.starts()).toHaveLength(4)
+})
+
+test('a detached run that is refused says that it started', async () => {
+  const { project, release } = await heldAfterMeasuring()
+  release()
+  const { experiment } = await project.open(ms(90))
+  await project.data('seal', experiment)
+  await project.data('discard', experiment, '--reason', 'no')
+  expect(await project.problem('run', experiment, '--detach')).toMatchObject({
+    exit: 3,
+    code: 'is_discarded',
+  })
+})
+
+test('an interrupted run blames the candidate, or cannot be repeated', async () => {
+  const { project, gates, began, release } = await heldAfterMeasuring()
+  const { experiment } = await project.open(ms(90))
+  const worker = startAssay<RunData>(['run', experiment, '--json'], { cwd: project.repo.dir })
+  await began(1)
+  worker.kill('SIGINT')
+  const ended = await worker.ended
+  const [gate = 0] = gates()
+  expect(isAlive(gate)).toBe(false)
+  expect([4, 130]).toContain(ended.code)
+  if (ended.json?.ok)
+    expect(ended.json.data).toMatchObject({ reason: 'aborted', failure_class: 'environment' })
+  else expect(problemOf(ended).code).toBe('interrupted')
+  release()
+  expect(await project.data('run', experiment)).toMatchObject({ status: 'kept', value: 90 })
+})
+
+test('wait waits without knowing for what, or for something that does not exist', async () => {
+  const { project, release } = await heldAfterMeasuring()
+  release()
+  expect(await project.problem('wait')).toMatchObject({ exit: 2, code: 'wait_for' })
+  expect(await project.problem('wait', '--for', 'exp_0099')).toMatchObject({
+    exit: 2,
+    code: 'unknown_experiment',
+  })
+  expect(await project.data('wait', '--for', 'exp_0000')).toMatchObject({ event: 'judged', value: 100 })
+  expect(await project.data('wait', '--for', 'round')).toMatchObject({ event: 'round_closed' })
+  expect(await project.data('wait', '--for', 'loop')).toMatchObject({ event: 'loop_stopped' })
+  const { experiment } = await project.open(ms(90))
+  expect((await project.cli(['wait', '--for', experiment, '--timeout', '1ms'])).code).toBe(124)
+})
+
+function isAlive(pid: number): boolean {
+  try {
+    // A process that nobody has reaped yet is dead all the same.
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    try {
+      return !existsSync('/proc/self/stat') && process.kill(pid, 0)
+    } catch {
+      return false
+    }
+  }
+}

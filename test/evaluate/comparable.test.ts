@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest'
+import { incomparable } from '../../cli/evaluate/comparable.ts'
+import { breakTie } from '../../cli/evaluate/tie.ts'
+
+const answer = (tasks: Record<string, number> | null, units: Record<string, string> = {}) => ({
+  metrics: { ms: 1 },
+  units,
+  tasks: tasks && Object.fromEntries(Object.entries(tasks).map(([task, score]) => [task, { score }])),
+})
+
+it('refuses fewer tasks than the baseline answered: narrowing the evaluation is no gain', () => {
+  expect(incomparable(answer({ a: 1, b: 2 }), answer({ a: 1 }))).toBe(
+    'its tasks are not those of the baseline (missing: b)',
+  )
+})
+
+it('refuses tasks that the baseline did not have, and none at all', () => {
+  expect(incomparable(answer({ a: 1 }), answer({ a: 1, z: 3 }))).toBe(
+    'its tasks are not those of the baseline (new: z)',
+  )
+  expect(incomparable(answer({ a: 1 }), answer(null))).toBe(
+    'its tasks are not those of the baseline (missing: a)',
+  )
+})
+
+it('refuses a number in another unit, which would look like a gain of a thousand', () => {
+  expect(incomparable(answer(null, { ms: 'ms' }), answer(null, { ms: 's' }))).toBe(
+    'the unit of ms changed from ms to s',
+  )
+})
+
+it('refuses what does not fit into one line of the record, before it is written', () => {
+  const tasks = Object.fromEntries(
+    Array.from({ length: 2000 }, (_, i) => [`a rather long task name ${i}`, i]),
+  )
+  expect(incomparable(null, answer(tasks))).toContain('report groups of cases as one task')
+})
+
+it('lets the same tasks in another order through', () => {
+  expect(incomparable(answer({ a: 1, b: 2 }), answer({ b: 3, a: 4 }))).toBe(null)
+})
+
+it('breaks a tie by the first tie-breaker that differs, in its own direction', () => {
+  const breakers = [
+    { metric: 'size', direction: 'minimize' },
+    { metric: 'speed', direction: 'maximize' },
+  ] as const
+  expect(breakTie(breakers, { size: 3, speed: 9 }, { size: 3, speed: 5 })).toEqual({
+    metric: 'speed',
+    better: true,
+    message: 'speed 5 → 9 breaks the tie',
+  })
+  expect(breakTie(breakers, { size: 4, speed: 9 }, { size: 3, speed: 5 })?.better).toBe(false)
+  expect(breakTie(breakers, { size: 3, speed: 5 }, { size: 3, speed: 5 })).toBe(null)
+})
