@@ -40,7 +40,7 @@ export function statusOf(run: OpenRun): StatusData {
   })
   return {
     run: run.run,
-    epoch: 0,
+    epoch: state.epoch,
     metric: run.started.metric,
     baseline: { experiment: BASELINE, value: baseline ? nodeValue(baseline) : null },
     best: best && { experiment: best.id, value: nodeValue(best) },

@@ -35,7 +35,9 @@ interface SlotFacts {
   setup: string | null
   /** Untracked paths that setup made. */
   keep: string[]
+  /** The tree that was built last, and the untracked paths that the build made. */
   built: string | null
+  outputs: string[]
 }
 
 /** Rejects with the signal's reason when that ends the waiting. */
@@ -51,42 +53,48 @@ export async function openBench(run: OpenRun): Promise<Result<Bench>> {
   return ok({ slot: lease.slot, environment: environment.value, release: () => lease.release() })
 }
 
-/** Brings one checkout of the slot to a candidate. Agents never learn its path. */
+/**
+ * Brings one checkout of the slot to a candidate. Agents never learn its path. `anew` builds although this very tree
+ * was built there before: that it built then says nothing about the machine now.
+ */
 export async function placeCandidate(
   run: OpenRun,
   bench: Bench,
   place: Place,
   candidate: { commit: string; tree: string },
-  outputs: string,
+  { outputs, anew = false }: { outputs: string; anew?: boolean },
 ): Promise<Result<Placed>> {
   const path = slotPath(run.site, bench.slot, place)
   const file = slotFacts(run.site, bench.slot, place)
   const facts = readFacts(file)
-  const fresh = await freshenCheckout(run.site, path, candidate.commit, { keep: facts.keep })
+  if (anew || facts.built !== candidate.tree) facts.built = null
+  const keep = facts.built === null ? facts.keep : [...facts.keep, ...facts.outputs]
+  const fresh = await freshenCheckout(run.site, path, candidate.commit, { keep })
   if (!fresh.ok) return fresh
   const folder = join(path, run.started.prefix)
   const setup = await setUp(run, bench, { path, folder, outputs, facts, tree: candidate.tree })
   if (!setup.ok) return setup
   const placed: Placed = { folder, setup: setup.value, build: null }
-  if (placed.setup === null)
-    placed.build = await build(run, bench, { folder, outputs, facts, tree: candidate.tree })
+  if (placed.setup === null) {
+    const built = await build(run, bench, { path, folder, outputs, facts, tree: candidate.tree })
+    if (!built.ok) return built
+    placed.build = built.value
+  }
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, JSON.stringify(facts))
   return ok(placed)
 }
 
 interface Preparing {
+  /** Top of the checkout. */
+  path: string
   folder: string
   outputs: string
   facts: SlotFacts
   tree: string
 }
 
-async function setUp(
-  run: OpenRun,
-  bench: Bench,
-  at: Preparing & { path: string },
-): Promise<Result<SampleFault | null>> {
+async function setUp(run: OpenRun, bench: Bench, at: Preparing): Promise<Result<SampleFault | null>> {
   const { setup } = run.spec.worktree
   if (!setup) return ok(null)
   const key = await setupKey(run, at.tree)
@@ -102,12 +110,15 @@ async function setUp(
   return ok(done.fault)
 }
 
-async function build(run: OpenRun, bench: Bench, at: Preparing): Promise<SampleFault | null> {
+async function build(run: OpenRun, bench: Bench, at: Preparing): Promise<Result<SampleFault | null>> {
   const config = run.spec.worktree.build
-  if (!config || at.facts.built === at.tree) return null
+  if (!config || at.facts.built === at.tree) return ok(null)
   const done = await runPreparation({ ...common(run, bench, at), name: 'build', ...config })
   at.facts.built = done.fault ? null : at.tree
-  return done.fault
+  const made = done.fault ? ok([]) : await untrackedPaths(run.site, at.path, at.tree)
+  if (!made.ok) return made
+  at.facts.outputs = made.value
+  return ok(done.fault)
 }
 
 const common = (run: OpenRun, bench: Bench, at: Preparing) => ({
@@ -136,6 +147,6 @@ function readFacts(file: string): SlotFacts {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as SlotFacts
   } catch {
-    return { setup: null, keep: [], built: null }
+    return { setup: null, keep: [], built: null, outputs: [] }
   }
 }

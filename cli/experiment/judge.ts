@@ -83,7 +83,7 @@ export async function collectEvidence(
   if (!bench.ok) return bench
   try {
     record.step('build', 'began')
-    const placed = await placeCandidate(run, bench.value, 'b', seal, record.folder)
+    const placed = await placeCandidate(run, bench.value, 'b', seal, { outputs: record.folder })
     if (!placed.ok) return placed
     const trial: Trial = {
       run,
@@ -127,7 +127,7 @@ async function preparation({ run, node, record, bench, placed, evidence }: Trial
   evidence.facts.build = { fault: placed.build, parentToo: false }
   const parent = node.parent ? keptCommit(run, node.parent) : null
   if (!parent || placed.build.reason === 'aborted') return ok(false)
-  const unchanged = await placeCandidate(run, bench, 'a', parent, record.folder)
+  const unchanged = await placeCandidate(run, bench, 'a', parent, { outputs: record.folder, anew: true })
   if (!unchanged.ok) return unchanged
   evidence.facts.build.parentToo = unchanged.value.build !== null
   return ok(false)

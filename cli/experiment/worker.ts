@@ -1,8 +1,9 @@
 /** `run --detach`: the judging goes on in a session of its own, so that whoever asked may leave. */
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { lastAttempt } from '../ledger/state.ts'
 import { experimentFolder } from '../paths.ts'
-import { startDetached } from '../process.ts'
+import { isAlive, startDetached } from '../process.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { nodeFor } from './seal.ts'
@@ -19,6 +20,9 @@ export async function startWorker(
 ): Promise<Result<void>> {
   const node = nodeFor(run, experiment)
   if (!node.ok) return node
+  // Another worker is at it: this call is a repetition, and its answer is as quick as that of the first.
+  const claim = node.value.status === 'running' ? lastAttempt(node.value)?.claim : null
+  if (claim && isAlive(claim.owner)) return ok(undefined)
   const before = run.ledger.state.seq
   const folder = experimentFolder(run.paths, experiment)
   mkdirSync(folder, { recursive: true })

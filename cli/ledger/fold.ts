@@ -13,13 +13,14 @@ import {
   move,
   notStarted,
   type Outcome,
+  onNode,
   refuse,
   revoke,
   sealed,
   started,
   withNode,
 } from './lifecycle.ts'
-import { bestOf, currentRound, lastJudged, nodeValue, type State } from './state.ts'
+import { addedGates, bestOf, currentRound, lastJudged, nodeValue, type State } from './state.ts'
 
 export type { Outcome, Void } from './lifecycle.ts'
 
@@ -58,8 +59,11 @@ function apply(state: State, event: Event): Outcome {
     case 'confirmed':
       return withNode(state, event.experiment, 'confirm', (node) => {
         attemptOf(node, event.attempt)?.confirmed.push(event)
-        if (event.passed) node.flagged = false
-        else revoke(state, node, `a fresh measurement did not confirm it against ${event.against}`)
+        if (event.passed) {
+          node.flagged = false
+          // What was kept in an earlier epoch becomes comparable again by being measured in this one.
+          if (node.epoch !== state.epoch) Object.assign(node, { epoch: state.epoch, value: event.value })
+        } else revoke(state, node, `a fresh measurement did not confirm it against ${event.against}`)
         return accepted
       })
     case 'audited':
@@ -94,6 +98,41 @@ function apply(state: State, event: Event): Outcome {
         move(state, node, lastJudged(node)?.status ?? 'open')
         return accepted
       })
+    case 'gate_added':
+      return onNode(state, event.experiment, (node) => {
+        if (addedGates(state, node.id).some(({ name }) => name === event.gate.name)) {
+          return refuse(
+            'gate_exists',
+            `a gate ${event.gate.name} binds ${node.id} already`,
+            `assay gate list ${node.id}`,
+          )
+        }
+        node.gates.push(event.gate)
+        return accepted
+      })
+    case 'gate_removed':
+      return onNode(state, event.experiment, (node) => {
+        if (!addedGates(state, node.id).some(({ name }) => name === event.name)) {
+          return refuse(
+            'no_gate',
+            `no added gate ${event.name} binds ${node.id}`,
+            `assay gate list ${node.id}`,
+          )
+        }
+        node.droppedGates.push(event.name)
+        return accepted
+      })
+    case 'annotated':
+      return onNode(state, event.experiment, (node) => {
+        node.annotations.push(event)
+        return accepted
+      })
+    case 'epoch_opened':
+      if (event.epoch !== state.epoch + 1)
+        return refuse('stale_epoch', 'another epoch opened first', 'assay status')
+      state.epoch = event.epoch
+      state.trees.clear()
+      return accepted
     case 'round_opened': {
       if (currentRound(state)) return refuse('round_open', 'a round is open', 'assay round close')
       if (event.round !== state.rounds.length + 1)

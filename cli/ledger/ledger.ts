@@ -20,6 +20,7 @@ export interface Recorded<T extends Event = Event> {
 const KNOWN = new Set<string>([
   'run_started',
   'configured',
+  'epoch_opened',
   'created',
   'sealed',
   'started',
@@ -29,6 +30,9 @@ const KNOWN = new Set<string>([
   'discarded',
   'pruned',
   'restored',
+  'gate_added',
+  'gate_removed',
+  'annotated',
   'round_opened',
   'round_briefed',
   'round_closed',

@@ -45,6 +45,11 @@ export function created(state: State, event: Created): Outcome {
     hypothesis: event.hypothesis,
     created: event,
     attempts: [],
+    value: null,
+    epoch: state.epoch,
+    gates: [],
+    droppedGates: [],
+    annotations: [],
     flagged: false,
     why: null,
     discard_class: null,
@@ -89,7 +94,7 @@ export function started(state: State, event: Started): Outcome {
   }
   if (attempt.judged) return refuse('judged', 'this seal has its verdict', `assay show ${node.id}`)
   const rule = TRANSITIONS.run[node.status]
-  if ('refused' in rule)
+  if ('refused' in rule && !isOutdatedBaseline(state, node))
     return refuse(`is_${node.status}`, `${node.id} cannot be run: ${rule.refused}`, rule.hint)
   const over = node.id === BASELINE ? null : overCap(state, node)
   if (over) return over
@@ -146,6 +151,8 @@ export function judged(state: State, event: Judged): Outcome {
   if ('refused' in rule)
     return refuse(`is_${node.status}`, `${node.id} cannot be judged: ${rule.refused}`, rule.hint)
   attempt.judged = event
+  node.value = event.value
+  node.epoch = state.epoch
   node.judgedSeq = state.seq
   move(state, node, event.status)
   count(state, node, attempt, event)
@@ -175,18 +182,29 @@ function count(state: State, node: Experiment, attempt: Attempt, event: Judged):
   if (state.driver === null && attempt.claim) state.activeMs += event.wall_ms
 }
 
-export function withNode(state: State, id: string, verb: Verb, then: (node: Experiment) => Outcome): Outcome {
+export function onNode(state: State, id: string, then: (node: Experiment) => Outcome): Outcome {
   const node = state.experiments.get(id)
-  if (!node) return unknown(id)
-  const rule = TRANSITIONS[verb][node.status]
-  if ('refused' in rule)
-    return refuse(
-      `is_${node.status}`,
-      `cannot ${verb} ${id}: ${rule.refused}`,
-      rule.hint.replaceAll('ID', id),
-    )
-  return then(node)
+  return node ? then(node) : unknown(id)
 }
+
+/** As `onNode`, if the table allows the verb. A new epoch begins with the baseline measured again. */
+export function withNode(state: State, id: string, verb: Verb, then: (node: Experiment) => Outcome): Outcome {
+  return onNode(state, id, (node) => {
+    const rule = TRANSITIONS[verb][node.status]
+    if ('refused' in rule && !isOutdatedBaseline(state, node)) {
+      return refuse(
+        `is_${node.status}`,
+        `cannot ${verb} ${id}: ${rule.refused}`,
+        rule.hint.replaceAll('ID', id),
+      )
+    }
+    return then(node)
+  })
+}
+
+/** Kept in an earlier epoch: the one kept experiment that is judged again. */
+export const isOutdatedBaseline = (state: State, node: Experiment): boolean =>
+  node.id === BASELINE && node.status === 'kept' && node.epoch < state.epoch
 
 export function revoke(state: State, node: Experiment, why: string): void {
   node.why = why

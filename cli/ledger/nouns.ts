@@ -56,6 +56,24 @@ export type StopReason = (typeof STOP_REASONS)[number]
 
 // ---------------------------------------------------------------- nouns
 
+/** What may change while a run lives. A limit that is null is not set. */
+export interface Knobs {
+  max_attempts: number
+  policy: string
+  k: number
+  width: number
+  depth: number
+  stall: number
+  revise: number
+  ideate_stall: number
+  ideate_keeps: number
+  scan_batch: number
+  scan_max: number
+  experiments: number | null
+  hours: number | null
+  failures: number | null
+}
+
 /** A process that can be proved dead: a pid is reused, a pid with its start time is not. */
 export interface ProcessIdentity {
   pid: number
@@ -124,6 +142,22 @@ export interface GateResult {
   wall_ms: number
   /** The end of its output, capped. */
   output: string
+}
+
+/** A gate as the spec or `gate add` declares it. */
+export interface GateRule {
+  name: string
+  /** A string is a line for `/bin/sh`, a list is program and arguments. */
+  command: string | string[]
+  phase: GatePhase
+  timeoutMs: number
+}
+
+/** A declared artifact: a file or folder under the experiment's artifacts. */
+export interface ArtifactRecord {
+  path: string
+  sha256: string
+  bytes: number
 }
 
 /** The candidate against one other node, by the samples alone. */

@@ -1,5 +1,6 @@
 /** What the ledger's events add up to. Built by `fold`, read by every command; pure. */
 import type {
+  Annotated,
   Audited,
   Configured,
   Confirmed,
@@ -7,6 +8,7 @@ import type {
   Direction,
   Event,
   FailureClass,
+  GateRule,
   Idea,
   Judged,
   Knobs,
@@ -46,6 +48,15 @@ export interface Experiment {
   hypothesis: string
   created: Created
   attempts: Attempt[]
+  /** In metric units, as last measured; null when there is none. */
+  value: number | null
+  /** The epoch in which it was measured; scores of different epochs are never compared. */
+  epoch: number
+  /** Gates added here: they bind it and everything below it. */
+  gates: GateRule[]
+  /** Names of gates that no longer bind from here on. */
+  droppedGates: string[]
+  annotations: Annotated[]
   /** An opinion stands against it: not a parent until it is confirmed or restored. */
   flagged: boolean
   /** Why it was discarded, pruned or revoked. */
@@ -74,6 +85,8 @@ export interface DriverState {
 export interface State {
   run: RunStarted | null
   knobs: Knobs | null
+  /** From 1. */
+  epoch: number
   /** Events accepted so far. */
   seq: number
   /** In order of creation. */
@@ -106,6 +119,7 @@ export function emptyState(): State {
   return {
     run: null,
     knobs: null,
+    epoch: 1,
     seq: 0,
     experiments: new Map(),
     counts: {
@@ -150,9 +164,7 @@ export function lastJudged(experiment: Experiment): Judged | null {
   return null
 }
 
-export function nodeValue(experiment: Experiment): number | null {
-  return lastJudged(experiment)?.value ?? null
-}
+export const nodeValue = (experiment: Experiment): number | null => experiment.value
 
 /** Attempts that count against `max_attempts`: claimed, and not spoilt by the environment. */
 export function attemptsUsed(experiment: Experiment): number {
@@ -178,17 +190,6 @@ export function tainted(state: State): Set<string> {
   return found
 }
 
-/** May become a parent: kept, not flagged, nothing revoked above it. */
-export function eligible(state: State): Experiment[] {
-  const bad = tainted(state)
-  const found: Experiment[] = []
-  for (const node of state.experiments.values()) {
-    if (node.status === 'kept' && !node.flagged && !bad.has(node.id) && nodeValue(node) !== null)
-      found.push(node)
-  }
-  return found
-}
-
 /** The best value that stands; a pruned node still counts, ties go to the earlier. null before the baseline. */
 export function bestOf(state: State): Experiment | null {
   const direction = state.run?.metric.direction ?? 'minimize'
@@ -197,6 +198,7 @@ export function bestOf(state: State): Experiment | null {
   let bestValue = 0
   for (const node of state.experiments.values()) {
     if ((node.status !== 'kept' && node.status !== 'pruned') || node.flagged || bad.has(node.id)) continue
+    if (node.epoch !== state.epoch) continue
     const value = nodeValue(node)
     if (value === null) continue
     if (best === null || better(direction, value, bestValue) > 0 || tieGoesTo(node, value, best, bestValue)) {
@@ -250,3 +252,13 @@ export const currentRound = (state: State): Round | null => {
 
 /** Rounds in a row, up to the last closed one, that brought no new best. */
 export const stallOf = (state: State): number => state.rounds.findLast((r) => r.closed)?.closed?.stall ?? 0
+
+/** The gates that were added along the way from the baseline to this node, its own included. */
+export function addedGates(state: State, id: string): GateRule[] {
+  const gates = new Map<string, GateRule>()
+  for (const node of pathTo(state, id)) {
+    for (const gate of node.gates) gates.set(gate.name, gate)
+    for (const name of node.droppedGates) gates.delete(name)
+  }
+  return [...gates.values()]
+}

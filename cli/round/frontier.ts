@@ -17,15 +17,15 @@ export function candidatesOf(state: State): Candidate[] {
       id: node.id,
       parent: node.parent,
       status: node.status,
-      value: lastJudged(node)?.value ?? null,
+      value: node.value,
       tasks: taskScores(lastJudged(node), metric.direction === 'maximize' ? 1 : -1),
       tainted: bad.has(node.id),
-      epoch: 0,
+      epoch: node.epoch,
       confirmed: isConfirmed(node),
       flagged: node.flagged,
       order: orderKey(node),
     })),
-    { direction: metric.direction, epoch: 0, deterministic: true },
+    { direction: metric.direction, epoch: state.epoch, deterministic: true },
   )
 }
 

@@ -19,8 +19,11 @@ export interface DriveRequest {
   args: Record<string, unknown>
 }
 
-/** How often a call that a host says may be tried again is tried, and how long at most is waited before. */
-const AGAIN = { times: 3, longestSeconds: 300 }
+/**
+ * How often a call is made again that a host says may be, and how long at most is waited before. A failure has been
+ * paid for, up to its whole time limit, so it gets a second try and no third.
+ */
+const AGAIN = { retry_after: 3, failed: 1, longestSeconds: 300 }
 /** A host without signs of life has a time limit of its own; the runtime's stall watch must not end it before. */
 const ALIVE_MS = 30_000
 
@@ -94,7 +97,8 @@ async function callHost(run: OpenRun, { host, metered }: OpenHost, call: AgentCa
           ms: performance.now() - began,
         })
       const seconds = pause(answer)
-      if (seconds === null || tries > AGAIN.times || call.signal.aborted) return replyOf(answer)
+      const most = answer.outcome === 'retry_after' ? AGAIN.retry_after : AGAIN.failed
+      if (seconds === null || tries > most || call.signal.aborted) return replyOf(answer)
       run.tell({ type: 'log', message: `${call.label}: ${messageOf(answer)}; again in ${seconds} s` })
       await sleep(seconds * 1000, call.signal)
     }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Event, EventType } from '../../cli/ledger/events.ts'
 import { assay, dataOf, type Ran, type Running, startAssay } from '../rig/assay.ts'
@@ -132,18 +132,19 @@ export function candidatesIn(scene: Scene, file = 'src/params.json'): string[] {
     .sort()
 }
 
-/** Command lines of processes that work in the folder, this one apart. */
+/** Processes that work in the folder, name it on their command line, or carry it in a variable of ours. */
 export function processesIn(folder: string): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .flatMap((pid) => {
       try {
         const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
-        const environment = readFileSync(`/proc/${pid}/environ`, 'utf8')
-        const ours =
-          line.includes(folder) || new RegExp(`(^|\0)(ASSAY_[A-Z_]+|PWD)=[^\0]*${folder}`).test(environment)
-        return ours && line !== '' ? [`${pid} ${line}`] : []
+        const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
+        const carries = variables.some((one) => /^ASSAY_[A-Z_]+=/.test(one) && one.includes(folder))
+        const works = carries || line.includes(folder) || readlinkSync(`/proc/${pid}/cwd`).startsWith(folder)
+        return works && line !== '' ? [`${pid} ${line}`] : []
       } catch {
+        // It has ended, or is not ours to read.
         return []
       }
     })

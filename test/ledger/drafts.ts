@@ -104,6 +104,7 @@ export const judged = (
 
 export const confirmed = (experiment: string, passed: boolean): Of<'confirmed'> => ({
   type: 'confirmed',
+  value: null,
   experiment,
   attempt: 1,
   against: 'exp_0000',

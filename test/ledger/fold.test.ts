@@ -5,7 +5,6 @@ import {
   attemptsUsed,
   bestOf,
   currentRound,
-  eligible,
   emptyState,
   freeRejections,
   lastAttempt,
@@ -15,6 +14,7 @@ import {
   stallOf,
   tainted,
 } from '../../cli/ledger/state.ts'
+import { candidatesOf as eligible } from '../../cli/round/frontier.ts'
 import {
   audited,
   confirmed,

@@ -25,81 +25,125 @@ import {
   started,
 } from './drafts.ts'
 
-const CAPS = { experiments: 5, max_attempts: 2, failures: 3 }
+const CAPS = { experiments: 4, max_attempts: 2, failures: 2 }
 
-const node = fc.constantFrom('exp_0000', 'exp_0001', 'exp_0002', 'exp_0003', 'exp_0004')
-const attempt = fc.integer({ min: 1, max: 4 })
-const key = fc.option(fc.constantFrom('k1', 'k2', 'k3'), { nil: undefined, freq: 6 })
+/** Those that come more than once are tried more often. */
+const VERBS = [
+  ...[
+    'new',
+    'new',
+    'seal',
+    'seal',
+    'seal',
+    'run',
+    'run',
+    'run',
+    'run',
+    'take over',
+    'judge',
+    'judge',
+    'judge',
+  ],
+  ...[
+    'judge',
+    'judge',
+    'seal',
+    'run',
+    'run',
+    'reject',
+    'confirm',
+    'audit',
+    'discard',
+    'prune',
+    'restore',
+    'restore',
+    'note',
+  ],
+]
 
-/** Writers choose blindly, so most of what they propose is void. A value decides by its weight how often. */
-const move: fc.Arbitrary<Draft> = fc.oneof(
-  { weight: 3, arbitrary: fc.tuple(node, node).map(([id, parent]) => created(id, parent)) },
-  { weight: 5, arbitrary: fc.tuple(node, attempt).map(([id, n]) => sealed(id, n)) },
-  { weight: 8, arbitrary: fc.tuple(node, attempt).map(([id, n]) => started(id, n)) },
-  {
-    weight: 2,
-    arbitrary: fc.tuple(node, attempt, fc.nat(200)).map(([id, n, by]) => started(id, n, `w${by}`)),
-  },
-  {
-    weight: 9,
-    arbitrary: fc
-      .tuple(
-        node,
-        attempt,
-        fc.constantFrom('kept', 'rejected', 'failed'),
-        fc.constantFrom('environment', 'eval'),
-        fc.integer({ min: -3, max: 12 }),
-      )
-      .map(([id, n, status, failure, value]) =>
-        judged(id, status, {
-          attempt: n,
-          failure_class: status === 'failed' ? failure : null,
-          value: status === 'failed' ? null : value,
-          signature: status === 'failed' ? failure : null,
-        }),
-      ),
-  },
-  {
-    weight: 1,
-    arbitrary: fc
-      .tuple(node, attempt)
-      .map(([id, n]) => judged(id, 'rejected', { attempt: n, reason: 'empty' })),
-  },
-  { weight: 1, arbitrary: fc.tuple(node, fc.boolean()).map(([id, passed]) => confirmed(id, passed)) },
-  {
-    weight: 1,
-    arbitrary: fc
-      .tuple(node, fc.constantFrom('passed', 'flagged', 'revoked'))
-      .map(([id, outcome]) => audited(id, outcome)),
-  },
-  { weight: 1, arbitrary: node.map(discarded) },
-  { weight: 1, arbitrary: node.map(pruned) },
-  { weight: 3, arbitrary: node.map(restored) },
-  { weight: 1, arbitrary: fc.constantFrom('a', 'b').map(noted) },
-)
+/** One turn of one writer: what it does, to which experiment, and the details. */
+interface Turn {
+  writer: number
+  verb: number
+  node: number
+  other: number
+  value: number
+  blind: boolean
+  key: string | undefined
+}
 
-const proposal = fc.tuple(move, key)
-const writers = fc.array(fc.array(proposal, { minLength: 5, maxLength: 60 }), { minLength: 1, maxLength: 4 })
+const turn: fc.Arbitrary<Turn> = fc.record({
+  writer: fc.nat(2),
+  verb: fc.nat(VERBS.length - 1),
+  node: fc.nat(3),
+  other: fc.nat(9),
+  value: fc.integer({ min: -3, max: 12 }),
+  blind: fc.nat(4).map((n) => n === 0),
+  key: fc.oneof({ weight: 15, arbitrary: fc.constant(undefined) }, fc.constantFrom('k1', 'k2', 'k3')),
+})
 
-/** The run and a kept baseline, then the writers' lines in an order that `turns` chooses. */
+/**
+ * Three writers, each of which knows what stood in the file when it wrote last: it continues from there, or proposes
+ * blindly. That is how real writers are late, and most proposals are neither surely void nor surely accepted.
+ */
 const history: fc.Arbitrary<Event[]> = fc
-  .tuple(writers, fc.array(fc.nat(1000), { minLength: 1, maxLength: 240 }))
-  .map(([queues, turns]) => {
-    const left = queues.map((queue) => [...queue])
-    const order: Event[] = [runStarted(CAPS), ...keptNode('exp_0000', null, 10)].map((draft, n) =>
+  .array(fc.noBias(turn), { minLength: 30, maxLength: 200, size: 'max' })
+  .map((turns) => {
+    const lines = [runStarted(CAPS), ...keptNode('exp_0000', null, 10)].map((draft, n) =>
       stamped(draft, `b${n}`),
     )
-    for (let n = 0; left.some((queue) => queue.length > 0); n++) {
-      const waiting = left.filter((queue) => queue.length > 0)
-      const [draft, used] = waiting[(turns[n % turns.length] ?? 0) % waiting.length]?.shift() ?? [
-        noted('none'),
-      ]
-      order.push({ ...stamped(draft, `w${n}`), ...(used === undefined ? {} : { key: used }) })
+    const views = [0, 1, 2].map(() => ({ state: replayed(lines), read: lines.length }))
+    for (const [n, one] of turns.entries()) {
+      const view = views[one.writer % views.length]
+      if (!view) continue
+      const draft = proposed(one, view.state)
+      lines.push({ ...stamped(draft, `w${n}`), ...(one.key === undefined ? {} : { key: one.key }) })
+      for (; view.read < lines.length; view.read++) fold(view.state, lines[view.read] as Event)
     }
-    return order
+    return lines
   })
 
-const runs = { numRuns: 150 }
+const keptIn = (state: State): string[] =>
+  [...state.experiments.values()].filter(({ status }) => status === 'kept').map(({ id }) => id)
+
+function proposed({ verb, node, other, value, blind }: Turn, view: State): Draft {
+  const id = `exp_000${node}`
+  const last = view.experiments.get(id)?.attempts.at(-1)
+  const attempt = blind ? 1 + (other % 3) : (last?.attempt ?? 1)
+  const pick = <T>(...choices: [T, ...T[]]): T => choices[other % choices.length] ?? choices[0]
+  switch (VERBS[verb]) {
+    case 'new':
+      return created(id, (!blind && keptIn(view).at(-1)) || `exp_000${other % 5}`)
+    case 'seal':
+      return sealed(id, blind ? attempt : (last?.attempt ?? 0) + 1)
+    case 'run':
+      return started(id, attempt)
+    case 'take over':
+      return started(id, attempt, blind ? 'nobody' : (last?.claim?.id ?? 'nobody'))
+    case 'judge': {
+      const status = pick('kept', 'rejected', 'failed')
+      const failure = status === 'failed' ? (value > 8 ? 'environment' : 'eval') : null
+      const known = status === 'failed' ? null : value
+      return judged(id, status, { attempt, failure_class: failure, value: known, signature: failure })
+    }
+    case 'reject':
+      return judged(id, 'rejected', { attempt, reason: 'empty' })
+    case 'confirm':
+      return confirmed(id, other < 5)
+    case 'audit':
+      return audited(id, pick('passed', 'flagged', 'revoked'))
+    case 'discard':
+      return discarded(id)
+    case 'prune':
+      return pruned(id)
+    case 'restore':
+      return restored(id)
+    default:
+      return noted(id)
+  }
+}
+
+const runs = { numRuns: 120 }
 
 describe('any order of any proposals', () => {
   test('readers disagree that read line by line, in pieces, or all at once', () => {
@@ -201,7 +245,7 @@ describe('any order of any proposals', () => {
             expect(spent.claimed.has(`${event.experiment}/${event.attempt}`)).toBe(false)
             spent.claimed.add(`${event.experiment}/${event.attempt}`)
             if (event.experiment === 'exp_0000') continue
-            expect(spent.failures).toBeLessThan(3)
+            expect(spent.failures).toBeLessThan(2)
             spent.claims++
             const used = (spent.attempts.get(event.experiment) ?? 0) + 1
             spent.attempts.set(event.experiment, used)
@@ -211,7 +255,7 @@ describe('any order of any proposals', () => {
             else spent.attempts.set(event.experiment, (spent.attempts.get(event.experiment) ?? 0) - 1)
           }
         }
-        expect(spent.claims).toBeLessThanOrEqual(5)
+        expect(spent.claims).toBeLessThanOrEqual(4)
         expect([state.claims, state.failures]).toEqual([spent.claims, spent.failures])
       }),
       runs,
@@ -251,7 +295,7 @@ describe('the histories above', () => {
         seen.add(outcome.accepted ? `${event.type} accepted` : outcome.because.code)
       }
       for (const status of STATUSES) if (state.counts[status] > 0) seen.add(status)
-      if (state.experiments.get('exp_0001')?.generation === 2) seen.add('grandchild')
+      if ([...state.experiments.values()].some(({ generation }) => generation === 2)) seen.add('grandchild')
     }
   })
 

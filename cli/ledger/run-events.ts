@@ -1,0 +1,49 @@
+/** The events of a run as a whole. */
+import type { Envelope } from './envelope.ts'
+import type { Direction, Knobs } from './nouns.ts'
+
+/** Opens the run. The spec itself is `spec.json` in the run's folder, bound by its hash. */
+export interface RunStarted extends Envelope {
+  type: 'run_started'
+  run: string
+  name: string
+  spec_hash: string
+  /** Hash of what is measured: {scope, worktree, measure, metric, tasks, constraints, protected, …}. */
+  frozen_hash: string
+  base: { commit: string; tree: string }
+  /** The user's checkout in which `init` ran, and the spec's folder in it (`''` is the root). */
+  checkout: string
+  prefix: string
+  metric: { name: string; direction: Direction; target: number | null }
+  seed: number
+  /** Live knobs as of the start; `configured` changes them one by one. */
+  knobs: Knobs
+  warnings: string[]
+}
+
+export interface Configured extends Envelope {
+  type: 'configured'
+  changes: Partial<Knobs>
+  why: string
+}
+
+export interface Noted extends Envelope {
+  type: 'noted'
+  kind: 'learning' | 'infrastructure' | 'note'
+  experiment: string | null
+  text: string
+}
+
+/** Tells of a line that its writer never finished and the writer of this one cancelled, with U+0018 at its end. */
+export interface Healed extends Envelope {
+  type: 'healed'
+  offset: number
+  bytes: number
+}
+
+/** Scores from before are not compared with scores from now on. The baseline is measured again first. */
+export interface EpochOpened extends Envelope {
+  type: 'epoch_opened'
+  epoch: number
+  why: string
+}
