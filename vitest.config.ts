@@ -1,11 +1,14 @@
 import { defineConfig } from 'vitest/config'
 
 const HOUSE = ['test/architecture.test.ts', 'test/skills.test.ts']
-const SLOW = ['test/**/*.slow.test.ts', 'test/**/*.chaos.test.ts']
+const SLOW = ['test/**/*.slow.test.ts']
+const CHAOS = ['test/**/*.chaos.test.ts']
 
 export default defineConfig({
   test: {
     pool: 'forks',
+    // Most tests wait for processes, so one worker a core leaves the cores idle.
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     retry: 0,
@@ -17,11 +20,20 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: ['test/**/*.test.ts'],
-          exclude: [...HOUSE, ...SLOW],
+          exclude: [...HOUSE, ...SLOW, ...CHAOS],
           globalSetup: ['test/rig/global-setup.ts'],
         },
       },
       { extends: true, test: { name: 'house', include: HOUSE } },
+      {
+        extends: true,
+        test: {
+          name: 'chaos',
+          include: CHAOS,
+          testTimeout: 300_000,
+          globalSetup: ['test/rig/global-setup.ts'],
+        },
+      },
       {
         extends: true,
         test: {

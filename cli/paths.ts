@@ -156,16 +156,18 @@ function rootsOf(checkout: CheckoutPaths): string[] {
 
 function insideState(here: string): Found | null {
   const parts = here.split(sep)
-  const at = parts.lastIndexOf(STATE_FOLDER)
-  if (at < 1) return null
-  const site = siteAt(parts.slice(0, at).join(sep) || sep)
-  if (!existsSync(site.runs)) return null
-  const name = parts[at + 1] === 'w' ? /^(\d+)-(\d{4,})$/.exec(parts[at + 2] ?? '') : null
-  return {
-    site,
-    run: name?.[1] ? runId(Number(name[1])) : null,
-    experiment: name?.[2] ? `exp_${name[2]}` : null,
+  // From the inside out: a candidate may have a folder of that name among its own files.
+  for (let at = parts.lastIndexOf(STATE_FOLDER); at > 0; at = parts.lastIndexOf(STATE_FOLDER, at - 1)) {
+    const site = siteAt(parts.slice(0, at).join(sep) || sep)
+    if (!existsSync(site.runs)) continue
+    const name = parts[at + 1] === 'w' ? /^(\d+)-(\d{4,})$/.exec(parts[at + 2] ?? '') : null
+    return {
+      site,
+      run: name?.[1] ? runId(Number(name[1])) : null,
+      experiment: name?.[2] ? `exp_${name[2]}` : null,
+    }
   }
+  return null
 }
 
 /** Runs by number, finished or not: a folder without a ledger is one whose `init` never came to its end. */

@@ -49,6 +49,8 @@ async function call(program: string | string[], request: HostCall): Promise<Host
       input: prompt,
       timeoutMs: left,
       signal: request.signal,
+      // An agent must not go on editing, and costing, when nobody is left to hear it.
+      diesWithUs: true,
     })
     const trouble = troubleOf(done, argv[0], request)
     if (trouble !== null) return trouble

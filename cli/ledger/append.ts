@@ -101,7 +101,19 @@ export function splitLines(buffer: Buffer, offset: number): Line[] {
   return lines
 }
 
+/** How every line begins. Inside a line it cannot stand in a text, where quotes are escaped. */
+const START = '{"v":"'
+
+/** A writer that dies in the middle may come between another's look at the tail and its write: then two share a line. */
 function parse(text: string): Record<string, unknown> | null {
+  for (let at = 0; at !== -1; at = text.indexOf(START, at + 1)) {
+    const value = objectIn(text.slice(at))
+    if (value) return value
+  }
+  return null
+}
+
+function objectIn(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value)

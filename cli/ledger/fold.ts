@@ -107,6 +107,7 @@ function apply(state: State, event: Event): Outcome {
             `assay gate list ${node.id}`,
           )
         }
+        node.droppedGates = node.droppedGates.filter((name) => name !== event.gate.name)
         node.gates.push(event.gate)
         return accepted
       })
@@ -119,6 +120,7 @@ function apply(state: State, event: Event): Outcome {
             `assay gate list ${node.id}`,
           )
         }
+        node.gates = node.gates.filter(({ name }) => name !== event.name)
         node.droppedGates.push(event.name)
         return accepted
       })

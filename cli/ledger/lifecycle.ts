@@ -84,7 +84,9 @@ export function started(state: State, event: Started): Outcome {
   const attempt = lastAttempt(node)
   if (attempt?.attempt !== event.attempt)
     return refuse('stale_seal', 'a newer seal exists', `assay run ${node.id}`)
-  const claim = { id: event.id, owner: event.owner, at: event.at }
+  // Whoever goes on with an attempt also goes on with its samples.
+  const epoch = attempt.claim?.epoch ?? state.epoch
+  const claim = { id: event.id, owner: event.owner, at: event.at, epoch }
   if (event.takes_over !== undefined) {
     if (node.status !== 'running' || attempt.claim?.id !== event.takes_over) {
       return refuse('taken_over', 'another command took it over first', `assay wait --for ${node.id}`)
@@ -152,7 +154,7 @@ export function judged(state: State, event: Judged): Outcome {
     return refuse(`is_${node.status}`, `${node.id} cannot be judged: ${rule.refused}`, rule.hint)
   attempt.judged = event
   node.value = event.value
-  node.epoch = state.epoch
+  node.epoch = attempt.claim?.epoch ?? state.epoch
   node.judgedSeq = state.seq
   move(state, node, event.status)
   count(state, node, attempt, event)
@@ -176,7 +178,7 @@ function count(state: State, node: Experiment, attempt: Attempt, event: Judged):
   }
   const settled = event.status === 'kept' || (event.status === 'rejected' && event.reason !== 'inconclusive')
   const free = FREE_REASONS.some((reason) => reason === event.reason)
-  if (settled && !free && !state.trees.has(attempt.sealed.tree)) {
+  if (settled && !free && node.epoch === state.epoch && !state.trees.has(attempt.sealed.tree)) {
     state.trees.set(attempt.sealed.tree, { experiment: node.id, attempt: attempt.attempt })
   }
   if (state.driver === null && attempt.claim) state.activeMs += event.wall_ms
@@ -187,11 +189,11 @@ export function onNode(state: State, id: string, then: (node: Experiment) => Out
   return node ? then(node) : unknown(id)
 }
 
-/** As `onNode`, if the table allows the verb. A new epoch begins with the baseline measured again. */
+/** As `onNode`, if the table allows the verb. A new epoch begins with the baseline sealed and measured again. */
 export function withNode(state: State, id: string, verb: Verb, then: (node: Experiment) => Outcome): Outcome {
   return onNode(state, id, (node) => {
     const rule = TRANSITIONS[verb][node.status]
-    if ('refused' in rule && !isOutdatedBaseline(state, node)) {
+    if ('refused' in rule && !(verb === 'seal' && isOutdatedBaseline(state, node))) {
       return refuse(
         `is_${node.status}`,
         `cannot ${verb} ${id}: ${rule.refused}`,

@@ -27,6 +27,8 @@ export interface Claim {
   id: string
   owner: ProcessIdentity
   at: string
+  /** In which its measurements began. */
+  epoch: number
 }
 
 export interface Attempt {

@@ -1,6 +1,7 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { enterCensus } from './census.ts'
 import { after, type Ended, notYet, signalGroup, startErrorOf } from './ended.ts'
+import { besideWatcher } from './watcher.ts'
 
 export interface Command {
   /** Program and arguments; no shell. */
@@ -13,6 +14,11 @@ export interface Command {
   /** Of each stream, kept in memory; what is beyond is dropped and `cut` is true. Default 64 MiB. */
   maxBytes?: number
   signal?: AbortSignal | undefined
+  /**
+   * Its group dies with this process, even if that is killed, and what is left of the group when the program ends is
+   * ended too. A program that cannot be started is then exit 126 or 127, no `startError`.
+   */
+  diesWithUs?: boolean
 }
 
 export interface Completed extends Ended {
@@ -45,13 +51,13 @@ export function execute(command: Command): Promise<Completed> {
 
   return new Promise((resolve) => {
     const census = enterCensus()
-    let child: ChildProcessWithoutNullStreams
+    let child: ChildProcess
     try {
-      const [program, ...args] = command.argv
+      const [program, ...args] = command.diesWithUs ? besideWatcher(command.argv) : command.argv
       child = spawn(program, args, {
         cwd: command.cwd,
         env: command.env ?? process.env,
-        stdio: ['pipe', 'pipe', 'pipe'],
+        stdio: ['pipe', 'pipe', 'pipe', ...(command.diesWithUs ? ['pipe' as const] : [])],
         detached: true,
       })
     } catch (error) {
@@ -87,9 +93,13 @@ export function execute(command: Command): Promise<Completed> {
     if (child.pid === undefined) return
 
     command.signal?.addEventListener('abort', cancel, { once: true })
+    const watched = child.stdio[3]
+    watched?.on('error', () => {
+      // The watcher's end is gone, and so is the program.
+    })
     for (const name of ['stdout', 'stderr'] as const) {
       let size = 0
-      child[name].on('data', (chunk: Buffer) => {
+      child[name]?.on('data', (chunk: Buffer) => {
         const room = limit - size
         if (chunk.length > room) cut = true
         if (room > 0) chunks[name].push(chunk.subarray(0, room))
@@ -100,16 +110,17 @@ export function execute(command: Command): Promise<Completed> {
       clearTimeout(timer)
       ended.code = code
       ended.signal = signal
+      watched?.destroy()
       drain = setTimeout(() => {
-        child.stdout.destroy()
-        child.stderr.destroy()
+        child.stdout?.destroy()
+        child.stderr?.destroy()
         finish()
       }, DRAIN_MS)
     })
     child.on('close', finish)
-    child.stdin.on('error', () => {
+    child.stdin?.on('error', () => {
       // A program that does not read its input closes the pipe; its exit code tells the rest.
     })
-    child.stdin.end(command.input ?? '')
+    child.stdin?.end(command.input ?? '')
   })
 }

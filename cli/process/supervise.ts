@@ -5,6 +5,7 @@ import { after, type Ended, notYet, signalGroup, startErrorOf } from './ended.ts
 import { type Output, openOutput } from './output.ts'
 import { family, peakMbOf, readStat } from './proc.ts'
 import { endStrays } from './strays.ts'
+import { besideWatcher } from './watcher.ts'
 
 export interface Job {
   /** A string goes to `/bin/sh -c`; a list is program and arguments, without a shell. */
@@ -38,14 +39,6 @@ const WATCH_OUTPUT_MS = 20
 const WATCH_MEMORY_MS = 100
 
 /**
- * Starts the job (`"$@"`) beside a watcher that blocks on a pipe held by us, and that kills the group when the pipe
- * ends: so the job dies with us even if we are killed. The watcher is orphaned at once, because a program may wait for
- * *all* of its children; it ignores the signals that the job may send to its group; the job gets no fd 3.
- */
-const BESIDE_WATCHER =
-  '( ( trap "" HUP INT QUIT TERM; read -r _ <&3; kill -KILL -$$ ) </dev/null >/dev/null 2>&1 & ); exec "$@" 3<&-'
-
-/**
  * Runs a job to its end and leaves nothing of it behind. Never rejects, never waits for an inherited descriptor:
  * SIGTERM to the group at the limit, SIGKILL 0.7 s later. A missing program is exit 127 (126 if it is not executable);
  * a missing `cwd` or an output file that cannot be made is a `startError`.
@@ -74,7 +67,8 @@ async function superviseInto(output: Output, job: Job, result: Supervised): Prom
   let child: ChildProcess
   try {
     const argv = typeof job.command === 'string' ? ['/bin/sh', '-c', job.command] : job.command
-    child = spawn('/bin/sh', ['-c', BESIDE_WATCHER, 'sh', ...argv], {
+    const [program, ...args] = besideWatcher(argv)
+    child = spawn(program, args, {
       cwd: job.cwd,
       // A job that runs Assay itself keeps the outer token in the inner one, so the outer run finds it too.
       env: { ...job.env, ASSAY_TOKEN: [process.env.ASSAY_TOKEN, token].filter(Boolean).join('.') },

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { dataOf, problemOf } from '../rig/assay.ts'
-import { hook, makeProject, ms, type RunData, type StatusData, writeFiles } from './project.ts'
+import { hook, makeProject, ms, type RunData, type StatusData, specText, writeFiles } from './project.ts'
 
 test('a repair is a new experiment, or the number of attempts has no end', async () => {
   const project = makeProject({ spec: { search: { max_attempts: 2 } } })
@@ -74,23 +74,12 @@ test('three failures of one kind go on and on, or unlike ones stop the run', asy
 })
 
 test('a build that fails is a bad idea, or a broken machine is a bad build', async () => {
-  const project = makeProject({
-    files: {
-      'src/build.sh': 'cp src/metrics.txt built.txt\n',
-      'bench/run.sh': 'cat built.txt\n',
-      '.gitignore': 'built.txt\n',
-    },
-  })
-  const broken = join(project.control, 'broken')
+  const project = makeProject({ files: { 'src/build.sh': 'cp src/metrics.txt built.txt\n' } })
+  const [broken, missing] = [join(project.control, 'broken'), join(project.control, 'missing')]
+  const build = `if [ -f '${broken}' ]; then echo "no compiler here" >&2; exit 7; fi; sh src/build.sh`
   project.repo.commit('build', {
-    'assay.yaml': JSON.stringify({
-      ...JSON.parse(project.repo.read('assay.yaml')),
-      worktree: {
-        build: {
-          command: `if [ -f '${broken}' ]; then echo "no compiler here" >&2; exit 7; fi; sh src/build.sh`,
-        },
-      },
-    }),
+    'assay.yaml': specText({ worktree: { build: { command: build } } }),
+    'bench/run.sh': `if [ -f '${missing}' ]; then echo "node: not found" >&2; exit 127; fi\ncat built.txt\n`,
   })
   await project.data('init')
   const bad = { ...ms(80), 'src/build.sh': 'echo "syntax error" >&2; exit 2\n' }
@@ -108,17 +97,16 @@ test('a build that fails is a bad idea, or a broken machine is a bad build', asy
   // The parent was built a moment ago in this very slot: that it built then proves nothing now.
   writeFileSync(broken, '')
   writeFiles(worktree, { 'src/build.sh': 'cp src/metrics.txt built.txt\n' })
-  const spoilt = await project.cli<RunData>(['run', experiment])
-  expect(spoilt.code).toBe(4)
-  expect(dataOf(spoilt)).toMatchObject({
-    attempt: 2,
-    status: 'failed',
-    reason: 'environment',
-    failure_class: 'environment',
-  })
+  const environment = { status: 'failed', reason: 'environment', failure_class: 'environment' }
+  const spoilt = await project.data<RunData>('run', experiment)
+  expect(spoilt).toMatchObject({ attempt: 2, ...environment })
+  expect(spoilt.message).toBe('the build fails for the unchanged parent too: exit 7: no compiler here')
   rmSync(broken)
-  expect(await project.data('run', experiment)).toMatchObject({ attempt: 3, status: 'kept', value: 80 })
-  // The same tree is not built again for the second sample, nor is another tree's output measured.
+  writeFileSync(missing, '')
+  expect(await project.data('run', experiment)).toMatchObject({ attempt: 3, ...environment })
+  rmSync(missing)
+  // The same tree once more, in the same slot: what its build made is there, though no .gitignore names it.
+  expect(await project.data('run', experiment)).toMatchObject({ attempt: 4, status: 'kept', value: 80 })
   expect(await project.attempt(ms(70), experiment)).toMatchObject({ status: 'kept', value: 70 })
 })
 
@@ -126,8 +114,7 @@ test('setup runs again although its inputs are the same, or not when they change
   const project = makeProject({ files: { 'src/lock.txt': 'one\n', 'src/free.txt': 'x\n' } })
   const log = join(project.control, 'setups')
   project.repo.commit('setup', {
-    'assay.yaml': JSON.stringify({
-      ...JSON.parse(project.repo.read('assay.yaml')),
+    'assay.yaml': specText({
       worktree: {
         setup: { command: `pwd >> '${log}'; cp src/lock.txt src/installed.txt`, inputs: ['src/lock.txt'] },
       },
@@ -162,8 +149,7 @@ test('a setup that fails leaves an experiment that no command can use', async ()
   const project = makeProject()
   const broken = join(project.control, 'broken')
   project.repo.commit('setup', {
-    'assay.yaml': JSON.stringify({
-      ...JSON.parse(project.repo.read('assay.yaml')),
+    'assay.yaml': specText({
       worktree: { setup: { command: `test ! -f '${broken}' || { echo "registry is down" >&2; exit 1; }` } },
     }),
   })

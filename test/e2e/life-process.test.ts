@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { dataOf, problemOf, startAssay } from '../rig/assay.ts'
 import { until } from '../rig/until.ts'
 import { makeProject, ms, type Project, type RunData, specText } from './project.ts'
@@ -18,12 +18,15 @@ async function heldAfterMeasuring() {
   rmSync(began, { force: true })
   const pids = () =>
     existsSync(began) ? readFileSync(began, 'utf8').split('\n').filter(Boolean).map(Number) : []
+  const release = () => rmSync(hold, { force: true })
+  // A worker that outlives a test that failed would keep the slot from the next one.
+  onTestFinished(release)
   return {
     project,
     gates: pids,
     began: (times: number) =>
       until(() => pids().length >= times, { what: `gate ${times} to begin`, dir: project.control }),
-    release: () => rmSync(hold, { force: true }),
+    release,
   }
 }
 

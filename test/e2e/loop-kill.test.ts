@@ -42,7 +42,7 @@ async function kill(scene: Scene, moment: Moment, victims: Victims): Promise<voi
   expect((await driver.ended).signal).toBe('SIGKILL')
 }
 
-const BUDGET = { experiments: 8 }
+const BUDGET = { experiments: 4 }
 
 describe('with tune', () => {
   const starts = notebook()
@@ -58,6 +58,7 @@ ${tuneFiles['bench/run.mjs']}`,
     openScene(
       files,
       tuneSpec({
+        loop: { depth: 1 },
         budget: BUDGET,
         measure: {
           command: [process.execPath, 'bench/run.mjs'],
@@ -98,8 +99,9 @@ ${tuneFiles['bench/run.mjs']}`,
       expect(rest.stop).toBe(stop)
       expect(candidatesIn(scene)).toEqual(candidates)
       expect(scene.eventsOf('started').filter(({ takes_over }) => takes_over === undefined)).toHaveLength(
-        1 + 8,
+        1 + 4,
       )
+      expect(scene.eventsOf('created')).toHaveLength(1 + 4)
       expect(samples(name)).toBe(paid)
       expect(scene.eventsOf('round_opened').map(({ round }) => round)).toEqual(
         scene.eventsOf('round_closed').map(({ round }) => round),
@@ -190,7 +192,7 @@ export default {
     },
   )
 
-  test('killed while a sample runs: its worker is not waited for, or is joined by a second measurement', async () => {
+  test('killed while a sample runs: its worker is not waited for, or a second one is started beside it', async () => {
     const notes = notebook()
     const agent = host(notes.file)
     writeFileSync(`${notes.file}.go`, '')
@@ -203,6 +205,8 @@ echo METRIC ms=$(cat src/number.txt)
     await until(() => notes.lines().includes('exp_0002'), { what: 'the sample of round 2' })
     process.kill(-driver.pid, 'SIGKILL')
     await driver.ended
+    const joined = await scene.cli(['run', 'exp_0002', '--detach'])
+    expect(dataOf(joined)).toEqual({ experiment: 'exp_0002', started: true })
     const again = scene.startLoop('--json')
     await scene.happened(
       'the next driver',

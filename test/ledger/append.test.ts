@@ -93,6 +93,16 @@ describe('a tail without newline', () => {
     expect(broken).toEqual([])
   })
 
+  test('a writer that looked at the tail before another one died there loses its event', () => {
+    const metric = lineOf('second', { metrics: { v: 1, w: { v: 'x' } } })
+    const file = fileOf(lineOf('first'), lineOf('lost').slice(0, 40), metric, lineOf('third'))
+    expect(texts(opened(file))).toEqual(['first', 'second', 'third'])
+    const within = fileOf(lineOf('lost {"v":"1.0"} quoted').slice(0, -9), lineOf('second {"v":"'))
+    expect(texts(opened(within))).toEqual(['second {"v":"'])
+    const damaged = fileOf(lineOf('first'), lineOf('{"v":"1.0"} quoted').replace('"at":', '"at"'))
+    expect(Ledger.open(damaged)).toMatchObject({ ok: false, problem: { at: `${damaged}:2` } })
+  })
+
   test('a tail of zero bytes, as a power cut leaves it, is not healed', () => {
     const file = fileOf(lineOf('first'), '\0'.repeat(5000))
     write(opened(file), 'second')

@@ -35,8 +35,11 @@ interface Writer {
   errors: () => string
 }
 
-function startWriter(file: string, name: string, times: number): Writer {
-  const child = spawn(process.execPath, [script, file, name, String(times)], { stdio: 'pipe' })
+/** `blocks`: the file may not grow over so many times 512 bytes, and a write over that end is cut short there. */
+function startWriter(file: string, name: string, times: number, blocks: number | null = null): Writer {
+  const argv = [process.execPath, script, file, name, String(times)]
+  const limit = blocks === null ? '' : `ulimit -f ${blocks}; `
+  const child = spawn('/bin/sh', ['-c', `${limit}exec "$@"`, 'sh', ...argv], { stdio: 'pipe' })
   children.add(child)
   let [out, err] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -132,4 +135,17 @@ test('tails that appear while others write cost an acknowledged event', async ()
   const found = new Set(texts(opened(file)))
   expect(found.size).toBe(241)
   for (const text of writers.flatMap((writer) => writer.acknowledged())) expect(found).toContain(text)
+})
+
+test('a disk that is full in the middle of a line costs an event, or stops those who come after', async () => {
+  const file = fileOf()
+  const writer = startWriter(file, 'w', 100_000, 40)
+  await until(() => writer.ready(), { what: 'the writer to be ready' })
+  writer.go()
+  expect(await writer.ended).toBe(1)
+  expect(writer.errors()).toMatch(/could not append to the record: wrote \d+ of \d+ bytes/)
+  expect(readFileSync(file).length).toBe(20_480)
+  expect(texts(opened(file))).toEqual(writer.acknowledged())
+  write(opened(file), 'after')
+  expect(texts(opened(file))).toEqual([...writer.acknowledged(), 'after'])
 })

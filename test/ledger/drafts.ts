@@ -104,11 +104,11 @@ export const judged = (
 
 export const confirmed = (experiment: string, passed: boolean): Of<'confirmed'> => ({
   type: 'confirmed',
-  value: null,
   experiment,
   attempt: 1,
   against: 'exp_0000',
   passed,
+  value: null,
   comparison: {
     outcome: passed ? 'improved' : 'not_better',
     against: 'exp_0000',

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Draft, Event } from '../../cli/ledger/events.ts'
 import { fold } from '../../cli/ledger/fold.ts'
 import {
+  addedGates,
   attemptsUsed,
   bestOf,
   currentRound,
@@ -326,6 +327,111 @@ describe('what was judged before', () => {
     expect(verdict(started(X), judged(X, 'rejected'))).toEqual(first)
     expect(verdict(started(X), judged(X, 'kept'))).toEqual(first)
     expect(verdict(started(X), judged(X, 'kept'), sealed(Y, 2, `${X}/1`), started(Y, 2))).toEqual(first)
+  })
+})
+
+describe('epochs', () => {
+  const epoch = (n: number): Draft => ({ type: 'epoch_opened', epoch: n, why: 'another machine' })
+  const again = (attempt: number, value: number): Draft[] => [
+    sealed('exp_0000', attempt),
+    started('exp_0000', attempt),
+    judged('exp_0000', 'kept', { attempt, value }),
+  ]
+
+  test('an epoch is opened twice, or one is left out', () => {
+    const { tell, state } = story()
+    expect([tell(epoch(3)), tell(epoch(1)), tell(epoch(2)), tell(epoch(2))]).toEqual([
+      'stale_epoch',
+      'stale_epoch',
+      'accepted',
+      'stale_epoch',
+    ])
+    expect(state.epoch).toBe(2)
+  })
+
+  test('a score of before is best among those of now, or never can be again', () => {
+    const self = story().given(...keptNode(X, 'exp_0000', 4), epoch(2))
+    expect(best(self)).toBeUndefined()
+    self.given(...again(2, 20))
+    expect(best(self)).toBe('exp_0000')
+    self.given({ ...confirmed(X, true), value: 9 } as Draft)
+    expect(best(self)).toBe(X)
+    expect(self.state.experiments.get(X)?.value).toBe(9)
+  })
+
+  test('the baseline is not measured again, is charged for it, or is measured twice', () => {
+    const self = open({ experiments: 0, max_attempts: 1 })
+    expect(self.tell(sealed('exp_0000', 2))).toBe('is_kept')
+    self.given(epoch(2), ...again(2, 20))
+    expect(self.state.claims).toBe(0)
+    expect(self.tell(sealed('exp_0000', 3))).toBe('is_kept')
+  })
+
+  test('while the baseline waits to be measured again, what no kept one allows is allowed', () => {
+    const { tell, statusOf, given } = story().given(...keptNode(X, 'exp_0000', 4), epoch(2))
+    expect(tell(discarded('exp_0000'))).toBe('is_kept')
+    expect(statusOf('exp_0000')).toBe('kept')
+    expect(tell(sealed(X, 2))).toBe('is_kept')
+    given(...again(2, 20))
+  })
+
+  test('what was begun before an epoch and judged in it counts as measured in it', () => {
+    const self = open().given(started(X), epoch(2), ...again(2, 20), judged(X, 'kept', { value: 4 }))
+    expect(best(self)).toBe('exp_0000')
+    expect(self.state.experiments.get(X)?.epoch).toBe(1)
+    expect(self.state.trees.has(`${X}/1`)).toBe(false)
+    self.given({ ...confirmed(X, true), value: 9 } as Draft)
+    expect(best(self)).toBe(X)
+  })
+
+  test('a take-over makes samples of before count as those of now', () => {
+    const self = open()
+    self.tell(started(X), { id: 'first' })
+    self.given(epoch(2), started(X, 1, 'first'), judged(X, 'kept', { value: 4 }))
+    expect(self.state.experiments.get(X)?.epoch).toBe(1)
+  })
+
+  test('a tree that was judged before counts as judged now', () => {
+    expect(open().given(started(X), judged(X, 'rejected'), epoch(2)).state.trees.size).toBe(0)
+  })
+})
+
+describe('gates that are added to a node', () => {
+  const add = (experiment: string, name: string): Draft =>
+    ({ type: 'gate_added', experiment, gate: { name, phase: 'before' }, why: '' }) as unknown as Draft
+  const remove = (experiment: string, name: string): Draft => ({
+    type: 'gate_removed',
+    experiment,
+    name,
+    why: '',
+  })
+  const family = () => story().given(...keptNode(X, 'exp_0000', 8), ...keptNode(Y, X, 6))
+  const namesAt = ({ state }: Story, id: string) => addedGates(state, id).map(({ name }) => name)
+
+  test('a gate does not bind below its node, or binds beside and above', () => {
+    const self = family().given(created('exp_0003', 'exp_0000'), add(X, 'a'), add(Y, 'b'))
+    expect(['exp_0000', X, Y, 'exp_0003'].map((id) => namesAt(self, id))).toEqual([[], ['a'], ['a', 'b'], []])
+  })
+
+  test('one name binds twice, or what binds nobody is removed', () => {
+    const { tell } = family().given(add(X, 'a'))
+    expect([tell(add(X, 'a')), tell(add(Y, 'a')), tell(remove('exp_0000', 'a'))]).toEqual([
+      'gate_exists',
+      'gate_exists',
+      'no_gate',
+    ])
+    expect(tell(add('exp_0099', 'a'))).toBe('unknown_experiment')
+  })
+
+  test('a removed gate binds below, no longer binds above, or can never bind again', () => {
+    const self = family().given(add(X, 'a'), remove(Y, 'a'))
+    expect([namesAt(self, X), namesAt(self, Y)]).toEqual([['a'], []])
+    self.given(add(Y, 'a'))
+    expect(namesAt(self, Y)).toEqual(['a'])
+    self.given(remove(Y, 'a'), remove(X, 'a'))
+    expect([namesAt(self, X), namesAt(self, Y)]).toEqual([[], []])
+    self.given(add(X, 'a'))
+    expect([namesAt(self, X), namesAt(self, Y)]).toEqual([['a'], []])
   })
 })
 
