@@ -57,6 +57,9 @@ export const workerLog = (attempt: string): string => join(attempt, 'worker.log'
 /** What setup left in an edit worktree, and the user's checkout as it was at `new`. */
 export const worktreeFacts = (paths: RunPaths, experiment: string): string =>
   join(experimentFolder(paths, experiment), 'worktree.json')
+/** Held while an edit worktree is made and set up. */
+export const worktreeMaking = (paths: RunPaths, experiment: string): string =>
+  join(experimentFolder(paths, experiment), 'worktree.lock')
 
 /** Short, since sockets in it have 107 bytes; the run is part of it, since ids are per run. */
 export const worktreePath = (site: Site, run: string, experiment: string): string =>

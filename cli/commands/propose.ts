@@ -20,7 +20,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   return ok({
     data: done.value,
     text: () => [
-      `${accepted} accepted`,
+      `${accepted.length} accepted`,
       ...refused.map(({ index, reason, message }) => `idea ${index + 1} refused (${reason}): ${message}`),
     ],
   })

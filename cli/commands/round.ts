@@ -3,6 +3,7 @@ import { fail, ok, type Result } from '../result.ts'
 import { takeBriefs } from '../round/briefs.ts'
 import { closeRound, type LaneReport } from '../round/close.ts'
 import { openRound } from '../round/open.ts'
+import type { Turn } from '../round/token.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Answer, Context, Parsed } from './command.ts'
 import { listOf, readInput, textField, textsField, theRun } from './verb.ts'
@@ -29,8 +30,8 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
 }
 
 async function briefs(context: Context, args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
-  const token = tokenOf(args)
-  if (!token.ok) return token
+  const turn = turnOf(args)
+  if (!turn.ok) return turn
   const input = await readInput(context, BRIEFS)
   if (!input.ok) return input
   const list = listOf(input.value, 'briefs', BRIEFS, (item) => ({ brief: readBrief(item) }))
@@ -38,7 +39,7 @@ async function briefs(context: Context, args: Parsed, opened: OpenRun): Promise<
   return answerOf(
     takeBriefs(
       opened,
-      token.value,
+      turn.value,
       list.value.map(({ brief }) => brief),
     ),
     ({ lanes, refused }) => `${lanes.length} lanes, ${refused.length} briefs refused`,
@@ -46,13 +47,13 @@ async function briefs(context: Context, args: Parsed, opened: OpenRun): Promise<
 }
 
 async function close(context: Context, args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
-  const token = tokenOf(args)
-  if (!token.ok) return token
+  const turn = turnOf(args)
+  if (!turn.ok) return turn
   const input = await readInput(context, LANES)
   if (!input.ok) return input
   const lanes = listOf(input.value, 'lanes', LANES, readLane)
   if (!lanes.ok) return lanes
-  return answerOf(closeRound(opened, token.value, lanes.value), ({ round, improved, stall, stop }) =>
+  return answerOf(closeRound(opened, turn.value, lanes.value), ({ round, improved, stall, stop }) =>
     [
       `round ${round} closed: ${improved ? 'a new best' : `no new best, stall ${stall}`}`,
       ...(stop ? [`the loop is over: ${stop}`] : []),
@@ -64,9 +65,9 @@ function answerOf<T>(result: Result<T>, text: (data: T) => string): Result<Answe
   return result.ok ? ok({ data: result.value, text: () => text(result.value) }) : result
 }
 
-function tokenOf(args: Parsed): Result<string> {
+function turnOf(args: Parsed): Result<Turn> {
   const token = args.text('token')
-  if (token !== null) return ok(token)
+  if (token !== null) return ok({ token, round: args.integer('round') })
   return fail({
     kind: 'usage',
     code: 'no_token',

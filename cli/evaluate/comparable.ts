@@ -10,12 +10,30 @@ const NAMED = 5
 
 /** Why the sample cannot be recorded or compared with the baseline's, as a sentence; null when it can. */
 export function incomparable(baseline: Answer | null, sample: Answer): string | null {
-  const size = JSON.stringify([sample.metrics, sample.tasks]).length
-  if (size > MOST_CHARACTERS) {
-    return `its metrics and tasks are ${size} characters, the record takes ${MOST_CHARACTERS}: report groups of cases as one task`
-  }
+  const large = tooLarge(sample)
+  if (large !== null) return large
   if (baseline === null) return null
   return unitChange(baseline, sample) ?? taskChange(baseline.tasks, sample.tasks)
+}
+
+function tooLarge({ metrics, tasks }: Answer): string | null {
+  const size = JSON.stringify([metrics, tasks]).length
+  if (size <= MOST_CHARACTERS) return null
+  return `its metrics and tasks are ${size} characters, the record takes ${MOST_CHARACTERS}: report groups of cases as one task`
+}
+
+/** The sample as the record can take it: one that says too much becomes a fault that tells so. */
+export function recordable(sample: Sample): Sample {
+  const message = sample.fault ? null : tooLarge(sample)
+  if (message === null) return sample
+  return {
+    ...sample,
+    value: null,
+    metrics: {},
+    units: {},
+    tasks: null,
+    fault: { reason: 'metric_error', message },
+  }
 }
 
 /** A benchmark that narrows or widens its tasks measures something else. */

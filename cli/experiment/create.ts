@@ -1,9 +1,9 @@
 /** `new`: an id that nobody else has, an event that says so, and a worktree to edit. */
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { BASELINE, currentRound, type State } from '../ledger/state.ts'
+import { BASELINE, currentRound, type State, tainted } from '../ledger/state.ts'
 import { experimentFolder, experimentId, type RunPaths, worktreePath } from '../paths.ts'
-import { ok, type Result } from '../result.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { ensureWorktree } from './worktree.ts'
 
@@ -27,15 +27,16 @@ export interface NewRequest {
  * open experiment whose worktree the next command makes.
  */
 export async function createExperiment(run: OpenRun, request: NewRequest): Promise<Result<NewExperiment>> {
-  const known = request.key === null ? undefined : run.ledger.state.keys.get(request.key)
-  // A folder is claimed only by a call that is not a repetition.
-  const experiment = known
-    ? BASELINE
-    : (reserved(run.ledger.state, request) ?? claimId(run.paths, run.ledger.state))
+  const { state } = run.ledger
+  const barren =
+    request.key !== null && state.keys.has(request.key) ? null : barrenParent(state, request.parent)
+  if (barren) return fail(barren)
+  const experiment = idFor(run, request)
+  if (!experiment.ok) return experiment
   const recorded = run.ledger.record<'created'>(
     {
       type: 'created',
-      experiment,
+      experiment: experiment.value,
       parent: request.parent,
       hypothesis: request.hypothesis.slice(0, 2000),
       round: request.place?.round ?? null,
@@ -47,6 +48,38 @@ export async function createExperiment(run: OpenRun, request: NewRequest): Promi
   )
   if (!recorded.ok) return recorded
   return withWorktree(run, recorded.value.event.experiment, recorded.value.repeated)
+}
+
+/** A folder is claimed only by a call that is not a repetition; the id of one that is plays no part. */
+function idFor(run: OpenRun, request: NewRequest): Result<string> {
+  const { state } = run.ledger
+  if (request.key !== null && state.keys.has(request.key)) return ok(BASELINE)
+  const given = reserved(state, request)
+  return given === null ? claimId(run.paths, state) : ok(given)
+}
+
+/** A kept parent whose children could never be parents themselves, nor the best: the fold would let it pass. */
+function barrenParent(state: State, parent: string): Problem | null {
+  const node = state.experiments.get(parent)
+  if (node?.status !== 'kept') return null
+  const refuse = (code: string, message: string, hint: string): Problem => ({
+    kind: 'refused',
+    code,
+    message,
+    hint,
+  })
+  if (tainted(state).has(parent)) {
+    return refuse(
+      'bad_parent',
+      `${parent} cannot be a parent: one of its ancestors is revoked`,
+      'take one of: assay frontier',
+    )
+  }
+  if (node.epoch !== state.epoch) {
+    const message = `${parent} was measured in epoch ${node.epoch}, and this is epoch ${state.epoch}`
+    return refuse('other_epoch', message, `bring it into this epoch: assay confirm ${parent}`)
+  }
+  return null
 }
 
 function reserved(state: State, { place, parent }: NewRequest): string | null {
@@ -62,16 +95,24 @@ function reserved(state: State, { place, parent }: NewRequest): string | null {
  * A free number: whoever makes its folder has it. Ids begin at 0, so the count of experiments is never above the
  * next one; gaps are allowed.
  */
-export function claimId(paths: RunPaths, state: State): string {
+export function claimId(paths: RunPaths, state: State): Result<string> {
   for (let n = Math.max(1, state.experiments.size); ; n++) {
     const experiment = experimentId(n)
     const folder = experimentFolder(paths, experiment)
     try {
       mkdirSync(dirname(folder), { recursive: true })
       mkdirSync(folder)
-      return experiment
+      return ok(experiment)
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      const { code, message } = error as NodeJS.ErrnoException
+      if (code === 'EEXIST') continue
+      return fail({
+        kind: 'failed',
+        code: code === 'ENOSPC' || code === 'EDQUOT' ? 'disk_full' : 'not_written',
+        message: `the folder of ${experiment} could not be made: ${message}`,
+        hint: 'free some disk space or mend the permissions of .assay, then run the same command again',
+        at: folder,
+      })
     }
   }
 }

@@ -1,6 +1,6 @@
 /** Everything between the claim and the verdict: gates, samples, comparison, confirmation, in the slot. */
 
-import { incomparable } from '../evaluate/comparable.ts'
+import { incomparable, recordable } from '../evaluate/comparable.ts'
 import { compareDeterministic } from '../evaluate/compare.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
 import { runGate } from '../evaluate/gates.ts'
@@ -241,7 +241,7 @@ async function sampleOnce(
 ): Promise<Sample> {
   const paid = record.paidSample(stage, pair, 'candidate')
   if (paid) return paid
-  const sample = await takeSample({
+  const taken = await takeSample({
     config: run.spec.measure,
     metric: run.spec.metric,
     aggregate: run.spec.tasks.aggregate,
@@ -258,6 +258,7 @@ async function sampleOnce(
     known,
     signal: run.signal,
   })
+  const sample = recordable(taken)
   record.sample(sample)
   return sample
 }

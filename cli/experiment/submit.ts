@@ -34,9 +34,15 @@ export async function submit(
   experiment: string,
   key: string | null = null,
 ): Promise<Result<RunAnswer>> {
+  const status = () => run.ledger.state.experiments.get(experiment)?.status
   for (let tries = 1; ; tries++) {
+    const before = status()
     const answer = await submitOnce(run, experiment, key)
-    if (answer.ok || tries >= TRIES || !OVERTAKEN.includes(answer.problem.code)) return answer
+    if (answer.ok || tries >= TRIES) return answer
+    const { code } = answer.problem
+    // Sealed, judged and kept by another command while this one still looked at the files.
+    const settled = code.startsWith('is_') && status() !== before
+    if (!OVERTAKEN.includes(code) && !settled) return answer
   }
 }
 

@@ -1,12 +1,13 @@
 /** The folder that an agent edits: made once, set up, and remembered as it was before the agent came. */
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runPreparation } from '../evaluate/gates.ts'
 import { fingerprintCheckout } from '../git/fingerprint.ts'
 import { recordDroppings } from '../git/seal.ts'
 import { addWorktree } from '../git/worktrees.ts'
 import { lastAttempt } from '../ledger/state.ts'
-import { experimentFolder, worktreeFacts, worktreePath } from '../paths.ts'
+import { withLock } from '../lock.ts'
+import { experimentFolder, worktreeFacts, worktreeMaking, worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { benchmarkEnvironment } from './environment.ts'
@@ -21,11 +22,21 @@ export interface WorktreeFacts {
   checkout: Record<string, string>
 }
 
-/** Makes what is missing of an experiment's worktree; a complete one is left alone. */
+/**
+ * Makes what is missing of an experiment's worktree; a complete one is left alone. One process at a time: a second
+ * setup, or a second look at what setup left, would come when the agent is at work already.
+ */
 export async function ensureWorktree(run: OpenRun, experiment: string): Promise<Result<string>> {
   const path = worktreePath(run.site, run.run, experiment)
-  const file = worktreeFacts(run.paths, experiment)
-  if (existsSync(file) && existsSync(join(path, '.git'))) return ok(path)
+  const complete = () => existsSync(worktreeFacts(run.paths, experiment)) && existsSync(join(path, '.git'))
+  if (complete()) return ok(path)
+  mkdirSync(experimentFolder(run.paths, experiment), { recursive: true })
+  return withLock(worktreeMaking(run.paths, experiment), async () =>
+    complete() ? ok(path) : makeWorktree(run, experiment, path),
+  )
+}
+
+async function makeWorktree(run: OpenRun, experiment: string, path: string): Promise<Result<string>> {
   const base = baseOf(run, experiment)
   const added = await addWorktree(run.site, path, base.commit)
   if (!added.ok) return added
@@ -43,6 +54,7 @@ export async function ensureWorktree(run: OpenRun, experiment: string): Promise<
     droppings: Object.fromEntries(droppings.value),
     checkout: checkout.ok ? checkout.value : {},
   }
+  const file = worktreeFacts(run.paths, experiment)
   writeFileSync(`${file}.new`, JSON.stringify(facts))
   renameSync(`${file}.new`, file)
   return ok(path)

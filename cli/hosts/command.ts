@@ -59,7 +59,7 @@ async function call(program: string | string[], request: HostCall): Promise<Host
     const object = extractObject(text)
     const wrong = object === null ? 'it holds no JSON object' : check(object)
     if (object !== null && wrong === null) return { outcome: 'ok', text, object, usage: UNKNOWN_USAGE }
-    if (repair === REPAIRS) return failed(`the answer does not satisfy the schema: ${wrong}`, true)
+    if (repair === REPAIRS) return failed(`the answer does not satisfy the schema: ${wrong}`, false)
     prompt = `${request.prompt}\n\nYour previous answer does not satisfy the required schema: ${wrong}. Answer with one JSON object that does.\n`
   }
 }
@@ -117,7 +117,8 @@ const failed = (message: string, again: boolean): HostAnswer => ({
   again,
   usage: UNKNOWN_USAGE,
 })
-const timedOut = (request: HostCall) => failed(`no answer within ${request.timeoutMs / 1000} s`, true)
+/** What took all the time there was, or three answers, would only be paid for once more. */
+const timedOut = (request: HostCall) => failed(`no answer within ${request.timeoutMs / 1000} s`, false)
 
 function lastLine(text: string): string | null {
   const lines = text.split('\n').filter((line) => line.trim() !== '')

@@ -33,6 +33,12 @@ export function created(state: State, event: Created): Outcome {
     const rule = TRANSITIONS.new[parent.status]
     if ('refused' in rule)
       return refuse('bad_parent', `${event.parent} cannot be a parent: ${rule.refused}`, rule.hint)
+    if (parent.flagged)
+      return refuse(
+        'bad_parent',
+        `${event.parent} cannot be a parent: an audit doubts it`,
+        'take another parent: assay frontier',
+      )
     parent.children.push(event.experiment)
     generation = parent.generation + 1
   }

@@ -8,7 +8,7 @@ import type { OpenRun } from '../run/open.ts'
 import { patternsIn } from './facts.ts'
 import { candidatesOf } from './frontier.ts'
 import { alike } from './likeness.ts'
-import { roundOf, staleToken } from './token.ts'
+import { roundOf, staleToken, type Turn } from './token.ts'
 
 export interface BriefsAnswer {
   round: number
@@ -21,23 +21,23 @@ export interface BriefsAnswer {
 /** A brief that cannot be read is text: why. It costs its own lane, not the round. */
 export function takeBriefs(
   run: OpenRun,
-  token: string,
+  turn: Turn,
   briefs: readonly (Brief | string)[],
 ): Result<BriefsAnswer> {
-  const round = roundOf(run, token)
+  const round = roundOf(run, turn)
   if (!round.ok) return round
   if (round.value.briefed) return ok({ ...answer(round.value.briefed), repeated: true })
   if (round.value.closed) return staleToken(run)
   const { state } = run.ledger
   const { accepted, refused } = sift(briefs, round.value, state)
-  const lanes: Lane[] = accepted.map((brief, index) => ({
-    lane: index + 1,
-    brief,
-    parent: brief.parent,
-    experiment: claimId(run.paths, state),
-  }))
+  const lanes: Lane[] = []
+  for (const [index, brief] of accepted.entries()) {
+    const experiment = claimId(run.paths, state)
+    if (!experiment.ok) return experiment
+    lanes.push({ lane: index + 1, brief, parent: brief.parent, experiment: experiment.value })
+  }
   const proposal = run.ledger.propose<'round_briefed'>(
-    { type: 'round_briefed', round: round.value.round, token, lanes, refused },
+    { type: 'round_briefed', round: round.value.round, token: turn.token, lanes, refused },
     run.clock(),
   )
   if (!proposal.ok) return proposal
@@ -59,9 +59,7 @@ export function sift(
   state: State,
 ): { accepted: Brief[]; refused: RoundBriefed['refused'] } {
   const parents = new Set(candidatesOf(state).map(({ id }) => id))
-  const axis = patternsIn(state).find(({ kind }) => kind === 'axis_warning')
-  const worn = new Set(axis?.experiments ?? [])
-  const wornKinds = new Set(round.opened.parents.length > 0 ? kindsOf(state, worn) : [])
+  const axis = wornAxis(state)
   const accepted: Brief[] = []
   const refused: RoundBriefed['refused'] = []
   for (const [index, brief] of briefs.entries()) {
@@ -76,15 +74,39 @@ export function sift(
     else if (twin >= 0) refuse('duplicate', `it says the same as the brief of lane ${twin + 1}`)
     else if (accepted.length >= round.opened.width)
       refuse('width', `the round has ${round.opened.width} lanes`)
-    else if (axis && lastPlace(accepted, round) && [...accepted, brief].every((b) => wornKinds.has(b.kind))) {
-      refuse('axis', `${axis.message}: at least one brief must try something of another kind`)
+    else if (
+      axis &&
+      accepted.length > 0 &&
+      accepted.length === round.opened.width - 1 &&
+      [...accepted, brief].every(axis.holds)
+    ) {
+      refuse('axis', axis.message)
     } else accepted.push(brief)
+  }
+  // Unless a place was kept free already; a round without any brief would end the loop, so a single one stays.
+  const freed = refused.some(({ reason }) => reason === 'axis')
+  const last = accepted.at(-1)
+  if (axis && last && !freed && accepted.length > 1 && accepted.every(axis.holds)) {
+    accepted.pop()
+    refused.push({ index: briefs.indexOf(last), reason: 'axis', message: axis.message })
   }
   return { accepted, refused }
 }
 
-const lastPlace = (accepted: readonly Brief[], round: Round): boolean =>
-  accepted.length > 0 && accepted.length === round.opened.width - 1
+/**
+ * The axis that a warning says is exhausted, and whether a brief stays on it: its kind and its parent are those of the
+ * warned experiments. At least one brief of a round must leave it; the last place is kept for that one.
+ */
+function wornAxis(state: State): { message: string; holds: (brief: Brief) => boolean } | null {
+  const warning = patternsIn(state).find(({ kind }) => kind === 'axis_warning')
+  if (!warning) return null
+  const kinds = new Set(kindsOf(state, new Set(warning.experiments)))
+  const parents = new Set(warning.experiments.map((id) => state.experiments.get(id)?.parent))
+  return {
+    message: `${warning.message}: at least one brief must try another kind, or start from another parent`,
+    holds: (brief) => kinds.has(brief.kind) && parents.has(brief.parent),
+  }
+}
 
 /** Kinds of the briefs that led to these experiments. */
 function kindsOf(state: State, experiments: ReadonlySet<string>): string[] {

@@ -13,7 +13,7 @@ import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { stopReason } from '../run/stop.ts'
 import { learningsOf } from './open.ts'
-import { roundOf, staleToken } from './token.ts'
+import { roundOf, staleToken, type Turn } from './token.ts'
 
 export interface LaneReport {
   lane: number
@@ -38,8 +38,8 @@ const LIMITS = { texts: 10, inAll: 20, characters: 400 }
 /** Children without a keep from which a parent looks exhausted. */
 const REGRESSED = 3
 
-export function closeRound(run: OpenRun, token: string, lanes: readonly LaneReport[]): Result<CloseAnswer> {
-  const round = roundOf(run, token)
+export function closeRound(run: OpenRun, turn: Turn, lanes: readonly LaneReport[]): Result<CloseAnswer> {
+  const round = roundOf(run, turn)
   if (!round.ok) return round
   if (round.value.closed) return ok({ ...answer(run, round.value.closed), repeated: true })
   const { state } = run.ledger
@@ -50,7 +50,7 @@ export function closeRound(run: OpenRun, token: string, lanes: readonly LaneRepo
     {
       type: 'round_closed',
       round: round.value.round,
-      token,
+      token: turn.token,
       improved,
       best: best?.id ?? '',
       stall,

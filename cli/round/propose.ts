@@ -6,7 +6,7 @@ import type { OpenRun } from '../run/open.ts'
 import { alike } from './likeness.ts'
 
 export interface ProposeAnswer {
-  accepted: number
+  accepted: Idea[]
   refused: Proposed['refused']
   repeated?: true
 }
@@ -23,7 +23,7 @@ export function propose(run: OpenRun, ideas: readonly Idea[], key: string | null
   if (!recorded.ok) return recorded
   const { event, repeated } = recorded.value
   return ok({
-    accepted: event.accepted.length,
+    accepted: event.accepted,
     refused: event.refused,
     ...(repeated ? { repeated: true as const } : {}),
   })

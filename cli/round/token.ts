@@ -2,10 +2,16 @@ import { currentRound, type Round } from '../ledger/state.ts'
 import { fail, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 
+/** How a call names its round: the token decides; a number beside it must agree. */
+export interface Turn {
+  token: string
+  round: number | null
+}
+
 /** The round that a call with this token means: the open one, or an earlier one whose answer is asked for again. */
-export function roundOf(run: OpenRun, token: string): Result<Round> {
+export function roundOf(run: OpenRun, { token, round: number }: Turn): Result<Round> {
   const found = run.ledger.state.rounds.findLast((round) => round.opened.token === token)
-  return found ? { ok: true, value: found } : staleToken(run)
+  return found && (number === null || number === found.round) ? { ok: true, value: found } : staleToken(run)
 }
 
 /** The caller acts on a state that is gone; the answer carries the present one. */

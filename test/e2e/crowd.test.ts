@@ -27,8 +27,12 @@ test('twenty-four at once get the same experiment, or half a worktree', async ()
   expect(await project.data('status')).toMatchObject({ counts: { open: 24, kept: 1 } })
 })
 
-test('one key opens two experiments', async () => {
+test('one key opens two experiments, or sets up one worktree twice', async () => {
   const project = makeProject({ files: FILES })
+  const log = join(project.control, 'setups')
+  project.repo.commit('setup', {
+    'assay.yaml': specText({ worktree: { setup: { command: `pwd >> '${log}'` } } }),
+  })
   await project.data('init')
   const made = await Promise.all(
     Array.from({ length: 8 }, () => project.data<NewData>('new', '-m', 'idea', '--key', 'k1')),
@@ -38,21 +42,30 @@ test('one key opens two experiments', async () => {
   const whole = snapshotTree(project.repo.dir, { except: ['.git', '.assay'] })
   expect(snapshotTree(made[0]?.worktree ?? '', { except: ['.git'] })).toEqual(whole)
   expect(await project.data('status')).toMatchObject({ counts: { open: 1 } })
+  const inIt = readFileSync(log, 'utf8')
+    .split('\n')
+    .filter((line) => line === made[0]?.worktree)
+  expect(inIt).toHaveLength(1)
 })
 
 test('eight runs of one experiment pay for more than one attempt, or disagree', async () => {
   const project = makeProject()
   await project.data('init')
-  const { experiment } = await project.open(ms(90))
-  const answers = await Promise.all(
-    Array.from({ length: 8 }, () => project.cli<RunData>(['run', experiment])),
-  )
-  expect(answers.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0, 0, 0])
-  for (const answer of answers)
-    expect(dataOf(answer)).toMatchObject({ experiment, attempt: 1, status: 'kept', value: 90, best: true })
-  expect(answers.filter((answer) => !dataOf(answer).repeated)).toHaveLength(1)
-  expect(project.starts()).toEqual(['exp_0000', 'exp_0000', experiment, experiment])
-  expect(await project.data('status')).toMatchObject({ budget: { experiments: { used: 1 } } })
+  const cases = [
+    { files: ms(90), verdict: { status: 'kept', reason: 'improved', value: 90 }, starts: 2, paid: 1 },
+    { files: ms(110), verdict: { status: 'rejected', reason: 'not_better', value: 110 }, starts: 1, paid: 2 },
+    { files: {}, verdict: { status: 'rejected', reason: 'empty', value: null }, starts: 0, paid: 2 },
+  ]
+  for (const { files, verdict, starts, paid } of cases) {
+    const { experiment } = await project.open(files)
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => project.data<RunData>('run', experiment)),
+    )
+    for (const answer of answers) expect(answer).toMatchObject({ experiment, attempt: 1, ...verdict })
+    expect(answers.filter(({ repeated }) => !repeated)).toHaveLength(1)
+    expect(project.starts().filter((id) => id === experiment)).toHaveLength(starts)
+    expect(await project.data('status')).toMatchObject({ budget: { experiments: { used: paid } } })
+  }
 })
 
 test('the last place in the budget is taken twice', async () => {

@@ -331,7 +331,7 @@ describe('what a turn is told', () => {
       { hypothesis: '  ' },
     ]
     expect(dataOf(await send(project, ['propose'], { ideas }))).toEqual({
-      accepted: 1,
+      accepted: [ideas[0]],
       refused: [
         { index: 1, reason: 'duplicate', message: expect.any(String) },
         { index: 2, reason: 'tried', message: expect.stringContaining('exp_0001') },
@@ -340,7 +340,7 @@ describe('what a turn is told', () => {
       ],
     })
     expect(dataOf(await send(project, ['propose'], { ideas: ideas.slice(0, 1) }))).toMatchObject({
-      accepted: 0,
+      accepted: [],
       refused: [{ index: 0, reason: 'duplicate' }],
     })
     expect((await open(project)).proposals).toEqual([ideas[0]])

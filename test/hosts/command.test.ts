@@ -108,7 +108,7 @@ test('an answer that breaks the schema is asked for again with the reason, at mo
   expect(await ask(stubborn.argv, { cwd: stubborn.cwd, schema: NUMBER })).toEqual({
     outcome: 'failed',
     message: "the answer does not satisfy the schema: /: must have required property 'n'",
-    again: true,
+    again: false,
     usage: unknown,
   })
   expect(stubborn.prompts()).toHaveLength(3)
@@ -169,7 +169,7 @@ test('at its time limit the whole group is ended', async () => {
   expect(answer).toEqual({
     outcome: 'failed',
     message: 'no answer within 0.3 s',
-    again: true,
+    again: false,
     usage: unknown,
   })
   await gone(cwd)

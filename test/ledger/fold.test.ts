@@ -166,6 +166,13 @@ describe('keys', () => {
 })
 
 describe('the tree', () => {
+  test('a child of what an audit doubts', () => {
+    const { tell } = story().given(...keptNode(X, 'exp_0000', 4), audited(X, 'flagged'))
+    expect(tell(created(Y, X))).toBe('bad_parent')
+    tell(confirmed(X, true))
+    expect(tell(created(Y, X))).toBe('accepted')
+  })
+
   test('a child of what is no parent, or a number twice', () => {
     const { tell } = open()
     expect(tell(created('exp_0003', X))).toBe('bad_parent')
