@@ -5,7 +5,7 @@
  */
 import { decide, type Verdict } from '../evaluate/verdict.ts'
 import { refusal } from '../ledger/ledger.ts'
-import { type Attempt, type Experiment, lastAttempt, lastJudged } from '../ledger/state.ts'
+import { type Attempt, type Experiment, isSettled, lastAttempt } from '../ledger/state.ts'
 import { TRANSITIONS } from '../ledger/transitions.ts'
 import { isAlive } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -113,13 +113,7 @@ async function sealOrRepeat(run: OpenRun, node: Experiment, current: Attempt | n
       hint: `seal it again: assay seal ${node.id}`,
     })
   }
-  const judged = lastJudged(node)
-  const standing =
-    judged &&
-    judged.status !== 'failed' &&
-    judged.reason !== 'inconclusive' &&
-    judged.reason !== 'unconfirmed'
-  if (same && current?.judged && standing) {
+  if (same && current && isSettled(current)) {
     const answer = runAnswer(run.ledger.state, node, true)
     if (answer) return ok({ answer })
   }

@@ -2,7 +2,7 @@
 import type { Created, Judged, Sealed, Started, Status } from './events.ts'
 import { FREE_REASONS } from './events.ts'
 import type { Attempt, Experiment, State } from './state.ts'
-import { attemptsUsed, BASELINE, lastAttempt } from './state.ts'
+import { attemptsUsed, BASELINE, isSettled, lastAttempt } from './state.ts'
 import { TRANSITIONS, type Verb } from './transitions.ts'
 
 /** Why an event changed nothing. */
@@ -71,6 +71,14 @@ export function sealed(state: State, event: Sealed): Outcome {
     if (last && event.attempt <= last.attempt) {
       return refuse('stale_seal', `attempt ${event.attempt} was sealed by another command`, 'ask again')
     }
+    // Commands at once seal the same files: the first seal, and its verdict, is the one that all of them mean. A seal
+    // with a hypothesis of its own is meant as it is.
+    const same = last && event.hypothesis === undefined && sameContent(last.sealed, event)
+    if (same && !isOutdatedBaseline(state, node)) {
+      if (isSettled(last)) return refuse('judged', 'this content has its verdict', `assay show ${node.id}`)
+      if (!last.judged)
+        return refuse('stale_seal', `the same content is sealed as attempt ${last.attempt}`, 'ask again')
+    }
     node.attempts.push({
       attempt: event.attempt,
       sealed: event,
@@ -83,6 +91,10 @@ export function sealed(state: State, event: Sealed): Outcome {
     return accepted
   })
 }
+
+/** A secret-looking file is never in the tree, so trees are compared only where there was none. */
+const sameContent = (a: Sealed, b: Sealed): boolean =>
+  a.tree === b.tree && a.secrets.length === 0 && b.secrets.length === 0
 
 export function started(state: State, event: Started): Outcome {
   const node = state.experiments.get(event.experiment)

@@ -157,6 +157,12 @@ export const BASELINE = 'exp_0000'
 
 export const lastAttempt = (experiment: Experiment): Attempt | null => experiment.attempts.at(-1) ?? null
 
+/** Whether the attempt has a verdict that the same content would get again, so that nothing is paid for it twice. */
+export function isSettled({ judged }: Attempt): boolean {
+  if (!judged || judged.status === 'failed') return false
+  return judged.reason !== 'inconclusive' && judged.reason !== 'unconfirmed'
+}
+
 /** The verdict that counts: the last one. */
 export function lastJudged(experiment: Experiment): Judged | null {
   for (let i = experiment.attempts.length - 1; i >= 0; i--) {

@@ -38,24 +38,29 @@ beforeAll(async () => {
 
 const rejected = (reason: string) => ({ status: 'rejected', reason, failure_class: 'hypothesis', samples: 0 })
 
-test('ten edits of nothing are kept, charged, or never end', async () => {
-  const { experiment } = await project.open({})
+test('edits of nothing are kept, charged, or never end', async () => {
+  const { experiment, worktree } = await project.open({})
+  const empty = { ...rejected('empty'), message: 'nothing changed against the parent' }
   for (let attempt = 1; attempt <= 10; attempt++) {
+    writeFiles(worktree, { 'other/file.txt': attempt % 2 === 1 ? 'x\n' : 'y\n' })
     expect(await project.data('run', experiment)).toMatchObject({
-      ...rejected('empty'),
-      message: 'nothing changed against the parent',
+      attempt,
+      ...(attempt % 2 === 1 ? empty : rejected('out_of_scope')),
     })
-    // The same content again is the same answer, so another seal needs another content in between.
-    if (attempt < 10) await project.data('seal', experiment, '-m', `idea ${attempt}`)
+    // The same content again is the same answer.
+    if (attempt === 1)
+      expect(await project.data('run', experiment)).toMatchObject({ attempt, repeated: true })
   }
   const status = await project.data<StatusData>('status')
   expect(status.counts).toMatchObject({ kept: 1, rejected: 1 })
   expect(status.budget.experiments.used).toBe(0)
-  expect(await project.problem('seal', experiment, '-m', 'once more')).toMatchObject({
-    exit: 3,
-    code: 'too_many_free',
-    hint: `discard it and take another idea: assay discard ${experiment}`,
-  })
+  writeFiles(worktree, { 'other/file.txt': 'x\n' })
+  for (const verb of ['seal', 'run'])
+    expect(await project.problem(verb, experiment)).toMatchObject({
+      exit: 3,
+      code: 'too_many_free',
+      hint: `discard it and take another idea: assay discard ${experiment}`,
+    })
 })
 
 test('the same files are paid for twice, or the earlier verdict is not named', async () => {

@@ -222,7 +222,7 @@ describe.concurrent('a command as the host', () => {
     expect(data).toMatchObject({ rounds: 1, stop: 'target' })
     const first = host.calls().filter(({ role, card }) => role === 'implement' && card.round === 1)
     const asked = (lane: number) => first.filter(({ card }) => card.lane === lane).length
-    expect([1, 2, 3, 4].map(asked)).toEqual([1, 1, 2, 6])
+    expect([1, 2, 3, 4].map(asked)).toEqual([1, 1, 2, 3])
     expect(verdicts(scene)[1]).toEqual(['exp_0001', 'kept', 99])
     expect(
       scene
@@ -248,9 +248,9 @@ describe.concurrent('a command as the host', () => {
     )
     expect(data.stop).toBe('budget')
     expect(verdicts(scene)[1]).toEqual(['exp_0001', 'kept', 99])
-    expect(pids.lines()).toHaveLength(2)
+    expect(pids.lines()).toHaveLength(1)
     expect(pids.lines().filter((pid) => alive(Number(pid)))).toEqual([])
-    expect(scene.eventsOf('usage').filter(({ outcome }) => outcome === 'failed')).toHaveLength(2)
+    expect(scene.eventsOf('usage').filter(({ outcome }) => outcome === 'failed')).toHaveLength(1)
     expect(data.counts).toMatchObject({ discarded: 1, open: 0 })
   })
 
