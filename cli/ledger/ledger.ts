@@ -17,7 +17,8 @@ export interface Recorded<T extends Event = Event> {
   repeated: boolean
 }
 
-const KNOWN = new Set<string>([
+/** Types that this Assay folds; a line of another type is skipped. */
+export const KNOWN_EVENTS = new Set<string>([
   'run_started',
   'configured',
   'epoch_opened',
@@ -91,7 +92,7 @@ export class Ledger {
     if (Object.keys(value).length === 0) return ok(null)
     const newer = newerFormat(value)
     if (newer) return fail(newer)
-    return ok(KNOWN.has(String(value.type)) ? (value as unknown as Event) : null)
+    return ok(KNOWN_EVENTS.has(String(value.type)) ? (value as unknown as Event) : null)
   }
 
   /** Appends one event and reads back to it. Durable when it returns. */
