@@ -30,7 +30,7 @@ const pytest: Crawler = {
     const own = options.find(([, text]) => /^\s*norecursedirs\b/m.test(text))
     const used =
       options.find(([, text]) => text !== '')?.[0] ??
-      firstOf(project, ['conftest.py']) ??
+      firstOf(project, ['pytest.ini', 'conftest.py']) ??
       asksFor(project, 'pytest')
     if (used === null) return null
     const dirs = own?.[1] ?? ''
