@@ -20,7 +20,7 @@ const LINES: [string, string[]][] = [
   ['exec 9>/var/lock/bench.lock', ['lock_file', 'absolute_write']],
   ['npm ci # package-lock.json', []],
   ['out=/tmp/bench-output', ['fixed_path']],
-  ['dir="${TMPDIR:-/tmp}/x"', []],
+  ['dir="$TMPDIR/x" # or /tmp/x', []],
   ['dir=$(mktemp -d /tmp/x.XXXX)', []],
   ['const path = "src/tmp/x"', []],
   ['import torch', ['accelerator']],
