@@ -7,7 +7,7 @@ import { makeToken, ownersOf } from '../../cli/process/token.ts'
 import { endOrphan, findOrphans, identify } from '../../cli/process.ts'
 import type { Finding } from '../doctor/patient.ts'
 import { alive } from '../process/scene.ts'
-import { assay, startAssay } from '../rig/assay.ts'
+import { assay, dataOf, startAssay } from '../rig/assay.ts'
 import { makeTemp } from '../rig/temp.ts'
 import { until } from '../rig/until.ts'
 import { hook, makeProject, ms, type RunData } from './project.ts'
@@ -27,6 +27,8 @@ test('doctor needs a run or a repository', async () => {
     code: 0,
     json: { ok: true, data: { healthy: true, root: null, counts: { problem: 0 }, truncated: 0 } },
   })
+  const codes = dataOf(ran).findings.map(({ code }) => code)
+  expect(codes).toEqual(expect.arrayContaining(['node', 'platform', 'git', 'disk']))
 })
 
 test('a killed measurement leaves a daemon, a claim and a lease that nobody names or ends', async () => {
