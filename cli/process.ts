@@ -7,4 +7,5 @@ export { type Detached, type DetachedCommand, startDetached } from './process/de
 export type { Ended } from './process/ended.ts'
 export { type Command, type Completed, execute } from './process/execute.ts'
 export { identify, isAlive, type ProcessIdentity } from './process/identity.ts'
+export { endOrphan, findOrphans, type Orphan } from './process/orphans.ts'
 export { type Job, type Supervised, supervise } from './process/supervise.ts'

@@ -17,7 +17,6 @@ export const GLOBAL_FLAGS: Flags = {
 
 /** Known by name, part of a later release. */
 export const LATER: readonly string[] = [
-  'doctor',
   'demo',
   'gc',
   'confirm',

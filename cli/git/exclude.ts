@@ -40,6 +40,11 @@ export async function removeExclude(
   })
 }
 
+export async function hasExclude(commonDir: string, line = EXCLUDE_LINE): Promise<Result<boolean>> {
+  const file = excludeFile(commonDir)
+  return attempt(file, async () => (await readText(file)).split(/\r?\n/).includes(line))
+}
+
 const excludeFile = (commonDir: string): string => join(commonDir, 'info', 'exclude')
 
 async function readText(file: string): Promise<string> {

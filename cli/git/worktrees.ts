@@ -67,7 +67,7 @@ export async function removeWorktree(site: Site, path: string): Promise<Result<v
   return ok(undefined)
 }
 
-async function moveToTrash(site: Site, path: string): Promise<void> {
+export async function moveToTrash(site: Site, path: string): Promise<void> {
   await mkdir(trashFolder(site), { recursive: true })
   const place = await mkdtemp(join(trashFolder(site), 'w-'))
   await rename(path, join(place, basename(path)))

@@ -48,6 +48,33 @@ export function appendLine(file: string, text: string, healed: (torn: Torn) => s
   }
 }
 
+/**
+ * Ends an unfinished line as the next writer would, without a line of its own behind it: answers what was cancelled,
+ * null when the file ends whole.
+ */
+export function endUnfinished(file: string, healed: (torn: Torn) => string): Result<Torn | null> {
+  let fd: number
+  try {
+    fd = openSync(file, constants.O_APPEND | constants.O_RDWR)
+  } catch (error) {
+    return unwritable(file, error)
+  }
+  try {
+    const torn = unfinishedTail(fd)
+    if (torn === null) return ok(null)
+    const line = Buffer.from(`${CANCEL}\n${healed(torn)}\n`)
+    const written = writeSync(fd, line)
+    if (written !== line.length)
+      return unwritable(file, new Error(`wrote ${written} of ${line.length} bytes`))
+    fdatasyncSync(fd)
+    return ok(torn)
+  } catch (error) {
+    return unwritable(file, error)
+  } finally {
+    closeSync(fd)
+  }
+}
+
 function tooLong(text: string): { ok: false; problem: Problem } {
   return fail({
     kind: 'usage',

@@ -17,7 +17,7 @@ export interface Recorded<T extends Event = Event> {
   repeated: boolean
 }
 
-/** Complete by type: an event that is forgotten here would be skipped in silence. */
+/** Types that this Assay folds; complete by type, since one that is forgotten would be skipped in silence. */
 const KNOWN: Record<EventType, true> = {
   run_started: true,
   configured: true,
@@ -45,6 +45,9 @@ const KNOWN: Record<EventType, true> = {
   noted: true,
   healed: true,
 }
+
+/** Whether this Assay folds events of a type; a line of another type is kept and skipped. */
+export const isKnownEvent = (type: string): type is EventType => Object.hasOwn(KNOWN, type)
 
 export class Ledger {
   readonly file: string
@@ -92,7 +95,7 @@ export class Ledger {
     if (Object.keys(value).length === 0) return ok(null)
     const newer = newerFormat(value)
     if (newer) return fail(newer)
-    return ok(Object.hasOwn(KNOWN, String(value.type)) ? (value as unknown as Event) : null)
+    return ok(isKnownEvent(String(value.type)) ? (value as unknown as Event) : null)
   }
 
   /** Appends one event and reads back to it. Durable when it returns. */

@@ -5,6 +5,7 @@ import { after, type Ended, notYet, signalGroup, startErrorOf } from './ended.ts
 import { type Output, openOutput } from './output.ts'
 import { family, peakMbOf, readStat } from './proc.ts'
 import { endStrays } from './strays.ts'
+import { makeToken } from './token.ts'
 import { besideWatcher } from './watcher.ts'
 
 export interface Job {
@@ -60,7 +61,7 @@ export async function supervise(job: Job): Promise<Supervised> {
 }
 
 async function superviseInto(output: Output, job: Job, result: Supervised): Promise<Supervised> {
-  const token = randomBytes(16).toString('hex')
+  const token = makeToken(randomBytes(16).toString('hex'))
   const census = enterCensus()
   const cpuBefore = readStat('self')?.childrenCpuMs
   const started = performance.now()

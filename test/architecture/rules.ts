@@ -77,7 +77,7 @@ export const purity: Rule = (modules) => {
 
 const APPENDERS = ['ledger', 'run', 'experiment', 'round']
 /** The ledger's own function, and the method of an open ledger. */
-const APPENDING_NAMES = ['appendLine', 'recordStep']
+const APPENDING_NAMES = ['appendLine', 'recordStep', 'endUnfinished']
 const APPENDS = 'only run/, experiment/ and round/ append to the ledger'
 const PROPOSES = /\.propose\s*[<(]/
 

@@ -17,6 +17,25 @@ export const START: readonly Verb[] = [
     load: () => import('../init.ts'),
   },
   {
+    name: 'doctor',
+    group: 'start',
+    summary: 'look for what is broken or in the way, with cause and repair',
+    positionals: [],
+    flags: {
+      fix: { type: 'boolean', summary: 'mend what can be mended without inventing anything' },
+      parallel: {
+        type: 'boolean',
+        summary: 'find what makes measuring side by side unsafe; propose measure.slots',
+      },
+      hosts: {
+        type: 'boolean',
+        summary: 'also make one trivial call to each agent command; it may cost something',
+      },
+    },
+    example: 'assay doctor --fix',
+    load: () => import('../doctor.ts'),
+  },
+  {
     name: 'guide',
     group: 'start',
     summary: 'print a reference page, or the list of them',

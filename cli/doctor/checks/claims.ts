@@ -1,0 +1,33 @@
+import { hostname } from 'node:os'
+import { lastAttempt } from '../../ledger/state.ts'
+import { isAlive } from '../../process.ts'
+import type { Check, RunScene } from '../check.ts'
+import { type Found, fine, warning } from '../finding.ts'
+
+/** Experiments that somebody is judging, as far as the ledger knows. */
+export const claims: Check = {
+  name: 'claims',
+  look: ({ runs }) => runs.flatMap(claimsOf),
+}
+
+function claimsOf({ run, state }: RunScene): Found[] {
+  const running = [...(state?.experiments.values() ?? [])].filter(({ status }) => status === 'running')
+  return running.map((node) => {
+    const owner = lastAttempt(node)?.claim?.owner
+    const again = `assay run ${node.id} --run ${run}`
+    if (owner && owner.host !== hostname()) {
+      return warning('claim_elsewhere', {
+        what: `${node.id} of ${run} is being judged by process ${owner.pid} on ${owner.host}`,
+        cause: 'from here it cannot be proved dead, so nobody takes it over',
+        repair: `look on ${owner.host}; if that host is gone, assay abort ${node.id} --run ${run}`,
+      })
+    }
+    if (owner && isAlive(owner)) return fine('claim', `${run}: process ${owner.pid} is judging ${node.id}`)
+    return warning('claim_dead', {
+      what: `${node.id} of ${run} is running, and the process that judged it is gone`,
+      cause: 'it was killed; what it had measured is kept',
+      repair: `go on with it: ${again}`,
+      data: { run, experiment: node.id },
+    })
+  })
+}

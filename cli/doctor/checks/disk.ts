@@ -1,0 +1,102 @@
+import { statfsSync } from 'node:fs'
+import { runtimeFolder } from '../../paths.ts'
+import type { Check } from '../check.ts'
+import { type Found, fine, problem, warning } from '../finding.ts'
+
+/** Room for what is to be recorded, and whether the file system keeps the promises that the ledger relies on. */
+export const disk: Check = {
+  name: 'disk',
+  look({ site, cwd, env }) {
+    const place = site?.state ?? cwd
+    const found = [...space(place, statOf(place))]
+    for (const folder of new Set([place, runtimeFolder(env)])) {
+      const stat = statOf(folder)
+      if (stat && process.platform === 'linux') found.push(...fileSystem(folder, stat.type))
+    }
+    return found
+  },
+}
+
+interface Room {
+  type: number
+  bsize: number
+  bavail: number
+  /** 0 = the file system does not count them. */
+  files: number
+  ffree: number
+}
+
+function statOf(folder: string): Room | null {
+  try {
+    return statfsSync(folder)
+  } catch {
+    return null
+  }
+}
+
+const MIB = 1024 * 1024
+const LITTLE_MB = 1024
+const NONE_MB = 100
+const LITTLE_INODES = 10_000
+const NONE_INODES = 500
+
+export function space(at: string, room: Room | null): Found[] {
+  if (!room) return []
+  const freeMb = Math.floor((room.bavail * room.bsize) / MIB)
+  const inodes = room.files === 0 ? null : room.ffree
+  const found: Found[] = []
+  if (freeMb < LITTLE_MB) {
+    found.push(
+      (freeMb < NONE_MB ? problem : warning)('disk_low', {
+        what: `${freeMb} MiB are free where the state lies`,
+        cause: 'checkouts and outputs of samples need room; when it runs out, a command ends with disk_full',
+        repair: 'free some space; nothing that was acknowledged is lost meanwhile',
+        at,
+        data: { free_mb: freeMb },
+      }),
+    )
+  }
+  if (inodes !== null && inodes < LITTLE_INODES) {
+    found.push(
+      (inodes < NONE_INODES ? problem : warning)('inodes_low', {
+        what: `${inodes} files can still be made where the state lies`,
+        cause: 'every checkout is many small files',
+        repair: 'delete what is not needed; the trash of Assay is a start: assay doctor --fix',
+        at,
+        data: { free_inodes: inodes },
+      }),
+    )
+  }
+  return found.length > 0
+    ? found
+    : [fine('disk', `${freeMb} MiB are free`, { free_mb: freeMb, free_inodes: inodes })]
+}
+
+/** From the kernel's `magic.h`. */
+const NETWORK = new Map<number, string>([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB'],
+  [0x5346414f, 'AFS'],
+  [0x00c36400, 'Ceph'],
+  [0x01021997, '9p'],
+  [0x786f4256, 'a VirtualBox share'],
+  [0x0bd00bd0, 'Lustre'],
+  [0x47504653, 'GPFS'],
+])
+const FUSE = 0x65735546
+
+export function fileSystem(at: string, type: number): Found[] {
+  const name = NETWORK.get(type >>> 0)
+  if (name === undefined && type !== FUSE) return []
+  return [
+    warning('network_file_system', {
+      what: `${at} lies on ${name ?? 'a file system in user space (sshfs, a share, …)'}`,
+      cause:
+        'appends of two machines, or of two processes, may overwrite each other there, and locks may not hold',
+      repair: 'keep the repository on a local disk, or use it from one machine and one process at a time',
+      at,
+    }),
+  ]
+}

@@ -1,0 +1,80 @@
+import { rmdirSync, statSync } from 'node:fs'
+import { shellQuote } from '../../evaluate/command.ts'
+import type { State } from '../../ledger/state.ts'
+import { seeLock } from '../../lock.ts'
+import { experimentFolder, initLock, isExperimentId } from '../../paths.ts'
+import { ok } from '../../result.ts'
+import type { Check, RunScene, Scene } from '../check.ts'
+import { type Found, warning } from '../finding.ts'
+import { names } from '../scene.ts'
+
+/** Between the folder and its event lie milliseconds; a younger one may be in the making. */
+const YOUNG_MS = 10_000
+
+/** Folders that were claimed by a command that never came to its end. */
+export const halfMade: Check = {
+  name: 'half-made',
+  look: (scene) => [...runsHalfMade(scene), ...scene.runs.flatMap((run) => experimentsHalfMade(run, scene))],
+}
+
+function runsHalfMade({ site, runs }: Scene): Found[] {
+  if (!site || seeLock(initLock(site)).state === 'alive') return []
+  return runs
+    .filter(({ ledger }) => ledger.unreadable === null && (ledger.bytes?.length ?? 0) === ledger.tail)
+    .map(({ run, paths }) =>
+      warning('run_half_made', {
+        what: `${run} has a folder and never began`,
+        cause: 'an assay init was killed in its first moments',
+        repair: `nothing, it is passed over; to be rid of it: rm -r ${shellQuote(paths.folder)}`,
+        at: paths.folder,
+      }),
+    )
+}
+
+function experimentsHalfMade({ run, paths, state }: RunScene, { clock }: Scene): Found[] {
+  if (!state) return []
+  const known = knownIds(state)
+  const now = clock().getTime()
+  return names(paths.experiments).flatMap((name) => {
+    const experiment = `exp_${name}`
+    if (!isExperimentId(experiment) || known.has(experiment)) return []
+    const folder = experimentFolder(paths, experiment)
+    if (now - ageStamp(folder, now) < YOUNG_MS) return []
+    const empty = names(folder).length === 0
+    return [
+      warning('experiment_half_made', {
+        what: `${experiment} of ${run} has a folder and no event`,
+        cause: 'an assay new was refused or killed after it had claimed the number',
+        repair: empty
+          ? 'nothing: the number just stays unused'
+          : `look what is in it, then: rm -r ${shellQuote(folder)}`,
+        at: folder,
+        ...(empty
+          ? {
+              fix: async () => {
+                // Fails when somebody put something there in the meantime.
+                rmdirSync(folder)
+                return ok(`removed the empty folder of ${experiment}`)
+              },
+            }
+          : {}),
+      }),
+    ]
+  })
+}
+
+/** Also those that the briefs of a round reserved. */
+function knownIds(state: State): Set<string> {
+  const reserved = state.rounds.flatMap(
+    ({ briefed }) => briefed?.lanes.map(({ experiment }) => experiment) ?? [],
+  )
+  return new Set([...state.experiments.keys(), ...reserved])
+}
+
+function ageStamp(folder: string, now: number): number {
+  try {
+    return statSync(folder).mtimeMs
+  } catch {
+    return now
+  }
+}

@@ -1,0 +1,133 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { shellQuote } from '../../evaluate/command.ts'
+import { FORMAT_NAME } from '../../ledger/events.ts'
+import { ok } from '../../result.ts'
+import { healTail } from '../../run/heal.ts'
+import type { Check, RunScene, Scene } from '../check.ts'
+import { type Found, fine, problem, warning } from '../finding.ts'
+import { isWhole, scanLedger } from '../scan.ts'
+
+const SHOWN_LINES = 5
+/** A tail may be another's write in flight: such a write is one system call, so this is long. */
+const IN_FLIGHT_MS = 50
+
+/** Each run's ledger, line by line. */
+export const ledgers: Check = {
+  name: 'ledger',
+  async look(scene) {
+    const found: Found[] = []
+    for (const run of scene.runs) {
+      if (run.ledger.bytes === null && run.ledger.unreadable === null) continue
+      const own = [...damage(run), ...(await tornTail(run, scene))]
+      if (own.length === 0) own.push(fine('ledger', `${run.run}: every line of the ledger can be read`))
+      found.push(...own)
+    }
+    return found
+  },
+}
+
+function damage({ run, paths, ledger }: RunScene): Found[] {
+  const file = paths.ledger
+  const found: Found[] = []
+  if (ledger.unreadable !== null) {
+    found.push(
+      problem('ledger_unreadable', {
+        what: `the ledger of ${run} cannot be read: ${ledger.unreadable}`,
+        cause: 'its permissions, or something that is no file in its place',
+        repair: 'make it readable for your user',
+        at: file,
+      }),
+    )
+  }
+  for (const { line, bytes } of ledger.corrupt.slice(0, SHOWN_LINES)) {
+    found.push(
+      problem('ledger_corrupt', {
+        what: `line ${line} of the ledger of ${run} cannot be read: ${bytes}`,
+        cause:
+          'something else than Assay wrote into it, or the disk lost a block; an unfinished line would say so',
+        repair: `copy the file first. Then mend the line from a backup, or have it skipped (what it said is lost): sed -i '${line}s/$/\\x18/' ${shellQuote(file)}`,
+        at: `${file}:${line}`,
+        data: { line, bytes },
+      }),
+    )
+  }
+  if (ledger.corrupt.length > SHOWN_LINES) {
+    found.push(
+      problem('ledger_corrupt', {
+        what: `${ledger.corrupt.length - SHOWN_LINES} more lines of the ledger of ${run} cannot be read`,
+        cause: 'as above',
+        repair: 'restore the file from a backup',
+        at: file,
+        data: { lines: ledger.corrupt.slice(SHOWN_LINES, 1000).map(({ line }) => line) },
+      }),
+    )
+  }
+  if (ledger.newer) {
+    found.push(
+      problem('ledger_newer', {
+        what: `line ${ledger.newer.line} of the ledger of ${run} has format ${ledger.newer.v}; this Assay reads ${FORMAT_NAME}`,
+        cause: 'another version of Assay wrote it',
+        repair: 'use that version, or a newer one',
+        at: `${file}:${ledger.newer.line}`,
+      }),
+    )
+  }
+  if (ledger.unfoldable) {
+    const { line, bytes, message } = ledger.unfoldable
+    found.push(
+      problem('ledger_unfoldable', {
+        what: `line ${line} of the ledger of ${run} is JSON, but no event (${message}): ${bytes}`,
+        cause: 'it was edited by hand, or another program wrote it',
+        repair: 'restore the line from a backup',
+        at: `${file}:${line}`,
+        data: { line, bytes },
+      }),
+    )
+  }
+  if (ledger.crlf > 0) {
+    found.push(
+      warning('ledger_crlf', {
+        what: `${ledger.crlf} lines of the ledger of ${run} end in CR LF`,
+        cause: 'an editor or a copy changed the line endings; Assay still reads them',
+        repair: `never edit it; to take them back: sed -i 's/\\r$//' ${shellQuote(file)}`,
+        at: file,
+      }),
+    )
+  }
+  if (isWhole(ledger) && !ledger.state.run && ledger.bytes !== null && ledger.bytes.length > ledger.tail) {
+    found.push(
+      problem('ledger_headless', {
+        what: `the ledger of ${run} has lines and no run_started`,
+        cause: 'its beginning was cut off',
+        repair: 'restore the file from a backup',
+        at: file,
+      }),
+    )
+  }
+  return found
+}
+
+async function tornTail({ run, paths, ledger }: RunScene, scene: Scene): Promise<Found[]> {
+  if (ledger.tail === 0) return []
+  await pause(IN_FLIGHT_MS)
+  const now = scanLedger(paths.ledger)
+  if (now.tail === 0 || now.bytes?.length !== ledger.bytes?.length) return []
+  return [
+    warning('ledger_torn', {
+      what: `the ledger of ${run} ends in an unfinished line of ${ledger.tail} bytes`,
+      cause:
+        'its writer was killed, or the disk was full, before the line was whole; it was never acknowledged',
+      repair: 'nothing: the next command that writes ends it and says so',
+      at: paths.ledger,
+      fix: async () => {
+        const healed = healTail(paths.ledger, scene)
+        if (!healed.ok) return healed
+        return ok(
+          healed.value
+            ? `ended the unfinished line at byte ${healed.value.offset}`
+            : 'another writer had ended it',
+        )
+      },
+    }),
+  ]
+}

@@ -1,0 +1,40 @@
+/** Every check, in the order in which they are told. To add one: a file in `checks/` and a line here. */
+import type { Check } from './check.ts'
+import { claims } from './checks/claims.ts'
+import { crawlers } from './checks/crawlers.ts'
+import { disk } from './checks/disk.ts'
+import { exclude } from './checks/exclude.ts'
+import { halfMade } from './checks/half-made.ts'
+import { hosts } from './checks/hosts.ts'
+import { ledgers } from './checks/ledgers.ts'
+import { drivers, leases, stateLocks } from './checks/locks.ts'
+import { orphans } from './checks/orphans.ts'
+import { permissions } from './checks/permissions.ts'
+import { repository } from './checks/repository.ts'
+import { specFile } from './checks/spec-file.ts'
+import { steps } from './checks/steps.ts'
+import { store } from './checks/store.ts'
+import { versions } from './checks/versions.ts'
+import { trash, worktrees } from './checks/worktrees.ts'
+
+export const CHECKS: readonly Check[] = [
+  versions,
+  repository,
+  exclude,
+  permissions,
+  disk,
+  store,
+  ledgers,
+  specFile,
+  steps,
+  halfMade,
+  claims,
+  drivers,
+  leases,
+  stateLocks,
+  worktrees,
+  trash,
+  orphans,
+  hosts,
+  crawlers,
+]

@@ -1,0 +1,76 @@
+/** Locks and lines as they lie there, for those who only look, and the removal of what the dead left. */
+import { lstatSync, readdirSync, readlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { isAlive, type ProcessIdentity } from '../process.ts'
+import { bury, ownerOf, remove } from './hold.ts'
+import { withLock } from './mutex.ts'
+
+export interface LockSeen {
+  path: string
+  /** `foreign`: something is there that Assay did not make; no lock can be taken while it lies there. */
+  state: 'free' | 'alive' | 'dead' | 'foreign'
+  owner: ProcessIdentity | null
+}
+
+export function seeLock(path: string): LockSeen {
+  const text = linkText(path)
+  if (text === null) return { path, state: exists(path) ? 'foreign' : 'free', owner: null }
+  try {
+    const owner = ownerOf(text, path)
+    return { path, state: isAlive(owner) ? 'alive' : 'dead', owner }
+  } catch {
+    return { path, state: 'foreign', owner: null }
+  }
+}
+
+/** A lock's grave is named after it: `line~0123456789ab`. */
+const LEASE = /^(?:(?:q-\d+|s-\d+|line)(?:~[0-9a-f]{12})*)$/
+
+/** What lies in a folder of leases. */
+export function seeLeases(folder: string): LockSeen[] {
+  return entries(folder)
+    .filter((name) => LEASE.test(name))
+    .sort()
+    .map((name) => seeLock(join(folder, name)))
+}
+
+/** Removes the lock when its owner is proved dead; false when there is nothing to remove any more. */
+export function buryDead(path: string): boolean {
+  const text = linkText(path)
+  return text !== null && seeLock(path).state === 'dead' && bury(path, text)
+}
+
+/** Removes what dead owners left in a line; under the line's own lock, so that admitting and removing are apart. */
+export async function dropDeadLeases(folder: string): Promise<string[]> {
+  const dead = seeLeases(folder).filter(({ state }) => state === 'dead')
+  if (dead.length === 0) return []
+  await withLock(join(folder, 'line'), async () => {
+    for (const { path, state } of seeLeases(folder)) if (state === 'dead') remove(path)
+  })
+  return dead.map(({ path }) => path).filter((path) => !exists(path))
+}
+
+function linkText(path: string): string | null {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return null
+  }
+}
+
+function exists(path: string): boolean {
+  try {
+    lstatSync(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function entries(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,81 @@
+/** Processes of ours whose owner died before it could end them: daemons that a benchmark left its group with. */
+import { readFileSync, readlinkSync } from 'node:fs'
+import { identify, isAlive, type ProcessIdentity } from './identity.ts'
+import { environmentOf, HAS_PROC, ownedByUs, pids } from './proc.ts'
+import { ownersOf } from './token.ts'
+
+export interface Orphan {
+  process: ProcessIdentity
+  owners: ProcessIdentity[]
+  /** Its command line, at most 200 characters. */
+  command: string
+}
+
+/**
+ * Every process of our user that carries a token of which every owner is proved dead. One whose outer owner lives is
+ * that one's to end. Ourselves and what we descend from are never among them, nor processes of another pid namespace,
+ * where the same number means another process. Empty off Linux.
+ */
+export function findOrphans(): Orphan[] {
+  if (!HAS_PROC) return []
+  const family = ancestors()
+  const space = namespaceOf('self')
+  const found: Orphan[] = []
+  for (const pid of pids()) {
+    if (family.has(pid) || !ownedByUs(pid) || namespaceOf(pid) !== space) continue
+    const orphan = orphanOf(pid)
+    if (orphan) found.push(orphan)
+  }
+  return found
+}
+
+/** Ends it if it is still that very process, and still an orphan. */
+export function endOrphan({ process: { pid, started } }: Orphan): boolean {
+  const now = orphanOf(pid)
+  if (now?.process.started !== started) return false
+  try {
+    process.kill(pid, 'SIGKILL')
+    return true
+  } catch {
+    return false
+  }
+}
+
+function orphanOf(pid: number): Orphan | null {
+  const token = environmentOf(pid)
+    .split('\0')
+    .find((entry) => entry.startsWith('ASSAY_TOKEN='))
+  const owners = token === undefined ? null : ownersOf(token.slice('ASSAY_TOKEN='.length))
+  if (owners === null || owners.some(isAlive)) return null
+  const itself = identify(pid)
+  return itself && { process: itself, owners, command: commandOf(pid) }
+}
+
+function ancestors(): Set<number> {
+  const found = new Set<number>()
+  for (let pid = process.pid; pid > 0 && !found.has(pid); pid = parentOf(pid)) found.add(pid)
+  return found
+}
+
+const parentOf = (pid: number): number =>
+  Number(/^PPid:\s*(\d+)/m.exec(text(`/proc/${pid}/status`))?.[1] ?? 0)
+
+function commandOf(pid: number): string {
+  return text(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim().slice(0, 200)
+}
+
+function namespaceOf(pid: number | 'self'): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/pid`)
+  } catch {
+    return null
+  }
+}
+
+function text(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}

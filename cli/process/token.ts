@@ -1,0 +1,29 @@
+/**
+ * The value of ASSAY_TOKEN that every job carries: a random part, and who started it. So a process that outlived its
+ * owner can be told from one that somebody still waits for. Tokens of nested jobs are joined with dots, outermost first.
+ */
+import { identify, type ProcessIdentity } from './identity.ts'
+import { HAS_PROC } from './proc.ts'
+
+/** Without /proc nobody can search for it, and looking at ourselves would start a process: then it is the nonce alone. */
+export function makeToken(nonce: string): string {
+  const owner = HAS_PROC ? identify() : null
+  return owner === null ? nonce : `${nonce}:${Buffer.from(JSON.stringify(owner)).toString('base64url')}`
+}
+
+/** The owners that an ASSAY_TOKEN names, outermost first; null when a part names none, for then nothing is proved. */
+export function ownersOf(token: string): ProcessIdentity[] | null {
+  const owners = token.split('.').map((part) => ownerIn(part.split(':')[1] ?? ''))
+  return owners.every((owner) => owner !== null) ? owners : null
+}
+
+function ownerIn(text: string): ProcessIdentity | null {
+  try {
+    const { pid, started, host } = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
+    return Number.isInteger(pid) && typeof started === 'string' && typeof host === 'string'
+      ? { pid, started, host }
+      : null
+  } catch {
+    return null
+  }
+}
