@@ -53,8 +53,8 @@ function tail(file: string): string {
   }
 }
 
-/** Of a stack, its first frame: the message above it is worth more than the way that led there. */
-const lastLines = (text: string): string =>
+/** At most 16; of a stack its first frame: the message above it is worth more than the way that led there. */
+export const lastLines = (text: string): string =>
   text
     .trimEnd()
     .split('\n')

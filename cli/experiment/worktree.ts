@@ -11,6 +11,7 @@ import { experimentFolder, worktreeFacts, worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { benchmarkEnvironment } from './environment.ts'
+import { lastLines } from './last-words.ts'
 import { scopeOfRun } from './scope.ts'
 
 /** What a seal has to know about the worktree's beginning. */
@@ -92,6 +93,6 @@ async function setUp(run: OpenRun, experiment: string, path: string): Promise<Re
     code: 'setup_failed',
     message: `worktree.setup failed in the worktree of ${experiment}: ${lastLine(done.output) || 'it printed nothing'}`,
     hint: 'run it by hand in that folder, mend worktree.setup, then repeat the command',
-    at: path,
+    at: [path, lastLines(done.output)].filter(Boolean).join('\n'),
   })
 }
