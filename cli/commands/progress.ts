@@ -50,7 +50,7 @@ function describe(fact: Fact): string {
     case 'waiting':
       return fact.ahead === 0 ? 'waiting for a slot' : `waiting for a slot, ${fact.ahead} ahead`
     case 'step':
-      return `${fact.experiment}: ${fact.step}`
+      return `${fact.experiment}: ${STEPS[fact.step] ?? fact.step}`
     case 'sample':
       return `${fact.experiment}: ${fact.stage}, pair ${fact.pair + 1}: ${fact.value ?? 'no value'} (${duration(fact.wall_ms)})`
     case 'phase':
@@ -66,6 +66,13 @@ function describe(fact: Fact): string {
     default:
       return unreachable(fact)
   }
+}
+
+/** As people say it; the others are words already. */
+const STEPS: Readonly<Record<string, string>> = {
+  build: 'checking out what was sealed',
+  gates_before: 'gates',
+  gates_after: 'gates after measuring',
 }
 
 function duration(ms: number): string {

@@ -1,7 +1,12 @@
 import type { RunAnswer } from '../experiment/answer.ts'
+import { lastWords } from '../experiment/last-words.ts'
 import { submit } from '../experiment/submit.ts'
 import { startWorker } from '../experiment/worker.ts'
+import { BASELINE, repairable } from '../ledger/state.ts'
+import { worktreePath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import { printable } from './answer.ts'
 import type { Answer, Context, Parsed } from './command.ts'
 import { idOf, theRun } from './verb.ts'
 import { figure, percent } from './words.ts'
@@ -22,17 +27,42 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   if (!answer.ok) return answer
   return ok({
     data: answer.value,
-    text: () => describe(answer.value),
+    text: () => describe(answer.value, opened.value),
     exit: answer.value.status === 'failed' ? 4 : 0,
   })
 }
 
-function describe(answer: RunAnswer): string[] {
+function describe(answer: RunAnswer, opened: OpenRun): string[] {
   const { experiment, status, reason, value, improvement, best, message } = answer
   const word = reason && reason !== 'improved' ? `${status} (${reason})` : status
   const gain = improvement === null ? '' : `  ${percent(improvement)}`
+  const mark = best && experiment !== BASELINE ? '  ← the best so far' : ''
   return [
-    `${experiment} ${word}${value === null ? '' : `  ${figure(value)}`}${gain}${best ? '  ← the best so far' : ''}`,
+    `${experiment} ${word}${value === null ? '' : `  ${figure(value)}`}${gain}${mark}`,
     `  ${message}`,
+    ...printed(answer, opened),
+    nextStep(answer, opened),
   ]
+}
+
+/** What the command that failed said; its verdict alone mends nothing. */
+function printed({ experiment, attempt, status, reason, message }: RunAnswer, opened: OpenRun): string[] {
+  if (status === 'kept' || !(status === 'failed' || reason === 'gate')) return []
+  const said = lastWords(opened, experiment, attempt)
+  if (said === null || message.includes(said.output.trim())) return []
+  const lines = said.output.split('\n').filter((line) => line.trim() !== '')
+  return [`  $ ${said.command}`, ...lines.map((line) => `  | ${line}`)].map(printable)
+}
+
+function nextStep({ experiment, status }: RunAnswer, opened: OpenRun): string {
+  const { state } = opened.ledger
+  if (status === 'kept') {
+    const another = 'assay new -m "your idea"'
+    return experiment === BASELINE ? `Next: ${another}` : `Next: assay diff ${experiment}, or ${another}`
+  }
+  const worktree = worktreePath(opened.site, opened.run, experiment)
+  const open = experiment === BASELINE || repairable(state).some(({ id }) => id === experiment)
+  return open
+    ? `Next: mend it in ${printable(worktree)}, then assay run ${experiment}`
+    : 'Next: assay new -m "another idea"'
 }

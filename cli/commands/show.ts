@@ -4,7 +4,7 @@ import { ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from './command.ts'
 import { showData } from './standing.ts'
 import { idOf, theRun } from './verb.ts'
-import { figure, percent } from './words.ts'
+import { counted, figure, percent } from './words.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const opened = theRun(context, args)
@@ -19,9 +19,7 @@ function describe(data: ReturnType<typeof showData>): string[] {
   const lines = [
     `${data.experiment}  ${data.status}${data.reason ? ` (${data.reason})` : ''}${data.flagged ? ', flagged by an audit' : ''}`,
     `  ${plain(data.hypothesis, 500)}`,
-    data.parent
-      ? `  child of ${data.parent}, ${data.children.length} children`
-      : `  the baseline, ${data.children.length} children`,
+    `  ${data.parent ? `child of ${data.parent}, ` : ''}${counted(data.children.length, 'child', 'children')}`,
   ]
   if (data.value !== null) {
     const against =
@@ -35,7 +33,7 @@ function describe(data: ReturnType<typeof showData>): string[] {
   for (const attempt of data.attempts) {
     const { files, added, removed } = attempt.diffstat
     lines.push(
-      `  attempt ${attempt.attempt}: ${attempt.status ?? 'sealed'}${attempt.reason ? ` (${attempt.reason})` : ''}, ${files} files +${added} −${removed}`,
+      `  attempt ${attempt.attempt}: ${attempt.status ?? 'sealed'}${attempt.reason ? ` (${attempt.reason})` : ''}, ${counted(files, 'file')} +${added} −${removed}`,
     )
     for (const gate of attempt.gates)
       lines.push(`    gate ${plain(gate.name, 80)}: ${gate.passed ? 'passed' : 'did not pass'}`)

@@ -1,8 +1,9 @@
+import { BASELINE } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from './command.ts'
 import { type StatusData, statusOf, type Used } from './standing.ts'
 import { theRun } from './verb.ts'
-import { figure, percent } from './words.ts'
+import { counted, figure, percent } from './words.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const opened = theRun(context, args)
@@ -12,17 +13,27 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
 }
 
 function describe(data: StatusData, name: string): string[] {
-  const { metric, baseline, best, budget } = data
+  const { metric, budget } = data
   const counts = Object.entries(data.counts).flatMap(([status, count]) =>
     count > 0 ? [`${count} ${status}`] : [],
   )
   return [
     `${data.run}  ${name}`,
-    `  ${metric.name} (${metric.direction}${metric.target === null ? '' : `, target ${figure(metric.target)}`}): ${figure(baseline.value)} at the baseline, ${best ? `${figure(best.value)} at ${best.experiment}${gain(data)}` : 'no verdict yet'}`,
+    `  ${metric.name} (${metric.direction}${metric.target === null ? '' : `, target ${figure(metric.target)}`}): ${standing(data)}`,
     `  experiments: ${counts.join(', ')}`,
-    `  budget: ${spent(budget.experiments, 'experiments')}, ${spent(budget.hours, 'hours')}, ${spent(budget.failures, 'failures')}`,
+    `  budget: ${spent(budget.experiments, 'experiment')}, ${spent(budget.hours, 'hour')}, ${spent(budget.failures, 'failure')}`,
     `  loop: ${data.driver ? `${data.driver.name} drives it (pid ${data.driver.pid})` : 'no driver'}${data.round === null ? '' : `, round ${data.round}`}${data.stop ? `; it would stop: ${data.stop}` : ''}`,
   ]
+}
+
+function standing(data: StatusData): string {
+  const { baseline, best } = data
+  if (!best)
+    return `no baseline yet; build the benchmark (assay path ${BASELINE}), then assay run ${BASELINE}`
+  const first = `${figure(baseline.value)} at the baseline`
+  return best.experiment === baseline.experiment
+    ? `${first}, nothing better yet`
+    : `${first}, ${figure(best.value)} at ${best.experiment}${gain(data)}`
 }
 
 function gain({ metric, baseline, best }: StatusData): string {
@@ -32,4 +43,4 @@ function gain({ metric, baseline, best }: StatusData): string {
 }
 
 const spent = ({ used, limit }: Used, what: string): string =>
-  `${figure(used)}${limit === null ? '' : ` of ${figure(limit)}`} ${what}`
+  limit === null ? counted(used, what) : `${figure(used)} of ${counted(limit, what)}`

@@ -5,3 +5,7 @@ export const figure = (value: number | null): string =>
 /** 0.1234 → `+12.3 %`; positive is better. */
 export const percent = (improvement: number | null): string =>
   improvement === null ? '' : `${improvement >= 0 ? '+' : ''}${Number((improvement * 100).toPrecision(3))} %`
+
+/** `1 file`, `2 files`. */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${figure(count)} ${count === 1 ? one : many}`

@@ -21,13 +21,17 @@ export function tailOf(path: string, bytes: number): string {
   }
 }
 
-/** The last line that says something. */
+/** The last line that says something: programs end their report of an error with lines about themselves. */
 export function lastLine(text: string): string {
-  return (
-    text
-      .split(/[\r\n]+/)
-      .findLast((line) => line.trim() !== '')
-      ?.trim()
-      .slice(0, 300) ?? ''
-  )
+  const lines = text.split(/[\r\n]+/).filter((line) => line.trim() !== '')
+  const last = lines.findLast((line) => !FOOTER.test(line)) ?? lines.at(-1) ?? ''
+  const uncaught = lines.at(-1)?.startsWith('Node.js v')
+    ? lines.findLast((line) => UNCAUGHT.test(line))
+    : undefined
+  return (uncaught ?? last).trim().slice(0, 300)
 }
+
+const FOOTER =
+  /^(Node\.js v\d|npm (ERR!|error|notice)( A complete log| {4}\S|\s*$| New |.*changelog)|note: run with `RUST_BACKTRACE)/i
+/** What Node prints for an exception that nobody caught stands before its stack. */
+const UNCAUGHT = /^(Uncaught )?[A-Za-z_$][\w$.]*(Error|Exception)?\b( \[\w+\])?: ./

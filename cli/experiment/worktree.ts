@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runPreparation } from '../evaluate/gates.ts'
+import { lastLine } from '../evaluate/tail.ts'
 import { fingerprintCheckout } from '../git/fingerprint.ts'
 import { recordDroppings } from '../git/seal.ts'
 import { addWorktree } from '../git/worktrees.ts'
@@ -11,6 +12,7 @@ import { experimentFolder, worktreeFacts, worktreeMaking, worktreePath } from '.
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { benchmarkEnvironment } from './environment.ts'
+import { lastLines } from './last-words.ts'
 import { scopeOfRun } from './scope.ts'
 
 /** What a seal has to know about the worktree's beginning. */
@@ -101,8 +103,8 @@ async function setUp(run: OpenRun, experiment: string, path: string): Promise<Re
   return fail({
     kind: 'failed',
     code: 'setup_failed',
-    message: `worktree.setup failed in the worktree of ${experiment}: ${done.output.trim().split('\n').at(-1) ?? 'no output'}`,
+    message: `worktree.setup failed in the worktree of ${experiment}: ${lastLine(done.output) || 'it printed nothing'}`,
     hint: 'run it by hand in that folder, mend worktree.setup, then repeat the command',
-    at: path,
+    at: [path, lastLines(done.output)].filter(Boolean).join('\n'),
   })
 }

@@ -49,7 +49,8 @@ const PINNED_IN_STORE = [
 
 /**
  * Runs git and answers its standard output.
- * Problems: `git_missing`, `git_not_started`, `disk_full`, `git_output_too_large`, `git_failed` (with git's own words).
+ * Problems: `git_missing`, `git_not_started`, `disk_full`, `git_output_too_large`, `filter_missing`,
+ * `git_failed` (with git's own words).
  */
 export async function git(args: readonly string[], options: GitOptions = {}): Promise<Result<Buffer>> {
   const pins = options.config === 'user' ? PINNED : [...PINNED, ...PINNED_IN_STORE]
@@ -90,6 +91,16 @@ export async function git(args: readonly string[], options: GitOptions = {}): Pr
   if (done.code !== null && (options.okCodes ?? [0]).includes(done.code)) return ok(done.stdout)
   const said = done.stderr.toString('utf8').trim().split('\n').slice(-8).join('\n')
   const how = done.signal ? `died of ${done.signal}` : `failed with exit code ${done.code}`
+  const filter = /(?:^|: )([\w-]+)(?:: command)?:? not found$/m.exec(said)?.[1]
+  if (filter !== undefined && /filter/.test(said)) {
+    return fail({
+      kind: 'refused',
+      code: 'filter_missing',
+      message: `git needs ${filter} to read the files of this repository, and it is not installed`,
+      hint: `install ${filter}, check with \`git status\`, and repeat the command`,
+      ...place,
+    })
+  }
   const full = /No space left on device|Disk quota exceeded/.test(said)
   return fail({
     kind: 'failed',

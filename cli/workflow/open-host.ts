@@ -19,8 +19,8 @@ export async function openHost(run: OpenRun): Promise<Result<OpenHost>> {
     return fail({
       kind: 'refused',
       code: 'no_agent',
-      message: 'the spec names no agent, so a loop has nobody to ask',
-      hint: 'add agent: { host: … } to the spec (assay guide spec), or work by hand: assay new, edit, assay run',
+      message: 'the spec of this run names no agent, so a loop has nobody to ask',
+      hint: 'a run keeps the spec that it began with: add agent: { host: … } to assay.yaml (assay guide spec), then assay init --new; or work by hand: assay new, edit, assay run',
     })
   }
   if (agent.host === 'command') {

@@ -1,0 +1,51 @@
+/** Submodules: empty in every checkout until `worktree.setup` fills them. */
+import { execFileSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+import { type Files, makeRepo } from '../../rig/repo.ts'
+import type { Project, SpecParts } from '../project.ts'
+import { journey, makeKind, refusedInit } from './journey.ts'
+
+const FILES: Files = {
+  'src/text.txt': 'a long text\n',
+  'bench/size.sh': `test -s parts/words/words.txt || { echo "no words" >&2; exit 1; }
+echo "METRIC bytes=$(cat parts/words/words.txt src/text.txt | wc -c)"
+`,
+}
+
+const ALLOW = ['-c', 'protocol.file.allow=always']
+
+function makeSuper(spec: SpecParts): Project {
+  const part = makeRepo({ files: { 'words.txt': 'one\ntwo\n' } })
+  const project = makeKind({
+    files: FILES,
+    spec: {
+      measure: { command: 'sh bench/size.sh' },
+      metric: { name: 'bytes', direction: 'minimize' },
+      ...spec,
+    },
+  })
+  const { dir, env } = project.repo
+  execFileSync('git', [...ALLOW, 'submodule', '--quiet', 'add', part.dir, 'parts/words'], { cwd: dir, env })
+  project.repo.commit('a submodule')
+  return project
+}
+
+const FILL = {
+  command: `git ${ALLOW.join(' ')} submodule --quiet update --init`,
+  inputs: ['.gitmodules'],
+  timeout: '1m',
+}
+
+test('submodules that setup filled are emptied for the next candidate', async () => {
+  const project = makeSuper({ worktree: { setup: FILL } })
+  await journey(project, { baseline: 20, edit: { 'src/text.txt': 'short\n' }, value: 14 })
+  const next = await project.attempt({ 'src/text.txt': 'tiny\n' })
+  expect(next).toMatchObject({ status: 'kept', value: 13 })
+})
+
+test('an empty submodule is not told as the reason why the baseline fails', async () => {
+  const problem = await refusedInit(makeSuper({}))
+  expect(problem.code).toBe('baseline_failed')
+  expect(problem.message).toContain('no words')
+  expect(problem.hint).toContain('submodules are empty there (parts/words)')
+})

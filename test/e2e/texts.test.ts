@@ -1,0 +1,45 @@
+/** What people read after a verb: the verdict, what the failing command said, and the next step. */
+import { expect, test } from 'vitest'
+import { assay } from '../rig/assay.ts'
+import { makeProject, ms, type NewData, writeFiles } from './project.ts'
+
+const GATE =
+  'grep -q -e 90 -e 100 src/metrics.txt || { echo "case 7: wrong sum" >&2; echo "1 failed" >&2; exit 1; }'
+
+test('a verdict leaves out what the gate printed, where to mend it, or what comes next', async () => {
+  const project = makeProject({ spec: { gates: [{ name: 'unit', command: GATE }] } })
+  await project.data('init')
+  const { experiment, worktree } = await project.open(ms(80))
+  const run = () => assay(['run', experiment, '--quiet'], { cwd: project.repo.dir })
+  expect((await run()).stdout.split('\n')).toEqual([
+    'exp_0001 rejected (gate)',
+    '  gate unit did not pass: exit 1: 1 failed',
+    `  $ ${GATE}`,
+    '  | case 7: wrong sum',
+    '  | 1 failed',
+    `Next: mend it in ${worktree}, then assay run exp_0001`,
+    '',
+  ])
+  writeFiles(worktree, ms(90))
+  expect((await run()).stdout.split('\n')).toEqual([
+    'exp_0001 kept  90  +10 %  ← the best so far',
+    '  ms = 90: 10 better (10 %, minimize) against exp_0000 (100)',
+    'Next: assay diff exp_0001, or assay new -m "your idea"',
+    '',
+  ])
+  const show = await assay(['show', experiment], { cwd: project.repo.dir })
+  expect(show.stdout).toContain('child of exp_0000, 0 children')
+  expect(show.stdout).toContain('attempt 2: kept (improved), 1 file +1 −1')
+})
+
+test('a prepared run does not say what is to be done', async () => {
+  const project = makeProject()
+  await project.data<NewData>('init', '--prepare')
+  const status = await assay(['status'], { cwd: project.repo.dir })
+  expect(status.stdout).toContain(
+    'no baseline yet; build the benchmark (assay path exp_0000), then assay run exp_0000',
+  )
+  await project.data('run', 'exp_0000')
+  const after = await assay(['status'], { cwd: project.repo.dir })
+  expect(after.stdout).toContain('100 at the baseline, nothing better yet')
+})
