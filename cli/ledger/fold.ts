@@ -58,6 +58,8 @@ function apply(state: State, event: Event): Outcome {
       return judged(state, event)
     case 'confirmed':
       return withNode(state, event.experiment, 'confirm', (node) => {
+        if (event.epoch !== undefined && event.epoch !== state.epoch)
+          return refuse('stale_epoch', 'another epoch opened while it was measured', 'confirm it again')
         attemptOf(node, event.attempt)?.confirmed.push(event)
         if (event.passed) {
           node.flagged = false
@@ -95,6 +97,7 @@ function apply(state: State, event: Event): Outcome {
         if (node.status !== 'discarded' && node.status !== 'pruned' && node.status !== 'revoked')
           return accepted
         node.why = null
+        node.discard_class = null
         move(state, node, lastJudged(node)?.status ?? 'open')
         return accepted
       })
@@ -108,6 +111,7 @@ function apply(state: State, event: Event): Outcome {
           )
         }
         node.gates.push(event.gate)
+        node.droppedGates = node.droppedGates.filter((name) => name !== event.gate.name)
         return accepted
       })
     case 'gate_removed':
@@ -119,7 +123,10 @@ function apply(state: State, event: Event): Outcome {
             `assay gate list ${node.id}`,
           )
         }
-        node.droppedGates.push(event.name)
+        const own = node.gates.some(({ name }) => name === event.name)
+        node.gates = node.gates.filter(({ name }) => name !== event.name)
+        // Its own one is gone everywhere below; one from above ends here.
+        if (!own) node.droppedGates.push(event.name)
         return accepted
       })
     case 'annotated':
