@@ -46,6 +46,9 @@ export function runPaths(site: Site, run: string): RunPaths {
   }
 }
 
+/** The user's own text of the spec, as it was at `init`. */
+export const runSpecCopy = (paths: RunPaths): string => join(paths.folder, SPEC_FILE)
+
 export const experimentFolder = (paths: RunPaths, experiment: string): string =>
   join(paths.experiments, digits(experiment))
 

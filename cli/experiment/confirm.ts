@@ -4,9 +4,9 @@ import { compareDeterministic } from '../evaluate/compare.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
 import { breakTie } from '../evaluate/tie.ts'
 import type { Comparison, Sample, Status } from '../ledger/events.ts'
-import { recordStep } from '../ledger/steps.ts'
-import { BASELINE, type Experiment, lastJudged, nodeValue, pathTo } from '../ledger/state.ts'
 import { refusal } from '../ledger/ledger.ts'
+import { BASELINE, type Experiment, lastJudged, nodeValue, pathTo } from '../ledger/state.ts'
+import { recordStep } from '../ledger/steps.ts'
 import { TRANSITIONS } from '../ledger/transitions.ts'
 import { confirmsFolder, stepsFile } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -233,7 +233,10 @@ function objectionTo(
   if (violated) return violated.message
   if (comparison.outcome === 'improved') return null
   const theirs = lastJudged(other)?.metrics ?? {}
-  if (comparison.outcome === 'tie' && breakTie(run.spec.tie_breakers, samples[0]?.metrics ?? {}, theirs)?.better)
+  if (
+    comparison.outcome === 'tie' &&
+    breakTie(run.spec.tie_breakers, samples[0]?.metrics ?? {}, theirs)?.better
+  )
     return null
   return `${name} = ${values[0]} is no better than ${nodeValue(other)} of ${other.id}`
 }

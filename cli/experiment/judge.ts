@@ -204,8 +204,7 @@ function comparison({ run, node, evidence, record }: Trial): boolean {
   const judged = parent && lastJudged(parent)
   // A confirmation in a later epoch replaces the value of the verdict.
   const other = parent ? nodeValue(parent) : null
-  if (facts.value === null || !judged || other === null)
-    throw new Error('a comparison needs two values')
+  if (facts.value === null || !judged || other === null) throw new Error('a comparison needs two values')
   facts.comparison = compareDeterministic({
     direction: run.spec.metric.direction,
     value: facts.value,

@@ -12,8 +12,8 @@ import type { OpenRun } from '../run/open.ts'
 import { rngOf } from '../search/random.ts'
 import { type Bench, openBench, type Place, placeCandidate } from './bench.ts'
 import { knownMetrics } from './known.ts'
-import { baseOf, keptCommit } from './worktree.ts'
 import { snapshot } from './seal.ts'
+import { baseOf, keptCommit } from './worktree.ts'
 
 export interface Pinned {
   commit: string
@@ -81,7 +81,9 @@ export interface Probe {
 export async function inSlot<T>(
   run: OpenRun,
   at: Numbered,
-  look: (put: (candidate: Pinned, place: Place, experiment: string) => Promise<Result<Probe>>) => Promise<Result<T>>,
+  look: (
+    put: (candidate: Pinned, place: Place, experiment: string) => Promise<Result<Probe>>,
+  ) => Promise<Result<T>>,
 ): Promise<Result<T>> {
   let bench: Result<Bench>
   try {
@@ -92,7 +94,9 @@ export async function inSlot<T>(
   }
   if (!bench.ok) return bench
   try {
-    const answer = await look((candidate, place, name) => probeOf(run, bench.value, at, { candidate, place, name }))
+    const answer = await look((candidate, place, name) =>
+      probeOf(run, bench.value, at, { candidate, place, name }),
+    )
     return run.signal.aborted ? fail(interrupted) : answer
   } finally {
     bench.value.release()
