@@ -1,7 +1,8 @@
 /** `new`: an id that nobody else has, an event that says so, and a worktree to edit. */
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { BASELINE, currentRound, type State } from '../ledger/state.ts'
+import { refusal } from '../ledger/ledger.ts'
+import { BASELINE, currentRound, type State, tainted } from '../ledger/state.ts'
 import { experimentFolder, experimentId, type RunPaths, worktreePath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -28,6 +29,13 @@ export interface NewRequest {
  */
 export async function createExperiment(run: OpenRun, request: NewRequest): Promise<Result<NewExperiment>> {
   const known = request.key === null ? undefined : run.ledger.state.keys.get(request.key)
+  if (!known && tainted(run.ledger.state).has(request.parent)) {
+    return refusal({
+      code: 'bad_parent',
+      message: `${request.parent} cannot be a parent: it or something above it was revoked`,
+      hint: 'take another parent: assay frontier',
+    })
+  }
   // A folder is claimed only by a call that is not a repetition.
   const experiment = known
     ? BASELINE

@@ -88,7 +88,7 @@ async function mayBeAdded(
     code: 'gate_fails',
     message: `gate ${gate.name} does not pass on ${parent}: ${howItEnded(result)}`,
     hint: 'a gate must hold before it can bind; mend its command, or add it below the change that makes it pass',
-    at: result?.output.slice(-TAIL).trim() || `${gate.command}`,
+    at: `${[gate.command].flat().join(' ')}\n${result?.output.slice(-TAIL).trim() ?? ''}`.trim(),
     data: result && { exit: result.exit, signal: result.signal, timed_out: result.timed_out },
   })
 }
