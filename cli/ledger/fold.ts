@@ -123,10 +123,10 @@ function apply(state: State, event: Event): Outcome {
             `assay gate list ${node.id}`,
           )
         }
-        const own = node.gates.some(({ name }) => name === event.name)
         node.gates = node.gates.filter(({ name }) => name !== event.name)
-        // Its own one is gone everywhere below; one from above ends here.
-        if (!own) node.droppedGates.push(event.name)
+        // One from above ends here, also the one that an own gate stood in for.
+        if (addedGates(state, node.id).some(({ name }) => name === event.name))
+          node.droppedGates.push(event.name)
         return accepted
       })
     case 'annotated':
