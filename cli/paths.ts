@@ -46,6 +46,9 @@ export function runPaths(site: Site, run: string): RunPaths {
   }
 }
 
+/** The user's own text of the spec, as it was at `init`. */
+export const runSpecCopy = (paths: RunPaths): string => join(paths.folder, SPEC_FILE)
+
 export const experimentFolder = (paths: RunPaths, experiment: string): string =>
   join(paths.experiments, digits(experiment))
 
@@ -53,6 +56,13 @@ export const attemptFolder = (paths: RunPaths, experiment: string, attempt: numb
   join(experimentFolder(paths, experiment), 'attempts', String(attempt))
 
 export const stepsFile = (attempt: string): string => join(attempt, 'steps.jsonl')
+/** Wiring runs and fresh measurements: no attempts, so they have numbers of their own. */
+export const checksFolder = (paths: RunPaths, experiment: string): string =>
+  join(experimentFolder(paths, experiment), 'checks')
+export const confirmsFolder = (paths: RunPaths, experiment: string): string =>
+  join(experimentFolder(paths, experiment), 'confirms')
+export const gateChecksFolder = (paths: RunPaths, experiment: string): string =>
+  join(experimentFolder(paths, experiment), 'gate-checks')
 export const workerLog = (attempt: string): string => join(attempt, 'worker.log')
 /** What setup left in an edit worktree, and the user's checkout as it was at `new`. */
 export const worktreeFacts = (paths: RunPaths, experiment: string): string =>
@@ -78,6 +88,9 @@ export const initLock = (site: Site): string => join(site.state, 'init.lock')
 export const trashFolder = (site: Site): string => join(site.state, 'trash')
 export const candidateRef = (run: string, experiment: string, attempt: number): string =>
   `refs/assay/${run}/${experiment}/${attempt}`
+/** What a wiring run looked at: no candidate, but kept as well. */
+export const checkRef = (run: string, experiment: string, name: string): string =>
+  `refs/assay/${run}/checks/${experiment}-${name}`
 
 /** Machine-wide and per user: measurement leases of every repository meet here. */
 export function runtimeFolder(env: NodeJS.ProcessEnv = process.env): string {

@@ -22,7 +22,8 @@ export function chartData(run: OpenRun): ChartInput {
     points: [...state.experiments.values()].map((node) => ({
       experiment: node.id,
       status: node.status,
-      value: nodeValue(node),
+      // Scores of different epochs do not belong in one picture.
+      value: node.epoch === state.epoch ? nodeValue(node) : null,
     })),
     best: bestsInOrder(state),
     baseline: baseline ? nodeValue(baseline) : null,
@@ -47,7 +48,10 @@ export function summaryData(run: OpenRun): SummaryInput {
 function bestsInOrder(state: State): string[] {
   const direction = state.run?.metric.direction ?? 'minimize'
   const standing = [...state.experiments.values()]
-    .filter(({ status, flagged }) => (status === 'kept' || status === 'pruned') && !flagged)
+    .filter(
+      ({ status, flagged, epoch }) =>
+        (status === 'kept' || status === 'pruned') && !flagged && epoch === state.epoch,
+    )
     .sort((a, b) => (a.judgedSeq ?? 0) - (b.judgedSeq ?? 0))
   const bests: string[] = []
   let best: number | null = null

@@ -74,7 +74,7 @@ export interface Positional {
 
 export interface Verb {
   name: string
-  group: 'start' | 'try' | 'look' | 'loop'
+  group: 'start' | 'try' | 'decide' | 'look' | 'loop' | 'tend'
   summary: string
   positionals: readonly Positional[]
   flags: Flags

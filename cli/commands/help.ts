@@ -5,8 +5,10 @@ import { GLOBAL_FLAGS, VERBS } from './table.ts'
 const GROUPS: readonly { group: Verb['group']; title: string }[] = [
   { group: 'start', title: 'Start' },
   { group: 'try', title: 'Try something' },
+  { group: 'decide', title: 'Decide' },
   { group: 'look', title: 'Look' },
   { group: 'loop', title: 'Loop' },
+  { group: 'tend', title: 'The run as a whole' },
 ]
 
 /** All verbs, one line each. */

@@ -1,9 +1,12 @@
 import type { RunAnswer } from '../experiment/answer.ts'
+import { checkWiring } from '../experiment/dry-run.ts'
 import { lastWords } from '../experiment/last-words.ts'
+import { nodeFor } from '../experiment/seal.ts'
 import { submit } from '../experiment/submit.ts'
 import { startWorker } from '../experiment/worker.ts'
 import { BASELINE, repairable } from '../ledger/state.ts'
 import { worktreePath } from '../paths.ts'
+import { plain } from '../report/text.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { printable } from './answer.ts'
@@ -15,6 +18,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const experiment = idOf(args)
+  if (args.on('check')) return check(opened.value, experiment)
   if (args.on('detach')) {
     const begun = await startWorker(opened.value, experiment, args.key)
     if (!begun.ok) return begun
@@ -29,6 +33,23 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     data: answer.value,
     text: () => describe(answer.value, opened.value),
     exit: answer.value.status === 'failed' ? 4 : 0,
+  })
+}
+
+async function check(run: OpenRun, experiment: string): Promise<Result<Answer>> {
+  const node = nodeFor(run, experiment)
+  if (!node.ok) return node
+  const done = await checkWiring(run, node.value)
+  if (!done.ok) return done
+  const { passed, problems, value, output } = done.value
+  return ok({
+    data: done.value,
+    text: () => [
+      `${experiment}: ${passed ? 'the wiring holds' : 'the wiring does not hold'}; ${run.spec.metric.name} = ${figure(value)}. No attempt, no charge`,
+      ...problems.map((problem) => `  ${plain(problem, 500)}`),
+      ...(passed || output === '' ? [] : [printable(output.trimEnd())]),
+    ],
+    exit: passed ? 0 : 4,
   })
 }
 

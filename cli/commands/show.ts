@@ -12,12 +12,12 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   const node = nodeFor(opened.value, idOf(args))
   if (!node.ok) return node
   const data = showData(opened.value, node.value)
-  return ok({ data, text: () => describe(data) })
+  return ok({ data, text: () => describe(data, { now: opened.value.ledger.state.epoch }) })
 }
 
-function describe(data: ReturnType<typeof showData>): string[] {
+function describe(data: ReturnType<typeof showData>, epochs: { now: number }): string[] {
   const lines = [
-    `${data.experiment}  ${data.status}${data.reason ? ` (${data.reason})` : ''}${data.flagged ? ', flagged by an audit' : ''}`,
+    `${data.experiment}  ${data.status}${data.reason ? ` (${data.reason})` : ''}${data.flagged ? ', flagged by an audit' : ''}${epochs.now === data.epoch ? '' : `, of epoch ${data.epoch} (now ${epochs.now})`}`,
     `  ${plain(data.hypothesis, 500)}`,
     `  ${data.parent ? `child of ${data.parent}, ` : ''}${counted(data.children.length, 'child', 'children')}`,
   ]
@@ -30,6 +30,16 @@ function describe(data: ReturnType<typeof showData>): string[] {
   }
   if (data.message) lines.push(`  ${plain(data.message, 500)}`)
   if (data.why) lines.push(`  why: ${plain(data.why, 500)}`)
+  if (data.fix) lines.push(`  fix: ${plain(data.fix, 500)}`)
+  for (const { name, phase, from } of data.binding_gates)
+    if (from !== 'spec') lines.push(`  gate ${plain(name, 80)} (${phase}) binds it, from ${from}`)
+  for (const { task, tag, text } of data.annotations) {
+    const about = [
+      task === null ? [] : `task ${plain(task, 80)}`,
+      tag === null ? [] : `#${plain(tag, 40)}`,
+    ].flat()
+    lines.push(`  remark${about.length === 0 ? '' : ` (${about.join(', ')})`}: ${plain(text, 300)}`)
+  }
   for (const attempt of data.attempts) {
     const { files, added, removed } = attempt.diffstat
     lines.push(
@@ -37,6 +47,10 @@ function describe(data: ReturnType<typeof showData>): string[] {
     )
     for (const gate of attempt.gates)
       lines.push(`    gate ${plain(gate.name, 80)}: ${gate.passed ? 'passed' : 'did not pass'}`)
+    for (const { passed, against, message } of attempt.confirmations)
+      lines.push(
+        `    ${passed ? 'confirmed' : 'not confirmed'} against ${against}${message ? `: ${plain(message, 300)}` : ''}`,
+      )
     for (const sample of attempt.measurements) {
       const what =
         sample.value === null ? `no value: ${plain(sample.fault?.message ?? '', 200)}` : figure(sample.value)

@@ -1,7 +1,8 @@
 /** A run's state as data: what `status`, `tree`, `show` and the report are made of. */
 
+import { gatesWithOrigin } from '../experiment/gates.ts'
 import { recordedSamples } from '../experiment/samples.ts'
-import type { Sample, Status, StopReason } from '../ledger/events.ts'
+import type { Reason, Sample, Status, StopReason } from '../ledger/events.ts'
 import { BASELINE, bestOf, type Experiment, lastJudged, nodeValue, type State } from '../ledger/state.ts'
 import { candidateRef } from '../paths.ts'
 import { isAlive } from '../process.ts'
@@ -26,6 +27,11 @@ export interface StatusData {
   driver: { name: string; pid: number; host: string; since: string } | null
   stop: StopReason | null
   knobs: State['knobs']
+  /** Kept, but an audit's opinion stands against them. */
+  flagged: string[]
+  /** Kept in an earlier epoch and not measured in this one: neither parents nor best. */
+  outdated: number
+  notes: number
 }
 
 export function statusOf(run: OpenRun): StatusData {
@@ -57,7 +63,22 @@ export function statusOf(run: OpenRun): StatusData {
         : null,
     stop: stopReason(state),
     knobs,
+    ...doubts(state),
+    notes: state.notes.length,
   }
+}
+
+const NAMED = 20
+
+function doubts(state: State): Pick<StatusData, 'flagged' | 'outdated'> {
+  const flagged: string[] = []
+  let outdated = 0
+  for (const node of state.experiments.values()) {
+    if (node.status !== 'kept' && node.status !== 'pruned') continue
+    if (node.flagged && flagged.length < NAMED) flagged.push(node.id)
+    if (node.epoch !== state.epoch) outdated++
+  }
+  return { flagged, outdated }
 }
 
 export interface NodeData {
@@ -67,17 +88,22 @@ export interface NodeData {
   reason: string | null
   value: number | null
   hypothesis: string
+  flagged: boolean
+  /** In which its value was measured. */
+  epoch: number
 }
 
-export function nodeData(node: Experiment) {
+export function nodeData(node: Experiment): NodeData & { reason: Reason | null } {
   const judged = lastJudged(node)
   return {
     experiment: node.id,
     parent: node.parent,
     status: node.status,
     reason: judged?.reason ?? null,
-    value: judged?.value ?? null,
+    value: nodeValue(node),
     hypothesis: node.hypothesis,
+    flagged: node.flagged,
+    epoch: node.epoch,
   }
 }
 
@@ -88,8 +114,14 @@ export function showData(run: OpenRun, node: Experiment) {
   return {
     ...nodeData(node),
     failure_class: node.discard_class ?? judged?.failure_class ?? null,
-    flagged: node.flagged,
     why: node.why,
+    /** What `abort` said has to be mended. */
+    fix: judged?.aborted?.fix ?? null,
+    annotations: node.annotations.slice(-NAMED).map(({ at, task, tag, text }) => ({ at, task, tag, text })),
+    annotations_count: node.annotations.length,
+    notes_count: run.ledger.state.notes.filter(({ experiment }) => experiment === node.id).length,
+    /** Every gate that binds it; those of its verdict are in `gates`. */
+    binding_gates: gatesWithOrigin(run, node.id).map(({ name, phase, from }) => ({ name, phase, from })),
     message: judged?.message ?? null,
     round: node.created.round,
     lane: node.created.lane,
@@ -119,6 +151,13 @@ export function showData(run: OpenRun, node: Experiment) {
       started: attempt.claim?.at ?? null,
       finished: attempt.judged?.at ?? null,
       message: attempt.judged?.message ?? null,
+      confirmations: attempt.confirmed.map(({ at, against, passed, value, message: said }) => ({
+        at,
+        against,
+        passed,
+        value,
+        message: said ?? null,
+      })),
       audits: attempt.audited.map(({ outcome, findings }) => ({ outcome, findings })),
       measurements: recordedSamples(run, node.id, attempt.attempt).map(measurement),
     })),

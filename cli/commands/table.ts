@@ -1,8 +1,10 @@
 /** The table of verbs: dispatch, help, checks and suggestions all read it. Only the called verb's module is loaded. */
 import type { Flags, Verb } from './command.ts'
+import { DECIDE } from './verbs/decide.ts'
 import { LOOK } from './verbs/look.ts'
 import { LOOP } from './verbs/loop.ts'
 import { START } from './verbs/start.ts'
+import { TEND } from './verbs/tend.ts'
 import { TRY } from './verbs/try.ts'
 
 /** Understood before and after every verb. */
@@ -18,27 +20,14 @@ export const GLOBAL_FLAGS: Flags = {
 /** Known by name, part of a later release. */
 export const LATER: readonly string[] = [
   'demo',
-  'gc',
-  'confirm',
-  'abort',
-  'restore',
-  'prune',
-  'traces',
-  'gate',
-  'note',
-  'annotate',
   'steer',
-  'discards',
   'context',
   'meta',
   'workflow',
-  'epoch',
-  'config',
-  'env',
   'dashboard',
   'finish',
   'install',
   'uninstall',
 ]
 
-export const VERBS: readonly Verb[] = [...START, ...TRY, ...LOOK, ...LOOP]
+export const VERBS: readonly Verb[] = [...START, ...TRY, ...DECIDE, ...LOOK, ...LOOP, ...TEND]

@@ -19,6 +19,10 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   return ok({
     data: { nodes, truncated: all.length > nodes.length },
     text: () =>
-      tree(all.map(nodeData), bestOf(state)?.id ?? null, { width: context.columns, lines: limit }).map(paint),
+      tree(all.map(nodeData), bestOf(state)?.id ?? null, {
+        width: context.columns,
+        lines: limit,
+        epoch: state.epoch,
+      }).map(paint),
   })
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { buildEnvironment } from '../evaluate/environment.ts'
+import { type EnvironmentOrigins, environmentOrigins } from '../evaluate/environment-origin.ts'
 import type { Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 
@@ -9,6 +10,15 @@ export function benchmarkEnvironment(
   run: Pick<OpenRun, 'spec' | 'env' | 'started'>,
 ): Result<Record<string, string>> {
   return buildEnvironment(run.spec.measure.environment, run.env, (file) =>
+    readFileSync(resolve(run.started.checkout, run.started.prefix, file), 'utf8'),
+  )
+}
+
+/** The same by name and origin, without values. */
+export function environmentSources(
+  run: Pick<OpenRun, 'spec' | 'env' | 'started'>,
+): Result<EnvironmentOrigins> {
+  return environmentOrigins(run.spec.measure.environment, run.env, (file) =>
     readFileSync(resolve(run.started.checkout, run.started.prefix, file), 'utf8'),
   )
 }

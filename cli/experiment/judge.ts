@@ -9,12 +9,13 @@ import { breakTie } from '../evaluate/tie.ts'
 import type { VerdictFacts } from '../evaluate/verdict.ts'
 import { changedFiles } from '../git/slots.ts'
 import type { GatePhase, Sample, SampleFault, Stage } from '../ledger/events.ts'
-import { BASELINE, type Experiment, lastJudged } from '../ledger/state.ts'
+import { BASELINE, type Experiment, lastJudged, nodeValue } from '../ledger/state.ts'
 import { slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { rngOf } from '../search/random.ts'
 import { type Bench, openBench, type Placed, placeCandidate } from './bench.ts'
+import { gatesOn } from './gates.ts'
 import { knownMetrics } from './known.ts'
 import { baselineSample } from './samples.ts'
 import { scopeOfRun } from './scope.ts'
@@ -46,7 +47,7 @@ export function noEvidence(run: OpenRun, node: Experiment): Evidence {
     metric: { name: run.spec.metric.name, direction: run.spec.metric.direction },
     baseline: node.id === BASELINE,
     value: null,
-    parentValue: parent ? (lastJudged(parent)?.value ?? null) : null,
+    parentValue: parent ? nodeValue(parent) : null,
     setup: null,
     build: null,
     gates: [],
@@ -133,8 +134,9 @@ async function preparation({ run, node, record, bench, placed, evidence }: Trial
   return ok(false)
 }
 
-async function gates({ run, record, bench, placed, evidence }: Trial, phase: GatePhase): Promise<boolean> {
-  const due = run.spec.gates.filter((gate) => gate.phase === phase)
+async function gates(trial: Trial, phase: GatePhase): Promise<boolean> {
+  const { run, node, record, bench, placed, evidence } = trial
+  const due = gatesOn(run, node.id).filter((gate) => gate.phase === phase)
   if (due.length === 0) return true
   record.step(phase === 'before' ? 'gates_before' : 'gates_after', 'began')
   for (const gate of due) {
@@ -200,12 +202,13 @@ function comparison({ run, node, evidence, record }: Trial): boolean {
   if (facts.baseline) return true
   const parent = node.parent ? run.ledger.state.experiments.get(node.parent) : undefined
   const judged = parent && lastJudged(parent)
-  if (facts.value === null || !judged || judged.value === null)
-    throw new Error('a comparison needs two values')
+  // A confirmation in a later epoch replaces the value of the verdict.
+  const other = parent ? nodeValue(parent) : null
+  if (facts.value === null || !judged || other === null) throw new Error('a comparison needs two values')
   facts.comparison = compareDeterministic({
     direction: run.spec.metric.direction,
     value: facts.value,
-    other: judged.value,
+    other,
     against: judged.experiment,
     minImprovement: run.spec.metric.min_improvement,
   })

@@ -14,6 +14,7 @@ import { type RunAnswer, runAnswer } from './answer.ts'
 import { checkSeal } from './check.ts'
 import { claimAttempt } from './claim.ts'
 import { collectEvidence, type Evidence, noEvidence } from './judge.ts'
+import { isDueAgain, sealAgain } from './rebaseline.ts'
 import { recordVerdict } from './record.ts'
 import { nodeFor, type Seal, seal, snapshot, storedSeal } from './seal.ts'
 import { Recorder, RecordLost } from './steps.ts'
@@ -51,6 +52,7 @@ async function submitOnce(run: OpenRun, experiment: string, key: string | null):
   if (!node.ok) return node
   const current = lastAttempt(node.value)
   if (node.value.status === 'running' && current) return joinOrTakeOver(run, node.value, current)
+  if (isDueAgain(run.ledger.state, node.value)) return judgeBaselineAgain(run, node.value, key)
   const first = key === null ? undefined : run.ledger.state.keys.get(key)
   const known = first && runAnswer(run.ledger.state, node.value, true)
   if (known && 'experiment' in first && first.experiment === experiment) return ok(known)
@@ -72,6 +74,18 @@ async function submitOnce(run: OpenRun, experiment: string, key: string | null):
   const claim = claimAttempt(run, experiment, candidate.attempt, { key })
   if (!claim.ok) return claim
   return judge(run, node.value, candidate)
+}
+
+/** A new epoch begins with the baseline: what was sealed as such, whatever its worktree holds now. */
+async function judgeBaselineAgain(
+  run: OpenRun,
+  node: Experiment,
+  key: string | null,
+): Promise<Result<RunAnswer>> {
+  const sealed = await sealAgain(run, node)
+  if (!sealed.ok) return sealed
+  const claim = claimAttempt(run, node.id, sealed.value.attempt, { key })
+  return claim.ok ? judge(run, node, sealed.value) : claim
 }
 
 /** A second `run` of the same seal joins the first; the work of a dead one is taken over, with all that it paid for. */
@@ -136,7 +150,12 @@ async function judge(run: OpenRun, node: Experiment, candidate: Seal): Promise<R
     if (!evidence.ok) return evidence
     const verdict = verdictOn(evidence.value)
     record.step('verdict', 'ended', verdict)
-    return recordVerdict(run, node, candidate, evidence.value, verdict, performance.now() - began, null)
+    const wallMs = performance.now() - began
+    const recorded = recordVerdict(run, node, candidate, evidence.value, verdict, wallMs, null)
+    if (recorded.ok || recorded.problem.code !== 'judged') return recorded
+    // Somebody gave this attempt its verdict while it ran (`assay abort`): that one counts, and nothing is tried again.
+    const standing = runAnswer(run.ledger.state, node, true)
+    return standing ? ok(standing) : recorded
   } catch (error) {
     if (error instanceof RecordLost) return fail(error.problem)
     throw error

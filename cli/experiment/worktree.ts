@@ -39,15 +39,15 @@ export async function ensureWorktree(run: OpenRun, experiment: string): Promise<
 }
 
 async function makeWorktree(run: OpenRun, experiment: string, path: string): Promise<Result<string>> {
-  const base = baseOf(run, experiment)
-  const added = await addWorktree(run.site, path, base.commit)
+  const start = startOf(run, experiment)
+  const added = await addWorktree(run.site, path, start.commit)
   if (!added.ok) return added
   const set = await setUp(run, experiment, path)
   if (!set.ok) return set
   const scope = scopeOfRun(run)
   const mutable = (at: string) => scope(at) === 'mutable'
   const droppings = run.spec.worktree.setup
-    ? await recordDroppings({ site: run.site, worktree: path, parent: base, mutable })
+    ? await recordDroppings({ site: run.site, worktree: path, parent: start, mutable })
     : ok(new Map<string, string>())
   if (!droppings.ok) return droppings
   const checkout = await fingerprintCheckout(run.started.checkout, mutable)
@@ -74,6 +74,13 @@ export function readWorktreeFacts(run: OpenRun, experiment: string): WorktreeFac
 export function baseOf(run: OpenRun, experiment: string): { commit: string; tree: string } {
   const parent = run.ledger.state.experiments.get(experiment)?.parent
   return (parent ? keptCommit(run, parent) : null) ?? run.started.base
+}
+
+/** What its worktree holds at first; one that was removed comes back with the last candidate that was sealed. */
+function startOf(run: OpenRun, experiment: string): { commit: string; tree: string } {
+  const node = run.ledger.state.experiments.get(experiment)
+  const sealed = node && lastAttempt(node)?.sealed
+  return sealed ? { commit: sealed.commit, tree: sealed.tree } : baseOf(run, experiment)
 }
 
 /** The candidate of a kept experiment's last verdict. */

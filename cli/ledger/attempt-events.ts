@@ -82,6 +82,8 @@ export interface Judged extends Envelope {
   wall_ms: number
   /** Of `steps.jsonl` as of the verdict. */
   steps: { sha256: string; lines: number }
+  /** Set by `assay abort`: stopped from outside, with what would have to be mended. */
+  aborted?: { fix: string | null }
 }
 
 /** 5: `assay confirm` measured a kept node again. */
@@ -94,6 +96,10 @@ export interface Confirmed extends Envelope {
   /** Measured now, in the epoch of now. */
   value: number | null
   comparison: Comparison
+  /** The epoch in which it was measured; void when another one has opened since. Absent: that of the event. */
+  epoch?: number
+  /** One sentence with the numbers, or what spoke against it. */
+  message?: string
 }
 
 /** 6: someone looked at a judged attempt. Evidence that the CLI checked revokes; an opinion flags. */

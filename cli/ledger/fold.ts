@@ -58,6 +58,8 @@ function apply(state: State, event: Event): Outcome {
       return judged(state, event)
     case 'confirmed':
       return withNode(state, event.experiment, 'confirm', (node) => {
+        if (event.epoch !== undefined && event.epoch !== state.epoch)
+          return refuse('stale_epoch', 'another epoch opened while it was measured', 'confirm it again')
         attemptOf(node, event.attempt)?.confirmed.push(event)
         if (event.passed) {
           node.flagged = false
@@ -95,6 +97,7 @@ function apply(state: State, event: Event): Outcome {
         if (node.status !== 'discarded' && node.status !== 'pruned' && node.status !== 'revoked')
           return accepted
         node.why = null
+        node.discard_class = null
         move(state, node, lastJudged(node)?.status ?? 'open')
         return accepted
       })
@@ -121,7 +124,9 @@ function apply(state: State, event: Event): Outcome {
           )
         }
         node.gates = node.gates.filter(({ name }) => name !== event.name)
-        node.droppedGates.push(event.name)
+        // One from above ends here, also the one that an own gate stood in for.
+        if (addedGates(state, node.id).some(({ name }) => name === event.name))
+          node.droppedGates.push(event.name)
         return accepted
       })
     case 'annotated':

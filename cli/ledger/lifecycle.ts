@@ -1,5 +1,5 @@
 /** The rules of one experiment's life, as the fold applies them: caps, claims, verdicts. Pure. */
-import type { Created, Judged, Sealed, Started, Status } from './events.ts'
+import type { Created, Judged, Noted, Sealed, Started, Status } from './events.ts'
 import { FREE_REASONS } from './events.ts'
 import type { Attempt, Experiment, State } from './state.ts'
 import { attemptsUsed, BASELINE, isSettled, lastAttempt } from './state.ts'
@@ -33,12 +33,15 @@ export function created(state: State, event: Created): Outcome {
     const rule = TRANSITIONS.new[parent.status]
     if ('refused' in rule)
       return refuse('bad_parent', `${event.parent} cannot be a parent: ${rule.refused}`, rule.hint)
-    if (parent.flagged)
+    if (parent.flagged) {
       return refuse(
         'bad_parent',
-        `${event.parent} cannot be a parent: an audit doubts it`,
-        'take another parent: assay frontier',
+        `${event.parent} cannot be a parent: an audit flagged it`,
+        `measure it again: assay confirm ${event.parent}`,
       )
+    }
+    const outdated = otherEpoch(state, parent)
+    if (outdated) return outdated
     parent.children.push(event.experiment)
     generation = parent.generation + 1
   }
@@ -102,9 +105,13 @@ export function started(state: State, event: Started): Outcome {
   const attempt = lastAttempt(node)
   if (attempt?.attempt !== event.attempt)
     return refuse('stale_seal', 'a newer seal exists', `assay run ${node.id}`)
-  // Whoever goes on with an attempt also goes on with its samples.
-  const epoch = attempt.claim?.epoch ?? state.epoch
-  const claim = { id: event.id, owner: event.owner, at: event.at, epoch }
+  const claim = {
+    id: event.id,
+    owner: event.owner,
+    at: event.at,
+    // Whoever takes over goes on with samples of the epoch in which they were taken.
+    epoch: event.takes_over === undefined ? state.epoch : (attempt.claim?.epoch ?? state.epoch),
+  }
   if (event.takes_over !== undefined) {
     if (node.status !== 'running' || attempt.claim?.id !== event.takes_over) {
       return refuse('taken_over', 'another command took it over first', `assay wait --for ${node.id}`)
@@ -116,8 +123,10 @@ export function started(state: State, event: Started): Outcome {
   const rule = TRANSITIONS.run[node.status]
   if ('refused' in rule && !isOutdatedBaseline(state, node))
     return refuse(`is_${node.status}`, `${node.id} cannot be run: ${rule.refused}`, rule.hint)
-  const over = node.id === BASELINE ? null : overCap(state, node)
-  if (over) return over
+  const parent = node.parent === null ? undefined : state.experiments.get(node.parent)
+  const refused =
+    (parent && otherEpoch(state, parent)) ?? (node.id === BASELINE ? null : overCap(state, node))
+  if (refused) return refused
   attempt.claim = claim
   if (node.id !== BASELINE) state.claims++
   move(state, node, 'running')
@@ -174,10 +183,38 @@ export function judged(state: State, event: Judged): Outcome {
   node.value = event.value
   node.epoch = attempt.claim?.epoch ?? state.epoch
   node.judgedSeq = state.seq
+  if (event.aborted?.fix) state.notes.push(fixNote(event, event.aborted.fix))
   move(state, node, event.status)
   count(state, node, attempt, event)
+  const round = state.rounds.at(-1)
+  // A round that was open when the epoch changed has to be judged by the scores of the new one.
+  if (node.id === BASELINE && round && !round.closed && event.status === 'kept')
+    round.bestAtOpen = { experiment: node.id, value: node.value }
   return accepted
 }
+
+/** Scores of different epochs are never compared, so nothing is built on a node that has none of this epoch. */
+function otherEpoch(state: State, parent: Experiment): Outcome | null {
+  if (parent.epoch === state.epoch || parent.status !== 'kept') return null
+  return refuse(
+    'other_epoch',
+    `${parent.id} was measured in epoch ${parent.epoch}, and this is epoch ${state.epoch}`,
+    parent.id === BASELINE
+      ? `measure it again first: assay run ${parent.id}`
+      : `measure it again first: assay confirm ${parent.id}`,
+  )
+}
+
+/** What `abort` says has to be mended reaches the next rounds as a note. */
+const fixNote = ({ v, id, at, experiment, message }: Judged, fix: string): Noted => ({
+  v,
+  id,
+  at,
+  type: 'noted',
+  kind: 'infrastructure',
+  experiment,
+  text: `${experiment} was stopped: ${message}. Fix: ${fix}`,
+})
 
 function count(state: State, node: Experiment, attempt: Attempt, event: Judged): void {
   if (event.status === 'failed') {
@@ -196,7 +233,8 @@ function count(state: State, node: Experiment, attempt: Attempt, event: Judged):
   }
   const settled = event.status === 'kept' || (event.status === 'rejected' && event.reason !== 'inconclusive')
   const free = FREE_REASONS.some((reason) => reason === event.reason)
-  if (settled && !free && node.epoch === state.epoch && !state.trees.has(attempt.sealed.tree)) {
+  const current = node.epoch === state.epoch
+  if (settled && !free && current && !state.trees.has(attempt.sealed.tree)) {
     state.trees.set(attempt.sealed.tree, { experiment: node.id, attempt: attempt.attempt })
   }
   if (state.driver === null && attempt.claim) state.activeMs += event.wall_ms

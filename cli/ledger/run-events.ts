@@ -16,6 +16,8 @@ export interface RunStarted extends Envelope {
   prefix: string
   metric: { name: string; direction: Direction; target: number | null }
   seed: number
+  /** The user's file, relative to `checkout`; absent: `assay.yaml` in `prefix`. */
+  spec_file?: string
   /** Live knobs as of the start; `configured` changes them one by one. */
   knobs: Knobs
   warnings: string[]

@@ -106,6 +106,7 @@ export interface State {
   keys: Map<string, Event>
   rounds: Round[]
   ideas: Idea[]
+  /** What was noted, and the fixes that `abort` named. */
   notes: Noted[]
   driver: DriverState | null
   activeMs: number
@@ -232,11 +233,14 @@ export function orderKey(node: Experiment): string {
     .join('.')
 }
 
-/** Rejected or failed, with attempts left. */
+/** Rejected or failed, with attempts left. What somebody stopped from outside is not taken up again by itself. */
 export function repairable(state: State): Experiment[] {
   const limit = state.knobs?.max_attempts ?? 0
   return [...state.experiments.values()].filter(
-    (node) => (node.status === 'rejected' || node.status === 'failed') && attemptsUsed(node) < limit,
+    (node) =>
+      (node.status === 'rejected' || node.status === 'failed') &&
+      attemptsUsed(node) < limit &&
+      lastJudged(node)?.aborted === undefined,
   )
 }
 

@@ -11,9 +11,14 @@ export interface TreeNode {
   reason: Reason | null
   value: number | null
   hypothesis: string
+  /** An audit's opinion stands against it. */
+  flagged?: boolean
+  epoch?: number
 }
 
 export interface TreeSize {
+  /** The epoch of now: others are told. */
+  epoch?: number
   width: number
   /** At most so many lines; the last one then tells how many experiments are missing. */
   lines: number
@@ -59,7 +64,7 @@ export function tree(nodes: readonly TreeNode[], best: string | null, size: Tree
     const place = stack.pop()
     if (place === undefined) break
     const { node, depth, trunk, mark } = place
-    lines.push(lineOf(node, best, { depth, lead: trunk + mark }, glyphs))
+    lines.push(lineOf(node, best, { depth, lead: trunk + mark, epoch: size.epoch }, glyphs))
     const deeper =
       depth === 0 || depth >= INDENT ? trunk : trunk + (mark === glyphs.last ? '   ' : glyphs.trunk)
     push(children.get(node.experiment) ?? [], depth + 1, deeper)
@@ -72,7 +77,7 @@ export function tree(nodes: readonly TreeNode[], best: string | null, size: Tree
 function lineOf(
   node: TreeNode,
   best: string | null,
-  { depth, lead }: { depth: number; lead: string },
+  { depth, lead, epoch }: { depth: number; lead: string; epoch: number | undefined },
   glyphs: Glyphs,
 ): Cell[] {
   const isBest = node.experiment === best
@@ -88,6 +93,10 @@ function lineOf(
     cell(`  ${figure(node.value)}`, isBest ? 'best' : 'plain'),
     cell(`  ${verdict}`, node.status),
     ...(isBest ? [cell('  best', 'best')] : []),
+    ...(node.flagged ? [cell('  flagged', 'revoked')] : []),
+    ...(epoch !== undefined && node.epoch !== undefined && node.epoch !== epoch
+      ? [cell(`  epoch ${node.epoch}`, 'dim')]
+      : []),
     cell(`  ${plain(node.hypothesis, 240)}`, 'dim'),
   ]
 }

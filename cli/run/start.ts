@@ -1,6 +1,6 @@
 /** Opens a run: its folder, its frozen spec, its first events. Measuring the baseline is not its business. */
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { pinRef } from '../git/pin.ts'
 import type { RunStarted } from '../ledger/events.ts'
 import { Ledger } from '../ledger/ledger.ts'
@@ -11,6 +11,7 @@ import {
   type RunPaths,
   runId,
   runPaths,
+  runSpecCopy,
   type Site,
   trashFolder,
 } from '../paths.ts'
@@ -37,7 +38,7 @@ export interface StartRequest {
 export function startRun(world: Surroundings, request: StartRequest): Result<OpenRun> {
   const paths = claimRun(request.site)
   writeFileSync(paths.spec, JSON.stringify(request.spec))
-  copyFileSync(request.specFile, join(paths.folder, 'assay.yaml'))
+  copyFileSync(request.specFile, runSpecCopy(paths))
   const ledger = Ledger.open(paths.ledger)
   if (!ledger.ok) return ledger
   for (const draft of firstEvents(paths.run, request)) {
@@ -97,7 +98,7 @@ function claimRun(site: Site): RunPaths {
   }
 }
 
-function firstEvents(run: string, { spec, base, checkout, prefix, warnings }: StartRequest) {
+function firstEvents(run: string, { spec, specFile, base, checkout, prefix, warnings }: StartRequest) {
   const started: Omit<RunStarted, 'v' | 'id' | 'at'> = {
     type: 'run_started',
     run,
@@ -107,6 +108,7 @@ function firstEvents(run: string, { spec, base, checkout, prefix, warnings }: St
     base,
     checkout,
     prefix,
+    spec_file: relative(checkout, specFile),
     metric: { name: spec.metric.name, direction: spec.metric.direction, target: spec.metric.target },
     seed: spec.search.seed,
     knobs: knobsOf(spec),

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
-import { dataOf, problemOf } from '../rig/assay.ts'
+import { assay, dataOf, problemOf } from '../rig/assay.ts'
 import { makeProject, ms, type Project, type RunData } from './project.ts'
 
 let project: Project
@@ -181,9 +181,12 @@ test('report disagrees with status and path', async () => {
 })
 
 test('text for people is not the verdict, or a rejected candidate is an error', async () => {
-  const ran = await project.cli(['run', 'exp_0003'])
-  expect(ran.code).toBe(0)
-  expect(dataOf(ran)).toMatchObject({ status: 'rejected', repeated: true })
+  const ran = await assay(['run', 'exp_0003'], { cwd: project.repo.dir })
+  expect([ran.code, ran.stderr]).toEqual([0, ''])
+  expect(ran.stdout).toContain('exp_0003 rejected (not_better)  120')
+  const unknown = await assay(['show', 'exp_0099'], { cwd: project.repo.dir })
+  expect([unknown.code, unknown.stdout]).toEqual([2, ''])
+  expect(unknown.stderr).toBe('assay: run_0001 has no experiment exp_0099\n  → assay tree lists them\n')
 })
 
 test('an audit with an opinion revokes, or the flag hides nothing', async () => {

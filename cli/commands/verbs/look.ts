@@ -2,7 +2,13 @@
 import type { Flag, Positional, Verb } from '../command.ts'
 
 const ID: Positional = { name: 'ID', required: true }
-const LIMIT: Flag = { type: 'integer', value: 'N', min: 1, max: 100_000, summary: 'at most so many entries' }
+const LIMIT = {
+  type: 'integer',
+  value: 'N',
+  min: 1,
+  max: 100_000,
+  summary: 'at most so many entries',
+} satisfies Flag
 
 export const LOOK: readonly Verb[] = [
   {
@@ -63,6 +69,27 @@ export const LOOK: readonly Verb[] = [
     flags: {},
     example: 'assay path exp_0007',
     load: () => import('../path.ts'),
+  },
+  {
+    name: 'traces',
+    group: 'look',
+    summary: 'what the benchmark wrote of the tasks of an experiment, or of one',
+    positionals: [ID, { name: 'TASK', required: false }],
+    flags: { limit: { ...LIMIT, max: 500 } },
+    example: 'assay traces exp_0007 case-12',
+    load: () => import('../traces.ts'),
+  },
+  {
+    name: 'discards',
+    group: 'look',
+    summary: 'what was rejected or discarded, and why',
+    positionals: [],
+    flags: {
+      like: { type: 'string', value: 'TEXT', summary: 'the ideas most similar to this one first' },
+      limit: LIMIT,
+    },
+    example: 'assay discards --like "Cache the parsed header"',
+    load: () => import('../discards.ts'),
   },
   {
     name: 'report',

@@ -59,6 +59,7 @@ export const TRY: readonly Verb[] = [
     positionals: [ID],
     flags: {
       detach: { type: 'boolean', summary: 'answer at once; then: assay wait --for ID' },
+      check: { type: 'boolean', summary: 'only try the wiring: one sample, no attempt, no charge' },
     },
     example: 'assay run exp_0007',
     load: () => import('../run.ts'),

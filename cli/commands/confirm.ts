@@ -1,0 +1,21 @@
+import { confirm } from '../experiment/confirm.ts'
+import { plain } from '../report/text.ts'
+import { ok, type Result } from '../result.ts'
+import type { Answer, Context, Parsed } from './command.ts'
+import { idOf, theRun } from './verb.ts'
+
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  const done = await confirm(opened.value, idOf(args), { against: args.text('against'), key: args.key })
+  if (!done.ok) return done
+  const { experiment, passed, status, message, epoch } = done.value
+  return ok({
+    data: done.value,
+    text: () => [
+      `${experiment} ${passed ? `is confirmed in epoch ${epoch}` : `is ${status}`}`,
+      `  ${plain(message, 500)}`,
+      ...(passed ? [] : [`  A person may bring it back: assay restore ${experiment}`]),
+    ],
+  })
+}

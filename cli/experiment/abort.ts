@@ -1,0 +1,122 @@
+/** `abort`: the judging of an experiment is stopped from outside. Its verdict is written first, so that it is the one. */
+import type { FailureClass, Status } from '../ledger/events.ts'
+import { refusal } from '../ledger/ledger.ts'
+import { type Attempt, type Experiment, lastAttempt, lastJudged } from '../ledger/state.ts'
+import { stepsDigest } from '../ledger/steps.ts'
+import { TRANSITIONS } from '../ledger/transitions.ts'
+import { attemptFolder, stepsFile } from '../paths.ts'
+import { type EndedBy, endProcess } from '../process.ts'
+import { ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import { nodeFor } from './seal.ts'
+
+export interface AbortAnswer {
+  experiment: string
+  status: Status
+  /** False when it was not running, or got its verdict first. */
+  aborted: boolean
+  attempt: number | null
+  failure_class: FailureClass | null
+  /** What became of the process that was judging it; null when nothing was done. */
+  process: EndedBy | null
+  fix: string | null
+  message: string
+  repeated?: true
+}
+
+export interface AbortRequest {
+  ifRunning: boolean
+  failureClass: FailureClass
+  why: string
+  fix: string | null
+  key: string | null
+}
+
+/** A worker ends its sample's group and what left it within 0.7 s of being asked. */
+const GRACE_MS = 5000
+
+export async function abort(
+  run: OpenRun,
+  experiment: string,
+  request: AbortRequest,
+): Promise<Result<AbortAnswer>> {
+  const found = nodeFor(run, experiment)
+  if (!found.ok) return found
+  const node = found.value
+  const earlier = request.key === null ? undefined : run.ledger.state.keys.get(request.key)
+  if (earlier?.type === 'judged' && earlier.experiment === experiment)
+    return ok({ ...standing(node, true, null), repeated: true })
+  const attempt = lastAttempt(node)
+  if (node.status !== 'running' || !attempt?.claim) {
+    if (request.ifRunning) return ok(standing(node, false, null))
+    const rule = TRANSITIONS.abort[node.status]
+    const refused = 'refused' in rule ? rule.refused : 'it is not claimed'
+    return refusal({
+      code: `is_${node.status}`,
+      message: `cannot abort ${experiment}: ${refused}`,
+      hint: `its status: assay show ${experiment}; --if-running takes this for an answer`,
+    })
+  }
+  const { owner } = attempt.claim
+  const recorded = record(run, node, attempt, request)
+  if (!recorded.ok) {
+    // It was judged while we asked: that verdict stands.
+    if (recorded.problem.code === 'judged') return ok(standing(node, false, null))
+    return recorded
+  }
+  return ok(standing(node, true, await endProcess(owner, GRACE_MS)))
+}
+
+function record(
+  run: OpenRun,
+  node: Experiment,
+  { attempt, claim }: Attempt,
+  { failureClass, why, fix, key }: AbortRequest,
+): Result<unknown> {
+  const steps = stepsDigest(stepsFile(attemptFolder(run.paths, node.id, attempt)))
+  if (!steps.ok) return steps
+  const now = run.clock()
+  return run.ledger.record<'judged'>(
+    {
+      type: 'judged',
+      experiment: node.id,
+      attempt,
+      status: 'failed',
+      reason: 'aborted',
+      failure_class: failureClass,
+      value: null,
+      parent_value: null,
+      improvement: null,
+      improvement_abs: null,
+      interval: null,
+      samples: 0,
+      against: null,
+      confirmed: false,
+      gates: [],
+      metrics: {},
+      tasks: null,
+      message: why.slice(0, 500),
+      // Whoever stops three in a row has reasons of their own: that is no row of identical failures.
+      signature: null,
+      wall_ms: Math.max(0, now.getTime() - Date.parse(claim?.at ?? now.toISOString())),
+      steps: steps.value,
+      aborted: { fix: fix === null ? null : fix.slice(0, 1000) },
+    },
+    now,
+    key,
+  )
+}
+
+function standing(node: Experiment, aborted: boolean, process: EndedBy | null): AbortAnswer {
+  const judged = lastJudged(node)
+  return {
+    experiment: node.id,
+    status: node.status,
+    aborted,
+    attempt: judged?.attempt ?? null,
+    failure_class: judged?.failure_class ?? null,
+    process,
+    fix: judged?.aborted?.fix ?? null,
+    message: aborted ? (judged?.message ?? '') : `it is ${node.status}${judged ? `: ${judged.message}` : ''}`,
+  }
+}

@@ -1,0 +1,119 @@
+/** `run --check`: is everything wired up? Setup, build, gates and one sample in a slot; no attempt, no charge, no event. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { incomparable } from '../evaluate/comparable.ts'
+import { checkConstraints } from '../evaluate/constraints.ts'
+import { tailOf } from '../evaluate/tail.ts'
+import type { GatePhase, Sample } from '../ledger/events.ts'
+import { BASELINE, type Experiment } from '../ledger/state.ts'
+import { checksFolder } from '../paths.ts'
+import { ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import { gatesOn } from './gates.ts'
+import { candidateNow, inSlot, type Looked, type Numbered, numberedFolder, type Probe } from './probe.ts'
+import { baselineSample } from './samples.ts'
+
+export interface CheckAnswer {
+  experiment: string
+  /** Its record: `exp/0007/checks/<check>/`. */
+  check: number
+  passed: boolean
+  /** What does not work, in the order in which it was found; empty when it passed. */
+  problems: string[]
+  /** The tree that was looked at; `sealed` when its worktree may not change any more. */
+  looked_at: 'worktree' | 'sealed'
+  tree: string
+  gates: { name: string; phase: GatePhase; passed: boolean; output: string }[]
+  /** What was read of the benchmark's answer; null when nothing was. */
+  value: number | null
+  metrics: Record<string, number | boolean>
+  units: Record<string, string>
+  tasks: Record<string, number> | null
+  wall_ms: number | null
+  exit: number | null
+  /** The end of what the benchmark, or else the step that failed, printed. */
+  output: string
+}
+
+const TAIL = 2000
+const TASKS = 200
+
+export async function checkWiring(run: OpenRun, node: Experiment): Promise<Result<CheckAnswer>> {
+  const looked = await candidateNow(run, node)
+  if (!looked.ok) return looked
+  const at = numberedFolder(checksFolder(run.paths, node.id))
+  const answer = await inSlot(run, at, async (put) => {
+    const probe = await put(looked.value, 'b', node.id)
+    return probe.ok ? ok(await ask(run, node, looked.value, at, probe.value)) : probe
+  })
+  if (answer.ok) writeFileSync(join(at.folder, 'check.json'), `${JSON.stringify(answer.value)}\n`)
+  return answer
+}
+
+async function ask(
+  run: OpenRun,
+  node: Experiment,
+  looked: Looked,
+  { number, folder }: Numbered,
+  probe: Probe,
+): Promise<CheckAnswer> {
+  const answer: CheckAnswer = {
+    experiment: node.id,
+    check: number,
+    passed: false,
+    problems: looked.secrets.map(({ path, reason }) => `${path} looks like a secret (${reason})`),
+    looked_at: looked.fromWorktree ? 'worktree' : 'sealed',
+    tree: looked.tree,
+    gates: [],
+    value: null,
+    metrics: {},
+    units: {},
+    tasks: null,
+    wall_ms: null,
+    exit: null,
+    output: '',
+  }
+  if (probe.unprepared) {
+    const { step, fault } = probe.unprepared
+    answer.problems.push(`worktree.${step} failed: ${fault.message}`)
+    answer.output = tailOf(join(folder, `${step}.out`), TAIL)
+    return answer
+  }
+  const rules = gatesOn(run, node.id)
+  const sample = await probe.sample({ stage: 'check', side: 'candidate', pair: 0 })
+  const gates = await probe.gates(rules)
+  readSample(run, node, answer, sample, folder)
+  answer.gates = gates.map(({ name, phase, passed, output }) => ({
+    name,
+    phase,
+    passed,
+    output: passed ? '' : output.slice(-TAIL),
+  }))
+  for (const gate of gates) {
+    if (gate.passed) continue
+    const how = gate.timed_out ? 'ran into its time limit' : `exit ${gate.exit ?? gate.signal ?? 'unknown'}`
+    answer.problems.push(`gate ${gate.name} did not pass: ${gate.fault?.message ?? how}`)
+  }
+  answer.passed = answer.problems.length === 0
+  return answer
+}
+
+function readSample(run: OpenRun, node: Experiment, answer: CheckAnswer, sample: Sample, folder: string) {
+  const tasks = sample.tasks && Object.entries(sample.tasks).slice(0, TASKS)
+  Object.assign(answer, {
+    value: sample.value,
+    metrics: sample.metrics,
+    units: sample.units,
+    tasks: tasks && Object.fromEntries(tasks.map(([task, { score }]) => [task, score])),
+    wall_ms: Math.round(sample.wall_ms),
+    exit: sample.exit,
+    output: tailOf(join(folder, sample.stderr), TAIL) || tailOf(join(folder, sample.stdout), TAIL),
+  })
+  if (sample.fault) {
+    answer.problems.push(`no value: ${sample.fault.message}`)
+    return
+  }
+  const different = incomparable(node.id === BASELINE ? null : baselineSample(run), sample)
+  if (different !== null) answer.problems.push(different)
+  for (const { message } of checkConstraints(run.spec.constraints, [sample])) answer.problems.push(message)
+}

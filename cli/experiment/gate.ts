@@ -1,0 +1,166 @@
+/** `gate add | remove | check`: gates that are added while a run lives, inherited down the tree. */
+import type { GateResult, GateRule, SampleFault } from '../ledger/events.ts'
+import { BASELINE, type Experiment } from '../ledger/state.ts'
+import { gateChecksFolder } from '../paths.ts'
+import { fail, ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import { gatesOn } from './gates.ts'
+import { candidateNow, inSlot, numberedFolder, unpreparedProblem } from './probe.ts'
+import { nodeFor } from './seal.ts'
+
+export interface GateAnswer {
+  experiment: string
+  gate: string
+  /** The experiment on whose candidate it was seen to pass. */
+  passed_on: string
+  repeated?: true
+}
+
+export interface GateCheckAnswer {
+  experiment: string
+  passed: boolean
+  gates: (Pick<GateResult, 'name' | 'phase' | 'passed' | 'exit' | 'timed_out' | 'wall_ms'> & {
+    output: string
+  })[]
+}
+
+const TAIL = 2000
+
+/** A gate that what already stands does not pass would reject everything: it must pass on the parent first. */
+export async function addGate(
+  run: OpenRun,
+  experiment: string,
+  { gate, why, key }: { gate: GateRule; why: string; key: string | null },
+): Promise<Result<GateAnswer>> {
+  const node = nodeFor(run, experiment)
+  if (!node.ok) return node
+  const parent = node.value.parent ?? BASELINE
+  const earlier = key === null ? undefined : run.ledger.state.keys.get(key)
+  if (earlier === undefined) {
+    const fits = await mayBeAdded(run, node.value, parent, gate)
+    if (!fits.ok) return fits
+  }
+  const recorded = run.ledger.record<'gate_added'>(
+    { type: 'gate_added', experiment, gate, why: why.slice(0, 1000) },
+    run.clock(),
+    key,
+  )
+  if (!recorded.ok) return recorded
+  const { event, repeated } = recorded.value
+  return ok({
+    experiment: event.experiment,
+    gate: event.gate.name,
+    passed_on: parent,
+    ...(repeated ? { repeated: true as const } : {}),
+  })
+}
+
+async function mayBeAdded(
+  run: OpenRun,
+  node: Experiment,
+  parent: string,
+  gate: GateRule,
+): Promise<Result<void>> {
+  if (node.status === 'running') {
+    return fail({
+      kind: 'refused',
+      code: 'is_running',
+      message: `cannot add a gate to ${node.id}: it is being judged`,
+      hint: `wait for it: assay wait --for ${node.id}`,
+    })
+  }
+  if (gatesOn(run, node.id).some(({ name }) => name === gate.name)) {
+    return fail({
+      kind: 'refused',
+      code: 'gate_exists',
+      message: `a gate ${gate.name} binds ${node.id} already`,
+      hint: `assay gate list ${node.id}`,
+    })
+  }
+  const subject = nodeFor(run, parent)
+  if (!subject.ok) return subject
+  const tried = await tryGates(run, subject.value, [gate], node.id)
+  if (!tried.ok) return tried
+  const [result] = tried.value
+  if (result?.passed) return ok(undefined)
+  return fail({
+    kind: 'refused',
+    code: 'gate_fails',
+    message: `gate ${gate.name} does not pass on ${parent}: ${howItEnded(result)}`,
+    hint: 'a gate must hold before it can bind; mend its command, or add it below the change that makes it pass',
+    at: `${[gate.command].flat().join(' ')}\n${result?.output.slice(-TAIL).trim() ?? ''}`.trim(),
+    data: result && { exit: result.exit, signal: result.signal, timed_out: result.timed_out },
+  })
+}
+
+export function removeGate(
+  run: OpenRun,
+  experiment: string,
+  { name, why, key }: { name: string; why: string; key: string | null },
+): Result<{ experiment: string; gate: string; repeated?: true }> {
+  const node = nodeFor(run, experiment)
+  if (!node.ok) return node
+  if (run.spec.gates.some((gate) => gate.name === name)) {
+    return fail({
+      kind: 'refused',
+      code: 'gate_of_spec',
+      message: `gate ${name} is part of the spec, which is frozen for this run`,
+      hint: 'take it out of assay.yaml and start another run: assay init --new',
+    })
+  }
+  const recorded = run.ledger.record<'gate_removed'>(
+    { type: 'gate_removed', experiment, name, why: why.slice(0, 1000) },
+    run.clock(),
+    key,
+  )
+  if (!recorded.ok) return recorded
+  const { event, repeated } = recorded.value
+  return ok({
+    experiment: event.experiment,
+    gate: event.name,
+    ...(repeated ? { repeated: true as const } : {}),
+  })
+}
+
+/** Every gate that binds the experiment, on what stands for it now. */
+export async function checkGates(run: OpenRun, experiment: string): Promise<Result<GateCheckAnswer>> {
+  const node = nodeFor(run, experiment)
+  if (!node.ok) return node
+  const tried = await tryGates(run, node.value, gatesOn(run, experiment), experiment)
+  if (!tried.ok) return tried
+  return ok({
+    experiment,
+    passed: tried.value.every(({ passed }) => passed),
+    gates: tried.value.map(({ name, phase, passed, exit, timed_out, wall_ms, output }) => ({
+      name,
+      phase,
+      passed,
+      exit,
+      timed_out,
+      wall_ms: Math.round(wall_ms),
+      output: passed ? '' : output.slice(-TAIL),
+    })),
+  })
+}
+
+type Tried = GateResult & { fault: SampleFault | null }
+
+async function tryGates(
+  run: OpenRun,
+  subject: Experiment,
+  gates: readonly GateRule[],
+  recordedAt: string,
+): Promise<Result<Tried[]>> {
+  const looked = await candidateNow(run, subject)
+  if (!looked.ok) return looked
+  const at = numberedFolder(gateChecksFolder(run.paths, recordedAt))
+  return inSlot(run, at, async (put) => {
+    const probe = await put(looked.value, 'b', subject.id)
+    if (!probe.ok) return probe
+    if (probe.value.unprepared) return unpreparedProblem(subject.id, probe.value.unprepared)
+    return ok(await probe.value.gates(gates))
+  })
+}
+
+const howItEnded = (result: Tried | undefined): string =>
+  result?.timed_out ? 'it ran into its time limit' : `exit ${result?.exit ?? result?.signal ?? 'unknown'}`

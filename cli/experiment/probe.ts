@@ -1,0 +1,164 @@
+/** A look at one candidate in a slot that is no attempt: its gates and samples, kept in a numbered folder of their own. */
+import { mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { runGate } from '../evaluate/gates.ts'
+import { takeSample } from '../evaluate/measure.ts'
+import { pinCommit } from '../git/seal.ts'
+import type { GateResult, GateRule, Sample, SampleFault, Side, Stage } from '../ledger/events.ts'
+import { type Experiment, lastAttempt } from '../ledger/state.ts'
+import { checkRef } from '../paths.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import { rngOf } from '../search/random.ts'
+import { type Bench, openBench, type Place, placeCandidate } from './bench.ts'
+import { knownMetrics } from './known.ts'
+import { snapshot } from './seal.ts'
+import { baseOf, keptCommit } from './worktree.ts'
+
+export interface Pinned {
+  commit: string
+  tree: string
+}
+
+/** A folder of its own for each look: whoever makes it has the number. */
+export interface Numbered {
+  number: number
+  folder: string
+}
+
+export function numberedFolder(parent: string): Numbered {
+  mkdirSync(parent, { recursive: true })
+  const taken = readdirSync(parent).flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []))
+  for (let number = Math.max(0, ...taken) + 1; ; number++) {
+    const folder = join(parent, String(number))
+    try {
+      mkdirSync(folder)
+      mkdirSync(join(folder, 'samples'))
+      return { number, folder }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+  }
+}
+
+export interface Looked extends Pinned {
+  /** The worktree was looked at, not what was sealed. */
+  fromWorktree: boolean
+  /** Secret-looking files that are not part of it. */
+  secrets: { path: string; reason: string }[]
+}
+
+/** What stands for the experiment now: what its worktree holds while that may still change, else what was judged. */
+export async function candidateNow(run: OpenRun, node: Experiment): Promise<Result<Looked>> {
+  const editable = node.status === 'open' || node.status === 'rejected' || node.status === 'failed'
+  if (!editable) {
+    const sealed = keptCommit(run, node.id) ?? lastAttempt(node)?.sealed ?? baseOf(run, node.id)
+    return ok({ commit: sealed.commit, tree: sealed.tree, fromWorktree: false, secrets: [] })
+  }
+  const taken = await snapshot(run, node)
+  if (!taken.ok) return taken
+  const commit = await pinCommit(run.site, {
+    tree: taken.value.tree,
+    parents: [baseOf(run, node.id).commit],
+    message: `${node.id}: a look`,
+    ref: checkRef(run.run, node.id, run.random(8)),
+    at: run.clock(),
+  })
+  if (!commit.ok) return commit
+  const { tree, secrets } = taken.value
+  return ok({ commit: commit.value, tree, fromWorktree: true, secrets })
+}
+
+export interface Probe {
+  /** Why it cannot be asked anything: setup or build failed. */
+  unprepared: { step: 'setup' | 'build'; fault: SampleFault } | null
+  /** Runs gates in order, all of them, and answers how each ended. */
+  gates(rules: readonly GateRule[]): Promise<(GateResult & { fault: SampleFault | null })[]>
+  sample(at: { stage: Stage; side: Side; pair: number }): Promise<Sample>
+}
+
+/** Waits for a slot, brings `candidate` there, lets `look` ask, and gives the slot back. */
+export async function inSlot<T>(
+  run: OpenRun,
+  at: Numbered,
+  look: (
+    put: (candidate: Pinned, place: Place, experiment: string) => Promise<Result<Probe>>,
+  ) => Promise<Result<T>>,
+): Promise<Result<T>> {
+  let bench: Result<Bench>
+  try {
+    bench = await openBench(run)
+  } catch (error) {
+    if (!run.signal.aborted) throw error
+    return fail(interrupted)
+  }
+  if (!bench.ok) return bench
+  try {
+    const answer = await look((candidate, place, name) =>
+      probeOf(run, bench.value, at, { candidate, place, name }),
+    )
+    return run.signal.aborted ? fail(interrupted) : answer
+  } finally {
+    bench.value.release()
+  }
+}
+
+async function probeOf(
+  run: OpenRun,
+  bench: Bench,
+  { number, folder }: Numbered,
+  { candidate, place, name: experiment }: { candidate: Pinned; place: Place; name: string },
+): Promise<Result<Probe>> {
+  const known = await knownMetrics(run, candidate.tree)
+  if (!known.ok) return known
+  const placed = await placeCandidate(run, bench, place, candidate, { outputs: folder })
+  if (!placed.ok) return placed
+  const { setup, build } = placed.value
+  return ok({
+    bench,
+    unprepared: setup ? { step: 'setup', fault: setup } : build ? { step: 'build', fault: build } : null,
+    gates: async (rules) => {
+      const done: (GateResult & { fault: SampleFault | null })[] = []
+      for (const gate of rules) {
+        const { environment } = bench
+        const { signal } = run
+        done.push(await runGate({ gate, checkout: placed.value.folder, environment, folder, signal }))
+      }
+      return done
+    },
+    sample: ({ stage, side, pair }) =>
+      takeSample({
+        config: run.spec.measure,
+        metric: run.spec.metric,
+        aggregate: run.spec.tasks.aggregate,
+        checkout: placed.value.folder,
+        folder,
+        stage,
+        side,
+        pair,
+        seed: Math.floor(rngOf(run.started.seed, experiment, number, stage, pair)() * 2 ** 31),
+        slot: bench.slot,
+        experiment,
+        environment: bench.environment,
+        known: known.value,
+        signal: run.signal,
+      }),
+  })
+}
+
+const interrupted: Problem = {
+  kind: 'interrupted',
+  code: 'interrupted',
+  message: 'interrupted; nothing was recorded',
+  hint: 'repeat the same command',
+}
+
+/** Setup or build failed in the slot: nothing can be said of the candidate by this look. */
+export function unpreparedProblem(experiment: string, { step, fault }: NonNullable<Probe['unprepared']>) {
+  return fail({
+    kind: 'failed',
+    code: `${step}_failed`,
+    message: `worktree.${step} failed for ${experiment}: ${fault.message}`,
+    hint: `mend it, then repeat the command; it runs in a slot, not in the edit worktree`,
+  })
+}

@@ -1,0 +1,76 @@
+/** `prune` and `restore`: decisions about an experiment that need no measurement. */
+
+import type { Status } from '../ledger/events.ts'
+import { BASELINE } from '../ledger/state.ts'
+import { fail, ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import { nodeFor } from './seal.ts'
+
+export interface SettleAnswer {
+  experiment: string
+  status: Status
+  /** Whether an audit's opinion still stands against it. */
+  flagged: boolean
+  /** False when there was nothing to do. */
+  changed: boolean
+  repeated?: true
+}
+
+const REASON = 1000
+
+/** No more children from here; its score still counts. */
+export function prune(
+  run: OpenRun,
+  experiment: string,
+  { why, key }: { why: string; key: string | null },
+): Result<SettleAnswer> {
+  const node = nodeFor(run, experiment)
+  if (!node.ok) return node
+  if (experiment === BASELINE) return fail(neverBaseline('pruned'))
+  if (node.value.status === 'pruned') return ok(answer(run, experiment, false, key !== null))
+  const recorded = run.ledger.record<'pruned'>(
+    { type: 'pruned', experiment, why: why.slice(0, REASON) },
+    run.clock(),
+    key,
+  )
+  return recorded.ok
+    ? ok(answer(run, recorded.value.event.experiment, true, recorded.value.repeated))
+    : recorded
+}
+
+/** Undoes a discard, a prune or a revocation, and lifts a flag. Nothing to undo is no failure. */
+export function restore(
+  run: OpenRun,
+  experiment: string,
+  { why, key }: { why: string; key: string | null },
+): Result<SettleAnswer> {
+  const node = nodeFor(run, experiment)
+  if (!node.ok) return node
+  const { status, flagged } = node.value
+  const gone = status === 'discarded' || status === 'pruned' || status === 'revoked'
+  const earlier = key !== null && run.ledger.state.keys.has(key)
+  if (!gone && !flagged && !earlier) return ok(answer(run, experiment, false, false))
+  const recorded = run.ledger.record<'restored'>(
+    { type: 'restored', experiment, why: why.slice(0, REASON) },
+    run.clock(),
+    key,
+  )
+  return recorded.ok
+    ? ok(answer(run, recorded.value.event.experiment, true, recorded.value.repeated))
+    : recorded
+}
+
+function answer(run: OpenRun, experiment: string, changed: boolean, repeated: boolean): SettleAnswer {
+  const node = run.ledger.state.experiments.get(experiment)
+  if (!node) throw new Error(`${experiment} was changed and is not there`)
+  const { status, flagged } = node
+  return { experiment, status, flagged, changed, ...(repeated ? { repeated: true as const } : {}) }
+}
+
+export const neverBaseline = (what: string) =>
+  ({
+    kind: 'refused',
+    code: 'is_baseline',
+    message: `the baseline cannot be ${what}: everything is compared with it`,
+    hint: 'to measure it again: assay epoch open --reason TEXT; to begin anew: assay init --new',
+  }) as const

@@ -1,0 +1,48 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { identify, isAlive, type ProcessIdentity } from './identity.ts'
+import { family } from './proc.ts'
+
+/** `elsewhere`: it is of another host, and nothing was done. `alive`: it could not be ended (another user's). */
+export type EndedBy = 'gone' | 'asked' | 'killed' | 'elsewhere' | 'alive'
+
+const LOOK_MS = 20
+/** A killed process that still stands after this long is not ours to kill. */
+const BURIAL_MS = 2000
+
+/**
+ * Ends a process that is proved to be this one (pid and start time) and what it started: SIGTERM, so that it can tidy
+ * up; after `graceMs` SIGKILL for it and for whatever of its descendants is left. Never signals a pid that was reused.
+ */
+export async function endProcess(identity: ProcessIdentity, graceMs: number): Promise<EndedBy> {
+  const self = identify()
+  if (self !== null && identity.host !== self.host) return 'elsewhere'
+  if (!isAlive(identity)) return 'gone'
+  const below = family(identity.pid)
+    .filter((pid) => pid !== identity.pid)
+    .flatMap((pid) => identify(pid) ?? [])
+  signal(identity, 'SIGTERM')
+  const asked = await until(() => !isAlive(identity), graceMs)
+  if (!asked) signal(identity, 'SIGKILL')
+  const ended = asked || (await until(() => !isAlive(identity), BURIAL_MS))
+  for (const one of below) signal(one, 'SIGKILL')
+  if (!ended) return 'alive'
+  return asked ? 'asked' : 'killed'
+}
+
+function signal(identity: ProcessIdentity, name: NodeJS.Signals): void {
+  if (!isAlive(identity)) return
+  try {
+    process.kill(identity.pid, name)
+  } catch {
+    // It ended by itself, or it is not ours.
+  }
+}
+
+async function until(holds: () => boolean, ms: number): Promise<boolean> {
+  const deadline = performance.now() + ms
+  while (!holds()) {
+    if (performance.now() >= deadline) return false
+    await pause(LOOK_MS)
+  }
+  return true
+}

@@ -1,0 +1,148 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { dataOf, problemOf } from '../rig/assay.ts'
+import { makeProject, ms, specText } from './project.ts'
+
+/** The benchmark adds what the file `shift` holds: another machine, for example. */
+function shifting() {
+  const project = makeProject()
+  const [shift, broken] = [join(project.control, 'shift'), join(project.control, 'broken')]
+  writeFileSync(shift, '0')
+  project.repo.commit('bench', {
+    'bench/run.sh': `test ! -f '${broken}' || { echo "no licence" >&2; exit 9; }
+value=$(sed 's/METRIC ms=//' src/metrics.txt)
+echo METRIC ms=$((value + $(cat '${shift}')))\n`,
+  })
+  return { project, broken, shiftBy: (amount: number) => writeFileSync(shift, String(amount)) }
+}
+
+test('scores of two epochs are compared, or a confirmation does not bring a node into the new one', async () => {
+  const { project, shiftBy } = shifting()
+  await project.data('init')
+  const good = await project.attempt(ms(90))
+  const below = await project.attempt(ms(80), good.experiment)
+  const spoilt = await project.attempt(ms(70))
+  const open = await project.open(ms(60), good.experiment)
+  shiftBy(50)
+  const call = ['epoch', 'open', '--reason', 'another machine', '--key', 'e1']
+  expect(await project.data(...call)).toMatchObject({
+    epoch: 2,
+    baseline: { experiment: 'exp_0000', value: 150, before: 100 },
+    outdated: [
+      { experiment: good.experiment, value: 90 },
+      { experiment: below.experiment, value: 80 },
+      { experiment: spoilt.experiment, value: 70 },
+    ],
+    outdated_count: 3,
+  })
+  expect(await project.data(...call)).toMatchObject({ epoch: 2, repeated: true })
+  expect(await project.data('show', 'exp_0000')).toMatchObject({
+    status: 'kept',
+    value: 150,
+    epoch: 2,
+    attempts: [
+      { attempt: 1, value: 100 },
+      { attempt: 2, value: 150 },
+    ],
+  })
+  expect(await project.data('status')).toMatchObject({
+    epoch: 2,
+    outdated: 3,
+    baseline: { value: 150 },
+    best: { experiment: 'exp_0000', value: 150 },
+    budget: { experiments: { used: 3 } },
+  })
+  expect(await project.data('frontier', '-k', '5')).toMatchObject({ parents: [{ experiment: 'exp_0000' }] })
+  const late = {
+    exit: 3,
+    code: 'other_epoch',
+    hint: `measure it again first: assay confirm ${good.experiment}`,
+  }
+  expect(await project.problem('new', '--parent', good.experiment, '-m', 'x')).toMatchObject(late)
+  expect(await project.problem('run', open.experiment)).toMatchObject(late)
+  // Its parent has no score of this epoch, so it is compared with the nearest one above that has.
+  expect(await project.data('confirm', below.experiment)).toMatchObject({
+    passed: true,
+    value: 130,
+    recorded: 80,
+    against: 'exp_0000',
+    against_value: 150,
+    epoch: 2,
+  })
+  expect(await project.data('confirm', good.experiment)).toMatchObject({ passed: true, value: 140 })
+  expect(await project.data('status')).toMatchObject({
+    outdated: 1,
+    best: { experiment: below.experiment, value: 130 },
+  })
+  // The child is compared with its parent's value of now.
+  expect(await project.data('run', open.experiment)).toMatchObject({
+    status: 'kept',
+    value: 110,
+    parent_value: 140,
+    improvement_abs: 30,
+  })
+  // On this machine it is the other way round.
+  shiftBy(100)
+  expect(await project.data('confirm', spoilt.experiment)).toMatchObject({ passed: false, status: 'revoked' })
+})
+
+test('an epoch whose baseline could not be measured is lost, or opened twice', async () => {
+  const { project, broken, shiftBy } = shifting()
+  await project.data('init')
+  const { experiment } = await project.attempt(ms(90))
+  expect(await project.problem('epoch', 'open')).toMatchObject({ exit: 2, code: 'no_reason' })
+  writeFileSync(broken, '')
+  const ran = await project.cli(['epoch', 'open', '--reason', 'new licence'])
+  expect(ran.code).toBe(4)
+  expect(dataOf(ran)).toMatchObject({ epoch: 2, baseline: { value: null }, verdict: { status: 'failed' } })
+  expect(await project.problem('confirm', experiment)).toMatchObject({ exit: 3, code: 'other_epoch' })
+  expect(await project.data('status')).toMatchObject({ epoch: 2, best: null })
+  rmSync(broken)
+  shiftBy(5)
+  // What the worktree of the baseline holds now does not matter: the base is what was sealed at init.
+  writeFileSync(project.repo.path('.assay', 'w', '1-0000', 'src', 'metrics.txt'), 'METRIC ms=1\n')
+  expect(await project.data('epoch', 'open', '--reason', 'mended')).toMatchObject({
+    epoch: 2,
+    baseline: { value: 105, before: 100 },
+    verdict: { attempt: 3, status: 'kept' },
+  })
+  expect(await project.data('confirm', experiment)).toMatchObject({ passed: true, value: 95 })
+})
+
+test('an edited spec changes the run, or nobody is told that it does not', async () => {
+  const project = makeProject({ spec: { budget: { experiments: 5 } } })
+  await project.data('init')
+  const spec = async () => (await project.data<{ spec: unknown }>('status')).spec
+  const write = (text: string) => project.repo.write({ 'assay.yaml': text })
+  const original = specText({ budget: { experiments: 5 } })
+  expect(await spec()).toBe(null)
+  write(`# a remark\n${original}`)
+  expect(await spec()).toBe(null)
+  write(specText({ budget: { experiments: 9 } }))
+  expect(await spec()).toEqual({
+    file: 'assay.yaml',
+    state: 'edited',
+    frozen: [],
+    knobs: [{ key: 'experiments', path: 'budget.experiments', run: 5, file: 9 }],
+    other: [],
+    hint: 'apply it: assay config set budget.experiments 9 --reason TEXT',
+  })
+  expect(await project.data('status')).toMatchObject({ budget: { experiments: { limit: 5 } } })
+  await project.data('config', 'set', 'budget.experiments', '9', '--reason', 'more')
+  expect(await spec()).toMatchObject({ knobs: [], frozen: [], other: [] })
+  write(specText({ metric: { name: 'other', direction: 'minimize' }, goal: 'Other.' }))
+  expect(await spec()).toMatchObject({
+    frozen: ['metric'],
+    other: ['goal'],
+    hint: 'a run keeps what it measures; another one begins with: assay init --new',
+  })
+  write('version: [')
+  expect(await spec()).toMatchObject({ state: 'invalid' })
+  rmSync(project.repo.path('assay.yaml'))
+  expect(await spec()).toMatchObject({ state: 'missing' })
+  expect(await project.attempt(ms(90))).toMatchObject({ status: 'kept' })
+  const ledger = readFileSync(project.repo.path('.assay', 'runs', 'run_0001', 'ledger.jsonl'), 'utf8')
+  expect(ledger).toContain('"spec_file":"assay.yaml"')
+  expect(problemOf(await project.cli(['prune', 'exp_0000', '--reason', 'r'])).code).toBe('is_baseline')
+})
