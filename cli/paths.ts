@@ -52,6 +52,10 @@ export const experimentFolder = (paths: RunPaths, experiment: string): string =>
 export const attemptFolder = (paths: RunPaths, experiment: string, attempt: number): string =>
   join(experimentFolder(paths, experiment), 'attempts', String(attempt))
 
+/** Outlives attempts and discards; the agent and `worktree.build` write here. */
+export const artifactsFolder = (paths: RunPaths, experiment: string): string =>
+  join(experimentFolder(paths, experiment), 'artifacts')
+
 export const stepsFile = (attempt: string): string => join(attempt, 'steps.jsonl')
 export const workerLog = (attempt: string): string => join(attempt, 'worker.log')
 /** What setup left in an edit worktree, and the user's checkout as it was at `new`. */

@@ -176,8 +176,10 @@ function count(state: State, node: Experiment, attempt: Attempt, event: Judged):
   }
   const settled = event.status === 'kept' || (event.status === 'rejected' && event.reason !== 'inconclusive')
   const free = FREE_REASONS.some((reason) => reason === event.reason)
-  if (settled && !free && !state.trees.has(attempt.sealed.tree)) {
-    state.trees.set(attempt.sealed.tree, { experiment: node.id, attempt: attempt.attempt })
+  if (settled && !free) {
+    const { tree } = attempt.sealed
+    const twin = { experiment: node.id, attempt: attempt.attempt }
+    state.trees.set(tree, [...(state.trees.get(tree) ?? []), twin])
   }
   if (state.driver === null && attempt.claim) state.activeMs += event.wall_ms
 }

@@ -98,8 +98,8 @@ export interface State {
   failures: number
   /** Identical failures in a row. */
   streak: { signature: string; count: number; message: string } | null
-  /** Candidate tree → where it was judged, when that verdict counts for a duplicate. */
-  trees: Map<string, { experiment: string; attempt: number }>
+  /** Candidate tree → where it was judged, as far as that verdict counts for a duplicate: once for each set of artifacts. */
+  trees: Map<string, { experiment: string; attempt: number }[]>
   /** Idempotency key → the event that counted with it: its answer is the answer. */
   keys: Map<string, Event>
   rounds: Round[]
