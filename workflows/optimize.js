@@ -58,7 +58,8 @@ async function ask(prompt, options) {
 /** An agent whose failure costs its lane, never the run. */
 async function askRole(role, text, place, answer, phaseTitle) {
   const card = { assay: 1, role, run: settings.run ?? null, ...place, answer }
-  const prompt = `${text}\n\n\`\`\`json\n${JSON.stringify(card)}\n\`\`\``
+  const about = place.experiment ? ` ${place.experiment}` : ''
+  const prompt = `Read this first, it is short: assay context${about}${onRun}\n\n${text}\n\n\`\`\`json\n${JSON.stringify(card)}\n\`\`\``
   const label = [role, place.lane ? `lane ${place.lane}` : '', place.experiment ?? '']
     .filter(Boolean)
     .join(' ')

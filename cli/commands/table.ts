@@ -30,7 +30,6 @@ export const LATER: readonly string[] = [
   'annotate',
   'steer',
   'discards',
-  'context',
   'meta',
   'workflow',
   'epoch',

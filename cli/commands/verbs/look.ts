@@ -65,6 +65,15 @@ export const LOOK: readonly Verb[] = [
     load: () => import('../path.ts'),
   },
   {
+    name: 'context',
+    group: 'look',
+    summary: 'what an agent reads first: goal, state, what not to try; always short',
+    positionals: [{ name: 'ID', required: false }],
+    flags: {},
+    example: 'assay context exp_0007',
+    load: () => import('../context.ts'),
+  },
+  {
     name: 'report',
     group: 'look',
     summary: 'the run as a chart, with the numbers under it',
