@@ -89,6 +89,8 @@ export interface State {
   epoch: number
   /** Events accepted so far. */
   seq: number
+  /** When the last of them was written; null before the first. */
+  lastAt: string | null
   /** In order of creation. */
   experiments: Map<string, Experiment>
   counts: Record<Status, number>
@@ -121,6 +123,7 @@ export function emptyState(): State {
     knobs: null,
     epoch: 1,
     seq: 0,
+    lastAt: null,
     experiments: new Map(),
     counts: {
       open: 0,
