@@ -1,6 +1,6 @@
 /** What a run took, and what it leaves. */
 import { lastJudged, repairable } from '../ledger/state.ts'
-import { alike } from '../round/likeness.ts'
+import { sameWords, wordsOf } from '../round/likeness.ts'
 import type { OpenRun } from '../run/open.ts'
 
 /** First to last event of the ledger; `active` is what the driver, or judging by hand, took of it. */
@@ -23,9 +23,11 @@ export function spendOf({ ledger: { state } }: OpenRun) {
 /** What could be gone on with. */
 export function leftOf({ ledger: { state } }: OpenRun) {
   const all = [...state.experiments.values()]
-  const ideas = state.ideas.filter(
-    ({ hypothesis }) => !all.some((node) => alike(node.hypothesis, hypothesis)),
-  )
+  const done = state.ideas.length === 0 ? [] : all.map((node) => wordsOf(node.hypothesis))
+  const ideas = state.ideas.filter(({ hypothesis }) => {
+    const words = wordsOf(hypothesis)
+    return !done.some((other) => sameWords(words, other))
+  })
   return {
     repairable: repairable(state).map(({ id }) => id),
     retests: all
