@@ -1,6 +1,8 @@
 /** `context`: what an agent reads first. */
 import { nodeFor } from '../experiment/seal.ts'
 import { readBlob } from '../git/files.ts'
+import type { Experiment } from '../ledger/state.ts'
+import { artifactsFolder, worktreePath } from '../paths.ts'
 import { digest, type Head, quoted } from '../report/context/digest.ts'
 import { type ContextFacts, contextFacts, type Given } from '../report/context/facts.ts'
 import { STOPPED, spent } from '../report/summary.ts'
@@ -42,7 +44,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
       stop,
       ...facts.value,
     },
-    text: () => digest(headOf(opened.value, status), facts.value),
+    text: () => digest(headOf(opened.value, status, node.value), facts.value),
   })
 }
 
@@ -74,10 +76,11 @@ async function instructionsOf(run: OpenRun): Promise<Result<Given['instructions'
   return ok({ text: text === null ? read : `${text}\n${read}`, file, rules })
 }
 
-function headOf(run: OpenRun, status: StatusData): Head {
+function headOf(run: OpenRun, status: StatusData, node: Experiment | null): Head {
   const { metric, baseline, best, budget, epoch, stop } = status
   const { min_improvement: least } = run.spec.metric
-  const step = 'relative' in least ? `${figure(least.relative * 100)} %` : figure(least.absolute)
+  const step = 'relative' in least ? least.relative * 100 : least.absolute
+  const gain = step === 0 ? 'any gain' : `a gain of ${figure(step)}${'relative' in least ? ' %' : ''} or more`
   const target = metric.target === null ? '' : `, target ${figure(metric.target)}`
   const counts = Object.entries(status.counts).flatMap(([name, count]) =>
     count > 0 ? [`${count} ${name}`] : [],
@@ -86,10 +89,16 @@ function headOf(run: OpenRun, status: StatusData): Head {
     run: `${status.run} (${plain(run.started.name, 40)})${epoch > 1 ? `, epoch ${epoch}` : ''}`,
     lines: [
       `Goal: ${quoted(run.spec.goal, 240)}`,
-      `Metric: ${plain(metric.name, 60)}, ${metric.direction}${target}; a gain counts from ${step} on; noise: ${run.spec.noise.mode}`,
+      `Metric: ${plain(metric.name, 60)}, ${metric.direction}${target}; ${gain} counts; noise: ${run.spec.noise.mode}`,
       `Baseline ${figure(baseline.value)}; best ${best ? `${figure(best.value)} (${best.experiment})` : 'none yet'}`,
       `Experiments: ${counts.join(', ')}`,
       `Budget: ${spent(budget.experiments, 'experiments')}, ${spent(budget.hours, 'hours')}, ${spent(budget.failures, 'failures')}${stop === null ? '' : `; stopped: ${STOPPED[stop]}`}`,
+      ...(node
+        ? [
+            `Edit in ${worktreePath(run.site, run.run, node.id)}`,
+            `Expensive outputs go into ${artifactsFolder(run.paths, node.id)}`,
+          ]
+        : []),
     ],
   }
 }

@@ -59,7 +59,7 @@ describe('before anything was tried', () => {
     expect((await textOf(project)).split('\n')).toEqual([
       '## Assay, run_0001 (demo)',
       'Goal: "Make the number small."',
-      'Metric: ms, minimize, target 10; a gain counts from 1 % on; noise: auto',
+      'Metric: ms, minimize, target 10; a gain of 1 % or more counts; noise: auto',
       'Baseline unknown; best none yet',
       'Experiments: 1 open',
       'Budget: 0 experiments, 0 hours, 0 failures',
@@ -289,6 +289,7 @@ describe('after 2,000 experiments', () => {
       '- open: "idea of exp_2000"',
       '- parent exp_1900, kept 81: "idea of exp_1900"',
     ])
+    expect(told).toContain(`Edit in ${project.repo.path('.assay/w/1-2000')}\n`)
     expect(sectionOf(told, 'Brief')).toEqual(['- edit: "Look at the hot loop"', '- boundary: "no new files"'])
     expect(sectionOf(told, 'Siblings')?.slice(0, 2)).toEqual([
       '- exp_1999 rejected (not_better) 200 "Replace parser stage number 1999 wor…"',
