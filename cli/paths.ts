@@ -55,6 +55,10 @@ export const experimentFolder = (paths: RunPaths, experiment: string): string =>
 export const attemptFolder = (paths: RunPaths, experiment: string, attempt: number): string =>
   join(experimentFolder(paths, experiment), 'attempts', String(attempt))
 
+/** Outlives attempts and discards; the agent and `worktree.build` write here. */
+export const artifactsFolder = (paths: RunPaths, experiment: string): string =>
+  join(experimentFolder(paths, experiment), 'artifacts')
+
 export const stepsFile = (attempt: string): string => join(attempt, 'steps.jsonl')
 /** Wiring runs and fresh measurements: no attempts, so they have numbers of their own. */
 export const checksFolder = (paths: RunPaths, experiment: string): string =>

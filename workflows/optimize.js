@@ -58,7 +58,8 @@ async function ask(prompt, options) {
 /** An agent whose failure costs its lane, never the run. */
 async function askRole(role, text, place, answer, phaseTitle) {
   const card = { assay: 1, role, run: settings.run ?? null, ...place, answer }
-  const prompt = `${text}\n\n\`\`\`json\n${JSON.stringify(card)}\n\`\`\``
+  const about = place.experiment ? ` ${place.experiment}` : ''
+  const prompt = `Read this first, it is short: assay context${about}${onRun}\n\n${text}\n\n\`\`\`json\n${JSON.stringify(card)}\n\`\`\``
   const label = [role, place.lane ? `lane ${place.lane}` : '', place.experiment ?? '']
     .filter(Boolean)
     .join(' ')
@@ -213,13 +214,14 @@ async function runLane(turn, lane) {
       log(`lane ${lane.lane} ends: ${made.problem.message}`)
       break
     }
-    const { experiment, worktree } = made.data
+    const { experiment, worktree, artifacts } = made.data
     const place = {
       round: turn.round,
       lane: lane.lane,
       depth,
       experiment,
       worktree,
+      artifacts,
       brief: { ...lane.brief, parent },
     }
     if (!(await prepare(turn, place, report))) break
@@ -259,7 +261,7 @@ async function prepare(turn, place, report) {
 function implementPrompt(turn, place) {
   return `You improve one thing: ${turn.goal}
 Metric: ${turn.metric.name} (${turn.metric.direction}). Your experiment is ${place.experiment}, a copy of ${place.brief.parent}.
-Edit files only inside ${place.worktree}. Do not commit, and do not run the benchmark for a score: Assay measures.
+Edit files only inside ${place.worktree}; an expensive output (a checkpoint, an index) belongs in ${place.artifacts}. Do not commit, and do not run the benchmark for a score: Assay measures.
 Objective: ${place.brief.objective}
 Make one concrete change, leave the folder in a state that builds, and say in one sentence what you changed and what you expect.`
 }

@@ -121,7 +121,7 @@ function modelOf(run: OpenRun, activity: Activity, elapsedMs: number): LiveModel
 }
 
 /** One line for a log, null for an event that nobody waits for. */
-function lineOf(event: Event, run: OpenRun): string | null {
+export function lineOf(event: Event, run: OpenRun): string | null {
   switch (event.type) {
     case 'round_opened':
       return `round ${event.round}: ${event.width} lanes, ${event.depth} deep, from ${event.parents.map(({ experiment }) => experiment).join(', ')}`

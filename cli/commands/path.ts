@@ -1,3 +1,4 @@
+import { artifactPlaces } from '../experiment/artifacts.ts'
 import { nodeFor } from '../experiment/seal.ts'
 import { pathTo } from '../ledger/state.ts'
 import { worktreePath } from '../paths.ts'
@@ -15,14 +16,16 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   if (!node.ok) return node
   const path = pathTo(opened.value.ledger.state, node.value.id).map(nodeData)
   const worktree = worktreePath(opened.value.site, opened.value.run, node.value.id)
+  const { own: artifacts, seed } = artifactPlaces(opened.value, node.value)
   return ok({
-    data: { path, worktree },
+    data: { path, worktree, artifacts, ...(seed === null ? {} : { seed_artifact: seed.path }) },
     text: () => [
       ...path.map(
         ({ experiment, status, value, hypothesis }) =>
           `${experiment}  ${figure(value)}  ${status}  ${plain(hypothesis, 200)}`,
       ),
       `worktree: ${worktree}`,
+      `artifacts: ${artifacts}`,
     ],
   })
 }

@@ -1,3 +1,4 @@
+import { type Undeclared, undeclaredFiles } from '../experiment/artifacts.ts'
 import { nodeFor } from '../experiment/seal.ts'
 import { plain } from '../report/text.ts'
 import { ok, type Result } from '../result.ts'
@@ -11,11 +12,15 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   if (!opened.ok) return opened
   const node = nodeFor(opened.value, idOf(args))
   if (!node.ok) return node
-  const data = showData(opened.value, node.value)
+  const undeclared = await undeclaredFiles(opened.value, node.value)
+  const data = { ...showData(opened.value, node.value), undeclared }
   return ok({ data, text: () => describe(data, { now: opened.value.ledger.state.epoch }) })
 }
 
-function describe(data: ReturnType<typeof showData>, epochs: { now: number }): string[] {
+function describe(
+  data: ReturnType<typeof showData> & { undeclared: Undeclared },
+  epochs: { now: number },
+): string[] {
   const lines = [
     `${data.experiment}  ${data.status}${data.reason ? ` (${data.reason})` : ''}${data.flagged ? ', flagged by an audit' : ''}${epochs.now === data.epoch ? '' : `, of epoch ${data.epoch} (now ${epochs.now})`}`,
     `  ${plain(data.hypothesis, 500)}`,
@@ -57,6 +62,13 @@ function describe(data: ReturnType<typeof showData>, epochs: { now: number }): s
       lines.push(`    ${sample.stage} ${sample.pair}: ${what}, ${Math.round(sample.wall_ms)} ms`)
     }
   }
+  const { from_artifact: from } = data
+  if (from) lines.push(`  starts from the artifact ${from.experiment}:${plain(from.label, 200)}`)
+  for (const [label, { path, sha256, bytes }] of Object.entries(data.artifacts))
+    lines.push(`  artifact ${plain(label, 80)}: ${plain(path, 200)}, ${bytes} bytes, ${sha256.slice(0, 10)}`)
+  for (const { path, bytes } of data.undeclared.files)
+    lines.push(`  in its artifacts, not declared: ${plain(path, 200)}, ${bytes} bytes`)
+  if (data.undeclared.more > 0) lines.push(`  … ${data.undeclared.more} more`)
   if (data.candidate) lines.push(`  candidate ${data.candidate.commit.slice(0, 10)} at ${data.candidate.ref}`)
   return lines
 }

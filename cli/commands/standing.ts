@@ -1,5 +1,6 @@
 /** A run's state as data: what `status`, `tree`, `show` and the report are made of. */
 
+import { declaredArtifacts } from '../experiment/artifacts.ts'
 import { gatesWithOrigin } from '../experiment/gates.ts'
 import { recordedSamples } from '../experiment/samples.ts'
 import type { Reason, Sample, Status, StopReason } from '../ledger/events.ts'
@@ -133,7 +134,8 @@ export function showData(run: OpenRun, node: Experiment) {
     metrics: judged?.metrics ?? {},
     tasks: judged?.tasks ?? null,
     gates: judged?.gates ?? [],
-    artifacts: {},
+    artifacts: declaredArtifacts(node),
+    from_artifact: node.created.from_artifact ?? null,
     candidate: last
       ? {
           commit: last.sealed.commit,

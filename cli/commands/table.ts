@@ -21,7 +21,6 @@ export const GLOBAL_FLAGS: Flags = {
 export const LATER: readonly string[] = [
   'demo',
   'steer',
-  'context',
   'meta',
   'workflow',
   'dashboard',

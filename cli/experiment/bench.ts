@@ -12,6 +12,8 @@ import { leaseFolder, slotFacts, slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { matchGlobs } from '../spec/rules.ts'
+import { artifactAt, listArtifacts } from './artifact-files.ts'
+import type { ArtifactPlaces } from './artifacts.ts'
 import { benchmarkEnvironment } from './environment.ts'
 
 export interface Bench {
@@ -37,6 +39,8 @@ interface SlotFacts {
   keep: string[]
   /** The tree that was built last, and the untracked paths that the build made. */
   built: string | null
+  /** The artifacts that this build left. */
+  artifacts?: string | null
   outputs: string[]
 }
 
@@ -62,12 +66,13 @@ export async function placeCandidate(
   bench: Bench,
   place: Place,
   candidate: { commit: string; tree: string },
-  { outputs, anew = false }: { outputs: string; anew?: boolean },
+  { outputs, anew = false, artifacts }: Placement,
 ): Promise<Result<Placed>> {
   const path = slotPath(run.site, bench.slot, place)
   const file = slotFacts(run.site, bench.slot, place)
   const facts = readFacts(file)
-  if (anew || facts.built !== candidate.tree) facts.built = null
+  const build: Building = { of: candidate.tree, ...(artifacts && { artifacts }) }
+  if (anew || !(await isBuilt(facts, build))) facts.built = null
   const keep = facts.built === null ? facts.keep : [...facts.keep, ...facts.outputs]
   const fresh = await freshenCheckout(run.site, path, candidate.commit, { keep })
   if (!fresh.ok) return fresh
@@ -76,13 +81,35 @@ export async function placeCandidate(
   if (!setup.ok) return setup
   const placed: Placed = { folder, setup: setup.value, build: null }
   if (placed.setup === null) {
-    const built = await build(run, bench, { path, folder, outputs, facts, tree: candidate.tree })
+    const built = await buildThere(run, bench, { path, folder, outputs, facts, tree: candidate.tree }, build)
     if (!built.ok) return built
     placed.build = built.value
   }
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, JSON.stringify(facts))
   return ok(placed)
+}
+
+interface Placement {
+  outputs: string
+  anew?: boolean
+  /** Where the build puts its artifacts, and what else it sees of them; default: a place that nobody reads. */
+  artifacts?: Pick<ArtifactPlaces, 'own' | 'environment'>
+}
+
+interface Building extends Pick<Placement, 'artifacts'> {
+  of: string
+}
+
+/** One tree may be built for several experiments: each has artifacts of its own. */
+const buildKey = ({ of, artifacts }: Building): string =>
+  artifacts ? [of, artifacts.own, artifacts.environment.ASSAY_SEED_ARTIFACT ?? ''].join(' ') : of
+const digestOf = async ({ artifacts }: Building): Promise<string | null> =>
+  artifacts ? (artifactAt(await listArtifacts(artifacts.own), '')?.sha256 ?? null) : null
+
+/** Whether the checkout has this build, and its artifacts are still there. */
+async function isBuilt(facts: SlotFacts, build: Building): Promise<boolean> {
+  return facts.built === buildKey(build) && (facts.artifacts ?? null) === (await digestOf(build))
 }
 
 interface Preparing {
@@ -110,11 +137,21 @@ async function setUp(run: OpenRun, bench: Bench, at: Preparing): Promise<Result<
   return ok(done.fault)
 }
 
-async function build(run: OpenRun, bench: Bench, at: Preparing): Promise<Result<SampleFault | null>> {
+async function buildThere(
+  run: OpenRun,
+  bench: Bench,
+  at: Preparing,
+  build: Building,
+): Promise<Result<SampleFault | null>> {
   const config = run.spec.worktree.build
-  if (!config || at.facts.built === at.tree) return ok(null)
-  const done = await runPreparation({ ...common(run, bench, at), name: 'build', ...config })
-  at.facts.built = done.fault ? null : at.tree
+  if (!config || at.facts.built !== null) return ok(null)
+  const own = build.artifacts?.own ?? join(at.outputs, 'build-artifacts')
+  mkdirSync(own, { recursive: true })
+  const prepared = common(run, bench, at)
+  const environment = { ...prepared.environment, ASSAY_ARTIFACTS: own, ...build.artifacts?.environment }
+  const done = await runPreparation({ ...prepared, environment, name: 'build', ...config })
+  at.facts.built = done.fault ? null : buildKey(build)
+  at.facts.artifacts = await digestOf(build)
   const made = done.fault ? ok([]) : await untrackedPaths(run.site, at.path, at.tree)
   if (!made.ok) return made
   at.facts.outputs = made.value

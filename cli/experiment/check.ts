@@ -1,9 +1,9 @@
 /** What can be said against a seal before anything is paid: secrets, scope, limits, nothing new, done before. Pure. */
 import type { Reason } from '../ledger/events.ts'
-import type { State } from '../ledger/state.ts'
 import { BASELINE, lastJudged } from '../ledger/state.ts'
 import type { OpenRun } from '../run/open.ts'
 import { judgeScope } from '../spec/rules.ts'
+import { twinOf } from './artifacts.ts'
 import { scopeOfRun } from './scope.ts'
 import type { Seal } from './seal.ts'
 
@@ -16,7 +16,7 @@ export interface CheckFinding {
 /** In the order of the life cycle: scope first, then what is known. The first finding's code is the reason. */
 export function checkSeal(run: OpenRun, seal: Seal): CheckFinding[] {
   if (seal.experiment === BASELINE) return secretFindings(seal)
-  return [...secretFindings(seal), ...scopeFindings(run, seal), ...knownFindings(run.ledger.state, seal)]
+  return [...secretFindings(seal), ...scopeFindings(run, seal), ...knownFindings(run, seal)]
 }
 
 function secretFindings({ secrets }: Seal): CheckFinding[] {
@@ -43,8 +43,10 @@ function scopeFindings(run: OpenRun, { changes }: Seal): CheckFinding[] {
   ]
 }
 
-function knownFindings(state: State, seal: Seal): CheckFinding[] {
-  if (seal.tree === seal.parentTree) {
+function knownFindings(run: OpenRun, seal: Seal): CheckFinding[] {
+  const { state } = run.ledger
+  const seed = state.experiments.get(seal.experiment)?.created.from_artifact ?? null
+  if (seal.tree === seal.parentTree && seed === null && seal.artifacts.size === 0) {
     const left =
       seal.leftOut.length > 0
         ? `; left out, outside scope.mutable: ${seal.leftOut.slice(0, 5).join(', ')}`
@@ -58,8 +60,7 @@ function knownFindings(state: State, seal: Seal): CheckFinding[] {
         : ''
     return [{ code: 'empty', path: null, message: `nothing changed against the parent${left}${ignored}` }]
   }
-  const twin = state.trees.get(seal.tree)
-  const node = twin && state.experiments.get(twin.experiment)
+  const node = twinOf(state, seal, run.spec.worktree.build !== null)
   if (!node) return []
   const judged = lastJudged(node)
   const value = judged?.value ?? null
@@ -67,7 +68,7 @@ function knownFindings(state: State, seal: Seal): CheckFinding[] {
     {
       code: 'duplicate',
       path: null,
-      message: `the same files were judged as ${node.id}: ${judged?.status ?? node.status}${value === null ? '' : `, ${value}`}`,
+      message: `the same ${seal.artifacts.size > 0 || seed !== null ? 'files and artifacts' : 'files'} were judged as ${node.id}: ${judged?.status ?? node.status}${value === null ? '' : `, ${value}`}`,
     },
   ]
 }

@@ -5,12 +5,17 @@ import { BASELINE, currentRound, type State, tainted } from '../ledger/state.ts'
 import { experimentFolder, experimentId, type RunPaths, worktreePath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
+import { artifactPlaces, type SeedName } from './artifacts.ts'
 import { ensureWorktree } from './worktree.ts'
 
 export interface NewExperiment {
   experiment: string
   parent: string
   worktree: string
+  /** Folder for expensive outputs, which outlives attempts. */
+  artifacts: string
+  /** What `from_artifact` names. */
+  seed_artifact?: string
   repeated?: true
 }
 
@@ -20,6 +25,8 @@ export interface NewRequest {
   key: string | null
   /** Where in the loop it belongs; the lane's first experiment takes the id that its briefs reserved. */
   place: { round: number; lane: number; depth: number } | null
+  /** The artifact of another experiment that this one starts from. */
+  fromArtifact?: SeedName | null
 }
 
 /**
@@ -42,6 +49,7 @@ export async function createExperiment(run: OpenRun, request: NewRequest): Promi
       round: request.place?.round ?? null,
       lane: request.place?.lane ?? null,
       depth: request.place?.depth ?? null,
+      ...(request.fromArtifact ? { from_artifact: request.fromArtifact } : {}),
     },
     run.clock(),
     request.key,
@@ -123,12 +131,16 @@ async function withWorktree(
   repeated: boolean,
 ): Promise<Result<NewExperiment>> {
   const node = run.ledger.state.experiments.get(experiment)
+  if (!node) throw new Error(`${experiment} was created and is not there`)
   const made = await ensureWorktree(run, experiment)
   if (!made.ok) return made
+  const { own, seed } = artifactPlaces(run, node)
   return ok({
     experiment,
-    parent: node?.parent ?? BASELINE,
+    parent: node.parent ?? BASELINE,
     worktree: worktreePath(run.site, run.run, experiment),
+    artifacts: own,
+    ...(seed === null ? {} : { seed_artifact: seed.path }),
     ...(repeated ? { repeated: true as const } : {}),
   })
 }

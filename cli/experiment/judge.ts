@@ -14,6 +14,15 @@ import { slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { rngOf } from '../search/random.ts'
+import {
+  type Artifacts,
+  artifactPlaces,
+  changedSince,
+  type Guard,
+  guardArtifacts,
+  readDeclared,
+  seedFault,
+} from './artifacts.ts'
 import { type Bench, openBench, type Placed, placeCandidate } from './bench.ts'
 import { gatesOn } from './gates.ts'
 import { knownMetrics } from './known.ts'
@@ -28,6 +37,8 @@ export interface Evidence {
   facts: VerdictFacts
   samples: Sample[]
   tampered: string[]
+  /** As the first sample declared them. */
+  artifacts: Artifacts
 }
 
 interface Trial {
@@ -38,6 +49,8 @@ interface Trial {
   bench: Bench
   placed: Placed
   known: Record<string, number>
+  /** The artifacts as they were before the samples. */
+  guard: Guard
   evidence: Evidence
 }
 
@@ -57,7 +70,7 @@ export function noEvidence(run: OpenRun, node: Experiment): Evidence {
     tieBreak: null,
     confirm: null,
   }
-  return { facts, samples: [], tampered: [] }
+  return { facts, samples: [], tampered: [], artifacts: {} }
 }
 
 /** Waits for a slot, then collects evidence until something speaks against the candidate or nothing is left to ask. */
@@ -84,7 +97,11 @@ export async function collectEvidence(
   if (!bench.ok) return bench
   try {
     record.step('build', 'began')
-    const placed = await placeCandidate(run, bench.value, 'b', seal, { outputs: record.folder })
+    const places = artifactPlaces(run, node)
+    const placed = await placeCandidate(run, bench.value, 'b', seal, {
+      outputs: record.folder,
+      artifacts: places,
+    })
     if (!placed.ok) return placed
     const trial: Trial = {
       run,
@@ -94,6 +111,7 @@ export async function collectEvidence(
       bench: bench.value,
       placed: placed.value,
       known: known.value,
+      guard: await guardArtifacts(places),
       evidence,
     }
     const prepared = await preparation(trial)
@@ -101,7 +119,7 @@ export async function collectEvidence(
     if (prepared.value) await inOrder(trial)
     const tampered = await tamperedFiles(trial)
     if (!tampered.ok) return tampered
-    evidence.tampered = tampered.value
+    evidence.tampered = [...tampered.value, ...(await changedSince(trial.guard))]
     return ok(evidence)
   } finally {
     bench.value.release()
@@ -120,11 +138,13 @@ async function inOrder(trial: Trial): Promise<boolean> {
   )
 }
 
-async function preparation({ run, node, record, bench, placed, evidence }: Trial): Promise<Result<boolean>> {
+async function preparation(trial: Trial): Promise<Result<boolean>> {
+  const { run, node, record, bench, placed, evidence } = trial
   evidence.facts.setup = placed.setup
   record.step('build', 'ended', { setup: placed.setup, build: placed.build })
   if (placed.setup) return ok(false)
-  if (!placed.build) return ok(true)
+  const seed = seedFault(trial.guard)
+  if (!placed.build) return ok(seed === null || fault(trial, seed))
   evidence.facts.build = { fault: placed.build, parentToo: false }
   const parent = node.parent ? keptCommit(run, node.parent) : null
   if (!parent || placed.build.reason === 'aborted') return ok(false)
@@ -181,6 +201,9 @@ function accept(trial: Trial, sample: Sample): boolean {
   trial.evidence.samples.push(sample)
   if (sample.fault) return fault(trial, sample.fault)
   const reference = trial.evidence.facts.baseline ? null : baselineSample(trial.run)
+  const declared = readDeclared(trial.guard, sample.artifacts)
+  if ('fault' in declared) return fault(trial, declared.fault)
+  if (trial.evidence.samples.length === 1) trial.evidence.artifacts = declared.records
   const difference = incomparable(reference, sample)
   return difference === null || fault(trial, { reason: 'metric_error', message: difference })
 }
@@ -238,7 +261,7 @@ async function confirm(trial: Trial): Promise<boolean> {
 }
 
 async function sampleOnce(
-  { run, node, seal, record, bench, placed, known }: Trial,
+  { run, node, seal, record, bench, placed, known, guard }: Trial,
   stage: Stage,
   pair: number,
 ): Promise<Sample> {
@@ -257,7 +280,8 @@ async function sampleOnce(
     seed: Math.floor(rngOf(run.started.seed, node.id, seal.attempt, stage, pair)() * 2 ** 31),
     slot: bench.slot,
     experiment: node.id,
-    environment: bench.environment,
+    environment: { ...bench.environment, ...guard.places.environment },
+    artifacts: guard.places.own,
     known,
     signal: run.signal,
   })

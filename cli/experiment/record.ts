@@ -17,7 +17,7 @@ export function recordVerdict(
   run: OpenRun,
   node: Experiment,
   seal: Seal,
-  { facts, samples }: Evidence,
+  { facts, samples, artifacts }: Evidence,
   verdict: Verdict,
   wallMs: number,
   key: string | null,
@@ -48,6 +48,7 @@ export function recordVerdict(
       tasks: measured?.tasks
         ? Object.fromEntries(Object.entries(measured.tasks).map(([task, { score }]) => [task, score]))
         : null,
+      ...(Object.keys(artifacts).length > 0 ? { artifacts } : {}),
       message: verdict.message.slice(0, MESSAGE),
       signature:
         verdict.status === 'failed' && verdict.reason

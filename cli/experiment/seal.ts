@@ -6,9 +6,10 @@ import { refusal } from '../ledger/ledger.ts'
 import type { Attempt, Experiment } from '../ledger/state.ts'
 import { BASELINE, freeRejections, lastAttempt } from '../ledger/state.ts'
 import { TRANSITIONS } from '../ledger/transitions.ts'
-import { candidateRef, worktreePath } from '../paths.ts'
+import { artifactsFolder, candidateRef, worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
+import { type Listing, listArtifacts } from './artifact-files.ts'
 import { scopeOfRun } from './scope.ts'
 import { baseOf, ensureWorktree, readWorktreeFacts } from './worktree.ts'
 
@@ -28,6 +29,8 @@ export interface Seal {
   ignored: { path: string; rule: string }[]
   /** Secret-looking files that the candidate adds or changes: never in the tree, nor in the store. */
   secrets: { path: string; reason: string }[]
+  /** What lies in the experiment's own folder of artifacts. */
+  artifacts: Listing
 }
 
 /** What the worktree holds now, not yet pinned. */
@@ -70,6 +73,7 @@ export async function snapshot(run: OpenRun, node: Experiment): Promise<Result<S
     leftOut,
     ignored: ignoredNewer,
     secrets,
+    artifacts: await listArtifacts(artifactsFolder(run.paths, node.id)),
   })
 }
 
@@ -160,6 +164,7 @@ export async function storedSeal(
     leftOut: sealed.left_out,
     ignored: [],
     secrets: sealed.secrets,
+    artifacts: await listArtifacts(artifactsFolder(run.paths, node.id)),
   })
 }
 

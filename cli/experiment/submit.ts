@@ -11,6 +11,7 @@ import { isAlive } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type RunAnswer, runAnswer } from './answer.ts'
+import { holdsDeclared } from './artifacts.ts'
 import { checkSeal } from './check.ts'
 import { claimAttempt } from './claim.ts'
 import { collectEvidence, type Evidence, noEvidence } from './judge.ts'
@@ -127,14 +128,16 @@ async function sealOrRepeat(run: OpenRun, node: Experiment, current: Attempt | n
       hint: `seal it again: assay seal ${node.id}`,
     })
   }
-  if (same && current && isSettled(current)) {
+  const built = run.spec.worktree.build !== null
+  const unchanged = same && holdsDeclared(current?.judged?.artifacts ?? {}, taken.value.artifacts, built)
+  if (unchanged && current && isSettled(current)) {
     const answer = runAnswer(run.ledger.state, node, true)
     if (answer) return ok({ answer })
   }
   if (refused) {
     return refusal({
       code: 'is_kept',
-      message: `${node.id} is kept, and its worktree has changed since`,
+      message: `${node.id} is kept, and its ${same ? 'artifacts have' : 'worktree has'} changed since`,
       hint: refused.hint.replaceAll('ID', node.id),
     })
   }

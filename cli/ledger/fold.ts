@@ -31,6 +31,7 @@ export function fold(state: State, event: Event): Outcome {
   const outcome = apply(state, event)
   if (outcome.accepted) {
     state.seq++
+    state.lastAt = event.at
     if (event.key !== undefined) state.keys.set(event.key, event)
   }
   return outcome

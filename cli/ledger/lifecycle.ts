@@ -78,7 +78,10 @@ export function sealed(state: State, event: Sealed): Outcome {
     // with a hypothesis of its own is meant as it is.
     const same = last && event.hypothesis === undefined && sameContent(last.sealed, event)
     if (same && !isOutdatedBaseline(state, node)) {
-      if (isSettled(last)) return refuse('judged', 'this content has its verdict', `assay show ${node.id}`)
+      // What an artifact holds is no part of the seal, so it may have changed.
+      const declares = Object.keys(last.judged?.artifacts ?? {}).length > 0
+      if (isSettled(last) && !declares)
+        return refuse('judged', 'this content has its verdict', `assay show ${node.id}`)
       if (!last.judged)
         return refuse('stale_seal', `the same content is sealed as attempt ${last.attempt}`, 'ask again')
     }
@@ -233,9 +236,10 @@ function count(state: State, node: Experiment, attempt: Attempt, event: Judged):
   }
   const settled = event.status === 'kept' || (event.status === 'rejected' && event.reason !== 'inconclusive')
   const free = FREE_REASONS.some((reason) => reason === event.reason)
-  const current = node.epoch === state.epoch
-  if (settled && !free && current && !state.trees.has(attempt.sealed.tree)) {
-    state.trees.set(attempt.sealed.tree, { experiment: node.id, attempt: attempt.attempt })
+  if (settled && !free && node.epoch === state.epoch) {
+    const { tree } = attempt.sealed
+    const twin = { experiment: node.id, attempt: attempt.attempt }
+    state.trees.set(tree, [...(state.trees.get(tree) ?? []), twin])
   }
   if (state.driver === null && attempt.claim) state.activeMs += event.wall_ms
 }

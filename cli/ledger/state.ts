@@ -91,6 +91,8 @@ export interface State {
   epoch: number
   /** Events accepted so far. */
   seq: number
+  /** When the last of them was written; null before the first. */
+  lastAt: string | null
   /** In order of creation. */
   experiments: Map<string, Experiment>
   counts: Record<Status, number>
@@ -100,8 +102,8 @@ export interface State {
   failures: number
   /** Identical failures in a row. */
   streak: { signature: string; count: number; message: string } | null
-  /** Candidate tree → where it was judged, when that verdict counts for a duplicate. */
-  trees: Map<string, { experiment: string; attempt: number }>
+  /** Candidate tree → where it was judged, as far as that verdict counts for a duplicate: once for each set of artifacts. */
+  trees: Map<string, { experiment: string; attempt: number }[]>
   /** Idempotency key → the event that counted with it: its answer is the answer. */
   keys: Map<string, Event>
   rounds: Round[]
@@ -124,6 +126,7 @@ export function emptyState(): State {
     knobs: null,
     epoch: 1,
     seq: 0,
+    lastAt: null,
     experiments: new Map(),
     counts: {
       open: 0,

@@ -17,6 +17,8 @@ export interface ChartInput {
   /** The experiments that became the best, in order; the baseline first. */
   best: readonly string[]
   baseline: number | null
+  /** Experiments that are left out because their scores cannot be compared with these. */
+  earlier?: number
 }
 
 export interface ChartSize {
@@ -196,7 +198,13 @@ function floor(
   ]
 }
 
-function titleOf({ metric }: ChartInput, scale: Scale | null, glyphs: Glyphs): Line {
+function titleOf(input: ChartInput, scale: Scale | null, glyphs: Glyphs): Line {
+  const earlier = input.earlier ?? 0
+  const title = goalOf(input, scale, glyphs)
+  return earlier > 0 ? [...title, cell(`; ${earlier} of earlier epochs not shown`, 'dim')] : title
+}
+
+function goalOf({ metric }: ChartInput, scale: Scale | null, glyphs: Glyphs): Line {
   const unit = metric.unit === undefined || metric.unit === '' ? '' : ` (${plain(metric.unit, 12)})`
   const sense = metric.direction === 'minimize' ? 'lower is better' : 'higher is better'
   const title = [cell(plain(metric.name, 40), 'title'), cell(`${unit}, ${sense}`, 'dim')]

@@ -1,5 +1,5 @@
 import type { Direction, Status, StopReason } from '../ledger/events.ts'
-import { figure, gainOf, gainText } from './figures.ts'
+import { duration, figure, gainOf, gainText } from './figures.ts'
 import { glyphsOf, READING_ORDER } from './glyphs.ts'
 import { padEnd, plain, widthOf } from './text.ts'
 import { asciiOnly, type Cell, cell, clip, type Line } from './view.ts'
@@ -17,6 +17,8 @@ export interface PathStep {
   experiment: string
   value: number | null
   hypothesis: string
+  /** Of its improvement over what it was compared with, in metric units; null or absent when there is none. */
+  interval?: readonly [number, number] | null
 }
 
 export interface SummaryInput {
@@ -26,11 +28,16 @@ export interface SummaryInput {
   path: readonly PathStep[]
   budget: { experiments: Used; hours: Used; failures: Used }
   stop: StopReason | null
+  /** First to last event, and what was worked of it. */
+  duration?: { ms: number; active_ms: number }
+  spend?: { calls: number; tokens_in: number; tokens_out: number; usd: number; at_least: boolean }
+  /** How many could be gone on with. */
+  left?: { repairable: number; retests: number; ideas: number }
 }
 
 const MOST_STEPS = 8
 
-/** The numbers under the chart, at most 16 lines of at most `width` columns. */
+/** The numbers under the chart, at most 19 lines of at most `width` columns. */
 export function summary(input: SummaryInput, width: number, ascii = false): Line[] {
   const { counts, budget, stop } = input
   const glyphs = glyphsOf(ascii)
@@ -52,10 +59,35 @@ export function summary(input: SummaryInput, width: number, ascii = false): Line
       ),
     ]),
   ]
+  lines.push(...effort(input))
   if (stop !== null) lines.push(row('stopped', [cell(STOPPED[stop], stop === 'target' ? 'good' : 'warn')]))
   return [...lines, ...improvements(input, glyphs.arrow)].map((line) =>
     ascii ? asciiOnly(clip(line, width)) : clip(line, width),
   )
+}
+
+/** What it took, what it cost, what is left; nothing of what is not known or not there. */
+function effort({ duration: took, spend, left }: SummaryInput): Line[] {
+  const lines: Line[] = []
+  if (took)
+    lines.push(row('duration', [cell(`${duration(took.ms)}, ${duration(took.active_ms)} of it at work`)]))
+  if (spend && spend.calls > 0) {
+    const least = spend.at_least ? 'at least ' : ''
+    const calls = `${spend.calls} agent ${spend.calls === 1 ? 'call' : 'calls'}`
+    const tokens = `${least}${figure(spend.tokens_in + spend.tokens_out)} tokens`
+    lines.push(
+      row('spend', [cell(`${calls}, ${tokens}, ${least}${figure(Number(spend.usd.toFixed(2)))} usd`)]),
+    )
+  }
+  const rest = left
+    ? [
+        [left.repairable, 'repairable'],
+        [left.retests, 'to retest'],
+        [left.ideas, left.ideas === 1 ? 'idea not tried' : 'ideas not tried'],
+      ].flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]))
+    : []
+  if (rest.length > 0) lines.push(row('left', [cell(rest.join(', '))]))
+  return lines
 }
 
 const NAME = 14
@@ -78,7 +110,10 @@ function result({ metric, path }: SummaryInput, arrow: string): Cell[] {
   return [
     cell(`${figure(first.value)} ${arrow} `),
     cell(figure(last.value, unit), 'best'),
-    cell(gain === null ? '' : `  ${gainText(gain)}`, 'good'),
+    cell(
+      gain === null ? '' : `  ${gainText(gain)}${path.length === 2 ? between(last.interval) : ''}`,
+      'good',
+    ),
     cell(`  ${plain(first.experiment, 20)} ${arrow} ${plain(last.experiment, 20)}`, 'dim'),
     ...goal,
   ]
@@ -101,8 +136,14 @@ export const STOPPED: Readonly<Record<StopReason, string>> = {
   user: 'a person stopped it',
 }
 
+/** ` [4, 6]`: between what the gain lies, in metric units. */
+const between = (interval: PathStep['interval']): string =>
+  interval ? ` [${figure(interval[0])}, ${figure(interval[1])}]` : ''
+
 /** The largest steps of the best path, in its order. */
-function improvements({ metric, path }: SummaryInput, arrow: string): Line[] {
+function improvements({ metric, path: whole }: SummaryInput, arrow: string): Line[] {
+  // A step whose score belongs to another epoch is no step here: the next one counts from the last that is known.
+  const path = whole.filter(({ value }, index) => value !== null || index === 0)
   const steps = path.slice(1).map((step, index) => {
     const before = path[index]?.value ?? null
     const gain = gainOf(before, step.value, metric.direction)
@@ -115,7 +156,7 @@ function improvements({ metric, path }: SummaryInput, arrow: string): Line[] {
   const texts = shown.map(({ step, before, gain }) => ({
     experiment: plain(step.experiment, 20),
     values: `${figure(before)} ${arrow} ${figure(step.value)}`,
-    gain: gain === null ? '' : gainText(gain),
+    gain: `${gain === null ? '' : gainText(gain)}${between(step.interval)}`,
     hypothesis: plain(step.hypothesis, 200),
   }))
   const longest = (key: 'experiment' | 'values' | 'gain') =>
@@ -125,7 +166,7 @@ function improvements({ metric, path }: SummaryInput, arrow: string): Line[] {
     cell('  '),
     cell(padEnd(text.experiment, widths.experiment), 'dim'),
     cell(`  ${text.values.padEnd(widths.values)}`),
-    cell(`  ${text.gain.padStart(widths.gain)}`, text.gain.endsWith('worse') ? 'bad' : 'good'),
+    cell(`  ${text.gain.padStart(widths.gain)}`, text.gain.includes('worse') ? 'bad' : 'good'),
     cell(`  ${text.hypothesis}`),
   ])
   const rest = steps.length - shown.length

@@ -42,11 +42,23 @@ export function frontierOf(nodes: readonly FrontierNode[], rules: FrontierRules)
   const verdicts = eligibility(nodes, rules)
   const children = new Map<string, number>()
   for (const { parent } of nodes) if (parent !== null) children.set(parent, (children.get(parent) ?? 0) + 1)
+  const kept = new Map<string, number>()
+  for (const { id, parent } of nodes)
+    if (parent !== null && !verdicts.has(id)) kept.set(parent, (kept.get(parent) ?? 0) + 1)
   const sign = rules.direction === 'maximize' ? 1 : -1
   const candidates: Candidate[] = []
   for (const { id, parent, value, tasks, order } of nodes) {
     if (verdicts.has(id) || value === null) continue
-    candidates.push({ id, parent, value, score: sign * value, tasks, children: children.get(id) ?? 0, order })
+    candidates.push({
+      id,
+      parent,
+      value,
+      score: sign * value,
+      tasks,
+      children: children.get(id) ?? 0,
+      keptChildren: kept.get(id) ?? 0,
+      order,
+    })
   }
   return candidates
 }

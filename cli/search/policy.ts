@@ -12,6 +12,8 @@ export interface Candidate {
   tasks: Readonly<Record<string, number>> | null
   /** How many experiments already have it as parent. */
   children: number
+  /** How many of its children are on the frontier themselves: kept, standing, comparable. */
+  keptChildren: number
   /** Unique and independent of timing: ties go to the lower one, and chance is bound to it. */
   order: string
 }
@@ -26,14 +28,16 @@ export interface Param {
 /**
  * How parents are picked from the frontier.
  *
- * `pick` answers min(k, usable nodes) distinct picks with ranks from 1, the first pick first. It must be pure, must
+ * `pick` answers min(k, nodes it takes) distinct picks with ranks from 1, the first pick first. It must be pure, must
  * not depend on the order of `nodes`, nor on the metric's unit or zero point, and takes all chance from `rng`.
- * A node whose score is not finite is never picked. Missing params take their defaults, others are clamped.
+ * A node whose score is not finite is never taken. Missing params take their defaults, others are clamped.
  */
 export interface Policy {
   name: string
   summary: string
   params: Readonly<Record<string, Param>>
+  /** Whether it would ever pick the node, whatever else is there. */
+  takes(node: Candidate): boolean
   pick(
     nodes: readonly Candidate[],
     k: number,
@@ -58,6 +62,8 @@ interface Definition<Params extends Readonly<Record<string, Param>>> {
   name: string
   summary: string
   params: Params
+  /** Default: every node. */
+  takes?: (node: Candidate) => boolean
   /** Called with 1 ≤ k ≤ nodes; answers exactly k distinct positions. */
   choose(field: Field, k: number, rng: () => number, params: { [P in keyof Params]: number }): Choice[]
 }
@@ -70,8 +76,9 @@ export function policy<const Params extends Readonly<Record<string, Param>>>(
     name: definition.name,
     summary: definition.summary,
     params: definition.params,
+    takes: (node) => Number.isFinite(node.score) && (definition.takes?.(node) ?? true),
     pick(nodes, k, rng, given = {}) {
-      const field = fieldOf(nodes)
+      const field = fieldOf(definition.takes === undefined ? nodes : nodes.filter(definition.takes))
       const wanted = Math.min(Math.floor(k), field.nodes.length)
       if (!(wanted >= 1)) return []
       const choices = definition.choose(field, wanted, rng, settle(definition.params, given))

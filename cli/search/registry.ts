@@ -1,6 +1,7 @@
 import { fail, ok, type Result } from '../result.ts'
 import { argmax } from './argmax.ts'
 import { epsilonGreedy } from './epsilon_greedy.ts'
+import { openOnly } from './open_only.ts'
 import { paretoPerTask } from './pareto_per_task.ts'
 import type { Candidate, Policy } from './policy.ts'
 import { powerLaw } from './power_law.ts'
@@ -16,6 +17,7 @@ export const POLICIES: readonly Policy[] = [
   softmax,
   powerLaw,
   weighted,
+  openOnly,
   paretoPerTask,
 ]
 

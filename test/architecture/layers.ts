@@ -35,6 +35,7 @@ export const PURE: readonly string[] = [
   'evaluate/verdict',
   'spec/rules',
   'report/view',
+  'report/context',
   'commands/command',
   'commands/table',
   'commands/verbs',

@@ -38,6 +38,7 @@ describe('verdicts', () => {
       experiment: 'exp_0001',
       parent: 'exp_0000',
       worktree: project.repo.path('.assay/w/1-0001'),
+      artifacts: project.repo.path('.assay/runs/run_0001/exp/0001/artifacts'),
     })
     writeFiles(opened.worktree, metrics({ ms: 90, mb: 5 }))
     const ran = await project.cli<RunData>(['run', 'exp_0001'], { cwd: opened.worktree })

@@ -330,7 +330,7 @@ describe('what was judged before', () => {
   })
 
   test('a verdict on a tree is forgotten, or a later one replaces it', () => {
-    const first = { experiment: X, attempt: 1 }
+    const first = [{ experiment: X, attempt: 1 }]
     expect(verdict(started(X), judged(X, 'rejected'))).toEqual(first)
     expect(verdict(started(X), judged(X, 'kept'))).toEqual(first)
     expect(verdict(started(X), judged(X, 'kept'), sealed(Y, 2, `${X}/1`), started(Y, 2))).toEqual(first)

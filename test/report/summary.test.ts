@@ -89,11 +89,20 @@ it('holds for any data: bounded, no NaN, nothing that a terminal obeys', () => {
     }),
     budget: fc.record({ experiments: used, hours: used, failures: used }),
     stop: fc.constantFrom(null, 'user'),
+    duration: fc.record({ ms: fc.double(), active_ms: fc.double() }),
+    spend: fc.record({
+      calls: fc.nat(),
+      tokens_in: fc.nat(),
+      tokens_out: fc.nat(),
+      usd: fc.double({ min: 0 }),
+      at_least: fc.boolean(),
+    }),
+    left: fc.record({ repairable: fc.nat(), retests: fc.nat(), ideas: fc.nat() }),
   })
   fc.assert(
     fc.property(any, fc.integer({ min: 0, max: 120 }), fc.boolean(), (data, width, ascii) => {
       const lines = summary(data, width, ascii)
-      expect(lines.length).toBeLessThanOrEqual(16)
+      expect(lines.length).toBeLessThanOrEqual(19)
       for (const line of lines) expect(lineWidth(line)).toBeLessThanOrEqual(width)
       const whole = lines
         .flat()

@@ -4,7 +4,17 @@ import type { Candidate } from '../../cli/search/policy.ts'
 export function candidate(number: number, given: Partial<Candidate> = {}): Candidate {
   const id = `exp_${String(number).padStart(4, '0')}`
   const score = given.score ?? 0
-  return { id, parent: null, value: score, score, tasks: null, children: 0, order: id, ...given }
+  return {
+    id,
+    parent: null,
+    value: score,
+    score,
+    tasks: null,
+    children: 0,
+    keptChildren: 0,
+    order: id,
+    ...given,
+  }
 }
 
 export const scored = (...scores: number[]): Candidate[] =>

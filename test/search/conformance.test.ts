@@ -12,6 +12,7 @@ const frontiers = fc
     fc.record({
       score: fc.integer({ min: -50, max: 50 }),
       children: fc.integer({ min: 0, max: 9 }),
+      keptChildren: fc.integer({ min: 0, max: 1 }),
       tasks: fc.option(
         fc.dictionary(
           fc.constantFrom('a', 'b', 'c', 'toString', '__proto__x'),
@@ -49,12 +50,13 @@ describe.each(POLICIES.map((policy) => [policy.name, policy] as const))('%s', (_
     ])
   })
 
-  it('gives k distinct given nodes if k exist, else all, ranked from 1', () => {
+  it('gives k distinct nodes of those it takes if k exist, else all, ranked from 1', () => {
     fc.assert(
       fc.property(frontiers, fc.integer({ min: 1, max: 60 }), fc.string(), (nodes, k, seed) => {
         const picks = policy.pick(nodes, k, rngOf(seed))
-        const known = new Map(nodes.map((node) => [node.id, node.value]))
-        expect(picks).toHaveLength(Math.min(k, nodes.length))
+        const taken = nodes.filter((node) => policy.takes(node))
+        const known = new Map(taken.map((node) => [node.id, node.value]))
+        expect(picks).toHaveLength(Math.min(k, taken.length))
         expect(new Set(picks.map(({ experiment }) => experiment)).size).toBe(picks.length)
         expect(picks.map(({ rank }) => rank)).toEqual(picks.map((_, index) => index + 1))
         for (const pick of picks) {
@@ -157,6 +159,7 @@ describe('the registry', () => {
       'softmax',
       'power_law',
       'weighted',
+      'open_only',
       'pareto_per_task',
     ])
   })
@@ -179,7 +182,7 @@ describe('the registry', () => {
         kind: 'usage',
         code: 'unknown_policy',
         message: 'there is no policy "best"',
-        hint: 'take one of: auto, argmax, top_k, epsilon_greedy, softmax, power_law, weighted, pareto_per_task',
+        hint: 'take one of: auto, argmax, top_k, epsilon_greedy, softmax, power_law, weighted, open_only, pareto_per_task',
       },
     })
   })

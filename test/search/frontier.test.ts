@@ -57,6 +57,7 @@ it('turns the score round for a metric that is minimised, counts children of eve
     score: -4,
     tasks: null,
     children: 2,
+    keptChildren: 1,
     order: 'a',
   })
   expect(frontierOf(nodes, { ...NOISY, direction: 'maximize' })[0]?.score).toBe(4)
@@ -70,4 +71,23 @@ it('shuts out what stands on a revoked ancestor, though it was kept', () => {
 
 it('ends on a cycle of broken data', () => {
   expect(frontierOf([node('a', 'b'), node('b', 'a')], NOISY)).toHaveLength(2)
+})
+
+it('counts as kept children only those that may become parents themselves', () => {
+  const nodes = [
+    node('base', null),
+    node('a', 'base'),
+    node('pruned', 'base', { status: 'pruned' }),
+    node('flagged', 'base', { flagged: true }),
+    node('old', 'base', { epoch: 0 }),
+    node('rejected', 'base', { status: 'rejected' }),
+    node('b', 'a'),
+    node('c', 'a'),
+  ]
+  expect(frontierOf(nodes, NOISY).map(({ id, keptChildren }) => [id, keptChildren])).toEqual([
+    ['base', 1],
+    ['a', 2],
+    ['b', 0],
+    ['c', 0],
+  ])
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { argmax } from '../../cli/search/argmax.ts'
 import { epsilonGreedy } from '../../cli/search/epsilon_greedy.ts'
+import { openOnly } from '../../cli/search/open_only.ts'
 import { paretoPerTask } from '../../cli/search/pareto_per_task.ts'
 import type { Candidate, Policy } from '../../cli/search/policy.ts'
 import { powerLaw } from '../../cli/search/power_law.ts'
@@ -131,6 +132,33 @@ describe('weighted', () => {
   it('with equal scores only the children count', () => {
     const nodes = [candidate(0, { score: 1, children: 3 }), candidate(1, { score: 1 })]
     expectShares(shares(weighted, nodes), [0.2, 0.8])
+  })
+})
+
+describe('open_only', () => {
+  it('never goes back to a node that a kept child has surpassed, and ties go by order', () => {
+    const nodes = [
+      candidate(0, { score: 1, keptChildren: 1, children: 4 }),
+      candidate(1, { score: 9, keptChildren: 2, children: 2 }),
+      candidate(2, { score: 5, children: 2, order: 'z' }),
+      candidate(3, { score: 5, order: 'b' }),
+      candidate(4, { score: 2 }),
+    ]
+    expect(openOnly.pick(nodes, 2, rngOf())).toEqual([
+      {
+        experiment: 'exp_0003',
+        value: 5,
+        rank: 1,
+        why: 'number 1 of 3 open ones, at 5: nothing tried on it yet',
+      },
+      {
+        experiment: 'exp_0002',
+        value: 5,
+        rank: 2,
+        why: 'number 2 of 3 open ones, at 5: 2 tried on it, none kept',
+      },
+    ])
+    expect(ids(openOnly, nodes, 9)).toEqual(['exp_0003', 'exp_0002', 'exp_0004'])
   })
 })
 

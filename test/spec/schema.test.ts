@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { specJsonSchema } from '../../cli/spec/json-schema.ts'
 import { keyTable } from '../../cli/spec/key-table.ts'
+import { policyTable } from '../../cli/spec/policy-table.ts'
 import { readSpec } from '../../cli/spec/read.ts'
 import { TEMPLATE } from '../../cli/spec/template.ts'
 import { LEAST, problemsIn } from './source.ts'
@@ -119,15 +120,18 @@ describe('the generated references', () => {
     expect(JSON.parse(reference('spec.schema.json'))).toEqual(JSON.parse(JSON.stringify(specJsonSchema())))
   })
 
-  it('the table of spec.md is what scripts/spec-schema.mjs makes of the declaration today', () => {
-    const table = /<!-- keys: .* -->\n\n(.*)\n<!-- \/keys -->/s.exec(reference('spec.md'))?.[1]
+  it.each([
+    ['keys', keyTable()],
+    ['policies', policyTable()],
+  ])('the table of %s in spec.md is what scripts/spec-schema.mjs makes today', (name, made) => {
+    const marks = new RegExp(`<!-- ${name}: .*? -->\\n\\n(.*)\\n<!-- /${name} -->`, 's')
     // The formatter pads the cells.
     const bare = (text?: string) =>
       text
         ?.replace(/ *\| */g, '|')
         .replace(/-{3,}/g, '---')
         .trim()
-    expect(bare(table)).toBe(bare(keyTable()))
+    expect(bare(marks.exec(reference('spec.md'))?.[1])).toBe(bare(made))
   })
 
   it('the examples of spec.md are specs without problems', () => {

@@ -92,11 +92,23 @@ export const LOOK: readonly Verb[] = [
     load: () => import('../discards.ts'),
   },
   {
+    name: 'context',
+    group: 'look',
+    summary: 'what an agent reads first: goal, state, what not to try; always short',
+    positionals: [{ name: 'ID', required: false }],
+    flags: {},
+    example: 'assay context exp_0007',
+    load: () => import('../context.ts'),
+  },
+  {
     name: 'report',
     group: 'look',
     summary: 'the run as a chart, with the numbers under it',
     positionals: [],
     flags: {
+      all: { type: 'boolean', summary: 'every run of this repository, one chart each' },
+      watch: { type: 'boolean', summary: 'repaint as results come in, until the driver stops or Ctrl-C' },
+      csv: { type: 'boolean', summary: 'one line of comma-separated values an experiment' },
       width: { type: 'integer', value: 'N', min: 40, max: 1000, summary: 'columns; default: the terminal' },
       height: { type: 'integer', value: 'N', min: 10, max: 500, summary: 'rows of the chart; default 20' },
     },

@@ -27,6 +27,11 @@ export const TRY: readonly Verb[] = [
     flags: {
       parent: { type: 'string', short: 'p', value: 'ID', summary: 'a kept experiment; default: the best' },
       message: MESSAGE,
+      'from-artifact': {
+        type: 'string',
+        value: 'ID[:LABEL]',
+        summary: 'start from an artifact of another experiment, whatever its verdict; parent: its sibling',
+      },
       round: ROUND,
       lane: { type: 'integer', value: 'N', min: 1, max: 10_000, summary: 'the lane of that round' },
       depth: { type: 'integer', value: 'N', min: 1, max: 10_000, summary: 'how deep in that lane' },

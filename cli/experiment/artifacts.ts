@@ -1,0 +1,216 @@
+/**
+ * Expensive outputs (a checkpoint, an index, a compiled prompt): built once in the experiment's own folder by
+ * `worktree.build` or by the agent, only read by samples, and handed on to other experiments. They outlive attempts
+ * and discards, and are part of what a candidate is.
+ */
+import { mkdirSync } from 'node:fs'
+import { relative, resolve, sep } from 'node:path'
+import type { ArtifactRecord, Created, SampleFault } from '../ledger/events.ts'
+import type { Experiment, State } from '../ledger/state.ts'
+import { artifactsFolder } from '../paths.ts'
+import { fail, ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import { artifactAt, changedArtifacts, type Listing, listArtifacts, listSizes } from './artifact-files.ts'
+
+export type Artifacts = Readonly<Record<string, ArtifactRecord>>
+export type SeedName = NonNullable<Created['from_artifact']>
+
+/** More labels or longer paths than this have no place in one line of the ledger. */
+const MOST_LABELS = 50
+const LONGEST = 400
+
+export interface ArtifactPlaces {
+  /** `ASSAY_ARTIFACTS` of this experiment. */
+  own: string
+  parent: string | null
+  seed: { name: SeedName; path: string; recorded: ArtifactRecord | null } | null
+  /** What build and samples see of it. */
+  environment: Record<string, string>
+}
+
+/** Makes the folders that are missing. */
+export function artifactPlaces(run: OpenRun, node: Experiment): ArtifactPlaces {
+  const own = artifactsFolder(run.paths, node.id)
+  const parent = node.parent === null ? null : artifactsFolder(run.paths, node.parent)
+  for (const folder of [own, parent]) if (folder !== null) mkdirSync(folder, { recursive: true })
+  const name = node.created.from_artifact ?? null
+  const seed = name && { name, ...seedPlace(run, name) }
+  return {
+    own,
+    parent,
+    seed,
+    environment: {
+      ASSAY_ARTIFACTS: own,
+      ...(parent === null ? {} : { ASSAY_PARENT_ARTIFACTS: parent }),
+      ...(seed === null ? {} : { ASSAY_SEED_ARTIFACT: seed.path }),
+    },
+  }
+}
+
+/** Of the last verdict that declared any. */
+export function declaredArtifacts(node: Experiment): Artifacts {
+  return node.attempts.findLast(({ judged }) => judged?.artifacts)?.judged?.artifacts ?? {}
+}
+
+/** What lies in its folder and no verdict names: all there is to retest when the evaluation failed. */
+export interface Undeclared {
+  files: { path: string; bytes: number }[]
+  more: number
+}
+
+const SHOWN = 10
+
+export async function undeclaredFiles(run: OpenRun, node: Experiment): Promise<Undeclared> {
+  const declared = Object.values(declaredArtifacts(node)).map(({ path }) => path)
+  const covers = (path: string) =>
+    declared.some((one) => one === '.' || one === path || path.startsWith(`${one}/`))
+  const listing = await listSizes(artifactsFolder(run.paths, node.id))
+  const files = listing.filter(({ path }) => !covers(path))
+  return { files: files.slice(0, SHOWN), more: Math.max(0, files.length - SHOWN) }
+}
+
+function seedPlace(run: OpenRun, { experiment, label }: SeedName) {
+  const folder = artifactsFolder(run.paths, experiment)
+  const node = run.ledger.state.experiments.get(experiment)
+  const recorded = (node && declaredArtifacts(node)[label]) ?? null
+  return { path: resolve(folder, recorded?.path ?? label), recorded }
+}
+
+/**
+ * `exp_0007:label`, or `exp_0007` for its only declared artifact, else for its whole folder. What was never declared,
+ * because the verdict failed, is named by its path in that folder.
+ */
+export async function findSeed(run: OpenRun, text: string): Promise<Result<SeedName>> {
+  const [experiment = '', ...rest] = text.split(':')
+  const node = run.ledger.state.experiments.get(experiment)
+  if (!node) {
+    return fail({
+      kind: 'usage',
+      code: 'unknown_experiment',
+      message: `${run.run} has no experiment ${experiment}`,
+      hint: 'name it as exp_0007:label; assay tree lists the experiments',
+    })
+  }
+  const declared = declaredArtifacts(node)
+  const [only, ...others] = Object.keys(declared)
+  const label = rest.length > 0 ? rest.join(':') : only !== undefined && others.length === 0 ? only : '.'
+  const listing = await listArtifacts(artifactsFolder(run.paths, experiment))
+  const path = Object.hasOwn(declared, label) ? declared[label]?.path : insidePath('/', label)
+  if (path !== undefined && path !== null && artifactAt(listing, path)) return ok({ experiment, label })
+  const has = [...new Set([...Object.keys(declared), ...[...listing.keys()].slice(0, 10)])]
+  return fail({
+    kind: 'usage',
+    code: 'no_artifact',
+    message: `${experiment} has no artifact ${label === '.' ? 'at all' : JSON.stringify(label)}`,
+    hint:
+      has.length > 0
+        ? `it has: ${has.join(', ')}`
+        : 'artifacts are files that the build or an agent left in ASSAY_ARTIFACTS',
+  })
+}
+
+/** `path` relative to `folder`, with `/`; null when it leads out of it. */
+function insidePath(folder: string, path: string): string | null {
+  const inside = relative(folder, resolve(folder, path))
+  if (inside === '..' || inside.startsWith(`..${sep}`)) return null
+  return inside.split(sep).join('/')
+}
+
+// ---------------------------------------------------------------- while it is judged
+
+/** What samples must leave as it is. */
+export interface Guard {
+  places: ArtifactPlaces
+  own: Listing
+  parent: Listing
+  seed: Listing
+}
+
+export async function guardArtifacts(places: ArtifactPlaces): Promise<Guard> {
+  const { own, parent, seed } = places
+  return {
+    places,
+    own: await listArtifacts(own),
+    parent: parent === null ? new Map() : await listArtifacts(parent),
+    seed: seed === null ? new Map() : await listArtifacts(seed.path),
+  }
+}
+
+/** Why nothing can be measured with this seed; null when there is none, or it is what was recorded. */
+export function seedFault({ places: { seed }, seed: listing }: Guard): SampleFault | null {
+  if (seed === null) return null
+  const found = artifactAt(listing, '')
+  const name = `${seed.name.experiment}:${seed.name.label}`
+  if (found === null) return { reason: 'environment', message: `the artifact ${name} is gone` }
+  if (seed.recorded === null || found.sha256 === seed.recorded.sha256) return null
+  return { reason: 'environment', message: `the artifact ${name} is no longer what was recorded` }
+}
+
+/** What changed since, by the name that the benchmark knows it by. */
+export async function changedSince(guard: Guard): Promise<string[]> {
+  const now = await guardArtifacts(guard.places)
+  const named = (variable: string, before: Listing, after: Listing) =>
+    changedArtifacts(before, after).map((path) => (path === '' ? variable : `${path} in ${variable}`))
+  return [
+    ...named('ASSAY_ARTIFACTS', guard.own, now.own),
+    ...named('ASSAY_PARENT_ARTIFACTS', guard.parent, now.parent),
+    ...named('ASSAY_SEED_ARTIFACT', guard.seed, now.seed),
+  ]
+}
+
+/** The artifacts that a sample declared, as records; or why they do not hold. */
+export function readDeclared(
+  { places, own }: Guard,
+  declared: Readonly<Record<string, string>> | null,
+): { records: Artifacts } | { fault: SampleFault } {
+  const records: Record<string, ArtifactRecord> = {}
+  const labels = Object.entries(declared ?? {})
+  const refuse = (message: string) => ({ fault: { reason: 'metric_error' as const, message } })
+  if (labels.length > MOST_LABELS) return refuse(`more than ${MOST_LABELS} artifacts were declared`)
+  for (const [label, path] of labels) {
+    const name = `artifact ${label.slice(0, LONGEST)}`
+    if (label.length > LONGEST || path.length > LONGEST) return refuse(`${name}: label and path are too long`)
+    const inside = insidePath(places.own, path)
+    if (inside === null) return refuse(`${name} is not inside ASSAY_ARTIFACTS: ${path}`)
+    const found = artifactAt(own, inside)
+    if (found === null)
+      return refuse(
+        `${name}: no file ${path} was in ASSAY_ARTIFACTS before the samples; artifacts are made by worktree.build or by the agent, and links do not count`,
+      )
+    records[label] = { path: inside === '' ? '.' : inside, sha256: found.sha256, bytes: found.bytes }
+  }
+  return { records }
+}
+
+// ---------------------------------------------------------------- identity
+
+const sameSeed = (a: Created, b: Created): boolean =>
+  (a.from_artifact?.experiment ?? null) === (b.from_artifact?.experiment ?? null) &&
+  (a.from_artifact?.label ?? null) === (b.from_artifact?.label ?? null)
+
+/** Whether what was declared lies unchanged in the folder. What is missing counts as the same if a build makes it. */
+export function holdsDeclared(declared: Artifacts, own: Listing, built: boolean): boolean {
+  return Object.values(declared).every(({ path, sha256 }) => {
+    const found = artifactAt(own, path === '.' ? '' : path)
+    return found === null ? built : found.sha256 === sha256
+  })
+}
+
+/** The experiment whose verdict counts for this tree with these artifacts and this seed; null when there is none. */
+export function twinOf(
+  state: State,
+  { experiment, tree, artifacts }: { experiment: string; tree: string; artifacts: Listing },
+  built: boolean,
+): Experiment | null {
+  const node = state.experiments.get(experiment)
+  for (const twin of state.trees.get(tree) ?? []) {
+    const other = state.experiments.get(twin.experiment)
+    const judged = other?.attempts.find(({ attempt }) => attempt === twin.attempt)?.judged
+    if (!node || !other || !judged || !sameSeed(node.created, other.created)) continue
+    const declared = judged.artifacts ?? {}
+    // A verdict that knows of no artifact says nothing about a candidate that brings some.
+    if (Object.keys(declared).length === 0 && artifacts.size > 0 && other.id !== experiment) continue
+    if (holdsDeclared(declared, artifacts, built)) return other
+  }
+  return null
+}

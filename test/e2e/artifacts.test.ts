@@ -1,0 +1,240 @@
+import { appendFileSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { dataOf } from '../rig/assay.ts'
+import { makeTemp } from '../rig/temp.ts'
+import {
+  type Files,
+  makeProject,
+  type NewData,
+  type Project,
+  type RunData,
+  type SpecParts,
+  writeFiles,
+} from './project.ts'
+
+interface Made extends NewData {
+  artifacts: string
+  seed_artifact?: string
+}
+interface Shown {
+  status: string
+  artifacts: Record<string, { path: string; sha256: string; bytes: number }>
+  undeclared: { files: { path: string; bytes: number }[]; more: number }
+  from_artifact: { experiment: string; label: string } | null
+}
+
+/** The metric is the number in the artifact; what the sample sees is kept beside. */
+const BENCH = `env | grep ^ASSAY_ > src/seen.txt || true
+if [ -f src/hook.sh ]; then . ./src/hook.sh; fi
+number=$(cat "$ASSAY_ARTIFACTS/model.bin" 2>/dev/null || echo 100)
+if [ -e "$ASSAY_ARTIFACTS/model.bin" ]; then declared='"model": "model.bin"'; fi
+echo "{\\"metrics\\": {\\"ms\\": $number}, \\"artifacts\\": {\${DECLARE-$declared}}}" > "$ASSAY_RESULT"
+`
+const number = (value: number): Files => ({ 'src/number.txt': `${value}\n` })
+const SHA_OF_90 = '4393447bd3c1d55ea7f97417ecb1b36a691ccaacaaf2ebd21c59a5acf825fb7b'
+
+const projectWith = (spec: SpecParts, files: Files = {}): Project =>
+  makeProject({ files: { 'bench/run.sh': BENCH, ...number(100), ...files }, spec })
+
+const shown = (project: Project, id: string) => project.data<Shown>('show', id)
+
+describe('an artifact that the build makes', () => {
+  let project: Project
+  let log: string
+  const builds = () => readFileSync(log, 'utf8').split('\n').slice(0, -1)
+  beforeAll(async () => {
+    log = join(makeTemp('builds'), 'log')
+    project = projectWith(
+      { worktree: { build: { command: ['sh', 'bench/build.sh'] } } },
+      {
+        'bench/build.sh': `echo "$(basename "$(dirname "$ASSAY_ARTIFACTS")") \${ASSAY_PARENT_ARTIFACTS:+parent} \${ASSAY_SEED_ARTIFACT:+seed}" >> '${log}'
+cp "\${ASSAY_SEED_ARTIFACT:-src/number.txt}" "$ASSAY_ARTIFACTS/model.bin"\n`,
+      },
+    )
+    await project.data('init')
+  })
+
+  test('is not recorded with its hash, or built anew for what was built', async () => {
+    const made = await project.data<Made>('new', '-m', 'smaller')
+    expect(made.artifacts).toBe(project.repo.path('.assay/runs/run_0001/exp/0001/artifacts'))
+    writeFiles(made.worktree, number(90))
+    expect(await project.data<RunData>('run', 'exp_0001')).toMatchObject({ status: 'kept', value: 90 })
+    expect(await shown(project, 'exp_0001')).toMatchObject({
+      artifacts: { model: { path: 'model.bin', sha256: SHA_OF_90, bytes: 3 } },
+      undeclared: { files: [], more: 0 },
+      from_artifact: null,
+    })
+    expect(builds()).toEqual(['0000  ', '0001 parent '])
+    expect(await project.data<RunData>('run', 'exp_0001')).toMatchObject({ repeated: true, attempt: 1 })
+  })
+
+  test('one tree with another seed is a duplicate, or the same seed is none', async () => {
+    const same = await project.attempt(number(90))
+    expect(same).toMatchObject({
+      status: 'rejected',
+      reason: 'duplicate',
+      message: 'the same files were judged as exp_0001: kept, 90',
+    })
+    const again = await project.data<Made>(
+      'new',
+      '-m',
+      'x',
+      '--from-artifact',
+      'exp_0001:model',
+      '-p',
+      'exp_0000',
+    )
+    expect(again.seed_artifact).toBe(project.repo.path('.assay/runs/run_0001/exp/0001/artifacts/model.bin'))
+    expect(await project.data<RunData>('run', again.experiment)).toMatchObject({ status: 'kept', value: 90 })
+    expect(builds().at(-1)).toBe('0003 parent seed')
+    const twin = await project.data<Made>('new', '-m', 'x', '--from-artifact', 'exp_0001', '-p', 'exp_0000')
+    expect(await project.data<RunData>('run', twin.experiment)).toMatchObject({
+      status: 'rejected',
+      reason: 'duplicate',
+      message: 'the same files and artifacts were judged as exp_0003: kept, 90',
+    })
+  })
+
+  test('samples may write to artifacts: their own, the parent’s, the seed', async () => {
+    for (const [write, named] of [
+      ['echo 1 > "$ASSAY_ARTIFACTS/model.bin"', 'model.bin in ASSAY_ARTIFACTS'],
+      ['echo 1 > "$ASSAY_ARTIFACTS/new"', 'new in ASSAY_ARTIFACTS'],
+      ['echo 1 > "$ASSAY_PARENT_ARTIFACTS/new"', 'new in ASSAY_PARENT_ARTIFACTS'],
+    ] as const) {
+      const answer = await project.attempt({ ...number(10), 'src/hook.sh': `${write}\n` })
+      expect(answer).toMatchObject({ status: 'rejected', reason: 'out_of_scope', best: false })
+      expect(answer.message).toBe(`its own run changed what judges it: ${named}`)
+    }
+    const { worktree, experiment } = await project.data<Made>(
+      'new',
+      '-m',
+      'x',
+      '-p',
+      'exp_0000',
+      '--from-artifact',
+      'exp_0003',
+    )
+    writeFiles(worktree, { 'src/hook.sh': 'echo 7 > "$ASSAY_SEED_ARTIFACT"\n' })
+    expect((await project.data<RunData>('run', experiment)).message).toBe(
+      'its own run changed what judges it: ASSAY_SEED_ARTIFACT',
+    )
+    const after = await project.data<Made>('new', '-m', 'x', '--from-artifact', 'exp_0003:model')
+    const ran = await project.cli<RunData>(['run', after.experiment])
+    expect(ran.code).toBe(4)
+    expect(dataOf(ran)).toMatchObject({
+      status: 'failed',
+      reason: 'environment',
+      message: expect.stringContaining('the artifact exp_0003:model is no longer what was recorded'),
+    })
+  })
+})
+
+describe('an artifact that the agent makes', () => {
+  let project: Project
+  const open = async (model: string | null, files: Files = {}, ...flags: string[]) => {
+    const made = await project.data<Made>('new', '-m', 'train', '-p', 'exp_0000', ...flags)
+    writeFiles(made.worktree, files)
+    if (model !== null) writeFileSync(join(made.artifacts, 'model.bin'), model)
+    return made
+  }
+  beforeAll(async () => {
+    project = projectWith({})
+    await project.data('init')
+  })
+
+  test('counts as no change, or two of them as the same candidate', async () => {
+    const first = await open('90\n')
+    expect(await project.data<RunData>('run', first.experiment)).toMatchObject({ status: 'kept', value: 90 })
+    expect((await shown(project, first.experiment)).artifacts.model?.sha256).toBe(SHA_OF_90)
+    const same = await open('90\n')
+    expect(await project.data<RunData>('run', same.experiment)).toMatchObject({
+      reason: 'duplicate',
+      message: 'the same files and artifacts were judged as exp_0001: kept, 90',
+    })
+    const other = await open('80\n')
+    expect(await project.data<RunData>('run', other.experiment)).toMatchObject({ status: 'kept', value: 80 })
+    const none = await open(null)
+    expect(await project.data<RunData>('run', none.experiment)).toMatchObject({ reason: 'empty' })
+  })
+
+  test('a kept experiment answers for another artifact than it was kept with', async () => {
+    const made = await open('70\n')
+    await project.data<RunData>('run', made.experiment)
+    appendFileSync(join(made.artifacts, 'model.bin'), '\n')
+    expect(await project.problem('run', made.experiment)).toMatchObject({
+      code: 'is_kept',
+      exit: 3,
+      message: `${made.experiment} is kept, and its artifacts have changed since`,
+    })
+  })
+
+  test('a rejected experiment repeats its verdict although its artifact was made better', async () => {
+    const made = await open('200\n')
+    expect(await project.data<RunData>('run', made.experiment)).toMatchObject({
+      status: 'rejected',
+      value: 200,
+    })
+    writeFileSync(join(made.artifacts, 'model.bin'), '60\n')
+    expect(await project.data<RunData>('run', made.experiment)).toMatchObject({ attempt: 2, value: 60 })
+  })
+
+  test('a path outside of the folder, to nothing or through a link is an artifact', async () => {
+    const cases: [string, string][] = [
+      ['"x": "../../../spec.json"', 'artifact x is not inside ASSAY_ARTIFACTS: ../../../spec.json'],
+      ['"x": "missing"', 'artifact x: no file missing was in ASSAY_ARTIFACTS before the samples'],
+      ['"x": "link"', 'artifact x: no file link was in ASSAY_ARTIFACTS before the samples'],
+    ]
+    for (const [declare, words] of cases) {
+      const made = await open('50\n', { 'src/hook.sh': `DECLARE='${declare}'\n` })
+      symlinkSync('/etc/passwd', join(made.artifacts, 'link'))
+      const ran = await project.cli<RunData>(['run', made.experiment])
+      expect(dataOf(ran)).toMatchObject({ status: 'failed', reason: 'metric_error' })
+      expect(dataOf(ran).message).toContain(words)
+    }
+  })
+
+  test('what a failed evaluation was paid for is lost, or no sibling can retest it', async () => {
+    const made = await open('40\n', { 'src/hook.sh': 'echo lost >&2; exit 3\n' })
+    await project.cli(['run', made.experiment])
+    await project.data('discard', made.experiment, '--reason', 'the evaluation is broken')
+    expect(existsSync(join(made.artifacts, 'model.bin'))).toBe(true)
+    expect(await shown(project, made.experiment)).toMatchObject({
+      status: 'discarded',
+      artifacts: {},
+      undeclared: { files: [{ path: 'model.bin', bytes: 3 }], more: 0 },
+    })
+    const retest = await project.data<Made>(
+      'new',
+      '-m',
+      'retest',
+      '--from-artifact',
+      `${made.experiment}:model.bin`,
+    )
+    expect(retest).toMatchObject({ parent: 'exp_0000', seed_artifact: join(made.artifacts, 'model.bin') })
+    writeFiles(retest.worktree, {
+      'src/hook.sh': 'DECLARE=; number=; ASSAY_ARTIFACTS=$(dirname "$ASSAY_SEED_ARTIFACT")\n',
+    })
+    expect(await project.data('path', retest.experiment)).toMatchObject({
+      artifacts: retest.artifacts,
+      seed_artifact: join(made.artifacts, 'model.bin'),
+    })
+    expect(await project.data<RunData>('run', retest.experiment)).toMatchObject({ status: 'kept', value: 40 })
+    expect(await shown(project, retest.experiment)).toMatchObject({
+      from_artifact: { experiment: made.experiment, label: 'model.bin' },
+    })
+  })
+
+  test('an artifact that does not exist, or lies outside, can be asked for', async () => {
+    const ask = (text: string) => project.problem('new', '-m', 'x', '--from-artifact', text)
+    expect(await ask('exp_0001:nothing')).toMatchObject({
+      code: 'no_artifact',
+      exit: 2,
+      message: 'exp_0001 has no artifact "nothing"',
+      hint: 'it has: model, model.bin',
+    })
+    expect(await ask('exp_0001:../../../spec.json')).toMatchObject({ code: 'no_artifact' })
+    expect(await ask('exp_0000')).toMatchObject({ message: 'exp_0000 has no artifact at all' })
+    expect(await ask('exp_9999')).toMatchObject({ code: 'unknown_experiment' })
+  })
+})
