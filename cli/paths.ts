@@ -52,6 +52,8 @@ export const experimentFolder = (paths: RunPaths, experiment: string): string =>
 export const attemptFolder = (paths: RunPaths, experiment: string, attempt: number): string =>
   join(experimentFolder(paths, experiment), 'attempts', String(attempt))
 
+/** What `worktree.data` matched at `init`, with its hashes. */
+export const dataFile = (paths: RunPaths): string => join(paths.folder, 'data.json')
 export const stepsFile = (attempt: string): string => join(attempt, 'steps.jsonl')
 export const workerLog = (attempt: string): string => join(attempt, 'worker.log')
 /** What setup left in an edit worktree, and the user's checkout as it was at `new`. */

@@ -4,6 +4,7 @@ import { BASELINE } from '../ledger/state.ts'
 import { withLock } from '../lock.ts'
 import { initLock, listRuns } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
+import { digestOf } from '../run/data.ts'
 import { type Ground, prepareGround } from '../run/ground.ts'
 import { type OpenRun, open } from '../run/open.ts'
 import { sealBase, startRun, withdrawRun } from '../run/start.ts'
@@ -76,14 +77,15 @@ function sameRun(context: Context, ground: Ground): Result<OpenRun | null> {
   for (const name of runs) {
     const opened = open(context, ground.site, name)
     if (!opened.ok) return opened
-    const { frozen_hash, base } = opened.value.started
-    if (frozen_hash === wanted && base.commit === ground.base.commit) return ok(opened.value)
+    const { frozen_hash, base, data } = opened.value.started
+    const same = ground.data.length === 0 ? !data : data?.sha256 === digestOf(ground.data)
+    if (frozen_hash === wanted && base.commit === ground.base.commit && same) return ok(opened.value)
   }
   if (runs.length === 0) return ok(null)
   return fail({
     kind: 'refused',
     code: 'run_exists',
-    message: `${runs.join(', ')} ${runs.length === 1 ? 'is' : 'are'} here, of another spec or another base commit`,
+    message: `${runs.join(', ')} ${runs.length === 1 ? 'is' : 'are'} here, of another spec, base commit or data`,
     hint: 'start one more beside it: assay init --new',
     at: ground.site.root,
     data: { runs },

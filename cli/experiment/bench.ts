@@ -10,8 +10,10 @@ import type { SampleFault } from '../ledger/events.ts'
 import { acquireLease } from '../lock.ts'
 import { leaseFolder, slotFacts, slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
+import { dataOfRun } from '../run/data.ts'
 import type { OpenRun } from '../run/open.ts'
 import { matchGlobs } from '../spec/rules.ts'
+import { type GivenData, giveData } from './data.ts'
 import { benchmarkEnvironment } from './environment.ts'
 
 export interface Bench {
@@ -28,6 +30,7 @@ export interface Placed {
   folder: string
   setup: SampleFault | null
   build: SampleFault | null
+  data: GivenData
 }
 
 /** What is true of a checkout, so that setup and build run only when something changed. */
@@ -38,6 +41,7 @@ interface SlotFacts {
   /** The tree that was built last, and the untracked paths that the build made. */
   built: string | null
   outputs: string[]
+  data: GivenData
 }
 
 /** Rejects with the signal's reason when that ends the waiting. */
@@ -68,13 +72,19 @@ export async function placeCandidate(
   const file = slotFacts(run.site, bench.slot, place)
   const facts = readFacts(file)
   if (anew || facts.built !== candidate.tree) facts.built = null
-  const keep = facts.built === null ? facts.keep : [...facts.keep, ...facts.outputs]
+  const listed = dataOfRun(run)
+  if (!listed.ok) return listed
+  const data = listed.value.filter(({ unignored }) => unignored).map((one) => one.path)
+  const keep = [...facts.keep, ...(facts.built === null ? [] : facts.outputs), ...data]
   const fresh = await freshenCheckout(run.site, path, candidate.commit, { keep })
   if (!fresh.ok) return fresh
+  const given = await giveData(run, path, facts.data)
+  if (!given.ok) return given
+  facts.data = given.value
   const folder = join(path, run.started.prefix)
   const setup = await setUp(run, bench, { path, folder, outputs, facts, tree: candidate.tree })
   if (!setup.ok) return setup
-  const placed: Placed = { folder, setup: setup.value, build: null }
+  const placed: Placed = { folder, setup: setup.value, build: null, data: given.value }
   if (placed.setup === null) {
     const built = await build(run, bench, { path, folder, outputs, facts, tree: candidate.tree })
     if (!built.ok) return built
@@ -147,6 +157,6 @@ function readFacts(file: string): SlotFacts {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as SlotFacts
   } catch {
-    return { setup: null, keep: [], built: null, outputs: [] }
+    return { setup: null, keep: [], built: null, outputs: [], data: {} }
   }
 }

@@ -9,6 +9,7 @@ import { lastAttempt } from '../ledger/state.ts'
 import { experimentFolder, worktreeFacts, worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
+import { dataPaths, giveData } from './data.ts'
 import { benchmarkEnvironment } from './environment.ts'
 import { scopeOfRun } from './scope.ts'
 
@@ -29,6 +30,8 @@ export async function ensureWorktree(run: OpenRun, experiment: string): Promise<
   const base = baseOf(run, experiment)
   const added = await addWorktree(run.site, path, base.commit)
   if (!added.ok) return added
+  const given = await giveData(run, path, {})
+  if (!given.ok) return given
   const set = await setUp(run, experiment, path)
   if (!set.ok) return set
   const scope = scopeOfRun(run)
@@ -37,6 +40,7 @@ export async function ensureWorktree(run: OpenRun, experiment: string): Promise<
     ? await recordDroppings({ site: run.site, worktree: path, parent: base, mutable })
     : ok(new Map<string, string>())
   if (!droppings.ok) return droppings
+  for (const one of dataPaths(run)) droppings.value.set(one, 'present')
   const checkout = await fingerprintCheckout(run.started.checkout, mutable)
   const facts: WorktreeFacts = {
     made: run.clock().toISOString(),
