@@ -54,6 +54,8 @@ export const attemptFolder = (paths: RunPaths, experiment: string, attempt: numb
 
 /** What `worktree.data` matched at `init`, with its hashes. */
 export const dataFile = (paths: RunPaths): string => join(paths.folder, 'data.json')
+/** Whether the benchmark was seen to read what candidates change, and what the samples for that left. */
+export const canaryFolder = (paths: RunPaths): string => join(paths.experiments, '0000', 'canary')
 export const stepsFile = (attempt: string): string => join(attempt, 'steps.jsonl')
 export const workerLog = (attempt: string): string => join(attempt, 'worker.log')
 /** What setup left in an edit worktree, and the user's checkout as it was at `new`. */

@@ -1,4 +1,5 @@
 import { type BaselineAnswer, describeBaseline, judgeBaseline } from '../experiment/baseline.ts'
+import { checkCanary } from '../experiment/canary.ts'
 import { ensureWorktree } from '../experiment/worktree.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { withLock } from '../lock.ts'
@@ -11,6 +12,7 @@ import { sealBase, startRun, withdrawRun } from '../run/start.ts'
 import { frozenHash } from '../spec/hash.ts'
 import { TEMPLATE } from '../spec/template.ts'
 import type { Answer, Context, Parsed } from './command.ts'
+import { describeFacts, type InitFacts, initFacts } from './init-facts.ts'
 import { figure } from './words.ts'
 
 interface InitAnswer {
@@ -19,6 +21,7 @@ interface InitAnswer {
   base: string
   baseline: BaselineAnswer
   warnings: string[]
+  facts: InitFacts
   worktree?: string
   repeated?: true
 }
@@ -33,7 +36,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   })
   if (!ground.ok) return ground
   const answer = await withLock(initLock(ground.value.site), () =>
-    start(context, ground.value, { prepare, fresh: args.on('new') }),
+    start(context, ground.value, { prepare, fresh: args.on('new'), skipCanary: args.on('no-canary') }),
   )
   if (!answer.ok) {
     if (listRuns(ground.value.site).length === 0) await ground.value.undo()
@@ -45,30 +48,51 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
 async function start(
   context: Context,
   ground: Ground,
-  { prepare, fresh }: { prepare: boolean; fresh: boolean },
+  { fresh, ...how }: How & { fresh: boolean },
 ): Promise<Result<InitAnswer>> {
   const existing = fresh ? ok(null) : sameRun(context, ground)
   if (!existing.ok) return existing
-  if (existing.value) return finish(existing.value, prepare, true)
+  if (existing.value) return finish(existing.value, ground, { ...how, repeated: true })
+  const { prepare } = how
   const started = startRun(context, { ...ground, checkout: ground.checkout.top, prepare })
-  return started.ok ? finish(started.value, prepare, false) : started
+  return started.ok ? finish(started.value, ground, { ...how, repeated: false }) : started
+}
+
+interface How {
+  prepare: boolean
+  skipCanary: boolean
 }
 
 /** Seals and judges the baseline, or opens its worktree; goes on where an interrupted `init` left off. */
-async function finish(opened: OpenRun, prepare: boolean, repeated: boolean): Promise<Result<InitAnswer>> {
+async function finish(
+  opened: OpenRun,
+  ground: Ground,
+  { prepare, skipCanary, repeated }: How & { repeated: boolean },
+): Promise<Result<InitAnswer>> {
   const baseline = opened.ledger.state.experiments.get(BASELINE)
   if (prepare && baseline?.status !== 'kept') {
     const worktree = await ensureWorktree(opened, BASELINE)
-    return worktree.ok ? ok(answerOf(opened, { repeated, worktree: worktree.value })) : worktree
+    return worktree.ok ? ok(await answerOf(opened, ground, { repeated, worktree: worktree.value })) : worktree
   }
-  if (baseline?.status === 'kept') return ok(answerOf(opened, { repeated }))
-  const sealed = baseline?.attempts.length ? ok(opened) : await sealBase(opened)
-  if (!sealed.ok) return sealed
-  const judged = await judgeBaseline(opened)
-  if (judged.ok) return ok(answerOf(opened, { repeated }))
-  if (judged.problem.code === 'baseline_failed') withdrawRun(opened)
-  return judged
+  if (baseline?.status !== 'kept') {
+    const sealed = baseline?.attempts.length ? ok(opened) : await sealBase(opened)
+    if (!sealed.ok) return sealed
+    const judged = await judgeBaseline(opened)
+    if (!judged.ok) {
+      if (WITHDRAWN.includes(judged.problem.code)) withdrawRun(opened)
+      return judged
+    }
+  }
+  const canary = await checkCanary(opened, { skip: skipCanary })
+  if (canary.ok) return ok(await answerOf(opened, ground, { repeated }))
+  // Experiments that were made meanwhile are not taken back: the refusal is repeated until it is answered.
+  if (canary.problem.code === 'blind_benchmark' && opened.ledger.state.experiments.size === 1)
+    withdrawRun(opened)
+  return canary
 }
+
+/** Problems of the spec or the benchmark: a run that cannot compare anything is only in the way. */
+const WITHDRAWN = ['baseline_failed', 'environment_needed']
 
 /** The run that this `init` asks for again; another one in the way is a refusal. */
 function sameRun(context: Context, ground: Ground): Result<OpenRun | null> {
@@ -92,7 +116,11 @@ function sameRun(context: Context, ground: Ground): Result<OpenRun | null> {
   })
 }
 
-function answerOf(opened: OpenRun, more: { repeated: boolean; worktree?: string }): InitAnswer {
+async function answerOf(
+  opened: OpenRun,
+  ground: Ground,
+  more: { repeated: boolean; worktree?: string },
+): Promise<InitAnswer> {
   const { run: name, started } = opened
   return {
     run: name,
@@ -100,12 +128,14 @@ function answerOf(opened: OpenRun, more: { repeated: boolean; worktree?: string 
     base: started.base.commit,
     baseline: describeBaseline(opened),
     warnings: started.warnings,
+    facts: await initFacts(opened, ground),
     ...(more.worktree === undefined ? {} : { worktree: more.worktree }),
     ...(more.repeated ? { repeated: true as const } : {}),
   }
 }
 
-function describe(answer: InitAnswer, { spec, base }: Ground): string[] {
+function describe(answer: InitAnswer, ground: Ground): string[] {
+  const { spec, base } = ground
   const { baseline } = answer
   const lines = [
     `${answer.run}  ${spec.name}, on ${base.commit.slice(0, 10)}${answer.repeated ? ' (it was here already)' : ''}`,
@@ -117,6 +147,7 @@ function describe(answer: InitAnswer, { spec, base }: Ground): string[] {
       `Baseline: ${spec.metric.name} = ${figure(baseline.value)} (${baseline.samples} equal samples, ${spec.metric.direction})`,
     )
   }
+  lines.push(...describeFacts(answer.facts, ground))
   for (const warning of answer.warnings) lines.push(`Note: ${warning}`)
   if (!answer.worktree)
     lines.push(spec.agent ? 'Next: assay loop' : `Next: assay new -m "your idea", edit, then assay run ID`)

@@ -59,18 +59,19 @@ export async function openBench(run: OpenRun): Promise<Result<Bench>> {
 
 /**
  * Brings one checkout of the slot to a candidate. Agents never learn its path. `anew` builds although this very tree
- * was built there before: that it built then says nothing about the machine now.
+ * was built there before: that it built then says nothing about the machine now. `setUpAnew` does so with setup.
  */
 export async function placeCandidate(
   run: OpenRun,
   bench: Bench,
   place: Place,
   candidate: { commit: string; tree: string },
-  { outputs, anew = false }: { outputs: string; anew?: boolean },
+  { outputs, anew = false, setUpAnew = false }: { outputs: string; anew?: boolean; setUpAnew?: boolean },
 ): Promise<Result<Placed>> {
   const path = slotPath(run.site, bench.slot, place)
   const file = slotFacts(run.site, bench.slot, place)
   const facts = readFacts(file)
+  if (setUpAnew) facts.setup = null
   if (anew || facts.built !== candidate.tree) facts.built = null
   const listed = dataOfRun(run)
   if (!listed.ok) return listed
@@ -93,6 +94,27 @@ export async function placeCandidate(
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, JSON.stringify(facts))
   return ok(placed)
+}
+
+/**
+ * Brings the tracked files of a checkout back to the candidate's, after something wrote there on purpose. What was
+ * built there counts no more, also when this is never reached: call it with `only: 'forget'` first.
+ */
+export async function restoreCheckout(
+  run: OpenRun,
+  bench: Bench,
+  place: Place,
+  candidate: { commit: string },
+  only?: 'forget',
+): Promise<Result<void>> {
+  const file = slotFacts(run.site, bench.slot, place)
+  const facts = readFacts(file)
+  writeFileSync(file, JSON.stringify({ ...facts, built: null }))
+  if (only === 'forget') return ok(undefined)
+  const listed = dataOfRun(run)
+  if (!listed.ok) return listed
+  const keep = [...facts.keep, ...listed.value.map(({ path }) => path)]
+  return freshenCheckout(run.site, slotPath(run.site, bench.slot, place), candidate.commit, { keep })
 }
 
 interface Preparing {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { dataFile, listRuns, type RunPaths, runPaths, type Site } from '../paths.ts'
+import { dataFile, listRuns, type RunPaths, runPaths, type Site, STATE_FOLDER } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { type GlobMatch, matchGlobs } from '../spec/rules.ts'
 import type { OpenRun } from './open.ts'
@@ -90,7 +90,7 @@ async function present({ top, prefix, globs, tracked }: DataRequest): Promise<Re
       links.add(real)
     }
     for (const name of await readdir(at).catch(() => [])) {
-      if (name !== '.git' && name !== '.assay') open.push(path === '' ? name : `${path}/${name}`)
+      if (name !== '.git' && name !== STATE_FOLDER) open.push(path === '' ? name : `${path}/${name}`)
     }
   }
   return ok(found)
