@@ -89,7 +89,7 @@ const wordsOf = (text: string): string[] =>
 
 /** Node says only the name of a package that it does not find. */
 const modulesIn = (line: string): string[] =>
-  [...line.matchAll(/Cannot find (?:module|package) '((?:@[\w.-]+\/)?[\w.-]+)/g)].map(
+  [...line.matchAll(/Cannot find (?:module|package) '((?:@[\w.-]+\/)?\w[\w.-]*)/g)].map(
     ([, name]) => `node_modules/${name}`,
   )
 
