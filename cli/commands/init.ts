@@ -85,10 +85,15 @@ async function finish(
   }
   const canary = await checkCanary(opened, { skip: skipCanary })
   if (canary.ok) return ok(await answerOf(opened, ground, { repeated }))
-  // Experiments that were made meanwhile are not taken back: the refusal is repeated until it is answered.
-  if (canary.problem.code === 'blind_benchmark' && opened.ledger.state.experiments.size === 1)
-    withdrawRun(opened)
+  if (canary.problem.code === 'blind_benchmark' && isUntouched(opened)) withdrawRun(opened)
   return canary
+}
+
+/** Nothing but the base is in the run. Experiments, and a benchmark built in exp_0000, are not taken back. */
+function isUntouched({ ledger, started }: OpenRun): boolean {
+  const { experiments } = ledger.state
+  const baseline = experiments.get(BASELINE)
+  return experiments.size === 1 && baseline?.attempts.at(-1)?.sealed.tree === started.base.tree
 }
 
 /** Problems of the spec or the benchmark: a run that cannot compare anything is only in the way. */
@@ -141,7 +146,9 @@ function describe(answer: InitAnswer, ground: Ground): string[] {
     `${answer.run}  ${spec.name}, on ${base.commit.slice(0, 10)}${answer.repeated ? ' (it was here already)' : ''}`,
   ]
   if (answer.worktree) {
-    lines.push(`Build the benchmark in ${answer.worktree}, then: assay run ${BASELINE}`)
+    lines.push(
+      `Build the benchmark in ${answer.worktree}, then: assay run ${BASELINE}, and assay init again, which checks it`,
+    )
   } else {
     lines.push(
       `Baseline: ${spec.metric.name} = ${figure(baseline.value)} (${baseline.samples} equal samples, ${spec.metric.direction})`,

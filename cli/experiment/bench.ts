@@ -10,7 +10,7 @@ import type { SampleFault } from '../ledger/events.ts'
 import { acquireLease } from '../lock.ts'
 import { leaseFolder, slotFacts, slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
-import { dataOfRun } from '../run/data.ts'
+import { dataLike, dataOfRun } from '../run/data.ts'
 import type { OpenRun } from '../run/open.ts'
 import { matchGlobs } from '../spec/rules.ts'
 import { type GivenData, giveData } from './data.ts'
@@ -31,6 +31,8 @@ export interface Placed {
   setup: SampleFault | null
   build: SampleFault | null
   data: GivenData
+  /** What lay at the places of the data before anything was measured. */
+  beside: ReadonlySet<string>
 }
 
 /** What is true of a checkout, so that setup and build run only when something changed. */
@@ -85,12 +87,15 @@ export async function placeCandidate(
   const folder = join(path, run.started.prefix)
   const setup = await setUp(run, bench, { path, folder, outputs, facts, tree: candidate.tree })
   if (!setup.ok) return setup
-  const placed: Placed = { folder, setup: setup.value, build: null, data: given.value }
+  const placed: Placed = { folder, setup: setup.value, build: null, data: given.value, beside: new Set() }
   if (placed.setup === null) {
     const built = await build(run, bench, { path, folder, outputs, facts, tree: candidate.tree })
     if (!built.ok) return built
     placed.build = built.value
   }
+  const beside = await dataLike(run, path)
+  if (!beside.ok) return beside
+  placed.beside = beside.value
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, JSON.stringify(facts))
   return ok(placed)

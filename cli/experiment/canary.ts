@@ -34,7 +34,10 @@ export async function checkCanary(run: OpenRun, { skip }: { skip: boolean }): Pr
     return ok(remember(run, { outcome: 'skipped', why: `${run.spec.metric.name} is taken from the files` }))
   const base = keptCommit(run, BASELINE)
   if (!base) throw new Error('the canary needs a baseline that holds')
-  const bench = await openBench(run)
+  const bench = await openBench(run).catch((error: unknown) => {
+    if (!run.signal.aborted) throw error
+    return fail(interrupted)
+  })
   if (!bench.ok) return bench
   try {
     return await sing(run, bench.value, base)
@@ -85,6 +88,7 @@ async function sing(
       folder,
       signal: run.signal,
     }))
+  if (built?.fault?.reason === 'aborted') return fail(interrupted)
   if (built?.fault) return readsBecause(run, built.fault.message)
   const before = baselineSamples(run)
   const sample = await sampleEmptied(run, bench, placed.value, folder, before)

@@ -3,7 +3,7 @@ import { constants } from 'node:fs'
 import { chmod, copyFile, lstat, mkdir, realpath, rename, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import { type DataFile, dataOfRun, sha256Of, stampOf, unchangedData } from '../run/data.ts'
+import { type DataFile, dataLike, dataOfRun, sha256Of, stampOf, unchangedData } from '../run/data.ts'
 import type { OpenRun } from '../run/open.ts'
 
 /** Path → content and stamp of the copy; equal = not read again. */
@@ -47,6 +47,23 @@ export async function changedData(run: OpenRun, top: string, given: GivenData): 
     if (sha256 !== file.sha256) changed.push(file.path)
   }
   return ok(changed)
+}
+
+/**
+ * Removes what lies between the data and did not before: a later candidate, whose benchmark may read the whole folder,
+ * must not find what an earlier one left there.
+ */
+export async function removePlanted(
+  run: OpenRun,
+  top: string,
+  before: ReadonlySet<string>,
+): Promise<Result<void>> {
+  const now = await dataLike(run, top)
+  if (!now.ok) return now
+  for (const path of now.value) {
+    if (!before.has(path)) await rm(join(top, path), { recursive: true, force: true })
+  }
+  return ok(undefined)
 }
 
 const known = new WeakMap<OpenRun, ReadonlySet<string>>()

@@ -15,7 +15,7 @@ import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { rngOf } from '../search/random.ts'
 import { type Bench, openBench, type Placed, placeCandidate } from './bench.ts'
-import { changedData } from './data.ts'
+import { changedData, removePlanted } from './data.ts'
 import { knownMetrics } from './known.ts'
 import { baselineSample } from './samples.ts'
 import { scopeOfRun } from './scope.ts'
@@ -270,6 +270,8 @@ async function tamperedFiles({ run, bench, seal, placed }: Trial): Promise<Resul
   if (!changed.ok) return changed
   const data = await changedData(run, checkout, placed.data)
   if (!data.ok) return data
+  const removed = await removePlanted(run, checkout, placed.beside)
+  if (!removed.ok) return removed
   const scope = scopeOfRun(run)
   return ok([...data.value, ...changed.value.filter((path) => scope(path) === 'immutable')])
 }

@@ -42,7 +42,7 @@ export async function collectData(
   request: DataRequest,
 ): Promise<Result<{ files: DataFile[]; globs: GlobMatch[] }>> {
   const { site, top, prefix, globs, tracked, untracked } = request
-  const found = await present(request)
+  const found = await present({ ...request, follow: true })
   if (!found.ok) return found
   const all = matchGlobs(globs, prefix, [...found.value, ...tracked])
   const dead = all.find(({ matched }) => matched.length === 0)
@@ -71,20 +71,43 @@ export async function collectData(
   return ok({ files, globs: matched })
 }
 
+interface Looking extends Pick<DataRequest, 'top' | 'prefix' | 'globs' | 'tracked'> {
+  /** Symbolic links are taken for what they point at; else each is a file of its own. */
+  follow: boolean
+}
+
+/** Everything in a checkout at the places where the globs look, links not followed; empty without data. */
+export async function dataLike(run: OpenRun, top: string): Promise<Result<Set<string>>> {
+  const { data: globs } = run.spec.worktree
+  const found = await present({
+    top,
+    prefix: run.started.prefix,
+    globs,
+    tracked: new Set(),
+    follow: false,
+  })
+  if (!found.ok) return found
+  const matched = matchGlobs(globs, run.started.prefix, [...found.value])
+  return ok(new Set(matched.flatMap((one) => one.matched)))
+}
+
 /** Every file below the places where the globs begin that git does not have. */
-async function present({ top, prefix, globs, tracked }: DataRequest): Promise<Result<Set<string>>> {
+async function present({ top, prefix, globs, tracked, follow }: Looking): Promise<Result<Set<string>>> {
   const found = new Set<string>()
   const links = new Set<string>()
   const open = globs.map((glob) => [prefix, beginning(glob)].filter(Boolean).join('/'))
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     const at = join(top, path)
     const entry = await lstat(at).catch(() => null)
-    const target = entry?.isSymbolicLink() ? await stat(at).catch(() => null) : entry
-    if (!target || (entry?.isSymbolicLink() && tracked.has(path))) continue
+    const link = entry?.isSymbolicLink() ?? false
+    if (link && !follow) found.add(path)
+    if (link && (!follow || tracked.has(path))) continue
+    const target = link ? await stat(at).catch(() => null) : entry
+    if (!target) continue
     if (target.isFile() && !tracked.has(path)) found.add(path)
     if (found.size > MOST) return fail(tooMany(top))
     if (!target.isDirectory()) continue
-    if (entry?.isSymbolicLink()) {
+    if (link) {
       const real = await realpath(at)
       if (links.has(real) || `${top}/`.startsWith(`${real}/`)) continue
       links.add(real)

@@ -81,6 +81,23 @@ test('a candidate that writes to its data is judged by it, or spoils the next on
   expect(await project.attempt(number(80))).toMatchObject({ status: 'kept', value: 90 })
 })
 
+test('a file that a candidate leaves between the data is there for the next one', async () => {
+  const project = withData({
+    'bench/run.sh':
+      'if [ -f src/hook.sh ]; then . ./src/hook.sh; fi\necho METRIC ms=$(($(cat src/number.txt) + $(ls data | wc -l)))\n',
+  })
+  const outside = makeTemp('outside')
+  writeFileSync(join(outside, 'mine.txt'), '')
+  expect(await project.data('init')).toMatchObject({ baseline: { value: 92 } })
+  const planter = await project.attempt({
+    ...number(80),
+    ...hook(`mkdir -p data/new && touch data/zzz data/new/file; ln -sfn '${outside}' data/link`),
+  })
+  expect(planter).toMatchObject({ status: 'kept', value: 85 })
+  expect(await project.attempt(number(81))).toMatchObject({ status: 'kept', value: 84 })
+  expect(readdirSync(outside)).toEqual(['mine.txt'])
+})
+
 test('data that changed in the checkout since init is measured all the same, or a mere touch is refused', async () => {
   const project = withData()
   await project.data('init')
