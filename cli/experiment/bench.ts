@@ -1,11 +1,12 @@
 /** The measurement slot: leased machine-wide, brought to exactly what was sealed, set up and built there. */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { runPreparation } from '../evaluate/gates.ts'
 import { listTree } from '../git/files.ts'
 import { freshenCheckout } from '../git/freshen.ts'
 import { untrackedPaths } from '../git/observe.ts'
+import { removeWorktree } from '../git/worktrees.ts'
 import type { SampleFault } from '../ledger/events.ts'
 import { acquireLease } from '../lock.ts'
 import { leaseFolder, slotFacts, slotPath } from '../paths.ts'
@@ -114,12 +115,19 @@ export async function restoreCheckout(
 ): Promise<Result<void>> {
   const file = slotFacts(run.site, bench.slot, place)
   const facts = readFacts(file)
+  mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, JSON.stringify({ ...facts, built: null }))
   if (only === 'forget') return ok(undefined)
   const listed = dataOfRun(run)
   if (!listed.ok) return listed
   const keep = [...facts.keep, ...listed.value.map(({ path }) => path)]
   return freshenCheckout(run.site, slotPath(run.site, bench.slot, place), candidate.commit, { keep })
+}
+
+/** A deleted checkout is a clean room: the next use of it sets up and builds anew. */
+export async function clearCheckout(run: OpenRun, bench: Bench, place: Place): Promise<Result<void>> {
+  rmSync(slotFacts(run.site, bench.slot, place), { force: true })
+  return removeWorktree(run.site, slotPath(run.site, bench.slot, place))
 }
 
 interface Preparing {

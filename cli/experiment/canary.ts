@@ -9,7 +9,14 @@ import { BASELINE, lastAttempt } from '../ledger/state.ts'
 import { canaryFolder, slotPath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { type Bench, openBench, type Placed, placeCandidate, restoreCheckout } from './bench.ts'
+import {
+  type Bench,
+  clearCheckout,
+  openBench,
+  type Placed,
+  placeCandidate,
+  restoreCheckout,
+} from './bench.ts'
 import { blindCause } from './blind.ts'
 import { recordedSamples } from './samples.ts'
 import { scopeOfRun } from './scope.ts'
@@ -63,44 +70,54 @@ function remember(run: OpenRun, fact: CanaryFact): CanaryFact {
   return fact
 }
 
-async function sing(
-  run: OpenRun,
-  bench: Bench,
-  base: { commit: string; tree: string },
-): Promise<Result<CanaryFact>> {
+async function sing(run: OpenRun, bench: Bench, base: Base): Promise<Result<CanaryFact>> {
   run.tell({ type: 'preparing', what: 'one sample with the mutable files emptied' })
+  let heard = await listen(run, bench, base)
+  if (heard.ok && heard.value.same && run.spec.worktree.build) {
+    // What the baseline's build left may have been measured again: once more where nothing was ever built.
+    const cleared = await clearCheckout(run, bench, 'b')
+    if (!cleared.ok) return cleared
+    heard = await listen(run, bench, base)
+  }
+  if (!heard.ok) return heard
+  if (!heard.value.same) return ok(remember(run, { outcome: 'reads', why: heard.value.why.slice(0, 200) }))
+  const cause = await blindCause(run, bench, base.tree)
+  return cause.ok ? fail(blind(run, heard.value, cause.value)) : cause
+}
+
+interface Base {
+  commit: string
+  tree: string
+}
+
+type Heard = { same: false; why: string } | { same: true; value: number | null; files: number }
+
+/** Empties the mutable files, builds, and takes a sample. */
+async function listen(run: OpenRun, bench: Bench, base: Base): Promise<Result<Heard>> {
   const folder = canaryFolder(run.paths)
   mkdirSync(join(folder, 'samples'), { recursive: true })
-  const placed = await placeCandidate(run, bench, 'b', base, { outputs: folder })
+  const { build } = run.spec.worktree
+  const unbuilt = { ...run, spec: { ...run.spec, worktree: { ...run.spec.worktree, build: null } } }
+  const placed = await placeCandidate(unbuilt, bench, 'b', base, { outputs: folder })
   if (!placed.ok) return placed
   const forgotten = await restoreCheckout(run, bench, 'b', base, 'forget')
   if (!forgotten.ok) return forgotten
   const emptied = await emptyMutable(run, slotPath(run.site, bench.slot, 'b'), base.tree)
   if (!emptied.ok) return emptied
-  const { build } = run.spec.worktree
-  const built =
-    build &&
-    (await runPreparation({
-      ...build,
-      name: 'build',
-      cwd: placed.value.folder,
-      environment: bench.environment,
-      folder,
-      signal: run.signal,
-    }))
+  const { folder: cwd } = placed.value
+  const { environment } = bench
+  const { signal } = run
+  const built = build && (await runPreparation({ ...build, name: 'build', cwd, environment, folder, signal }))
   if (built?.fault?.reason === 'aborted') return fail(interrupted)
-  if (built?.fault) return readsBecause(run, built.fault.message)
+  if (built?.fault) return ok({ same: false, why: built.fault.message })
   const before = baselineSamples(run)
   const sample = await sampleEmptied(run, bench, placed.value, folder, before)
   if (sample.fault?.reason === 'aborted') return fail(interrupted)
-  if (sample.fault) return readsBecause(run, sample.fault.message)
-  if (!sameAs(sample, before)) return readsBecause(run, `${run.spec.metric.name} = ${sample.value}`)
-  const cause = await blindCause(run, bench, base.tree)
-  return cause.ok ? fail(blind(run, sample.value, emptied.value, cause.value)) : cause
+  if (sample.fault) return ok({ same: false, why: sample.fault.message })
+  const { value } = sample
+  if (sameAs(sample, before)) return ok({ same: true, value, files: emptied.value })
+  return ok({ same: false, why: `${run.spec.metric.name} = ${value}` })
 }
-
-const readsBecause = (run: OpenRun, why: string): Result<CanaryFact> =>
-  ok(remember(run, { outcome: 'reads', why: why.slice(0, 200) }))
 
 /** Regular files only: writing through a link would reach something else. Answers how many. */
 async function emptyMutable(run: OpenRun, top: string, tree: string): Promise<Result<number>> {
@@ -166,8 +183,7 @@ const interrupted: Problem = {
 
 function blind(
   run: OpenRun,
-  value: number | null,
-  files: number,
+  { value, files }: { value: number | null; files: number },
   cause: { message: string; hint: string } | null,
 ): Problem {
   const { mutable } = run.spec.scope

@@ -85,6 +85,20 @@ test('a variable that leads to the checkout is not named, or its value is', asyn
   expect(ran.stdout).not.toContain(project.repo.path('src'))
 })
 
+test('a build that makes nothing of empty files leaves the old output, and the benchmark is called blind', async () => {
+  const project = makeProject({
+    spec: {
+      worktree: { build: { command: 'sh src/build.sh' }, setup: { command: 'touch .ready' } },
+      measure: { command: 'cat out.txt' },
+    },
+    files: { '.gitignore': 'out.txt\n.ready\n', 'src/build.sh': 'cp src/metrics.txt out.txt\n' },
+  })
+  expect(await project.data<InitData>('init')).toMatchObject({
+    facts: { canary: { outcome: 'reads', why: expect.stringContaining('out.txt') } },
+  })
+  expect(await project.attempt(ms(90))).toMatchObject({ status: 'kept', value: 90 })
+})
+
 test('the emptied files, or what was built of them, stay in the slot', async () => {
   const project = makeProject({
     spec: {
