@@ -31,10 +31,10 @@ const FIRST = 3
 const MOST_GLOBS = 20
 
 export async function initFacts(run: OpenRun, ground: Ground): Promise<InitFacts> {
-  const { globs, data, dataGlobs, spec, site, base } = ground
+  const { globs, paths, data, dataGlobs, spec, site, base } = ground
   const immutable = [...new Set(globs.immutable.flatMap(({ matched }) => matched))]
   const command = JSON.stringify(spec.measure.command)
-  const named = globs.paths.filter((path) => command.includes(path))
+  const named = paths.filter((path) => command.includes(path))
   const seeded = await filesWith(site, base.tree, 'ASSAY_SEED', [...named, ...immutable])
   return {
     scope: {

@@ -26,6 +26,8 @@ export interface Ground {
   prefix: string
   base: { commit: string; tree: string }
   warnings: string[]
+  /** Every file of the base. */
+  paths: string[]
   globs: GlobReport
   /** What `worktree.data` matched, hashed. */
   data: DataFile[]
@@ -71,7 +73,7 @@ async function lookAround(
   world: Surroundings,
   { includeDirty }: GroundRequest,
   { site, checkout, spec, text, prefix, specFile }: Place,
-): Promise<Result<Pick<Ground, 'base' | 'warnings' | 'globs' | 'data' | 'dataGlobs'>>> {
+): Promise<Result<Pick<Ground, 'base' | 'warnings' | 'paths' | 'globs' | 'data' | 'dataGlobs'>>> {
   const based = await baseIn(site, checkout, includeDirty, world.clock())
   if (!based.ok) return based
   const { commit, tree, warnings } = based.value
@@ -93,6 +95,7 @@ async function lookAround(
   if (!data.ok) return data
   return ok({
     base: { commit, tree },
+    paths,
     globs: globs.value,
     data: data.value.files,
     dataGlobs: data.value.globs,

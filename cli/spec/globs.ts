@@ -10,8 +10,6 @@ export interface GlobReport {
   immutable: GlobMatch[]
   /** What a candidate may change today: matched by `mutable` and not immutable. */
   files: string[]
-  /** Everything that was looked at. */
-  paths: readonly string[]
   warnings: string[]
 }
 
@@ -49,7 +47,7 @@ export function checkGlobs(source: Source, prefix: string, paths: readonly strin
   const warnings = immutable
     .filter(({ matched }) => matched.length === 0)
     .map(({ glob }) => `${glob} under immutable matches no file: ${meant(glob, prefix, paths)}`)
-  return ok({ mutable, immutable, files, paths, warnings })
+  return ok({ mutable, immutable, files, warnings })
 }
 
 /** The nearest thing that exists. */
