@@ -59,6 +59,10 @@ export const attemptFolder = (paths: RunPaths, experiment: string, attempt: numb
 export const artifactsFolder = (paths: RunPaths, experiment: string): string =>
   join(experimentFolder(paths, experiment), 'artifacts')
 
+/** What `worktree.data` matched at `init`, with its hashes. */
+export const dataFile = (paths: RunPaths): string => join(paths.folder, 'data.json')
+/** Whether the benchmark was seen to read what candidates change, and what the samples for that left. */
+export const canaryFolder = (paths: RunPaths): string => join(paths.experiments, '0000', 'canary')
 export const stepsFile = (attempt: string): string => join(attempt, 'steps.jsonl')
 /** Wiring runs and fresh measurements: no attempts, so they have numbers of their own. */
 export const checksFolder = (paths: RunPaths, experiment: string): string =>

@@ -1,15 +1,18 @@
 import { type BaselineAnswer, describeBaseline, judgeBaseline } from '../experiment/baseline.ts'
+import { checkCanary } from '../experiment/canary.ts'
 import { ensureWorktree } from '../experiment/worktree.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { withLock } from '../lock.ts'
 import { initLock, listRuns } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
+import { digestOf } from '../run/data.ts'
 import { type Ground, prepareGround } from '../run/ground.ts'
 import { type OpenRun, open } from '../run/open.ts'
 import { sealBase, startRun, withdrawRun } from '../run/start.ts'
 import { frozenHash } from '../spec/hash.ts'
 import { TEMPLATE } from '../spec/template.ts'
 import type { Answer, Context, Parsed } from './command.ts'
+import { describeFacts, type InitFacts, initFacts } from './init-facts.ts'
 import { figure } from './words.ts'
 
 interface InitAnswer {
@@ -18,6 +21,7 @@ interface InitAnswer {
   base: string
   baseline: BaselineAnswer
   warnings: string[]
+  facts: InitFacts
   worktree?: string
   repeated?: true
 }
@@ -32,7 +36,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   })
   if (!ground.ok) return ground
   const answer = await withLock(initLock(ground.value.site), () =>
-    start(context, ground.value, { prepare, fresh: args.on('new') }),
+    start(context, ground.value, { prepare, fresh: args.on('new'), skipCanary: args.on('no-canary') }),
   )
   if (!answer.ok) {
     if (listRuns(ground.value.site).length === 0) await ground.value.undo()
@@ -44,30 +48,56 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
 async function start(
   context: Context,
   ground: Ground,
-  { prepare, fresh }: { prepare: boolean; fresh: boolean },
+  { fresh, ...how }: How & { fresh: boolean },
 ): Promise<Result<InitAnswer>> {
   const existing = fresh ? ok(null) : sameRun(context, ground)
   if (!existing.ok) return existing
-  if (existing.value) return finish(existing.value, prepare, true)
+  if (existing.value) return finish(existing.value, ground, { ...how, repeated: true })
+  const { prepare } = how
   const started = startRun(context, { ...ground, checkout: ground.checkout.top, prepare })
-  return started.ok ? finish(started.value, prepare, false) : started
+  return started.ok ? finish(started.value, ground, { ...how, repeated: false }) : started
+}
+
+interface How {
+  prepare: boolean
+  skipCanary: boolean
 }
 
 /** Seals and judges the baseline, or opens its worktree; goes on where an interrupted `init` left off. */
-async function finish(opened: OpenRun, prepare: boolean, repeated: boolean): Promise<Result<InitAnswer>> {
+async function finish(
+  opened: OpenRun,
+  ground: Ground,
+  { prepare, skipCanary, repeated }: How & { repeated: boolean },
+): Promise<Result<InitAnswer>> {
   const baseline = opened.ledger.state.experiments.get(BASELINE)
   if (prepare && baseline?.status !== 'kept') {
     const worktree = await ensureWorktree(opened, BASELINE)
-    return worktree.ok ? ok(answerOf(opened, { repeated, worktree: worktree.value })) : worktree
+    return worktree.ok ? ok(await answerOf(opened, ground, { repeated, worktree: worktree.value })) : worktree
   }
-  if (baseline?.status === 'kept') return ok(answerOf(opened, { repeated }))
-  const sealed = baseline?.attempts.length ? ok(opened) : await sealBase(opened)
-  if (!sealed.ok) return sealed
-  const judged = await judgeBaseline(opened)
-  if (judged.ok) return ok(answerOf(opened, { repeated }))
-  if (judged.problem.code === 'baseline_failed') withdrawRun(opened)
-  return judged
+  if (baseline?.status !== 'kept') {
+    const sealed = baseline?.attempts.length ? ok(opened) : await sealBase(opened)
+    if (!sealed.ok) return sealed
+    const judged = await judgeBaseline(opened)
+    if (!judged.ok) {
+      if (WITHDRAWN.includes(judged.problem.code)) withdrawRun(opened)
+      return judged
+    }
+  }
+  const canary = await checkCanary(opened, { skip: skipCanary })
+  if (canary.ok) return ok(await answerOf(opened, ground, { repeated }))
+  if (canary.problem.code === 'blind_benchmark' && isUntouched(opened)) withdrawRun(opened)
+  return canary
 }
+
+/** Nothing but the base is in the run. Experiments, and a benchmark built in exp_0000, are not taken back. */
+function isUntouched({ ledger, started }: OpenRun): boolean {
+  const { experiments } = ledger.state
+  const baseline = experiments.get(BASELINE)
+  return experiments.size === 1 && baseline?.attempts.at(-1)?.sealed.tree === started.base.tree
+}
+
+/** Problems of the spec or the benchmark: a run that cannot compare anything is only in the way. */
+const WITHDRAWN = ['baseline_failed', 'environment_needed']
 
 /** The run that this `init` asks for again; another one in the way is a refusal. */
 function sameRun(context: Context, ground: Ground): Result<OpenRun | null> {
@@ -76,21 +106,26 @@ function sameRun(context: Context, ground: Ground): Result<OpenRun | null> {
   for (const name of runs) {
     const opened = open(context, ground.site, name)
     if (!opened.ok) return opened
-    const { frozen_hash, base } = opened.value.started
-    if (frozen_hash === wanted && base.commit === ground.base.commit) return ok(opened.value)
+    const { frozen_hash, base, data } = opened.value.started
+    const same = ground.data.length === 0 ? !data : data?.sha256 === digestOf(ground.data)
+    if (frozen_hash === wanted && base.commit === ground.base.commit && same) return ok(opened.value)
   }
   if (runs.length === 0) return ok(null)
   return fail({
     kind: 'refused',
     code: 'run_exists',
-    message: `${runs.join(', ')} ${runs.length === 1 ? 'is' : 'are'} here, of another spec or another base commit`,
+    message: `${runs.join(', ')} ${runs.length === 1 ? 'is' : 'are'} here, of another spec, base commit or data`,
     hint: 'start one more beside it: assay init --new',
     at: ground.site.root,
     data: { runs },
   })
 }
 
-function answerOf(opened: OpenRun, more: { repeated: boolean; worktree?: string }): InitAnswer {
+async function answerOf(
+  opened: OpenRun,
+  ground: Ground,
+  more: { repeated: boolean; worktree?: string },
+): Promise<InitAnswer> {
   const { run: name, started } = opened
   return {
     run: name,
@@ -98,23 +133,28 @@ function answerOf(opened: OpenRun, more: { repeated: boolean; worktree?: string 
     base: started.base.commit,
     baseline: describeBaseline(opened),
     warnings: started.warnings,
+    facts: await initFacts(opened, ground),
     ...(more.worktree === undefined ? {} : { worktree: more.worktree }),
     ...(more.repeated ? { repeated: true as const } : {}),
   }
 }
 
-function describe(answer: InitAnswer, { spec, base }: Ground): string[] {
+function describe(answer: InitAnswer, ground: Ground): string[] {
+  const { spec, base } = ground
   const { baseline } = answer
   const lines = [
     `${answer.run}  ${spec.name}, on ${base.commit.slice(0, 10)}${answer.repeated ? ' (it was here already)' : ''}`,
   ]
   if (answer.worktree) {
-    lines.push(`Build the benchmark in ${answer.worktree}, then: assay run ${BASELINE}`)
+    lines.push(
+      `Build the benchmark in ${answer.worktree}, then: assay run ${BASELINE}, and assay init again, which checks it`,
+    )
   } else {
     lines.push(
       `Baseline: ${spec.metric.name} = ${figure(baseline.value)} (${baseline.samples} equal samples, ${spec.metric.direction})`,
     )
   }
+  lines.push(...describeFacts(answer.facts, ground))
   for (const warning of answer.warnings) lines.push(`Note: ${warning}`)
   if (!answer.worktree)
     lines.push(spec.agent ? 'Next: assay loop' : `Next: assay new -m "your idea", edit, then assay run ID`)

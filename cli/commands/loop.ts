@@ -9,6 +9,7 @@ import { drive } from '../workflow/drive.ts'
 import { type FoundScript, findScript, readScript, scriptFolders } from '../workflow/scripts.ts'
 import { chartLines } from './chart-lines.ts'
 import type { Answer, Context, Parsed } from './command.ts'
+import { describePlan, planLoop } from './loop-plan.ts'
 import { showLoop } from './loop-view.ts'
 import { statusOf } from './standing.ts'
 import { theRun } from './verb.ts'
@@ -22,6 +23,10 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   if (!ready.ok) return ready
   const script = scriptOf(opened.value)
   if (!script.ok) return script
+  if (args.on('dry-run')) {
+    const plan = planLoop(opened.value, { rounds: args.integer('rounds') })
+    return ok({ data: plan, text: () => describePlan(plan) })
+  }
   const driver = startDriving(opened.value, 'assay loop')
   if (!driver.ok) return driver
   const view = await showLoop(opened.value, context, args.json)

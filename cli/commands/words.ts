@@ -9,3 +9,11 @@ export const percent = (improvement: number | null): string =>
 /** `1 file`, `2 files`. */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${figure(count)} ${count === 1 ? one : many}`
+
+/** 90500 → `1.5 min`. */
+export function timeSpan(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  const [value, unit] =
+    ms < 60_000 ? [ms / 1000, 's'] : ms < 3_600_000 ? [ms / 60_000, 'min'] : [ms / 3_600_000, 'h']
+  return `${Number(value.toPrecision(2))} ${unit}`
+}

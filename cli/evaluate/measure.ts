@@ -1,5 +1,4 @@
-import { createReadStream, existsSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,8 +7,9 @@ import { type Supervised, supervise } from '../process.ts'
 import { type CommandLine, fillIn } from './command.ts'
 import { faultOfEnding } from './ending.ts'
 import type { EnvironmentConfig } from './environment.ts'
-import { lineParser, type ParsedLines } from './lines.ts'
-import { type Aggregate, type Answer, type Read, type ReadAnswer, readAnswer } from './metrics.ts'
+import { runPreparation } from './gates.ts'
+import type { Aggregate, Answer, Read, ReadAnswer } from './metrics.ts'
+import { readFiles } from './read-files.ts'
 import { tailOf } from './tail.ts'
 
 export interface MeasureConfig {
@@ -23,6 +23,18 @@ export interface MeasureConfig {
   /** stdout and stderr together. */
   outputBytes: number
   environment: EnvironmentConfig
+  /** Around each sample, untimed; `after` runs whatever became of it. */
+  before: StepConfig | null
+  after: StepConfig | null
+  /** Files that must be there before a sample starts, in the checkout. */
+  requires: string[]
+  /** Runs after the command; the answer is read from it. */
+  score: StepConfig | null
+}
+
+export interface StepConfig {
+  command: CommandLine
+  timeoutMs: number
 }
 
 export const DEFAULT_OUTPUT_BYTES = 64 * 1024 * 1024
@@ -53,7 +65,6 @@ export interface SampleRequest {
   signal?: AbortSignal | undefined
 }
 
-const RESULT_BYTES = 16 * 1024 * 1024
 const STDERR_TAIL = 8192
 
 /** Executes the measure command once and reads its answer. Never rejects on the benchmark's account: a fault says why there is no value. */
@@ -111,6 +122,8 @@ function outputNames({ stage, pair, side }: SampleRequest) {
   const letter = side === 'parent' ? 'a' : 'b'
   return {
     sample: `${stage}-${pair}-${letter}`,
+    /** Of this sample's files that are not told to the benchmark. */
+    stem: `samples/${stage}-${pair}-${side}`,
     stdout: `samples/${stage}-${pair}-${side}.out`,
     stderr: `samples/${stage}-${pair}-${side}.err`,
     result: `samples/${stage}-${pair}-${letter}.json`,
@@ -118,89 +131,120 @@ function outputNames({ stage, pair, side }: SampleRequest) {
   }
 }
 
-async function runOnce(request: SampleRequest, names: ReturnType<typeof outputNames>): Promise<Executed> {
+async function runOnce(request: SampleRequest, names: Names): Promise<Executed> {
   const { config, folder, checkout } = request
   const at = (name: string) => join(folder, name)
   const artifacts = request.artifacts ?? at('artifacts')
   for (const made of [names.result, names.traces]) rmSync(at(made), { recursive: true, force: true })
   for (const needed of [at(names.traces), artifacts]) mkdirSync(needed, { recursive: true })
   const temporary = mkdtempSync(join(tmpdir(), 'assay-'))
+  const scene: Scene = {
+    request,
+    names,
+    values: { worktree: checkout, result: at(names.result) },
+    env: {
+      ...request.environment,
+      TMPDIR: temporary,
+      ASSAY_RESULT: at(names.result),
+      ASSAY_TRACES: at(names.traces),
+      ASSAY_ARTIFACTS: artifacts,
+      ASSAY_EXPERIMENT: request.experiment,
+      ASSAY_SAMPLE: names.sample,
+      ASSAY_SEED: String(request.seed),
+      ASSAY_SLOT: String(request.slot),
+      ASSAY_PORT: String(await freePort()),
+    },
+  }
   try {
-    const ended = await supervise({
-      command: fillIn(config.command, { worktree: checkout, result: at(names.result) }),
-      cwd: join(checkout, config.directory),
-      env: {
-        ...request.environment,
-        TMPDIR: temporary,
-        ASSAY_RESULT: at(names.result),
-        ASSAY_TRACES: at(names.traces),
-        ASSAY_ARTIFACTS: artifacts,
-        ASSAY_EXPERIMENT: request.experiment,
-        ASSAY_SAMPLE: names.sample,
-        ASSAY_SEED: String(request.seed),
-        ASSAY_SLOT: String(request.slot),
-        ASSAY_PORT: String(await freePort()),
-      },
-      timeoutMs: config.timeoutMs,
-      stdout: at(names.stdout),
-      stderr: at(names.stderr),
-      outputCap: config.outputBytes,
-      signal: request.signal,
-    })
-    const fault = faultOfEnding(ended, config.timeoutMs, tailOf(at(names.stderr), STDERR_TAIL))
-    if (fault !== null) return { ended, reading: { ok: false, fault } }
-    return { ended, reading: await read(request, names, ended) }
+    const begun = config.before && (await aside(scene, 'before', config.before))
+    const done = begun ? { ended: null, reading: broken(begun) } : await measureAndScore(scene)
+    // Also after a failure or an interruption: what `before` began must not outlive the sample.
+    const unclean = config.after && (await aside(scene, 'after', config.after))
+    return unclean && done.reading.ok ? { ...done, reading: broken(unclean) } : done
   } finally {
     rmSync(temporary, { recursive: true, force: true, maxRetries: 3 })
     dropIfEmpty(at(names.traces))
   }
 }
 
-async function read(
-  request: SampleRequest,
-  names: ReturnType<typeof outputNames>,
-  ended: Supervised,
-): Promise<ReadAnswer> {
-  const { config, metric, folder } = request
-  const result = join(folder, names.result)
-  let resultFile: string | null = null
-  if (existsSync(result)) {
-    if (!statSync(result).isFile()) return refuse('the result file is not a file')
-    if (statSync(result).size > RESULT_BYTES) return refuse('the result file is larger than 16 MiB')
-    resultFile = await readFile(result, 'utf8')
-  }
-  const regex = typeof config.read === 'object' ? compile(config.read.regex) : undefined
-  if (regex === null) return refuse('measure.read.regex is not a valid pattern')
-  const lines = await parseFile(join(folder, names.stdout), metric.name, regex)
-  const recorded = Object.fromEntries(
-    Object.entries({
-      wall_ms: ended.ms,
-      cpu_ms: ended.cpuMs,
-      peak_mb: ended.peakMb,
-      ...request.known,
-    }).filter((entry): entry is [string, number] => entry[1] !== null),
-  )
-  const evidence = { read: config.read, metric, aggregate: request.aggregate, resultFile, lines, recorded }
-  const reading = readAnswer(evidence)
-  if (reading.ok)
-    return { ok: true, answer: { ...reading.answer, metrics: { ...recorded, ...reading.answer.metrics } } }
-  const onStderr = await parseFile(join(folder, names.stderr), metric.name, undefined)
-  return readAnswer({ ...evidence, elsewhere: [...onStderr.metrics.keys()] })
+type Names = ReturnType<typeof outputNames>
+
+interface Scene {
+  request: SampleRequest
+  names: Names
+  /** For the placeholders of commands. */
+  values: Record<string, string>
+  env: Record<string, string>
 }
 
-async function parseFile(path: string, metric: string, regex: RegExp | undefined): Promise<ParsedLines> {
-  const parser = lineParser({ metric, ...(regex && { regex }) })
-  for await (const chunk of createReadStream(path, { encoding: 'utf8' })) parser.push(chunk as string)
-  return parser.end()
+const broken = (fault: SampleFault): ReadAnswer => ({ ok: false, fault })
+
+/** `before` or `after`: a failure is the environment's, since neither is the candidate's work. */
+async function aside(
+  { request, names, values, env }: Scene,
+  which: 'before' | 'after',
+  { command, timeoutMs }: StepConfig,
+): Promise<SampleFault | null> {
+  const done = await runPreparation({
+    name: `${names.stem}.${which}`,
+    command: fillIn(command, values),
+    timeoutMs,
+    cwd: join(request.checkout, request.config.directory),
+    environment: env,
+    folder: request.folder,
+    signal: which === 'before' ? request.signal : undefined,
+  })
+  if (!done.fault || done.fault.reason === 'aborted') return done.fault
+  return { ...done.fault, reason: 'environment', message: `measure.${which} failed: ${done.fault.message}` }
 }
 
-function compile(pattern: string): RegExp | null {
-  try {
-    return new RegExp(pattern)
-  } catch {
-    return null
-  }
+async function measureAndScore(scene: Scene): Promise<Executed> {
+  const { request, names, values, env } = scene
+  const { config, folder, checkout, signal } = request
+  const missing = config.requires.find((path) => !existsSync(join(checkout, path)))
+  if (missing !== undefined) return { ended: null, reading: broken(notBuilt(missing)) }
+  const at = (name: string) => join(folder, name)
+  const cwd = join(checkout, config.directory)
+  const shared = { cwd, outputCap: config.outputBytes, signal }
+  const ended = await supervise({
+    ...shared,
+    command: fillIn(config.command, values),
+    env,
+    timeoutMs: config.timeoutMs,
+    stdout: at(names.stdout),
+    stderr: at(names.stderr),
+  })
+  const fault = faultOfEnding(ended, config.timeoutMs, tailOf(at(names.stderr), STDERR_TAIL))
+  if (fault !== null) return { ended, reading: broken(fault) }
+  const answer = { ...request, read: config.read, ended, result: at(names.result) }
+  if (!config.score)
+    return {
+      ended,
+      reading: await readFiles({ ...answer, stdout: at(names.stdout), stderr: at(names.stderr) }),
+    }
+  // The measured program is the candidate's: what it says of itself is not the score.
+  const output = at(`${names.stem}.output`)
+  rmSync(output, { recursive: true, force: true })
+  if (existsSync(at(names.result))) renameSync(at(names.result), output)
+  const [stdout, stderr] = [at(`${names.stem}.score.out`), at(`${names.stem}.score.err`)]
+  const scored = await supervise({
+    ...shared,
+    command: fillIn(config.score.command, values),
+    env: { ...env, ASSAY_STDOUT: at(names.stdout), ASSAY_OUTPUT: output },
+    timeoutMs: config.score.timeoutMs,
+    stdout,
+    stderr,
+  })
+  const failed = faultOfEnding(scored, config.score.timeoutMs, tailOf(stderr, STDERR_TAIL))
+  if (failed) return { ended, reading: broken({ ...failed, message: `measure.score: ${failed.message}` }) }
+  return { ended, reading: await readFiles({ ...answer, stdout, stderr }) }
 }
+
+const notBuilt = (path: string): SampleFault => ({
+  reason: 'crash',
+  failure_class: 'build',
+  message: `${path} is not there after setup and build (measure.requires)`,
+})
 
 /** A port that was free a moment ago, on the loopback interface. */
 function freePort(): Promise<number> {
@@ -221,8 +265,3 @@ function dropIfEmpty(folder: string): void {
     // The benchmark wrote traces.
   }
 }
-
-const refuse = (message: string): { ok: false; fault: SampleFault } => ({
-  ok: false,
-  fault: { reason: 'metric_error', message },
-})

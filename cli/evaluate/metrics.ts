@@ -53,13 +53,15 @@ export function readAnswer(evidence: Evidence): ReadAnswer {
           lines: [fromLines],
           json: [fromJson],
         }[read]
-  const seen = new Set<string>()
+  /** Printed beside a primary metric that Assay records itself. */
+  const beside: Pick<Answer, 'metrics' | 'units'> = { metrics: {}, units: {} }
   let extras: Pick<Answer, 'tasks' | 'artifacts'> = { tasks: null, artifacts: null }
   for (const source of sources) {
     const found = source(evidence)
     if (found === null) continue
     if ('reason' in found) return { ok: false, fault: found }
-    for (const name of Object.keys(found.metrics)) seen.add(name)
+    Object.assign(beside.metrics, found.metrics)
+    Object.assign(beside.units, found.units)
     if (found.tasks ?? found.artifacts) extras = { tasks: found.tasks, artifacts: found.artifacts }
     if (found.value === undefined) continue
     if (typeof found.value === 'boolean')
@@ -70,9 +72,14 @@ export function readAnswer(evidence: Evidence): ReadAnswer {
   if (recorded !== undefined)
     return {
       ok: true,
-      answer: { value: recorded, metrics: { [metric.name]: recorded }, units: {}, ...extras },
+      answer: {
+        value: recorded,
+        metrics: { ...beside.metrics, [metric.name]: recorded },
+        units: beside.units,
+        ...extras,
+      },
     }
-  return missing(evidence, [...seen])
+  return missing(evidence, Object.keys(beside.metrics))
 }
 
 function fromFile({ resultFile, metric, aggregate: how }: Evidence): Source {
@@ -153,7 +160,10 @@ function missing({ read, metric, lines, elsewhere = [] }: Evidence, seen: string
     ...(elsewhere.includes(metric.name) ? ['it was printed to stderr, but only stdout counts'] : []),
     ...(near === undefined ? [] : ['a line looked like a metric, but has no "name = value"']),
   ].join('; ')
-  return refuse(message, near)
+  const fault = refuse(message, near)
+  if (names.length > 0) fault.fault.found = names.slice(0, 20)
+  if (elsewhere.includes(metric.name)) fault.fault.on_stderr = true
+  return fault
 }
 
 const fault = (message: string, raw?: string): SampleFault => ({
@@ -161,7 +171,10 @@ const fault = (message: string, raw?: string): SampleFault => ({
   message,
   ...(raw !== undefined && { raw }),
 })
-const refuse = (message: string, raw?: string): ReadAnswer => ({ ok: false, fault: fault(message, raw) })
+const refuse = (message: string, raw?: string): { ok: false; fault: SampleFault } => ({
+  ok: false,
+  fault: fault(message, raw),
+})
 const own = <T>(record: Record<string, T>, name: string): T | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined
 

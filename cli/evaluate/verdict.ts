@@ -121,9 +121,9 @@ function unmeasured({ faults, baseline }: VerdictFacts): Verdict | null {
   }
   const [first] = faults
   if (first === undefined) return null
-  const { reason, message, raw } = first.fault
+  const { reason, message, raw, failure_class: place } = first.fault
   const line = reason === 'metric_error' && raw !== undefined ? `; the line was: ${raw.slice(0, 200)}` : ''
-  return failed(reason, 'eval', `not measured: ${message}${line}`)
+  return failed(reason, place ?? 'eval', `not measured: ${message}${line}`)
 }
 
 function violated({ constraints }: VerdictFacts): Verdict | null {

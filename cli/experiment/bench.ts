@@ -1,19 +1,22 @@
 /** The measurement slot: leased machine-wide, brought to exactly what was sealed, set up and built there. */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { runPreparation } from '../evaluate/gates.ts'
 import { listTree } from '../git/files.ts'
 import { freshenCheckout } from '../git/freshen.ts'
 import { untrackedPaths } from '../git/observe.ts'
+import { removeWorktree } from '../git/worktrees.ts'
 import type { SampleFault } from '../ledger/events.ts'
 import { acquireLease } from '../lock.ts'
 import { leaseFolder, slotFacts, slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
+import { dataLike, dataOfRun } from '../run/data.ts'
 import type { OpenRun } from '../run/open.ts'
 import { matchGlobs } from '../spec/rules.ts'
 import { artifactAt, listArtifacts } from './artifact-files.ts'
 import type { ArtifactPlaces } from './artifacts.ts'
+import { type GivenData, giveData } from './data.ts'
 import { benchmarkEnvironment } from './environment.ts'
 
 export interface Bench {
@@ -30,6 +33,9 @@ export interface Placed {
   folder: string
   setup: SampleFault | null
   build: SampleFault | null
+  data: GivenData
+  /** What lay at the places of the data before anything was measured. */
+  beside: ReadonlySet<string>
 }
 
 /** What is true of a checkout, so that setup and build run only when something changed. */
@@ -42,6 +48,7 @@ interface SlotFacts {
   /** The artifacts that this build left. */
   artifacts?: string | null
   outputs: string[]
+  data: GivenData
 }
 
 /** Rejects with the signal's reason when that ends the waiting. */
@@ -59,32 +66,42 @@ export async function openBench(run: OpenRun): Promise<Result<Bench>> {
 
 /**
  * Brings one checkout of the slot to a candidate. Agents never learn its path. `anew` builds although this very tree
- * was built there before: that it built then says nothing about the machine now.
+ * was built there before: that it built then says nothing about the machine now. `setUpAnew` does so with setup.
  */
 export async function placeCandidate(
   run: OpenRun,
   bench: Bench,
   place: Place,
   candidate: { commit: string; tree: string },
-  { outputs, anew = false, artifacts }: Placement,
+  { outputs, anew = false, setUpAnew = false, artifacts }: Placement,
 ): Promise<Result<Placed>> {
   const path = slotPath(run.site, bench.slot, place)
   const file = slotFacts(run.site, bench.slot, place)
   const facts = readFacts(file)
+  if (setUpAnew) facts.setup = null
   const build: Building = { of: candidate.tree, ...(artifacts && { artifacts }) }
   if (anew || !(await isBuilt(facts, build))) facts.built = null
-  const keep = facts.built === null ? facts.keep : [...facts.keep, ...facts.outputs]
+  const listed = dataOfRun(run)
+  if (!listed.ok) return listed
+  const data = listed.value.filter(({ unignored }) => unignored).map((one) => one.path)
+  const keep = [...facts.keep, ...(facts.built === null ? [] : facts.outputs), ...data]
   const fresh = await freshenCheckout(run.site, path, candidate.commit, { keep })
   if (!fresh.ok) return fresh
+  const given = await giveData(run, path, facts.data)
+  if (!given.ok) return given
+  facts.data = given.value
   const folder = join(path, run.started.prefix)
   const setup = await setUp(run, bench, { path, folder, outputs, facts, tree: candidate.tree })
   if (!setup.ok) return setup
-  const placed: Placed = { folder, setup: setup.value, build: null }
+  const placed: Placed = { folder, setup: setup.value, build: null, data: given.value, beside: new Set() }
   if (placed.setup === null) {
     const built = await buildThere(run, bench, { path, folder, outputs, facts, tree: candidate.tree }, build)
     if (!built.ok) return built
     placed.build = built.value
   }
+  const beside = await dataLike(run, path)
+  if (!beside.ok) return beside
+  placed.beside = beside.value
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, JSON.stringify(facts))
   return ok(placed)
@@ -92,7 +109,9 @@ export async function placeCandidate(
 
 interface Placement {
   outputs: string
+  /** Whatever is known of the checkout, build again; or set up again. */
   anew?: boolean
+  setUpAnew?: boolean
   /** Where the build puts its artifacts, and what else it sees of them; default: a place that nobody reads. */
   artifacts?: Pick<ArtifactPlaces, 'own' | 'environment'>
 }
@@ -110,6 +129,34 @@ const digestOf = async ({ artifacts }: Building): Promise<string | null> =>
 /** Whether the checkout has this build, and its artifacts are still there. */
 async function isBuilt(facts: SlotFacts, build: Building): Promise<boolean> {
   return facts.built === buildKey(build) && (facts.artifacts ?? null) === (await digestOf(build))
+}
+
+/**
+ * Brings the tracked files of a checkout back to the candidate's, after something wrote there on purpose. What was
+ * built there counts no more, also when this is never reached: call it with `only: 'forget'` first.
+ */
+export async function restoreCheckout(
+  run: OpenRun,
+  bench: Bench,
+  place: Place,
+  candidate: { commit: string },
+  only?: 'forget',
+): Promise<Result<void>> {
+  const file = slotFacts(run.site, bench.slot, place)
+  const facts = readFacts(file)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, JSON.stringify({ ...facts, built: null }))
+  if (only === 'forget') return ok(undefined)
+  const listed = dataOfRun(run)
+  if (!listed.ok) return listed
+  const keep = [...facts.keep, ...listed.value.map(({ path }) => path)]
+  return freshenCheckout(run.site, slotPath(run.site, bench.slot, place), candidate.commit, { keep })
+}
+
+/** A deleted checkout is a clean room: the next use of it sets up and builds anew. */
+export async function clearCheckout(run: OpenRun, bench: Bench, place: Place): Promise<Result<void>> {
+  rmSync(slotFacts(run.site, bench.slot, place), { force: true })
+  return removeWorktree(run.site, slotPath(run.site, bench.slot, place))
 }
 
 interface Preparing {
@@ -184,6 +231,6 @@ function readFacts(file: string): SlotFacts {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as SlotFacts
   } catch {
-    return { setup: null, keep: [], built: null, outputs: [] }
+    return { setup: null, keep: [], built: null, outputs: [], data: {} }
   }
 }

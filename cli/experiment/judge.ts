@@ -24,6 +24,7 @@ import {
   seedFault,
 } from './artifacts.ts'
 import { type Bench, openBench, type Placed, placeCandidate } from './bench.ts'
+import { changedData, removePlanted } from './data.ts'
 import { gatesOn } from './gates.ts'
 import { knownMetrics } from './known.ts'
 import { baselineSample } from './samples.ts'
@@ -291,9 +292,14 @@ async function sampleOnce(
 }
 
 /** Sealed files that are no longer what was sealed: the run itself changed its judge. */
-async function tamperedFiles({ run, bench, seal }: Trial): Promise<Result<string[]>> {
-  const changed = await changedFiles(run.site, slotPath(run.site, bench.slot, 'b'), seal.tree)
+async function tamperedFiles({ run, bench, seal, placed }: Trial): Promise<Result<string[]>> {
+  const checkout = slotPath(run.site, bench.slot, 'b')
+  const changed = await changedFiles(run.site, checkout, seal.tree)
   if (!changed.ok) return changed
+  const data = await changedData(run, checkout, placed.data)
+  if (!data.ok) return data
+  const removed = await removePlanted(run, checkout, placed.beside)
+  if (!removed.ok) return removed
   const scope = scopeOfRun(run)
-  return ok(changed.value.filter((path) => scope(path) === 'immutable'))
+  return ok([...data.value, ...changed.value.filter((path) => scope(path) === 'immutable')])
 }

@@ -10,6 +10,7 @@ import { artifactsFolder, candidateRef, worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type Listing, listArtifacts } from './artifact-files.ts'
+import { dataPaths } from './data.ts'
 import { scopeOfRun } from './scope.ts'
 import { baseOf, ensureWorktree, readWorktreeFacts } from './worktree.ts'
 
@@ -59,7 +60,7 @@ export async function snapshot(run: OpenRun, node: Experiment): Promise<Result<S
     site: run.site,
     worktree: worktreePath(run.site, run.run, node.id),
     parent,
-    mutable: (path) => baseline || scope(path) === 'mutable',
+    mutable: (path) => (baseline ? !dataPaths(run).has(path) : scope(path) === 'mutable'),
     leaveOut: new Map(Object.entries(facts?.droppings ?? {})),
     since: facts ? new Date(facts.made) : null,
   })

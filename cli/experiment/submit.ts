@@ -9,6 +9,7 @@ import { type Attempt, type Experiment, isSettled, lastAttempt } from '../ledger
 import { TRANSITIONS } from '../ledger/transitions.ts'
 import { isAlive } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
+import { unchangedData } from '../run/data.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type RunAnswer, runAnswer } from './answer.ts'
 import { holdsDeclared } from './artifacts.ts'
@@ -72,6 +73,8 @@ async function submitOnce(run: OpenRun, experiment: string, key: string | null):
     }
     return recordVerdict(run, node.value, candidate, noEvidence(run, node.value), verdict, 0, key)
   }
+  const data = await unchangedData(run)
+  if (!data.ok) return data
   const claim = claimAttempt(run, experiment, candidate.attempt, { key })
   if (!claim.ok) return claim
   return judge(run, node.value, candidate)

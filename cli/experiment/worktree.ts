@@ -11,6 +11,7 @@ import { withLock } from '../lock.ts'
 import { experimentFolder, worktreeFacts, worktreeMaking, worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
+import { dataPaths, giveData } from './data.ts'
 import { benchmarkEnvironment } from './environment.ts'
 import { lastLines } from './last-words.ts'
 import { scopeOfRun } from './scope.ts'
@@ -42,6 +43,8 @@ async function makeWorktree(run: OpenRun, experiment: string, path: string): Pro
   const start = startOf(run, experiment)
   const added = await addWorktree(run.site, path, start.commit)
   if (!added.ok) return added
+  const given = await giveData(run, path, {})
+  if (!given.ok) return given
   const set = await setUp(run, experiment, path)
   if (!set.ok) return set
   const scope = scopeOfRun(run)
@@ -50,6 +53,7 @@ async function makeWorktree(run: OpenRun, experiment: string, path: string): Pro
     ? await recordDroppings({ site: run.site, worktree: path, parent: start, mutable })
     : ok(new Map<string, string>())
   if (!droppings.ok) return droppings
+  for (const one of dataPaths(run)) droppings.value.set(one, 'present')
   const checkout = await fingerprintCheckout(run.started.checkout, mutable)
   const facts: WorktreeFacts = {
     made: run.clock().toISOString(),

@@ -46,3 +46,14 @@ function parseRules(parts: readonly string[]): IgnoredFile[] {
   }
   return found
 }
+
+/** Which of these paths the user's own ignore rules name. */
+export async function ignoredAmong(top: string, paths: readonly string[]): Promise<Result<Set<string>>> {
+  const asked = await git(['check-ignore', '-z', '--stdin'], {
+    dir: top,
+    config: 'user',
+    input: nulTerminated(paths),
+    okCodes: [0, 1],
+  })
+  return asked.ok ? ok(new Set(fields(asked.value))) : asked
+}

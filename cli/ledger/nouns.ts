@@ -97,6 +97,12 @@ export interface SampleFault {
   reason: 'metric_error' | 'timeout' | 'crash' | 'environment' | 'aborted'
   message: string
   raw?: string
+  /** When it is another than that of its place: outputs that are missing are the build's. */
+  failure_class?: 'build'
+  /** Names of the metrics that were printed, when the one that is asked for is missing; 20 at most. */
+  found?: string[]
+  /** The metric was printed, but to stderr. */
+  on_stderr?: true
 }
 
 /** One execution of the measure command. */

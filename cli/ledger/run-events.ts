@@ -21,6 +21,8 @@ export interface RunStarted extends Envelope {
   /** Live knobs as of the start; `configured` changes them one by one. */
   knobs: Knobs
   warnings: string[]
+  /** `worktree.data` as it was: how much, and the hash of the list `data.json`. Absent = none. */
+  data?: { files: number; bytes: number; sha256: string }
 }
 
 export interface Configured extends Envelope {

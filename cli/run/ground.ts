@@ -8,11 +8,12 @@ import { snapshotWorkingTree } from '../git/snapshot.ts'
 import { createStore, importCommit } from '../git/store.ts'
 import { rootForInit, type Site, SPEC_FILE, siteAt } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import { checkGlobs } from '../spec/globs.ts'
+import { checkGlobs, type GlobReport } from '../spec/globs.ts'
 import { readSpecFile } from '../spec/read.ts'
-import { scopeOf } from '../spec/rules.ts'
+import { type GlobMatch, matchGlobs, scopeOf } from '../spec/rules.ts'
 import type { Spec } from '../spec/spec.ts'
 import { warningsOf } from '../spec/warnings.ts'
+import { collectData, type DataFile } from './data.ts'
 import type { Surroundings } from './open.ts'
 import { removeState } from './start.ts'
 
@@ -25,6 +26,12 @@ export interface Ground {
   prefix: string
   base: { commit: string; tree: string }
   warnings: string[]
+  /** Every file of the base. */
+  paths: string[]
+  globs: GlobReport
+  /** What `worktree.data` matched, hashed. */
+  data: DataFile[]
+  dataGlobs: GlobMatch[]
   /** Takes back what this call made, when no run came of it. */
   undo: () => Promise<void>
 }
@@ -51,31 +58,56 @@ export async function prepareGround(world: Surroundings, request: GroundRequest)
   const site = siteAt(rootForInit(checkout, checkout.bare))
   const undo = await makeState(site, checkout)
   if (!undo.ok) return undo
-  const based = await baseIn(site, checkout, request.includeDirty, world.clock())
-  const files = based.ok ? await listTree(site, based.value.tree) : based
-  const globs = files.ok
-    ? checkGlobs(
-        { text, file: specName(specFile, checkout.top) },
-        prefix,
-        files.value.map(({ path }) => path),
-      )
-    : files
-  if (!based.ok || !globs.ok) {
-    await undo.value()
-    return based.ok ? (globs as { ok: false; problem: Problem }) : based
-  }
+  const found = await lookAround(world, request, { site, checkout, spec, text, prefix, specFile })
+  if (found.ok) return ok({ site, checkout, spec, specFile, prefix, ...found.value, undo: undo.value })
+  await undo.value()
+  return found
+}
+
+interface Place extends Pick<Ground, 'site' | 'checkout' | 'spec' | 'prefix' | 'specFile'> {
+  text: string
+}
+
+/** The base, and what the globs mean there. */
+async function lookAround(
+  world: Surroundings,
+  { includeDirty }: GroundRequest,
+  { site, checkout, spec, text, prefix, specFile }: Place,
+): Promise<Result<Pick<Ground, 'base' | 'warnings' | 'paths' | 'globs' | 'data' | 'dataGlobs'>>> {
+  const based = await baseIn(site, checkout, includeDirty, world.clock())
+  if (!based.ok) return based
   const { commit, tree, warnings } = based.value
-  return ok({
+  const files = await listTree(site, tree)
+  if (!files.ok) return files
+  const paths = files.value.map(({ path }) => path)
+  const source = { text, file: specName(specFile, checkout.top) }
+  const globs = checkGlobs(source, prefix, paths)
+  if (!globs.ok) return globs
+  const untracked = checkout.dirty.filter(({ kind }) => kind === 'untracked').map(({ path }) => path)
+  const data = await collectData({
     site,
-    checkout,
-    spec,
-    specFile,
+    top: checkout.top,
     prefix,
+    globs: spec.worktree.data,
+    tracked: new Set(paths),
+    untracked: new Set(untracked),
+  })
+  if (!data.ok) return data
+  return ok({
     base: { commit, tree },
-    warnings: [...warningsOf(spec), ...globs.value.warnings, ...warnings],
-    undo: undo.value,
+    paths,
+    globs: globs.value,
+    data: data.value.files,
+    dataGlobs: data.value.globs,
+    warnings: [...warningsOf(spec), ...globs.value.warnings, ...warnings, ...inGit(data.value.globs)],
   })
 }
+
+/** A data glob that matches only what git has is no mistake that stops anything. */
+const inGit = (globs: GlobMatch[]): string[] =>
+  globs
+    .filter(({ matched }) => matched.length === 0)
+    .map(({ glob }) => `${glob} under worktree.data matches only files that git has: the line does nothing`)
 
 function findSpec(cwd: string, top: string, given: string | null): string {
   if (given !== null) return resolve(cwd, given)
@@ -100,9 +132,9 @@ const specName = (file: string, top: string): string => {
 function dirtyInScope(checkout: Checkout, spec: Spec, prefix: string): Problem | null {
   const scope = scopeOf(spec.scope, prefix)
   const specPath = [prefix, SPEC_FILE].filter(Boolean).join('/')
-  const paths = checkout.dirty
-    .map(({ path }) => path)
-    .filter((path) => path !== specPath && scope(path) !== 'outside')
+  const dirty = checkout.dirty.map(({ path }) => path)
+  const data = new Set(matchGlobs(spec.worktree.data, prefix, dirty).flatMap(({ matched }) => matched))
+  const paths = dirty.filter((path) => path !== specPath && !data.has(path) && scope(path) !== 'outside')
   if (paths.length === 0) return null
   const more = paths.length > 5 ? ` and ${paths.length - 5} more` : ''
   return {

@@ -19,6 +19,7 @@ import { ok, type Result } from '../result.ts'
 import { frozenHash, specHash } from '../spec/hash.ts'
 import { knobsOf } from '../spec/knobs.ts'
 import type { Spec } from '../spec/spec.ts'
+import { type DataFile, digestOf, writeData } from './data.ts'
 import { type OpenRun, open, type Surroundings } from './open.ts'
 
 export interface StartRequest {
@@ -30,6 +31,8 @@ export interface StartRequest {
   checkout: string
   prefix: string
   warnings: string[]
+  /** `worktree.data`, hashed. */
+  data: DataFile[]
   /** The baseline is still to be built in its worktree, so nothing is sealed yet. */
   prepare: boolean
 }
@@ -39,6 +42,7 @@ export function startRun(world: Surroundings, request: StartRequest): Result<Ope
   const paths = claimRun(request.site)
   writeFileSync(paths.spec, JSON.stringify(request.spec))
   copyFileSync(request.specFile, runSpecCopy(paths))
+  if (request.data.length > 0) writeData(paths, request.data)
   const ledger = Ledger.open(paths.ledger)
   if (!ledger.ok) return ledger
   for (const draft of firstEvents(paths.run, request)) {
@@ -98,7 +102,9 @@ function claimRun(site: Site): RunPaths {
   }
 }
 
-function firstEvents(run: string, { spec, specFile, base, checkout, prefix, warnings }: StartRequest) {
+function firstEvents(run: string, request: StartRequest) {
+  const { spec, specFile, base, checkout, prefix, warnings, data } = request
+  const bytes = data.reduce((sum, file) => sum + file.bytes, 0)
   const started: Omit<RunStarted, 'v' | 'id' | 'at'> = {
     type: 'run_started',
     run,
@@ -113,6 +119,7 @@ function firstEvents(run: string, { spec, specFile, base, checkout, prefix, warn
     seed: spec.search.seed,
     knobs: knobsOf(spec),
     warnings,
+    ...(data.length > 0 && { data: { files: data.length, bytes, sha256: digestOf(data) } }),
   }
   const created = {
     type: 'created' as const,

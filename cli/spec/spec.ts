@@ -2,7 +2,7 @@
 import type { MinImprovement } from '../evaluate/compare.ts'
 import type { ConstraintConfig } from '../evaluate/constraints.ts'
 import type { GateConfig } from '../evaluate/gates.ts'
-import type { MeasureConfig } from '../evaluate/measure.ts'
+import type { MeasureConfig, StepConfig } from '../evaluate/measure.ts'
 import type { TuneParameter } from '../hosts/tune/space.ts'
 import type { Direction } from '../ledger/events.ts'
 import type { ReadSpec } from './schema.ts'
@@ -18,6 +18,8 @@ export interface ScopeConfig {
 export interface WorktreeConfig {
   setup: { command: string | string[]; inputs: string[]; timeoutMs: number } | null
   build: { command: string | string[]; timeoutMs: number } | null
+  /** Globs of files outside of git, relative to the folder of the spec. */
+  data: string[]
 }
 
 export interface MetricConfig {
@@ -74,6 +76,7 @@ export function compose(read: ReadSpec): Spec {
     worktree: {
       setup: setup && { command: setup.command, inputs: setup.inputs, timeoutMs: setup.timeout },
       build: build && { command: build.command, timeoutMs: build.timeout },
+      data: read.worktree.data,
     },
     measure: {
       command: read.measure.command,
@@ -83,6 +86,10 @@ export function compose(read: ReadSpec): Spec {
       slots: read.measure.slots,
       outputBytes: read.measure.output,
       environment: read.measure.environment,
+      before: stepOf(read.measure.before),
+      after: stepOf(read.measure.after),
+      requires: read.measure.requires,
+      score: stepOf(read.measure.score),
     },
     metric: read.metric,
     tasks: read.tasks,
@@ -102,6 +109,14 @@ export function compose(read: ReadSpec): Spec {
     agent: read.agent && agentOf(read.agent),
     skills: read.skills,
   }
+}
+
+const STEP_TIMEOUT_MS = 600_000
+
+function stepOf(read: ReadSpec['measure']['before']): StepConfig | null {
+  if (read === null) return null
+  if (typeof read === 'string' || Array.isArray(read)) return { command: read, timeoutMs: STEP_TIMEOUT_MS }
+  return { command: read.command, timeoutMs: read.timeout }
 }
 
 function agentOf(read: NonNullable<ReadSpec['agent']>): AgentConfig {

@@ -22,7 +22,8 @@ test('init answers other fields than its contract, or touches more than the excl
   const before = snapshotTree(project.repo.dir)
   const ran = await project.cli<InitData>(['init'])
   expect(ran.code).toBe(0)
-  const { spec_hash, ...data } = dataOf(ran)
+  const { spec_hash, facts, ...data } = dataOf(ran)
+  expect(facts).toMatchObject({ gates: 0, constraints: 0, canary: { outcome: 'reads' } })
   expect(spec_hash).toMatch(/^[0-9a-f]{64}$/)
   expect(data).toEqual({
     run: 'run_0001',

@@ -155,6 +155,8 @@ export default {
         budget: { experiments: 2 },
         agent: { host: 'command', command: agent.argv },
       },
+      // Every start of the benchmark is counted.
+      ['--no-canary'],
     )
   const asked = (agent: ScriptedHost) => agent.calls().map(({ role, card }) => `${card.round} ${role}`)
 

@@ -10,6 +10,7 @@ export interface InitData {
   base: string
   baseline: { experiment: string; value: number | null; samples: number; noise: string }
   warnings: string[]
+  facts: Record<string, unknown>
   worktree?: string
   repeated?: true
 }
@@ -92,6 +93,9 @@ export const ms = (value: number | string): Files => metrics({ ms: value })
 /** Code of the candidate that the benchmark runs before it prints. */
 export const hook = (text: string): Files => ({ 'src/hook.sh': `${text}\n` })
 
+/** Not the sample with which `init` looks whether anything is read. */
+const LOG_START = 'case "$ASSAY_SAMPLE" in check-*) ;; *) echo "$ASSAY_EXPERIMENT" ;; esac >>'
+
 /**
  * A committed repository whose benchmark runs `src/hook.sh` and prints `src/metrics.txt` (ms=100). Nothing is started
  * in it yet.
@@ -102,7 +106,7 @@ export function makeProject({ spec = {}, files = {} }: { spec?: SpecParts; files
   const repo = makeRepo({
     files: {
       'assay.yaml': specText(spec),
-      'bench/run.sh': `echo "$ASSAY_EXPERIMENT" >> '${log}'\nif [ -f src/hook.sh ]; then . ./src/hook.sh; fi\ncat src/metrics.txt\n`,
+      'bench/run.sh': `${LOG_START} '${log}'\nif [ -f src/hook.sh ]; then . ./src/hook.sh; fi\ncat src/metrics.txt\n`,
       ...ms(100),
       ...files,
     },

@@ -62,6 +62,8 @@ const SOURCE = `import { existsSync, linkSync, readdirSync, readFileSync, unlink
 const control = CONTROL
 const metric = METRIC_NAME
 const behaviour = JSON.parse(readFileSync(control + '/behaviour.json', 'utf8'))
+// The sample with which init looks whether anything is read: as if it had not been started.
+if (process.env.ASSAY_SAMPLE?.startsWith('check-')) process.exit(1)
 const temporary = control + '/' + process.pid + '.tmp'
 writeFileSync(temporary, JSON.stringify({ pid: process.pid, cwd: process.cwd(), env: process.env }))
 let index = readdirSync(control + '/starts').length

@@ -13,7 +13,7 @@ describe('a spec that holds', () => {
       goal: 'Parse faster.',
       instructions: { file: null, text: null, rules: [] },
       scope: { mutable: ['src/**'], immutable: [], limits: { files: null, lines: null, types: null } },
-      worktree: { setup: null, build: null },
+      worktree: { setup: null, build: null, data: [] },
       measure: {
         command: 'node bench.js',
         directory: '.',
@@ -21,6 +21,10 @@ describe('a spec that holds', () => {
         read: 'auto',
         slots: 1,
         outputBytes: 67_108_864,
+        before: null,
+        after: null,
+        requires: [],
+        score: null,
         environment: { inherit: [], set: {}, file: null, keys: null },
       },
       metric: { name: 'ms', direction: 'minimize', target: null, min_improvement: { absolute: 0 } },
@@ -69,6 +73,7 @@ agent: { host: tune, tune: { parameters: [{ file: a.json, pointer: /a/0, min: 1,
     expect(spec.worktree).toEqual({
       setup: { command: 'npm ci', inputs: ['package-lock.json'], timeoutMs: 5_400_000 },
       build: { command: ['make', ''], timeoutMs: 600_000 },
+      data: [],
     })
     expect(spec.measure).toEqual({
       command: ['node', 'bench.js'],
@@ -77,6 +82,10 @@ agent: { host: tune, tune: { parameters: [{ file: a.json, pointer: /a/0, min: 1,
       read: { regex: 'ms: (\\d+)(?: ms)?' },
       slots: 1,
       outputBytes: 524_288,
+      before: null,
+      after: null,
+      requires: [],
+      score: null,
       environment: {
         inherit: ['A'],
         set: { NODE_ENV: 'production', EMPTY: '' },

@@ -55,6 +55,15 @@ const threshold = fc.constantFrom<Part>(
   { written: 0, read: { absolute: 0 } },
 )
 const command = same(fc.oneof(anyText, fc.array(anyText, { minLength: 1, maxLength: 3 })))
+const limited = mapping({
+  need: { command },
+  may: { timeout: [duration, 600_000] },
+  names: { timeout: 'timeoutMs' },
+})
+const step = fc.oneof(
+  command.map(({ written }) => ({ written, read: { command: written, timeoutMs: 600_000 } })),
+  limited,
+)
 const finite = fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => (Object.is(n, -0) ? 0 : n))
 const listOf = (arbitrary: fc.Arbitrary<unknown>, minLength = 0) =>
   same(fc.array(arbitrary, { minLength, maxLength: 3 }))
@@ -128,6 +137,10 @@ export const anySpec: fc.Arbitrary<Part> = mapping({
         read: [same(fc.constantFrom('auto', 'lines', 'json', 'result-file', { regex: 'a(b)' })), 'auto'],
         slots: [count(1, 9), 1],
         output: [size, 67_108_864],
+        before: [step, null],
+        after: [step, null],
+        requires: [listOf(word), []],
+        score: [limited, null],
         environment: [
           mapping({
             may: {
@@ -169,9 +182,10 @@ export const anySpec: fc.Arbitrary<Part> = mapping({
             mapping({ need: { command }, may: { timeout: [duration, 600_000] }, names: timeoutMs }),
             null,
           ],
+          data: [listOf(glob), []],
         },
       }),
-      { setup: null, build: null },
+      { setup: null, build: null, data: [] },
     ],
     tasks: [
       mapping({

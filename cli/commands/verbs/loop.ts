@@ -74,6 +74,7 @@ export const LOOP: readonly Verb[] = [
     positionals: [],
     flags: {
       rounds: { type: 'integer', value: 'N', min: 1, max: 1_000_000, summary: 'at most so many rounds' },
+      'dry-run': { type: 'boolean', summary: 'tell what it would do and cost, and do nothing' },
     },
     example: 'assay loop --rounds 3',
     load: () => import('../loop.ts'),

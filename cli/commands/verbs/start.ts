@@ -11,6 +11,10 @@ export const START: readonly Verb[] = [
       template: { type: 'boolean', summary: 'print a spec to begin with, and do nothing else' },
       prepare: { type: 'boolean', summary: 'open exp_0000 first, to build the benchmark in its worktree' },
       'include-dirty': { type: 'boolean', summary: 'use the working tree as it is, uncommitted changes too' },
+      'no-canary': {
+        type: 'boolean',
+        summary: 'do not look whether the benchmark reads the mutable files',
+      },
       new: { type: 'boolean', summary: 'a new run although another one is here' },
     },
     example: 'assay init assay.yaml',

@@ -1,6 +1,6 @@
 /** How one sample is taken. */
 import { choice, either, keys, later, list, map, may, need, or, text, whole } from '../kind.ts'
-import { capture, command, duration, path, size } from './text.ts'
+import { capture, command, duration, path, size, step } from './text.ts'
 
 const VARIABLE = '^[A-Za-z_][A-Za-z0-9_]*$'
 const variable = text({
@@ -52,10 +52,26 @@ export const measure = keys({
   ),
   output: or(size, '64MiB', 'The most that one sample may print.'),
   environment: or(environment, {}, 'The environment of every command that the spec names.'),
-  before: later('Runs before the samples, untimed.'),
-  after: later('Always runs after the samples.'),
-  requires: later('Outputs that must exist before a sample starts.'),
-  score: later('A separate scorer over the outputs.'),
+  before: may(
+    step,
+    'Runs before each sample, untimed, with the same variables: `docker compose up -d`. What it leaves running by itself is ended with it.',
+  ),
+  after: may(step, 'Runs after each sample, untimed, whatever became of the sample.'),
+  requires: or(
+    list(path),
+    [],
+    'Files that `setup` and `build` must have made before a sample starts, relative to the folder of the spec.',
+  ),
+  score: may(
+    keys({
+      command: need(
+        command,
+        'Gets what the benchmark got, the standard output of the benchmark as the file `$ASSAY_STDOUT`, and what it wrote to `$ASSAY_RESULT` as the file `$ASSAY_OUTPUT`.',
+      ),
+      timeout: or(duration, '10m', 'The longest that it may take.'),
+    }),
+    'A scorer that runs after the benchmark. The metrics are read from it, as `read` says; wall and CPU time stay those of the benchmark.',
+  ),
   stages: later('Cheap stages that a candidate must pass first.'),
 })
 

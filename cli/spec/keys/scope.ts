@@ -1,5 +1,5 @@
 /** What a candidate may change, and how a worktree is made ready. */
-import { keys, later, list, may, need, or, text, whole } from '../kind.ts'
+import { keys, list, may, need, or, text, whole } from '../kind.ts'
 import { command, duration, glob, path } from './text.ts'
 
 export const scope = keys({
@@ -49,7 +49,11 @@ export const worktree = keys({
     }),
     'Runs once for each candidate in each checkout, after `setup`.',
   ),
-  data: later('Files outside of git that every checkout gets.'),
+  data: or(
+    list(glob),
+    [],
+    'Globs of files that are not in git (ignored, or too large) and that the benchmark needs: every checkout gets a read-only copy from yours, as it was at `init`. They are never part of a candidate.',
+  ),
 })
 
 export const instructions = keys({

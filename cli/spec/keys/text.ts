@@ -1,6 +1,6 @@
 /** The kinds of text that several sections of a spec share. */
 import type { MinImprovement } from '../../evaluate/compare.ts'
-import { either, type Kind, list, number, text } from '../kind.ts'
+import { either, type Kind, keys, list, need, number, or, text } from '../kind.ts'
 import { DURATION, durationMs, fraction, PERCENT, SIZE, sizeBytes } from '../units.ts'
 
 export const duration: Kind<number> = text({
@@ -30,6 +30,22 @@ export const threshold: Kind<MinImprovement> = either(
 
 /** Text goes to `/bin/sh -c`; a list is program and arguments, without a shell. */
 export const command: Kind<string | string[]> = either(text(), list(text({ empty: true }), { least: 1 }))
+
+interface Limited {
+  command: string | string[]
+  timeout: number
+}
+const limited: Kind<Limited> = keys({
+  command: need(command, 'Text runs under `/bin/sh -c`; a list is program and arguments without a shell.'),
+  timeout: or(duration, '10m', 'The longest that it may take.'),
+})
+
+/** A command by itself, or with a limit of its own. */
+export const step: Kind<string | string[] | Limited> = either(
+  text(),
+  list(text({ empty: true }), { least: 1 }),
+  limited,
+)
 
 /** Inside the spec's folder: no leading slash, no `..`. */
 const INSIDE = '(?!/)(?!(.*/)?\\.\\.(/|$))'

@@ -1,0 +1,100 @@
+/** What `init` tells before anything is spent. */
+import { type CanaryFact, canaryFact } from '../experiment/canary.ts'
+import { type Cost, costOf } from '../experiment/cost.ts'
+import { filesWith } from '../git/grep.ts'
+import type { Ground } from '../run/ground.ts'
+import type { OpenRun } from '../run/open.ts'
+import type { GlobMatch } from '../spec/rules.ts'
+import { timeSpan } from './words.ts'
+
+export interface GlobFact {
+  glob: string
+  files: number
+  /** The first few of them. */
+  first: string[]
+}
+
+export interface InitFacts {
+  scope: { mutable: GlobFact[]; immutable: GlobFact[]; changeable: number }
+  data: { globs: GlobFact[]; files: number; bytes: number }
+  gates: number
+  constraints: number
+  /** null until the baseline is judged. */
+  canary: CanaryFact | null
+  /** Whether the command or a file of the benchmark names ASSAY_SEED. */
+  reads_seed: boolean
+  /** null until the baseline is judged. */
+  candidate: Cost | null
+}
+
+const FIRST = 3
+const MOST_GLOBS = 20
+
+export async function initFacts(run: OpenRun, ground: Ground): Promise<InitFacts> {
+  const { globs, paths, data, dataGlobs, spec, site, base } = ground
+  const immutable = [...new Set(globs.immutable.flatMap(({ matched }) => matched))]
+  const command = JSON.stringify(spec.measure.command)
+  const named = paths.filter((path) => command.includes(path))
+  const seeded = await filesWith(site, base.tree, 'ASSAY_SEED', [...named, ...immutable])
+  return {
+    scope: {
+      mutable: globs.mutable.slice(0, MOST_GLOBS).map(globFact),
+      immutable: globs.immutable.slice(0, MOST_GLOBS).map(globFact),
+      changeable: globs.files.length,
+    },
+    data: {
+      globs: dataGlobs.slice(0, MOST_GLOBS).map(globFact),
+      files: data.length,
+      bytes: data.reduce((sum, file) => sum + file.bytes, 0),
+    },
+    gates: spec.gates.length,
+    constraints: spec.constraints.length,
+    canary: canaryFact(run),
+    reads_seed: command.includes('ASSAY_SEED') || (seeded.ok && seeded.value.length > 0),
+    candidate: costOf(run),
+  }
+}
+
+const globFact = ({ glob, matched }: GlobMatch): GlobFact => ({
+  glob,
+  files: matched.length,
+  first: matched.slice(0, FIRST),
+})
+
+/** Lines for people. */
+export function describeFacts(facts: InitFacts, { spec }: Ground): string[] {
+  const { scope, data, canary, candidate } = facts
+  const lines = [
+    `May change: ${count(scope.changeable, 'file')}. ${scope.mutable.map(matches).join('; ')}`,
+    ...(scope.immutable.length > 0 ? [`Stays as it is: ${scope.immutable.map(matches).join('; ')}`] : []),
+    ...(data.globs.length > 0 ? [`Data: ${data.globs.map(matches).join('; ')}`] : []),
+  ]
+  if (canary?.outcome === 'reads')
+    lines.push(`The benchmark reads them: with all of them emptied, ${canary.why}`)
+  if (canary?.outcome === 'skipped')
+    lines.push(`Not looked at: whether the benchmark reads them (${canary.why})`)
+  if (candidate) lines.push(costLine(candidate, spec.budget))
+  if (!facts.reads_seed)
+    lines.push('Note: the benchmark does not use ASSAY_SEED, which is fine if it draws no random numbers')
+  return lines
+}
+
+export function costLine(
+  { best_ms, worst_ms, samples, buys }: Cost,
+  budget: { experiments: number | null; hours: number | null },
+): string {
+  const caps = [
+    ...(budget.experiments === null ? [] : [count(budget.experiments, 'experiment')]),
+    ...(budget.hours === null ? [] : [count(budget.hours, 'hour')]),
+  ]
+  const bought =
+    buys === null
+      ? 'no budget is set'
+      : `the budget of ${caps.join(' and ')} buys at least ${count(buys, 'candidate')}`
+  return `One candidate takes ${timeSpan(best_ms)} to ${timeSpan(worst_ms)} to judge (${samples.join(' to ')} samples); ${bought}`
+}
+
+const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`
+
+const matches = ({ glob, files, first }: GlobFact): string =>
+  `${glob} ${count(files, 'file')}${files === 0 ? '' : ` (${first.join(', ')}${files > first.length ? ', …' : ''})`}`

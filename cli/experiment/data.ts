@@ -1,0 +1,108 @@
+/** Gives `worktree.data` to a checkout, and tells whether it is still as it was given. */
+import { constants } from 'node:fs'
+import { chmod, copyFile, lstat, mkdir, realpath, rename, rm, stat, utimes } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fail, ok, type Problem, type Result } from '../result.ts'
+import { type DataFile, dataLike, dataOfRun, sha256Of, stampOf, unchangedData } from '../run/data.ts'
+import type { OpenRun } from '../run/open.ts'
+
+/** Path → content and stamp of the copy; equal = not read again. */
+export type GivenData = Record<string, string>
+
+/**
+ * Copies what is missing in a checkout or no longer as it was given, read-only. A copy on write where the file system
+ * can, never a link: nothing that runs there reaches the user's file. Problems: `data_changed`, `data_not_given`.
+ */
+export async function giveData(run: OpenRun, top: string, given: GivenData): Promise<Result<GivenData>> {
+  const files = await unchangedData(run)
+  if (!files.ok) return files
+  const now: GivenData = {}
+  for (const file of files.value) {
+    const to = join(top, file.path)
+    const before = await noteOf(to, file)
+    if (before !== null && given[file.path] === before) {
+      now[file.path] = before
+      continue
+    }
+    try {
+      await copyReadOnly(join(run.started.checkout, file.path), to, top)
+    } catch (error) {
+      return fail(notGiven(file.path, top, error))
+    }
+    now[file.path] = (await noteOf(to, file)) ?? ''
+  }
+  return ok(now)
+}
+
+/** Paths of the run's data whose content in the checkout is not what it was given. */
+export async function changedData(run: OpenRun, top: string, given: GivenData): Promise<Result<string[]>> {
+  const files = dataOfRun(run)
+  if (!files.ok) return files
+  const changed: string[] = []
+  for (const file of files.value) {
+    const at = join(top, file.path)
+    const note = await noteOf(at, file)
+    if (note !== null && note === given[file.path]) continue
+    const sha256 = note === null ? null : await sha256Of(at).catch(() => null)
+    if (sha256 !== file.sha256) changed.push(file.path)
+  }
+  return ok(changed)
+}
+
+/**
+ * Removes what lies between the data and did not before: a later candidate, whose benchmark may read the whole folder,
+ * must not find what an earlier one left there.
+ */
+export async function removePlanted(
+  run: OpenRun,
+  top: string,
+  before: ReadonlySet<string>,
+): Promise<Result<void>> {
+  const now = await dataLike(run, top)
+  if (!now.ok) return now
+  for (const path of now.value) {
+    if (!before.has(path)) await rm(join(top, path), { recursive: true, force: true })
+  }
+  return ok(undefined)
+}
+
+const known = new WeakMap<OpenRun, ReadonlySet<string>>()
+
+/** The paths that hold data: never part of a candidate, whatever the scope says. */
+export function dataPaths(run: OpenRun): ReadonlySet<string> {
+  const cached = known.get(run)
+  if (cached) return cached
+  const files = dataOfRun(run)
+  const paths = new Set(files.ok ? files.value.map(({ path }) => path) : [])
+  known.set(run, paths)
+  return paths
+}
+
+/** null when no plain file is there. */
+async function noteOf(path: string, { sha256 }: DataFile): Promise<string | null> {
+  const found = await lstat(path).catch(() => null)
+  return found?.isFile() ? `${sha256} ${(await stampOf(path)).stamp}` : null
+}
+
+async function copyReadOnly(from: string, to: string, top: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true })
+  // Through a link the copy would land elsewhere, perhaps on the user's own file.
+  const folder = join(await realpath(top), dirname(to).slice(top.length))
+  if ((await realpath(dirname(to))) !== folder) throw new Error('a symbolic link leads out of the checkout')
+  const { mode, atime, mtime } = await stat(from)
+  const temporary = `${to}.assay-${process.pid}`
+  await rm(temporary, { force: true })
+  await copyFile(from, temporary, constants.COPYFILE_FICLONE)
+  await utimes(temporary, atime, mtime)
+  await chmod(temporary, mode & 0o555)
+  await rm(to, { recursive: true, force: true })
+  await rename(temporary, to)
+}
+
+const notGiven = (path: string, at: string, error: unknown): Problem => ({
+  kind: 'failed',
+  code: 'data_not_given',
+  message: `${path} (worktree.data) could not be copied into a checkout: ${error instanceof Error ? error.message : String(error)}`,
+  hint: 'check the space and the permissions there, then repeat the command',
+  at,
+})

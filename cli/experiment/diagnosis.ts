@@ -1,0 +1,129 @@
+/** Why a baseline does not hold, and the one thing to do about it. Each cause is found by looking at what is there. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Sample } from '../ledger/events.ts'
+import { BASELINE } from '../ledger/state.ts'
+import { readSteps, samplesOf } from '../ledger/steps.ts'
+import { attemptFolder, stepsFile } from '../paths.ts'
+import { fail, type Problem } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import { editDistance } from '../spec/words.ts'
+import type { RunAnswer } from './answer.ts'
+import { type Missing, missingVariables } from './full-environment.ts'
+import { missingFiles } from './missing-files.ts'
+
+/** What `data.cause` of `baseline_failed` may be; null = none of the known ones. */
+export type BaselineCause = 'not_committed' | 'ignored_file' | 'printed_to_stderr' | 'other_metric'
+
+interface Explained {
+  cause: BaselineCause
+  hint: string
+  data?: Record<string, unknown>
+}
+
+const LINES = 12
+const OUTPUT = 65_536
+
+/** Always fails: `environment_needed` names variables, `baseline_failed` everything else. */
+export async function diagnose(run: OpenRun, answer: RunAnswer): Promise<{ ok: false; problem: Problem }> {
+  const folder = attemptFolder(run.paths, BASELINE, answer.attempt)
+  const steps = readSteps(stepsFile(folder))
+  const last = samplesOf(steps).at(-1)
+  const said = everythingSaid(steps, folder, last)
+  const explained = last?.fault ? otherMetric(last, run) : null
+  if (explained) return fail(problem(run, answer.message, said.shown, explained))
+  const files = await missingFiles(run, said.all)
+  if (files) return fail(problem(run, answer.message, said.shown, files))
+  if (run.signal.aborted || !mayBeEnvironment(answer, last))
+    return fail(problem(run, answer.message, said.shown, null))
+  const setUpAnew = answer.message.startsWith('worktree.setup failed')
+  const missing = await missingVariables(run, { said: said.all, setUpAnew })
+  if (missing.ok && missing.value) return fail(needed(run, answer.message, missing.value))
+  return fail(problem(run, answer.message, said.shown, null))
+}
+
+/** A time limit would be paid again, and values that differ or break a constraint were at least printed. */
+function mayBeEnvironment(answer: RunAnswer, last: Sample | undefined): boolean {
+  if (answer.reason === 'timeout' || answer.reason === 'aborted' || answer.reason === 'constraint')
+    return false
+  return last === undefined || last.fault !== null
+}
+
+function otherMetric({ fault }: Sample, run: OpenRun): Explained | null {
+  const { name } = run.spec.metric
+  if (fault?.on_stderr)
+    return {
+      cause: 'printed_to_stderr',
+      hint: `print it to standard output; or, if the benchmark cannot be changed, add 2>&1 to measure.command`,
+    }
+  const found = fault?.found ?? []
+  if (found.length === 0) return null
+  const [near = ''] = [...found].sort((a, b) => likeness(name, a) - likeness(name, b))
+  return {
+    cause: 'other_metric',
+    hint: `did you mean \`${near}\`? It is what metric.name should say, or let the benchmark print ${name}`,
+    data: { found, nearest: near },
+  }
+}
+
+/** A name that holds the other (`ms`, `time_ms`) is nearer than its length says. */
+const likeness = (wanted: string, found: string): number =>
+  editDistance(wanted.toLowerCase(), found.toLowerCase()) -
+  (found
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .includes(wanted.toLowerCase())
+    ? 100
+    : 0)
+
+function problem(run: OpenRun, message: string, output: string, explained: Explained | null): Problem {
+  return {
+    kind: 'usage',
+    code: 'baseline_failed',
+    message: `the benchmark does not work on the base: ${message}`,
+    hint:
+      explained?.hint ??
+      'mend the benchmark or the spec and run assay init again; files that are not committed are not on the base (--include-dirty adds them)',
+    ...(output === '' ? {} : { at: `${String(run.spec.measure.command)}\n${output}` }),
+    data: { cause: explained?.cause ?? null, ...explained?.data },
+  }
+}
+
+function needed(run: OpenRun, message: string, { names, certain }: Missing): Problem {
+  const { inherit } = run.spec.measure.environment
+  const shown = names.slice(0, 20)
+  return {
+    kind: 'usage',
+    code: 'environment_needed',
+    message: certain
+      ? `the benchmark works only with ${shown.join(', ')} of your environment, which it does not get: ${message}`
+      : `the benchmark works only with more of your environment than it gets, among it some of ${shown.join(', ')}${names.length > 20 ? ', …' : ''}: ${message}`,
+    hint: certain
+      ? `add to assay.yaml: measure.environment.inherit: [${[...inherit, ...names].join(', ')}]`
+      : 'add those that it needs to assay.yaml: measure.environment.inherit: [NAME, …]',
+    data: { variables: names, certain },
+  }
+}
+
+/** `shown` is the end of it, for people. */
+function everythingSaid(
+  steps: ReturnType<typeof readSteps>,
+  folder: string,
+  last: Sample | undefined,
+): { all: string; shown: string } {
+  const gates = steps.flatMap((line) => (line.step === 'gate' ? [line.gate.output] : []))
+  const [stderr, stdout] = last
+    ? [read(join(folder, last.stderr)), read(join(folder, last.stdout))]
+    : ['', '']
+  const prepared = ['setup.out', 'build.out'].map((name) => read(join(folder, name)))
+  const end = (text: string) => text.trimEnd().split('\n').slice(-LINES).join('\n')
+  return { all: [stderr, stdout, ...gates, ...prepared].join('\n'), shown: end(stderr) || end(stdout) }
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').slice(-OUTPUT)
+  } catch {
+    return ''
+  }
+}

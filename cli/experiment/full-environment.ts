@@ -1,0 +1,103 @@
+/** A baseline that fails for want of a variable: tried once with the full environment, then narrowed down to names. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runGate } from '../evaluate/gates.ts'
+import { takeSample } from '../evaluate/measure.ts'
+import { neededNames } from '../evaluate/needed.ts'
+import { BASELINE } from '../ledger/state.ts'
+import { ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import { type Bench, openBench, placeCandidate } from './bench.ts'
+import { benchmarkEnvironment } from './environment.ts'
+import { keptCommit } from './worktree.ts'
+
+export interface Missing {
+  names: string[]
+  /** False = the tries ran out: the ones that matter are among these. */
+  certain: boolean
+}
+
+const TRIES = 20
+const LIMIT_MS = 180_000
+
+/**
+ * The variables that the baseline needs and does not get; null when the full environment does not help either, or the
+ * baseline works without any by now. `said` is what it printed: names in it are tried first. `setUpAnew`: setup is what failed, so each try repeats it. Values reach nothing but
+ * the benchmark: its output goes to a folder that is deleted.
+ */
+export async function missingVariables(
+  run: OpenRun,
+  { said, setUpAnew }: { said: string; setUpAnew: boolean },
+): Promise<Result<Missing | null>> {
+  const base = keptCommit(run, BASELINE) ?? run.started.base
+  const given = environmentWith(run, [])
+  const full = environmentWith(run, ['*'])
+  if (!given.ok || !full.ok) return ok(null)
+  const extra = Object.keys(full.value).filter((name) => !Object.hasOwn(given.value, name))
+  if (extra.length === 0) return ok(null)
+  const bench = await openBench(run).catch((error: unknown) => {
+    if (!run.signal.aborted) throw error
+    return null
+  })
+  if (bench === null) return ok(null)
+  if (!bench.ok) return bench
+  const outputs = mkdtempSync(join(tmpdir(), 'assay-environment-'))
+  mkdirSync(join(outputs, 'samples'))
+  try {
+    run.tell({ type: 'preparing', what: 'one sample with your full environment' })
+    const works = (names: readonly string[]) => holds(run, bench.value, base, { names, outputs, setUpAnew })
+    if (!(await works(['*'])) || (await works([]))) return ok(null)
+    const began = performance.now()
+    const expired = () => run.signal.aborted || performance.now() - began > LIMIT_MS
+    return ok(await neededNames(likelyFirst(extra, run, said), works, { tries: TRIES, expired }))
+  } finally {
+    rmSync(outputs, { recursive: true, force: true })
+    bench.value.release()
+  }
+}
+
+const environmentWith = (run: OpenRun, names: readonly string[]): Result<Record<string, string>> => {
+  const { measure } = run.spec
+  const environment = { ...measure.environment, inherit: [...measure.environment.inherit, ...names] }
+  return benchmarkEnvironment({ ...run, spec: { ...run.spec, measure: { ...measure, environment } } })
+}
+
+/** Everything that the baseline has to pass, once. */
+async function holds(
+  run: OpenRun,
+  bench: Bench,
+  base: { commit: string; tree: string },
+  { names, ...how }: { names: readonly string[]; outputs: string; setUpAnew: boolean },
+): Promise<boolean> {
+  const environment = environmentWith(run, names)
+  if (!environment.ok) return false
+  const dressed = { ...bench, environment: environment.value }
+  const placed = await placeCandidate(run, dressed, 'b', base, { ...how, anew: true })
+  if (!placed.ok || placed.value.setup || placed.value.build) return false
+  const shared = { checkout: placed.value.folder, environment: environment.value, folder: how.outputs }
+  for (const gate of run.spec.gates) {
+    if (!(await runGate({ ...shared, gate, signal: run.signal })).passed) return false
+  }
+  const sample = await takeSample({
+    ...shared,
+    config: run.spec.measure,
+    metric: run.spec.metric,
+    aggregate: run.spec.tasks.aggregate,
+    stage: 'check',
+    side: 'candidate',
+    pair: 0,
+    seed: 1,
+    slot: bench.slot,
+    experiment: BASELINE,
+    signal: run.signal,
+  })
+  return sample.fault === null
+}
+
+/** Names that the failing program printed, or that a command of the spec holds, before all others. */
+function likelyFirst(names: string[], run: OpenRun, said: string): string[] {
+  const text = `${said}\n${JSON.stringify([run.spec.measure.command, run.spec.gates, run.spec.worktree])}`
+  const rank = (name: string) => (text.includes(name) ? 0 : 1)
+  return names.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
+}

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { neededNames } from '../../cli/evaluate/needed.ts'
+
+function search(names: string[], needed: string[], tries = 100) {
+  let calls = 0
+  const works = async (some: readonly string[]) => {
+    calls++
+    return needed.every((name) => some.includes(name))
+  }
+  return neededNames(names, works, { tries, expired: () => false }).then((found) => ({ ...found, calls }))
+}
+const many = Array.from({ length: 100 }, (_, n) => `V${String(n).padStart(2, '0')}`)
+
+test('one of a hundred costs more tries than its bits twice, or is not found', async () => {
+  for (const name of ['V00', 'V37', 'V99']) {
+    const found = await search(many, [name])
+    expect(found).toMatchObject({ names: [name], certain: true })
+    expect(found.calls).toBeLessThanOrEqual(15)
+  }
+})
+
+test('only one of several that matter is named', async () => {
+  expect(await search(many, ['V80', 'V03', 'V41'])).toMatchObject({
+    names: ['V03', 'V41', 'V80'],
+    certain: true,
+  })
+  expect(await search(['A'], ['A'])).toMatchObject({ names: ['A'], certain: true })
+  expect(await search(['A', 'B'], ['A', 'B'])).toMatchObject({ names: ['A', 'B'], certain: true })
+})
+
+test('a guess is told as certain when the tries ran out', async () => {
+  const found = await search(many, ['V37'], 3)
+  expect(found.certain).toBe(false)
+  expect(found.names).toContain('V37')
+  expect(found.calls).toBe(3)
+})
