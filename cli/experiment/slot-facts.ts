@@ -1,0 +1,51 @@
+/** What is known of a measurement checkout. Whoever is about to change it says first that nothing is. */
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { slotFacts } from '../paths.ts'
+import type { OpenRun } from '../run/open.ts'
+import type { Bench, Place } from './bench.ts'
+import type { GivenData } from './data.ts'
+import { EMPTY_MANIFEST, type Manifest } from './manifest.ts'
+
+export interface SlotFacts {
+  /** Key of the setup that stands there; null when there is none to rely on. */
+  setup: string | null
+  /** What setup left. */
+  afterSetup: Manifest
+  /** Key of the build that stands there. */
+  built: string | null
+  /** What setup and build left. */
+  afterBuild: Manifest
+  /** Digest of the artifacts that this build left. */
+  artifacts: string | null
+  data: GivenData
+}
+
+const UNKNOWN: SlotFacts = {
+  setup: null,
+  afterSetup: EMPTY_MANIFEST,
+  built: null,
+  afterBuild: EMPTY_MANIFEST,
+  artifacts: null,
+  data: {},
+}
+
+export function readFacts(run: OpenRun, bench: Pick<Bench, 'slot'>, place: Place): SlotFacts {
+  try {
+    return { ...UNKNOWN, ...JSON.parse(readFileSync(slotFacts(run.site, bench.slot, place), 'utf8')) }
+  } catch {
+    return { ...UNKNOWN }
+  }
+}
+
+export function writeFacts(run: OpenRun, bench: Pick<Bench, 'slot'>, place: Place, facts: SlotFacts): void {
+  const file = slotFacts(run.site, bench.slot, place)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(`${file}.new`, JSON.stringify(facts))
+  renameSync(`${file}.new`, file)
+}
+
+/** A process that dies while it changes the checkout leaves one of which nothing is known. */
+export function forgetFacts(run: OpenRun, bench: Pick<Bench, 'slot'>, place: Place): void {
+  rmSync(slotFacts(run.site, bench.slot, place), { force: true })
+}
