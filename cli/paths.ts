@@ -1,4 +1,5 @@
 /** Where every file of Assay's state lives, and how it is found: by reading files, never by starting git. */
+import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve, sep } from 'node:path'
@@ -59,6 +60,8 @@ export const attemptFolder = (paths: RunPaths, experiment: string, attempt: numb
 export const artifactsFolder = (paths: RunPaths, experiment: string): string =>
   join(experimentFolder(paths, experiment), 'artifacts')
 
+/** What the baseline's own run rewrites in its checkout. */
+export const habitsFile = (paths: RunPaths): string => join(paths.folder, 'rewritten.json')
 /** What `worktree.data` matched at `init`, with its hashes. */
 export const dataFile = (paths: RunPaths): string => join(paths.folder, 'data.json')
 /** Whether the benchmark was seen to read what candidates change, and what the samples for that left. */
@@ -91,8 +94,19 @@ export const slotPath = (site: Site, slot: number, side: 'a' | 'b'): string =>
 export const slotFacts = (site: Site, slot: number, side: 'a' | 'b'): string =>
   join(site.state, 'm', String(slot), `${side}.json`)
 
+/** Who uses the checkouts of a slot, whatever lease brought them there. */
+export const slotLock = (site: Site, slot: number): string => join(site.state, 'm', `${slot}.lock`)
+
 export const worktreeLock = (site: Site): string => join(site.state, 'worktrees.lock')
-export const initLock = (site: Site): string => join(site.state, 'init.lock')
+/** The same for the state that a repository has already. */
+export const initLockOf = (env: NodeJS.ProcessEnv, site: Site): string =>
+  initLock(env, checkoutAround(site.root)?.commonDir ?? site.root)
+
+/**
+ * One `init` at a time for a repository. Outside of its state, which an `init` that fails takes away again.
+ */
+export const initLock = (env: NodeJS.ProcessEnv, commonDir: string): string =>
+  join(runtimeFolder(env), `init-${createHash('sha256').update(commonDir).digest('hex').slice(0, 16)}.lock`)
 export const trashFolder = (site: Site): string => join(site.state, 'trash')
 export const candidateRef = (run: string, experiment: string, attempt: number): string =>
   `refs/assay/${run}/${experiment}/${attempt}`
@@ -197,8 +211,17 @@ function insideState(here: string): Found | null {
 /** Runs by number, finished or not: a folder without a ledger is one whose `init` never came to its end. */
 export function listRuns(site: Site): string[] {
   return list(site.runs)
-    .filter((name) => isRunId(name) && existsSync(runPaths(site, name).ledger))
+    .filter((name) => isRunId(name) && isFilled(runPaths(site, name).ledger))
     .sort((a, b) => Number(digits(a)) - Number(digits(b)))
+}
+
+/** A ledger without a first event belongs to a run that never began. */
+function isFilled(file: string): boolean {
+  try {
+    return statSync(file).size > 0
+  } catch {
+    return false
+  }
 }
 
 function ancestors(from: string): string[] {

@@ -21,6 +21,8 @@ const onRun = settings.run ? ` --run ${settings.run}` : ''
 const agentLimit = Number.isInteger(settings.agents) ? settings.agents : Infinity
 const WAIT = '90s'
 let agentCalls = 0
+/** Whether any agent has answered: one that never does is a broken host, not an agent without ideas. */
+let answered = false
 
 // ------------------------------------------------------------------ the CLI
 
@@ -64,7 +66,9 @@ async function askRole(role, text, place, answer, phaseTitle) {
     .filter(Boolean)
     .join(' ')
   try {
-    return await ask(prompt, { label, phase: phaseTitle, schema: answer })
+    const reply = await ask(prompt, { label, phase: phaseTitle, schema: answer })
+    answered ||= reply !== null
+    return reply
   } catch (error) {
     log(`${label}: ${error.message}`)
     return null
@@ -178,6 +182,7 @@ A brief says where the gain hides and what must not change; it does not dictate 
   const answer =
     (await askRole('brief', prompt, fields, BRIEFS, 'Brief')) ??
     (await askRole('brief', prompt, { ...fields, again: 1 }, BRIEFS, 'Brief'))
+  if (answer === null && !answered) throw new Error('no agent answered: check agent.host and its command in the spec')
   return (answer?.briefs ?? []).map((brief, index) => ({
     parent: turn.parents[index % turn.parents.length].experiment,
     kind: 'edit',
@@ -291,6 +296,11 @@ async function judge(turn, place) {
   let mended = false
   for (let tries = 0; tries < 4; tries++) {
     const begun = await assay(`run ${place.experiment} --detach`)
+    if (!begun.ok && begun.problem.code === 'unsealed_changes') {
+      // Something wrote into the worktree after the seal, a test cache for example: what is there now is sealed.
+      await assay(`seal ${place.experiment}`)
+      continue
+    }
     if (!begun.ok) {
       log(`${place.experiment} was not run: ${begun.problem.message}`)
       return null

@@ -3,6 +3,7 @@ import { nodeFor, type Seal, seal, snapshot, storedSeal } from '../experiment/se
 import { type Experiment, lastAttempt } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
+import { printable } from './answer.ts'
 import type { Answer, Context, Parsed } from './command.ts'
 import { idOf, theRun } from './verb.ts'
 
@@ -25,7 +26,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     text: () =>
       findings.length === 0
         ? `${sealed.value.experiment}: nothing speaks against measuring it`
-        : findings.map(({ code, message }) => `${code}: ${message}`),
+        : findings.map(({ code, message }) => printable(`${code}: ${message}`)),
   })
 }
 

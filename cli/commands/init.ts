@@ -1,9 +1,11 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { type BaselineAnswer, describeBaseline, judgeBaseline } from '../experiment/baseline.ts'
 import { checkCanary } from '../experiment/canary.ts'
 import { ensureWorktree } from '../experiment/worktree.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { withLock } from '../lock.ts'
-import { initLock, listRuns } from '../paths.ts'
+import { checkoutAround, initLock, listRuns } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { digestOf } from '../run/data.ts'
 import { type Ground, prepareGround } from '../run/ground.ts'
@@ -11,6 +13,7 @@ import { type OpenRun, open } from '../run/open.ts'
 import { sealBase, startRun, withdrawRun } from '../run/start.ts'
 import { frozenHash } from '../spec/hash.ts'
 import { TEMPLATE } from '../spec/template.ts'
+import { printable } from './answer.ts'
 import type { Answer, Context, Parsed } from './command.ts'
 import { describeFacts, type InitFacts, initFacts } from './init-facts.ts'
 import { figure } from './words.ts'
@@ -28,6 +31,14 @@ interface InitAnswer {
 
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   if (args.on('template')) return ok({ data: { template: TEMPLATE }, text: () => TEMPLATE })
+  const around = checkoutAround(context.cwd)
+  if (!around) return begin(context, args)
+  const lock = initLock(context.env, around.commonDir)
+  mkdirSync(dirname(lock), { recursive: true, mode: 0o700 })
+  return withLock(lock, () => begin(context, args))
+}
+
+async function begin(context: Context, args: Parsed): Promise<Result<Answer>> {
   const prepare = args.on('prepare')
   const ground = await prepareGround(context, {
     spec: args.positionals[0] ?? null,
@@ -35,26 +46,25 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     prepare,
   })
   if (!ground.ok) return ground
-  const answer = await withLock(initLock(ground.value.site), () =>
-    start(context, ground.value, { prepare, fresh: args.on('new'), skipCanary: args.on('no-canary') }),
-  )
+  const how = { prepare, fresh: args.on('new'), skipCanary: args.on('no-canary'), key: args.key }
+  const answer = await start(context, ground.value, how)
   if (!answer.ok) {
     if (listRuns(ground.value.site).length === 0) await ground.value.undo()
     return answer
   }
-  return ok({ data: answer.value, text: () => describe(answer.value, ground.value) })
+  return ok({ data: answer.value, text: () => describe(answer.value, ground.value).map(printable) })
 }
 
 async function start(
   context: Context,
   ground: Ground,
-  { fresh, ...how }: How & { fresh: boolean },
+  { fresh, key, ...how }: How & { fresh: boolean; key: string | null },
 ): Promise<Result<InitAnswer>> {
-  const existing = fresh ? ok(null) : sameRun(context, ground)
+  const existing = sameRun(context, ground, { fresh, key })
   if (!existing.ok) return existing
   if (existing.value) return finish(existing.value, ground, { ...how, repeated: true })
   const { prepare } = how
-  const started = startRun(context, { ...ground, checkout: ground.checkout.top, prepare })
+  const started = startRun(context, { ...ground, checkout: ground.checkout.top, prepare, key })
   return started.ok ? finish(started.value, ground, { ...how, repeated: false }) : started
 }
 
@@ -100,21 +110,28 @@ function isUntouched({ ledger, started }: OpenRun): boolean {
 const WITHDRAWN = ['baseline_failed', 'environment_needed']
 
 /** The run that this `init` asks for again; another one in the way is a refusal. */
-function sameRun(context: Context, ground: Ground): Result<OpenRun | null> {
+function sameRun(
+  context: Context,
+  ground: Ground,
+  { fresh, key }: { fresh: boolean; key: string | null },
+): Result<OpenRun | null> {
   const runs = listRuns(ground.site)
   const wanted = frozenHash(ground.spec)
   for (const name of runs) {
     const opened = open(context, ground.site, name)
     if (!opened.ok) return opened
-    const { frozen_hash, base, data } = opened.value.started
+    const { frozen_hash, base, data, prefix } = opened.value.started
+    if (key !== null && opened.value.started.key === key) return ok(opened.value)
+    if (fresh) continue
     const same = ground.data.length === 0 ? !data : data?.sha256 === digestOf(ground.data)
-    if (frozen_hash === wanted && base.commit === ground.base.commit && same) return ok(opened.value)
+    const place = base.commit === ground.base.commit && prefix === ground.prefix
+    if (frozen_hash === wanted && place && same) return ok(opened.value)
   }
-  if (runs.length === 0) return ok(null)
+  if (fresh || runs.length === 0) return ok(null)
   return fail({
     kind: 'refused',
     code: 'run_exists',
-    message: `${runs.join(', ')} ${runs.length === 1 ? 'is' : 'are'} here, of another spec, base commit or data`,
+    message: `${runs.join(', ')} ${runs.length === 1 ? 'is' : 'are'} here, of another spec, folder, base commit or data`,
     hint: 'start one more beside it: assay init --new',
     at: ground.site.root,
     data: { runs },

@@ -7,7 +7,7 @@ import { startWorker } from '../experiment/worker.ts'
 import { BASELINE, repairable } from '../ledger/state.ts'
 import { worktreePath } from '../paths.ts'
 import { plain } from '../report/text.ts'
-import { ok, type Result } from '../result.ts'
+import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { printable } from './answer.ts'
 import type { Answer, Context, Parsed } from './command.ts'
@@ -29,6 +29,14 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   }
   const answer = await submit(opened.value, experiment, args.key)
   if (!answer.ok) return answer
+  if (context.signal.aborted && answer.value.reason === 'aborted') {
+    return fail({
+      kind: 'interrupted',
+      code: 'interrupted',
+      message: `the judging of ${experiment} was interrupted`,
+      hint: `begin again: assay run ${experiment}`,
+    })
+  }
   return ok({
     data: answer.value,
     text: () => describe(answer.value, opened.value),
@@ -60,7 +68,7 @@ function describe(answer: RunAnswer, opened: OpenRun): string[] {
   const mark = best && experiment !== BASELINE ? '  ← the best so far' : ''
   return [
     `${experiment} ${word}${value === null ? '' : `  ${figure(value)}`}${gain}${mark}`,
-    `  ${message}`,
+    `  ${printable(message)}`,
     ...printed(answer, opened),
     nextStep(answer, opened),
   ]

@@ -5,6 +5,7 @@ import { currentRound } from '../ledger/state.ts'
 import { isAlive } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
+import { printable } from './answer.ts'
 import type { Answer, Context, Parsed } from './command.ts'
 import { theRun } from './verb.ts'
 
@@ -50,7 +51,9 @@ function answerOf(run: OpenRun, { event, experiment }: Waited): Answer {
   return {
     data: { event, experiment, timed_out: false, ...(verdict ?? {}) },
     text: () =>
-      verdict ? `${experiment} ${verdict.status}: ${verdict.message}` : `${experiment ?? 'it'}: ${event}`,
+      verdict
+        ? printable(`${experiment} ${verdict.status}: ${verdict.message}`)
+        : `${experiment ?? 'it'}: ${event}`,
   }
 }
 

@@ -1,23 +1,25 @@
 /** The measurement slot: leased machine-wide, brought to exactly what was sealed, set up and built there. */
-import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { runPreparation } from '../evaluate/gates.ts'
-import { listTree } from '../git/files.ts'
 import { freshenCheckout } from '../git/freshen.ts'
-import { untrackedPaths } from '../git/observe.ts'
+import { besidePaths } from '../git/observe.ts'
+import { changedFiles } from '../git/slots.ts'
 import { removeWorktree } from '../git/worktrees.ts'
 import type { SampleFault } from '../ledger/events.ts'
-import { acquireLease } from '../lock.ts'
-import { leaseFolder, slotFacts, slotPath } from '../paths.ts'
+import { acquireLease, tryHold } from '../lock.ts'
+import { leaseFolder, slotLock, slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import { dataLike, dataOfRun } from '../run/data.ts'
 import type { OpenRun } from '../run/open.ts'
-import { matchGlobs } from '../spec/rules.ts'
 import { artifactAt, listArtifacts } from './artifact-files.ts'
 import type { ArtifactPlaces } from './artifacts.ts'
 import { type GivenData, giveData } from './data.ts'
 import { benchmarkEnvironment } from './environment.ts'
+import { drifted, EMPTY_MANIFEST, type Manifest, sweep, takeManifest } from './manifest.ts'
+import { preparationKeys } from './preparation-keys.ts'
+import { forgetFacts, readFacts, type SlotFacts, writeFacts } from './slot-facts.ts'
 
 export interface Bench {
   slot: number
@@ -36,19 +38,8 @@ export interface Placed {
   data: GivenData
   /** What lay at the places of the data before anything was measured. */
   beside: ReadonlySet<string>
-}
-
-/** What is true of a checkout, so that setup and build run only when something changed. */
-interface SlotFacts {
-  setup: string | null
-  /** Untracked paths that setup made. */
-  keep: string[]
-  /** The tree that was built last, and the untracked paths that the build made. */
-  built: string | null
-  /** The artifacts that this build left. */
-  artifacts?: string | null
-  outputs: string[]
-  data: GivenData
+  /** All other files beside the sealed ones, before anything was measured. */
+  before: Manifest
 }
 
 /** Rejects with the signal's reason when that ends the waiting. */
@@ -61,7 +52,25 @@ export async function openBench(run: OpenRun): Promise<Result<Bench>> {
     tell: run.tell,
     signal: run.signal,
   })
-  return ok({ slot: lease.slot, environment: environment.value, release: () => lease.release() })
+  // Leases meet in the user's runtime folder, which differs between a login, cron and a sandbox; the checkouts do not.
+  const lock = slotLock(run.site, lease.slot)
+  mkdirSync(dirname(lock), { recursive: true })
+  let hold = tryHold(lock)
+  try {
+    for (; !hold.held; hold = tryHold(lock)) await pause(SLOT_LOOK_MS, undefined, { signal: run.signal })
+  } catch (error) {
+    lease.release()
+    throw error
+  }
+  const { release } = hold
+  return ok({
+    slot: lease.slot,
+    environment: environment.value,
+    release: () => {
+      release()
+      lease.release()
+    },
+  })
 }
 
 /**
@@ -76,35 +85,82 @@ export async function placeCandidate(
   { outputs, anew = false, setUpAnew = false, artifacts }: Placement,
 ): Promise<Result<Placed>> {
   const path = slotPath(run.site, bench.slot, place)
-  const file = slotFacts(run.site, bench.slot, place)
-  const facts = readFacts(file)
-  if (setUpAnew) facts.setup = null
-  const build: Building = { of: candidate.tree, ...(artifacts && { artifacts }) }
-  if (anew || !(await isBuilt(facts, build))) facts.built = null
-  const listed = dataOfRun(run)
-  if (!listed.ok) return listed
-  const data = listed.value.filter(({ unignored }) => unignored).map((one) => one.path)
-  const keep = [...facts.keep, ...(facts.built === null ? [] : facts.outputs), ...data]
-  const fresh = await freshenCheckout(run.site, path, candidate.commit, { keep })
-  if (!fresh.ok) return fresh
+  const known = readFacts(run, bench, place)
+  forgetFacts(run, bench, place)
+  const build: Building = { key: '', ...(artifacts && { artifacts }) }
+  const keys = await preparationKeys(run, bench.environment, candidate.tree)
+  if (!keys.ok) return keys
+  build.key = buildKey(keys.value.build, build)
+  const keepsSetup =
+    !setUpAnew && known.setup === keys.value.setup && drifted(path, known.afterSetup).length === 0
+  const keepsBuild =
+    keepsSetup && !anew && (await isBuilt(known, build)) && drifted(path, known.afterBuild).length === 0
+  const stays = keepsBuild ? known.afterBuild : keepsSetup ? known.afterSetup : EMPTY_MANIFEST
+  const facts: SlotFacts = {
+    ...known,
+    setup: keepsSetup ? known.setup : null,
+    built: keepsBuild ? known.built : null,
+    afterSetup: keepsSetup ? known.afterSetup : EMPTY_MANIFEST,
+    afterBuild: stays,
+  }
+  const cleared = await clear(run, path, candidate, stays)
+  if (!cleared.ok) return cleared
   const given = await giveData(run, path, facts.data)
   if (!given.ok) return given
   facts.data = given.value
-  const folder = join(path, run.started.prefix)
-  const setup = await setUp(run, bench, { path, folder, outputs, facts, tree: candidate.tree })
+  const at: Preparing = { path, folder: join(path, run.started.prefix), outputs, facts, tree: candidate.tree }
+  const setup = await setUp(run, bench, at, keys.value.setup)
   if (!setup.ok) return setup
-  const placed: Placed = { folder, setup: setup.value, build: null, data: given.value, beside: new Set() }
+  const placed: Placed = {
+    folder: at.folder,
+    setup: setup.value,
+    build: null,
+    data: given.value,
+    beside: new Set(),
+    before: EMPTY_MANIFEST,
+  }
   if (placed.setup === null) {
-    const built = await buildThere(run, bench, { path, folder, outputs, facts, tree: candidate.tree }, build)
+    const built = await buildThere(run, bench, at, build)
     if (!built.ok) return built
     placed.build = built.value
   }
   const beside = await dataLike(run, path)
   if (!beside.ok) return beside
   placed.beside = beside.value
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, JSON.stringify(facts))
+  const before = await everything(run, path, candidate.tree)
+  if (!before.ok) return before
+  placed.before = before.value
+  writeFacts(run, bench, place, facts)
   return ok(placed)
+}
+
+/** Exactly the candidate, and of all other files only those that stay and the data: nothing of what ran there before. */
+async function clear(
+  run: OpenRun,
+  path: string,
+  candidate: { commit: string; tree: string },
+  stays: Manifest,
+): Promise<Result<void>> {
+  const listed = dataOfRun(run)
+  if (!listed.ok) return listed
+  const data = listed.value.map((one) => one.path)
+  const fresh = await freshenCheckout(run.site, path, candidate.commit, { keep: [...stays.roots, ...data] })
+  if (!fresh.ok) return fresh
+  const left = await besidePaths(run.site, path, candidate.tree)
+  if (!left.ok) return left
+  const files = { ...stays.files, ...Object.fromEntries(data.map((one) => [one, ''])) }
+  sweep(path, { roots: [], files }, left.value)
+  return ok(undefined)
+}
+
+/** All that is not the sealed tree: untracked and ignored files, and sealed ones that setup or build rewrote. */
+async function everything(run: OpenRun, path: string, tree: string): Promise<Result<Manifest>> {
+  const [beside, changed] = [
+    await besidePaths(run.site, path, tree),
+    await changedFiles(run.site, path, tree),
+  ]
+  if (!beside.ok) return beside
+  return changed.ok ? ok(takeManifest(path, [...beside.value, ...changed.value])) : changed
 }
 
 interface Placement {
@@ -117,47 +173,41 @@ interface Placement {
 }
 
 interface Building extends Pick<Placement, 'artifacts'> {
-  of: string
+  key: string
 }
 
 /** One tree may be built for several experiments: each has artifacts of its own. */
-const buildKey = ({ of, artifacts }: Building): string =>
-  artifacts ? [of, artifacts.own, artifacts.environment.ASSAY_SEED_ARTIFACT ?? ''].join(' ') : of
+const buildKey = (key: string, { artifacts }: Pick<Building, 'artifacts'>): string =>
+  artifacts ? [key, artifacts.own, artifacts.environment.ASSAY_SEED_ARTIFACT ?? ''].join(' ') : key
 const digestOf = async ({ artifacts }: Building): Promise<string | null> =>
   artifacts ? (artifactAt(await listArtifacts(artifacts.own), '')?.sha256 ?? null) : null
 
 /** Whether the checkout has this build, and its artifacts are still there. */
 async function isBuilt(facts: SlotFacts, build: Building): Promise<boolean> {
-  return facts.built === buildKey(build) && (facts.artifacts ?? null) === (await digestOf(build))
+  return facts.built === build.key && facts.artifacts === (await digestOf(build))
 }
 
-/**
- * Brings the tracked files of a checkout back to the candidate's, after something wrote there on purpose. What was
- * built there counts no more, also when this is never reached: call it with `only: 'forget'` first.
- */
+/** Brings a checkout back to the candidate, after something wrote there on purpose. What was built there counts no more. */
 export async function restoreCheckout(
   run: OpenRun,
   bench: Bench,
   place: Place,
-  candidate: { commit: string },
-  only?: 'forget',
+  candidate: { commit: string; tree: string },
 ): Promise<Result<void>> {
-  const file = slotFacts(run.site, bench.slot, place)
-  const facts = readFacts(file)
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, JSON.stringify({ ...facts, built: null }))
-  if (only === 'forget') return ok(undefined)
-  const listed = dataOfRun(run)
-  if (!listed.ok) return listed
-  const keep = [...facts.keep, ...listed.value.map(({ path }) => path)]
-  return freshenCheckout(run.site, slotPath(run.site, bench.slot, place), candidate.commit, { keep })
+  const facts = readFacts(run, bench, place)
+  forgetFacts(run, bench, place)
+  const cleared = await clear(run, slotPath(run.site, bench.slot, place), candidate, facts.afterSetup)
+  if (cleared.ok) writeFacts(run, bench, place, { ...facts, built: null })
+  return cleared
 }
 
 /** A deleted checkout is a clean room: the next use of it sets up and builds anew. */
 export async function clearCheckout(run: OpenRun, bench: Bench, place: Place): Promise<Result<void>> {
-  rmSync(slotFacts(run.site, bench.slot, place), { force: true })
+  forgetFacts(run, bench, place)
   return removeWorktree(run.site, slotPath(run.site, bench.slot, place))
 }
+
+const SLOT_LOOK_MS = 50
 
 interface Preparing {
   /** Top of the checkout. */
@@ -168,20 +218,36 @@ interface Preparing {
   tree: string
 }
 
-async function setUp(run: OpenRun, bench: Bench, at: Preparing): Promise<Result<SampleFault | null>> {
+async function setUp(
+  run: OpenRun,
+  bench: Bench,
+  at: Preparing,
+  key: string,
+): Promise<Result<SampleFault | null>> {
   const { setup } = run.spec.worktree
-  if (!setup) return ok(null)
-  const key = await setupKey(run, at.tree)
-  if (!key.ok) return key
-  if (at.facts.setup === key.value) return ok(null)
+  if (!setup) at.facts.setup = key
+  if (!setup || at.facts.setup !== null) return ok(null)
   run.tell({ type: 'preparing', what: `setup of slot ${bench.slot}` })
   const done = await runPreparation({ ...common(run, bench, at), name: 'setup', ...setup })
-  at.facts.built = null
-  at.facts.setup = done.fault ? null : key.value
-  const kept = done.fault ? ok([]) : await untrackedPaths(run.site, at.path, at.tree)
-  if (!kept.ok) return kept
-  at.facts.keep = kept.value
-  return ok(done.fault)
+  if (done.fault) return ok(done.fault)
+  const left = await leftBy(run, at)
+  if (!left.ok) return left
+  at.facts.afterSetup = left.value.manifest
+  at.facts.setup = left.value.rewrote ? null : key
+  return ok(null)
+}
+
+/** What a preparation left. One that rewrote sealed files must run again for the next candidate: those are reset. */
+async function leftBy(
+  run: OpenRun,
+  at: Preparing,
+): Promise<Result<{ manifest: Manifest; rewrote: boolean }>> {
+  const changed = await changedFiles(run.site, at.path, at.tree)
+  if (!changed.ok) return changed
+  const beside = await besidePaths(run.site, at.path, at.tree)
+  return beside.ok
+    ? ok({ manifest: takeManifest(at.path, beside.value), rewrote: changed.value.length > 0 })
+    : beside
 }
 
 async function buildThere(
@@ -197,12 +263,13 @@ async function buildThere(
   const prepared = common(run, bench, at)
   const environment = { ...prepared.environment, ASSAY_ARTIFACTS: own, ...build.artifacts?.environment }
   const done = await runPreparation({ ...prepared, environment, name: 'build', ...config })
-  at.facts.built = done.fault ? null : buildKey(build)
+  if (done.fault) return ok(done.fault)
+  const left = await leftBy(run, at)
+  if (!left.ok) return left
+  at.facts.afterBuild = left.value.manifest
+  at.facts.built = left.value.rewrote || at.facts.setup === null ? null : build.key
   at.facts.artifacts = await digestOf(build)
-  const made = done.fault ? ok([]) : await untrackedPaths(run.site, at.path, at.tree)
-  if (!made.ok) return made
-  at.facts.outputs = made.value
-  return ok(done.fault)
+  return ok(null)
 }
 
 const common = (run: OpenRun, bench: Bench, at: Preparing) => ({
@@ -211,26 +278,3 @@ const common = (run: OpenRun, bench: Bench, at: Preparing) => ({
   folder: at.outputs,
   signal: run.signal,
 })
-
-/** Setup depends on its command and on the content of its inputs; without inputs, on the command alone. */
-async function setupKey(run: OpenRun, tree: string): Promise<Result<string>> {
-  const { setup } = run.spec.worktree
-  const hash = createHash('sha256').update(JSON.stringify(setup?.command ?? null))
-  if (setup && setup.inputs.length > 0) {
-    const files = await listTree(run.site, tree)
-    if (!files.ok) return files
-    const oids = new Map(files.value.map(({ path, oid }) => [path, oid]))
-    for (const { matched } of matchGlobs(setup.inputs, run.started.prefix, [...oids.keys()])) {
-      for (const path of matched) hash.update(`${path}\0${oids.get(path)}\0`)
-    }
-  }
-  return ok(hash.digest('hex'))
-}
-
-function readFacts(file: string): SlotFacts {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as SlotFacts
-  } catch {
-    return { setup: null, keep: [], built: null, outputs: [], data: {} }
-  }
-}

@@ -20,6 +20,7 @@ import {
 import { blindCause } from './blind.ts'
 import { recordedSamples } from './samples.ts'
 import { scopeOfRun } from './scope.ts'
+import { readFacts, writeFacts } from './slot-facts.ts'
 import { keptCommit } from './worktree.ts'
 
 /** `reads`: it failed or said something else. `skipped`: nobody looked. */
@@ -100,8 +101,8 @@ async function listen(run: OpenRun, bench: Bench, base: Base): Promise<Result<He
   const unbuilt = { ...run, spec: { ...run.spec, worktree: { ...run.spec.worktree, build: null } } }
   const placed = await placeCandidate(unbuilt, bench, 'b', base, { outputs: folder })
   if (!placed.ok) return placed
-  const forgotten = await restoreCheckout(run, bench, 'b', base, 'forget')
-  if (!forgotten.ok) return forgotten
+  // From here on the checkout is not what was built, also when this process dies.
+  writeFacts(run, bench, 'b', { ...readFacts(run, bench, 'b'), built: null })
   const emptied = await emptyMutable(run, slotPath(run.site, bench.slot, 'b'), base.tree)
   if (!emptied.ok) return emptied
   const { folder: cwd } = placed.value

@@ -30,7 +30,7 @@ export function discard(
   const { event, repeated } = recorded.value
   return ok({
     experiment: event.experiment,
-    status: node.value.status,
+    status: run.ledger.state.experiments.get(event.experiment)?.status ?? node.value.status,
     ...(repeated ? { repeated: true as const } : {}),
   })
 }

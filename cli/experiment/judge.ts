@@ -7,10 +7,8 @@ import { runGate } from '../evaluate/gates.ts'
 import { takeSample } from '../evaluate/measure.ts'
 import { breakTie } from '../evaluate/tie.ts'
 import type { VerdictFacts } from '../evaluate/verdict.ts'
-import { changedFiles } from '../git/slots.ts'
 import type { GatePhase, Sample, SampleFault, Stage } from '../ledger/events.ts'
 import { BASELINE, type Experiment, lastJudged, nodeValue } from '../ledger/state.ts'
-import { slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { rngOf } from '../search/random.ts'
@@ -24,13 +22,12 @@ import {
   seedFault,
 } from './artifacts.ts'
 import { type Bench, openBench, type Placed, placeCandidate } from './bench.ts'
-import { changedData, removePlanted } from './data.ts'
 import { gatesOn } from './gates.ts'
 import { knownMetrics } from './known.ts'
 import { baselineSample } from './samples.ts'
-import { scopeOfRun } from './scope.ts'
 import type { Seal } from './seal.ts'
-import type { Recorder } from './steps.ts'
+import { type Recorder, RecordLost } from './steps.ts'
+import { sweepLeftovers, tamperedFiles } from './tamper.ts'
 import { keptCommit } from './worktree.ts'
 
 /** What was found; `tampered` names sealed files that the candidate's own run changed. */
@@ -268,6 +265,8 @@ async function sampleOnce(
 ): Promise<Sample> {
   const paid = record.paidSample(stage, pair, 'candidate')
   if (paid) return paid
+  const swept = await sweepLeftovers({ run, bench, placed, seal })
+  if (!swept.ok) throw new RecordLost(swept.problem)
   const taken = await takeSample({
     config: run.spec.measure,
     metric: run.spec.metric,
@@ -289,17 +288,4 @@ async function sampleOnce(
   const sample = recordable(taken)
   record.sample(sample)
   return sample
-}
-
-/** Sealed files that are no longer what was sealed: the run itself changed its judge. */
-async function tamperedFiles({ run, bench, seal, placed }: Trial): Promise<Result<string[]>> {
-  const checkout = slotPath(run.site, bench.slot, 'b')
-  const changed = await changedFiles(run.site, checkout, seal.tree)
-  if (!changed.ok) return changed
-  const data = await changedData(run, checkout, placed.data)
-  if (!data.ok) return data
-  const removed = await removePlanted(run, checkout, placed.beside)
-  if (!removed.ok) return removed
-  const scope = scopeOfRun(run)
-  return ok([...data.value, ...changed.value.filter((path) => scope(path) === 'immutable')])
 }

@@ -1,10 +1,11 @@
+import { BASELINE } from '../ledger/state.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type Area, scopeOf } from '../spec/rules.ts'
 import { dataPaths } from './data.ts'
 
 const known = new WeakMap<OpenRun, (path: string) => Area>()
 
-/** What the frozen spec says of a path; compiled once for a run. The baseline's scope is everything. */
+/** What the frozen spec says of a path; compiled once for a run. */
 export function scopeOfRun(run: OpenRun): (path: string) => Area {
   const cached = known.get(run)
   if (cached) return cached
@@ -13,4 +14,11 @@ export function scopeOfRun(run: OpenRun): (path: string) => Area {
   const area = data.size === 0 ? scope : (path: string) => (data.has(path) ? 'immutable' : scope(path))
   known.set(run, area)
   return area
+}
+
+/** Whether new files at a path are part of an experiment's candidate. The baseline is still being built: all are. */
+export function mutableFor(run: OpenRun, experiment: string): (path: string) => boolean {
+  if (experiment === BASELINE) return (path) => !dataPaths(run).has(path)
+  const scope = scopeOfRun(run)
+  return (path) => scope(path) === 'mutable'
 }

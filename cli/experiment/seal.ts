@@ -4,14 +4,13 @@ import { type Change, changesBetween } from '../git/diff.ts'
 import { pinCommit, sealTree } from '../git/seal.ts'
 import { refusal } from '../ledger/ledger.ts'
 import type { Attempt, Experiment } from '../ledger/state.ts'
-import { BASELINE, freeRejections, lastAttempt } from '../ledger/state.ts'
+import { freeRejections, lastAttempt } from '../ledger/state.ts'
 import { TRANSITIONS } from '../ledger/transitions.ts'
 import { artifactsFolder, candidateRef, worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type Listing, listArtifacts } from './artifact-files.ts'
-import { dataPaths } from './data.ts'
-import { scopeOfRun } from './scope.ts'
+import { mutableFor } from './scope.ts'
 import { baseOf, ensureWorktree, readWorktreeFacts } from './worktree.ts'
 
 /** Free rejections cost nothing, so something has to end an agent that repeats them. */
@@ -54,13 +53,11 @@ export async function snapshot(run: OpenRun, node: Experiment): Promise<Result<S
   if (!made.ok) return made
   const parent = baseOf(run, node.id)
   const facts = readWorktreeFacts(run, node.id)
-  const scope = scopeOfRun(run)
-  const baseline = node.id === BASELINE
   const sealed = await sealTree({
     site: run.site,
     worktree: worktreePath(run.site, run.run, node.id),
     parent,
-    mutable: (path) => (baseline ? !dataPaths(run).has(path) : scope(path) === 'mutable'),
+    mutable: mutableFor(run, node.id),
     leaveOut: new Map(Object.entries(facts?.droppings ?? {})),
     since: facts ? new Date(facts.made) : null,
   })
@@ -84,6 +81,7 @@ export async function seal(
   node: Experiment,
   taken: Snapshot,
   hypothesis: string | null,
+  key: string | null = null,
 ): Promise<Result<Seal>> {
   const last = lastAttempt(node)
   const same =
@@ -107,7 +105,7 @@ export async function seal(
       hint: `discard it and take another idea: assay discard ${node.id}`,
     })
   }
-  return pin(run, node, taken, (last?.attempt ?? 0) + 1, hypothesis)
+  return pin(run, node, taken, (last?.attempt ?? 0) + 1, { hypothesis, key })
 }
 
 /** The first number from `attempt` on whose ref nobody has: refs are never moved, so numbers may have gaps. */
@@ -116,7 +114,7 @@ async function pin(
   node: Experiment,
   taken: Snapshot,
   attempt: number,
-  hypothesis: string | null,
+  { hypothesis, key }: { hypothesis: string | null; key: string | null },
 ): Promise<Result<Seal>> {
   const commit = await pinCommit(run.site, {
     tree: taken.tree,
@@ -126,7 +124,9 @@ async function pin(
     at: run.clock(),
   })
   if (!commit.ok) {
-    return commit.problem.code === 'ref_exists' ? pin(run, node, taken, attempt + 1, hypothesis) : commit
+    return commit.problem.code === 'ref_exists'
+      ? pin(run, node, taken, attempt + 1, { hypothesis, key })
+      : commit
   }
   const recorded = run.ledger.record<'sealed'>(
     {
@@ -141,6 +141,7 @@ async function pin(
       ...(hypothesis === null ? {} : { hypothesis }),
     },
     run.clock(),
+    key,
   )
   if (!recorded.ok) return recorded
   return ok({ ...taken, attempt, commit: commit.value })

@@ -3,7 +3,6 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { dirname } from 'node:path'
 import { slotFacts } from '../paths.ts'
 import type { OpenRun } from '../run/open.ts'
-import type { Bench, Place } from './bench.ts'
 import type { GivenData } from './data.ts'
 import { EMPTY_MANIFEST, type Manifest } from './manifest.ts'
 
@@ -21,6 +20,10 @@ export interface SlotFacts {
   data: GivenData
 }
 
+interface Slot {
+  slot: number
+}
+
 const UNKNOWN: SlotFacts = {
   setup: null,
   afterSetup: EMPTY_MANIFEST,
@@ -30,22 +33,22 @@ const UNKNOWN: SlotFacts = {
   data: {},
 }
 
-export function readFacts(run: OpenRun, bench: Pick<Bench, 'slot'>, place: Place): SlotFacts {
+export function readFacts(run: OpenRun, { slot }: Slot, place: 'a' | 'b'): SlotFacts {
   try {
-    return { ...UNKNOWN, ...JSON.parse(readFileSync(slotFacts(run.site, bench.slot, place), 'utf8')) }
+    return { ...UNKNOWN, ...JSON.parse(readFileSync(slotFacts(run.site, slot, place), 'utf8')) }
   } catch {
     return { ...UNKNOWN }
   }
 }
 
-export function writeFacts(run: OpenRun, bench: Pick<Bench, 'slot'>, place: Place, facts: SlotFacts): void {
-  const file = slotFacts(run.site, bench.slot, place)
+export function writeFacts(run: OpenRun, { slot }: Slot, place: 'a' | 'b', facts: SlotFacts): void {
+  const file = slotFacts(run.site, slot, place)
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(`${file}.new`, JSON.stringify(facts))
   renameSync(`${file}.new`, file)
 }
 
 /** A process that dies while it changes the checkout leaves one of which nothing is known. */
-export function forgetFacts(run: OpenRun, bench: Pick<Bench, 'slot'>, place: Place): void {
-  rmSync(slotFacts(run.site, bench.slot, place), { force: true })
+export function forgetFacts(run: OpenRun, { slot }: Slot, place: 'a' | 'b'): void {
+  rmSync(slotFacts(run.site, slot, place), { force: true })
 }

@@ -5,7 +5,7 @@
  */
 import { decide, type Verdict } from '../evaluate/verdict.ts'
 import { refusal } from '../ledger/ledger.ts'
-import { type Attempt, type Experiment, isSettled, lastAttempt } from '../ledger/state.ts'
+import { type Attempt, BASELINE, type Experiment, isSettled, lastAttempt } from '../ledger/state.ts'
 import { TRANSITIONS } from '../ledger/transitions.ts'
 import { isAlive } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -22,6 +22,7 @@ import { nodeFor, type Seal, seal, snapshot, storedSeal } from './seal.ts'
 import { Recorder, RecordLost } from './steps.ts'
 import { strayEdits } from './stray-edits.ts'
 import { untilSettled } from './wait.ts'
+import { hasWorktree } from './worktree.ts'
 
 /** Refusals that say only that another command was quicker: what it did is looked at, and the answer follows from it. */
 const OVERTAKEN = ['stale_seal', 'is_running', 'judged', 'taken_over']
@@ -119,6 +120,11 @@ async function sealOrRepeat(run: OpenRun, node: Experiment, current: Attempt | n
       message: `cannot run ${node.id}: ${refused.refused}`,
       hint: refused.hint.replaceAll('ID', node.id),
     })
+  }
+  if (node.id === BASELINE && current && !current.judged && !hasWorktree(run, node.id)) {
+    // The base itself, sealed by init: nobody edits it, so it needs no worktree.
+    const stored = await storedSeal(run, node, current)
+    return stored.ok ? ok({ seal: stored.value }) : stored
   }
   const taken = await snapshot(run, node)
   if (!taken.ok) return taken

@@ -14,7 +14,7 @@ import type { OpenRun } from '../run/open.ts'
 import { dataPaths, giveData } from './data.ts'
 import { benchmarkEnvironment } from './environment.ts'
 import { lastLines } from './last-words.ts'
-import { scopeOfRun } from './scope.ts'
+import { mutableFor, scopeOfRun } from './scope.ts'
 
 /** What a seal has to know about the worktree's beginning. */
 export interface WorktreeFacts {
@@ -31,13 +31,17 @@ export interface WorktreeFacts {
  */
 export async function ensureWorktree(run: OpenRun, experiment: string): Promise<Result<string>> {
   const path = worktreePath(run.site, run.run, experiment)
-  const complete = () => existsSync(worktreeFacts(run.paths, experiment)) && existsSync(join(path, '.git'))
+  const complete = () => hasWorktree(run, experiment)
   if (complete()) return ok(path)
   mkdirSync(experimentFolder(run.paths, experiment), { recursive: true })
   return withLock(worktreeMaking(run.paths, experiment), async () =>
     complete() ? ok(path) : makeWorktree(run, experiment, path),
   )
 }
+
+export const hasWorktree = (run: OpenRun, experiment: string): boolean =>
+  existsSync(worktreeFacts(run.paths, experiment)) &&
+  existsSync(join(worktreePath(run.site, run.run, experiment), '.git'))
 
 async function makeWorktree(run: OpenRun, experiment: string, path: string): Promise<Result<string>> {
   const start = startOf(run, experiment)
@@ -50,7 +54,12 @@ async function makeWorktree(run: OpenRun, experiment: string, path: string): Pro
   const scope = scopeOfRun(run)
   const mutable = (at: string) => scope(at) === 'mutable'
   const droppings = run.spec.worktree.setup
-    ? await recordDroppings({ site: run.site, worktree: path, parent: start, mutable })
+    ? await recordDroppings({
+        site: run.site,
+        worktree: path,
+        parent: start,
+        mutable: mutableFor(run, experiment),
+      })
     : ok(new Map<string, string>())
   if (!droppings.ok) return droppings
   for (const one of dataPaths(run)) droppings.value.set(one, 'present')

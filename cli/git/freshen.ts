@@ -10,16 +10,13 @@ import { isComplete, judgeIndex, publishIndex, registeredFolder } from './regist
 import { addWorktree } from './worktrees.ts'
 
 export interface Freshening {
-  /**
-   * Untracked paths that survive (`setup` made them and no .gitignore names them), as `untrackedPaths` listed them:
-   * a folder ends with `/`. Ignored files survive anyway.
-   */
+  /** Untracked and ignored paths that survive, as `besidePaths` lists them: a folder ends with `/`. */
   keep?: readonly string[]
 }
 
 /**
- * After it, tracked files are exactly those of `commit`, nothing untracked is left except ignored files and `keep`,
- * and HEAD is detached at `commit`. Makes the checkout if there is none. For one caller at a time (it has the slot).
+ * After it, tracked files are exactly those of `commit`, nothing else is left except `keep` (ignored files go too, since
+ * a later candidate would read what an earlier one left in them), and HEAD is detached at `commit`. Makes the checkout if there is none. For one caller at a time (it has the slot).
  * Problem `checkout_not_exact` names the files that would not yield.
  */
 export async function freshenCheckout(
@@ -42,7 +39,7 @@ export async function freshenCheckout(
     const kept = ['-c', `core.excludesFile=${excludes}`]
     for (const args of [
       ['read-tree', '-u', '--reset', commit],
-      [...kept, 'clean', '-ffdq'],
+      ['clean', '-ffdxq', ...keep.flatMap((one) => ['-e', `/${escapeGlob(one)}`])],
     ]) {
       const done = await git(args, options)
       if (!done.ok) return done

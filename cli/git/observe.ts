@@ -131,6 +131,18 @@ export async function untrackedPaths(site: Site, worktree: string, tree: string)
   })
 }
 
+/** As `untrackedPaths`, with what the ignore rules hide. */
+export function besidePaths(site: Site, worktree: string, tree: string): Promise<Result<string[]>> {
+  return withPrivateIndex(site, async (index) => {
+    const read = await fillIndex(site, worktree, tree, index)
+    if (!read.ok) return read
+    return gitFields(
+      ['ls-files', '-z', '-o', '--directory', '--no-empty-directory'],
+      judging(site, worktree, index),
+    )
+  })
+}
+
 /**
  * Untracked symbolic links that stand where the tree has a folder. git looks through them and may find every tracked
  * file unchanged, although none of them is where the tree says.

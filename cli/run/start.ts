@@ -35,6 +35,8 @@ export interface StartRequest {
   data: DataFile[]
   /** The baseline is still to be built in its worktree, so nothing is sealed yet. */
   prepare: boolean
+  /** Idempotency key of the `init`. */
+  key: string | null
 }
 
 /** A crash in here leaves a folder without a first event (ignored from then on) or a run that `init` goes on with. */
@@ -107,6 +109,7 @@ function firstEvents(run: string, request: StartRequest) {
   const bytes = data.reduce((sum, file) => sum + file.bytes, 0)
   const started: Omit<RunStarted, 'v' | 'id' | 'at'> = {
     type: 'run_started',
+    ...(request.key === null ? {} : { key: request.key }),
     run,
     name: spec.name,
     spec_hash: specHash(spec),

@@ -116,7 +116,7 @@ export function matchGlobs(globs: readonly string[], prefix: string, paths: read
 /** picomatch lets a glob match itself, so a path may be written out, brackets and all (`app/[id].ts`). */
 function matcher(glob: string): (path: string) => boolean {
   const plain = glob.replace(/^(\.\/)+/, '')
-  return plain === '' ? () => false : picomatch(plain, { dot: true, nonegate: true })
+  return plain === '' ? () => false : picomatch(plain, { dot: true, nonegate: true, flags: 's' })
 }
 
 /** null for a path that is not below the prefix. */

@@ -2,7 +2,7 @@ import { rmdirSync, statSync } from 'node:fs'
 import { shellQuote } from '../../evaluate/command.ts'
 import type { State } from '../../ledger/state.ts'
 import { seeLock } from '../../lock.ts'
-import { experimentFolder, initLock, isExperimentId } from '../../paths.ts'
+import { experimentFolder, initLockOf, isExperimentId } from '../../paths.ts'
 import { ok } from '../../result.ts'
 import type { Check, RunScene, Scene } from '../check.ts'
 import { type Found, warning } from '../finding.ts'
@@ -17,8 +17,8 @@ export const halfMade: Check = {
   look: (scene) => [...runsHalfMade(scene), ...scene.runs.flatMap((run) => experimentsHalfMade(run, scene))],
 }
 
-function runsHalfMade({ site, runs }: Scene): Found[] {
-  if (!site || seeLock(initLock(site)).state === 'alive') return []
+function runsHalfMade({ site, runs, env }: Scene): Found[] {
+  if (!site || seeLock(initLockOf(env, site)).state === 'alive') return []
   return runs
     .filter(({ ledger }) => ledger.unreadable === null && (ledger.bytes?.length ?? 0) === ledger.tail)
     .map(({ run, paths }) =>

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { registrations } from '../../git/registrations.ts'
 import { buryDead, dropDeadLeases, type LockSeen, seeLeases, seeLock } from '../../lock.ts'
-import { initLock, leaseFolder, worktreeLock } from '../../paths.ts'
+import { initLockOf, leaseFolder, worktreeLock } from '../../paths.ts'
 import { ok } from '../../result.ts'
 import type { Check } from '../check.ts'
 import { type Found, fine, problem, warning } from '../finding.ts'
@@ -47,10 +47,10 @@ export const drivers: Check = {
 /** Short locks on state: they are never waited for long, so one of a dead owner is only untidy. */
 export const stateLocks: Check = {
   name: 'locks',
-  async look({ site }) {
+  async look({ site, env }) {
     if (!site) return []
     const inStore = (await registrations(site)).map(({ folder }) => join(folder, 'judge-lock'))
-    return [initLock(site), worktreeLock(site), ...inStore].flatMap(
+    return [initLockOf(env, site), worktreeLock(site), ...inStore].flatMap(
       (path) => lockFinding(seeLock(path), 'lock_dead', 'the process that held it') ?? [],
     )
   },
