@@ -10,7 +10,9 @@ import type { OpenRun } from '../run/open.ts'
 import { editDistance } from '../spec/words.ts'
 import type { RunAnswer } from './answer.ts'
 import { type Missing, missingVariables } from './full-environment.ts'
+import { lastWords } from './last-words.ts'
 import { missingFiles } from './missing-files.ts'
+import { whatCheckoutsLack } from './what-checkouts-lack.ts'
 
 /** What `data.cause` of `baseline_failed` may be; null = none of the known ones. */
 export type BaselineCause = 'not_committed' | 'ignored_file' | 'printed_to_stderr' | 'other_metric'
@@ -21,7 +23,6 @@ interface Explained {
   data?: Record<string, unknown>
 }
 
-const LINES = 12
 const OUTPUT = 65_536
 
 /** Always fails: `environment_needed` names variables, `baseline_failed` everything else. */
@@ -31,15 +32,15 @@ export async function diagnose(run: OpenRun, answer: RunAnswer): Promise<{ ok: f
   const last = samplesOf(steps).at(-1)
   const said = everythingSaid(steps, folder, last)
   const explained = last?.fault ? otherMetric(last, run) : null
-  if (explained) return fail(problem(run, answer.message, said.shown, explained))
+  if (explained) return fail(problem(run, answer, explained, ''))
   const files = await missingFiles(run, said.all)
-  if (files) return fail(problem(run, answer.message, said.shown, files))
-  if (run.signal.aborted || !mayBeEnvironment(answer, last))
-    return fail(problem(run, answer.message, said.shown, null))
+  const lacks = await whatCheckoutsLack(run)
+  if (files) return fail(problem(run, answer, files, ''))
+  if (run.signal.aborted || !mayBeEnvironment(answer, last)) return fail(problem(run, answer, null, lacks))
   const setUpAnew = answer.message.startsWith('worktree.setup failed')
   const missing = await missingVariables(run, { said: said.all, setUpAnew })
   if (missing.ok && missing.value) return fail(needed(run, answer.message, missing.value))
-  return fail(problem(run, answer.message, said.shown, null))
+  return fail(problem(run, answer, null, lacks))
 }
 
 /** A time limit would be paid again, and values that differ or break a constraint were at least printed. */
@@ -76,15 +77,14 @@ const likeness = (wanted: string, found: string): number =>
     ? 100
     : 0)
 
-function problem(run: OpenRun, message: string, output: string, explained: Explained | null): Problem {
+function problem(run: OpenRun, answer: RunAnswer, explained: Explained | null, lacks: string): Problem {
+  const said = lastWords(run, BASELINE, answer.attempt)
   return {
     kind: 'usage',
     code: 'baseline_failed',
-    message: `the benchmark does not work on the base: ${message}`,
-    hint:
-      explained?.hint ??
-      'mend the benchmark or the spec and run assay init again; files that are not committed are not on the base (--include-dirty adds them)',
-    ...(output === '' ? {} : { at: `${String(run.spec.measure.command)}\n${output}` }),
+    message: `the baseline failed: ${answer.message}`,
+    hint: explained?.hint ?? `mend the benchmark or the spec and run assay init again\n${lacks}`,
+    ...(said ? { at: `${said.command}\n${said.output}` } : {}),
     data: { cause: explained?.cause ?? null, ...explained?.data },
   }
 }
@@ -105,19 +105,17 @@ function needed(run: OpenRun, message: string, { names, certain }: Missing): Pro
   }
 }
 
-/** `shown` is the end of it, for people. */
 function everythingSaid(
   steps: ReturnType<typeof readSteps>,
   folder: string,
   last: Sample | undefined,
-): { all: string; shown: string } {
+): { all: string } {
   const gates = steps.flatMap((line) => (line.step === 'gate' ? [line.gate.output] : []))
   const [stderr, stdout] = last
     ? [read(join(folder, last.stderr)), read(join(folder, last.stdout))]
     : ['', '']
   const prepared = ['setup.out', 'build.out'].map((name) => read(join(folder, name)))
-  const end = (text: string) => text.trimEnd().split('\n').slice(-LINES).join('\n')
-  return { all: [stderr, stdout, ...gates, ...prepared].join('\n'), shown: end(stderr) || end(stdout) }
+  return { all: [stderr, stdout, ...gates, ...prepared].join('\n') }
 }
 
 function read(file: string): string {
