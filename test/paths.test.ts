@@ -23,7 +23,7 @@ const plantRun = (root: string, ...runs: string[]) => {
   for (const run of runs) {
     const { folder, ledger } = runPaths(siteAt(root), run)
     mkdirSync(folder, { recursive: true })
-    writeFileSync(ledger, '')
+    writeFileSync(ledger, '{}\n')
   }
 }
 
@@ -202,8 +202,11 @@ test('folders that are no runs are listed, or runs in the order of names', () =>
   expect(listRuns(siteAt(root))).toEqual([])
   plantRun(root, 'run_10000', 'run_0010', 'run_9999', 'run_0002')
   const { runs } = siteAt(root)
+  // A ledger without a first event is of a run that never began.
+  plantRun(root, 'run_0007')
+  writeFileSync(runPaths(siteAt(root), 'run_0007').ledger, '')
   for (const name of ['run_0003', 'run_3', 'run_0004.tmp', 'x_run_0005']) mkdirSync(join(runs, name))
-  for (const name of ['run_0004.tmp', 'run_3']) writeFileSync(join(runs, name, 'ledger.jsonl'), '')
+  for (const name of ['run_0004.tmp', 'run_3']) writeFileSync(join(runs, name, 'ledger.jsonl'), '{}\n')
   writeFileSync(join(runs, 'run_0006'), 'a file')
   expect(listRuns(siteAt(root))).toEqual(['run_0002', 'run_0010', 'run_9999', 'run_10000'])
 })

@@ -182,7 +182,6 @@ A brief says where the gain hides and what must not change; it does not dictate 
   const answer =
     (await askRole('brief', prompt, fields, BRIEFS, 'Brief')) ??
     (await askRole('brief', prompt, { ...fields, again: 1 }, BRIEFS, 'Brief'))
-  if (answer === null && !answered) throw new Error('no agent answered: check agent.host and its command in the spec')
   return (answer?.briefs ?? []).map((brief, index) => ({
     parent: turn.parents[index % turn.parents.length].experiment,
     kind: 'edit',
@@ -388,6 +387,7 @@ async function rounds() {
     const reports = await parallel(laid.data.lanes.map((lane) => () => runLane(turn, lane)))
     const closed = await collect(turn, place, reports.filter(Boolean))
     if (!closed.ok && closed.problem.code !== 'stale_round') throw new Error(closed.problem.message)
+    if (!answered) throw new Error('no agent answered: check agent.host and its command in the spec')
     count++
     if (closed.ok)
       log(

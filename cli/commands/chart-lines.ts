@@ -48,8 +48,7 @@ export function chartData(run: OpenRun): ChartData {
     points: [...state.experiments.values()].map((node) => ({
       experiment: node.id,
       status: node.status,
-      // Scores of different epochs do not belong in one picture.
-      value: node.epoch === state.epoch ? nodeValue(node) : null,
+      value: nodeValue(node),
       epoch: node.epoch,
     })),
     best: bestsInOrder(state),

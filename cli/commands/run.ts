@@ -4,7 +4,7 @@ import { lastWords } from '../experiment/last-words.ts'
 import { nodeFor } from '../experiment/seal.ts'
 import { submit } from '../experiment/submit.ts'
 import { startWorker } from '../experiment/worker.ts'
-import { BASELINE, repairable } from '../ledger/state.ts'
+import { BASELINE, lastJudged, repairable } from '../ledger/state.ts'
 import { worktreePath } from '../paths.ts'
 import { plain } from '../report/text.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -29,7 +29,10 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   }
   const answer = await submit(opened.value, experiment, args.key)
   if (!answer.ok) return answer
-  if (context.signal.aborted && answer.value.reason === 'aborted') {
+  // Stopped by `assay abort`, it has that verdict; stopped by its own caller, it was interrupted.
+  const node = opened.value.ledger.state.experiments.get(experiment)
+  const stopped = node && lastJudged(node)?.aborted
+  if (context.signal.aborted && answer.value.reason === 'aborted' && !stopped) {
     return fail({
       kind: 'interrupted',
       code: 'interrupted',

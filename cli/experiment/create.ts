@@ -85,7 +85,7 @@ function barrenParent(state: State, parent: string): Problem | null {
   }
   if (node.epoch !== state.epoch) {
     const message = `${parent} was measured in epoch ${node.epoch}, and this is epoch ${state.epoch}`
-    return refuse('other_epoch', message, `bring it into this epoch: assay confirm ${parent}`)
+    return refuse('other_epoch', message, `measure it again first: assay confirm ${parent}`)
   }
   return null
 }

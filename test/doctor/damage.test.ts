@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import {
   appendFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readFileSync,
   rmSync,
@@ -11,7 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { leaseFolder } from '../../cli/paths.ts'
+import { initLockOf, leaseFolder, siteAt } from '../../cli/paths.ts'
 import { makeProject, ms, type Project } from '../e2e/project.ts'
 import { isolatedEnv } from '../rig/temp.ts'
 import { at, codesOf, deadOwner, troubles, without, withText } from './patient.ts'
@@ -227,7 +228,8 @@ test('locks and leases of the dead stay, or a living or foreign one is removed',
   symlinkSync(living, join(folder, 'q-2'))
   symlinkSync(deadOwner(), join(folder, 'line'))
   symlinkSync(deadOwner(), at(root, 'runs/run_0001/driver'))
-  symlinkSync(deadOwner(), at(root, 'init.lock'))
+  const init = initLockOf(isolatedEnv(), siteAt(root))
+  symlinkSync(deadOwner(), init)
   writeFileSync(at(root, 'worktrees.lock'), 'mine')
   expect(await look()).toEqual([
     'warning driver_dead fixable',
@@ -238,7 +240,7 @@ test('locks and leases of the dead stay, or a living or foreign one is removed',
   await look(true)
   rmSync(at(root, 'worktrees.lock'))
   expect(await look()).toEqual([])
-  expect(existsSync(at(root, 'init.lock'))).toBe(false)
+  expect(lstatSync(init, { throwIfNoEntry: false }) !== undefined).toBe(false)
   rmSync(join(folder, 'q-2'))
 })
 

@@ -52,7 +52,7 @@ describe('an artifact that the build makes', () => {
 cp "\${ASSAY_SEED_ARTIFACT:-src/number.txt}" "$ASSAY_ARTIFACTS/model.bin"\n`,
       },
     )
-    await project.data('init')
+    await project.data('init', '--no-canary')
   })
 
   test('is not recorded with its hash, or built anew for what was built', async () => {
@@ -140,7 +140,7 @@ describe('an artifact that the agent makes', () => {
   }
   beforeAll(async () => {
     project = projectWith({})
-    await project.data('init')
+    await project.data('init', '--no-canary')
   })
 
   test('counts as no change, or two of them as the same candidate', async () => {

@@ -38,10 +38,14 @@ test('status has other fields than its contract', async () => {
     round: null,
     driver: null,
     stop: null,
+    flagged: [],
+    outdated: 0,
+    notes: 0,
+    spec: null,
   })
 })
 
-const nodes = [
+const plain = [
   {
     experiment: 'exp_0000',
     parent: null,
@@ -83,6 +87,7 @@ const nodes = [
     hypothesis: 'an idea',
   },
 ]
+const nodes = plain.map((node) => ({ ...node, epoch: 1, flagged: false }))
 
 test('tree or path leave out nodes, or do not say so', async () => {
   expect(await project.data('tree')).toEqual({ nodes, truncated: false })
@@ -173,8 +178,9 @@ test('diff compares with something else than the parent, or with nothing', async
 test('report disagrees with status and path', async () => {
   expect(await project.data('report')).toMatchObject({
     metric: { name: 'ms', direction: 'minimize', target: 10 },
-    baseline: 100,
-    best: ['exp_0000', 'exp_0001', 'exp_0002'],
+    baseline: { experiment: 'exp_0000', value: 100 },
+    best: { experiment: 'exp_0002', value: 80 },
+    bests: ['exp_0000', 'exp_0001', 'exp_0002'],
     points: nodes.map(({ experiment, status, value }) => ({ experiment, status, value })),
     path: nodes.slice(0, 3).map(({ experiment, value, hypothesis }) => ({ experiment, value, hypothesis })),
   })

@@ -100,8 +100,6 @@ test('an epoch whose baseline could not be measured is lost, or opened twice', a
   expect(await project.data('status')).toMatchObject({ epoch: 2, best: null })
   rmSync(broken)
   shiftBy(5)
-  // What the worktree of the baseline holds now does not matter: the base is what was sealed at init.
-  writeFileSync(project.repo.path('.assay', 'w', '1-0000', 'src', 'metrics.txt'), 'METRIC ms=1\n')
   expect(await project.data('epoch', 'open', '--reason', 'mended')).toMatchObject({
     epoch: 2,
     baseline: { value: 105, before: 100 },

@@ -266,7 +266,7 @@ describe('any order of any proposals', () => {
 describe('the histories above', () => {
   const seen = new Set<string>()
   beforeAll(() => {
-    for (const events of fc.sample(history, { numRuns: 200, seed: 7 })) {
+    for (const events of fc.sample(history, { numRuns: 800, seed: 7 })) {
       const state = emptyState()
       for (const event of events) {
         const outcome = fold(state, event)
