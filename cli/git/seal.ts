@@ -201,6 +201,7 @@ export async function pinCommit(site: Site, candidate: Candidate): Promise<Resul
   // The empty old value says: only if there is none.
   const pinned = await git(['update-ref', candidate.ref, commit.value, ''], inStore(site))
   if (pinned.ok) return commit
-  const taken = pinned.problem.message.includes('already exists')
+  // There already, or being made by another: its lock file exists.
+  const taken = /already exists|File exists/.test(pinned.problem.message)
   return taken ? fail({ ...pinned.problem, code: 'ref_exists' }) : pinned
 }

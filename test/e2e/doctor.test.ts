@@ -117,7 +117,7 @@ test('a fixed port in a file of the benchmark is not found, or slots are propose
       advice: 'listen on $ASSAY_PORT: a free one for each sample',
     },
   ])
-  await project.data('init')
+  await project.data('init', '--no-canary')
   expect(await ask()).toMatchObject({ spec: 'run_0001', blockers: [{ path: 'test/server.js' }] })
 })
 

@@ -95,6 +95,7 @@ test('tree or path leave out nodes, or do not say so', async () => {
   expect(await project.data('path', 'exp_0002')).toEqual({
     path: nodes.slice(0, 3),
     worktree: project.repo.path('.assay/w/1-0002'),
+    artifacts: project.repo.path('.assay/runs/run_0001/exp/0002/artifacts'),
   })
 })
 
