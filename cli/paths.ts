@@ -74,7 +74,9 @@ export const confirmsFolder = (paths: RunPaths, experiment: string): string =>
   join(experimentFolder(paths, experiment), 'confirms')
 export const gateChecksFolder = (paths: RunPaths, experiment: string): string =>
   join(experimentFolder(paths, experiment), 'gate-checks')
-export const workerLog = (attempt: string): string => join(attempt, 'worker.log')
+/** Output of a detached `run`; `name` tells one from another. */
+export const workerLog = (paths: RunPaths, experiment: string, name: string): string =>
+  join(experimentFolder(paths, experiment), `worker-${name}.log`)
 /** What setup left in an edit worktree, and the user's checkout as it was at `new`. */
 export const worktreeFacts = (paths: RunPaths, experiment: string): string =>
   join(experimentFolder(paths, experiment), 'worktree.json')

@@ -1,8 +1,8 @@
 /** `run --detach`: the judging goes on in a session of its own, so that whoever asked may leave. */
 import { mkdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname } from 'node:path'
 import { lastAttempt } from '../ledger/state.ts'
-import { experimentFolder } from '../paths.ts'
+import { workerLog } from '../paths.ts'
 import { isAlive, startDetached } from '../process.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -24,9 +24,8 @@ export async function startWorker(
   const claim = node.value.status === 'running' ? lastAttempt(node.value)?.claim : null
   if (claim && isAlive(claim.owner)) return ok(undefined)
   const before = run.ledger.state.seq
-  const folder = experimentFolder(run.paths, experiment)
-  mkdirSync(folder, { recursive: true })
-  const log = join(folder, `worker-${run.random(4)}.log`)
+  const log = workerLog(run.paths, experiment, run.random(4))
+  mkdirSync(dirname(log), { recursive: true })
   const entry = process.argv[1] ?? ''
   const worker = startDetached({
     argv: [
