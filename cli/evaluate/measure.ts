@@ -37,11 +37,6 @@ export interface StepConfig {
   timeoutMs: number
 }
 
-export const DEFAULT_OUTPUT_BYTES = 64 * 1024 * 1024
-
-/** Metrics of every sample that Assay records itself; the benchmark's own of the same name wins. */
-export const RECORDED = ['wall_ms', 'cpu_ms', 'peak_mb'] as const
-
 export interface SampleRequest {
   config: MeasureConfig
   metric: { name: string }

@@ -1,6 +1,8 @@
 /** What a sample's benchmark wrote under ASSAY_TRACES: `<task>.json` = `{task, score, status, reason, log}`. */
+
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { join } from 'node:path'
+import { objectIn } from '../ledger/append.ts'
 
 export interface Trace {
   task: string
@@ -34,7 +36,7 @@ export function traceFiles(folder: string): string[] {
 export function readTrace(folder: string, name: string): Trace {
   const { text, cut } = head(join(folder, name))
   const named = name.replace(/\.json$/, '')
-  const value = cut ? null : parse(text)
+  const value = cut ? null : objectIn(text)
   if (value === null) return { task: named, score: null, status: null, reason: null, ...end(text, cut) }
   const { task, score, status, reason, log } = value
   const lines = Array.isArray(log) ? log.map(line).join('\n') : log === undefined ? '' : line(log)
@@ -51,17 +53,6 @@ const line = (value: unknown): string => (typeof value === 'string' ? value : JS
 
 function end(text: string, cut: boolean): { log: string; cut: boolean } {
   return { log: text.slice(-LOG_CHARACTERS), cut: cut || text.length > LOG_CHARACTERS }
-}
-
-function parse(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null
-  } catch {
-    return null
-  }
 }
 
 function head(path: string): { text: string; cut: boolean } {

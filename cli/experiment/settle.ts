@@ -1,6 +1,7 @@
 /** `prune` and `restore`: decisions about an experiment that need no measurement. */
 
-import type { Status } from '../ledger/events.ts'
+import type { Pruned, Restored, Status } from '../ledger/events.ts'
+import type { Recorded } from '../ledger/ledger.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -33,9 +34,7 @@ export function prune(
     run.clock(),
     key,
   )
-  return recorded.ok
-    ? ok(answer(run, recorded.value.event.experiment, true, recorded.value.repeated))
-    : recorded
+  return settled(run, recorded)
 }
 
 /** Undoes a discard, a prune or a revocation, and lifts a flag. Nothing to undo is no failure. */
@@ -55,9 +54,13 @@ export function restore(
     run.clock(),
     key,
   )
-  return recorded.ok
-    ? ok(answer(run, recorded.value.event.experiment, true, recorded.value.repeated))
-    : recorded
+  return settled(run, recorded)
+}
+
+function settled(run: OpenRun, recorded: Result<Recorded<Pruned | Restored>>): Result<SettleAnswer> {
+  if (!recorded.ok) return recorded
+  const { event, repeated } = recorded.value
+  return ok(answer(run, event.experiment, true, repeated))
 }
 
 function answer(run: OpenRun, experiment: string, changed: boolean, repeated: boolean): SettleAnswer {

@@ -140,7 +140,8 @@ function parse(text: string): Record<string, unknown> | null {
   return null
 }
 
-function objectIn(text: string): Record<string, unknown> | null {
+/** The JSON object that a text is; null when it is anything else. */
+export function objectIn(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value)
