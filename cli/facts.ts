@@ -2,7 +2,8 @@
 export type Fact =
   | { type: 'warning'; message: string }
   | { type: 'preparing'; what: string }
-  | { type: 'waiting'; what: 'slot'; ahead: number }
+  /** `what` completes "waiting for …". */
+  | { type: 'waiting'; what: string }
   | { type: 'step'; experiment: string; step: string }
   | { type: 'sample'; experiment: string; stage: string; pair: number; value: number | null; wall_ms: number }
   | { type: 'phase'; title: string }

@@ -206,7 +206,7 @@ describe('leases', () => {
     for (const [index, partner] of line.entries()) {
       partner.order('lease', { folder, capacity: 1 })
       await until(() => partner.said.length > 0, { what: `partner ${index} to wait` })
-      expect(partner.said).toEqual([{ type: 'waiting', what: 'slot', ahead: index + 1 }])
+      expect(partner.said).toEqual([{ type: 'waiting', what: `a slot, ${index + 1} ahead` }])
     }
     first.release()
     const admitted = (one: (typeof line)[number]) =>
@@ -215,7 +215,7 @@ describe('leases', () => {
       await until(() => admitted(partner), { what: `the lease of partner ${index}` })
       for (const [behind, other] of line.slice(index + 1).entries()) {
         expect(admitted(other)).toBe(false)
-        const told = { type: 'waiting', what: 'slot', ahead: behind + 1 }
+        const told = { type: 'waiting', what: `a slot, ${behind + 1} ahead` }
         await until(() => isDeepStrictEqual(other.said.at(-1), told), { what: 'the news of a shorter line' })
       }
       await partner.ask('release')

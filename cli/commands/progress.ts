@@ -48,7 +48,7 @@ function describe(fact: Fact): string {
     case 'preparing':
       return `preparing ${fact.what}`
     case 'waiting':
-      return fact.ahead === 0 ? 'waiting for a slot' : `waiting for a slot, ${fact.ahead} ahead`
+      return `waiting for ${fact.what}`
     case 'step':
       return `${fact.experiment}: ${STEPS[fact.step] ?? fact.step}`
     case 'sample':

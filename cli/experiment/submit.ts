@@ -97,6 +97,7 @@ async function judgeBaselineAgain(
 async function joinOrTakeOver(run: OpenRun, node: Experiment, attempt: Attempt): Promise<Result<RunAnswer>> {
   const { claim } = attempt
   if (claim && isAlive(claim.owner)) {
+    run.tell({ type: 'waiting', what: `the verdict on ${node.id}, which another command judges` })
     const settled = await untilSettled(run, node.id)
     if (!settled.ok) return settled
     const answer = runAnswer(run.ledger.state, node, true)

@@ -41,7 +41,9 @@ export async function acquireLease(request: LeaseRequest): Promise<Lease> {
       const lease = await line.exclusively(() => line.admit(ticket))
       if (lease !== null) return lease
       const ahead = line.ahead(ticket)
-      if (ahead !== told) tell?.({ type: 'waiting', what: 'slot', ahead })
+      if (ahead !== told) {
+        tell?.({ type: 'waiting', what: ahead === 0 ? 'a slot' : `a slot, ${ahead} ahead` })
+      }
       told = ahead
       await line.change(ticket, ahead, signal)
     }

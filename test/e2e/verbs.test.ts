@@ -210,6 +210,8 @@ test('an abort leaves something running, loses its reason, or is tried again by 
   const worker = startAssay<RunData>(['run', experiment, '--json'], { cwd: project.repo.dir })
   await until(() => began().length >= 1, { what: 'the gate to begin', dir: project.control })
   const joined = startAssay<RunData>(['run', experiment, '--json'], { cwd: project.repo.dir })
+  // One that begins after the abort is a try of its own.
+  await joined.said('waiting for the verdict')
   const call = [
     ...['abort', experiment, '--reason', 'it hangs', '--failure-class', 'eval'],
     ...['--fix', 'bound the loop', '--key', 'a1'],
