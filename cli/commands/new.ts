@@ -1,6 +1,7 @@
 import { findSeed, type SeedName } from '../experiment/artifacts.ts'
 import { createExperiment } from '../experiment/create.ts'
-import { BASELINE, bestOf, type State } from '../ledger/state.ts'
+import { bestOf } from '../ledger/best.ts'
+import { BASELINE, type State } from '../ledger/state.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from './command.ts'
 import { theRun } from './verb.ts'

@@ -1,5 +1,6 @@
 /** Everything that `report` tells of a run, as data. */
-import { BASELINE, bestOf, type Experiment, lastJudged } from '../ledger/state.ts'
+import { bestOf } from '../ledger/best.ts'
+import { BASELINE, type Experiment, lastJudged } from '../ledger/state.ts'
 import { type CsvValue, csv } from '../report/csv.ts'
 import { gainOf } from '../report/figures.ts'
 import { plain } from '../report/text.ts'

@@ -22,7 +22,7 @@ function describe(
   epochs: { now: number },
 ): string[] {
   const lines = [
-    `${data.experiment}  ${data.status}${data.reason ? ` (${data.reason})` : ''}${data.flagged ? ', flagged by an audit' : ''}${epochs.now === data.epoch ? '' : `, of epoch ${data.epoch} (now ${epochs.now})`}`,
+    `${data.experiment}  ${data.status}${data.reason ? ` (${data.reason})` : ''}${data.flagged ? ', in doubt' : ''}${epochs.now === data.epoch ? '' : `, of epoch ${data.epoch} (now ${epochs.now})`}`,
     `  ${plain(data.hypothesis, 500)}`,
     `  ${data.parent ? `child of ${data.parent}, ` : ''}${counted(data.children.length, 'child', 'children')}`,
   ]
@@ -34,6 +34,7 @@ function describe(
     lines.push(`  value ${figure(data.value)}${against}`)
   }
   if (data.message) lines.push(`  ${plain(data.message, 500)}`)
+  if (data.doubt) lines.push(`  in doubt: ${plain(data.doubt, 500)}`)
   if (data.why) lines.push(`  why: ${plain(data.why, 500)}`)
   if (data.fix) lines.push(`  fix: ${plain(data.fix, 500)}`)
   for (const { name, phase, from } of data.binding_gates)

@@ -3,8 +3,9 @@
 import { declaredArtifacts } from '../experiment/artifacts.ts'
 import { gatesWithOrigin } from '../experiment/gates.ts'
 import { recordedSamples } from '../experiment/samples.ts'
+import { bestOf } from '../ledger/best.ts'
 import type { Reason, Sample, Status, StopReason } from '../ledger/events.ts'
-import { BASELINE, bestOf, type Experiment, lastJudged, nodeValue, type State } from '../ledger/state.ts'
+import { BASELINE, type Experiment, lastJudged, nodeValue, type State } from '../ledger/state.ts'
 import { candidateRef } from '../paths.ts'
 import { isAlive } from '../process.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -103,7 +104,7 @@ export function nodeData(node: Experiment): NodeData & { reason: Reason | null }
     reason: judged?.reason ?? null,
     value: nodeValue(node),
     hypothesis: node.hypothesis,
-    flagged: node.flagged,
+    flagged: node.flagged !== null,
     epoch: node.epoch,
   }
 }
@@ -116,6 +117,8 @@ export function showData(run: OpenRun, node: Experiment) {
     ...nodeData(node),
     failure_class: node.discard_class ?? judged?.failure_class ?? null,
     why: node.why,
+    /** What stands against a kept one: no parent before it is confirmed or restored. */
+    doubt: node.flagged,
     /** What `abort` said has to be mended. */
     fix: judged?.aborted?.fix ?? null,
     annotations: node.annotations.slice(-NAMED).map(({ at, task, tag, text }) => ({ at, task, tag, text })),

@@ -1,4 +1,4 @@
-import { bestOf } from '../ledger/state.ts'
+import { bestOf } from '../ledger/best.ts'
 import { painter } from '../report/colour.ts'
 import { tree } from '../report/tree.ts'
 import { ok, type Result } from '../result.ts'

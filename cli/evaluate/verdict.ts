@@ -35,6 +35,10 @@ export interface VerdictFacts {
   tieBreak: { metric: string; better: boolean; message: string } | null
   /** The would-be keep measured again; null when that is not asked for. */
   confirm: Comparison | null
+  /** Protected metrics that got worse than allowed. */
+  protected: { message: string }[]
+  /** How a new best did on held-out data; null when that was not asked. */
+  holdout: { passed: boolean; message: string } | null
 }
 
 export interface Verdict {
@@ -139,11 +143,10 @@ function outcome(facts: VerdictFacts): Verdict {
   if (comparison === null) throw new Error('a measured candidate was not compared with its parent')
   switch (comparison.outcome) {
     case 'improved':
-      return stopped(facts, 'after') ?? unconfirmed(facts) ?? kept('improved', by(facts, comparison))
+      return objection(facts, unconfirmed) ?? kept('improved', by(facts, facts.confirm ?? comparison))
     case 'tie':
       return facts.tieBreak?.better
-        ? (stopped(facts, 'after') ??
-            worseOnConfirm(facts) ??
+        ? (objection(facts, worseOnConfirm) ??
             kept('tie_broken', `${by(facts, comparison)}; ${facts.tieBreak.message}`))
         : rejected('tie', 'hypothesis', tieMessage(facts, comparison))
     case 'not_better':
@@ -159,6 +162,21 @@ function outcome(facts: VerdictFacts): Verdict {
   }
 }
 
+/** What can still speak against a candidate that compares well, in the order in which it is asked. */
+function objection(facts: VerdictFacts, again: (facts: VerdictFacts) => Verdict | null): Verdict | null {
+  const stop = stopped(facts, 'after') ?? again(facts)
+  if (stop) return stop
+  const [regression] = facts.protected
+  if (regression) return rejected('protected', 'hypothesis', `it is better, but ${regression.message}`)
+  if (facts.holdout?.passed === false)
+    return rejected(
+      'holdout',
+      'hypothesis',
+      `it is better where it could look, but on held-out data ${facts.holdout.message}, against the baseline`,
+    )
+  return null
+}
+
 function unconfirmed(facts: VerdictFacts): Verdict | null {
   const { confirm } = facts
   if (confirm === null || confirm.outcome === 'improved') return null
@@ -170,7 +188,8 @@ function unconfirmed(facts: VerdictFacts): Verdict | null {
 }
 
 function worseOnConfirm(facts: VerdictFacts): Verdict | null {
-  return facts.confirm?.outcome === 'not_better' ? unconfirmed(facts) : null
+  const outcome = facts.confirm?.outcome
+  return outcome === undefined || outcome === 'tie' || outcome === 'improved' ? null : unconfirmed(facts)
 }
 
 function tieMessage(facts: VerdictFacts, comparison: Comparison): string {

@@ -1,7 +1,8 @@
 /** `audit`: findings about a judged experiment. Evidence that the CLI can check revokes; an opinion only flags. */
 import { changesBetween } from '../git/diff.ts'
+import { bestOf } from '../ledger/best.ts'
 import type { Audited, Finding, Status } from '../ledger/events.ts'
-import { BASELINE, bestOf, type Experiment, lastJudged, nodeValue } from '../ledger/state.ts'
+import { BASELINE, type Experiment, lastJudged, nodeValue } from '../ledger/state.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { scopeOfRun } from './scope.ts'
@@ -50,7 +51,7 @@ export async function audit(
   return ok({
     experiment,
     status: node.value.status,
-    flagged: node.value.flagged,
+    flagged: node.value.flagged !== null,
     outcome: recorded.value.event.outcome,
     confirmed: confirmed.value,
     best: best && { experiment: best.id, value: nodeValue(best) },

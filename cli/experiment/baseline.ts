@@ -1,4 +1,5 @@
 /** The baseline's verdict, as what `init` tells of it. */
+import type { NoiseMode } from '../ledger/events.ts'
 import { BASELINE, lastJudged } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -9,7 +10,7 @@ export interface BaselineAnswer {
   experiment: string
   value: number | null
   samples: number
-  noise: 'deterministic' | 'paired'
+  noise: NoiseMode
 }
 
 /** Judges exp_0000. A baseline that does not hold is a problem of the spec or the benchmark, shown with its output. */
@@ -27,6 +28,6 @@ export function describeBaseline(run: OpenRun): BaselineAnswer {
     experiment: BASELINE,
     value: judged?.value ?? null,
     samples: judged?.samples ?? 0,
-    noise: 'deterministic',
+    noise: run.ledger.state.noise.mode,
   }
 }

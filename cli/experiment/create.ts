@@ -1,7 +1,8 @@
 /** `new`: an id that nobody else has, an event that says so, and a worktree to edit. */
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { BASELINE, currentRound, type State, tainted } from '../ledger/state.ts'
+import { tainted } from '../ledger/best.ts'
+import { BASELINE, currentRound, type State } from '../ledger/state.ts'
 import { experimentFolder, experimentId, type RunPaths, worktreePath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'

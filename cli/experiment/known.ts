@@ -33,5 +33,6 @@ const metricsNamed = (spec: Spec): Set<string> =>
   new Set([
     spec.metric.name,
     ...spec.constraints.map(({ metric }) => metric),
+    ...spec.protected.map(({ metric }) => metric),
     ...spec.tie_breakers.map(({ metric }) => metric),
   ])

@@ -1,5 +1,6 @@
 /** The verdict as an event, and what `run` answers of it. */
 import { failureSignature } from '../evaluate/signature.ts'
+import { summaryOfMetrics, summaryOfTasks } from '../evaluate/summary.ts'
 import type { Verdict } from '../evaluate/verdict.ts'
 import type { Experiment } from '../ledger/state.ts'
 import { stepsDigest } from '../ledger/steps.ts'
@@ -7,8 +8,8 @@ import { attemptFolder, stepsFile } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type RunAnswer, runAnswer } from './answer.ts'
-import type { Evidence } from './judge.ts'
 import type { Seal } from './seal.ts'
+import type { Evidence } from './trial.ts'
 
 /** Long enough for the numbers, short enough for 100,000 of them. */
 const MESSAGE = 500
@@ -17,13 +18,13 @@ export function recordVerdict(
   run: OpenRun,
   node: Experiment,
   seal: Seal,
-  { facts, samples, artifacts }: Evidence,
+  { facts, samples, others, artifacts, calibration, differences, varied, lostTo, doubt }: Evidence,
   verdict: Verdict,
   wallMs: number,
   key: string | null,
 ): Result<RunAnswer> {
-  const { comparison } = facts
-  const measured = samples.find((sample) => sample.fault === null) ?? null
+  const comparison = facts.confirm ?? facts.comparison
+  const measured = samples.filter((sample) => sample.fault === null)
   const last = samples.at(-1)
   const steps = stepsDigest(stepsFile(attemptFolder(run.paths, node.id, seal.attempt)))
   if (!steps.ok) return steps
@@ -40,14 +41,17 @@ export function recordVerdict(
       improvement: comparison?.improvement ?? null,
       improvement_abs: comparison?.improvement_abs ?? null,
       interval: comparison?.interval ?? null,
-      samples: samples.length,
+      samples: samples.length + others.length,
       against: comparison?.against ?? null,
       confirmed: facts.baseline || facts.confirm !== null,
       gates: facts.gates.map(({ name, phase, passed }) => ({ name, phase, passed })),
-      metrics: measured?.metrics ?? {},
-      tasks: measured?.tasks
-        ? Object.fromEntries(Object.entries(measured.tasks).map(([task, { score }]) => [task, score]))
-        : null,
+      metrics: summaryOfMetrics(measured),
+      tasks: summaryOfTasks(measured),
+      ...(calibration ? { calibration } : {}),
+      ...(Object.keys(differences).length > 0 ? { differences } : {}),
+      ...(varied === null ? {} : { varied }),
+      ...(lostTo === null ? {} : { lost_to: lostTo }),
+      ...(doubt === null ? {} : { doubt }),
       ...(Object.keys(artifacts).length > 0 ? { artifacts } : {}),
       message: verdict.message.slice(0, MESSAGE),
       signature:

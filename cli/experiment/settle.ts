@@ -67,7 +67,13 @@ function answer(run: OpenRun, experiment: string, changed: boolean, repeated: bo
   const node = run.ledger.state.experiments.get(experiment)
   if (!node) throw new Error(`${experiment} was changed and is not there`)
   const { status, flagged } = node
-  return { experiment, status, flagged, changed, ...(repeated ? { repeated: true as const } : {}) }
+  return {
+    experiment,
+    status,
+    flagged: flagged !== null,
+    changed,
+    ...(repeated ? { repeated: true as const } : {}),
+  }
 }
 
 export const neverBaseline = (what: string) =>

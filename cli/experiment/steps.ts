@@ -13,6 +13,7 @@ export class Recorder {
   readonly #experiment: string
   readonly #samples: Sample[]
   readonly #gates: GateResult[]
+  readonly #details: { step: StepName; detail: unknown }[]
 
   constructor(run: OpenRun, experiment: string, attempt: number) {
     this.#run = run
@@ -23,6 +24,9 @@ export class Recorder {
     const steps = readSteps(this.file)
     this.#samples = samplesOf(steps).filter((sample) => sample.fault?.reason !== 'aborted')
     this.#gates = gatesOf(steps)
+    this.#details = steps.flatMap((line) =>
+      'detail' in line ? [{ step: line.step, detail: line.detail }] : [],
+    )
   }
 
   step(step: StepName, state: 'began' | 'ended' | 'skipped', detail?: unknown): void {
@@ -45,6 +49,11 @@ export class Recorder {
   /** A sample that was taken before, by this process or by one that died. */
   paidSample(stage: Stage, pair: number, side: Side): Sample | null {
     return this.#samples.find((one) => one.stage === stage && one.pair === pair && one.side === side) ?? null
+  }
+
+  /** What a step was told when an earlier process began or ended it, in order. */
+  details(step: StepName): unknown[] {
+    return this.#details.flatMap((one) => (one.step === step ? [one.detail] : []))
   }
 
   paidGate(name: string, phase: GatePhase): GateResult | null {

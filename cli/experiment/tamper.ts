@@ -9,23 +9,23 @@ import { BASELINE } from '../ledger/state.ts'
 import { habitsFile, slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import type { Bench, Placed } from './bench.ts'
+import type { Bench, Place, Placed } from './bench.ts'
 import { changedData, dataPaths, removePlanted } from './data.ts'
 import { drifted, sweep } from './manifest.ts'
 import { scopeOfRun } from './scope.ts'
-import type { Seal } from './seal.ts'
 
-type Where = { run: OpenRun; bench: Bench; placed: Placed }
+interface Where {
+  run: OpenRun
+  bench: Bench
+  place: Place
+  tree: string
+  placed: Placed
+}
 
 /** Removes what the run before left, so that a sample does not find the work of an earlier one. */
-export async function sweepLeftovers({
-  run,
-  bench,
-  placed,
-  seal,
-}: Where & { seal: Seal }): Promise<Result<void>> {
-  const checkout = slotPath(run.site, bench.slot, 'b')
-  const beside = await besidePaths(run.site, checkout, seal.tree)
+export async function sweepLeftovers({ run, bench, place, tree, placed }: Where): Promise<Result<void>> {
+  const checkout = slotPath(run.site, bench.slot, place)
+  const beside = await besidePaths(run.site, checkout, tree)
   if (!beside.ok) return beside
   sweep(checkout, placed.before, beside.value)
   return ok(undefined)
@@ -38,11 +38,13 @@ export async function sweepLeftovers({
 export async function tamperedFiles({
   run,
   bench,
+  place,
+  tree,
   placed,
-  seal,
-}: Where & { seal: Seal }): Promise<Result<string[]>> {
-  const checkout = slotPath(run.site, bench.slot, 'b')
-  const sealed = await changedFiles(run.site, checkout, seal.tree)
+  experiment,
+}: Where & { experiment: string }): Promise<Result<string[]>> {
+  const checkout = slotPath(run.site, bench.slot, place)
+  const sealed = await changedFiles(run.site, checkout, tree)
   if (!sealed.ok) return sealed
   const data = await changedData(run, checkout, placed.data)
   if (!data.ok) return data
@@ -54,7 +56,7 @@ export async function tamperedFiles({
     ...new Set([...drift, ...sealed.value.filter((path) => !Object.hasOwn(placed.before.files, path))]),
   ]
   const scope = scopeOfRun(run)
-  if (seal.experiment === BASELINE)
+  if (experiment === BASELINE && place === 'b')
     writeHabits(
       run,
       rewritten.filter((path) => scope(path) !== 'immutable'),

@@ -2,7 +2,9 @@
 import type { Envelope } from './envelope.ts'
 import type {
   ArtifactRecord,
+  Calibration,
   Comparison,
+  Differences,
   DiffStat,
   FailureClass,
   Finding,
@@ -77,6 +79,16 @@ export interface Judged extends Envelope {
   /** Declared artifacts, by label; absent = none. */
   artifacts?: Record<string, ArtifactRecord>
   message: string
+  /** Of the baseline only. */
+  calibration?: Calibration
+  /** Absent: compared without noise, or not at all. Later comparisons learn their scale from it. */
+  differences?: Differences
+  /** The metric was held to be free of noise, and one tree gave two values: how. From here on the run is compared in pairs. */
+  varied?: string
+  /** Kept, but not better than this one, which was the best. */
+  lost_to?: string
+  /** Kept, and yet to be doubted: no parent before a person or a confirmation clears it. */
+  doubt?: string
   /** Reason, exit and last stderr line without digits: equal for identical failures. */
   signature: string | null
   wall_ms: number
@@ -100,6 +112,9 @@ export interface Confirmed extends Envelope {
   epoch?: number
   /** One sentence with the numbers, or what spoke against it. */
   message?: string
+  /** As in `judged`. */
+  differences?: Differences
+  varied?: string
 }
 
 /** 6: someone looked at a judged attempt. Evidence that the CLI checked revokes; an opinion flags. */

@@ -4,6 +4,7 @@
  * same lines give the same state on every reader.
  */
 import { unreachable } from '../result.ts'
+import { bestOf } from './best.ts'
 import type { Event } from './events.ts'
 import {
   accepted,
@@ -20,7 +21,8 @@ import {
   started,
   withNode,
 } from './lifecycle.ts'
-import { addedGates, bestOf, currentRound, lastJudged, nodeValue, type State } from './state.ts'
+import { learnNoise } from './noise.ts'
+import { addedGates, currentRound, lastJudged, nodeValue, type State } from './state.ts'
 
 export type { Outcome, Void } from './lifecycle.ts'
 
@@ -62,11 +64,14 @@ function apply(state: State, event: Event): Outcome {
         if (event.epoch !== undefined && event.epoch !== state.epoch)
           return refuse('stale_epoch', 'another epoch opened while it was measured', 'confirm it again')
         attemptOf(node, event.attempt)?.confirmed.push(event)
+        learnNoise(state, node, event)
+        const why = event.message ?? `a fresh measurement did not confirm it against ${event.against}`
         if (event.passed) {
-          node.flagged = false
+          node.flagged = null
           // What was kept in an earlier epoch becomes comparable again by being measured in this one.
           if (node.epoch !== state.epoch) Object.assign(node, { epoch: state.epoch, value: event.value })
-        } else revoke(state, node, `a fresh measurement did not confirm it against ${event.against}`)
+        } else if (event.comparison.outcome === 'inconclusive' && event.differences) node.flagged = why
+        else revoke(state, node, why)
         return accepted
       })
     case 'audited':
@@ -76,7 +81,7 @@ function apply(state: State, event: Event): Outcome {
         if (node.status !== 'kept' && node.status !== 'pruned') return accepted
         const why = event.findings.map((finding) => finding.message).join('; ')
         if (event.outcome === 'revoked') revoke(state, node, why)
-        else if (event.outcome === 'flagged') node.flagged = true
+        else if (event.outcome === 'flagged') node.flagged = `an audit flagged it: ${why}`
         return accepted
       })
     case 'discarded':
@@ -94,7 +99,7 @@ function apply(state: State, event: Event): Outcome {
       })
     case 'restored':
       return withNode(state, event.experiment, 'restore', (node) => {
-        node.flagged = false
+        node.flagged = null
         if (node.status !== 'discarded' && node.status !== 'pruned' && node.status !== 'revoked')
           return accepted
         node.why = null

@@ -1,6 +1,7 @@
 /** The rules of one experiment's life, as the fold applies them: caps, claims, verdicts. Pure. */
 import type { Created, Judged, Noted, Sealed, Started, Status } from './events.ts'
 import { FREE_REASONS } from './events.ts'
+import { learnNoise } from './noise.ts'
 import type { Attempt, Experiment, State } from './state.ts'
 import { attemptsUsed, BASELINE, isSettled, lastAttempt } from './state.ts'
 import { TRANSITIONS, type Verb } from './transitions.ts'
@@ -36,7 +37,7 @@ export function created(state: State, event: Created): Outcome {
     if (parent.flagged) {
       return refuse(
         'bad_parent',
-        `${event.parent} cannot be a parent: an audit flagged it`,
+        `${event.parent} cannot be a parent: ${parent.flagged}`,
         `measure it again: assay confirm ${event.parent}`,
       )
     }
@@ -59,7 +60,8 @@ export function created(state: State, event: Created): Outcome {
     gates: [],
     droppedGates: [],
     annotations: [],
-    flagged: false,
+    flagged: null,
+    lostTo: null,
     why: null,
     discard_class: null,
     judgedSeq: null,
@@ -186,6 +188,11 @@ export function judged(state: State, event: Judged): Outcome {
   node.value = event.value
   node.epoch = attempt.claim?.epoch ?? state.epoch
   node.judgedSeq = state.seq
+  learnNoise(state, node, event)
+  if (event.status === 'kept') {
+    node.flagged = event.doubt ?? null
+    node.lostTo = event.lost_to ?? null
+  }
   if (event.aborted?.fix) state.notes.push(fixNote(event, event.aborted.fix))
   move(state, node, event.status)
   count(state, node, attempt, event)

@@ -83,8 +83,28 @@ export interface ProcessIdentity {
 }
 
 export type Side = 'parent' | 'candidate'
-/** `check` is a wiring run that no verdict reads. */
-export type Stage = 'calibrate' | 'judge' | 'confirm' | 'check'
+/**
+ * What a sample is for: `calibrate` the baseline, `judge` and `confirm` a candidate against its parent, `best` against
+ * the best, `guard` for protected metrics alone, `holdout` on held-out data. `check` is a wiring run that no verdict reads.
+ */
+export type Stage = 'calibrate' | 'judge' | 'confirm' | 'best' | 'guard' | 'holdout' | 'check'
+
+export type NoiseMode = 'deterministic' | 'paired'
+/** How two values are compared under noise: by the logarithm of their ratio, or by their difference. */
+export type Transform = 'log' | 'linear'
+
+/** What the baseline's samples say of the noise; the run is compared by it. */
+export interface Calibration {
+  mode: NoiseMode
+  transform: Transform
+  /** The primary metric of each sample, in order. */
+  values: number[]
+  /** Metrics that were not the same in all samples. */
+  varied: string[]
+}
+
+/** Per pair, in order: how much better the candidate is than the other, in units of the transform. */
+export type Differences = Partial<Record<'judge' | 'confirm' | 'best', number[]>>
 
 export interface TaskScore {
   score: number

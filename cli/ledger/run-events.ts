@@ -22,7 +22,15 @@ export interface RunStarted extends Envelope {
   knobs: Knobs
   warnings: string[]
   /** `worktree.data` as it was: how much, and the hash of the list `data.json`. Absent = none. */
+  /** Data that only the final check sees: a file outside of the repository. Absent = none. */
+  holdout?: HeldOutFile
   data?: { files: number; bytes: number; sha256: string }
+}
+
+export interface HeldOutFile {
+  path: string
+  sha256: string
+  bytes: number
 }
 
 export interface Configured extends Envelope {

@@ -5,13 +5,13 @@ import type {
   Configured,
   Confirmed,
   Created,
-  Direction,
   Event,
   FailureClass,
   GateRule,
   Idea,
   Judged,
   Knobs,
+  NoiseMode,
   Noted,
   ProcessIdentity,
   RoundBriefed,
@@ -20,6 +20,7 @@ import type {
   RunStarted,
   Sealed,
   Status,
+  Transform,
 } from './events.ts'
 
 export interface Claim {
@@ -59,8 +60,10 @@ export interface Experiment {
   /** Names of gates that no longer bind from here on. */
   droppedGates: string[]
   annotations: Annotated[]
-  /** An opinion stands against it: not a parent until it is confirmed or restored. */
-  flagged: boolean
+  /** What stands against it, as a sentence: not a parent until it is confirmed or restored. */
+  flagged: string | null
+  /** The best that it was not better than: it cannot be the best while that one stands. */
+  lostTo: string | null
   /** Why it was discarded, pruned or revoked. */
   why: string | null
   discard_class: FailureClass | null
@@ -76,6 +79,17 @@ export interface Round {
   /** Events folded when it opened: what was known then. */
   openedSeq: number
   bestAtOpen: { experiment: string; value: number | null } | null
+}
+
+/** How candidates of this epoch are compared, and what is known of the noise. */
+export interface Noise {
+  mode: NoiseMode
+  transform: Transform
+  /** Of the baseline's samples. */
+  values: number[]
+  varied: string[]
+  /** Differences of the newest stages with two pairs or more, oldest first. */
+  stages: number[][]
 }
 
 export interface DriverState {
@@ -96,6 +110,7 @@ export interface State {
   /** In order of creation. */
   experiments: Map<string, Experiment>
   counts: Record<Status, number>
+  noise: Noise
   /** Attempts claimed, the baseline's apart. */
   claims: number
   /** Attempts that could not be judged, environment apart. */
@@ -138,6 +153,7 @@ export function emptyState(): State {
       pruned: 0,
       revoked: 0,
     },
+    noise: { mode: 'deterministic', transform: 'linear', values: [], varied: [], stages: [] },
     claims: 0,
     failures: 0,
     streak: null,
@@ -186,54 +202,6 @@ export function attemptsUsed(experiment: Experiment): number {
 /** Free rejections of this experiment: not charged, but bounded. */
 export function freeRejections(experiment: Experiment): number {
   return experiment.attempts.filter((a) => a.judged && !a.claim).length
-}
-
-/** Positive when `a` is better. */
-export function better(direction: Direction, a: number, b: number): number {
-  return direction === 'minimize' ? b - a : a - b
-}
-
-/** Ids of experiments with a revoked one among their ancestors or themselves; one pass, parents come first. */
-export function tainted(state: State): Set<string> {
-  const found = new Set<string>()
-  for (const node of state.experiments.values()) {
-    if (node.status === 'revoked' || (node.parent !== null && found.has(node.parent))) found.add(node.id)
-  }
-  return found
-}
-
-/** The best value that stands; a pruned node still counts, ties go to the earlier. null before the baseline. */
-export function bestOf(state: State): Experiment | null {
-  const direction = state.run?.metric.direction ?? 'minimize'
-  const bad = tainted(state)
-  let best: Experiment | null = null
-  let bestValue = 0
-  for (const node of state.experiments.values()) {
-    if ((node.status !== 'kept' && node.status !== 'pruned') || node.flagged || bad.has(node.id)) continue
-    if (node.epoch !== state.epoch) continue
-    const value = nodeValue(node)
-    if (value === null) continue
-    if (best === null || better(direction, value, bestValue) > 0 || tieGoesTo(node, value, best, bestValue)) {
-      best = node
-      bestValue = value
-    }
-  }
-  return best
-}
-
-function tieGoesTo(node: Experiment, value: number, best: Experiment, bestValue: number): boolean {
-  return value === bestValue && orderKey(node) < orderKey(best)
-}
-
-/**
- * Where a node stands among equals: by round, lane and depth, which do not depend on timing, then by id.
- * Lanes run side by side, so ids alone would make two runs of one seed differ.
- */
-export function orderKey(node: Experiment): string {
-  const { round, lane, depth } = node.created
-  return [round ?? 0, lane ?? 0, depth ?? 0, Number(node.id.slice(4))]
-    .map((n) => String(n).padStart(8, '0'))
-    .join('.')
 }
 
 /** Rejected or failed, with attempts left. What somebody stopped from outside is not taken up again by itself. */

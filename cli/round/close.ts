@@ -1,14 +1,8 @@
 /** `round close`: did the turn bring a new best, how long has it been, and is the loop over. */
+
+import { bestOf, better } from '../ledger/best.ts'
 import type { RoundClosed, StopReason } from '../ledger/events.ts'
-import {
-  bestOf,
-  better,
-  type Experiment,
-  nodeValue,
-  type Round,
-  type State,
-  stallOf,
-} from '../ledger/state.ts'
+import { type Experiment, nodeValue, type Round, type State, stallOf } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { stopReason } from '../run/stop.ts'

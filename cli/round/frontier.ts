@@ -1,6 +1,8 @@
 /** The run's experiments as the search sees them, and the parents that its policy picks. */
+
+import { orderKey, tainted } from '../ledger/best.ts'
 import type { Judged, Pick } from '../ledger/events.ts'
-import { type Experiment, lastJudged, orderKey, type State, tainted } from '../ledger/state.ts'
+import { type Experiment, lastJudged, type State } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { frontierOf } from '../search/frontier.ts'
@@ -22,10 +24,10 @@ export function candidatesOf(state: State): Candidate[] {
       tainted: bad.has(node.id),
       epoch: node.epoch,
       confirmed: isConfirmed(node),
-      flagged: node.flagged,
+      flagged: node.flagged !== null,
       order: orderKey(node),
     })),
-    { direction: metric.direction, epoch: state.epoch, deterministic: true },
+    { direction: metric.direction, epoch: state.epoch, deterministic: state.noise.mode === 'deterministic' },
   )
 }
 

@@ -1,9 +1,10 @@
 /** `round open`: where the run stands, and who may become a parent in the turn that begins. */
+
+import { bestOf } from '../ledger/best.ts'
 import type { Idea, Knobs, Noted, Pick, StopReason } from '../ledger/events.ts'
 import { refusal } from '../ledger/ledger.ts'
 import {
   BASELINE,
-  bestOf,
   currentRound,
   type Experiment,
   nodeValue,
@@ -142,7 +143,7 @@ function describe(run: OpenRun, round: Round | null, stop: StopReason | null): R
       .map(({ text }) => text),
     rules: spec.instructions.rules,
     skills: spec.skills,
-    noise: 'deterministic',
+    noise: state.noise.mode,
     knobs,
     prompts: {},
     scan: { batches: scanBatches(state, knobs) },

@@ -1,6 +1,8 @@
 /** Why the loop is over, from the ledger alone; null while it may go on. Nothing is stored, so raising a limit lifts it. */
+
+import { bestOf, better } from '../ledger/best.ts'
 import type { StopReason } from '../ledger/events.ts'
-import { bestOf, better, nodeValue, type State, stallOf } from '../ledger/state.ts'
+import { nodeValue, type State, stallOf } from '../ledger/state.ts'
 
 /** Failures of one kind in a row that end a run: the fourth would tell nothing new. */
 export const IDENTICAL_FAILURES = 3

@@ -8,6 +8,7 @@ const FROZEN = [
   'tasks',
   'constraints',
   'protected',
+  'holdout',
   'tie_breakers',
   'gates',
   'noise',

@@ -8,7 +8,7 @@ import { agent } from './keys/agent.ts'
 import { budget, loop, search } from './keys/loop.ts'
 import { gates, measure, noise } from './keys/measure.ts'
 import { instructions, scope, worktree } from './keys/scope.ts'
-import { constraints, metric, tasks, tieBreakers } from './keys/verdict.ts'
+import { constraints, holdout, metric, protectedMetrics, tasks, tieBreakers } from './keys/verdict.ts'
 import { keys, later, list, may, need, or, type TypeOf, text, whole } from './kind.ts'
 
 export const SPEC = keys({
@@ -29,6 +29,8 @@ export const SPEC = keys({
   metric: need(metric, 'The number to improve.'),
   tasks: or(tasks, {}, 'For benchmarks that print a score for each task.'),
   constraints: or(constraints, [], 'Predicates on metrics, checked before any comparison.'),
+  protected: or(protectedMetrics, [], 'Metrics that a candidate must not make worse.'),
+  holdout: or(holdout, {}, 'How a new best must do on the data of `assay init --holdout FILE`.'),
   tie_breakers: or(tieBreakers, [], 'Metrics that decide, in order, when the comparison is a tie.'),
   gates: or(gates, [], 'Commands that must exit 0.'),
   noise: or(noise, {}, 'How chance is told from gain.'),
@@ -37,8 +39,6 @@ export const SPEC = keys({
   budget: or(budget, {}, 'Caps, checked before each step. A cap that is absent is not set.'),
   agent: may(agent, 'Who proposes candidates in `assay loop`.'),
   skills: or(list(text()), [], 'Task-category skills that a builder loads.'),
-  protected: later('Metrics that must not get worse.'),
-  holdout: later('Data that only the final check sees.'),
   dependencies: later('Packages that a candidate may add.'),
   meta: later('A controller that steers the rounds.'),
   judge: later('A model that scores.'),

@@ -3,6 +3,7 @@ import type { MinImprovement } from '../evaluate/compare.ts'
 import type { ConstraintConfig } from '../evaluate/constraints.ts'
 import type { GateConfig } from '../evaluate/gates.ts'
 import type { MeasureConfig, StepConfig } from '../evaluate/measure.ts'
+import type { ProtectedConfig } from '../evaluate/protected.ts'
 import type { TuneParameter } from '../hosts/tune/space.ts'
 import type { Direction } from '../ledger/events.ts'
 import type { ReadSpec } from './schema.ts'
@@ -52,11 +53,11 @@ export interface Spec {
   metric: MetricConfig
   tasks: ReadSpec['tasks']
   constraints: ConstraintConfig[]
-  /** Comes later; part of what is frozen. */
-  protected: never[]
+  protected: ProtectedConfig[]
+  holdout: { max_regression: MinImprovement }
   tie_breakers: { metric: string; direction: Direction }[]
   gates: GateConfig[]
-  noise: { mode: 'auto' | 'deterministic'; calibrate: number }
+  noise: ReadSpec['noise']
   search: { policy: string; k: number; seed: number; max_attempts: number; params: Record<string, number> }
   loop: ReadSpec['loop']
   budget: ReadSpec['budget']
@@ -94,7 +95,8 @@ export function compose(read: ReadSpec): Spec {
     metric: read.metric,
     tasks: read.tasks,
     constraints: read.constraints,
-    protected: [],
+    protected: read.protected,
+    holdout: read.holdout,
     tie_breakers: read.tie_breakers,
     gates: read.gates.map(({ name, command, phase, timeout }) => ({
       name,

@@ -147,6 +147,8 @@ describe('the verdict', () => {
     comparison: better,
     tieBreak: null,
     confirm: null,
+    protected: [],
+    holdout: null,
     ...more,
   })
   const fault = (reason: SampleFault['reason'], message = 'why'): SampleFault => ({ reason, message })

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { bestOf, tainted } from '../../cli/ledger/best.ts'
 import type { Draft, Event } from '../../cli/ledger/events.ts'
 import { fold } from '../../cli/ledger/fold.ts'
 import {
   addedGates,
   attemptsUsed,
-  bestOf,
   currentRound,
   emptyState,
   freeRejections,
@@ -13,7 +13,6 @@ import {
   pathTo,
   repairable,
   stallOf,
-  tainted,
 } from '../../cli/ledger/state.ts'
 import { candidatesOf as eligible } from '../../cli/round/frontier.ts'
 import {

@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { bestOf } from '../../cli/ledger/best.ts'
 import { type Draft, type Event, STATUSES } from '../../cli/ledger/events.ts'
 import { fold } from '../../cli/ledger/fold.ts'
 import { Ledger } from '../../cli/ledger/ledger.ts'
-import { bestOf, emptyState, type State } from '../../cli/ledger/state.ts'
+import { emptyState, type State } from '../../cli/ledger/state.ts'
 import { makeTemp } from '../rig/temp.ts'
 import {
   audited,

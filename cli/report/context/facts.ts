@@ -1,8 +1,9 @@
 /** The facts of `assay context`: what an agent should know before it begins, every list bounded. Pure. */
+
+import { bestOf } from '../../ledger/best.ts'
 import type { Brief, FailureClass, GatePhase, Pick, Reason, Status } from '../../ledger/events.ts'
 import {
   attemptsUsed,
-  bestOf,
   type Experiment,
   lastJudged,
   pathTo,

@@ -87,10 +87,24 @@ export const gates = list(
 
 export const noise = keys({
   mode: or(
-    choice(['auto', 'deterministic'], ['paired']),
+    choice(['auto', 'deterministic', 'paired']),
     'auto',
-    'Calibrate on the baseline, or take the word that equal candidates give equal values.',
+    'auto: as the samples of the baseline show; deterministic: equal candidates give equal values; paired: candidate and parent are measured in turns until the evidence is clear.',
   ),
   calibrate: or(whole({ min: 2, max: 100 }), 5, 'Samples of the baseline from which the noise is learnt.'),
-  pairs: later('Bounds of the pairs that one comparison may take.'),
+  pairs: or(
+    keys(
+      {
+        min: or(whole({ min: 2, max: 100 }), 2, 'Pairs before a comparison may end.'),
+        max: or(whole({ min: 2, max: 100 }), 25, 'Pairs after which it ends without an answer.'),
+      },
+      {
+        check: ({ min, max }, report) => {
+          if (min > max) report(['min'], `${min} is more than max, ${max}`, 'write at most the value of max')
+        },
+      },
+    ),
+    {},
+    'Bounds of the pairs that one comparison may take.',
+  ),
 })

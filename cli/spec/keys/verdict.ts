@@ -52,6 +52,20 @@ export const constraints = list(
   ),
 )
 
+const allowance = 'The most that it may get worse: `2%` of the value, or `0.5` in the unit of the metric.'
+
+export const protectedMetrics = list(
+  keys({
+    metric: need(metricName, 'Any metric of the sample, or one that Assay records.'),
+    direction: need(direction, 'Which way is better.'),
+    max_regression: or(threshold, 0, allowance),
+  }),
+)
+
+export const holdout = keys({
+  max_regression: or(threshold, 0, `On held-out data, against the baseline. ${allowance}`),
+})
+
 export const tieBreakers = list(
   keys({
     metric: need(metricName, 'Any metric of the sample, or one that Assay records.'),

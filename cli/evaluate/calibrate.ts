@@ -1,0 +1,43 @@
+/** What the baseline's samples say of the noise. Pure. */
+import type { Calibration, NoiseMode, Sample } from '../ledger/events.ts'
+
+/** Parts of names that tell of a clock, or of something counted by it. */
+const TIMES = new Set(
+  'ns us ms msec s sec secs second seconds min minute minutes hour hours time latency duration elapsed runtime wall cpu throughput qps rps fps'.split(
+    ' ',
+  ),
+)
+const TIME_UNITS = new Set(['ns', 'us', 'µs', 'μs', 'ms', 's', 'sec', 'min', 'h'])
+
+/** Whether the metric is a time, a rate or a peak of memory, which no two runs share: equal values are rounding then. */
+export function variesByNature(name: string, unit: string | undefined): boolean {
+  if (name === 'peak_mb' || (unit !== undefined && (TIME_UNITS.has(unit) || unit.endsWith('/s')))) return true
+  const words = name.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase()
+  return words.split(/[^a-zµ]+/).some((word) => TIMES.has(word))
+}
+
+type Measured = Pick<Sample, 'value' | 'metrics' | 'units'>
+
+/** The samples have values. `wanted` as the spec says; what is asked for is not put in question here. */
+export function calibrate(
+  wanted: NoiseMode | 'auto',
+  metric: string,
+  samples: readonly Measured[],
+): Calibration {
+  const values = samples.flatMap(({ value }) => (value === null ? [] : [value]))
+  const varied = variedMetrics(samples)
+  const differs = new Set(values).size > 1
+  const noisy = differs || variesByNature(metric, samples[0]?.units[metric])
+  return {
+    mode: wanted === 'auto' ? (noisy ? 'paired' : 'deterministic') : wanted,
+    transform: values.every((value) => value > 0) ? 'log' : 'linear',
+    values,
+    varied,
+  }
+}
+
+/** Names of the metrics that are not the same in all samples, or missing in some. */
+export function variedMetrics(samples: readonly Pick<Sample, 'metrics'>[]): string[] {
+  const names = new Set(samples.flatMap(({ metrics }) => Object.keys(metrics)))
+  return [...names].filter((name) => new Set(samples.map(({ metrics }) => metrics[name])).size > 1)
+}

@@ -1,0 +1,138 @@
+/** The comparison under noise: the pairs of one stage, as what they say of the candidate against the other. Pure. */
+import type { Comparison, Direction, Transform } from '../ledger/events.ts'
+import { betterBy, type MinImprovement, relativeTo } from './compare.ts'
+import {
+  decidePairs,
+  type PairedDecision,
+  type PairedPlan,
+  type PairedStage,
+  pairDifference,
+} from './paired/rule.ts'
+import { median } from './stats.ts'
+
+/** All that a stage's answer depends on beside its samples. Recorded when the stage begins, so that it can be decided again. */
+export interface StageContext {
+  rule: PairedStage
+  direction: Direction
+  transform: Transform
+  /** The node that the candidate is compared with, and its score. */
+  against: string
+  score: number
+  min_improvement: MinImprovement
+  pairs: { min: number; max: number }
+  /** See `PairedPlan`. */
+  seeks_tie: boolean
+  tries: number
+  /** Residuals from before the stage's first pair. */
+  pool: readonly number[]
+}
+
+export interface PairOfValues {
+  candidate: number
+  other: number
+}
+
+export interface Compared {
+  /** null: another pair is needed. */
+  comparison: Comparison | null
+  differences: number[]
+  /** The candidate's score: that of the other, moved by the estimate. */
+  score: number | null
+}
+
+/** Enough to decide by, and short enough to be in every verdict. */
+const DIGITS = 7
+/** Stands for an infinite log-ratio (one of the two is not positive), which JSON cannot hold: more than any real one. */
+const FAR = 40
+
+export function comparePairs(context: StageContext, pairs: readonly PairOfValues[]): Compared {
+  const { direction, transform, score } = context
+  const differences = pairs.map(({ candidate, other }) =>
+    recordable(pairDifference(direction, transform, candidate, other)),
+  )
+  const plan = planOf(context)
+  const decision = decidePairs(context.rule, differences, context.pool, plan)
+  if (decision.estimate === null) return { comparison: null, differences, score: null }
+  const raw = median(pairs.map(({ candidate, other }) => betterBy(direction, candidate, other)))
+  const moved = movedBy(context, decision.estimate, raw)
+  const estimated = betterBy(direction, moved, score)
+  return {
+    comparison: decision.outcome && {
+      outcome: decision.outcome,
+      against: context.against,
+      improvement: relativeTo(estimated, score),
+      improvement_abs: estimated,
+      interval: decision.interval && intervalOf(context, decision.interval),
+      inputs: inputsOf(context, plan, decision, differences, pairs.length),
+    },
+    differences,
+    score: moved,
+  }
+}
+
+const recordable = (difference: number): number =>
+  Number.isFinite(difference) ? Number(difference.toPrecision(DIGITS)) : Math.sign(difference) * FAR
+
+/** `m` of the rule: the least improvement in units of the differences. Infinite when no value is that much better. */
+export function leastDifference(
+  { direction, transform, score }: Pick<StageContext, 'direction' | 'transform' | 'score'>,
+  least: MinImprovement,
+): number {
+  if (transform === 'linear') return 'absolute' in least ? least.absolute : least.relative * Math.abs(score)
+  const ratio = 'relative' in least ? least.relative : score === 0 ? 0 : least.absolute / Math.abs(score)
+  if (direction === 'maximize') return Math.log1p(ratio)
+  return ratio < 1 ? -Math.log1p(-ratio) : Number.POSITIVE_INFINITY
+}
+
+function planOf(context: StageContext): PairedPlan {
+  return {
+    ...context.pairs,
+    minImprovement: leastDifference(context, context.min_improvement),
+    seeksTie: context.seeks_tie,
+    tries: context.tries,
+  }
+}
+
+/** A ratio is only of use between positive numbers; where there is none, the plain differences count. */
+function movedBy({ direction, transform, score }: StageContext, estimate: number, raw: number): number {
+  const sign = direction === 'minimize' ? -1 : 1
+  if (transform === 'linear') return score + sign * estimate
+  const moved = score * Math.exp(sign * estimate)
+  return score > 0 && Number.isFinite(moved) && moved > 0 ? moved : score + sign * raw
+}
+
+/** Of `improvement_abs`. */
+function intervalOf(context: StageContext, [low, high]: [number, number]): [number, number] | null {
+  const at = (difference: number) =>
+    betterBy(context.direction, movedBy(context, difference, difference), context.score)
+  const interval: [number, number] = [at(low), at(high)]
+  return interval.every(Number.isFinite) ? interval : null
+}
+
+function inputsOf(
+  context: StageContext,
+  plan: PairedPlan,
+  decision: PairedDecision,
+  differences: readonly number[],
+  pairs: number,
+): Comparison['inputs'] {
+  const { why, e, p, bounds, scale, estimate } = decision
+  return {
+    rule: 'paired',
+    stage: context.rule,
+    direction: context.direction,
+    transform: context.transform,
+    other: context.score,
+    min_improvement: context.min_improvement,
+    least_difference: Number.isFinite(plan.minImprovement) ? plan.minImprovement : null,
+    tries: context.tries,
+    pairs,
+    why,
+    e,
+    p,
+    bounds,
+    scale,
+    estimate,
+    differences,
+  }
+}

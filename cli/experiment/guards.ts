@@ -1,0 +1,50 @@
+/** What must hold beside the comparison: constraints, and the metrics that the spec protects. */
+import { variesByNature } from '../evaluate/calibrate.ts'
+import { checkConstraints } from '../evaluate/constraints.ts'
+import { regressions } from '../evaluate/protected.ts'
+import type { Sample } from '../ledger/events.ts'
+import { lastJudged } from '../ledger/state.ts'
+import { guardPairs } from './pairs.ts'
+import { placeOther, type Trial } from './trial.ts'
+
+/** More than the rule of protected metrics needs to refuse at 5 %, and few beside what a keep costs under noise. */
+const GUARD_PAIRS = 10
+
+/** Over all samples of the candidate: the median of numbers, booleans in all. */
+export function constraintsHold({ run, evidence, record }: Trial): boolean {
+  evidence.facts.constraints = checkConstraints(run.spec.constraints, evidence.samples)
+  if (evidence.facts.constraints.length > 0) record.step('constraints', 'ended', evidence.facts.constraints)
+  return evidence.facts.constraints.length === 0
+}
+
+type Measured = Pick<Sample, 'metrics'>
+
+/** Over the pairs of all stages, in order. */
+export function protectedHold(trial: Trial, stages: { candidate: Measured[]; other: Measured[] }[]): boolean {
+  const { facts } = trial.evidence
+  facts.protected = regressions(
+    trial.run.spec.protected,
+    stages.flatMap(({ candidate }) => candidate),
+    stages.flatMap(({ other }) => other),
+  )
+  return facts.protected.length === 0
+}
+
+/** The same for a candidate whose own metric does not vary: pairs are taken only if a protected one does. */
+export async function protectedInPairs(trial: Trial): Promise<boolean> {
+  const { run, node, evidence } = trial
+  const { noise, experiments } = run.ledger.state
+  const names = run.spec.protected.map(({ metric }) => metric)
+  if (names.length === 0) return true
+  const [first] = evidence.samples
+  const varies = (name: string) => noise.varied.includes(name) || variesByNature(name, first?.units[name])
+  const parent = experiments.get(node.parent ?? '')
+  if (!parent) return true
+  if (!names.some(varies)) {
+    const known = lastJudged(parent)?.metrics ?? {}
+    return protectedHold(trial, [{ candidate: evidence.samples, other: [{ metrics: known }] }])
+  }
+  if (!(await placeOther(trial, parent.id))) return false
+  const pairs = await guardPairs(trial, Math.min(GUARD_PAIRS, run.spec.noise.pairs.max))
+  return pairs !== null && protectedHold(trial, [pairs])
+}

@@ -1,0 +1,69 @@
+/**
+ * Held-out data: what `init --holdout FILE` named, outside of the repository. Only a new best is measured on it, by the
+ * same benchmark, and all that is kept of it is whether the candidate is worse there than the baseline.
+ */
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { regressions } from '../evaluate/protected.ts'
+import type { Sample, Side } from '../ledger/events.ts'
+import { BASELINE } from '../ledger/state.ts'
+import { isSameHoldout } from '../run/holdout.ts'
+import { fault, placeOther, sampleOnce, type Trial } from './trial.ts'
+
+/** Enough for the rule of protected metrics to refuse at 5 %. */
+const PAIRS = 8
+
+/** False when it is worse than the baseline beyond the allowance, or cannot be measured there. */
+export async function heldOut(trial: Trial): Promise<boolean> {
+  const { run, evidence, record } = trial
+  if (!run.started.holdout) return true
+  const { facts } = evidence
+  record.step('holdout', 'began')
+  if (!facts.baseline && !(await placeOther(trial, BASELINE))) return false
+  const paired = run.ledger.state.noise.mode === 'paired' && !facts.baseline
+  const done: Record<Side, Sample[]> = { candidate: [], parent: [] }
+  for (let pair = 0; pair < (paired ? PAIRS : 1); pair++) {
+    for (const side of facts.baseline ? (['candidate'] as const) : (['parent', 'candidate'] as const)) {
+      const sample = await onHoldout(trial, pair, side)
+      if (sample === null) return false
+      done[side].push(sample)
+    }
+  }
+  if (facts.baseline) return true
+  const { name, direction } = run.spec.metric
+  const config = { metric: name, direction, max_regression: run.spec.holdout.max_regression }
+  const valued = (samples: Sample[]) =>
+    samples.map(({ value }) => ({ metrics: { [name]: value ?? Number.NaN } }))
+  const [worse] = regressions([config], valued(done.candidate), valued(done.parent))
+  facts.holdout = { passed: worse === undefined, message: worse?.message ?? '' }
+  record.step('holdout', 'ended', facts.holdout)
+  return facts.holdout.passed
+}
+
+/** The data lie in a private folder while the sample runs; so does what it prints, which may repeat them. */
+async function onHoldout(trial: Trial, pair: number, side: Side): Promise<Sample | null> {
+  const { run } = trial
+  const { holdout } = run.started
+  if (!holdout) return null
+  if (!(await isSameHoldout(holdout))) {
+    fault(trial, { reason: 'environment', message: 'the held-out data is not what init was given' }, 'parent')
+    return null
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'assay-held-'))
+  try {
+    mkdirSync(join(folder, 'samples'))
+    const file = join(folder, 'data')
+    copyFileSync(holdout.path, file)
+    chmodSync(file, 0o600)
+    const sample = await sampleOnce(trial, 'holdout', pair, side, {
+      folder,
+      environment: { ASSAY_HOLDOUT: file },
+    })
+    if (!sample.fault) return sample
+    fault(trial, { ...sample.fault, message: 'no value on the held-out data' }, side)
+    return null
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

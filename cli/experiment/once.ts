@@ -1,0 +1,82 @@
+/** The comparison without noise: one sample says no, and a would-be keep is measured once more. */
+import { compareDeterministic } from '../evaluate/compare.ts'
+import { breakTie } from '../evaluate/tie.ts'
+import type { Sample } from '../ledger/events.ts'
+import { lastJudged, nodeValue } from '../ledger/state.ts'
+import { constraintsHold } from './guards.ts'
+import { accept, fault, placeOther, sampleOnce, type Trial } from './trial.ts'
+
+/** `varied`: the metric does vary, so all this proves nothing. */
+export async function weighOnce(
+  trial: Trial,
+  gatesAfter: () => Promise<boolean>,
+): Promise<boolean | 'varied'> {
+  const { facts } = trial.evidence
+  const sample = await sampleOnce(trial, 'judge', 0, 'candidate')
+  if (!accept(trial, sample)) return blame(trial, sample)
+  facts.value = sample.value
+  if (!constraintsHold(trial) || !comparison(trial) || !(await gatesAfter())) return false
+  return confirm(trial)
+}
+
+/** A fault is the candidate's only if its unchanged parent works here and now: else the machine is to blame. */
+async function blame(trial: Trial, { fault: found }: Sample): Promise<false> {
+  const { run, node, evidence } = trial
+  if (!found || found.reason === 'aborted' || found.reason === 'environment') return false
+  const parent = await placeOther(trial, node.parent ?? '')
+  if (!parent) return false
+  const sample = await sampleOnce(trial, 'judge', 0, 'parent')
+  if (sample.fault) return fault(trial, sample.fault, 'parent')
+  const recorded = run.ledger.state.experiments.get(parent.experiment)?.value ?? null
+  if (sample.value !== recorded && run.spec.noise.mode === 'auto')
+    evidence.varied = differs(parent.experiment, recorded, sample.value)
+  return false
+}
+
+/** The parent's value is known: it was measured, and measured again, when it was kept. */
+function comparison({ run, node, evidence, record }: Trial): boolean {
+  const { facts } = evidence
+  const parent = node.parent ? run.ledger.state.experiments.get(node.parent) : undefined
+  const judged = parent && lastJudged(parent)
+  // A confirmation in a later epoch replaces the value of the verdict.
+  const other = parent ? nodeValue(parent) : null
+  if (facts.value === null || !judged || other === null) throw new Error('a comparison needs two values')
+  facts.comparison = compareDeterministic({
+    direction: run.spec.metric.direction,
+    value: facts.value,
+    other,
+    against: judged.experiment,
+    minImprovement: run.spec.metric.min_improvement,
+  })
+  if (facts.comparison.outcome === 'tie') {
+    facts.tieBreak = breakTie(run.spec.tie_breakers, evidence.samples[0]?.metrics ?? {}, judged.metrics)
+  }
+  record.step('comparison', 'ended', { comparison: facts.comparison, tie_break: facts.tieBreak })
+  return facts.comparison.outcome === 'improved' || (facts.tieBreak?.better ?? false)
+}
+
+/** That the metric does not vary is a hypothesis: a would-be keep must say the same twice. */
+async function confirm(trial: Trial): Promise<boolean | 'varied'> {
+  const { run, node, evidence, record } = trial
+  const { facts } = evidence
+  if (facts.comparison === null) return true
+  record.step('confirm', 'began')
+  const sample = await sampleOnce(trial, 'confirm', 0, 'candidate')
+  if (!accept(trial, sample)) return false
+  const same = sample.value === facts.value
+  if (!same && run.spec.noise.mode === 'auto') {
+    evidence.varied = differs(node.id, facts.value, sample.value)
+    record.step('confirm', 'ended', { varied: evidence.varied })
+    return 'varied'
+  }
+  facts.confirm = {
+    ...facts.comparison,
+    ...(same ? {} : { outcome: 'inconclusive' as const }),
+    inputs: { ...facts.comparison.inputs, first: facts.value, again: sample.value },
+  }
+  record.step('confirm', 'ended', facts.confirm)
+  return same
+}
+
+const differs = (experiment: string, before: number | null, now: number | null): string =>
+  `${experiment} gave ${before}, then ${now}`

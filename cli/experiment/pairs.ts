@@ -1,0 +1,160 @@
+/** Stages of pairs: candidate and another in turns, in an order that a coin draws, until the evidence is clear. */
+
+import { incomparable } from '../evaluate/comparable.ts'
+import { comparePairs, type PairOfValues, type StageContext } from '../evaluate/compare-pairs.ts'
+import { checkConstraints } from '../evaluate/constraints.ts'
+import { calibrationResiduals, POOL, stageResiduals } from '../evaluate/paired/rule.ts'
+import type { Comparison, Sample, Side } from '../ledger/events.ts'
+import { nodeValue, type State } from '../ledger/state.ts'
+import type { OpenRun } from '../run/open.ts'
+import { rngOf } from '../search/random.ts'
+import { baselineSample } from './samples.ts'
+import { accept, fault, type Other, sampleOnce, type Trial } from './trial.ts'
+
+export type PairedStageName = 'judge' | 'confirm' | 'best'
+
+/** Pairs of a stage that the other side may spoil by failing, before the machine is held to be broken. */
+const SPOILT = 2
+
+export interface StageAnswer {
+  comparison: Comparison
+  /** The candidate's. */
+  score: number
+  candidate: Sample[]
+  other: Sample[]
+}
+
+/** Residuals of this epoch, newest last: what the scale of the noise is learnt from. */
+export function poolOf({ noise }: State): number[] {
+  return [
+    ...calibrationResiduals(noise.values, noise.transform),
+    ...noise.stages.flatMap((stage) => stageResiduals(stage)),
+  ].slice(-POOL)
+}
+
+export function stageContext(run: OpenRun, stage: PairedStageName, against: string): StageContext {
+  const { state } = run.ledger
+  const other = state.experiments.get(against)
+  const score = other ? nodeValue(other) : null
+  if (score === null) throw new Error(`${against} has no score to compare with`)
+  const { spec } = run
+  return {
+    rule: stage === 'judge' ? 'judge' : 'confirm',
+    direction: spec.metric.direction,
+    transform: state.noise.transform,
+    against,
+    score,
+    min_improvement: spec.metric.min_improvement,
+    pairs: spec.noise.pairs,
+    // Nothing is proved by a tie with the best.
+    seeks_tie: stage !== 'best' && spec.tie_breakers.length > 0,
+    tries: Math.max(state.claims, state.knobs?.experiments ?? 0),
+    pool: poolOf(state),
+  }
+}
+
+/** null when a fault, a constraint that is broken for good, or an interruption ended it. */
+export async function runPairs(
+  trial: Trial,
+  stage: PairedStageName,
+  other: Other,
+): Promise<StageAnswer | null> {
+  const context = contextFor(trial, stage, other.experiment)
+  const done: { candidate: Sample[]; other: Sample[] } = { candidate: [], other: [] }
+  const values: PairOfValues[] = []
+  for (let pair = 0, spoilt = 0; ; pair++) {
+    const { comparison, differences, score } = comparePairs(context, values)
+    if (comparison !== null && score !== null) {
+      trial.evidence.differences[stage] = differences
+      trial.record.step(stepOf(stage), 'ended', comparison)
+      return { comparison, score, ...done }
+    }
+    const taken = await takePair(trial, stage, pair)
+    if (taken === null) return null
+    const problem = taken.other.fault ?? incomparableOther(trial, taken.other)
+    if (problem) {
+      // A pair counts only with both samples; the candidate's half of a broken one says nothing.
+      if (++spoilt > SPOILT) return fault(trial, problem, 'parent') || null
+      continue
+    }
+    if (taken.candidate.value === null || taken.other.value === null) return null
+    values.push({ candidate: taken.candidate.value, other: taken.other.value })
+    done.candidate.push(taken.candidate)
+    done.other.push(taken.other)
+    trial.evidence.others.push(taken.other)
+  }
+}
+
+/** As it was when the stage began, also for a process that takes the attempt up: the rule reads nothing from later. */
+function contextFor(trial: Trial, stage: PairedStageName, against: string): StageContext {
+  for (const detail of trial.record.details(stepOf(stage))) {
+    const found = detail as { stage?: string; context?: StageContext }
+    if (found.stage === stage && found.context?.against === against) return found.context
+  }
+  const context = stageContext(trial.run, stage, against)
+  trial.record.step(stepOf(stage), 'began', { stage, context })
+  return context
+}
+
+const stepOf = (stage: PairedStageName) => (stage === 'judge' ? 'comparison' : 'confirm')
+
+/** In the order of the coin: a fixed order keeps what is no better on machines whose second run is slower or faster. */
+async function takePair(
+  trial: Trial,
+  stage: PairedStageName | 'guard',
+  pair: number,
+): Promise<{ candidate: Sample; other: Sample } | null> {
+  const { run, node, seal } = trial
+  const coin = rngOf(run.started.seed, node.id, seal.attempt, stage, pair, 'order')()
+  const order: Side[] = coin < 0.5 ? ['candidate', 'parent'] : ['parent', 'candidate']
+  const taken: Partial<Record<Side, Sample>> = {}
+  for (const side of order) {
+    const sample = await sampleOnce(trial, stage, pair, side)
+    taken[side] = sample
+    if (sample.fault?.reason === 'aborted') return fault(trial, sample.fault, side) || null
+    if (side === 'candidate' && !(accept(trial, sample) && holdsSoFar(trial, sample))) {
+      if (sample.fault && taken.parent === undefined) await blame(trial, stage, pair)
+      return null
+    }
+  }
+  const { candidate, parent } = taken
+  return candidate && parent ? { candidate, other: parent } : null
+}
+
+/** A fault is the candidate's only if what it came from works here and now: else the machine is to blame. */
+async function blame(trial: Trial, stage: PairedStageName | 'guard', pair: number): Promise<void> {
+  const parents = await sampleOnce(trial, stage, pair, 'parent')
+  if (parents.fault) fault(trial, parents.fault, 'parent')
+}
+
+function incomparableOther(trial: Trial, sample: Sample): Sample['fault'] {
+  const difference = incomparable(baselineSample(trial.run), sample)
+  return difference === null ? null : { reason: 'metric_error', message: difference }
+}
+
+/** What no further sample can mend: a boolean that does not hold, a metric that is missing. */
+function holdsSoFar(trial: Trial, sample: Sample): boolean {
+  const { facts } = trial.evidence
+  const certain = checkConstraints(trial.run.spec.constraints, [sample]).filter(
+    ({ actual }) => typeof actual !== 'number',
+  )
+  facts.constraints.push(...certain)
+  return certain.length === 0
+}
+
+/** A fixed number of pairs, for protected metrics that vary when the primary one does not. null as in `runPairs`. */
+export async function guardPairs(
+  trial: Trial,
+  count: number,
+): Promise<{ candidate: Sample[]; other: Sample[] } | null> {
+  const pairs: { candidate: Sample[]; other: Sample[] } = { candidate: [], other: [] }
+  for (let pair = 0; pair < count; pair++) {
+    const taken = await takePair(trial, 'guard', pair)
+    if (taken === null) return null
+    if (taken.other.fault) return fault(trial, taken.other.fault, 'parent') || null
+    pairs.candidate.push(taken.candidate)
+    pairs.other.push(taken.other)
+    trial.evidence.others.push(taken.other)
+  }
+  return pairs
+}

@@ -1,0 +1,25 @@
+/** What the state keeps of the noise: how the run compares, and what was seen of the spread. Pure. */
+import type { Confirmed, Judged } from './events.ts'
+import { BASELINE, type Experiment, type State } from './state.ts'
+
+/** Each gives a residual at least, and no comparison reads more of them than that. */
+const STAGES = 200
+
+/**
+ * Takes in what a measurement shows. That a metric is free of noise is a hypothesis: one tree with two values ends it
+ * for good, and what was kept under it has to be confirmed in pairs.
+ */
+export function learnNoise(state: State, node: Experiment, event: Judged | Confirmed): void {
+  const { noise } = state
+  if (event.type === 'judged' && event.calibration && event.status === 'kept')
+    state.noise = { ...event.calibration, stages: [] }
+  if (event.varied !== undefined && noise.mode === 'deterministic') {
+    noise.mode = 'paired'
+    for (const other of state.experiments.values()) {
+      if (other.id === BASELINE || other.id === node.id || other.status !== 'kept') continue
+      if (other.epoch === state.epoch) other.flagged ??= `it was kept before this was seen: ${event.varied}`
+    }
+  }
+  for (const stage of Object.values(event.differences ?? {})) if (stage.length >= 2) noise.stages.push(stage)
+  noise.stages.splice(0, noise.stages.length - STAGES)
+}
