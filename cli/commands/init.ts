@@ -44,6 +44,7 @@ async function begin(context: Context, args: Parsed): Promise<Result<Answer>> {
     spec: args.positionals[0] ?? null,
     includeDirty: args.on('include-dirty'),
     prepare,
+    holdout: args.text('holdout'),
   })
   if (!ground.ok) return ground
   const how = { prepare, fresh: args.on('new'), skipCanary: args.on('no-canary'), key: args.key }
@@ -120,18 +121,19 @@ function sameRun(
   for (const name of runs) {
     const opened = open(context, ground.site, name)
     if (!opened.ok) return opened
-    const { frozen_hash, base, data, prefix } = opened.value.started
+    const { frozen_hash, base, data, prefix, holdout } = opened.value.started
     if (key !== null && opened.value.started.key === key) return ok(opened.value)
     if (fresh) continue
     const same = ground.data.length === 0 ? !data : data?.sha256 === digestOf(ground.data)
+    const heldOut = holdout?.sha256 === ground.holdout?.sha256
     const place = base.commit === ground.base.commit && prefix === ground.prefix
-    if (frozen_hash === wanted && place && same) return ok(opened.value)
+    if (frozen_hash === wanted && place && same && heldOut) return ok(opened.value)
   }
   if (fresh || runs.length === 0) return ok(null)
   return fail({
     kind: 'refused',
     code: 'run_exists',
-    message: `${runs.join(', ')} ${runs.length === 1 ? 'is' : 'are'} here, of another spec, folder, base commit or data`,
+    message: `${runs.join(', ')} ${runs.length === 1 ? 'is' : 'are'} here, of another spec, folder, base commit, data or held-out file`,
     hint: 'start one more beside it: assay init --new',
     at: ground.site.root,
     data: { runs },
@@ -156,6 +158,12 @@ async function answerOf(
   }
 }
 
+function describeNoise({ noise, samples, spread }: BaselineAnswer): string {
+  if (noise === 'deterministic') return `${samples} equal samples: one sample says no, two say yes`
+  const range = spread === null ? '' : `, which lie up to ${figure(spread * 100)} % apart`
+  return `the median of ${samples} samples${range}: compared in pairs`
+}
+
 function describe(answer: InitAnswer, ground: Ground): string[] {
   const { spec, base } = ground
   const { baseline } = answer
@@ -168,7 +176,7 @@ function describe(answer: InitAnswer, ground: Ground): string[] {
     )
   } else {
     lines.push(
-      `Baseline: ${spec.metric.name} = ${figure(baseline.value)} (${baseline.samples} equal samples, ${spec.metric.direction})`,
+      `Baseline: ${spec.metric.name} = ${figure(baseline.value)} (${spec.metric.direction}; ${describeNoise(baseline)})`,
     )
   }
   lines.push(...describeFacts(answer.facts, ground))

@@ -1,4 +1,5 @@
 /** The baseline's verdict, as what `init` tells of it. */
+import { median } from '../evaluate/stats.ts'
 import type { NoiseMode } from '../ledger/events.ts'
 import { BASELINE, lastJudged } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
@@ -11,6 +12,8 @@ export interface BaselineAnswer {
   value: number | null
   samples: number
   noise: NoiseMode
+  /** How far apart its samples lie, as a fraction of their middle; null when the middle is 0. */
+  spread: number | null
 }
 
 /** Judges exp_0000. A baseline that does not hold is a problem of the spec or the benchmark, shown with its output. */
@@ -24,10 +27,18 @@ export async function judgeBaseline(run: OpenRun): Promise<Result<BaselineAnswer
 export function describeBaseline(run: OpenRun): BaselineAnswer {
   const node = run.ledger.state.experiments.get(BASELINE)
   const judged = node ? lastJudged(node) : null
+  const { noise } = run.ledger.state
   return {
     experiment: BASELINE,
     value: judged?.value ?? null,
     samples: judged?.samples ?? 0,
-    noise: run.ledger.state.noise.mode,
+    noise: noise.mode,
+    spread: spreadOf(noise.values),
   }
+}
+
+function spreadOf(values: readonly number[]): number | null {
+  if (values.length === 0) return null
+  const middle = median(values)
+  return middle === 0 ? null : (Math.max(...values) - Math.min(...values)) / Math.abs(middle)
 }

@@ -135,7 +135,9 @@ async function emptyMutable(run: OpenRun, top: string, tree: string): Promise<Re
 function baselineSamples(run: OpenRun): Sample[] {
   const node = run.ledger.state.experiments.get(BASELINE)
   const attempt = node && lastAttempt(node)
-  return attempt ? recordedSamples(run, BASELINE, attempt.attempt).filter(({ fault }) => !fault) : []
+  if (!attempt) return []
+  const samples = recordedSamples(run, BASELINE, attempt.attempt)
+  return samples.filter(({ fault, stage }) => !fault && stage === 'calibrate')
 }
 
 const LEAST_LIMIT_MS = 5000

@@ -10,7 +10,7 @@ export interface Cost {
   sample_ms: number
   build_ms: number
   gates_ms: number
-  /** Samples of one candidate: one says no, a keep is confirmed. */
+  /** Samples of one candidate: the fewest that say no, and what a keep takes. */
   samples: [number, number]
   /** Rejected at its first sample; kept. Without the time of the agent. */
   best_ms: number
@@ -25,7 +25,7 @@ export function costOf(run: OpenRun): Cost | null {
   const judged = node && lastJudged(node)
   if (!judged) return null
   const steps = readSteps(stepsFile(attemptFolder(run.paths, BASELINE, judged.attempt)))
-  const samples = samplesOf(steps)
+  const samples = samplesOf(steps).filter(({ stage }) => stage === 'calibrate')
   if (samples.length === 0) return null
   const sum = (values: number[]) => values.reduce((total, value) => total + value, 0)
   const sample = sum(samples.map(spent)) / samples.length
@@ -33,7 +33,8 @@ export function costOf(run: OpenRun): Cost | null {
   const before = sum(gates.filter(({ phase }) => phase === 'before').map(({ wall_ms }) => wall_ms))
   const after = sum(gates.map(({ wall_ms }) => wall_ms)) - before
   const build = run.spec.worktree.build ? buildMs(steps) : 0
-  const [least, most] = [1, 2]
+  const { mode } = run.ledger.state.noise
+  const [least, most] = mode === 'paired' ? pairedSamples(run) : [1, 2]
   const worst = build + before + after + most * sample
   return {
     sample_ms: Math.round(sample),
@@ -44,6 +45,15 @@ export function costOf(run: OpenRun): Cost | null {
     worst_ms: Math.round(worst),
     buys: buys(run, worst),
   }
+}
+
+/** A clear keep is judged and confirmed in about so many pairs; an unclear one may take `noise.pairs.max` for each. */
+const KEEP_PAIRS = 14
+
+/** Both sides of each pair. */
+function pairedSamples(run: OpenRun): [number, number] {
+  const { min, max } = run.spec.noise.pairs
+  return [2 * min, 2 * Math.min(KEEP_PAIRS, 2 * max)]
 }
 
 const spent = ({ started, ended, wall_ms }: { started: string; ended: string; wall_ms: number }): number =>

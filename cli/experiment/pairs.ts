@@ -4,7 +4,7 @@ import { incomparable } from '../evaluate/comparable.ts'
 import { comparePairs, type PairOfValues, type StageContext } from '../evaluate/compare-pairs.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
 import { calibrationResiduals, POOL, stageResiduals } from '../evaluate/paired/rule.ts'
-import type { Comparison, Sample, Side } from '../ledger/events.ts'
+import type { Comparison, Sample, SampleFault, Side } from '../ledger/events.ts'
 import { nodeValue, type State } from '../ledger/state.ts'
 import type { OpenRun } from '../run/open.ts'
 import { rngOf } from '../search/random.ts'
@@ -16,12 +16,46 @@ export type PairedStageName = 'judge' | 'confirm' | 'best'
 /** Pairs of a stage that the other side may spoil by failing, before the machine is held to be broken. */
 const SPOILT = 2
 
+/** Both samples of a pair; null when something ended the stage. */
+export type TakePair = (pair: number) => Promise<{ candidate: Sample; other: Sample } | null>
+
 export interface StageAnswer {
   comparison: Comparison
   /** The candidate's. */
   score: number
+  differences: number[]
   candidate: Sample[]
   other: Sample[]
+}
+
+/**
+ * Takes pairs until the evidence is clear. A pair whose other side fails is left out, the candidate's half with it; after
+ * `SPOILT` of them the fault is the answer. null when `take` ended it.
+ */
+export async function untilClear(
+  context: StageContext,
+  take: TakePair,
+  faultOfOther: (sample: Sample) => SampleFault | null,
+): Promise<StageAnswer | { broken: SampleFault } | null> {
+  const done: { candidate: Sample[]; other: Sample[] } = { candidate: [], other: [] }
+  const values: PairOfValues[] = []
+  for (let pair = 0, spoilt = 0; ; pair++) {
+    const { comparison, differences, score } = comparePairs(context, values)
+    if (comparison !== null && score !== null) return { comparison, score, differences, ...done }
+    const taken = await take(pair)
+    if (taken === null) return null
+    const broken = faultOfOther(taken.other)
+    if (broken && ++spoilt > SPOILT) return { broken }
+    if (broken || taken.candidate.value === null || taken.other.value === null) continue
+    values.push({ candidate: taken.candidate.value, other: taken.other.value })
+    done.candidate.push(taken.candidate)
+    done.other.push(taken.other)
+  }
+}
+
+/** In the order of the coin: a fixed one keeps what is no better on machines whose second run is slower, or faster. */
+export function orderOf(run: OpenRun, ...pair: (string | number)[]): Side[] {
+  return rngOf(run.started.seed, 'order', ...pair)() < 0.5 ? ['candidate', 'parent'] : ['parent', 'candidate']
 }
 
 /** Residuals of this epoch, newest last: what the scale of the noise is learnt from. */
@@ -60,29 +94,24 @@ export async function runPairs(
   other: Other,
 ): Promise<StageAnswer | null> {
   const context = contextFor(trial, stage, other.experiment)
-  const done: { candidate: Sample[]; other: Sample[] } = { candidate: [], other: [] }
-  const values: PairOfValues[] = []
-  for (let pair = 0, spoilt = 0; ; pair++) {
-    const { comparison, differences, score } = comparePairs(context, values)
-    if (comparison !== null && score !== null) {
-      trial.evidence.differences[stage] = differences
-      trial.record.step(stepOf(stage), 'ended', comparison)
-      return { comparison, score, ...done }
-    }
-    const taken = await takePair(trial, stage, pair)
-    if (taken === null) return null
-    const problem = taken.other.fault ?? incomparableOther(trial, taken.other)
-    if (problem) {
-      // A pair counts only with both samples; the candidate's half of a broken one says nothing.
-      if (++spoilt > SPOILT) return fault(trial, problem, 'parent') || null
-      continue
-    }
-    if (taken.candidate.value === null || taken.other.value === null) return null
-    values.push({ candidate: taken.candidate.value, other: taken.other.value })
-    done.candidate.push(taken.candidate)
-    done.other.push(taken.other)
-    trial.evidence.others.push(taken.other)
-  }
+  const answer = await untilClear(
+    context,
+    (pair) => takePair(trial, stage, pair),
+    (sample) => faultOfOther(trial.run, sample),
+  )
+  if (answer === null) return null
+  if ('broken' in answer) return fault(trial, answer.broken, 'parent') || null
+  trial.evidence.differences[stage] = answer.differences
+  trial.evidence.others.push(...answer.other)
+  trial.record.step(stepOf(stage), 'ended', answer.comparison)
+  return answer
+}
+
+/** Why a sample of what a candidate is compared with is of no use; null when it is. */
+export function faultOfOther(run: OpenRun, sample: Sample): SampleFault | null {
+  if (sample.fault) return sample.fault
+  const difference = incomparable(baselineSample(run), sample)
+  return difference === null ? null : { reason: 'metric_error', message: difference }
 }
 
 /** As it was when the stage began, also for a process that takes the attempt up: the rule reads nothing from later. */
@@ -98,17 +127,14 @@ function contextFor(trial: Trial, stage: PairedStageName, against: string): Stag
 
 const stepOf = (stage: PairedStageName) => (stage === 'judge' ? 'comparison' : 'confirm')
 
-/** In the order of the coin: a fixed order keeps what is no better on machines whose second run is slower or faster. */
 async function takePair(
   trial: Trial,
   stage: PairedStageName | 'guard',
   pair: number,
 ): Promise<{ candidate: Sample; other: Sample } | null> {
   const { run, node, seal } = trial
-  const coin = rngOf(run.started.seed, node.id, seal.attempt, stage, pair, 'order')()
-  const order: Side[] = coin < 0.5 ? ['candidate', 'parent'] : ['parent', 'candidate']
   const taken: Partial<Record<Side, Sample>> = {}
-  for (const side of order) {
+  for (const side of orderOf(run, node.id, seal.attempt, stage, pair)) {
     const sample = await sampleOnce(trial, stage, pair, side)
     taken[side] = sample
     if (sample.fault?.reason === 'aborted') return fault(trial, sample.fault, side) || null
@@ -125,11 +151,6 @@ async function takePair(
 async function blame(trial: Trial, stage: PairedStageName | 'guard', pair: number): Promise<void> {
   const parents = await sampleOnce(trial, stage, pair, 'parent')
   if (parents.fault) fault(trial, parents.fault, 'parent')
-}
-
-function incomparableOther(trial: Trial, sample: Sample): Sample['fault'] {
-  const difference = incomparable(baselineSample(trial.run), sample)
-  return difference === null ? null : { reason: 'metric_error', message: difference }
 }
 
 /** What no further sample can mend: a boolean that does not hold, a metric that is missing. */

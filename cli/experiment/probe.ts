@@ -10,6 +10,7 @@ import { checkRef } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { rngOf } from '../search/random.ts'
+import { type ArtifactPlaces, artifactPlaces } from './artifacts.ts'
 import { type Bench, openBench, type Place, placeCandidate } from './bench.ts'
 import { knownMetrics } from './known.ts'
 import { snapshot } from './seal.ts'
@@ -74,7 +75,8 @@ export interface Probe {
   unprepared: { step: 'setup' | 'build'; fault: SampleFault } | null
   /** Runs gates in order, all of them, and answers how each ended. */
   gates(rules: readonly GateRule[]): Promise<(GateResult & { fault: SampleFault | null })[]>
-  sample(at: { stage: Stage; side: Side; pair: number }): Promise<Sample>
+  /** `subject`: whom the look is about; both sides of a pair share its seeds. */
+  sample(at: { stage: Stage; side: Side; pair: number; subject?: string }): Promise<Sample>
 }
 
 /** Waits for a slot, brings `candidate` there, lets `look` ask, and gives the slot back. */
@@ -111,7 +113,8 @@ async function probeOf(
 ): Promise<Result<Probe>> {
   const known = await knownMetrics(run, candidate.tree)
   if (!known.ok) return known
-  const placed = await placeCandidate(run, bench, place, candidate, { outputs: folder })
+  const artifacts = artifactsOf(run, experiment, join(folder, `${place}-artifacts`))
+  const placed = await placeCandidate(run, bench, place, candidate, { outputs: folder, artifacts })
   if (!placed.ok) return placed
   const { setup, build } = placed.value
   return ok({
@@ -126,7 +129,7 @@ async function probeOf(
       }
       return done
     },
-    sample: ({ stage, side, pair }) =>
+    sample: ({ stage, side, pair, subject = experiment }) =>
       takeSample({
         config: run.spec.measure,
         metric: run.spec.metric,
@@ -136,14 +139,29 @@ async function probeOf(
         stage,
         side,
         pair,
-        seed: Math.floor(rngOf(run.started.seed, experiment, number, stage, pair)() * 2 ** 31),
+        // Equal within a pair.
+        seed: Math.floor(rngOf(run.started.seed, subject, number, stage, pair)() * 2 ** 31),
         slot: bench.slot,
         experiment,
-        environment: bench.environment,
+        environment: { ...bench.environment, ...artifacts.environment },
+        artifacts: artifacts.own,
         known: known.value,
         signal: run.signal,
       }),
   })
+}
+
+/** What a build makes for a look must not touch what the experiment has. */
+function artifactsOf(
+  run: OpenRun,
+  experiment: string,
+  made: string,
+): Pick<ArtifactPlaces, 'own' | 'environment'> {
+  const node = run.ledger.state.experiments.get(experiment)
+  const places = node && artifactPlaces(run, node)
+  if (!places) return { own: made, environment: {} }
+  const own = run.spec.worktree.build === null ? places.own : made
+  return { own, environment: { ...places.environment, ASSAY_ARTIFACTS: own } }
 }
 
 const interrupted: Problem = {

@@ -112,6 +112,8 @@ export interface Confirmed extends Envelope {
   epoch?: number
   /** One sentence with the numbers, or what spoke against it. */
   message?: string
+  /** Taken for it, of both sides. */
+  samples?: number
   /** As in `judged`. */
   differences?: Differences
   varied?: string

@@ -6,6 +6,7 @@ import { addExclude, removeExclude } from '../git/exclude.ts'
 import { listTree } from '../git/files.ts'
 import { snapshotWorkingTree } from '../git/snapshot.ts'
 import { createStore, importCommit } from '../git/store.ts'
+import type { HeldOutFile } from '../ledger/events.ts'
 import { rootForInit, type Site, SPEC_FILE, siteAt } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { checkGlobs, type GlobReport } from '../spec/globs.ts'
@@ -14,6 +15,7 @@ import { type GlobMatch, matchGlobs, scopeOf } from '../spec/rules.ts'
 import type { Spec } from '../spec/spec.ts'
 import { warningsOf } from '../spec/warnings.ts'
 import { collectData, type DataFile } from './data.ts'
+import { findHoldout } from './holdout.ts'
 import type { Surroundings } from './open.ts'
 import { removeState } from './start.ts'
 
@@ -32,6 +34,7 @@ export interface Ground {
   /** What `worktree.data` matched, hashed. */
   data: DataFile[]
   dataGlobs: GlobMatch[]
+  holdout: HeldOutFile | null
   /** Takes back what this call made, when no run came of it. */
   undo: () => Promise<void>
 }
@@ -41,6 +44,8 @@ export interface GroundRequest {
   includeDirty: boolean
   /** The benchmark is still to be built, so uncommitted work in scope is no contradiction. */
   prepare: boolean
+  /** As given to `--holdout`. */
+  holdout: string | null
 }
 
 export async function prepareGround(world: Surroundings, request: GroundRequest): Promise<Result<Ground>> {
@@ -55,11 +60,17 @@ export async function prepareGround(world: Surroundings, request: GroundRequest)
   const prefix = prefixOf(checkout.top, specFile)
   const dirty = request.includeDirty || request.prepare ? null : dirtyInScope(checkout, spec, prefix)
   if (dirty) return fail(dirty)
+  const holdout =
+    request.holdout === null ? ok(null) : await findHoldout(request.holdout, world.cwd, checkout.top)
+  if (!holdout.ok) return holdout
   const site = siteAt(rootForInit(checkout, checkout.bare))
   const undo = await makeState(site, checkout)
   if (!undo.ok) return undo
   const found = await lookAround(world, request, { site, checkout, spec, text, prefix, specFile })
-  if (found.ok) return ok({ site, checkout, spec, specFile, prefix, ...found.value, undo: undo.value })
+  if (found.ok) {
+    const place = { site, checkout, spec, specFile, prefix, holdout: holdout.value }
+    return ok({ ...place, ...found.value, undo: undo.value })
+  }
   await undo.value()
   return found
 }

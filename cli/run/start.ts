@@ -2,7 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { pinRef } from '../git/pin.ts'
-import type { RunStarted } from '../ledger/events.ts'
+import type { HeldOutFile, RunStarted } from '../ledger/events.ts'
 import { Ledger } from '../ledger/ledger.ts'
 import { BASELINE } from '../ledger/state.ts'
 import {
@@ -33,6 +33,7 @@ export interface StartRequest {
   warnings: string[]
   /** `worktree.data`, hashed. */
   data: DataFile[]
+  holdout: HeldOutFile | null
   /** The baseline is still to be built in its worktree, so nothing is sealed yet. */
   prepare: boolean
   /** Idempotency key of the `init`. */
@@ -105,7 +106,7 @@ function claimRun(site: Site): RunPaths {
 }
 
 function firstEvents(run: string, request: StartRequest) {
-  const { spec, specFile, base, checkout, prefix, warnings, data } = request
+  const { spec, specFile, base, checkout, prefix, warnings, data, holdout } = request
   const bytes = data.reduce((sum, file) => sum + file.bytes, 0)
   const started: Omit<RunStarted, 'v' | 'id' | 'at'> = {
     type: 'run_started',
@@ -122,6 +123,7 @@ function firstEvents(run: string, request: StartRequest) {
     seed: spec.search.seed,
     knobs: knobsOf(spec),
     warnings,
+    ...(holdout && { holdout }),
     ...(data.length > 0 && { data: { files: data.length, bytes, sha256: digestOf(data) } }),
   }
   const created = {

@@ -15,6 +15,11 @@ export const START: readonly Verb[] = [
         type: 'boolean',
         summary: 'do not look whether the benchmark reads the mutable files',
       },
+      holdout: {
+        type: 'string',
+        value: 'FILE',
+        summary: 'held-out data from outside of the repository, for new bests only ($ASSAY_HOLDOUT)',
+      },
       new: { type: 'boolean', summary: 'a new run although another one is here' },
     },
     example: 'assay init assay.yaml',

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Files } from '../rig/repo.ts'
+import { makeProject, type Project, type SpecParts, writeFiles } from './project.ts'
+
+/**
+ * Prints `size` of the candidate with 2 % noise of a fixed sequence: the n-th sample of a project always draws the same.
+ * `noise` of the candidate sets another spread, in percent.
+ */
+const NOISY = `
+const { readFileSync, existsSync, appendFileSync } = require('node:fs')
+const log = process.argv[2]
+appendFileSync(log, '.')
+let x = readFileSync(log).length * 2654435761 % 4294967296
+const next = () => { x ^= x << 13; x >>>= 0; x ^= x >>> 17; x ^= x << 5; x >>>= 0; return (x + 0.5) / 4294967296 }
+for (let i = 0; i < 8; i++) next()
+const normal = Math.sqrt(-2 * Math.log(next())) * Math.cos(2 * Math.PI * next())
+const spread = existsSync('src/noise') ? Number(readFileSync('src/noise', 'utf8')) : 2
+const size = Number(readFileSync('src/size', 'utf8'))
+console.log('METRIC cost=' + size * Math.exp(spread / 100 * normal))
+console.log('METRIC bytes=' + (existsSync('src/bytes') ? readFileSync('src/bytes', 'utf8').trim() : 7))
+`
+
+export const size = (value: number, more: Files = {}): Files => ({ 'src/size': `${value}\n`, ...more })
+
+function noisyProject(spec: SpecParts = {}, files: Files = {}): Project {
+  const project = makeProject({ files: { 'bench/noisy.cjs': NOISY, ...size(100), ...files } })
+  const command = `node bench/noisy.cjs '${join(project.control, 'draws')}'`
+  project.repo.commit('noisy', {
+    'assay.yaml': JSON.stringify({
+      version: 1,
+      name: 'noisy',
+      goal: 'Make it small.',
+      scope: { mutable: ['src/**'], immutable: ['bench/**'] },
+      measure: { command, timeout: '30s' },
+      metric: { name: 'cost', direction: 'minimize' },
+      ...spec,
+    }),
+  })
+  return project
+}
+
+const ledgerOf = (project: Project) =>
+  readFileSync(project.repo.path('.assay', 'runs', 'run_0001', 'ledger.jsonl'), 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+
+test('noise is taken for a gain, a gain for noise, or an old timing is compared with a new one', async () => {
+  const project = noisyProject()
+  expect(await project.data('init')).toMatchObject({ baseline: { noise: 'paired', samples: 5 } })
+  const noop = await project.attempt(size(100, { 'src/comment': 'nothing' }))
+  expect(noop).toMatchObject({ status: 'rejected', reason: 'not_better' })
+  const gain = await project.attempt(size(90))
+  expect(gain).toMatchObject({ status: 'kept', reason: 'improved', against: 'exp_0000', best: true })
+  expect(Math.abs((gain.improvement ?? 0) - 0.1)).toBeLessThan(0.04)
+  expect(gain.interval?.[0]).toBeGreaterThan(0)
+  const better = await project.attempt(size(80), gain.experiment)
+  expect(better).toMatchObject({ status: 'kept', parent_value: gain.value, best: true })
+  // The score is the baseline times the confirmed ratios of its path.
+  const ratio = 1 - (better.improvement ?? 0)
+  expect(better.value).toBeCloseTo((gain.value ?? 0) * ratio, 6)
+})
