@@ -1,7 +1,11 @@
 import { type Undeclared, undeclaredFiles } from '../experiment/artifacts.ts'
+import { recompute } from '../experiment/recompute.ts'
 import { nodeFor } from '../experiment/seal.ts'
+import { type Experiment, lastJudged } from '../ledger/state.ts'
+import { explain } from '../report/explain.ts'
 import { plain } from '../report/text.ts'
 import { ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
 import type { Answer, Context, Parsed } from './command.ts'
 import { showData } from './standing.ts'
 import { idOf, theRun } from './verb.ts'
@@ -12,13 +16,38 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   if (!opened.ok) return opened
   const node = nodeFor(opened.value, idOf(args))
   if (!node.ok) return node
+  if (args.on('recompute')) return recomputed(opened.value, node.value)
   const undeclared = await undeclaredFiles(opened.value, node.value)
   const data = { ...showData(opened.value, node.value), undeclared }
-  return ok({ data, text: () => describe(data, { now: opened.value.ledger.state.epoch }) })
+  const judged = lastJudged(node.value)
+  const { spec, ledger } = opened.value
+  const explained = judged ? explain(judged, data.comparisons, spec.metric, spec.noise.pairs.max) : []
+  const shown = { ...data, explained }
+  return ok({ data: shown, text: () => describe(shown, { now: ledger.state.epoch }) })
+}
+
+/** Exit 4 when the ledger's verdict does not follow from the record. */
+async function recomputed(run: OpenRun, node: Experiment): Promise<Result<Answer>> {
+  const found = await recompute(run, node)
+  if (!found.ok) return found
+  const { same, attempt, record, differences } = found.value
+  const lines = same
+    ? [
+        `${node.id}, attempt ${attempt}: the same verdict comes out of the record: ${plain(found.value.message, 500)}`,
+      ]
+    : [
+        `${node.id}, attempt ${attempt}: the record does not give the verdict of the ledger`,
+        ...(record === 'changed' ? ['  the record is not the one that the verdict was bound to'] : []),
+        ...differences.map(
+          ({ field, recorded, recomputed }) =>
+            `  ${field}: ${plain(JSON.stringify(recorded), 200)} in the ledger, ${plain(JSON.stringify(recomputed), 200)} from the record`,
+        ),
+      ]
+  return ok({ data: { experiment: node.id, ...found.value }, text: () => lines, exit: same ? 0 : 4 })
 }
 
 function describe(
-  data: ReturnType<typeof showData> & { undeclared: Undeclared },
+  data: ReturnType<typeof showData> & { undeclared: Undeclared; explained: string[] },
   epochs: { now: number },
 ): string[] {
   const lines = [
@@ -34,6 +63,7 @@ function describe(
     lines.push(`  value ${figure(data.value)}${against}`)
   }
   if (data.message) lines.push(`  ${plain(data.message, 500)}`)
+  for (const said of data.explained) lines.push(`  ${plain(said, 600)}`)
   if (data.doubt) lines.push(`  in doubt: ${plain(data.doubt, 500)}`)
   if (data.why) lines.push(`  why: ${plain(data.why, 500)}`)
   if (data.fix) lines.push(`  fix: ${plain(data.fix, 500)}`)
@@ -60,7 +90,8 @@ function describe(
     for (const sample of attempt.measurements) {
       const what =
         sample.value === null ? `no value: ${plain(sample.fault?.message ?? '', 200)}` : figure(sample.value)
-      lines.push(`    ${sample.stage} ${sample.pair}: ${what}, ${Math.round(sample.wall_ms)} ms`)
+      const who = sample.side === 'parent' ? ' (parent)' : ''
+      lines.push(`    ${sample.stage} ${sample.pair}${who}: ${what}, ${Math.round(sample.wall_ms)} ms`)
     }
   }
   const { from_artifact: from } = data

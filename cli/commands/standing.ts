@@ -2,7 +2,7 @@
 
 import { declaredArtifacts } from '../experiment/artifacts.ts'
 import { gatesWithOrigin } from '../experiment/gates.ts'
-import { recordedSamples } from '../experiment/samples.ts'
+import { recordedComparisons, recordedSamples } from '../experiment/samples.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { Reason, Sample, Status, StopReason } from '../ledger/events.ts'
 import { BASELINE, type Experiment, lastJudged, nodeValue, type State } from '../ledger/state.ts'
@@ -146,6 +146,7 @@ export function showData(run: OpenRun, node: Experiment) {
           ref: candidateRef(run.run, node.id, last.attempt),
         }
       : null,
+    comparisons: judged ? recordedComparisons(run, node.id, judged.attempt) : [],
     attempts: node.attempts.map((attempt) => ({
       attempt: attempt.attempt,
       status: attempt.judged?.status ?? null,

@@ -9,7 +9,7 @@ export async function calibration(trial: Trial): Promise<boolean> {
   const { run, evidence, record } = trial
   const { facts, samples } = evidence
   for (let pair = 0; pair < run.spec.noise.calibrate; pair++) {
-    if (!accept(trial, await sampleOnce(trial, 'calibrate', pair, 'candidate'))) return false
+    if (!accept(trial, await sampleOnce(trial, { stage: 'calibrate', pair, side: 'candidate' }))) return false
   }
   const found = calibrate(run.spec.noise.mode, run.spec.metric.name, samples)
   facts.value = median(found.values)

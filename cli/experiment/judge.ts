@@ -1,20 +1,19 @@
 /** Everything between the claim and the verdict: what is asked of a candidate in the slot, in which order. */
 
-import { runGate } from '../evaluate/gates.ts'
 import type { VerdictFacts } from '../evaluate/verdict.ts'
-import type { GatePhase } from '../ledger/events.ts'
+import type { GatePhase, SampleFault } from '../ledger/events.ts'
 import { BASELINE, type Experiment, nodeValue } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { artifactPlaces, changedSince, guardArtifacts, seedFault } from './artifacts.ts'
+import { artifactPlaces, guardArtifacts, seedFault } from './artifacts.ts'
 import { type Bench, openBench, placeCandidate } from './bench.ts'
 import { calibration } from './calibration.ts'
 import { gatesOn } from './gates.ts'
 import { heldOut } from './holdout.ts'
 import { knownMetrics } from './known.ts'
 import type { Seal } from './seal.ts'
+import { type InSlot, SlotSource } from './slot-source.ts'
 import type { Recorder } from './steps.ts'
-import { tamperedFiles } from './tamper.ts'
 import { type Evidence, fault, must, type Trial } from './trial.ts'
 import { weigh } from './weigh.ts'
 import { keptCommit } from './worktree.ts'
@@ -76,85 +75,70 @@ export async function collectEvidence(
   try {
     record.step('build', 'began')
     const places = artifactPlaces(run, node)
-    const placed = await placeCandidate(run, bench.value, 'b', seal, {
-      outputs: record.folder,
-      artifacts: places,
-    })
+    const { folder } = record
+    const placed = await placeCandidate(run, bench.value, 'b', seal, { outputs: folder, artifacts: places })
     if (!placed.ok) return placed
-    const trial: Trial = {
+    const guard = await guardArtifacts(places)
+    const slot = {
       run,
       node,
       seal,
-      record,
       bench: bench.value,
       placed: placed.value,
       known: known.value,
-      guard: await guardArtifacts(places),
-      evidence,
-      other: null,
+      guard,
+      folder,
     }
-    const prepared = await preparation(trial)
-    if (!prepared.ok) return prepared
-    if (prepared.value) await inOrder(trial)
-    evidence.tampered = await tampered(trial)
+    const preparation = await prepared(slot)
+    record.step('build', 'ended', preparation)
+    const source = new SlotSource(slot)
+    await collect({ run, node, seal, record, source, evidence }, preparation)
+    evidence.tampered = await source.tampered()
+    record.step('measure', 'ended', { tampered: evidence.tampered })
     return ok(evidence)
   } finally {
     bench.value.release()
   }
 }
 
-/** The list of DESIGN §6 after the build; what comes back false ends the trial. */
-async function inOrder(trial: Trial): Promise<boolean> {
-  if (!(await gates(trial, 'before'))) return false
+/** What setup and build came to. */
+export interface Preparation extends Pick<VerdictFacts, 'setup' | 'build'> {
+  /** Why nothing can be measured although both worked. */
+  seed: SampleFault | null
+}
+
+async function prepared({ run, node, bench, placed, guard, folder }: InSlot): Promise<Preparation> {
+  const { setup, build } = placed
+  if (setup || !build) return { setup, build: null, seed: seedFault(guard) }
+  const parent = node.parent ? keptCommit(run, node.parent) : null
+  if (!parent || build.reason === 'aborted')
+    return { setup, build: { fault: build, parentToo: false }, seed: null }
+  const unchanged = must(await placeCandidate(run, bench, 'a', parent, { outputs: folder, anew: true }))
+  return { setup, build: { fault: build, parentToo: unchanged.build !== null }, seed: null }
+}
+
+/** The list of DESIGN §6 from the build on; the first thing that speaks against the candidate ends it. */
+export async function collect(trial: Trial, { setup, build, seed }: Preparation): Promise<void> {
+  Object.assign(trial.evidence.facts, { setup, build })
+  if (setup || build) return
+  if (seed) {
+    fault(trial, seed)
+    return
+  }
+  if (!(await gates(trial, 'before'))) return
   trial.record.step('measure', 'began')
   const after = () => gates(trial, 'after')
-  if (!trial.evidence.facts.baseline) return weigh(trial, after)
-  return (await calibration(trial)) && (await after()) && (await heldOut(trial))
+  if (!trial.evidence.facts.baseline) await weigh(trial, after)
+  else if ((await calibration(trial)) && (await after())) await heldOut(trial)
 }
 
-/** By the candidate's run, which knows where both checkouts of its slot are. */
-async function tampered({ run, node, seal, bench, placed, guard, other }: Trial): Promise<string[]> {
-  const common = { run, bench, experiment: node.id }
-  const own = must(await tamperedFiles({ ...common, place: 'b', tree: seal.tree, placed }))
-  const others = other
-    ? must(await tamperedFiles({ ...common, place: 'a', ...other, experiment: node.id }))
-    : []
-  const named = others.map((path) => `${path} in the checkout of its parent`)
-  return [...own, ...named, ...(await changedSince(guard))]
-}
-
-async function preparation(trial: Trial): Promise<Result<boolean>> {
-  const { run, node, record, bench, placed, evidence } = trial
-  evidence.facts.setup = placed.setup
-  record.step('build', 'ended', { setup: placed.setup, build: placed.build })
-  if (placed.setup) return ok(false)
-  const seed = seedFault(trial.guard)
-  if (!placed.build) return ok(seed === null || fault(trial, seed))
-  evidence.facts.build = { fault: placed.build, parentToo: false }
-  const parent = node.parent ? keptCommit(run, node.parent) : null
-  if (!parent || placed.build.reason === 'aborted') return ok(false)
-  const unchanged = await placeCandidate(run, bench, 'a', parent, { outputs: record.folder, anew: true })
-  if (!unchanged.ok) return unchanged
-  evidence.facts.build.parentToo = unchanged.value.build !== null
-  return ok(false)
-}
-
-async function gates(trial: Trial, phase: GatePhase): Promise<boolean> {
-  const { run, node, record, bench, placed, evidence } = trial
+async function gates({ run, node, record, source, evidence }: Trial, phase: GatePhase): Promise<boolean> {
   const due = gatesOn(run, node.id).filter((gate) => gate.phase === phase)
   if (due.length === 0) return true
   record.step(phase === 'before' ? 'gates_before' : 'gates_after', 'began')
   for (const gate of due) {
     const paid = record.paidGate(gate.name, phase)
-    const done =
-      paid ??
-      (await runGate({
-        gate,
-        checkout: placed.folder,
-        environment: bench.environment,
-        folder: record.folder,
-        signal: run.signal,
-      }))
+    const done = paid ?? (await source.gate(gate))
     if (!paid) record.gate({ ...done, output: done.output.slice(-2000) })
     evidence.facts.gates.push(done)
     if (!done.passed) return false

@@ -12,7 +12,7 @@ export async function weighOnce(
   gatesAfter: () => Promise<boolean>,
 ): Promise<boolean | 'varied'> {
   const { facts } = trial.evidence
-  const sample = await sampleOnce(trial, 'judge', 0, 'candidate')
+  const sample = await sampleOnce(trial, { stage: 'judge', pair: 0, side: 'candidate' })
   if (!accept(trial, sample)) return blame(trial, sample)
   facts.value = sample.value
   if (!constraintsHold(trial) || !comparison(trial) || !(await gatesAfter())) return false
@@ -23,13 +23,13 @@ export async function weighOnce(
 async function blame(trial: Trial, { fault: found }: Sample): Promise<false> {
   const { run, node, evidence } = trial
   if (!found || found.reason === 'aborted' || found.reason === 'environment') return false
-  const parent = await placeOther(trial, node.parent ?? '')
-  if (!parent) return false
-  const sample = await sampleOnce(trial, 'judge', 0, 'parent')
+  const parent = node.parent ?? ''
+  if (!(await placeOther(trial, parent))) return false
+  const sample = await sampleOnce(trial, { stage: 'judge', pair: 0, side: 'parent' })
   if (sample.fault) return fault(trial, sample.fault, 'parent')
-  const recorded = run.ledger.state.experiments.get(parent.experiment)?.value ?? null
+  const recorded = run.ledger.state.experiments.get(parent)?.value ?? null
   if (sample.value !== recorded && run.spec.noise.mode === 'auto')
-    evidence.varied = differs(parent.experiment, recorded, sample.value)
+    evidence.varied = differs(parent, recorded, sample.value)
   return false
 }
 
@@ -61,8 +61,8 @@ async function confirm(trial: Trial): Promise<boolean | 'varied'> {
   const { facts } = evidence
   if (facts.comparison === null) return true
   record.step('confirm', 'began')
-  const sample = await sampleOnce(trial, 'confirm', 0, 'candidate')
-  if (!accept(trial, sample)) return false
+  const sample = await sampleOnce(trial, { stage: 'confirm', pair: 0, side: 'candidate' })
+  if (!accept(trial, sample) || !constraintsHold(trial)) return false
   const same = sample.value === facts.value
   if (!same && run.spec.noise.mode === 'auto') {
     evidence.varied = differs(node.id, facts.value, sample.value)

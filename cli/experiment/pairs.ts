@@ -9,7 +9,7 @@ import { nodeValue, type State } from '../ledger/state.ts'
 import type { OpenRun } from '../run/open.ts'
 import { rngOf } from '../search/random.ts'
 import { baselineSample } from './samples.ts'
-import { accept, fault, type Other, sampleOnce, type Trial } from './trial.ts'
+import { accept, fault, sampleOnce, type Trial } from './trial.ts'
 
 export type PairedStageName = 'judge' | 'confirm' | 'best'
 
@@ -91,12 +91,14 @@ export function stageContext(run: OpenRun, stage: PairedStageName, against: stri
 export async function runPairs(
   trial: Trial,
   stage: PairedStageName,
-  other: Other,
+  against: string,
 ): Promise<StageAnswer | null> {
-  const context = contextFor(trial, stage, other.experiment)
+  const context = contextFor(trial, stage, against)
+  // What was measured before the metric was seen to vary was selected by what it said.
+  const offset = trial.evidence.varied === null ? 0 : 1
   const answer = await untilClear(
     context,
-    (pair) => takePair(trial, stage, pair),
+    (pair) => takePair(trial, stage, pair + offset),
     (sample) => faultOfOther(trial.run, sample),
   )
   if (answer === null) return null
@@ -135,7 +137,7 @@ async function takePair(
   const { run, node, seal } = trial
   const taken: Partial<Record<Side, Sample>> = {}
   for (const side of orderOf(run, node.id, seal.attempt, stage, pair)) {
-    const sample = await sampleOnce(trial, stage, pair, side)
+    const sample = await sampleOnce(trial, { stage, pair, side })
     taken[side] = sample
     if (sample.fault?.reason === 'aborted') return fault(trial, sample.fault, side) || null
     if (side === 'candidate' && !(accept(trial, sample) && holdsSoFar(trial, sample))) {
@@ -149,18 +151,16 @@ async function takePair(
 
 /** A fault is the candidate's only if what it came from works here and now: else the machine is to blame. */
 async function blame(trial: Trial, stage: PairedStageName | 'guard', pair: number): Promise<void> {
-  const parents = await sampleOnce(trial, stage, pair, 'parent')
+  const parents = await sampleOnce(trial, { stage, pair, side: 'parent' })
   if (parents.fault) fault(trial, parents.fault, 'parent')
 }
 
 /** What no further sample can mend: a boolean that does not hold, a metric that is missing. */
-function holdsSoFar(trial: Trial, sample: Sample): boolean {
-  const { facts } = trial.evidence
-  const certain = checkConstraints(trial.run.spec.constraints, [sample]).filter(
-    ({ actual }) => typeof actual !== 'number',
-  )
-  facts.constraints.push(...certain)
-  return certain.length === 0
+function holdsSoFar({ run, evidence }: Trial, sample: Sample): boolean {
+  const broken = checkConstraints(run.spec.constraints, [sample])
+  if (broken.every(({ actual }) => typeof actual === 'number')) return true
+  evidence.facts.constraints = checkConstraints(run.spec.constraints, evidence.samples)
+  return false
 }
 
 /** A fixed number of pairs, for protected metrics that vary when the primary one does not. null as in `runPairs`. */

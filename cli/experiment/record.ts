@@ -1,7 +1,8 @@
 /** The verdict as an event, and what `run` answers of it. */
 import { failureSignature } from '../evaluate/signature.ts'
 import { summaryOfMetrics, summaryOfTasks } from '../evaluate/summary.ts'
-import type { Verdict } from '../evaluate/verdict.ts'
+import { decide, type Verdict } from '../evaluate/verdict.ts'
+import type { Judged } from '../ledger/events.ts'
 import type { Experiment } from '../ledger/state.ts'
 import { stepsDigest } from '../ledger/steps.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
@@ -14,55 +15,79 @@ import type { Evidence } from './trial.ts'
 /** Long enough for the numbers, short enough for 100,000 of them. */
 const MESSAGE = 500
 
+/** What the verdict on a seal looks like, and what the evidence brings with it. */
+export function verdictOn({ facts, tampered }: Evidence): Verdict {
+  if (tampered.length === 0) return decide(facts)
+  // Whatever else was found: a run that changes its own judge proves nothing.
+  const message = `its own run changed what judges it: ${tampered.slice(0, 5).join(', ')}`
+  return facts.baseline
+    ? { status: 'failed', reason: 'metric_error', failure_class: 'eval', message }
+    : { status: 'rejected', reason: 'out_of_scope', failure_class: 'hypothesis', message }
+}
+
+type Stamped = 'v' | 'id' | 'at' | 'key' | 'wall_ms' | 'steps'
+
+export function verdictEvent(
+  node: Experiment,
+  { attempt }: Pick<Seal, 'attempt'>,
+  evidence: Evidence,
+  verdict: Verdict,
+): Omit<Judged, Stamped> {
+  const { facts, samples, others, artifacts, calibration, differences, varied, lostTo, doubt } = evidence
+  const comparison = facts.confirm ?? facts.comparison
+  const measured = samples.filter((sample) => sample.fault === null)
+  const last = samples.at(-1)
+  return {
+    type: 'judged',
+    experiment: node.id,
+    attempt,
+    status: verdict.status,
+    reason: verdict.reason,
+    failure_class: verdict.failure_class,
+    value: facts.value,
+    parent_value: facts.parentValue,
+    improvement: comparison?.improvement ?? null,
+    improvement_abs: comparison?.improvement_abs ?? null,
+    interval: comparison?.interval ?? null,
+    samples: samples.length + others.length,
+    against: comparison?.against ?? null,
+    confirmed: facts.baseline || facts.confirm !== null,
+    gates: facts.gates.map(({ name, phase, passed }) => ({ name, phase, passed })),
+    metrics: summaryOfMetrics(measured),
+    tasks: summaryOfTasks(measured),
+    ...(calibration ? { calibration } : {}),
+    ...(Object.keys(differences).length > 0 ? { differences } : {}),
+    ...(varied === null ? {} : { varied }),
+    ...(lostTo === null ? {} : { lost_to: lostTo }),
+    ...(doubt === null ? {} : { doubt }),
+    ...(Object.keys(artifacts).length > 0 ? { artifacts } : {}),
+    message: verdict.message.slice(0, MESSAGE),
+    signature:
+      verdict.status === 'failed' && verdict.reason
+        ? failureSignature({
+            reason: verdict.reason,
+            exit: last?.exit ?? null,
+            signal: last?.signal ?? null,
+            line: last?.fault?.raw ?? verdict.message,
+          })
+        : null,
+  }
+}
+
 export function recordVerdict(
   run: OpenRun,
   node: Experiment,
   seal: Seal,
-  { facts, samples, others, artifacts, calibration, differences, varied, lostTo, doubt }: Evidence,
+  evidence: Evidence,
   verdict: Verdict,
   wallMs: number,
   key: string | null,
 ): Result<RunAnswer> {
-  const comparison = facts.confirm ?? facts.comparison
-  const measured = samples.filter((sample) => sample.fault === null)
-  const last = samples.at(-1)
   const steps = stepsDigest(stepsFile(attemptFolder(run.paths, node.id, seal.attempt)))
   if (!steps.ok) return steps
   const recorded = run.ledger.record<'judged'>(
     {
-      type: 'judged',
-      experiment: node.id,
-      attempt: seal.attempt,
-      status: verdict.status,
-      reason: verdict.reason,
-      failure_class: verdict.failure_class,
-      value: facts.value,
-      parent_value: facts.parentValue,
-      improvement: comparison?.improvement ?? null,
-      improvement_abs: comparison?.improvement_abs ?? null,
-      interval: comparison?.interval ?? null,
-      samples: samples.length + others.length,
-      against: comparison?.against ?? null,
-      confirmed: facts.baseline || facts.confirm !== null,
-      gates: facts.gates.map(({ name, phase, passed }) => ({ name, phase, passed })),
-      metrics: summaryOfMetrics(measured),
-      tasks: summaryOfTasks(measured),
-      ...(calibration ? { calibration } : {}),
-      ...(Object.keys(differences).length > 0 ? { differences } : {}),
-      ...(varied === null ? {} : { varied }),
-      ...(lostTo === null ? {} : { lost_to: lostTo }),
-      ...(doubt === null ? {} : { doubt }),
-      ...(Object.keys(artifacts).length > 0 ? { artifacts } : {}),
-      message: verdict.message.slice(0, MESSAGE),
-      signature:
-        verdict.status === 'failed' && verdict.reason
-          ? failureSignature({
-              reason: verdict.reason,
-              exit: last?.exit ?? null,
-              signal: last?.signal ?? null,
-              line: last?.fault?.raw ?? verdict.message,
-            })
-          : null,
+      ...verdictEvent(node, seal, evidence, verdict),
       wall_ms: Math.round(wallMs),
       steps: steps.value,
     },

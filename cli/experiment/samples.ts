@@ -1,5 +1,5 @@
 /** Samples as they were recorded. */
-import type { Sample } from '../ledger/events.ts'
+import type { Comparison, Sample } from '../ledger/events.ts'
 import { BASELINE, type Experiment } from '../ledger/state.ts'
 import { readSteps, samplesOf } from '../ledger/steps.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
@@ -14,4 +14,25 @@ export function baselineSample(run: OpenRun): Sample | null {
   const node: Experiment | undefined = run.ledger.state.experiments.get(BASELINE)
   const judged = node?.attempts.findLast((attempt) => attempt.judged?.status === 'kept')
   return judged ? (recordedSamples(run, BASELINE, judged.attempt)[0] ?? null) : null
+}
+
+/** One stage of pairs, as it ended. */
+export interface StageFact {
+  stage: 'judge' | 'confirm' | 'best'
+  comparison: Comparison
+}
+
+/** The stages of an attempt that was judged under noise, in order. */
+export function recordedComparisons(run: OpenRun, experiment: string, attempt: number): StageFact[] {
+  const found: StageFact[] = []
+  let stage: StageFact['stage'] | null = null
+  for (const line of readSteps(stepsFile(attemptFolder(run.paths, experiment, attempt)))) {
+    const detail = 'detail' in line ? (line.detail as Partial<StageFact & Comparison> | null) : null
+    if (detail?.stage) stage = detail.stage
+    else if (detail?.inputs && stage !== null) {
+      found.push({ stage, comparison: detail as Comparison })
+      stage = null
+    }
+  }
+  return found
 }

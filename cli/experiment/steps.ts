@@ -6,7 +6,17 @@ import { gatesOf, readSteps, recordStep, samplesOf } from '../ledger/steps.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
 import type { OpenRun } from '../run/open.ts'
 
-export class Recorder {
+/** What a trial reads and writes of its own past. */
+export interface AttemptRecord {
+  step(step: StepName, state: 'began' | 'ended' | 'skipped', detail?: unknown): void
+  sample(sample: Sample): void
+  gate(gate: GateResult): void
+  paidSample(stage: Stage, pair: number, side: Side): Sample | null
+  paidGate(name: string, phase: GatePhase): GateResult | null
+  details(step: StepName): unknown[]
+}
+
+export class Recorder implements AttemptRecord {
   readonly folder: string
   readonly file: string
   readonly #run: OpenRun
@@ -15,12 +25,21 @@ export class Recorder {
   readonly #gates: GateResult[]
   readonly #details: { step: StepName; detail: unknown }[]
 
-  constructor(run: OpenRun, experiment: string, attempt: number) {
+  readonly #writes: boolean
+
+  /** With `writes` off, what would be recorded is only remembered. */
+  constructor(
+    run: OpenRun,
+    experiment: string,
+    attempt: number,
+    { writes }: { writes: boolean } = { writes: true },
+  ) {
     this.#run = run
     this.#experiment = experiment
     this.folder = attemptFolder(run.paths, experiment, attempt)
     this.file = stepsFile(this.folder)
-    mkdirSync(join(this.folder, 'samples'), { recursive: true })
+    this.#writes = writes
+    if (writes) mkdirSync(join(this.folder, 'samples'), { recursive: true })
     const steps = readSteps(this.file)
     this.#samples = samplesOf(steps).filter((sample) => sample.fault?.reason !== 'aborted')
     this.#gates = gatesOf(steps)
@@ -30,7 +49,8 @@ export class Recorder {
   }
 
   step(step: StepName, state: 'began' | 'ended' | 'skipped', detail?: unknown): void {
-    if (state === 'began') this.#run.tell({ type: 'step', experiment: this.#experiment, step })
+    if (state === 'began' && this.#writes)
+      this.#run.tell({ type: 'step', experiment: this.#experiment, step })
     this.#write({ step, state, ...(detail === undefined ? {} : { detail }) })
   }
 
@@ -60,11 +80,8 @@ export class Recorder {
     return this.#gates.find((one) => one.name === name && one.phase === phase) ?? null
   }
 
-  get samples(): readonly Sample[] {
-    return this.#samples
-  }
-
   #write(draft: Parameters<typeof recordStep>[1]): void {
+    if (!this.#writes) return
     const written = recordStep(this.file, draft, this.#run.clock())
     // What cannot be recorded must not count: the attempt ends here and its claim can be taken over.
     if (!written.ok) throw new RecordLost(written.problem)

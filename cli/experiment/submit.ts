@@ -3,7 +3,7 @@
  * seal → scope → known? → claim → build → gates before → measure → constraints → comparison → gates after → confirm →
  * verdict. What is free of charge comes before the claim; the claim charges the budget and an attempt.
  */
-import { decide, type Verdict } from '../evaluate/verdict.ts'
+import type { Verdict } from '../evaluate/verdict.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { type Attempt, BASELINE, type Experiment, isSettled, lastAttempt } from '../ledger/state.ts'
 import { TRANSITIONS } from '../ledger/transitions.ts'
@@ -17,11 +17,10 @@ import { checkSeal } from './check.ts'
 import { claimAttempt } from './claim.ts'
 import { collectEvidence, noEvidence } from './judge.ts'
 import { isDueAgain, sealAgain } from './rebaseline.ts'
-import { recordVerdict } from './record.ts'
+import { recordVerdict, verdictOn } from './record.ts'
 import { nodeFor, type Seal, seal, snapshot, storedSeal } from './seal.ts'
 import { Recorder, RecordLost } from './steps.ts'
 import { strayEdits } from './stray-edits.ts'
-import type { Evidence } from './trial.ts'
 import { untilSettled } from './wait.ts'
 import { hasWorktree } from './worktree.ts'
 
@@ -174,13 +173,4 @@ async function judge(run: OpenRun, node: Experiment, candidate: Seal): Promise<R
     if (error instanceof RecordLost) return fail(error.problem)
     throw error
   }
-}
-
-/** Whatever else was found: a run that changes its own judge proves nothing. */
-function verdictOn({ facts, tampered }: Evidence): Verdict {
-  if (tampered.length === 0) return decide(facts)
-  const message = `its own run changed what judges it: ${tampered.slice(0, 5).join(', ')}`
-  return facts.baseline
-    ? { status: 'failed', reason: 'metric_error', failure_class: 'eval', message }
-    : { status: 'rejected', reason: 'out_of_scope', failure_class: 'hypothesis', message }
 }

@@ -41,8 +41,8 @@ export async function tamperedFiles({
   place,
   tree,
   placed,
-  experiment,
-}: Where & { experiment: string }): Promise<Result<string[]>> {
+  judged,
+}: Where & { judged: string }): Promise<Result<string[]>> {
   const checkout = slotPath(run.site, bench.slot, place)
   const sealed = await changedFiles(run.site, checkout, tree)
   if (!sealed.ok) return sealed
@@ -56,7 +56,7 @@ export async function tamperedFiles({
     ...new Set([...drift, ...sealed.value.filter((path) => !Object.hasOwn(placed.before.files, path))]),
   ]
   const scope = scopeOfRun(run)
-  if (experiment === BASELINE && place === 'b')
+  if (judged === BASELINE && place === 'b')
     writeHabits(
       run,
       rewritten.filter((path) => scope(path) !== 'immutable'),

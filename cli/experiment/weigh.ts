@@ -25,8 +25,8 @@ export async function weigh(trial: Trial, gatesAfter: Gates): Promise<boolean> {
 
 async function weighInPairs(trial: Trial, gatesAfter: Gates): Promise<boolean> {
   const { facts } = trial.evidence
-  const parent = await placeOther(trial, trial.node.parent ?? '')
-  if (!parent) return false
+  const parent = trial.node.parent ?? ''
+  if (!(await placeOther(trial, parent))) return false
   const judged = await runPairs(trial, 'judge', parent)
   if (!judged) return false
   facts.comparison = judged.comparison
@@ -48,18 +48,36 @@ async function weighInPairs(trial: Trial, gatesAfter: Gates): Promise<boolean> {
 
 /** Better than its parent is one thing, best of the run another: measured only when its score says that it could be. */
 async function contest(trial: Trial): Promise<boolean> {
-  const { run, node, evidence } = trial
-  must(run.ledger.refresh())
-  const best = bestOf(run.ledger.state)
-  if (!best || best.id === node.parent) return heldOut(trial)
-  if (!couldBeBest(trial)) return true
-  const other = await placeOther(trial, best.id)
-  const found = other && (await runPairs(trial, 'best', other))
-  if (found?.comparison.outcome === 'improved') return heldOut(trial)
-  evidence.lostTo = best.id
+  const { node, evidence, record } = trial
+  const { best, could } = rival(trial)
+  if (best === null || best === node.parent) return heldOut(trial)
+  if (!could) return true
+  const before = evidence.facts.faults.length
+  const found = (await placeOther(trial, best)) && (await runPairs(trial, 'best', best))
+  if (found && found.comparison.outcome === 'improved') return heldOut(trial)
+  evidence.lostTo = best
+  record.step('confirm', 'ended', { lost_to: best })
   // That the best cannot be measured is no fault of this one.
-  evidence.facts.faults = evidence.facts.faults.filter(({ side }) => side === 'candidate')
+  const { faults } = evidence.facts
+  evidence.facts.faults = faults.filter(({ side }, index) => index < before || side === 'candidate')
   return evidence.facts.faults.length === 0
+}
+
+interface Rival {
+  best: string | null
+  /** Whether the score says that it could be better than the best. */
+  could: boolean
+}
+
+/** As of the confirmation, also for a process that takes the attempt up. */
+function rival(trial: Trial): Rival {
+  const { run, record } = trial
+  const known = record.details('confirm').find((detail) => Object.hasOwn(Object(detail), 'could'))
+  if (known) return known as Rival
+  must(run.ledger.refresh())
+  const found = { best: bestOf(run.ledger.state)?.id ?? null, could: couldBeBest(trial) }
+  record.step('confirm', 'ended', found)
+  return found
 }
 
 function couldBeBest({ run, evidence }: Trial): boolean {

@@ -55,14 +55,24 @@ export class Ledger {
   #listener: ((event: Event) => void) | null = null
   #offset = 0
   #line = 0
+  /** Id of the event at which reading ends; null = at the end of the file. */
+  readonly #until: string | null
 
-  private constructor(file: string) {
+  private constructor(file: string, until: string | null = null) {
     this.file = file
+    this.#until = until
   }
 
   /** Reads and folds the whole file; a file that does not exist yet is an empty run. */
   static open(file: string): Result<Ledger> {
     const ledger = new Ledger(file)
+    const read = ledger.refresh()
+    return read.ok ? ok(ledger) : read
+  }
+
+  /** As it was just before an event: for looking back, never for writing. */
+  static before(file: string, id: string): Result<Ledger> {
+    const ledger = new Ledger(file, id)
     const read = ledger.refresh()
     return read.ok ? ok(ledger) : read
   }
@@ -79,6 +89,7 @@ export class Ledger {
     for (const line of splitLines(bytes.value, this.#offset)) {
       const event = this.#eventOf(line)
       if (!event.ok) return event
+      if (this.#until !== null && event.value?.id === this.#until) break
       this.#offset = line.end
       this.#line++
       if (event.value === null) continue

@@ -43,6 +43,7 @@ export const PURE: readonly string[] = [
   'spec/rules',
   'report/view',
   'report/context',
+  'report/explain',
   'commands/command',
   'commands/table',
   'commands/verbs',

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Files } from '../rig/repo.ts'
-import { makeProject, type Project, type SpecParts, writeFiles } from './project.ts'
+import { makeProject, type Project, type SpecParts } from './project.ts'
 
 /**
  * Prints `size` of the candidate with 2 % noise of a fixed sequence: the n-th sample of a project always draws the same.
@@ -22,7 +22,7 @@ console.log('METRIC cost=' + size * Math.exp(spread / 100 * normal))
 console.log('METRIC bytes=' + (existsSync('src/bytes') ? readFileSync('src/bytes', 'utf8').trim() : 7))
 `
 
-export const size = (value: number, more: Files = {}): Files => ({ 'src/size': `${value}\n`, ...more })
+const size = (value: number, more: Files = {}): Files => ({ 'src/size': `${value}\n`, ...more })
 
 function noisyProject(spec: SpecParts = {}, files: Files = {}): Project {
   const project = makeProject({ files: { 'bench/noisy.cjs': NOISY, ...size(100), ...files } })
@@ -41,12 +41,6 @@ function noisyProject(spec: SpecParts = {}, files: Files = {}): Project {
   return project
 }
 
-const ledgerOf = (project: Project) =>
-  readFileSync(project.repo.path('.assay', 'runs', 'run_0001', 'ledger.jsonl'), 'utf8')
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as Record<string, unknown>)
-
 test('noise is taken for a gain, a gain for noise, or an old timing is compared with a new one', async () => {
   const project = noisyProject()
   expect(await project.data('init')).toMatchObject({ baseline: { noise: 'paired', samples: 5 } })
@@ -61,4 +55,44 @@ test('noise is taken for a gain, a gain for noise, or an old timing is compared 
   // The score is the baseline times the confirmed ratios of its path.
   const ratio = 1 - (better.improvement ?? 0)
   expect(better.value).toBeCloseTo((gain.value ?? 0) * ratio, 6)
+})
+
+interface Shown {
+  explained: string[]
+  doubt: string | null
+  attempts: { measurements: { side: string; stage: string; pair: number; seed: number; value: number }[] }[]
+}
+
+test('a verdict does not follow from its record, a changed record goes unnoticed, or nobody says why', async () => {
+  const project = noisyProject({ noise: { pairs: { max: 8 } } })
+  await project.data('init')
+  const unclear = await project.attempt(size(99))
+  const { experiment } = await project.attempt(size(70))
+  for (const id of ['exp_0000', unclear.experiment, experiment])
+    expect(await project.data('show', id, '--recompute')).toMatchObject({ same: true, differences: [] })
+  const shown = await project.data<Shown>('show', experiment)
+  expect(shown.explained).toEqual([
+    expect.stringMatching(/^Judged against exp_0000: 5 of at most 8 pairs, \d\d(\.\d+)? % better/),
+    expect.stringMatching(
+      /^Confirmed on fresh pairs against exp_0000: 7 of at most 8 pairs, .*as soon as the/,
+    ),
+  ])
+  // The same seed for both sides of a pair, another one for each pair.
+  const samples = shown.attempts[0]?.measurements ?? []
+  const seeds = (side: string) =>
+    Object.fromEntries(
+      samples.filter((one) => one.side === side).map((one) => [`${one.stage} ${one.pair}`, one.seed]),
+    )
+  expect(seeds('parent')).toEqual(seeds('candidate'))
+  expect(new Set(Object.values(seeds('parent'))).size).toBe(12)
+  const attempt = project.repo.path('.assay', 'runs', 'run_0001', 'exp', '0002', 'attempts', '1')
+  const steps = join(attempt, 'steps.jsonl')
+  const original = readFileSync(steps, 'utf8')
+  writeFileSync(steps, original.replace(/"value":7\d\.\d+/, '"value":99.5'))
+  const changed = await project.cli(['show', experiment, '--recompute'])
+  expect(changed.code).toBe(4)
+  expect(changed.json).toMatchObject({ data: { same: false, record: 'changed' } })
+  writeFileSync(steps, original)
+  appendFileSync(steps, '')
+  expect(await project.data('show', experiment, '--recompute')).toMatchObject({ same: true })
 })

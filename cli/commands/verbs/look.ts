@@ -48,7 +48,12 @@ export const LOOK: readonly Verb[] = [
     group: 'look',
     summary: 'everything about one experiment',
     positionals: [ID],
-    flags: {},
+    flags: {
+      recompute: {
+        type: 'boolean',
+        summary: 'compute the verdict again from what was recorded, and compare it with the ledger',
+      },
+    },
     example: 'assay show exp_0007',
     load: () => import('../show.ts'),
   },

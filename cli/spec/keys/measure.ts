@@ -96,7 +96,11 @@ export const noise = keys({
     keys(
       {
         min: or(whole({ min: 2, max: 100 }), 2, 'Pairs before a comparison may end.'),
-        max: or(whole({ min: 2, max: 100 }), 25, 'Pairs after which it ends without an answer.'),
+        max: or(
+          whole({ min: 8, max: 100 }),
+          25,
+          'Pairs after which it ends without an answer; fewer than 8 could keep nothing.',
+        ),
       },
       {
         check: ({ min, max }, report) => {

@@ -1,0 +1,157 @@
+/** A verdict computed again from what was recorded: the same rules, with the record in place of the slot. */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { Verdict } from '../evaluate/verdict.ts'
+import type { Judged, Sample } from '../ledger/events.ts'
+import { Ledger } from '../ledger/ledger.ts'
+import type { Attempt, Experiment } from '../ledger/state.ts'
+import { attemptFolder, stepsFile } from '../paths.ts'
+import { fail, ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import { collect, noEvidence, type Preparation } from './judge.ts'
+import { verdictEvent, verdictOn } from './record.ts'
+import { type AttemptRecord, Recorder, RecordLost } from './steps.ts'
+import type { Source, Trial } from './trial.ts'
+
+export interface Recomputed {
+  attempt: number
+  /** Whether everything that the ledger says of the verdict came out again. */
+  same: boolean
+  /** Fields that came out otherwise. */
+  differences: { field: string; recorded: unknown; recomputed: unknown }[]
+  /** Whether the record of the attempt is the one that the verdict was bound to. */
+  record: 'intact' | 'changed'
+  message: string
+}
+
+const FIELDS = [
+  'status',
+  'reason',
+  'failure_class',
+  'value',
+  'parent_value',
+  'improvement',
+  'improvement_abs',
+  'interval',
+  'samples',
+  'against',
+  'confirmed',
+  'metrics',
+  'tasks',
+  'calibration',
+  'differences',
+  'varied',
+  'lost_to',
+  'message',
+] as const satisfies readonly (keyof Judged)[]
+
+/** Of the last verdict. Refused for one that no measurement led to. */
+export async function recompute(run: OpenRun, node: Experiment): Promise<Result<Recomputed>> {
+  const attempt = node.attempts.findLast(({ judged }) => judged !== null)
+  const judged = attempt?.judged
+  if (!attempt || !judged) return refuse(`${node.id} has no verdict`, `run it first: assay run ${node.id}`)
+  if (!attempt.claim || judged.aborted)
+    return refuse(`${node.id} was not measured: ${judged.message}`, 'only what was measured can be computed')
+  const then = Ledger.before(run.ledger.file, judged.id)
+  if (!then.ok) return then
+  const before = then.value.state.experiments.get(node.id)
+  if (!before) throw new Error(`the ledger has a verdict on ${node.id}, and does not know it`)
+  const at: OpenRun = { ...run, ledger: then.value }
+  const record = new Recorder(at, node.id, attempt.attempt, { writes: false })
+  const { commit, tree } = attempt.sealed
+  const trial: Trial = {
+    run: at,
+    node: before,
+    seal: { attempt: attempt.attempt, commit, tree },
+    record,
+    source: new RecordedSource(judged),
+    evidence: noEvidence(at, before),
+  }
+  try {
+    const found = await again(trial)
+    return ok(compare(run, attempt, judged, trial, found))
+  } catch (error) {
+    if (error instanceof RecordLost) return fail(error.problem)
+    throw error
+  }
+}
+
+async function again(trial: Trial): Promise<Verdict> {
+  const { record, evidence } = trial
+  const preparation = record.details('build').at(-1)
+  if (preparation) await collect(trial, preparation as Preparation)
+  evidence.tampered = tamperedIn(record)
+  return verdictOn(evidence)
+}
+
+function tamperedIn(record: AttemptRecord): string[] {
+  const found = record.details('measure').findLast((detail) => Object.hasOwn(Object(detail), 'tampered'))
+  return (found as { tampered?: string[] } | undefined)?.tampered ?? []
+}
+
+function compare(
+  run: OpenRun,
+  { attempt }: Attempt,
+  judged: Judged,
+  { node, seal, evidence }: Trial,
+  verdict: Verdict,
+): Recomputed {
+  const recomputed = verdictEvent(node, seal, evidence, verdict)
+  const changed = FIELDS.flatMap((field) => {
+    const [was, is] = [judged[field] ?? null, recomputed[field] ?? null]
+    return JSON.stringify(was) === JSON.stringify(is) ? [] : [{ field, recorded: was, recomputed: is }]
+  })
+  const record = isIntact(run, node.id, attempt, judged) ? 'intact' : 'changed'
+  return {
+    attempt,
+    same: changed.length === 0 && record === 'intact',
+    differences: changed,
+    record,
+    message: recomputed.message,
+  }
+}
+
+/** The first lines of the record, as many as there were. */
+function isIntact(run: OpenRun, experiment: string, attempt: number, { steps }: Judged): boolean {
+  const bytes = readFileSync(stepsFile(attemptFolder(run.paths, experiment, attempt)))
+  let end = 0
+  for (let line = 0; line < steps.lines; line++) {
+    const next = bytes.indexOf(10, end)
+    if (next < 0) return false
+    end = next + 1
+  }
+  return createHash('sha256').update(bytes.subarray(0, end)).digest('hex') === steps.sha256
+}
+
+/** Everything that a verdict needs was recorded; what was not is a fault of the record. */
+class RecordedSource implements Source {
+  readonly #judged: Judged
+
+  constructor(judged: Judged) {
+    this.#judged = judged
+  }
+
+  place() {
+    return Promise.resolve(null)
+  }
+  sample(): Promise<Sample> {
+    throw lacking('a sample')
+  }
+  gate(): never {
+    throw lacking('a gate')
+  }
+  artifacts() {
+    return { records: this.#judged.artifacts ?? {} }
+  }
+}
+
+const lacking = (what: string) =>
+  new RecordLost({
+    kind: 'refused',
+    code: 'record_incomplete',
+    message: `the record of this attempt lacks ${what} that its verdict rests on`,
+    hint: 'assay doctor looks whether files of the run are damaged',
+  })
+
+const refuse = (message: string, hint: string) =>
+  fail({ kind: 'refused', code: 'nothing_to_recompute', message, hint })

@@ -1,0 +1,113 @@
+/** A verdict in plain words: what was compared with what, why it stopped, what would change it. Pure. */
+import type { StageFact } from '../experiment/samples.ts'
+import type { Comparison, Judged } from '../ledger/events.ts'
+
+/** What `inputs` of a comparison in pairs holds; anything may be missing in a record of another version. */
+interface PairInputs {
+  pairs?: number
+  why?: string
+  e?: number
+  p?: number | null
+  bounds?: { e?: number; p?: number }
+  scale?: number
+  transform?: string
+  least_difference?: number | null
+}
+
+const TITLES = {
+  judge: 'Judged against',
+  confirm: 'Confirmed on fresh pairs against',
+  best: 'Measured against the best,',
+}
+
+/** Lines for people; `max` is `noise.pairs.max`. Empty for a verdict that no comparison led to. */
+export function explain(
+  judged: Judged,
+  stages: readonly StageFact[],
+  metric: { name: string; direction: string },
+  max: number,
+): string[] {
+  if (judged.calibration) return [calibrated(judged.calibration, metric.name)]
+  if (stages.length === 0) return unpaired(judged, metric.name)
+  const lines = stages.map(({ stage, comparison }) => line(stage, comparison, max))
+  const advice = whatElse(judged, stages.at(-1)?.comparison, max)
+  return advice === null ? lines : [...lines, advice]
+}
+
+function calibrated({ mode, transform, values }: NonNullable<Judged['calibration']>, name: string): string {
+  const seen = `${values.length} samples of ${name}: ${values.slice(0, 10).map(figure).join(', ')}`
+  if (mode === 'deterministic')
+    return `${seen}. Candidates are compared by one sample, and a better one is measured once more.`
+  const by = transform === 'log' ? 'ratios' : 'differences'
+  return `${seen}. Candidate and parent are measured in turns and compared by their ${by}.`
+}
+
+function unpaired(
+  { against, value, parent_value: before, confirmed, status }: Judged,
+  name: string,
+): string[] {
+  if (against === null || value === null) return []
+  const again = confirmed ? ', measured twice' : ', one sample'
+  return [
+    `Compared with ${against}: ${name} = ${figure(value)}${again}, against ${figure(before)}; equal code gives equal values here.`,
+    ...(status === 'rejected' ? ['One sample is enough to say no: the metric was not seen to vary.'] : []),
+  ]
+}
+
+function line(
+  stage: StageFact['stage'],
+  { against, improvement, interval, improvement_abs, inputs }: Comparison,
+  max: number,
+): string {
+  const { pairs, why, e, p, bounds } = inputs as PairInputs
+  const effect =
+    improvement === null ? `${figure(improvement_abs)} better` : `${figure(improvement * 100)} % better`
+  const range =
+    interval === null
+      ? 'too few pairs for an interval'
+      : `95 % interval ${figure(interval[0])} to ${figure(interval[1])} in the unit of the metric`
+  const evidence =
+    p === null || p === undefined
+      ? `evidence ${figure(e ?? 0)} of ${figure(bounds?.e ?? 0)}`
+      : `p = ${figure(p)}, needed ${figure(bounds?.p ?? 0)}`
+  const stopped = WHY[why ?? ''] ?? 'it ended'
+  return `${TITLES[stage]} ${against}: ${pairs ?? '?'} of at most ${max} pairs, ${effect} (${range}; ${evidence}); ${stopped}.`
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  evidence: 'it stopped as soon as the evidence was clear',
+  last_look: 'the exact test after the last pair decided',
+  futility: 'it stopped early, since pairs like these hardly ever become clear',
+  too_small: 'it is better by less than metric.min_improvement',
+  tie: 'the interval lies within ±metric.min_improvement',
+  worse: 'it is clearly not better',
+  cap: 'the last pair allowed was not clear',
+}
+
+/** In units of the spread of one pair: what is found nearly always. */
+const VISIBLE = 1.5
+
+function whatElse(judged: Judged, last: Comparison | undefined, max: number): string | null {
+  if (judged.status === 'kept' || !last) return null
+  const { scale, transform } = last.inputs as PairInputs
+  const enough =
+    scale === undefined
+      ? ''
+      : transform === 'log'
+        ? `a gain of about ${figure((1 - Math.exp(-VISIBLE * scale)) * 100)} % is nearly always seen`
+        : `a gain of about ${figure(VISIBLE * scale)} is nearly always seen`
+  switch (judged.reason) {
+    case 'inconclusive':
+    case 'unconfirmed':
+      return `What would change it: a larger gain (at this noise ${enough}), quieter samples (the median of several runs inside one), or more pairs than ${max} (noise.pairs.max, in a new run).`
+    case 'not_better':
+      return `What would change it: a real gain; at this noise ${enough}.`
+    case 'tie':
+      return 'What would change it: a gain beyond metric.min_improvement, or a tie-breaker in its favour.'
+    default:
+      return null
+  }
+}
+
+const figure = (value: number | null): string =>
+  value === null ? 'unknown' : String(Number(value.toPrecision(3)))
