@@ -23,6 +23,8 @@ export interface InitFacts {
   canary: CanaryFact | null
   /** Whether the command or a file of the benchmark names ASSAY_SEED. */
   reads_seed: boolean
+  /** null without `--holdout`; `read`: whether the command or a file of the benchmark names ASSAY_HOLDOUT. */
+  holdout: { bytes: number; read: boolean } | null
   /** null until the baseline is judged. */
   candidate: Cost | null
 }
@@ -35,7 +37,12 @@ export async function initFacts(run: OpenRun, ground: Ground): Promise<InitFacts
   const immutable = [...new Set(globs.immutable.flatMap(({ matched }) => matched))]
   const command = JSON.stringify(spec.measure.command)
   const named = paths.filter((path) => command.includes(path))
-  const seeded = await filesWith(site, base.tree, 'ASSAY_SEED', [...named, ...immutable])
+  const names = async (variable: string): Promise<boolean> => {
+    if (command.includes(variable)) return true
+    const found = await filesWith(site, base.tree, variable, [...named, ...immutable])
+    return found.ok && found.value.length > 0
+  }
+  const { holdout } = run.started
   return {
     scope: {
       mutable: globs.mutable.slice(0, MOST_GLOBS).map(globFact),
@@ -50,7 +57,8 @@ export async function initFacts(run: OpenRun, ground: Ground): Promise<InitFacts
     gates: spec.gates.length,
     constraints: spec.constraints.length,
     canary: canaryFact(run),
-    reads_seed: command.includes('ASSAY_SEED') || (seeded.ok && seeded.value.length > 0),
+    reads_seed: await names('ASSAY_SEED'),
+    holdout: holdout ? { bytes: holdout.bytes, read: await names('ASSAY_HOLDOUT') } : null,
     candidate: costOf(run),
   }
 }
@@ -74,6 +82,10 @@ export function describeFacts(facts: InitFacts, { spec }: Ground): string[] {
   if (canary?.outcome === 'skipped')
     lines.push(`Not looked at: whether the benchmark reads them (${canary.why})`)
   if (candidate) lines.push(costLine(candidate, spec.budget))
+  if (facts.holdout?.read)
+    lines.push(`Held out: ${count(facts.holdout.bytes, 'byte')}, for the check of each new best alone`)
+  else if (facts.holdout)
+    lines.push('Note: the benchmark does not use ASSAY_HOLDOUT, so the held-out data changes nothing')
   if (!facts.reads_seed)
     lines.push('Note: the benchmark does not use ASSAY_SEED, which is fine if it draws no random numbers')
   return lines

@@ -15,6 +15,7 @@ import { type RunAnswer, runAnswer } from './answer.ts'
 import { holdsDeclared } from './artifacts.ts'
 import { checkSeal } from './check.ts'
 import { claimAttempt } from './claim.ts'
+import { confirmAgain, pathOfBest } from './doubted.ts'
 import { collectEvidence, noEvidence } from './judge.ts'
 import { isDueAgain, sealAgain } from './rebaseline.ts'
 import { recordVerdict, verdictOn } from './record.ts'
@@ -164,7 +165,12 @@ async function judge(run: OpenRun, node: Experiment, candidate: Seal): Promise<R
     const verdict = verdictOn(evidence.value)
     record.step('verdict', 'ended', verdict)
     const wallMs = performance.now() - began
+    const way = pathOfBest(run.ledger.state)
     const recorded = recordVerdict(run, node, candidate, evidence.value, verdict, wallMs, null)
+    if (recorded.ok && evidence.value.varied !== null) {
+      await confirmAgain(run, way)
+      return ok(runAnswer(run.ledger.state, node) ?? recorded.value)
+    }
     if (recorded.ok || recorded.problem.code !== 'judged') return recorded
     // Somebody gave this attempt its verdict while it ran (`assay abort`): that one counts, and nothing is tried again.
     const standing = runAnswer(run.ledger.state, node, true)
