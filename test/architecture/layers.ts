@@ -31,6 +31,7 @@ export const PURE: readonly string[] = [
   'evaluate/compare',
   'evaluate/comparable',
   'evaluate/constraints',
+  'evaluate/paired',
   'evaluate/tie',
   'evaluate/verdict',
   'spec/rules',

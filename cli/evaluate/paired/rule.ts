@@ -1,0 +1,26 @@
+import type { PairedDecision, PairedPlan, PairedStage } from './plan.ts'
+import { ScaleWindow } from './scale.ts'
+import { Stage } from './stage.ts'
+
+export { calibrationResiduals, pairDifference, stageResiduals } from './difference.ts'
+export type { PairedDecision, PairedPlan, PairedStage, Transform } from './plan.ts'
+export { POOL } from './scale.ts'
+
+/**
+ * What the pairs of one stage say about "the candidate is not better". Valid for any noise, as long as a seeded fair coin
+ * drew which of the two ran first in each pair, and no pair was dropped or repeated because of its values. Method, proof
+ * and sources: `references/verdict.md`.
+ * @param d `pairDifference` of this stage's pairs, in order; those after `plan.max` are ignored.
+ * @param pool the residuals known before this stage's first pair, oldest first; the newest `POOL` count. They decide how
+ *   soon, never how often wrongly.
+ */
+export function decidePairs(
+  stage: PairedStage,
+  d: readonly number[],
+  pool: readonly number[],
+  plan: PairedPlan,
+): PairedDecision {
+  const running = new Stage(stage, new ScaleWindow(pool), plan)
+  for (const value of d) running.add(value)
+  return running.decision
+}

@@ -1,0 +1,136 @@
+import { median } from '../stats.ts'
+import { Bets } from './bets.ts'
+import { residual } from './difference.ts'
+import { intervalOf } from './interval.ts'
+import type { PairedDecision, PairedPlan, PairedStage } from './plan.ts'
+import type { ScaleWindow } from './scale.ts'
+import { signFlipP } from './sign-flip.ts'
+
+interface Bar {
+  /** Improved as soon as the bets were worth this. */
+  e: number
+  /** Improved at the last pair if the sign-flip p is at most this. */
+  p: number
+  /** Hopeless when the clipped sum is at most −start + slope · pairs. Giving up early is never a false keep. */
+  futility: { start: number; slope: number }
+}
+
+const BARS: Readonly<Record<PairedStage, Bar>> = {
+  judge: { e: 28, p: 0.01, futility: { start: 1.2, slope: 0.4 } },
+  confirm: { e: 110, p: 0.005, futility: { start: 2, slope: 0.3 } },
+}
+/** Up to so many candidates a session the bars of `confirm` stand as they are. */
+const TRIES = 300
+/** In scales: what one pair can add to the sum at which futility looks. */
+const CLIP = 2
+/** Standard errors by which the mean must fall short of the least improvement to be called too small. */
+const SHORT = 3
+
+/** What a stage must reach. The more candidates a session may judge, the more a confirmation takes. */
+export function boundsOf(stage: PairedStage, tries: number): { e: number; p: number } {
+  const { e, p } = BARS[stage]
+  const strictness = stage === 'confirm' ? Math.max(1, tries / TRIES) : 1
+  return { e: e * strictness, p: p / strictness }
+}
+
+type Ending = Pick<PairedDecision, 'outcome' | 'why'>
+const MORE: Ending = { outcome: null, why: null }
+
+/** One stage, pair by pair. Pairs after `max` are ignored. */
+export class Stage {
+  readonly #d: number[] = []
+  /** Before each pair: what its bet was sized by. */
+  readonly #scales: number[] = []
+  readonly #bets = new Bets()
+  readonly #window: ScaleWindow
+  readonly #plan: PairedPlan
+  readonly #futility: Bar['futility']
+  readonly #bounds: { e: number; p: number }
+  #scale: number
+
+  /** `window` has the residuals that were known before the stage's first pair; it becomes the stage's own. */
+  constructor(stage: PairedStage, window: ScaleWindow, plan: PairedPlan) {
+    this.#window = window
+    this.#scale = window.scale
+    this.#plan = plan
+    this.#futility = BARS[stage].futility
+    this.#bounds = boundsOf(stage, plan.tries)
+  }
+
+  add(d: number): void {
+    if (this.#d.length >= this.#plan.max) return
+    const before = this.#d.at(-1)
+    this.#bets.settle(d, this.#scale)
+    this.#scales.push(this.#scale)
+    this.#d.push(d)
+    if (before === undefined) return
+    this.#window.add(residual(before, d))
+    this.#scale = this.#window.scale
+  }
+
+  /** How the stage ends with the pairs so far. */
+  get ending(): Ending {
+    const { min, max, minImprovement, seeksTie } = this.#plan
+    const pairs = this.#d.length
+    if (pairs < Math.max(2, min)) return MORE
+    const last = pairs >= max
+    const waits = seeksTie && minImprovement > 0
+    const why = this.#bets.best >= this.#bounds.e ? 'evidence' : last && this.#passes() ? 'last_look' : null
+    if (why !== null) {
+      if (median(this.#d) >= minImprovement) return { outcome: 'improved', why }
+      if (!waits) return { outcome: 'not_better', why: 'too_small' }
+    }
+    const early = waits ? this.#tie() : this.#futile()
+    if (early !== null) return early
+    if (!last) return MORE
+    return why === null
+      ? { outcome: 'inconclusive', why: 'cap' }
+      : { outcome: 'not_better', why: 'too_small' }
+  }
+
+  get decision(): PairedDecision {
+    const middle = this.#d.length === 0 ? null : median(this.#d)
+    return {
+      ...this.ending,
+      pairs: this.#d.length,
+      e: this.#bets.best,
+      p: this.#d.length >= this.#plan.max ? signFlipP(this.#d) : null,
+      scale: this.#scale,
+      estimate: Number.isFinite(middle) ? middle : null,
+      interval: intervalOf(this.#d, this.#scales),
+      bounds: this.#bounds,
+    }
+  }
+
+  #passes(): boolean {
+    return signFlipP(this.#d) <= this.#bounds.p
+  }
+
+  #futile(): Ending | null {
+    const pairs = this.#d.length
+    const { start, slope } = this.#futility
+    if (this.#sumClipped(CLIP) <= -start + slope * pairs) return { outcome: 'not_better', why: 'futility' }
+    if (this.#plan.minImprovement === 0 || this.#scale === 0) return null
+    const wanted = this.#plan.minImprovement / this.#scale
+    const mean = this.#sumClipped(CLIP + wanted) / pairs
+    return mean + SHORT / Math.sqrt(pairs) < wanted ? { outcome: 'not_better', why: 'too_small' } : null
+  }
+
+  #tie(): Ending | null {
+    const interval = intervalOf(this.#d, this.#scales)
+    if (interval === null) return null
+    const [low, high] = interval
+    if (high < 0) return { outcome: 'not_better', why: 'worse' }
+    const within = low >= -this.#plan.minImprovement && high <= this.#plan.minImprovement
+    return within ? { outcome: 'tie', why: 'tie' } : null
+  }
+
+  /** Of d in scales, each cut off at ±`limit`. Without a scale only the sign counts, in full. */
+  #sumClipped(limit: number): number {
+    return this.#d.reduce(
+      (sum, d) =>
+        sum + (this.#scale > 0 ? Math.max(-limit, Math.min(limit, d / this.#scale)) : limit * Math.sign(d)),
+      0,
+    )
+  }
+}
