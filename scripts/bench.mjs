@@ -8,6 +8,8 @@ import { cpus, release } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CASES } from './bench/cases.mjs'
+import { median } from './bench/median.mjs'
+import { aligned } from './bench/table.mjs'
 
 /**
  * @typedef {object} Case
@@ -76,12 +78,6 @@ function summarise({ name, floor: _, bar, samples }) {
   }
 }
 
-function median(values) {
-  const sorted = [...values].sort((a, b) => a - b)
-  const middle = sorted.length >> 1
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
-}
-
 function print(rows) {
   const table = [
     ['name', 'ours', 'floor', 'ratio', 'bar', 'holds?'],
@@ -94,15 +90,7 @@ function print(rows) {
       row.holds ? 'yes' : 'NO',
     ]),
   ]
-  const widths = table[0].map((_, column) => Math.max(...table.map((row) => row[column].length)))
-  for (const row of table) {
-    process.stdout.write(
-      `${row
-        .map((cell, column) => cell.padEnd(widths[column]))
-        .join('  ')
-        .trimEnd()}\n`,
-    )
-  }
+  process.stdout.write(aligned(table))
 }
 
 function save(rows) {

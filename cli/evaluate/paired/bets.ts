@@ -1,7 +1,7 @@
 /** How boldly each purse bets: the effect, in scales, for which it grows fastest under normal noise. */
 const STRENGTHS = [1, 2] as const
 /** The part of a purse that one pair may cost. Below 1, so that no single pair ruins it. */
-const STAKE = 0.98
+const STAKE = 0.99
 
 /**
  * A bettor who stakes on "the candidate is better" in each pair. Given |d|, the sign of a no-op's d is a fair coin, so

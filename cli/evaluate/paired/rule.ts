@@ -1,10 +1,19 @@
+import { mostWorth } from './bets.ts'
 import type { PairedDecision, PairedPlan, PairedStage } from './plan.ts'
 import { ScaleWindow } from './scale.ts'
-import { Stage } from './stage.ts'
+import { boundsOf, Stage } from './stage.ts'
 
 export { calibrationResiduals, pairDifference, stageResiduals } from './difference.ts'
 export type { PairedDecision, PairedPlan, PairedStage, Transform } from './plan.ts'
 export { POOL } from './scale.ts'
+
+/** With a smaller `max` the stage can never end as improved: not even n pairs that all speak for the candidate suffice. */
+export function fewestPairs(stage: PairedStage, tries: number): number {
+  const { e, p } = boundsOf(stage, tries)
+  let pairs = 2
+  while (mostWorth(pairs) < e && 0.5 ** pairs > p) pairs += 1
+  return pairs
+}
 
 /**
  * What the pairs of one stage say about "the candidate is not better". Valid for any noise, as long as a seeded fair coin

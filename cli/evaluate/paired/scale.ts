@@ -30,10 +30,6 @@ export class ScaleWindow {
     if (oldest !== undefined) this.#sizes.splice(this.#rank(oldest), 1)
   }
 
-  copy(): ScaleWindow {
-    return new ScaleWindow(this.#arrived)
-  }
-
   /** 0 when there is no residual, or each is 0. The root mean square when so many are 0 that there is no such s. */
   get scale(): number {
     const n = this.#sizes.length
