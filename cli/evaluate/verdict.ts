@@ -155,7 +155,7 @@ function outcome(facts: VerdictFacts): Verdict {
       return rejected(
         'inconclusive',
         'eval',
-        `${by(facts, comparison)}, but the evidence is not clear after all the pairs allowed`,
+        `${by(facts, comparison)}, but noise hides whether that is real`,
       )
     default:
       return unreachable(comparison.outcome)

@@ -71,8 +71,9 @@ export async function recompute(run: OpenRun, node: Experiment): Promise<Result<
     const found = await again(trial)
     return ok(compare(run, attempt, judged, trial, found))
   } catch (error) {
-    if (error instanceof RecordLost) return fail(error.problem)
-    throw error
+    if (!(error instanceof RecordLost)) throw error
+    const { message } = error.problem
+    return ok({ ...answerOf(run, attempt, judged, []), same: false, message })
   }
 }
 
@@ -91,7 +92,7 @@ function tamperedIn(record: AttemptRecord): string[] {
 
 function compare(
   run: OpenRun,
-  { attempt }: Attempt,
+  attempt: Attempt,
   judged: Judged,
   { node, seal, evidence }: Trial,
   verdict: Verdict,
@@ -101,14 +102,17 @@ function compare(
     const [was, is] = [judged[field] ?? null, recomputed[field] ?? null]
     return JSON.stringify(was) === JSON.stringify(is) ? [] : [{ field, recorded: was, recomputed: is }]
   })
-  const record = isIntact(run, node.id, attempt, judged) ? 'intact' : 'changed'
-  return {
-    attempt,
-    same: changed.length === 0 && record === 'intact',
-    differences: changed,
-    record,
-    message: recomputed.message,
-  }
+  return { ...answerOf(run, attempt, judged, changed), message: recomputed.message }
+}
+
+function answerOf(
+  run: OpenRun,
+  { attempt }: Attempt,
+  judged: Judged,
+  differences: Recomputed['differences'],
+): Omit<Recomputed, 'message'> {
+  const record = isIntact(run, judged.experiment, attempt, judged) ? 'intact' : 'changed'
+  return { attempt, same: differences.length === 0 && record === 'intact', differences, record }
 }
 
 /** The first lines of the record, as many as there were. */

@@ -113,7 +113,10 @@ export class Stage {
   #futile(): Ending | null {
     const pairs = this.#d.length
     const { start, slope } = this.#futility
-    if (this.#sumClipped(CLIP) <= -start + slope * pairs) return { outcome: 'not_better', why: 'futility' }
+    if (this.#sumClipped(CLIP) <= -start + slope * pairs) {
+      // To give up is no proof: what looks better so far was hidden by the noise.
+      return { outcome: median(this.#d) > 0 ? 'inconclusive' : 'not_better', why: 'futility' }
+    }
     if (this.#plan.minImprovement === 0 || this.#scale === 0) return null
     const wanted = this.#plan.minImprovement / this.#scale
     const mean = this.#sumClipped(CLIP + wanted) / pairs

@@ -75,6 +75,6 @@ export function oracle(
   if (e >= bar.e || (n === max && signFlipByEnumeration(d) <= bar.p))
     return { outcome: middle >= 0 ? 'improved' : 'not_better', e, s }
   const hope = d.reduce((sum, x) => sum + (s === 0 ? 2 * Math.sign(x) : Math.max(-2, Math.min(2, x / s))), 0)
-  if (hope <= bar.slope * n - bar.start) return { outcome: 'not_better', e, s }
+  if (hope <= bar.slope * n - bar.start) return { outcome: middle > 0 ? 'inconclusive' : 'not_better', e, s }
   return { outcome: n === max ? 'inconclusive' : null, e, s }
 }
