@@ -67,7 +67,7 @@ export function bestPath(state: State): PathStep[] {
 }
 
 export function summaryData(run: OpenRun): SummaryInput {
-  const { metric, counts, budget, stop } = statusOf(run)
+  const { metric, counts, budget, stop, stop_cause } = statusOf(run)
   const { ms, active_ms } = durationOf(run)
   const { repairable, retests, ideas } = leftOf(run)
   return {
@@ -75,6 +75,7 @@ export function summaryData(run: OpenRun): SummaryInput {
     counts,
     budget,
     stop,
+    stop_cause,
     path: bestPath(run.ledger.state),
     duration: { ms, active_ms },
     spend: spendOf(run),

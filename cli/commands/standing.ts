@@ -9,7 +9,7 @@ import { BASELINE, type Experiment, lastJudged, nodeValue, type State } from '..
 import { candidateRef } from '../paths.ts'
 import { isAlive } from '../process.ts'
 import type { OpenRun } from '../run/open.ts'
-import { stopReason } from '../run/stop.ts'
+import { stopCause, stopReason } from '../run/stop.ts'
 
 export interface Used {
   used: number
@@ -28,6 +28,8 @@ export interface StatusData {
   round: number | null
   driver: { name: string; pid: number; host: string; since: string } | null
   stop: StopReason | null
+  /** What lies behind `stop`, where that is more than its word. */
+  stop_cause: string | null
   knobs: State['knobs']
   /** Kept, but an audit's opinion stands against them. */
   flagged: string[]
@@ -64,6 +66,7 @@ export function statusOf(run: OpenRun): StatusData {
         ? { name: driver.driver, pid: driver.owner.pid, host: driver.owner.host, since: driver.since }
         : null,
     stop: stopReason(state),
+    stop_cause: stopCause(state),
     knobs,
     ...doubts(state),
     notes: state.notes.length,
@@ -136,6 +139,7 @@ export function showData(run: OpenRun, node: Experiment) {
     parent_value: judged?.parent_value ?? null,
     metrics: judged?.metrics ?? {},
     tasks: judged?.tasks ?? null,
+    same_as: judged?.same_as ?? null,
     gates: judged?.gates ?? [],
     artifacts: declaredArtifacts(node),
     from_artifact: node.created.from_artifact ?? null,

@@ -24,7 +24,7 @@ function describe(data: StatusData & { spec: EditedSpec | null }, name: string):
     `  ${metric.name} (${metric.direction}${metric.target === null ? '' : `, target ${figure(metric.target)}`}): ${standing(data)}`,
     `  experiments: ${counts.join(', ')}`,
     `  budget: ${spent(budget.experiments, 'experiment')}, ${spent(budget.hours, 'hour')}, ${spent(budget.failures, 'failure')}`,
-    `  loop: ${data.driver ? `${data.driver.name} drives it (pid ${data.driver.pid})` : 'no driver'}${data.round === null ? '' : `, round ${data.round}`}${data.stop ? `; it would stop: ${data.stop}` : ''}`,
+    `  loop: ${data.driver ? `${data.driver.name} drives it (pid ${data.driver.pid})` : 'no driver'}${data.round === null ? '' : `, round ${data.round}`}${data.stop ? `; it would stop: ${data.stop}${data.stop_cause ? ` (${plain(data.stop_cause, 300)})` : ''}` : ''}`,
     ...doubts(data),
     ...specLines(data.spec),
   ]

@@ -36,10 +36,9 @@ export function recordable(sample: Sample): Sample {
   }
 }
 
-/** A benchmark that narrows or widens its tasks measures something else. */
+/** A benchmark that narrows or widens its tasks measures something else; none at all is a set, too. */
 function taskChange(before: Sample['tasks'], after: Sample['tasks']): string | null {
-  if (before === null) return null
-  const [expected, got] = [new Set(Object.keys(before)), new Set(Object.keys(after ?? {}))]
+  const [expected, got] = [new Set(Object.keys(before ?? {})), new Set(Object.keys(after ?? {}))]
   const missing = [...expected].filter((task) => !got.has(task))
   const added = [...got].filter((task) => !expected.has(task))
   if (missing.length + added.length === 0) return null

@@ -5,8 +5,8 @@ export interface ParsedLines {
   metrics: Map<string, { value: number | boolean; unit: string | null; raw: string }>
   /** Lines that are a metric but cannot be read. */
   refused: { name: string | null; raw: string; reason: string }[]
-  /** Lines that start like one but have no `name = value`; named when the metric is missing. */
-  near: string[]
+  /** Lines that look like one and are none; told when the metric is missing. */
+  near: { raw: string; reason: string }[]
   /** The last line that is a JSON object with the metric, or that tries to be. */
   lastJson: string | null
   /** Matches of the user's own pattern. */
@@ -35,6 +35,8 @@ const MOST_REMARKS = 20
 const RAW_SHOWN = 300
 
 const METRIC = /^(?:\[[^\]]*\]\s*)*METRIC\b\s*(.*)$/
+/** Not quite the word: `metric t=1.5`, `METRICS t=1.5`. */
+const ALMOST = /^(?:\[[^\]]*\]\s*)*metrics?\b.*=/i
 const NAME = /^[\p{L}\p{M}\p{N}_][\p{L}\p{M}\p{N}_\-./]*$/u
 const ANSI = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g
 
@@ -101,19 +103,24 @@ function take(text: string, options: LineParserOptions, parsed: ParsedLines): vo
   }
   const rest = METRIC.exec(text)?.[1]
   if (rest !== undefined) takeMetric(text, rest, parsed)
+  else if (ALMOST.test(text)) remark(text.slice(0, RAW_SHOWN), 'begins with another word than METRIC', parsed)
 }
 
 function takeMetric(text: string, rest: string, parsed: ParsedLines): void {
   const raw = text.slice(0, RAW_SHOWN)
   const equals = rest.indexOf('=')
   if (equals < 0) {
-    if (parsed.near.length < MOST_REMARKS) parsed.near.push(raw)
+    remark(raw, 'has no "name = value"', parsed)
     return
   }
   const name = rest.slice(0, equals).trim()
   const problem = checkName(name) ?? keep(name, readValue(rest.slice(equals + 1)), raw, parsed)
   if (problem !== null && parsed.refused.length < MOST_REMARKS)
     parsed.refused.push({ name: NAME.test(name) ? name : null, raw, reason: problem })
+}
+
+function remark(raw: string, reason: string, { near }: ParsedLines): void {
+  if (near.length < MOST_REMARKS) near.push({ raw, reason })
 }
 
 function checkName(name: string): string | null {

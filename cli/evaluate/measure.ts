@@ -200,7 +200,9 @@ async function measureAndScore(scene: Scene): Promise<Executed> {
   if (missing !== undefined) return { ended: null, reading: broken(notBuilt(missing)) }
   const at = (name: string) => join(folder, name)
   const cwd = join(checkout, config.directory)
-  const shared = { cwd, outputCap: config.outputBytes, signal }
+  // Nobody but the sample has business in the checkout of a slot, or in its own temporary folder.
+  const folders = [checkout, ...(env.TMPDIR ? [env.TMPDIR] : [])]
+  const shared = { cwd, outputCap: config.outputBytes, folders, signal }
   const ended = await supervise({
     ...shared,
     command: fillIn(config.command, values),

@@ -6,8 +6,9 @@ import type { Sample, SampleFault, TaskScore } from '../ledger/events.ts'
 import { readJsonObject } from './json.ts'
 import type { ParsedLines } from './lines.ts'
 import { readValue } from './number.ts'
-import { readFlatObject, readResultObject } from './result-object.ts'
-import { type Aggregate, aggregate } from './stats.ts'
+import { type ResultObject, readFlatObject, readResultObject } from './result-object.ts'
+import type { Aggregate } from './stats.ts'
+import { disagrees, valueOfTasks } from './task-scores.ts'
 
 export type { Aggregate } from './stats.ts'
 
@@ -43,7 +44,7 @@ export interface Evidence {
 type Source = (Omit<Answer, 'value'> & { value: number | boolean | undefined }) | SampleFault | null
 
 export function readAnswer(evidence: Evidence): ReadAnswer {
-  const { read, metric } = evidence
+  const { read, metric, aggregate: how } = evidence
   const sources =
     typeof read === 'object'
       ? [fromMatches]
@@ -53,45 +54,42 @@ export function readAnswer(evidence: Evidence): ReadAnswer {
           lines: [fromLines],
           json: [fromJson],
         }[read]
-  /** Printed beside a primary metric that Assay records itself. */
-  const beside: Pick<Answer, 'metrics' | 'units'> = { metrics: {}, units: {} }
-  let extras: Pick<Answer, 'tasks' | 'artifacts'> = { tasks: null, artifacts: null }
+  /** Of all sources until now; what an earlier one said stands. */
+  let seen: Omit<Answer, 'value'> = { metrics: {}, units: {}, tasks: null, artifacts: null }
   for (const source of sources) {
     const found = source(evidence)
     if (found === null) continue
     if ('reason' in found) return { ok: false, fault: found }
-    Object.assign(beside.metrics, found.metrics)
-    Object.assign(beside.units, found.units)
-    if (found.tasks ?? found.artifacts) extras = { tasks: found.tasks, artifacts: found.artifacts }
+    seen = {
+      metrics: { ...found.metrics, ...seen.metrics },
+      units: { ...found.units, ...seen.units },
+      tasks: seen.tasks ?? found.tasks,
+      artifacts: seen.artifacts ?? found.artifacts,
+    }
     if (found.value === undefined) continue
     if (typeof found.value === 'boolean')
       return refuse(`${metric.name} is ${found.value}: the metric that is optimised must be a number`)
-    return { ok: true, answer: { ...found, ...extras, value: found.value } }
+    const disagreement = seen.tasks && disagrees(metric.name, found.value, seen.tasks, how)
+    return disagreement ? refuse(disagreement) : { ok: true, answer: { ...seen, value: found.value } }
   }
-  const recorded = own(evidence.recorded ?? {}, metric.name)
-  if (recorded !== undefined)
-    return {
-      ok: true,
-      answer: {
-        value: recorded,
-        metrics: { ...beside.metrics, [metric.name]: recorded },
-        units: beside.units,
-        ...extras,
-      },
-    }
-  return missing(evidence, Object.keys(beside.metrics))
+  const value = seen.tasks
+    ? valueOfTasks(metric.name, seen.tasks, how)
+    : own(evidence.recorded ?? {}, metric.name)
+  if (value === undefined) return missing(evidence, Object.keys(seen.metrics))
+  if (typeof value === 'string') return refuse(value)
+  return { ok: true, answer: { ...seen, metrics: { ...seen.metrics, [metric.name]: value }, value } }
 }
 
-function fromFile({ resultFile, metric, aggregate: how }: Evidence): Source {
+function fromFile({ resultFile, metric }: Evidence): Source {
   if (resultFile === null) return null
   const json = readJsonObject(resultFile)
   if (!json.ok) return fault(`the result file cannot be read: ${json.reason}`, resultFile.slice(0, 300))
   const read = readResultObject(json.object, metric.name)
   if (!read.ok) return fault(`the result file cannot be read: ${read.reason}`, resultFile.slice(0, 300))
-  return fromObject(read.result, metric.name, how)
+  return fromObject(read.result, metric.name)
 }
 
-function fromJson({ lines, metric, aggregate: how }: Evidence): Source {
+function fromJson({ lines, metric }: Evidence): Source {
   if (lines.lastJson === null) return null
   const raw = lines.lastJson.slice(0, 300)
   const json = readJsonObject(lines.lastJson)
@@ -101,23 +99,10 @@ function fromJson({ lines, metric, aggregate: how }: Evidence): Source {
   const read =
     shaped && !flat ? readResultObject(json.object, metric.name) : readFlatObject(json.object, metric.name)
   if (!read.ok) return fault(`the JSON line cannot be read: ${read.reason}`, raw)
-  return fromObject(read.result, metric.name, how)
+  return fromObject(read.result, metric.name)
 }
 
-function fromObject(
-  result: { metrics: Map<string, number | boolean>; tasks: Answer['tasks']; artifacts: Answer['artifacts'] },
-  name: string,
-  how: Aggregate,
-): Source {
-  const { tasks, artifacts } = result
-  const metrics = new Map(result.metrics)
-  if (tasks !== null && !metrics.has(name)) {
-    const scores = Object.values(tasks).map((task) => task.score)
-    if (scores.length === 0) return fault(`"tasks" is empty and ${name} is missing`)
-    const value = aggregate(scores, how)
-    if (!Number.isFinite(value)) return fault(`the ${how} of the tasks' scores is too large for a number`)
-    metrics.set(name, value)
-  }
+function fromObject({ metrics, tasks, artifacts }: ResultObject, name: string): Source {
   return { value: metrics.get(name), metrics: Object.fromEntries(metrics), units: {}, tasks, artifacts }
 }
 
@@ -158,9 +143,9 @@ function missing({ read, metric, lines, elsewhere = [] }: Evidence, seen: string
       : `the metric ${JSON.stringify(metric.name)} is missing`,
     names.length > 0 ? `what was found: ${names.slice(0, 20).join(', ')}` : 'no metric was found at all',
     ...(elsewhere.includes(metric.name) ? ['it was printed to stderr, but only stdout counts'] : []),
-    ...(near === undefined ? [] : ['a line looked like a metric, but has no "name = value"']),
+    ...(near === undefined ? [] : [`a line looked like a metric, but ${near.reason}`]),
   ].join('; ')
-  const fault = refuse(message, near)
+  const fault = refuse(message, near?.raw)
   if (names.length > 0) fault.fault.found = names.slice(0, 20)
   if (elsewhere.includes(metric.name)) fault.fault.on_stderr = true
   return fault

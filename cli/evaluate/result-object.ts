@@ -41,9 +41,10 @@ export function readResultObject(object: JsonObject, primary: string): ReadResul
   }
 }
 
-/** The numbers and booleans at the top of an object that is not in the shape above: `{"ms": 12.3, "n": 5}`. */
+/** The numbers and booleans at the top of an object: `{"ms": 12.3, "n": 5}`, with tasks and artifacts as above. */
 export function readFlatObject(object: JsonObject, primary: string): ReadResultObject {
   const metrics = new Map<string, number | boolean>()
+  const only = (key: string) => (isJsonObject(object[key]) ? { [key]: object[key] } : {})
   try {
     for (const [name, value] of Object.entries(object))
       if (name === primary || typeof value === 'number' || typeof value === 'boolean')
@@ -52,7 +53,8 @@ export function readFlatObject(object: JsonObject, primary: string): ReadResultO
     if (error instanceof Refusal) return { ok: false, reason: error.message }
     throw error
   }
-  return { ok: true, result: { metrics, tasks: null, artifacts: null } }
+  const rest = readResultObject({ ...only('tasks'), ...only('artifacts') }, primary)
+  return rest.ok ? { ok: true, result: { ...rest.result, metrics } } : rest
 }
 
 function entries(object: JsonObject, key: string): [string, unknown][] | null {

@@ -17,6 +17,7 @@ import { artifactAt, listArtifacts } from './artifact-files.ts'
 import type { ArtifactPlaces } from './artifacts.ts'
 import { type GivenData, giveData } from './data.ts'
 import { benchmarkEnvironment } from './environment.ts'
+import { endWhatWasLeft } from './leftovers.ts'
 import { drifted, EMPTY_MANIFEST, type Manifest, sweep, takeManifest } from './manifest.ts'
 import { preparationKeys } from './preparation-keys.ts'
 import { forgetFacts, readFacts, type SlotFacts, writeFacts } from './slot-facts.ts'
@@ -42,7 +43,7 @@ export interface Placed {
   before: Manifest
 }
 
-/** Rejects with the signal's reason when that ends the waiting. */
+/** Rejects with the signal's reason when that ends the waiting. What killed runs left on the machine is ended first. */
 export async function openBench(run: OpenRun): Promise<Result<Bench>> {
   const environment = benchmarkEnvironment(run)
   if (!environment.ok) return environment
@@ -63,6 +64,7 @@ export async function openBench(run: OpenRun): Promise<Result<Bench>> {
     throw error
   }
   const { release } = hold
+  await endWhatWasLeft(run.tell)
   return ok({
     slot: lease.slot,
     environment: environment.value,

@@ -38,6 +38,7 @@ const FIELDS = [
   'confirmed',
   'metrics',
   'tasks',
+  'same_as',
   'calibration',
   'differences',
   'varied',
@@ -94,10 +95,10 @@ function compare(
   run: OpenRun,
   attempt: Attempt,
   judged: Judged,
-  { node, seal, evidence }: Trial,
+  { run: then, node, seal, evidence }: Trial,
   verdict: Verdict,
 ): Recomputed {
-  const recomputed = verdictEvent(node, seal, evidence, verdict)
+  const recomputed = verdictEvent(then, node, seal, evidence, verdict)
   const changed = FIELDS.flatMap((field) => {
     const [was, is] = [judged[field] ?? null, recomputed[field] ?? null]
     return JSON.stringify(was) === JSON.stringify(is) ? [] : [{ field, recorded: was, recomputed: is }]

@@ -1,9 +1,11 @@
 /** The verdict as an event, and what `run` answers of it. */
+import { remarksOn } from '../evaluate/remarks.ts'
 import { failureSignature } from '../evaluate/signature.ts'
 import { summaryOfMetrics, summaryOfTasks } from '../evaluate/summary.ts'
 import { decide, type Verdict } from '../evaluate/verdict.ts'
+import { sameScores } from '../ledger/alike.ts'
 import type { Judged } from '../ledger/events.ts'
-import type { Experiment } from '../ledger/state.ts'
+import { BASELINE, type Experiment, nodeValue } from '../ledger/state.ts'
 import { stepsDigest } from '../ledger/steps.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
@@ -28,6 +30,7 @@ export function verdictOn({ facts, tampered }: Evidence): Verdict {
 type Stamped = 'v' | 'id' | 'at' | 'key' | 'wall_ms' | 'steps'
 
 export function verdictEvent(
+  run: OpenRun,
   node: Experiment,
   { attempt }: Pick<Seal, 'attempt'>,
   evidence: Evidence,
@@ -37,6 +40,18 @@ export function verdictEvent(
   const comparison = facts.confirm ?? facts.comparison
   const measured = samples.filter((sample) => sample.fault === null)
   const last = samples.at(-1)
+  const tasks = summaryOfTasks(measured)
+  const { state } = run.ledger
+  const sameAs = verdict.status === 'failed' ? null : sameScores(state, node.id, tasks)
+  const baseline = state.experiments.get(BASELINE)
+  const remarks = remarksOn({
+    status: verdict.status,
+    metric: run.spec.metric,
+    value: facts.value,
+    parentValue: facts.parentValue,
+    baselineValue: baseline ? nodeValue(baseline) : null,
+    sameAs: sameAs === null ? null : { experiment: sameAs, tasks: Object.keys(tasks ?? {}).length },
+  })
   return {
     type: 'judged',
     experiment: node.id,
@@ -54,14 +69,15 @@ export function verdictEvent(
     confirmed: facts.baseline || facts.confirm !== null,
     gates: facts.gates.map(({ name, phase, passed }) => ({ name, phase, passed })),
     metrics: summaryOfMetrics(measured),
-    tasks: summaryOfTasks(measured),
+    tasks,
+    ...(sameAs === null ? {} : { same_as: sameAs }),
     ...(calibration ? { calibration } : {}),
     ...(Object.keys(differences).length > 0 ? { differences } : {}),
     ...(varied === null ? {} : { varied }),
     ...(lostTo === null ? {} : { lost_to: lostTo }),
     ...(doubt === null ? {} : { doubt }),
     ...(Object.keys(artifacts).length > 0 ? { artifacts } : {}),
-    message: verdict.message.slice(0, MESSAGE),
+    message: `${verdict.message.slice(0, MESSAGE - remarks.length)}${remarks}`,
     signature:
       verdict.status === 'failed' && verdict.reason
         ? failureSignature({
@@ -83,11 +99,14 @@ export function recordVerdict(
   wallMs: number,
   key: string | null,
 ): Result<RunAnswer> {
+  // A twin that another command judged in the meantime is seen.
+  const known = run.ledger.refresh()
+  if (!known.ok) return known
   const steps = stepsDigest(stepsFile(attemptFolder(run.paths, node.id, seal.attempt)))
   if (!steps.ok) return steps
   const recorded = run.ledger.record<'judged'>(
     {
-      ...verdictEvent(node, seal, evidence, verdict),
+      ...verdictEvent(run, node, seal, evidence, verdict),
       wall_ms: Math.round(wallMs),
       steps: steps.value,
     },

@@ -76,6 +76,8 @@ export interface Judged extends Envelope {
   gates: { name: string; phase: GatePhase; passed: boolean }[]
   metrics: Record<string, number | boolean>
   tasks: Record<string, number> | null
+  /** The earliest experiment of this epoch with the same score on every task, of two tasks or more; absent = none. */
+  same_as?: string
   /** Declared artifacts, by label; absent = none. */
   artifacts?: Record<string, ArtifactRecord>
   message: string

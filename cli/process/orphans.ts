@@ -1,5 +1,6 @@
 /** Processes of ours whose owner died before it could end them: daemons that a benchmark left its group with. */
 import { readFileSync, readlinkSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import { identify, isAlive, type ProcessIdentity } from './identity.ts'
 import { environmentOf, HAS_PROC, ownedByUs, pids } from './proc.ts'
 import { ownersOf } from './token.ts'
@@ -39,6 +40,17 @@ export function endOrphan({ process: { pid, started } }: Orphan): boolean {
   } catch {
     return false
   }
+}
+
+const LOOK_MS = 5
+/** A killed process that still stands after this many looks will not go for us. */
+const LOOKS = 200
+
+/** Ends every orphan and answers them once they are gone, with their ports and files. */
+export async function endOrphans(): Promise<Orphan[]> {
+  const ended = findOrphans().filter(endOrphan)
+  for (let look = 0; look < LOOKS && ended.some((one) => isAlive(one.process)); look++) await pause(LOOK_MS)
+  return ended
 }
 
 function orphanOf(pid: number): Orphan | null {

@@ -1,4 +1,15 @@
-import { closeSync, lstatSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
+import { relative, sep } from 'node:path'
 
 /** Linux tells the truth about processes in /proc; elsewhere these functions know nothing (null, or empty). */
 export const HAS_PROC = process.platform === 'linux'
@@ -88,6 +99,26 @@ export function writesTo(pid: number, files: FileId[]): boolean {
       return false
     }
   })
+}
+
+/** As the kernel names the folder; null when it is not there. */
+export function realPathOf(folder: string): string | null {
+  try {
+    return realpathSync(folder)
+  } catch {
+    return null
+  }
+}
+
+/** Whether the working directory of the process is one of these folders (real paths), or below one. */
+export function worksIn(pid: number, folders: readonly string[]): boolean {
+  let cwd: string
+  try {
+    cwd = readlinkSync(`/proc/${pid}/cwd`)
+  } catch {
+    return false
+  }
+  return folders.some((folder) => relative(folder, cwd).split(sep)[0] !== '..')
 }
 
 /** The process and everything below it that still has its parent. Costs a few reads per process, not a scan. */

@@ -1,11 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { environmentOf, type FileId, HAS_PROC, isDead, ownedByUs, pids, readStat, writesTo } from './proc.ts'
+import {
+  environmentOf,
+  type FileId,
+  HAS_PROC,
+  isDead,
+  ownedByUs,
+  pids,
+  readStat,
+  worksIn,
+  writesTo,
+} from './proc.ts'
 
 export interface Traces {
   /** The random value that the job's environment carried. */
   token: string
   /** The files that its output went to. */
   files: FileId[]
+  /** Folders, real paths, in which nobody but the job has business. */
+  folders: readonly string[]
   /** Start of the job's first process, in ticks: whatever is older cannot descend from it. */
   since: number
   /** The job's own process group, which is ended by other means. */
@@ -21,9 +33,9 @@ const PAUSES_MS = [1, 2, 4]
 const LAST_PAUSE_MS = 8
 
 /**
- * Ends every process of our user that carries the token or can write to an output file: daemons that left the group
- * (`setsid`, `disown`, a double fork). Repeats until a pass finds none, and none of the group; answers how many had
- * left the group. A process that dropped both is out of reach. Off Linux there is no /proc to search: only the group
+ * Ends every process of our user that carries the token, can write to an output file or works in a folder of the job:
+ * daemons that left the group (`setsid`, `disown`, a double fork). Repeats until a pass finds none, and none of the
+ * group; answers how many had left the group. A process that dropped all three is out of reach. Off Linux there is no /proc to search: only the group
  * is ended.
  */
 export async function endStrays(traces: Traces): Promise<number> {
@@ -40,7 +52,7 @@ export async function endStrays(traces: Traces): Promise<number> {
   return ended.size
 }
 
-function search({ token, files, since, group }: Traces) {
+function search({ token, files, folders, since, group }: Traces) {
   const found = { strays: [] as number[], group: [] as number[], unsure: false }
   for (const pid of pids()) {
     const stat = pid === process.pid ? null : readStat(pid)
@@ -50,7 +62,7 @@ function search({ token, files, since, group }: Traces) {
       continue
     }
     const environment = environmentOf(pid)
-    if (environment.includes(token) || writesTo(pid, files)) found.strays.push(pid)
+    if (environment.includes(token) || writesTo(pid, files) || worksIn(pid, folders)) found.strays.push(pid)
     else if (environment === '' && !stat.kernel) found.unsure = true
   }
   return found

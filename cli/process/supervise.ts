@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { enterCensus } from './census.ts'
 import { after, type Ended, notYet, signalGroup, startErrorOf } from './ended.ts'
 import { type Output, openOutput } from './output.ts'
-import { family, peakMbOf, readStat } from './proc.ts'
+import { family, peakMbOf, readStat, realPathOf } from './proc.ts'
 import { endStrays } from './strays.ts'
 import { makeToken } from './token.ts'
 import { besideWatcher } from './watcher.ts'
@@ -20,6 +20,8 @@ export interface Job {
   stderr: string
   /** Bytes, both files together. */
   outputCap: number
+  /** Folders in which nobody but the job has business: whoever works there after its end is ended as a stray. */
+  folders?: readonly string[]
   signal?: AbortSignal | undefined
 }
 
@@ -62,6 +64,7 @@ export async function supervise(job: Job): Promise<Supervised> {
 
 async function superviseInto(output: Output, job: Job, result: Supervised): Promise<Supervised> {
   const token = makeToken(randomBytes(16).toString('hex'))
+  const folders = (job.folders ?? []).flatMap((folder) => realPathOf(folder) ?? [])
   const census = enterCensus()
   const cpuBefore = readStat('self')?.childrenCpuMs
   const started = performance.now()
@@ -102,7 +105,13 @@ async function superviseInto(output: Output, job: Job, result: Supervised): Prom
   census.ended()
   if (child.pid !== undefined) {
     signalGroup(child.pid, 'SIGKILL')
-    result.strays = await endStrays({ token, files: output.ids, since: since ?? 0, group: child.pid })
+    result.strays = await endStrays({
+      token,
+      files: output.ids,
+      folders,
+      since: since ?? 0,
+      group: child.pid,
+    })
     polls.letGo()
   }
   if (output.size() > job.outputCap) result.outputCut = true

@@ -28,6 +28,8 @@ export interface SummaryInput {
   path: readonly PathStep[]
   budget: { experiments: Used; hours: Used; failures: Used }
   stop: StopReason | null
+  /** What lies behind it. */
+  stop_cause?: string | null
   /** First to last event, and what was worked of it. */
   duration?: { ms: number; active_ms: number }
   spend?: { calls: number; tokens_in: number; tokens_out: number; usd: number; at_least: boolean }
@@ -36,6 +38,7 @@ export interface SummaryInput {
 }
 
 const MOST_STEPS = 8
+const CAUSE = 200
 
 /** The numbers under the chart, at most 19 lines of at most `width` columns. */
 export function summary(input: SummaryInput, width: number, ascii = false): Line[] {
@@ -60,7 +63,10 @@ export function summary(input: SummaryInput, width: number, ascii = false): Line
     ]),
   ]
   lines.push(...effort(input))
-  if (stop !== null) lines.push(row('stopped', [cell(STOPPED[stop], stop === 'target' ? 'good' : 'warn')]))
+  if (stop !== null) {
+    const cause = input.stop_cause ? [cell(`: ${plain(input.stop_cause, CAUSE)}`)] : []
+    lines.push(row('stopped', [cell(STOPPED[stop], stop === 'target' ? 'good' : 'warn'), ...cause]))
+  }
   return [...lines, ...improvements(input, glyphs.arrow)].map((line) =>
     ascii ? asciiOnly(clip(line, width)) : clip(line, width),
   )

@@ -25,3 +25,12 @@ export function stopReason(state: State): StopReason | null {
   if (fresh && last.closed && (last.briefed?.lanes.length ?? 0) === 0) return 'no_hypothesis'
   return null
 }
+
+/** What lies behind the reason, as a sentence: what failed again and again, or a person's words; null when nothing does. */
+export function stopCause(state: State): string | null {
+  const reason = stopReason(state)
+  if (reason === 'user') return state.stopped
+  const { streak } = state
+  if (reason !== 'failures' || streak === null || streak.count < IDENTICAL_FAILURES) return null
+  return `${streak.count} identical failures in a row: ${streak.message}`
+}

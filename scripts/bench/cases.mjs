@@ -1,5 +1,6 @@
 /** The registry: to add a benchmark, add a file beside this one and its cases here. */
 import { STARTUP } from './startup.mjs'
+import { TIMEOUT } from './timeout.mjs'
 
 /** @type {readonly import('../bench.mjs').Case[]} */
-export const CASES = [...STARTUP]
+export const CASES = [...STARTUP, ...TIMEOUT]

@@ -38,6 +38,7 @@ test('status has other fields than its contract', async () => {
     round: null,
     driver: null,
     stop: null,
+    stop_cause: null,
     flagged: [],
     outdated: 0,
     notes: 0,

@@ -21,6 +21,9 @@ it('refuses tasks that the baseline did not have, and none at all', () => {
   expect(incomparable(answer({ a: 1 }), answer(null))).toBe(
     'its tasks are not those of the baseline (missing: a)',
   )
+  expect(incomparable(answer(null), answer({ z: 3 }))).toBe(
+    'its tasks are not those of the baseline (new: z)',
+  )
 })
 
 it('refuses a number in another unit, which would look like a gain of a thousand', () => {

@@ -128,8 +128,15 @@ describe('METRIC lines that are refused, with the line and the reason', () => {
     expect(value('nothing')).toMatch(/no metric was found at all/)
     expect(value('nothing', { elsewhere: ['t'] })).toMatch(/stderr, but only stdout/)
     expect(read('METRIC t: 1.5')).toMatchObject({
-      fault: { raw: 'METRIC t: 1.5', message: expect.stringMatching(/looked like a metric/) },
+      fault: {
+        raw: 'METRIC t: 1.5',
+        message: expect.stringMatching(/looked like a metric, but has no "name/),
+      },
     })
+    for (const raw of ['metric t=1.5', '[bench] Metrics: t = 1.5'])
+      expect(read(raw)).toMatchObject({
+        fault: { raw, message: expect.stringMatching(/another word than METRIC/) },
+      })
   })
 
   test('prose is no metric, and lower case neither', () => {
@@ -211,7 +218,7 @@ describe('the result file', () => {
   const why = (resultFile: string) => value('', { resultFile })
 
   test('all of its parts', () => {
-    const text = `{"metrics": {"t": 12.3, "ok": true}, "tasks": {"case-1": {"score": 0.5, "status": "passed", "reason": "r", "log": "l"}},
+    const text = `{"metrics": {"t": 12.3, "ok": true}, "tasks": {"case-1": {"score": 12.3, "status": "passed", "reason": "r", "log": "l"}},
       "artifacts": {"model": "out/m.bin"}, "comment": "ignored"}`
     expect(file(text)).toEqual({
       ok: true,
@@ -219,7 +226,7 @@ describe('the result file', () => {
         value: 12.3,
         metrics: { t: 12.3, ok: true },
         units: {},
-        tasks: { 'case-1': { score: 0.5, status: 'passed', reason: 'r' } },
+        tasks: { 'case-1': { score: 12.3, status: 'passed', reason: 'r' } },
         artifacts: { model: 'out/m.bin' },
       },
     })
@@ -289,7 +296,7 @@ describe('the result file', () => {
 
   test('a key may come again in another object, and look like one inside a string', () => {
     expect(
-      why('{"score": 1, "note": "\\"score\\": 2, {", "tasks": {"a": {"score": 1}, "b": {"score": 2}}}'),
+      why('{"score": 1, "note": "\\"score\\": 2, {", "tasks": {"a": {"score": 1}, "b": {"score": 1}}}'),
     ).toBe(1)
   })
 
@@ -310,6 +317,22 @@ describe('JSON lines, patterns and recorded metrics', () => {
     expect(value('{"t": 1}\n{"t": NaN}')).toMatch(/NaN/)
     expect(value('{"t": 1}\n{"t": 2')).toMatch(/not JSON/)
     expect(value('{"t": "2"}')).toMatch(/not a number/)
+  })
+
+  test('tasks beside a flat value are lost, or not held against it', () => {
+    const tasks = { a: { score: 4 }, b: { score: 6 } }
+    expect(read(JSON.stringify({ t: 5, tasks }))).toMatchObject({ answer: { value: 5, tasks } })
+    expect(value(JSON.stringify({ t: 4, tasks }))).toMatch(/t is 4, but the mean .* of its 2 tasks is 5/)
+    expect(value('{"t": 5, "tasks": 12}')).toBe(5)
+  })
+
+  test('the tasks of the file are not held against the value of a line, or a metric of either is lost', () => {
+    const resultFile = '{"metrics": {"mb": 3}, "tasks": {"a": {"score": 4}, "b": {"score": 6}}}'
+    expect(read('METRIC t=5\nMETRIC mb=9\nMETRIC n=1', { resultFile })).toMatchObject({
+      answer: { value: 5, metrics: { t: 5, mb: 3, n: 1 }, tasks: { a: { score: 4 } } },
+    })
+    expect(value('METRIC t=6', { resultFile })).toMatch(/t is 6, but the mean .* is 5/)
+    expect(value('', { resultFile })).toBe(5)
   })
 
   test('the scores of very many tasks fit on one line', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { stopReason } from '../../cli/run/stop.ts'
+import { stopCause, stopReason } from '../../cli/run/stop.ts'
 import { History } from './history.ts'
 
 const stop = (history: History) => stopReason(history.state)
@@ -23,6 +23,14 @@ describe('failures', () => {
     expect(stop(failing(new History(), ['a', 'a']))).toBeNull()
     expect(stop(failing(new History(), ['a', 'a', 'b', 'a']))).toBeNull()
     expect(stop(failing(new History(), ['b', 'a', 'a', 'a']))).toBe('failures')
+  })
+  test('the cause is not named, or one is named that did not stop it', () => {
+    expect(stopCause(failing(new History(), ['a', 'a']).state)).toBeNull()
+    expect(stopCause(failing(new History(), ['a', 'a', 'a']).state)).toMatch(
+      /^3 identical failures in a row: /,
+    )
+    expect(stopCause(failing(new History({ knobs: { failures: 1 } }), ['a']).state)).toBeNull()
+    expect(stopCause(new History().add({ type: 'stopped', why: 'enough' }).state)).toBe('enough')
   })
   test('a result in between does not break the row', () => {
     const history = failing(new History(), ['a', 'a']).experiment('exp_0001', {

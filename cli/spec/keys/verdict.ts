@@ -22,7 +22,7 @@ export const tasks = keys({
   aggregate: or(
     choice(['mean', 'sum', 'min', 'max']),
     'mean',
-    'How the primary metric comes from the scores of the tasks when the benchmark does not print it.',
+    'How the primary metric comes from the scores of the tasks. One that the benchmark prints beside them must agree, as far as it is rounded.',
   ),
   missing: or(choice(['fail']), 'fail', 'What a missing task does to the sample.'),
   weights: later('How much each task counts.'),

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest'
+import { type Remarked, remarksOn } from '../../cli/evaluate/remarks.ts'
+
+const usual: Remarked = {
+  status: 'kept',
+  metric: { direction: 'minimize', target: null },
+  value: 0,
+  parentValue: 100,
+  baselineValue: 100,
+  sameAs: null,
+}
+const remarks = (facts: Partial<Remarked>) => remarksOn({ ...usual, ...facts })
+
+describe('perfection in one step', () => {
+  test.each<[string, Partial<Remarked>]>([
+    ['0 where less is better', {}],
+    ['the target', { metric: { direction: 'minimize', target: 7 }, value: 7 }],
+    [
+      'a target where more is better',
+      { metric: { direction: 'maximize', target: 1 }, value: 1, parentValue: 0, baselineValue: 0 },
+    ],
+    ['most of the way after a small step', { parentValue: 90 }],
+  ])('%s passes without a word', (_, facts) => {
+    expect(remarks(facts)).toContain('suspiciously perfect')
+  })
+
+  test.each<[string, Partial<Remarked>]>([
+    ['the last of many steps', { parentValue: 1 }],
+    ['a value short of the target', { metric: { direction: 'minimize', target: 7 }, value: 8 }],
+    [
+      '0 where more is better',
+      { metric: { direction: 'maximize', target: null }, parentValue: -5, baselineValue: -5 },
+    ],
+    ['a tie at perfection', { parentValue: 0 }],
+    ['what is not kept', { status: 'rejected' }],
+    ['the baseline', { parentValue: null }],
+    ['no value', { status: 'failed', value: null }],
+  ])('%s is suspected', (_, facts) => {
+    expect(remarks(facts)).toBe('')
+  })
+})
+
+test('a twin is not named with the number of its tasks', () => {
+  expect(remarks({ value: 5, sameAs: { experiment: 'exp_0003', tasks: 12 } })).toBe(
+    '; the same score as exp_0003 on each of the 12 tasks',
+  )
+})
