@@ -35,6 +35,11 @@ const home = mkdtempSync(join(tmpdir(), 'assay-real-'))
 const env = { PATH: process.env.PATH, HOME: home, TMPDIR: home, XDG_RUNTIME_DIR: home, LANG: 'C.UTF-8' }
 const neighbours = []
 process.exitCode = 1
+// Whatever ends this script ends its neighbours.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1))
+process.on('exit', () => {
+  for (const one of neighbours) one.kill('SIGKILL')
+})
 try {
   const steps = calibrateSteps()
   const metrics = [...new Set(BARS.map(({ metric }) => metric))]
@@ -47,7 +52,6 @@ try {
   process.stdout.write(`${table(rows)}\n${Math.round((Date.now() - began) / 1000)} s\n`)
   process.exitCode = rows.every(({ kept, least, most }) => kept >= least && kept <= most) ? 0 : 1
 } finally {
-  for (const one of neighbours) one.kill('SIGKILL')
   rmSync(home, { recursive: true, force: true })
 }
 
