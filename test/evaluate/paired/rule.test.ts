@@ -38,6 +38,7 @@ describe('a table of decisions: a changed constant, bar or order of checks', () 
     ['6 do not', 'confirm', repeat(0.3, 6), {}, null, null],
     ['one pair decides nothing', 'judge', [-9], {}, null, null],
     ['two bad pairs are hopeless', 'judge', [-0.02, -0.02], {}, 'not_better', 'futility'],
+    ['a little better, hopeless to show', 'judge', repeat(0.001, 5), {}, 'inconclusive', 'futility'],
     ['with min 4 they are not yet', 'judge', [-0.02, -0.02], { min: 4 }, null, null],
     ['nothing at all, four times', 'judge', [0, 0, 0, 0], {}, 'not_better', 'futility'],
     [
