@@ -3,7 +3,7 @@ import { makeProject, type RunData } from '../e2e/project.ts'
 
 /** Answers for so many cases in the result file. */
 const cases = (count: number) => `node -e 'const tasks = {}
-for (let n = 0; n < ${count}; n++) tasks["case-" + n] = { score: n, reason: "a text that explains the score" }
+for (let n = 0; n < ${count}; n++) tasks["case-" + n] = { score: 100, reason: "a text that explains the score" }
 require("fs").writeFileSync(process.env.ASSAY_RESULT, JSON.stringify({ tasks }))'`
 
 test('an answer that is too long for the record leaves an experiment that runs for ever', async () => {
