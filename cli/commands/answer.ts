@@ -1,4 +1,5 @@
 /** The output contract: how a result of a verb becomes lines and an exit code. Pure. */
+import { redact } from '../redact.ts'
 import { EXIT, type Problem, type Result } from '../result.ts'
 import type { Answer } from './command.ts'
 
@@ -10,6 +11,11 @@ export interface Output {
 
 /** With `json` exactly one line on standard output, ok or not; without, text there and problems on standard error. */
 export function renderResult(result: Result<Answer>, json: boolean): Output {
+  const { stdout, stderr, exit } = render(result, json)
+  return { stdout: redact(stdout), stderr: redact(stderr), exit }
+}
+
+function render(result: Result<Answer>, json: boolean): Output {
   if (!result.ok) return renderProblem(result.problem, json)
   const { data, text, exit = 0 } = result.value
   if (json) return { stdout: `${JSON.stringify({ ok: true, data: data ?? null })}\n`, stderr: '', exit }
@@ -56,7 +62,7 @@ function indent(text: string, by: string): string {
 
 /** Control and direction characters of foreign text, which could repaint a terminal, become visible escapes. */
 export function printable(text: string): string {
-  return text.replace(
+  return redact(text).replace(
     /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )

@@ -4,6 +4,7 @@ import type { GatePhase, GateResult, SampleFault } from '../ledger/events.ts'
 import { supervise } from '../process.ts'
 import { type CommandLine, fillIn } from './command.ts'
 import { faultOfEnding } from './ending.ts'
+import { redactStored } from './stored.ts'
 import { tailOf } from './tail.ts'
 
 export interface GateConfig {
@@ -66,6 +67,7 @@ export async function runPreparation(request: PreparationRequest): Promise<Prepa
     outputCap: OUTPUT_CAP,
     signal: request.signal,
   })
+  redactStored(file)
   const output = tailOf(file, TAIL)
   const fault = faultOfEnding(ended, request.timeoutMs, output)
   return {

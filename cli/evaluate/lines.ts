@@ -1,3 +1,4 @@
+import { redact } from '../redact.ts'
 import { type ReadValue, readValue } from './number.ts'
 
 /** What was found in a stream of output. Names are in order of appearance. */
@@ -106,8 +107,11 @@ function take(text: string, options: LineParserOptions, parsed: ParsedLines): vo
   else if (ALMOST.test(text)) remark(text.slice(0, RAW_SHOWN), 'begins with another word than METRIC', parsed)
 }
 
+/** A cut would leave half a secret, which nothing recognises later. */
+const shown = (text: string, most: number): string => redact(text.slice(0, 4 * RAW_SHOWN)).slice(0, most)
+
 function takeMetric(text: string, rest: string, parsed: ParsedLines): void {
-  const raw = text.slice(0, RAW_SHOWN)
+  const raw = shown(text, RAW_SHOWN)
   const equals = rest.indexOf('=')
   if (equals < 0) {
     remark(raw, 'has no "name = value"', parsed)
@@ -125,7 +129,7 @@ function remark(raw: string, reason: string, { near }: ParsedLines): void {
 
 function checkName(name: string): string | null {
   if (NAME.test(name) && name.length <= 200) return null
-  return `a name has letters, digits and _ - . / only: ${JSON.stringify(name.slice(0, 40))}`
+  return `a name has letters, digits and _ - . / only: ${JSON.stringify(shown(name, 40))}`
 }
 
 function keep(name: string, read: ReadValue, raw: string, { metrics }: ParsedLines): string | null {
@@ -143,7 +147,7 @@ function keep(name: string, read: ReadValue, raw: string, { metrics }: ParsedLin
 function takeMatch(text: string, regex: RegExp, parsed: ParsedLines): void {
   const match = regex.exec(text)
   if (match === null) return
-  const found = { raw: text.slice(0, RAW_SHOWN), text: match.groups?.value ?? match[1] ?? '' }
+  const found = { raw: shown(text, RAW_SHOWN), text: match.groups?.value ?? match[1] ?? '' }
   // Two different ones already contradict each other; more would say nothing new.
   if (parsed.matches.length < 2 && parsed.matches.every((other) => other.text !== found.text))
     parsed.matches.push(found)

@@ -10,6 +10,7 @@ import type { EnvironmentConfig } from './environment.ts'
 import { runPreparation } from './gates.ts'
 import type { Aggregate, Answer, Read, ReadAnswer } from './metrics.ts'
 import { readFiles } from './read-files.ts'
+import { redactStored } from './stored.ts'
 import { tailOf } from './tail.ts'
 
 export interface MeasureConfig {
@@ -126,6 +127,12 @@ function outputNames({ stage, pair, side }: SampleRequest) {
   }
 }
 
+/** Everything that a sample leaves in the attempt's folder; what `before` and `after` say is clean already. */
+const writtenBy = ({ stem, stdout, stderr, result, traces }: Names): string[] => [
+  ...[stdout, stderr, result, traces],
+  ...[`${stem}.output`, `${stem}.score.out`, `${stem}.score.err`],
+]
+
 async function runOnce(request: SampleRequest, names: Names): Promise<Executed> {
   const { config, folder, checkout } = request
   const at = (name: string) => join(folder, name)
@@ -159,6 +166,8 @@ async function runOnce(request: SampleRequest, names: Names): Promise<Executed> 
   } finally {
     rmSync(temporary, { recursive: true, force: true, maxRetries: 3 })
     dropIfEmpty(at(names.traces))
+    // Only now: the answer was read from what the benchmark wrote, to the byte.
+    for (const name of writtenBy(names)) redactStored(at(name))
   }
 }
 

@@ -1,7 +1,8 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { redact } from '../redact.ts'
 import { stripAnsi } from './lines.ts'
 
-/** The end of a text file, without terminal codes, cut between lines if it has to be cut. Empty if there is none. */
+/** The end of a text file, without terminal codes and secrets, cut between lines if it has to be cut. Empty if there is none. */
 export function tailOf(path: string, bytes: number): string {
   let fd: number
   try {
@@ -14,11 +15,16 @@ export function tailOf(path: string, bytes: number): string {
     const buffer = Buffer.alloc(Math.min(size, bytes))
     const length = readSync(fd, buffer, 0, buffer.length, size - buffer.length)
     const text = buffer.subarray(0, length).toString('utf8')
-    const whole = size > bytes ? text.slice(text.indexOf('\n') + 1) : text
-    return stripAnsi(whole)
+    return redact(stripAnsi(size > bytes ? fromWhole(text) : text))
   } finally {
     closeSync(fd)
   }
+}
+
+/** Without the rest of a line, or at least of a word, that began before: half a secret is none that can be recognised. */
+function fromWhole(text: string): string {
+  const line = text.indexOf('\n')
+  return line === -1 ? text.replace(/^\S*/, '') : text.slice(line + 1)
 }
 
 /** The last line that says something: programs end their report of an error with lines about themselves. */

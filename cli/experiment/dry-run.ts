@@ -7,6 +7,7 @@ import { tailOf } from '../evaluate/tail.ts'
 import type { GatePhase, Sample } from '../ledger/events.ts'
 import { BASELINE, type Experiment } from '../ledger/state.ts'
 import { checksFolder } from '../paths.ts'
+import { redact } from '../redact.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { gatesOn } from './gates.ts'
@@ -46,7 +47,7 @@ export async function checkWiring(run: OpenRun, node: Experiment): Promise<Resul
     const probe = await put(looked.value, 'b', node.id)
     return probe.ok ? ok(await ask(run, node, looked.value, at, probe.value)) : probe
   })
-  if (answer.ok) writeFileSync(join(at.folder, 'check.json'), `${JSON.stringify(answer.value)}\n`)
+  if (answer.ok) writeFileSync(join(at.folder, 'check.json'), `${redact(JSON.stringify(answer.value))}\n`)
   return answer
 }
 

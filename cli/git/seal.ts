@@ -1,5 +1,6 @@
 /** From the files in an edit worktree to a tree in the store. */
 import type { Site } from '../paths.ts'
+import { redact } from '../redact.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { type Change, changesBetween } from './diff.ts'
 import { hashFiles, treeEntries } from './files.ts'
@@ -194,7 +195,7 @@ export async function pinCommit(site: Site, candidate: Candidate): Promise<Resul
   const parents = candidate.parents.flatMap((parent) => ['-p', parent])
   const commit = await gitText(['commit-tree', ...parents, '-F', '-', candidate.tree], {
     ...inStore(site),
-    input: `${candidate.message}\n`,
+    input: `${redact(candidate.message)}\n`,
     date: candidate.at,
   })
   if (!commit.ok) return commit

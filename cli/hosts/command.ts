@@ -1,4 +1,5 @@
 import { type Completed, execute } from '../process.ts'
+import { redact } from '../redact.ts'
 import { answerCheck, type Check, extractObject } from './answer.ts'
 import { type Host, type HostAnswer, type HostCall, type HostEntry, UNKNOWN_USAGE } from './host.ts'
 
@@ -121,6 +122,9 @@ const failed = (message: string, again: boolean): HostAnswer => ({
 const timedOut = (request: HostCall) => failed(`no answer within ${request.timeoutMs / 1000} s`, false)
 
 function lastLine(text: string): string | null {
-  const lines = text.split('\n').filter((line) => line.trim() !== '')
-  return lines.at(-1)?.trim().slice(0, 500) ?? null
+  const last = text
+    .split('\n')
+    .findLast((line) => line.trim() !== '')
+    ?.trim()
+  return last === undefined ? null : redact(last).slice(0, 500)
 }

@@ -3,6 +3,7 @@
  * newline is often another's write in flight. One `O_APPEND` write a line, then `fdatasync`, then it counts.
  */
 import { closeSync, constants, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+import { redact } from '../redact.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 
 export const MAX_LINE = 64 * 1024
@@ -20,11 +21,12 @@ export interface Torn {
 }
 
 /**
- * Appends `text` as one line, durably. When the file ends in an unfinished line, that one is cancelled in the same
+ * Appends `json` as one line, durably, without the secrets in it. When the file ends in an unfinished line, that one is cancelled in the same
  * write, and `healed` makes the line that tells so. If it was another's write in flight, it has landed whole before
  * ours, and what is cancelled is an empty line.
  */
-export function appendLine(file: string, text: string, healed: (torn: Torn) => string): Result<void> {
+export function appendLine(file: string, json: string, healed: (torn: Torn) => string): Result<void> {
+  const text = redact(json)
   if (Buffer.byteLength(text) + 1 > MAX_LINE) return tooLong(text)
   let fd: number
   try {

@@ -1,5 +1,6 @@
 /** One run's ledger: append, read, heal. Writers propose; what the fold made of the proposal is the answer. */
 import { randomBytes } from 'node:crypto'
+import { redact } from '../redact.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { appendLine, type Line, readFrom, splitLines, type Torn } from './append.ts'
 import { type Draft, type Event, type EventType, FORMAT, FORMAT_NAME } from './events.ts'
@@ -115,33 +116,33 @@ export class Ledger {
     at: Date,
   ): Result<Proposal<Extract<Event, { type: T }>>> {
     const id = randomBytes(9).toString('base64url')
-    const event = { v: FORMAT_NAME, id, at: at.toISOString(), ...draft } as unknown as Extract<
-      Event,
-      { type: T }
-    >
+    const event = { v: FORMAT_NAME, id, at: at.toISOString(), ...draft }
     const heal = (torn: Torn): string =>
       JSON.stringify({ v: FORMAT_NAME, id: `${id}.h`, at: at.toISOString(), type: 'healed', ...torn })
     const written = appendLine(this.file, JSON.stringify(event), heal)
     if (!written.ok) return written
-    let mine: Outcome | null = null
+    let mine: { event: Event; outcome: Outcome } | null = null
     const read = this.refresh((seen, outcome) => {
-      if (seen.id === id) mine = outcome
+      if (seen.id === id) mine = { event: seen, outcome }
     })
     if (!read.ok) return read
-    const outcome = mine as Outcome | null
-    if (outcome === null) throw new Error(`an event that was written is not in ${this.file}`)
-    return ok(outcome.accepted ? { accepted: true, event } : outcome)
+    const found = mine as { event: Event; outcome: Outcome } | null
+    if (found === null) throw new Error(`an event that was written is not in ${this.file}`)
+    // As it was written: without the secrets that the draft may have held.
+    const counted = found.event as Extract<Event, { type: T }>
+    return ok(found.outcome.accepted ? { accepted: true, event: counted } : found.outcome)
   }
 
   /**
-   * Proposes and answers the event that counts, as a problem when none does. With a `key` that an event of this type
+   * Proposes and answers the event that counts, as a problem when none does. With a key that an event of this type
    * has already, nothing is written and that event is the answer.
    */
   record<T extends Event['type']>(
     draft: Extract<Draft, { type: T }>,
     at: Date,
-    key: string | null = null,
+    given: string | null = null,
   ): Result<Recorded<Extract<Event, { type: T }>>> {
+    const key = given === null ? null : redact(given)
     const before = this.#firstWith<T>(draft.type as T, key)
     if (before) return before
     const proposal = this.propose<T>(key === null ? draft : { ...draft, key }, at)

@@ -6,6 +6,7 @@ import { Ledger } from '../ledger/ledger.ts'
 import { findSite, isRunId, listRuns, type RunPaths, runPaths, type Site } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { Spec } from '../spec/spec.ts'
+import { rememberSecretsOf } from './secrets.ts'
 import { stopReason } from './stop.ts'
 
 /** The world as the layers below `commands` may see it. */
@@ -96,7 +97,9 @@ export function open(world: Surroundings, site: Site, run: string): Result<OpenR
     })
   }
   const spec = JSON.parse(readFileSync(paths.spec, 'utf8')) as Spec
-  return ok({ ...pick(world), site, run, paths, ledger: ledger.value, started, spec })
+  const opened = { ...pick(world), site, run, paths, ledger: ledger.value, started, spec }
+  rememberSecretsOf(opened)
+  return ok(opened)
 }
 
 const pick = ({ cwd, env, tell, signal, clock, random }: Surroundings): Surroundings => ({

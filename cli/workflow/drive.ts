@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readCard } from '../hosts/card.ts'
 import type { HostAnswer } from '../hosts/host.ts'
+import { redact, redactIn } from '../redact.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { recordUsage } from '../run/usage.ts'
@@ -48,7 +49,10 @@ export async function drive(run: OpenRun, request: DriveRequest): Promise<Result
   })
   // An interrupted run is gone on with; one that failed by itself would only fail again from its own journal.
   if (!run.signal.aborted)
-    writeFileSync(join(folder, DONE), JSON.stringify({ status: outcome.status, error: outcome.error }))
+    writeFileSync(
+      join(folder, DONE),
+      redact(JSON.stringify({ status: outcome.status, error: outcome.error })),
+    )
   return ok(outcome)
 }
 
@@ -88,7 +92,7 @@ async function callHost(run: OpenRun, { host, metered }: OpenHost, call: AgentCa
   try {
     for (let tries = 1; ; tries++) {
       const began = performance.now()
-      const answer = await host.call(requestOf(run, call))
+      const answer = redactIn(await host.call(requestOf(run, call)))
       if (metered)
         recordUsage(run, {
           call: readCard(call.prompt),
@@ -112,7 +116,7 @@ function requestOf(run: OpenRun, call: AgentCall) {
   const role = card?.role ?? call.agentType ?? 'agent'
   const { agent } = run.spec
   return {
-    prompt: call.prompt,
+    prompt: redact(call.prompt),
     schema: call.schema,
     role,
     cwd: card?.worktree ?? run.site.root,

@@ -2,7 +2,7 @@
 
 /** From the leaves up. A unit may import itself and any lower layer, never a sibling. */
 export const LAYERS: readonly (readonly string[])[] = [
-  ['result', 'facts'],
+  ['result', 'facts', 'redact'],
   ['process', 'paths'],
   ['lock'],
   ['ledger'],
@@ -19,6 +19,7 @@ export const LAYERS: readonly (readonly string[])[] = [
 export const PURE: readonly string[] = [
   'result',
   'facts',
+  'redact',
   'ledger/events',
   'ledger/nouns',
   'ledger/transitions',
