@@ -122,6 +122,8 @@ export function showData(run: OpenRun, node: Experiment) {
     why: node.why,
     /** What stands against a kept one: no parent before it is confirmed or restored. */
     doubt: node.flagged,
+    /** The best at that moment, which a kept one was measured against and not found better than, whatever its value. */
+    lost_to: node.lostTo,
     /** What `abort` said has to be mended. */
     fix: judged?.aborted?.fix ?? null,
     annotations: node.annotations.slice(-NAMED).map(({ at, task, tag, text }) => ({ at, task, tag, text })),

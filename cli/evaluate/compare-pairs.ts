@@ -36,7 +36,7 @@ export interface Compared {
   /** null: another pair is needed. */
   comparison: Comparison | null
   differences: number[]
-  /** The candidate's score: that of the other, moved by the estimate. */
+  /** The candidate's score: that of the other, moved by the estimate; its own values where a ratio does not exist. */
   score: number | null
 }
 
@@ -54,7 +54,10 @@ export function comparePairs(context: StageContext, pairs: readonly PairOfValues
   const decision = decidePairs(context.rule, differences, context.pool, plan)
   if (decision.estimate === null) return { comparison: null, differences, score: null }
   const raw = median(pairs.map(({ candidate, other }) => betterBy(direction, candidate, other)))
-  const moved = movedBy(context, decision.estimate, raw)
+  const moved =
+    Math.abs(decision.estimate) < FAR
+      ? movedBy(context, decision.estimate, raw)
+      : median(pairs.map(({ candidate }) => candidate))
   const estimated = betterBy(direction, moved, score)
   return {
     comparison: decision.outcome && {

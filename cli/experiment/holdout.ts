@@ -9,6 +9,7 @@ import { regressions } from '../evaluate/protected.ts'
 import type { Sample, Side } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { isSameHoldout } from '../run/holdout.ts'
+import { orderOf } from './pairs.ts'
 import { fault, placeOther, type SampleAt, sampleOnce, type Trial } from './trial.ts'
 
 /** Enough for the rule of protected metrics to refuse at 5 %. */
@@ -16,7 +17,7 @@ const PAIRS = 8
 
 /** False when it is worse than the baseline beyond the allowance, or cannot be measured there. */
 export async function heldOut(trial: Trial): Promise<boolean> {
-  const { run, evidence, record } = trial
+  const { run, node, seal, evidence, record } = trial
   if (!run.started.holdout) return true
   const { facts } = evidence
   record.step('holdout', 'began')
@@ -24,7 +25,9 @@ export async function heldOut(trial: Trial): Promise<boolean> {
   const paired = run.ledger.state.noise.mode === 'paired' && !facts.baseline
   const done: Record<Side, Sample[]> = { candidate: [], parent: [] }
   for (let pair = 0; pair < (paired ? PAIRS : 1); pair++) {
-    for (const side of facts.baseline ? (['candidate'] as const) : (['parent', 'candidate'] as const)) {
+    for (const side of facts.baseline
+      ? ['candidate' as const]
+      : orderOf(run, node.id, seal.attempt, 'holdout', pair)) {
       const sample = await onHoldout(trial, pair, side)
       if (sample === null) return false
       done[side].push(sample)

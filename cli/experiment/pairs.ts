@@ -141,7 +141,7 @@ async function takePair(
     taken[side] = sample
     if (sample.fault?.reason === 'aborted') return fault(trial, sample.fault, side) || null
     if (side === 'candidate' && !(accept(trial, sample) && holdsSoFar(trial, sample))) {
-      if (sample.fault && taken.parent === undefined) await blame(trial, stage, pair)
+      if (sample.fault) await blame(trial, stage, pair)
       return null
     }
   }

@@ -1,8 +1,8 @@
 /** A verdict computed again from what was recorded: the same rules, with the record in place of the slot. */
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import type { Verdict } from '../evaluate/verdict.ts'
-import type { Judged, Sample } from '../ledger/events.ts'
+import type { Judged, Sample, SampleFault } from '../ledger/events.ts'
 import { Ledger } from '../ledger/ledger.ts'
 import type { Attempt, Experiment } from '../ledger/state.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
@@ -65,7 +65,7 @@ export async function recompute(run: OpenRun, node: Experiment): Promise<Result<
     node: before,
     seal: { attempt: attempt.attempt, commit, tree },
     record,
-    source: new RecordedSource(judged),
+    source: new RecordedSource(judged, record),
     evidence: noEvidence(at, before),
   }
   try {
@@ -73,6 +73,8 @@ export async function recompute(run: OpenRun, node: Experiment): Promise<Result<
     return ok(compare(run, attempt, judged, trial, found))
   } catch (error) {
     if (!(error instanceof RecordLost)) throw error
+    // Of an intact record that is a fault of Assay's; a changed one is what is asked about.
+    if (isIntact(run, node.id, attempt.attempt, judged)) return fail(error.problem)
     const { message } = error.problem
     return ok({ ...answerOf(run, attempt, judged, []), same: false, message })
   }
@@ -118,7 +120,9 @@ function answerOf(
 
 /** The first lines of the record, as many as there were. */
 function isIntact(run: OpenRun, experiment: string, attempt: number, { steps }: Judged): boolean {
-  const bytes = readFileSync(stepsFile(attemptFolder(run.paths, experiment, attempt)))
+  const file = stepsFile(attemptFolder(run.paths, experiment, attempt))
+  if (!existsSync(file)) return false
+  const bytes = readFileSync(file)
   let end = 0
   for (let line = 0; line < steps.lines; line++) {
     const next = bytes.indexOf(10, end)
@@ -131,9 +135,11 @@ function isIntact(run: OpenRun, experiment: string, attempt: number, { steps }: 
 /** Everything that a verdict needs was recorded; what was not is a fault of the record. */
 class RecordedSource implements Source {
   readonly #judged: Judged
+  readonly #record: AttemptRecord
 
-  constructor(judged: Judged) {
+  constructor(judged: Judged, record: AttemptRecord) {
     this.#judged = judged
+    this.#record = record
   }
 
   place() {
@@ -145,7 +151,11 @@ class RecordedSource implements Source {
   gate(): never {
     throw lacking('a gate')
   }
-  artifacts() {
+  artifacts({ stage, pair }: Sample) {
+    for (const detail of this.#record.details('measure')) {
+      const found = detail as { stage?: string; pair?: number; declared?: SampleFault } | undefined
+      if (found?.declared && found.stage === stage && found.pair === pair) return { fault: found.declared }
+    }
     return { records: this.#judged.artifacts ?? {} }
   }
 }

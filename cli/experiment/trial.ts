@@ -88,7 +88,11 @@ export function accept(trial: Trial, sample: Sample): boolean {
   if (sample.fault) return fault(trial, sample.fault)
   const reference = trial.evidence.facts.baseline ? null : baselineSample(trial.run)
   const declared = trial.source.artifacts(sample)
-  if ('fault' in declared) return fault(trial, declared.fault)
+  if ('fault' in declared) {
+    const { stage, pair } = sample
+    trial.record.step('measure', 'ended', { stage, pair, declared: declared.fault })
+    return fault(trial, declared.fault)
+  }
   if (trial.evidence.samples.length === 1) trial.evidence.artifacts = declared.records
   const difference = incomparable(reference, sample)
   return difference === null || fault(trial, { reason: 'metric_error', message: difference })

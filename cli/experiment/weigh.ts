@@ -1,5 +1,6 @@
 /** The candidate against its parent, then what else a keep must hold: as the noise of the metric asks. */
 import { bestOf, better } from '../ledger/best.ts'
+import type { NoiseMode } from '../ledger/events.ts'
 import { nodeValue } from '../ledger/state.ts'
 import { constraintsHold, protectedHold, protectedInPairs } from './guards.ts'
 import { heldOut } from './holdout.ts'
@@ -12,15 +13,24 @@ type Gates = () => Promise<boolean>
 
 /** False when something speaks against the candidate, or nothing can be said of it. */
 export async function weigh(trial: Trial, gatesAfter: Gates): Promise<boolean> {
-  if (trial.run.ledger.state.noise.mode === 'paired') return weighInPairs(trial, gatesAfter)
+  if (modeOf(trial) === 'paired') return weighInPairs(trial, gatesAfter)
   const once = await weighOnce(trial, gatesAfter)
   if (once !== 'varied')
-    return once && (await protectedInPairs(trial)) && (!couldBeBest(trial) || heldOut(trial))
+    return once && (await protectedInPairs(trial)) && (!rival(trial).could || heldOut(trial))
   // What was measured under the assumption that just fell proves nothing.
   const { evidence } = trial
   evidence.samples = []
   Object.assign(evidence.facts, { value: null, comparison: null, tieBreak: null, confirm: null })
   return weighInPairs(trial, gatesAfter)
+}
+
+/** As it was when the measurement began, also for a process that takes the attempt up. */
+function modeOf({ run, record }: Trial): NoiseMode {
+  const known = record.details('measure').find((detail) => Object.hasOwn(Object(detail), 'mode'))
+  if (known) return (known as { mode: NoiseMode }).mode
+  const { mode } = run.ledger.state.noise
+  record.step('measure', 'ended', { mode })
+  return mode
 }
 
 async function weighInPairs(trial: Trial, gatesAfter: Gates): Promise<boolean> {

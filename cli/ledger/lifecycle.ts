@@ -1,7 +1,7 @@
 /** The rules of one experiment's life, as the fold applies them: caps, claims, verdicts. Pure. */
 import type { Created, Judged, Noted, Sealed, Started, Status } from './events.ts'
 import { FREE_REASONS } from './events.ts'
-import { learnNoise } from './noise.ts'
+import { keptWithoutPairs, learnNoise } from './noise.ts'
 import type { Attempt, Experiment, State } from './state.ts'
 import { attemptsUsed, BASELINE, isSettled, lastAttempt } from './state.ts'
 import { TRANSITIONS, type Verb } from './transitions.ts'
@@ -190,7 +190,7 @@ export function judged(state: State, event: Judged): Outcome {
   node.judgedSeq = state.seq
   learnNoise(state, node, event)
   if (event.status === 'kept') {
-    node.flagged = event.doubt ?? null
+    node.flagged = event.doubt ?? keptWithoutPairs(state, node, event)
     node.lostTo = event.lost_to ?? null
   }
   if (event.aborted?.fix) state.notes.push(fixNote(event, event.aborted.fix))

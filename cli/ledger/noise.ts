@@ -16,10 +16,23 @@ export function learnNoise(state: State, node: Experiment, event: Judged | Confi
   if (event.varied !== undefined && noise.mode === 'deterministic') {
     noise.mode = 'paired'
     for (const other of state.experiments.values()) {
-      if (other.id === BASELINE || other.id === node.id || other.status !== 'kept') continue
-      if (other.epoch === state.epoch) other.flagged ??= `it was kept before this was seen: ${event.varied}`
+      if (other.id === BASELINE || other.id === node.id || other.epoch !== state.epoch) continue
+      // A pruned node is no parent, but it may be the best.
+      if (other.status !== 'kept' && other.status !== 'pruned') continue
+      other.flagged ??= `it was kept before this was seen: ${event.varied}`
     }
   }
   for (const stage of Object.values(event.differences ?? {})) if (stage.length >= 2) noise.stages.push(stage)
   noise.stages.splice(0, noise.stages.length - STAGES)
+}
+
+/**
+ * Why a keep cannot stand although its verdict does: it was measured once, beside another that showed meanwhile that
+ * the metric varies.
+ */
+export function keptWithoutPairs({ noise, epoch }: State, node: Experiment, event: Judged): string | null {
+  if (node.id === BASELINE || node.epoch !== epoch || noise.mode === 'deterministic') return null
+  return event.differences?.confirm
+    ? null
+    : 'it was kept without pairs, and the metric was seen to vary meanwhile'
 }

@@ -90,18 +90,15 @@ const VISIBLE = 1.5
 function whatElse(judged: Judged, last: Comparison | undefined, max: number): string | null {
   if (judged.status === 'kept' || !last) return null
   const { scale, transform } = last.inputs as PairInputs
-  const enough =
-    scale === undefined
-      ? ''
-      : transform === 'log'
-        ? `a gain of about ${figure((1 - Math.exp(-VISIBLE * scale)) * 100)} % is nearly always seen`
-        : `a gain of about ${figure(VISIBLE * scale)} is nearly always seen`
+  const gain = transform === 'log' ? (1 - Math.exp(-VISIBLE * (scale ?? 0))) * 100 : VISIBLE * (scale ?? 0)
+  const unit = transform === 'log' ? ' %' : ''
+  const seen = `at this noise a gain of about ${figure(gain)}${unit} is nearly always seen`
   switch (judged.reason) {
     case 'inconclusive':
     case 'unconfirmed':
-      return `What would change it: a larger gain (at this noise ${enough}), quieter samples (the median of several runs inside one), or more pairs than ${max} (noise.pairs.max, in a new run).`
+      return `What would change it: a larger gain${scale === undefined ? '' : ` (${seen})`}, quieter samples (the median of several runs inside one), or more pairs than ${max} (noise.pairs.max, in a new run).`
     case 'not_better':
-      return `What would change it: a real gain; at this noise ${enough}.`
+      return `What would change it: a real gain${scale === undefined ? '' : `; ${seen}`}.`
     case 'tie':
       return 'What would change it: a gain beyond metric.min_improvement, or a tie-breaker in its favour.'
     default:

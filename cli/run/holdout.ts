@@ -1,7 +1,7 @@
 /** The file of held-out data: found at `init`, and the same whenever it is used. */
 import { createHash } from 'node:crypto'
 import { createReadStream, realpathSync, statSync } from 'node:fs'
-import { relative, resolve } from 'node:path'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
 import type { HeldOutFile } from '../ledger/events.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 
@@ -14,8 +14,8 @@ export async function findHoldout(text: string, cwd: string, root: string): Prom
   } catch {
     return fail(refused(text, 'cannot be read', 'name a file that exists'))
   }
-  const inside = relative(realpathSync(root), path)
-  if (!inside.startsWith('..')) {
+  const way = relative(realpathSync(root), path)
+  if (!isAbsolute(way) && !way.startsWith(`..${sep}`)) {
     const hint = 'keep it in a folder outside of the repository, where no candidate reads it'
     return fail(refused(text, 'lies inside the repository', hint))
   }

@@ -191,6 +191,8 @@ describe('an artifact that the agent makes', () => {
       const ran = await project.cli<RunData>(['run', made.experiment])
       expect(dataOf(ran)).toMatchObject({ status: 'failed', reason: 'metric_error' })
       expect(dataOf(ran).message).toContain(words)
+      // The file may come later, and is no part of the record.
+      expect(await project.data('show', made.experiment, '--recompute')).toMatchObject({ same: true })
     }
   })
 

@@ -59,7 +59,7 @@ describe('before anything was tried', () => {
     expect((await textOf(project)).split('\n')).toEqual([
       '## Assay, run_0001 (demo)',
       'Goal: "Make the number small."',
-      'Metric: ms, minimize, target 10; a gain of 1 % or more counts; noise: auto',
+      'Metric: ms, minimize, target 10; a gain of 1 % or more counts; noise: deterministic',
       'Baseline unknown; best none yet',
       'Experiments: 1 open',
       'Budget: 0 experiments, 0 hours, 0 failures',

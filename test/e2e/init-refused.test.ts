@@ -25,7 +25,7 @@ test('an unknown key is accepted, or refused without its place and the key that 
     message: '`budgets` is not a key of the spec',
     hint: 'did you mean `budget`?',
   })
-  expect(problem.at).toBe('assay.yaml:24:3\n    "budgets": {\n    ^^^^^^^^^')
+  expect(problem.at).toBe('assay.yaml:25:3\n    "budgets": {\n    ^^^^^^^^^')
 })
 
 test('a misspelt direction is refused without the word that was meant', async () => {

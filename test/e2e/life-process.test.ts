@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { isAlive } from '../rig/alive.ts'
 import { dataOf, problemOf, startAssay } from '../rig/assay.ts'
 import { until } from '../rig/until.ts'
 import { makeProject, ms, type Project, type RunData, specText } from './project.ts'
@@ -126,16 +127,3 @@ test('wait waits without knowing for what, or for something that does not exist'
   const { experiment } = await project.open(ms(90))
   expect((await project.cli(['wait', '--for', experiment, '--timeout', '1ms'])).code).toBe(124)
 })
-
-function isAlive(pid: number): boolean {
-  try {
-    // A process that nobody has reaped yet is dead all the same.
-    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
-  } catch {
-    try {
-      return !existsSync('/proc/self/stat') && process.kill(pid, 0)
-    } catch {
-      return false
-    }
-  }
-}

@@ -1,45 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Files } from '../rig/repo.ts'
-import { makeProject, type Project, type SpecParts } from './project.ts'
-
-/**
- * Prints `size` of the candidate with 2 % noise of a fixed sequence: the n-th sample of a project always draws the same.
- * `noise` of the candidate sets another spread, in percent.
- */
-const NOISY = `
-const { readFileSync, existsSync, appendFileSync } = require('node:fs')
-const log = process.argv[2]
-appendFileSync(log, '.')
-let x = readFileSync(log).length * 2654435761 % 4294967296
-const next = () => { x ^= x << 13; x >>>= 0; x ^= x >>> 17; x ^= x << 5; x >>>= 0; return (x + 0.5) / 4294967296 }
-for (let i = 0; i < 8; i++) next()
-const normal = Math.sqrt(-2 * Math.log(next())) * Math.cos(2 * Math.PI * next())
-const spread = existsSync('src/noise') ? Number(readFileSync('src/noise', 'utf8')) : 2
-const size = Number(readFileSync('src/size', 'utf8'))
-console.log('METRIC cost=' + size * Math.exp(spread / 100 * normal))
-console.log('METRIC bytes=' + (existsSync('src/bytes') ? readFileSync('src/bytes', 'utf8').trim() : 7))
-`
-
-const size = (value: number, more: Files = {}): Files => ({ 'src/size': `${value}\n`, ...more })
-
-function noisyProject(spec: SpecParts = {}, files: Files = {}): Project {
-  const project = makeProject({ files: { 'bench/noisy.cjs': NOISY, ...size(100), ...files } })
-  const command = `node bench/noisy.cjs '${join(project.control, 'draws')}'`
-  project.repo.commit('noisy', {
-    'assay.yaml': JSON.stringify({
-      version: 1,
-      name: 'noisy',
-      goal: 'Make it small.',
-      scope: { mutable: ['src/**'], immutable: ['bench/**'] },
-      measure: { command, timeout: '30s' },
-      metric: { name: 'cost', direction: 'minimize' },
-      ...spec,
-    }),
-  })
-  return project
-}
+import { noisyProject, type Shown, size } from './noisy.ts'
 
 test('noise is taken for a gain, a gain for noise, or an old timing is compared with a new one', async () => {
   const project = noisyProject()
@@ -59,12 +21,6 @@ test('noise is taken for a gain, a gain for noise, or an old timing is compared 
   const ratio = 1 - (better.improvement ?? 0)
   expect(better.value).toBeCloseTo((gain.value ?? 0) * ratio, 6)
 })
-
-interface Shown {
-  explained: string[]
-  doubt: string | null
-  attempts: { measurements: { side: string; stage: string; pair: number; seed: number; value: number }[] }[]
-}
 
 test('a verdict does not follow from its record, a changed record goes unnoticed, or nobody says why', async () => {
   const project = noisyProject({ noise: { pairs: { max: 8 } } })
@@ -95,7 +51,13 @@ test('a verdict does not follow from its record, a changed record goes unnoticed
   const changed = await project.cli(['show', experiment, '--recompute'])
   expect(changed.code).toBe(4)
   expect(changed.json).toMatchObject({ data: { same: false, record: 'changed' } })
+  // So is one that lacks what the verdict rests on.
+  writeFileSync(steps, '')
+  expect((await project.cli(['show', experiment, '--recompute'])).json).toMatchObject({
+    data: { same: false, record: 'changed' },
+  })
+  // What a process wrote after the verdict is no part of it.
   writeFileSync(steps, original)
-  appendFileSync(steps, '')
+  appendFileSync(steps, `${original.split('\n')[0]}\n`)
   expect(await project.data('show', experiment, '--recompute')).toMatchObject({ same: true })
 })

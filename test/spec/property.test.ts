@@ -7,7 +7,7 @@ import type { Spec } from '../../cli/spec/spec.ts'
 import { LEAST, specOf } from './source.ts'
 import { anySpec } from './written.ts'
 
-const LIVE_DEFAULTS = { protected: [], loop: specOf(LEAST).loop }
+const LIVE_DEFAULTS = { loop: specOf(LEAST).loop }
 
 describe('any spec', () => {
   it('reads back equal from block YAML, flow YAML and JSON: no value is bent on the way', () => {

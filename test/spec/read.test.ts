@@ -31,9 +31,10 @@ describe('a spec that holds', () => {
       tasks: { aggregate: 'mean', missing: 'fail' },
       constraints: [],
       protected: [],
+      holdout: { max_regression: { absolute: 0 } },
       tie_breakers: [],
       gates: [],
-      noise: { mode: 'auto', calibrate: 5 },
+      noise: { mode: 'auto', calibrate: 5, pairs: { min: 2, max: 25 } },
       search: { policy: 'auto', k: 5, seed: 1, max_attempts: 3, params: {} },
       loop: {
         workflow: 'optimize',
@@ -142,7 +143,7 @@ gates:
 agent: { host: codex }
 goal: again
 loop: { width: 65, depth: 0 }
-noise: { mode: paired, pairs: { min: 2 } }
+noise: { mode: pairs, pairs: { min: 30, max: 25, most: 9 } }
 constraints: [{ metric: a, op: "<", value: true }]
 quiet: true
 skills: finetuning
@@ -169,10 +170,11 @@ search:
       '14:1 `goal` is there twice → the first is on line 3: keep one of them',
       '15:16 `loop.width` is out of range: 65 → write a whole number from 1 to 64',
       '15:27 `loop.depth` is out of range: 0 → write a whole number from 1 to 20',
-      '16:16 `noise.mode`: paired comes later: this release does not know it yet → in this release it is one of auto, deterministic',
-      '16:24 `noise.pairs` comes later: this release does not read it → remove it',
+      '16:16 `noise.mode` cannot be "pairs" → did you mean `paired`?',
+      '16:37 30 is more than max, 25 → write at most the value of max',
+      '16:50 `most` is not a key of `noise.pairs` → the keys are: min, max',
       '17:32 `<` cannot compare with true → use == or !=',
-      '18:1 `quiet` is not a key of the spec → the keys are: version, name, goal, instructions, scope, worktree, measure, metric, tasks, constraints, tie_breakers, gates, noise, search, loop, budget, agent, skills',
+      '18:1 `quiet` is not a key of the spec → the keys are: version, name, goal, instructions, scope, worktree, measure, metric, tasks, constraints, protected, holdout, tie_breakers, gates, noise, search, loop, budget, agent, skills',
       '19:9 `skills` must be a list, not text → put brackets around it: [finetuning]',
       '20:1 `search` is empty → write a mapping, or remove the line',
     ])
@@ -208,7 +210,7 @@ search:
     ['# only a comment\n', '1:1 the spec is empty → see an example: assay init --template'],
     [
       '- a\n',
-      '1:1 the spec must be a mapping, not a list → its keys are: version, name, goal, instructions, scope, worktree, measure, metric, tasks, constraints, tie_breakers, gates, noise, search, loop, budget, agent, skills',
+      '1:1 the spec must be a mapping, not a list → its keys are: version, name, goal, instructions, scope, worktree, measure, metric, tasks, constraints, protected, holdout, tie_breakers, gates, noise, search, loop, budget, agent, skills',
     ],
     ['version: 1\n\tname: x\n', '2:1 a tab indents this line, and YAML takes only spaces → use spaces'],
     [
@@ -343,5 +345,5 @@ describe('a spec file', () => {
 })
 
 function allKeys(): string {
-  return 'the keys are: version, name, goal, instructions, scope, worktree, measure, metric, tasks, constraints, tie_breakers, gates, noise, search, loop, budget, agent, skills'
+  return 'the keys are: version, name, goal, instructions, scope, worktree, measure, metric, tasks, constraints, protected, holdout, tie_breakers, gates, noise, search, loop, budget, agent, skills'
 }

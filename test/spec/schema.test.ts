@@ -22,6 +22,8 @@ const VALID = [
   `${LEAST}agent: { host: command, command: [a, --print] }\n`,
   `${LEAST}budget: { hours: 0.5 }\n`,
   `${LEAST}loop: { revise: 0 }\n`,
+  `${LEAST}noise: { mode: paired, pairs: { min: 6, max: 8 } }\n`,
+  `${LEAST}protected: [{ metric: a, direction: maximize, max_regression: 2% }]\nholdout: { max_regression: 0.5 }\n`,
   `${LEAST}constraints: [{ metric: a, op: "!=", value: false }]\n`,
 ]
 
@@ -33,7 +35,9 @@ const INVALID = [
   'loop: { stall: 0 }',
   'loop: { meta: { every: 5m } }',
   'loop:',
-  'noise: { mode: paired }',
+  'noise: { mode: pairs }',
+  'noise: { pairs: { min: 1 } }',
+  'noise: { pairs: { max: 7 } }',
   'noise: { calibrate: 1 }',
   'budget: { hours: 0 }',
   'budget: { experiments: "100" }',
@@ -63,7 +67,9 @@ const INVALID = [
   'search: { policy: topk }',
   'search: { params: { epsilon: 2 } }',
   'search: { params: { unknown: 2 } }',
-  'protected: []',
+  'protected: [{ metric: a }]',
+  'protected: [{ metric: a, direction: minimize, max_regression: -1 }]',
+  'holdout: { max_regression: -1% }',
   'unknown: 1',
 ]
 

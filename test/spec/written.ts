@@ -208,6 +208,19 @@ export const anySpec: fc.Arbitrary<Part> = mapping({
       ),
       [],
     ],
+    protected: [
+      sequence(
+        mapping({
+          need: { metric: same(word), direction },
+          may: { max_regression: [threshold, { absolute: 0 }] },
+        }),
+      ),
+      [],
+    ],
+    holdout: [
+      mapping({ may: { max_regression: [threshold, { absolute: 0 }] } }),
+      { max_regression: { absolute: 0 } },
+    ],
     tie_breakers: [sequence(mapping({ need: { metric: same(word), direction } })), []],
     gates: [
       sequence(
@@ -223,11 +236,12 @@ export const anySpec: fc.Arbitrary<Part> = mapping({
     noise: [
       mapping({
         may: {
-          mode: [same(fc.constantFrom('auto', 'deterministic')), 'auto'],
+          mode: [same(fc.constantFrom('auto', 'deterministic', 'paired')), 'auto'],
           calibrate: [count(2, 100), 5],
+          pairs: [mapping({ may: { min: [count(2, 8), 2], max: [count(8, 100), 25] } }), { min: 2, max: 25 }],
         },
       }),
-      { mode: 'auto', calibrate: 5 },
+      { mode: 'auto', calibrate: 5, pairs: { min: 2, max: 25 } },
     ],
     search: [
       mapping({

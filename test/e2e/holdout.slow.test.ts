@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { heldOut, solve } from './held-out.ts'
+import { notRecomputed } from './noisy.ts'
+
+test('under noise a candidate that knows the answers is kept, a real gain is not, or one side always runs first', async () => {
+  const { project, init } = heldOut({}, {})
+  await init()
+  const cheat = await project.attempt(solve("input === 'visible' ? 50 : 115"))
+  expect(cheat).toMatchObject({ status: 'rejected', reason: 'holdout' })
+  const gain = await project.attempt(solve('80'))
+  expect(gain).toMatchObject({ status: 'kept', best: true })
+  const held = project
+    .draws()
+    .filter(({ sample }) => sample.includes('holdout'))
+    .slice(1)
+  expect(held).toHaveLength(2 * 2 * 8)
+  const first = held.filter((_, index) => index % 2 === 0).map(({ experiment }) => experiment === 'exp_0000')
+  expect(new Set(first).size).toBe(2)
+  expect(await notRecomputed(project)).toEqual([])
+})

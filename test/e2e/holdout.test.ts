@@ -1,0 +1,66 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { heldOut, SECRET, solve } from './held-out.ts'
+import { notRecomputed, type Shown } from './noisy.ts'
+
+const filesOf = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
+    entry.isFile() ? [join(entry.parentPath, entry.name)] : [],
+  )
+
+test('a candidate that knows the answers is kept, a real gain is not, or the data are left for the next one to find', async () => {
+  const { project, init } = heldOut()
+  await init()
+  const held = (experiment: string) =>
+    project.draws().filter((draw) => draw.experiment === experiment && draw.sample.includes('holdout')).length
+  expect(held('exp_0000')).toBe(1)
+  const cheat = await project.attempt(solve("input === 'visible' ? 50 : 120"))
+  expect(cheat).toMatchObject({ status: 'rejected', reason: 'holdout', failure_class: 'hypothesis' })
+  expect(cheat.message).toMatch(/on held-out data cost went from 100 to 120/)
+  // It shouts what it reads, and says where it was.
+  const where = join(project.control, 'where')
+  const loud = `console.log(input); console.error(input); if (process.env.ASSAY_HOLDOUT) writeFileSync(${JSON.stringify(where)}, process.env.ASSAY_HOLDOUT)`
+  const gain = await project.attempt(solve('80', loud))
+  expect(gain).toMatchObject({ status: 'kept', best: true })
+  expect(held(gain.experiment)).toBe(1)
+  expect(existsSync(readFileSync(where, 'utf8'))).toBe(false)
+  const broken = await project.attempt(solve('70', "if (input !== 'visible') throw new Error(input)"))
+  expect(broken).toMatchObject({ status: 'failed', reason: 'crash', failure_class: 'eval' })
+  // Kept, and not the best: nobody looks how it does on the held-out data.
+  const second = await project.attempt(solve('90'))
+  expect(second).toMatchObject({ status: 'kept', best: false })
+  expect(held(second.experiment)).toBe(0)
+  const telling = filesOf(project.repo.path('.assay')).filter((path) => readFileSync(path).includes(SECRET))
+  expect(telling).toEqual([])
+  const shown = await project.data<Shown>('show', gain.experiment)
+  const sample = shown.attempts[0]?.measurements.find(({ stage }) => stage === 'holdout')
+  expect(sample).toMatchObject({ stage: 'holdout', value: 100 })
+  expect(await notRecomputed(project)).toEqual([])
+})
+
+test('held-out data that candidates can read are taken, or data that changed are measured on', async () => {
+  const { project, file, init } = heldOut()
+  project.repo.write({ '..cases': 'inside', 'more/cases': 'inside' })
+  for (const [path, message] of [
+    ['..cases', 'lies inside the repository'],
+    ['more/cases', 'lies inside the repository'],
+    ['more', 'is not a file'],
+    ['nowhere', 'cannot be read'],
+  ] as const) {
+    const problem = await project.problem('init', '--holdout', path)
+    expect(problem).toMatchObject({
+      exit: 2,
+      code: 'bad_holdout',
+      message: `the held-out file ${path} ${message}`,
+    })
+  }
+  await init()
+  writeFileSync(file, 'other cases')
+  const { experiment } = await project.open(solve('80'))
+  const first = await project.data('run', experiment)
+  expect(first).toMatchObject({ status: 'failed', reason: 'environment', failure_class: 'environment' })
+  writeFileSync(file, SECRET)
+  expect(await project.data('run', experiment)).toMatchObject({ status: 'kept', best: true })
+  expect(await notRecomputed(project)).toEqual([])
+})

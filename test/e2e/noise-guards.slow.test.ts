@@ -1,0 +1,123 @@
+import { expect, test } from 'vitest'
+import { noisyProject, notRecomputed, type Shown, size } from './noisy.ts'
+
+const least = (min_improvement: string) => ({
+  metric: { name: 'cost', direction: 'minimize', min_improvement },
+})
+
+test('a gain too small to count is kept, one that counts is not, or a tie is broken by chance', async () => {
+  const project = noisyProject({ ...least('10%'), noise: { pairs: { max: 8 } } })
+  await project.data('init')
+  expect(await project.attempt(size(97))).toMatchObject({ status: 'rejected', reason: 'not_better' })
+  expect(await project.attempt(size(80))).toMatchObject({ status: 'kept', reason: 'improved' })
+  expect(await notRecomputed(project)).toEqual([])
+})
+
+test('a tie is broken by a metric that varies, or not by one that does not', async () => {
+  const project = noisyProject({
+    ...least('20%'),
+    tie_breakers: [
+      { metric: 'mb', direction: 'minimize' },
+      { metric: 'bytes', direction: 'minimize' },
+    ],
+  })
+  await project.data('init')
+  const broken = await project.attempt(size(100, { 'src/bytes': '6' }))
+  expect(broken).toMatchObject({ status: 'kept', reason: 'tie_broken' })
+  expect(broken.message).toMatch(/bytes 7 → 6/)
+  expect(await project.attempt(size(100, { 'src/bytes': '8' }))).toMatchObject({
+    status: 'rejected',
+    reason: 'tie',
+  })
+  expect(await project.attempt(size(100, { 'src/mb': '40' }))).toMatchObject({
+    status: 'rejected',
+    reason: 'tie',
+  })
+  expect(await notRecomputed(project)).toEqual([])
+})
+
+test('a constraint is held against one unlucky sample, or a boolean that fails now and then holds', async () => {
+  const project = noisyProject({
+    constraints: [
+      { metric: 'mb', op: '<=', value: 51 },
+      { metric: 'ok', op: '==', value: true },
+    ],
+  })
+  await project.data('init')
+  // About every fourth sample is beyond 51.
+  const kept = await project.attempt(size(80))
+  expect(kept).toMatchObject({ status: 'kept' })
+  const before = project.draws().length
+  expect(await project.attempt(size(80, { 'src/ok': 'sometimes' }))).toMatchObject({
+    status: 'rejected',
+    reason: 'constraint',
+  })
+  // No pair more than it takes to see it fail.
+  expect(project.draws().length - before).toBeLessThanOrEqual(7)
+  expect(await project.attempt(size(80, { 'src/mb': '60' }))).toMatchObject({
+    status: 'rejected',
+    reason: 'constraint',
+  })
+  expect(await notRecomputed(project)).toEqual([])
+})
+
+test('a protected metric may get worse, or chance counts as getting worse', async () => {
+  const project = noisyProject({
+    protected: [
+      { metric: 'mb', direction: 'minimize', max_regression: '2%' },
+      { metric: 'bytes', direction: 'minimize' },
+    ],
+  })
+  await project.data('init')
+  expect(await project.attempt(size(80, { 'src/comment': '1' }))).toMatchObject({ status: 'kept' })
+  const bytes = await project.attempt(size(80, { 'src/bytes': '8' }))
+  expect(bytes).toMatchObject({ status: 'rejected', reason: 'protected' })
+  expect(bytes.message).toMatch(/bytes went from 7 to 8/)
+  const mb = await project.attempt(size(80, { 'src/mb': '60' }))
+  expect(mb).toMatchObject({ status: 'rejected', reason: 'protected' })
+  expect(await notRecomputed(project)).toEqual([])
+})
+
+test('a protected metric that varies is compared once, because the metric itself does not vary', async () => {
+  const project = noisyProject({
+    metric: { name: 'bytes', direction: 'minimize' },
+    protected: [{ metric: 'mb', direction: 'minimize' }],
+  })
+  expect(await project.data('init')).toMatchObject({ baseline: { noise: 'deterministic' } })
+  expect(await project.attempt(size(100, { 'src/bytes': '6' }))).toMatchObject({
+    status: 'kept',
+    samples: 2 + 20,
+  })
+  expect(await project.attempt(size(100, { 'src/bytes': '5', 'src/mb': '60' }))).toMatchObject({
+    status: 'rejected',
+    reason: 'protected',
+  })
+  expect(await notRecomputed(project)).toEqual([])
+})
+
+test('values around zero are taken for ratios', async () => {
+  const project = noisyProject(
+    { metric: { name: 'cost', direction: 'maximize' } },
+    { ...size(0), 'src/around-zero': '1' },
+  )
+  expect(await project.data('init')).toMatchObject({ baseline: { noise: 'paired' } })
+  const gain = await project.attempt(size(6))
+  expect(gain).toMatchObject({ status: 'kept', reason: 'improved' })
+  expect(Math.abs((gain.improvement_abs ?? 0) - 6)).toBeLessThan(2)
+  expect(await project.attempt(size(0, { 'src/comment': '' }))).toMatchObject({ status: 'rejected' })
+  expect((await project.data<Shown>('show', gain.experiment)).explained).toHaveLength(2)
+  expect(await notRecomputed(project)).toEqual([])
+})
+
+test('a cost that falls to 0 has no ratio, so it is lost', async () => {
+  const project = noisyProject()
+  await project.data('init')
+  const { experiment, ...zero } = await project.attempt(size(0))
+  expect(zero).toMatchObject({ status: 'kept', reason: 'improved', value: 0, improvement: 1 })
+  expect(await project.attempt(size(0, { 'src/comment': '' }), experiment)).toMatchObject({
+    status: 'rejected',
+    reason: 'not_better',
+    value: 0,
+  })
+  expect(await notRecomputed(project)).toEqual([])
+})
