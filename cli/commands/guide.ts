@@ -1,16 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { fail, ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from './command.ts'
-
-const REFERENCES = new URL('../../references/', import.meta.url)
+import { guideTopics, referenceText } from './references.ts'
 
 export async function run(_context: Context, args: Parsed): Promise<Result<Answer>> {
   const [topic] = args.positionals
-  const topics = readdirSync(fileURLToPath(REFERENCES))
-    .filter((file) => file.endsWith('.md'))
-    .map((file) => file.slice(0, -3))
-    .sort()
+  const topics = guideTopics()
   if (topic === undefined)
     return ok({ data: { topics }, text: () => topics.map((one) => `assay guide ${one}`) })
   if (!topics.includes(topic)) {
@@ -21,6 +15,6 @@ export async function run(_context: Context, args: Parsed): Promise<Result<Answe
       hint: `topics: ${topics.join(', ')}`,
     })
   }
-  const text = readFileSync(new URL(`${topic}.md`, REFERENCES), 'utf8')
+  const text = referenceText(`${topic}.md`)
   return ok({ data: { topic, text }, text: () => text })
 }

@@ -1,7 +1,13 @@
 /** What `init` tells before anything is spent. */
+import { exposedJudges } from '../experiment/benchmark/exposed.ts'
+import type { Exposure } from '../experiment/benchmark/exposure.ts'
 import { type CanaryFact, canaryFact } from '../experiment/canary.ts'
 import { type Cost, costOf } from '../experiment/cost.ts'
+import { scopeOfRun } from '../experiment/scope.ts'
+import { hasWorktree } from '../experiment/worktree.ts'
 import { filesWith } from '../git/grep.ts'
+import { BASELINE } from '../ledger/state.ts'
+import { worktreePath } from '../paths.ts'
 import type { Ground } from '../run/ground.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { GlobMatch } from '../spec/rules.ts'
@@ -21,6 +27,8 @@ export interface InitFacts {
   constraints: number
   /** null until the baseline is judged. */
   canary: CanaryFact | null
+  /** What judges and may be changed by a candidate, or runs it in its own process. A search, no proof. */
+  exposed: Exposure[]
   /** Whether the command or a file of the benchmark names ASSAY_SEED. */
   reads_seed: boolean
   /** null without `--holdout`; `read`: whether the command or a file of the benchmark names ASSAY_HOLDOUT. */
@@ -57,11 +65,22 @@ export async function initFacts(run: OpenRun, ground: Ground): Promise<InitFacts
     gates: spec.gates.length,
     constraints: spec.constraints.length,
     canary: canaryFact(run),
+    exposed: exposedJudges({
+      top: topWithBenchmark(run, ground),
+      spec,
+      prefix: ground.prefix,
+      areaOf: scopeOfRun(run),
+      paths,
+    }),
     reads_seed: await names('ASSAY_SEED'),
     holdout: holdout ? { bytes: holdout.bytes, read: await names('ASSAY_HOLDOUT') } : null,
     candidate: costOf(run),
   }
 }
+
+/** With `--prepare` it was built in the worktree of the baseline. */
+const topWithBenchmark = (run: OpenRun, { checkout }: Ground): string =>
+  hasWorktree(run, BASELINE) ? worktreePath(run.site, run.run, BASELINE) : checkout.top
 
 const globFact = ({ glob, matched }: GlobMatch): GlobFact => ({
   glob,
@@ -82,6 +101,9 @@ export function describeFacts(facts: InitFacts, { spec }: Ground): string[] {
   if (canary?.outcome === 'skipped')
     lines.push(`Not looked at: whether the benchmark reads them (${canary.why})`)
   if (candidate) lines.push(costLine(candidate, spec.budget))
+  for (const { message } of facts.exposed) lines.push(`Note: ${message}`)
+  if (facts.exposed.length > 0)
+    lines.push('  (Imports were searched for and nothing was run: there may be more, or less, to it.)')
   if (facts.holdout?.read)
     lines.push(`Held out: ${count(facts.holdout.bytes, 'byte')}, for the check of each new best alone`)
   else if (facts.holdout)

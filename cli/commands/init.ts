@@ -16,6 +16,7 @@ import { TEMPLATE } from '../spec/template.ts'
 import { printable } from './answer.ts'
 import type { Answer, Context, Parsed } from './command.ts'
 import { describeFacts, type InitFacts, initFacts } from './init-facts.ts'
+import { referenceText } from './references.ts'
 import { figure } from './words.ts'
 
 interface InitAnswer {
@@ -31,6 +32,11 @@ interface InitAnswer {
 
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   if (args.on('template')) return ok({ data: { template: TEMPLATE }, text: () => TEMPLATE })
+  const language = args.text('benchmark')
+  if (language !== null) {
+    const benchmark = referenceText(`benchmark-template.${language === 'python' ? 'py' : 'mjs'}`)
+    return ok({ data: { benchmark }, text: () => benchmark })
+  }
   const around = checkoutAround(context.cwd)
   if (!around) return begin(context, args)
   const lock = initLock(context.env, around.commonDir)

@@ -2,7 +2,11 @@
 import type { Sample } from '../ledger/events.ts'
 import { unitChange } from './metrics.ts'
 
-type Answer = Pick<Sample, 'metrics' | 'units' | 'tasks'>
+type Answer = Pick<Sample, 'metrics' | 'units' | 'tasks'> & Partial<Pick<Sample, Recorded>>
+
+/** What Assay measures of every sample, and a benchmark may report itself under the same name. */
+const RECORDED = ['wall_ms', 'cpu_ms', 'peak_mb'] as const
+type Recorded = (typeof RECORDED)[number]
 
 /** Of one sample's metrics and tasks as JSON: a line of the record has 64 KiB, and a character up to three bytes. */
 const MOST_CHARACTERS = 20_000
@@ -13,7 +17,9 @@ export function incomparable(baseline: Answer | null, sample: Answer): string | 
   const large = tooLarge(sample)
   if (large !== null) return large
   if (baseline === null) return null
-  return unitChange(baseline, sample) ?? taskChange(baseline.tasks, sample.tasks)
+  return (
+    unitChange(baseline, sample) ?? taskChange(baseline.tasks, sample.tasks) ?? forgedRecord(baseline, sample)
+  )
 }
 
 function tooLarge({ metrics, tasks }: Answer): string | null {
@@ -48,3 +54,14 @@ function taskChange(before: Sample['tasks'], after: Sample['tasks']): string | n
 
 const list = (what: string, tasks: readonly string[]): string =>
   tasks.length === 0 ? '' : `${what}: ${tasks.slice(0, NAMED).join(', ')}${tasks.length > NAMED ? ', …' : ''}`
+
+/** A name that was Assay's for the baseline is not the candidate's to report. */
+function forgedRecord(before: Answer, after: Answer): string | null {
+  for (const name of RECORDED) {
+    const ours = typeof before[name] === 'number' && before.metrics[name] === before[name]
+    const told = after.metrics[name]
+    if (ours && told !== undefined && told !== after[name])
+      return `it reports ${name} = ${told} itself, which the baseline left to Assay: measured were ${after[name] ?? 'nothing'}`
+  }
+  return null
+}

@@ -60,6 +60,8 @@ export function readAnswer(evidence: Evidence): ReadAnswer {
     const found = source(evidence)
     if (found === null) continue
     if ('reason' in found) return { ok: false, fault: found }
+    const twice = source === fromFile && read === 'auto' ? saidTwice(found.metrics, evidence.lines) : null
+    if (twice) return twice
     seen = {
       metrics: { ...found.metrics, ...seen.metrics },
       units: { ...found.units, ...seen.units },
@@ -78,6 +80,19 @@ export function readAnswer(evidence: Evidence): ReadAnswer {
   if (value === undefined) return missing(evidence, Object.keys(seen.metrics))
   if (typeof value === 'string') return refuse(value)
   return { ok: true, answer: { ...seen, metrics: { ...seen.metrics, [metric.name]: value }, value } }
+}
+
+/** A child of the benchmark can write the file as well; so what both say must be one thing. */
+function saidTwice(metrics: Answer['metrics'], { metrics: lines }: ParsedLines): ReadAnswer | null {
+  for (const [name, value] of Object.entries(metrics)) {
+    const line = lines.get(name)
+    if (line === undefined || line.value === value) continue
+    return refuse(
+      `the result file says ${name} = ${value}, a METRIC line ${line.value}: say it once, or set measure.read`,
+      line.raw,
+    )
+  }
+  return null
 }
 
 function fromFile({ resultFile, metric }: Evidence): Source {

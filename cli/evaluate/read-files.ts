@@ -3,7 +3,7 @@ import { createReadStream, existsSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { Supervised } from '../process.ts'
 import { lineParser, type ParsedLines } from './lines.ts'
-import { type Aggregate, type Read, type ReadAnswer, readAnswer } from './metrics.ts'
+import { type Aggregate, type Answer, type Read, type ReadAnswer, readAnswer } from './metrics.ts'
 
 export interface AnswerFiles {
   read: Read
@@ -43,10 +43,19 @@ export async function readFiles(files: AnswerFiles): Promise<ReadAnswer> {
   const { read, aggregate } = files
   const evidence = { read, metric, aggregate, resultFile, lines, recorded }
   const reading = readAnswer(evidence)
+  const claimed = reading.ok && claimedOf(reading.answer.metrics, files.known ?? {})
+  if (claimed) return refuse(claimed)
   if (reading.ok)
     return { ok: true, answer: { ...reading.answer, metrics: { ...recorded, ...reading.answer.metrics } } }
   const onStderr = await parseFile(stderr, metric.name, undefined)
   return readAnswer({ ...evidence, elsewhere: [...onStderr.metrics.keys()] })
+}
+
+/** What Assay takes from the files themselves is nobody else's to report. */
+function claimedOf(metrics: Answer['metrics'], known: Record<string, number>): string | null {
+  const name = Object.keys(known).find((one) => Object.hasOwn(metrics, one) && metrics[one] !== known[one])
+  if (name === undefined) return null
+  return `it reports ${name} = ${metrics[name]}, which Assay takes from the files (${known[name]}): use another name`
 }
 
 async function parseFile(path: string, metric: string, regex: RegExp | undefined): Promise<ParsedLines> {

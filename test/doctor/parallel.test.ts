@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { hazardsOf } from '../../cli/doctor/parallel/hazards.ts'
 import { proposeSlots } from '../../cli/doctor/parallel/slots.ts'
-import { sourcesOf } from '../../cli/doctor/parallel/sources.ts'
+import { sourcesOf } from '../../cli/experiment/benchmark/sources.ts'
 import { writeFiles } from '../e2e/project.ts'
 import { makeTemp } from '../rig/temp.ts'
 

@@ -30,7 +30,9 @@ test('init does not tell what the globs match, what is open, or what a candidate
     gates: 1,
     constraints: 0,
     canary: { outcome: 'reads', why: 'the metric "ms" is missing; no metric was found at all' },
+    exposed: [],
     reads_seed: false,
+    holdout: null,
     candidate: {
       sample_ms: expect.any(Number),
       build_ms: 0,

@@ -56,3 +56,20 @@ it('breaks a tie by the first tie-breaker that differs, in its own direction', (
   expect(breakTie(breakers, { size: 4, speed: 9 }, { size: 3, speed: 5 })?.better).toBe(false)
   expect(breakTie(breakers, { size: 3, speed: 5 }, { size: 3, speed: 5 })).toBe(null)
 })
+
+it('refuses a time, a memory that the candidate reports itself when the baseline left it to Assay', () => {
+  const sample = (reported: number | null, measured: number) => ({
+    ...answer(null),
+    metrics: reported === null ? {} : { wall_ms: reported },
+    wall_ms: measured,
+    cpu_ms: 5,
+    peak_mb: null,
+  })
+  expect(incomparable(sample(100, 100), sample(1, 90))).toBe(
+    'it reports wall_ms = 1 itself, which the baseline left to Assay: measured were 90',
+  )
+  expect(incomparable(sample(100, 100), sample(90, 90))).toBe(null)
+  // The benchmark's own, by that name, from the start.
+  expect(incomparable(sample(50, 100), sample(45, 90))).toBe(null)
+  expect(incomparable(sample(null, 100), sample(45, 90))).toBe(null)
+})

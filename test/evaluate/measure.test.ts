@@ -111,6 +111,13 @@ describe('what a sample records', () => {
       known: { source_bytes: 0 },
     }).sample()
     expect(bytes).toMatchObject({ value: 0, fault: null })
+    const forged = await scene('echo METRIC t=1; echo METRIC diff_lines=0', {
+      known: { diff_lines: 9 },
+    }).sample()
+    expect(forged).toMatchObject({
+      value: null,
+      fault: { message: expect.stringContaining('diff_lines = 0') },
+    })
   })
 
   test('what a failed benchmark printed is discarded', async () => {

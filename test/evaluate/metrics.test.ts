@@ -237,12 +237,23 @@ describe('the result file', () => {
     expect(why('{"score": 1, "metrics": {"t": 2}}')).toMatch(/"score" is 1 but metrics has t = 2/)
   })
 
-  test('wins over lines, and lines win over a JSON line', () => {
-    expect(value('METRIC t=2\n{"t": 3}', { resultFile: '{"score": 1}' })).toBe(1)
+  test('wins over lines that do not name the metric, and lines win over a JSON line', () => {
+    expect(value('METRIC u=2\n{"t": 3}', { resultFile: '{"score": 1}' })).toBe(1)
+    expect(value('METRIC t=1\n{"t": 3}', { resultFile: '{"score": 1}' })).toBe(1)
     expect(value('METRIC t=2\n{"t": 3}')).toBe(2)
     expect(value('METRIC t=2\n{"t": 3}', { read: 'json' })).toBe(3)
     expect(value('METRIC t=2', { resultFile: '{"score": 1}', read: 'lines' })).toBe(2)
     expect(value('METRIC t=2', { read: 'result-file' })).toMatch(/missing/)
+  })
+
+  test('that contradicts a METRIC line is believed: a child can write it, and its parent cannot take it back', () => {
+    expect(value('METRIC t=2', { resultFile: '{"score": 1}' })).toMatch(
+      /the result file says t = 1, a METRIC line 2/,
+    )
+    expect(value('METRIC t=2\nMETRIC mb=50', { resultFile: '{"metrics": {"mb": 1}}' })).toMatch(
+      /mb = 1, a METRIC line 50/,
+    )
+    expect(value('METRIC t=2', { resultFile: '{"score": 1}', read: 'result-file' })).toBe(1)
   })
 
   test('that declares only artifacts leaves the value to the lines', () => {
@@ -328,7 +339,7 @@ describe('JSON lines, patterns and recorded metrics', () => {
 
   test('the tasks of the file are not held against the value of a line, or a metric of either is lost', () => {
     const resultFile = '{"metrics": {"mb": 3}, "tasks": {"a": {"score": 4}, "b": {"score": 6}}}'
-    expect(read('METRIC t=5\nMETRIC mb=9\nMETRIC n=1', { resultFile })).toMatchObject({
+    expect(read('METRIC t=5\nMETRIC mb=3\nMETRIC n=1', { resultFile })).toMatchObject({
       answer: { value: 5, metrics: { t: 5, mb: 3, n: 1 }, tasks: { a: { score: 4 } } },
     })
     expect(value('METRIC t=6', { resultFile })).toMatch(/t is 6, but the mean .* is 5/)

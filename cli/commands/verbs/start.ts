@@ -9,6 +9,12 @@ export const START: readonly Verb[] = [
     positionals: [{ name: 'SPEC', required: false }],
     flags: {
       template: { type: 'boolean', summary: 'print a spec to begin with, and do nothing else' },
+      benchmark: {
+        type: 'string',
+        value: 'LANGUAGE',
+        choices: ['node', 'python'],
+        summary: 'print a benchmark that times the candidate from outside, and do nothing else',
+      },
       prepare: { type: 'boolean', summary: 'open exp_0000 first, to build the benchmark in its worktree' },
       'include-dirty': { type: 'boolean', summary: 'use the working tree as it is, uncommitted changes too' },
       'no-canary': {

@@ -2,13 +2,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, relative, sep } from 'node:path'
+import { type SourceFile, type Start, sourcesOf } from '../../experiment/benchmark/sources.ts'
 import { SPEC_FILE } from '../../paths.ts'
 import { readSpecFile } from '../../spec/read.ts'
 import type { Spec } from '../../spec/spec.ts'
 import type { Scene } from '../check.ts'
 import { type Hazard, hazardsOf } from './hazards.ts'
 import { proposeSlots, type Slots } from './slots.ts'
-import { type SourceFile, type Start, sourcesOf } from './sources.ts'
 
 export interface Blocker extends Hazard {
   /** From the root of the repository. */

@@ -1,0 +1,83 @@
+/** Whether a claimed gain in time shows on a clock that the candidate cannot reach. Pure. */
+import type { Direction, Sample } from '../ledger/events.ts'
+import { median, medianDeviation } from './stats.ts'
+import { millisecondsIn } from './time-units.ts'
+
+type Timed = Pick<Sample, 'value' | 'wall_ms' | 'cpu_ms'>
+
+export interface Claim {
+  direction: Direction
+  metricName: string
+  /** As the benchmark printed it; null when it printed none. */
+  unit: string | null
+  /** Two samples of the same seed each. */
+  pairs: readonly { parent: Timed; candidate: Timed }[]
+}
+
+/** Assay's own clocks prove themselves. */
+const RECORDED = ['wall_ms', 'cpu_ms']
+/** A tail of many calls, or the slowest of them, may fall far while the whole hardly does. */
+const PART_OF_A_RUN = /^(p\d+|latency|max|worst|tail)$/
+/** Of the claimed gain, that wall or CPU time has to show. */
+const SHOWN = 1 / 4
+/** Standard errors of the wall differences that a claim has to exceed before anything is asked of it. */
+const CLEARLY = 6
+/**
+ * Of its wall time, that a sample must claim to be the time of. A benchmark that repeats its work for a fixed time reports
+ * a small part, and takes no less wall time for a true gain.
+ */
+const WHOLE = 1 / 2
+/** With fewer there is no spread to speak of. */
+const FEWEST = 2
+/** From a median absolute deviation to a standard deviation, for normal noise. */
+const NORMAL = 1.4826
+/** Clocks of processes tick in about ten of them. */
+const LEAST_MS = 5
+
+/**
+ * A sentence when a time fell by much more than the wall and the CPU time of the same samples, else null. Rates and tails
+ * are never doubted: a benchmark that runs for a fixed time reports true gains of those without taking less time.
+ */
+export function doubt({ direction, metricName, unit, pairs }: Claim): string | null {
+  const scale = scaleOf(metricName, unit)
+  if (scale === null || direction !== 'minimize' || pairs.length < FEWEST) return null
+  const parts = pairs.map(({ parent }) => ((parent.value ?? 0) * scale) / parent.wall_ms)
+  if (!(median(parts) >= WHOLE)) return null
+  const claimed = falls(pairs, ({ value }) => (value === null ? null : value * scale))
+  const wall = falls(pairs, ({ wall_ms }) => wall_ms)
+  const cpu = falls(pairs, ({ cpu_ms }) => cpu_ms)
+  if (!claimed || !wall || !cpu) return null
+  const gain = median(claimed)
+  const shown = Math.max(median(wall), median(cpu))
+  if (shown >= gain * SHOWN || gain < LEAST_MS + CLEARLY * standardError(wall)) return null
+  const name = unit === null ? metricName : `${metricName} (${unit})`
+  return `${name} fell by ${figure(gain)} ms, but wall time ${fall(median(wall))} and CPU time ${fall(median(cpu))}: does the benchmark time itself?`
+}
+
+/** null when it is no time of a whole run, or in no unit that is known. */
+function scaleOf(name: string, unit: string | null): number | null {
+  const words = name
+    .replace(/([a-z])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[^\p{L}\d]+/u)
+  if (RECORDED.includes(name) || words.some((word) => PART_OF_A_RUN.test(word))) return null
+  if (unit !== null) return millisecondsIn(unit)
+  // `ms_per_op` is a time, `ops_per_ms` is not; `min` is the least more often than a minute.
+  const word = words[(words.includes('per') ? words.indexOf('per') : words.length) - 1]
+  return word === undefined || word === 'min' ? null : millisecondsIn(word)
+}
+
+/** Parent minus candidate, pair by pair; null when one of them is unknown. */
+function falls(pairs: Claim['pairs'], of: (sample: Timed) => number | null): number[] | null {
+  const found = pairs.flatMap(({ parent, candidate }) => {
+    const [before, after] = [of(parent), of(candidate)]
+    return before === null || after === null ? [] : [before - after]
+  })
+  return found.length === pairs.length ? found : null
+}
+
+const standardError = (values: readonly number[]): number =>
+  (NORMAL * medianDeviation(values)) / Math.sqrt(values.length)
+
+const fall = (ms: number): string => (ms < 0 ? `rose by ${figure(-ms)} ms` : `fell by ${figure(ms)} ms`)
+const figure = (value: number): string => String(Number(value.toPrecision(2)))

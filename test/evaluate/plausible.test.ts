@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest'
+import { type Claim, doubt } from '../../cli/evaluate/plausible.ts'
+
+type Three = [value: number | null, wall: number, cpu: number | null]
+
+const of = ([value, wall_ms, cpu_ms]: Three) => ({ value, wall_ms, cpu_ms })
+
+/** Pairs around the two samples, with a little of noise in the wall time. */
+function claim(parent: Three, candidate: Three, more: Partial<Claim> & { noise?: number[] } = {}): Claim {
+  const { noise = [0, 2, -2, 1, -1], ...rest } = more
+  const pairs = noise.map((by) => ({
+    parent: of([parent[0], parent[1] + by, parent[2]]),
+    candidate: of(candidate),
+  }))
+  return { direction: 'minimize', metricName: 'ms', unit: null, pairs, ...rest }
+}
+
+const FORGED = claim([100, 160, 120], [60, 159, 120])
+
+test('a gain that only the benchmark’s own clock saw is believed', () => {
+  expect(doubt(FORGED)).toBe(
+    'ms fell by 40 ms, but wall time fell by 1 ms and CPU time fell by 0 ms: does the benchmark time itself?',
+  )
+  expect(doubt(claim([100, 160, 120], [60, 163, 120]))).toContain('wall time rose by 3 ms')
+})
+
+test('a true gain is doubted: less wall time, less CPU time, or inner runs', () => {
+  expect(doubt(claim([100, 160, 120], [60, 121, 80]))).toBeNull()
+  expect(doubt(claim([100, 160, 120], [60, 120, 125]))).toBeNull()
+  expect(doubt(claim([100, 160, 120], [60, 161, 80]))).toBeNull()
+  expect(doubt(claim([100, 560, 520], [60, 361, 320]))).toBeNull()
+  // A quarter of it is enough: the rest may have moved elsewhere.
+  expect(doubt(claim([100, 160, 120], [60, 149, 120]))).toBeNull()
+})
+
+test('a benchmark that repeats its work for a fixed time is doubted for every gain', () => {
+  expect(doubt(claim([100, 1000, 900], [60, 999, 900]))).toBeNull()
+  expect(doubt(claim([100, 199, 150], [60, 198, 150]))).not.toBeNull()
+})
+
+test('noise of the wall time, one pair, or a small gain makes a liar', () => {
+  expect(
+    doubt({ ...FORGED, ...claim([100, 160, 120], [60, 159, 120], { noise: [40, -40, 30, -30, 0] }) }),
+  ).toBe(null)
+  expect(doubt({ ...FORGED, pairs: FORGED.pairs.slice(0, 1) })).toBeNull()
+  expect(doubt(claim([4, 160, 120], [0.1, 160, 120]))).toBeNull()
+})
+
+test('what is not known counts as 0', () => {
+  expect(doubt(claim([100, 160, null], [60, 159, null]))).toBeNull()
+  expect(doubt(claim([null, 160, 120], [60, 159, 120]))).toBeNull()
+  expect(doubt({ ...FORGED, pairs: [] })).toBeNull()
+})
+
+const NAMES: [string, string | null, boolean][] = [
+  ['ms', null, true],
+  ['parse_ms', null, true],
+  ['parseMs', null, true],
+  ['ms_per_op', null, true],
+  ['t', 'ms', true],
+  ['t', null, false],
+  ['ms', '%', false],
+  ['mb', 'MB', false],
+  ['items', null, false],
+  ['constructor', null, false],
+  ['t', 'toString', false],
+  // Assay's own.
+  ['wall_ms', null, false],
+  ['cpu_ms', null, false],
+  // A part of the run, and rates.
+  ['p99_ms', null, false],
+  ['latency_ms', null, false],
+  ['ops_per_ms', null, false],
+  ['min', null, false],
+  ['s_rate', null, false],
+  ['t', 'ops/ms', false],
+]
+
+test.each(NAMES)(
+  '%s in %s: a time of the whole run is taken for none, or the other way round',
+  (name, unit, is) => {
+    expect(doubt({ ...FORGED, metricName: name, unit }) !== null).toBe(is)
+  },
+)
+
+test('seconds are compared with milliseconds as they are', () => {
+  expect(doubt(claim([0.1, 160, 120], [0.06, 159, 120], { metricName: 'seconds' }))).toContain(
+    'fell by 40 ms',
+  )
+  expect(doubt(claim([1e5, 160, 120], [6e4, 159, 120], { unit: 'µs' }))).toContain('ms (µs) fell by 40 ms')
+  expect(doubt(claim([1, 70_000, 60_000], [0.5, 69_999, 60_000], { unit: 'min' }))).toContain('by 30000 ms')
+})
+
+test('a metric that is to grow is doubted', () => {
+  expect(doubt({ ...FORGED, direction: 'maximize' })).toBeNull()
+})
