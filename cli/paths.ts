@@ -1,7 +1,7 @@
 /** Where every file of Assay's state lives, and how it is found: by reading files, never by starting git. */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 
 export const STATE_FOLDER = '.assay'
@@ -119,6 +119,11 @@ export const candidateRef = (run: string, experiment: string, attempt: number): 
 /** What a wiring run looked at: no candidate, but kept as well. */
 export const checkRef = (run: string, experiment: string, name: string): string =>
   `refs/assay/${run}/checks/${experiment}-${name}`
+
+/** What workflows without a run keep, so that they can be resumed: per user, since they may belong to no repository. */
+export const looseWorkflows = (env: NodeJS.ProcessEnv): string =>
+  join(env.XDG_STATE_HOME || join(env.HOME || homedir(), '.local', 'state'), 'assay', 'workflows')
+export const looseWorkflow = (env: NodeJS.ProcessEnv, run: string): string => join(looseWorkflows(env), run)
 
 /** Machine-wide and per user: measurement leases of every repository meet here. */
 export function runtimeFolder(env: NodeJS.ProcessEnv = process.env): string {

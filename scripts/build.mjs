@@ -37,9 +37,6 @@ export async function build({ root, force = false }) {
     if (isFresh()) return false
     const hash = hashOf(root)
     const files = await bundle(root, lib)
-    // Started by its path, as a module: it stays one by name.
-    if (existsSync(join(root, ENTRIES['workflow-child'])))
-      files.push({ name: 'workflow-child.mjs', contents: "import './workflow-child.cjs'\n" })
     publish(lib, files)
     writeAtomically(stamp, `${JSON.stringify({ hash })}\n`)
     removeOld(lib, new Set([...files.map((file) => file.name), 'build.json']), force)

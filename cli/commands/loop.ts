@@ -1,27 +1,23 @@
-import { homedir } from 'node:os'
-import { fileURLToPath } from 'node:url'
 import { BASELINE } from '../ledger/state.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { startDriving } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
 import { resumeLoop } from '../run/resume.ts'
 import { drive } from '../workflow/drive.ts'
-import { type FoundScript, findScript, readScript, scriptFolders } from '../workflow/scripts.ts'
 import { chartLines } from './chart-lines.ts'
 import type { Answer, Context, Parsed } from './command.ts'
 import { describePlan, planLoop } from './loop-plan.ts'
 import { showLoop } from './loop-view.ts'
 import { statusOf } from './standing.ts'
 import { theRun } from './verb.ts'
-
-const BUNDLED = fileURLToPath(new URL('../../workflows', import.meta.url))
+import { loopScript, workflowFolders } from './workflow-places.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const ready = isReady(opened.value)
   if (!ready.ok) return ready
-  const script = scriptOf(opened.value)
+  const script = loopScript(opened.value.spec.loop.workflow, opened.value.started.checkout)
   if (!script.ok) return script
   if (args.on('dry-run')) {
     const plan = planLoop(opened.value, { rounds: args.integer('rounds') })
@@ -37,6 +33,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
       {
         script: script.value,
         entry: process.argv[1] ?? '',
+        folders: workflowFolders(opened.value.started.checkout),
         args: {
           run: opened.value.run,
           ...(args.integer('rounds') === null ? {} : { rounds: args.integer('rounds') }),
@@ -59,15 +56,6 @@ function isReady(run: OpenRun): Result<void> {
     message: 'the baseline has no verdict yet',
     hint: `judge it first: assay run ${BASELINE}`,
   })
-}
-
-/** A name of ours means ours, whatever else a project calls so; other names and paths are looked up like the hosts do. */
-function scriptOf(run: OpenRun): Result<FoundScript> {
-  const { workflow } = run.spec.loop
-  if (workflow.includes('/') || workflow.endsWith('.js')) return readScript(workflow, run.started.checkout)
-  const folders = scriptFolders({ cwd: run.started.checkout, home: homedir(), bundled: BUNDLED })
-  const ours = findScript(`assay:${workflow}`, folders)
-  return ours.ok ? ours : findScript(workflow, folders)
 }
 
 async function answerOf(

@@ -22,7 +22,6 @@ export const LATER: readonly string[] = [
   'demo',
   'steer',
   'meta',
-  'workflow',
   'dashboard',
   'finish',
   'install',

@@ -27,6 +27,7 @@ export function border(maxArray: number): Border {
   const Err = Error
   const Str = String
   const SetOf = Set
+  const OWN = { writable: true, enumerable: true, configurable: true }
 
   const thrown = (name: string, message: string): unknown => {
     const stack = Str(new Err(message).stack).replace(/^Error/, name)
@@ -76,13 +77,10 @@ export function border(maxArray: number): Border {
       for (const key of keys(value)) {
         const item: unknown = (value as Record<string, unknown>)[key]
         if (typeof item === 'function') continue
-        // Assignment would call the setter of `__proto__`.
-        defineProperty(record, key, {
-          value: copyInto(item, above),
-          writable: true,
-          enumerable: true,
-          configurable: true,
-        })
+        const inside = copyInto(item, above)
+        // Assignment would call a setter (`__proto__`), or fail for a name that the frozen prototype has.
+        if (key in record) defineProperty(record, key, { ...OWN, value: inside })
+        else record[key] = inside
       }
       result = record
     }

@@ -2,31 +2,25 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readCard } from '../hosts/card.ts'
-import type { HostAnswer } from '../hosts/host.ts'
-import { redact, redactIn } from '../redact.ts'
+import { redact } from '../redact.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { recordUsage } from '../run/usage.ts'
-import type { AgentCall, AgentReply } from './call.ts'
-import { parseClerk, runClerk } from './clerk.ts'
+import { type Asking, askHost } from './ask.ts'
+import { askClerk } from './ask-clerk.ts'
+import type { AgentCall } from './call.ts'
 import { type OpenHost, openHost } from './open-host.ts'
 import { runWorkflow, type WorkflowOutcome } from './run.ts'
-import type { FoundScript } from './scripts.ts'
+import type { FoundScript, ScriptFolder } from './scripts.ts'
 
 export interface DriveRequest {
   script: FoundScript
   /** This CLI's own entry, for the clerk. */
   entry: string
+  /** Where the script's own `workflow(name)` looks. */
+  folders: ScriptFolder[]
   args: Record<string, unknown>
 }
-
-/**
- * How often a call is made again that a host says may be, and how long at most is waited before. A failure has been
- * paid for, up to its whole time limit, so it gets a second try and no third.
- */
-const AGAIN = { retry_after: 3, failed: 1, longestSeconds: 300 }
-/** A host without signs of life has a time limit of its own; the runtime's stall watch must not end it before. */
-const ALIVE_MS = 30_000
 
 /** Goes on where a killed driver left off: answers that were paid for are read from its journal. */
 export async function drive(run: OpenRun, request: DriveRequest): Promise<Result<WorkflowOutcome>> {
@@ -34,18 +28,21 @@ export async function drive(run: OpenRun, request: DriveRequest): Promise<Result
   if (!host.ok) return host
   const folder = unfinished(run) ?? nextFolder(run)
   mkdirSync(folder, { recursive: true })
+  const asking = askingOf(run, host.value)
   const outcome = await runWorkflow({
     source: request.script.source,
     file: request.script.file,
     args: request.args,
-    call: (call) => callHost(run, host.value, call),
-    clerk: (prompt, signal) => callClerk(run, request.entry, prompt, signal),
+    call: (call) => askHost(asking, call),
+    clerk: (prompt, signal) =>
+      askClerk(prompt, { entry: request.entry, cwd: run.site.root, env: run.env, signal }),
     journal: join(folder, 'journal.jsonl'),
     resume: true,
     concurrency: run.spec.agent?.concurrency ?? 1,
     maxAgents: Number.POSITIVE_INFINITY,
     tell: run.tell,
     signal: run.signal,
+    scripts: { cwd: run.started.checkout, folders: request.folders },
   })
   // An interrupted run is gone on with; one that failed by itself would only fail again from its own journal.
   if (!run.signal.aborted)
@@ -75,39 +72,14 @@ function folders(run: OpenRun): string[] {
     .map((name) => join(run.paths.workflows, name))
 }
 
-async function callClerk(
-  run: OpenRun,
-  entry: string,
-  prompt: string,
-  signal: AbortSignal,
-): Promise<AgentReply> {
-  const command = parseClerk(prompt)
-  if (!command.ok) return { outcome: 'error', message: command.problem.message }
-  const { text } = await runClerk(command.value, { entry, cwd: run.site.root, env: run.env, signal })
-  return { outcome: 'ok', text, usage: { tokens_in: 0, tokens_out: 0, usd: 0 } }
-}
-
-async function callHost(run: OpenRun, { host, metered }: OpenHost, call: AgentCall): Promise<AgentReply> {
-  const alive = setInterval(() => call.progress(), ALIVE_MS)
-  try {
-    for (let tries = 1; ; tries++) {
-      const began = performance.now()
-      const answer = redactIn(await host.call(requestOf(run, call)))
-      if (metered)
-        recordUsage(run, {
-          call: readCard(call.prompt),
-          host: host.name,
-          answer,
-          ms: performance.now() - began,
-        })
-      const seconds = pause(answer)
-      const most = answer.outcome === 'retry_after' ? AGAIN.retry_after : AGAIN.failed
-      if (seconds === null || tries > most || call.signal.aborted) return replyOf(answer)
-      run.tell({ type: 'log', message: `${call.label}: ${messageOf(answer)}; again in ${seconds} s` })
-      await sleep(seconds * 1000, call.signal)
-    }
-  } finally {
-    clearInterval(alive)
+function askingOf(run: OpenRun, { host, metered }: OpenHost): Asking {
+  return {
+    host,
+    tell: run.tell,
+    requestOf: (call) => requestOf(run, call),
+    answered: (call, answer, ms) => {
+      if (metered) recordUsage(run, { call: readCard(call.prompt), host: host.name, answer, ms })
+    },
   }
 }
 
@@ -126,30 +98,4 @@ function requestOf(run: OpenRun, call: AgentCall) {
     env: run.env,
     signal: call.signal,
   }
-}
-
-/** Seconds until another try makes sense; null when none does. */
-function pause(answer: HostAnswer): number | null {
-  if (answer.outcome === 'retry_after') return Math.min(answer.seconds, AGAIN.longestSeconds)
-  return answer.outcome === 'failed' && answer.again ? 1 : null
-}
-
-function replyOf(answer: HostAnswer): AgentReply {
-  if (answer.outcome !== 'ok') return { outcome: 'null', message: answer.message, usage: answer.usage }
-  const { text, object, usage } = answer
-  return { outcome: 'ok', text, usage, ...(object === undefined ? {} : { object }) }
-}
-
-const messageOf = (answer: HostAnswer): string => (answer.outcome === 'ok' ? '' : answer.message)
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done, { once: true })
-  })
 }

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer'
 import { closeSync, fdatasync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs'
 
 /**
@@ -61,38 +62,35 @@ function endsTorn(fd: number): boolean {
   return last[0] !== 0x0a
 }
 
-/** Results by key as JSON text, the last line of a key wins; `damaged` counts lines that hold no result. */
+/**
+ * Results by key as text, the last line of a key wins; `damaged` counts lines that hold no result. Whether a result is
+ * JSON is not looked at: thousands may be read, and whoever uses one parses it anyway.
+ */
 export function readJournal(path: string): { results: Map<string, string>; damaged: number } {
   const results = new Map<string, string>()
   let damaged = 0
   for (const line of linesOf(path)) {
     if (line === '') continue
-    const key = keyOf(line)
-    if (key === null) damaged += 1
+    const keyEnd = line.indexOf('"', KEY.length)
     // A quote inside a string is escaped, so the first match is the field itself.
-    else results.set(key, line.slice(line.indexOf(RESULT) + RESULT.length, -1))
+    const result = line.indexOf(RESULT, keyEnd)
+    if (line.startsWith(KEY) && result > 0 && line.endsWith('}')) {
+      results.set(line.slice(KEY.length, keyEnd), line.slice(result + RESULT.length, -1))
+    } else damaged += 1
   }
   return { results, damaged }
 }
 
 function linesOf(path: string): string[] {
   try {
-    return readFileSync(path, 'utf8').split('\n')
+    const bytes = readFileSync(path)
+    // Most journals are plain ASCII, and then need no decoding.
+    return bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8').split('\n')
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
     throw error
   }
 }
 
+const KEY = '{"type":"result","key":"'
 const RESULT = ',"result":'
-
-function keyOf(line: string): string | null {
-  try {
-    const value: unknown = JSON.parse(line)
-    if (typeof value !== 'object' || value === null) return null
-    const { type, key, result } = value as Record<string, unknown>
-    return type === 'result' && typeof key === 'string' && result !== undefined ? key : null
-  } catch {
-    return null
-  }
-}

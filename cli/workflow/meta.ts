@@ -1,5 +1,5 @@
 import { type ExportNamedDeclaration, type ObjectExpression, type Program, parse } from 'acorn'
-import { fail, ok, type Result } from '../result.ts'
+import type { Issue } from '../spec/diagnose.ts'
 import { literalObject, NotLiteral } from './literal.ts'
 
 export interface Phase {
@@ -24,6 +24,9 @@ export interface ParsedScript {
   statement: [number, number]
 }
 
+/** What is wrong is an issue with its place in the source; its message is a host's own. */
+export type Read<T> = { ok: true; value: T } | { ok: false; issue: Issue }
+
 /** Bytes of a script, in a file or not. */
 export const MAX_SCRIPT_BYTES = 524_288
 
@@ -31,33 +34,50 @@ const NOT_FIRST =
   '`export const meta = { name, description, phases }` must be the FIRST statement in the script'
 const PLAIN_JS =
   'Workflow scripts must be plain JavaScript — TypeScript syntax (type annotations like `: string[]`, interfaces, generics) fails to parse.'
+const EXAMPLE = "export const meta = { name: 'my-workflow', description: 'what it does' }"
 
 /** Reads `export const meta = {…}`, which must be the first statement and a pure literal; nothing is run. */
-export function parseMeta(source: string): Result<ParsedScript> {
+export function parseMeta(source: string): Read<ParsedScript> {
+  const program = parseProgram(source)
+  if (!program.ok) return program
+  const read = metaOf(program.value)
+  return read.ok ? { ok: true, value: { ...read.value, program: program.value } } : read
+}
+
+export function parseProgram(source: string): Read<Program> {
   if (Buffer.byteLength(source) > MAX_SCRIPT_BYTES) {
-    return refuse(`the script is larger than ${MAX_SCRIPT_BYTES} bytes`)
+    const hint = 'pass long texts in args, or let agents read files'
+    return refuse(`the script is larger than ${MAX_SCRIPT_BYTES} bytes`, { start: 0, end: 0 }, hint)
   }
-  let program: Program
   try {
-    program = parse(source, {
+    const program = parse(source, {
       ecmaVersion: 'latest',
       sourceType: 'module',
       allowReturnOutsideFunction: true,
       allowAwaitOutsideFunction: true,
     })
+    return { ok: true, value: program }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    return refuse(`Script parse error: ${message}. ${PLAIN_JS}`)
+    const pos = error instanceof SyntaxError && 'pos' in error ? Number(error.pos) : 0
+    const hint = 'write plain JavaScript, without types'
+    return refuse(`Script parse error: ${message}. ${PLAIN_JS}`, { start: pos, end: pos + 1 }, hint)
   }
+}
+
+export function metaOf(program: Program): Read<Omit<ParsedScript, 'program'>> {
   const first = program.body[0]
   const object = first?.type === 'ExportNamedDeclaration' ? metaObject(first) : null
-  if (first === undefined || object === null) return refuse(NOT_FIRST)
+  if (first === undefined || object === null) {
+    return refuse(NOT_FIRST, first ?? { start: 0, end: 0 }, `begin with: ${EXAMPLE}`)
+  }
   try {
-    const meta = readMeta(literalObject(object))
-    return meta.ok ? ok({ meta: meta.value, program, statement: [first.start, first.end] }) : meta
+    const meta = readMeta(literalObject(object), object)
+    return meta.ok ? { ok: true, value: { meta: meta.value, statement: [first.start, first.end] } } : meta
   } catch (error) {
-    if (error instanceof NotLiteral) return refuse(`meta must be a pure literal: ${error.message}`)
-    throw error
+    if (!(error instanceof NotLiteral)) throw error
+    const hint = 'write its value out: meta is read without running the script'
+    return refuse(`meta must be a pure literal: ${error.message}`, error.node, hint)
   }
 }
 
@@ -70,20 +90,24 @@ function metaObject(statement: ExportNamedDeclaration): ObjectExpression | null 
   return only.init?.type === 'ObjectExpression' ? only.init : null
 }
 
-function readMeta(raw: Record<string, unknown>): Result<Meta> {
+function readMeta(raw: Record<string, unknown>, object: ObjectExpression): Read<Meta> {
   const { name, description, title, whenToUse } = raw
-  if (typeof name !== 'string' || name === '') return refuse('meta.name must be a non-empty string')
+  const brace = { start: object.start, end: object.start + 1 }
+  if (typeof name !== 'string' || name === '') {
+    return refuse('meta.name must be a non-empty string', brace, `for example: ${EXAMPLE}`)
+  }
   if (typeof description !== 'string' || description === '') {
-    return refuse('meta.description must be a non-empty string')
+    return refuse('meta.description must be a non-empty string', brace, `for example: ${EXAMPLE}`)
   }
   const phases = Array.isArray(raw.phases) ? raw.phases.flatMap(readPhase) : []
-  return ok({
+  const value = {
     name,
     description,
     ...(typeof title === 'string' ? { title } : {}),
     ...(typeof whenToUse === 'string' ? { whenToUse } : {}),
     phases,
-  })
+  }
+  return { ok: true, value }
 }
 
 /** A phase that is not well formed is dropped, as the hosts do. */
@@ -100,6 +124,10 @@ function readPhase(raw: unknown): Phase[] {
   ]
 }
 
-function refuse(message: string) {
-  return fail({ kind: 'usage', code: 'bad_workflow', message })
+function refuse(
+  message: string,
+  { start, end }: { start: number; end: number },
+  hint: string,
+): { ok: false; issue: Issue } {
+  return { ok: false, issue: { from: start, to: end, message, hint } }
 }

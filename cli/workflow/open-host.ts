@@ -1,10 +1,10 @@
 /** The host that the spec names, ready to be called. */
 import { readBlob } from '../git/files.ts'
 import type { Host } from '../hosts/host.ts'
-import { HOSTS } from '../hosts/registry.ts'
+import { HOSTS, type HostName } from '../hosts/registry.ts'
 import { parseParameters, type TuneParameter, type TuneTrial } from '../hosts/tune.ts'
 import { type Experiment, lastJudged } from '../ledger/state.ts'
-import { fail, ok, type Result } from '../result.ts'
+import { fail, ok, type Result, unreachable } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 
 export interface OpenHost {
@@ -34,6 +34,24 @@ export async function openHost(run: OpenRun): Promise<Result<OpenHost>> {
     host: entry.open({ parameters, prefix: run.started.prefix, seed: run.started.seed, history }),
     metered: entry.usage !== 'none',
   })
+}
+
+/** A host by its name, for a workflow without a run. Fails with `needs_command` and `needs_run`. */
+export async function openNamed(name: HostName, command: string | null): Promise<Result<Host>> {
+  switch (name) {
+    case 'command': {
+      if (command !== null) return ok((await HOSTS.command.load()).open({ command }))
+      const message = 'the host "command" needs the command that answers prompts'
+      return fail({ kind: 'usage', code: 'needs_command', message, hint: "add --command 'CMD'" })
+    }
+    case 'tune': {
+      const message = 'the host "tune" moves the parameters of a run; a workflow of its own has none'
+      const hint = "use assay loop, or name a command: --host command --command 'CMD'"
+      return fail({ kind: 'usage', code: 'needs_run', message, hint })
+    }
+    default:
+      return unreachable(name)
+  }
 }
 
 /** The run's experiments with the parameters that their candidates have; each candidate is read once. */

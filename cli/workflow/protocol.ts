@@ -51,7 +51,7 @@ export type Reply =
 
 export type ToParent =
   | ({ type: 'call'; index: number; key: string; thread: string; prompt: string } & CallOptions)
-  | { type: 'replayed'; index: number; label: string; phase: string | null }
+  | { type: 'replayed'; label: string; phase: string | null }
   | { type: 'log'; text: string }
   | { type: 'phase'; title: string; current: boolean }
   | { type: 'failure'; text: string }

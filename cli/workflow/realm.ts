@@ -15,7 +15,8 @@ export interface Bridge {
   spent(): number
 }
 
-export type Settle = (kind: 'value' | 'null' | 'error', first: string, message: string) => void
+/** False: `first` was to be a value, and is not JSON; nothing was settled. */
+export type Settle = (kind: 'value' | 'null' | 'error', first: string, message: string) => boolean
 /** `run` is the nested script: takes the args, gives its result. */
 export type SettleScript = (run: ((args: unknown) => Promise<unknown>) | null, message: string) => void
 
@@ -74,9 +75,17 @@ export function realm(
         stallMs: typeof stallMs === 'number' && stallMs > 0 ? stallMs : null,
       }
       bridge.agent(words, call, (kind, first, message) => {
-        if (kind === 'value') resolve(parse(first))
-        else if (kind === 'null') resolve(null)
-        else reject(thrown(first, message))
+        if (kind === 'error') reject(thrown(first, message))
+        else {
+          let value: unknown = null
+          try {
+            if (kind === 'value') value = parse(first)
+          } catch {
+            return false
+          }
+          resolve(value)
+        }
+        return true
       })
     })
 

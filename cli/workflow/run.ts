@@ -202,9 +202,17 @@ export async function runWorkflow(request: WorkflowRequest): Promise<WorkflowOut
 const STOPPED = 'Error: the workflow was stopped'
 const limit = (agents: number) => (Number.isFinite(agents) ? agents : null)
 
-/** A debugger or a loader of ours must not start in the script's process. */
+/**
+ * A debugger or a loader of ours must not start in the script's process. It opens no connection, and reading a user's
+ * certificates would double the time of its start.
+ */
 function childEnvironment(): NodeJS.ProcessEnv {
-  const { NODE_OPTIONS: _options, NODE_CHANNEL_FD: _channel, ...env } = process.env
+  const {
+    NODE_OPTIONS: _options,
+    NODE_CHANNEL_FD: _channel,
+    NODE_EXTRA_CA_CERTS: _certificates,
+    ...env
+  } = process.env
   return env
 }
 

@@ -41,7 +41,8 @@ export function startScript(
 
   /** Canonical text of the options that a key holds; schemas repeat, so it is kept by their plain text. */
   const keyOptions = ({ schema, model, effort, isolation, agentType }: CallOptions) => {
-    const plain = JSON.stringify([schema, model, effort, isolation, agentType])
+    // None of them is ever an empty text, which is what null becomes.
+    const plain = [schema, model, effort, isolation, agentType].join('\0')
     let text = optionKeys.get(plain)
     if (text === undefined) {
       const value: unknown = schema === null ? null : JSON.parse(schema)
@@ -76,9 +77,11 @@ export function startScript(
         send({ type: 'phase', title: options.phase, current: false })
       const known = journal.results.get(key)
       if (known !== undefined) {
-        send({ type: 'replayed', index, label: options.label, phase: shown })
-        settle('value', known, '')
-        return
+        if (settle('value', known, '')) {
+          send({ type: 'replayed', label: options.label, phase: shown })
+          return
+        }
+        send({ type: 'damaged', lines: 1 })
       }
       waiting.set(index, settle)
       send({ type: 'call', index, key, thread, prompt, ...options, phase: shown })

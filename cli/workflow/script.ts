@@ -1,7 +1,9 @@
 import { Script } from 'node:vm'
 import type { Node } from 'acorn'
-import { fail, ok, type Result } from '../result.ts'
+import { ok, type Result } from '../result.ts'
+import { type Issue, problemOf } from '../spec/diagnose.ts'
 import { type Meta, type ParsedScript, parseMeta } from './meta.ts'
+import { child, children, memberOf, nameOf, nodes } from './nodes.ts'
 import type { Runnable } from './protocol.ts'
 
 export interface LoadedScript {
@@ -21,23 +23,29 @@ const NONDETERMINISTIC =
  * not in a file) are also scanned for hidden characters and, even in dead code, for clock and randomness.
  */
 export function loadScript(source: string, options: { file: string; inline: boolean }): Result<LoadedScript> {
+  const refuse = (issue: Issue, code = 'bad_workflow') => ({
+    ok: false as const,
+    problem: problemOf({ text: source, file: options.file }, [issue], code),
+  })
   const parsed = parseMeta(source)
-  if (!parsed.ok) return parsed
+  if (!parsed.ok) return refuse(parsed.issue)
   const { meta, program } = parsed.value
   if (options.inline) {
     const hidden = hiddenCharacter(source)
-    if (hidden !== null) return refuse('hidden_character', `the script holds the hidden character ${hidden}`)
-    if (mentionsClock(program)) return refuse('nondeterministic', NONDETERMINISTIC)
+    if (hidden !== null) return refuse(hidden, 'hidden_character')
+    const clock = clockUse(program)
+    if (clock !== null) return refuse({ ...clock, message: NONDETERMINISTIC }, 'nondeterministic')
   }
   const code = wrap(source, parsed.value)
   try {
     new Script(code, { filename: options.file, columnOffset: -PREFIX.length })
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    return refuse(
-      'bad_workflow',
-      `Workflow script has a syntax error and was not launched:\nSyntaxError: ${message}`,
-    )
+    const message = `Workflow script has a syntax error and was not launched:\nSyntaxError: ${error instanceof Error ? error.message : String(error)}`
+    const { start, end } = program.body.find((node, at) => at > 0 && isModuleSyntax(node)) ?? {
+      start: 0,
+      end: 0,
+    }
+    return refuse({ from: start, to: end, message, hint: 'a workflow script is one file, run as a function' })
   }
   return ok({ meta, runnable: { name: meta.name, file: options.file, code, offset: PREFIX.length } })
 }
@@ -61,51 +69,42 @@ function wrap(source: string, script: ParsedScript): string {
   return `${PREFIX}${body.replace(/^#!/, '//')}\n}`
 }
 
-function mentionsClock(program: Node): boolean {
+/** `import …` and `export …`; the statement of meta is one, too. */
+export const isModuleSyntax = (node: Node): boolean =>
+  /^(?:Import|Export(?:Named|Default|All))Declaration$/.test(node.type)
+
+/** The first use of clock or randomness that can be read off the source. */
+function clockUse(program: Node): Issue | null {
+  let first: Issue | null = null
   for (const node of nodes(program)) {
-    if (node.type === 'NewExpression' && isName(node, 'callee', 'Date')) {
-      if (field(node, 'arguments', Array.isArray)?.length === 0) return true
-    }
-    if (node.type === 'MemberExpression' && field(node, 'computed', isTrue) === undefined) {
-      if (isName(node, 'object', 'Date') && isName(node, 'property', 'now')) return true
-      if (isName(node, 'object', 'Math') && isName(node, 'property', 'random')) return true
-    }
+    const issue = readsClock(node)
+    if (issue !== null && (first === null || issue.from < first.from)) first = issue
   }
-  return false
+  return first
 }
 
-/** Every node of the tree, without recursion: sources may nest deeply. */
-function* nodes(root: Node): Generator<Node> {
-  const stack: Node[] = [root]
-  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-    yield node
-    for (const child of Object.values(node)) {
-      if (Array.isArray(child)) stack.push(...child.filter(isNode))
-      else if (isNode(child)) stack.push(child)
-    }
+/** Whether a node reads the clock or takes a random number, in the plain way. */
+export function readsClock(node: Node): Issue | null {
+  const { start: from, end: to } = node
+  const member = memberOf(node)
+  const bare = node.type === 'NewExpression' && nameOf(child(node, 'callee')) === 'Date'
+  if (member === 'Math.random') {
+    const message = 'Math.random() throws in workflow scripts: a resumed run would go another way'
+    return { from, to, message, hint: 'for independent samples, put the index in the prompt or the label' }
   }
-}
-
-const isNode = (value: unknown): value is Node =>
-  typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
-const isTrue = (value: unknown): value is true => value === true
-
-function field<T>(node: Node, name: string, is: (value: unknown) => value is T): T | undefined {
-  const value: unknown = Reflect.get(node, name)
-  return is(value) ? value : undefined
-}
-function isName(node: Node, name: string, expected: string): boolean {
-  const child = field(node, name, isNode)
-  return child?.type === 'Identifier' && Reflect.get(child, 'name') === expected
+  if (member === 'Date.now' || (bare && children(node, 'arguments').length === 0)) {
+    const message = `${member ?? 'new Date'}() throws in workflow scripts: a resumed run would go another way`
+    return { from, to, message, hint: 'pass the time in args, or stamp the result after the workflow' }
+  }
+  return null
 }
 
 /** Control characters but tab and newline, and the marks that reorder or hide text. */
-function hiddenCharacter(source: string): string | null {
+function hiddenCharacter(source: string): Issue | null {
   const match =
     /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]/.exec(source)
-  return match === null ? null : `U+${match[0].charCodeAt(0).toString(16).padStart(4, '0').toUpperCase()}`
-}
-
-function refuse(code: string, message: string) {
-  return fail({ kind: 'usage', code, message })
+  if (match === null) return null
+  const shown = `U+${match[0].charCodeAt(0).toString(16).padStart(4, '0').toUpperCase()}`
+  const message = `the script holds the hidden character ${shown}`
+  return { from: match.index, to: match.index + 1, message, hint: 'take it out, or write it as an escape' }
 }

@@ -12,11 +12,14 @@ export interface ScriptFolder {
 
 export interface FoundScript {
   name: string
+  /** In the script's own words; empty when it cannot be read. */
+  description: string
   /** Absolute. */
   file: string
   source: string
 }
 
+const NAMES = 'assay workflow list shows the names; a path has a slash, or ends with .js'
 const HOST_FOLDER = join('.claude', 'workflows')
 
 /** Project (from `cwd` upwards) before user before the bundle: where the hosts look, so one file serves all. */
@@ -42,8 +45,18 @@ export function findScript(name: string, folders: ScriptFolder[]): Result<FoundS
     kind: 'usage',
     code: 'unknown_workflow',
     message: `Workflow "${name}" not found. Available: ${available.join(', ')}`,
+    hint: NAMES,
     data: { available },
   })
+}
+
+/** Every script that has a name, each name once: the one that it stands for. */
+export function listScripts(folders: ScriptFolder[]): FoundScript[] {
+  const byName = new Map<string, FoundScript>()
+  for (const script of folders.flatMap(list)) {
+    if (!byName.has(script.name)) byName.set(script.name, script)
+  }
+  return [...byName.values()]
 }
 
 /** A script by path, of any extension, relative to `cwd`. */
@@ -55,10 +68,12 @@ export function readScript(path: string, cwd: string): Result<FoundScript> {
       kind: 'usage',
       code: 'unknown_workflow',
       message: `Workflow script file not found: ${file}`,
+      hint: NAMES,
     })
   }
   const parsed = parseMeta(source)
-  return ok({ name: parsed.ok ? parsed.value.meta.name : path, file, source })
+  const { name, description } = parsed.ok ? parsed.value.meta : { name: path, description: '' }
+  return ok({ name, description, file, source })
 }
 
 function list(folder: ScriptFolder): FoundScript[] {
@@ -78,8 +93,10 @@ function list(folder: ScriptFolder): FoundScript[] {
       const parsed = source === null ? null : parseMeta(source)
       // A broken script is not offered by name; by path it tells what is wrong.
       if (source === null || parsed === null || !parsed.ok) return []
-      const own = parsed.value.meta.name
-      return [{ name: folder.namespace === null ? own : `${folder.namespace}:${own}`, file, source }]
+      const { name: own, description } = parsed.value.meta
+      return [
+        { name: folder.namespace === null ? own : `${folder.namespace}:${own}`, description, file, source },
+      ]
     })
 }
 

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -72,4 +72,13 @@ export function tinyProject() {
     throw new Error(`the project of the benchmark cannot be made: ${error.message}\n${printed}`)
   }
   return { dir, env, clean }
+}
+
+/** Milliseconds that a program takes; throws when it does not end with 0. */
+export function time(args, options) {
+  const began = performance.now()
+  const ended = spawnSync(process.execPath, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  const ms = performance.now() - began
+  if (ended.status !== 0) throw new Error(`${args.join(' ')} ended with ${ended.status}: ${ended.stderr}`)
+  return ms
 }

@@ -78,7 +78,9 @@ test('schemas that do not hold are refused in the words of the hosts', async () 
     `${TRY}const bad = (schema) => () => agent('a', { schema })
 await T('bool', bad(true)); await T('type', bad({ type: 'objekt' })); await T('keyword', bad({ type: 'object', foo: 1 })); await T('format', bad({ type: 'object', properties: { n: { type: 'string', format: 'email' } } }))
 await T('draft', bad({ $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' })); await T('null', bad(null))
+await T('allOf', bad({ type: 'object', allOf: [{ required: ['a'] }] })); await T('if', bad({ properties: { a: { if: {}, then: {} } } })); await T('named', bad({ type: 'object', properties: { if: { type: 'number' } } }))
 return R`,
+    { play: (call) => (call.schema === null ? text('re: a') : object({ if: 1 })) },
   )
   const start = 'TypeError: agent({schema}) received an invalid JSON Schema: '
   expect(result).toEqual({
@@ -88,8 +90,11 @@ return R`,
     format: `${start}unknown format "email" ignored in schema at path "#/properties/n"`,
     draft: `${start}no schema with key or ref "https://json-schema.org/draft/2020-12/schema"`,
     null: 're: a',
+    allOf: `${start}strict mode: unknown keyword: "allOf"`,
+    if: `${start}strict mode: unknown keyword: "if"`,
+    named: { if: 1 },
   })
-  expect(calls).toHaveLength(1)
+  expect(calls).toHaveLength(2)
 })
 
 test('an answer that breaks the schema is asked for again with the reason; the fifth is the end', async () => {

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { NO_USAGE } from '../../cli/hosts/host.ts'
@@ -138,6 +138,26 @@ test('a torn last line costs that call only, and the next line starts on its own
   })
   expect(readFileSync(torn, 'utf8')).toBe(`${lineA}\n${lineB.slice(0, -9)}\n${lineB}\n`)
   expect(prompts(await play(rig, body, { journal: torn, resume: true }))).toEqual([])
+})
+
+test('a line whose result is no JSON costs that call only, and is told', async () => {
+  const journal = freshJournal()
+  const body = `return [await agent('A'), await agent('B'), await agent('C')]`
+  await play(rig, body, { journal })
+  const [lineA = '', lineB = '', lineC = ''] = readFileSync(journal, 'utf8').split('\n')
+  writeFileSync(journal, `${lineA}\n${lineB.replace('"re: B"', '"re: B')}\n${lineC}\n`)
+  const again = await play(rig, body, { journal, resume: true })
+  expect([again.result, prompts(again)]).toEqual([['re: A', 're: B', 're: C'], ['B']])
+  expect(again.facts.filter((fact) => fact.type === 'warning')).toHaveLength(1)
+  expect(prompts(await play(rig, body, { journal, resume: true }))).toEqual([])
+})
+
+test('text beyond ASCII comes out of the journal as it went in', async () => {
+  const journal = freshJournal()
+  const body = `return agent('ü \u2028 🦀')`
+  await play(rig, body, { journal })
+  const again = await play(rig, body, { journal, resume: true })
+  expect([again.result, prompts(again)]).toEqual(['re: ü \u2028 🦀', []])
 })
 
 test('a journal that cannot be written costs a warning, not the run', async () => {

@@ -164,7 +164,7 @@ test('the built child, made of shared chunks, runs scripts like the one of these
   const { result, status } = await play(
     rig,
     `const a = await parallel([() => agent('x')]); try { Date['now']() } catch (e) { return [a, e.name, String(agent)] }`,
-    { childEntry: fileURLToPath(new URL('../../bin/lib/workflow-child.mjs', import.meta.url)) },
+    { childEntry: fileURLToPath(new URL('../../bin/lib/workflow-child.cjs', import.meta.url)) },
   )
   expect([status, result]).toEqual(['completed', [['re: x'], 'Error', 'async (...a) => hostFn(...a)']])
 })

@@ -79,4 +79,65 @@ export const LOOP: readonly Verb[] = [
     example: 'assay loop --rounds 3',
     load: () => import('../loop.ts'),
   },
+  {
+    name: 'workflow',
+    group: 'loop',
+    summary: 'workflow scripts: run, check, list, eject, resume',
+    positionals: [],
+    flags: {},
+    example: 'assay workflow run review.js --command ./my-agent',
+    subs: [
+      {
+        name: 'run',
+        summary: 'run a script to its end, in any folder; its agents are a host',
+        positionals: [{ name: 'FILE', required: true }],
+        flags: {
+          args: { type: 'string', value: 'JSON', summary: 'what the script sees as args' },
+          host: {
+            type: 'string',
+            value: 'NAME',
+            summary: 'who answers; default: the host of the run around, or the command',
+          },
+          command: {
+            type: 'string',
+            value: 'CMD',
+            summary: 'for the host command: gets each prompt on stdin, its output is the answer',
+          },
+          concurrency: { type: 'integer', value: 'N', min: 1, max: 64, summary: 'agents at once' },
+        },
+        example: 'assay workflow run review.js --args [1,2] --host command --command ./my-agent',
+      },
+      {
+        name: 'check',
+        summary: 'what would keep a script from running, here or in a host',
+        positionals: [{ name: 'FILE', required: true }],
+        flags: {},
+        example: 'assay workflow check review.js',
+      },
+      {
+        name: 'list',
+        summary: 'the workflows that have a name here',
+        positionals: [],
+        flags: {},
+        example: 'assay workflow list',
+      },
+      {
+        name: 'eject',
+        summary: 'copy a workflow, to adapt it',
+        positionals: [{ name: 'NAME', required: true }],
+        flags: {
+          to: { type: 'string', value: 'FILE', summary: 'default: .claude/workflows, where hosts look' },
+        },
+        example: 'assay workflow eject optimize --to workflows/ours.js',
+      },
+      {
+        name: 'resume',
+        summary: 'go on with a workflow that was stopped; answers it had are not asked for again',
+        positionals: [{ name: 'RUN', required: true }],
+        flags: {},
+        example: 'assay workflow resume wf_0f3a5c7e9b1d',
+      },
+    ],
+    load: () => import('../workflow.ts'),
+  },
 ]

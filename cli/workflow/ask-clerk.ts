@@ -1,0 +1,14 @@
+/** A clerk's call: its prompt is a command of this CLI. */
+import { NO_USAGE } from '../hosts/host.ts'
+import type { AgentReply } from './call.ts'
+import { parseClerk, runClerk } from './clerk.ts'
+
+export async function askClerk(
+  prompt: string,
+  options: { entry: string; cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal },
+): Promise<AgentReply> {
+  const command = parseClerk(prompt)
+  if (!command.ok) return { outcome: 'error', message: command.problem.message }
+  const { text } = await runClerk(command.value, options)
+  return { outcome: 'ok', text, usage: NO_USAGE }
+}

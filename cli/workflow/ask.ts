@@ -1,0 +1,79 @@
+/** One call of a workflow, answered by a host: asked again when that makes sense, its answer in the script's terms. */
+import type { Tell } from '../facts.ts'
+import { readCard } from '../hosts/card.ts'
+import type { Host, HostAnswer, HostCall } from '../hosts/host.ts'
+import { redactIn } from '../redact.ts'
+import type { AgentCall, AgentReply } from './call.ts'
+
+export interface Asking {
+  host: Host
+  tell: Tell
+  requestOf(call: AgentCall): HostCall
+  /** After every answer, those that are asked for again included. `ms`: how long it took. */
+  answered?(call: AgentCall, answer: HostAnswer, ms: number): void
+}
+
+/**
+ * How often a call is made again that a host says may be, and how long at most is waited before. A failure has been
+ * paid for, up to its whole time limit, so it gets a second try and no third.
+ */
+const AGAIN = { retry_after: 3, failed: 1, longestSeconds: 300 }
+/** A host without signs of life has a time limit of its own; the runtime's stall watch must not end it before. */
+const ALIVE_MS = 30_000
+
+/** Never rejects. */
+export async function askHost(
+  { host, tell, requestOf, answered }: Asking,
+  call: AgentCall,
+): Promise<AgentReply> {
+  if (call.isolation === 'worktree' && !readCard(call.prompt)?.worktree) {
+    return {
+      outcome: 'error',
+      message:
+        "agent({isolation: 'worktree'}) is not available here: an experiment (assay new) has a worktree",
+    }
+  }
+  const alive = setInterval(() => call.progress(), ALIVE_MS)
+  try {
+    for (let tries = 1; ; tries++) {
+      const began = performance.now()
+      const answer = redactIn(await host.call(requestOf(call)))
+      answered?.(call, answer, performance.now() - began)
+      const seconds = pause(answer)
+      const most = answer.outcome === 'retry_after' ? AGAIN.retry_after : AGAIN.failed
+      if (seconds === null || tries > most || call.signal.aborted) return replyOf(answer)
+      tell({ type: 'log', message: `${call.label}: ${messageOf(answer)}; again in ${seconds} s` })
+      await sleep(seconds * 1000, call.signal)
+    }
+  } finally {
+    clearInterval(alive)
+  }
+}
+
+/** Seconds until another try makes sense; null when none does. */
+function pause(answer: HostAnswer): number | null {
+  if (answer.outcome === 'retry_after') return Math.min(answer.seconds, AGAIN.longestSeconds)
+  return answer.outcome === 'failed' && answer.again ? 1 : null
+}
+
+function replyOf(answer: HostAnswer): AgentReply {
+  if (answer.outcome !== 'ok') return { outcome: 'null', message: answer.message, usage: answer.usage }
+  const { text, object, usage } = answer
+  // Programs end their output with a newline that is no part of the answer.
+  const words = text.replace(/\r?\n$/, '')
+  return { outcome: 'ok', text: words, usage, ...(object === undefined ? {} : { object }) }
+}
+
+const messageOf = (answer: HostAnswer): string => (answer.outcome === 'ok' ? '' : answer.message)
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    signal.addEventListener('abort', done, { once: true })
+  })
+}
