@@ -52,6 +52,14 @@ async function assay(command, input) {
 /** A word for the clerk's shell block: single quotes, on one line. */
 const word = (text) => `'${String(text).replace(/\s+/g, ' ').replaceAll("'", '’').slice(0, 500)}'`
 
+/** What a benchmark or another agent said, inside a prompt: cut, and in a fence longer than any in it. */
+function quoted(said) {
+  const cut = String(said).slice(0, 4000)
+  const longest = Math.max(2, ...(cut.match(/`+/g) ?? []).map((ticks) => ticks.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}text\n${cut}\n${fence}`
+}
+
 async function ask(prompt, options) {
   agentCalls++
   return agent(prompt, options)
@@ -250,7 +258,7 @@ async function prepare(turn, place, report) {
     if (revision >= turn.knobs.revise) break
     answer = await askRole(
       'revise',
-      `Your candidate ${experiment} in ${place.worktree} was not accepted. Mend exactly what the findings name, in that folder only:\n${findings.map(({ message }) => `- ${message}`).join('\n')}`,
+      `Your candidate ${experiment} in ${place.worktree} was not accepted. Mend exactly what the findings name, in that folder only:\n${quoted(findings.map(({ message }) => `- ${message}`).join('\n'))}`,
       { ...fields, revision: revision + 1, findings },
       IMPLEMENTED,
       'Lanes',
@@ -266,7 +274,8 @@ function implementPrompt(turn, place) {
   return `You improve one thing: ${turn.goal}
 Metric: ${turn.metric.name} (${turn.metric.direction}). Your experiment is ${place.experiment}, a copy of ${place.brief.parent}.
 Edit files only inside ${place.worktree}; an expensive output (a checkpoint, an index) belongs in ${place.artifacts}. Do not commit, and do not run the benchmark for a score: Assay measures.
-Objective: ${place.brief.objective}
+Objective:
+${quoted(place.brief.objective)}
 Make one concrete change, leave the folder in a state that builds, and say in one sentence what you changed and what you expect.`
 }
 
@@ -310,7 +319,7 @@ async function judge(turn, place) {
     mended = true
     const again = await askRole(
       'revise',
-      `${place.experiment} did not build: ${verdict.message}\nMend the build in ${place.worktree}.`,
+      `${place.experiment} did not build:\n${quoted(verdict.message)}\nMend the build in ${place.worktree}.`,
       { ...place, capsule: capsule(turn), findings: [{ message: verdict.message }] },
       IMPLEMENTED,
       'Lanes',

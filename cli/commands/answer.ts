@@ -1,5 +1,7 @@
 /** The output contract: how a result of a verb becomes lines and an exit code. Pure. */
+
 import { redact } from '../redact.ts'
+import { UNSAFE } from '../report/text.ts'
 import { EXIT, type Problem, type Result } from '../result.ts'
 import type { Answer } from './command.ts'
 
@@ -60,10 +62,16 @@ function indent(text: string, by: string): string {
   return text.replaceAll('\n', `\n${by}`)
 }
 
-/** Control and direction characters of foreign text, which could repaint a terminal, become visible escapes. */
+const EACH_UNSAFE = new RegExp(UNSAFE.source, 'gu')
+
+/** What could repaint a terminal, or show another text than there is, becomes visible escapes; secrets are redacted. */
 export function printable(text: string): string {
-  return redact(text).replace(
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  return redact(text).replace(EACH_UNSAFE, (character) =>
+    character === '\n' || character === '\t' ? character : escapeOf(character),
   )
+}
+
+const escapeOf = (character: string): string => {
+  const code = character.codePointAt(0) ?? 0
+  return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`
 }

@@ -5,7 +5,7 @@
 
 const MOST_MARKS = 2
 /** C0, DEL, C1, and what reorders or hides text: bidi controls, zero-width and invisible characters, lone surrogates. */
-const UNSAFE =
+export const UNSAFE =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]|\p{Cs}|\p{Cn}/u
 const MARK = /\p{M}/u
 const SELECTOR = /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/u
