@@ -83,7 +83,8 @@ export async function recompute(run: OpenRun, node: Experiment): Promise<Result<
 async function again(trial: Trial): Promise<Verdict> {
   const { record, evidence } = trial
   const preparation = record.details('build').at(-1)
-  if (preparation) await collect(trial, preparation as Preparation)
+  if (!preparation) throw lacking('the build')
+  await collect(trial, preparation as Preparation)
   evidence.tampered = tamperedIn(record)
   return verdictOn(evidence)
 }
