@@ -58,7 +58,8 @@ const list = (what: string, tasks: readonly string[]): string =>
 /** A name that was Assay's for the baseline is not the candidate's to report. */
 function forgedRecord(before: Answer, after: Answer): string | null {
   for (const name of RECORDED) {
-    const ours = typeof before[name] === 'number' && before.metrics[name] === before[name]
+    const known = before.metrics[name]
+    const ours = known === undefined || known === before[name]
     const told = after.metrics[name]
     if (ours && told !== undefined && told !== after[name])
       return `it reports ${name} = ${told} itself, which the baseline left to Assay: measured were ${after[name] ?? 'nothing'}`

@@ -44,6 +44,7 @@ test('noise of the wall time, one pair, or a small gain makes a liar', () => {
   ).toBe(null)
   expect(doubt({ ...FORGED, pairs: FORGED.pairs.slice(0, 1) })).toBeNull()
   expect(doubt(claim([4, 160, 120], [0.1, 160, 120]))).toBeNull()
+  expect(doubt(claim([100, 160, 120], [96.5, 160, 120], { noise: [0, 0, 0] }))).toBeNull()
 })
 
 test('what is not known counts as 0', () => {
