@@ -1,8 +1,8 @@
 /**
  * `npm run bench [name…]`: every case against its floor, interleaved, one of each a round, so that a noisy machine is
  * noisy for both. A case holds when the median of its per-round ratios is within its bar; with `per`, the median of what
- * a round takes longer than its floor, for each of `per` units of work. Writes
- * `bench-results/<time>.json`; ends with 1 when a bar does not hold.
+ * a round takes longer than its floor, for each of `per` units of work, scaled to a machine on which the floor takes
+ * `quiet_ms`. Writes `bench-results/<time>.json`; ends with 1 when a bar does not hold.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, release } from 'node:os'
@@ -18,6 +18,7 @@ import { aligned } from './bench/table.mjs'
  * @property {string} floor   what it is compared with, in words
  * @property {number} bar     the ratio to the floor that must not be exceeded; with `per`, milliseconds
  * @property {number} [per]   units of work in one go
+ * @property {number} [quiet_ms]   with `per`: what the floor takes where nothing else runs
  * @property {number} rounds
  * @property {() => Promise<{ ours: () => number, floor: () => number, clean?: () => void }>} prepare
  *   Each function does its work once and returns how long it took, in milliseconds.
@@ -67,9 +68,9 @@ function warmUp(one) {
   one.ours()
 }
 
-function summarise({ name, floor: _, bar, per, samples }) {
+function summarise({ name, floor: _, bar, per, quiet_ms, samples }) {
   const ratio = median(samples.map((sample) => sample.ours / sample.floor))
-  const over_ms = per === undefined ? null : median(samples.map((one) => (one.ours - one.floor) / per))
+  const over_ms = per === undefined ? null : ((ratio - 1) * quiet_ms) / per
   return {
     name,
     ours_ms: median(samples.map((sample) => sample.ours)),

@@ -2,7 +2,7 @@
 import type { Tell } from '../facts.ts'
 import { readCard } from '../hosts/card.ts'
 import type { Host, HostAnswer, HostCall } from '../hosts/host.ts'
-import { redactIn } from '../redact.ts'
+import { redact, redactIn } from '../redact.ts'
 import type { AgentCall, AgentReply } from './call.ts'
 
 export interface Asking {
@@ -37,7 +37,7 @@ export async function askHost(
   try {
     for (let tries = 1; ; tries++) {
       const began = performance.now()
-      const answer = redactIn(await host.call(requestOf(call)))
+      const answer = redactIn(await host.call({ ...requestOf(call), prompt: redact(call.prompt) }))
       answered?.(call, answer, performance.now() - began)
       const seconds = pause(answer)
       const most = answer.outcome === 'retry_after' ? AGAIN.retry_after : AGAIN.failed

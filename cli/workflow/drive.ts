@@ -88,7 +88,7 @@ function requestOf(run: OpenRun, call: AgentCall) {
   const role = card?.role ?? call.agentType ?? 'agent'
   const { agent } = run.spec
   return {
-    prompt: redact(call.prompt),
+    prompt: call.prompt,
     schema: call.schema,
     role,
     cwd: card?.worktree ?? run.site.root,

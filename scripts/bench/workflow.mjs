@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { ASSAY, benchEnv, time } from './project.mjs'
 
 const REPLAYED = 10_000
-const CALLS = 100
+const CALLS = 200
 const CHILD = join(dirname(ASSAY), 'lib', 'workflow-child.cjs')
 /** Answers with its input: the agent that takes no time. */
 const AGENT = 'cat'
@@ -37,7 +37,8 @@ export const WORKFLOW = [
     floor: 'as many bare spawns of the same agent',
     bar: 5,
     per: CALLS,
-    rounds: 12,
+    quiet_ms: 2.5 * CALLS,
+    rounds: 10,
     prepare: async () => {
       const { base, options, clean } = place()
       writeFileSync(join(base, 'script.js'), SCRIPT)
@@ -51,6 +52,7 @@ export const WORKFLOW = [
     floor: 'node /dev/null',
     bar: 300,
     per: 1,
+    quiet_ms: 24,
     rounds: 20,
     prepare: async () => {
       const { base, options, clean } = place()
