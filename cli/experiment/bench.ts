@@ -64,7 +64,7 @@ export async function openBench(run: OpenRun): Promise<Result<Bench>> {
     throw error
   }
   const { release } = hold
-  await endWhatWasLeft(run.tell)
+  await endWhatWasLeft(run.site, run.tell)
   return ok({
     slot: lease.slot,
     environment: environment.value,

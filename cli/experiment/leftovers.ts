@@ -1,9 +1,10 @@
 import type { Tell } from '../facts.ts'
+import type { Site } from '../paths.ts'
 import { endOrphans } from '../process.ts'
 
 /** A daemon that outlived a killed run holds ports, files and memory: it would fail whoever is measured next. */
-export async function endWhatWasLeft(tell: Tell): Promise<void> {
-  const [first, ...more] = await endOrphans()
+export async function endWhatWasLeft(site: Site, tell: Tell): Promise<void> {
+  const [first, ...more] = await endOrphans(site.state)
   if (!first) return
   const others = more.length === 0 ? '' : ` (and ${more.length} more)`
   tell({

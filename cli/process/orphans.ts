@@ -46,9 +46,14 @@ const LOOK_MS = 5
 /** A killed process that still stands after this many looks will not go for us. */
 const LOOKS = 200
 
-/** Ends every orphan and answers them once they are gone, with their ports and files. */
-export async function endOrphans(): Promise<Orphan[]> {
-  const ended = findOrphans().filter(endOrphan)
+/**
+ * Ends every orphan whose environment names the folder or a file below it, and answers them once they are gone, with
+ * their ports and files. What dead runs elsewhere left is for `doctor` to name: it may be looked at there.
+ */
+export async function endOrphans(folder: string): Promise<Orphan[]> {
+  const ended = findOrphans().filter(
+    (one) => environmentOf(one.process.pid).includes(`=${folder}/`) && endOrphan(one),
+  )
   for (let look = 0; look < LOOKS && ended.some((one) => isAlive(one.process)); look++) await pause(LOOK_MS)
   return ended
 }
