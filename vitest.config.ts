@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config'
 const HOUSE = ['test/architecture.test.ts', 'test/skills.test.ts']
 const SLOW = ['test/**/*.slow.test.ts']
 const CHAOS = ['test/**/*.chaos.test.ts']
+const HOSTS = ['test/**/*.hosts.test.ts']
 
 export default defineConfig({
   test: {
@@ -20,7 +21,7 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: ['test/**/*.test.ts'],
-          exclude: [...HOUSE, ...SLOW, ...CHAOS],
+          exclude: [...HOUSE, ...SLOW, ...CHAOS, ...HOSTS],
           globalSetup: ['test/rig/global-setup.ts'],
         },
       },
@@ -31,6 +32,15 @@ export default defineConfig({
           name: 'chaos',
           include: CHAOS,
           testTimeout: 300_000,
+          globalSetup: ['test/rig/global-setup.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'hosts',
+          include: HOSTS,
+          testTimeout: 600_000,
           globalSetup: ['test/rig/global-setup.ts'],
         },
       },

@@ -219,6 +219,25 @@ describe('output and cost', () => {
     expect(Number(line?.[1])).toBeGreaterThan(1_000_000 - 65_536 - 262_144)
   })
 
+  test('input is lost or cut, or a job that does not read it is an error', async () => {
+    const { run, text } = makeScene()
+    const input = `ü${'x'.repeat(1_000_000)}\n`
+    expect(await run('cat', { input })).toMatchObject({ code: 0 })
+    // Not toBe: the difference of two such texts takes minutes.
+    expect(text('out') === input).toBe(true)
+    expect(await run('exec <&-; echo done', { input })).toMatchObject({ code: 0, startError: null })
+    expect(await run('cat; echo end')).toMatchObject({ code: 0 })
+    expect(text('out')).toBe('end\n')
+  })
+
+  test('a job that falls silent is waited for, or one that goes on printing is ended', async () => {
+    const { run } = makeScene()
+    const silent = await run('echo one; sleep 1000', { quietMs: 300 })
+    expect(silent).toMatchObject({ quiet: true, timedOut: false, code: null, signal: 'SIGTERM' })
+    const steady = 'for i in 1 2 3 4 5 6 7 8 9; do echo $i; sleep 0.2; done'
+    expect(await run(steady, { quietMs: 1500 })).toMatchObject({ quiet: false, code: 0 })
+  })
+
   test('a flood that ended before anyone looked is over the cap all the same', async () => {
     const { run } = makeScene()
     const result = await run('head -c 600 /dev/zero; head -c 600 /dev/zero >&2', { outputCap: 1000 })

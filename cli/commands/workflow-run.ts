@@ -1,6 +1,6 @@
 /** `assay workflow run` and `resume`. */
 import { cpus } from 'node:os'
-import type { Host } from '../hosts/host.ts'
+import { type Chain, chain } from '../hosts/chain.ts'
 import { hostNames, isHostName } from '../hosts/registry.ts'
 import { plain } from '../report/text.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -65,10 +65,13 @@ function jsonTrouble(text: string): Result<never> | null {
 }
 
 /** The host that is named, else the one of the run around; a workflow cannot do without. */
-async function hostOf(context: Context, run: string | null, request: LooseRequest): Promise<Result<Host>> {
+async function hostOf(context: Context, run: string | null, request: LooseRequest): Promise<Result<Chain>> {
   const { host, command } = request
   if (host !== null) {
-    if (isHostName(host)) return openNamed(host, command)
+    if (isHostName(host)) {
+      const opened = await openNamed(host, command)
+      return opened.ok ? ok(chain([opened.value])) : opened
+    }
     const hint = `one of: ${hostNames.join(', ')}`
     return fail({ kind: 'usage', code: 'bad_value', message: `--host cannot be "${host}"`, hint })
   }
@@ -79,15 +82,15 @@ async function hostOf(context: Context, run: string | null, request: LooseReques
     return fail({ kind: 'usage', code: 'no_host', message, hint: NAME_ONE })
   }
   const opened = await openHost(around.value)
-  return opened.ok ? ok(opened.value.host) : opened
+  return opened.ok ? ok(opened.value.chain) : opened
 }
 
 const NAME_ONE = "name a program that answers prompts: --host command --command 'CMD'"
 
-async function finish(context: Context, run: LooseRun, host: Host): Promise<Result<Answer>> {
+async function finish(context: Context, run: LooseRun, chain: Chain): Promise<Result<Answer>> {
   const { id, request } = run
   const folders = workflowFolders(request.cwd)
-  const done = await runLoose(context, run, { host, entry: process.argv[1] ?? '', folders })
+  const done = await runLoose(context, run, { chain, entry: process.argv[1] ?? '', folders })
   if (!done.ok) return done
   if (context.signal.aborted) {
     const hint = `go on, without paying again for what was answered: assay workflow resume ${id}`

@@ -11,6 +11,8 @@ export interface TaskCard {
   experiment: string | null
   /** Absolute path of the experiment's worktree, when there is one. */
   worktree: string | null
+  /** Absolute path of the folder that its expensive outputs go to. */
+  artifacts: string | null
   /** What the lane is asked to do; its shape belongs to the role. */
   brief: unknown
   /** What the agent should know: `skills`, `learnings`, `rules` and what its role needs. */
@@ -39,6 +41,7 @@ export function readCard(prompt: string): TaskCard | null {
     depth: number(card.depth),
     experiment: text(card.experiment),
     worktree: text(card.worktree),
+    artifacts: text(card.artifacts),
     brief: card.brief ?? null,
     capsule: isRecord(card.capsule) ? card.capsule : {},
     answer: isRecord(card.answer) ? card.answer : null,

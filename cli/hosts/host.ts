@@ -10,6 +10,8 @@ export interface HostCall {
   role: string
   /** Where the agent works: the experiment's worktree, else the root of the checkout. */
   cwd: string
+  /** Folders outside of `cwd` that the agent may write to as well, absolute. */
+  folders: string[]
   /** From the start of the call to its answer, all repairs of the answer included. */
   timeoutMs: number
   model: string | null
@@ -57,3 +59,20 @@ export interface HostEntry<Setup = unknown> {
 
 export const UNKNOWN_USAGE: Usage = { tokens_in: null, tokens_out: null, usd: null }
 export const NO_USAGE: Usage = { tokens_in: 0, tokens_out: 0, usd: 0 }
+
+/** What one side does not know, the sum does not know either. */
+export function sumUsage(a: Usage, b: Usage): Usage {
+  const sum = (x: number | null, y: number | null) => (x === null || y === null ? null : x + y)
+  return {
+    tokens_in: sum(a.tokens_in, b.tokens_in),
+    tokens_out: sum(a.tokens_out, b.tokens_out),
+    usd: sum(a.usd, b.usd),
+  }
+}
+
+export const failed = (message: string, again: boolean, usage = UNKNOWN_USAGE): HostAnswer => ({
+  outcome: 'failed',
+  message,
+  again,
+  usage,
+})

@@ -22,12 +22,18 @@ export interface Job {
   outputCap: number
   /** Folders in which nobody but the job has business: whoever works there after its end is ended as a stray. */
   folders?: readonly string[]
+  /** Standard input; absent = none. */
+  input?: string
+  /** Without growth of its output for so long, the job is ended as at its limit. */
+  quietMs?: number
   signal?: AbortSignal | undefined
 }
 
 export interface Supervised extends Ended {
   /** The output went over the cap: the job was killed, and the files keep head and tail only. */
   outputCut: boolean
+  /** It was ended because it printed nothing for `quietMs`. */
+  quiet: boolean
   /** User and system time of the job and of the descendants it waited for; null when it cannot be told. */
   cpuMs: number | null
   /** MiB: the sum over its processes of the largest resident size of each, polled; null when never seen. */
@@ -47,7 +53,14 @@ const WATCH_MEMORY_MS = 100
  * a missing `cwd` or an output file that cannot be made is a `startError`.
  */
 export async function supervise(job: Job): Promise<Supervised> {
-  const result: Supervised = { ...notYet(), outputCut: false, cpuMs: null, peakMb: null, strays: 0 }
+  const result: Supervised = {
+    ...notYet(),
+    outputCut: false,
+    quiet: false,
+    cpuMs: null,
+    peakMb: null,
+    strays: 0,
+  }
   if (job.signal?.aborted) return { ...result, cancelled: true }
   let output: Output
   try {
@@ -76,7 +89,7 @@ async function superviseInto(output: Output, job: Job, result: Supervised): Prom
       cwd: job.cwd,
       // A job that runs Assay itself keeps the outer token in the inner one, so the outer run finds it too.
       env: { ...job.env, ASSAY_TOKEN: [process.env.ASSAY_TOKEN, token].filter(Boolean).join('.') },
-      stdio: ['ignore', output.stdout, output.stderr, 'pipe'],
+      stdio: [job.input === undefined ? 'ignore' : 'pipe', output.stdout, output.stderr, 'pipe'],
       detached: true,
     })
   } catch (error) {
@@ -85,6 +98,10 @@ async function superviseInto(output: Output, job: Job, result: Supervised): Prom
   }
   const since = child.pid === undefined ? undefined : readStat(child.pid)?.started
   const polls = watch(child, output, job, result)
+  child.stdin?.on('error', () => {
+    // A job that does not read its input closes the pipe; how it ended tells the rest.
+  })
+  child.stdin?.end(job.input)
   await new Promise<void>((resolve) => {
     child.on('error', (error) => {
       if (child.pid !== undefined) return
@@ -139,10 +156,19 @@ function watch(child: ChildProcess, output: Output, job: Job, result: Supervised
     result.timedOut = true
     end()
   })
+  let seen = 0
+  let grew = performance.now()
   const size = setInterval(() => {
-    if (output.size() <= job.outputCap) return
-    result.outputCut = true
-    signalGroup(pid, 'SIGKILL')
+    const now = output.size()
+    if (now !== seen) grew = performance.now()
+    seen = now
+    if (now > job.outputCap) {
+      result.outputCut = true
+      signalGroup(pid, 'SIGKILL')
+    } else if (!result.quiet && performance.now() - grew > (job.quietMs ?? Number.POSITIVE_INFINITY)) {
+      result.quiet = true
+      end()
+    }
   }, WATCH_OUTPUT_MS)
   const weigh = () => {
     if (pid === undefined) return

@@ -4,6 +4,7 @@ import type { ConstraintConfig } from '../evaluate/constraints.ts'
 import type { GateConfig } from '../evaluate/gates.ts'
 import type { MeasureConfig, StepConfig } from '../evaluate/measure.ts'
 import type { ProtectedConfig } from '../evaluate/protected.ts'
+import type { HostName, ProgramName } from '../hosts/registry.ts'
 import type { TuneParameter } from '../hosts/tune/space.ts'
 import type { Direction } from '../ledger/events.ts'
 import type { ReadSpec } from './schema.ts'
@@ -31,13 +32,18 @@ export interface MetricConfig {
 }
 
 export interface AgentConfig {
-  host: 'tune' | 'command'
+  host: HostName
   /** Never null with `host: command`. */
   command: string | string[] | null
   timeoutMs: number
+  silenceMs: number
   concurrency: number
   model: string | null
-  roles: Record<string, { model: string | null }>
+  effort: string | null
+  /** Settings of some roles; those of `hard` are for hard briefs. */
+  roles: Record<string, { model: string | null; effort: string | null }>
+  permissions: 'safe' | 'unsafe'
+  fallback: ProgramName[]
   tune: { parameters: (TuneParameter & { name?: string })[] }
 }
 
@@ -126,9 +132,13 @@ function agentOf(read: NonNullable<ReadSpec['agent']>): AgentConfig {
     host: read.host,
     command: read.command,
     timeoutMs: read.timeout,
+    silenceMs: read.silence,
     concurrency: read.concurrency,
     model: read.model,
+    effort: read.effort,
     roles: read.roles,
+    permissions: read.permissions,
+    fallback: read.fallback,
     tune: {
       parameters: read.tune.parameters.map(({ name, pointer, pattern, ...rest }) => ({
         ...(name === null ? {} : { name }),

@@ -1,16 +1,17 @@
 /** One call of a workflow, answered by a host: asked again when that makes sense, its answer in the script's terms. */
 import type { Tell } from '../facts.ts'
 import { readCard } from '../hosts/card.ts'
-import type { Host, HostAnswer, HostCall } from '../hosts/host.ts'
+import type { Chain } from '../hosts/chain.ts'
+import { failed, type Host, type HostAnswer, type HostCall } from '../hosts/host.ts'
 import { redact, redactIn } from '../redact.ts'
 import type { AgentCall, AgentReply } from './call.ts'
 
 export interface Asking {
-  host: Host
+  chain: Chain
   tell: Tell
-  requestOf(call: AgentCall): HostCall
+  requestOf(call: AgentCall, host: Host): HostCall
   /** After every answer, those that are asked for again included. `ms`: how long it took. */
-  answered?(call: AgentCall, answer: HostAnswer, ms: number): void
+  answered?(call: AgentCall, host: Host, answer: HostAnswer, ms: number): void
 }
 
 /**
@@ -21,11 +22,8 @@ const AGAIN = { retry_after: 3, failed: 1, longestSeconds: 300 }
 /** A host without signs of life has a time limit of its own; the runtime's stall watch must not end it before. */
 const ALIVE_MS = 30_000
 
-/** Never rejects. */
-export async function askHost(
-  { host, tell, requestOf, answered }: Asking,
-  call: AgentCall,
-): Promise<AgentReply> {
+/** Asks the first host, then whoever stands in for it. Never rejects. */
+export async function askHost(asking: Asking, call: AgentCall): Promise<AgentReply> {
   if (call.isolation === 'worktree' && !readCard(call.prompt)?.worktree) {
     return {
       outcome: 'error',
@@ -33,20 +31,37 @@ export async function askHost(
         "agent({isolation: 'worktree'}) is not available here: an experiment (assay new) has a worktree",
     }
   }
+  const { chain, tell } = asking
   const alive = setInterval(() => call.progress(), ALIVE_MS)
   try {
-    for (let tries = 1; ; tries++) {
-      const began = performance.now()
-      const answer = redactIn(await host.call({ ...requestOf(call), prompt: redact(call.prompt) }))
-      answered?.(call, answer, performance.now() - began)
-      const seconds = pause(answer)
-      const most = answer.outcome === 'retry_after' ? AGAIN.retry_after : AGAIN.failed
-      if (seconds === null || tries > most || call.signal.aborted) return replyOf(answer)
-      tell({ type: 'log', message: `${call.label}: ${messageOf(answer)}; again in ${seconds} s` })
-      await sleep(seconds * 1000, call.signal)
+    let answer = failed('no host', false)
+    for (const host of chain.hosts()) {
+      answer = await askOne(asking, host, call)
+      if (call.signal.aborted) break
+      const next = chain.heard(host, answer.outcome === 'ok')
+      if (next !== null) {
+        const message = `${host.name} left several calls in a row unanswered; ${next.name} takes over`
+        tell({ type: 'warning', message })
+      }
+      if (answer.outcome === 'ok') break
     }
+    return replyOf(answer)
   } finally {
     clearInterval(alive)
+  }
+}
+
+/** Asks one host until it answers, or another try makes no sense. */
+async function askOne(asking: Asking, host: Host, call: AgentCall): Promise<HostAnswer> {
+  for (let tries = 1; ; tries++) {
+    const began = performance.now()
+    const answer = redactIn(await host.call({ ...asking.requestOf(call, host), prompt: redact(call.prompt) }))
+    asking.answered?.(call, host, answer, performance.now() - began)
+    const seconds = pause(answer)
+    const most = answer.outcome === 'retry_after' ? AGAIN.retry_after : AGAIN.failed
+    if (seconds === null || tries > most || call.signal.aborted) return answer
+    asking.tell({ type: 'log', message: `${call.label}: ${messageOf(answer)}; again in ${seconds} s` })
+    await sleep(seconds * 1000, call.signal)
   }
 }
 

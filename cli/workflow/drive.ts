@@ -1,15 +1,13 @@
 /** Drives one run with a workflow script: its agents are a host's, its clerk is this CLI, its journal is the run's. */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readCard } from '../hosts/card.ts'
 import { redact } from '../redact.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { recordUsage } from '../run/usage.ts'
-import { type Asking, askHost } from './ask.ts'
+import { askHost } from './ask.ts'
 import { askClerk } from './ask-clerk.ts'
-import type { AgentCall } from './call.ts'
-import { type OpenHost, openHost } from './open-host.ts'
+import { askingOf } from './asking.ts'
+import { openHost } from './open-host.ts'
 import { runWorkflow, type WorkflowOutcome } from './run.ts'
 import type { FoundScript, ScriptFolder } from './scripts.ts'
 
@@ -70,32 +68,4 @@ function folders(run: OpenRun): string[] {
     .filter((name) => name.startsWith('wf_'))
     .sort()
     .map((name) => join(run.paths.workflows, name))
-}
-
-function askingOf(run: OpenRun, { host, metered }: OpenHost): Asking {
-  return {
-    host,
-    tell: run.tell,
-    requestOf: (call) => requestOf(run, call),
-    answered: (call, answer, ms) => {
-      if (metered) recordUsage(run, { call: readCard(call.prompt), host: host.name, answer, ms })
-    },
-  }
-}
-
-function requestOf(run: OpenRun, call: AgentCall) {
-  const card = readCard(call.prompt)
-  const role = card?.role ?? call.agentType ?? 'agent'
-  const { agent } = run.spec
-  return {
-    prompt: call.prompt,
-    schema: call.schema,
-    role,
-    cwd: card?.worktree ?? run.site.root,
-    timeoutMs: agent?.timeoutMs ?? 1_800_000,
-    model: call.model ?? agent?.roles[role]?.model ?? agent?.model ?? null,
-    effort: call.effort,
-    env: run.env,
-    signal: call.signal,
-  }
 }

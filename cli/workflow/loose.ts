@@ -1,7 +1,8 @@
 /** A workflow without an Assay run around it: in any folder, resumable by the id that it was given. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Host, HostCall } from '../hosts/host.ts'
+import type { Chain } from '../hosts/chain.ts'
+import type { HostCall } from '../hosts/host.ts'
 import { tryHold } from '../lock.ts'
 import { looseWorkflow, looseWorkflows } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -33,7 +34,7 @@ export interface LooseRun {
 }
 
 export interface LooseSetup {
-  host: Host
+  chain: Chain
   /** This CLI's own entry, for the clerk. */
   entry: string
   /** Where the script's own `workflow(name)` looks. */
@@ -87,7 +88,7 @@ export async function runLoose(
     const script = readScript(request.file, request.cwd)
     if (!script.ok) return script
     const asking = {
-      host: setup.host,
+      chain: setup.chain,
       tell: world.tell,
       requestOf: (call: AgentCall) => callOf(world, request, call),
     }
@@ -120,6 +121,7 @@ function callOf(world: Surroundings, request: LooseRequest, call: AgentCall): Ho
     schema: call.schema,
     role: call.agentType ?? 'agent',
     cwd: request.cwd,
+    folders: [],
     timeoutMs: CALL_LIMIT_MS,
     model: call.model,
     effort: call.effort,

@@ -1,15 +1,18 @@
 /** The host that the spec names, ready to be called. */
 import { readBlob } from '../git/files.ts'
+import { type Chain, chain } from '../hosts/chain.ts'
+import { isInsideAgent } from '../hosts/environment.ts'
 import type { Host } from '../hosts/host.ts'
-import { HOSTS, type HostName } from '../hosts/registry.ts'
+import { HOSTS, type HostName, isProgramName } from '../hosts/registry.ts'
 import { parseParameters, type TuneParameter, type TuneTrial } from '../hosts/tune.ts'
 import { type Experiment, lastJudged } from '../ledger/state.ts'
 import { fail, ok, type Result, unreachable } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
+import type { AgentConfig } from '../spec/spec.ts'
 
 export interface OpenHost {
-  host: Host
-  /** Its calls cost something that is to be recorded. */
+  chain: Chain
+  /** Their calls cost something that is to be recorded. */
   metered: boolean
 }
 
@@ -23,21 +26,44 @@ export async function openHost(run: OpenRun): Promise<Result<OpenHost>> {
       hint: 'a run keeps the spec that it began with: add agent: { host: … } to assay.yaml (assay guide spec), then assay init --new; or work by hand: assay new, edit, assay run',
     })
   }
-  if (agent.host === 'command') {
-    const entry = await HOSTS.command.load()
-    return ok({ host: entry.open({ command: agent.command ?? [] }), metered: true })
+  if (agent.host !== 'tune' && isInsideAgent(run.env)) {
+    return fail({
+      kind: 'refused',
+      code: 'inside_agent',
+      message: 'this is an agent that Assay started, and such an agent must not start others',
+      hint: 'do the work that the prompt asks for; whoever started the loop goes on with it',
+    })
   }
-  const entry = await HOSTS.tune.load()
-  const { parameters } = agent.tune
-  const history = trialReader(run, parameters)
+  const fallback = await Promise.all(agent.fallback.map((name) => openOfRun(run, agent, name)))
   return ok({
-    host: entry.open({ parameters, prefix: run.started.prefix, seed: run.started.seed, history }),
-    metered: entry.usage !== 'none',
+    chain: chain([await openOfRun(run, agent, agent.host), ...fallback]),
+    metered: agent.host !== 'tune' || fallback.length > 0,
   })
 }
 
+async function openOfRun(run: OpenRun, agent: AgentConfig, name: HostName): Promise<Host> {
+  if (isProgramName(name)) {
+    const { permissions, silenceMs } = agent
+    return (await HOSTS[name].load()).open({ permissions, silenceMs })
+  }
+  if (name === 'command') return (await HOSTS.command.load()).open({ command: agent.command ?? [] })
+  const { parameters } = agent.tune
+  return (await HOSTS.tune.load()).open({
+    parameters,
+    prefix: run.started.prefix,
+    seed: run.started.seed,
+    history: trialReader(run, parameters),
+  })
+}
+
+/** The same as a spec's default. */
+const SILENCE_MS = 900_000
+
 /** A host by its name, for a workflow without a run. Fails with `needs_command` and `needs_run`. */
 export async function openNamed(name: HostName, command: string | null): Promise<Result<Host>> {
+  if (isProgramName(name)) {
+    return ok((await HOSTS[name].load()).open({ permissions: 'safe', silenceMs: SILENCE_MS }))
+  }
   switch (name) {
     case 'command': {
       if (command !== null) return ok((await HOSTS.command.load()).open({ command }))

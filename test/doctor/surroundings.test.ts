@@ -1,11 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { fileSystem, space } from '../../cli/doctor/checks/disk.ts'
 import { gitOf, node, platform } from '../../cli/doctor/checks/versions.ts'
 import { makeProject } from '../e2e/project.ts'
-import { ASSAY_BIN } from '../rig/assay.ts'
+import { fakeProgram } from '../hosts/fake-program.ts'
+import { RECORDINGS } from '../hosts/recorded.ts'
+import { ASSAY_BIN, dataOf } from '../rig/assay.ts'
 import { scriptedHost } from '../rig/host.ts'
 import { makeRepo } from '../rig/repo.ts'
 import { isolatedEnv, makeTemp } from '../rig/temp.ts'
@@ -91,6 +93,36 @@ test('an agent program that is not there, or does not answer, passes', async () 
   const other = makeProject({ spec: { agent: { host: 'command', command: 'no-such-agent --yes' } } })
   await other.data('init')
   expect(codesOf(await troubles(other.repo.dir))).toEqual(['problem host_missing'])
+})
+
+test('an agent program that a run names is not missed, is not called, or one that no run names is in the way', async () => {
+  const project = makeProject({ spec: { agent: { host: 'pi', fallback: ['qwen'] } } })
+  const pi = fakeProgram('pi', [RECORDINGS.pi.text('ok'), RECORDINGS.pi.error('Invalid API key')])
+  const gemini = fakeProgram('gemini', [RECORDINGS.gemini.error('Invalid API key')])
+  const folders = [pi, gemini].map(({ env }) => env.PATH?.split(delimiter)[0])
+  const env = { PATH: [...folders, process.env.PATH].join(delimiter) }
+  await project.data('init')
+  const doctor = async (...flags: string[]) => {
+    const ran = await project.cli<{ findings: { code: string; level: string; what: string }[] }>(
+      ['doctor', ...flags],
+      { env },
+    )
+    return dataOf(ran).findings.filter(({ code }) => code.startsWith('host'))
+  }
+  const missing = ['problem', 'host_missing', expect.stringContaining('qwen')]
+  const rows = (found: Awaited<ReturnType<typeof doctor>>) =>
+    found.filter(({ level }) => level !== 'ok').map(({ level, code, what }) => [level, code, what])
+  const quiet = await doctor()
+  expect(rows(quiet)).toEqual([missing])
+  expect(quiet.map(({ what }) => what)).toContain('the agent program pi (host pi) is there')
+  expect([...pi.seen(), ...gemini.seen()]).toEqual([])
+
+  const strange = ['warning', 'host_fails', expect.stringContaining('gemini does not answer: ')]
+  expect(rows(await doctor('--hosts'))).toEqual([missing, strange])
+  const refused = ['problem', 'host_fails', 'the host pi does not answer: 400 Invalid API key']
+  const both = rows(await doctor('--hosts'))
+  expect(both).toHaveLength(3)
+  expect(both).toEqual(expect.arrayContaining([missing, refused, strange]))
 })
 
 test('a state folder that we may not write passes, or a repository that git distrusts crashes doctor', async () => {

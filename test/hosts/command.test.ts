@@ -16,6 +16,7 @@ function ask(program: string | string[], request: Partial<HostCall> = {}): Promi
     schema: null,
     role: 'implement',
     cwd: makeTemp(),
+    folders: [],
     timeoutMs: 30_000,
     model: null,
     effort: null,
@@ -97,12 +98,12 @@ test.each([
 test('an answer that breaks the schema is asked for again with the reason, at most twice', async () => {
   const repaired = program(['no idea', '{"n": "one"}', '{"n": 1}'])
   expect(await ask(repaired.argv, { cwd: repaired.cwd, schema: NUMBER })).toMatchObject({ object: { n: 1 } })
-  const why = (reason: string) =>
-    `the prompt\n\nYour previous answer does not satisfy the required schema: ${reason}. Answer with one JSON object that does.\n`
+  const why = (answer: string, reason: string) =>
+    `the prompt\n\nYou have answered this already:\n\n${answer}\n\nYour previous answer does not satisfy the required schema: ${reason}. Do not repeat the work: answer with one JSON object that does.\n`
   expect(repaired.prompts()).toEqual([
     'the prompt',
-    why('it holds no JSON object'),
-    why('/n: must be number'),
+    why('no idea', 'it holds no JSON object'),
+    why('{"n": "one"}', '/n: must be number'),
   ])
   const stubborn = program(['{}', '{}', '{}', '{"n": 1}'])
   expect(await ask(stubborn.argv, { cwd: stubborn.cwd, schema: NUMBER })).toEqual({

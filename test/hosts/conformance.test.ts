@@ -3,8 +3,17 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readCard } from '../../cli/hosts/card.ts'
 import type { Host, HostCall } from '../../cli/hosts/host.ts'
-import { HOSTS, type HostName, hostNames, isHostName } from '../../cli/hosts/registry.ts'
+import {
+  HOSTS,
+  type HostName,
+  hostNames,
+  isHostName,
+  PROGRAMS,
+  type ProgramName,
+} from '../../cli/hosts/registry.ts'
 import { makeTemp } from '../rig/temp.ts'
+import { fakeProgram } from './fake-program.ts'
+import { RECORDINGS } from './recorded.ts'
 
 const SCHEMA = {
   type: 'object',
@@ -21,11 +30,19 @@ const CARD = {
   depth: 1,
   experiment: 'exp_0001',
   worktree: null,
+  artifacts: null,
   brief: null,
   capsule: {},
   answer: SCHEMA,
 }
 const PROMPT = `Check it.\n\n\`\`\`json\n${JSON.stringify(CARD)}\n\`\`\`\n`
+
+/** A program in its place that answers as it would. */
+async function openProgram(name: ProgramName): Promise<Host> {
+  const host = (await PROGRAMS[name].load()).open({ permissions: 'safe', silenceMs: 60_000 })
+  const { env } = fakeProgram(name, [RECORDINGS[name].text('{"passed": true, "findings": []}')])
+  return { ...host, call: (request) => host.call({ ...request, env }) }
+}
 
 /** One working setup a host. A host that is registered and not here fails to compile. */
 const OPEN: Record<HostName, () => Promise<Host>> = {
@@ -36,6 +53,13 @@ const OPEN: Record<HostName, () => Promise<Host>> = {
   },
   tune: async () =>
     (await HOSTS.tune.load()).open({ parameters: [], prefix: '', seed: 1, history: async () => [] }),
+  'claude-code': () => openProgram('claude-code'),
+  codex: () => openProgram('codex'),
+  copilot: () => openProgram('copilot'),
+  gemini: () => openProgram('gemini'),
+  opencode: () => openProgram('opencode'),
+  pi: () => openProgram('pi'),
+  qwen: () => openProgram('qwen'),
 }
 
 const request = (change: Partial<HostCall> = {}): HostCall => ({
@@ -43,6 +67,7 @@ const request = (change: Partial<HostCall> = {}): HostCall => ({
   schema: SCHEMA,
   role: 'verify',
   cwd: makeTemp(),
+  folders: [],
   timeoutMs: 30_000,
   model: null,
   effort: null,
@@ -104,6 +129,7 @@ describe('the task card', () => {
       depth: null,
       experiment: null,
       worktree: null,
+      artifacts: null,
       brief: null,
       capsule: {},
       answer: null,

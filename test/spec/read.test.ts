@@ -140,7 +140,7 @@ budget: { experiments: "100", max_cost_usdd: 3, usd: 3 }
 gates:
   - { name: a, command: x }
   - { name: a, command: y, phase: befor }
-agent: { host: codex }
+agent: { host: claude }
 goal: again
 loop: { width: 65, depth: 0 }
 noise: { mode: pairs, pairs: { min: 30, max: 25, most: 9 } }
@@ -166,7 +166,7 @@ search:
       '9:49 `budget.usd` comes later: this release does not read it → remove it',
       '12:13 `gates[1].name` is "a" like that of entry 1 → give each entry its own',
       '12:35 `gates[1].phase` cannot be "befor" → did you mean `before`?',
-      '13:16 `agent.host`: codex comes later: this release does not know it yet → in this release it is one of tune, command',
+      '13:16 `agent.host` cannot be "claude" → write one of tune, command, claude-code, codex, copilot, gemini, opencode, pi, qwen',
       '14:1 `goal` is there twice → the first is on line 3: keep one of them',
       '15:16 `loop.width` is out of range: 65 → write a whole number from 1 to 64',
       '15:27 `loop.depth` is out of range: 0 → write a whole number from 1 to 20',

@@ -44,7 +44,7 @@ export const START: readonly Verb[] = [
       },
       hosts: {
         type: 'boolean',
-        summary: 'also make one trivial call to each agent command; it may cost something',
+        summary: 'also make one trivial call to each agent program that is here; it may cost something',
       },
     },
     example: 'assay doctor --fix',

@@ -1,5 +1,6 @@
 /** Who proposes candidates when Assay itself drives the loop. */
-import { choice, type Kind, keys, later, list, map, may, need, number, or, text, whole } from '../kind.ts'
+import { programNames } from '../../hosts/registry.ts'
+import { choice, type Kind, keys, list, map, may, need, number, or, text, whole } from '../kind.ts'
 import { capture, command, duration, path } from './text.ts'
 
 const parameter = keys(
@@ -53,33 +54,50 @@ const parameter = keys(
 )
 
 const model: Kind<string> = text()
+const effort: Kind<string> = text()
 
 export const agent = keys(
   {
     host: need(
-      choice(['tune', 'command'], ['claude', 'codex', 'copilot', 'gemini', 'opencode', 'pi', 'qwen']),
-      '`tune` moves declared numbers without a model; `command` is any program that reads a prompt on standard input and answers on standard output.',
+      choice(['tune', 'command', ...programNames]),
+      '`tune` moves declared numbers without a model; `command` is any program that reads a prompt on standard input and answers on standard output; the others are agent programs, which must be installed and logged in.',
     ),
     command: may(command, 'The program of `host: command`.'),
     timeout: or(duration, '30m', 'The longest that one agent call may take.'),
+    silence: or(duration, '15m', 'An agent program that prints nothing for so long is ended.'),
     concurrency: or(whole({ min: 1, max: 64 }), 2, 'Agent calls at once.'),
-    model: may(model, 'The model that the program is asked to use.'),
+    model: may(model, 'The model that the program is asked to use; absent = its own default.'),
+    effort: may(
+      effort,
+      'How hard the model is asked to think, in the word of the program; `gemini` and `qwen` have none.',
+    ),
     roles: or(
       map(
-        keys({ model: may(model, 'The model of this role.') }),
+        keys({
+          model: may(model, 'The model of this role.'),
+          effort: may(effort, 'The effort of this role.'),
+        }),
         '^[a-z][a-z0-9-]*$',
         'small letters, digits and -',
       ),
       {},
-      'Other settings for some roles, for example `verify`.',
+      'Other settings for some roles, for example `verify`; those of `hard` are for who implements and revises a hard brief.',
     ),
     tune: or(
       keys({ parameters: or(list(parameter), [], 'The numbers that `tune` moves.') }),
       {},
       'What `host: tune` moves.',
     ),
-    permissions: later('What an agent may do.'),
-    fallback: later('Hosts to use when the first one refuses.'),
+    permissions: or(
+      choice(['safe', 'unsafe']),
+      'safe',
+      'What agent programs may do: `safe` lets who edits write below its worktree and the others only read, as far as the program can hold them to it (the edits of `pi` and `qwen` may leave the worktree); `unsafe` lets them do whatever you could.',
+    ),
+    fallback: or(
+      list(choice(programNames)),
+      [],
+      'Agent programs that answer what `host` leaves unanswered, in order, each with its own default model; after three calls in a row the next one takes over.',
+    ),
   },
   {
     check: (value, report) => {
@@ -104,6 +122,7 @@ export const agent = keys(
           },
           required: ['tune'],
         },
+        { properties: { host: { enum: programNames } } },
       ],
     },
   },

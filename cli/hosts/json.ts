@@ -1,0 +1,36 @@
+/** Reading what a vendor printed: nothing about its shape is taken for granted. */
+export type Json = Record<string, unknown>
+
+export const isJson = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The value at a path of keys; undefined when any of them is missing. */
+export function at(value: unknown, ...path: string[]): unknown {
+  let here = value
+  for (const key of path) here = isJson(here) ? here[key] : undefined
+  return here
+}
+
+export function textAt(value: unknown, ...path: string[]): string | null {
+  const found = at(value, ...path)
+  return typeof found === 'string' ? found : null
+}
+
+export function numberAt(value: unknown, ...path: string[]): number | null {
+  const found = at(value, ...path)
+  return typeof found === 'number' && Number.isFinite(found) ? found : null
+}
+
+/** The sum of the numbers that are there; null when none is. */
+export function sumOf(...values: (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null)
+  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
+}
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

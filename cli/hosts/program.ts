@@ -1,0 +1,196 @@
+/** What all agent programs have in common: one process a call, its output in a file, its end told whole. */
+import { createReadStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Usage } from '../ledger/events.ts'
+import { type Supervised, supervise } from '../process.ts'
+import { agentEnvironment } from './environment.ts'
+import { failed, type Host, type HostAnswer, type HostCall, type HostEntry, UNKNOWN_USAGE } from './host.ts'
+import { isJson, type Json, parseJson } from './json.ts'
+import { askForAnswer, timedOut } from './repair.ts'
+import { mayUseWeb, type Rights, rightsOf } from './rights.ts'
+import { outcomeOf } from './trouble.ts'
+
+export interface ProgramSetup {
+  permissions: 'safe' | 'unsafe'
+  /** A program that prints nothing for so long is ended, milliseconds. */
+  silenceMs: number
+}
+
+/** A call in the terms of Assay, for a vendor to put into its own. */
+export interface Order {
+  /** What goes to standard input. */
+  prompt: string
+  schema: object | null
+  rights: Rights
+  web: boolean
+  folders: string[]
+  model: string | null
+  effort: string | null
+  /** What the program would get; a vendor may add to it and drop from it. */
+  env: Record<string, string>
+  /** Path of a file that lives as long as the call. */
+  file(name: string): string
+}
+
+export interface Invocation {
+  /** After the program's own name. */
+  args: string[]
+  env: Record<string, string>
+  /** Text by name, written before the start (see `Order.file`). */
+  files?: Record<string, string>
+}
+
+export interface Reading {
+  /** The agent's last message; null = it never came to one. */
+  text: string | null
+  /** Its structured answer, when the program has a way of its own for that. */
+  object?: unknown
+  /** Why there is no answer, in the program's words. */
+  trouble: string | null
+  usage: Usage
+}
+
+/** Everything about one program that is not the same for all. */
+export interface Vendor {
+  name: string
+  /** Looked for on PATH. */
+  program: string
+  usage: 'reported' | 'unknown'
+  /** Whether it makes an answer of this schema by its own means; else it is asked for in words. */
+  takes(schema: object): boolean
+  invoke(order: Order): Invocation
+  /** Beginnings of output lines that are many and say nothing of use. */
+  noise?: string[]
+  /** `read` gives the text of a file of the call, null when there is none. */
+  read(events: Json[], order: { schema: object | null }, read: (name: string) => string | null): Reading
+  /** Why it cannot work where it would be started, and what to do; null when nothing is in the way. */
+  obstacle?(env: NodeJS.ProcessEnv): string | null
+}
+
+/** Of both output files of a call: some programs print each message again and again while it grows. */
+const MOST_OUTPUT = 1024 ** 3
+
+export interface ProgramEntry extends HostEntry<ProgramSetup> {
+  vendor: Vendor
+}
+
+/**
+ * A program as a host. With a schema that it cannot take, the schema follows the prompt in words. The answer and any
+ * trouble are what it printed; its exit code only tells when it printed neither.
+ */
+export const programHost = (vendor: Vendor): ProgramEntry => ({
+  name: vendor.name,
+  usage: vendor.usage,
+  vendor,
+  open: (setup): Host => ({
+    name: vendor.name,
+    call: async (request) => {
+      const obstacle = vendor.obstacle?.(request.env) ?? null
+      if (obstacle !== null) return { outcome: 'refused', message: obstacle, usage: UNKNOWN_USAGE }
+      return askForAnswer(request, (prompt, timeoutMs) => ask(vendor, setup, request, prompt, timeoutMs))
+    },
+  }),
+})
+
+async function ask(
+  vendor: Vendor,
+  setup: ProgramSetup,
+  request: HostCall,
+  prompt: string,
+  timeoutMs: number,
+): Promise<HostAnswer> {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-agent-'))
+  try {
+    const file = (name: string) => join(folder, name)
+    const { schema } = request
+    const native = schema !== null && vendor.takes(schema)
+    const order: Order = {
+      prompt: schema === null || native ? prompt : `${prompt}\n${inWords(schema)}`,
+      schema: native ? schema : null,
+      rights: rightsOf(request.role, setup.permissions),
+      web: mayUseWeb(request.role),
+      folders: request.folders,
+      model: request.model,
+      effort: request.effort,
+      env: agentEnvironment(request),
+      file,
+    }
+    const { args, env, files = {} } = vendor.invoke(order)
+    for (const [name, text] of Object.entries(files)) writeFileSync(file(name), text)
+    const [stdout, stderr] = [file('stdout'), file('stderr')]
+    const ended = await supervise({
+      command: [vendor.program, ...args],
+      cwd: request.cwd,
+      env,
+      input: order.prompt,
+      timeoutMs,
+      quietMs: setup.silenceMs,
+      stdout,
+      stderr,
+      outputCap: MOST_OUTPUT,
+      signal: request.signal,
+    })
+    const stopped = whyStopped(ended, vendor, setup, request)
+    if (stopped !== null) return stopped
+    const events = await eventsIn(stdout, vendor.noise ?? [])
+    const reading = vendor.read(events, order, (name) => textOf(file(name)))
+    return answerOf(reading, ended, textOf(stderr) ?? '')
+  } catch (error) {
+    return failed(error instanceof Error ? error.message : String(error), false)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const inWords = (schema: object): string =>
+  `\nEnd with your answer alone: one JSON object, no other text, that satisfies this JSON Schema:\n${JSON.stringify(schema)}\n`
+
+/** What ended the call before it could answer. */
+function whyStopped(
+  ended: Supervised,
+  { program }: Vendor,
+  { silenceMs }: ProgramSetup,
+  request: HostCall,
+): HostAnswer | null {
+  if (ended.startError !== null) return failed(`cannot start ${program}: ${ended.startError.message}`, false)
+  if (ended.cancelled) return failed('cancelled', false)
+  if (ended.timedOut) return timedOut(request)
+  if (ended.quiet) return failed(`${program} printed nothing for ${silenceMs / 1000} s, and was ended`, true)
+  if (ended.outputCut)
+    return failed(`${program} printed more than ${MOST_OUTPUT} bytes, and was ended`, false)
+  if (ended.code === 127) return failed(`${program} is not installed, or not on PATH`, false)
+  if (ended.code === 126) return failed(`${program} cannot be executed`, false)
+  return null
+}
+
+function answerOf(reading: Reading, ended: Supervised, stderr: string): HostAnswer {
+  const { text, object, usage } = reading
+  if (reading.trouble !== null) return outcomeOf(reading.trouble, usage, Date.now())
+  if (text !== null || object !== undefined) {
+    return { outcome: 'ok', text: text ?? JSON.stringify(object), object, usage }
+  }
+  const how = ended.code === null ? `killed by ${ended.signal}` : `exit ${ended.code}`
+  const last = stderr.trimEnd().split('\n').at(-1)?.trim() ?? ''
+  return outcomeOf(last === '' ? `no answer: ${how}` : `${how}: ${last}`, usage, Date.now())
+}
+
+/** The JSON objects among the lines of a file, one at a time: the file may be larger than what fits in memory. */
+async function eventsIn(file: string, noise: string[]): Promise<Json[]> {
+  const events: Json[] = []
+  for await (const line of createInterface({ input: createReadStream(file, 'utf8') })) {
+    if (noise.some((start) => line.startsWith(start))) continue
+    const event = parseJson(line)
+    if (isJson(event)) events.push(event)
+  }
+  return events
+}
+
+function textOf(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,68 @@
+/** Qwen Code, headless. */
+import { at, isJson, type Json, numberAt, textAt } from './json.ts'
+import { type Order, programHost, type Reading, type Vendor } from './program.ts'
+import { READING_VERBS } from './rights.ts'
+
+const SCHEMA = 'schema.json'
+
+const vendor: Vendor = {
+  name: 'qwen',
+  program: 'qwen',
+  usage: 'reported',
+  takes: () => true,
+  invoke: (order) => ({
+    args: [
+      '--output-format',
+      'stream-json',
+      ...(order.model === null ? [] : ['--model', order.model]),
+      ...(order.schema === null ? [] : ['--json-schema', `@${order.file(SCHEMA)}`]),
+      ...order.folders.flatMap((folder) => ['--include-directories', folder]),
+      ...permissions(order),
+    ],
+    env: order.env,
+    ...(order.schema === null ? {} : { files: { [SCHEMA]: JSON.stringify(order.schema) } }),
+  }),
+  read,
+}
+
+export const qwen = programHost(vendor)
+
+function permissions({ rights, web }: Order): string[] {
+  if (rights === 'all') return ['--approval-mode', 'yolo']
+  const allowed = READING_VERBS.map((verb) => `run_shell_command(assay ${verb})`)
+  if (web) allowed.push('web_fetch')
+  const mode = rights === 'edit' ? 'auto-edit' : 'default'
+  return ['--approval-mode', mode, ...allowed.flatMap((tool) => ['--allowed-tools', tool])]
+}
+
+/**
+ * An error of the provider is a successful result with exit 0, and its text says so; with a schema the result complains of
+ * a missing call instead, and only the last message says it.
+ */
+function read(events: Json[]): Reading {
+  const result = events.findLast((event) => event.type === 'result')
+  const usage = {
+    tokens_in: numberAt(result, 'usage', 'input_tokens'),
+    tokens_out: numberAt(result, 'usage', 'output_tokens'),
+    usd: null,
+  }
+  if (result === undefined) return { text: null, trouble: null, usage }
+  const text = textAt(result, 'result')
+  const object = result.structured_result
+  if (isJson(object)) return { text, object, trouble: null, usage }
+  const said = text ?? lastWords(events)
+  if (said?.startsWith('[API Error:')) return { text: null, trouble: said, usage }
+  if (result.is_error !== true && result.subtype === 'success') return { text, trouble: null, usage }
+  // A model that did not call the tool may have answered in words.
+  if (said !== null && said !== '') return { text: said, trouble: null, usage }
+  return { text: null, trouble: textAt(result, 'error', 'message') ?? String(result.subtype), usage }
+}
+
+function lastWords(events: Json[]): string | null {
+  const content = at(
+    events.findLast((event) => event.type === 'assistant'),
+    'message',
+    'content',
+  )
+  return Array.isArray(content) ? content.map((part) => textAt(part, 'text') ?? '').join('') : null
+}

@@ -1,0 +1,21 @@
+/** What an agent may do, by what it is for. Each program puts it into flags of its own. */
+
+/**
+ * - `read`: nothing but reading, and the commands of Assay that only read
+ * - `edit`: also writing below its folder; more only inside a sandbox of the program's own
+ * - `all`: whatever the user could do; only when the spec says so
+ */
+export type Rights = 'read' | 'edit' | 'all'
+
+const READERS = new Set(['scan', 'ideate', 'brief', 'verify', 'audit', 'collect', 'doctor'])
+
+export const rightsOf = (role: string, permissions: 'safe' | 'unsafe'): Rights => {
+  if (permissions === 'unsafe') return 'all'
+  return READERS.has(role) ? 'read' : 'edit'
+}
+
+/** Who looks for new directions may look outside, too. */
+export const mayUseWeb = (role: string): boolean => role === 'ideate'
+
+/** Verbs of the CLI that prompts ask agents to read with. */
+export const READING_VERBS = ['context', 'diff', 'guide', 'path', 'show', 'status', 'tree'] as const

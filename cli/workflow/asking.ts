@@ -1,0 +1,63 @@
+/** How the agents of a run are asked: as its spec says, and each answer is recorded. */
+import { readCard, type TaskCard } from '../hosts/card.ts'
+import type { Host, HostCall } from '../hosts/host.ts'
+import type { OpenRun } from '../run/open.ts'
+import { recordUsage } from '../run/usage.ts'
+import type { AgentConfig } from '../spec/spec.ts'
+import type { Asking } from './ask.ts'
+import type { AgentCall } from './call.ts'
+import type { OpenHost } from './open-host.ts'
+
+export function askingOf(run: OpenRun, { chain, metered }: OpenHost): Asking {
+  return {
+    chain,
+    tell: run.tell,
+    requestOf: (call, host) => requestOf(run, host, call, readCard(call.prompt)),
+    answered: (call, host, answer, ms) => {
+      if (metered) recordUsage(run, { call: readCard(call.prompt), host: host.name, answer, ms })
+    },
+  }
+}
+
+function requestOf(run: OpenRun, host: Host, call: AgentCall, card: TaskCard | null): HostCall {
+  const role = card?.role ?? call.agentType ?? 'agent'
+  const { agent } = run.spec
+  return {
+    prompt: call.prompt,
+    schema: call.schema,
+    role,
+    cwd: card?.worktree ?? run.site.root,
+    folders: card?.artifacts == null ? [] : [card.artifacts],
+    timeoutMs: agent?.timeoutMs ?? 1_800_000,
+    ...minds(agent, host, call, card),
+    env: run.env,
+    signal: call.signal,
+  }
+}
+
+/**
+ * Which model is asked, and how hard it thinks: as the script says, else the spec for a hard brief, for the role, for
+ * all. Names of models belong to one program, so a host that stands in uses its own default.
+ */
+function minds(
+  agent: AgentConfig | null,
+  host: Host,
+  call: AgentCall,
+  card: TaskCard | null,
+): Pick<HostCall, 'model' | 'effort'> {
+  if (agent === null) return { model: call.model, effort: call.effort }
+  if (host.name !== agent.host) return { model: null, effort: null }
+  const role = card?.role ?? call.agentType ?? 'agent'
+  const hard = isHard(card) ? agent.roles.hard : undefined
+  return {
+    model: call.model ?? hard?.model ?? agent.roles[role]?.model ?? agent.model,
+    effort: call.effort ?? hard?.effort ?? agent.roles[role]?.effort ?? agent.effort,
+  }
+}
+
+/** Whether it is the work on a brief whose author asked for a stronger model. */
+function isHard(card: TaskCard | null): boolean {
+  const { role, brief } = card ?? {}
+  const works = role === 'implement' || role === 'revise'
+  return works && typeof brief === 'object' && brief !== null && 'hard' in brief && brief.hard === true
+}

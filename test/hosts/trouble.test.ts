@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest'
+import { chain } from '../../cli/hosts/chain.ts'
+import type { Host } from '../../cli/hosts/host.ts'
+import { strictSchema, withoutNulls } from '../../cli/hosts/strict.ts'
+import { outcomeOf, waitSeconds } from '../../cli/hosts/trouble.ts'
+
+const NOW = Date.parse('2026-01-01T00:00:00Z')
+
+describe('words about a failure', () => {
+  test.each([
+    ['Please retry in 34.07s.', 34.07],
+    ['rate limited: retry after 7', 7],
+    ['Retry-After: 12', 12],
+    ['{"retry_after": 3}', 3],
+    ['Try again in 250ms', 0.25],
+    ['try again in 3 days 4 hours 5 minutes', 3 * 86_400 + 4 * 3600 + 300],
+    ['Try again in 1h2m3s', 3723],
+    ['try again in 2 minutes and 5 seconds', 125],
+    ['usage limit reached|1767225900', 300],
+    ['resets at 2026-01-01T00:10:00Z', 600],
+    ['resets at 2025-12-31T00:00:00Z', 0],
+    ['try again later', null],
+    ['we will look at it in the morning', null],
+  ])('%s: another time than %s is read', (message, seconds) => {
+    expect(waitSeconds(message, NOW)).toBe(seconds)
+  })
+
+  test.each([
+    ['429 Too Many Requests', 'retry_after'],
+    ['API Error: 529 overloaded_error', 'retry_after'],
+    ['503 Service Unavailable', 'retry_after'],
+    ["You've hit your usage limit. Try again in 5 minutes.", 'retry_after'],
+    ['RESOURCE_EXHAUSTED: quota exceeded', 'retry_after'],
+    ['429 insufficient_quota: check your plan and billing details', 'refused'],
+    ['Your credit balance is too low', 'refused'],
+    ['401 Unauthorized', 'refused'],
+    ['Not logged in · Please run /login', 'refused'],
+    ['The model `x` does not exist', 'refused'],
+    ['500 internal server error', 'failed'],
+    ['400 prompt is too long: 4290 tokens', 'failed'],
+    ['connect ECONNREFUSED 127.0.0.1:5030', 'failed'],
+  ])('%s is not %s', (message, outcome) => {
+    const usage = { tokens_in: 1, tokens_out: null, usd: null }
+    expect(outcomeOf(message, usage, NOW)).toMatchObject({ outcome, message, usage })
+  })
+
+  test('a limit without a time is asked again at once, or never', () => {
+    const usage = { tokens_in: null, tokens_out: null, usd: null }
+    expect(outcomeOf('overloaded', usage, NOW)).toMatchObject({ outcome: 'retry_after', seconds: 30 })
+  })
+})
+
+describe('strict schemas', () => {
+  const item = {
+    type: 'object',
+    properties: { a: { type: 'string' }, b: { type: 'string' } },
+    required: ['a'],
+  }
+  const schema = { type: 'object', properties: { list: { type: 'array', items: item } }, required: ['list'] }
+
+  test('an object below is left open, or a property optional', () => {
+    expect(strictSchema(schema)).toEqual({
+      type: 'object',
+      properties: {
+        list: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: { a: { type: 'string' }, b: { anyOf: [{ type: 'string' }, { type: 'null' }] } },
+            required: ['a', 'b'],
+            additionalProperties: false,
+          },
+        },
+      },
+      required: ['list'],
+      additionalProperties: false,
+    })
+  })
+
+  test.each([
+    ['an object of free keys', { type: 'object' }],
+    ['anything at all', { type: 'object', properties: { a: {} }, required: ['a'] }],
+    ['a choice', { oneOf: [{ type: 'string' }] }],
+    ['a reference', { $ref: '#/$defs/x' }],
+  ])('%s passes for one that a strict provider takes', (_, loose) => {
+    expect(strictSchema(loose)).toBe(null)
+  })
+
+  test('a null that the schema asks for is dropped, or one of an optional property stays', () => {
+    expect(withoutNulls({ list: [{ a: 'x', b: null }, { a: null }] }, schema)).toEqual({
+      list: [{ a: 'x' }, { a: null }],
+    })
+  })
+})
+
+describe('hosts that stand in', () => {
+  const host = (name: string): Host => ({ name, call: () => Promise.reject(new Error('not called')) })
+  const [one, two, three] = [host('one'), host('two'), host('three')]
+
+  test('one that fails now and then is given up, or one that fails three times in a row is kept', () => {
+    const all = chain([one, two, three])
+    expect([false, false, true, false, false].map((ok) => all.heard(one, ok))).toEqual(Array(5).fill(null))
+    expect(all.hosts()).toEqual([one, two, three])
+    expect(all.heard(one, false)).toBe(two)
+    expect(all.hosts()).toEqual([two, three])
+  })
+
+  test('calls that end late count against who took over, or the last one is left', () => {
+    const all = chain([one, two])
+    for (let n = 0; n < 3; n++) all.heard(one, false)
+    for (let n = 0; n < 9; n++) expect(all.heard(one, false)).toBe(null)
+    expect(all.hosts()).toEqual([two])
+    for (let n = 0; n < 9; n++) expect(all.heard(two, false)).toBe(null)
+    expect(all.hosts()).toEqual([two])
+  })
+})
