@@ -1,5 +1,5 @@
 /** Arguments in, exit code out. The only place, with `commands/`, that prints. */
-import { type Output, renderBug, renderResult } from './commands/answer.ts'
+import { type Output, refusedByDisk, renderBug, renderResult } from './commands/answer.ts'
 import type { Answer, Context } from './commands/command.ts'
 import { explain, overview } from './commands/help.ts'
 import { type Manners, parse, readManners } from './commands/parse.ts'
@@ -26,7 +26,8 @@ export async function main(argv: readonly string[]): Promise<number> {
   try {
     output = renderResult(await answer(argv, context), manners.json)
   } catch (error) {
-    output = signal.aborted ? renderResult(interrupted(), manners.json) : renderBug(error, manners.json)
+    const refused = signal.aborted ? interrupted() : disk(error)
+    output = refused ? renderResult(refused, manners.json) : renderBug(error, manners.json)
   }
   shown.progress?.end()
   await print('stdout', output.stdout)
@@ -56,6 +57,11 @@ async function answer(argv: readonly string[], context: Context): Promise<Result
 
 function page(data: unknown, text: string): Result<Answer> {
   return { ok: true, value: { data, text: () => text } }
+}
+
+function disk(error: unknown): Result<never> | null {
+  const problem = refusedByDisk(error)
+  return problem && fail(problem)
 }
 
 function interrupted(): Result<never> {

@@ -1,6 +1,15 @@
 /** Where every file of Assay's state lives, and how it is found: by reading files, never by starting git. */
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 
@@ -222,16 +231,21 @@ function insideState(here: string): Found | null {
 /** Runs by number, finished or not: a folder without a ledger is one whose `init` never came to its end. */
 export function listRuns(site: Site): string[] {
   return list(site.runs)
-    .filter((name) => isRunId(name) && isFilled(runPaths(site, name).ledger))
+    .filter((name) => isRunId(name) && hasBegun(runPaths(site, name).ledger))
     .sort((a, b) => Number(digits(a)) - Number(digits(b)))
 }
 
-/** A ledger without a first event belongs to a run that never began. */
-function isFilled(file: string): boolean {
+/** A ledger without a whole first event belongs to a run that never began. */
+function hasBegun(file: string): boolean {
+  let fd: number | null = null
   try {
-    return statSync(file).size > 0
+    fd = openSync(file, 'r')
+    const head = Buffer.alloc(64 * 1024)
+    return head.subarray(0, readSync(fd, head)).includes('\n')
   } catch {
     return false
+  } finally {
+    if (fd !== null) closeSync(fd)
   }
 }
 

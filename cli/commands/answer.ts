@@ -34,6 +34,29 @@ function renderProblem(problem: Problem, json: boolean): Output {
   return { stdout: '', stderr: problems.map(forPeople).join(''), exit }
 }
 
+/** What a file system refused, wherever it was asked: no bug, and nothing that was acknowledged is lost. */
+const REFUSED: Record<string, { code: string; hint: string }> = {
+  ENOSPC: { code: 'disk_full', hint: 'free some disk space, then run the same command again' },
+  EDQUOT: { code: 'disk_full', hint: 'free some of your quota, then run the same command again' },
+  EROFS: { code: 'not_written', hint: 'make the file system writable, then run the same command again' },
+  EACCES: { code: 'not_written', hint: 'check the permissions of .assay: assay doctor' },
+  EPERM: { code: 'not_written', hint: 'check the permissions of .assay: assay doctor' },
+}
+
+/** The problem behind an error of a system call on a path; null when it is anything else. */
+export function refusedByDisk(error: unknown): Problem | null {
+  if (!(error instanceof Error)) return null
+  const { code = '', path, syscall } = error as NodeJS.ErrnoException
+  const known = REFUSED[code]
+  if (known === undefined || syscall === undefined || path === undefined) return null
+  return {
+    kind: 'failed',
+    message: `a file could not be written or read: ${error.message}`,
+    ...known,
+    at: path,
+  }
+}
+
 /** A thrown error is a bug in Assay: exit 1, with the stack for the report. */
 export function renderBug(error: unknown, json: boolean): Output {
   const message = error instanceof Error ? error.message : String(error)

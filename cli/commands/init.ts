@@ -10,7 +10,7 @@ import { fail, ok, type Result } from '../result.ts'
 import { digestOf } from '../run/data.ts'
 import { type Ground, prepareGround } from '../run/ground.ts'
 import { type OpenRun, open } from '../run/open.ts'
-import { sealBase, startRun, withdrawRun } from '../run/start.ts'
+import { createBaseline, sealBase, startRun, withdrawRun } from '../run/start.ts'
 import { frozenHash } from '../spec/hash.ts'
 import { TEMPLATE } from '../spec/template.ts'
 import { printable } from './answer.ts'
@@ -69,7 +69,10 @@ async function start(
 ): Promise<Result<InitAnswer>> {
   const existing = sameRun(context, ground, { fresh, key })
   if (!existing.ok) return existing
-  if (existing.value) return finish(existing.value, ground, { ...how, repeated: true })
+  if (existing.value) {
+    const whole = createBaseline(context, ground.site, existing.value.run)
+    return whole.ok ? finish(whole.value, ground, { ...how, repeated: true }) : whole
+  }
   const { prepare } = how
   const started = startRun(context, { ...ground, checkout: ground.checkout.top, prepare, key })
   return started.ok ? finish(started.value, ground, { ...how, repeated: false }) : started

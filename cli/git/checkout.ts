@@ -27,7 +27,7 @@ export interface Checkout {
 
 /**
  * Looks at the checkout around a folder. Problems: `not_a_repository`, `bare_repository` (a folder of git's, not a
- * checkout), `unsafe_repository` (git distrusts its owner), `git_missing`, `git_failed`.
+ * checkout), `newline_in_path`, `unsafe_repository` (git distrusts its owner), `git_missing`, `git_failed`.
  */
 export async function inspectCheckout(dir: string): Promise<Result<Checkout>> {
   const asked = await git(
@@ -42,7 +42,9 @@ export async function inspectCheckout(dir: string): Promise<Result<Checkout>> {
     { dir, config: 'user' },
   )
   if (!asked.ok) return fail(explained(asked.problem, dir))
-  const [inside, shallow, gitDir = '', commonDir = ''] = asked.value.toString('utf8').split('\n')
+  const lines = asked.value.toString('utf8').replace(/\n$/, '').split('\n')
+  if (lines.length > 4) return fail(newlineProblem(dir))
+  const [inside, shallow, gitDir = '', commonDir = ''] = lines
   if (inside !== 'true') return fail(bareProblem(dir))
   const [top, bare, status] = await Promise.all([
     git(['rev-parse', '--path-format=absolute', '--show-toplevel'], { dir, config: 'user' }),
@@ -141,6 +143,15 @@ function explained(problem: Problem, dir: string): Problem {
   // `--path-format`, or rev-parse without a work tree, in a bare repository.
   return /must be run in a work tree/.test(problem.message) ? bareProblem(dir) : problem
 }
+
+/** git and the shells of benchmarks list paths line by line. */
+const newlineProblem = (dir: string): Problem => ({
+  kind: 'refused',
+  code: 'newline_in_path',
+  message: `the path of this repository has a line break in it: ${JSON.stringify(dir)}`,
+  hint: 'rename the folder',
+  at: dir,
+})
 
 const bareProblem = (dir: string): Problem => ({
   kind: 'refused',

@@ -101,7 +101,7 @@ export async function git(args: readonly string[], options: GitOptions = {}): Pr
       ...place,
     })
   }
-  const full = /No space left on device|Disk quota exceeded/.test(said)
+  const full = /No space left on device|Out of diskspace|Disk quota exceeded/.test(said)
   return fail({
     kind: 'failed',
     code: full ? 'disk_full' : 'git_failed',

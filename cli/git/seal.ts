@@ -11,6 +11,7 @@ import { nestedInScope } from './nested.ts'
 import { type Differences, observe } from './observe.ts'
 import { looksSecret } from './secrets.ts'
 import { presence, stagePaths } from './stage.ts'
+import { type SubmoduleEdit, submoduleEdits } from './submodules.ts'
 
 /** path → blob hash on disk, `deleted`, or `present` (untracked outside `mutable`; its content does not matter). */
 export type Droppings = ReadonlyMap<string, string>
@@ -46,7 +47,8 @@ export interface SealedTree {
 
 /**
  * Seals what is on disk against the parent's tree. HEAD, commits, an unfinished merge or rebase, the index, stash and
- * configuration of the agent do not matter. Problems: `nested_repository`, `path_not_utf8`, those of git.
+ * configuration of the agent do not matter. Problems: `nested_repository`,
+ * `submodule_edited`, `path_not_utf8`, those of git.
  */
 export async function sealTree(request: SealRequest): Promise<Result<SealedTree>> {
   const { site, worktree, parent, mutable, since } = request
@@ -56,6 +58,8 @@ export async function sealTree(request: SealRequest): Promise<Result<SealedTree>
     if (!found.ok) return found
     const inside = await refuseNested(request, found.value)
     if (!inside.ok) return inside
+    const beyond = await refuseInSubmodules(request, index)
+    if (!beyond.ok) return beyond
     const own = await ownChanges(request, found.value)
     if (!own.ok) return own
     const { paths, secrets, leftOut } = own.value
@@ -74,7 +78,7 @@ export async function sealTree(request: SealRequest): Promise<Result<SealedTree>
     return ok({
       tree: tree.value,
       changes: [...changes.value, ...kept.value].sort((a, b) => (a.path < b.path ? -1 : 1)),
-      leftOut: [...leftOut, ...inside.value].sort(),
+      leftOut: [...leftOut, ...inside.value, ...beyond.value].sort(),
       ignoredNewer: ignoredNewer.value,
       secrets,
     })
@@ -89,7 +93,10 @@ export async function recordDroppings(watched: Watched): Promise<Result<Map<stri
     if (!found.ok) return found
     const { changed, untracked, nested } = found.value
     const droppings = new Map([...untracked, ...nested].map((path) => [path, 'present']))
-    const hashes = await hashFiles(worktree, [...changed, ...untracked.filter(mutable)])
+    const inSubmodules = await submoduleEdits(judging(site, worktree, index))
+    if (!inSubmodules.ok) return inSubmodules
+    const others = inSubmodules.value.map(({ path }) => path)
+    const hashes = await hashFiles(worktree, [...changed, ...untracked.filter(mutable), ...others])
     if (!hashes.ok) return hashes
     for (const [path, hash] of hashes.value) droppings.set(path, hash ?? 'deleted')
     return ok(droppings)
@@ -175,6 +182,31 @@ const nestedProblem = (worktree: string, paths: string[]): Problem => ({
   hint: 'delete its .git, or move the folder out of the worktree',
   at: worktree,
   data: { paths },
+})
+
+/** Answers the new files in submodules that are merely left out. */
+async function refuseInSubmodules(request: SealRequest, index: string): Promise<Result<string[]>> {
+  const { site, worktree, mutable, leaveOut } = request
+  const edits = await submoduleEdits(judging(site, worktree, index))
+  if (!edits.ok || edits.value.length === 0) return edits.ok ? ok([]) : edits
+  const known = edits.value.flatMap(({ path }) => (leaveOut.has(path) ? [path] : []))
+  const hashes = await hashFiles(worktree, known)
+  if (!hashes.ok) return hashes
+  const own = edits.value.filter(
+    ({ path }) => !leaveOut.has(path) || leaveOut.get(path) !== (hashes.value.get(path) ?? 'deleted'),
+  )
+  const isLeftOut = ({ path, untracked }: SubmoduleEdit) => untracked && !mutable(path)
+  const refused = own.filter((edit) => !isLeftOut(edit)).map(({ path }) => path)
+  return refused.length === 0 ? ok(own.map(({ path }) => path)) : fail(submoduleProblem(worktree, refused))
+}
+
+const submoduleProblem = (worktree: string, paths: string[]): Problem => ({
+  kind: 'refused',
+  code: 'submodule_edited',
+  message: `files inside a submodule were edited, and a candidate holds only the name of its commit: ${paths.slice(0, 5).join(', ')}`,
+  hint: 'undo these edits; to optimise that code, run Assay in its own repository, or make its files part of this one',
+  at: worktree,
+  data: { paths: paths.slice(0, 100) },
 })
 
 export interface Candidate {

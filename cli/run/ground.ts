@@ -6,6 +6,7 @@ import { addExclude, removeExclude } from '../git/exclude.ts'
 import { listTree } from '../git/files.ts'
 import { snapshotWorkingTree } from '../git/snapshot.ts'
 import { createStore, importCommit } from '../git/store.ts'
+import { refuseUnusable } from '../git/unusable.ts'
 import type { HeldOutFile } from '../ledger/events.ts'
 import { rootForInit, type Site, SPEC_FILE, siteAt } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
@@ -64,6 +65,8 @@ export async function prepareGround(world: Surroundings, request: GroundRequest)
     request.holdout === null ? ok(null) : await findHoldout(request.holdout, world.cwd, checkout.top)
   if (!holdout.ok) return holdout
   const site = siteAt(rootForInit(checkout, checkout.bare))
+  const usable = await refuseUnusable(site, checkout)
+  if (!usable.ok) return usable
   const undo = await makeState(site, checkout)
   if (!undo.ok) return undo
   const found = await lookAround(world, request, { site, checkout, spec, text, prefix, specFile })

@@ -2,7 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { pinRef } from '../git/pin.ts'
-import type { HeldOutFile, RunStarted } from '../ledger/events.ts'
+import type { Draft, HeldOutFile, RunStarted } from '../ledger/events.ts'
 import { Ledger } from '../ledger/ledger.ts'
 import { BASELINE } from '../ledger/state.ts'
 import {
@@ -48,14 +48,27 @@ export function startRun(world: Surroundings, request: StartRequest): Result<Ope
   if (request.data.length > 0) writeData(paths, request.data)
   const ledger = Ledger.open(paths.ledger)
   if (!ledger.ok) return ledger
-  for (const draft of firstEvents(paths.run, request)) {
-    const proposal = ledger.value.propose(draft, world.clock())
-    if (!proposal.ok) return proposal
-    if (!proposal.value.accepted)
-      throw new Error(`a new ledger refused ${draft.type}: ${proposal.value.because.message}`)
-  }
+  const begun = first(ledger.value, firstEvent(paths.run, request), world.clock())
+  if (!begun.ok) return begun
+  return createBaseline(world, request.site, paths.run)
+}
+
+/** A run and its baseline, which an `init` that was interrupted between the two left out. */
+export function createBaseline(world: Surroundings, site: Site, run: string): Result<OpenRun> {
+  const opened = open(world, site, run)
+  if (!opened.ok) return opened
+  const { ledger, paths } = opened.value
   mkdirSync(experimentFolder(paths, BASELINE), { recursive: true })
-  return open(world, request.site, paths.run)
+  if (ledger.state.experiments.has(BASELINE)) return opened
+  const created = first(ledger, BASELINE_CREATED, world.clock())
+  return created.ok ? opened : created
+}
+
+function first(ledger: Ledger, draft: Draft, at: Date): Result<void> {
+  const proposal = ledger.propose(draft, at)
+  if (!proposal.ok) return proposal
+  if (proposal.value.accepted) return ok(undefined)
+  throw new Error(`a new ledger refused ${draft.type}: ${proposal.value.because.message}`)
 }
 
 /** The base itself is the baseline's candidate: pinned, so that the store keeps it for ever. */
@@ -105,10 +118,10 @@ function claimRun(site: Site): RunPaths {
   }
 }
 
-function firstEvents(run: string, request: StartRequest) {
+function firstEvent(run: string, request: StartRequest): Omit<RunStarted, 'v' | 'id' | 'at'> {
   const { spec, specFile, base, checkout, prefix, warnings, data, holdout } = request
   const bytes = data.reduce((sum, file) => sum + file.bytes, 0)
-  const started: Omit<RunStarted, 'v' | 'id' | 'at'> = {
+  return {
     type: 'run_started',
     ...(request.key === null ? {} : { key: request.key }),
     run,
@@ -126,14 +139,14 @@ function firstEvents(run: string, request: StartRequest) {
     ...(holdout && { holdout }),
     ...(data.length > 0 && { data: { files: data.length, bytes, sha256: digestOf(data) } }),
   }
-  const created = {
-    type: 'created' as const,
-    experiment: BASELINE,
-    parent: null,
-    hypothesis: 'the baseline',
-    round: null,
-    lane: null,
-    depth: null,
-  }
-  return [started, created] as const
 }
+
+const BASELINE_CREATED = {
+  type: 'created',
+  experiment: BASELINE,
+  parent: null,
+  hypothesis: 'the baseline',
+  round: null,
+  lane: null,
+  depth: null,
+} as const

@@ -1,3 +1,5 @@
+const TRIES = 3
+
 /** A clerk's call: its prompt is a command of this CLI. */
 import { NO_USAGE } from '../hosts/host.ts'
 import type { AgentReply } from './call.ts'
@@ -9,6 +11,9 @@ export async function askClerk(
 ): Promise<AgentReply> {
   const command = parseClerk(prompt)
   if (!command.ok) return { outcome: 'error', message: command.problem.message }
-  const { text } = await runClerk(command.value, options)
+  let answer = await runClerk(command.value, options)
+  // Killed by someone (a machine without memory, say), it says nothing of its verb: all verbs may be repeated.
+  for (let tries = 1; answer.killed && tries < TRIES; tries++) answer = await runClerk(command.value, options)
+  const { text } = answer
   return { outcome: 'ok', text, usage: NO_USAGE }
 }

@@ -48,12 +48,12 @@ function splitWords(line: string): Result<string[]> {
 
 /**
  * Runs the command by this CLI's own entry, without a shell. `text` is its one line of JSON; when it printed none, a line
- * of the same shape that says why. `exit` is null when a signal ended it.
+ * of the same shape that says why. `exit` is null when a signal ended it; `killed` when that signal was not ours.
  */
 export async function runClerk(
   command: ClerkCommand,
   options: { entry: string; cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal },
-): Promise<{ text: string; exit: number | null }> {
+): Promise<{ text: string; exit: number | null; killed: boolean }> {
   const done = await execute({
     argv: [process.execPath, options.entry, ...command.argv],
     cwd: options.cwd,
@@ -62,16 +62,17 @@ export async function runClerk(
     signal: options.signal,
     ...(command.input === null ? {} : { input: `${command.input}\n` }),
   })
+  const killed = done.signal !== null && !done.timedOut && !done.cancelled
   const lines = done.stdout.toString().trimEnd().split('\n')
   const last = lines.at(-1) ?? ''
-  if (isJson(last)) return { text: last, exit: done.code }
+  if (isJson(last)) return { text: last, exit: done.code, killed }
   const why = done.startError?.message ?? lastLine(done.stderr.toString())
   const how = done.timedOut ? `no answer within ${LIMIT_MS / 1000} s` : `exit ${done.code ?? done.signal}`
   const problem = {
     code: 'no_answer',
     message: `assay ${command.argv[0] ?? ''} printed no JSON (${how})${why === '' ? '' : `: ${why}`}`,
   }
-  return { text: JSON.stringify({ ok: false, problem }), exit: done.code }
+  return { text: JSON.stringify({ ok: false, problem }), exit: done.code, killed }
 }
 
 const lastLine = (text: string) => text.trimEnd().split('\n').at(-1)?.slice(0, 500) ?? ''

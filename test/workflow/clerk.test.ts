@@ -68,6 +68,7 @@ test('runs this CLI without a shell: argv and input arrive as written, the JSON 
   const answer = await runClerk(parsed.value, { entry, cwd, env: { ...process.env, X: 'y' }, signal })
   expect({ ...answer, text: JSON.parse(answer.text) }).toEqual({
     exit: 3,
+    killed: false,
     text: { argv: ['propose', '$(touch x)', '--json'], input: '{"a":1}\n', cwd, env: 'y' },
   })
 })
@@ -83,6 +84,7 @@ test('a command that prints no JSON answers with a problem of the same shape, an
   )
   expect({ ...answer, text: JSON.parse(answer.text) }).toEqual({
     exit: null,
+    killed: true,
     text: {
       ok: false,
       problem: { code: 'no_answer', message: 'assay status printed no JSON (exit SIGKILL): last words' },

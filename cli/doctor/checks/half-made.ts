@@ -1,11 +1,12 @@
 import { rmdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { shellQuote } from '../../evaluate/command.ts'
 import type { State } from '../../ledger/state.ts'
 import { seeLock } from '../../lock.ts'
 import { experimentFolder, initLockOf, isExperimentId } from '../../paths.ts'
 import { ok } from '../../result.ts'
 import type { Check, RunScene, Scene } from '../check.ts'
-import { type Found, warning } from '../finding.ts'
+import { type Found, problem, warning } from '../finding.ts'
 import { names } from '../scene.ts'
 
 /** Between the folder and its event lie milliseconds; a younger one may be in the making. */
@@ -22,12 +23,19 @@ function runsHalfMade({ site, runs, env }: Scene): Found[] {
   return runs
     .filter(({ ledger }) => ledger.unreadable === null && (ledger.bytes?.length ?? 0) === ledger.tail)
     .map(({ run, paths }) =>
-      warning('run_half_made', {
-        what: `${run} has a folder and never began`,
-        cause: 'an assay init was killed in its first moments',
-        repair: `nothing, it is passed over; to be rid of it: rm -r ${shellQuote(paths.folder)}`,
-        at: paths.folder,
-      }),
+      names(paths.experiments).some((name) => names(join(paths.experiments, name)).length > 0)
+        ? problem('ledger_missing', {
+            what: `${run} has experiments and no ledger`,
+            cause: 'it was deleted, moved or emptied; without it the run is not known',
+            repair: `put it back from a backup; the candidates are still in the store: git --git-dir .assay/.git for-each-ref refs/assay/${run}`,
+            at: paths.ledger,
+          })
+        : warning('run_half_made', {
+            what: `${run} has a folder and never began`,
+            cause: 'an assay init was killed in its first moments',
+            repair: `nothing, it is passed over; to be rid of it: rm -r ${shellQuote(paths.folder)}`,
+            at: paths.folder,
+          }),
     )
 }
 

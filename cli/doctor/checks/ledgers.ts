@@ -108,7 +108,8 @@ function damage({ run, paths, ledger }: RunScene): Found[] {
 }
 
 async function tornTail({ run, paths, ledger }: RunScene, scene: Scene): Promise<Found[]> {
-  if (ledger.tail === 0) return []
+  // A run that is nothing but a tail never began: what ended it would be a ledger without its first event.
+  if (ledger.tail === 0 || ledger.tail === ledger.bytes?.length) return []
   await pause(IN_FLIGHT_MS)
   const now = scanLedger(paths.ledger)
   if (now.tail === 0 || now.bytes?.length !== ledger.bytes?.length) return []

@@ -1,5 +1,7 @@
 /** Submodules: empty in every checkout until `worktree.setup` fills them. */
 import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type Files, makeRepo } from '../../rig/repo.ts'
 import type { Project, SpecParts } from '../project.ts'
@@ -48,4 +50,26 @@ test('an empty submodule is not told as the reason why the baseline fails', asyn
   expect(problem.code).toBe('baseline_failed')
   expect(problem.message).toContain('no words')
   expect(problem.hint).toContain('submodules are empty there (parts/words)')
+})
+
+test('edits inside a submodule are dropped without a word, or what setup left there is taken for one', async () => {
+  const setup = { ...FILL, command: `${FILL.command}; echo built > parts/words/built.txt` }
+  const project = makeSuper({ worktree: { setup } })
+  await project.data('init')
+  const { experiment, worktree } = await project.open({ 'src/text.txt': 'short\n' })
+  writeFileSync(join(worktree, 'parts/words/words.txt'), 'one\n')
+  const refused = await project.problem('run', experiment)
+  expect(refused).toMatchObject({ exit: 3, code: 'submodule_edited' })
+  expect(refused.message).toContain('parts/words/words.txt')
+  expect(refused.message).not.toContain('built.txt')
+  writeFileSync(join(worktree, 'parts/words/words.txt'), 'one\ntwo\n')
+  expect(await project.data('run', experiment)).toMatchObject({ status: 'kept', value: 14 })
+})
+
+test('files in the folder of an empty submodule are dropped without a word', async () => {
+  const project = makeSuper({ measure: { command: 'echo METRIC bytes=$(wc -c < src/text.txt)' } })
+  await project.data('init')
+  const { experiment } = await project.open({ 'src/text.txt': 'short\n', 'parts/words/mine.txt': 'x\n' })
+  const sealed = await project.data<{ left_out: string[] }>('seal', experiment)
+  expect(sealed.left_out).toEqual(['parts/words/mine.txt'])
 })

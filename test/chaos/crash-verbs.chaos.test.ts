@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+import { makeProject, ms, type NewData, type Project } from '../e2e/project.ts'
+import { dataOf } from '../rig/assay.ts'
+import { type Crash, crash, type LineDeath } from '../rig/crash.ts'
+import { NOTHING_LOST, recordsOf, takeToll } from './toll.ts'
+
+async function start(): Promise<Project> {
+  const project = makeProject({
+    spec: { noise: { mode: 'deterministic', calibrate: 2 }, loop: { width: 2, depth: 1 } },
+  })
+  await project.data('init')
+  return project
+}
+
+const eventsOf = (project: Project, type: string) =>
+  recordsOf(project.repo.path('.assay')).flatMap(({ lines }) => lines.filter((line) => line.type === type))
+
+const HOW = ['before', 'torn', 'after'] as const
+
+interface Call {
+  args: string[]
+  input?: object
+  /** The event that it records. */
+  type: string
+}
+
+/** The call, killed at its event; then the same call again, whose answer counts. */
+async function killedOnce<T>(
+  project: Project,
+  crashes: Crash[],
+  { args, input, type }: Call,
+  how: LineDeath['how'],
+): Promise<T> {
+  const what = `${args.join(' ')}, ${how}`
+  const options = input === undefined ? {} : { input: JSON.stringify(input) }
+  const before = eventsOf(project, type).length
+  const crashing = crash({
+    line: `"type":"${type}"`,
+    how,
+    who: crashes.length % 2 === 0 ? 'one' : 'all',
+  })
+  const ran = await project.cli(args, { ...options, env: crashing.env })
+  crashes.push(crashing)
+  expect([what, crashing.deaths(), ran.signal]).toEqual([what, 1, 'SIGKILL'])
+  const again = dataOf(await project.cli<T & { repeated?: true }>(args, options))
+  expect([what, eventsOf(project, type).length]).toEqual([what, before + 1])
+  expect([what, again.repeated ?? false]).toEqual([what, how === 'after'])
+  return again
+}
+
+test('a verb that was killed and is repeated with its key counts twice, or not at all', async (context) => {
+  const project = await start()
+  const crashes: Crash[] = []
+  for (const how of HOW) {
+    const key = (name: string) => ['--key', `${name}-${how}`]
+    const kill = <T>(type: string, ...args: string[]) => killedOnce<T>(project, crashes, { type, args }, how)
+    const made = await kill<NewData>('created', 'new', '--parent', 'exp_0000', '-m', 'an idea', ...key('new'))
+    const worse = { 'src/metrics.txt': 'METRIC ms=101\n', 'src/how.txt': how }
+    const rejected = await project.attempt(worse)
+    const kept = await project.attempt(ms({ before: 90, torn: 91, after: 92 }[how]))
+    await kill('annotated', 'annotate', kept.experiment, 'a remark', ...key('annotate'))
+    await kill('noted', 'note', 'a learning', ...key('note'))
+    await kill('discarded', 'discard', rejected.experiment, '--reason', 'no use', ...key('discard'))
+    await kill('restored', 'restore', rejected.experiment, '--reason', 'of use', ...key('restore'))
+    await kill('pruned', 'prune', kept.experiment, '--reason', 'too wide', ...key('prune'))
+    await kill('sealed', 'seal', made.experiment, ...key('seal'))
+  }
+  expect(await takeToll(context, { repo: project.repo, crashes })).toEqual(NOTHING_LOST)
+})
+
+interface Opened {
+  round: number
+  token: string
+}
+interface Briefed {
+  lanes: { lane: number; experiment: string; parent: string }[]
+}
+
+test('a call of a round that was killed and is repeated opens two rounds, other lanes, or closes twice', async (context) => {
+  const project = await start()
+  const crashes: Crash[] = []
+  for (const [index, how] of HOW.entries()) {
+    const kill = <T>(type: string, args: string[], input?: object) =>
+      killedOnce<T>(project, crashes, { type, args, ...(input === undefined ? {} : { input }) }, how)
+    const { round, token } = await kill<Opened>('round_opened', ['round', 'open'])
+    expect(round).toBe(index + 1)
+    const briefs = ['one way', 'another way'].map((objective) => ({
+      parent: 'exp_0000',
+      kind: 'edit',
+      objective,
+    }))
+    const laid = await kill<Briefed>('round_briefed', ['round', 'briefs', '--token', token], { briefs })
+    expect(laid.lanes).toHaveLength(2)
+    for (const { lane, experiment, parent } of laid.lanes) {
+      const place = ['--round', String(round), '--lane', String(lane), '--depth', '1']
+      const args = ['new', '--parent', parent, '-m', 'x', ...place, '--key', `${round}-${lane}`]
+      const made = await kill<NewData>('created', args)
+      expect(made.experiment).toBe(experiment)
+      await project.data('discard', made.experiment, '--reason', 'done with')
+    }
+    await kill('round_closed', ['round', 'close', '--token', token], { lanes: [] })
+  }
+  expect(eventsOf(project, 'round_closed').map(({ round }) => round)).toEqual([1, 2, 3])
+  expect(await takeToll(context, { repo: project.repo, crashes })).toEqual(NOTHING_LOST)
+})

@@ -1,0 +1,187 @@
+/** A disk that is full, and state that may not be written: told by name, and nothing that was acknowledged is lost. */
+import { execFileSync } from 'node:child_process'
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { makeProject, ms, type Project, type RunData, type StatusData, specText } from '../e2e/project.ts'
+import { problemOf } from '../rig/assay.ts'
+import { type Crash, crash } from '../rig/crash.ts'
+import { makeTemp } from '../rig/temp.ts'
+import { NOTHING_LOST, takeToll } from './toll.ts'
+
+const isRoot = process.getuid?.() === 0
+
+/** A small disk of its own in place of a folder of the repository. */
+function smallDisk(project: Project, mebibytes: number): { fill: () => void; free: () => void } {
+  const state = project.repo.path('.assay')
+  execFileSync('mkdir', [state])
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', state])
+  onTestFinished(() => {
+    execFileSync('umount', ['--lazy', state])
+  })
+  const ballast = join(state, 'trash-of-somebody')
+  return {
+    fill: () => {
+      execFileSync('sh', ['-c', `dd if=/dev/zero of='${ballast}' bs=4096 2>/dev/null || true`])
+    },
+    free: () => rmSync(ballast, { force: true }),
+  }
+}
+
+const canMount = (): boolean => {
+  if (!isRoot) return false
+  const folder = makeTemp('mount')
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder], { stdio: 'pipe' })
+    execFileSync('umount', [folder])
+    return true
+  } catch {
+    return false
+  }
+}
+
+test('a disk that is full loses what was acknowledged, blames the idea, or is not named', async (context) => {
+  if (!canMount()) context.skip('needs the right to mount a small disk')
+  const project = makeProject({ spec: { noise: { mode: 'deterministic', calibrate: 2 } } })
+  const disk = smallDisk(project, 24)
+  const crashes: Crash[] = []
+  const cli = <T>(...args: string[]) => {
+    const traced = crash(null)
+    crashes.push(traced)
+    return project.cli<T>(args, { env: traced.env })
+  }
+  await cli('init')
+  const { experiment } = await project.open(ms(90))
+  const before = await project.data<StatusData>('status')
+  disk.fill()
+  for (const args of [
+    ['new', '-m', 'x'],
+    ['note', 'x'.repeat(9000)],
+    ['run', experiment],
+    ['seal', experiment],
+    ['discard', experiment, '--reason', 'x'],
+    ['round', 'open'],
+  ]) {
+    const ran = await cli(...args)
+    expect([args, problemOf(ran).code, ran.code]).toEqual([args, 'disk_full', 4])
+  }
+  // Reading needs no room. What of `new` fitted into the last block is an experiment whose worktree comes later.
+  const { best, budget } = await project.data<StatusData>('status')
+  expect({ best, budget }).toEqual({ best: before.best, budget: before.budget })
+  const { findings } = await project.data<{ findings: { code: string; repair: string }[] }>('doctor')
+  expect(findings.map(({ code }) => code)).toContain('disk_low')
+  disk.free()
+  expect(await project.data<RunData>('run', experiment)).toMatchObject({ status: 'kept', value: 90 })
+  expect(await project.data('status')).toMatchObject({ counts: { kept: 2, failed: 0, rejected: 0 } })
+  expect(await takeToll(context, { repo: project.repo, crashes })).toEqual(NOTHING_LOST)
+})
+
+test('a disk that fills while a sample is recorded takes the sample, the verdict, or the run with it', async (context) => {
+  if (!canMount()) context.skip('needs the right to mount a small disk')
+  const project = makeProject()
+  const disk = smallDisk(project, 24)
+  const control = join(project.control, 'fill')
+  const ballast = project.repo.path('.assay', 'trash-of-somebody')
+  // The benchmark itself fills the disk, after it measured.
+  project.repo.commit('a benchmark that fills the disk', {
+    'assay.yaml': specText({ noise: { mode: 'deterministic', calibrate: 2 } }),
+    'bench/run.sh': `cat src/metrics.txt; if [ -e '${control}' ]; then dd if=/dev/zero of='${ballast}' bs=4096 2>/dev/null || true; fi\n`,
+  })
+  await project.data('init')
+  const { experiment } = await project.open(ms(90))
+  writeFileSync(control, '')
+  const traced = crash(null)
+  const ran = await project.cli(['run', experiment], { env: traced.env })
+  expect([problemOf(ran).code, ran.code]).toEqual(['disk_full', 4])
+  expect(await project.data('show', experiment)).toMatchObject({ status: 'running' })
+  rmSync(control)
+  disk.free()
+  expect(await project.data('run', experiment)).toMatchObject({ status: 'kept', value: 90, attempt: 1 })
+  expect(await project.data('status')).toMatchObject({ budget: { experiments: { used: 1 } } })
+  expect(await takeToll(context, { repo: project.repo, crashes: [traced] })).toEqual(NOTHING_LOST)
+})
+
+test('state that may not be written crashes a verb that writes, or one that only reads', async (context) => {
+  if (!canMount()) context.skip('root writes everywhere; a read-only mount needs the right to mount')
+  const project = makeProject({ spec: { noise: { mode: 'deterministic', calibrate: 2 } } })
+  await project.data('init')
+  const { experiment } = await project.open(ms(90))
+  const state = project.repo.path('.assay')
+  execFileSync('mount', ['--bind', state, state])
+  execFileSync('mount', ['-o', 'remount,ro,bind', state])
+  const release = () => execFileSync('umount', ['--lazy', state])
+  try {
+    for (const args of [
+      ['new', '-m', 'x'],
+      ['note', 'x'],
+      ['run', experiment],
+      ['seal', experiment],
+      ['round', 'open'],
+    ]) {
+      const ran = await project.cli(args)
+      expect([args, ran.code, problemOf(ran).message]).toEqual([
+        args,
+        4,
+        expect.stringMatching(/read-only|EROFS/i),
+      ])
+    }
+    for (const args of [['status'], ['tree'], ['report'], ['show', experiment], ['gc', '--dry-run']])
+      await project.data(...args)
+    const { findings } = await project.data<{ findings: { code: string }[] }>('doctor')
+    expect(findings.map(({ code }) => code)).toContain('not_writable')
+  } finally {
+    release()
+  }
+  expect(await project.data('run', experiment)).toMatchObject({ status: 'kept', value: 90 })
+})
+
+test('a damaged ledger is named by doctor without its cause or repair, or commands go on as if nothing were', async () => {
+  const project = makeProject({ spec: { noise: { mode: 'deterministic', calibrate: 2 } } })
+  await project.data('init')
+  await project.attempt(ms(90))
+  const file = project.repo.path('.assay/runs/run_0001/ledger.jsonl')
+  const whole = readFileSync(file, 'utf8')
+  const lines = whole.split('\n')
+  const damages: Record<string, { text: string; code: string; status: string | null }> = {
+    'a torn tail': { text: `${whole}{"v":"1.0","id":"torn","ty`, code: 'ledger_torn', status: null },
+    'a corrupt line in the middle': {
+      text: lines.with(3, 'x\0y').join('\n'),
+      code: 'ledger_corrupt',
+      status: 'ledger_corrupt',
+    },
+    'a future version': {
+      text: `${whole}{"v":"2.0","id":"a","at":"x","type":"noted"}\n`,
+      code: 'ledger_newer',
+      status: 'ledger_newer',
+    },
+    'CR LF': { text: whole.replaceAll('\n', '\r\n'), code: 'ledger_crlf', status: null },
+    'its beginning cut off': {
+      text: lines.slice(1).join('\n'),
+      code: 'ledger_headless',
+      status: 'not_started',
+    },
+  }
+  for (const [name, { text, code, status }] of Object.entries(damages)) {
+    writeFileSync(file, text)
+    const { findings } = await project.data<{
+      findings: { code: string; cause?: string; repair?: string }[]
+    }>('doctor')
+    const found = findings.find((one) => one.code === code)
+    expect([name, found]).toEqual([
+      name,
+      expect.objectContaining({ cause: expect.any(String), repair: expect.any(String) }),
+    ])
+    const looked = await project.cli<StatusData>(['status'])
+    if (status === null)
+      expect([name, looked.json]).toMatchObject([name, { ok: true, data: { best: { value: 90 } } }])
+    else expect([name, problemOf(looked).code, looked.code]).toEqual([name, status, 3])
+    expect([name, readFileSync(file, 'utf8') === text]).toEqual([name, true])
+  }
+  rmSync(file)
+  expect(await project.problem('status')).toMatchObject({ exit: 3, code: 'no_run' })
+  const { findings } = await project.data<{ findings: { code: string }[] }>('doctor')
+  expect(findings.map(({ code }) => code)).toContain('ledger_missing')
+  writeFileSync(file, whole)
+  chmodSync(file, 0o644)
+  expect(await project.data('status')).toMatchObject({ best: { value: 90 } })
+})
