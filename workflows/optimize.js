@@ -177,10 +177,11 @@ async function ideate(turn, place, findings) {
 }
 
 async function writeBriefs(turn, place, findings) {
+  if (turn.width === 0) return []
   phase('Brief')
   const prompt = `Write at most ${turn.width} briefs for: ${turn.goal}
 The metric is ${turn.metric.name} (${turn.metric.direction}). Parents of this round: ${turn.parents.map(({ experiment, why }) => `${experiment} (${why})`).join('; ')}.
-A brief says where the gain hides and what must not change; it does not dictate the edit. Several may share a parent. Do not pad: fewer good ones are better. Mark a brief as hard when it needs a stronger model.`
+A brief says where the gain hides and what must not change; it does not dictate the edit. Several may share a parent. Do not pad: fewer good ones are better. Mark a brief as hard when it needs a stronger model.${told(turn)}`
   const open = { parents: turn.parents, width: turn.width }
   const fields = {
     ...place,
@@ -200,6 +201,10 @@ A brief says where the gain hides and what must not change; it does not dictate 
   }))
 }
 
+/** What people said to this round. */
+const told = (turn) =>
+  turn.steering?.length ? `\nThe person who runs this search says:\n${quoted(turn.steering.join('\n'))}` : ''
+
 /** What every agent should know, bounded. */
 function capsule(turn) {
   return {
@@ -210,12 +215,15 @@ function capsule(turn) {
     learnings: turn.learnings,
     rules: turn.rules,
     notes: turn.notes,
+    steering: turn.steering,
   }
 }
 
 // ------------------------------------------------------------------ one lane
 
-async function runLane(turn, lane) {
+async function runLane(round, lane) {
+  // The baseline arm makes one try, and knows nothing of the search.
+  const turn = lane.arm ? { ...round, depth: 1, best: null, learnings: [], notes: [], steering: [] } : round
   const report = { lane: lane.lane, learnings: [], suggestions: [] }
   let parent = lane.parent
   for (let depth = 1; depth <= turn.depth; depth++) {
@@ -264,9 +272,12 @@ async function prepare(turn, place, report) {
       'Lanes',
     )
   }
-  await assay(
-    `discard ${experiment} --failure-class hypothesis --reason ${word('no candidate passed verification')}`,
-  )
+  // Without an answer the idea was not tried: an agent that failed, or that the budget no longer pays for.
+  const [kind, why] =
+    answer === null
+      ? ['environment', 'the agent gave no answer']
+      : ['hypothesis', 'no candidate passed verification']
+  await assay(`discard ${experiment} --failure-class ${kind} --reason ${word(why)}`)
   return false
 }
 

@@ -6,6 +6,7 @@ import { painter } from '../report/colour.ts'
 import { type PathStep, type SummaryInput, summary } from '../report/summary.ts'
 import type { Line } from '../report/view.ts'
 import type { OpenRun } from '../run/open.ts'
+import { armsOf } from './report-arms.ts'
 import { durationOf, leftOf, spendOf } from './report-facts.ts'
 import { statusOf } from './standing.ts'
 
@@ -79,6 +80,7 @@ export function summaryData(run: OpenRun): SummaryInput {
     path: bestPath(run.ledger.state),
     duration: { ms, active_ms },
     spend: spendOf(run),
+    arms: armsOf(run.ledger.state),
     left: { repairable: repairable.length, retests: retests.length, ideas: ideas.length },
   }
 }

@@ -1,6 +1,7 @@
 /** What `assay loop` would do and cost. Reads the run, changes nothing. */
 import { type Cost, costOf } from '../experiment/cost.ts'
 import { roundSize } from '../round/size.ts'
+import { CAPS, type Cap, experimentsLeft } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type StatusData, statusOf } from './standing.ts'
 import { timeSpan } from './words.ts'
@@ -34,10 +35,9 @@ export interface LoopPlan {
     /** To judge them, one after the other: best and worst. */
     judging_ms: [number, number] | null
   }
-  budget: Record<
-    'experiments' | 'hours' | 'failures',
-    { used: number; limit: number | null; left: number | null }
-  >
+  budget: Record<Cap, { used: number; limit: number | null; left: number | null }>
+  /** About how many experiments the tightest cap still pays for; null when none says. */
+  buys: { count: number; cap: Cap } | null
   candidate: Cost | null
 }
 
@@ -76,7 +76,14 @@ export function planLoop(run: OpenRun, { rounds }: { rounds: number | null }): L
       agent_calls: loop.workflow === 'optimize' ? agentCalls(knobs, experiments) : null,
       judging_ms: candidate && [experiments * candidate.best_ms, experiments * candidate.worst_ms],
     },
-    budget: { experiments: left('experiments'), hours: left('hours'), failures: left('failures') },
+    budget: {
+      experiments: left('experiments'),
+      hours: left('hours'),
+      failures: left('failures'),
+      tokens: left('tokens'),
+      usd: left('usd'),
+    },
+    buys: experimentsLeft(state),
     candidate,
   }
 }
@@ -109,13 +116,17 @@ export function describePlan(plan: LoopPlan): string[] {
       `Judging one candidate takes ${timeSpan(candidate.best_ms)} to ${timeSpan(candidate.worst_ms)}, such a round ${round.judging_ms.map(timeSpan).join(' to ')}; the agents' own time comes on top`,
     )
   lines.push(`Rounds: ${roundsLine(rounds)}`)
-  for (const name of ['experiments', 'hours', 'failures'] as const) {
+  for (const name of CAPS) {
     const { used, limit } = budget[name]
     lines.push(`Budget: ${name} ${limit === null ? 'not limited' : `${used} of ${limit} used`}`)
   }
+  if (plan.buys) lines.push(buysLine(plan.buys))
   lines.push(plan.stop === null && host !== null ? 'Next: assay loop' : 'Next: assay guide spec')
   return lines
 }
+
+export const buysLine = ({ count, cap }: NonNullable<LoopPlan['buys']>): string =>
+  `This budget buys about ${count} more ${count === 1 ? 'experiment' : 'experiments'} (budget.${cap} is the tightest)`
 
 function roundsLine({ limit, budgeted, stall, target }: LoopPlan['rounds']): string {
   const ends = [

@@ -5,9 +5,12 @@ import { currentRound, stallOf } from '../ledger/state.ts'
 import { painter } from '../report/colour.ts'
 import { type LiveLane, type LiveModel, liveFrame } from '../report/live.ts'
 import { LivePainter } from '../report/painter.ts'
+import { spent } from '../report/summary.ts'
 import { plain } from '../report/text.ts'
+import { experimentsLeft, marksOf } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Context } from './command.ts'
+import { buysLine } from './loop-plan.ts'
 import { statusOf } from './standing.ts'
 import { figure, percent } from './words.ts'
 
@@ -33,7 +36,22 @@ export async function showLoop(run: OpenRun, context: Context, json: boolean): P
   const live = process.stderr.isTTY === true
   const screen = live ? new LivePainter(process.stderr, await painter(context.colour)) : null
   const began = performance.now()
+  const say = (line: string) => {
+    if (screen) activity.say(line)
+    else process.stderr.write(`${line}\n`)
+  }
+  const buys = experimentsLeft(run.ledger.state)
+  if (buys) say(buysLine(buys))
+  const warned = new Map(marksOf(run.ledger.state).map(({ cap, mark }) => [cap, mark]))
+  const warn = () => {
+    for (const { cap, mark, used } of marksOf(run.ledger.state)) {
+      if ((warned.get(cap) ?? 0) >= mark) continue
+      warned.set(cap, mark)
+      say(`warning: ${mark} % of budget.${cap} is used (${spent(used, cap)})`)
+    }
+  }
   run.ledger.listen((event) => {
+    warn()
     const line = lineOf(event, run)
     if (line === null) return
     if (screen) activity.remember(event, line)
@@ -79,6 +97,10 @@ class Activity {
     const step = DOING[called] ?? called
     const note = experiment === null ? '' : (run.ledger.state.experiments.get(experiment)?.hypothesis ?? '')
     this.#lanes.set(lane, { step, since: performance.now(), experiment, note })
+  }
+
+  say(line: string): void {
+    this.recent = [{ status: 'open' as const, text: line }, ...this.recent].slice(0, RECENT)
   }
 
   remember(event: Event, line: string): void {
@@ -133,6 +155,12 @@ export function lineOf(event: Event, run: OpenRun): string | null {
     }
     case 'round_closed':
       return `round ${event.round} closed: ${event.improved ? `new best ${event.best}` : `no new best, stall ${event.stall}`}`
+    case 'paused':
+      return `paused: ${plain(event.why, 200)}; go on with: assay loop resume`
+    case 'stopped':
+      return `stopping when what was begun is finished: ${plain(event.why, 200)}`
+    case 'resumed':
+      return `going on: ${plain(event.why, 200)}`
     default:
       return null
   }

@@ -1,6 +1,7 @@
 import { BASELINE } from '../ledger/state.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { startDriving } from '../run/driver.ts'
+import { continueLoop, pauseLoop, stopLoop } from '../run/hold.ts'
 import type { OpenRun } from '../run/open.ts'
 import { resumeLoop } from '../run/resume.ts'
 import { drive } from '../workflow/drive.ts'
@@ -15,6 +16,8 @@ import { loopScript, workflowFolders } from './workflow-places.ts'
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
+  const [action] = args.positionals
+  if (action !== undefined) return hold(opened.value, action, args)
   const ready = isReady(opened.value)
   if (!ready.ok) return ready
   const script = loopScript(opened.value.spec.loop.workflow, opened.value.started.checkout)
@@ -34,6 +37,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
         script: script.value,
         entry: process.argv[1] ?? '',
         folders: workflowFolders(opened.value.started.checkout),
+        uncapped: args.on('uncapped'),
         args: {
           run: opened.value.run,
           ...(args.integer('rounds') === null ? {} : { rounds: args.integer('rounds') }),
@@ -46,6 +50,32 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     driver.value.stop()
     view.close()
   }
+}
+
+const HOLDS = { pause: pauseLoop, resume: continueLoop, stop: stopLoop }
+
+/** `pause`, `resume`, `stop`: of the loop that runs, or of the next one. */
+function hold(run: OpenRun, action: string, args: Parsed): Result<Answer> {
+  if (action !== 'pause' && action !== 'resume' && action !== 'stop') {
+    return fail({
+      kind: 'usage',
+      code: 'bad_action',
+      message: `assay loop has no ${action}`,
+      hint: 'one of: pause, resume, stop; without any it runs the loop',
+    })
+  }
+  const done = HOLDS[action](run, args.text('reason') ?? `assay loop ${action}`)
+  if (!done.ok) return done
+  const { state } = done.value
+  return ok({
+    data: done.value,
+    text: () =>
+      ({
+        going: 'the loop may go on',
+        paused: 'no agent and no lane starts; what runs is finished. Go on with: assay loop resume',
+        stopped: 'the loop ends as soon as what was begun is finished; assay loop starts it again',
+      })[state],
+  })
 }
 
 function isReady(run: OpenRun): Result<void> {

@@ -7,6 +7,7 @@ import { plain } from '../report/text.ts'
 import { learningsOf } from '../round/open.ts'
 import type { OpenRun } from '../run/open.ts'
 import { bestPath, chartData } from './chart-lines.ts'
+import { armsOf } from './report-arms.ts'
 import { durationOf, leftOf, spendOf } from './report-facts.ts'
 import { statusOf } from './standing.ts'
 
@@ -37,6 +38,7 @@ export function reportData(run: OpenRun) {
     }),
     duration: durationOf(run),
     spend: spendOf(run),
+    arms: armsOf(state),
     left: leftOf(run),
     experiments: [...state.experiments.values()].map((node) => rowOf(run, node)),
     learnings: learningsOf(state),

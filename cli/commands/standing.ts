@@ -8,14 +8,9 @@ import type { Reason, Sample, Status, StopReason } from '../ledger/events.ts'
 import { BASELINE, type Experiment, lastJudged, nodeValue, type State } from '../ledger/state.ts'
 import { candidateRef } from '../paths.ts'
 import { isAlive } from '../process.ts'
+import { budgetOf, type Cap, type Used } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
 import { stopCause, stopReason } from '../run/stop.ts'
-
-export interface Used {
-  used: number
-  limit: number | null
-  at_least: boolean
-}
 
 export interface StatusData {
   run: string
@@ -24,12 +19,16 @@ export interface StatusData {
   baseline: { experiment: string; value: number | null }
   best: { experiment: string; value: number | null } | null
   counts: Record<Status, number>
-  budget: { experiments: Used; hours: Used; failures: Used }
+  budget: Record<Cap, Used>
   round: number | null
   driver: { name: string; pid: number; host: string; since: string } | null
   stop: StopReason | null
   /** What lies behind `stop`, where that is more than its word. */
   stop_cause: string | null
+  /** Why a person holds the loop; null when nobody does. */
+  paused: string | null
+  /** Words of people that no round and no agent was told yet. */
+  steering: { waiting: number; delivered: number }
   knobs: State['knobs']
   /** Kept, but an audit's opinion stands against them. */
   flagged: string[]
@@ -43,11 +42,7 @@ export function statusOf(run: OpenRun): StatusData {
   const best = bestOf(state)
   const baseline = state.experiments.get(BASELINE)
   const { driver, knobs } = state
-  const used = (amount: number, limit: number | null | undefined): Used => ({
-    used: amount,
-    limit: limit ?? null,
-    at_least: false,
-  })
+  const waiting = state.steers.filter(({ delivered }) => delivered === null).length
   return {
     run: run.run,
     epoch: state.epoch,
@@ -55,11 +50,7 @@ export function statusOf(run: OpenRun): StatusData {
     baseline: { experiment: BASELINE, value: baseline ? nodeValue(baseline) : null },
     best: best && { experiment: best.id, value: nodeValue(best) },
     counts: state.counts,
-    budget: {
-      experiments: used(state.claims, knobs?.experiments),
-      hours: used(Number((state.activeMs / 3_600_000).toFixed(4)), knobs?.hours),
-      failures: used(state.failures, knobs?.failures),
-    },
+    budget: budgetOf(state),
     round: state.rounds.at(-1)?.round ?? null,
     driver:
       driver && isAlive(driver.owner)
@@ -67,6 +58,8 @@ export function statusOf(run: OpenRun): StatusData {
         : null,
     stop: stopReason(state),
     stop_cause: stopCause(state),
+    paused: state.paused,
+    steering: { waiting, delivered: state.steers.length - waiting },
     knobs,
     ...doubts(state),
     notes: state.notes.length,

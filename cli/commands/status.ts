@@ -1,9 +1,10 @@
 import { BASELINE } from '../ledger/state.ts'
 import { plain } from '../report/text.ts'
 import { ok, type Result } from '../result.ts'
+import { CAPS, type Cap, type Used } from '../run/budget.ts'
 import { type EditedSpec, editedSpec } from '../run/edited-spec.ts'
 import type { Answer, Context, Parsed } from './command.ts'
-import { type StatusData, statusOf, type Used } from './standing.ts'
+import { type StatusData, statusOf } from './standing.ts'
 import { theRun } from './verb.ts'
 import { counted, figure, percent } from './words.ts'
 
@@ -23,8 +24,9 @@ function describe(data: StatusData & { spec: EditedSpec | null }, name: string):
     `${data.run}  ${name}`,
     `  ${metric.name} (${metric.direction}${metric.target === null ? '' : `, target ${figure(metric.target)}`}): ${standing(data)}`,
     `  experiments: ${counts.join(', ')}`,
-    `  budget: ${spent(budget.experiments, 'experiment')}, ${spent(budget.hours, 'hour')}, ${spent(budget.failures, 'failure')}`,
+    `  budget: ${CAPS.flatMap((cap) => spent(budget[cap], cap) ?? []).join(', ')}`,
     `  loop: ${data.driver ? `${data.driver.name} drives it (pid ${data.driver.pid})` : 'no driver'}${data.round === null ? '' : `, round ${data.round}`}${data.stop ? `; it would stop: ${data.stop}${data.stop_cause ? ` (${plain(data.stop_cause, 300)})` : ''}` : ''}`,
+    ...held(data),
     ...doubts(data),
     ...specLines(data.spec),
   ]
@@ -38,6 +40,13 @@ function standing(data: StatusData): string {
   return best.experiment === baseline.experiment
     ? `${first}, nothing better yet`
     : `${first}, ${figure(best.value)} at ${best.experiment}${gain(data)}`
+}
+
+function held({ paused, steering }: StatusData): string[] {
+  return [
+    ...(paused === null ? [] : [`  paused: ${plain(paused, 300)}; go on with: assay loop resume`]),
+    ...(steering.waiting === 0 ? [] : [`  steering: ${steering.waiting} not delivered yet, see assay steer`]),
+  ]
 }
 
 function doubts({ epoch, outdated, flagged, notes }: StatusData): string[] {
@@ -68,5 +77,13 @@ function gain({ metric, baseline, best }: StatusData): string {
   return ` (${percent(better / Math.abs(baseline.value))})`
 }
 
-const spent = ({ used, limit }: Used, what: string): string =>
-  limit === null ? counted(used, what) : `${figure(used)} of ${counted(limit, what)}`
+const NOUNS = { experiments: 'experiment', hours: 'hour', failures: 'failure', tokens: 'token' }
+
+/** null for money that nobody caps and nobody has spent. */
+function spent({ used, limit, at_least }: Used, cap: Cap): string | null {
+  if ((cap === 'tokens' || cap === 'usd') && limit === null && used === 0) return null
+  const unknown = at_least ? 'at least ' : ''
+  if (cap === 'usd') return `${unknown}$${figure(used)}${limit === null ? '' : ` of $${figure(limit)}`}`
+  const noun = NOUNS[cap]
+  return `${unknown}${limit === null ? counted(used, noun) : `${figure(used)} of ${counted(limit, noun)}`}`
+}

@@ -6,6 +6,7 @@ import { BASELINE, currentRound, type State } from '../ledger/state.ts'
 import { experimentFolder, experimentId, type RunPaths, worktreePath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
+import { stopReason } from '../run/stop.ts'
 import { artifactPlaces, type SeedName } from './artifacts.ts'
 import { ensureWorktree } from './worktree.ts'
 
@@ -36,9 +37,12 @@ export interface NewRequest {
  */
 export async function createExperiment(run: OpenRun, request: NewRequest): Promise<Result<NewExperiment>> {
   const { state } = run.ledger
-  const barren =
-    request.key !== null && state.keys.has(request.key) ? null : barrenParent(state, request.parent)
+  const barren = isRepeated(state, request) ? null : barrenParent(state, request.parent)
   if (barren) return fail(barren)
+  const over = request.place === null || isRepeated(state, request) ? null : noLaneMore(state)
+  if (over) return fail(over)
+  const arm = armOf(state, request.place)
+  if (arm !== null && (request.parent !== BASELINE || request.place?.depth !== 1)) return fail(ONE_TRY)
   const experiment = idFor(run, request)
   if (!experiment.ok) return experiment
   const recorded = run.ledger.record<'created'>(
@@ -50,6 +54,7 @@ export async function createExperiment(run: OpenRun, request: NewRequest): Promi
       round: request.place?.round ?? null,
       lane: request.place?.lane ?? null,
       depth: request.place?.depth ?? null,
+      ...(arm === null ? {} : { arm }),
       ...(request.fromArtifact ? { from_artifact: request.fromArtifact } : {}),
     },
     run.clock(),
@@ -62,9 +67,37 @@ export async function createExperiment(run: OpenRun, request: NewRequest): Promi
 /** A folder is claimed only by a call that is not a repetition; the id of one that is plays no part. */
 function idFor(run: OpenRun, request: NewRequest): Result<string> {
   const { state } = run.ledger
-  if (request.key !== null && state.keys.has(request.key)) return ok(BASELINE)
+  if (isRepeated(state, request)) return ok(BASELINE)
   const given = reserved(state, request)
   return given === null ? claimId(run.paths, state) : ok(given)
+}
+
+/** The arm of a lane, when it is not the search's. */
+function armOf(state: State, place: NewRequest['place']): 'baseline' | null {
+  const round = place && state.rounds.find((one) => one.round === place.round)
+  return round?.briefed?.lanes.find(({ lane }) => lane === place?.lane)?.arm ?? null
+}
+
+const ONE_TRY: Problem = {
+  kind: 'refused',
+  code: 'baseline_arm',
+  message: 'a lane of the baseline arm makes one try, from the baseline',
+  hint: 'let the lane end',
+}
+
+const isRepeated = (state: State, { key }: NewRequest): boolean => key !== null && state.keys.has(key)
+
+/** A lane begins nothing more once a person ended the loop, or the budget is used; by hand one may still be opened. */
+function noLaneMore(state: State): Problem | null {
+  const reason = stopReason(state)
+  if (reason !== 'user' && reason !== 'budget') return null
+  return {
+    kind: 'refused',
+    code: 'loop_over',
+    message:
+      reason === 'user' ? `a person stopped the loop: ${state.stopped}` : 'the budget of the loop is used up',
+    hint: 'let the lane end; what was begun is still judged',
+  }
 }
 
 /** A kept parent whose children could never be parents themselves, nor the best: the fold would let it pass. */

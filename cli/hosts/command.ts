@@ -1,7 +1,9 @@
+import type { Usage } from '../ledger/events.ts'
 import { type Completed, execute } from '../process.ts'
 import { redact } from '../redact.ts'
 import { agentEnvironment } from './environment.ts'
 import { failed, type Host, type HostAnswer, type HostCall, type HostEntry, UNKNOWN_USAGE } from './host.ts'
+import { numberAt, parseJson } from './json.ts'
 import { askForAnswer, timedOut } from './repair.ts'
 
 export interface CommandSetup {
@@ -18,6 +20,7 @@ const DEFAULT_RETRY_SECONDS = 30
  * Any program as a host: the prompt on its stdin, the answer on its stdout, exit 0. With a schema the answer is one JSON
  * object, alone, fenced or among prose. Exit 75, or a stderr line `retry after N` (seconds) with another exit, asks for a
  * later try; exit 77 refuses for good; every other exit failed, with the last line of stderr as the message.
+ * A stderr line `usage {"tokens_in": 1, "tokens_out": 2, "usd": 0.1}` tells what the call used; the last one counts.
  * It gets `ASSAY_ROLE`, `ASSAY_HOST_CALL=1`, `ASSAY_MODEL` and `ASSAY_EFFORT` when they are set, and no `GIT_*`.
  */
 export const command: HostEntry<CommandSetup> = {
@@ -44,7 +47,7 @@ async function call(program: string | string[], request: HostCall): Promise<Host
       troubleOf(done, argv[0], request) ?? {
         outcome: 'ok',
         text: done.stdout.toString(),
-        usage: UNKNOWN_USAGE,
+        usage: usageOf(done),
       }
     )
   })
@@ -82,6 +85,17 @@ function troubleOf(done: Completed, program: string, request: HostCall): HostAns
   const how = done.code === null ? `killed by ${done.signal}` : `exit ${done.code}`
   // 126 and 127 are the shell's words for "cannot run it" and "not found": a second try finds the same.
   return failed(last === null ? how : `${how}: ${last}`, done.code !== 126 && done.code !== 127)
+}
+
+/** What the program tells of itself; the rest is not known. */
+function usageOf({ stderr }: Completed): Usage {
+  const lines = stderr.toString().split('\n')
+  const told = parseJson(lines.findLast((one) => one.startsWith('usage {'))?.slice('usage '.length) ?? '')
+  const number = (name: keyof Usage): number | null => {
+    const value = numberAt(told, name)
+    return value === null || value < 0 ? null : value
+  }
+  return { tokens_in: number('tokens_in'), tokens_out: number('tokens_out'), usd: number('usd') }
 }
 
 function lastLine(text: string): string | null {

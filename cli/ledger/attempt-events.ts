@@ -24,6 +24,8 @@ export interface Created extends Envelope {
   hypothesis: string
   round: number | null
   lane: number | null
+  /** Of a lane that tries from the baseline, for comparison; never a parent. */
+  arm?: 'baseline'
   depth: number | null
   /** The artifact that it starts from. */
   from_artifact?: { experiment: string; label: string } | null

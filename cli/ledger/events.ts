@@ -39,7 +39,10 @@ export type Event =
   | loop.Drove
   | loop.UsageRecorded
   | loop.Stopped
+  | loop.Paused
   | loop.Resumed
+  | loop.Steered
+  | loop.SteeringDelivered
 
 export type EventType = Event['type']
 /** What a writer supplies; the ledger adds the envelope. */

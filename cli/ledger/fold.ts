@@ -5,7 +5,7 @@
  */
 import { unreachable } from '../result.ts'
 import { bestOf } from './best.ts'
-import type { Event } from './events.ts'
+import type { Event, UsageRecorded } from './events.ts'
 import {
   accepted,
   attemptOf,
@@ -22,7 +22,7 @@ import {
   withNode,
 } from './lifecycle.ts'
 import { learnNoise } from './noise.ts'
-import { addedGates, currentRound, lastJudged, nodeValue, type State } from './state.ts'
+import { addedGates, currentRound, lastJudged, nodeValue, type State, type Steer } from './state.ts'
 
 export type { Outcome, Void } from './lifecycle.ts'
 
@@ -151,6 +151,7 @@ function apply(state: State, event: Event): Outcome {
       if (event.round !== state.rounds.length + 1)
         return refuse('stale_round', 'another round opened first', 'ask again')
       const best = bestOf(state)
+      deliver(state, event.steering ?? [], { role: 'brief', round: event.round, experiment: null })
       state.rounds.push({
         round: event.round,
         opened: event,
@@ -185,15 +186,32 @@ function apply(state: State, event: Event): Outcome {
       else state.driver = { driver: event.driver, owner: event.owner, since: event.at }
       return accepted
     case 'usage':
-      addUsage(state, event.usage)
+      addUsage(state, event)
       return accepted
     case 'stopped':
       state.stopped = event.why
+      // The end needs no pause: what was begun has to finish.
+      state.paused = null
+      return accepted
+    case 'paused':
+      state.paused = event.why
       return accepted
     case 'resumed':
       state.stopped = null
+      state.paused = null
       state.streak = null
       state.resumedRound = state.rounds.length
+      return accepted
+    case 'steered': {
+      const { id, at, experiment, text } = event
+      const push = (): Outcome => {
+        state.steers.push({ id, at, experiment, text, delivered: null })
+        return accepted
+      }
+      return experiment === null ? push() : onNode(state, experiment, push)
+    }
+    case 'steering_delivered':
+      deliver(state, event.steering, { role: event.role, round: null, experiment: event.experiment })
       return accepted
     case 'noted':
       state.notes.push(event)
@@ -205,13 +223,26 @@ function apply(state: State, event: Event): Outcome {
   }
 }
 
-function addUsage(
-  state: State,
-  usage: { tokens_in: number | null; tokens_out: number | null; usd: number | null },
-): void {
+/** The first delivery counts. */
+function deliver(state: State, ids: readonly string[], to: NonNullable<Steer['delivered']>): void {
+  for (const steer of state.steers) if (ids.includes(steer.id)) steer.delivered ??= to
+}
+
+function addUsage(state: State, { role, usage }: UsageRecorded): void {
   state.usage.calls++
   state.usage.tokensIn += usage.tokens_in ?? 0
   state.usage.tokensOut += usage.tokens_out ?? 0
   state.usage.usd += usage.usd ?? 0
   if (usage.usd === null) state.usage.unknown++
+  const cost = state.costs.get(role) ?? {
+    dearest: { tokens: null, usd: null },
+    unknown: { tokens: 0, usd: 0 },
+  }
+  const whole =
+    usage.tokens_in === null || usage.tokens_out === null ? null : usage.tokens_in + usage.tokens_out
+  for (const [unit, amount] of [['tokens', whole] as const, ['usd', usage.usd] as const]) {
+    if (amount === null) cost.unknown[unit]++
+    else cost.dearest[unit] = Math.max(cost.dearest[unit] ?? 0, amount)
+  }
+  state.costs.set(role, cost)
 }

@@ -44,6 +44,9 @@ const KNOWN: Record<EventType, true> = {
   stopped: true,
   resumed: true,
   noted: true,
+  paused: true,
+  steered: true,
+  steering_delivered: true,
   healed: true,
 }
 

@@ -12,6 +12,10 @@ export interface RoundOpened extends Envelope {
   policy: string
   seed: number
   ideate: { why: string } | null
+  /** Of `width`, the lanes that try from the baseline; absent = none. */
+  arm?: number
+  /** Ids of the words of a person that this round is told; absent = none. */
+  steering?: string[]
 }
 export interface RoundBriefed extends Envelope {
   type: 'round_briefed'
@@ -66,7 +70,27 @@ export interface Stopped extends Envelope {
   type: 'stopped'
   why: string
 }
+/** No agent and no lane starts until `resumed`; what runs is finished. */
+export interface Paused extends Envelope {
+  type: 'paused'
+  why: string
+}
 export interface Resumed extends Envelope {
   type: 'resumed'
   why: string
+}
+
+/** A person's word: to the next round's briefs, or to the next agent call of one experiment. */
+export interface Steered extends Envelope {
+  type: 'steered'
+  experiment: string | null
+  text: string
+}
+/** The call that carried the words was answered. Words to a round are delivered by its `round_opened`. */
+export interface SteeringDelivered extends Envelope {
+  type: 'steering_delivered'
+  /** Ids of `steered` events. */
+  steering: string[]
+  role: string
+  experiment: string
 }

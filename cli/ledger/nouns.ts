@@ -72,6 +72,10 @@ export interface Knobs {
   experiments: number | null
   hours: number | null
   failures: number | null
+  tokens: number | null
+  usd: number | null
+  /** What a cap on tokens or dollars does with a host that reports none. */
+  unknown: 'refuse' | 'allow'
 }
 
 /** A process that can be proved dead: a pid is reused, a pid with its start time is not. */
@@ -216,6 +220,8 @@ export interface Lane {
   parent: string
   /** The id reserved for the lane's first experiment. */
   experiment: string
+  /** One try from the baseline, without what the search knows; absent = a lane of the search. */
+  arm?: 'baseline'
 }
 
 export interface Pick {

@@ -129,10 +129,34 @@ export interface State {
   activeMs: number
   /** A person stopped the loop. */
   stopped: string | null
+  /** A person holds the loop: why; null when nobody does. */
+  paused: string | null
   /** The last round as of the last `resumed`: that it had no hypothesis no longer ends the loop. */
   resumedRound: number
   configured: Configured[]
   usage: { calls: number; tokensIn: number; tokensOut: number; usd: number; unknown: number }
+  /** By role: what is reserved for a call, and how many calls did not tell. */
+  costs: Map<string, RoleCost>
+  /** What people said to the loop, in order. */
+  steers: Steer[]
+}
+
+export type Unit = 'tokens' | 'usd'
+
+export interface RoleCost {
+  /** The most that one call reported; null when none did. */
+  dearest: Record<Unit, number | null>
+  unknown: Record<Unit, number>
+}
+
+export interface Steer {
+  id: string
+  at: string
+  /** null = the next round. */
+  experiment: string | null
+  text: string
+  /** To which call or round; null while it waits. */
+  delivered: { role: string; round: number | null; experiment: string | null } | null
 }
 
 export function emptyState(): State {
@@ -165,9 +189,12 @@ export function emptyState(): State {
     driver: null,
     activeMs: 0,
     stopped: null,
+    paused: null,
     resumedRound: 0,
     configured: [],
     usage: { calls: 0, tokensIn: 0, tokensOut: 0, usd: 0, unknown: 0 },
+    costs: new Map(),
+    steers: [],
   }
 }
 

@@ -21,6 +21,13 @@ export interface PathStep {
   interval?: readonly [number, number] | null
 }
 
+/** The search beside tries that knew nothing of it. Values are in metric units; null when nothing was kept. */
+export interface Arms {
+  baseline: { experiments: number; best: number | null }
+  /** `best_at_same`: after as many experiments as the baseline arm had; null when it had fewer, or kept none. */
+  search: { experiments: number; best: number | null; best_at_same: number | null }
+}
+
 export interface SummaryInput {
   metric: { name: string; direction: Direction; unit?: string; target: number | null }
   counts: Readonly<Partial<Record<Status, number>>>
@@ -33,6 +40,8 @@ export interface SummaryInput {
   /** First to last event, and what was worked of it. */
   duration?: { ms: number; active_ms: number }
   spend?: { calls: number; tokens_in: number; tokens_out: number; usd: number; at_least: boolean }
+  /** With a baseline arm: what each arm came to. */
+  arms?: Arms | null
   /** How many could be gone on with. */
   left?: { repairable: number; retests: number; ideas: number }
 }
@@ -40,7 +49,7 @@ export interface SummaryInput {
 const MOST_STEPS = 8
 const CAUSE = 200
 
-/** The numbers under the chart, at most 19 lines of at most `width` columns. */
+/** The numbers under the chart, at most 20 lines of at most `width` columns. */
 export function summary(input: SummaryInput, width: number, ascii = false): Line[] {
   const { counts, budget, stop } = input
   const glyphs = glyphsOf(ascii)
@@ -73,8 +82,9 @@ export function summary(input: SummaryInput, width: number, ascii = false): Line
 }
 
 /** What it took, what it cost, what is left; nothing of what is not known or not there. */
-function effort({ duration: took, spend, left }: SummaryInput): Line[] {
+function effort({ duration: took, spend, arms, left }: SummaryInput): Line[] {
   const lines: Line[] = []
+  if (arms) lines.push(row('baseline arm', [cell(armsText(arms))]))
   if (took)
     lines.push(row('duration', [cell(`${duration(took.ms)}, ${duration(took.active_ms)} of it at work`)]))
   if (spend && spend.calls > 0) {
@@ -94,6 +104,11 @@ function effort({ duration: took, spend, left }: SummaryInput): Line[] {
     : []
   if (rest.length > 0) lines.push(row('left', [cell(rest.join(', '))]))
   return lines
+}
+
+function armsText({ baseline, search }: Arms): string {
+  const best = (value: number | null) => (value === null ? 'nothing better' : `best ${figure(value)}`)
+  return `${best(baseline.best)} in ${baseline.experiments}; the search ${best(search.best_at_same)} in as many, ${best(search.best)} in ${search.experiments}`
 }
 
 const NAME = 14

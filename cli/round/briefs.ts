@@ -2,18 +2,19 @@
 
 import { claimId } from '../experiment/create.ts'
 import type { Brief, Lane, RoundBriefed } from '../ledger/events.ts'
-import type { Round, State } from '../ledger/state.ts'
+import { BASELINE, type Round, type State } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { patternsIn } from './facts.ts'
 import { candidatesOf } from './frontier.ts'
 import { alike } from './likeness.ts'
+import { searchLanes } from './size.ts'
 import { roundOf, staleToken, type Turn } from './token.ts'
 
 export interface BriefsAnswer {
   round: number
   token: string
-  lanes: { lane: number; brief: Brief; parent: string; experiment: string }[]
+  lanes: Lane[]
   refused: RoundBriefed['refused']
   repeated?: true
 }
@@ -31,10 +32,12 @@ export function takeBriefs(
   const { state } = run.ledger
   const { accepted, refused } = sift(briefs, round.value, state)
   const lanes: Lane[] = []
-  for (const [index, brief] of accepted.entries()) {
+  const blank = Array.from({ length: round.value.opened.arm ?? 0 }, () => blankBrief(run))
+  for (const [index, brief] of [...accepted, ...blank].entries()) {
     const experiment = claimId(run.paths, state)
     if (!experiment.ok) return experiment
-    lanes.push({ lane: index + 1, brief, parent: brief.parent, experiment: experiment.value })
+    const arm = index < accepted.length ? {} : { arm: 'baseline' as const }
+    lanes.push({ lane: index + 1, brief, parent: brief.parent, experiment: experiment.value, ...arm })
   }
   const proposal = run.ledger.propose<'round_briefed'>(
     { type: 'round_briefed', round: round.value.round, token: turn.token, lanes, refused },
@@ -44,6 +47,16 @@ export function takeBriefs(
   if (proposal.value.accepted) return ok(answer(proposal.value.event))
   return round.value.briefed ? ok({ ...answer(round.value.briefed), repeated: true }) : staleToken(run)
 }
+
+/** All that a lane of the baseline arm is told: the goal. */
+const blankBrief = ({ spec }: OpenRun): Brief => ({
+  parent: BASELINE,
+  kind: 'edit',
+  objective: spec.goal,
+  boundaries: [],
+  pointers: [],
+  hard: false,
+})
 
 const answer = ({ round, token, lanes, refused }: RoundBriefed): BriefsAnswer => ({
   round,
@@ -72,12 +85,12 @@ export function sift(
     if (!parents.has(brief.parent))
       refuse('parent', `${brief.parent} is not on the frontier: see assay frontier`)
     else if (twin >= 0) refuse('duplicate', `it says the same as the brief of lane ${twin + 1}`)
-    else if (accepted.length >= round.opened.width)
-      refuse('width', `the round has ${round.opened.width} lanes`)
+    else if (accepted.length >= searchLanes(round))
+      refuse('width', `the round has ${searchLanes(round)} lanes`)
     else if (
       axis &&
       accepted.length > 0 &&
-      accepted.length === round.opened.width - 1 &&
+      accepted.length === searchLanes(round) - 1 &&
       [...accepted, brief].every(axis.holds)
     ) {
       refuse('axis', axis.message)

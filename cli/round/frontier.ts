@@ -14,8 +14,10 @@ export function candidatesOf(state: State): Candidate[] {
   const metric = state.run?.metric
   if (!metric) return []
   const bad = tainted(state)
+  const all = [...state.experiments.values()].filter(({ created }) => created.arm === undefined)
   return frontierOf(
-    [...state.experiments.values()].map((node) => ({
+    // What the baseline arm found is no parent: the two could not be compared any more.
+    all.map((node) => ({
       id: node.id,
       parent: node.parent,
       status: node.status,

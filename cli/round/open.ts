@@ -15,11 +15,12 @@ import {
 } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
+import { waitingSteers } from '../run/steer.ts'
 import { stopReason } from '../run/stop.ts'
 import type { Pattern } from '../search/observed.ts'
 import { patternsIn } from './facts.ts'
 import { pickParents } from './frontier.ts'
-import { roundSize } from './size.ts'
+import { armLanes, roundSize, searchLanes } from './size.ts'
 
 export interface Standing {
   experiment: string
@@ -37,6 +38,7 @@ export interface RoundAnswer {
   goal: string
   metric: { name: string; direction: string }
   parents: Pick[]
+  /** Briefs that are asked for: the lanes of the baseline arm need none. */
   width: number
   depth: number
   ideate: { why: string } | null
@@ -48,6 +50,8 @@ export interface RoundAnswer {
   proposals: Idea[]
   learnings: string[]
   notes: string[]
+  /** What people said to this round. */
+  steering: string[]
   rules: string[]
   skills: string[]
   noise: 'deterministic' | 'paired'
@@ -71,16 +75,21 @@ export function openRound(run: OpenRun): Result<RoundAnswer> {
   const frontier = pickParents(run, { round })
   if (!frontier.ok) return frontier
   if (frontier.value.picks.length === 0) return ok(describe(run, null, 'frontier_empty'))
+  const steering = waitingSteers(state, null)
+  const size = roundSize(state)
+  const arm = armLanes(state, run.spec.loop.baseline_arm, size.width)
   const proposal = run.ledger.propose<'round_opened'>(
     {
       type: 'round_opened',
       round,
       token: run.random(8),
-      ...roundSize(state),
+      ...size,
+      ...(arm === 0 ? {} : { arm }),
       parents: frontier.value.picks,
       policy: frontier.value.policy,
       seed: frontier.value.seed,
       ideate: ideateBecause(state),
+      ...(steering.length === 0 ? {} : { steering: steering.map(({ id }) => id) }),
     },
     run.clock(),
   )
@@ -127,7 +136,7 @@ function describe(run: OpenRun, round: Round | null, stop: StopReason | null): R
     goal: spec.goal,
     metric: { name: spec.metric.name, direction: spec.metric.direction },
     parents: round?.opened.parents ?? [],
-    width: round?.opened.width ?? 0,
+    width: round ? searchLanes(round) : 0,
     depth: round?.opened.depth ?? 0,
     ideate: round?.opened.ideate ?? null,
     repairable: repairable(state)
@@ -141,6 +150,7 @@ function describe(run: OpenRun, round: Round | null, stop: StopReason | null): R
       .filter(({ kind }: Noted) => kind !== 'learning')
       .slice(-RECENT.notes)
       .map(({ text }) => text),
+    steering: state.steers.flatMap(({ id, text }) => (round?.opened.steering?.includes(id) ? [text] : [])),
     rules: spec.instructions.rules,
     skills: spec.skills,
     noise: state.noise.mode,

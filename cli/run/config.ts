@@ -15,7 +15,16 @@ export interface KnobData {
 }
 
 /** Caps are read at each claim; the rest when a round opens. */
-const AT_ONCE: readonly (keyof Knobs)[] = ['max_attempts', 'experiments', 'hours', 'failures', 'stall']
+const AT_ONCE: readonly (keyof Knobs)[] = [
+  'max_attempts',
+  'experiments',
+  'hours',
+  'failures',
+  'tokens',
+  'usd',
+  'unknown',
+  'stall',
+]
 
 export interface ConfigAnswer extends KnobData {
   before: KnobValue

@@ -32,19 +32,23 @@ export function startDriving(run: OpenRun, name: string): Result<Driver> {
   if (!owner) throw new Error('this system does not tell when a process started (no /proc, no ps)')
   // The monotonic clock stands still while the machine sleeps: suspended hours are not charged.
   let since = performance.now()
+  // Between two beats of a paused loop nothing begins, and that time is not charged.
+  let idle = false
   const tell = (phase: Drove['phase']) => {
     const now = performance.now()
+    const paused = run.ledger.state.paused !== null
     run.ledger.propose<'drove'>(
       {
         type: 'drove',
         driver: name,
         owner,
         phase,
-        active_ms: phase === 'start' ? 0 : Math.round(now - since),
+        active_ms: phase === 'start' || (idle && paused) ? 0 : Math.round(now - since),
       },
       run.clock(),
     )
     since = now
+    idle = paused
   }
   tell('start')
   const timer = setInterval(() => tell('beat'), BEAT_MS)

@@ -3,6 +3,7 @@
 import { bestOf, better } from '../ledger/best.ts'
 import type { StopReason } from '../ledger/events.ts'
 import { nodeValue, type State, stallOf } from '../ledger/state.ts'
+import { moneyIsSpent } from './budget.ts'
 
 /** Failures of one kind in a row that end a run: the fourth would tell nothing new. */
 export const IDENTICAL_FAILURES = 3
@@ -19,6 +20,7 @@ export function stopReason(state: State): StopReason | null {
   if (knobs.failures !== null && state.failures >= knobs.failures) return 'failures'
   if (knobs.experiments !== null && state.claims >= knobs.experiments) return 'budget'
   if (knobs.hours !== null && state.activeMs >= knobs.hours * 3_600_000) return 'budget'
+  if (moneyIsSpent(state)) return 'budget'
   if (stallOf(state) >= knobs.stall) return 'stall'
   const last = state.rounds.at(-1)
   const fresh = last !== undefined && last.round > state.resumedRound

@@ -26,6 +26,9 @@ export const KNOB_PATHS: Readonly<Record<Knob, string>> = {
   experiments: 'budget.experiments',
   hours: 'budget.hours',
   failures: 'budget.failures',
+  tokens: 'budget.tokens',
+  usd: 'budget.usd',
+  unknown: 'budget.unknown',
 }
 
 export function knobsOf({ search, loop, budget }: Spec): Knobs {
@@ -44,6 +47,9 @@ export function knobsOf({ search, loop, budget }: Spec): Knobs {
     experiments: budget.experiments,
     hours: budget.hours,
     failures: budget.failures,
+    tokens: budget.tokens,
+    usd: budget.usd,
+    unknown: budget.unknown,
   }
 }
 

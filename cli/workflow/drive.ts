@@ -2,12 +2,14 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { redact } from '../redact.ts'
-import { ok, type Result } from '../result.ts'
+import { fail, ok, type Result } from '../result.ts'
+import { isUncapped } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
+import { admission } from './admission.ts'
 import { askHost } from './ask.ts'
 import { askClerk } from './ask-clerk.ts'
 import { askingOf } from './asking.ts'
-import { openHost } from './open-host.ts'
+import { type OpenHost, openHost } from './open-host.ts'
 import { runWorkflow, type WorkflowOutcome } from './run.ts'
 import type { FoundScript, ScriptFolder } from './scripts.ts'
 
@@ -18,22 +20,29 @@ export interface DriveRequest {
   /** Where the script's own `workflow(name)` looks. */
   folders: ScriptFolder[]
   args: Record<string, unknown>
+  /** A person said yes to a loop without any cap on what its agents cost. */
+  uncapped: boolean
 }
 
 /** Goes on where a killed driver left off: answers that were paid for are read from its journal. */
 export async function drive(run: OpenRun, request: DriveRequest): Promise<Result<WorkflowOutcome>> {
   const host = await openHost(run)
   if (!host.ok) return host
+  const bounded = isBounded(run, host.value, request.uncapped)
+  if (!bounded.ok) return bounded
   const folder = unfinished(run) ?? nextFolder(run)
   mkdirSync(folder, { recursive: true })
   const asking = askingOf(run, host.value)
+  const admitted = admission(run)
   const outcome = await runWorkflow({
     source: request.script.source,
     file: request.script.file,
     args: request.args,
-    call: (call) => askHost(asking, call),
-    clerk: (prompt, signal) =>
-      askClerk(prompt, { entry: request.entry, cwd: run.site.root, env: run.env, signal }),
+    call: (call) => admitted.agent(call, (one) => askHost(asking, one)),
+    clerk: async (prompt, signal) => {
+      await admitted.clerk(prompt, signal)
+      return askClerk(prompt, { entry: request.entry, cwd: run.site.root, env: run.env, signal })
+    },
     journal: join(folder, 'journal.jsonl'),
     resume: true,
     concurrency: run.spec.agent?.concurrency ?? 1,
@@ -49,6 +58,29 @@ export async function drive(run: OpenRun, request: DriveRequest): Promise<Result
       redact(JSON.stringify({ status: outcome.status, error: outcome.error })),
     )
   return ok(outcome)
+}
+
+/** Agents that cost something are asked only under a cap that holds, or with a person's word that none is wanted. */
+function isBounded(run: OpenRun, { metered, silent }: OpenHost, uncapped: boolean): Result<void> {
+  const { state } = run.ledger
+  if (metered && !uncapped && isUncapped(state)) {
+    return fail({
+      kind: 'refused',
+      code: 'uncapped',
+      message: 'nothing bounds what the agents of this loop may cost',
+      hint: 'set a cap, for example: assay config set budget.experiments 50 --reason TEXT; or say yes to none: assay loop --uncapped',
+    })
+  }
+  const cap = (['tokens', 'usd'] as const).find((one) => (state.knobs?.[one] ?? null) !== null)
+  if (cap !== undefined && silent !== null && state.knobs?.unknown !== 'allow') {
+    return fail({
+      kind: 'refused',
+      code: 'usage_unknown',
+      message: `budget.${cap} cannot be kept: the host ${silent} does not tell what its calls use`,
+      hint: 'cap experiments or hours instead, or accept that: assay config set budget.unknown allow --reason TEXT',
+    })
+  }
+  return ok(undefined)
 }
 
 const DONE = 'ended.json'

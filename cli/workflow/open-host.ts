@@ -14,6 +14,8 @@ export interface OpenHost {
   chain: Chain
   /** Their calls cost something that is to be recorded. */
   metered: boolean
+  /** The first of them that does not tell what its calls use; null when all do, or use nothing. */
+  silent: string | null
 }
 
 export async function openHost(run: OpenRun): Promise<Result<OpenHost>> {
@@ -38,7 +40,13 @@ export async function openHost(run: OpenRun): Promise<Result<OpenHost>> {
   return ok({
     chain: chain([await openOfRun(run, agent, agent.host), ...fallback]),
     metered: agent.host !== 'tune' || fallback.length > 0,
+    silent: await silentAmong([agent.host, ...agent.fallback]),
   })
+}
+
+async function silentAmong(names: readonly HostName[]): Promise<string | null> {
+  for (const name of names) if ((await HOSTS[name].load()).usage === 'unknown') return name
+  return null
 }
 
 async function openOfRun(run: OpenRun, agent: AgentConfig, name: HostName): Promise<Host> {

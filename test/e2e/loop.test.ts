@@ -111,6 +111,7 @@ const numberSpec = (
   noise: { mode: 'deterministic', calibrate: 2 },
   search: { policy: 'argmax', k: 1 },
   loop: { width: 1, depth: 1, stall: 1, revise: 1, ...(loop as object) },
+  budget: { hours: 24 },
   agent: { host: 'command', command: host.argv, ...(agent as object) },
   ...rest,
 })

@@ -102,6 +102,7 @@ describe('the contract of one turn', () => {
       notes: [],
       rules: ['keep the output'],
       skills: ['parsing'],
+      steering: [],
       noise: 'deterministic',
       knobs: expect.objectContaining({ width: 2, depth: 1, experiments: 9, stall: 5, revise: 3 }),
       prompts: {},

@@ -17,6 +17,9 @@ const KNOBS = {
   experiments: null,
   hours: null,
   failures: null,
+  tokens: null,
+  usd: null,
+  unknown: 'refuse' as const,
 }
 
 /** A ledger in memory, minimizing from a baseline of 100; every event must be accepted. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { roundSize } from '../../cli/round/size.ts'
+import { armLanes, roundSize } from '../../cli/round/size.ts'
 import { History } from './history.ts'
 
 function sizeAfter(claims: number, knobs: object) {
@@ -36,4 +36,30 @@ test('some round can claim more than is left, or no round can spend what is left
     }),
     { seed: 3, numRuns: 300 },
   )
+})
+
+test('the baseline arm gets another share than was asked for, or all of it at once', () => {
+  const shares = (share: number, width: number) => {
+    const history = new History()
+    return Array.from({ length: 10 }, (_, index) => {
+      const arm = armLanes(history.state, share, width)
+      history.add({
+        type: 'round_opened',
+        round: index + 1,
+        token: `token ${index + 1}`,
+        width,
+        depth: 1,
+        parents: [],
+        policy: 'argmax',
+        seed: 1,
+        ideate: null,
+        ...(arm === 0 ? {} : { arm }),
+      })
+      history.closed(0)
+      return arm
+    })
+  }
+  expect(shares(0.2, 4)).toEqual([0, 1, 1, 1, 1, 0, 1, 1, 1, 1])
+  expect(shares(0.2, 1)).toEqual([0, 0, 0, 0, 1, 0, 0, 0, 0, 1])
+  expect(shares(0, 4)).toEqual(Array(10).fill(0))
 })

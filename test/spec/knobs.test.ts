@@ -6,7 +6,7 @@ import { LEAST, specOf } from './source.ts'
 
 const OTHER = `${LEAST}search: { policy: softmax, k: 11, max_attempts: 12 }
 loop: { width: 13, depth: 14, stall: 15, revise: 16, ideate: { stall: 17, keeps: 18 }, scan: { batch: 19, max: 20 } }
-budget: { experiments: 21, hours: 22, failures: 23 }
+budget: { experiments: 21, hours: 22, failures: 23, tokens: 24, usd: 25, unknown: allow }
 `
 const OTHER_KNOBS = {
   max_attempts: 12,
@@ -23,6 +23,9 @@ const OTHER_KNOBS = {
   experiments: 21,
   hours: 22,
   failures: 23,
+  tokens: 24,
+  usd: 25,
+  unknown: 'allow',
 }
 
 describe('a knob', () => {

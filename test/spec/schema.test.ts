@@ -42,7 +42,7 @@ const INVALID = [
   'noise: { calibrate: 1 }',
   'budget: { hours: 0 }',
   'budget: { experiments: "100" }',
-  'budget: { usd: 20 }',
+  'budget: { usd: 0 }',
   'skills: finetuning',
   'skills: [1]',
   'gates: [{ name: a }]',

@@ -261,9 +261,12 @@ export const anySpec: fc.Arbitrary<Part> = mapping({
           experiments: [count(1, 999), null],
           hours: [same(fc.constantFrom(0.5, 8)), null],
           failures: [count(1, 9), null],
+          tokens: [count(1, 9), null],
+          usd: [same(fc.constantFrom(0.5, 8)), null],
+          unknown: [same(fc.constantFrom('refuse', 'allow')), 'refuse'],
         },
       }),
-      { experiments: null, hours: null, failures: null },
+      { experiments: null, hours: null, failures: null, tokens: null, usd: null, unknown: 'refuse' },
     ],
     skills: [listOf(anyText), []],
     agent: [

@@ -56,6 +56,18 @@ export const LOOP: readonly Verb[] = [
     load: () => import('../propose.ts'),
   },
   {
+    name: 'steer',
+    group: 'loop',
+    summary: "a person's word to the next round, or to an experiment's next agent; without TEXT: the list",
+    positionals: [
+      { name: 'ID|TEXT', required: false },
+      { name: 'TEXT', required: false },
+    ],
+    flags: {},
+    example: 'assay steer exp_0007 "Leave the parser alone"',
+    load: () => import('../steer.ts'),
+  },
+  {
     name: 'wait',
     group: 'loop',
     summary: 'wait until an experiment, a round or the loop has ended',
@@ -70,10 +82,12 @@ export const LOOP: readonly Verb[] = [
   {
     name: 'loop',
     group: 'loop',
-    summary: 'run rounds until a stop rule holds',
-    positionals: [],
+    summary: 'run rounds until a stop rule holds; pause, resume or stop the one that runs',
+    positionals: [{ name: 'pause|resume|stop', required: false }],
     flags: {
       rounds: { type: 'integer', value: 'N', min: 1, max: 1_000_000, summary: 'at most so many rounds' },
+      uncapped: { type: 'boolean', summary: 'yes to agents whose cost nothing bounds' },
+      reason: { type: 'string', value: 'TEXT', summary: 'why it is paused, resumed or stopped' },
       'dry-run': { type: 'boolean', summary: 'tell what it would do and cost, and do nothing' },
     },
     example: 'assay loop --rounds 3',

@@ -29,6 +29,7 @@ export function digest(head: Head, facts: ContextFacts): string {
 function overall(head: Head, facts: ContextFacts): Section[] {
   return [
     top(head),
+    steering(facts),
     instructions(facts),
     rules(facts),
     {
@@ -73,7 +74,7 @@ function overall(head: Head, facts: ContextFacts): Section[] {
       lines: facts.last.items.map(oneLine),
       more: facts.last.more,
       command: 'assay tree',
-      share: 840,
+      share: 600,
     },
     drillDown('ID'),
   ]
@@ -115,8 +116,9 @@ function focused(head: Head, facts: ContextFacts, focus: Focus): Section[] {
       lines: siblings.items.map(oneLine),
       more: siblings.more,
       command: 'assay tree',
-      share: 700,
+      share: 460,
     },
+    steering(facts),
     instructions(facts),
     rules(facts),
     gates(facts),
@@ -203,6 +205,14 @@ const avoid = ({ avoid: { items, more } }: ContextFacts, share: number): Section
   more,
   command: 'assay tree',
   share,
+})
+
+const steering = ({ steering: { items, more } }: ContextFacts): Section => ({
+  title: 'What the person who runs this says, newest first',
+  lines: items.map((text) => `- ${quoted(text, 160)}`),
+  more,
+  command: 'assay steer',
+  share: 240,
 })
 
 const learnings = ({ learnings: { items, more } }: ContextFacts, share: number): Section => ({

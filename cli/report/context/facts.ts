@@ -4,11 +4,13 @@ import { bestOf } from '../../ledger/best.ts'
 import type { Brief, FailureClass, GatePhase, Pick, Reason, Status } from '../../ledger/events.ts'
 import {
   attemptsUsed,
+  currentRound,
   type Experiment,
   lastJudged,
   pathTo,
   repairable,
   type State,
+  type Steer,
 } from '../../ledger/state.ts'
 import { plain } from '../text.ts'
 import { type Avoided, avoided } from './avoid.ts'
@@ -36,6 +38,8 @@ export interface ContextFacts {
   repairable: Listed<Tried & { attempts_left: number; message: string }>
   retests: { failure_class: FailureClass; experiments: string[]; more: number }[]
   avoid: Listed<Avoided>
+  /** Words of people: of this experiment, else those that wait for the next round or were told to the open one. */
+  steering: Listed<string>
   learnings: Listed<string>
   patterns: Listed<string>
   gates: Listed<{ name: string; phase: GatePhase; from: string }>
@@ -75,7 +79,7 @@ export function contextFacts(state: State, given: Given, id: string | null): Con
   const gates = gatesAt(state, given.gates, (focus ?? best)?.id ?? null)
   const infrastructure = state.notes.filter(({ kind }) => kind === 'infrastructure').map(({ text }) => text)
   const limit = state.knobs?.max_attempts ?? 0
-  return {
+  const facts: ContextFacts = {
     instructions: {
       file: given.instructions.file,
       text: given.instructions.text?.slice(0, WHOLE) ?? null,
@@ -95,6 +99,7 @@ export function contextFacts(state: State, given: Given, id: string | null): Con
       hypothesis: plain(group.hypothesis, LONG),
       why: plain(group.why, LONG),
     })),
+    steering: latest(steersFor(state, id), MOST.texts, (text) => plain(text, LONG)),
     learnings: latest(given.learnings, MOST.texts, (text) => plain(text, LONG)),
     patterns: first(given.patterns, MOST.texts, ({ message }) => plain(message, LONG)),
     gates: first(gates, MOST.gates, (gate) => ({ ...gate, name: plain(gate.name, 80) })),
@@ -102,6 +107,32 @@ export function contextFacts(state: State, given: Given, id: string | null): Con
     last: latest(all, MOST.last, tried),
     experiment: focus && focusOn(state, focus),
   }
+  return focus?.created.arm === 'baseline' ? unaware(facts) : facts
+}
+
+const NONE = { items: [], more: 0 }
+
+/** For the baseline arm, which must not know what the search found. */
+function unaware({ experiment, ...facts }: ContextFacts): ContextFacts {
+  return {
+    ...facts,
+    path: NONE,
+    frontier: NONE,
+    repairable: NONE,
+    retests: [],
+    avoid: NONE,
+    learnings: NONE,
+    patterns: NONE,
+    last: NONE,
+    experiment: experiment && { ...experiment, siblings: NONE },
+  }
+}
+
+function steersFor(state: State, id: string | null): string[] {
+  const open = currentRound(state)?.round ?? null
+  const isFor = ({ experiment, delivered }: Steer) =>
+    experiment === id && (id !== null || delivered === null || delivered.round === open)
+  return state.steers.filter(isFor).map(({ text }) => text)
 }
 
 export function tried(node: Experiment): Tried {

@@ -54,14 +54,22 @@ export const loop = keys({
   ),
   quiet: or(boolean, false, 'Starts no agent while a sample is taken.'),
   meta: later('A controller that steers the rounds.'),
-  baseline_arm: later('A lane that runs without the loop, for comparison.'),
+  baseline_arm: or(
+    number({ min: 0, max: 0.9 }),
+    0,
+    'Share of the lanes that try from the baseline, knowing nothing of the search: the report then tells whether the search helped.',
+  ),
 })
 
 export const budget = keys({
   experiments: may(whole({ min: 1 }), 'Most attempts that are judged.'),
   hours: may(number({ above: 0 }), 'Most hours that the loop is active.'),
   failures: may(whole({ min: 1 }), 'Most attempts that could not be judged.'),
-  tokens: later('Most tokens that agents use.'),
-  usd: later('Most dollars that agents cost.'),
-  unknown: later('What happens when a cost is not known.'),
+  tokens: may(whole({ min: 1 }), 'Most tokens that agents use, as their hosts report them.'),
+  usd: may(number({ above: 0 }), 'Most dollars that agents cost, as their hosts report them.'),
+  unknown: or(
+    choice(['refuse', 'allow'] as const),
+    'refuse',
+    'A cap on tokens or dollars with a host that reports none: `refuse` the loop, or `allow` it.',
+  ),
 })

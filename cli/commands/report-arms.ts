@@ -1,0 +1,38 @@
+/** Whether the search helped: its lanes beside those that tried from the baseline, per experiment that was judged. */
+import { better, tainted } from '../ledger/best.ts'
+import { type Experiment, nodeValue, type State } from '../ledger/state.ts'
+import type { Arms } from '../report/summary.ts'
+
+/** null without a baseline arm. What people opened belongs to neither. */
+export function armsOf(state: State): Arms | null {
+  const lanes = [...state.experiments.values()]
+    .filter(({ created, judgedSeq }) => created.lane !== null && judgedSeq !== null)
+    // What was rejected free of charge took no part of the budget.
+    .filter(({ attempts }) => attempts.some(({ claim }) => claim !== null))
+    .sort((a, b) => (a.judgedSeq ?? 0) - (b.judgedSeq ?? 0))
+  const arm = lanes.filter(({ created }) => created.arm === 'baseline')
+  if (arm.length === 0) return null
+  const search = lanes.filter(({ created }) => created.arm === undefined)
+  return {
+    baseline: { experiments: arm.length, best: bestIn(state, arm) },
+    search: {
+      experiments: search.length,
+      best: bestIn(state, search),
+      best_at_same: search.length < arm.length ? null : bestIn(state, search.slice(0, arm.length)),
+    },
+  }
+}
+
+/** Of those that stand, in this epoch. */
+function bestIn(state: State, nodes: readonly Experiment[]): number | null {
+  const direction = state.run?.metric.direction ?? 'minimize'
+  const bad = tainted(state)
+  let best: number | null = null
+  for (const node of nodes) {
+    const value = nodeValue(node)
+    const stands = node.status === 'kept' || node.status === 'pruned'
+    if (!stands || node.flagged || bad.has(node.id) || node.epoch !== state.epoch || value === null) continue
+    if (best === null || better(direction, value, best) > 0) best = value
+  }
+  return best
+}

@@ -1,0 +1,112 @@
+/** The five caps of a run, from the ledger alone: what is used, what a call would cost, what no longer fits. */
+import type { State, Unit } from '../ledger/state.ts'
+
+export const CAPS = ['experiments', 'hours', 'failures', 'tokens', 'usd'] as const
+export type Cap = (typeof CAPS)[number]
+
+export interface Used {
+  used: number
+  /** null when there is none. */
+  limit: number | null
+  /** Some calls did not tell what they used. */
+  at_least: boolean
+}
+
+/** Reserved for calls that are not answered yet. */
+export type Reserved = Record<Unit, number>
+
+const UNITS = ['tokens', 'usd'] as const
+
+export function budgetOf(state: State): Record<Cap, Used> {
+  const used = (cap: Cap, amount: number, at_least = false): Used => ({
+    used: amount,
+    limit: state.knobs?.[cap] ?? null,
+    at_least,
+  })
+  return {
+    experiments: used('experiments', state.claims),
+    hours: used('hours', Number((state.activeMs / 3_600_000).toFixed(4))),
+    failures: used('failures', state.failures),
+    tokens: used('tokens', reported(state, 'tokens'), isPartial(state, 'tokens')),
+    usd: used('usd', reported(state, 'usd'), isPartial(state, 'usd')),
+  }
+}
+
+const reported = ({ usage }: State, unit: Unit): number =>
+  // Sums of cents, not of binary fractions.
+  unit === 'usd' ? Number(usage.usd.toFixed(6)) : usage.tokensIn + usage.tokensOut
+
+const isPartial = (state: State, unit: Unit): boolean =>
+  [...state.costs.values()].some(({ unknown }) => unknown[unit] > 0)
+
+/** What counts against a cap: a call that did not tell is taken for the dearest of its role. */
+function charged(state: State, unit: Unit): number {
+  let sum = reported(state, unit)
+  for (const { dearest, unknown } of state.costs.values()) sum += unknown[unit] * (dearest[unit] ?? 0)
+  return sum
+}
+
+/** The dearest call of the role so far; 0 before one has told its price. */
+export function priceOf(state: State, role: string): Reserved {
+  const dearest = state.costs.get(role)?.dearest
+  return { tokens: dearest?.tokens ?? 0, usd: dearest?.usd ?? 0 }
+}
+
+/** Why a call of the role may not be made, beside what is in flight; null when it fits. */
+export function unaffordable(state: State, role: string, inFlight: Reserved): string | null {
+  const price = priceOf(state, role)
+  for (const unit of UNITS) {
+    const limit = state.knobs?.[unit] ?? null
+    if (limit === null) continue
+    const used = charged(state, unit) + inFlight[unit]
+    if (used >= limit || used + price[unit] > limit)
+      return `budget.${unit}: ${amount(used, unit)} of ${amount(limit, unit)} is used or reserved, and the dearest ${role} call took ${amount(price[unit], unit)}`
+  }
+  return null
+}
+
+const amount = (value: number, unit: Unit): string =>
+  unit === 'usd' ? `$${Number(value.toFixed(4))}` : String(value)
+
+/** Whether a cap on money is reached: the dearest call that was seen of any role does not fit any more. */
+export function moneyIsSpent(state: State): boolean {
+  return UNITS.some((unit) => {
+    const limit = state.knobs?.[unit] ?? null
+    if (limit === null) return false
+    const used = charged(state, unit)
+    const dearest = Math.max(0, ...[...state.costs.values()].map((cost) => cost.dearest[unit] ?? 0))
+    return used >= limit || used + dearest > limit
+  })
+}
+
+/** Shares of a cap at which people are warned. */
+const MARKS = [80, 50]
+
+/** The highest mark in percent that each cap has passed; caps that passed none are left out. */
+export function marksOf(state: State): { cap: Cap; mark: number; used: Used }[] {
+  const budget = budgetOf(state)
+  return CAPS.flatMap((cap) => {
+    const { used, limit } = budget[cap]
+    const mark = limit === null ? undefined : MARKS.find((one) => used * 100 >= limit * one)
+    return mark === undefined ? [] : [{ cap, mark, used: budget[cap] }]
+  })
+}
+
+/**
+ * About how many more experiments the tightest cap pays for, at what those so far took; null when no cap says.
+ * Before the first one, only a cap on experiments does.
+ */
+export function experimentsLeft(state: State): { count: number; cap: Cap } | null {
+  const budget = budgetOf(state)
+  const found = (['experiments', 'hours', 'tokens', 'usd'] as const).flatMap((cap) => {
+    const { used, limit } = budget[cap]
+    if (limit === null) return []
+    const each = cap === 'experiments' ? 1 : state.claims === 0 ? 0 : used / state.claims
+    return each > 0 ? [{ cap, count: Math.max(0, Math.floor((limit - used) / each)) }] : []
+  })
+  return found.sort((a, b) => a.count - b.count)[0] ?? null
+}
+
+/** Whether nothing bounds what a loop may cost; a cap on failures does not. */
+export const isUncapped = ({ knobs }: State): boolean =>
+  (['experiments', 'hours', 'tokens', 'usd'] as const).every((cap) => (knobs?.[cap] ?? null) === null)

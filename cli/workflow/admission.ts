@@ -1,0 +1,96 @@
+/** Whether an agent may be asked now: not while a person holds the loop, nor beside a sample, nor beyond the budget. */
+import { readCard } from '../hosts/card.ts'
+import { NO_USAGE } from '../hosts/host.ts'
+import type { State, Steer } from '../ledger/state.ts'
+import { isAlive } from '../process.ts'
+import { priceOf, unaffordable } from '../run/budget.ts'
+import type { OpenRun } from '../run/open.ts'
+import { recordDelivery, waitingSteers } from '../run/steer.ts'
+import type { AgentCall, AgentReply } from './call.ts'
+import { parseClerk } from './clerk.ts'
+
+export interface Admission {
+  /** Asks when the call may be made; `null` as a reply when the budget does not allow it. */
+  agent(call: AgentCall, ask: (call: AgentCall) => Promise<AgentReply>): Promise<AgentReply>
+  /** Resolves when a command of the script may run. */
+  clerk(prompt: string, signal: AbortSignal): Promise<void>
+}
+
+const LOOK_MS = 250
+
+export function admission(run: OpenRun): Admission {
+  const { ledger } = run
+  const inFlight = { tokens: 0, usd: 0 }
+  let held = false
+  /** Once a pause: whoever looks at the loop sees why nothing happens. */
+  const tellPause = () => {
+    const { paused } = ledger.state
+    if (paused === null || held) return
+    held = true
+    run.tell({ type: 'log', message: `held by a pause (${paused}); go on with: assay loop resume` })
+  }
+  const until = async (free: (state: State) => boolean, signal: AbortSignal, alive: () => void) => {
+    // A ledger that cannot be read is told by the next command that must.
+    for (ledger.refresh(); !free(ledger.state) && !signal.aborted; ledger.refresh()) {
+      alive()
+      tellPause()
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    }
+    if (ledger.state.paused === null) held = false
+  }
+  return {
+    clerk: (prompt, signal) =>
+      startsWork(prompt)
+        ? until(
+            (state) => state.paused === null,
+            signal,
+            () => {},
+          )
+        : Promise.resolve(),
+    agent: async (call, ask) => {
+      const free = (state: State) => state.paused === null && !(run.spec.loop.quiet && isMeasuring(state))
+      await until(free, call.signal, () => call.progress())
+      const card = readCard(call.prompt)
+      const role = card?.role ?? call.agentType ?? 'agent'
+      const refused = unaffordable(ledger.state, role, inFlight)
+      if (refused !== null) return { outcome: 'null', message: refused, usage: NO_USAGE }
+      const price = priceOf(ledger.state, role)
+      inFlight.tokens += price.tokens
+      inFlight.usd += price.usd
+      try {
+        const experiment = card?.experiment ?? null
+        const steers = experiment === null ? [] : waitingSteers(ledger.state, experiment)
+        if (experiment === null || steers.length === 0) return await ask(call)
+        const reply = await ask({ ...call, prompt: `${told(steers)}\n\n${call.prompt}` })
+        if (reply.outcome === 'ok') recordDelivery(run, { steers, role, experiment })
+        return reply
+      } finally {
+        inFlight.tokens -= price.tokens
+        inFlight.usd -= price.usd
+      }
+    },
+  }
+}
+
+/** What begins a round or a lane; everything else finishes what was begun. */
+function startsWork(prompt: string): boolean {
+  const command = parseClerk(prompt)
+  if (!command.ok) return false
+  const [verb, sub] = command.value.argv
+  return verb === 'new' || (verb === 'round' && sub === 'open')
+}
+
+/** By a process that lives: what a killed one left is no sample that could be disturbed. */
+const isMeasuring = (state: State): boolean =>
+  state.counts.running > 0 &&
+  [...state.experiments.values()].some((node) => {
+    const claim = node.status === 'running' ? node.attempts.at(-1)?.claim : null
+    return claim != null && isAlive(claim.owner)
+  })
+
+/** Line by line, so that nothing in it reads as a heading or ends a fence. */
+const told = (steers: readonly Steer[]): string =>
+  [
+    'The person who runs this search says about your experiment:',
+    ...steers.flatMap(({ text }) => text.split(/\r?\n/).map((line) => `> ${line}`)),
+  ].join('\n')
