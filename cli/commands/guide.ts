@@ -1,13 +1,19 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { fail, ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from './command.ts'
-import { guideTopics, referenceText } from './references.ts'
 
+const PACKAGE = new URL('../../', import.meta.url)
+
+/** Reference pages, then what agents read: the protocol of a lane, for one, wherever no plugin is installed. */
 export async function run(_context: Context, args: Parsed): Promise<Result<Answer>> {
   const [topic] = args.positionals
-  const topics = guideTopics()
+  const pages = new Map([...filesIn('references'), ...skillsIn('skills'), ...filesIn('agents')])
+  const topics = [...pages.keys()]
   if (topic === undefined)
     return ok({ data: { topics }, text: () => topics.map((one) => `assay guide ${one}`) })
-  if (!topics.includes(topic)) {
+  const page = pages.get(topic)
+  if (page === undefined) {
     return fail({
       kind: 'usage',
       code: 'unknown_topic',
@@ -15,6 +21,16 @@ export async function run(_context: Context, args: Parsed): Promise<Result<Answe
       hint: `topics: ${topics.join(', ')}`,
     })
   }
-  const text = referenceText(`${topic}.md`)
+  const text = readFileSync(new URL(page, PACKAGE), 'utf8').replace(/^---\n.*?\n---\n+/s, '')
   return ok({ data: { topic, text }, text: () => text })
 }
+
+const filesIn = (folder: string): [string, string][] =>
+  namesIn(folder)
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => [name.slice(0, -3), `${folder}/${name}`])
+
+const skillsIn = (folder: string): [string, string][] =>
+  namesIn(folder).map((name) => [name, `${folder}/${name}/SKILL.md`])
+
+const namesIn = (folder: string): string[] => readdirSync(fileURLToPath(new URL(folder, PACKAGE))).sort()

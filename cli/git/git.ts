@@ -23,6 +23,9 @@ export interface GitOptions {
   date?: Date
 }
 
+/** Of every commit that Assay makes. */
+export const IDENTITY = { name: 'Assay', email: 'assay@localhost' } as const
+
 /** An agent can write the store's configuration from its worktree; what is pinned here it cannot change. */
 const PINNED = [
   'core.hooksPath=/dev/null',
@@ -151,8 +154,8 @@ function environment(options: GitOptions): NodeJS.ProcessEnv {
   env.LC_ALL = 'C'
   env.GIT_OPTIONAL_LOCKS = '0'
   env.GIT_TERMINAL_PROMPT = '0'
-  env.GIT_AUTHOR_NAME = env.GIT_COMMITTER_NAME = 'Assay'
-  env.GIT_AUTHOR_EMAIL = env.GIT_COMMITTER_EMAIL = 'assay@localhost'
+  env.GIT_AUTHOR_NAME = env.GIT_COMMITTER_NAME = IDENTITY.name
+  env.GIT_AUTHOR_EMAIL = env.GIT_COMMITTER_EMAIL = IDENTITY.email
   if (options.config !== 'user') {
     env.GIT_CONFIG_NOSYSTEM = '1'
     env.GIT_CONFIG_GLOBAL = '/dev/null'

@@ -120,4 +120,20 @@ export const LOOK: readonly Verb[] = [
     example: 'assay report',
     load: () => import('../report.ts'),
   },
+  {
+    name: 'finish',
+    group: 'look',
+    summary: 'the winner, measured again, as a branch with the text of its pull request',
+    positionals: [],
+    flags: {
+      branch: {
+        type: 'string',
+        value: 'NAME',
+        summary: 'the new branch; default: assay/ and the name in the spec',
+      },
+      squash: { type: 'boolean', summary: 'one commit; default: one for each step of the way' },
+    },
+    example: 'assay finish --branch faster-parser',
+    load: () => import('../finish.ts'),
+  },
 ]

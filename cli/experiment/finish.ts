@@ -1,0 +1,142 @@
+/** `finish`: the winner, measured fresh against the baseline, as commits on a new branch of the user's. */
+import { makeBranch, mayBranch } from '../git/branch.ts'
+import { type Change, changesBetween } from '../git/diff.ts'
+import { pinCommit } from '../git/seal.ts'
+import { bestOf } from '../ledger/best.ts'
+import { refusal } from '../ledger/ledger.ts'
+import { BASELINE, type Experiment, pathTo } from '../ledger/state.ts'
+import { finishRef } from '../paths.ts'
+import { redact } from '../redact.ts'
+import { fail, ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import { type ConfirmAnswer, confirm } from './confirm.ts'
+import { keptCommit } from './worktree.ts'
+
+export interface FinishedCommit {
+  commit: string
+  /** The experiments whose work it is, the last one last. */
+  experiments: string[]
+  subject: string
+}
+
+export interface Finished {
+  branch: string
+  commit: string
+  /** The commit that the branch begins at. */
+  base: string
+  /** Oldest first. */
+  commits: FinishedCommit[]
+  squashed: boolean
+  experiment: string
+  fresh: ConfirmAnswer
+  changes: Change[]
+}
+
+/** The words of one commit: for a single step, or for all of them at once. */
+export type Words = (steps: readonly Experiment[]) => { subject: string; body: string }
+
+/**
+ * Nothing is made unless fresh samples in a slot show the best to be better than the baseline. Problems:
+ * `nothing_better`, `not_confirmed`, `bad_branch`, `branch_exists`, those of `confirm` and of git.
+ */
+export async function finish(
+  run: OpenRun,
+  { branch, squash, words, key }: { branch: string; squash: boolean; words: Words; key: string | null },
+): Promise<Result<Finished>> {
+  const best = bestOf(run.ledger.state)
+  if (!best || best.id === BASELINE) return nothingBetter(run)
+  // Before the measuring, which is the dear part; the branch itself is made only if there is none.
+  const may = await mayBranch(run.site, branch)
+  if (!may.ok) return may
+  const fresh = await confirm(run, best.id, { against: BASELINE, key })
+  if (!fresh.ok) return fresh
+  if (!fresh.value.passed) return notConfirmed(fresh.value)
+  const made = await commitsOf(run, best, { squash, words })
+  if (!made.ok) return made
+  const last = made.value.commits.at(-1)
+  if (!last) return nothingBetter(run)
+  const changes = await changesBetween(run.site, run.started.base.tree, made.value.tree)
+  if (!changes.ok) return changes
+  const published = await makeBranch(run.site, { name: branch, commit: last.commit, ref: made.value.ref })
+  if (!published.ok) return published
+  return ok({
+    branch,
+    commit: last.commit,
+    base: run.started.base.commit,
+    commits: made.value.commits,
+    squashed: squash,
+    experiment: best.id,
+    fresh: fresh.value,
+    changes: changes.value,
+  })
+}
+
+interface Made {
+  commits: FinishedCommit[]
+  /** Of the last one. */
+  ref: string
+  tree: string
+}
+
+/** The way from the base to the best: what changes no file is no commit. They are made in the store. */
+async function commitsOf(
+  run: OpenRun,
+  best: Experiment,
+  { squash, words }: { squash: boolean; words: Words },
+): Promise<Result<Made>> {
+  const steps = stepsTo(run, best)
+  const groups = squash ? [steps] : steps.map((step) => [step])
+  const name = run.random(8)
+  const made: Made = { commits: [], ref: '', tree: run.started.base.tree }
+  let parent = run.started.base.commit
+  for (const group of groups) {
+    const last = group.at(-1)
+    if (!last || last.tree === made.tree) continue
+    const { subject, body } = words(group.map(({ node }) => node))
+    const ref = finishRef(run.run, `${name}-${made.commits.length + 1}`)
+    const commit = await pinCommit(run.site, {
+      tree: last.tree,
+      parents: [parent],
+      message: redact(`${subject}\n\n${body}`),
+      ref,
+      at: run.clock(),
+    })
+    if (!commit.ok) return commit
+    made.commits.push({
+      commit: commit.value,
+      experiments: group.map(({ node }) => node.id),
+      subject: redact(subject),
+    })
+    made.ref = ref
+    made.tree = last.tree
+    parent = commit.value
+  }
+  return ok(made)
+}
+
+function stepsTo(run: OpenRun, best: Experiment): { node: Experiment; tree: string }[] {
+  return pathTo(run.ledger.state, best.id).flatMap((node) => {
+    const kept = keptCommit(run, node.id)
+    return kept ? [{ node, tree: kept.tree }] : []
+  })
+}
+
+function nothingBetter(run: OpenRun): Result<never> {
+  return refusal({
+    code: 'nothing_better',
+    message: 'no experiment is better than the baseline, so there is nothing to finish',
+    hint: run.ledger.state.counts.kept > 1 ? 'look at what stands: assay tree' : 'go on: assay loop',
+  })
+}
+
+function notConfirmed(fresh: ConfirmAnswer): Result<never> {
+  const { experiment, against, status, flagged, message } = fresh
+  const now = flagged ? 'it stands, in doubt' : `it is ${status} now`
+  return fail({
+    kind: 'refused',
+    code: 'not_confirmed',
+    message: `measured again, ${experiment} did not hold up against ${against} (${message}); ${now}, and no branch was made`,
+    hint: 'assay report shows what is the best now; assay finish takes that one',
+    data: fresh,
+  })
+}

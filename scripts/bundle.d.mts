@@ -1,0 +1,2 @@
+export function render(root: string): Map<string, string>
+export function stale(root: string): string[]

@@ -1,0 +1,226 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { dataOf } from '../rig/assay.ts'
+import { SECRETS } from '../rig/secrets.ts'
+import {
+  hook,
+  type InitData,
+  makeProject,
+  ms,
+  type NewData,
+  type Project,
+  type RunData,
+  writeFiles,
+} from './project.ts'
+
+interface FinishData {
+  branch: string
+  commit: string
+  base: string
+  commits: { commit: string; experiments: string[]; subject: string }[]
+  squashed: boolean
+  experiment: string
+  dirty_base: boolean
+  fresh: { passed: boolean; value: number; against: string; improvement: number }
+  files: { path: string; status: string }[]
+  text: string
+  file: string
+}
+
+/** What of the user's own must stay as it is, byte for byte. */
+function standing({ repo }: Project) {
+  const index = createHash('sha256')
+    .update(readFileSync(repo.path('.git', 'index')))
+    .digest('hex')
+  return {
+    index,
+    head: readFileSync(repo.path('.git', 'HEAD'), 'utf8'),
+    status: repo.git('status', '--porcelain=v2', '--untracked-files=all'),
+    refs: repo.git('for-each-ref', '--format=%(refname) %(objectname)'),
+    fetchHead: existsSync(repo.path('.git', 'FETCH_HEAD')),
+  }
+}
+
+/** exp_0001 (ms 80) and on it exp_0002 (ms 50), which deletes, moves and adds files. */
+async function twoKeeps(project: Project): Promise<void> {
+  await project.data<InitData>('init')
+  const first = await project.open(ms(80))
+  await project.data<RunData>('run', first.experiment)
+  const second = await project.data<NewData>('new', '--parent', 'exp_0001', '-m', 'Move what is slow')
+  writeFiles(second.worktree, { ...ms(50), 'src/neu/größe 100%\t$(x).txt': 'moved\n' })
+  rmSync(join(second.worktree, 'src', 'old.txt'))
+  await project.data<RunData>('run', second.experiment)
+}
+
+const withOld = () => makeProject({ files: { 'src/old.txt': 'moved\n', 'README.md': 'one\n' } })
+
+describe('a branch of the winner', () => {
+  test('is not what was measured, or touches the tree, the index, HEAD, a hook or a signature of the user', async () => {
+    const project = withOld()
+    const { repo } = project
+    await twoKeeps(project)
+    const base = repo.git('rev-parse', 'HEAD')
+    repo.git('checkout', '--quiet', '--detach')
+    repo.git('config', 'commit.gpgsign', 'true')
+    repo.git('config', 'gpg.program', '/nonexistent')
+    repo.git('config', 'protocol.file.allow', 'never')
+    for (const name of ['pre-commit', 'commit-msg', 'reference-transaction', 'post-commit', 'post-checkout'])
+      repo.write({
+        [`.git/hooks/${name}`]: {
+          text: `#!/bin/sh\ntouch '${project.control}/hooked'\nexit 1\n`,
+          mode: 0o755,
+        },
+      })
+    repo.write({ 'README.md': 'staged\n' })
+    repo.git('add', 'README.md')
+    repo.write({ 'README.md': 'and edited\n', 'untracked.txt': 'mine\n' })
+    const before = standing(project)
+
+    const data = await project.data<FinishData>('finish')
+
+    const { refs, ...rest } = standing(project)
+    expect({ ...rest, refs: refs.replace(`refs/heads/assay/demo ${data.commit}\n`, '') }).toEqual(before)
+    expect(existsSync(join(project.control, 'hooked'))).toBe(false)
+    expect(data).toMatchObject({
+      branch: 'assay/demo',
+      base,
+      squashed: false,
+      experiment: 'exp_0002',
+      dirty_base: false,
+      fresh: { passed: true, value: 50, against: 'exp_0000', improvement: 0.5 },
+    })
+    expect(data.commits.map(({ experiments, subject }) => [experiments, subject])).toEqual([
+      [['exp_0001'], 'an idea'],
+      [['exp_0002'], 'Move what is slow'],
+    ])
+    expect(repo.git('rev-list', `${base}..assay/demo`).split('\n')).toEqual(
+      data.commits.map(({ commit }) => commit).reverse(),
+    )
+    expect(
+      repo
+        .git('-c', 'core.quotePath=false', 'diff', '--name-status', '-z', '--no-renames', base, 'assay/demo')
+        .split('\0'),
+    ).toEqual(['M', 'src/metrics.txt', 'A', 'src/neu/größe 100%\t$(x).txt', 'D', 'src/old.txt', ''])
+    expect(repo.git('show', 'assay/demo:src/metrics.txt')).toBe('METRIC ms=50')
+    expect(repo.git('fsck', '--connectivity-only', '--no-dangling')).toBe('')
+    expect(readFileSync(data.file, 'utf8')).toBe(data.text)
+    expect(data.text).toContain('| ms (minimize) | 100 | 50 (50% better) |')
+    expect(data.text).toContain(`    git worktree add --detach ../before ${base}\n`)
+    expect(data.text).toContain('    sh bench/run.sh\n')
+  })
+
+  test('has a commit a step although one was asked for', async () => {
+    const project = withOld()
+    await twoKeeps(project)
+    const data = await project.data<FinishData>('finish', '--squash', '--branch', 'faster')
+    expect(data.commits).toHaveLength(1)
+    expect(data.commits[0]?.experiments).toEqual(['exp_0000', 'exp_0001', 'exp_0002'])
+    expect(project.repo.git('rev-list', '--count', 'main..faster')).toBe('1')
+    expect(project.repo.git('show', 'faster:src/metrics.txt')).toBe('METRIC ms=50')
+  })
+
+  test('loses the benchmark that was built under --prepare', async () => {
+    const project = makeProject({ files: { 'bench/run.sh': 'exit 1\n' } })
+    const { worktree } = await project.data<InitData>('init', '--prepare')
+    writeFiles(worktree ?? '', { 'bench/run.sh': 'cat src/metrics.txt\n' })
+    await project.data<RunData>('run', 'exp_0000')
+    await project.attempt(ms(70))
+    const data = await project.data<FinishData>('finish')
+    expect(data.commits.map(({ experiments }) => experiments)).toEqual([['exp_0000'], ['exp_0001']])
+    expect(project.repo.git('show', 'assay/demo:bench/run.sh')).toBe('cat src/metrics.txt')
+  })
+
+  test('hides that it begins with uncommitted work', async () => {
+    const project = makeProject()
+    project.repo.write({ 'src/draft.txt': 'not committed\n' })
+    await project.data<InitData>('init', '--include-dirty')
+    await project.attempt(ms(70))
+    const head = project.repo.git('rev-parse', 'HEAD')
+    const data = await project.data<FinishData>('finish')
+    expect(data.dirty_base).toBe(true)
+    expect(project.repo.git('rev-parse', `${data.base}^`)).toBe(head)
+    expect(data.text).toContain(data.base.slice(0, 10))
+    expect(project.repo.git('show', 'assay/demo:src/draft.txt')).toBe('not committed')
+    expect(project.repo.git('status', '--porcelain')).toContain('?? src/draft.txt')
+  })
+
+  test('carries a secret, or the markup of a stranger', async () => {
+    const project = makeProject()
+    await project.data<InitData>('init')
+    const secret = SECRETS.github?.text ?? ''
+    const made = await project.data<NewData>('new', '-m', `Use ${secret} | <img src=x> \`rm\``)
+    writeFiles(made.worktree, ms(60))
+    await project.data<RunData>('run', made.experiment)
+    const data = await project.data<FinishData>('finish')
+    const message = project.repo.git('log', '-1', '--format=%B', 'assay/demo')
+    for (const text of [data.text, message]) expect(text).not.toContain(secret)
+    expect(data.text).not.toContain('<img')
+    expect(data.text).not.toMatch(/[^\\]\| &lt;img/)
+  })
+})
+
+describe('a branch that must not be', () => {
+  test('moves one that exists, or is in the way of one, or of an unborn one; the free name is told', async () => {
+    const project = makeProject()
+    const { repo } = project
+    await project.data<InitData>('init')
+    await project.attempt(ms(70))
+    repo.git('branch', 'taken')
+    repo.git('branch', 'taken-2')
+    repo.git('symbolic-ref', 'HEAD', 'refs/heads/unborn')
+    const starts = project.starts().length
+    const before = standing(project)
+    const told = async (name: string) => {
+      const { code, exit, data } = await project.problem('finish', '--branch', name)
+      return [code, exit, (data as { free?: string } | undefined)?.free]
+    }
+    expect(await told('taken')).toEqual(['branch_exists', 3, 'taken-3'])
+    expect(await told('taken/deeper')).toEqual(['branch_exists', 3, 'taken-deeper'])
+    expect(await told('unborn')).toEqual(['branch_exists', 3, 'unborn-2'])
+    expect(await told('-x y')).toEqual(['bad_branch', 2, undefined])
+    expect(await told('@{-1}')).toEqual(['bad_branch', 2, undefined])
+    expect(standing(project)).toEqual(before)
+    // Nothing was measured for a branch that could not be made.
+    expect(project.starts()).toHaveLength(starts)
+    await project.data<FinishData>('finish')
+    expect(await told('assay/demo')).toEqual(['branch_exists', 3, 'assay/demo-2'])
+  })
+
+  test('is made of a winner that does not hold up', async () => {
+    const project = makeProject()
+    await project.data<InitData>('init')
+    const flag = join(project.control, 'slow')
+    await project.attempt({ ...ms(70), ...hook(`[ -e '${flag}' ] && { echo METRIC ms=130; exit 0; }`) })
+    writeFileSync(flag, '')
+    const before = standing(project)
+    const { code, exit, message } = await project.problem('finish')
+    expect([code, exit]).toEqual(['not_confirmed', 3])
+    expect(message).toContain('exp_0001')
+    expect(standing(project)).toEqual(before)
+    expect((await project.problem('finish')).code).toBe('nothing_better')
+  })
+
+  test('is made when nothing is better than the baseline', async () => {
+    const project = makeProject()
+    await project.data<InitData>('init')
+    await project.attempt(ms(120))
+    expect(await project.problem('finish')).toMatchObject({ code: 'nothing_better', exit: 3 })
+  })
+})
+
+test('a finish from a bare repository with linked checkouts makes no branch', async () => {
+  const source = makeProject()
+  const bare = join(source.control, 'bare.git')
+  source.repo.git('clone', '--quiet', '--bare', source.repo.dir, bare)
+  const linked = join(source.control, 'co')
+  source.repo.git('--git-dir', bare, 'worktree', 'add', '--quiet', linked, 'main')
+  const cli = async <T>(...args: string[]) => dataOf(await source.cli<T>(args, { cwd: linked }))
+  await cli('init')
+  const { experiment, worktree } = await cli<NewData>('new', '-m', 'less')
+  writeFiles(worktree, ms(10))
+  await cli('run', experiment)
+  const data = await cli<FinishData>('finish')
+  expect(source.repo.git('--git-dir', bare, 'rev-parse', 'refs/heads/assay/demo')).toBe(data.commit)
+})
