@@ -1,4 +1,6 @@
 /** What `init` tells before anything is spent. */
+
+import { fewestPairs } from '../evaluate/paired/rule.ts'
 import { exposedJudges } from '../experiment/benchmark/exposed.ts'
 import type { Exposure } from '../experiment/benchmark/exposure.ts'
 import { type CanaryFact, canaryFact } from '../experiment/canary.ts'
@@ -33,6 +35,8 @@ export interface InitFacts {
   reads_seed: boolean
   /** null without `--holdout`; `read`: whether the command or a file of the benchmark names ASSAY_HOLDOUT. */
   holdout: { bytes: number; read: boolean } | null
+  /** Under noise, when `noise.pairs.max` is too small for any keep in a session this long: the least that is not. */
+  pairs_needed: number | null
   /** null until the baseline is judged. */
   candidate: Cost | null
 }
@@ -74,6 +78,7 @@ export async function initFacts(run: OpenRun, ground: Ground): Promise<InitFacts
     }),
     reads_seed: await names('ASSAY_SEED'),
     holdout: holdout ? { bytes: holdout.bytes, read: await names('ASSAY_HOLDOUT') } : null,
+    pairs_needed: pairsNeeded(run),
     candidate: costOf(run),
   }
 }
@@ -81,6 +86,12 @@ export async function initFacts(run: OpenRun, ground: Ground): Promise<InitFacts
 /** With `--prepare` it was built in the worktree of the baseline. */
 const topWithBenchmark = (run: OpenRun, { checkout }: Ground): string =>
   hasWorktree(run, BASELINE) ? worktreePath(run.site, run.run, BASELINE) : checkout.top
+
+function pairsNeeded({ ledger, spec }: OpenRun): number | null {
+  const { noise, knobs } = ledger.state
+  const needed = fewestPairs('confirm', knobs?.experiments ?? 0)
+  return noise.mode === 'paired' && needed > spec.noise.pairs.max ? needed : null
+}
 
 const globFact = ({ glob, matched }: GlobMatch): GlobFact => ({
   glob,
@@ -108,6 +119,10 @@ export function describeFacts(facts: InitFacts, { spec }: Ground): string[] {
     lines.push(`Held out: ${count(facts.holdout.bytes, 'byte')}, for the check of each new best alone`)
   else if (facts.holdout)
     lines.push('Note: the benchmark does not use ASSAY_HOLDOUT, so the held-out data changes nothing')
+  if (facts.pairs_needed !== null)
+    lines.push(
+      `Note: with so many experiments nothing can be kept below noise.pairs.max: ${facts.pairs_needed} (it is ${spec.noise.pairs.max})`,
+    )
   if (!facts.reads_seed)
     lines.push('Note: the benchmark does not use ASSAY_SEED, which is fine if it draws no random numbers')
   return lines

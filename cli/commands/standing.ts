@@ -185,7 +185,8 @@ const measurement = ({
   side,
   stage,
   pair,
-  value,
+  // Who could read how it does on held-out data could climb on it.
+  value: stage === 'holdout' ? null : value,
   wall_ms,
   cpu_ms,
   peak_mb,

@@ -48,14 +48,14 @@ const FAR = 40
 export function comparePairs(context: StageContext, pairs: readonly PairOfValues[]): Compared {
   const { direction, transform, score } = context
   const differences = pairs.map(({ candidate, other }) =>
-    recordable(pairDifference(direction, transform, candidate, other)),
+    recordable(transform, pairDifference(direction, transform, candidate, other)),
   )
   const plan = planOf(context)
   const decision = decidePairs(context.rule, differences, context.pool, plan)
   if (decision.estimate === null) return { comparison: null, differences, score: null }
   const raw = median(pairs.map(({ candidate, other }) => betterBy(direction, candidate, other)))
   const moved =
-    Math.abs(decision.estimate) < FAR
+    transform === 'linear' || Math.abs(decision.estimate) < FAR
       ? movedBy(context, decision.estimate, raw)
       : median(pairs.map(({ candidate }) => candidate))
   const estimated = betterBy(direction, moved, score)
@@ -73,8 +73,12 @@ export function comparePairs(context: StageContext, pairs: readonly PairOfValues
   }
 }
 
-const recordable = (difference: number): number =>
-  Number.isFinite(difference) ? Number(difference.toPrecision(DIGITS)) : Math.sign(difference) * FAR
+function recordable(transform: Transform, difference: number): number {
+  const most = transform === 'log' ? FAR : Number.MAX_VALUE
+  return Number.isFinite(difference) ? rounded(difference) : Math.sign(difference) * most
+}
+
+const rounded = (value: number): number => Number(value.toPrecision(DIGITS))
 
 /** `m` of the rule: the least improvement in units of the differences. Infinite when no value is that much better. */
 export function leastDifference(
@@ -90,7 +94,8 @@ export function leastDifference(
 function planOf(context: StageContext): PairedPlan {
   return {
     ...context.pairs,
-    minImprovement: leastDifference(context, context.min_improvement),
+    // As the differences are: a gain of exactly this much counts.
+    minImprovement: rounded(leastDifference(context, context.min_improvement)),
     seeksTie: context.seeks_tie,
     tries: context.tries,
   }

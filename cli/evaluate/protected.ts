@@ -27,6 +27,7 @@ const ROUNDING = 1e-9
  * The metrics that got worse by more than allowed, over samples of both in pair order. Values that do not vary are
  * compared as they are. Others are refused when the median regression is beyond the allowance and an exact sign-flip
  * test of "no worse than allowed" says so at 5 %: chance alone refuses nobody, and what is not clear is let pass.
+ * With too few pairs for that test the medians decide.
  */
 export function regressions(
   configs: readonly ProtectedConfig[],
@@ -60,7 +61,8 @@ function regression(
   const beyond = mine
     .slice(0, pairs)
     .map((value, pair) => -pairDifference(direction, transform, value, theirs[pair] ?? value) - least)
-  return median(beyond) > 0 && signFlipP(beyond) <= LEVEL ? told : null
+  const canTell = 0.5 ** pairs <= LEVEL
+  return median(beyond) > 0 && (!canTell || signFlipP(beyond) <= LEVEL) ? told : null
 }
 
 function numbers(metric: string, samples: readonly Measured[]): number[] | null {

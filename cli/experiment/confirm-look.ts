@@ -67,7 +67,7 @@ async function once(look: Look, probe: Probe): Promise<Result<Again>> {
   const known = node.epoch === run.ledger.state.epoch ? [nodeValue(node)] : []
   const seen = [...new Set([...known, ...values])]
   if (seen.length > 1 && run.spec.noise.mode === 'auto') {
-    const found = await inPairs(look, probe)
+    const found = await inPairs(look, probe, SAMPLES)
     return found.ok ? ok({ ...found.value, varied: `${node.id} gave ${seen.join(', then ')}` }) : found
   }
   return ok(judge(look, samples, values))
@@ -82,7 +82,8 @@ async function take(look: Look, probe: Probe, side: Side, pair: number): Promise
   return sample
 }
 
-async function inPairs(look: Look, probe: Probe): Promise<Result<Again>> {
+/** `from`: the pairs of this look that were not taken yet. */
+async function inPairs(look: Look, probe: Probe, from = 0): Promise<Result<Again>> {
   const { run, node, other, at } = look
   const partner = await partnerOf(look)
   if (!partner.ok) return partner
@@ -94,7 +95,8 @@ async function inPairs(look: Look, probe: Probe): Promise<Result<Again>> {
   let taken = 0
   const answer = await untilClear(
     context,
-    async (pair) => {
+    async (index) => {
+      const pair = from + index
       const pairOf: Partial<Record<Side, Sample>> = {}
       for (const side of orderOf(run, node.id, 'confirm', at.number, pair)) {
         const sample = await take(look, side === 'candidate' ? probe : partner.value, side, pair)
@@ -161,7 +163,7 @@ function weigh(
   const { outcome } = comparison
   const tie = outcome === 'tie' && lastJudged(node)?.reason === 'tie_broken'
   const pairs = `${candidate.length} pairs`
-  const percent = comparison.improvement === null ? '' : `: ${figure(100 * comparison.improvement)} % better`
+  const percent = describe(comparison.improvement)
   const objection =
     violated?.message ??
     (outcome === 'improved' || tie
@@ -239,5 +241,10 @@ const bounded = (sample: Sample): Sample => ({
   ...sample,
   fault: sample.fault && { ...sample.fault, message: sample.fault.message.slice(0, 1000), raw: '' },
 })
+
+const describe = (improvement: number | null): string =>
+  improvement === null
+    ? ''
+    : `: ${figure(100 * Math.abs(improvement))} % ${improvement < 0 ? 'worse' : 'better'}`
 
 const figure = (value: number): string => String(Number(value.toPrecision(4)))

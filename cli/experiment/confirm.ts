@@ -35,7 +35,8 @@ export interface ConfirmAnswer {
 /**
  * Without noise it passes when the value is the recorded one and still better than that of `against`; in a later epoch
  * than the one of its value, when it is better there. Under noise it passes when fresh pairs confirm it; when they are
- * not clear it stands, flagged. A fault passes for evidence only when `against` works in the same slot.
+ * not clear it stands, flagged. Against another than its parent (`against`) it is told and changes nothing about its
+ * standing, except that one it had lost to is beaten. A fault passes for evidence only when `against` works in the same slot.
  */
 export async function confirm(
   run: OpenRun,
@@ -51,6 +52,8 @@ export async function confirm(
   if (!may.ok) return may
   const other = otherFor(run, node.value, against)
   if (!other.ok) return other
+  const own = against === null ? other : otherFor(run, node.value, null)
+  const aside = !own.ok || own.value.id !== other.value.id
   const kept = keptCommit(run, experiment)
   if (!kept) throw new Error(`${experiment} is kept and has no candidate`)
   const { epoch } = run.ledger.state
@@ -69,6 +72,7 @@ export async function confirm(
       attempt,
       against: other.value.id,
       ...answer,
+      ...(aside ? { aside: true as const } : {}),
       epoch,
       message: message.slice(0, 500),
     },

@@ -1,5 +1,5 @@
 /** What must hold beside the comparison: constraints, and the metrics that the spec protects. */
-import { variesByNature } from '../evaluate/calibrate.ts'
+import { variedMetrics, variesByNature } from '../evaluate/calibrate.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
 import { regressions } from '../evaluate/protected.ts'
 import type { Sample } from '../ledger/events.ts'
@@ -37,7 +37,9 @@ export async function protectedInPairs(trial: Trial): Promise<boolean> {
   const names = run.spec.protected.map(({ metric }) => metric)
   if (names.length === 0) return true
   const [first] = evidence.samples
-  const varies = (name: string) => noise.varied.includes(name) || variesByNature(name, first?.units[name])
+  // A candidate that makes a metric vary is no less held to it.
+  const varied = new Set([...noise.varied, ...variedMetrics(evidence.samples)])
+  const varies = (name: string) => varied.has(name) || variesByNature(name, first?.units[name])
   const parent = experiments.get(node.parent ?? '')
   if (!parent) return true
   if (!names.some(varies)) {

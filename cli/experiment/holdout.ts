@@ -1,16 +1,28 @@
 /**
  * Held-out data: what `init --holdout FILE` named, outside of the repository. Only a new best is measured on it, by the
- * same benchmark, and all that is kept of it is whether the candidate is worse there than the baseline.
+ * same benchmark. Of what it prints only the value is kept, in the attempt's record, and no view shows it.
  */
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { regressions } from '../evaluate/protected.ts'
 import type { Sample, Side } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
+import { identify } from '../process.ts'
 import { isSameHoldout } from '../run/holdout.ts'
 import { orderOf } from './pairs.ts'
 import { fault, placeOther, type SampleAt, sampleOnce, type Trial } from './trial.ts'
+
+/** Of private folders; the process that made one is in its name. */
+const HELD = 'assay-held-'
+
+/** What killed processes left of held-out data. */
+export function removeHeldData(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const pid = Number(new RegExp(`^${HELD}(\\d+)-`).exec(name)?.[1])
+    if (pid > 0 && identify(pid) === null) rmSync(join(tmpdir(), name), { recursive: true, force: true })
+  }
+}
 
 /** Enough for the rule of protected metrics to refuse at 5 %. */
 const PAIRS = 8
@@ -61,7 +73,7 @@ async function onHoldout(trial: Trial, pair: number, side: Side): Promise<Sample
 async function inPrivate(trial: Trial, at: SampleAt): Promise<Sample | null> {
   const { holdout } = trial.run.started
   if (!holdout || !(await isSameHoldout(holdout))) return null
-  const folder = mkdtempSync(join(tmpdir(), 'assay-held-'))
+  const folder = mkdtempSync(join(tmpdir(), `${HELD}${process.pid}-`))
   try {
     mkdirSync(join(folder, 'samples'))
     const file = join(folder, 'data')

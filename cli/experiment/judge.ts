@@ -9,7 +9,7 @@ import { artifactPlaces, guardArtifacts, seedFault } from './artifacts.ts'
 import { type Bench, openBench, placeCandidate } from './bench.ts'
 import { calibration } from './calibration.ts'
 import { gatesOn } from './gates.ts'
-import { heldOut } from './holdout.ts'
+import { heldOut, removeHeldData } from './holdout.ts'
 import { knownMetrics } from './known.ts'
 import type { Seal } from './seal.ts'
 import { type InSlot, SlotSource } from './slot-source.ts'
@@ -75,6 +75,7 @@ export async function collectEvidence(
   try {
     // What others found while this one waited counts.
     must(run.ledger.refresh())
+    removeHeldData()
     record.step('build', 'began')
     const places = artifactPlaces(run, node)
     const { folder } = record

@@ -139,8 +139,8 @@ async function probeOf(
         stage,
         side,
         pair,
-        // Equal within a pair.
-        seed: Math.floor(rngOf(run.started.seed, subject, number, stage, pair)() * 2 ** 31),
+        // Equal within a pair, and never those of an attempt: its draws were selected by what they said.
+        seed: Math.floor(rngOf(run.started.seed, subject, 'look', number, stage, pair)() * 2 ** 31),
         slot: bench.slot,
         experiment,
         environment: { ...bench.environment, ...artifacts.environment },

@@ -43,6 +43,7 @@ const FIELDS = [
   'differences',
   'varied',
   'lost_to',
+  'held_out',
   'message',
 ] as const satisfies readonly (keyof Judged)[]
 
@@ -51,7 +52,7 @@ export async function recompute(run: OpenRun, node: Experiment): Promise<Result<
   const attempt = node.attempts.findLast(({ judged }) => judged !== null)
   const judged = attempt?.judged
   if (!attempt || !judged) return refuse(`${node.id} has no verdict`, `run it first: assay run ${node.id}`)
-  if (!attempt.claim || judged.aborted)
+  if (!attempt.claim || judged.aborted || judged.reason === 'aborted')
     return refuse(`${node.id} was not measured: ${judged.message}`, 'only what was measured can be computed')
   const then = Ledger.before(run.ledger.file, judged.id)
   if (!then.ok) return then
@@ -143,7 +144,11 @@ class RecordedSource implements Source {
     this.#record = record
   }
 
-  place() {
+  place(experiment: string) {
+    for (const detail of this.#record.details('setup')) {
+      const found = detail as { placed?: string; broken?: SampleFault } | undefined
+      if (found?.broken && found.placed === experiment) return Promise.resolve(found.broken)
+    }
     return Promise.resolve(null)
   }
   sample(): Promise<Sample> {

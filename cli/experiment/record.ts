@@ -75,6 +75,7 @@ export function verdictEvent(
     ...(Object.keys(differences).length > 0 ? { differences } : {}),
     ...(varied === null ? {} : { varied }),
     ...(lostTo === null ? {} : { lost_to: lostTo }),
+    ...(facts.holdout?.passed ? { held_out: true as const } : {}),
     ...(doubt === null ? {} : { doubt }),
     ...(Object.keys(artifacts).length > 0 ? { artifacts } : {}),
     message: `${verdict.message.slice(0, MESSAGE - remarks.length)}${remarks}`,

@@ -104,7 +104,10 @@ export class SlotSource implements Source {
       known: subject.known,
       signal: run.signal,
     })
-    return secluded ? valueOnly(taken) : recordable(taken)
+    if (!secluded) return recordable(taken)
+    // What it wrote may repeat what it read.
+    must(await sweepLeftovers({ run, bench, ...subject }))
+    return valueOnly(taken)
   }
 
   async gate(gate: GateRule) {

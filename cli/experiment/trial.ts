@@ -102,6 +102,7 @@ export function accept(trial: Trial, sample: Sample): boolean {
 export async function placeOther(trial: Trial, experiment: string): Promise<boolean> {
   const broken = await trial.source.place(experiment)
   if (!broken) return true
+  trial.record.step('setup', 'ended', { placed: experiment, broken })
   const message = `${experiment} cannot be made ready any more: ${broken.message}`
   return fault(trial, { ...broken, message }, 'parent')
 }

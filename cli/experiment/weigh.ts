@@ -21,7 +21,8 @@ export async function weigh(trial: Trial, gatesAfter: Gates): Promise<boolean> {
   // What was measured under the assumption that just fell proves nothing.
   const { evidence } = trial
   evidence.samples = []
-  Object.assign(evidence.facts, { value: null, comparison: null, tieBreak: null, confirm: null })
+  const gates = evidence.facts.gates.filter(({ phase }) => phase === 'before')
+  Object.assign(evidence.facts, { gates, value: null, comparison: null, tieBreak: null, confirm: null })
   return weighInPairs(trial, gatesAfter)
 }
 
@@ -79,12 +80,15 @@ async function contest(trial: Trial): Promise<boolean> {
   const before = evidence.facts.faults.length
   const found = (await placeOther(trial, best)) && (await runPairs(trial, 'best', best))
   if (found && found.comparison.outcome === 'improved') return heldOut(trial)
+  const { faults } = evidence.facts
+  // That the best cannot be measured is no fault of this one; an interruption is no answer.
+  evidence.facts.faults = faults.filter(
+    ({ side, fault }, index) => index < before || side === 'candidate' || fault.reason === 'aborted',
+  )
+  if (evidence.facts.faults.length > 0) return false
   evidence.lostTo = best
   record.step('confirm', 'ended', { lost_to: best })
-  // That the best cannot be measured is no fault of this one.
-  const { faults } = evidence.facts
-  evidence.facts.faults = faults.filter(({ side }, index) => index < before || side === 'candidate')
-  return evidence.facts.faults.length === 0
+  return true
 }
 
 interface Rival {

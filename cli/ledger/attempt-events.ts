@@ -91,6 +91,8 @@ export interface Judged extends Envelope {
   varied?: string
   /** Kept, but not better than this one, which was the best. */
   lost_to?: string
+  /** It was measured on held-out data, and is not worse there. */
+  held_out?: true
   /** Kept, and yet to be doubted: no parent before a person or a confirmation clears it. */
   doubt?: string
   /** Reason, exit and last stderr line without digits: equal for identical failures. */
@@ -116,6 +118,8 @@ export interface Confirmed extends Envelope {
   epoch?: number
   /** One sentence with the numbers, or what spoke against it. */
   message?: string
+  /** Compared with another one than its parent: that says nothing about whether it stands. */
+  aside?: true
   /** Taken for it, of both sides. */
   samples?: number
   /** As in `judged`. */

@@ -1,6 +1,6 @@
 /** Which experiment stands best, and the order among equals. Pure. */
 import type { Direction } from './events.ts'
-import { type Experiment, nodeValue, type State } from './state.ts'
+import { type Experiment, lastJudged, nodeValue, type State } from './state.ts'
 
 /** Positive when `a` is better. */
 export function better(direction: Direction, a: number, b: number): number {
@@ -23,7 +23,7 @@ export function bestOf(state: State): Experiment | null {
   let best: Experiment | null = null
   let bestValue = 0
   for (const node of state.experiments.values()) {
-    if (!stands(state, node, bad)) continue
+    if (!stands(state, node, bad) || !isHeldOut(state, node)) continue
     const rival = node.lostTo === null ? undefined : state.experiments.get(node.lostTo)
     if (rival && stands(state, rival, bad)) continue
     const value = nodeValue(node)
@@ -35,6 +35,10 @@ export function bestOf(state: State): Experiment | null {
   }
   return best
 }
+
+/** With held-out data, only what was measured there may be the best; the baseline is what it is measured against. */
+const isHeldOut = ({ run }: State, node: Experiment): boolean =>
+  !run?.holdout || node.parent === null || lastJudged(node)?.held_out === true
 
 const stands = (state: State, node: Experiment, bad: ReadonlySet<string>): boolean =>
   (node.status === 'kept' || node.status === 'pruned') &&

@@ -65,6 +65,8 @@ function apply(state: State, event: Event): Outcome {
           return refuse('stale_epoch', 'another epoch opened while it was measured', 'confirm it again')
         attemptOf(node, event.attempt)?.confirmed.push(event)
         learnNoise(state, node, event)
+        if (event.passed && node.lostTo === event.against) node.lostTo = null
+        if (event.aside) return accepted
         const why = event.message ?? `a fresh measurement did not confirm it against ${event.against}`
         if (event.passed) {
           node.flagged = null

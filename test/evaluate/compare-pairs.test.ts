@@ -62,6 +62,18 @@ describe('the score of a candidate', () => {
     expect(found).toMatchObject({ outcome: 'improved', score, improvement: 2, improvement_abs: 2 })
   })
 
+  it('of a linear metric is what it measured today, once the gain is large', () => {
+    // The machine adds a thousand to everything today.
+    const values = [0, 1, 2, 3, 4, 5, 6, 7].map((by) => ({ candidate: 1100 + by, other: 1000 + by }))
+    const context = stage({ direction: 'maximize', transform: 'linear', score: 0, pool: [1, -1] })
+    expect(compared(context, values)).toMatchObject({ outcome: 'improved', score: 100, improvement_abs: 100 })
+  })
+
+  it.each([4, 5, 6, 7, 10])('of exactly min_improvement, %i %, is refused', (percent) => {
+    const context = stage({ score: 100, min_improvement: { relative: percent / 100 }, pool: [] })
+    expect(compared(context, pairs(100 - percent, 100)).outcome).toBe('improved')
+  })
+
   it('is unknown before there is a pair', () => {
     expect(comparePairs(stage(), [])).toEqual({ comparison: null, differences: [], score: null })
     expect(comparePairs(stage(), pairs(50, 100, 1))).toMatchObject({

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { heldOut, solve } from './held-out.ts'
+import { noisyProject, size } from './noisy.ts'
+import { hook, makeProject, metrics } from './project.ts'
+
+interface Draws {
+  attempts: { measurements: { side: string; stage: string; seed: number }[] }[]
+}
+
+test('a confirmation draws again what the verdict was selected by, or one against another than the parent revokes', async () => {
+  const project = noisyProject()
+  await project.data('init')
+  const gain = await project.attempt(size(80))
+  const child = await project.attempt(size(60), gain.experiment)
+  const before = new Set(
+    (await project.data<Draws>('show', gain.experiment)).attempts[0]?.measurements.map(({ seed }) => seed),
+  )
+  const from = project.draws().length
+  expect(await project.data('confirm', gain.experiment)).toMatchObject({ passed: true, status: 'kept' })
+  const fresh = project.draws().slice(from)
+  expect(fresh.length).toBeGreaterThan(0)
+  expect(fresh.filter(({ seed }) => before.has(seed))).toEqual([])
+  // Its own child is better: that is told, and nothing falls.
+  expect(await project.data('confirm', gain.experiment, '--against', child.experiment)).toMatchObject({
+    passed: false,
+    status: 'kept',
+    flagged: false,
+  })
+  expect(await project.data('status')).toMatchObject({ best: { experiment: child.experiment } })
+})
+
+test('a protected metric that a candidate makes random is no longer protected', async () => {
+  const project = makeProject({
+    spec: { protected: [{ metric: 'q', direction: 'maximize', max_regression: '1%' }] },
+    files: metrics({ ms: 100, q: 100 }),
+  })
+  await project.data('init')
+  const random = hook(
+    'echo "METRIC ms=90" > src/metrics.txt; echo "METRIC q=$((ASSAY_SEED % 5))" >> src/metrics.txt',
+  )
+  const { experiment } = await project.open({ ...metrics({ ms: 90, q: 100 }), ...random })
+  const ran = await project.data<{ status: string; reason: string }>('run', experiment)
+  expect(ran.status).toBe('rejected')
+})
+
+test('what never saw the held-out data is the best as soon as the others fall', async () => {
+  const { project, init } = heldOut()
+  await init()
+  const best = await project.attempt(solve('70'))
+  const second = await project.attempt(solve("input === 'visible' ? 80 : 900"))
+  expect(second).toMatchObject({ status: 'kept', best: false })
+  const finding = { findings: [{ code: 'opinion', message: 'too good' }] }
+  await project.cli(['audit', best.experiment], { input: JSON.stringify(finding) })
+  expect(await project.data('status')).toMatchObject({ best: { experiment: 'exp_0000' } })
+})
