@@ -129,11 +129,9 @@ export const candidateRef = (run: string, experiment: string, attempt: number): 
 export const checkRef = (run: string, experiment: string, name: string): string =>
   `refs/assay/${run}/checks/${experiment}-${name}`
 
-/** Commits of a branch that `finish` made: their history begins at the base, so they are no candidates. */
+/** Of the commits that `finish` made of a way, and the text of their pull request. */
 export const finishRef = (run: string, name: string): string => `refs/assay/${run}/finish/${name}`
-/** The text of the pull request of the branch that was made last. */
 export const pullRequestFile = (paths: RunPaths): string => join(paths.folder, 'pull-request.md')
-
 /** What workflows without a run keep, so that they can be resumed: per user, since they may belong to no repository. */
 export const looseWorkflows = (env: NodeJS.ProcessEnv): string =>
   join(env.XDG_STATE_HOME || join(env.HOME || homedir(), '.local', 'state'), 'assay', 'workflows')

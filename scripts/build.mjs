@@ -52,7 +52,8 @@ async function bundle(root, lib) {
       .map(([name, file]) => [name, join(root, file)])
       .filter(([, file]) => existsSync(file)),
   )
-  const { outputFiles } = await esbuild.build({
+  const { outputFiles, metafile } = await esbuild.build({
+    metafile: true,
     absWorkingDir: root,
     entryPoints,
     outdir: lib,
@@ -68,13 +69,26 @@ async function bundle(root, lib) {
     logLevel: 'silent',
     write: false,
   })
-  return Promise.all(
+  const files = await Promise.all(
     outputFiles.map(async (file) => {
       const name = relative(lib, file.path)
       if (!name.endsWith('.mjs')) return { name, contents: file.contents }
       return { name: toCjsName(name), contents: await toCommonJs(esbuild, file.text) }
     }),
   )
+  return [...files, ...notices(root, Object.keys(metafile.inputs))]
+}
+
+/** The licences of the packages that are in the bundle: they ask to be handed on with it. */
+function notices(root, inputs) {
+  const names = inputs.flatMap((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? [])
+  const texts = [...new Set(names)].sort().map((name) => {
+    const folder = join(root, 'node_modules', name)
+    const file = readdirSync(folder).find((entry) => /^licen[cs]e(\.|$)/i.test(entry))
+    if (file === undefined) throw new Error(`${name} has no licence to hand on`)
+    return `${name}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`
+  })
+  return texts.length === 0 ? [] : [{ name: 'notices.txt', contents: texts.join(`\n${'-'.repeat(72)}\n\n`) }]
 }
 
 const toCjsName = (name) => name.replace(/\.mjs$/, '.cjs')

@@ -10,7 +10,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['spec'],
   ['run'],
   ['experiment'],
-  ['round', 'workflow', 'report', 'doctor'],
+  ['round', 'workflow', 'report', 'doctor', 'install'],
   ['commands'],
   ['main'],
 ]

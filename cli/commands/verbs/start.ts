@@ -1,5 +1,10 @@
 /** Verbs that begin a run, and explain. */
-import type { Verb } from '../command.ts'
+import type { Flags, Verb } from '../command.ts'
+
+const WHERE: Flags = {
+  user: { type: 'boolean', summary: 'for all projects of this user (the default)' },
+  project: { type: 'boolean', summary: 'for the checkout around this folder only' },
+}
 
 export const START: readonly Verb[] = [
   {
@@ -58,5 +63,23 @@ export const START: readonly Verb[] = [
     flags: {},
     example: 'assay guide spec',
     load: () => import('../guide.ts'),
+  },
+  {
+    name: 'install',
+    group: 'start',
+    summary: 'put the skills into an agent program; without HOST: the list',
+    positionals: [{ name: 'HOST', required: false }],
+    flags: { ...WHERE, 'dry-run': { type: 'boolean', summary: 'only say what would be done' } },
+    example: 'assay install claude-code',
+    load: () => import('../install.ts'),
+  },
+  {
+    name: 'uninstall',
+    group: 'start',
+    summary: 'take away what install made, and nothing else',
+    positionals: [{ name: 'HOST', required: true }],
+    flags: { ...WHERE, 'dry-run': { type: 'boolean', summary: 'only say what would be done' } },
+    example: 'assay uninstall claude-code',
+    load: () => import('../uninstall.ts'),
   },
 ]

@@ -1,0 +1,38 @@
+/** The parts of this package that a host needs, as a folder of their own; and its skills as single files. */
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/**
+ * Copies what the package would publish: a clone has much more, which some hosts would copy along. Without the lists of
+ * dependencies, for which some hosts would start a package manager.
+ */
+export function stageBundle(root: string, folder: string): void {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const { devDependencies: _, scripts: __, ...pack } = packageOf(root)
+  for (const name of [...(pack.files as string[]), 'LICENSE', 'README.md'])
+    if (existsSync(join(root, name))) cpSync(join(root, name), join(folder, name), { recursive: true })
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(pack, null, 2)}\n`)
+}
+
+export const versionOf = (root: string): string => String(packageOf(root).version)
+
+const packageOf = (root: string): Record<string, unknown> =>
+  JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+
+/**
+ * Path below a folder of skills → text. Loose skills share that folder with others, so their names begin with `assay-`;
+ * and they have no `../../bin` beside them, so the program is named by its path.
+ */
+export function looseSkills(root: string): Map<string, string> {
+  const names = readdirSync(join(root, 'skills')).sort()
+  return new Map(
+    names.map((name) => [
+      join(`assay-${name}`, 'SKILL.md'),
+      readFileSync(join(root, 'skills', name, 'SKILL.md'), 'utf8')
+        .replace(/^name: .*$/m, `name: assay-${name}`)
+        .replace(/\bskill `(\w+)`/g, 'skill `assay-$1`')
+        .replaceAll('../../bin/assay', join(root, 'bin', 'assay')),
+    ]),
+  )
+}

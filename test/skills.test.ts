@@ -1,0 +1,124 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { parse as parseYaml } from 'yaml'
+import { KNOB_PATHS } from '../cli/spec/knobs.ts'
+import { stale } from '../scripts/bundle.mjs'
+import { commandProblem, commandsIn, inputProblem, inputsIn, workflowCommands } from './skills/commands.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+const skills = readdirSync(join(ROOT, 'skills')).map((name) => ({
+  name,
+  path: `skills/${name}/SKILL.md`,
+  text: read(`skills/${name}/SKILL.md`),
+}))
+const agents = readdirSync(join(ROOT, 'agents')).map((file) => ({
+  name: file.replace(/\.md$/, ''),
+  path: `agents/${file}`,
+  text: read(`agents/${file}`),
+}))
+const pages = [...skills, ...agents]
+
+function frontmatter(text: string): Record<string, unknown> {
+  const found = /^---\n(.*?)\n---\n/s.exec(text)
+  if (found === null) throw new Error('no frontmatter at the top')
+  return parseYaml(found[1] ?? '')
+}
+
+test('a skill, an agent or a workflow goes missing', () => {
+  expect(skills.map(({ name }) => name)).toEqual(['discover', 'finish', 'optimize', 'report', 'subagent'])
+  expect(agents.map(({ name }) => name)).toEqual(['clerk', 'ideator', 'meta', 'scanner', 'verifier'])
+})
+
+describe.each(pages)('$path', ({ name, path, text }) => {
+  test('a host would cut it off, or not know when to use it', () => {
+    const { name: called, description, ...rest } = frontmatter(text)
+    // An agent with `tools` keeps one host from loading any; the rest differs between hosts.
+    expect(rest).toEqual({})
+    expect(called).toBe(name)
+    expect(String(description)).toMatch(/^[^.]+\. Use when [^.]+\.$/)
+    expect(String(description).length).toBeLessThanOrEqual(400)
+    expect(text).not.toContain('\r')
+    // With the line ends of Windows.
+    expect(Buffer.byteLength(text.replaceAll('\n', '\r\n'))).toBeLessThanOrEqual(8000)
+  })
+
+  test('it depends on what only one host fills in', () => {
+    expect(text).not.toMatch(/\$\{?(CLAUDE_|ARGUMENTS|GEMINI_|CODEX_|extensionPath)|\{\{args\}\}|^!`/m)
+  })
+
+  test('a command in it is not one, or a flag', () => {
+    expect(commandsIn(text).flatMap((command) => commandProblem(command) ?? [])).toEqual([])
+  })
+
+  test('an input in it is not what the command reads', () => {
+    expect(inputsIn(text).flatMap((input) => inputProblem(input) ?? [])).toEqual([])
+  })
+
+  test('a link or a topic leads nowhere', () => {
+    const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)\)|`((?:\.\.?\/)[^` ]+)/g)]
+    const paths = links.map((link) => link[1] ?? link[2] ?? '')
+    expect(paths.filter((to) => !existsSync(join(ROOT, dirname(path), to)))).toEqual([])
+    const topics = [...text.matchAll(/assay guide ([\w-]+)/g)].map((found) => found[1] ?? '')
+    expect(topics.filter((topic) => !topicExists(topic))).toEqual([])
+    const named = [...text.matchAll(/\bskill `([\w-]+)`/g)].map((found) => found[1])
+    expect(named.filter((one) => !skills.some(({ name }) => name === one))).toEqual([])
+  })
+
+  test('a knob in it is none', () => {
+    const knobs = [...text.matchAll(/assay config set ([\w.]+)/g)].map((found) => found[1] ?? '')
+    expect(knobs.filter((knob) => !Object.values(KNOB_PATHS).includes(knob))).toEqual([])
+  })
+})
+
+const topicExists = (topic: string): boolean =>
+  existsSync(join(ROOT, 'references', `${topic}.md`)) || pages.some(({ name }) => name === topic)
+
+test.each(skills)('$path: it has no end, or does not say when to give up', ({ text }) => {
+  for (const part of [
+    /^\*\*Principle: /m,
+    /^## \d\. /m,
+    /^\*\*Done when\*\* /m,
+    /^\*\*Stop when\*\* /m,
+    /^## Excuses$/m,
+  ])
+    expect(text).toMatch(part)
+})
+
+test.each(readdirSync(join(ROOT, 'workflows')))(
+  'workflows/%s: a command in it is not one, or a flag',
+  (file) => {
+    const commands = workflowCommands(read(`workflows/${file}`))
+    expect(commands.length).toBeGreaterThan(10)
+    expect(commands.flatMap((command) => commandProblem(command) ?? [])).toEqual([])
+  },
+)
+
+test('a manifest or a version does not follow plugin.json', () => {
+  expect(stale(ROOT)).toEqual([])
+})
+
+test('a manifest makes a host take the plugin for one of another kind', () => {
+  const { version, ...plugin } = JSON.parse(read('plugin.json'))
+  expect(Object.keys(plugin)).toEqual(['name', 'description', 'author', 'license', 'keywords'])
+  expect(version).toMatch(/^\d+\.\d+\.\d+$/)
+  for (const skill of skills) expect(skill.text.includes(`**${version}**`), skill.path).toBe(true)
+})
+
+describe('a check that would not notice', () => {
+  test.each([
+    '`assay statsu`',
+    '`assay run ID --detatch`',
+    '`assay round open now`',
+    '`assay discard ID --failure-class bad`',
+    '`assay wait --for ID --timeout soon`',
+    '`assay config set loop.width`',
+  ])('%s', (text) => {
+    expect(commandsIn(text).map(commandProblem)).not.toEqual([null])
+  })
+  test('an input with a key that nobody reads', () => {
+    expect(inputsIn('`assay propose` `{"ideas":[{"hypotheses":"x"}]}`').map(inputProblem)).not.toEqual([null])
+  })
+})

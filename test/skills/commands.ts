@@ -1,0 +1,87 @@
+/** The commands that skills, agents and workflows name, and whether the real parser takes them. */
+import { readFileSync } from 'node:fs'
+import { parse } from '../../cli/commands/parse.ts'
+import { VERBS } from '../../cli/commands/table.ts'
+
+/** What stands in backticks, with line breaks as spaces. */
+const codeIn = (text: string): string[] =>
+  [...text.matchAll(/`([^`]+)`/g)].map((found) => (found[1] ?? '').replace(/\s+/g, ' '))
+
+/** `assay …`; without what the shell makes of the rest. */
+export const commandsIn = (text: string): string[] =>
+  codeIn(text)
+    .filter((code) => /^assay\b/.test(code))
+    .map((code) => code.replace(/ (<<|>).*$/, ''))
+
+/** Numbers and times where a name in capitals stands for one. */
+const SAMPLES: Readonly<Record<string, string>> = { N: '1', R: '1', T: 'abc', CLASS: 'build' }
+
+/** What the real parser says against it; null = nothing. A bare verb (`assay run`) stands for the verb itself. */
+export function commandProblem(command: string): string | null {
+  const words = [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
+    (found) => found[1] ?? found[2] ?? found[3] ?? '',
+  )
+  const argv = words.slice(1).map((word) => SAMPLES[word] ?? word)
+  if (argv.length === 1 && VERBS.some(({ name }) => name === argv[0])) return null
+  const parsed = parse(argv)
+  return parsed.ok ? null : `${command}: ${parsed.problem.message}`
+}
+
+export interface Input {
+  text: string
+  /** The last command before it; null when there is none, as for an answer of an agent. */
+  verb: string | null
+}
+
+/** JSON in backticks. */
+export function inputsIn(text: string): Input[] {
+  let verb: string | null = null
+  return codeIn(text).flatMap((code) => {
+    if (code.startsWith('assay ')) verb = code
+    return /^\{"\w+": ?[[{"\w]/.test(code) && !code.includes('RUN') ? [{ text: code, verb }] : []
+  })
+}
+
+/** Its keys must be words that some command reads, or that the workflow asks agents for. */
+export function inputProblem({ text }: Input): string | null {
+  const keys = [...text.matchAll(/"(\w+)":/g)].map((found) => found[1] ?? '')
+  const unknown = keys.filter((key) => !KNOWN.has(key))
+  return unknown.length === 0 ? null : `${text}: nobody reads ${unknown.join(', ')}`
+}
+
+const shapes = VERBS.flatMap((verb) => [
+  verb.stdin ?? '',
+  ...(verb.subs ?? []).map(({ stdin }) => stdin ?? ''),
+])
+const script = readFileSync(new URL('../../workflows/optimize.js', import.meta.url), 'utf8')
+const answers = script.slice(script.indexOf('--- answers'), script.indexOf('--- one turn'))
+/** Of a brief, beyond what the verb's own line shows; and the envelope of every answer. */
+const REST = ['boundaries', 'pointers', 'hard', 'ok', 'problem', 'code', 'message', 'hint']
+const KNOWN = new Set([
+  ...shapes.flatMap((shape) => [...shape.matchAll(/"(\w+)":/g)].map((found) => found[1] ?? '')),
+  ...[...answers.matchAll(/(\w+): /g)].map((found) => found[1] ?? ''),
+  ...[...answers.matchAll(/(\w+)(?=: text|,? ?\})/g)].map((found) => found[1] ?? ''),
+  ...REST,
+])
+
+/** Each `assay(…)` of a workflow as one command: with every optional part, and a 1 for what is only known when it runs. */
+export function workflowCommands(source: string): string[] {
+  const consts = new Map(
+    [...source.matchAll(/const (\w+) = `(--[^`]*)`/g)].map((found) => [found[1] ?? '', found[2] ?? '']),
+  )
+  const calls = [
+    ...source.matchAll(/\bassay\(\s*(?:'([^']+)'|`((?:[^`$]|\$\{(?:[^{}`]|`[^`]*`|\{[^}]*\})*\}|\$)*)`)/g),
+  ]
+  return calls.map((call) => `assay ${filled(call[1] ?? call[2] ?? '', consts)}`)
+}
+
+function filled(template: string, consts: ReadonlyMap<string, string>): string {
+  return template.replace(/\$\{((?:[^{}`]|`[^`]*`)*)\}/g, (_, expression: string, at: number) => {
+    const known = consts.get(expression.trim())
+    if (known !== undefined) return filled(known, consts)
+    if (expression.trim() === 'WAIT') return '90s'
+    if (template.slice(0, at).endsWith('--failure-class ')) return 'build'
+    const optional = /`([^`]*)`/.exec(expression)?.[1]
+    return optional === undefined ? '1' : filled(optional, consts)
+  })
+}
