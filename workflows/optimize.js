@@ -5,7 +5,7 @@ export const meta = {
   phases: [
     { title: 'Orient', detail: 'where the run stands, and the parents of this round' },
     { title: 'Scan', detail: 'what the last verdicts have in common' },
-    { title: 'Ideate', detail: 'new directions after a stall or many keeps' },
+    { title: 'Ideate', detail: 'three kinds of ideas after a stall or many keeps' },
     { title: 'Brief', detail: 'one written assignment a lane' },
     { title: 'Lanes', detail: 'implement, verify, run, audit; deeper after a keep' },
     { title: 'Collect', detail: 'what was learnt' },
@@ -26,8 +26,17 @@ let answered = false
 
 // ------------------------------------------------------------------ the CLI
 
-/** One command of the CLI: `{ok, data | problem}`, as its one line of JSON says. */
+/**
+ * One command of the CLI: `{ok, data | problem}`, as its one line of JSON says. Whoever runs it may lose the answer, so
+ * it is asked for once more: every verb that is called here may be called again.
+ */
 async function assay(command, input) {
+  const first = await assayOnce(command, input)
+  const lost = !first.ok && (first.problem.code === 'no_answer' || first.problem.code === 'bad_answer')
+  return lost ? assayOnce(command, input) : first
+}
+
+async function assayOnce(command, input) {
   const head = `assay ${command}${onRun} --json`
   const body = input === undefined ? head : `${head} <<'ASSAY'\n${JSON.stringify(input)}\nASSAY`
   const text = await ask('```sh\n' + body + '\n```', {
@@ -65,12 +74,15 @@ async function ask(prompt, options) {
   return agent(prompt, options)
 }
 
-/** An agent whose failure costs its lane, never the run. */
-async function askRole(role, text, place, answer, phaseTitle) {
+/**
+ * An agent whose failure costs its lane, never the run. Its label is the role, then what tells it from others of the
+ * round: `implement lane 2 exp_0007`, `scan batch 1`, `ideate explore`, `brief again`.
+ */
+async function askRole(role, text, place, answer, phaseTitle, mark = '') {
   const card = { assay: 1, role, run: settings.run ?? null, ...place, answer }
   const about = place.experiment ? ` ${place.experiment}` : ''
   const prompt = `Read this first, it is short: assay context${about}${onRun}\n\n${text}\n\n\`\`\`json\n${JSON.stringify(card)}\n\`\`\``
-  const label = [role, place.lane ? `lane ${place.lane}` : '', place.experiment ?? '']
+  const label = [role, mark, place.lane ? `lane ${place.lane}` : '', place.experiment ?? '']
     .filter(Boolean)
     .join(' ')
   try {
@@ -108,7 +120,14 @@ const IMPLEMENTED = object(
   [],
 )
 const SCANNED = object({
-  findings: { type: 'array', items: object({ kind: text, message: text, evidence: text }, ['message']) },
+  findings: {
+    type: 'array',
+    items: object({
+      kind: { type: 'string', enum: ['shared_cause', 'wall', 'compound_failure', 'axis_or_plumbing'] },
+      message: text,
+      evidence: { type: 'array', items: object({ experiment: text, quote: text }) },
+    }),
+  },
 })
 const IDEAS = object({
   ideas: {
@@ -146,59 +165,135 @@ const COLLECTED = object({ learnings: texts, suggestions: texts })
 
 // ------------------------------------------------------------------ one turn
 
+/** What the scanners found, as far as the CLI finds their quotes in what was printed. */
 async function scan(turn, place) {
+  if (turn.scan.batches.length === 0) return []
   phase('Scan')
   const found = await parallel(
     turn.scan.batches.map(
       (batch, index) => () =>
         askRole(
           'scan',
-          `Read what Assay recorded of ${batch.join(', ')} (assay show ID, assay diff ID). Say what they have in common: a shared cause, a wall, a failure that several share. Quote the output that shows it, word for word. No finding is a good answer.`,
+          `Read what Assay recorded of ${batch.join(', ')} (assay show ID, assay diff ID, assay traces ID). Say what they have in common:
+- shared_cause: several fail or stop for one reason; quote it from at least two of them
+- wall: what they all run into, whatever they change
+- compound_failure: failures that come together, where mending one alone would show nothing
+- axis_or_plumbing: the changes vary what does not matter, or never reach what is measured
+Each finding quotes the output that shows it, word for word, with its experiment; a quote that Assay does not find there is dropped. No finding is a good answer.`,
           { ...place, batch: index + 1, brief: { experiments: batch }, capsule: capsule(turn) },
           SCANNED,
           'Scan',
+          `batch ${index + 1}`,
         ),
     ),
   )
-  return found.flatMap((answer) => answer?.findings ?? [])
+  const findings = found.flatMap((answer) => answer?.findings ?? [])
+  if (findings.length === 0) return []
+  const checked = await assay('round findings', { findings })
+  if (!checked.ok) {
+    log(`no finding is used: ${checked.problem.message}`)
+    return []
+  }
+  for (const { message } of checked.data.dropped) log(`finding dropped: ${message}`)
+  return checked.data.findings
 }
 
+const IDEATORS = {
+  exploit: 'Look at the best experiment and at what made it so: what would take the same mechanism further?',
+  explore:
+    'Look for a direction that nobody has taken: another mechanism, another part of the code, what is known elsewhere. Name your sources.',
+  failures:
+    'Look at what was rejected or failed (assay tree, assay discards): which idea was right and only carried out badly, and what do the failures rule out?',
+}
+
+/** Three authors side by side; the CLI reconciles what they say, and the next turns read it from there. */
 async function ideate(turn, place, findings) {
   if (!turn.ideate) return
   phase('Ideate')
-  const answer = await askRole(
-    'ideate',
-    `Propose new directions for: ${turn.goal}\nWhy now: ${turn.ideate.why}. Each idea is one testable sentence that differs in mechanism from what was tried (assay tree, assay show ID). No idea is better than a weak one.`,
-    { ...place, brief: { why: turn.ideate.why, findings }, capsule: capsule(turn) },
-    IDEAS,
-    'Ideate',
+  const answers = await parallel(
+    Object.entries(IDEATORS).map(
+      ([kind, where]) =>
+        () =>
+          askRole(
+            'ideate',
+            `Propose at most five new directions for: ${turn.goal}
+Why now: ${turn.ideate.why}. ${where}
+Each idea is one testable sentence that differs in mechanism from what was tried (assay tree, assay show ID), with the uplift of the metric that you expect (0.05 is 5 %) and how sure you are (0 to 1). No idea is better than a weak one.`,
+            { ...place, brief: { kind, why: turn.ideate.why, findings }, capsule: capsule(turn) },
+            IDEAS,
+            'Ideate',
+            kind,
+          ),
+    ),
   )
-  if (answer?.ideas.length) await assay('propose', { ideas: answer.ideas })
+  const ideas = answers.flatMap((answer) => answer?.ideas ?? [])
+  if (ideas.length === 0) return
+  const judged = await assay('propose', { ideas })
+  if (!judged.ok) {
+    log(`no idea is used: ${judged.problem.message}`)
+    return
+  }
+  for (const { message } of judged.data.refused) log(`idea refused: ${message}`)
 }
 
-async function writeBriefs(turn, place, findings) {
-  if (turn.width === 0) return []
+/**
+ * The lanes of the turn. Briefs that were not written, or of which the CLI takes none, are asked for once more, with
+ * its reasons; all that the author is told comes from the turn, so nothing is lost with a call that fails.
+ */
+async function layBriefs(turn, place, findings) {
   phase('Brief')
-  const prompt = `Write at most ${turn.width} briefs for: ${turn.goal}
-The metric is ${turn.metric.name} (${turn.metric.direction}). Parents of this round: ${turn.parents.map(({ experiment, why }) => `${experiment} (${why})`).join('; ')}.
-A brief says where the gain hides and what must not change; it does not dictate the edit. Several may share a parent. Do not pad: fewer good ones are better. Mark a brief as hard when it needs a stronger model.${told(turn)}`
-  const open = { parents: turn.parents, width: turn.width }
-  const fields = {
-    ...place,
-    brief: { ...open, findings, patterns: turn.patterns, proposals: turn.proposals },
-    capsule: { ...capsule(turn), open },
+  let refused = []
+  let laid
+  for (const again of [0, 1]) {
+    // Without a lane of the search there is nothing to ask for.
+    const answer =
+      turn.width === 0 ? { briefs: [] } : await writeBriefs(turn, { ...place, again, refused }, findings)
+    if (answer === null && again === 0) continue
+    const briefs = (answer?.briefs ?? []).map((brief, index) => ({
+      parent: turn.parents[index % turn.parents.length].experiment,
+      kind: 'edit',
+      boundaries: [],
+      pointers: [],
+      hard: false,
+      ...brief,
+    }))
+    laid = await assay(`round briefs --token ${turn.token}`, { briefs })
+    if (!laid.ok) return laid
+    refused = laid.data.refused
+    for (const { message } of refused) log(`brief refused: ${message}`)
+    if (laid.data.lanes.length > 0 || briefs.length === 0) break
   }
-  const answer =
-    (await askRole('brief', prompt, fields, BRIEFS, 'Brief')) ??
-    (await askRole('brief', prompt, { ...fields, again: 1 }, BRIEFS, 'Brief'))
-  return (answer?.briefs ?? []).map((brief, index) => ({
-    parent: turn.parents[index % turn.parents.length].experiment,
-    kind: 'edit',
-    boundaries: [],
-    pointers: [],
-    hard: false,
-    ...brief,
-  }))
+  return laid
+}
+
+async function writeBriefs(turn, { again, refused, ...place }, findings) {
+  const parents = turn.parents.map(({ experiment, why }) => `${experiment} (${why})`).join('; ')
+  const prompt = [
+    `Write at most ${turn.width} briefs for: ${turn.goal}
+The metric is ${turn.metric.name} (${turn.metric.direction}). Parents of this round: ${parents}.
+A brief says where the gain hides, with what points to it, and what must not change; it does not dictate the edit. Several may share a parent. Do not pad: fewer good ones are better, none is an answer. Mark a brief as hard when it needs a stronger model.${told(turn)}`,
+    turn.direction ? `The direction changes:\n${quoted(turn.direction.why)}` : '',
+    refused.length > 0
+      ? `None of your last briefs was taken:\n${quoted(refused.map(({ message }) => `- ${message}`).join('\n'))}`
+      : '',
+  ]
+    .filter(Boolean)
+    .join('\n')
+  const open = { parents: turn.parents, width: turn.width }
+  const { direction, patterns, proposals, repairable, retests } = turn
+  return askRole(
+    'brief',
+    prompt,
+    {
+      ...place,
+      ...(again ? { again } : {}),
+      brief: { ...open, direction, findings, patterns, proposals, repairable, retests },
+      capsule: { ...capsule(turn), open },
+    },
+    BRIEFS,
+    'Brief',
+    again ? 'again' : '',
+  )
 }
 
 /** What people said to this round. */
@@ -221,10 +316,12 @@ function capsule(turn) {
 
 // ------------------------------------------------------------------ one lane
 
-async function runLane(round, lane) {
+/**
+ * One chain of experiments; it waits for no other lane. `report` holds what every depth left, whatever ends the lane.
+ */
+async function runLane(round, lane, report) {
   // The baseline arm makes one try, and knows nothing of the search.
   const turn = lane.arm ? { ...round, depth: 1, best: null, learnings: [], notes: [], steering: [] } : round
-  const report = { lane: lane.lane, learnings: [], suggestions: [] }
   let parent = lane.parent
   for (let depth = 1; depth <= turn.depth; depth++) {
     const at = `--round ${turn.round} --lane ${lane.lane} --depth ${depth}`
@@ -244,13 +341,15 @@ async function runLane(round, lane) {
       artifacts,
       brief: { ...lane.brief, parent },
     }
+    const result = { experiment, status: 'discarded', reason: null }
+    report.experiments.push(result)
     if (!(await prepare(turn, place, report))) break
-    const verdict = await judge(turn, place)
+    const verdict = await judge(turn, place, report)
+    Object.assign(result, { status: verdict?.status ?? null, reason: verdict?.reason ?? null })
     if (verdict?.status !== 'kept') break
     if (!(await survivesAudit(turn, place))) break
     parent = experiment
   }
-  return report
 }
 
 /** Implement, then verify and revise until a seal passes. False when the lane gives up. */
@@ -259,8 +358,7 @@ async function prepare(turn, place, report) {
   const fields = { ...place, capsule: capsule(turn) }
   let answer = await askRole('implement', implementPrompt(turn, place), fields, IMPLEMENTED, 'Lanes')
   for (let revision = 0; answer !== null; revision++) {
-    report.learnings.push(...(answer.learnings ?? []))
-    report.suggestions.push(...(answer.suggestions ?? []))
+    keep(report, answer)
     const findings = await verify(turn, fields, answer)
     if (findings.length === 0) return true
     if (revision >= turn.knobs.revise) break
@@ -272,13 +370,19 @@ async function prepare(turn, place, report) {
       'Lanes',
     )
   }
-  // Without an answer the idea was not tried: an agent that failed, or that the budget no longer pays for.
-  const [kind, why] =
+  // An agent that gave no answer says nothing about the idea.
+  const [failure, why] =
     answer === null
-      ? ['environment', 'the agent gave no answer']
+      ? ['environment', 'its agent gave no answer']
       : ['hypothesis', 'no candidate passed verification']
-  await assay(`discard ${experiment} --failure-class ${kind} --reason ${word(why)}`)
+  await assay(`discard ${experiment} --failure-class ${failure} --reason ${word(why)}`)
   return false
+}
+
+/** What an agent of the lane has learnt, for the rounds to come. */
+function keep(report, answer) {
+  report.learnings.push(...(answer?.learnings ?? []))
+  report.suggestions.push(...(answer?.suggestions ?? []))
 }
 
 function implementPrompt(turn, place) {
@@ -311,7 +415,7 @@ async function verify(turn, fields, answer) {
 }
 
 /** Runs the seal and waits for its verdict; no call blocks longer than a host's shell tool allows. */
-async function judge(turn, place) {
+async function judge(turn, place, report) {
   let mended = false
   for (let tries = 0; tries < 4; tries++) {
     const begun = await assay(`run ${place.experiment} --detach`)
@@ -335,6 +439,7 @@ async function judge(turn, place) {
       IMPLEMENTED,
       'Lanes',
     )
+    keep(report, again)
     if (again === null || (await verify(turn, { ...place, capsule: capsule(turn) }, again)).length > 0)
       return verdict
   }
@@ -370,9 +475,13 @@ async function survivesAudit(turn, place) {
 
 async function collect(turn, place, reports) {
   phase('Collect')
+  const lost = reports
+    .flatMap(({ experiments }) => experiments)
+    .filter(({ status }) => status !== 'kept')
+    .map(({ experiment, status, reason }) => `${experiment} (${reason ?? status ?? 'no verdict'})`)
   const answer = await askRole(
     'collect',
-    `Round ${turn.round} is over. Read its verdicts, the rejected ones too (assay tree, assay show ID). What should the next round know that the numbers do not say? A learning is one sentence with its evidence.`,
+    `Round ${turn.round} is over. What should the next round know that the numbers do not say? A learning is one sentence with its evidence.${lost.length > 0 ? `\nRead again what was not kept, one by one (assay show ID, assay diff ID): ${lost.join(', ')}. What was right about it, and what exactly refused it?` : ''}`,
     { ...place, brief: { lanes: reports }, capsule: capsule(turn) },
     COLLECTED,
     'Collect',
@@ -391,21 +500,26 @@ async function rounds() {
     if (turn.stop !== null) return { rounds: count, stop: turn.stop }
     if (Number.isInteger(settings.rounds) && count >= settings.rounds) return { rounds: count, stop: null }
     // The dearest turn: every lane at full depth, with all its revisions.
-    const dearest = 20 + turn.scan.batches.length + turn.width * turn.depth * (8 + 4 * turn.knobs.revise)
+    const dearest = 24 + turn.scan.batches.length + turn.width * turn.depth * (8 + 4 * turn.knobs.revise)
     if (agentCalls + dearest > agentLimit) return { rounds: count, stop: null, continue: true }
+    if (turn.direction) log(`round ${turn.round} changes direction: ${turn.direction.why}`)
     const place = { round: turn.round, lane: null, depth: null, experiment: null, worktree: null }
     const findings = await scan(turn, place)
     await ideate(turn, place, findings)
-    const briefs = await writeBriefs(turn, place, findings)
-    const laid = await assay(`round briefs --token ${turn.token}`, { briefs })
+    const laid = await layBriefs(turn, place, findings)
     if (!laid.ok) {
       if (laid.problem.code === 'stale_round') continue
       throw new Error(laid.problem.message)
     }
-    for (const { message } of laid.data.refused) log(`brief refused: ${message}`)
     phase('Lanes')
-    const reports = await parallel(laid.data.lanes.map((lane) => () => runLane(turn, lane)))
-    const closed = await collect(turn, place, reports.filter(Boolean))
+    const reports = laid.data.lanes.map(({ lane }) => ({
+      lane,
+      experiments: [],
+      learnings: [],
+      suggestions: [],
+    }))
+    await parallel(laid.data.lanes.map((lane, index) => () => runLane(turn, lane, reports[index])))
+    const closed = await collect(turn, place, reports)
     if (!closed.ok && closed.problem.code !== 'stale_round') throw new Error(closed.problem.message)
     if (!answered) throw new Error('no agent answered: check agent.host and its command in the spec')
     count++

@@ -2,6 +2,7 @@ import type { Brief } from '../ledger/events.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { takeBriefs } from '../round/briefs.ts'
 import { closeRound, type LaneReport } from '../round/close.ts'
+import { checkFindings, FINDING_KINDS, type ScanFinding } from '../round/findings.ts'
 import { openRound } from '../round/open.ts'
 import type { Turn } from '../round/token.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -10,6 +11,8 @@ import { listOf, readInput, textField, textsField, theRun } from './verb.ts'
 
 const BRIEFS =
   '{"briefs":[{"parent":"exp_0000","objective":"…","kind":"…","boundaries":[],"pointers":[],"hard":false}]}'
+const FINDINGS =
+  '{"findings":[{"kind":"wall","message":"…","evidence":[{"experiment":"exp_0003","quote":"…"}]}]}'
 const LANES = '{"lanes":[{"lane":1,"learnings":[],"suggestions":[]}]}'
 
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
@@ -22,6 +25,8 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
           ? `the loop is over: ${stop}`
           : `round ${round}: parents ${parents.map(({ experiment }) => experiment).join(', ')}`,
       )
+    case 'findings':
+      return findings(context, opened.value)
     case 'briefs':
       return briefs(context, args, opened.value)
     default:
@@ -44,6 +49,24 @@ async function briefs(context: Context, args: Parsed, opened: OpenRun): Promise<
     ),
     ({ lanes, refused }) => `${lanes.length} lanes, ${refused.length} briefs refused`,
   )
+}
+
+async function findings(context: Context, opened: OpenRun): Promise<Result<Answer>> {
+  const input = await readInput(context, FINDINGS)
+  if (!input.ok) return input
+  const list = listOf(input.value, 'findings', FINDINGS, (item) => ({ finding: readFinding(item) }))
+  if (!list.ok) return list
+  const data = checkFindings(
+    opened,
+    list.value.map(({ finding }) => finding),
+  )
+  return ok({
+    data,
+    text: () => [
+      `${data.findings.length} findings are proved by what was printed`,
+      ...data.dropped.map(({ index, message }) => `finding ${index + 1} is dropped: ${message}`),
+    ],
+  })
 }
 
 async function close(context: Context, args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
@@ -84,11 +107,28 @@ function readBrief(item: Record<string, unknown>): Brief | string {
   if (objective === null || objective.trim() === '') return 'it needs an "objective"'
   return {
     parent,
-    kind: textField(item, 'kind') ?? 'edit',
+    kind: (textField(item, 'kind') ?? 'edit').slice(0, 100),
     objective: objective.slice(0, 2000),
     boundaries: bounded(textsField(item, 'boundaries')),
     pointers: bounded(textsField(item, 'pointers')),
     hard: item.hard === true,
+  }
+}
+
+/** Text says why it cannot be read. */
+function readFinding(item: Record<string, unknown>): ScanFinding | string {
+  const message = textField(item, 'message')
+  if (message === null || message.trim() === '') return 'it needs a "message"'
+  const kind = FINDING_KINDS.find((one) => one === item.kind)
+  if (kind === undefined) return `its "kind" must be one of: ${FINDING_KINDS.join(', ')}`
+  const evidence = Array.isArray(item.evidence) ? item.evidence : []
+  return {
+    kind,
+    message,
+    evidence: evidence.flatMap((one: unknown) => {
+      const { experiment, quote } = (one ?? {}) as Record<string, unknown>
+      return typeof experiment === 'string' && typeof quote === 'string' ? [{ experiment, quote }] : []
+    }),
   }
 }
 

@@ -168,7 +168,9 @@ function apply(state: State, event: Event): Outcome {
       const round = currentRound(state)
       if (round?.opened.token !== event.token)
         return refuse('stale_round', 'the token is not of the open round', 'assay round open')
-      if (round.briefed) return refuse('repeated', 'the round has its briefs', 'the first answer stands')
+      // Briefs that became no lane may be written again: nothing rests on them.
+      if (round.briefed && round.briefed.lanes.length > 0)
+        return refuse('repeated', 'the round has its briefs', 'the first answer stands')
       round.briefed = event
       return accepted
     }

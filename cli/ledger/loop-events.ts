@@ -2,6 +2,19 @@
 import type { Envelope } from './envelope.ts'
 import type { Idea, Lane, Pick, ProcessIdentity, Usage } from './nouns.ts'
 
+/** What a round does otherwise after a plateau. */
+export interface NewDirection {
+  change: {
+    /** First of the round's parents: one that the plateau did not start from; null when there is none. */
+    parent: string | null
+    /** Kinds of briefs that brought no new best meanwhile. */
+    kinds: string[]
+    /** All briefs of the round count as hard. */
+    hard: boolean
+  }
+  why: string
+}
+
 export interface RoundOpened extends Envelope {
   type: 'round_opened'
   round: number
@@ -16,6 +29,8 @@ export interface RoundOpened extends Envelope {
   arm?: number
   /** Ids of the words of a person that this round is told; absent = none. */
   steering?: string[]
+  /** Absent in ledgers of earlier versions. */
+  direction?: NewDirection | null
 }
 export interface RoundBriefed extends Envelope {
   type: 'round_briefed'

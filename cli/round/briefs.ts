@@ -19,7 +19,10 @@ export interface BriefsAnswer {
   repeated?: true
 }
 
-/** A brief that cannot be read is text: why. It costs its own lane, not the round. */
+/**
+ * A brief that cannot be read is text: why. It costs its own lane, not the round. When none became a lane, the round
+ * takes briefs once more.
+ */
 export function takeBriefs(
   run: OpenRun,
   turn: Turn,
@@ -27,7 +30,9 @@ export function takeBriefs(
 ): Result<BriefsAnswer> {
   const round = roundOf(run, turn)
   if (!round.ok) return round
-  if (round.value.briefed) return ok({ ...answer(round.value.briefed), repeated: true })
+  const { briefed } = round.value
+  if (briefed && (briefed.lanes.length > 0 || round.value.closed))
+    return ok({ ...answer(briefed), repeated: true })
   if (round.value.closed) return staleToken(run)
   const { state } = run.ledger
   const { accepted, refused } = sift(briefs, round.value, state)
@@ -73,6 +78,7 @@ export function sift(
 ): { accepted: Brief[]; refused: RoundBriefed['refused'] } {
   const parents = new Set(candidatesOf(state).map(({ id }) => id))
   const axis = wornAxis(state)
+  const stronger = round.opened.direction?.change.hard === true
   const accepted: Brief[] = []
   const refused: RoundBriefed['refused'] = []
   for (const [index, brief] of briefs.entries()) {
@@ -103,7 +109,7 @@ export function sift(
     accepted.pop()
     refused.push({ index: briefs.indexOf(last), reason: 'axis', message: axis.message })
   }
-  return { accepted, refused }
+  return { accepted: stronger ? accepted.map((brief) => ({ ...brief, hard: true })) : accepted, refused }
 }
 
 /**

@@ -37,6 +37,8 @@ export function closeRound(run: OpenRun, turn: Turn, lanes: readonly LaneReport[
   if (!round.ok) return round
   if (round.value.closed) return ok({ ...answer(run, round.value.closed), repeated: true })
   const { state } = run.ledger
+  const left = discardOrphans(run, round.value)
+  if (!left.ok) return left
   const improved = hasImproved(state, round.value)
   const stall = improved ? 0 : stallOf(state) + 1
   const best = bestOf(state)
@@ -57,6 +59,25 @@ export function closeRound(run: OpenRun, turn: Turn, lanes: readonly LaneReport[
   if (!proposal.ok) return proposal
   if (proposal.value.accepted) return ok(answer(run, proposal.value.event))
   return round.value.closed ? ok({ ...answer(run, round.value.closed), repeated: true }) : staleToken(run)
+}
+
+/** What a lane opened and then left without a verdict: nobody will come back to it. Its files stay, as after any discard. */
+function discardOrphans(run: OpenRun, { round }: Round): Result<null> {
+  for (const { id, status, created } of [...run.ledger.state.experiments.values()]) {
+    if (status !== 'open' || created.round !== round) continue
+    const proposal = run.ledger.propose<'discarded'>(
+      {
+        type: 'discarded',
+        experiment: id,
+        why: `round ${round} was closed before it had a verdict`,
+        failure_class: 'environment',
+      },
+      run.clock(),
+    )
+    // One that is refused has found its verdict, or its end, meanwhile.
+    if (!proposal.ok) return proposal
+  }
+  return ok(null)
 }
 
 /** A new best that stands, better than the one when the round opened. A mere better-than-parent is not. */

@@ -1,7 +1,7 @@
 /** `round open`: where the run stands, and who may become a parent in the turn that begins. */
 
 import { bestOf } from '../ledger/best.ts'
-import type { Idea, Knobs, Noted, Pick, StopReason } from '../ledger/events.ts'
+import type { Idea, Knobs, NewDirection, Noted, Pick, StopReason } from '../ledger/events.ts'
 import { refusal } from '../ledger/ledger.ts'
 import {
   BASELINE,
@@ -11,15 +11,18 @@ import {
   type Round,
   repairable,
   type State,
-  stallOf,
 } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { waitingSteers } from '../run/steer.ts'
 import { stopReason } from '../run/stop.ts'
 import type { Pattern } from '../search/observed.ts'
+import { newDirection } from './direction.ts'
 import { patternsIn } from './facts.ts'
-import { pickParents } from './frontier.ts'
+import { candidatesOf, pickParents } from './frontier.ts'
+import { ideateBecause } from './ideate.ts'
+import { openIdeas } from './propose.ts'
+import { scanBatches } from './scan.ts'
 import { armLanes, roundSize, searchLanes } from './size.ts'
 
 export interface Standing {
@@ -42,6 +45,8 @@ export interface RoundAnswer {
   width: number
   depth: number
   ideate: { why: string } | null
+  /** After a plateau: what this round does otherwise. */
+  direction: NewDirection | null
   /** Rejected or failed, with attempts left. */
   repairable: string[]
   /** Could not be evaluated: the idea itself has not been tested. */
@@ -74,7 +79,13 @@ export function openRound(run: OpenRun): Result<RoundAnswer> {
   const round = state.rounds.length + 1
   const frontier = pickParents(run, { round })
   if (!frontier.ok) return frontier
-  if (frontier.value.picks.length === 0) return ok(describe(run, null, 'frontier_empty'))
+  const { picks } = frontier.value
+  if (picks.length === 0) return ok(describe(run, null, 'frontier_empty'))
+  const direction = newDirection(
+    state,
+    candidatesOf(state),
+    picks.map(({ experiment }) => experiment),
+  )
   const steering = waitingSteers(state, null)
   const size = roundSize(state)
   const arm = armLanes(state, run.spec.loop.baseline_arm, size.width)
@@ -85,10 +96,11 @@ export function openRound(run: OpenRun): Result<RoundAnswer> {
       token: run.random(8),
       ...size,
       ...(arm === 0 ? {} : { arm }),
-      parents: frontier.value.picks,
+      parents: withOther(picks, direction, state),
       policy: frontier.value.policy,
       seed: frontier.value.seed,
       ideate: ideateBecause(state),
+      direction,
       ...(steering.length === 0 ? {} : { steering: steering.map(({ id }) => id) }),
     },
     run.clock(),
@@ -101,23 +113,17 @@ export function openRound(run: OpenRun): Result<RoundAnswer> {
     : refusal(proposal.value.because)
 }
 
-/** Ideas are asked for when the loop stalls, and when much was kept since they were last asked for. */
-function ideateBecause(state: State): { why: string } | null {
-  const { knobs } = state
-  if (!knobs) return null
-  const stall = stallOf(state)
-  const asked = state.rounds.findLast((round) => round.opened.ideate)
-  const sinceAsked = state.rounds.length - ((asked?.round ?? 1) - 1)
-  if (stall >= knobs.ideate_stall && sinceAsked >= knobs.ideate_stall) {
-    return { why: `${stall} rounds without a new best` }
+/** First, so that it is taken also where there is but one lane. */
+function withOther(picks: Pick[], direction: NewDirection | null, state: State): Pick[] {
+  const other = state.experiments.get(direction?.change.parent ?? '')
+  if (!other || !direction) return picks
+  const first = {
+    experiment: other.id,
+    value: nodeValue(other),
+    rank: 1,
+    why: 'another start after a plateau',
   }
-  const since = asked?.openedSeq ?? 0
-  const keeps = [...state.experiments.values()].filter(
-    (node) => node.status === 'kept' && node.id !== BASELINE && (node.judgedSeq ?? 0) >= since,
-  ).length
-  return keeps >= knobs.ideate_keeps
-    ? { why: `${keeps} experiments kept since ideas were last asked for` }
-    : null
+  return [first, ...picks.map((pick) => ({ ...pick, rank: pick.rank + 1 }))]
 }
 
 function describe(run: OpenRun, round: Round | null, stop: StopReason | null): RoundAnswer {
@@ -139,12 +145,13 @@ function describe(run: OpenRun, round: Round | null, stop: StopReason | null): R
     width: round ? searchLanes(round) : 0,
     depth: round?.opened.depth ?? 0,
     ideate: round?.opened.ideate ?? null,
+    direction: round?.opened.direction ?? null,
     repairable: repairable(state)
       .slice(-RECENT.repairable)
       .map(({ id }) => id),
     retests: untested(state),
     patterns: patternsIn(state),
-    proposals: state.ideas.slice(-RECENT.proposals),
+    proposals: openIdeas(state, RECENT.proposals),
     learnings: learningsOf(state).slice(-RECENT.learnings),
     notes: state.notes
       .filter(({ kind }: Noted) => kind !== 'learning')
@@ -156,7 +163,7 @@ function describe(run: OpenRun, round: Round | null, stop: StopReason | null): R
     noise: state.noise.mode,
     knobs,
     prompts: {},
-    scan: { batches: scanBatches(state, knobs) },
+    scan: { batches: scanBatches(state, knobs, round?.opened.parents ?? []) },
   }
 }
 
@@ -179,17 +186,4 @@ function untested(state: State): string[] {
     .filter((node) => node.status === 'failed' && node.attempts.at(-1)?.judged?.failure_class === 'eval')
     .slice(-RECENT.repairable)
     .map(({ id }) => id)
-}
-
-/** What was judged since the last turn began, newest last, in bounded batches. */
-function scanBatches(state: State, knobs: Knobs): string[][] {
-  const since = state.rounds.at(-2)?.openedSeq ?? 0
-  const judged = [...state.experiments.values()].filter(
-    (node) => node.id !== BASELINE && (node.judgedSeq ?? -1) >= since,
-  )
-  const recent = judged.slice(-knobs.scan_max).map(({ id }) => id)
-  const batches: string[][] = []
-  for (let i = 0; i < recent.length; i += knobs.scan_batch)
-    batches.push(recent.slice(i, i + knobs.scan_batch))
-  return batches
 }

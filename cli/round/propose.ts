@@ -3,7 +3,7 @@ import type { Idea, Proposed } from '../ledger/events.ts'
 import { currentRound, type State } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { alike } from './likeness.ts'
+import { alike, sameWords, wordsOf } from './likeness.ts'
 
 export interface ProposeAnswer {
   accepted: Idea[]
@@ -12,6 +12,28 @@ export interface ProposeAnswer {
 }
 
 const MAX_IDEAS = 20
+
+/** What an idea promises: its uplift by how sure its author is; null when one of the two is not said. */
+function promise({ uplift, confidence }: Idea): number | null {
+  if (uplift === undefined || confidence === undefined) return null
+  return uplift * Math.min(1, Math.max(0, confidence))
+}
+
+/** The most promising first; those that promise nothing last, in their order. */
+const byPromise = (a: Idea, b: Idea): number => (promise(b) ?? -Infinity) - (promise(a) ?? -Infinity) || 0
+
+/** The newest ideas that no experiment has tried since, the most promising first. */
+export function openIdeas(state: State, most: number): Idea[] {
+  if (state.ideas.length === 0) return []
+  const tried = [...state.experiments.values()].map(({ hypothesis }) => wordsOf(hypothesis))
+  return state.ideas
+    .filter(({ hypothesis }) => {
+      const words = wordsOf(hypothesis)
+      return !tried.some((other) => sameWords(words, other))
+    })
+    .slice(-most)
+    .sort(byPromise)
+}
 
 export function propose(run: OpenRun, ideas: readonly Idea[], key: string | null): Result<ProposeAnswer> {
   const { state } = run.ledger
@@ -29,14 +51,15 @@ export function propose(run: OpenRun, ideas: readonly Idea[], key: string | null
   })
 }
 
-/** Pure. */
+/** Pure. Of several that say the same, and of too many, the most promising are taken. */
 export function judgeIdeas(
   ideas: readonly Idea[],
   state: State,
 ): { accepted: Idea[]; refused: Proposed['refused'] } {
   const accepted: Idea[] = []
   const refused: Proposed['refused'] = []
-  for (const [index, idea] of ideas.entries()) {
+  const ordered = [...ideas.entries()].sort(([, a], [, b]) => byPromise(a, b))
+  for (const [index, idea] of ordered) {
     const refuse = (reason: string, message: string) => refused.push({ index, reason, message })
     const known = [...state.ideas, ...accepted].find((other) => alike(other.hypothesis, idea.hypothesis))
     const tried = [...state.experiments.values()].find((node) => alike(node.hypothesis, idea.hypothesis))
@@ -48,5 +71,5 @@ export function judgeIdeas(
     else if (accepted.length >= MAX_IDEAS) refuse('too_many', `a call takes ${MAX_IDEAS} ideas`)
     else accepted.push({ ...idea, hypothesis: idea.hypothesis.slice(0, 500) })
   }
-  return { accepted, refused }
+  return { accepted, refused: refused.sort((a, b) => a.index - b.index) }
 }

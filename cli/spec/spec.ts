@@ -41,7 +41,7 @@ export interface AgentConfig {
   model: string | null
   effort: string | null
   /** Settings of some roles; those of `hard` are for hard briefs. */
-  roles: Record<string, { model: string | null; effort: string | null }>
+  roles: Record<string, { model: string | null; effort: string | null; timeoutMs: number | null }>
   permissions: 'safe' | 'unsafe'
   fallback: ProgramName[]
   tune: { parameters: (TuneParameter & { name?: string })[] }
@@ -136,7 +136,12 @@ function agentOf(read: NonNullable<ReadSpec['agent']>): AgentConfig {
     concurrency: read.concurrency,
     model: read.model,
     effort: read.effort,
-    roles: read.roles,
+    roles: Object.fromEntries(
+      Object.entries(read.roles).map(([role, { timeout, ...rest }]) => [
+        role,
+        { ...rest, timeoutMs: timeout },
+      ]),
+    ),
     permissions: read.permissions,
     fallback: read.fallback,
     tune: {

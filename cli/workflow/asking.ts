@@ -28,7 +28,7 @@ function requestOf(run: OpenRun, host: Host, call: AgentCall, card: TaskCard | n
     role,
     cwd: card?.worktree ?? run.site.root,
     folders: card?.artifacts == null ? [] : [card.artifacts],
-    timeoutMs: agent?.timeoutMs ?? 1_800_000,
+    timeoutMs: limitOf(agent, role, card) ?? 1_800_000,
     ...minds(agent, host, call, card),
     env: run.env,
     signal: call.signal,
@@ -53,6 +53,12 @@ function minds(
     model: call.model ?? hard?.model ?? agent.roles[role]?.model ?? agent.model,
     effort: call.effort ?? hard?.effort ?? agent.roles[role]?.effort ?? agent.effort,
   }
+}
+
+/** In ms: of a hard brief, of the role, of all. A spec that was stored before roles had limits has none. */
+function limitOf(agent: AgentConfig | null, role: string, card: TaskCard | null): number | undefined {
+  const hard = isHard(card) ? agent?.roles.hard?.timeoutMs : null
+  return hard ?? agent?.roles[role]?.timeoutMs ?? agent?.timeoutMs
 }
 
 /** Whether it is the work on a brief whose author asked for a stronger model. */

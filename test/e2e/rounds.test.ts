@@ -1,7 +1,8 @@
+import { writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { Ledger } from '../../cli/ledger/ledger.ts'
 import { dataOf, problemOf, type Ran } from '../rig/assay.ts'
-import { makeProject, ms, type Project, type SpecParts } from './project.ts'
+import { hook, makeProject, ms, type Project, type SpecParts } from './project.ts'
 
 interface Opened {
   round: number | null
@@ -94,6 +95,7 @@ describe('the contract of one turn', () => {
       width: 2,
       depth: 1,
       ideate: null,
+      direction: null,
       repairable: ['exp_0002'],
       retests: [],
       patterns: [{ kind: 'improver', experiments: ['exp_0001'], message: expect.any(String) }],
@@ -205,6 +207,36 @@ describe('the contract of one turn', () => {
     expect(problemOf(stale).data).toEqual({ round: 2, token: next.token })
   })
 
+  test('briefs of which none became a lane cannot be written again, or end the loop when the second ones are good', async () => {
+    const project = await start()
+    const { token } = await open(project)
+    const none = await briefs(project, token, [brief('exp_0404', 'from nowhere')])
+    expect([none.lanes, none.refused.map(({ reason }) => reason)]).toEqual([[], ['parent']])
+    const laid = await briefs(project, token, [brief('exp_0000', 'from the baseline')])
+    expect([laid.lanes.length, laid.repeated]).toEqual([1, undefined])
+    expect(await briefs(project, token, [brief('exp_0000', 'too late')])).toEqual({ ...laid, repeated: true })
+    expect(await close(project, token)).toMatchObject({ stop: null })
+  })
+
+  test('what a lane left open stays open after its round, or one of nobody’s or with a verdict is closed with it', async () => {
+    const project = await start()
+    const { token } = await open(project)
+    await briefs(project, token, [brief('exp_0000', 'two steps')])
+    const at = (depth: number) => ['--round', '1', '--lane', '1', '--depth', `${depth}`]
+    await project.data('new', '--parent', 'exp_0000', '-m', 'left', ...at(1))
+    await project.data('new', '--parent', 'exp_0000', '-m', 'judged', ...at(2))
+    const bystander = await project.open(ms(70))
+    expect(await project.data('run', 'exp_0002')).toMatchObject({ status: 'rejected', reason: 'empty' })
+    await close(project, token)
+    const statusOf = async (id: string) => (await project.data<{ status: string }>('show', id)).status
+    const all = ['exp_0001', 'exp_0002', bystander.experiment]
+    expect(await Promise.all(all.map(statusOf))).toEqual(['discarded', 'rejected', 'open'])
+    const lines = project.repo.read('.assay/runs/run_0001/ledger.jsonl').trimEnd().split('\n')
+    expect(lines.map((line) => JSON.parse(line)).filter(({ type }) => type === 'discarded')).toEqual([
+      expect.objectContaining({ experiment: 'exp_0001', failure_class: 'environment' }),
+    ])
+  })
+
   test('two drivers that open, brief and close at once make two rounds, or two sets of lanes', async () => {
     const project = await start()
     const opened = await Promise.all([open(project), open(project), open(project)])
@@ -313,6 +345,63 @@ describe('what a turn is told', () => {
     await briefs(project, second.token, [brief('exp_0000', 'nothing')])
     await close(project, second.token)
     expect((await open(project)).scan.batches).toEqual([])
+  })
+
+  test('a finding is believed whose quote was never printed, or was by another; or one that was printed is not', async () => {
+    const project = await start()
+    const said = (text: string) => hook(`echo '${text}' >&2`)
+    const one = await project.attempt({ ...said('cache  miss at\t0x7f: evicted'), ...ms(120) })
+    const two = await project.attempt({ ...said('cache miss at 0x80: evicted'), ...ms(130) })
+    const trace = hook(
+      `echo '{"task":"parse","log":["said \\"no more room\\" twice"]}' > "$ASSAY_TRACES/parse.json"`,
+    )
+    const three = await project.attempt({ ...trace, ...ms(140) })
+    // As a comparison leaves it: what the parent printed in the same attempt.
+    const samples = `.assay/runs/run_0001/exp/${one.experiment.slice(4)}/attempts/1/samples`
+    for (const name of ['judge-1-parent.out', 'judge-1-a.json'])
+      writeFileSync(project.repo.path(samples, name), '{"said":"only by the parent"}')
+    const quote = ({ experiment }: { experiment: string }, text: string) => ({ experiment, quote: text })
+    const evicted = [quote(one, 'cache miss at 0x7f: evicted'), quote(two, 'miss at 0x80: evicted')]
+    const findings = [
+      { kind: 'shared_cause', message: 'The cache is too small', evidence: evicted },
+      {
+        kind: 'wall',
+        message: 'Never printed',
+        evidence: [quote(one, 'cache hit at 0x7f'), quote(two, 'miss')],
+      },
+      { kind: 'wall', message: 'Printed by another', evidence: [quote(two, 'cache miss at 0x7f: evicted')] },
+      { kind: 'shared_cause', message: 'Only one shows it', evidence: evicted.slice(0, 1) },
+      { kind: 'wall', message: 'In a trace', evidence: [quote(three, 'said "no more room" twice')] },
+      { kind: 'shared_cause', message: 'the cache is too small!', evidence: evicted.slice(1) },
+      { kind: 'wall', message: 'Of nobody', evidence: [quote({ experiment: 'exp_0404' }, 'cache miss')] },
+      { kind: 'wall', message: 'Of the parent', evidence: [quote(one, 'only by the parent')] },
+      { kind: 'hunch', message: 'Something is odd', evidence: [] },
+    ]
+    const before = project.repo.read('.assay/runs/run_0001/ledger.jsonl')
+    const answer = dataOf(
+      await send<{ findings: { message: string; experiments: string[]; evidence: { file: string }[] }[] }>(
+        project,
+        ['round', 'findings'],
+        { findings },
+      ),
+    )
+    expect(answer.findings.map(({ message, experiments }) => [message, experiments])).toEqual([
+      ['The cache is too small', [one.experiment, two.experiment]],
+      ['In a trace', [three.experiment]],
+    ])
+    expect(answer.findings[0]?.evidence[0]?.file).toBe('attempts/1/samples/judge-0-candidate.err')
+    expect(answer).toMatchObject({
+      dropped: [
+        { index: 1, reason: 'unverified' },
+        { index: 2, reason: 'unverified' },
+        { index: 3, reason: 'not_shared' },
+        { index: 5, reason: 'duplicate' },
+        { index: 6, reason: 'unverified' },
+        { index: 7, reason: 'unverified' },
+        { index: 8, reason: 'malformed' },
+      ],
+    })
+    expect(project.repo.read('.assay/runs/run_0001/ledger.jsonl')).toBe(before)
   })
 
   test('an idea that was tried or proposed before is taken, or a good one does not reach the next turn', async () => {

@@ -481,11 +481,20 @@ describe('rounds', () => {
     seed: 1,
     ideate: null,
   })
-  const briefing = (token: string): Draft => ({
+  const brief = {
+    parent: 'exp_0000',
+    kind: 'edit',
+    objective: 'o',
+    boundaries: [],
+    pointers: [],
+    hard: false,
+  }
+  const lane = { lane: 1, brief, parent: brief.parent, experiment: X }
+  const briefing = (token: string, lanes = [lane]): Draft => ({
     type: 'round_briefed',
     round: 1,
     token,
-    lanes: [],
+    lanes,
     refused: [],
   })
   const closing = (token: string, stall = 1): Draft => ({
@@ -512,6 +521,14 @@ describe('rounds', () => {
     expect(tell(opening(2))).toBe('accepted')
     expect(stallOf(state)).toBe(4)
     expect(state.rounds[0]?.bestAtOpen).toEqual({ experiment: 'exp_0000', value: 10 })
+  })
+
+  test('briefs that became no lane are the last word', () => {
+    const { tell } = story().given(opening(1))
+    const told = [briefing('t1', []), briefing('t1', []), briefing('t1'), briefing('t1')].map((event) =>
+      tell(event),
+    )
+    expect(told).toEqual(['accepted', 'accepted', 'accepted', 'repeated'])
   })
 
   test('a call with the token of another round counts, or briefs come twice', () => {

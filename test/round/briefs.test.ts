@@ -65,6 +65,14 @@ test('a parent is taken that is rejected, open, flagged, pruned, or below a revo
   expect(ask()).toEqual(['from 0'])
 })
 
+test('after a plateau a brief goes to the usual model, or before one to the stronger', () => {
+  const hard = (history: History) =>
+    sift([brief('one')], history.round, history.state).accepted.map(({ hard }) => hard)
+  expect(hard(new History().open(1))).toEqual([false])
+  const direction = { change: { parent: null, kinds: [], hard: true }, why: 'a plateau' }
+  expect(hard(new History().open(1, direction))).toEqual([true])
+})
+
 describe('when an axis is exhausted', () => {
   const exhausted = () => {
     const history = new History().open(3).briefed('cache')

@@ -1,4 +1,4 @@
-import type { Draft } from '../../cli/ledger/events.ts'
+import type { Draft, NewDirection } from '../../cli/ledger/events.ts'
 import { fold } from '../../cli/ledger/fold.ts'
 import { emptyState, type State } from '../../cli/ledger/state.ts'
 
@@ -112,7 +112,7 @@ export class History {
     })
   }
 
-  open(width = 3): this {
+  open(width = 3, direction: NewDirection | null = null): this {
     const round = this.state.rounds.length + 1
     return this.add({
       type: 'round_opened',
@@ -124,6 +124,7 @@ export class History {
       policy: 'argmax',
       seed: 1,
       ideate: null,
+      direction,
     })
   }
 

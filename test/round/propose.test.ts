@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { judgeIdeas } from '../../cli/round/propose.ts'
+import { describe, expect, test } from 'vitest'
+import { judgeIdeas, openIdeas } from '../../cli/round/propose.ts'
 import { History } from './history.ts'
 
 const judge = (history: History, hypotheses: string[], parent?: string) => {
@@ -48,4 +48,59 @@ test('one call can fill the ledger: too many ideas, or too long ones', () => {
     [21, 'too_many'],
   ])
   expect(judge(new History(), ['x'.repeat(5000)]).accepted[0]).toHaveLength(500)
+})
+
+describe('by uplift × confidence', () => {
+  const idea = (hypothesis: string, uplift?: number, confidence?: number) => ({
+    hypothesis,
+    ...(uplift === undefined ? {} : { uplift }),
+    ...(confidence === undefined ? {} : { confidence }),
+  })
+  const named = (ideas: { hypothesis: string }[]) => ideas.map(({ hypothesis }) => hypothesis)
+
+  test('a loud idea goes before a likely one, one without numbers before both, or equal ones change places', () => {
+    const ideas = [
+      idea('says nothing'),
+      idea('loud', 0.9, 0.1),
+      idea('likely', 0.3, 0.9),
+      idea('surer than sure', 0.2, 50),
+      idea('only hopes', 5),
+      idea('harms', -0.5, 1),
+    ]
+    const { accepted } = judgeIdeas(ideas, new History().state)
+    expect(named(accepted)).toEqual([
+      'likely',
+      'surer than sure',
+      'loud',
+      'harms',
+      'says nothing',
+      'only hopes',
+    ])
+  })
+
+  test('of two that say the same the weaker one is kept, or the better ones of too many are refused', () => {
+    const twins = [idea('Cache the header', 0.1, 0.5), idea('cache the header!', 0.2, 0.5)]
+    const { accepted, refused } = judgeIdeas(twins, new History().state)
+    expect([accepted, refused.map(({ index, reason }) => [index, reason])]).toEqual([
+      [twins[1]],
+      [[0, 'duplicate']],
+    ])
+    const many = Array.from({ length: 21 }, (_, n) => idea(`idea number${n}`, n, 1))
+    expect(judgeIdeas(many, new History().state).refused).toEqual([
+      expect.objectContaining({ index: 0, reason: 'too_many' }),
+    ])
+  })
+
+  test('an idea is told to the next rounds although it was tried since, or the best of the newest come last', () => {
+    const accepted = [
+      idea('too old', 9, 1),
+      idea('weak', 0.1, 0.1),
+      idea('strong', 1, 1),
+      idea('tried', 2, 1),
+    ]
+    const history = new History()
+      .add({ type: 'proposed', round: null, accepted, refused: [] })
+      .experiment('exp_0001', { value: 120, status: 'rejected', hypothesis: 'Tried!' })
+    expect(named(openIdeas(history.state, 2))).toEqual(['strong', 'weak'])
+  })
 })

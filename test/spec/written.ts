@@ -284,7 +284,20 @@ export const anySpec: fc.Arbitrary<Part> = mapping({
           concurrency: [count(1, 64), 2],
           model: [same(anyText), null],
           effort: [same(anyText), null],
-          roles: [same(fc.constantFrom({}, { verify: { model: 'm', effort: 'low' } })), {}],
+          roles: [
+            fc.constantFrom(
+              { written: {}, read: {} },
+              {
+                written: { verify: { model: 'm', effort: 'low' } },
+                read: { verify: { model: 'm', effort: 'low', timeoutMs: null } },
+              },
+              {
+                written: { verify: { timeout: '5m' } },
+                read: { verify: { model: null, effort: null, timeoutMs: 300_000 } },
+              },
+            ),
+            {},
+          ],
           silence: [duration, 900_000],
           permissions: [same(fc.constantFrom('safe', 'unsafe')), 'safe'],
           fallback: [same(fc.constantFrom([], ['pi', 'codex'])), []],

@@ -14,7 +14,7 @@ export const LOOP: readonly Verb[] = [
   {
     name: 'round',
     group: 'loop',
-    summary: 'one turn of the loop: open, briefs, close',
+    summary: 'one turn of the loop: open, findings, briefs, close',
     positionals: [],
     flags: {},
     example: 'assay round open --json',
@@ -25,6 +25,15 @@ export const LOOP: readonly Verb[] = [
         positionals: [],
         flags: {},
         example: 'assay round open --json',
+      },
+      {
+        name: 'findings',
+        summary: 'which findings are proved by what the experiments printed',
+        positionals: [],
+        flags: {},
+        stdin:
+          '{"findings":[{"kind":"wall","message":"…","evidence":[{"experiment":"exp_0003","quote":"…"}]}]}',
+        example: 'assay round findings --json < findings.json',
       },
       {
         name: 'briefs',

@@ -76,6 +76,7 @@ export const agent = keys(
         keys({
           model: may(model, 'The model of this role.'),
           effort: may(effort, 'The effort of this role.'),
+          timeout: may(duration, 'The longest that one call of this role may take.'),
         }),
         '^[a-z][a-z0-9-]*$',
         'small letters, digits and -',
