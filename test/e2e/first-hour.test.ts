@@ -32,6 +32,7 @@ test('init does not tell what the globs match, what is open, or what a candidate
     canary: { outcome: 'reads', why: 'the metric "ms" is missing; no metric was found at all' },
     exposed: [],
     reads_seed: false,
+    pairs_needed: null,
     holdout: null,
     candidate: {
       sample_ms: expect.any(Number),
