@@ -24,28 +24,8 @@ export interface Recomputed {
   message: string
 }
 
-const FIELDS = [
-  'status',
-  'reason',
-  'failure_class',
-  'value',
-  'parent_value',
-  'improvement',
-  'improvement_abs',
-  'interval',
-  'samples',
-  'against',
-  'confirmed',
-  'metrics',
-  'tasks',
-  'same_as',
-  'calibration',
-  'differences',
-  'varied',
-  'lost_to',
-  'held_out',
-  'message',
-] as const satisfies readonly (keyof Judged)[]
+/** Of the event, what the evidence does not decide. */
+const NOT_DECIDED: readonly string[] = ['v', 'id', 'at', 'key', 'wall_ms', 'steps'] satisfies (keyof Judged)[]
 
 /** Of the last verdict. Refused for one that no measurement led to. */
 export async function recompute(run: OpenRun, node: Experiment): Promise<Result<Recomputed>> {
@@ -103,8 +83,10 @@ function compare(
   verdict: Verdict,
 ): Recomputed {
   const recomputed = verdictEvent(then, node, seal, evidence, verdict)
-  const changed = FIELDS.flatMap((field) => {
-    const [was, is] = [judged[field] ?? null, recomputed[field] ?? null]
+  const [before, now] = [new Map(Object.entries(judged)), new Map(Object.entries(recomputed))]
+  const changed = [...new Set([...before.keys(), ...now.keys()])].flatMap((field) => {
+    if (NOT_DECIDED.includes(field)) return []
+    const [was, is] = [before.get(field) ?? null, now.get(field) ?? null]
     return JSON.stringify(was) === JSON.stringify(is) ? [] : [{ field, recorded: was, recomputed: is }]
   })
   return { ...answerOf(run, attempt, judged, changed), message: recomputed.message }

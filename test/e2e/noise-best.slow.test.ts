@@ -52,9 +52,12 @@ test('what fresh pairs say of a keep is not listened to', async () => {
   })
   set(80)
   expect(await project.data('confirm', experiment)).toMatchObject({ passed: true, flagged: false })
-  // The best of the run stands when the one that it won against falls.
+  // That another one is better is told, and is nothing against it.
   const against = await project.data('confirm', experiment, '--against', other.experiment)
-  expect(against).toMatchObject({ passed: false, status: 'revoked', against: other.experiment })
+  expect(against).toMatchObject({ passed: false, status: 'kept', flagged: false, against: other.experiment })
+  // The best of the run stands when the one that it won against falls.
+  set(120)
+  expect(await project.data('confirm', experiment)).toMatchObject({ passed: false, status: 'revoked' })
   set(110)
   expect(await project.data('confirm', other.experiment)).toMatchObject({ passed: true })
   expect(await bestOf(project)).toBe(other.experiment)

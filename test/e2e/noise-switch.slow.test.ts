@@ -11,6 +11,8 @@ test('a metric that varies only now and then stays free of noise, and what was k
   expect(await project.data('init')).toMatchObject({ baseline: { noise: 'deterministic', spread: 0 } })
   const early = await project.attempt(size(90))
   expect(early).toMatchObject({ status: 'kept', value: 90, samples: 2 })
+  const beside = await project.attempt(size(95))
+  expect(beside).toMatchObject({ status: 'kept', value: 95, best: false })
   // Its two samples differ: nothing that was measured until then counts.
   const noisy = await project.attempt(size(70, { 'src/noise': '1' }))
   expect(noisy).toMatchObject({ status: 'kept', reason: 'improved', against: 'exp_0000', samples: 38 })
@@ -19,13 +21,20 @@ test('a metric that varies only now and then stays free of noise, and what was k
   expect(own).toHaveLength(2 + 19)
   const pairs = own.slice(2).map(({ sample }) => sample)
   expect(new Set([...pairs, ...own.slice(0, 2).map(({ sample }) => sample)]).size).toBe(21)
-  const shown = await project.data<Shown>('show', early.experiment)
-  expect(shown).toMatchObject({ status: 'kept', flagged: true })
-  expect(await project.problem('new', '--parent', early.experiment, '-m', 'x')).toMatchObject({ exit: 3 })
+  // The way to what was the best is confirmed at once; the rest waits for somebody to ask.
+  expect(await project.data<Shown>('show', early.experiment)).toMatchObject({
+    flagged: false,
+    attempts: [{ confirmations: [{ passed: true, against: 'exp_0000' }] }],
+  })
+  expect(await project.data<Shown>('show', beside.experiment)).toMatchObject({
+    status: 'kept',
+    flagged: true,
+  })
+  expect(await project.problem('new', '--parent', beside.experiment, '-m', 'x')).toMatchObject({ exit: 3 })
   expect(await project.data('status')).toMatchObject({ best: { experiment: noisy.experiment } })
-  const again = await project.data<{ value: number }>('confirm', early.experiment)
+  const again = await project.data<{ value: number }>('confirm', beside.experiment)
   expect(again).toMatchObject({ passed: true, flagged: false, against: 'exp_0000' })
-  expect(again.value).toBeCloseTo(90, 4)
+  expect(again.value).toBeCloseTo(95, 4)
   expect(await project.data('status')).toMatchObject({ flagged: [] })
   expect(await notRecomputed(project)).toEqual([])
 })
