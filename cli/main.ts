@@ -14,19 +14,19 @@ const VERSION = process.env.ASSAY_VERSION ?? 'unbuilt'
 /** Runs one verb to its end, prints its answer and resolves to the exit code. Never rejects. */
 export async function main(argv: readonly string[]): Promise<number> {
   const manners = readManners(argv)
-  const signal = signalOfInterrupts()
+  const interrupts = listenForInterrupts()
   const shown: { progress: Progress | null } = { progress: null }
   const tell: Tell = (fact) => {
     if (manners.quiet) return
     shown.progress ??= createProgress(manners)
     shown.progress.tell(fact)
   }
-  const context = createContext(manners, signal, tell)
+  const context = createContext(manners, interrupts, tell)
   let output: Output
   try {
     output = renderResult(await answer(argv, context), manners.json)
   } catch (error) {
-    const refused = signal.aborted ? interrupted() : disk(error)
+    const refused = interrupts.signal.aborted ? interrupted() : disk(error)
     output = refused ? renderResult(refused, manners.json) : renderBug(error, manners.json)
   }
   shown.progress?.end()
@@ -68,7 +68,7 @@ function interrupted(): Result<never> {
   return fail({ kind: 'interrupted', code: 'interrupted', message: 'interrupted' })
 }
 
-function createContext(manners: Manners, signal: AbortSignal, tell: Tell): Context {
+function createContext(manners: Manners, interrupts: Interrupts, tell: Tell): Context {
   const { env } = process
   let width: number | null | undefined
   const columns = (): number | null => {
@@ -90,7 +90,7 @@ function createContext(manners: Manners, signal: AbortSignal, tell: Tell): Conte
     },
     quiet: manners.quiet,
     tell,
-    signal,
+    ...interrupts,
     clock: () => new Date(),
     random: (bytes) => Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('hex'),
   }
@@ -103,14 +103,28 @@ async function readStdin(): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** The first signal asks the verb to stop in good order; the second one does not ask. */
-function signalOfInterrupts(): AbortSignal {
-  const controller = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(name, () => {
-      if (controller.signal.aborted) process.exit(130)
-      controller.abort()
-    })
+type Interrupts = Pick<Context, 'signal' | 'onLeave'>
+
+/** What asks the verb to stop now is heard once; the next one does not ask. */
+function listenForInterrupts(): Interrupts {
+  const now = new AbortController()
+  let leave: (() => void) | null = null
+  const stop = () => {
+    if (now.signal.aborted) process.exit(130)
+    now.abort()
   }
-  return controller.signal
+  process.on('SIGTERM', stop)
+  process.on('SIGHUP', stop)
+  process.on('SIGINT', () => {
+    if (leave === null) return stop()
+    const first = leave
+    leave = null
+    first()
+  })
+  return {
+    signal: now.signal,
+    onLeave: (act) => {
+      leave = act
+    },
+  }
 }

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { redact, redactIn, rememberSecrets } from '../cli/redact.ts'
-import { ALL_SECRETS, leaked, NAMED_SECRETS } from './rig/secrets.ts'
+import { certainSecretsIn, redact, redactIn, rememberSecrets } from '../cli/redact.ts'
+import { ALL_SECRETS, leaked, NAMED_SECRETS, SECRETS } from './rig/secrets.ts'
 
 afterEach(() => rememberSecrets({}, []))
 
@@ -105,4 +105,18 @@ describe('values of the run', () => {
 test('data without a secret is copied', () => {
   const value = { a: ['x'], b: null }
   expect(redactIn(value)).toBe(value)
+})
+
+test('code that only names a secret is refused, or a key in code is not', () => {
+  const code = [
+    "const token = 'identifier0'",
+    "if (password === 'abcdefgh1') return fail('secret-is-wrong1')",
+    'connect("postgres://user:passw0rd@localhost/test")',
+    "apiKey: 'some_long_placeholder_value_1'",
+  ]
+  expect(code.filter((line) => certainSecretsIn(line).length > 0)).toEqual([])
+  const certain = Object.values(ALL_SECRETS).filter(({ text }) => certainSecretsIn(text).length > 0)
+  // Words as passwords, and short ones, stay the author's business.
+  expect(Object.keys(ALL_SECRETS).length - certain.length).toBeLessThanOrEqual(3)
+  for (const { text } of Object.values(SECRETS)) expect(certainSecretsIn(text)).not.toEqual([])
 })

@@ -17,8 +17,10 @@ export interface Context {
   colour: boolean
   quiet: boolean
   tell: Tell
-  /** Aborted by the first Ctrl-C (or SIGTERM, SIGHUP); a verb then stops soon, with a problem of kind `interrupted`. */
+  /** Aborted by Ctrl-C, SIGTERM or SIGHUP; a verb then stops soon, with a problem of kind `interrupted`. */
   signal: AbortSignal
+  /** From now on the first Ctrl-C calls this and aborts nothing: the verb ends at its next boundary. The second aborts. */
+  onLeave: (act: () => void) => void
   clock: () => Date
   /** Random bytes, as lower-case hex. */
   random: (bytes: number) => string

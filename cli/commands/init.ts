@@ -6,7 +6,7 @@ import { ensureWorktree } from '../experiment/worktree.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { withLock } from '../lock.ts'
 import { checkoutAround, initLock, listRuns } from '../paths.ts'
-import { fail, ok, type Result } from '../result.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
 import { digestOf } from '../run/data.ts'
 import { type Ground, prepareGround } from '../run/ground.ts'
 import { type OpenRun, open } from '../run/open.ts'
@@ -16,6 +16,7 @@ import { TEMPLATE } from '../spec/template.ts'
 import { printable } from './answer.ts'
 import type { Answer, Context, Parsed } from './command.ts'
 import { describeFacts, type InitFacts, initFacts } from './init-facts.ts'
+import { LEAVING } from './progress.ts'
 import { referenceText } from './references.ts'
 import { figure } from './words.ts'
 
@@ -71,11 +72,11 @@ async function start(
   if (!existing.ok) return existing
   if (existing.value) {
     const whole = createBaseline(context, ground.site, existing.value.run)
-    return whole.ok ? finish(whole.value, ground, { ...how, repeated: true }) : whole
+    return whole.ok ? finish(context, whole.value, ground, { ...how, repeated: true }) : whole
   }
   const { prepare } = how
   const started = startRun(context, { ...ground, checkout: ground.checkout.top, prepare, key })
-  return started.ok ? finish(started.value, ground, { ...how, repeated: false }) : started
+  return started.ok ? finish(context, started.value, ground, { ...how, repeated: false }) : started
 }
 
 interface How {
@@ -85,6 +86,7 @@ interface How {
 
 /** Seals and judges the baseline, or opens its worktree; goes on where an interrupted `init` left off. */
 async function finish(
+  context: Context,
   opened: OpenRun,
   ground: Ground,
   { prepare, skipCanary, repeated }: How & { repeated: boolean },
@@ -97,17 +99,31 @@ async function finish(
   if (baseline?.status !== 'kept') {
     const sealed = baseline?.attempts.length ? ok(opened) : await sealBase(opened)
     if (!sealed.ok) return sealed
+    let leaving = false
+    context.onLeave(() => {
+      leaving = true
+      context.tell(LEAVING)
+    })
     const judged = await judgeBaseline(opened)
     if (!judged.ok) {
       if (WITHDRAWN.includes(judged.problem.code)) withdrawRun(opened)
       return judged
     }
+    if (leaving) return fail(left(opened))
   }
+  context.onLeave(() => context.tell(LEAVING))
   const canary = await checkCanary(opened, { skip: skipCanary })
   if (canary.ok) return ok(await answerOf(opened, ground, { repeated }))
   if (canary.problem.code === 'blind_benchmark' && isUntouched(opened)) withdrawRun(opened)
   return canary
 }
+
+const left = ({ run: name }: OpenRun): Problem => ({
+  kind: 'interrupted',
+  code: 'interrupted',
+  message: `the baseline of ${name} has its verdict; whether the benchmark sees the candidate was not tried`,
+  hint: 'go on with: assay init',
+})
 
 /** Nothing but the base is in the run. Experiments, and a benchmark built in exp_0000, are not taken back. */
 function isUntouched({ ledger, started }: OpenRun): boolean {

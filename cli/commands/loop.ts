@@ -9,6 +9,7 @@ import { chartLines } from './chart-lines.ts'
 import type { Answer, Context, Parsed } from './command.ts'
 import { describePlan, planLoop } from './loop-plan.ts'
 import { showLoop } from './loop-view.ts'
+import { LEAVING } from './progress.ts'
 import { statusOf } from './standing.ts'
 import { theRun } from './verb.ts'
 import { loopScript, workflowFolders } from './workflow-places.ts'
@@ -31,6 +32,12 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   const view = await showLoop(opened.value, context, args.json)
   try {
     resumeLoop(opened.value)
+    context.onLeave(() => {
+      const tell = args.json ? context.tell : view.tell
+      tell(LEAVING)
+      const stopped = stopLoop(opened.value, 'Ctrl-C')
+      if (!stopped.ok) tell({ type: 'warning', message: stopped.problem.message })
+    })
     const outcome = await drive(
       { ...opened.value, tell: view.tell },
       {

@@ -34,6 +34,9 @@ export function progressTo(
   return { tell, end: clear }
 }
 
+/** After the first Ctrl-C, by a verb that ends at its next boundary. */
+export const LEAVING: Fact = { type: 'log', message: 'finishing what is paid; Ctrl-C again stops now' }
+
 /** Of interest only until the next fact. */
 function isPassing(fact: Fact): boolean {
   return (

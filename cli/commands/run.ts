@@ -11,6 +11,7 @@ import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { printable } from './answer.ts'
 import type { Answer, Context, Parsed } from './command.ts'
+import { LEAVING } from './progress.ts'
 import { idOf, theRun } from './verb.ts'
 import { figure, percent } from './words.ts'
 
@@ -27,6 +28,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
       text: () => `${experiment} is being judged; the verdict: assay wait --for ${experiment}`,
     })
   }
+  context.onLeave(() => context.tell(LEAVING))
   const answer = await submit(opened.value, experiment, args.key)
   if (!answer.ok) return answer
   // Stopped by `assay abort`, it has that verdict; stopped by its own caller, it was interrupted.

@@ -8,6 +8,7 @@ import { attemptFolder, stepsFile } from '../paths.ts'
 import { type EndedBy, endProcess } from '../process.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
+import { redactWhatWasLeft } from './leftovers.ts'
 import { nodeFor } from './seal.ts'
 
 export interface AbortAnswer {
@@ -64,7 +65,9 @@ export async function abort(
     if (recorded.problem.code === 'judged') return ok(standing(node, false, null))
     return recorded
   }
-  return ok(standing(node, true, await endProcess(owner, GRACE_MS)))
+  const ended = await endProcess(owner, GRACE_MS)
+  redactWhatWasLeft(attemptFolder(run.paths, experiment, attempt.attempt))
+  return ok(standing(node, true, ended))
 }
 
 function record(

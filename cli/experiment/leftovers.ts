@@ -1,5 +1,8 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { redactStored } from '../evaluate/stored.ts'
 import type { Tell } from '../facts.ts'
-import type { Site } from '../paths.ts'
+import { type Site, stepsFile } from '../paths.ts'
 import { endOrphans } from '../process.ts'
 
 /** A daemon that outlived a killed run holds ports, files and memory: it would fail whoever is measured next. */
@@ -11,4 +14,16 @@ export async function endWhatWasLeft(site: Site, tell: Tell): Promise<void> {
     type: 'warning',
     message: `a killed run had left a process, which was ended: ${first.command}${others}`,
   })
+}
+
+/**
+ * What a process wrote into an attempt's folder until it was killed: nobody took the secrets out of that. Only for who
+ * has ended its owner (who goes on with an attempt takes its samples again); the steps are redacted line by line as they are written.
+ */
+export function redactWhatWasLeft(attempt: string): void {
+  if (!existsSync(attempt)) return
+  for (const name of readdirSync(attempt)) {
+    const path = join(attempt, name)
+    if (path !== stepsFile(attempt)) redactStored(path)
+  }
 }

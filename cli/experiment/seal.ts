@@ -27,7 +27,7 @@ export interface Seal {
   leftOut: string[]
   /** Ignored files under `mutable` that are newer than the worktree, with the rule that hides them. */
   ignored: { path: string; rule: string }[]
-  /** Secret-looking files that the candidate adds or changes: never in the tree, nor in the store. */
+  /** Files that the candidate adds or changes and that look secret, or hold a secret: never in the tree, nor in the store. */
   secrets: { path: string; reason: string }[]
   /** What lies in the experiment's own folder of artifacts. */
   artifacts: Listing

@@ -3,6 +3,7 @@ import type { Site } from '../paths.ts'
 import { redact } from '../redact.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { type Change, changesBetween } from './diff.ts'
+import { exposedSecrets } from './exposed.ts'
 import { hashFiles, treeEntries } from './files.ts'
 import { git, gitText } from './git.ts'
 import { type IgnoredFile, ignoredSince } from './ignored.ts'
@@ -123,6 +124,11 @@ async function ownChanges(request: SealRequest, found: Differences): Promise<Res
     if (reason !== null && (await presence(worktree, path)) === 'file') own.secrets.push({ path, reason })
     else own.paths.push(path)
   }
+  const exposed = await exposedSecrets(request, own.paths)
+  if (!exposed.ok) return exposed
+  const inside = new Set(exposed.value.map(({ path }) => path))
+  own.secrets.push(...exposed.value)
+  own.paths = own.paths.filter((path) => !inside.has(path))
   own.leftOut = found.untracked.filter((path) => !mutable(path) && !leaveOut.has(path))
   return ok(own)
 }

@@ -1,3 +1,4 @@
+import { secretsIn } from '../redact.ts'
 import type { Spec } from './spec.ts'
 
 /** What a valid spec leaves open and its author should know before anything is spent; one sentence each. */
@@ -17,6 +18,12 @@ export function warningsOf(spec: Spec): string[] {
   }
   if (spec.measure.slots > 1) {
     warnings.push(`${spec.measure.slots} measurements may run at once: timings disturb each other`)
+  }
+  for (const [name, value] of Object.entries(spec.measure.environment.set)) {
+    if (secretsIn(`${name}=${value}`).length === 0) continue
+    warnings.push(
+      `measure.environment.set.${name} looks like a secret, and the spec is committed and copied into each run: write it to a file that git ignores and name that in measure.environment.file, with keys: [${name}]`,
+    )
   }
   return warnings
 }

@@ -29,11 +29,14 @@ while :; do sleep 0.05; done
 const nobody = (folder: string) =>
   until(() => processesIn(folder).length === 0, { what: 'the last process to end', limitMs: 20_000 })
 
-test.each([1, 2, 3])(
+test.each([2, 3])(
   'after %i interrupts a process works on, or keeps the slot from the next candidate',
   async (times) => {
     const { project, running } = await stubborn()
-    for (let n = 0; n < times; n++) running.kill('SIGINT')
+    running.kill('SIGINT')
+    // Two at once may come as one.
+    await running.said('finishing what is paid')
+    for (let n = 1; n < times; n++) running.kill('SIGINT')
     const ended = await running.ended
     expect([ended.code, ended.signal]).toEqual([130, null])
     await nobody(project.repo.dir)

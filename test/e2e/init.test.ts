@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, lstatSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { assay, dataOf, problemOf } from '../rig/assay.ts'
+import { assay, dataOf, problemOf, startAssay } from '../rig/assay.ts'
 import { snapshotTree } from '../rig/snapshot.ts'
 import { makeTemp } from '../rig/temp.ts'
+import { until } from '../rig/until.ts'
+import { notebook } from './loop-scene.ts'
 import {
   type InitData,
   makeProject,
@@ -210,4 +212,29 @@ test('the template is no valid spec', async () => {
       .replace('npm test', 'test -f assay.yaml'),
   })
   expect(await project.data('init')).toMatchObject({ run: 'run_0001', baseline: { value: 100, samples: 5 } })
+})
+
+test('one Ctrl-C takes the verdict from the baseline, or init cannot be gone on with', async () => {
+  const notes = notebook()
+  const project = makeProject({
+    files: {
+      'bench/run.sh': `echo began >> '${notes.file}'
+while [ ! -f '${notes.file}.go' ]; do sleep 0.05; done
+cat src/metrics.txt
+`,
+    },
+  })
+  const running = startAssay(['init', '--json'], { cwd: project.repo.dir })
+  await until(() => notes.lines().length === 1, { what: 'the baseline to be measured' })
+  running.kill('SIGINT')
+  await running.said('finishing what is paid; Ctrl-C again stops now')
+  writeFileSync(`${notes.file}.go`, '')
+  const ended = await running.ended
+  expect(ended.code).toBe(130)
+  expect(problemOf(ended)).toMatchObject({ code: 'interrupted', hint: 'go on with: assay init' })
+  const paid = notes.lines().length
+  const again = await project.data('init')
+  expect(again).toMatchObject({ repeated: true, baseline: { value: 100 } })
+  // The look whether the benchmark sees the candidate: nothing of the baseline is measured again.
+  expect(notes.lines()).toHaveLength(paid + 1)
 })

@@ -3,6 +3,7 @@ import { appendFileSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { dataOf } from '../rig/assay.ts'
+import { SECRETS } from '../rig/secrets.ts'
 import {
   hook,
   makeProject,
@@ -22,6 +23,7 @@ beforeAll(async () => {
       '.gitignore': 'build/\n',
       'other/file.txt': 'x\n',
       'src/old.txt': 'old\n',
+      'src/known.txt': `auth = '${SECRETS.npm?.text}'\n`,
     },
     spec: {
       scope: {
@@ -142,6 +144,30 @@ test('a secret becomes part of a candidate, or of the store', async () => {
   rmSync(join(worktree, 'src/.env'))
   await project.data('seal', experiment)
   expect(await project.data('run', experiment)).toMatchObject({ status: 'kept', value: 50 })
+})
+
+test('a key inside an ordinary file becomes part of a candidate or of the store, or one that was there is refused', async () => {
+  const { text } = SECRETS.github ?? { text: '' }
+  const { experiment, worktree } = await project.open({
+    ...ms(48),
+    'src/client.txt': `const host = 'example.com'\nconst auth = '${text}'\n`,
+    'src/known.txt': `auth = '${SECRETS.npm?.text}'\nconst token = 'identifier0', password = 'abcdefgh1'\n`,
+  })
+  const answer = await project.data<RunData>('run', experiment)
+  expect(answer).toMatchObject(rejected('secret'))
+  expect(answer.message).toContain('src/client.txt looks like a secret (GitHub token in line 2)')
+  expect(JSON.stringify(answer)).not.toContain(text)
+  const checked = await project.data<{ findings: { path: string }[] }>('check', experiment)
+  expect(checked.findings.map(({ path }) => path)).toEqual(['src/client.txt'])
+  const kept = execFileSync('git', ['cat-file', '--batch', '--batch-all-objects', '--unordered'], {
+    cwd: project.repo.path('.assay'),
+    env: { ...project.repo.env, GIT_DIR: project.repo.path('.assay/.git') },
+    maxBuffer: 1 << 28,
+  }).toString('latin1')
+  expect(kept).not.toContain(text)
+  writeFiles(worktree, { 'src/client.txt': "const host = 'example.com'\n" })
+  await project.data('seal', experiment)
+  expect(await project.data('run', experiment)).toMatchObject({ status: 'kept', value: 48 })
 })
 
 test('a nested repository is sealed as nothing, or not named', async () => {

@@ -101,7 +101,7 @@ test('an interrupted run blames the candidate, or cannot be repeated', async () 
   const { experiment } = await project.open(ms(90))
   const worker = startAssay<RunData>(['run', experiment, '--json'], { cwd: project.repo.dir })
   await began(1)
-  worker.kill('SIGINT')
+  worker.kill('SIGTERM')
   const ended = await worker.ended
   const [gate = 0] = gates()
   expect(isAlive(gate)).toBe(false)
@@ -111,6 +111,28 @@ test('an interrupted run blames the candidate, or cannot be repeated', async () 
   else expect(problemOf(ended).code).toBe('interrupted')
   release()
   expect(await project.data('run', experiment)).toMatchObject({ status: 'kept', value: 90 })
+})
+
+test('one Ctrl-C takes the verdict from what runs, or a second one does not end it', async () => {
+  const { project, gates, began, release } = await heldAfterMeasuring()
+  const { experiment } = await project.open(ms(90))
+  const start = () => startAssay<RunData>(['run', experiment, '--json'], { cwd: project.repo.dir })
+  const hasty = start()
+  await began(1)
+  hasty.kill('SIGINT')
+  await hasty.said('finishing what is paid; Ctrl-C again stops now')
+  hasty.kill('SIGINT')
+  expect((await hasty.ended).code).toBe(130)
+  expect(gates().filter(isAlive)).toEqual([])
+
+  const patient = start()
+  await began(2)
+  patient.kill('SIGINT')
+  await patient.said('finishing what is paid')
+  release()
+  const ended = await patient.ended
+  expect([ended.code, ended.signal]).toEqual([0, null])
+  expect(dataOf(ended)).toMatchObject({ status: 'kept', value: 90 })
 })
 
 test('wait waits without knowing for what, or for something that does not exist', async () => {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { assay, dataOf, problemOf } from '../rig/assay.ts'
 import { type ScriptedHost, scriptedHost } from '../rig/host.ts'
@@ -120,7 +120,7 @@ const numberSpec = (
 /** A host that lowers the number by one, but for what the test says: role → text of a function. */
 const answers = (
   roles: Record<string, string> = {},
-) => `import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+) => `import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 const read = (card) => Number(readFileSync(card.worktree + '/src/number.txt', 'utf8'))
 const write = (card, value) => writeFileSync(card.worktree + '/src/number.txt', value + '\\n')
 const refuse = (message) => {
@@ -492,6 +492,9 @@ describe('driving', () => {
     expect(seen.driver?.pid).toBe(driver.pid)
 
     driver.kill('SIGINT')
+    await driver.said('finishing what is paid; Ctrl-C again stops now')
+    expect(gate.lines().map((pid) => alive(Number(pid)))).toEqual([false, true])
+    driver.kill('SIGINT')
     const stopped = await driver.ended
     expect(stopped.code).toBe(130)
     expect(problemOf(stopped).code).toBe('interrupted')
@@ -509,6 +512,39 @@ describe('driving', () => {
       ['exp_0001', 'kept', 99],
       ['exp_0002', 'kept', 98],
     ])
+  })
+
+  test('one Ctrl-C takes the verdict from what an agent made, begins something more, waits for a pause, or ends the search for good', async () => {
+    const gate = notebook()
+    const host = scriptedHost(
+      answers({
+        implement: `async (card) => {
+          appendFileSync(${JSON.stringify(gate.file)}, 'began\\n')
+          while (!existsSync(${JSON.stringify(`${gate.file}.go`)})) await new Promise((resolve) => setTimeout(resolve, 20))
+          return implement(card)
+        }`,
+      }),
+    )
+    const scene = await openScene(
+      numberFiles,
+      numberSpec(host, { loop: { depth: 2 }, budget: { experiments: 4 } }),
+    )
+    const driver = scene.startLoop('--json')
+    await until(() => gate.lines().length === 1, { what: 'the first agent to work' })
+    dataOf(await scene.cli(['loop', 'pause']))
+    driver.kill('SIGINT')
+    await driver.said('finishing what is paid; Ctrl-C again stops now')
+    writeFileSync(`${gate.file}.go`, '')
+    const ended = await driver.ended
+    expect([ended.code, ended.signal]).toEqual([0, null])
+    expect(dataOf(ended)).toMatchObject({ stop: 'user', best: { value: 99 } })
+    expect(gate.lines()).toEqual(['began'])
+    expect(processesIn(scene.repo.dir)).toEqual([])
+    expect(verdicts(scene)).toEqual([
+      ['exp_0000', 'kept', 100],
+      ['exp_0001', 'kept', 99],
+    ])
+    expect(dataOf(await scene.loop())).toMatchObject({ stop: 'budget', best: { value: 96 } })
   })
 
   test('a loop without an agent or without a baseline begins, or does not say what to do', async () => {

@@ -1,12 +1,13 @@
 /** Secrets that a benchmark, a gate or an agent shows: nowhere in what is kept, printed or asked. */
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { assay } from '../rig/assay.ts'
+import { assay, startAssay } from '../rig/assay.ts'
 import { scriptedHost } from '../rig/host.ts'
 import { ALL_SECRETS, leaked } from '../rig/secrets.ts'
-import { openScene } from './loop-scene.ts'
+import { until } from '../rig/until.ts'
+import { notebook, openScene } from './loop-scene.ts'
 import { makeProject, ms, type Project } from './project.ts'
 
 const EVERY = Object.values(ALL_SECRETS)
@@ -123,4 +124,35 @@ test('a secret in an agent’s answer is kept, or goes into another agent’s pr
   ).toEqual([])
   expect(leaks(scene.repo.path('.assay', 'runs'))).toEqual([])
   await shown(scene, [['show', 'exp_0001'], ['report', '--json'], ['context'], ['round', 'open', '--json']])
+})
+
+test.each([
+  ['run', []],
+  ['abort', ['--reason', 'it was killed']],
+])('what a killed process left is kept with its secrets by the next %s', async (verb, flags) => {
+  const notes = notebook()
+  const project = makeProject({
+    // What is gone on with fails before the sample, which would write over what was left.
+    spec: { measure: { command: 'sh bench/run.sh', before: { command: `test ! -f '${notes.file}.go'` } } },
+    files: {
+      'bench/said.txt': `${EVERY}\n`,
+      'bench/run.sh': `cat bench/said.txt
+if [ -f src/hold ] && [ ! -f '${notes.file}.go' ]; then
+  echo said >> '${notes.file}'
+  while [ ! -f '${notes.file}.go' ]; do sleep 0.05; done
+fi
+cat src/metrics.txt
+`,
+    },
+  })
+  await project.data('init')
+  const { experiment } = await project.open({ ...ms(90), 'src/hold': 'x' })
+  const running = startAssay(['run', experiment, '--json'], { cwd: project.repo.dir })
+  await until(() => notes.lines().length === 1, { what: 'the benchmark to have said it' })
+  running.kill('SIGKILL')
+  await running.ended
+  expect(leaks(project.repo.path('.assay', 'runs'))).not.toEqual([])
+  writeFileSync(`${notes.file}.go`, '')
+  await project.data(verb, experiment, ...flags)
+  expect(leaks(project.repo.path('.assay', 'runs'))).toEqual([])
 })

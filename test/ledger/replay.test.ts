@@ -1,5 +1,5 @@
 /** What must hold for every order in which writers' lines may stand in the file. */
-import { appendFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
@@ -264,6 +264,50 @@ describe('any order of any proposals', () => {
   })
 })
 
+/** Lines of a later minor version: types and fields that nobody here knows, on names that the fold does know. */
+const strangers = fc.array(
+  fc.record({
+    at: fc.nat(300),
+    minor: fc.integer({ min: 1, max: 99 }),
+    type: fc.stringMatching(/^[a-z_]{1,12}$/).map((name) => `later_${name}`),
+    more: fc.dictionary(
+      fc.constantFrom('experiment', 'attempt', 'key', 'status', 'value', 'claim', 'round', 'deep'),
+      fc.jsonValue({ maxDepth: 2 }),
+    ),
+  }),
+  { minLength: 1, maxLength: 12 },
+)
+
+test('an unknown event of a later minor version changes the state, or is lost when others write on', () => {
+  fc.assert(
+    fc.property(history, strangers, (events, unknown) => {
+      const known = events.map((event) => JSON.stringify(event))
+      const lines = [...known]
+      for (const [n, { at, minor, type, more }] of unknown.entries()) {
+        const line = JSON.stringify({ ...more, v: `1.${minor}`, id: `u${n}`, at: '', type })
+        lines.splice(at % (lines.length + 1), 0, line)
+      }
+      const [mixed, plain] = [lines, known].map((all) => {
+        const file = join(makeTemp(), 'ledger.jsonl')
+        const text = all.map((line) => `${line}\n`).join('')
+        writeFileSync(file, text)
+        const ledger = opened(file)
+        expect(ledger.propose<'noted'>(noted('later'), new Date(0))).toMatchObject({
+          value: { accepted: true },
+        })
+        const written = readFileSync(file, 'utf8')
+        expect(written.startsWith(text)).toBe(true)
+        expect(written.slice(text.length).split('\n')).toHaveLength(2)
+        expect(isDeepStrictEqual(comparable(opened(file).state), comparable(ledger.state))).toBe(true)
+        return opened(file).state
+      })
+      if (!mixed || !plain) throw new Error('two files were written')
+      expect(comparable(mixed)).toEqual(comparable(plain))
+    }),
+    { numRuns: 40 },
+  )
+})
+
 describe('the histories above', () => {
   const seen = new Set<string>()
   beforeAll(() => {
@@ -329,4 +373,12 @@ function measuredIn(events: Event[], id: string): number | undefined {
     if (event.type === 'confirmed') found = state.epoch
   }
   return found
+}
+
+/** Without the one thing that is drawn anew: the id of the note that was written on top. */
+function comparable(state: State): unknown {
+  const notes = state.notes.map((note) => (note.text === 'later' ? { ...note, id: '' } : note))
+  return JSON.parse(
+    JSON.stringify({ ...state, notes }, (_, value) => (value instanceof Map ? [...value] : value)),
+  )
 }

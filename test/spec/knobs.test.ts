@@ -84,6 +84,21 @@ describe('what a valid spec leaves open', () => {
   })
 })
 
+it('a secret in the spec is passed over, repeated in the warning, or a plain variable is warned of', () => {
+  const value = ['Xk7Qm2Zr9Lw4', 'Tb6Vn8Ys3Hd5'].join('')
+  const set = `{ API_TOKEN: ${value}, MODE: fast, TOKENIZERS_PARALLELISM: 'false' }`
+  const spec = specOf(
+    `${LEAST}gates: [{ name: a, command: b }]\nbudget: { hours: 1 }\n`.replace(
+      'bench.js',
+      `bench.js, environment: { set: ${set} }`,
+    ),
+  )
+  const warnings = warningsOf(spec)
+  expect(warnings).toEqual([
+    'measure.environment.set.API_TOKEN looks like a secret, and the spec is committed and copied into each run: write it to a file that git ignores and name that in measure.environment.file, with keys: [API_TOKEN]',
+  ])
+})
+
 describe('the word that was meant', () => {
   it.each([
     ['', 'abc', 3],
