@@ -81,7 +81,7 @@ async function ask(prompt, options) {
 async function askRole(role, text, place, answer, phaseTitle, mark = '') {
   const card = { assay: 1, role, run: settings.run ?? null, ...place, answer }
   const about = place.experiment ? ` ${place.experiment}` : ''
-  const prompt = `Read this first, it is short: assay context${about}${onRun}\n\n${text}\n\n\`\`\`json\n${JSON.stringify(card)}\n\`\`\``
+  const prompt = `Read this first, it is short: assay context${about}${onRun}\n\n${directed(role, text, place)}\n\n\`\`\`json\n${JSON.stringify(card)}\n\`\`\``
   const label = [role, mark, place.lane ? `lane ${place.lane}` : '', place.experiment ?? '']
     .filter(Boolean)
     .join(' ')
@@ -486,7 +486,11 @@ async function collect(turn, place, reports) {
     COLLECTED,
     'Collect',
   )
-  const lanes = answer ? [...reports, { lane: 0, ...answer }] : reports
+  const after = await injected(turn, 'after-collect', place)
+  // First, so that they are not what a limit cuts off: the next round's brief reads them among the learnings.
+  const said = after.map(({ message }) => message)
+  const first = said.length > 0 ? [{ lane: 0, learnings: said, suggestions: [] }] : []
+  const lanes = [...first, ...reports, ...(answer ? [{ lane: 0, ...answer }] : [])]
   return assay(`round close --token ${turn.token}`, { lanes })
 }
 
@@ -500,12 +504,20 @@ async function rounds() {
     if (turn.stop !== null) return { rounds: count, stop: turn.stop }
     if (Number.isInteger(settings.rounds) && count >= settings.rounds) return { rounds: count, stop: null }
     // The dearest turn: every lane at full depth, with all its revisions.
-    const dearest = 24 + turn.scan.batches.length + turn.width * turn.depth * (8 + 4 * turn.knobs.revise)
+    const dearest =
+      24 +
+      turn.scan.batches.length +
+      (turn.steps ?? []).length +
+      turn.width * turn.depth * (8 + 4 * turn.knobs.revise)
     if (agentCalls + dearest > agentLimit) return { rounds: count, stop: null, continue: true }
+    begin(turn, agentLimit - agentCalls - dearest)
     if (turn.direction) log(`round ${turn.round} changes direction: ${turn.direction.why}`)
     const place = { round: turn.round, lane: null, depth: null, experiment: null, worktree: null }
-    const findings = await scan(turn, place)
+    const findings = await injected(turn, 'before-scan', place)
+    findings.push(...(await scan(turn, place)))
+    findings.push(...(await injected(turn, 'after-scan', place)))
     await ideate(turn, place, findings)
+    findings.push(...(await injected(turn, 'before-brief', place)))
     const laid = await layBriefs(turn, place, findings)
     if (!laid.ok) {
       if (laid.problem.code === 'stale_round') continue
@@ -530,12 +542,255 @@ async function rounds() {
   }
 }
 
-/** Steers while the rounds run. It has nothing to do yet. */
-async function metaThread() {
-  return { edits: [], alerts: [], stops: [] }
+// ------------------------------------------------------------------ the meta controller
+
+const META = object(
+  {
+    edits: {
+      type: 'array',
+      items: object(
+        {
+          kind: text,
+          knob: text,
+          value: { type: 'integer' },
+          phase: text,
+          on: { type: 'boolean' },
+          prompt: text,
+          mode: text,
+          seam: text,
+          text,
+          rounds: { type: 'integer' },
+          edit: text,
+          rationale: text,
+          evidence: text,
+        },
+        ['kind', 'rationale', 'evidence'],
+      ),
+    },
+    alerts: texts,
+    stops: {
+      type: 'array',
+      items: object({ experiment: text, failure_class: text, reason: text, fix: text, evidence: text }, [
+        'experiment',
+        'reason',
+        'evidence',
+      ]),
+    },
+  },
+  [],
+)
+const STEP = object({ findings: texts })
+const FAILED_TICKS = 3
+/** Agents that one look of the controller may ask, the clerk included. */
+const TICK_CALLS = 10
+
+/** Rounds by number, for what their agents are told; the first one wakes the controller. */
+const turns = new Map()
+let spareCalls = 0
+let wake = () => {}
+const firstTurn = new Promise((resolve) => {
+  wake = resolve
+})
+
+function begin(turn, spare) {
+  turns.set(turn.round, turn)
+  spareCalls = spare
+  wake(turn)
 }
 
-const [ended, steered] = await Promise.all([rounds(), metaThread()])
+/** Whose directives a role hears. Those who verify and audit hear none. */
+const HEARS = {
+  scan: ['state', 'scan'],
+  ideate: ['state', 'ideate'],
+  brief: ['state', 'aggregate', 'brief'],
+  implement: ['state', 'run', 'implement'],
+  revise: ['run'],
+  collect: ['state', 'collect'],
+}
+
+/** A prompt under the directives of its round. */
+function directed(role, own, place) {
+  const turn = turns.get(place.round)
+  const heard = (HEARS[role] ?? []).flatMap((target) => turn?.prompts?.[target] ?? [])
+  const replaced = turn?.prompts?.[role]?.replace ?? null
+  const added = heard.flatMap(({ append }) => append).map((line) => `- ${line}`)
+  const body = HEARS[role] === undefined || replaced === null ? own : filled(replaced, turn, place)
+  return added.length === 0 ? body : [body, 'Besides, in this round:', ...added].join('\n')
+}
+
+/** Placeholders → what they stand for. In one pass: what was put in is not looked at again. */
+function filled(template, turn, place) {
+  const brief = place.brief ?? {}
+  const known = {
+    goal: turn.goal,
+    metric: `${turn.metric.name} (${turn.metric.direction})`,
+    round: turn.round,
+    width: turn.width,
+    parents: turn.parents.map(({ experiment, why }) => `${experiment} (${why})`).join('; '),
+    experiment: place.experiment,
+    worktree: place.worktree,
+    artifacts: place.artifacts,
+    parent: brief.parent,
+    objective: `\n${quoted(brief.objective)}\n`,
+    experiments: (brief.experiments ?? []).join(', '),
+    why: brief.why,
+  }
+  return template.replace(/\{(\w+)\}/g, (whole, name) =>
+    Object.hasOwn(known, name) ? String(known[name] ?? '') : whole,
+  )
+}
+
+/** What the steps at a seam say, as findings. */
+async function injected(turn, seam, place) {
+  const steps = (turn.steps ?? []).filter((step) => step.seam === seam)
+  const answers = await parallel(
+    steps.map(
+      (step) => () =>
+        askRole(
+          'step',
+          `${step.text}\n\nYou may read everything (assay tree, assay show ID, assay diff ID), and change nothing. Answer with findings, one sentence each, with what shows it; none is a good answer.`,
+          { ...place, edit: step.edit, seam, capsule: capsule(turn) },
+          STEP,
+        ),
+    ),
+  )
+  return answers.flatMap((answer) =>
+    (answer?.findings ?? []).slice(0, 10).map((message) => ({ kind: seam, message: message.slice(0, 1000) })),
+  )
+}
+
+/** Looks while the rounds run, an interval apart, and never longer than they do. */
+async function metaThread(over) {
+  const ended = over.then(() => null)
+  const turn = await Promise.race([firstTurn, ended])
+  if (!turn?.meta) return
+  // No two launches may share the name of a look: the journal would answer for it.
+  const launch = settings.launch ?? turn.token
+  let failed = 0
+  for (let tick = 1; failed < FAILED_TICKS; tick++) {
+    if (await isOver(ended, turn.meta.every_ms)) return
+    const looked = await Promise.race([look(`${launch}.${tick}`, turn).catch(lookFailed), ended])
+    if (looked === null) return
+    failed = looked === true ? 0 : failed + 1
+  }
+  steered.alerts.push(`the meta controller failed ${FAILED_TICKS} times in a row and was switched off`)
+  log(steered.alerts.at(-1))
+}
+
+const steered = { edits: [], alerts: [], stops: [] }
+
+function lookFailed(error) {
+  log(`meta: ${error.message}`)
+  return false
+}
+
+/** Waits, by the script's own timer: no agent is held meanwhile. True when the rounds ended first. */
+function isOver(ended, ms) {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), ms)
+    ended.then(() => {
+      clearTimeout(timer)
+      resolve(true)
+    })
+  })
+}
+
+/** One look: an agent is asked only about facts that are new. False when it failed. */
+async function look(name, { goal, round }) {
+  if (spareCalls < TICK_CALLS) return true
+  spareCalls--
+  const seen = await assay(`meta due --claim ${name}`)
+  if (!seen.ok) return false
+  const { due, tick, facts } = seen.data
+  if (!due || tick === null || facts.length === 0) return true
+  spareCalls--
+  const answer = await askRole(
+    'meta',
+    metaPrompt(goal, facts),
+    {
+      round: Math.max(round, ...turns.keys()),
+      lane: null,
+      depth: null,
+      experiment: null,
+      worktree: null,
+      brief: { facts, knobs: seen.data.knobs, phases: seen.data.phases, edits: seen.data.edits },
+      capsule: {},
+    },
+    META,
+  )
+  if (answer === null) return false
+  let worked = true
+  for (const stop of (answer.stops ?? []).slice(0, TICK_CALLS - 3)) worked = (await enforce(stop, facts, tick)) && worked
+  const alerts = answer.alerts ?? []
+  for (const alert of alerts) log(`meta: ${alert}`)
+  spareCalls--
+  // Also when there is nothing to change: that the facts were answered is what keeps them from being told again.
+  const done = await assay(`meta apply --key meta/${tick}/apply`, { tick, edits: answer.edits ?? [], alerts })
+  for (const { index, message } of done.data?.refused ?? []) log(`meta: edit ${index + 1} refused: ${message}`)
+  return done.ok && worked
+}
+
+function metaPrompt(goal, facts) {
+  return `You watch over a search for: ${goal}
+What the CLI sees, new since you were last asked:
+${quoted(facts.map(({ name, message }) => `${name}: ${message}`).join('\n'))}
+Judge whether it calls for anything. Doing nothing is the usual answer. An edit holds from the next round on, and has a rationale and evidence: the name of a fact above, or an experiment. Kinds:
+- {kind: knob, knob, value}: width, depth, stall, ideate_stall, ideate_keeps, scan_batch, scan_max
+- {kind: phase, phase, on}: scan, ideate
+- {kind: prompt, prompt, mode, text}: append to state, scan, aggregate, brief, implement, run, ideate or collect; replace keeps the prompt's placeholders, which its refusal names
+- {kind: step, seam, text, rounds}: another agent's task at before-scan, after-scan, before-brief or after-collect, for so many rounds
+- {kind: undo, edit}: takes an earlier one back, by its id
+Verifier, gates, benchmark and verdict are not yours. Do not stop an experiment (stops) unless a fact about that very one shows that it cannot come to a result: name that fact as evidence, and the fix for the next try. An alert is a sentence that a person should read.`
+}
+
+const CLASSES = ['build', 'eval', 'hypothesis', 'environment']
+
+/** Stops an experiment when a fact about it is the evidence. What an agent says is quoted, and never in a model's shell. */
+async function enforce({ experiment, failure_class, reason, fix, evidence }, facts, tick) {
+  const grounds = facts.find(({ name, experiments }) => name === evidence && experiments.includes(experiment))
+  if (!/^exp_\d{4,}$/.test(experiment) || grounds === undefined) {
+    log(`meta: ${String(experiment).slice(0, 20)} goes on: ${String(evidence).slice(0, 100)} is no fact about it`)
+    return true
+  }
+  spareCalls--
+  const about = CLASSES.includes(failure_class) ? failure_class : 'environment'
+  const done = await assay(
+    `abort ${experiment} --if-running --failure-class ${about} --reason ${word(reason)}${fix ? ` --fix ${word(fix)}` : ''} --key meta/${tick}/${experiment}`,
+  )
+  if (done.ok) log(`meta: ${experiment} ${done.data.aborted ? 'was stopped' : 'was not running any more'}`)
+  return done.ok
+}
+
+/** What was steered in this run, earlier launches included, as the ledger has it. */
+async function steering() {
+  if (![...turns.values()].some(({ meta: on }) => on)) return steered
+  const seen = await assay('meta due')
+  if (!seen.ok) return steered
+  const { edits, alerts, stops } = seen.data
+  return { edits, alerts: [...alerts, ...steered.alerts], stops }
+}
+
+// Threads of their own, so that what one asks never changes which answers of the other are known after a restart.
+let finish = () => {}
+const over = new Promise((resolve) => {
+  finish = resolve
+})
+let failure = null
+const [ended] = await parallel([
+  async () => {
+    try {
+      return await rounds()
+    } catch (error) {
+      failure = error
+      return null
+    } finally {
+      finish()
+    }
+  },
+  () => metaThread(over),
+])
+if (failure !== null) throw failure
+const outcome = await steering()
 const status = await assay('status')
 const facts = status.ok ? status.data : {}
 return {
@@ -544,6 +799,6 @@ return {
   baseline: facts.baseline ?? null,
   counts: facts.counts ?? null,
   knobs: facts.knobs ?? null,
-  ...steered,
+  ...outcome,
   usage: { agents: agentCalls, output_tokens: budget.spent() },
 }

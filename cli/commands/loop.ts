@@ -47,6 +47,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
         uncapped: args.on('uncapped'),
         args: {
           run: opened.value.run,
+          launch: opened.value.ledger.state.seq,
           ...(args.integer('rounds') === null ? {} : { rounds: args.integer('rounds') }),
         },
       },

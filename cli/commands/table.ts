@@ -18,6 +18,6 @@ export const GLOBAL_FLAGS: Flags = {
 }
 
 /** Known by name, part of a later release. */
-export const LATER: readonly string[] = ['demo', 'meta', 'dashboard']
+export const LATER: readonly string[] = ['demo', 'dashboard']
 
 export const VERBS: readonly Verb[] = [...START, ...TRY, ...DECIDE, ...LOOK, ...LOOP, ...TEND]

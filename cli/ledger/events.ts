@@ -9,6 +9,7 @@ import type * as loop from './loop-events.ts'
 import type * as run from './run-events.ts'
 
 export * from './attempt-events.ts'
+export * from './edits.ts'
 export * from './envelope.ts'
 export * from './loop-events.ts'
 export * from './nouns.ts'
@@ -43,6 +44,8 @@ export type Event =
   | loop.Resumed
   | loop.Steered
   | loop.SteeringDelivered
+  | loop.MetaTicked
+  | loop.Adjusted
 
 export type EventType = Event['type']
 /** What a writer supplies; the ledger adds the envelope. */

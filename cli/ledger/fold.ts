@@ -21,6 +21,7 @@ import {
   started,
   withNode,
 } from './lifecycle.ts'
+import { beginRound, overrule, takeEdits, takeTick } from './meta.ts'
 import { learnNoise } from './noise.ts'
 import { addedGates, currentRound, lastJudged, nodeValue, type State, type Steer } from './state.ts'
 
@@ -50,6 +51,7 @@ function apply(state: State, event: Event): Outcome {
       if (!state.knobs) return notStarted
       state.knobs = { ...state.knobs, ...event.changes }
       state.configured.push(event)
+      overrule(state.meta, Object.keys(event.changes))
       return accepted
     case 'created':
       return created(state, event)
@@ -154,6 +156,7 @@ function apply(state: State, event: Event): Outcome {
         return refuse('stale_round', 'another round opened first', 'ask again')
       const best = bestOf(state)
       deliver(state, event.steering ?? [], { role: 'brief', round: event.round, experiment: null })
+      if (state.knobs) state.knobs = beginRound(state.meta, state.knobs, event.round)
       state.rounds.push({
         round: event.round,
         opened: event,
@@ -217,6 +220,14 @@ function apply(state: State, event: Event): Outcome {
     case 'steering_delivered':
       deliver(state, event.steering, { role: event.role, round: null, experiment: event.experiment })
       return accepted
+    case 'meta_ticked':
+      return takeTick(state.meta, event)
+        ? accepted
+        : refuse('too_early', 'the meta controller was asked less than an interval ago', 'ask again later')
+    case 'adjusted':
+      return takeEdits(state.meta, event)
+        ? accepted
+        : refuse('stale_edits', 'other edits came between', 'ask again: assay meta due')
     case 'noted':
       state.notes.push(event)
       return accepted

@@ -43,6 +43,8 @@ const KNOWN: Record<EventType, true> = {
   usage: true,
   stopped: true,
   resumed: true,
+  meta_ticked: true,
+  adjusted: true,
   noted: true,
   paused: true,
   steered: true,

@@ -1,4 +1,5 @@
 /** The events of the loop: rounds, ideas, who drives, what agents cost. */
+import type { Edit } from './edits.ts'
 import type { Envelope } from './envelope.ts'
 import type { Idea, Lane, Pick, ProcessIdentity, Usage } from './nouns.ts'
 
@@ -108,4 +109,27 @@ export interface SteeringDelivered extends Envelope {
   steering: string[]
   role: string
   experiment: string
+}
+
+/** The meta controller has something to look at, and is asked: nobody else within `every_ms`. */
+export interface MetaTicked extends Envelope {
+  type: 'meta_ticked'
+  /** Who took the turn. */
+  by: string
+  every_ms: number
+  /** Names of the facts. */
+  facts: string[]
+}
+
+/** What the meta controller changes, from the next round on. */
+export interface Adjusted extends Envelope {
+  type: 'adjusted'
+  round: number | null
+  /** Number of the look that it answers; null = of none. */
+  tick: number | null
+  /** How many edits there were when these were accepted: no others may have come between. */
+  after: number
+  edits: Edit[]
+  refused: { index: number; reason: string; message: string }[]
+  alerts: string[]
 }

@@ -22,6 +22,7 @@ import type {
   Status,
   Transform,
 } from './events.ts'
+import { type Meta, noMeta } from './meta.ts'
 
 export interface Claim {
   /** Id of the `started` event: what a take-over must name. */
@@ -134,6 +135,7 @@ export interface State {
   /** The last round as of the last `resumed`: that it had no hypothesis no longer ends the loop. */
   resumedRound: number
   configured: Configured[]
+  meta: Meta
   usage: { calls: number; tokensIn: number; tokensOut: number; usd: number; unknown: number }
   /** By role: what is reserved for a call, and how many calls did not tell. */
   costs: Map<string, RoleCost>
@@ -192,6 +194,7 @@ export function emptyState(): State {
     paused: null,
     resumedRound: 0,
     configured: [],
+    meta: noMeta(),
     usage: { calls: 0, tokensIn: 0, tokensOut: 0, usd: 0, unknown: 0 },
     costs: new Map(),
     steers: [],

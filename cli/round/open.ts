@@ -3,6 +3,7 @@
 import { bestOf } from '../ledger/best.ts'
 import type { Idea, Knobs, NewDirection, Noted, Pick, StopReason } from '../ledger/events.ts'
 import { refusal } from '../ledger/ledger.ts'
+import { type Directions, directionsOf, knobsOfNextRound, type Step } from '../ledger/meta.ts'
 import {
   BASELINE,
   currentRound,
@@ -61,8 +62,12 @@ export interface RoundAnswer {
   skills: string[]
   noise: 'deterministic' | 'paired'
   knobs: Knobs
-  /** Directives that the meta controller gave, by prompt. */
-  prompts: Record<string, string>
+  /** What the meta controller made of the prompts, the phases and the seams; one and the same for the whole round. */
+  prompts: Directions['prompts']
+  phases: Directions['phases']
+  steps: Step[]
+  /** How often it looks; null = it is off. */
+  meta: { every_ms: number } | null
   scan: { batches: string[][] }
   repeated?: true
 }
@@ -74,7 +79,9 @@ export function openRound(run: OpenRun): Result<RoundAnswer> {
   const { state } = run.ledger
   const open = currentRound(state)
   if (open) return ok({ ...describe(run, open, null), repeated: true })
-  const stop = stopReason(state)
+  // By the knobs of the round that would open: an edit may have lifted what stops it.
+  const next = { ...state, knobs: state.knobs && knobsOfNextRound(state.meta, state.knobs) }
+  const stop = stopReason(next)
   if (stop) return ok(describe(run, null, stop))
   const round = state.rounds.length + 1
   const frontier = pickParents(run, { round })
@@ -82,12 +89,12 @@ export function openRound(run: OpenRun): Result<RoundAnswer> {
   const { picks } = frontier.value
   if (picks.length === 0) return ok(describe(run, null, 'frontier_empty'))
   const direction = newDirection(
-    state,
+    next,
     candidatesOf(state),
     picks.map(({ experiment }) => experiment),
   )
   const steering = waitingSteers(state, null)
-  const size = roundSize(state)
+  const size = roundSize(next)
   const arm = armLanes(state, run.spec.loop.baseline_arm, size.width)
   const proposal = run.ledger.propose<'round_opened'>(
     {
@@ -99,7 +106,7 @@ export function openRound(run: OpenRun): Result<RoundAnswer> {
       parents: withOther(picks, direction, state),
       policy: frontier.value.policy,
       seed: frontier.value.seed,
-      ideate: ideateBecause(state),
+      ideate: directionsOf(state.meta, round).phases.ideate ? ideateBecause(next) : null,
       direction,
       ...(steering.length === 0 ? {} : { steering: steering.map(({ id }) => id) }),
     },
@@ -130,7 +137,8 @@ function describe(run: OpenRun, round: Round | null, stop: StopReason | null): R
   const { state } = run.ledger
   const { spec } = run
   const best = bestOf(state)
-  const { knobs } = state
+  const { knobs, meta } = state
+  const { prompts, phases, steps } = directionsOf(meta, meta.round)
   if (!knobs) throw new Error('a run that has started has knobs')
   return {
     round: round?.round ?? null,
@@ -162,8 +170,11 @@ function describe(run: OpenRun, round: Round | null, stop: StopReason | null): R
     skills: spec.skills,
     noise: state.noise.mode,
     knobs,
-    prompts: {},
-    scan: { batches: scanBatches(state, knobs, round?.opened.parents ?? []) },
+    prompts,
+    phases,
+    steps: round ? steps : [],
+    meta: spec.loop.meta ? { every_ms: spec.loop.meta.every } : null,
+    scan: { batches: phases.scan ? scanBatches(state, knobs, round?.opened.parents ?? []) : [] },
   }
 }
 

@@ -19,7 +19,7 @@ export function axisWarnings(experiments: readonly Observed[]): Pattern[] {
  * Three structurally distinct hypotheses among the latest ended at about one score, and none of the later
  * experiments was kept with another score. Failed experiments have no score and never count.
  */
-function plateau(experiments: readonly Observed[]): Pattern[] {
+export function plateau(experiments: readonly Observed[]): Pattern[] {
   const scored = experiments
     .filter(({ parent, status }) => parent !== null && (status === 'kept' || status === 'rejected'))
     .flatMap((each) => (each.value === null ? [] : [{ ...each, value: each.value }]))
@@ -50,7 +50,7 @@ const about = (a: number, b: number): boolean => Math.abs(a - b) <= ABOUT * Math
  * Three hypotheses in a row around one parent were discarded or rejected as ideas. Build, eval and environment
  * failures neither count nor break the row; a kept child does.
  */
-function deadEnds(experiments: readonly Observed[]): Pattern[] {
+export function deadEnds(experiments: readonly Observed[]): Pattern[] {
   const rows = new Map<string, { ids: string[]; last: number }>()
   for (const [at, { id, parent, status, failure_class }] of experiments.entries()) {
     if (parent === null) continue

@@ -40,7 +40,6 @@ export const SPEC = keys({
   agent: may(agent, 'Who proposes candidates in `assay loop`.'),
   skills: or(list(text()), [], 'Task-category skills that a builder loads.'),
   dependencies: later('Packages that a candidate may add.'),
-  meta: later('A controller that steers the rounds.'),
   judge: later('A model that scores.'),
   backlog: later('Hypotheses to start with.'),
   suite: later('Several specs at once.'),

@@ -108,6 +108,9 @@ describe('the contract of one turn', () => {
       noise: 'deterministic',
       knobs: expect.objectContaining({ width: 2, depth: 1, experiments: 9, stall: 5, revise: 3 }),
       prompts: {},
+      phases: { scan: true, ideate: true },
+      steps: [],
+      meta: null,
       scan: { batches: [['exp_0001', 'exp_0002']] },
     })
     expect(await open(project)).toEqual({ ...opened, repeated: true })

@@ -46,6 +46,7 @@ describe('a spec that holds', () => {
         revise: 3,
         quiet: false,
         baseline_arm: 0,
+        meta: null,
       },
       budget: {
         experiments: null,

@@ -77,6 +77,38 @@ export const LOOP: readonly Verb[] = [
     load: () => import('../steer.ts'),
   },
   {
+    name: 'meta',
+    group: 'loop',
+    summary: 'the controller that steers the rounds: what it would look at, what it changes',
+    positionals: [],
+    flags: {},
+    example: 'assay meta due',
+    subs: [
+      {
+        name: 'due',
+        summary: 'whether it is time, and the facts that nobody was asked about yet',
+        positionals: [],
+        flags: {
+          claim: {
+            type: 'string',
+            value: 'NAME',
+            summary: 'take the turn in this name, so that no other does',
+          },
+        },
+        example: 'assay meta due --json',
+      },
+      {
+        name: 'apply',
+        summary: 'hand in edits: knobs, phases, prompts, steps, undo; they hold from the next round on',
+        positionals: [],
+        flags: {},
+        stdin: '{"edits":[{"kind":"knob","knob":"width","value":2,"rationale":"…","evidence":"exp_0007"}]}',
+        example: `echo '{"edits":[{"kind":"undo","edit":"edit_0001","rationale":"…","evidence":"exp_0009"}]}' | assay meta apply`,
+      },
+    ],
+    load: () => import('../meta.ts'),
+  },
+  {
     name: 'wait',
     group: 'loop',
     summary: 'wait until an experiment, a round or the loop has ended',

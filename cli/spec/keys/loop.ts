@@ -1,6 +1,7 @@
 /** How parents are picked, how rounds go, and when it ends. All of it is live: it may change while a run lives. */
 import { POLICIES, policyNames } from '../../search/registry.ts'
-import { boolean, choice, type Key, keys, later, may, number, or, text, whole } from '../kind.ts'
+import { boolean, choice, type Key, keys, may, number, or, text, whole } from '../kind.ts'
+import { durationMs } from '../units.ts'
 
 /** Of every policy, since the policy may change while a run lives. */
 const params: Record<string, Key<number | null>> = {}
@@ -9,6 +10,14 @@ for (const policy of POLICIES) {
     params[name] = may(number({ min, max }), `${policy.name}: ${doc} (usually ${usual}).`)
   }
 }
+
+/** Not shorter than a second: each look is a call. */
+const interval = text({
+  noun: 'an interval',
+  pattern: '^([1-9][0-9]{0,4}s|[1-9][0-9]{0,3}m|[1-9][0-9]?h)$',
+  hint: 'write a whole number with its unit: 90s, 5m or 1h',
+  parse: durationMs,
+})
 
 export const search = keys({
   policy: or(
@@ -53,7 +62,10 @@ export const loop = keys({
     'Repairs of one candidate that its lane may try before it is judged.',
   ),
   quiet: or(boolean, false, 'Starts no agent while a sample is taken.'),
-  meta: later('A controller that steers the rounds.'),
+  meta: may(
+    keys({ every: or(interval, '5m', 'How often it is looked whether there is anything to steer.') }),
+    'Turns on a controller that steers the rounds: knobs, phases, prompts, steps of its own.',
+  ),
   baseline_arm: or(
     number({ min: 0, max: 0.9 }),
     0,

@@ -1,0 +1,123 @@
+/** Which edits are taken: each by its own rules, and against those that are there. Pure. */
+import type { Edit, Knobs } from '../../ledger/events.ts'
+import { addEdit, directionsOf, editById, knobsOfNextRound, type Meta } from '../../ledger/meta.ts'
+import type { State } from '../../ledger/state.ts'
+import { unreachable } from '../../result.ts'
+import { alike } from '../likeness.ts'
+import { BOUNDS, PLACEHOLDERS, type Refused, readEdit } from './vocabulary.ts'
+
+/** Of one call, and of what holds at once: a prompt that is all directives says nothing. */
+const MOST = { edits: 10, steps: 8, appended: 5 }
+
+export interface Judged {
+  edits: Edit[]
+  refused: ({ index: number } & Refused)[]
+}
+
+/** `facts`: names of those that are known now. */
+export function judgeEdits(items: readonly unknown[], state: State, facts: ReadonlySet<string>): Judged {
+  // Edits of one call see those before them, by the very rules by which the fold will take them.
+  const scratch: Meta = structuredClone(state.meta)
+  const edits: Edit[] = []
+  const refused: Judged['refused'] = []
+  for (const [index, item] of items.entries()) {
+    const edit = readEdit(item)
+    const why =
+      'reason' in edit
+        ? edit
+        : edits.length >= MOST.edits
+          ? no('too_many', `a call takes ${MOST.edits} edits`)
+          : (unproved(edit, state, facts) ?? against(edit, state, scratch))
+    if (why) refused.push({ index, ...why })
+    else if (!('reason' in edit)) {
+      addEdit(scratch, edit, '')
+      edits.push(edit)
+    }
+  }
+  return { edits, refused }
+}
+
+const no = (reason: string, message: string): Refused => ({ reason, message })
+
+function unproved({ evidence }: Edit, state: State, facts: ReadonlySet<string>): Refused | null {
+  const { told, lastTick } = state.meta
+  if (state.experiments.has(evidence) || facts.has(evidence) || told.has(evidence)) return null
+  if (lastTick?.facts.includes(evidence)) return null
+  return no('evidence', `there is no experiment and no fact ${evidence}: assay meta due tells the facts`)
+}
+
+function against(edit: Edit, state: State, meta: Meta): Refused | null {
+  const now = directionsOf(meta, meta.round + 1)
+  switch (edit.kind) {
+    case 'knob':
+      return knobRefused(edit, state, meta)
+    case 'phase':
+      return now.phases[edit.phase] === edit.on
+        ? no('duplicate', `${edit.phase} is ${edit.on ? 'on' : 'off'} already`)
+        : null
+    case 'prompt': {
+      const there = now.prompts[edit.prompt] ?? { replace: null, append: [] }
+      if (edit.mode === 'append') {
+        if (there.append.some((text) => alike(text, edit.text)))
+          return no('duplicate', `${edit.prompt} is told that already`)
+        return there.append.length >= MOST.appended
+          ? no('too_many', `${edit.prompt} has ${there.append.length} texts added: undo one first`)
+          : null
+      }
+      const needed = PLACEHOLDERS[edit.prompt]
+      if (needed === null) return no('vocabulary', `${edit.prompt} has no text to replace: append to it`)
+      const lost = needed.filter((name) => !edit.text.includes(`{${name}}`))
+      if (lost.length > 0)
+        return no('placeholder', `it loses ${lost.map((name) => `{${name}}`).join(', ')} of ${edit.prompt}`)
+      return there.replace !== null && alike(there.replace, edit.text)
+        ? no('duplicate', `${edit.prompt} reads like that already`)
+        : null
+    }
+    case 'step':
+      if (now.steps.some(({ seam, text }) => seam === edit.seam && alike(text, edit.text)))
+        return no('duplicate', `${edit.seam} has that step already`)
+      return now.steps.length >= MOST.steps
+        ? no('too_many', `${now.steps.length} steps live already: undo one first`)
+        : null
+    case 'undo':
+      return undoRefused(edit.edit, state, meta)
+    default:
+      return unreachable(edit)
+  }
+}
+
+function knobRefused(
+  { knob, value }: Extract<Edit, { kind: 'knob' }>,
+  { knobs, run }: State,
+  meta: Meta,
+): Refused | null {
+  if (!knobs || !run) return no('not_started', 'the run has not started')
+  const min = Math.min(BOUNDS[knob].min, run.knobs[knob])
+  const max = Math.max(BOUNDS[knob].max, run.knobs[knob])
+  if (value < min || value > max) return no('bounds', `${knob} is ${min} to ${max}, not ${value}`)
+  const next = knobsOfNextRound(meta, knobs)
+  if (next[knob] === value) return no('duplicate', `${knob} is ${value} already`)
+  return disproportion({ ...next, [knob]: value }, knob)
+}
+
+/** Two knobs that together would switch off what each of them only tunes. */
+function disproportion(next: Knobs, knob: keyof Knobs): Refused | null {
+  if ((knob === 'stall' || knob === 'ideate_stall') && next.ideate_stall >= next.stall)
+    return no('bounds', `ideate_stall ${next.ideate_stall} must be below stall ${next.stall}`)
+  if ((knob === 'scan_batch' || knob === 'scan_max') && next.scan_batch > next.scan_max)
+    return no('bounds', `scan_batch ${next.scan_batch} must not be above scan_max ${next.scan_max}`)
+  return null
+}
+
+function undoRefused(id: string, { knobs }: State, meta: Meta): Refused | null {
+  const target = editById(meta, id)
+  if (!target) return no('unknown_edit', `there is no ${id}`)
+  if (target.undone) return no('duplicate', `${id} is taken back already`)
+  const { edit } = target
+  if (edit.kind === 'undo') return no('vocabulary', 'an undo is not taken back: make the edit again')
+  if (edit.kind !== 'knob' || !knobs) return null
+  if (target.overruled) return no('overruled', `a person set ${edit.knob} since`)
+  return knobsOfNextRound(meta, knobs)[edit.knob] === edit.value
+    ? null
+    : no('overruled', `a later edit set ${edit.knob}: undo that one first`)
+}
