@@ -1,7 +1,7 @@
 /** One flag's raw text → its checked value. */
 import { fail, ok, type Problem, type Result, unreachable } from '../result.ts'
+import { closest } from '../spec/words.ts'
 import type { Flag } from './command.ts'
-import { nearest } from './nearest.ts'
 
 /** A duration is in milliseconds. */
 export type Value = boolean | string | number | string[]
@@ -43,7 +43,7 @@ function readString(
 ): Result<Value> {
   if (raw === '') return fail(bad(`--${name} is empty`, `write --${name} ${flag.value}`))
   if (flag.choices !== undefined && !flag.choices.includes(raw)) {
-    const meant = nearest(raw, flag.choices)
+    const meant = closest(raw, flag.choices)
     const choices = `one of: ${flag.choices.join(', ')}`
     return fail(
       bad(`--${name} cannot be "${raw}"`, meant === null ? choices : `did you mean ${meant}? (${choices})`),

@@ -3,8 +3,8 @@ import { type PluginHostName, pluginHost, pluginHostNames, type Scope } from '..
 import { install } from '../install/install.ts'
 import { checkoutAround } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
+import { closest } from '../spec/words.ts'
 import type { Answer, Context, Parsed } from './command.ts'
-import { nearest } from './nearest.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '')
 
@@ -46,7 +46,7 @@ export function wantedIn(
   const [name = ''] = args.positionals
   const host = pluginHostNames.find((one) => one === name)
   if (host === undefined) {
-    const meant = nearest(name, pluginHostNames)
+    const meant = closest(name, pluginHostNames)
     return fail({
       kind: 'usage',
       code: 'unknown_host',

@@ -1,9 +1,9 @@
 /** Arguments → verb and checked values. Pure: all problems in one pass, each with the next step. */
 import { parseArgs } from 'node:util'
 import { fail, ok, type Problem, type Result } from '../result.ts'
+import { closest } from '../spec/words.ts'
 import type { Flag, Flags, Parsed, Positional, SubVerb, Verb } from './command.ts'
 import { readFlag, type Value } from './flags.ts'
-import { nearest } from './nearest.ts'
 import { GLOBAL_FLAGS, LATER, VERBS } from './table.ts'
 
 /** What the arguments ask for. `help` without a verb is the overview. */
@@ -75,7 +75,7 @@ function chooseSub(verb: Verb, rest: string[]): Result<{ sub: SubVerb | null; ar
   }
   const sub = verb.subs.find((candidate) => candidate.name === name)
   if (sub !== undefined) return ok({ sub, argv: [...rest.slice(0, at), ...rest.slice(at + 1)] })
-  const meant = nearest(name, names)
+  const meant = closest(name, names)
   const hint = meant === null ? `one of: ${names.join(', ')}` : `did you mean: assay ${verb.name} ${meant}?`
   return fail(usage('unknown_verb', `assay ${verb.name} has no "${name}"`, hint))
 }
@@ -185,7 +185,7 @@ function unknownVerb(name: string): Problem {
   if (LATER.includes(name)) {
     return usage('comes_later', `assay ${name} comes later: it is not part of this release`, 'assay --help')
   }
-  const meant = nearest(
+  const meant = closest(
     name,
     VERBS.map((verb) => verb.name),
   )
@@ -197,7 +197,7 @@ function unknownVerb(name: string): Problem {
 }
 
 function unknownFlag(rawName: string, flags: Flags, command: string): Problem {
-  const meant = rawName.startsWith('--') ? nearest(rawName.slice(2), Object.keys(flags)) : null
+  const meant = rawName.startsWith('--') ? closest(rawName.slice(2), Object.keys(flags)) : null
   return usage(
     'unknown_flag',
     `${command} has no flag ${rawName}`,

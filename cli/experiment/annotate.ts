@@ -1,4 +1,5 @@
-import { ok, type Result } from '../result.ts'
+import { answered } from '../ledger/answered.ts'
+import type { Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { nodeFor } from './seal.ts'
 
@@ -29,13 +30,10 @@ export function annotate(
     run.clock(),
     key,
   )
-  if (!recorded.ok) return recorded
-  const { event, repeated } = recorded.value
-  return ok({
+  return answered(recorded, (event) => ({
     experiment: event.experiment,
     task: event.task,
     tag: event.tag,
     text: event.text,
-    ...(repeated ? { repeated: true as const } : {}),
-  })
+  }))
 }

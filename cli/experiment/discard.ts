@@ -1,4 +1,5 @@
 /** `discard`: an experiment is given up. Its record and its candidates stay. */
+import { answered } from '../ledger/answered.ts'
 import type { FailureClass, Status } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -26,11 +27,8 @@ export function discard(
     run.clock(),
     key,
   )
-  if (!recorded.ok) return recorded
-  const { event, repeated } = recorded.value
-  return ok({
+  return answered(recorded, (event) => ({
     experiment: event.experiment,
     status: run.ledger.state.experiments.get(event.experiment)?.status ?? node.value.status,
-    ...(repeated ? { repeated: true as const } : {}),
-  })
+  }))
 }

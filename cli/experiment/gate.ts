@@ -1,4 +1,5 @@
 /** `gate add | remove | check`: gates that are added while a run lives, inherited down the tree. */
+import { answered } from '../ledger/answered.ts'
 import type { GateResult, GateRule, SampleFault } from '../ledger/events.ts'
 import { BASELINE, type Experiment } from '../ledger/state.ts'
 import { gateChecksFolder } from '../paths.ts'
@@ -45,14 +46,11 @@ export async function addGate(
     run.clock(),
     key,
   )
-  if (!recorded.ok) return recorded
-  const { event, repeated } = recorded.value
-  return ok({
+  return answered(recorded, (event) => ({
     experiment: event.experiment,
     gate: event.gate.name,
     passed_on: parent,
-    ...(repeated ? { repeated: true as const } : {}),
-  })
+  }))
 }
 
 async function mayBeAdded(
@@ -113,13 +111,10 @@ export function removeGate(
     run.clock(),
     key,
   )
-  if (!recorded.ok) return recorded
-  const { event, repeated } = recorded.value
-  return ok({
+  return answered(recorded, (event) => ({
     experiment: event.experiment,
     gate: event.name,
-    ...(repeated ? { repeated: true as const } : {}),
-  })
+  }))
 }
 
 /** Every gate that binds the experiment, on what stands for it now. */

@@ -1,7 +1,8 @@
 /** `propose`: ideas for later rounds, each accepted or refused with its reason. */
+import { answered } from '../ledger/answered.ts'
 import type { Idea, Proposed } from '../ledger/events.ts'
 import { currentRound, type State } from '../ledger/state.ts'
-import { ok, type Result } from '../result.ts'
+import type { Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { alike, sameWords, wordsOf } from './likeness.ts'
 
@@ -42,13 +43,10 @@ export function propose(run: OpenRun, ideas: readonly Idea[], key: string | null
     run.clock(),
     key,
   )
-  if (!recorded.ok) return recorded
-  const { event, repeated } = recorded.value
-  return ok({
+  return answered(recorded, (event) => ({
     accepted: event.accepted,
     refused: event.refused,
-    ...(repeated ? { repeated: true as const } : {}),
-  })
+  }))
 }
 
 /** Pure. Of several that say the same, and of too many, the most promising are taken. */

@@ -1,6 +1,7 @@
 /** `config`: the knobs that may change while a run lives. */
+import { answered } from '../ledger/answered.ts'
 import type { Knobs, StopReason } from '../ledger/events.ts'
-import { ok, type Result } from '../result.ts'
+import type { Result } from '../result.ts'
 import { KNOB_PATHS, readKnob } from '../spec/knobs.ts'
 import type { OpenRun } from './open.ts'
 import { stopReason } from './stop.ts'
@@ -56,17 +57,16 @@ export function setKnob(
     run.clock(),
     key,
   )
-  if (!recorded.ok) return recorded
-  const { event, repeated } = recorded.value
-  const [knob] = Object.keys(event.changes) as (keyof Knobs)[]
-  if (knob === undefined) throw new Error('a change of nothing')
-  return ok({
-    key: knob,
-    path: KNOB_PATHS[knob],
-    value: event.changes[knob] ?? null,
-    before: before.get(knob) ?? null,
-    takes_effect: AT_ONCE.includes(knob) ? 'now' : 'next round',
-    stop: stopReason(run.ledger.state),
-    ...(repeated ? { repeated: true as const } : {}),
+  return answered(recorded, (event) => {
+    const [knob] = Object.keys(event.changes) as (keyof Knobs)[]
+    if (knob === undefined) throw new Error('a change of nothing')
+    return {
+      key: knob,
+      path: KNOB_PATHS[knob],
+      value: event.changes[knob] ?? null,
+      before: before.get(knob) ?? null,
+      takes_effect: AT_ONCE.includes(knob) ? ('now' as const) : ('next round' as const),
+      stop: stopReason(run.ledger.state),
+    }
   })
 }

@@ -1,5 +1,6 @@
+import { answered } from '../ledger/answered.ts'
 import type { Noted } from '../ledger/events.ts'
-import { ok, type Result } from '../result.ts'
+import type { Result } from '../result.ts'
 import type { OpenRun } from './open.ts'
 
 export interface NoteData {
@@ -21,9 +22,7 @@ export function note(
     run.clock(),
     key,
   )
-  if (!recorded.ok) return recorded
-  const { event, repeated } = recorded.value
-  return ok({ ...data(event), ...(repeated ? { repeated: true as const } : {}) })
+  return answered(recorded, data)
 }
 
 /** The newest `limit` notes, in order. */

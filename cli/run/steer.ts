@@ -1,6 +1,7 @@
 /** What a person says to a loop that runs, and to whom it was passed on. */
+import { answered } from '../ledger/answered.ts'
 import type { State, Steer } from '../ledger/state.ts'
-import { fail, ok, type Result } from '../result.ts'
+import { fail, type Result } from '../result.ts'
 import type { OpenRun } from './open.ts'
 
 /** Of one word, in characters. */
@@ -25,11 +26,11 @@ export function steer(
     run.clock(),
     key,
   )
-  if (!recorded.ok) return recorded
-  const { event, repeated } = recorded.value
-  const said = run.ledger.state.steers.find(({ id }) => id === event.id)
-  if (!said) throw new Error('a word that was accepted is not there')
-  return ok({ ...said, ...(repeated ? { repeated: true as const } : {}) })
+  return answered(recorded, (event) => {
+    const said = run.ledger.state.steers.find(({ id }) => id === event.id)
+    if (!said) throw new Error('a word that was accepted is not there')
+    return said
+  })
 }
 
 /** What waits for this experiment, or, with null, for the next round. */

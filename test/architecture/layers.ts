@@ -48,6 +48,7 @@ export const PURE: readonly string[] = [
   'ledger/alike',
   'evaluate/plausible',
   'spec/rules',
+  'spec/words',
   'round/meta/vocabulary',
   'experiment/benchmark/mentions',
   'experiment/benchmark/exposure',
@@ -58,7 +59,6 @@ export const PURE: readonly string[] = [
   'commands/table',
   'commands/verbs',
   'commands/help',
-  'commands/nearest',
 ]
 
 /** Packages that only compute. */

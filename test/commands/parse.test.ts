@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Flag, Parsed } from '../../cli/commands/command.ts'
 import { readFlag } from '../../cli/commands/flags.ts'
-import { nearest } from '../../cli/commands/nearest.ts'
 import { parse, readManners } from '../../cli/commands/parse.ts'
 import { GLOBAL_FLAGS, LATER, VERBS } from '../../cli/commands/table.ts'
 import type { Problem } from '../../cli/result.ts'
@@ -186,18 +185,6 @@ describe('help', () => {
         expect(new Set(letters).size, name).toBe(letters.length)
       }
     }
-  })
-})
-
-describe('nearest', () => {
-  test.each([
-    ['stauts', 'status'],
-    ['Frontier', 'frontier'],
-    ['rn', 'run'],
-    ['xyzzy', null],
-    ['', null],
-  ])('%s → %s', (given, meant) => {
-    expect(nearest(given, ['status', 'frontier', 'run'])).toBe(meant)
   })
 })
 

@@ -72,12 +72,12 @@ test('a module of Node, its own place, or a lazily loaded chunk is lost on the w
       import { fileURLToPath } from 'node:url'
       export const none: ChildProcess | null = null
       export const run = async () => {
-        const { nearest } = await import('./nearest.ts')
+        const { closest } = await import('../spec/words.ts')
         const data = {
           hash: createHash('sha256').update('a').digest('hex').slice(0, 8),
           echo: String(execFileSync('echo', ['hi'])),
           here: fileURLToPath(new URL('.', import.meta.url)),
-          meant: nearest('stauts', ['status']),
+          meant: closest('stauts', ['status']),
         }
         return { ok: true, value: { data, text: () => '' } }
       }`,

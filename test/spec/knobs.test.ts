@@ -114,4 +114,14 @@ describe('the word that was meant', () => {
     expect(closest('MINIMISE', ['maximize', 'minimize'])).toBe('minimize')
     expect(closest('dollars', ['hours', 'experiments'])).toBe(null)
   })
+
+  it.each([
+    ['stauts', 'status'],
+    ['Frontier', 'frontier'],
+    ['rn', 'run'],
+    ['xyzzy', null],
+    ['', null],
+  ])('%s was meant to be %s', (given, meant) => {
+    expect(closest(given, ['status', 'frontier', 'run'])).toBe(meant)
+  })
 })
