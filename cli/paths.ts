@@ -15,7 +15,6 @@ import { basename, dirname, join, resolve, sep } from 'node:path'
 
 export const STATE_FOLDER = '.assay'
 export const SPEC_FILE = 'assay.yaml'
-
 /** One repository's state. `root` is the checkout that holds `.assay`. */
 export interface Site {
   root: string
@@ -69,6 +68,8 @@ export const attemptFolder = (paths: RunPaths, experiment: string, attempt: numb
 export const artifactsFolder = (paths: RunPaths, experiment: string): string =>
   join(experimentFolder(paths, experiment), 'artifacts')
 
+/** What a checkout takes on the disk. */
+export const checkoutFile = (paths: RunPaths): string => join(paths.folder, 'checkout.json')
 /** What the baseline's own run rewrites in its checkout. */
 export const habitsFile = (paths: RunPaths): string => join(paths.folder, 'rewritten.json')
 /** What `worktree.data` matched at `init`, with its hashes. */
@@ -128,7 +129,6 @@ export const candidateRef = (run: string, experiment: string, attempt: number): 
 /** What a wiring run looked at: no candidate, but kept as well. */
 export const checkRef = (run: string, experiment: string, name: string): string =>
   `refs/assay/${run}/checks/${experiment}-${name}`
-
 /** Of the commits that `finish` made of a way, and the text of their pull request. */
 export const finishRef = (run: string, name: string): string => `refs/assay/${run}/finish/${name}`
 export const pullRequestFile = (paths: RunPaths): string => join(paths.folder, 'pull-request.md')

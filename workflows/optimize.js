@@ -20,6 +20,8 @@ const onRun = settings.run ? ` --run ${settings.run}` : ''
 /** A host that caps the agents of one launch is left in time, and launched again. */
 const agentLimit = Number.isInteger(settings.agents) ? settings.agents : Infinity
 const WAIT = '90s'
+/** Of one experiment. What was measured before its process died is not measured again, so most of these are short. */
+const TRIES = 10
 let agentCalls = 0
 /** Whether any agent has answered: one that never does is a broken host, not an agent without ideas. */
 let answered = false
@@ -417,8 +419,10 @@ async function verify(turn, fields, answer) {
 /** Runs the seal and waits for its verdict; no call blocks longer than a host's shell tool allows. */
 async function judge(turn, place, report) {
   let mended = false
-  for (let tries = 0; tries < 4; tries++) {
+  for (let tries = 0; tries < TRIES; tries++) {
     const begun = await assay(`run ${place.experiment} --detach`)
+    // It was killed before it could claim the attempt: nothing is begun, and nothing is known of the candidate.
+    if (!begun.ok && begun.problem.code === 'worker_died') continue
     if (!begun.ok && begun.problem.code === 'unsealed_changes') {
       // Something wrote into the worktree after the seal, a test cache for example: what is there now is sealed.
       await assay(`seal ${place.experiment}`)
@@ -511,6 +515,7 @@ async function rounds() {
       turn.width * turn.depth * (8 + 4 * turn.knobs.revise)
     if (agentCalls + dearest > agentLimit) return { rounds: count, stop: null, continue: true }
     begin(turn, agentLimit - agentCalls - dearest)
+    for (const warning of turn.warnings ?? []) log(`warning: ${warning}`)
     if (turn.direction) log(`round ${turn.round} changes direction: ${turn.direction.why}`)
     const place = { round: turn.round, lane: null, depth: null, experiment: null, worktree: null }
     const findings = await injected(turn, 'before-scan', place)

@@ -1,11 +1,12 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { networkFolders } from '../doctor/checks/disk.ts'
 import { type BaselineAnswer, describeBaseline, judgeBaseline } from '../experiment/baseline.ts'
 import { checkCanary } from '../experiment/canary.ts'
 import { ensureWorktree } from '../experiment/worktree.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { withLock } from '../lock.ts'
-import { checkoutAround, initLock, listRuns } from '../paths.ts'
+import { checkoutAround, initLock, listRuns, runtimeFolder } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { digestOf } from '../run/data.ts'
 import { type Ground, prepareGround } from '../run/ground.ts'
@@ -176,12 +177,18 @@ async function answerOf(
     spec_hash: started.spec_hash,
     base: started.base.commit,
     baseline: describeBaseline(opened),
-    warnings: started.warnings,
+    warnings: [...started.warnings, ...onNetwork(opened)],
     facts: await initFacts(opened, ground),
     ...(more.worktree === undefined ? {} : { worktree: more.worktree }),
     ...(more.repeated ? { repeated: true as const } : {}),
   }
 }
+
+/** The ledger and the leases rest on what only a local file system promises. */
+const onNetwork = ({ site, env }: OpenRun): string[] =>
+  networkFolders([site.state, runtimeFolder(env)]).map(
+    ({ what, cause, repair }) => `${what}: ${cause}; ${repair}`,
+  )
 
 function describeNoise({ noise, samples, spread }: BaselineAnswer): string {
   if (noise === 'deterministic') return `${samples} equal samples: one sample says no, two say yes`

@@ -20,10 +20,13 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   if (!opened.ok) return opened
   switch (args.sub) {
     case 'open':
-      return answerOf(openRound(opened.value), ({ round, parents, stop }) =>
+      return answerOf(openRound(opened.value), ({ round, parents, stop, warnings }) =>
         stop
           ? `the loop is over: ${stop}`
-          : `round ${round}: parents ${parents.map(({ experiment }) => experiment).join(', ')}`,
+          : [
+              `round ${round}: parents ${parents.map(({ experiment }) => experiment).join(', ')}`,
+              ...warnings.map((warning) => `warning: ${warning}`),
+            ],
       )
     case 'findings':
       return findings(context, opened.value)
@@ -76,7 +79,7 @@ async function close(context: Context, args: Parsed, opened: OpenRun): Promise<R
   if (!input.ok) return input
   const lanes = listOf(input.value, 'lanes', LANES, readLane)
   if (!lanes.ok) return lanes
-  return answerOf(closeRound(opened, turn.value, lanes.value), ({ round, improved, stall, stop }) =>
+  return answerOf(await closeRound(opened, turn.value, lanes.value), ({ round, improved, stall, stop }) =>
     [
       `round ${round} closed: ${improved ? 'a new best' : `no new best, stall ${stall}`}`,
       ...(stop ? [`the loop is over: ${stop}`] : []),
@@ -84,7 +87,7 @@ async function close(context: Context, args: Parsed, opened: OpenRun): Promise<R
   )
 }
 
-function answerOf<T>(result: Result<T>, text: (data: T) => string): Result<Answer> {
+function answerOf<T>(result: Result<T>, text: (data: T) => string | string[]): Result<Answer> {
   return result.ok ? ok({ data: result.value, text: () => text(result.value) }) : result
 }
 

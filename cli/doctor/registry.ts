@@ -11,6 +11,7 @@ import { drivers, leases, stateLocks } from './checks/locks.ts'
 import { orphans } from './checks/orphans.ts'
 import { permissions } from './checks/permissions.ts'
 import { repository } from './checks/repository.ts'
+import { room } from './checks/room.ts'
 import { specFile } from './checks/spec-file.ts'
 import { steps } from './checks/steps.ts'
 import { store } from './checks/store.ts'
@@ -34,6 +35,7 @@ export const CHECKS: readonly Check[] = [
   stateLocks,
   worktrees,
   trash,
+  room,
   orphans,
   hosts,
   crawlers,

@@ -2,9 +2,11 @@
 import { median } from '../evaluate/stats.ts'
 import type { NoiseMode } from '../ledger/events.ts'
 import { BASELINE, lastJudged } from '../ledger/state.ts'
+import { slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { diagnose } from './diagnosis.ts'
+import { rememberCheckout } from './room.ts'
 import { submit } from './submit.ts'
 
 export interface BaselineAnswer {
@@ -20,8 +22,9 @@ export interface BaselineAnswer {
 export async function judgeBaseline(run: OpenRun): Promise<Result<BaselineAnswer>> {
   const answer = await submit(run, BASELINE)
   if (!answer.ok) return answer
-  if (answer.value.status === 'kept') return ok(describeBaseline(run))
-  return diagnose(run, answer.value)
+  if (answer.value.status !== 'kept') return diagnose(run, answer.value)
+  rememberCheckout(run, slotPath(run.site, 0, 'b'))
+  return ok(describeBaseline(run))
 }
 
 export function describeBaseline(run: OpenRun): BaselineAnswer {

@@ -2,7 +2,7 @@
 import type { Confirmed, Status } from '../ledger/events.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { BASELINE, type Experiment, nodeValue, pathTo } from '../ledger/state.ts'
-import { TRANSITIONS } from '../ledger/transitions.ts'
+import { hintFor, TRANSITIONS } from '../ledger/transitions.ts'
 import { confirmsFolder } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -97,7 +97,7 @@ function mayConfirm(node: Experiment): Result<void> {
   return refusal({
     code: `is_${node.status}`,
     message: `cannot confirm ${node.id}: ${rule.refused}`,
-    hint: rule.hint.replaceAll('ID', node.id),
+    hint: hintFor(rule, node.id),
   })
 }
 

@@ -1,6 +1,7 @@
 /** `new`: an id that nobody else has, an event that says so, and a worktree to edit. */
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { removeWorktree } from '../git/worktrees.ts'
 import { tainted } from '../ledger/best.ts'
 import { BASELINE, currentRound, type State } from '../ledger/state.ts'
 import { experimentFolder, experimentId, type RunPaths, worktreePath } from '../paths.ts'
@@ -8,6 +9,9 @@ import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { stopReason } from '../run/stop.ts'
 import { artifactPlaces, type SeedName } from './artifacts.ts'
+import { discard } from './discard.ts'
+import { diskFull, noRoom } from './room.ts'
+import { restore } from './settle.ts'
 import { ensureWorktree } from './worktree.ts'
 
 export interface NewExperiment {
@@ -33,7 +37,8 @@ export interface NewRequest {
 
 /**
  * Opens an experiment. The same key gives the same experiment. A crash between the event and the worktree leaves an
- * open experiment whose worktree the next command makes.
+ * open experiment whose worktree the next command makes. One whose worktree found no room on the disk is discarded
+ * again, which the same key takes back.
  */
 export async function createExperiment(run: OpenRun, request: NewRequest): Promise<Result<NewExperiment>> {
   const { state } = run.ledger
@@ -43,6 +48,8 @@ export async function createExperiment(run: OpenRun, request: NewRequest): Promi
   if (over) return fail(over)
   const arm = armOf(state, request.place)
   if (arm !== null && (request.parent !== BASELINE || request.place?.depth !== 1)) return fail(ONE_TRY)
+  const full = isRepeated(state, request) ? null : noRoom(run, 'no experiment was begun')
+  if (full) return fail(full)
   const experiment = idFor(run, request)
   if (!experiment.ok) return experiment
   const recorded = run.ledger.record<'created'>(
@@ -159,6 +166,34 @@ export function claimId(paths: RunPaths, state: State): Result<string> {
   }
 }
 
+const NO_ROOM = 'the disk had no room for its worktree'
+
+async function worktreeOrFull(run: OpenRun, experiment: string): Promise<Result<string> | 'full'> {
+  try {
+    const made = await ensureWorktree(run, experiment)
+    return made.ok || !isFull(`${made.problem.code} ${made.problem.message} ${made.problem.at ?? ''}`)
+      ? made
+      : 'full'
+  } catch (error) {
+    if (isFull(String(error))) return 'full'
+    throw error
+  }
+}
+
+const isFull = (said: string): boolean => /ENOSPC|EDQUOT|disk_full|No space left on device/.test(said)
+
+/** Half a worktree is removed first: what it held is the room for the record. */
+async function giveUp(run: OpenRun, experiment: string): Promise<Problem> {
+  const path = worktreePath(run.site, run.run, experiment)
+  rmSync(path, { recursive: true, force: true })
+  await removeWorktree(run.site, path).catch(() => {
+    // Its registration is replaced when the worktree is made again.
+  })
+  const closed = discard(run, experiment, { why: NO_ROOM, failureClass: 'environment', key: null })
+  const left = closed.ok ? 'and is discarded' : 'yet; its next command makes it'
+  return diskFull(`${experiment} has no worktree ${left}`, path)
+}
+
 async function withWorktree(
   run: OpenRun,
   experiment: string,
@@ -166,7 +201,12 @@ async function withWorktree(
 ): Promise<Result<NewExperiment>> {
   const node = run.ledger.state.experiments.get(experiment)
   if (!node) throw new Error(`${experiment} was created and is not there`)
-  const made = await ensureWorktree(run, experiment)
+  if (repeated && node.status === 'discarded' && node.why === NO_ROOM) {
+    const again = restore(run, experiment, { why: 'asked for again', key: null })
+    if (!again.ok) return again
+  }
+  const made = await worktreeOrFull(run, experiment)
+  if (made === 'full') return fail(await giveUp(run, experiment))
   if (!made.ok) return made
   const { own, seed } = artifactPlaces(run, node)
   return ok({

@@ -1,11 +1,12 @@
 /** `gc`: frees what nobody needs any more. Never a candidate, a ref or a record: those make an experiment. */
-import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { emptyTrash, removeWorktree } from '../git/worktrees.ts'
-import { attemptsUsed, currentRound, type Experiment } from '../ledger/state.ts'
+import { currentRound, type Experiment } from '../ledger/state.ts'
 import { experimentFolder, trashFolder, worktreePath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
+import { diskSizeOf, unfinished } from './room.ts'
 import { snapshot } from './seal.ts'
 
 export interface Garbage {
@@ -43,7 +44,7 @@ export async function collectGarbage(
       kept.push({ experiment: node.id, why })
       continue
     }
-    garbage.push({ kind: 'worktree', experiment: node.id, path: shown(run, path), bytes: sizeOf(path) })
+    garbage.push({ kind: 'worktree', experiment: node.id, path: shown(run, path), bytes: diskSizeOf(path) })
     if (dryRun) continue
     const removed = await removeWorktree(run.site, path)
     if (!removed.ok) return removed
@@ -65,11 +66,8 @@ export async function collectGarbage(
 /** Why a worktree must stay; null when everything in it can be had again. */
 async function neededBecause(run: OpenRun, node: Experiment, path: string): Promise<string | null> {
   const { state } = run.ledger
-  if (node.status === 'open') return 'it has no verdict yet'
-  if (node.status === 'running') return 'it is being judged'
-  const limit = state.knobs?.max_attempts ?? 0
-  const repairs = node.status === 'rejected' || node.status === 'failed'
-  if (repairs && attemptsUsed(node) < limit) return `it may be repaired: assay discard ${node.id}`
+  const waits = unfinished(state, node)
+  if (waits !== null) return waits
   const round = currentRound(state)
   if (round && node.created.round === round.round) return `its lane of round ${round.round} is running`
   if (`${run.cwd}${sep}`.startsWith(`${path}${sep}`)) return 'this command was started in it'
@@ -93,7 +91,7 @@ function workerLogs(run: OpenRun, node: Experiment): Garbage[] {
     .filter((name) => /^worker-.*\.log$/.test(name))
     .map((name) => {
       const path = join(folder, name)
-      return { kind: 'log', experiment: node.id, path: shown(run, path), bytes: sizeOf(path) }
+      return { kind: 'log', experiment: node.id, path: shown(run, path), bytes: diskSizeOf(path) }
     })
 }
 
@@ -101,7 +99,7 @@ function trash(run: OpenRun): Garbage[] {
   const folder = trashFolder(run.site)
   return names(folder).map((name) => {
     const path = join(folder, name)
-    return { kind: 'trash', experiment: null, path: shown(run, path), bytes: sizeOf(path) }
+    return { kind: 'trash', experiment: null, path: shown(run, path), bytes: diskSizeOf(path) }
   })
 }
 
@@ -113,20 +111,4 @@ function names(folder: string): string[] {
   } catch {
     return []
   }
-}
-
-/** Of all files below, links as themselves; what vanishes meanwhile is nothing. */
-function sizeOf(path: string): number {
-  let bytes = 0
-  const open = [path]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    try {
-      const stat = lstatSync(next)
-      if (stat.isDirectory()) for (const name of readdirSync(next)) open.push(join(next, name))
-      else bytes += stat.size
-    } catch {
-      // It went away.
-    }
-  }
-  return bytes
 }

@@ -5,7 +5,7 @@ import { pinCommit, sealTree } from '../git/seal.ts'
 import { refusal } from '../ledger/ledger.ts'
 import type { Attempt, Experiment } from '../ledger/state.ts'
 import { freeRejections, lastAttempt } from '../ledger/state.ts'
-import { TRANSITIONS } from '../ledger/transitions.ts'
+import { hintFor, TRANSITIONS } from '../ledger/transitions.ts'
 import { artifactsFolder, candidateRef, worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -95,7 +95,7 @@ export async function seal(
     return refusal({
       code: `is_${node.status}`,
       message: `cannot seal ${node.id}: ${rule.refused}`,
-      hint: rule.hint.replaceAll('ID', node.id),
+      hint: hintFor(rule, node.id),
     })
   }
   if (freeRejections(node) >= MAX_FREE) {

@@ -6,7 +6,7 @@
 import type { Verdict } from '../evaluate/verdict.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { type Attempt, BASELINE, type Experiment, isSettled, lastAttempt } from '../ledger/state.ts'
-import { TRANSITIONS } from '../ledger/transitions.ts'
+import { hintFor, TRANSITIONS } from '../ledger/transitions.ts'
 import { isAlive } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { unchangedData } from '../run/data.ts'
@@ -120,7 +120,7 @@ async function sealOrRepeat(run: OpenRun, node: Experiment, current: Attempt | n
     return refusal({
       code: `is_${node.status}`,
       message: `cannot run ${node.id}: ${refused.refused}`,
-      hint: refused.hint.replaceAll('ID', node.id),
+      hint: hintFor(refused, node.id),
     })
   }
   if (node.id === BASELINE && current && !current.judged && !hasWorktree(run, node.id)) {
@@ -149,7 +149,7 @@ async function sealOrRepeat(run: OpenRun, node: Experiment, current: Attempt | n
     return refusal({
       code: 'is_kept',
       message: `${node.id} is kept, and its ${same ? 'artifacts have' : 'worktree has'} changed since`,
-      hint: refused.hint.replaceAll('ID', node.id),
+      hint: hintFor(refused, node.id),
     })
   }
   const sealed = await seal(run, node, taken.value, null)

@@ -14,6 +14,7 @@ import type { OpenRun } from '../run/open.ts'
 import { dataPaths, giveData } from './data.ts'
 import { benchmarkEnvironment } from './environment.ts'
 import { lastLines } from './last-words.ts'
+import { rememberCheckout } from './room.ts'
 import { mutableFor, scopeOfRun } from './scope.ts'
 
 /** What a seal has to know about the worktree's beginning. */
@@ -72,6 +73,7 @@ async function makeWorktree(run: OpenRun, experiment: string, path: string): Pro
   const file = worktreeFacts(run.paths, experiment)
   writeFileSync(`${file}.new`, JSON.stringify(facts))
   renameSync(`${file}.new`, file)
+  rememberCheckout(run, path)
   return ok(path)
 }
 

@@ -1,6 +1,7 @@
 /** How git is called: one environment, one set of pins, one shape of failure. */
 import { execute } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
+import { freeBytes } from './free.ts'
 
 export interface GitOptions {
   /** `git -C`; absent = this process's folder. */
@@ -104,7 +105,9 @@ export async function git(args: readonly string[], options: GitOptions = {}): Pr
       ...place,
     })
   }
-  const full = /No space left on device|Out of diskspace|Disk quota exceeded/.test(said)
+  const full =
+    /No space left on device|Out of diskspace|Disk quota exceeded/.test(said) ||
+    (/unable to write/.test(said) && isFull(options.workTree ?? options.gitDir))
   return fail({
     kind: 'failed',
     code: full ? 'disk_full' : 'git_failed',
@@ -115,6 +118,15 @@ export async function git(args: readonly string[], options: GitOptions = {}): Pr
     ...place,
   })
 }
+
+/** A checkout that finds no room says only which file it could not write. What it did write is there still. */
+function isFull(folder: string | undefined): boolean {
+  const free = folder === undefined ? null : freeBytes(folder)
+  return free !== null && free < FULL
+}
+
+/** Bytes: less than any file that matters. */
+const FULL = 64 * 1024
 
 /** As `git`, with the output as text without its last newline. */
 export async function gitText(args: readonly string[], options: GitOptions = {}): Promise<Result<string>> {

@@ -4,7 +4,7 @@ import { FREE_REASONS } from './events.ts'
 import { keptWithoutPairs, learnNoise } from './noise.ts'
 import type { Attempt, Experiment, State } from './state.ts'
 import { attemptsUsed, BASELINE, isSettled, lastAttempt } from './state.ts'
-import { TRANSITIONS, type Verb } from './transitions.ts'
+import { hintFor, TRANSITIONS, type Verb } from './transitions.ts'
 
 /** Why an event changed nothing. */
 export interface Void {
@@ -33,7 +33,11 @@ export function created(state: State, event: Created): Outcome {
     if (!parent) return unknown(event.parent)
     const rule = TRANSITIONS.new[parent.status]
     if ('refused' in rule)
-      return refuse('bad_parent', `${event.parent} cannot be a parent: ${rule.refused}`, rule.hint)
+      return refuse(
+        'bad_parent',
+        `${event.parent} cannot be a parent: ${rule.refused}`,
+        hintFor(rule, event.parent),
+      )
     if (parent.flagged) {
       return refuse(
         'bad_parent',
@@ -127,7 +131,7 @@ export function started(state: State, event: Started): Outcome {
   if (attempt.judged) return refuse('judged', 'this seal has its verdict', `assay show ${node.id}`)
   const rule = TRANSITIONS.run[node.status]
   if ('refused' in rule && !isOutdatedBaseline(state, node))
-    return refuse(`is_${node.status}`, `${node.id} cannot be run: ${rule.refused}`, rule.hint)
+    return refuse(`is_${node.status}`, `${node.id} cannot be run: ${rule.refused}`, hintFor(rule, node.id))
   const parent = node.parent === null ? undefined : state.experiments.get(node.parent)
   const refused =
     (parent && otherEpoch(state, parent)) ?? (node.id === BASELINE ? null : overCap(state, node))
@@ -183,7 +187,7 @@ export function judged(state: State, event: Judged): Outcome {
   }
   const rule = TRANSITIONS.judge[node.status]
   if ('refused' in rule)
-    return refuse(`is_${node.status}`, `${node.id} cannot be judged: ${rule.refused}`, rule.hint)
+    return refuse(`is_${node.status}`, `${node.id} cannot be judged: ${rule.refused}`, hintFor(rule, node.id))
   attempt.judged = event
   node.value = event.value
   node.epoch = attempt.claim?.epoch ?? state.epoch
@@ -261,11 +265,7 @@ export function withNode(state: State, id: string, verb: Verb, then: (node: Expe
   return onNode(state, id, (node) => {
     const rule = TRANSITIONS[verb][node.status]
     if ('refused' in rule && !(verb === 'seal' && isOutdatedBaseline(state, node))) {
-      return refuse(
-        `is_${node.status}`,
-        `cannot ${verb} ${id}: ${rule.refused}`,
-        rule.hint.replaceAll('ID', id),
-      )
+      return refuse(`is_${node.status}`, `cannot ${verb} ${id}: ${rule.refused}`, hintFor(rule, id))
     }
     return then(node)
   })

@@ -18,6 +18,10 @@ export type Verb = (typeof VERBS)[number]
 /** What a verb makes of a status: the new status, `same`, or why it is refused. `judge` and `audit` decide by their findings. */
 export type Transition = { to: Status | 'same' | 'decided' } | { refused: string; hint: string }
 
+/** The next step of a refusal, for this experiment. */
+export const hintFor = ({ hint }: { hint: string }, experiment: string): string =>
+  hint.replaceAll('ID', experiment)
+
 const refuse = (refused: string, hint: string): Transition => ({ refused, hint })
 const running = refuse('it is being judged', 'wait for it: assay wait --for ID')
 const settledKept = refuse(

@@ -1,5 +1,7 @@
 /** `round close`: did the turn bring a new best, how long has it been, and is the loop over. */
 
+import { abort } from '../experiment/abort.ts'
+import { settled } from '../experiment/wait.ts'
 import { bestOf, better } from '../ledger/best.ts'
 import type { RoundClosed, StopReason } from '../ledger/events.ts'
 import { type Experiment, nodeValue, type Round, type State, stallOf } from '../ledger/state.ts'
@@ -32,12 +34,16 @@ const LIMITS = { texts: 10, inAll: 20, characters: 400 }
 /** Children without a keep from which a parent looks exhausted. */
 const REGRESSED = 3
 
-export function closeRound(run: OpenRun, turn: Turn, lanes: readonly LaneReport[]): Result<CloseAnswer> {
+export async function closeRound(
+  run: OpenRun,
+  turn: Turn,
+  lanes: readonly LaneReport[],
+): Promise<Result<CloseAnswer>> {
   const round = roundOf(run, turn)
   if (!round.ok) return round
   if (round.value.closed) return ok({ ...answer(run, round.value.closed), repeated: true })
   const { state } = run.ledger
-  const left = discardOrphans(run, round.value)
+  const left = await endOrphans(run, round.value)
   if (!left.ok) return left
   const improved = hasImproved(state, round.value)
   const stall = improved ? 0 : stallOf(state) + 1
@@ -61,23 +67,36 @@ export function closeRound(run: OpenRun, turn: Turn, lanes: readonly LaneReport[
   return round.value.closed ? ok({ ...answer(run, round.value.closed), repeated: true }) : staleToken(run)
 }
 
-/** What a lane opened and then left without a verdict: nobody will come back to it. Its files stay, as after any discard. */
-function discardOrphans(run: OpenRun, { round }: Round): Result<null> {
-  for (const { id, status, created } of [...run.ledger.state.experiments.values()]) {
-    if (status !== 'open' || created.round !== round) continue
-    const proposal = run.ledger.propose<'discarded'>(
-      {
-        type: 'discarded',
-        experiment: id,
-        why: `round ${round} was closed before it had a verdict`,
-        failure_class: 'environment',
-      },
-      run.clock(),
-    )
-    // One that is refused has found its verdict, or its end, meanwhile.
-    if (!proposal.ok) return proposal
+/**
+ * What a lane opened and then left without a verdict: nobody will come back to it. Its files stay, as after any discard.
+ * One whose process died as often as its lane would try could not be judged, which says nothing against it.
+ */
+async function endOrphans(run: OpenRun, { round }: Round): Promise<Result<null>> {
+  const why = `round ${round} was closed before it had a verdict`
+  for (const node of [...run.ledger.state.experiments.values()]) {
+    if (node.created.round !== round) continue
+    const ended =
+      settled(node) === 'lost'
+        ? await abort(run, node.id, {
+            ifRunning: true,
+            failureClass: 'environment',
+            why: `${why}: the process that judged it was ended from outside`,
+            fix: null,
+            key: null,
+          })
+        : discardOpen(run, node, why)
+    if (!ended.ok) return ended
   }
   return ok(null)
+}
+
+/** One that is refused has found its verdict, or its end, meanwhile. */
+function discardOpen(run: OpenRun, { id, status }: Experiment, why: string): Result<unknown> {
+  if (status !== 'open') return ok(null)
+  return run.ledger.propose<'discarded'>(
+    { type: 'discarded', experiment: id, why, failure_class: 'environment' },
+    run.clock(),
+  )
 }
 
 /** A new best that stands, better than the one when the round opened. A mere better-than-parent is not. */

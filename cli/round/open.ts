@@ -1,5 +1,6 @@
 /** `round open`: where the run stands, and who may become a parent in the turn that begins. */
 
+import { noRoom, warnOfRoom } from '../experiment/room.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { Idea, Knobs, NewDirection, Noted, Pick, StopReason } from '../ledger/events.ts'
 import { refusal } from '../ledger/ledger.ts'
@@ -13,7 +14,7 @@ import {
   repairable,
   type State,
 } from '../ledger/state.ts'
-import { ok, type Result } from '../result.ts'
+import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { waitingSteers } from '../run/steer.ts'
 import { stopReason } from '../run/stop.ts'
@@ -69,6 +70,8 @@ export interface RoundAnswer {
   /** How often it looks; null = it is off. */
   meta: { every_ms: number } | null
   scan: { batches: string[][] }
+  /** What a person should do something about before the disk or the worktrees stop the loop. */
+  warnings: string[]
   repeated?: true
 }
 
@@ -83,6 +86,8 @@ export function openRound(run: OpenRun): Result<RoundAnswer> {
   const next = { ...state, knobs: state.knobs && knobsOfNextRound(state.meta, state.knobs) }
   const stop = stopReason(next)
   if (stop) return ok(describe(run, null, stop))
+  const full = noRoom(run, 'no round was opened')
+  if (full) return fail(full)
   const round = state.rounds.length + 1
   const frontier = pickParents(run, { round })
   if (!frontier.ok) return frontier
@@ -175,6 +180,7 @@ function describe(run: OpenRun, round: Round | null, stop: StopReason | null): R
     steps: round ? steps : [],
     meta: spec.loop.meta ? { every_ms: spec.loop.meta.every } : null,
     scan: { batches: phases.scan ? scanBatches(state, knobs, round?.opened.parents ?? []) : [] },
+    warnings: round ? warnOfRoom(run, round.opened.width * round.opened.depth) : [],
   }
 }
 

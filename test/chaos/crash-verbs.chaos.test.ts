@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { makeProject, ms, type NewData, type Project } from '../e2e/project.ts'
+import { makeProject, ms, type NewData, type Project, writeFiles } from '../e2e/project.ts'
 import { dataOf } from '../rig/assay.ts'
 import { type Crash, crash, type LineDeath } from '../rig/crash.ts'
 import { NOTHING_LOST, recordsOf, takeToll } from './toll.ts'
@@ -102,4 +102,31 @@ test('a call of a round that was killed and is repeated opens two rounds, other 
   }
   expect(eventsOf(project, 'round_closed').map(({ round }) => round)).toEqual([1, 2, 3])
   expect(await takeToll(context, { repo: project.repo, crashes })).toEqual(NOTHING_LOST)
+})
+
+test('a candidate whose process died for good stays running for ever, or is blamed, when its round is closed', async (context) => {
+  const project = await start()
+  const { token } = await project.data<Opened>('round', 'open')
+  const briefs = [{ parent: 'exp_0000', kind: 'edit', objective: 'one way' }]
+  const laid = await project.cli<Briefed>(['round', 'briefs', '--token', token], {
+    input: JSON.stringify({ briefs }),
+  })
+  const { experiment } = dataOf(laid).lanes[0] ?? { experiment: '' }
+  const made = await project.data<NewData>(
+    ...['new', '--parent', 'exp_0000', '-m', 'x', '--round', '1', '--lane', '1', '--depth', '1'],
+  )
+  writeFiles(made.worktree, ms(90))
+  const crashing = crash({ line: '"type":"started"', how: 'after', who: 'one' })
+  expect((await project.cli(['run', experiment], { env: crashing.env })).signal).toBe('SIGKILL')
+  expect(await project.data('show', experiment)).toMatchObject({ status: 'running' })
+  await project.cli(['round', 'close', '--token', token], { input: '{"lanes":[]}' })
+  expect(await project.data('show', experiment)).toMatchObject({
+    status: 'failed',
+    reason: 'aborted',
+    failure_class: 'environment',
+    message: expect.stringContaining('ended from outside'),
+  })
+  // It was charged once, and may be tried again.
+  expect(await project.data('run', experiment)).toMatchObject({ status: 'kept', value: 90 })
+  expect(await takeToll(context, { repo: project.repo, crashes: [crashing] })).toEqual(NOTHING_LOST)
 })

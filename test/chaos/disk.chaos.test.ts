@@ -1,19 +1,22 @@
 /** A disk that is full, and state that may not be written: told by name, and nothing that was acknowledged is lost. */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { makeProject, ms, type Project, type RunData, type StatusData, specText } from '../e2e/project.ts'
-import { problemOf } from '../rig/assay.ts'
+import { sceneOf, tuneFiles, tuneSpec } from '../e2e/loop-scene.ts'
+import { makeProject, ms, type NewData, type RunData, type StatusData, specText } from '../e2e/project.ts'
+import { dataOf, problemOf } from '../rig/assay.ts'
 import { type Crash, crash } from '../rig/crash.ts'
+import { makeRepo, type Repo } from '../rig/repo.ts'
 import { makeTemp } from '../rig/temp.ts'
 import { NOTHING_LOST, takeToll } from './toll.ts'
 
 const isRoot = process.getuid?.() === 0
 
 /** A small disk of its own in place of a folder of the repository. */
-function smallDisk(project: Project, mebibytes: number): { fill: () => void; free: () => void } {
-  const state = project.repo.path('.assay')
+function smallDisk(repo: Repo, mebibytes: number): { fill: (leave?: number) => void; free: () => void } {
+  const state = repo.path('.assay')
   execFileSync('mkdir', [state])
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', state])
   onTestFinished(() => {
@@ -21,8 +24,10 @@ function smallDisk(project: Project, mebibytes: number): { fill: () => void; fre
   })
   const ballast = join(state, 'trash-of-somebody')
   return {
-    fill: () => {
+    /** `leave`: MiB. */
+    fill: (leave = 0) => {
       execFileSync('sh', ['-c', `dd if=/dev/zero of='${ballast}' bs=4096 2>/dev/null || true`])
+      execFileSync('truncate', ['--size', `-${leave}M`, ballast])
     },
     free: () => rmSync(ballast, { force: true }),
   }
@@ -43,7 +48,7 @@ const canMount = (): boolean => {
 test('a disk that is full loses what was acknowledged, blames the idea, or is not named', async (context) => {
   if (!canMount()) context.skip('needs the right to mount a small disk')
   const project = makeProject({ spec: { noise: { mode: 'deterministic', calibrate: 2 } } })
-  const disk = smallDisk(project, 24)
+  const disk = smallDisk(project.repo, 24)
   const crashes: Crash[] = []
   const cli = <T>(...args: string[]) => {
     const traced = crash(null)
@@ -65,9 +70,13 @@ test('a disk that is full loses what was acknowledged, blames the idea, or is no
     const ran = await cli(...args)
     expect([args, problemOf(ran).code, ran.code]).toEqual([args, 'disk_full', 4])
   }
-  // Reading needs no room. What of `new` fitted into the last block is an experiment whose worktree comes later.
-  const { best, budget } = await project.data<StatusData>('status')
-  expect({ best, budget }).toEqual({ best: before.best, budget: before.budget })
+  // Reading needs no room. What was refused has left nothing behind.
+  const { best, budget, counts } = await project.data<StatusData>('status')
+  expect({ best, budget, counts }).toEqual({
+    best: before.best,
+    budget: before.budget,
+    counts: before.counts,
+  })
   const { findings } = await project.data<{ findings: { code: string; repair: string }[] }>('doctor')
   expect(findings.map(({ code }) => code)).toContain('disk_low')
   disk.free()
@@ -76,10 +85,85 @@ test('a disk that is full loses what was acknowledged, blames the idea, or is no
   expect(await takeToll(context, { repo: project.repo, crashes })).toEqual(NOTHING_LOST)
 })
 
+/** That no store can make smaller. */
+const big = (mebibytes: number) => ({ 'src/big': randomBytes(mebibytes * 512 * 1024).toString('hex') })
+
+test('new on a disk without room for a worktree leaves an experiment that is open and has none', async (context) => {
+  if (!canMount()) context.skip('needs the right to mount a small disk')
+  const project = makeProject({ files: big(6) })
+  const disk = smallDisk(project.repo, 48)
+  await project.data('init')
+  disk.fill(3)
+  const ran = await project.cli(['new', '-m', 'x', '--key', 'k'])
+  expect([problemOf(ran), ran.code]).toEqual([
+    expect.objectContaining({ code: 'disk_full', message: expect.stringContaining('is discarded') }),
+    4,
+  ])
+  expect(await project.data('status')).toMatchObject({ counts: { open: 0, discarded: 1 } })
+  expect(await project.data('show', 'exp_0001')).toMatchObject({
+    status: 'discarded',
+    failure_class: 'environment',
+    why: 'the disk had no room for its worktree',
+  })
+  expect(existsSync(project.repo.path('.assay/w/1-0001'))).toBe(false)
+  disk.free()
+  // The next one is another; the same command goes on with its own.
+  const next = await project.attempt(ms(90))
+  expect(next).toMatchObject({ experiment: 'exp_0002', status: 'kept' })
+  const again = await project.data<NewData>('new', '-m', 'x', '--key', 'k')
+  expect(again).toMatchObject({ experiment: 'exp_0001', repeated: true })
+  expect(statSync(join(again.worktree, 'src/big')).size).toBe(6 * 1024 * 1024)
+  writeFileSync(join(again.worktree, 'src/metrics.txt'), 'METRIC ms=80\n')
+  expect(await project.data('run', 'exp_0001')).toMatchObject({ status: 'kept', value: 80 })
+  const { findings } = await project.data<{ findings: { code: string; level: string }[] }>('doctor')
+  const problems = findings.filter(({ level, code }) => level === 'problem' && code !== 'disk_low')
+  expect(problems).toEqual([])
+})
+
+test('a disk that the next round may fill, or worktrees that nobody needs, are told late, again and again, or never', async (context) => {
+  if (!canMount()) context.skip('needs the right to mount a small disk')
+  const files = { ...tuneFiles, ...big(2), 'assay.yaml': JSON.stringify(tuneSpec()) }
+  const scene = sceneOf(makeRepo({ files }))
+  const disk = smallDisk(scene.repo, 64)
+  dataOf(await scene.cli(['init']))
+  interface Warned {
+    warnings: string[]
+  }
+  const warnings = async () => dataOf(await scene.cli<Warned>(['status'])).warnings
+  expect(await warnings()).toEqual([])
+  disk.fill(8)
+  const told = [
+    expect.stringMatching(/^[78].* MiB are free .* may take .* \(4 worktrees, about 2.* assay gc/),
+  ]
+  expect(await warnings()).toEqual(told)
+  const { findings } = dataOf(
+    await scene.cli<{ findings: { code: string; what: string; repair: string }[] }>(['doctor']),
+  )
+  expect(findings.filter(({ code }) => code === 'room_tight')).toEqual([
+    expect.objectContaining({ what: expect.stringContaining('4 worktrees') }),
+  ])
+  // Two lanes open one experiment each: one warning, and the loop goes on.
+  const { stderr } = await scene.startLoop('--rounds', '1').ended
+  expect(stderr.match(/warning: .*worktrees.*/g)).toHaveLength(1)
+  expect(scene.eventsOf('judged').length).toBeGreaterThan(1)
+  disk.free()
+  for (const { experiment, status } of scene.eventsOf('judged'))
+    if (status === 'rejected') await scene.cli(['discard', experiment, '--reason', 'x'])
+  disk.fill(4)
+  expect(await warnings()).toEqual([expect.stringContaining('of ended experiments hold about')])
+  interface Swept {
+    deleted: { kind: string; path: string }[]
+  }
+  const said = dataOf(await scene.cli<Swept>(['gc', '--dry-run']))
+  expect(said.deleted.map(({ kind }) => kind)).toContain('worktree')
+  dataOf(await scene.cli(['gc']))
+  for (const warning of await warnings()) expect(warning).not.toContain('ended')
+})
+
 test('a disk that fills while a sample is recorded takes the sample, the verdict, or the run with it', async (context) => {
   if (!canMount()) context.skip('needs the right to mount a small disk')
   const project = makeProject()
-  const disk = smallDisk(project, 24)
+  const disk = smallDisk(project.repo, 24)
   const control = join(project.control, 'fill')
   const ballast = project.repo.path('.assay', 'trash-of-somebody')
   // The benchmark itself fills the disk, after it measured.

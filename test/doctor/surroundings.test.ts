@@ -1,10 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { fileSystem, space } from '../../cli/doctor/checks/disk.ts'
 import { gitOf, node, platform } from '../../cli/doctor/checks/versions.ts'
-import { makeProject } from '../e2e/project.ts'
+import { type InitData, makeProject } from '../e2e/project.ts'
 import { fakeProgram } from '../hosts/fake-program.ts'
 import { RECORDINGS } from '../hosts/recorded.ts'
 import { ASSAY_BIN, dataOf } from '../rig/assay.ts'
@@ -42,6 +43,21 @@ test('a network file system passes for a local one, or ext4 for a network', () =
     (type) => fileSystem('/x', type).length,
   )
   expect(codes).toEqual([1, 1, 1, 1, 0])
+})
+
+test('state on a network is not told by init, or not by doctor', async () => {
+  const preload = fileURLToPath(new URL('../rig/network-preload.cjs', import.meta.url))
+  const env = { NODE_OPTIONS: `--require=${JSON.stringify(preload)}` }
+  const project = makeProject()
+  const { warnings } = dataOf(await project.cli<InitData>(['init'], { env }))
+  const said = expect.stringMatching(/ lies on NFS: .* local disk/)
+  expect(warnings.filter((warning) => warning.includes('NFS'))).toEqual([said, said])
+  const { findings } = dataOf(
+    await project.cli<{ findings: { code: string; at: string }[] }>(['doctor'], { env }),
+  )
+  const found = findings.filter(({ code }) => code === 'network_file_system')
+  expect(found.map((one) => one.at)).toContain(project.repo.path('.assay'))
+  expect((await project.data<InitData>('init')).warnings.join()).not.toContain('NFS')
 })
 
 test('outside of a repository, in an empty one or in a bare one doctor fails', async () => {

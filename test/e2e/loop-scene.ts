@@ -51,7 +51,9 @@ export function sceneOf(repo: Repo): Scene {
     const file = join(folder, 'ledger.jsonl')
     if (!existsSync(file)) return []
     const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1)
-    return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Event)
+    // What a killed writer left unfinished is cancelled, and counts for nobody.
+    const whole = lines.filter((line) => line !== '' && !line.endsWith('\u0018'))
+    return whole.map((line) => JSON.parse(line) as Event)
   }
   const startLoop = (...args: string[]) => startAssay<LoopData>(['loop', ...args], { cwd: repo.dir })
   return {

@@ -112,6 +112,7 @@ describe('the contract of one turn', () => {
       steps: [],
       meta: null,
       scan: { batches: [['exp_0001', 'exp_0002']] },
+      warnings: [],
     })
     expect(await open(project)).toEqual({ ...opened, repeated: true })
 

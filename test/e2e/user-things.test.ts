@@ -36,14 +36,18 @@ function times(project: Project): number[] {
   )
 }
 
-test('init, new, run and the verbs that look change the checkout or the repository of the user', async () => {
+test('init, new, run, what gives up and cleans, and the verbs that look change the checkout or the repository of the user', async () => {
   const project = busyUser()
   const before = { tree: snapshotTree(project.repo.dir, { except: OURS }), times: times(project) }
   const exclude = project.repo.read('.git/info/exclude')
   await project.data('init')
   const first = await project.attempt(ms(90))
   await project.attempt(ms(80), first.experiment)
-  await project.attempt({ ...ms(1), ...hook('echo x > bench/run.sh; exit 3') })
+  const failed = await project.attempt({ ...ms(1), ...hook('echo x > bench/run.sh; exit 3') })
+  await project.data('discard', failed.experiment, '--reason', 'no use')
+  await project.data('prune', first.experiment, '--reason', 'no use')
+  await project.data('gc')
+  await project.data('doctor', '--fix')
   for (const args of [
     ['status'],
     ['tree'],
@@ -56,6 +60,21 @@ test('init, new, run and the verbs that look change the checkout or the reposito
   const after = { tree: snapshotTree(project.repo.dir, { except: OURS }), times: times(project) }
   expect(after).toEqual(before)
   expect(project.repo.read('.git/info/exclude')).toBe(`${exclude}/.assay/\n`)
+})
+
+test('a user who commits, switches the branch and edits meanwhile moves the base of the run, or loses the edit', async () => {
+  const project = makeProject()
+  await project.data('init')
+  const opened = await project.open(ms(90))
+  project.repo.git('switch', '--quiet', '--create', 'elsewhere')
+  project.repo.commit('work of the user', { ...ms(70), 'src/more.txt': 'more\n' })
+  project.repo.write(ms(60))
+  const before = snapshotTree(project.repo.dir, { except: OURS })
+  expect(await project.data('run', opened.experiment)).toMatchObject({ status: 'kept', parent_value: 100 })
+  const next = await project.open(ms(95))
+  expect(existsSync(join(next.worktree, 'src/more.txt'))).toBe(false)
+  expect(await project.data('run', next.experiment)).toMatchObject({ value: 95, parent_value: 100 })
+  expect(snapshotTree(project.repo.dir, { except: OURS })).toEqual(before)
 })
 
 describe('an agent in its worktree', () => {

@@ -426,3 +426,17 @@ test('gc deletes what somebody works on, or what was never sealed, or nothing at
   })
   expect(await project.data('run', opened.experiment)).toMatchObject({ value: 95 })
 })
+
+test('a best that is pruned is named as ID, and nothing says which parent there is instead', async () => {
+  const project = makeProject()
+  await project.data('init')
+  const { experiment } = await project.attempt(ms(90))
+  await project.data('prune', experiment, '--reason', 'too odd')
+  expect(await project.problem('new', '-m', 'x')).toMatchObject({
+    code: 'bad_parent',
+    hint: 'name another parent: assay new --parent exp_0000 -m TEXT; or bring it back first: assay restore exp_0001',
+  })
+  expect(await project.problem('new', '--parent', experiment, '-m', 'x')).toMatchObject({
+    hint: 'bring it back first: assay restore exp_0001',
+  })
+})

@@ -6,6 +6,13 @@ import { makeTemp } from '../rig/temp.ts'
 import { LEAST, problemsIn, specOf } from './source.ts'
 
 describe('a spec that holds', () => {
+  it('as JSON with a comma too many is refused, or read as something else', () => {
+    const text =
+      '{"version":1,"name":"faster-parser","goal":"Parse faster.","scope":{"mutable":["src/**",],},'
+    const rest = '"measure":{"command":"node bench.js",},"metric":{"name":"ms","direction":"minimize",},}'
+    expect(specOf(text + rest)).toEqual(specOf(LEAST))
+  })
+
   it('has every default of the contract', () => {
     expect(specOf(LEAST)).toEqual({
       version: 1,

@@ -8,12 +8,7 @@ export const disk: Check = {
   name: 'disk',
   look({ site, cwd, env }) {
     const place = site?.state ?? cwd
-    const found = [...space(place, statOf(place))]
-    for (const folder of new Set([place, runtimeFolder(env)])) {
-      const stat = statOf(folder)
-      if (stat && process.platform === 'linux') found.push(...fileSystem(folder, stat.type))
-    }
-    return found
+    return [...space(place, statOf(place)), ...networkFolders([place, runtimeFolder(env)])]
   },
 }
 
@@ -86,6 +81,15 @@ const NETWORK = new Map<number, string>([
   [0x47504653, 'GPFS'],
 ])
 const FUSE = 0x65735546
+
+/** Those of the folders that lie on a network; off Linux no type is known. */
+export function networkFolders(folders: readonly string[]): Found[] {
+  if (process.platform !== 'linux') return []
+  return [...new Set(folders)].flatMap((folder) => {
+    const stat = statOf(folder)
+    return stat ? fileSystem(folder, stat.type) : []
+  })
+}
 
 export function fileSystem(at: string, type: number): Found[] {
   const name = NETWORK.get(type >>> 0)

@@ -1,0 +1,176 @@
+/** What checkouts take on the disk, what is left of it, and when that is worth a word. */
+import { existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { freeBytes } from '../git/free.ts'
+import { attemptsUsed, BASELINE, type Experiment, type State } from '../ledger/state.ts'
+import { checkoutFile, experimentFolder, experimentId, worktreePath } from '../paths.ts'
+import type { Problem } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+
+/** Sizes in bytes, as they lie on the disk. */
+export interface Room {
+  /** What may still be written where the state lies; null = it cannot be told. */
+  free: number | null
+  /** A checkout, with its data and what setup and build leave; null before there is one. */
+  checkout: number | null
+  /** What an attempt leaves, outputs and artifacts: the most of the last few. */
+  attempt: number
+  /** Worktrees that the coming round may make, at most. */
+  coming: number
+  /** Worktrees of experiments that have ended. */
+  ended: number
+}
+
+/** git's registry makes each new worktree slower the more there are: at 1,000 it takes six times as long as at none. */
+export const MANY_WORKTREES = 500
+
+/** What a person should do something about, one sentence each; empty when all is well. Pure. */
+export function tightness({ free, checkout, attempt, coming, ended }: Room): string[] {
+  const warnings: string[] = []
+  const each = (checkout ?? 0) + attempt
+  const held = ended * (checkout ?? 0)
+  const done =
+    ended === 0 ? '' : `; ${counted(ended, 'worktree')} of ended experiments hold about ${size(held)}`
+  if (free !== null && free < coming * each) {
+    warnings.push(
+      `${size(free)} are free where the state lies, and what comes next may take ${size(coming * each)} (${counted(coming, 'worktree')}, about ${size(each)} each with its outputs)${done}: free some space, assay gc is a start`,
+    )
+  } else if (ended >= MANY_WORKTREES || (free !== null && held > free)) {
+    warnings.push(
+      `${counted(ended, 'worktree')} of ended experiments hold about ${size(held)}${free === null ? '' : `, and ${size(free)} are free`}: assay gc deletes them and no candidate`,
+    )
+  }
+  return warnings
+}
+
+const MIB = 1024 * 1024
+
+function size(bytes: number): string {
+  const mib = bytes / MIB
+  if (mib >= 1024) return `${(mib / 1024).toFixed(1)} GiB`
+  return `${mib >= 10 ? Math.round(mib) : mib.toFixed(1)} MiB`
+}
+
+const counted = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`
+
+/** What a look at a run needs of it. */
+type Look = Pick<OpenRun, 'site' | 'run' | 'paths' | 'spec'> & { ledger: { state: State } }
+
+/** By the state of now; `coming`: the worktrees that the caller is about to make, by default those of a round. */
+export function warnOfRoom(run: Look, coming = worktreesAhead(run)): string[] {
+  return tightness({
+    free: freeBytes(run.site.state),
+    checkout: checkoutBytes(run),
+    attempt: attemptBytes(run),
+    coming,
+    ended: endedWorktrees(run),
+  })
+}
+
+/** A round makes as many at most as it has lanes and depths, and the budget experiments; by hand it is one at a time. */
+function worktreesAhead({ ledger: { state }, spec }: Look): number {
+  const { knobs } = state
+  if (spec.agent === null || knobs === null) return 1
+  const left = knobs.experiments === null ? Number.POSITIVE_INFINITY : knobs.experiments - state.claims
+  return Math.max(0, Math.min(knobs.width * knobs.depth, left))
+}
+
+/** Why the worktree of an experiment is still worked with, as a sentence; null once it has ended. */
+export function unfinished(state: State, node: Experiment): string | null {
+  if (node.status === 'open') return 'it has no verdict yet'
+  if (node.status === 'running') return 'it is being judged'
+  const repairs = node.status === 'rejected' || node.status === 'failed'
+  if (repairs && attemptsUsed(node) < (state.knobs?.max_attempts ?? 0))
+    return `it may be repaired: assay discard ${node.id}`
+  return null
+}
+
+function endedWorktrees({ site, run, ledger: { state } }: Look): number {
+  return worktreesOf({ site, run }).filter((experiment) => {
+    const node = state.experiments.get(experiment)
+    return node !== undefined && unfinished(state, node) === null
+  }).length
+}
+
+/** Experiments whose worktrees are there, in no order. */
+function worktreesOf({ site, run }: Pick<Look, 'site' | 'run'>): string[] {
+  const first = worktreePath(site, run, BASELINE)
+  const prefix = first.slice(dirname(first).length + 1, -'0000'.length)
+  return names(dirname(first)).flatMap((name) => {
+    const number = name.startsWith(prefix) ? name.slice(prefix.length) : ''
+    return /^\d{4,}$/.test(number) ? [experimentId(Number(number))] : []
+  })
+}
+
+/** For the lines that say how it ended: whatever finds no room leaves at least this when it goes. */
+const LEAST_ROOM = MIB
+
+/** A refusal when nothing should be begun any more; `what` says what was not. */
+export function noRoom({ site }: Pick<Look, 'site'>, what: string): Problem | null {
+  const free = freeBytes(site.state)
+  return free !== null && free < LEAST_ROOM ? diskFull(what, site.state) : null
+}
+
+export const diskFull = (what: string, at: string): Problem => ({
+  kind: 'failed',
+  code: 'disk_full',
+  message: `the disk is full: ${what}`,
+  hint: 'free some space (assay gc is a start), then run the same command again',
+  at,
+})
+
+/** As it was when the run began: a walk over all files is too dear for every command. */
+function checkoutBytes({ paths }: Look): number | null {
+  try {
+    return (JSON.parse(readFileSync(checkoutFile(paths), 'utf8')) as { bytes: number }).bytes
+  } catch {
+    return null
+  }
+}
+
+/** Measures a checkout that is set up, unless one was measured before. What cannot be kept is no loss: it is an estimate. */
+export function rememberCheckout({ paths }: Pick<Look, 'paths'>, path: string): void {
+  const file = checkoutFile(paths)
+  if (existsSync(file)) return
+  try {
+    writeFileSync(file, JSON.stringify({ bytes: diskSizeOf(path) }))
+  } catch {
+    // A full disk tells of itself.
+  }
+}
+
+const LAST = 5
+
+function attemptBytes({ ledger: { state }, paths }: Look): number {
+  const judged = [...state.experiments.values()]
+    .slice(-4 * LAST)
+    .filter(({ judgedSeq }) => judgedSeq !== null)
+  return Math.max(0, ...judged.slice(-LAST).map(({ id }) => diskSizeOf(experimentFolder(paths, id))))
+}
+
+/**
+ * Bytes on the disk of all files below, links as themselves; what vanishes meanwhile is nothing. A file with a second
+ * name elsewhere takes no room of its own here (packages that are linked from a store).
+ */
+export function diskSizeOf(path: string): number {
+  let bytes = 0
+  const open = [path]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    try {
+      const stat = lstatSync(next)
+      if (stat.isDirectory()) for (const name of readdirSync(next)) open.push(join(next, name))
+      else if (stat.nlink === 1) bytes += stat.blocks * 512
+    } catch {
+      // It went away.
+    }
+  }
+  return bytes
+}
+
+function names(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { MANY_WORKTREES, type Room, tightness } from '../../cli/experiment/room.ts'
+
+const MIB = 1024 * 1024
+const plenty: Room = { free: 1000 * MIB, checkout: 10 * MIB, attempt: 2 * MIB, coming: 4, ended: 0 }
+const said = (more: Partial<Room>) => tightness({ ...plenty, ...more })
+
+test('a round that would not fit is not told, or one that fits just so is', () => {
+  expect(said({ free: 48 * MIB })).toEqual([])
+  expect(said({ free: 48 * MIB - 1 })).toEqual([
+    '48 MiB are free where the state lies, and what comes next may take 48 MiB (4 worktrees, about 12 MiB each with its outputs): free some space, assay gc is a start',
+  ])
+  expect(said({ free: 5 * MIB, coming: 1, ended: 3 })).toEqual([
+    '5.0 MiB are free where the state lies, and what comes next may take 12 MiB (1 worktree, about 12 MiB each with its outputs); 3 worktrees of ended experiments hold about 30 MiB: free some space, assay gc is a start',
+  ])
+})
+
+test('worktrees that nobody needs pile up without a word, or a few of them are worth one', () => {
+  expect(said({ ended: 100 })).toEqual([])
+  expect(said({ ended: 101 })).toEqual([
+    '101 worktrees of ended experiments hold about 1010 MiB, and 1000 MiB are free: assay gc deletes them and no candidate',
+  ])
+  const room = { free: 1000 * 1024 * MIB }
+  expect(said({ ...room, ended: MANY_WORKTREES - 1 })).toEqual([])
+  expect(said({ ...room, ended: MANY_WORKTREES })).toEqual([
+    '500 worktrees of ended experiments hold about 4.9 GiB, and 1000.0 GiB are free: assay gc deletes them and no candidate',
+  ])
+})
+
+test('what cannot be told is taken for none', () => {
+  expect(said({ free: null })).toEqual([])
+  expect(said({ free: 3 * MIB, checkout: null })).toHaveLength(1)
+  expect(said({ free: 9 * MIB, checkout: null })).toEqual([])
+  expect(said({ free: 0, coming: 0 })).toEqual([])
+})
