@@ -362,6 +362,7 @@ async function prepare(turn, place, report) {
   for (let revision = 0; answer !== null; revision++) {
     keep(report, answer)
     const findings = await verify(turn, fields, answer)
+    if (findings === null) return giveUp(experiment, 'environment', 'what it is built on was revoked')
     if (findings.length === 0) return true
     if (revision >= turn.knobs.revise) break
     answer = await askRole(
@@ -373,10 +374,12 @@ async function prepare(turn, place, report) {
     )
   }
   // An agent that gave no answer says nothing about the idea.
-  const [failure, why] =
-    answer === null
-      ? ['environment', 'its agent gave no answer']
-      : ['hypothesis', 'no candidate passed verification']
+  return answer === null
+    ? giveUp(experiment, 'environment', 'its agent gave no answer')
+    : giveUp(experiment, 'hypothesis', 'no candidate passed verification')
+}
+
+async function giveUp(experiment, failure, why) {
   await assay(`discard ${experiment} --failure-class ${failure} --reason ${word(why)}`)
   return false
 }
@@ -396,11 +399,15 @@ ${quoted(place.brief.objective)}
 Make one concrete change, leave the folder in a state that builds, and say in one sentence what you changed and what you expect.`
 }
 
-/** What stands against the candidate: the CLI's own checks first, then an agent's reading. An agent that fails is no finding. */
+/**
+ * What stands against the candidate: the CLI's own checks first, then an agent's reading. An agent that fails is no
+ * finding; null when no agent can mend it.
+ */
 async function verify(turn, fields, answer) {
   const sealed = await assay(
     `seal ${fields.experiment}${answer.hypothesis ? ` -m ${word(answer.hypothesis)}` : ''}`,
   )
+  if (!sealed.ok && sealed.problem.code === 'parent_revoked') return null
   if (!sealed.ok)
     return [{ message: [sealed.problem.message, sealed.problem.hint].filter(Boolean).join(': ') }]
   const checked = await assay(`check ${fields.experiment}`)
@@ -444,8 +451,8 @@ async function judge(turn, place, report) {
       'Lanes',
     )
     keep(report, again)
-    if (again === null || (await verify(turn, { ...place, capsule: capsule(turn) }, again)).length > 0)
-      return verdict
+    const findings = again && (await verify(turn, { ...place, capsule: capsule(turn) }, again))
+    if (findings === null || findings.length > 0) return verdict
   }
   return null
 }

@@ -1,5 +1,6 @@
 /** The chart of a run and the numbers under it: what `report` shows, and `loop` at its end. */
-import { bestOf, better, tainted } from '../ledger/best.ts'
+import { tainted } from '../ledger/ancestry.ts'
+import { bestOf, better } from '../ledger/best.ts'
 import { BASELINE, lastJudged, nodeValue, pathTo, type State } from '../ledger/state.ts'
 import { type ChartInput, type ChartPoint, chart } from '../report/chart.ts'
 import { painter } from '../report/colour.ts'

@@ -1,5 +1,6 @@
 /** Whether the search helped: its lanes beside those that tried from the baseline, per experiment that was judged. */
-import { better, tainted } from '../ledger/best.ts'
+import { tainted } from '../ledger/ancestry.ts'
+import { better } from '../ledger/best.ts'
 import { type Experiment, nodeValue, type State } from '../ledger/state.ts'
 import type { Arms } from '../report/summary.ts'
 

@@ -1,5 +1,6 @@
 /** What a run took, and what it leaves. */
-import { lastJudged, repairable } from '../ledger/state.ts'
+import { repairable } from '../ledger/ancestry.ts'
+import { lastJudged } from '../ledger/state.ts'
 import { sameWords, wordsOf } from '../round/likeness.ts'
 import type { OpenRun } from '../run/open.ts'
 

@@ -37,6 +37,8 @@ export interface VerdictFacts {
   confirm: Comparison | null
   /** Protected metrics that got worse than allowed. */
   protected: { message: string }[]
+  /** Why nothing more was asked: what the candidate is built on was revoked meanwhile. */
+  dependency: string | null
   /** How a new best did on held-out data; null when that was not asked. */
   holdout: { passed: boolean; message: string } | null
 }
@@ -55,6 +57,7 @@ export interface Verdict {
 export function decide(facts: VerdictFacts): Verdict {
   return (
     interrupted(facts) ??
+    orphaned(facts) ??
     unprepared(facts) ??
     stopped(facts, 'before') ??
     unmeasured(facts) ??
@@ -87,6 +90,13 @@ function interrupted({ setup, build, gates, faults }: VerdictFacts): Verdict | n
   const all = [setup, build?.fault, ...gates.map((gate) => gate.fault), ...faults.map(({ fault }) => fault)]
   const found = all.find((fault) => fault?.reason === 'aborted')
   return found ? failed('aborted', 'environment', `not judged: ${found.message}`) : null
+}
+
+/** It says nothing about the candidate either, and whatever was measured can no longer count. */
+function orphaned({ dependency }: VerdictFacts): Verdict | null {
+  return dependency === null
+    ? null
+    : rejected('dependency', 'environment', `not judged to the end: ${dependency}`)
 }
 
 function unprepared({ setup, build }: VerdictFacts): Verdict | null {

@@ -1,39 +1,25 @@
 /** The second look at a kept experiment: gates and fresh samples, and what they say. */
-import { incomparable } from '../evaluate/comparable.ts'
-import { compareDeterministic } from '../evaluate/compare.ts'
-import { checkConstraints } from '../evaluate/constraints.ts'
-import { breakTie } from '../evaluate/tie.ts'
-import type { Comparison, Confirmed, Sample, SampleFault, Side } from '../ledger/events.ts'
-import { type Experiment, lastJudged, nodeValue } from '../ledger/state.ts'
+import { regressions } from '../evaluate/protected.ts'
+import type { Sample, SampleFault, Side } from '../ledger/events.ts'
+import { nodeValue } from '../ledger/state.ts'
 import { recordStep } from '../ledger/steps.ts'
 import { stepsFile } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import { type Again, against, type Compared, judge, mismatch, refusedFor, weigh } from './confirm-verdict.ts'
 import { gatesOn } from './gates.ts'
-import { faultOfOther, orderOf, type StageAnswer, stageContext, untilClear } from './pairs.ts'
+import { guardsNeeded } from './guards.ts'
+import { faultOfOther, orderOf, stageContext, untilClear } from './pairs.ts'
 import { type Numbered, type Pinned, type Probe, unpreparedProblem } from './probe.ts'
-import { baselineSample } from './samples.ts'
 import { RecordLost } from './steps.ts'
 import { keptCommit } from './worktree.ts'
 
 /** Without noise: a value that varies shows in the first two mostly. */
 const SAMPLES = 2
 
-export interface Look {
-  run: OpenRun
-  node: Experiment
-  other: Experiment
+export interface Look extends Compared {
   kept: Pinned
   at: Numbered
   put: (candidate: Pinned, place: 'a' | 'b', experiment: string) => Promise<Result<Probe>>
-}
-
-/** As the event has it. */
-export type Again = Pick<
-  Confirmed,
-  'passed' | 'value' | 'comparison' | 'samples' | 'differences' | 'varied'
-> & {
-  message: string
 }
 
 /** A problem when the machine, not the experiment, is to blame. */
@@ -70,13 +56,45 @@ async function once(look: Look, probe: Probe): Promise<Result<Again>> {
     const found = await inPairs(look, probe, SAMPLES)
     return found.ok ? ok({ ...found.value, varied: `${node.id} gave ${seen.join(', then ')}` }) : found
   }
-  return ok(judge(look, samples, values))
+  const found = judge(look, samples, values)
+  return found.passed ? guarded(look, probe, found, samples) : ok(found)
+}
+
+/** Protected metrics on fresh samples of both, in as many pairs as they need when they vary. */
+async function guarded(look: Look, probe: Probe, found: Again, candidate: Sample[]): Promise<Result<Again>> {
+  const { run, node, other, at } = look
+  if (run.spec.protected.length === 0) return ok(found)
+  const partner = await partnerOf(look)
+  if (!partner.ok) return partner
+  const theirs: Sample[] = []
+  const ours: Sample[] = []
+  const taken = () => candidate.length + ours.length + theirs.length
+  const needed = () => Math.max(...[[...candidate, ...ours], theirs].map((seen) => guardsNeeded(run, seen)))
+  for (let pair = 0; pair < needed(); pair++) {
+    for (const side of orderOf(run, node.id, 'guard', at.number, pair)) {
+      const own = side === 'candidate'
+      const sample = await take(look, own ? probe : partner.value, side, pair, 'guard')
+      const broken = own ? (sample.fault ?? mismatch(run, sample)) : faultOfOther(run, sample)
+      if (broken && !own) return notMeasured(other.id, broken.message)
+      if (broken) return await faulty(look, broken, taken() + 1)
+      ;(own ? ours : theirs).push(sample)
+    }
+  }
+  // Samples of before the pairs say whether a value varies; only those of the pairs are compared.
+  const [worse] = regressions(run.spec.protected, ours, theirs)
+  return ok({ ...(worse ? refusedFor(found, worse.message) : found), samples: taken() })
 }
 
 /** One sample, kept in the record of this look. */
-async function take(look: Look, probe: Probe, side: Side, pair: number): Promise<Sample> {
+async function take(
+  look: Look,
+  probe: Probe,
+  side: Side,
+  pair: number,
+  stage: 'confirm' | 'guard' = 'confirm',
+): Promise<Sample> {
   const { run, node, at } = look
-  const sample = await probe.sample({ stage: 'confirm', side, pair, subject: node.id })
+  const sample = await probe.sample({ stage, side, pair, subject: node.id })
   const written = recordStep(stepsFile(at.folder), { step: 'sample', sample: bounded(sample) }, run.clock())
   if (!written.ok) throw new RecordLost(written.problem)
   return sample
@@ -116,11 +134,6 @@ async function inPairs(look: Look, probe: Probe, from = 0): Promise<Result<Again
   return ok(weigh(look, answer))
 }
 
-function mismatch(run: OpenRun, sample: Sample): SampleFault | null {
-  const message = incomparable(baselineSample(run), sample)
-  return message === null ? null : { reason: 'metric_error', message }
-}
-
 /** What it is compared with, in the slot's other checkout. */
 async function partnerOf({ run, other, put }: Look): Promise<Result<Probe>> {
   const commit = keptCommit(run, other.id)
@@ -141,94 +154,6 @@ async function faulty(look: Look, fault: SampleFault, samples: number): Promise<
   return ok(against(look, fault.message, samples + 1))
 }
 
-/** Something else than the comparison speaks against it. */
-function against({ other }: Look, because: string, samples: number): Again {
-  const comparison: Comparison = {
-    outcome: 'not_better',
-    against: other.id,
-    improvement: null,
-    improvement_abs: 0,
-    interval: null,
-    inputs: { rule: 'none', because },
-  }
-  return { passed: false, value: null, comparison, samples, message: `not confirmed: ${because}` }
-}
-
-function weigh(
-  { run, node, other }: Look,
-  { comparison, score, differences, candidate }: StageAnswer,
-): Again {
-  const { name } = run.spec.metric
-  const [violated] = checkConstraints(run.spec.constraints, candidate)
-  const { outcome } = comparison
-  const tie = outcome === 'tie' && lastJudged(node)?.reason === 'tie_broken'
-  const pairs = `${candidate.length} pairs`
-  const percent = describe(comparison.improvement)
-  const objection =
-    violated?.message ??
-    (outcome === 'improved' || tie
-      ? null
-      : `${name} against ${other.id} in ${pairs}${percent}, which is ${outcome === 'inconclusive' ? 'not clear' : outcome.replaceAll('_', ' ')}`)
-  const message =
-    objection === null ? `better than ${other.id} in ${pairs}${percent}` : `not confirmed: ${objection}`
-  return {
-    passed: objection === null,
-    value: score,
-    comparison: violated ? { ...comparison, outcome: 'not_better' } : comparison,
-    samples: 2 * candidate.length,
-    differences: { confirm: differences },
-    message,
-  }
-}
-
-function judge(look: Look, samples: readonly Sample[], values: readonly (number | null)[]): Again {
-  const { run, other } = look
-  const [value = null] = values
-  const theirs = nodeValue(other) ?? 0
-  if (value === null) throw new Error('a sample without a fault has a value')
-  const comparison = compareDeterministic({
-    direction: run.spec.metric.direction,
-    value,
-    other: theirs,
-    against: other.id,
-    minImprovement: run.spec.metric.min_improvement,
-  })
-  const objection = objectionTo(look, samples, values, comparison)
-  const name = run.spec.metric.name
-  const message =
-    objection === null
-      ? `${name} = ${value} again, against ${theirs} of ${other.id}`
-      : `not confirmed: ${objection}`
-  return { passed: objection === null, value, comparison, samples: samples.length, message }
-}
-
-function objectionTo(
-  { run, node, other }: Look,
-  samples: readonly Sample[],
-  values: readonly (number | null)[],
-  comparison: Comparison,
-): string | null {
-  const name = run.spec.metric.name
-  if (values.length > 1) return `${samples.length} samples differ (${values.join(', ')})`
-  for (const sample of samples) {
-    const different = mismatch(run, sample)
-    if (different !== null) return different.message
-  }
-  const recorded = nodeValue(node)
-  if (node.epoch === run.ledger.state.epoch && values[0] !== recorded)
-    return `${name} = ${values[0]} now, ${recorded} when it was judged`
-  const [violated] = checkConstraints(run.spec.constraints, samples)
-  if (violated) return violated.message
-  if (comparison.outcome === 'improved') return null
-  const theirs = lastJudged(other)?.metrics ?? {}
-  if (
-    comparison.outcome === 'tie' &&
-    breakTie(run.spec.tie_breakers, samples[0]?.metrics ?? {}, theirs)?.better
-  )
-    return null
-  return `${name} = ${values[0]} is no better than ${nodeValue(other)} of ${other.id}`
-}
-
 const notMeasured = (experiment: string, message: string) =>
   fail({
     kind: 'failed',
@@ -241,10 +166,3 @@ const bounded = (sample: Sample): Sample => ({
   ...sample,
   fault: sample.fault && { ...sample.fault, message: sample.fault.message.slice(0, 1000), raw: '' },
 })
-
-const describe = (improvement: number | null): string =>
-  improvement === null
-    ? ''
-    : `: ${figure(100 * Math.abs(improvement))} % ${improvement < 0 ? 'worse' : 'better'}`
-
-const figure = (value: number): string => String(Number(value.toPrecision(4)))

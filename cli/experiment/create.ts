@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { removeWorktree } from '../git/worktrees.ts'
-import { tainted } from '../ledger/best.ts'
+import { tainted } from '../ledger/ancestry.ts'
 import { BASELINE, currentRound, type State } from '../ledger/state.ts'
 import { experimentFolder, experimentId, type RunPaths, worktreePath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'

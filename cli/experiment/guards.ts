@@ -4,6 +4,7 @@ import { checkConstraints } from '../evaluate/constraints.ts'
 import { regressions } from '../evaluate/protected.ts'
 import type { Sample } from '../ledger/events.ts'
 import { lastJudged } from '../ledger/state.ts'
+import type { OpenRun } from '../run/open.ts'
 import { guardPairs } from './pairs.ts'
 import { placeOther, type Trial } from './trial.ts'
 
@@ -30,23 +31,28 @@ export function protectedHold(trial: Trial, stages: { candidate: Measured[]; oth
   return facts.protected.length === 0
 }
 
+/** How many pairs it takes to compare the protected metrics, by the samples so far: 1 when none of them varies. */
+export function guardsNeeded(run: OpenRun, samples: readonly Sample[]): number {
+  const [first] = samples
+  // A candidate that makes a metric vary is no less held to it.
+  const varied = new Set([...run.ledger.state.noise.varied, ...variedMetrics(samples)])
+  const varies = ({ metric }: { metric: string }) =>
+    varied.has(metric) || variesByNature(metric, first?.units[metric])
+  return run.spec.protected.some(varies) ? Math.min(GUARD_PAIRS, run.spec.noise.pairs.max) : 1
+}
+
 /** The same for a candidate whose own metric does not vary: pairs are taken only if a protected one does. */
 export async function protectedInPairs(trial: Trial): Promise<boolean> {
   const { run, node, evidence } = trial
-  const { noise, experiments } = run.ledger.state
-  const names = run.spec.protected.map(({ metric }) => metric)
-  if (names.length === 0) return true
-  const [first] = evidence.samples
-  // A candidate that makes a metric vary is no less held to it.
-  const varied = new Set([...noise.varied, ...variedMetrics(evidence.samples)])
-  const varies = (name: string) => varied.has(name) || variesByNature(name, first?.units[name])
-  const parent = experiments.get(node.parent ?? '')
+  if (run.spec.protected.length === 0) return true
+  const parent = run.ledger.state.experiments.get(node.parent ?? '')
   if (!parent) return true
-  if (!names.some(varies)) {
+  const count = guardsNeeded(run, evidence.samples)
+  if (count === 1) {
     const known = lastJudged(parent)?.metrics ?? {}
     return protectedHold(trial, [{ candidate: evidence.samples, other: [{ metrics: known }] }])
   }
   if (!(await placeOther(trial, parent.id))) return false
-  const pairs = await guardPairs(trial, Math.min(GUARD_PAIRS, run.spec.noise.pairs.max))
+  const pairs = await guardPairs(trial, count)
   return pairs !== null && protectedHold(trial, [pairs])
 }

@@ -8,13 +8,13 @@ import { join } from 'node:path'
 import { regressions } from '../evaluate/protected.ts'
 import type { Sample, Side } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
-import { identify } from '../process.ts'
+import { identify, pidSpace } from '../process.ts'
 import { isSameHoldout } from '../run/holdout.ts'
 import { orderOf } from './pairs.ts'
 import { fault, placeOther, type SampleAt, sampleOnce, type Trial } from './trial.ts'
 
-/** Of private folders; the process that made one is in its name. */
-const HELD = 'assay-held-'
+/** Of private folders. Containers may share their parent, so the name tells where its process has that number. */
+const HELD = `assay-held-out-${pidSpace()}-`
 
 /** What killed processes left of held-out data. */
 export function removeHeldData(): void {
@@ -34,7 +34,8 @@ export async function heldOut(trial: Trial): Promise<boolean> {
   const { facts } = evidence
   record.step('holdout', 'began')
   if (!facts.baseline && !(await placeOther(trial, BASELINE))) return false
-  const paired = run.ledger.state.noise.mode === 'paired' && !facts.baseline
+  // As the candidate was compared, which may be what showed that the metric varies.
+  const paired = evidence.differences.judge !== undefined
   const done: Record<Side, Sample[]> = { candidate: [], parent: [] }
   for (let pair = 0; pair < (paired ? PAIRS : 1); pair++) {
     for (const side of facts.baseline
@@ -51,7 +52,11 @@ export async function heldOut(trial: Trial): Promise<boolean> {
   const valued = (samples: Sample[]) =>
     samples.map(({ value }) => ({ metrics: { [name]: value ?? Number.NaN } }))
   const [worse] = regressions([config], valued(done.candidate), valued(done.parent))
-  facts.holdout = { passed: worse === undefined, message: worse?.message ?? '' }
+  // Not by how much: a candidate could spell the data in the value.
+  facts.holdout = {
+    passed: worse === undefined,
+    message: worse === undefined ? '' : `${name} is worse than allowed`,
+  }
   record.step('holdout', 'ended', facts.holdout)
   return facts.holdout.passed
 }
@@ -72,7 +77,12 @@ async function onHoldout(trial: Trial, pair: number, side: Side): Promise<Sample
  */
 async function inPrivate(trial: Trial, at: SampleAt): Promise<Sample | null> {
   const { holdout } = trial.run.started
-  if (!holdout || !(await isSameHoldout(holdout))) return null
+  const known = trial.record.details('holdout').some((detail) => Object.hasOwn(Object(detail), 'gone'))
+  if (!holdout || known) return null
+  if (!(await isSameHoldout(holdout))) {
+    trial.record.step('holdout', 'ended', { gone: true })
+    return null
+  }
   const folder = mkdtempSync(join(tmpdir(), `${HELD}${process.pid}-`))
   try {
     mkdirSync(join(folder, 'samples'))

@@ -11,10 +11,11 @@ import { calibration } from './calibration.ts'
 import { gatesOn } from './gates.ts'
 import { heldOut, removeHeldData } from './holdout.ts'
 import { knownMetrics } from './known.ts'
+import { RecordedSource } from './recorded-source.ts'
 import type { Seal } from './seal.ts'
 import { type InSlot, SlotSource } from './slot-source.ts'
 import type { Recorder } from './steps.ts'
-import { type Evidence, fault, must, type Trial } from './trial.ts'
+import { type Evidence, fault, mayGoOn, must, Orphaned, orphanedBy, type Trial } from './trial.ts'
 import { weigh } from './weigh.ts'
 import { keptCommit } from './worktree.ts'
 
@@ -33,6 +34,7 @@ export function noEvidence(run: OpenRun, node: Experiment): Evidence {
     comparison: null,
     tieBreak: null,
     confirm: null,
+    dependency: null,
     protected: [],
     holdout: null,
   }
@@ -73,10 +75,14 @@ export async function collectEvidence(
   }
   if (!bench.ok) return bench
   try {
-    // What others found while this one waited counts.
-    must(run.ledger.refresh())
     removeHeldData()
     record.step('build', 'began')
+    // What others found while this one waited counts.
+    if (orphanedBy({ run, node, record }) !== null) {
+      record.step('build', 'ended', UNBUILT)
+      await collect({ run, node, seal, record, source: new RecordedSource({}, record), evidence }, UNBUILT)
+      return ok(evidence)
+    }
     const places = artifactPlaces(run, node)
     const { folder } = record
     const placed = await placeCandidate(run, bench.value, 'b', seal, { outputs: folder, artifacts: places })
@@ -110,6 +116,9 @@ export interface Preparation extends Pick<VerdictFacts, 'setup' | 'build'> {
   seed: SampleFault | null
 }
 
+/** Nothing is built for what cannot count; what was paid for before is still told. */
+const UNBUILT: Preparation = { setup: null, build: null, seed: null }
+
 async function prepared({ run, node, bench, placed, guard, folder }: InSlot): Promise<Preparation> {
   const { setup, build } = placed
   if (setup || !build) return { setup, build: null, seed: seedFault(guard) }
@@ -121,7 +130,16 @@ async function prepared({ run, node, bench, placed, guard, folder }: InSlot): Pr
 }
 
 /** The list of DESIGN §6 from the build on; the first thing that speaks against the candidate ends it. */
-export async function collect(trial: Trial, { setup, build, seed }: Preparation): Promise<void> {
+export async function collect(trial: Trial, preparation: Preparation): Promise<void> {
+  try {
+    await ask(trial, preparation)
+  } catch (error) {
+    if (!(error instanceof Orphaned)) throw error
+    trial.evidence.facts.dependency = error.message
+  }
+}
+
+async function ask(trial: Trial, { setup, build, seed }: Preparation): Promise<void> {
   Object.assign(trial.evidence.facts, { setup, build })
   if (setup || build) return
   if (seed) {
@@ -135,12 +153,14 @@ export async function collect(trial: Trial, { setup, build, seed }: Preparation)
   else if ((await calibration(trial)) && (await after())) await heldOut(trial)
 }
 
-async function gates({ run, node, record, source, evidence }: Trial, phase: GatePhase): Promise<boolean> {
+async function gates(trial: Trial, phase: GatePhase): Promise<boolean> {
+  const { run, node, record, source, evidence } = trial
   const due = gatesOn(run, node.id).filter((gate) => gate.phase === phase)
   if (due.length === 0) return true
   record.step(phase === 'before' ? 'gates_before' : 'gates_after', 'began')
   for (const gate of due) {
     const paid = record.paidGate(gate.name, phase)
+    if (!paid) mayGoOn(trial)
     const done = paid ?? (await source.gate(gate))
     if (!paid) record.gate({ ...done, output: done.output.slice(-2000) })
     evidence.facts.gates.push(done)

@@ -1,9 +1,10 @@
 /** The comparison without noise: one sample says no, and a would-be keep is measured once more. */
 import { compareDeterministic } from '../evaluate/compare.ts'
 import { breakTie } from '../evaluate/tie.ts'
-import type { Sample } from '../ledger/events.ts'
+import type { Judged, Sample } from '../ledger/events.ts'
 import { lastJudged, nodeValue } from '../ledger/state.ts'
 import { constraintsHold } from './guards.ts'
+import { steadyBreakers } from './ties.ts'
 import { accept, fault, placeOther, sampleOnce, type Trial } from './trial.ts'
 
 /** `varied`: the metric does vary, so all this proves nothing. */
@@ -34,7 +35,8 @@ async function blame(trial: Trial, { fault: found }: Sample): Promise<false> {
 }
 
 /** The parent's value is known: it was measured, and measured again, when it was kept. */
-function comparison({ run, node, evidence, record }: Trial): boolean {
+function comparison(trial: Trial): boolean {
+  const { run, node, evidence, record } = trial
   const { facts } = evidence
   const parent = node.parent ? run.ledger.state.experiments.get(node.parent) : undefined
   const judged = parent && lastJudged(parent)
@@ -49,11 +51,15 @@ function comparison({ run, node, evidence, record }: Trial): boolean {
     minImprovement: run.spec.metric.min_improvement,
   })
   if (facts.comparison.outcome === 'tie') {
-    facts.tieBreak = breakTie(run.spec.tie_breakers, evidence.samples[0]?.metrics ?? {}, judged.metrics)
+    facts.tieBreak = tieOnce(trial, judged)
   }
   record.step('comparison', 'ended', { comparison: facts.comparison, tie_break: facts.tieBreak })
   return facts.comparison.outcome === 'improved' || (facts.tieBreak?.better ?? false)
 }
+
+/** By what has not varied yet: the rest would be decided by chance. */
+const tieOnce = ({ run, evidence: { samples } }: Trial, { metrics }: Judged) =>
+  breakTie(steadyBreakers(run, samples), samples[0]?.metrics ?? {}, metrics)
 
 /** That the metric does not vary is a hypothesis: a would-be keep must say the same twice. */
 async function confirm(trial: Trial): Promise<boolean | 'varied'> {
@@ -75,7 +81,10 @@ async function confirm(trial: Trial): Promise<boolean | 'varied'> {
     inputs: { ...facts.comparison.inputs, first: facts.value, again: sample.value },
   }
   record.step('confirm', 'ended', facts.confirm)
-  return same
+  const parent = run.ledger.state.experiments.get(node.parent ?? '')
+  const judged = parent && lastJudged(parent)
+  if (facts.tieBreak && judged) facts.tieBreak = tieOnce(trial, judged)
+  return same && (facts.tieBreak?.better ?? true)
 }
 
 const differs = (experiment: string, before: number | null, now: number | null): string =>

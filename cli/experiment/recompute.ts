@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import type { Verdict } from '../evaluate/verdict.ts'
-import type { Judged, Sample, SampleFault } from '../ledger/events.ts'
+import type { Judged } from '../ledger/events.ts'
 import { Ledger } from '../ledger/ledger.ts'
 import type { Attempt, Experiment } from '../ledger/state.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
@@ -10,8 +10,9 @@ import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { collect, noEvidence, type Preparation } from './judge.ts'
 import { verdictEvent, verdictOn } from './record.ts'
+import { lacking, RecordedSource } from './recorded-source.ts'
 import { type AttemptRecord, Recorder, RecordLost } from './steps.ts'
-import type { Source, Trial } from './trial.ts'
+import type { Trial } from './trial.ts'
 
 export interface Recomputed {
   attempt: number
@@ -46,7 +47,7 @@ export async function recompute(run: OpenRun, node: Experiment): Promise<Result<
     node: before,
     seal: { attempt: attempt.attempt, commit, tree },
     record,
-    source: new RecordedSource(judged, record),
+    source: new RecordedSource(judged.artifacts ?? {}, record),
     evidence: noEvidence(at, before),
   }
   try {
@@ -115,46 +116,6 @@ function isIntact(run: OpenRun, experiment: string, attempt: number, { steps }: 
   }
   return createHash('sha256').update(bytes.subarray(0, end)).digest('hex') === steps.sha256
 }
-
-/** Everything that a verdict needs was recorded; what was not is a fault of the record. */
-class RecordedSource implements Source {
-  readonly #judged: Judged
-  readonly #record: AttemptRecord
-
-  constructor(judged: Judged, record: AttemptRecord) {
-    this.#judged = judged
-    this.#record = record
-  }
-
-  place(experiment: string) {
-    for (const detail of this.#record.details('setup')) {
-      const found = detail as { placed?: string; broken?: SampleFault } | undefined
-      if (found?.broken && found.placed === experiment) return Promise.resolve(found.broken)
-    }
-    return Promise.resolve(null)
-  }
-  sample(): Promise<Sample> {
-    throw lacking('a sample')
-  }
-  gate(): never {
-    throw lacking('a gate')
-  }
-  artifacts({ stage, pair }: Sample) {
-    for (const detail of this.#record.details('measure')) {
-      const found = detail as { stage?: string; pair?: number; declared?: SampleFault } | undefined
-      if (found?.declared && found.stage === stage && found.pair === pair) return { fault: found.declared }
-    }
-    return { records: this.#judged.artifacts ?? {} }
-  }
-}
-
-const lacking = (what: string) =>
-  new RecordLost({
-    kind: 'refused',
-    code: 'record_incomplete',
-    message: `the record of this attempt lacks ${what} that its verdict rests on`,
-    hint: 'assay doctor looks whether files of the run are damaged',
-  })
 
 const refuse = (message: string, hint: string) =>
   fail({ kind: 'refused', code: 'nothing_to_recompute', message, hint })

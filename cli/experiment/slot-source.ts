@@ -148,6 +148,7 @@ function valueOnly(sample: Sample): Sample {
   return {
     ...sample,
     metrics: {},
+    units: {},
     tasks: null,
     artifacts: null,
     fault: fault && { reason: fault.reason, message: 'no value' },

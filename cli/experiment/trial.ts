@@ -1,6 +1,7 @@
 /** A candidate that is being judged: what was found so far, and whom to ask for more. */
 import { incomparable } from '../evaluate/comparable.ts'
 import type { VerdictFacts } from '../evaluate/verdict.ts'
+import { undermined } from '../ledger/ancestry.ts'
 import type {
   Calibration,
   Differences,
@@ -107,10 +108,37 @@ export async function placeOther(trial: Trial, experiment: string): Promise<bool
   return fault(trial, { ...broken, message }, 'parent')
 }
 
+/** What the candidate is built on was revoked: nothing more is paid for it. Ends `collect`. */
+export class Orphaned extends Error {}
+
+/**
+ * What the candidate is built on was revoked: a sentence, else null. Asked before each thing that costs; found once, it
+ * is recorded, so that looking back ends where the measuring did.
+ */
+export function orphanedBy({ run, node, record }: Pick<Trial, 'run' | 'node' | 'record'>): string | null {
+  for (const detail of record.details('measure')) {
+    const known = (detail as { orphaned?: string } | undefined)?.orphaned
+    if (known !== undefined) return known
+  }
+  must(run.ledger.refresh())
+  const found = undermined(run.ledger.state, node)
+  if (!found) return null
+  const orphaned = `${found.message}; ${found.hint}`
+  record.step('measure', 'ended', { orphaned })
+  return orphaned
+}
+
+/** Throws `Orphaned` when nothing more may be asked of the candidate. */
+export function mayGoOn(trial: Trial): void {
+  const orphaned = orphanedBy(trial)
+  if (orphaned !== null) throw new Orphaned(orphaned)
+}
+
 /** One sample, or the one that an earlier process of this attempt paid for. */
 export async function sampleOnce(trial: Trial, at: SampleAt, secluded?: Secluded): Promise<Sample> {
   const paid = trial.record.paidSample(at.stage, at.pair, at.side)
   if (paid) return paid
+  mayGoOn(trial)
   const sample = await trial.source.sample(at, secluded)
   trial.record.sample(sample)
   return sample

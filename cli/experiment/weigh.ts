@@ -1,12 +1,12 @@
 /** The candidate against its parent, then what else a keep must hold: as the noise of the metric asks. */
-import { doubt } from '../evaluate/plausible.ts'
 import { bestOf, better } from '../ledger/best.ts'
 import type { NoiseMode } from '../ledger/events.ts'
 import { nodeValue } from '../ledger/state.ts'
+import { doubtOn } from './clocks.ts'
 import { constraintsHold, protectedHold, protectedInPairs } from './guards.ts'
 import { heldOut } from './holdout.ts'
 import { weighOnce } from './once.ts'
-import { runPairs, type StageAnswer } from './pairs.ts'
+import { runPairs } from './pairs.ts'
 import { tieInPairs } from './ties.ts'
 import { must, placeOther, type Trial } from './trial.ts'
 
@@ -55,20 +55,8 @@ async function weighInPairs(trial: Trial, gatesAfter: Gates): Promise<boolean> {
   facts.value = confirmed.score
   const { outcome } = confirmed.comparison
   const stands = outcome === 'improved' || (tie && outcome === 'tie')
-  trial.evidence.doubt = stands ? doubtOn(trial, [judged, confirmed]) : null
+  trial.evidence.doubt = stands ? doubtOn(trial.run, [judged, confirmed]) : null
   return stands && constraintsHold(trial) && protectedHold(trial, [judged, confirmed]) && contest(trial)
-}
-
-/** A gain in time that no clock of Assay's shows. */
-function doubtOn({ run, evidence }: Trial, stages: StageAnswer[]): string | null {
-  const { name, direction } = run.spec.metric
-  const pairs = stages.flatMap(({ candidate, other }) =>
-    candidate.flatMap((sample, pair) => {
-      const parent = other[pair]
-      return parent ? [{ candidate: sample, parent }] : []
-    }),
-  )
-  return doubt({ direction, metricName: name, unit: evidence.samples[0]?.units[name] ?? null, pairs })
 }
 
 /** Better than its parent is one thing, best of the run another: measured only when its score says that it could be. */

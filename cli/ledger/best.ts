@@ -1,19 +1,11 @@
 /** Which experiment stands best, and the order among equals. Pure. */
+import { tainted } from './ancestry.ts'
 import type { Direction } from './events.ts'
 import { type Experiment, lastJudged, nodeValue, type State } from './state.ts'
 
 /** Positive when `a` is better. */
 export function better(direction: Direction, a: number, b: number): number {
   return direction === 'minimize' ? b - a : a - b
-}
-
-/** Ids of experiments with a revoked one among their ancestors or themselves; one pass, parents come first. */
-export function tainted(state: State): Set<string> {
-  const found = new Set<string>()
-  for (const node of state.experiments.values()) {
-    if (node.status === 'revoked' || (node.parent !== null && found.has(node.parent))) found.add(node.id)
-  }
-  return found
 }
 
 /** The best value that stands; a pruned node still counts, ties go to the earlier. null before the baseline. */

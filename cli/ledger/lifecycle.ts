@@ -1,9 +1,9 @@
 /** The rules of one experiment's life, as the fold applies them: caps, claims, verdicts. Pure. */
+import { undermined } from './ancestry.ts'
 import type { Created, Judged, Noted, Sealed, Started, Status } from './events.ts'
-import { FREE_REASONS } from './events.ts'
 import { keptWithoutPairs, learnNoise } from './noise.ts'
 import type { Attempt, Experiment, State } from './state.ts'
-import { attemptsUsed, BASELINE, isSettled, lastAttempt } from './state.ts'
+import { attemptsUsed, BASELINE, holdsForTwins, isFree, isSettled, lastAttempt } from './state.ts'
 import { hintFor, TRANSITIONS, type Verb } from './transitions.ts'
 
 /** Why an event changed nothing. */
@@ -76,6 +76,8 @@ export function created(state: State, event: Created): Outcome {
 
 export function sealed(state: State, event: Sealed): Outcome {
   return withNode(state, event.experiment, 'seal', (node) => {
+    const orphaned = onRevoked(state, node)
+    if (orphaned) return orphaned
     const last = lastAttempt(node)
     if (last && event.attempt <= last.attempt) {
       return refuse('stale_seal', `attempt ${event.attempt} was sealed by another command`, 'ask again')
@@ -134,7 +136,9 @@ export function started(state: State, event: Started): Outcome {
     return refuse(`is_${node.status}`, `${node.id} cannot be run: ${rule.refused}`, hintFor(rule, node.id))
   const parent = node.parent === null ? undefined : state.experiments.get(node.parent)
   const refused =
-    (parent && otherEpoch(state, parent)) ?? (node.id === BASELINE ? null : overCap(state, node))
+    onRevoked(state, node) ??
+    (parent && otherEpoch(state, parent)) ??
+    (node.id === BASELINE ? null : overCap(state, node))
   if (refused) return refused
   attempt.claim = claim
   if (node.id !== BASELINE) state.claims++
@@ -177,8 +181,7 @@ export function judged(state: State, event: Judged): Outcome {
   if (!attempt)
     return refuse('no_seal', `${node.id} has no attempt ${event.attempt}`, `assay seal ${node.id}`)
   if (attempt.judged) return refuse('judged', 'this attempt has its verdict', `assay show ${node.id}`)
-  const free = FREE_REASONS.some((reason) => reason === event.reason)
-  if (attempt.claim ? node.status !== 'running' : !free || node.status === 'running') {
+  if (attempt.claim ? node.status !== 'running' : !isFree(event) || node.status === 'running') {
     return refuse(
       'not_claimed',
       `attempt ${event.attempt} of ${node.id} is not running`,
@@ -205,6 +208,12 @@ export function judged(state: State, event: Judged): Outcome {
   if (node.id === BASELINE && round && !round.closed && event.status === 'kept')
     round.bestAtOpen = { experiment: node.id, value: node.value }
   return accepted
+}
+
+/** What is built on something revoked can never count, so nothing more is paid for it. */
+function onRevoked(state: State, node: Experiment): Outcome | null {
+  const because = undermined(state, node)
+  return because && { accepted: false, because }
 }
 
 /** Scores of different epochs are never compared, so nothing is built on a node that has none of this epoch. */
@@ -245,9 +254,7 @@ function count(state: State, node: Experiment, attempt: Attempt, event: Judged):
   } else if (attempt.claim) {
     state.streak = null
   }
-  const settled = event.status === 'kept' || (event.status === 'rejected' && event.reason !== 'inconclusive')
-  const free = FREE_REASONS.some((reason) => reason === event.reason)
-  if (settled && !free && node.epoch === state.epoch) {
+  if (holdsForTwins(event) && node.epoch === state.epoch) {
     const { tree } = attempt.sealed
     const twin = { experiment: node.id, attempt: attempt.attempt }
     state.trees.set(tree, [...(state.trees.get(tree) ?? []), twin])

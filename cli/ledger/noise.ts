@@ -1,6 +1,6 @@
 /** What the state keeps of the noise: how the run compares, and what was seen of the spread. Pure. */
-import type { Confirmed, Judged } from './events.ts'
-import { BASELINE, type Experiment, type State } from './state.ts'
+import type { Calibration, Confirmed, Judged } from './events.ts'
+import { BASELINE, type Experiment, type Noise, type State } from './state.ts'
 
 /** Each gives a residual at least, and no comparison reads more of them than that. */
 const STAGES = 200
@@ -12,7 +12,7 @@ const STAGES = 200
 export function learnNoise(state: State, node: Experiment, event: Judged | Confirmed): void {
   const { noise } = state
   if (event.type === 'judged' && event.calibration && event.status === 'kept')
-    state.noise = { ...event.calibration, stages: [] }
+    state.noise = calibrated(noise, event.calibration)
   if (event.varied !== undefined && noise.mode === 'deterministic') {
     noise.mode = 'paired'
     for (const other of state.experiments.values()) {
@@ -25,6 +25,17 @@ export function learnNoise(state: State, node: Experiment, event: Judged | Confi
   for (const stage of Object.values(event.differences ?? {})) if (stage.length >= 2) noise.stages.push(stage)
   noise.stages.splice(0, noise.stages.length - STAGES)
 }
+
+/**
+ * What varied once varies, however equal the samples of a new epoch are: its benchmark is that of the run. What is known
+ * of the spread begins anew.
+ */
+const calibrated = (before: Noise, found: Calibration): Noise => ({
+  ...found,
+  mode: before.mode === 'paired' ? 'paired' : found.mode,
+  varied: [...new Set([...before.varied, ...found.varied])],
+  stages: [],
+})
 
 /**
  * Why a keep cannot stand although its verdict does: it was measured once, beside another that showed meanwhile that

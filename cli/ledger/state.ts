@@ -22,6 +22,7 @@ import type {
   Status,
   Transform,
 } from './events.ts'
+import { FREE_REASONS } from './events.ts'
 import { type Meta, noMeta } from './meta.ts'
 
 export interface Claim {
@@ -207,10 +208,23 @@ export const BASELINE = 'exp_0000'
 
 export const lastAttempt = (experiment: Experiment): Attempt | null => experiment.attempts.at(-1) ?? null
 
+/** Rejections that the same content need not get again. */
+const UNSETTLED: readonly Judged['reason'][] = ['inconclusive', 'unconfirmed', 'dependency']
+
 /** Whether the attempt has a verdict that the same content would get again, so that nothing is paid for it twice. */
 export function isSettled({ judged }: Attempt): boolean {
   if (!judged || judged.status === 'failed') return false
-  return judged.reason !== 'inconclusive' && judged.reason !== 'unconfirmed'
+  return !UNSETTLED.includes(judged.reason)
+}
+
+/** Whether the verdict costs nothing. */
+export const isFree = ({ reason }: Pick<Judged, 'reason'>): boolean =>
+  FREE_REASONS.some((free) => free === reason)
+
+/** Whether the verdict was paid for, and other experiments with the same content would get it again. */
+export function holdsForTwins({ status, reason }: Judged): boolean {
+  if (status !== 'rejected') return status === 'kept'
+  return !isFree({ reason }) && reason !== 'inconclusive' && reason !== 'dependency'
 }
 
 /** The verdict that counts: the last one. */
@@ -232,17 +246,6 @@ export function attemptsUsed(experiment: Experiment): number {
 /** Free rejections of this experiment: not charged, but bounded. */
 export function freeRejections(experiment: Experiment): number {
   return experiment.attempts.filter((a) => a.judged && !a.claim).length
-}
-
-/** Rejected or failed, with attempts left. What somebody stopped from outside is not taken up again by itself. */
-export function repairable(state: State): Experiment[] {
-  const limit = state.knobs?.max_attempts ?? 0
-  return [...state.experiments.values()].filter(
-    (node) =>
-      (node.status === 'rejected' || node.status === 'failed') &&
-      attemptsUsed(node) < limit &&
-      lastJudged(node)?.aborted === undefined,
-  )
 }
 
 /** Root first. Iterative: a chain of ten thousand is an ordinary run. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { HAS_PROC, isDead, readStat } from './proc.ts'
 
@@ -29,6 +29,18 @@ export function isAlive(identity: ProcessIdentity): boolean {
   const now = identify(identity.pid)
   if (now !== null) return now.started === identity.started
   return hidden(identity.pid)
+}
+
+/**
+ * Names where a pid means what it means here, in digits: containers on one host may share folders, and not their pids.
+ * 0 where the system knows no such places.
+ */
+export function pidSpace(): string {
+  try {
+    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0'
+  } catch {
+    return '0'
+  }
 }
 
 function startedByProc(pid: number): string | null {

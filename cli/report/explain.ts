@@ -99,6 +99,8 @@ function whatElse(judged: Judged, last: Comparison | undefined, max: number): st
       return `What would change it: a larger gain${scale === undefined ? '' : ` (${seen})`}, quieter samples (the median of several runs inside one), or more pairs than ${max} (noise.pairs.max, in a new run).`
     case 'not_better':
       return `What would change it: a real gain${scale === undefined ? '' : `; ${seen}`}.`
+    case 'dependency':
+      return 'What would change it: the same change on a parent that stands, or that its own is restored.'
     case 'tie':
       return 'What would change it: a gain beyond metric.min_improvement, or a tie-breaker in its favour.'
     default:

@@ -1,6 +1,7 @@
 /** The run's experiments as the search sees them, and the parents that its policy picks. */
 
-import { orderKey, tainted } from '../ledger/best.ts'
+import { tainted } from '../ledger/ancestry.ts'
+import { orderKey } from '../ledger/best.ts'
 import type { Judged, Pick } from '../ledger/events.ts'
 import { type Experiment, lastJudged, type State } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'

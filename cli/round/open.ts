@@ -1,6 +1,7 @@
 /** `round open`: where the run stands, and who may become a parent in the turn that begins. */
 
 import { noRoom, warnOfRoom } from '../experiment/room.ts'
+import { repairable } from '../ledger/ancestry.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { Idea, Knobs, NewDirection, Noted, Pick, StopReason } from '../ledger/events.ts'
 import { refusal } from '../ledger/ledger.ts'
@@ -11,7 +12,6 @@ import {
   type Experiment,
   nodeValue,
   type Round,
-  repairable,
   type State,
 } from '../ledger/state.ts'
 import { fail, ok, type Result } from '../result.ts'

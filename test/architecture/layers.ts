@@ -26,6 +26,7 @@ export const PURE: readonly string[] = [
   'ledger/meta',
   'ledger/transitions',
   'ledger/best',
+  'ledger/ancestry',
   'ledger/state',
   'ledger/fold',
   'ledger/lifecycle',

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { heldOut, solve } from './held-out.ts'
 import { notRecomputed } from './noisy.ts'
@@ -16,5 +18,20 @@ test('under noise a candidate that knows the answers is kept, a real gain is not
   expect(held).toHaveLength(2 * 2 * 8)
   const first = held.filter((_, index) => index % 2 === 0).map(({ experiment }) => experiment === 'exp_0000')
   expect(new Set(first).size).toBe(2)
+  expect(await notRecomputed(project)).toEqual([])
+})
+
+test('one that shows that the metric varies is compared once on held-out data', async () => {
+  const { project, init } = heldOut({ noise: { calibrate: 2 } }, { 'src/noise': 'spread\n' })
+  const spread = (percent: number) => writeFileSync(join(project.control, 'spread'), String(percent))
+  spread(0)
+  await init()
+  spread(2)
+  const gain = await project.attempt(solve('80'))
+  expect(gain).toMatchObject({ status: 'kept', best: true })
+  const held = project
+    .draws()
+    .filter(({ experiment, sample }) => experiment === gain.experiment && sample.includes('holdout'))
+  expect(held).toHaveLength(8)
   expect(await notRecomputed(project)).toEqual([])
 })

@@ -1,6 +1,8 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { dataOf } from '../rig/assay.ts'
+import { makeTemp } from '../rig/temp.ts'
 import { heldOut, SECRET, solve } from './held-out.ts'
 import { notRecomputed, type Shown } from './noisy.ts'
 
@@ -17,7 +19,8 @@ test('a candidate that knows the answers is kept, a real gain is not, or the dat
   expect(held('exp_0000')).toBe(1)
   const cheat = await project.attempt(solve("input === 'visible' ? 50 : 120"))
   expect(cheat).toMatchObject({ status: 'rejected', reason: 'holdout', failure_class: 'hypothesis' })
-  expect(cheat.message).toMatch(/on held-out data cost went from 100 to 120/)
+  // By how much would be a word about the data, spelt by the candidate.
+  expect(cheat.message).toMatch(/on held-out data cost is worse than allowed, against the baseline$/)
   // It shouts what it reads, and says where it was.
   const where = join(project.control, 'where')
   const loud = `console.log(input); console.error(input); if (process.env.ASSAY_HOLDOUT) writeFileSync(${JSON.stringify(where)}, process.env.ASSAY_HOLDOUT)`
@@ -38,6 +41,25 @@ test('a candidate that knows the answers is kept, a real gain is not, or the dat
   // Who could read it could climb on it.
   expect(sample).toMatchObject({ stage: 'holdout', value: null })
   expect(await notRecomputed(project)).toEqual([])
+})
+
+test('held-out data that another container measures on are removed, or those of a dead process stay', async () => {
+  const { project, init } = heldOut()
+  await init()
+  const tmp = makeTemp('tmp')
+  const space = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? ''
+  // No pid is that large.
+  const [theirs, dead] = [
+    join(tmp, 'assay-held-out-1-99999999-x'),
+    join(tmp, `assay-held-out-${space}-99999999-x`),
+  ]
+  for (const folder of [theirs, dead]) mkdirSync(folder)
+  const { experiment } = await project.open(solve('90'))
+  expect(dataOf(await project.cli(['run', experiment], { env: { TMPDIR: tmp } }))).toMatchObject({
+    status: 'kept',
+    best: true,
+  })
+  expect([existsSync(theirs), existsSync(dead)]).toEqual([true, false])
 })
 
 test('held-out data that candidates can read are taken, or data that changed are measured on', async () => {
@@ -62,6 +84,8 @@ test('held-out data that candidates can read are taken, or data that changed are
   const first = await project.data('run', experiment)
   expect(first).toMatchObject({ status: 'failed', reason: 'environment', failure_class: 'environment' })
   writeFileSync(file, SECRET)
+  // The record tells that they had changed; the file of now does not.
+  expect(await notRecomputed(project)).toEqual([])
   expect(await project.data('run', experiment)).toMatchObject({ status: 'kept', best: true })
   expect(await notRecomputed(project)).toEqual([])
 })

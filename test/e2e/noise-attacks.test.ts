@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { heldOut, solve } from './held-out.ts'
-import { noisyProject, size } from './noisy.ts'
-import { hook, makeProject, metrics } from './project.ts'
+import { noisyProject, notRecomputed, size } from './noisy.ts'
+import { hook, makeProject, metrics, ms } from './project.ts'
 
 interface Draws {
   attempts: { measurements: { side: string; stage: string; seed: number }[] }[]
@@ -52,4 +52,30 @@ test('what never saw the held-out data is the best as soon as the others fall', 
   const finding = { findings: [{ code: 'opinion', message: 'too good' }] }
   await project.cli(['audit', best.experiment], { input: JSON.stringify(finding) })
   expect(await project.data('status')).toMatchObject({ best: { experiment: 'exp_0000' } })
+})
+
+test('a tie is broken by one sample of a metric that varies, in a confirmation as well', async () => {
+  const project = noisyProject({
+    metric: { name: 'bytes', direction: 'minimize' },
+    tie_breakers: [{ metric: 'mb', direction: 'minimize' }],
+  })
+  expect(await project.data('init')).toMatchObject({ baseline: { noise: 'deterministic' } })
+  expect(await project.attempt(size(100, { 'src/mb': '40' }))).toMatchObject({
+    status: 'rejected',
+    reason: 'tie',
+  })
+  const random = makeProject({
+    spec: { tie_breakers: [{ metric: 'q', direction: 'minimize' }] },
+    files: metrics({ ms: 100, q: 9 }),
+  })
+  await random.data('init')
+  // Nothing varied before this candidate made it so.
+  const drawn = hook(`echo METRIC q=$((ASSAY_SEED % 1000 - 1000))`)
+  expect(await random.attempt({ ...ms(100), ...drawn })).toMatchObject({
+    status: 'rejected',
+    reason: 'tie',
+    samples: 2,
+  })
+  expect(await notRecomputed(project)).toEqual([])
+  expect(await notRecomputed(random)).toEqual([])
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { noisyProject, notRecomputed, type Shown, size } from './noisy.ts'
+import { makeProject, ms } from './project.ts'
 
 const least = (min_improvement: string) => ({
   metric: { name: 'cost', direction: 'minimize', min_improvement },
@@ -120,4 +121,15 @@ test('a cost that falls to 0 has no ratio, so it is lost', async () => {
     value: 0,
   })
   expect(await notRecomputed(project)).toEqual([])
+})
+
+test('a confirmation believes a gain in time that no clock shows', async () => {
+  const project = makeProject({ spec: { noise: { mode: 'paired', calibrate: 2 } }, files: ms(300) })
+  project.repo.commit('sleeps', { 'bench/run.sh': 'sleep 0.3; cat src/metrics.txt\n' })
+  await project.data('init')
+  const { experiment } = await project.attempt(ms(150))
+  expect(await project.data('show', experiment)).toMatchObject({ status: 'kept', flagged: true })
+  const again = await project.data<{ message: string }>('confirm', experiment)
+  expect(again).toMatchObject({ passed: false, status: 'kept', flagged: true })
+  expect(again.message).toContain('does the benchmark time itself?')
 })

@@ -98,3 +98,18 @@ test('one that waited for the slot does not know what was found meanwhile', asyn
   expect(await project.data('status')).toMatchObject({ flagged: [] })
   expect(await notRecomputed(project)).toEqual([])
 })
+
+test('a new epoch forgets that the metric was seen to vary', async () => {
+  const project = noisyProject({ noise: { calibrate: 2 } }, { 'src/noise': 'spread\n' })
+  const spread = (percent: number) => writeFileSync(join(project.control, 'spread'), String(percent))
+  spread(0)
+  expect(await project.data('init')).toMatchObject({ baseline: { noise: 'deterministic' } })
+  spread(2)
+  expect(await project.attempt(size(80))).toMatchObject({ status: 'kept' })
+  spread(0)
+  await project.data('epoch', 'open', '--reason', 'another machine')
+  expect(await project.data('status')).toMatchObject({ epoch: 2 })
+  // Each stage takes the fewest pairs that can be evidence: 5, then 7.
+  expect(await project.attempt(size(70))).toMatchObject({ status: 'kept', samples: 24 })
+  expect(await notRecomputed(project)).toEqual([])
+})

@@ -8,7 +8,7 @@ import { makeProject, type Project, type SpecParts } from './project.ts'
  * The cost is `src/size`, or what `src/solve.cjs` makes of the input, which the held-out file replaces. `src/noise` is
  * the spread in percent (2), `src/around-zero` makes it that many units. `src/mb` and `src/bytes` are further metrics,
  * with 3 % noise and without; `src/ok` is a boolean, whatever each sample draws when it says `sometimes`.
- * A size or spread that is no number names the file in the control folder that has it now. Others there: `fail-ID` how often that experiment fails from now on; `hold` at which draw to wait.
+ * A size, spread or mb that is no number names the file in the control folder that has it now. Others there: `fail-ID` how often that experiment fails from now on; `hold` at which draw to wait.
  */
 const NOISY = `
 const { appendFileSync, existsSync, readFileSync, watch, writeFileSync } = require('node:fs')
@@ -38,7 +38,7 @@ const z = normal()
 const say = () => {
   console.log('METRIC cost=' + (units > 0 ? size + units * z : size * Math.exp(set('noise', 2) / 100 * z)))
   console.log('METRIC bytes=' + read('src/bytes', 7))
-  console.log('METRIC mb=' + Number(read('src/mb', 50)) * Math.exp(0.03 * normal()))
+  console.log('METRIC mb=' + set('mb', 50) * Math.exp(0.03 * normal()))
   const ok = read('src/ok', 'true')
   console.log('METRIC ok=' + (ok === 'sometimes' ? draw % 3 > 0 : ok))
 }

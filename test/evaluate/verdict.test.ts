@@ -147,6 +147,7 @@ describe('the verdict', () => {
     comparison: better,
     tieBreak: null,
     confirm: null,
+    dependency: null,
     protected: [],
     holdout: null,
     ...more,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { bestOf, tainted } from '../../cli/ledger/best.ts'
+import { repairable, tainted } from '../../cli/ledger/ancestry.ts'
+import { bestOf } from '../../cli/ledger/best.ts'
 import type { Draft, Event } from '../../cli/ledger/events.ts'
 import { fold } from '../../cli/ledger/fold.ts'
 import {
@@ -11,7 +12,6 @@ import {
   lastAttempt,
   nodeValue,
   pathTo,
-  repairable,
   stallOf,
 } from '../../cli/ledger/state.ts'
 import { candidatesOf as eligible } from '../../cli/round/frontier.ts'

@@ -75,6 +75,35 @@ describe('a metric that is seen to vary after all', () => {
     expect(state.experiments.get('exp_0001')?.flagged).toBeNull()
   })
 
+  it('is forgotten by the equal samples of a new epoch, or by what else varied then', () => {
+    const { state } = measured('deterministic').given(
+      ...verdict('exp_0001', 'rejected', { varied: VARIED }),
+      { type: 'epoch_opened', epoch: 2, why: 'another machine' },
+      sealed('exp_0000', 2),
+      started('exp_0000', 2),
+      judged('exp_0000', 'kept', {
+        attempt: 2,
+        value: 20,
+        calibration: { ...calibration('deterministic', [20, 20]), varied: ['mb'] },
+      }),
+      { type: 'epoch_opened', epoch: 3, why: 'yet another' },
+      sealed('exp_0000', 3),
+      started('exp_0000', 3),
+      judged('exp_0000', 'kept', {
+        attempt: 3,
+        value: 30,
+        calibration: calibration('deterministic', [30, 30]),
+      }),
+    )
+    expect(state.noise).toEqual({
+      mode: 'paired',
+      transform: 'log',
+      values: [30, 30],
+      varied: ['mb'],
+      stages: [],
+    })
+  })
+
   it('flags again at each difference', () => {
     const { state } = measured('paired').given(
       ...verdict('exp_0001', 'kept', { value: 8, ...PAIRS }),

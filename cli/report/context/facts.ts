@@ -1,5 +1,6 @@
 /** The facts of `assay context`: what an agent should know before it begins, every list bounded. Pure. */
 
+import { repairable } from '../../ledger/ancestry.ts'
 import { bestOf } from '../../ledger/best.ts'
 import type { Brief, FailureClass, GatePhase, Pick, Reason, Status } from '../../ledger/events.ts'
 import {
@@ -8,7 +9,6 @@ import {
   type Experiment,
   lastJudged,
   pathTo,
-  repairable,
   type State,
   type Steer,
 } from '../../ledger/state.ts'

@@ -1,0 +1,45 @@
+/** The record of an attempt as the source of a trial. */
+import type { Sample, SampleFault } from '../ledger/events.ts'
+import type { Artifacts } from './artifacts.ts'
+import { type AttemptRecord, RecordLost } from './steps.ts'
+import type { Source } from './trial.ts'
+
+/** Everything that a verdict needs was recorded; what was not is a fault of the record. */
+export class RecordedSource implements Source {
+  readonly #artifacts: Artifacts
+  readonly #record: AttemptRecord
+
+  constructor(artifacts: Artifacts, record: AttemptRecord) {
+    this.#artifacts = artifacts
+    this.#record = record
+  }
+
+  place(experiment: string) {
+    for (const detail of this.#record.details('setup')) {
+      const found = detail as { placed?: string; broken?: SampleFault } | undefined
+      if (found?.broken && found.placed === experiment) return Promise.resolve(found.broken)
+    }
+    return Promise.resolve(null)
+  }
+  sample(): Promise<Sample> {
+    throw lacking('a sample')
+  }
+  gate(): never {
+    throw lacking('a gate')
+  }
+  artifacts({ stage, pair }: Sample) {
+    for (const detail of this.#record.details('measure')) {
+      const found = detail as { stage?: string; pair?: number; declared?: SampleFault } | undefined
+      if (found?.declared && found.stage === stage && found.pair === pair) return { fault: found.declared }
+    }
+    return { records: this.#artifacts }
+  }
+}
+
+export const lacking = (what: string) =>
+  new RecordLost({
+    kind: 'refused',
+    code: 'record_incomplete',
+    message: `the record of this attempt lacks ${what} that its verdict rests on`,
+    hint: 'assay doctor looks whether files of the run are damaged',
+  })
