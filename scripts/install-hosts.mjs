@@ -36,9 +36,26 @@ function install(name) {
   mkdirSync(prefix, { recursive: true })
   process.stderr.write(`installing ${pack}@${version}\n`)
   const args = ['install', '--prefix', prefix, '--no-audit', '--no-fund', '--loglevel=error']
-  const ended = spawnSync('npm', [...args, `${pack}@${version}`], { stdio: ['ignore', 2, 2] })
-  if (ended.status !== 0) throw new Error(`${pack}@${version} could not be installed`)
+  const ended = spawnSync('npm', [...args, `${pack}@${version}`], {
+    stdio: ['ignore', 2, 2],
+    env: { ...PATIENCE, ...process.env },
+    timeout: LONGEST_MS,
+  })
+  if (ended.status === 0) return
+  const how = ended.error?.message ?? `npm ended with ${ended.status ?? ended.signal}`
+  throw new Error(
+    `${pack}@${version} could not be installed into ${prefix} (${how}): npm must reach its registry; or set ASSAY_HOSTS to a folder where the programs are`,
+  )
 }
+
+/** npm itself would wait for a registry that says nothing for a quarter of an hour. */
+const PATIENCE = {
+  npm_config_fetch_retries: '1',
+  npm_config_fetch_retry_mintimeout: '1000',
+  npm_config_fetch_timeout: '60000',
+}
+/** Of one package. */
+const LONGEST_MS = 600_000
 
 function installedVersion(prefix, pack) {
   try {

@@ -17,8 +17,14 @@ export const meta = {
 
 const settings = typeof args === 'string' ? JSON.parse(args || '{}') : (args ?? {})
 const onRun = settings.run ? ` --run ${settings.run}` : ''
-/** A host that caps the agents of one launch is left in time, and launched again. */
-const agentLimit = Number.isInteger(settings.agents) ? settings.agents : Infinity
+/** The loop of Assay itself says which launch it is; there, neither the agents nor the length of a command is capped. */
+const capped = settings.launch === undefined
+/** A host's cap on the agents of one launch: left in time, and launched again. */
+const agentLimit = Number.isInteger(settings.agents) ? settings.agents : capped ? 1000 : Infinity
+/** Of these, for what finishes: a seal in each lane, and the result. */
+const LAST_CALLS = 20
+/** In characters: a host's shell tool asks a person about a command that is longer than it can look through. */
+const longestInput = capped ? 9000 : Infinity
 const WAIT = '90s'
 /** Of one experiment. What was measured before its process died is not measured again, so most of these are short. */
 const TRIES = 10
@@ -39,29 +45,81 @@ async function assay(command, input) {
 }
 
 async function assayOnce(command, input) {
-  const head = `assay ${command}${onRun} --json`
-  const body = input === undefined ? head : `${head} <<'ASSAY'\n${JSON.stringify(input)}\nASSAY`
-  const text = await ask('```sh\n' + body + '\n```', {
+  const body = input === undefined ? '' : ` --input '${inQuotes(input)}'`
+  const text = await ask('```sh\n' + `assay ${command}${onRun} --json${body}` + '\n```', {
     agentType: 'assay:clerk',
     label: `assay ${command}`,
-  })
+  }, command.startsWith('seal '))
   const line = String(text ?? '')
     .split('\n')
     .findLast((candidate) => candidate.trim().startsWith('{"ok":'))
   if (line === undefined)
     return { ok: false, problem: { code: 'no_answer', message: `no answer to: assay ${command}` } }
+  let answer
   try {
-    return JSON.parse(line)
+    answer = JSON.parse(line)
   } catch {
     return {
       ok: false,
       problem: { code: 'bad_answer', message: `the answer to assay ${command} is not JSON` },
     }
   }
+  if (answer.problem?.code === 'denied') {
+    // Nothing works without it, and each further call would ask a person the same.
+    ending = new Error(`the host does not let its agents run assay: ${answer.problem.message}\n${ALLOW}`)
+    throw ending
+  }
+  return answer
 }
 
-/** A word for the clerk's shell block: single quotes, on one line. */
-const word = (text) => `'${String(text).replace(/\s+/g, ' ').replaceAll("'", '’').slice(0, 500)}'`
+/** The same words as `assay install claude-code` has: the one host with a workflow tool of its own. */
+const ALLOW =
+  'in ~/.claude/settings.json, or .claude/settings.json of a folder that you trust: "permissions": { "allow": ["Bash(assay *)", "Edit(.assay/w/**)", "Workflow"] }'
+
+/** Thrown by every further call: the rounds end here, and what was begun stays in the ledger. */
+let ending = null
+
+/**
+ * What a host's check of shell commands takes for a trick, also between quotes, or changes by itself: apostrophes,
+ * backslashes, what some shells expand, spaces that are no spaces.
+ */
+const SUSPICIOUS = /['`$~=<>\\\x7f\p{Zl}\p{Zp}\u200b\ufeff]|(?! )\p{Zs}/gu
+
+/** What encodeURIComponent leaves as it is. */
+const PLAIN = { "'": '%27', '~': '%7E' }
+
+/** JSON to stand between single quotes of a shell: with its texts, then its lists, cut as far as they must be. */
+function inQuotes(input) {
+  const encoded = (value) =>
+    JSON.stringify(value)
+      .replaceAll('%', '%25')
+      .replace(SUSPICIOUS, (char) => PLAIN[char] ?? encodeURIComponent(char))
+  let texts = 4000
+  let items = 100
+  const cut = (value) => {
+    if (typeof value === 'string') return value.slice(0, texts)
+    if (Array.isArray(value)) return value.slice(0, items).map(cut)
+    if (value === null || typeof value !== 'object') return value
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, cut(one)]))
+  }
+  let fit = encoded(input)
+  while (fit.length > longestInput && items > 1) {
+    fit = encoded(cut(input))
+    if (texts > 100) texts = Math.floor(texts * 0.7)
+    else items = Math.floor(items * 0.7)
+  }
+  return fit
+}
+
+/** A word for the clerk's shell block: single quotes, on one line, a space inside of what such a check would not let pass. */
+const word = (text) =>
+  `'${String(text)
+    .replace(/[\s\u200b]+/g, ' ')
+    .replaceAll("'", '’')
+    .replace(/[\p{Cc}\ufeff]/gu, '')
+    .replace(/\\+(?=[ u]|$)/g, '/')
+    .replace(/(?<=^|[ ;&|])=(?=\w)|~(?=\[)|<(?=\d*-\d*>)/g, '$& ')
+    .slice(0, 500)}'`
 
 /** What a benchmark or another agent said, inside a prompt: cut, and in a fence longer than any in it. */
 function quoted(said) {
@@ -71,10 +129,15 @@ function quoted(said) {
   return `${fence}text\n${cut}\n${fence}`
 }
 
-async function ask(prompt, options) {
+/** Throws when the launch is over, unless it `finishes` what was paid for: the next one goes on from the ledger. */
+async function ask(prompt, options, finishes = false) {
+  if (agentCalls >= agentLimit - LAST_CALLS && !roundsOver) ending ??= OUT_OF_CALLS
+  if (ending !== null && !(finishes && ending === OUT_OF_CALLS)) throw ending
   agentCalls++
   return agent(prompt, options)
 }
+const OUT_OF_CALLS = new Error('the agents of this launch are used up')
+let roundsOver = false
 
 /**
  * An agent whose failure costs its lane, never the run. Its label is the role, then what tells it from others of the
@@ -92,6 +155,7 @@ async function askRole(role, text, place, answer, phaseTitle, mark = '') {
     answered ||= reply !== null
     return reply
   } catch (error) {
+    if (ending !== null) throw ending
     log(`${label}: ${error.message}`)
     return null
   }
@@ -333,7 +397,7 @@ async function runLane(round, lane, report) {
       log(`lane ${lane.lane} ends: ${made.problem.message}`)
       break
     }
-    const { experiment, worktree, artifacts } = made.data
+    const { experiment, worktree, artifacts, repeated } = made.data
     const place = {
       round: turn.round,
       lane: lane.lane,
@@ -345,7 +409,9 @@ async function runLane(round, lane, report) {
     }
     const result = { experiment, status: 'discarded', reason: null }
     report.experiments.push(result)
-    if (!(await prepare(turn, place, report))) break
+    // Of an earlier launch: a candidate that is there is not paid again.
+    const known = repeated ? made.data.status : 'open'
+    if (known === 'open' && !(await prepare(turn, place, report, repeated && made.data.sealed))) break
     const verdict = await judge(turn, place, report)
     Object.assign(result, { status: verdict?.status ?? null, reason: verdict?.reason ?? null })
     if (verdict?.status !== 'kept') break
@@ -354,11 +420,13 @@ async function runLane(round, lane, report) {
   }
 }
 
-/** Implement, then verify and revise until a seal passes. False when the lane gives up. */
-async function prepare(turn, place, report) {
+/** Implement, unless there is a seal already, then verify and revise until one passes. False when the lane gives up. */
+async function prepare(turn, place, report, sealed) {
   const { experiment } = place
   const fields = { ...place, capsule: capsule(turn) }
-  let answer = await askRole('implement', implementPrompt(turn, place), fields, IMPLEMENTED, 'Lanes')
+  let answer = sealed
+    ? {}
+    : await askRole('implement', implementPrompt(turn, place), fields, IMPLEMENTED, 'Lanes')
   for (let revision = 0; answer !== null; revision++) {
     keep(report, answer)
     const findings = await verify(turn, fields, answer)
@@ -427,14 +495,10 @@ async function verify(turn, fields, answer) {
 async function judge(turn, place, report) {
   let mended = false
   for (let tries = 0; tries < TRIES; tries++) {
-    const begun = await assay(`run ${place.experiment} --detach`)
+    // What was verified: not what something wrote into the worktree since, a test cache for example.
+    const begun = await assay(`run ${place.experiment} --detach --sealed`)
     // It was killed before it could claim the attempt: nothing is begun, and nothing is known of the candidate.
     if (!begun.ok && begun.problem.code === 'worker_died') continue
-    if (!begun.ok && begun.problem.code === 'unsealed_changes') {
-      // Something wrote into the worktree after the seal, a test cache for example: what is there now is sealed.
-      await assay(`seal ${place.experiment}`)
-      continue
-    }
     if (!begun.ok) {
       log(`${place.experiment} was not run: ${begun.problem.message}`)
       return null
@@ -505,32 +569,40 @@ async function collect(turn, place, reports) {
   return assay(`round close --token ${turn.token}`, { lanes })
 }
 
+let roundCount = 0
+
+/** All that comes before the lanes. */
+async function prepareLanes(turn, place) {
+  const findings = await injected(turn, 'before-scan', place)
+  findings.push(...(await scan(turn, place)))
+  findings.push(...(await injected(turn, 'after-scan', place)))
+  await ideate(turn, place, findings)
+  findings.push(...(await injected(turn, 'before-brief', place)))
+  return layBriefs(turn, place, findings)
+}
+
 async function rounds() {
-  let count = 0
   for (;;) {
     phase('Orient')
     const opened = await assay('round open')
     if (!opened.ok) throw new Error(opened.problem.message)
     const turn = opened.data
-    if (turn.stop !== null) return { rounds: count, stop: turn.stop }
-    if (Number.isInteger(settings.rounds) && count >= settings.rounds) return { rounds: count, stop: null }
+    if (turn.stop !== null) return { rounds: roundCount, stop: turn.stop }
+    if (Number.isInteger(settings.rounds) && roundCount >= settings.rounds) return { rounds: roundCount, stop: null }
     // The dearest turn: every lane at full depth, with all its revisions.
     const dearest =
       24 +
       turn.scan.batches.length +
       (turn.steps ?? []).length +
       turn.width * turn.depth * (8 + 4 * turn.knobs.revise)
-    if (agentCalls + dearest > agentLimit) return { rounds: count, stop: null, continue: true }
+    // The first one of a launch begins in any case, and is left in its midst if it must.
+    if (roundCount > 0 && agentCalls + dearest > agentLimit) return { rounds: roundCount, stop: null, continue: true }
     begin(turn, agentLimit - agentCalls - dearest)
     for (const warning of turn.warnings ?? []) log(`warning: ${warning}`)
     if (turn.direction) log(`round ${turn.round} changes direction: ${turn.direction.why}`)
     const place = { round: turn.round, lane: null, depth: null, experiment: null, worktree: null }
-    const findings = await injected(turn, 'before-scan', place)
-    findings.push(...(await scan(turn, place)))
-    findings.push(...(await injected(turn, 'after-scan', place)))
-    await ideate(turn, place, findings)
-    findings.push(...(await injected(turn, 'before-brief', place)))
-    const laid = await layBriefs(turn, place, findings)
+    // A round that an earlier launch began has its lanes.
+    const laid = turn.lanes ? { ok: true, data: { lanes: turn.lanes } } : await prepareLanes(turn, place)
     if (!laid.ok) {
       if (laid.problem.code === 'stale_round') continue
       throw new Error(laid.problem.message)
@@ -546,7 +618,7 @@ async function rounds() {
     const closed = await collect(turn, place, reports)
     if (!closed.ok && closed.problem.code !== 'stale_round') throw new Error(closed.problem.message)
     if (!answered) throw new Error('no agent answered: check agent.host and its command in the spec')
-    count++
+    roundCount++
     if (closed.ok)
       log(
         `round ${turn.round}: ${closed.data.improved ? `new best ${closed.data.best.experiment} ${closed.data.best.value}` : `no new best, stall ${closed.data.stall}`}`,
@@ -793,15 +865,18 @@ const [ended] = await parallel([
     try {
       return await rounds()
     } catch (error) {
+      if (error === OUT_OF_CALLS) return { rounds: roundCount, stop: null, continue: true }
       failure = error
       return null
     } finally {
+      roundsOver = true
       finish()
     }
   },
   () => metaThread(over),
 ])
 if (failure !== null) throw failure
+ending = null
 const outcome = await steering()
 const status = await assay('status')
 const facts = status.ok ? status.data : {}

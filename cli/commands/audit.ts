@@ -10,7 +10,7 @@ const CODES: readonly string[] = ['hash', 'task_set', 'path', 'opinion'] satisfi
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
-  const input = await readInput(context, SHAPE)
+  const input = await readInput(context, args, SHAPE)
   if (!input.ok) return input
   const findings = listOf(input.value, 'findings', SHAPE, readFinding)
   if (!findings.ok) return findings

@@ -1,6 +1,6 @@
 /** `--help`, rendered from the table. Pure. */
 import type { Flag, Flags, SubVerb, Verb } from './command.ts'
-import { GLOBAL_FLAGS, VERBS } from './table.ts'
+import { GLOBAL_FLAGS, INPUT_FLAG, VERBS } from './table.ts'
 
 const GROUPS: readonly { group: Verb['group']; title: string }[] = [
   { group: 'start', title: 'Start' },
@@ -46,7 +46,8 @@ export function explain(verb: Verb, sub: SubVerb | null): string {
     lines.push('', ...verb.subs.map((candidate) => `  ${candidate.name.padEnd(width)}  ${candidate.summary}`))
   }
   if (shape.stdin !== undefined) lines.push('', `Reads from standard input: ${shape.stdin}`)
-  if (Object.keys(shape.flags).length > 0) lines.push('', 'Flags:', ...flagLines(shape.flags))
+  const flags = { ...(shape.stdin === undefined ? {} : INPUT_FLAG), ...shape.flags }
+  if (Object.keys(flags).length > 0) lines.push('', 'Flags:', ...flagLines(flags))
   lines.push('', 'Every verb takes:', ...flagLines(GLOBAL_FLAGS), '', 'Example:', `  ${shape.example}`)
   return lines.join('\n')
 }

@@ -155,6 +155,8 @@ export function lineOf(event: Event, run: OpenRun): string | null {
     }
     case 'round_closed':
       return `round ${event.round} closed: ${event.improved ? `new best ${event.best}` : `no new best, stall ${event.stall}`}`
+    case 'alerted':
+      return `warning: ${plain(event.text, 500)}`
     case 'paused':
       return `paused: ${plain(event.why, 200)}; go on with: assay loop resume`
     case 'stopped':

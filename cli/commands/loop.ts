@@ -60,6 +60,9 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   }
 }
 
+/** As many as `meta due` tells. */
+const ALERTS = 100
+
 const HOLDS = { pause: pauseLoop, resume: continueLoop, stop: stopLoop }
 
 /** `pause`, `resume`, `stop`: of the loop that runs, or of the next one. */
@@ -122,5 +125,9 @@ async function answerOf(
   }
   const lines = await chartLines(run, { width: context.columns, height: 20, colour: context.colour })
   const { stop } = statusOf(run)
-  return ok({ data: { stop, ...(outcome.result as object) }, text: () => lines })
+  const result = outcome.result as { alerts?: unknown } | null
+  const said = Array.isArray(result?.alerts) ? result.alerts.map(String) : []
+  // Also those of a run whose controller is off.
+  const alerts = [...new Set([...run.ledger.state.meta.alerts.slice(-ALERTS), ...said])]
+  return ok({ data: { stop, ...result, alerts }, text: () => lines })
 }

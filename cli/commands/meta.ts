@@ -21,7 +21,7 @@ async function due(args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
 }
 
 async function apply(context: Context, args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
-  const input = await readInput(context, SHAPE)
+  const input = await readInput(context, args, SHAPE)
   if (!input.ok) return input
   const { edits } = input.value
   if (!Array.isArray(edits)) return badInput('"edits" is missing or not a list', SHAPE)

@@ -4,7 +4,7 @@ import { fail, ok, type Problem, type Result } from '../result.ts'
 import { closest } from '../spec/words.ts'
 import type { Flag, Flags, Parsed, Positional, SubVerb, Verb } from './command.ts'
 import { readFlag, type Value } from './flags.ts'
-import { GLOBAL_FLAGS, LATER, VERBS } from './table.ts'
+import { GLOBAL_FLAGS, INPUT_FLAG, LATER, VERBS } from './table.ts'
 
 /** What the arguments ask for. `help` without a verb is the overview. */
 export type Request =
@@ -46,7 +46,8 @@ function parseVerb(verb: Verb, rest: string[]): Result<Request> {
   if (!chosen.ok) return chosen
   const { sub, argv } = chosen.value
   const shape = sub ?? verb
-  const flags: Flags = { ...GLOBAL_FLAGS, ...shape.flags }
+  const input = shape.stdin === undefined ? {} : INPUT_FLAG
+  const flags: Flags = { ...GLOBAL_FLAGS, ...input, ...shape.flags }
   const { values, positionals, problems } = readTokens(argv, flags, usageName(verb, sub))
   if (values.get('help') === true) return ok({ ask: 'help', verb, sub })
   // The value of a flag that we do not know looks like an argument too many: one mistake, one problem.

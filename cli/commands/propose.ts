@@ -10,7 +10,7 @@ const SHAPE =
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
-  const input = await readInput(context, SHAPE)
+  const input = await readInput(context, args, SHAPE)
   if (!input.ok) return input
   const ideas = listOf(input.value, 'ideas', SHAPE, readIdea)
   if (!ideas.ok) return ideas

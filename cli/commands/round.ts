@@ -29,7 +29,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
             ],
       )
     case 'findings':
-      return findings(context, opened.value)
+      return findings(context, args, opened.value)
     case 'briefs':
       return briefs(context, args, opened.value)
     default:
@@ -40,7 +40,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
 async function briefs(context: Context, args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
   const turn = turnOf(args)
   if (!turn.ok) return turn
-  const input = await readInput(context, BRIEFS)
+  const input = await readInput(context, args, BRIEFS)
   if (!input.ok) return input
   const list = listOf(input.value, 'briefs', BRIEFS, (item) => ({ brief: readBrief(item) }))
   if (!list.ok) return list
@@ -54,8 +54,8 @@ async function briefs(context: Context, args: Parsed, opened: OpenRun): Promise<
   )
 }
 
-async function findings(context: Context, opened: OpenRun): Promise<Result<Answer>> {
-  const input = await readInput(context, FINDINGS)
+async function findings(context: Context, args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
+  const input = await readInput(context, args, FINDINGS)
   if (!input.ok) return input
   const list = listOf(input.value, 'findings', FINDINGS, (item) => ({ finding: readFinding(item) }))
   if (!list.ok) return list
@@ -75,7 +75,7 @@ async function findings(context: Context, opened: OpenRun): Promise<Result<Answe
 async function close(context: Context, args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
   const turn = turnOf(args)
   if (!turn.ok) return turn
-  const input = await readInput(context, LANES)
+  const input = await readInput(context, args, LANES)
   if (!input.ok) return input
   const lanes = listOf(input.value, 'lanes', LANES, readLane)
   if (!lanes.ok) return lanes

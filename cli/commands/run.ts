@@ -21,8 +21,9 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   if (!opened.ok) return opened
   const experiment = idOf(args)
   if (args.on('check')) return check(opened.value, experiment)
+  const how = { key: args.key, asSealed: args.on('sealed') }
   if (args.on('detach')) {
-    const begun = await startWorker(opened.value, experiment, args.key)
+    const begun = await startWorker(opened.value, experiment, how)
     if (!begun.ok) return begun
     return ok({
       data: { experiment, started: true },
@@ -30,7 +31,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     })
   }
   context.onLeave(() => context.tell(LEAVING))
-  const answer = await submit(opened.value, experiment, args.key)
+  const answer = await submit(opened.value, experiment, how)
   if (!answer.ok) return answer
   // Stopped by `assay abort`, it has that verdict; stopped by its own caller, it was interrupted.
   const node = opened.value.ledger.state.experiments.get(experiment)

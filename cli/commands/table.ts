@@ -17,6 +17,16 @@ export const GLOBAL_FLAGS: Flags = {
   'no-color': { type: 'boolean', summary: 'no colours (so does NO_COLOR)' },
 }
 
+/** Besides, of every verb that reads standard input. */
+export const INPUT_FLAG: Flags = {
+  input: {
+    type: 'string',
+    value: 'JSON',
+    summary:
+      'in place of standard input; in a shell: in single quotes, %27 is an apostrophe, %25 a percent sign',
+  },
+}
+
 /** Known by name, part of a later release. */
 export const LATER: readonly string[] = ['demo', 'dashboard']
 

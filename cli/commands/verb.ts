@@ -1,6 +1,7 @@
-/** What most verbs begin with: the run, and JSON from standard input. */
+/** What most verbs begin with: the run, and one JSON object. */
 import { fail, ok, type Result } from '../result.ts'
 import { type OpenRun, openRun } from '../run/open.ts'
+import { fromCommandLine } from '../workflow/input.ts'
 import type { Context, Parsed } from './command.ts'
 
 export const theRun = (context: Context, args: Parsed): Result<OpenRun> => openRun(context, args.run)
@@ -12,22 +13,26 @@ export function idOf(args: Parsed): string {
   return id
 }
 
-/** One JSON object from standard input. `shape` is how it should look, for the message. */
-export async function readInput(context: Context, shape: string): Promise<Result<Record<string, unknown>>> {
-  const text = await context.stdin()
+/** One JSON object from `--input`, else from standard input. `shape` is how it should look, for the message. */
+export async function readInput(
+  context: Context,
+  args: Parsed,
+  shape: string,
+): Promise<Result<Record<string, unknown>>> {
+  const given = args.text('input')
+  const [text, from] =
+    given === null ? [await context.stdin(), 'standard input'] : [fromCommandLine(given), '--input']
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
     return badInput(
-      text.trim() === ''
-        ? 'standard input is empty'
-        : `standard input is not JSON: ${(error as Error).message}`,
+      text.trim() === '' ? `${from} is empty` : `${from} is not JSON: ${(error as Error).message}`,
       shape,
     )
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return badInput('standard input is not a JSON object', shape)
+    return badInput(`${from} is not a JSON object`, shape)
   return ok(value as Record<string, unknown>)
 }
 

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { removeWorktree } from '../git/worktrees.ts'
 import { tainted } from '../ledger/ancestry.ts'
-import { BASELINE, currentRound, type State } from '../ledger/state.ts'
+import { BASELINE, currentRound, type Experiment, lastAttempt, type State } from '../ledger/state.ts'
 import { experimentFolder, experimentId, type RunPaths, worktreePath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -23,6 +23,9 @@ export interface NewExperiment {
   /** What `from_artifact` names. */
   seed_artifact?: string
   repeated?: true
+  /** Of a repetition: how far it has come since, and whether a seal waits for its verdict. */
+  status?: Experiment['status']
+  sealed?: boolean
 }
 
 export interface NewRequest {
@@ -194,6 +197,11 @@ async function giveUp(run: OpenRun, experiment: string): Promise<Problem> {
   return diskFull(`${experiment} has no worktree ${left}`, path)
 }
 
+function hasSeal(node: Experiment): boolean {
+  const last = lastAttempt(node)
+  return last !== null && !last.judged
+}
+
 async function withWorktree(
   run: OpenRun,
   experiment: string,
@@ -215,6 +223,6 @@ async function withWorktree(
     worktree: worktreePath(run.site, run.run, experiment),
     artifacts: own,
     ...(seed === null ? {} : { seed_artifact: seed.path }),
-    ...(repeated ? { repeated: true as const } : {}),
+    ...(repeated ? { repeated: true as const, status: node.status, sealed: hasSeal(node) } : {}),
   })
 }

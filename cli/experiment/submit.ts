@@ -32,17 +32,18 @@ const TRIES = 20
 
 /**
  * Judges what the worktree holds, or goes on with what a dead process began. Safe to repeat and to run many times at
- * once: one seal, one verdict. The same `key` gives the first answer.
+ * once: one seal, one verdict. The same `key` gives the first answer. `asSealed`: a seal that waits for its verdict, or has
+ * it, is meant, whatever the worktree holds by now.
  */
 export async function submit(
   run: OpenRun,
   experiment: string,
-  key: string | null = null,
+  { key = null, asSealed = false }: { key?: string | null; asSealed?: boolean } = {},
 ): Promise<Result<RunAnswer>> {
   const status = () => run.ledger.state.experiments.get(experiment)?.status
   for (let tries = 1; ; tries++) {
     const before = status()
-    const answer = await submitOnce(run, experiment, key)
+    const answer = await submitOnce(run, experiment, key, asSealed)
     if (answer.ok || tries >= TRIES) return answer
     const { code } = answer.problem
     // Sealed, judged and kept by another command while this one still looked at the files.
@@ -51,7 +52,12 @@ export async function submit(
   }
 }
 
-async function submitOnce(run: OpenRun, experiment: string, key: string | null): Promise<Result<RunAnswer>> {
+async function submitOnce(
+  run: OpenRun,
+  experiment: string,
+  key: string | null,
+  asSealed: boolean,
+): Promise<Result<RunAnswer>> {
   const node = nodeFor(run, experiment)
   if (!node.ok) return node
   const current = lastAttempt(node.value)
@@ -60,7 +66,7 @@ async function submitOnce(run: OpenRun, experiment: string, key: string | null):
   const first = key === null ? undefined : run.ledger.state.keys.get(key)
   const known = first && runAnswer(run.ledger.state, node.value, true)
   if (known && 'experiment' in first && first.experiment === experiment) return ok(known)
-  const sealed = await sealOrRepeat(run, node.value, current)
+  const sealed = await sealOrRepeat(run, node.value, current, asSealed)
   if (!sealed.ok) return sealed
   if ('answer' in sealed.value) return ok(sealed.value.answer)
   const { seal: candidate } = sealed.value
@@ -113,7 +119,12 @@ async function joinOrTakeOver(run: OpenRun, node: Experiment, attempt: Attempt):
 type Ready = { seal: Seal } | { answer: RunAnswer }
 
 /** The unjudged seal if the worktree still equals it, a new one, or the verdict that this content has already. */
-async function sealOrRepeat(run: OpenRun, node: Experiment, current: Attempt | null): Promise<Result<Ready>> {
+async function sealOrRepeat(
+  run: OpenRun,
+  node: Experiment,
+  current: Attempt | null,
+  asSealed: boolean,
+): Promise<Result<Ready>> {
   const rule = TRANSITIONS.run[node.status]
   const refused = 'refused' in rule ? rule : null
   if (refused && node.status !== 'kept') {
@@ -123,11 +134,14 @@ async function sealOrRepeat(run: OpenRun, node: Experiment, current: Attempt | n
       hint: hintFor(refused, node.id),
     })
   }
-  if (node.id === BASELINE && current && !current.judged && !hasWorktree(run, node.id)) {
-    // The base itself, sealed by init: nobody edits it, so it needs no worktree.
+  // The base itself, sealed by init: nobody edits it, so it needs no worktree.
+  const needless = node.id === BASELINE && !hasWorktree(run, node.id)
+  if (current && !current.judged && (asSealed || needless)) {
     const stored = await storedSeal(run, node, current)
     return stored.ok ? ok({ seal: stored.value }) : stored
   }
+  const standing = asSealed && current && isSettled(current) ? runAnswer(run.ledger.state, node, true) : null
+  if (standing) return ok({ answer: standing })
   const taken = await snapshot(run, node)
   if (!taken.ok) return taken
   const same = current?.sealed.tree === taken.value.tree && taken.value.secrets.length === 0

@@ -16,7 +16,7 @@ const BEGIN_MS = 60_000
 export async function startWorker(
   run: OpenRun,
   experiment: string,
-  key: string | null,
+  { key, asSealed }: { key: string | null; asSealed: boolean },
 ): Promise<Result<void>> {
   const node = nodeFor(run, experiment)
   if (!node.ok) return node
@@ -38,6 +38,7 @@ export async function startWorker(
       '--json',
       '--quiet',
       ...(key === null ? [] : ['--key', key]),
+      ...(asSealed ? ['--sealed'] : []),
     ],
     cwd: run.cwd,
     env: run.env,

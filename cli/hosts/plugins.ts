@@ -71,8 +71,8 @@ export const PLUGIN_HOSTS = {
     skills: { user: (env) => join(claude(env), 'skills'), project: '.claude/skills' },
     call: { plugin: '/assay:discover', copied: '/assay-discover' },
     permissions: [
-      'in .claude/settings.json: "permissions": { "allow": ["Bash(assay *)", "Workflow"] }',
-      'headless: claude --allowedTools "Bash(assay *),Workflow"',
+      'in ~/.claude/settings.json, or .claude/settings.json of a folder that you trust: "permissions": { "allow": ["Bash(assay *)", "Edit(.assay/w/**)", "Workflow"] }',
+      'headless: claude --allowedTools "Bash(assay *),Edit(.assay/w/**),Workflow"',
     ],
   },
   codex: {

@@ -7,11 +7,13 @@
  */
 export type Rights = 'read' | 'edit' | 'all'
 
-const READERS = new Set(['scan', 'ideate', 'brief', 'verify', 'audit', 'collect', 'doctor'])
+const READERS = new Set(['scan', 'ideate', 'brief', 'verify', 'audit', 'collect', 'meta', 'step', 'doctor'])
+
+export const mayEdit = (role: string): boolean => !READERS.has(role)
 
 export const rightsOf = (role: string, permissions: 'safe' | 'unsafe'): Rights => {
   if (permissions === 'unsafe') return 'all'
-  return READERS.has(role) ? 'read' : 'edit'
+  return mayEdit(role) ? 'edit' : 'read'
 }
 
 /** Who looks for new directions may look outside, too. */

@@ -44,6 +44,7 @@ export type Event =
   | loop.Resumed
   | loop.Steered
   | loop.SteeringDelivered
+  | loop.Alerted
   | loop.MetaTicked
   | loop.Adjusted
 

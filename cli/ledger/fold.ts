@@ -220,6 +220,9 @@ function apply(state: State, event: Event): Outcome {
     case 'steering_delivered':
       deliver(state, event.steering, { role: event.role, round: null, experiment: event.experiment })
       return accepted
+    case 'alerted':
+      state.meta.alerts.push(event.text)
+      return accepted
     case 'meta_ticked':
       return takeTick(state.meta, event)
         ? accepted

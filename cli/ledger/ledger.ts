@@ -43,6 +43,7 @@ const KNOWN: Record<EventType, true> = {
   usage: true,
   stopped: true,
   resumed: true,
+  alerted: true,
   meta_ticked: true,
   adjusted: true,
   noted: true,

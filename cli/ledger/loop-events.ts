@@ -111,6 +111,17 @@ export interface SteeringDelivered extends Envelope {
   experiment: string
 }
 
+/** What a person should read: agents are not told it. */
+export interface Alerted extends Envelope {
+  type: 'alerted'
+  /** Whose call it was. */
+  role: string
+  experiment: string | null
+  /** Relative to the worktree of the experiment, or to the checkout of the user. */
+  paths: string[]
+  text: string
+}
+
 /** The meta controller has something to look at, and is asked: nobody else within `every_ms`. */
 export interface MetaTicked extends Envelope {
   type: 'meta_ticked'

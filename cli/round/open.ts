@@ -3,7 +3,7 @@
 import { noRoom, warnOfRoom } from '../experiment/room.ts'
 import { repairable } from '../ledger/ancestry.ts'
 import { bestOf } from '../ledger/best.ts'
-import type { Idea, Knobs, NewDirection, Noted, Pick, StopReason } from '../ledger/events.ts'
+import type { Idea, Knobs, Lane, NewDirection, Noted, Pick, StopReason } from '../ledger/events.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { type Directions, directionsOf, knobsOfNextRound, type Step } from '../ledger/meta.ts'
 import {
@@ -72,6 +72,8 @@ export interface RoundAnswer {
   scan: { batches: string[][] }
   /** What a person should do something about before the disk or the worktrees stop the loop. */
   warnings: string[]
+  /** Of a round that was briefed before; null = briefs are wanted. */
+  lanes: Lane[] | null
   repeated?: true
 }
 
@@ -181,6 +183,7 @@ function describe(run: OpenRun, round: Round | null, stop: StopReason | null): R
     meta: spec.loop.meta ? { every_ms: spec.loop.meta.every } : null,
     scan: { batches: phases.scan ? scanBatches(state, knobs, round?.opened.parents ?? []) : [] },
     warnings: round ? warnOfRoom(run, round.opened.width * round.opened.depth) : [],
+    lanes: round?.briefed && round.briefed.lanes.length > 0 ? round.briefed.lanes : null,
   }
 }
 

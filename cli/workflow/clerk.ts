@@ -1,5 +1,6 @@
 import { execute } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
+import { fromCommandLine } from './input.ts'
 
 export interface ClerkCommand {
   /** Without `assay` itself: verb, arguments, flags. */
@@ -12,7 +13,7 @@ export interface ClerkCommand {
 const LIMIT_MS = 120_000
 
 const FORM =
-  "the prompt of a clerk is exactly one fenced sh block: assay VERB … --json <<'ASSAY', one line of JSON, ASSAY"
+  "the prompt of a clerk is exactly one fenced sh block: assay VERB … --json, its input as --input '{…}', or <<'ASSAY', one line of JSON, ASSAY"
 
 /**
  * Reads the one form in which a script may call the CLI. Nothing is expanded: a word is plain, or in single quotes; any
@@ -26,10 +27,13 @@ export function parseClerk(prompt: string): Result<ClerkCommand> {
   if (line === undefined) return refuse(FORM)
   const words = splitWords(line)
   if (!words.ok) return words
-  const [, verb, ...args] = words.value
+  const [, verb, ...all] = words.value
   if (verb === undefined || !/^[a-z]+$/.test(verb)) return refuse('a verb must follow assay')
+  const at = all.indexOf('--input')
+  const args = at === -1 ? all : all.toSpliced(at, 2)
   if (!args.includes('--json')) return refuse('--json is missing')
-  const input = match?.groups?.input ?? null
+  // The system bounds the length of an argument, but not what is fed.
+  const input = match?.groups?.input ?? (at === -1 ? null : fromCommandLine(all[at + 1] ?? ''))
   if (input !== null && !isJson(input)) return refuse('the input is not one line of JSON')
   return ok({ argv: [verb, ...args], input })
 }

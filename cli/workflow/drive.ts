@@ -12,6 +12,7 @@ import { askingOf } from './asking.ts'
 import { type OpenHost, openHost } from './open-host.ts'
 import { runWorkflow, type WorkflowOutcome } from './run.ts'
 import type { FoundScript, ScriptFolder } from './scripts.ts'
+import { type Ask, watch } from './watch.ts'
 
 export interface DriveRequest {
   script: FoundScript
@@ -34,11 +35,14 @@ export async function drive(run: OpenRun, request: DriveRequest): Promise<Result
   mkdirSync(folder, { recursive: true })
   const asking = askingOf(run, host.value)
   const admitted = admission(run)
+  const one: Ask = (call) => askHost(asking, call)
+  // The host tune asks nobody.
+  const ask = host.value.metered ? watch(run, one) : one
   const outcome = await runWorkflow({
     source: request.script.source,
     file: request.script.file,
     args: request.args,
-    call: (call) => admitted.agent(call, (one) => askHost(asking, one)),
+    call: (call) => admitted.agent(call, ask),
     clerk: async (prompt, signal) => {
       await admitted.clerk(prompt, signal)
       return askClerk(prompt, { entry: request.entry, cwd: run.site.root, env: run.env, signal })

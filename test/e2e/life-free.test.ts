@@ -229,6 +229,16 @@ test('an edit after the seal is judged unseen', async () => {
   expect(await project.data('run', experiment)).toMatchObject({ attempt: 2, status: 'kept', value: 10 })
 })
 
+test('what was sealed is not judged when that is asked for, or its verdict is given to a later edit', async () => {
+  const { experiment, worktree } = await project.open(ms(9))
+  await project.data('seal', experiment)
+  writeFiles(worktree, ms(1))
+  expect(await project.data('run', experiment, '--sealed', '--detach')).toMatchObject({ started: true })
+  expect(await project.data('wait', '--for', experiment, '--timeout', '60s')).toMatchObject({ value: 9 })
+  expect(await project.data('run', experiment, '--sealed')).toMatchObject({ status: 'kept', value: 9 })
+  expect(await project.problem('run', experiment)).toMatchObject({ exit: 3, code: 'is_kept' })
+})
+
 test('an edit in the user’s own checkout is answered like no edit at all', async () => {
   const { experiment, worktree } = await project.open({})
   writeFiles(project.repo.dir, { 'src/old.txt': 'edited in the wrong folder\n' })

@@ -143,6 +143,9 @@ describe.concurrent('a loop with meta', () => {
     expect(rest.edits.map((edit) => (edit as { from: number }).from)).toEqual(Array(6).fill(2))
     expect(asked(host, 'meta')).toHaveLength(1)
     expect(asked(host, 'scan')).toEqual([])
+    const calls = host.calls().map(({ role, card }) => [card.round, role, card.lane, card.seam].join(' '))
+    // It was at work when the driver was killed.
+    expect(calls.filter((call, at) => calls.indexOf(call) < at)).toEqual(['1 collect  '])
     const [first, second] = asked(host, 'brief')
     expect(first?.prompt).not.toContain('Warm the cache first')
     expect(second?.prompt).toContain('- Warm the cache first')

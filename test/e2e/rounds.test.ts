@@ -113,6 +113,7 @@ describe('the contract of one turn', () => {
       meta: null,
       scan: { batches: [['exp_0001', 'exp_0002']] },
       warnings: [],
+      lanes: null,
     })
     expect(await open(project)).toEqual({ ...opened, repeated: true })
 
@@ -170,6 +171,7 @@ describe('the contract of one turn', () => {
       ],
     })
     expect(await briefs(project, token, [brief('exp_0000', 'too late')])).toEqual({ ...laid, repeated: true })
+    expect(await open(project)).toMatchObject({ lanes: (laid as { lanes: unknown[] }).lanes, repeated: true })
 
     const make = (...args: string[]) =>
       project.data<{ experiment: string; parent: string; repeated?: true }>('new', '-m', 'it', ...args)
@@ -187,6 +189,8 @@ describe('the contract of one turn', () => {
     expect(await make('--parent', 'exp_0000', ...place(2, 1), '--key', 'lane 2')).toEqual({
       ...second,
       repeated: true,
+      status: 'open',
+      sealed: false,
     })
     expect((await make('--parent', 'exp_0001', ...place(1, 2))).experiment).toBe('exp_0006')
     expect((await make('--parent', 'exp_0001', ...place(1, 1))).experiment).toBe('exp_0003')

@@ -185,6 +185,31 @@ describe.concurrent('a person and a loop that runs', () => {
     expect(parents.map((one) => one.experiment)).toEqual(['exp_0000'])
   })
 
+  test('what a person prunes while its lane is at work gets another child, or is the parent of the next round', async () => {
+    const host = scriptedHost('')
+    const scene = await openScene(files, spec(host, { loop: { depth: 2, stall: 9 } }))
+    const gate = scene.repo.path('.gate')
+    host.answer(
+      answers().replace(
+        'audit: with_usage({ findings: [] })',
+        `audit: async () => { ${waits(gate)}; return { findings: [] } }`,
+      ),
+    )
+    const loop = scene.startLoop('--json', '--rounds', '2')
+    await begun(scene, host, 'audit')
+    dataOf(await scene.cli(['prune', 'exp_0001', '--reason', 'too odd']))
+    scene.repo.write({ '.gate': '' })
+    dataOf(await loop.ended)
+    const { nodes } = dataOf(
+      await scene.cli<{ nodes: { experiment: string; parent: string; status: string }[] }>(['tree']),
+    )
+    expect(nodes.map(({ parent, status }) => [parent, status])).toEqual([
+      [null, 'kept'],
+      ['exp_0000', 'pruned'],
+      ['exp_0000', 'kept'],
+    ])
+  })
+
   test('an agent starts beside a sample although the spec asks for quiet', async () => {
     const host = scriptedHost(answers())
     const scene = await openScene(

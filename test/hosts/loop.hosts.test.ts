@@ -39,6 +39,7 @@ test.each(programNames)(
         metric: { name: 'ms', direction: 'minimize' },
         noise: { mode: 'deterministic', calibrate: 2 },
         loop: { width: 1, depth: 1 },
+        budget: { experiments: 20 },
         agent: {
           host: name,
           timeout: '2m',

@@ -195,7 +195,7 @@ describe('permissions', () => {
   })
 
   test('a role that only reads may edit, the web is open to others than who looks for ideas, or safe is not safe', () => {
-    const roles = ['scan', 'ideate', 'brief', 'verify', 'audit', 'collect']
+    const roles = ['scan', 'ideate', 'brief', 'verify', 'audit', 'collect', 'meta', 'step']
     expect(roles.map((role) => rightsOf(role, 'safe'))).toEqual(roles.map(() => 'read'))
     expect(['implement', 'revise', 'of a script'].map((role) => rightsOf(role, 'safe'))).toEqual(
       Array(3).fill('edit'),

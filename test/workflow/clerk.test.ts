@@ -24,7 +24,19 @@ test('reads words, quoted words and one line of JSON', () => {
   })
 })
 
+test('input on the command line loses a character, or is passed on as an argument', () => {
+  const parsed = parseClerk(
+    block(`assay propose --json --input '{"a":"it%27s 5 % of%C2%A0%5C%22%25", "b":"%zz %C3"}' --key k`),
+  )
+  expect(parsed.ok && parsed.value).toEqual({
+    argv: ['propose', '--json', '--key', 'k'],
+    input: `{"a":"it's 5 % of\u00a0\\"%", "b":"%zz %C3"}`,
+  })
+})
+
 test.each([
+  ['input that is no JSON on the line', block("assay propose --json --input 'x'")],
+  ['no input after --input', block('assay propose --json --input')],
   ['another program', block('rm -rf x --json')],
   ['text around the block', `please\n${block('assay status --json')}`],
   ['two blocks', `${block('assay status --json')}\n${block('assay status --json')}`],

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { pluginHost } from '../../cli/hosts/plugins.ts'
 import type { AgentCall, AgentReply } from '../../cli/workflow/call.ts'
+import { parseClerk } from '../../cli/workflow/clerk.ts'
 import { play, text, useRig } from './rig.ts'
 
 const rig = useRig()
@@ -94,4 +96,79 @@ test('a lane waits for a slower one before it goes deeper', async () => {
   expect(
     labels.filter((label) => !/^[a-z]+( batch \d+| [a-z]+)?( lane \d+ exp_\d{4})?$/.test(label)),
   ).toEqual([])
+})
+
+test('what agents say is changed on its way to the CLI, or a host would take the command for a trick', async () => {
+  const answer = cli()
+  const said = `it's 5 %27 \\ "a" {"b": '1'} =x ~[a] <1-2> \`id\` $HOME \\u0041 of\u00a0\u2028\u200bü\u{1f600}\t\n\u0007`
+  const commands: string[] = []
+  const played = await play(rig, '', {
+    source,
+    play: (call) => {
+      if (!isClerk(call)) {
+        if (call.label === 'brief')
+          return { ...text(''), object: { briefs: [{ objective: said }] } } as AgentReply
+        if (call.label.startsWith('implement'))
+          return { ...text(''), object: { hypothesis: said } } as AgentReply
+        return answered(call)
+      }
+      commands.push(call.prompt.split('\n').slice(1, -1).join('\n'))
+      return answer(call.prompt)
+    },
+  })
+  expect(played.error).toBeNull()
+  const briefs = parseClerk(`\`\`\`sh\n${commands.find((one) => one.includes('round briefs'))}\n\`\`\``)
+  if (!briefs.ok) throw new Error(briefs.problem.message)
+  expect(JSON.parse(briefs.value.input ?? '')).toMatchObject({ briefs: [{ objective: said }] })
+  const hazards = [/\n/, /\p{Cc}/u, /(?! )\p{Z}/u, /\u200b/, /\\[ux ]/, /~\[/, /(^|[\s;&|])=\w/, /<\d*-\d*>/]
+  expect(commands.filter((one) => hazards.some((hazard) => hazard.test(one)))).toEqual([])
+  expect(commands.filter((one) => (one.match(/'/g) ?? []).length % 2 === 1)).toEqual([])
+})
+
+test('a command grows longer than a host looks through, or in the loop of Assay its input is cut', async () => {
+  const learnings = Array.from({ length: 40 }, (_, index) => `${index} ${"it's ".repeat(200)}`)
+  const closing = async (args: object) => {
+    const answer = cli()
+    const commands: string[] = []
+    const played = await play(rig, '', {
+      source,
+      args,
+      play: (call) => {
+        if (!isClerk(call))
+          return call.label === 'collect'
+            ? ({ ...text(''), object: { learnings, suggestions: [] } } as AgentReply)
+            : answered(call)
+        commands.push(call.prompt)
+        return answer(call.prompt)
+      },
+    })
+    expect(played.error).toBeNull()
+    return commands.find((one) => one.includes('round close')) ?? ''
+  }
+  const cut = await closing({})
+  expect(cut.length).toBeLessThan(9500)
+  expect(cut.length).toBeGreaterThan(5000)
+  expect(cut).toContain('39 it%27s')
+  expect((await closing({ launch: 1 })).length).toBeGreaterThan(40_000)
+})
+
+test('after a refused command another is asked for, or it does not say what the installer says', async () => {
+  const answer = cli()
+  const asked: string[] = []
+  const played = await play(rig, '', {
+    source,
+    play: (call) => {
+      asked.push(call.label.split(' ').slice(0, 2).join(' '))
+      if (!isClerk(call)) return answered(call)
+      const denied = { ok: false, problem: { code: 'denied', message: 'requires approval' } }
+      return call.label.startsWith('assay seal') ? text(JSON.stringify(denied)) : answer(call.prompt)
+    },
+  })
+  expect(played.status).toBe('failed')
+  expect(played.error).toContain('requires approval')
+  expect(played.error).toContain(pluginHost('claude-code').permissions[0])
+  // Both lanes were at work; neither gets beyond the refusal.
+  expect(asked.filter((one) => one === 'assay seal').length).toBeLessThanOrEqual(2)
+  expect(asked.slice(asked.indexOf('assay seal')).filter((one) => one === 'verify lane')).toEqual([])
+  expect(asked.at(-1)).not.toMatch(/^assay (round|status)/)
 })

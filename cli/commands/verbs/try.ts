@@ -64,6 +64,7 @@ export const TRY: readonly Verb[] = [
     positionals: [ID],
     flags: {
       detach: { type: 'boolean', summary: 'answer at once; then: assay wait --for ID' },
+      sealed: { type: 'boolean', summary: 'judge the last seal, whatever its worktree holds by now' },
       check: { type: 'boolean', summary: 'only try the wiring: one sample, no attempt, no charge' },
     },
     example: 'assay run exp_0007',

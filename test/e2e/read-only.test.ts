@@ -1,0 +1,103 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { dataOf } from '../rig/assay.ts'
+import { scriptedHost } from '../rig/host.ts'
+import { notebook, openScene } from './loop-scene.ts'
+
+const BENCH = 'echo METRIC ms=$(cat src/number.txt)\n'
+const spec = (argv: string[], more = {}) => ({
+  version: 1,
+  name: 'number',
+  goal: 'Make the number small.',
+  scope: { mutable: ['src/**'], immutable: ['bench/**'] },
+  measure: { command: ['sh', 'bench/run.sh'] },
+  metric: { name: 'ms', direction: 'minimize' },
+  noise: { mode: 'deterministic', calibrate: 2 },
+  loop: { width: 1, depth: 1 },
+  budget: { experiments: 5 },
+  agent: { host: 'command', command: argv, ...more },
+})
+
+test('what a verifier or an auditor edits is judged, stays for the next agent, or is not told', async () => {
+  const seen = notebook()
+  const host =
+    scriptedHost(`import { appendFileSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+const at = (card, name) => card.worktree + '/src/' + name
+const look = (card) => appendFileSync(${JSON.stringify(seen.file)}, [card.role, readFileSync(at(card, 'number.txt'), 'utf8').trim(), existsSync(at(card, 'kept.txt')), existsSync(at(card, 'new.txt'))].join(' ') + '\\n')
+const tamper = (card) => {
+  look(card)
+  writeFileSync(at(card, 'number.txt'), '1\\n')
+  writeFileSync(at(card, 'new.txt'), '1\\n')
+  rmSync(at(card, 'kept.txt'))
+  symlinkSync('/etc', at(card, 'link'))
+}
+let verified = 0
+export default {
+  brief: () => ({ briefs: [{ objective: 'less' }] }),
+  implement: (card) => { writeFileSync(at(card, 'number.txt'), '90\\n'); return {} },
+  verify: (card) => { tamper(card); return { passed: existsSync(at(card, 'revised.txt')), findings: [{ message: 'more' }] } },
+  revise: (card) => { look(card); writeFileSync(at(card, 'revised.txt'), 'x\\n'); return {} },
+  audit: (card) => { tamper(card); return { findings: [] } },
+  '*': () => ({ learnings: [], suggestions: [], findings: [] }),
+}`)
+  const scene = await openScene(
+    { 'src/number.txt': '100\n', 'src/kept.txt': 'k\n', 'bench/run.sh': BENCH },
+    spec(host.argv),
+  )
+  const done = dataOf(await scene.loop('--rounds', '1'))
+  expect(done.best).toEqual({ experiment: 'exp_0001', value: 90 })
+  expect(seen.lines()).toEqual([
+    'verify 90 true false',
+    'revise 90 true false',
+    'verify 90 true false',
+    'audit 90 true false',
+  ])
+  expect(scene.eventsOf('alerted').map(({ role, experiment, paths }) => [role, experiment, paths])).toEqual(
+    ['verify', 'verify', 'audit'].map((role) => [
+      role,
+      'exp_0001',
+      ['src/kept.txt', 'src/link', 'src/new.txt', 'src/number.txt'],
+    ]),
+  )
+  expect(done.alerts).toEqual([
+    'the agent for verify may only read, and edited the worktree of exp_0001: src/kept.txt, src/link, src/new.txt, src/number.txt; undone',
+    'the agent for audit may only read, and edited the worktree of exp_0001: src/kept.txt, src/link, src/new.txt, src/number.txt; undone',
+  ])
+})
+
+test('what agents edit in the checkout of the user is not told, is told at each call, or undone', async () => {
+  const folder = notebook()
+  const host = scriptedHost(`import { readFileSync, writeFileSync } from 'node:fs'
+const answers = {
+  scan: () => ({ findings: [] }),
+  ideate: () => ({ ideas: [] }),
+  brief: ({ round }) => ({ briefs: [{ objective: 'step ' + round }] }),
+  implement: (card) => { writeFileSync(card.worktree + '/src/number.txt', 100 - card.round + '\\n'); return {} },
+  verify: () => ({ passed: true }),
+  audit: () => ({ findings: [] }),
+  collect: () => ({ learnings: [], suggestions: [] }),
+}
+const stray = (role) => (card) => {
+  writeFileSync(readFileSync(${JSON.stringify(folder.file)}, 'utf8') + '/' + role + '.txt', String(Math.random()))
+  return answers[role](card)
+}
+export default Object.fromEntries(Object.keys(answers).map((role) => [role, stray(role)]))`)
+  const scene = await openScene(
+    { 'src/number.txt': '100\n', 'bench/run.sh': BENCH, 'scan.txt': 'mine\n' },
+    { ...spec(host.argv), loop: { width: 1, depth: 1, ideate: { stall: 5, keeps: 1 } } },
+  )
+  writeFileSync(folder.file, scene.repo.dir)
+  const done = dataOf(await scene.loop('--rounds', '2'))
+  expect(done.rounds).toBe(2)
+  const roles = ['brief', 'implement', 'verify', 'audit', 'collect', 'scan', 'ideate']
+  expect(scene.eventsOf('alerted').map(({ role, paths }) => [role, paths])).toEqual(
+    roles.map((role) => [role, [`${role}.txt`]]),
+  )
+  expect(done.alerts).toEqual(
+    roles.map(
+      (role) =>
+        `while the agent for ${role} worked, ${role}.txt changed in ${scene.repo.dir}: if that was not you, look at it with git diff`,
+    ),
+  )
+  expect(readFileSync(scene.repo.path('scan.txt'), 'utf8')).not.toBe('mine\n')
+})

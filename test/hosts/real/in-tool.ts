@@ -1,0 +1,147 @@
+/**
+ * A scripted model for a program that runs the workflow in its own tool: the conversation that launches it, the clerks, and
+ * every role of the loop. It plays the same roles for `assay loop`.
+ */
+import { fileURLToPath } from 'node:url'
+import { readCard, type TaskCard } from '../../../cli/hosts/card.ts'
+import type { Scene } from '../../e2e/loop-scene.ts'
+import type { Ask, Reply } from '../../rig/model-dialects.ts'
+
+/** The first turn of a role's conversation. */
+export interface Asked {
+  role: string
+  lane: number | null
+  experiment: string | null
+  /** Events in the ledger by then. */
+  at: number
+}
+
+export interface InTool {
+  reply: (ask: Ask) => Reply
+  asked: () => Asked[]
+  /** Commands of all clerks, in order. */
+  clerks: () => string[]
+  /** What the program said of each launch that ended. */
+  endings: () => string[]
+}
+
+interface Plan {
+  scene: Scene
+  /** What the launched script gets. */
+  args?: Record<string, unknown>
+  /** At most; a launch that is to be continued is launched again. */
+  launches?: number
+}
+
+const SCRIPT = fileURLToPath(new URL('../../../workflows/optimize.js', import.meta.url))
+/** What the files of a lane add to the gains, by depth. */
+const GAINS: Record<string, string> = { '1/1': '10', '1/2': '-5', '2/1': '-7' }
+
+export function inTool({ scene, args = {}, launches = 1 }: Plan): InTool {
+  const clerks: string[] = []
+  const asked: Asked[] = []
+  const endings: string[] = []
+  let launched = 0
+  const launch = (scriptPath: string): Reply => {
+    launched += 1
+    return { tool: 'Workflow', input: { scriptPath, args } }
+  }
+  /** As the skill says; without the right to ask the CLI, by the path that a person gives. */
+  const main = (ask: Ask): Reply => {
+    const all = ask.turns.map(({ text }) => text).join('\n')
+    if (ask.turns.every(({ from }) => from !== 'model')) return bash('assay workflow list --json')
+    const script = /"file":"([^"]+optimize\.js)"/.exec(all)?.[1] ?? SCRIPT
+    if (launched === 0) return launch(script)
+    const last = ask.turns.at(-1)
+    const ending = last?.from === 'user' ? last.text : ''
+    if (ending.includes('<task-notification>')) endings.push(ending)
+    const again = ending.includes('"continue":true')
+    return again && launched < launches ? launch(script) : { text: 'I wait for the workflow.' }
+  }
+  const reply = (ask: Ask): Reply => {
+    if (ask.tools.includes('Workflow')) return main(ask)
+    const at = ask.turns.findLastIndex(({ from, text }) => from === 'user' && isTask(text))
+    const task = ask.turns[at]?.text ?? ''
+    const step = ask.turns.slice(at).filter(({ from }) => from === 'model').length
+    const command = /^```sh\n(assay [\s\S]*?)\n```$/m.exec(task)?.[1]
+    const card = readCard(task)
+    if (ask.tools.length === 0) return { text: 'A title' }
+    if (card === null && command !== undefined) {
+      if (step === 0) clerks.push(command)
+      return step === 0 ? bash(command) : { text: lineOf(ask.turns.at(-1)?.text ?? '') }
+    }
+    if (card === null) return { text: 'There is nothing to do.' }
+    if (step === 0) {
+      const { role, lane, experiment } = card
+      asked.push({ role, lane, experiment, at: scene.events().length })
+    }
+    const gain = GAINS[`${card.lane}/${card.depth}`]
+    const edits =
+      card.role === 'implement'
+        ? [edit(card, 'own', gain ?? '-1')]
+        : card.role === 'revise'
+          ? [edit(card, 'revised', '10')]
+          : []
+    const act = edits[step]
+    if (act !== undefined) return act
+    if (step > edits.length) return { text: 'Done.' }
+    const tool = ask.tools.find((name) => name === 'StructuredOutput')
+    const answer = answerOf(card, asked)
+    return tool === undefined ? { text: JSON.stringify(answer) } : { tool, input: answer }
+  }
+  return { reply, asked: () => asked, clerks: () => clerks, endings: () => endings }
+}
+
+const isTask = (text: string) => readCard(text) !== null || /^```sh\nassay /m.test(text)
+const bash = (command: string): Reply => ({
+  tool: 'Bash',
+  input: { command, description: 'ask Assay' },
+})
+const edit = ({ worktree, experiment }: TaskCard, name: string, content: string): Reply => ({
+  tool: 'Write',
+  input: { file_path: `${worktree}/src/${experiment}-${name}.txt`, content },
+})
+
+/** As the clerk's own words say: the last line of JSON, else why there is none. */
+function lineOf(said: string): string {
+  const line = said.split('\n').findLast((one) => one.startsWith('{"ok":'))
+  return (
+    line ??
+    JSON.stringify({
+      ok: false,
+      problem: { code: 'denied', message: said.slice(0, 300), hint: 'allow the shell command: assay' },
+    })
+  )
+}
+
+/** What a shell, or a host's check of shell commands, might take for more than text. */
+const TRICKS = `it's =x ~[a] <1-2> \\ {"b": '1'} $HOME \`id\` # \\u0041 of\u00a0tricks, 5 %41`
+
+function answerOf(
+  { role, brief, lane, depth, experiment }: TaskCard,
+  asked: readonly Asked[],
+): Record<string, unknown> {
+  switch (role) {
+    case 'brief': {
+      const { parents = [], width = 1 } = brief as { parents?: { experiment: string }[]; width?: number }
+      const parent = parents[0]?.experiment
+      const ways = ['sort before the loop', 'keep the lengths in a table', 'read in larger blocks']
+      return {
+        briefs: ways.slice(0, width).map((way) => ({ parent, objective: `${way}: ${TRICKS}` })),
+      }
+    }
+    case 'implement':
+    case 'revise':
+      return { hypothesis: `lane ${lane} at depth ${depth} by ${role}`, summary: 'one file more' }
+    case 'verify': {
+      const times = asked.filter((one) => one.role === role && one.experiment === experiment).length
+      return lane === 1 && depth === 1 && times === 1
+        ? { passed: false, findings: [{ message: `it gains too little: ${TRICKS}` }] }
+        : { passed: true, findings: [] }
+    }
+    case 'collect':
+      return { learnings: ['numbers add up'], suggestions: [] }
+    default:
+      return { findings: [] }
+  }
+}
