@@ -1,6 +1,7 @@
 /**
  * Bundles the CLI into `bin/lib`: split chunks, nothing left external, so that a copy of this folder runs without an
- * install. Does nothing when the sources are what the last build read. `--force` builds in any case.
+ * install. Does nothing when the sources are what the last build read. `--force` builds in any case; `--check` writes
+ * nothing, names what in `bin/lib` is not what a build would make now, and exits 1.
  *
  * esbuild splits ES modules only, but each of them costs a command about a fiftieth of the time in which an empty Node
  * starts, and the first one a fifth. So each chunk is turned into CommonJS afterwards.
@@ -42,6 +43,21 @@ export async function build({ root, force = false }) {
     removeOld(lib, new Set([...files.map((file) => file.name), 'build.json']), force)
     return true
   })
+}
+
+/**
+ * @param {{ root: string }} options
+ * @returns {Promise<string[]>} files of `bin/lib` that are missing, or not what a fresh build would write
+ */
+export async function stale({ root }) {
+  const lib = join(root, 'bin', 'lib')
+  const files = await bundle(root, lib)
+  return files
+    .filter(({ name, contents }) => {
+      const path = join(lib, name)
+      return !existsSync(path) || !Buffer.from(contents).equals(readFileSync(path))
+    })
+    .map(({ name }) => name)
 }
 
 async function bundle(root, lib) {
@@ -166,8 +182,15 @@ function hashOf(root) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = fileURLToPath(new URL('..', import.meta.url))
   try {
-    const built = await build({ root, force: process.argv.includes('--force') })
-    process.stdout.write(built ? 'built bin/lib\n' : 'bin/lib is up to date\n')
+    if (process.argv.includes('--check')) {
+      const files = await stale({ root })
+      for (const file of files)
+        process.stdout.write(`bin/lib/${file} is not what the sources say: npm run build\n`)
+      process.exitCode = files.length === 0 ? 0 : 1
+    } else {
+      const built = await build({ root, force: process.argv.includes('--force') })
+      process.stdout.write(built ? 'built bin/lib\n' : 'bin/lib is up to date\n')
+    }
   } catch (error) {
     process.stderr.write(`build failed: ${error.message}\n`)
     process.exitCode = 1

@@ -619,7 +619,8 @@ async function rounds() {
     if (!closed.ok && closed.problem.code !== 'stale_round') throw new Error(closed.problem.message)
     if (!answered) throw new Error('no agent answered: check agent.host and its command in the spec')
     roundCount++
-    if (closed.ok)
+    // `assay loop`, which names its launch, says this from the ledger.
+    if (closed.ok && settings.launch === undefined)
       log(
         `round ${turn.round}: ${closed.data.improved ? `new best ${closed.data.best.experiment} ${closed.data.best.value}` : `no new best, stall ${closed.data.stall}`}`,
       )

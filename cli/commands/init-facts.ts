@@ -6,13 +6,15 @@ import type { Exposure } from '../experiment/benchmark/exposure.ts'
 import { type CanaryFact, canaryFact } from '../experiment/canary.ts'
 import { type Cost, costOf } from '../experiment/cost.ts'
 import { scopeOfRun } from '../experiment/scope.ts'
-import { hasWorktree } from '../experiment/worktree.ts'
+import { hasWorktree, keptCommit } from '../experiment/worktree.ts'
+import { listTree } from '../git/files.ts'
 import { filesWith } from '../git/grep.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { worktreePath } from '../paths.ts'
 import type { Ground } from '../run/ground.ts'
 import type { OpenRun } from '../run/open.ts'
-import type { GlobMatch } from '../spec/rules.ts'
+import type { GlobReport } from '../spec/globs.ts'
+import { type GlobMatch, matchGlobs, scopeOf } from '../spec/rules.ts'
 import { timeSpan } from './words.ts'
 
 export interface GlobFact {
@@ -31,10 +33,10 @@ export interface InitFacts {
   canary: CanaryFact | null
   /** What judges and may be changed by a candidate, or runs it in its own process. A search, no proof. */
   exposed: Exposure[]
-  /** Whether the command or a file of the benchmark names ASSAY_SEED. */
-  reads_seed: boolean
-  /** null without `--holdout`; `read`: whether the command or a file of the benchmark names ASSAY_HOLDOUT. */
-  holdout: { bytes: number; read: boolean } | null
+  /** Whether the command or a file of the benchmark names ASSAY_SEED; null while the benchmark is still to be built. */
+  reads_seed: boolean | null
+  /** null without `--holdout`; `read`: the same about ASSAY_HOLDOUT. */
+  holdout: { bytes: number; read: boolean | null } | null
   /** Under noise, when `noise.pairs.max` is too small for any keep in a session this long: the least that is not. */
   pairs_needed: number | null
   /** null until the baseline is judged. */
@@ -45,13 +47,16 @@ const FIRST = 3
 const MOST_GLOBS = 20
 
 export async function initFacts(run: OpenRun, ground: Ground): Promise<InitFacts> {
-  const { globs, paths, data, dataGlobs, spec, site, base } = ground
+  const { data, dataGlobs, spec, site } = ground
+  const { tree, paths, globs } = await filesOfBaseline(run, ground)
   const immutable = [...new Set(globs.immutable.flatMap(({ matched }) => matched))]
   const command = JSON.stringify(spec.measure.command)
   const named = paths.filter((path) => command.includes(path))
-  const names = async (variable: string): Promise<boolean> => {
+  const built = run.ledger.state.experiments.get(BASELINE)?.status === 'kept'
+  const names = async (variable: string): Promise<boolean | null> => {
     if (command.includes(variable)) return true
-    const found = await filesWith(site, base.tree, variable, [...named, ...immutable])
+    if (!built) return null
+    const found = await filesWith(site, tree, variable, [...named, ...immutable])
     return found.ok && found.value.length > 0
   }
   const { holdout } = run.started
@@ -81,6 +86,22 @@ export async function initFacts(run: OpenRun, ground: Ground): Promise<InitFacts
     pairs_needed: pairsNeeded(run),
     candidate: costOf(run),
   }
+}
+
+/** Of the tree that was judged: with `--prepare` it has a benchmark that the base has not. */
+async function filesOfBaseline(
+  run: OpenRun,
+  { site, spec, prefix, base, paths, globs }: Ground,
+): Promise<{ tree: string; paths: string[]; globs: Pick<GlobReport, 'mutable' | 'immutable' | 'files'> }> {
+  const { tree } = keptCommit(run, BASELINE) ?? base
+  const listed = tree === base.tree ? null : await listTree(site, tree)
+  if (!listed?.ok) return { tree: base.tree, paths, globs }
+  const own = listed.value.map(({ path }) => path)
+  const areaOf = scopeOf(spec.scope, prefix)
+  const mutable = matchGlobs(spec.scope.mutable, prefix, own)
+  const immutable = matchGlobs(spec.scope.immutable, prefix, own)
+  const files = own.filter((path) => areaOf(path) === 'mutable')
+  return { tree, paths: own, globs: { mutable, immutable, files } }
 }
 
 /** With `--prepare` it was built in the worktree of the baseline. */
@@ -115,7 +136,7 @@ export function describeFacts(facts: InitFacts, { spec }: Ground): string[] {
   for (const { message } of facts.exposed) lines.push(`Note: ${message}`)
   if (facts.exposed.length > 0)
     lines.push('  (Imports were searched for and nothing was run: there may be more, or less, to it.)')
-  if (facts.holdout?.read)
+  if (facts.holdout && facts.holdout.read !== false)
     lines.push(`Held out: ${count(facts.holdout.bytes, 'byte')}, for the check of each new best alone`)
   else if (facts.holdout)
     lines.push('Note: the benchmark does not use ASSAY_HOLDOUT, so the held-out data changes nothing')
@@ -123,7 +144,7 @@ export function describeFacts(facts: InitFacts, { spec }: Ground): string[] {
     lines.push(
       `Note: with so many experiments nothing can be kept below noise.pairs.max: ${facts.pairs_needed} (it is ${spec.noise.pairs.max})`,
     )
-  if (!facts.reads_seed)
+  if (facts.reads_seed === false)
     lines.push('Note: the benchmark does not use ASSAY_SEED, which is fine if it draws no random numbers')
   return lines
 }

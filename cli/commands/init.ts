@@ -7,6 +7,7 @@ import { ensureWorktree } from '../experiment/worktree.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { withLock } from '../lock.ts'
 import { checkoutAround, initLock, listRuns, runtimeFolder } from '../paths.ts'
+import { wrap } from '../report/wrap.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { digestOf } from '../run/data.ts'
 import { type Ground, prepareGround } from '../run/ground.ts'
@@ -61,7 +62,13 @@ async function begin(context: Context, args: Parsed): Promise<Result<Answer>> {
     if (listRuns(ground.value.site).length === 0) await ground.value.undo()
     return answer
   }
-  return ok({ data: answer.value, text: () => describe(answer.value, ground.value).map(printable) })
+  return ok({
+    data: answer.value,
+    text: () => {
+      const lines = describe(answer.value, ground.value).map(printable)
+      return context.tty ? lines.flatMap((line) => wrap(line, context.columns)) : lines
+    },
+  })
 }
 
 async function start(

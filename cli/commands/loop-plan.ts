@@ -4,7 +4,7 @@ import { roundSize } from '../round/size.ts'
 import { CAPS, type Cap, experimentsLeft } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type StatusData, statusOf } from './standing.ts'
-import { timeSpan } from './words.ts'
+import { counted, figure, timeSpan } from './words.ts'
 
 export interface LoopPlan {
   run: string
@@ -109,17 +109,17 @@ export function describePlan(plan: LoopPlan): string[] {
     host === null
       ? 'Host: none; the spec has no agent section, so nobody would propose candidates'
       : `Host: ${host}${model === null ? '' : `, model ${model}`}, at most ${concurrency} at once`,
-    `A round: ${round.lanes} lanes, up to ${round.depth} deep: at most ${round.experiments} experiments${round.agent_calls === null ? '' : ` and ${round.agent_calls} agent calls`}`,
+    `A round: ${counted(round.lanes, 'lane')}, up to ${round.depth} deep: at most ${counted(round.experiments, 'experiment')}${round.agent_calls === null ? '' : ` and ${counted(round.agent_calls, 'agent call')}`}`,
   ]
   if (candidate && round.judging_ms)
     lines.push(
       `Judging one candidate takes ${timeSpan(candidate.best_ms)} to ${timeSpan(candidate.worst_ms)}, such a round ${round.judging_ms.map(timeSpan).join(' to ')}; the agents' own time comes on top`,
     )
   lines.push(`Rounds: ${roundsLine(rounds)}`)
-  for (const name of CAPS) {
-    const { used, limit } = budget[name]
-    lines.push(`Budget: ${name} ${limit === null ? 'not limited' : `${used} of ${limit} used`}`)
-  }
+  const limited = CAPS.filter((name) => budget[name].limit !== null)
+  for (const name of limited)
+    lines.push(`Budget: ${name} ${figure(budget[name].used)} of ${figure(budget[name].limit)} used`)
+  lines.push(`Not limited: ${CAPS.filter((name) => !limited.includes(name)).join(', ') || 'nothing'}`)
   if (plan.buys) lines.push(buysLine(plan.buys))
   lines.push(plan.stop === null && host !== null ? 'Next: assay loop' : 'Next: assay guide spec')
   return lines

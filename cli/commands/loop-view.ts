@@ -12,7 +12,7 @@ import type { OpenRun } from '../run/open.ts'
 import type { Context } from './command.ts'
 import { buysLine } from './loop-plan.ts'
 import { statusOf } from './standing.ts'
-import { figure, percent } from './words.ts'
+import { counted, figure, percent } from './words.ts'
 
 export interface LoopView {
   tell: Tell
@@ -146,15 +146,18 @@ function modelOf(run: OpenRun, activity: Activity, elapsedMs: number): LiveModel
 export function lineOf(event: Event, run: OpenRun): string | null {
   switch (event.type) {
     case 'round_opened':
-      return `round ${event.round}: ${event.width} lanes, ${event.depth} deep, from ${event.parents.map(({ experiment }) => experiment).join(', ')}`
+      return `round ${event.round}: ${counted(event.width, 'lane')}, ${event.depth} deep, from ${event.parents.map(({ experiment }) => experiment).join(', ')}`
     case 'judged': {
       const hypothesis = run.ledger.state.experiments.get(event.experiment)?.hypothesis ?? ''
       const word =
         event.reason && event.reason !== 'improved' ? `${event.status} (${event.reason})` : event.status
       return `  ${event.experiment} ${word}${event.value === null ? '' : ` ${figure(event.value)}`} ${percent(event.improvement)}  ${plain(hypothesis, 100)}`.trimEnd()
     }
-    case 'round_closed':
-      return `round ${event.round} closed: ${event.improved ? `new best ${event.best}` : `no new best, stall ${event.stall}`}`
+    case 'round_closed': {
+      const { best } = statusOf(run)
+      const reached = best === null || best.experiment !== event.best ? '' : ` ${figure(best.value)}`
+      return `round ${event.round} closed: ${event.improved ? `new best ${event.best}${reached}` : `no new best, stall ${event.stall}`}`
+    }
     case 'alerted':
       return `warning: ${plain(event.text, 500)}`
     case 'paused':

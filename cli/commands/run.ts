@@ -1,4 +1,5 @@
 import type { RunAnswer } from '../experiment/answer.ts'
+import { canaryFact } from '../experiment/canary.ts'
 import { checkWiring } from '../experiment/dry-run.ts'
 import { lastWords } from '../experiment/last-words.ts'
 import { nodeFor } from '../experiment/seal.ts'
@@ -94,7 +95,10 @@ function nextStep({ experiment, status }: RunAnswer, opened: OpenRun): string {
   const { state } = opened.ledger
   if (status === 'kept') {
     const another = 'assay new -m "your idea"'
-    return experiment === BASELINE ? `Next: ${another}` : `Next: assay diff ${experiment}, or ${another}`
+    if (experiment !== BASELINE) return `Next: assay diff ${experiment}, or ${another}`
+    return canaryFact(opened) === null
+      ? 'Next: assay init, which looks whether the benchmark reads what candidates change'
+      : `Next: ${another}`
   }
   const worktree = worktreePath(opened.site, opened.run, experiment)
   const open = experiment === BASELINE || repairable(state).some(({ id }) => id === experiment)

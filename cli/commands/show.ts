@@ -4,12 +4,13 @@ import { nodeFor } from '../experiment/seal.ts'
 import { type Experiment, lastJudged } from '../ledger/state.ts'
 import { explain } from '../report/explain.ts'
 import { plain } from '../report/text.ts'
+import { wrap } from '../report/wrap.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Answer, Context, Parsed } from './command.ts'
 import { showData } from './standing.ts'
 import { idOf, theRun } from './verb.ts'
-import { counted, figure, percent } from './words.ts'
+import { counted, figure, percent, timeSpan } from './words.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const opened = theRun(context, args)
@@ -23,7 +24,13 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   const { spec, ledger } = opened.value
   const explained = judged ? explain(judged, data.comparisons, spec.metric, spec.noise.pairs.max) : []
   const shown = { ...data, explained }
-  return ok({ data: shown, text: () => describe(shown, { now: ledger.state.epoch }) })
+  return ok({
+    data: shown,
+    text: () => {
+      const lines = describe(shown, { now: ledger.state.epoch })
+      return context.tty ? lines.flatMap((line) => wrap(line, context.columns)) : lines
+    },
+  })
 }
 
 /** Exit 4 when the ledger's verdict does not follow from the record. */
@@ -88,12 +95,7 @@ function describe(
       lines.push(
         `    ${passed ? 'confirmed' : 'not confirmed'} against ${against}${message ? `: ${plain(message, 300)}` : ''}`,
       )
-    for (const sample of attempt.measurements) {
-      const what =
-        sample.value === null ? `no value: ${plain(sample.fault?.message ?? '', 200)}` : figure(sample.value)
-      const who = sample.side === 'parent' ? ' (parent)' : ''
-      lines.push(`    ${sample.stage} ${sample.pair}${who}: ${what}, ${Math.round(sample.wall_ms)} ms`)
-    }
+    lines.push(...pairLines(attempt.measurements))
   }
   const { from_artifact: from } = data
   if (from) lines.push(`  starts from the artifact ${from.experiment}:${plain(from.label, 200)}`)
@@ -104,4 +106,26 @@ function describe(
   if (data.undeclared.more > 0) lines.push(`  … ${data.undeclared.more} more`)
   if (data.candidate) lines.push(`  candidate ${data.candidate.commit.slice(0, 10)} at ${data.candidate.ref}`)
   return lines
+}
+
+type Measurement = ReturnType<typeof showData>['attempts'][number]['measurements'][number]
+
+/** One line for each pair, its sides in the order in which they were measured. Counted from 1, as while they are taken. */
+function pairLines(measurements: readonly Measurement[]): string[] {
+  const pairs: Measurement[][] = []
+  for (const one of measurements) {
+    const [first] = pairs.at(-1) ?? []
+    if (first?.stage === one.stage && first.pair === one.pair) pairs.at(-1)?.push(one)
+    else pairs.push([one])
+  }
+  return pairs.map((pair) => {
+    const [first] = pair
+    const sides = pair.map((one) => `${pair.length > 1 ? `${one.side} ` : ''}${sampleText(one)}`)
+    return `    ${first?.stage} ${(first?.pair ?? 0) + 1}: ${sides.join(', ')}`
+  })
+}
+
+function sampleText({ value, fault, wall_ms }: Measurement): string {
+  const what = value === null ? `no value: ${plain(fault?.message ?? '', 200)}` : figure(value)
+  return `${what} in ${timeSpan(wall_ms)}`
 }

@@ -94,5 +94,6 @@ function spent({ used, limit, at_least }: Used, cap: Cap): string | null {
   const unknown = at_least ? 'at least ' : ''
   if (cap === 'usd') return `${unknown}$${figure(used)}${limit === null ? '' : ` of $${figure(limit)}`}`
   const noun = NOUNS[cap]
-  return `${unknown}${limit === null ? counted(used, noun) : `${figure(used)} of ${counted(limit, noun)}`}`
+  const amount = cap === 'hours' ? Number(used.toFixed(2)) : used
+  return `${unknown}${limit === null ? counted(amount, noun) : `${figure(amount)} of ${counted(limit, noun)}`}`
 }

@@ -28,6 +28,6 @@ export const INPUT_FLAG: Flags = {
 }
 
 /** Known by name, part of a later release. */
-export const LATER: readonly string[] = ['demo', 'dashboard']
+export const LATER: readonly string[] = ['dashboard']
 
 export const VERBS: readonly Verb[] = [...START, ...TRY, ...DECIDE, ...LOOK, ...LOOP, ...TEND]

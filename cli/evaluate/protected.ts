@@ -2,6 +2,7 @@
 import type { Direction, Sample } from '../ledger/events.ts'
 import { betterBy, type MinImprovement, thresholdOf } from './compare.ts'
 import { leastDifference } from './compare-pairs.ts'
+import { figure } from './figure.ts'
 import { pairDifference } from './paired/rule.ts'
 import { signFlipP } from './paired/sign-flip.ts'
 import { median } from './stats.ts'
@@ -75,4 +76,3 @@ function numbers(metric: string, samples: readonly Measured[]): number[] | null 
 
 const allowance = (allowed: MinImprovement): string =>
   'absolute' in allowed ? `a loss of ${allowed.absolute}` : `a loss of ${figure(allowed.relative * 100)} %`
-const figure = (value: number): string => String(Number(value.toPrecision(4)))

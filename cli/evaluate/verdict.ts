@@ -10,6 +10,7 @@ import type {
 } from '../ledger/events.ts'
 import { unreachable } from '../result.ts'
 import type { Violation } from './constraints.ts'
+import { figure } from './figure.ts'
 
 /** What was found on the way to a verdict. A step that did not run is null or empty. */
 export interface VerdictFacts {
@@ -149,7 +150,7 @@ function violated({ constraints }: VerdictFacts): Verdict | null {
 
 function outcome(facts: VerdictFacts): Verdict {
   const { baseline, comparison, metric, value } = facts
-  if (baseline) return stopped(facts, 'after') ?? kept(null, `baseline: ${metric.name} = ${plain(value)}`)
+  if (baseline) return stopped(facts, 'after') ?? kept(null, `baseline: ${metric.name} = ${figure(value)}`)
   if (comparison === null) throw new Error('a measured candidate was not compared with its parent')
   switch (comparison.outcome) {
     case 'improved':
@@ -210,20 +211,16 @@ function tieMessage(facts: VerdictFacts, comparison: Comparison): string {
 /** `ms = 90: 10 better (10 %, minimize) against exp_0003 (100)` */
 function by(facts: VerdictFacts, comparison: Comparison): string {
   const { metric, value, parentValue } = facts
-  return `${metric.name} = ${plain(value)}: ${change(facts, comparison)} against ${comparison.against} (${plain(parentValue)})`
+  return `${metric.name} = ${figure(value)}: ${change(facts, comparison)} against ${comparison.against} (${figure(parentValue)})`
 }
 
 function change({ metric }: VerdictFacts, comparison: Comparison): string {
   const { improvement, improvement_abs: absolute, interval } = comparison
   if (absolute === 0 && interval === null) return 'no change'
   const details = [
-    ...(improvement === null ? [] : [`${plain(Math.abs(improvement) * 100)} %`]),
-    ...(interval === null ? [] : [`interval ${plain(interval[0])} to ${plain(interval[1])}`]),
+    ...(improvement === null ? [] : [`${figure(Math.abs(improvement) * 100)} %`]),
+    ...(interval === null ? [] : [`interval ${figure(interval[0])} to ${figure(interval[1])}`]),
     metric.direction,
   ]
-  return `${plain(Math.abs(absolute))} ${absolute >= 0 ? 'better' : 'worse'} (${details.join(', ')})`
+  return `${figure(Math.abs(absolute))} ${absolute >= 0 ? 'better' : 'worse'} (${details.join(', ')})`
 }
-
-/** Four digits are enough to read; the event has them all. */
-const plain = (value: number | null): string =>
-  value === null ? 'unknown' : String(Number(value.toPrecision(4)))

@@ -2,6 +2,7 @@
 import { incomparable } from '../evaluate/comparable.ts'
 import { compareDeterministic } from '../evaluate/compare.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
+import { figure } from '../evaluate/figure.ts'
 import { regressions } from '../evaluate/protected.ts'
 import { breakTie } from '../evaluate/tie.ts'
 import type { Comparison, Confirmed, Sample, SampleFault } from '../ledger/events.ts'
@@ -143,5 +144,3 @@ const describe = (improvement: number | null): string =>
   improvement === null
     ? ''
     : `: ${figure(100 * Math.abs(improvement))} % ${improvement < 0 ? 'worse' : 'better'}`
-
-const figure = (value: number): string => String(Number(value.toPrecision(4)))

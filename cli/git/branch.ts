@@ -1,7 +1,7 @@
 /** A new branch in the user's repository: objects and one ref, nothing else of theirs is written. */
 import type { Site } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import { type GitOptions, git, gitText, IDENTITY } from './git.ts'
+import { type GitOptions, git, gitText, IDENTITY, SNAPSHOT_SUBJECT } from './git.ts'
 import { inStore } from './judge.ts'
 
 const HEADS = 'refs/heads/'
@@ -93,6 +93,6 @@ function existsProblem(taken: readonly string[], name: string, other: string): P
 
 /** Whether a commit is one that Assay made of a working tree (`init --include-dirty`), and not the user's own. */
 export async function isSnapshot(site: Site, commit: string): Promise<Result<boolean>> {
-  const author = await gitText(['log', '-1', '--format=%ae', '--end-of-options', commit], inStore(site))
-  return author.ok ? ok(author.value === IDENTITY.email) : author
+  const told = await gitText(['log', '-1', '--format=%ae %s', '--end-of-options', commit], inStore(site))
+  return told.ok ? ok(told.value === `${IDENTITY.email} ${SNAPSHOT_SUBJECT}`) : told
 }

@@ -27,6 +27,9 @@ export interface GitOptions {
 /** Of every commit that Assay makes. */
 export const IDENTITY = { name: 'Assay', email: 'assay@localhost' } as const
 
+/** Of the commit that holds a checkout's uncommitted work; other commits of Assay's, of `finish`, a user may merge. */
+export const SNAPSHOT_SUBJECT = 'Working tree with uncommitted changes'
+
 /** An agent can write the store's configuration from its worktree; what is pinned here it cannot change. */
 const PINNED = [
   'core.hooksPath=/dev/null',

@@ -2,7 +2,7 @@
 import type { Site } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { type Checkout, readStatus } from './checkout.ts'
-import { git, gitText } from './git.ts'
+import { git, gitText, SNAPSHOT_SUBJECT } from './git.ts'
 import { inStore, judging, withPrivateIndex } from './judge.ts'
 import { looksSecret } from './secrets.ts'
 import { stagePaths } from './stage.ts'
@@ -45,10 +45,10 @@ export async function snapshotWorkingTree(
     return staged.ok ? gitText(['write-tree'], options) : staged
   })
   if (!tree.ok) return tree
-  const commit = await gitText(
-    ['commit-tree', '-p', base.value.commit, '-m', 'Working tree with uncommitted changes', tree.value],
-    { ...inStore(site), date: at },
-  )
+  const commit = await gitText(['commit-tree', '-p', base.value.commit, '-m', SNAPSHOT_SUBJECT, tree.value], {
+    ...inStore(site),
+    date: at,
+  })
   if (!commit.ok) return commit
   const pinned = await pinBase(site, commit.value)
   return pinned.ok ? ok({ ...pinned.value, leftOut }) : pinned

@@ -90,9 +90,15 @@ function effort({ duration: took, spend, arms, left }: SummaryInput): Line[] {
   if (spend && spend.calls > 0) {
     const least = spend.at_least ? 'at least ' : ''
     const calls = `${spend.calls} agent ${spend.calls === 1 ? 'call' : 'calls'}`
-    const tokens = `${least}${figure(spend.tokens_in + spend.tokens_out)} tokens`
+    const tokens = spend.tokens_in + spend.tokens_out
+    const told = [
+      [`${least}${figure(tokens)} tokens`, tokens],
+      [`${least}${figure(Number(spend.usd.toFixed(2)))} usd`, spend.usd],
+    ] as const
+    // Of a program that tells nothing, "at least 0" would be a strange way to say so.
+    const known = told.filter(([, amount]) => amount > 0 || !spend.at_least).map(([text]) => text)
     lines.push(
-      row('spend', [cell(`${calls}, ${tokens}, ${least}${figure(Number(spend.usd.toFixed(2)))} usd`)]),
+      row('spend', [cell([calls, ...(known.length > 0 ? known : ['their cost is not known'])].join(', '))]),
     )
   }
   const rest = left

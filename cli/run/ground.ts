@@ -85,7 +85,7 @@ interface Place extends Pick<Ground, 'site' | 'checkout' | 'spec' | 'prefix' | '
 /** The base, and what the globs mean there. */
 async function lookAround(
   world: Surroundings,
-  { includeDirty }: GroundRequest,
+  { includeDirty, prepare }: GroundRequest,
   { site, checkout, spec, text, prefix, specFile }: Place,
 ): Promise<Result<Pick<Ground, 'base' | 'warnings' | 'paths' | 'globs' | 'data' | 'dataGlobs'>>> {
   const based = await baseIn(site, checkout, includeDirty, world.clock())
@@ -113,7 +113,13 @@ async function lookAround(
     globs: globs.value,
     data: data.value.files,
     dataGlobs: data.value.globs,
-    warnings: [...warningsOf(spec), ...globs.value.warnings, ...warnings, ...inGit(data.value.globs)],
+    warnings: [
+      ...warningsOf(spec),
+      // What is immutable may be just what is still to be built.
+      ...(prepare ? [] : globs.value.warnings),
+      ...warnings,
+      ...inGit(data.value.globs),
+    ],
   })
 }
 

@@ -15,7 +15,7 @@ scope:                            # globs, relative to the folder of this file
 #   build: { command: npm run build, timeout: 5m }
 
 measure:
-  command: node bench/run.js      # prints a line such as: METRIC ms=12.3
+  command: node bench/run.mjs     # prints a line such as: METRIC ms=12.3
   timeout: 2m
 
 metric:

@@ -67,9 +67,12 @@ function calibrateSteps() {
 }
 
 function busy() {
-  return spawn(process.execPath, ['-e', 'for (let x = 1; ; ) x = (x * 16807) % 2147483647'], {
+  const neighbour = spawn(process.execPath, ['-e', 'for (let x = 1; ; ) x = (x * 16807) % 2147483647'], {
     stdio: 'ignore',
   })
+  // Waiting for it would be for ever: it ends with this script, not before.
+  neighbour.unref()
+  return neighbour
 }
 
 function makeProject(metric, steps) {

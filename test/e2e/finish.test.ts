@@ -146,6 +146,20 @@ describe('a branch of the winner', () => {
     expect(project.repo.git('status', '--porcelain')).toContain('?? src/draft.txt')
   })
 
+  test('takes a merged branch of its own for uncommitted work', async () => {
+    const project = makeProject()
+    await project.data<InitData>('init')
+    await project.attempt(ms(70))
+    await project.data<FinishData>('finish')
+    project.repo.git('merge', '--quiet', '--ff-only', 'assay/demo')
+    await project.data<InitData>('init', '--new')
+    const next = await project.data<NewData>('new', '-m', 'more', '--run', 'run_0002')
+    writeFiles(next.worktree, ms(50))
+    await project.data('run', next.experiment, '--run', 'run_0002')
+    const data = await project.data<FinishData>('finish', '--run', 'run_0002', '--branch', 'more')
+    expect(data.dirty_base).toBe(false)
+  })
+
   test('carries a secret, or the markup of a stranger', async () => {
     const project = makeProject()
     await project.data<InitData>('init')

@@ -208,7 +208,7 @@ test('the template is no valid spec', async () => {
   // Only the words that its author has to fill in are changed.
   project.repo.commit('from the template', {
     'assay.yaml': printed.stdout
-      .replace('node bench/run.js', 'sh bench/run.sh')
+      .replace('node bench/run.mjs', 'sh bench/run.sh')
       .replace('npm test', 'test -f assay.yaml'),
   })
   expect(await project.data('init')).toMatchObject({ run: 'run_0001', baseline: { value: 100, samples: 5 } })

@@ -88,7 +88,7 @@ describe('a run with some history', () => {
     const summary = lines.slice(lines.indexOf('') + 1)
     expect(summary[0]).toBe('ms             100 → 60  40% better  exp_0000 → exp_0002')
     expect(summary[1]).toBe('experiments    4  ● 3 kept  × 1 failed')
-    expect(summary[3]).toMatch(/^duration {7}\d+h, 0\.\ds of it at work$/)
+    expect(summary[3]).toMatch(/^duration {7}\d+h, \d+\.\ds of it at work$/)
     expect(summary.slice(4, 6)).toEqual([
       'spend          2 agent calls, at least 1234 tokens, at least 1.5 usd',
       'left           1 repairable, 1 to retest, 1 idea not tried',

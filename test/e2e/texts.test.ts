@@ -39,7 +39,33 @@ test('a prepared run does not say what is to be done', async () => {
   expect(status.stdout).toContain(
     'no baseline yet; build the benchmark (assay path exp_0000), then assay run exp_0000',
   )
-  await project.data('run', 'exp_0000')
+  const ran = await assay(['run', 'exp_0000', '--quiet'], { cwd: project.repo.dir })
+  expect(ran.stdout).toContain(
+    'Next: assay init, which looks whether the benchmark reads what candidates change\n',
+  )
   const after = await assay(['status'], { cwd: project.repo.dir })
   expect(after.stdout).toContain('100 at the baseline, nothing better yet')
+})
+
+test('init complains of a benchmark that is still to be built, or looks for the built one in the checkout', async () => {
+  const project = makeProject({
+    spec: {
+      scope: { mutable: ['src/**'], immutable: ['judge/**'] },
+      measure: { command: 'sh judge/run.sh' },
+      budget: { experiments: 5 },
+    },
+  })
+  const init = async (...flags: string[]) =>
+    (await assay(['init', ...flags], { cwd: project.repo.dir })).stdout
+  const first = await init('--prepare')
+  expect(first).toContain('Stays as it is: judge/** 0 files\n')
+  expect(first).not.toContain('Note: judge/**')
+  expect(first).not.toContain('ASSAY_SEED')
+  writeFiles(project.repo.path('.assay/w/1-0000'), {
+    'judge/run.sh': '# The same for each $ASSAY_SEED.\ncat src/metrics.txt\n',
+  })
+  await project.data('run', 'exp_0000')
+  const second = await init()
+  expect(second).toContain('Stays as it is: judge/** 1 file (judge/run.sh)\n')
+  expect(second).not.toContain('ASSAY_SEED')
 })

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFile
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { build } from '../../scripts/build.mjs'
+import { build, stale } from '../../scripts/build.mjs'
 import { assay } from '../rig/assay.ts'
 import { plantCli } from '../rig/planted-cli.ts'
 
@@ -47,7 +47,7 @@ test('two builds at once, or a build after one that was killed, get in each othe
   mkdirSync(join(root, 'node_modules'), { recursive: true })
   // Above the highest pid of any system: the owner is dead.
   writeFileSync(join(root, 'node_modules', '.assay-build.lock'), '999999999\n')
-  const script = `import { build } from ${JSON.stringify(BUILD)}; console.log(await build({ root: ${JSON.stringify(root)} }))`
+  const script = `import { build, stale } from ${JSON.stringify(BUILD)}; console.log(await build({ root: ${JSON.stringify(root)} }))`
   const start = () => promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script])
   const built = await Promise.all([start(), start(), start()])
   expect(built.map(({ stdout }) => stdout).sort()).toEqual(['false\n', 'false\n', 'true\n'])
@@ -88,4 +88,16 @@ test('a module of Node, its own place, or a lazily loaded chunk is lost on the w
     ok: true,
     data: { hash: 'ca978112', echo: 'hi\n', here: `${join(root, 'bin', 'lib')}/`, meant: 'status' },
   })
+})
+
+test('a bundle that is not what its sources say passes for a fresh one', async () => {
+  const root = plantCli({ status: says('one') })
+  await build({ root })
+  expect(await stale({ root })).toEqual([])
+  const [chunk = ''] = chunks(root)
+  const file = join(root, 'bin', 'lib', chunk)
+  // The stamp beside it still names the sources, so a build would find nothing to do.
+  writeFileSync(file, readFileSync(file, 'utf8').replace('one', 'two'))
+  expect(await build({ root })).toBe(false)
+  expect(await stale({ root })).toEqual([chunk])
 })

@@ -56,6 +56,23 @@ export const START: readonly Verb[] = [
     load: () => import('../doctor.ts'),
   },
   {
+    name: 'demo',
+    group: 'start',
+    summary: 'the whole job on an example, in a fresh folder: no model, no key, about a minute',
+    positionals: [{ name: 'FOLDER', required: false }],
+    flags: {
+      seed: {
+        type: 'integer',
+        value: 'N',
+        min: 0,
+        max: Number.MAX_SAFE_INTEGER,
+        summary: 'another way of the search; the same seed gives the same tree',
+      },
+    },
+    example: 'assay demo --seed 7',
+    load: () => import('../demo.ts'),
+  },
+  {
     name: 'guide',
     group: 'start',
     summary: 'print a reference page, or the list of them',
