@@ -57,10 +57,10 @@ export function runPaths(site: Site, run: string): RunPaths {
 
 /** The user's own text of the spec, as it was at `init`. */
 export const runSpecCopy = (paths: RunPaths): string => join(paths.folder, SPEC_FILE)
+export const goingOnFile = (paths: RunPaths): string => join(paths.folder, 'going-on')
 
 export const experimentFolder = (paths: RunPaths, experiment: string): string =>
   join(paths.experiments, digits(experiment))
-
 export const attemptFolder = (paths: RunPaths, experiment: string, attempt: number): string =>
   join(experimentFolder(paths, experiment), 'attempts', String(attempt))
 

@@ -9,6 +9,17 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const STAMP = /\*\*\d+\.\d+\.\d+(?:-[\w.]+)?\*\*/g
+/** In a folder that no host looks into by itself: one of them would read `hooks/` by other names of events, and complain. */
+const HOOKS = './.claude-plugin/hooks.json'
+/** Whatever becomes of it, the host goes on: there, exit 2 means that the tool must not run. */
+const hook = (which) => ({
+  type: 'command',
+  command: `node "\${CLAUDE_PLUGIN_ROOT}/bin/assay.cjs" hook ${which} || true`,
+  timeout: 20,
+})
+/** Tools that write files, by the names that hosts tell their hooks. */
+const EDITS = 'Edit|Write|MultiEdit|NotebookEdit|apply_patch'
+
 const VERSION = /^\d+\.\d+\.\d+(?:-[\w.]+)?$/
 
 /**
@@ -24,7 +35,13 @@ export function render(root) {
     Object.entries({
       // Our workflow has the name of a skill, and there `/assay:optimize` would start it instead, without the judgement.
       // The skill starts it by its path.
-      '.claude-plugin/plugin.json': { ...plugin, workflows: [] },
+      '.claude-plugin/plugin.json': { ...plugin, workflows: [], hooks: HOOKS },
+      '.claude-plugin/hooks.json': {
+        hooks: {
+          PreToolUse: [{ matcher: EDITS, hooks: [hook('pre-tool')] }],
+          Stop: [{ hooks: [hook('stop')] }],
+        },
+      },
       '.claude-plugin/marketplace.json': {
         name,
         description,
@@ -34,6 +51,7 @@ export function render(root) {
       '.codex-plugin/plugin.json': {
         ...plugin,
         skills: './skills/',
+        hooks: HOOKS,
         interface: {
           displayName: 'Assay',
           shortDescription: description,

@@ -73,8 +73,21 @@ describe.each(pages)('$path', ({ name, path, text }) => {
   })
 })
 
+/** A page of an agent gives way to a reference page of the same name. */
 const topicExists = (topic: string): boolean =>
-  existsSync(join(ROOT, 'references', `${topic}.md`)) || pages.some(({ name }) => name === topic)
+  existsSync(join(ROOT, 'references', `${topic}.md`)) ||
+  pages.some(({ name }) => name === topic) ||
+  agents.some(({ name }) => `${name}-agent` === topic && existsSync(join(ROOT, 'references', `${name}.md`)))
+
+test('an agent of the workflow is sent to a guide that is not there, or a role to none', () => {
+  const source = read('workflows/optimize.js')
+  const [, guides = ''] = /const GUIDES = \{(.*?)\n\}/s.exec(source) ?? []
+  const found = new Map([...guides.matchAll(/(\w+): '([\w-]+)'/g)].map((one) => [one[1] ?? '', one[2] ?? '']))
+  expect([...found.values()].filter((topic) => !topicExists(topic))).toEqual([])
+  const roles = ['audit', 'ideate', 'implement', 'meta', 'revise', 'scan', 'verify']
+  expect([...found.keys()].sort()).toEqual(roles)
+  expect([found.get('implement'), found.get('meta')]).toEqual(['subagent', 'meta-agent'])
+})
 
 test.each(skills)('$path: it has no end, or does not say when to give up', ({ text }) => {
   for (const part of [
@@ -105,6 +118,20 @@ test('a manifest makes a host take the plugin for one of another kind', () => {
   expect(Object.keys(plugin)).toEqual(['name', 'description', 'author', 'license', 'keywords'])
   expect(version).toMatch(/^\d+\.\d+\.\d+$/)
   for (const skill of skills) expect(skill.text.includes(`**${version}**`), skill.path).toBe(true)
+})
+
+test('a hook asks something that the CLI has no answer to, or stands in the way when it fails', () => {
+  const { hooks } = JSON.parse(read('.claude-plugin/hooks.json')) as {
+    hooks: Record<string, { hooks: { command: string }[] }[]>
+  }
+  const commands = Object.values(hooks)
+    .flat()
+    .flatMap((one) => one.hooks.map(({ command }) => command))
+  expect(commands).toHaveLength(2)
+  for (const command of commands) {
+    const [, rest] = /^node "\$\{CLAUDE_PLUGIN_ROOT\}\/bin\/assay\.cjs" (.*) \|\| true$/.exec(command) ?? []
+    expect(commandProblem(`assay ${rest}`), command).toBeNull()
+  }
 })
 
 describe('a check that would not notice', () => {

@@ -139,14 +139,27 @@ async function ask(prompt, options, finishes = false) {
 const OUT_OF_CALLS = new Error('the agents of this launch are used up')
 let roundsOver = false
 
+/** What a role reads before its task: a page of `assay guide`. */
+const GUIDES = {
+  scan: 'scanner',
+  ideate: 'ideator',
+  implement: 'subagent',
+  revise: 'subagent',
+  verify: 'verifier',
+  audit: 'verifier',
+  meta: 'meta-agent',
+}
+
 /**
  * An agent whose failure costs its lane, never the run. Its label is the role, then what tells it from others of the
  * round: `implement lane 2 exp_0007`, `scan batch 1`, `ideate explore`, `brief again`.
  */
 async function askRole(role, text, place, answer, phaseTitle, mark = '') {
-  const card = { assay: 1, role, run: settings.run ?? null, ...place, answer }
+  const guide = GUIDES[role] ? `assay guide ${GUIDES[role]}` : null
+  const card = { assay: 1, role, ...(guide ? { guide } : {}), run: settings.run ?? null, ...place, answer }
   const about = place.experiment ? ` ${place.experiment}` : ''
-  const prompt = `Read this first, it is short: assay context${about}${onRun}\n\n${directed(role, text, place)}\n\n\`\`\`json\n${JSON.stringify(card)}\n\`\`\``
+  const reading = [guide, `assay context${about}${onRun}`].filter(Boolean).join(', then ')
+  const prompt = `Read this first, it is short: ${reading}\n\n${directed(role, text, place)}\n\n\`\`\`json\n${JSON.stringify(card)}\n\`\`\``
   const label = [role, mark, place.lane ? `lane ${place.lane}` : '', place.experiment ?? '']
     .filter(Boolean)
     .join(' ')

@@ -76,7 +76,8 @@ export interface Positional {
 
 export interface Verb {
   name: string
-  group: 'start' | 'try' | 'decide' | 'look' | 'loop' | 'tend'
+  /** `hidden`: for programs, and in no list. */
+  group: 'start' | 'try' | 'decide' | 'look' | 'loop' | 'tend' | 'hidden'
   summary: string
   positionals: readonly Positional[]
   flags: Flags

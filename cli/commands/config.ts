@@ -1,5 +1,6 @@
 import { plain } from '../report/text.ts'
 import { fail, ok, type Result } from '../result.ts'
+import { setAutonomous } from '../run/autonomy.ts'
 import { knobsIn, setKnob } from '../run/config.ts'
 import type { OpenRun } from '../run/open.ts'
 import { readKnob } from '../spec/knobs.ts'
@@ -10,6 +11,7 @@ import { theRun } from './verb.ts'
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
+  if (args.sub === 'autonomous') return autonomous(opened.value, args)
   return args.sub === 'set' ? set(opened.value, args) : get(opened.value, args)
 }
 
@@ -49,5 +51,27 @@ function set(run: OpenRun, args: Parsed): Result<Answer> {
       `${path}: ${plain(String(value ?? 'none'), 100)} (it was ${plain(String(before ?? 'none'), 100)}), from ${takes_effect === 'now' ? 'now' : 'the next round'} on`,
       ...(stop ? [`  the loop would stop: ${stop}`] : []),
     ],
+  })
+}
+
+function autonomous(run: OpenRun, args: Parsed): Result<Answer> {
+  const [word] = args.positionals
+  if (word !== undefined && word !== 'on' && word !== 'off') {
+    return fail({
+      kind: 'usage',
+      code: 'bad_value',
+      message: `autonomous is on or off, not ${word}`,
+      hint: 'assay config autonomous on',
+    })
+  }
+  const now = word === undefined ? ok(run.ledger.state.entrusted) : setAutonomous(run, word === 'on')
+  if (!now.ok) return now
+  const trust = now.value
+  return ok({
+    data: { autonomous: trust },
+    text: () =>
+      trust === null
+        ? 'off: a session ends its turn whenever it likes'
+        : plain(`on: ${trust.host} goes on until the loop is over (session ${trust.session})`, 300),
   })
 }

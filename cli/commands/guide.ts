@@ -8,7 +8,8 @@ const PACKAGE = new URL('../../', import.meta.url)
 /** Reference pages, then what agents read: the protocol of a lane, for one, wherever no plugin is installed. */
 export async function run(_context: Context, args: Parsed): Promise<Result<Answer>> {
   const [topic] = args.positionals
-  const pages = new Map([...filesIn('references'), ...skillsIn('skills'), ...filesIn('agents')])
+  const pages = new Map([...filesIn('references'), ...skillsIn('skills')])
+  for (const [name, page] of filesIn('agents')) pages.set(pages.has(name) ? `${name}-agent` : name, page)
   const topics = [...pages.keys()]
   if (topic === undefined)
     return ok({ data: { topics }, text: () => topics.map((one) => `assay guide ${one}`) })

@@ -6,7 +6,7 @@ import { checkCanary } from '../experiment/canary.ts'
 import { ensureWorktree } from '../experiment/worktree.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { withLock } from '../lock.ts'
-import { checkoutAround, initLock, listRuns, runtimeFolder } from '../paths.ts'
+import { checkoutAround, findSite, initLock, listRuns, runtimeFolder, worktreePath } from '../paths.ts'
 import { wrap } from '../report/wrap.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { digestOf } from '../run/data.ts'
@@ -41,10 +41,24 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     return ok({ data: { benchmark }, text: () => benchmark })
   }
   const around = checkoutAround(context.cwd)
+  const misplaced = around && inWorktree(around.top)
+  if (misplaced) return fail(misplaced)
   if (!around) return begin(context, args)
   const lock = initLock(context.env, around.commonDir)
   mkdirSync(dirname(lock), { recursive: true, mode: 0o700 })
   return withLock(lock, () => begin(context, args))
+}
+
+/** Shells of agents stay where the last command went. A spec written here would be part of the candidate. */
+function inWorktree(top: string): Problem | null {
+  const { site, run, experiment } = findSite(top) ?? {}
+  if (!site || !run || !experiment || top !== worktreePath(site, run, experiment)) return null
+  return {
+    kind: 'refused',
+    code: 'in_worktree',
+    message: `this is the worktree of ${experiment}, and a run is started in the project`,
+    hint: `cd '${site.root}', then repeat the command`,
+  }
 }
 
 async function begin(context: Context, args: Parsed): Promise<Result<Answer>> {

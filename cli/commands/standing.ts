@@ -3,9 +3,10 @@
 import { declaredArtifacts } from '../experiment/artifacts.ts'
 import { gatesWithOrigin } from '../experiment/gates.ts'
 import { recordedComparisons, recordedSamples } from '../experiment/samples.ts'
+import { sessionAround } from '../hosts/session.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { Reason, Sample, Status, StopReason } from '../ledger/events.ts'
-import { BASELINE, type Experiment, lastJudged, nodeValue, type State } from '../ledger/state.ts'
+import { BASELINE, type Experiment, lastJudged, nodeValue, type State, type Trust } from '../ledger/state.ts'
 import { candidateRef } from '../paths.ts'
 import { isAlive } from '../process.ts'
 import { budgetOf, type Cap, type Used } from '../run/budget.ts'
@@ -14,6 +15,8 @@ import { stopCause, stopReason } from '../run/stop.ts'
 
 export interface StatusData {
   run: string
+  /** What approvals are bound to. */
+  spec_hash: string
   epoch: number
   metric: { name: string; direction: 'minimize' | 'maximize'; target: number | null }
   baseline: { experiment: string; value: number | null }
@@ -22,6 +25,10 @@ export interface StatusData {
   budget: Record<Cap, Used>
   round: number | null
   driver: { name: string; pid: number; host: string; since: string } | null
+  /** Which session of a host opened the last round; null when none did, or none said so. */
+  turn: { host: string; session: string; at: string; mine: boolean } | null
+  /** The session that goes on with a prose loop by itself: `config autonomous`. */
+  autonomous: (Trust & { mine: boolean }) | null
   stop: StopReason | null
   /** What lies behind `stop`, where that is more than its word. */
   stop_cause: string | null
@@ -45,6 +52,7 @@ export function statusOf(run: OpenRun): StatusData {
   const waiting = state.steers.filter(({ delivered }) => delivered === null).length
   return {
     run: run.run,
+    spec_hash: run.started.spec_hash,
     epoch: state.epoch,
     metric: run.started.metric,
     baseline: { experiment: BASELINE, value: baseline ? nodeValue(baseline) : null },
@@ -56,6 +64,7 @@ export function statusOf(run: OpenRun): StatusData {
       driver && isAlive(driver.owner)
         ? { name: driver.driver, pid: driver.owner.pid, host: driver.owner.host, since: driver.since }
         : null,
+    ...sessionsOf(run),
     stop: stopReason(state),
     stop_cause: stopCause(state),
     paused: state.paused,
@@ -63,6 +72,17 @@ export function statusOf(run: OpenRun): StatusData {
     knobs,
     ...doubts(state),
     notes: state.notes.length,
+  }
+}
+
+/** `mine`: the session in which this command runs. */
+function sessionsOf({ env, ledger: { state } }: OpenRun): Pick<StatusData, 'turn' | 'autonomous'> {
+  const mine = sessionAround(env)?.id
+  const { by, at } = state.rounds.at(-1)?.opened ?? {}
+  const { entrusted } = state
+  return {
+    turn: by && at ? { ...by, at, mine: by.session === mine } : null,
+    autonomous: entrusted && { ...entrusted, mine: entrusted.session === mine },
   }
 }
 

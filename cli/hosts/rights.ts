@@ -19,5 +19,8 @@ export const rightsOf = (role: string, permissions: 'safe' | 'unsafe'): Rights =
 /** Who looks for new directions may look outside, too. */
 export const mayUseWeb = (role: string): boolean => role === 'ideate'
 
-/** Verbs of the CLI that prompts ask agents to read with. */
-export const READING_VERBS = ['context', 'diff', 'guide', 'path', 'show', 'status', 'tree'] as const
+/** Verbs of the CLI that prompts, and the guides that these begin with, ask agents to read with. */
+export const READING_VERBS = [
+  ...(['context', 'diff', 'discards', 'gate list', 'guide'] as const),
+  ...(['path', 'show', 'status', 'traces', 'tree'] as const),
+] as const

@@ -38,6 +38,7 @@ export type Event =
   | loop.RoundClosed
   | loop.Proposed
   | loop.Drove
+  | loop.Entrusted
   | loop.UsageRecorded
   | loop.Stopped
   | loop.Paused

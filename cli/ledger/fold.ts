@@ -192,6 +192,11 @@ function apply(state: State, event: Event): Outcome {
       if (event.phase === 'stop') state.driver = null
       else state.driver = { driver: event.driver, owner: event.owner, since: event.at }
       return accepted
+    case 'entrusted': {
+      const { session, host, at } = event
+      state.entrusted = session === null ? null : { session, host, since: at }
+      return accepted
+    }
     case 'usage':
       addUsage(state, event)
       return accepted

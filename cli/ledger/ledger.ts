@@ -40,6 +40,7 @@ const KNOWN: Record<EventType, true> = {
   round_closed: true,
   proposed: true,
   drove: true,
+  entrusted: true,
   usage: true,
   stopped: true,
   resumed: true,

@@ -30,6 +30,8 @@ export interface RoundOpened extends Envelope {
   arm?: number
   /** Ids of the words of a person that this round is told; absent = none. */
   steering?: string[]
+  /** The session of a host that took this turn; absent = none that says so. */
+  by?: { host: string; session: string }
   /** Absent in ledgers of earlier versions. */
   direction?: NewDirection | null
 }
@@ -67,6 +69,14 @@ export interface Drove extends Envelope {
   phase: 'start' | 'beat' | 'stop'
   /** Since this driver's previous `drove`. */
   active_ms: number
+}
+
+/** Who goes on with the prose loop across its turns: one session of a host, until it is taken back. */
+export interface Entrusted extends Envelope {
+  type: 'entrusted'
+  /** The host's own id of it; null = nobody any more. */
+  session: string | null
+  host: string | null
 }
 
 /** One agent call. */

@@ -100,6 +100,13 @@ export interface DriverState {
   since: string
 }
 
+/** The session of a host that goes on with the prose loop by itself. */
+export interface Trust {
+  session: string
+  host: string | null
+  since: string
+}
+
 export interface State {
   run: RunStarted | null
   knobs: Knobs | null
@@ -128,6 +135,7 @@ export interface State {
   /** What was noted, and the fixes that `abort` named. */
   notes: Noted[]
   driver: DriverState | null
+  entrusted: Trust | null
   activeMs: number
   /** A person stopped the loop. */
   stopped: string | null
@@ -190,6 +198,7 @@ export function emptyState(): State {
     ideas: [],
     notes: [],
     driver: null,
+    entrusted: null,
     activeMs: 0,
     stopped: null,
     paused: null,

@@ -1,6 +1,7 @@
 /** `round open`: where the run stands, and who may become a parent in the turn that begins. */
 
 import { noRoom, warnOfRoom } from '../experiment/room.ts'
+import { sessionAround } from '../hosts/session.ts'
 import { repairable } from '../ledger/ancestry.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { Idea, Knobs, Lane, NewDirection, Noted, Pick, StopReason } from '../ledger/events.ts'
@@ -102,6 +103,7 @@ export function openRound(run: OpenRun): Result<RoundAnswer> {
   )
   const steering = waitingSteers(state, null)
   const size = roundSize(next)
+  const around = sessionAround(run.env)
   const arm = armLanes(state, run.spec.loop.baseline_arm, size.width)
   const proposal = run.ledger.propose<'round_opened'>(
     {
@@ -116,6 +118,7 @@ export function openRound(run: OpenRun): Result<RoundAnswer> {
       ideate: directionsOf(state.meta, round).phases.ideate ? ideateBecause(next) : null,
       direction,
       ...(steering.length === 0 ? {} : { steering: steering.map(({ id }) => id) }),
+      ...(around === null ? {} : { by: { host: around.host, session: around.id } }),
     },
     run.clock(),
   )

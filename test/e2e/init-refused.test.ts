@@ -191,3 +191,14 @@ test('a baseline that fails in a second run takes the first one with it', async 
   expect({ ...(await project.data<object>('status')), spec: null }).toEqual(before)
   expect(project.repo.read('.git/info/exclude')).toContain('/.assay/\n')
 })
+
+test('an agent that is still in a worktree is told to write a spec there, or begins a run on it', async () => {
+  const project = makeProject()
+  await project.data('init')
+  const { worktree } = await project.open(ms(90))
+  const ran = await project.cli(['init', '--prepare'], { cwd: join(worktree, 'src') })
+  expect(problemOf(ran)).toMatchObject({
+    code: 'in_worktree',
+    hint: expect.stringContaining(project.repo.dir),
+  })
+})

@@ -25,6 +25,7 @@ test('status has other fields than its contract', async () => {
   const unused = { used: 0, limit: null, at_least: false }
   expect(status).toEqual({
     run: 'run_0001',
+    spec_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
     epoch: 1,
     metric: { name: 'ms', direction: 'minimize', target: 10 },
     baseline: { experiment: 'exp_0000', value: 100 },
@@ -39,6 +40,8 @@ test('status has other fields than its contract', async () => {
     },
     round: null,
     driver: null,
+    turn: null,
+    autonomous: null,
     paused: null,
     steering: { waiting: 0, delivered: 0 },
     stop: null,

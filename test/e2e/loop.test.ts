@@ -299,6 +299,13 @@ describe.concurrent('a command as the host', () => {
       { budget: { experiments: 1 } },
     )
     expect(rolesOf(host)).toEqual(['brief', 'implement', 'revise', 'verify', 'audit', 'collect'])
+    const [lane, reader] = ['assay guide subagent', 'assay guide verifier']
+    const guides = new Map(host.calls().map(({ role, card }) => [role, card.guide]))
+    expect([...guides.values()]).toEqual([undefined, lane, lane, reader, reader, undefined])
+    for (const { card, prompt } of host.calls())
+      expect(prompt).toMatch(
+        RegExp(`^Read this first, it is short: ${card.guide ? `${card.guide}, then ` : ''}assay context`),
+      )
     const revise = host.calls().find(({ role }) => role === 'revise')
     expect(revise?.prompt).toContain('src/sealed.txt')
     expect(revise?.card.findings).toEqual([

@@ -125,7 +125,10 @@ describe.each(programNames)('%s', (name) => {
 
 // ------------------------------------------------------------------ what each program may do
 
-const READING = ['context', 'diff', 'guide', 'path', 'show', 'status', 'tree']
+const READING = [
+  ...['context', 'diff', 'discards', 'gate list', 'guide'],
+  ...['path', 'show', 'status', 'traces', 'tree'],
+]
 const CLAUDE_READS = `Read,Grep,Glob,${READING.map((verb) => `Bash(assay ${verb}:*)`).join(',')}`
 const QWEN_READS = READING.flatMap((verb) => ['--allowed-tools', `run_shell_command(assay ${verb})`])
 

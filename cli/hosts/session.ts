@@ -1,0 +1,90 @@
+/** Sessions of agent programs: how a command learns in which one it runs, and what the programs tell their hooks. */
+
+export interface Session {
+  host: string
+  id: string
+}
+
+/** What each program sets for the commands that its model starts. It is the `session_id` of its hooks. */
+const VARIABLES = { 'claude-code': 'CLAUDE_CODE_SESSION_ID', codex: 'CODEX_THREAD_ID' } as const
+
+/** Programs whose sessions can be told apart. */
+export const SESSION_HOSTS: readonly string[] = Object.keys(VARIABLES)
+
+/** The session around this process; null when no program names one. */
+export function sessionAround(env: NodeJS.ProcessEnv): Session | null {
+  for (const [host, variable] of Object.entries(VARIABLES)) {
+    const id = env[variable]
+    if (id) return { host, id }
+  }
+  return null
+}
+
+/** One call of a hook, as far as it matters here. */
+export interface HookCall {
+  session: string
+  /** Absolute. */
+  cwd: string
+  /** The call is of an agent that the session started, not of the session itself. */
+  lane: boolean
+  /** That the tool would write, as they are named: absolute, or from `cwd`. */
+  files: string[]
+  /** Something of the session still runs and will wake it. */
+  busy: boolean
+}
+
+type Fields = Record<string, unknown>
+
+/** Null when it is nothing that a hook is told. */
+export function readHookCall(text: string): HookCall | null {
+  const call = fieldsOf(parse(text))
+  const { session_id: session, cwd } = call
+  if (typeof session !== 'string' || typeof cwd !== 'string') return null
+  return {
+    session,
+    cwd,
+    lane: typeof call.agent_id === 'string' || typeof call.agent_type === 'string',
+    files: filesIn(fieldsOf(call.tool_input)),
+    busy: Array.isArray(call.background_tasks) && call.background_tasks.map(fieldsOf).some(wakes),
+  }
+}
+
+const PATHS = ['file_path', 'notebook_path', 'path', 'filePath'] as const
+/** Of a patch in one text. */
+const PATCHED = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm
+
+function filesIn(input: Fields): string[] {
+  const texts = (value: unknown) => (typeof value === 'string' ? [value] : [])
+  const patches = [input.command, input.input, input.patch].flatMap(texts)
+  return [
+    ...PATHS.flatMap((name) => texts(input[name])),
+    ...patches.flatMap((patch) => [...patch.matchAll(PATCHED)].map((found) => (found[1] ?? '').trim())),
+  ]
+}
+
+/** A server that the user left running wakes nobody; a command of ours ends. */
+const wakes = ({ type, command }: Fields): boolean =>
+  (type !== 'shell' && type !== 'monitor') || (typeof command === 'string' && /\bassay\b/.test(command))
+
+/** Words that end up in the model's context. */
+export const goOn = (reason: string): string => JSON.stringify({ decision: 'block', reason })
+
+export const deny = (reason: string): string =>
+  JSON.stringify({
+    hookSpecificOutput: {
+      hookEventName: 'PreToolUse',
+      permissionDecision: 'deny',
+      permissionDecisionReason: reason,
+    },
+  })
+
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

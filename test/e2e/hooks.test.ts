@@ -1,0 +1,168 @@
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { assay, dataOf } from '../rig/assay.ts'
+import { makeTemp } from '../rig/temp.ts'
+import { type InitData, makeProject, ms, type Project } from './project.ts'
+
+const ME = 'session-me'
+const AROUND = { env: { CLAUDE_CODE_SESSION_ID: ME } }
+
+interface Told {
+  decision?: string
+  reason?: string
+  hookSpecificOutput?: { permissionDecision: string; permissionDecisionReason: string }
+}
+
+/** A project with a baseline; `on` entrusts it to this session. */
+async function driven({ on = true, spec = {} } = {}) {
+  const project = makeProject({ spec })
+  await project.data<InitData>('init')
+  if (on) await turn(project, 'on')
+  return project
+}
+
+const turn = (project: Project, word: string) => project.cli(['config', 'autonomous', word], AROUND)
+
+/** What the hook prints, read; null when that is nothing. It must end with 0 and say nothing else, whatever it is told. */
+async function hook(cwd: string, which: 'stop' | 'pre-tool', input: object | string): Promise<Told | null> {
+  const text = typeof input === 'string' ? input : JSON.stringify({ session_id: ME, cwd, ...input })
+  const { code, stdout, stderr } = await assay(['hook', which], { cwd, input: text })
+  expect([code, stderr]).toEqual([0, ''])
+  return stdout === '' ? null : (JSON.parse(stdout) as Told)
+}
+const stop = (project: Project, more: object = {}) => hook(project.repo.dir, 'stop', more)
+const write = async (project: Project, file_path: string, more: object = {}) => {
+  const told = await hook(project.repo.dir, 'pre-tool', {
+    tool_name: 'Write',
+    tool_input: { file_path },
+    ...more,
+  })
+  return told?.hookSpecificOutput?.permissionDecision ?? null
+}
+
+describe('who goes on', () => {
+  test('a session is kept from ending that nobody asked to go on, or another one than that', async () => {
+    const project = await driven({ on: false })
+    expect(await stop(project)).toBeNull()
+    expect(await project.problem('config', 'autonomous', 'on')).toMatchObject({ code: 'no_session', exit: 3 })
+    await turn(project, 'on')
+    expect((await project.data<{ autonomous: object }>('status')).autonomous).toMatchObject({
+      host: 'claude-code',
+      session: ME,
+    })
+    expect((await stop(project))?.decision).toBe('block')
+    expect(await stop(project, { session_id: 'another' })).toBeNull()
+    await turn(project, 'off')
+    expect(await stop(project)).toBeNull()
+    expect(await write(project, 'src/metrics.txt')).toBeNull()
+  })
+
+  test('it is told to go on when the loop is over, held, or driven by a process', async () => {
+    const project = await driven()
+    const told = await stop(project)
+    expect(told?.reason).toContain('assay round open --run run_0001 --json')
+    const driver = { pid: process.pid, started: 'unknown', host: 'another-machine' }
+    const drove = { v: 1, id: 'd1', at: new Date().toISOString(), type: 'drove', driver: 'x', owner: driver }
+    const ledger = project.repo.path('.assay', 'runs', 'run_0001', 'ledger.jsonl')
+    const append = (event: object) => writeFileSync(ledger, `${JSON.stringify(event)}\n`, { flag: 'a' })
+    append({ ...drove, phase: 'start', active_ms: 0 })
+    expect(await stop(project)).toBeNull()
+    append({ ...drove, id: 'd2', phase: 'stop', active_ms: 0 })
+    expect((await stop(project))?.decision).toBe('block')
+    await project.data('loop', 'pause')
+    expect(await stop(project)).toBeNull()
+    await project.data('loop', 'resume')
+    expect((await stop(project))?.decision).toBe('block')
+    await project.data('loop', 'stop')
+    expect(await stop(project)).toBeNull()
+    expect(await write(project, 'src/metrics.txt')).toBeNull()
+  })
+
+  test('a session whose own agents still work is woken twice, and one that does nothing never ends', async () => {
+    const project = await driven()
+    const busy = (task: object) =>
+      stop(project, { background_tasks: [{ id: 'x', status: 'running', ...task }] })
+    expect(await busy({ type: 'workflow' })).toBeNull()
+    expect(await busy({ type: 'subagent' })).toBeNull()
+    expect(await busy({ type: 'shell', command: 'assay wait --for exp_0001' })).toBeNull()
+    const decisions: (string | undefined)[] = []
+    for (let tries = 0; tries < 4; tries++) decisions.push((await stop(project))?.decision)
+    expect(decisions).toEqual(['block', 'block', 'block', undefined])
+    await project.data('note', 'something happened')
+    expect((await busy({ type: 'shell', command: 'npm run dev' }))?.decision).toBe('block')
+  })
+})
+
+describe('what it may write', () => {
+  test('the checkout is edited, or a worktree is not, by whatever name, tool or way', async () => {
+    const project = await driven()
+    const { repo } = project
+    const { worktree } = await project.open(ms(90))
+    expect(await write(project, repo.path('src/metrics.txt'))).toBe('deny')
+    expect(await write(project, 'src/new/deep/file.txt')).toBe('deny')
+    expect(await write(project, join(worktree, 'src/metrics.txt'))).toBeNull()
+    expect(await write(project, join(worktree, 'src/new/file.txt'))).toBeNull()
+    expect(await write(project, 'src/metrics.txt', { cwd: worktree })).toBeNull()
+    expect(await write(project, join(worktree, '../../../src/metrics.txt'))).toBe('deny')
+    expect(await write(project, join(makeTemp('elsewhere'), 'notes.md'))).toBeNull()
+    const alias = join(makeTemp('alias'), 'link')
+    symlinkSync(repo.dir, alias)
+    expect(await write(project, join(alias, 'src/metrics.txt'))).toBe('deny')
+    expect(await write(project, `${worktree.replace(repo.dir, alias)}/src/metrics.txt`)).toBeNull()
+    const patch = (path: string) => ({
+      tool_name: 'apply_patch',
+      tool_input: { command: `*** Begin Patch\n*** Update File: ${path}\n@@\n-a\n+b\n*** End Patch` },
+    })
+    expect(await write(project, '', patch('src/metrics.txt'))).toBe('deny')
+    expect(await write(project, '', patch(join(worktree, 'src/metrics.txt')))).toBeNull()
+    const tools = await hook(repo.dir, 'pre-tool', { tool_name: 'Bash', tool_input: { command: 'ls' } })
+    expect(tools).toBeNull()
+  })
+
+  test('a lane is told what only the session can do, and a session of no run is looked at', async () => {
+    const project = await driven()
+    const path = project.repo.path('src/metrics.txt')
+    const input = { tool_name: 'Edit', tool_input: { file_path: path } }
+    const said = async (more: object) =>
+      (await hook(project.repo.dir, 'pre-tool', { ...input, ...more }))?.hookSpecificOutput
+        ?.permissionDecisionReason
+    expect(await said({ agent_id: 'a1', agent_type: 'general-purpose' })).toContain('A lane edits its own')
+    expect(await said({})).toContain('config autonomous off')
+    expect(await said({ session_id: 'another' })).toBeUndefined()
+  })
+})
+
+test('two sessions drive one run, and neither can know', async () => {
+  const project = await driven({ on: false })
+  expect(await project.data('status')).toMatchObject({ turn: null })
+  await project.cli(['round', 'open'], AROUND)
+  const seen = { host: 'claude-code', session: ME }
+  expect(await project.data('status')).toMatchObject({ turn: { ...seen, mine: false }, driver: null })
+  expect(dataOf(await project.cli(['status'], AROUND))).toMatchObject({ turn: { ...seen, mine: true } })
+  // Whoever comes later finds the same round, still that of the first.
+  await project.cli(['round', 'open'], { env: { CODEX_THREAD_ID: 'later' } })
+  expect(await project.data('status')).toMatchObject({ turn: seen, round: 1 })
+})
+
+test('a hook that is told nonsense, or finds a broken run, stands in the way', async () => {
+  const project = await driven()
+  for (const text of [
+    '',
+    'null',
+    '[]',
+    '{"session_id":7}',
+    '{',
+    JSON.stringify({ session_id: ME, cwd: '/nowhere' }),
+  ])
+    expect(await hook(project.repo.dir, 'stop', text)).toBeNull()
+  const outside = makeTemp('outside')
+  mkdirSync(join(outside, 'x'))
+  expect(await hook(outside, 'stop', {})).toBeNull()
+  expect(await hook(outside, 'pre-tool', { tool_input: { file_path: 'x/y' } })).toBeNull()
+  expect(readdirSync(outside)).toEqual(['x'])
+  const ledger = project.repo.path('.assay', 'runs', 'run_0001', 'ledger.jsonl')
+  writeFileSync(ledger, `{"broken"\n${readFileSync(ledger, 'utf8')}`)
+  expect(await stop(project)).toBeNull()
+  expect(await write(project, 'src/metrics.txt')).toBeNull()
+})
