@@ -1,20 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { assay, dataOf, problemOf } from '../rig/assay.ts'
-import { type ScriptedHost, scriptedHost } from '../rig/host.ts'
+import { scriptedHost } from '../rig/host.ts'
 import { snapshotTree } from '../rig/snapshot.ts'
 import { until } from '../rig/until.ts'
-import {
-  candidatesIn,
-  type LoopData,
-  notebook,
-  openScene,
-  processesIn,
-  RUN,
-  type Scene,
-  tuneFiles,
-  tuneSpec,
-} from './loop-scene.ts'
+import { candidatesIn, openScene, processesIn, RUN, type Scene, tuneFiles, tuneSpec } from './loop-scene.ts'
+import { answers, numberFiles, numberSpec, play, rolesOf, verdicts } from './number-scene.ts'
 
 describe('tune', () => {
   test('the same seed makes another tree, the user’s files change, a process stays, or a line is missing', async () => {
@@ -92,80 +82,6 @@ describe('tune', () => {
   })
 })
 
-// ------------------------------------------------------------------ a program as the host
-
-const numberFiles = {
-  'src/number.txt': '100\n',
-  'src/sealed.txt': 'not to be changed\n',
-  'bench/run.sh': 'echo METRIC ms=$(cat src/number.txt)\n',
-}
-
-const numberSpec = (
-  host: ScriptedHost,
-  { loop = {}, agent = {}, ...rest }: Record<string, unknown> = {},
-) => ({
-  version: 1,
-  name: 'number',
-  goal: 'Make the number small.',
-  scope: { mutable: ['src/number.txt'], immutable: ['bench/**'] },
-  measure: { command: ['sh', 'bench/run.sh'] },
-  metric: { name: 'ms', direction: 'minimize' },
-  noise: { mode: 'deterministic', calibrate: 2 },
-  search: { policy: 'argmax', k: 1 },
-  loop: { width: 1, depth: 1, stall: 1, revise: 1, ...(loop as object) },
-  budget: { hours: 24 },
-  agent: { host: 'command', command: host.argv, ...(agent as object) },
-  ...rest,
-})
-
-/** A host that lowers the number by one, but for what the test says: role → text of a function. */
-const answers = (
-  roles: Record<string, string> = {},
-) => `import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
-const read = (card) => Number(readFileSync(card.worktree + '/src/number.txt', 'utf8'))
-const write = (card, value) => writeFileSync(card.worktree + '/src/number.txt', value + '\\n')
-const refuse = (message) => {
-  console.error(message)
-  process.exit(77)
-}
-const done = (hypothesis) => ({ hypothesis, learnings: [], suggestions: [] })
-const implement = (card) => {
-  write(card, read(card) - 1)
-  return done('one less than ' + (read(card) + 1))
-}
-const brief = ({ round, capsule: { open } }) => ({
-  briefs: Array.from({ length: open.width }, (_, lane) => ({
-    parent: open.parents[0].experiment,
-    objective: 'go down, round ' + round + ' lane ' + lane,
-  })),
-})
-export default {
-  scan: () => ({ findings: [] }),
-  ideate: () => ({ ideas: [] }),
-  brief,
-  implement,
-  revise: implement,
-  verify: () => ({ passed: true, findings: [] }),
-  audit: () => ({ findings: [] }),
-  collect: () => ({ learnings: [], suggestions: [] }),
-${Object.entries(roles)
-  .map(([role, text]) => `  ${role}: ${text},\n`)
-  .join('')}}
-`
-
-async function play(
-  roles: Record<string, string>,
-  parts: Record<string, unknown> = {},
-): Promise<{ scene: Scene; host: ScriptedHost; data: LoopData }> {
-  const host = scriptedHost(answers(roles))
-  const scene = await openScene(numberFiles, numberSpec(host, parts))
-  return { scene, host, data: dataOf(await scene.loop()) }
-}
-
-const rolesOf = (host: ScriptedHost) => host.calls().map(({ role }) => role)
-const verdicts = (scene: Scene) =>
-  scene.eventsOf('judged').map(({ experiment, status, value }) => [experiment, status, value])
-
 describe.concurrent('a command as the host', () => {
   test('its calls are not recorded as usage, or an unknown cost is recorded as zero', async () => {
     const { scene, host, data } = await play({}, { budget: { experiments: 1 } })
@@ -237,53 +153,6 @@ describe.concurrent('a command as the host', () => {
     expect(data.counts).toMatchObject({ running: 0, open: 0 })
   })
 
-  test.each([
-    ['its time limit', { timeout: '6s' }],
-    ['that of its role', { timeout: '1h', roles: { implement: { timeout: '6s' } } }],
-  ])('an agent that hangs holds its lane for ever, or outlives %s', async (_, agent) => {
-    const pids = notebook()
-    const { scene, data } = await play(
-      {
-        implement: `async (card) => {
-          if (card.lane === 1) return implement(card)
-          appendFileSync(${JSON.stringify(pids.file)}, process.pid + '\\n')
-          await new Promise((resolve) => setTimeout(resolve, 3_600_000))
-        }`,
-      },
-      { loop: { width: 2 }, budget: { experiments: 2 }, agent },
-    )
-    expect(data.stop).toBe('budget')
-    expect(verdicts(scene)[1]).toEqual(['exp_0001', 'kept', 99])
-    expect(pids.lines()).toHaveLength(1)
-    expect(pids.lines().filter((pid) => alive(Number(pid)))).toEqual([])
-    expect(scene.eventsOf('usage').filter(({ outcome }) => outcome === 'failed')).toHaveLength(1)
-    expect(data.counts).toMatchObject({ discarded: 1, open: 0 })
-  })
-
-  test.each([
-    ['refuses', `() => refuse('no')`, ['brief', 'brief']],
-    ['answers with other fields', `() => ({ plan: 'go down' })`, null],
-    [
-      'names no parent that exists',
-      `() => ({ briefs: [{ parent: 'exp_0404', objective: 'go down' }] })`,
-      ['brief', 'brief'],
-    ],
-    ['has no idea', `() => ({ briefs: [] })`, ['brief']],
-  ])('who writes the briefs %s, and the loop goes on for ever or fails', async (_, text, roles) => {
-    const { scene, host, data } = await play({ brief: text }, { loop: { stall: 3 } })
-    expect(data).toMatchObject({
-      rounds: 1,
-      stop: 'no_hypothesis',
-      best: { experiment: 'exp_0000', value: 100 },
-    })
-    if (roles) expect(rolesOf(host).filter((role) => role === 'brief')).toEqual(roles)
-    expect(scene.eventsOf('created')).toHaveLength(1)
-    // What was wrong is mended: the loop that is started again goes on.
-    host.answer(answers())
-    const again = dataOf(await scene.loop('--rounds', '1'))
-    expect(again).toMatchObject({ rounds: 1, best: { experiment: 'exp_0001', value: 99 } })
-  })
-
   test('a finding of the CLI does not reach the agent, or a mended candidate is not measured', async () => {
     const { scene, host, data } = await play(
       {
@@ -325,22 +194,6 @@ describe.concurrent('a command as the host', () => {
     expect(rolesOf(host)).toEqual(['brief', 'implement', 'verify', 'revise', 'verify', 'audit', 'collect'])
     expect(host.calls()[3]?.card.findings).toEqual([{ message: 'one less is too little' }])
     expect(verdicts(scene)[1]).toEqual(['exp_0001', 'kept', 98])
-  })
-
-  test('a candidate that never passes verification is measured, or stays open', async () => {
-    const { scene, host, data } = await play({ verify: `() => ({ passed: false, findings: [] })` })
-    expect(rolesOf(host)).toEqual(['brief', 'implement', 'verify', 'revise', 'verify', 'collect'])
-    expect(scene.eventsOf('started')).toHaveLength(1)
-    expect(
-      scene.eventsOf('discarded').map(({ experiment, failure_class }) => [experiment, failure_class]),
-    ).toEqual([['exp_0001', 'hypothesis']])
-    expect(data).toMatchObject({ stop: 'stall', counts: { discarded: 1, open: 0 } })
-  })
-
-  test('a verifier that falls over counts as a no, so that good work is thrown away', async () => {
-    const { scene, host } = await play({ verify: `() => refuse('no')` }, { budget: { experiments: 1 } })
-    expect(rolesOf(host)).toEqual(['brief', 'implement', 'verify', 'audit', 'collect'])
-    expect(verdicts(scene)[1]).toEqual(['exp_0001', 'kept', 99])
   })
 
   test('a lane loses its good step to a doubtful second one, or the author of briefs what was learnt', async () => {
@@ -465,96 +318,9 @@ describe.concurrent('a command as the host', () => {
   })
 })
 
-function alive(pid: number): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.startsWith('Z') === false
-  } catch {
-    return false
-  }
-}
-
 // ------------------------------------------------------------------ who may drive, and how it is stopped
 
 describe('driving', () => {
-  test('a second loop drives too, or SIGINT loses the run, leaves processes, or cannot be gone on from', async () => {
-    const gate = notebook()
-    const host = scriptedHost(
-      answers({
-        implement: `async (card) => {
-          appendFileSync(${JSON.stringify(gate.file)}, process.pid + '\\n')
-          if (card.depth === 1) return implement(card)
-          await new Promise((resolve) => setTimeout(resolve, 3_600_000))
-        }`,
-      }),
-    )
-    const spec = numberSpec(host, { loop: { depth: 2 }, budget: { experiments: 2 } })
-    const scene = await openScene(numberFiles, spec)
-    const driver = scene.startLoop('--json')
-    await until(() => gate.lines().length === 2, { what: 'the second agent to hang' })
-
-    const second = await scene.loop()
-    expect(second.code).toBe(3)
-    expect(problemOf(second)).toMatchObject({ code: 'driven', data: { pid: driver.pid } })
-    expect(problemOf(second).message).toContain(`process ${driver.pid}`)
-    const seen = dataOf(await scene.cli<{ driver: { pid: number } | null }>(['status']))
-    expect(seen.driver?.pid).toBe(driver.pid)
-
-    driver.kill('SIGINT')
-    await driver.said('finishing what is paid; Ctrl-C again stops now')
-    expect(gate.lines().map((pid) => alive(Number(pid)))).toEqual([false, true])
-    driver.kill('SIGINT')
-    const stopped = await driver.ended
-    expect(stopped.code).toBe(130)
-    expect(problemOf(stopped).code).toBe('interrupted')
-    await until(() => processesIn(scene.repo.dir).length === 0, { what: 'the agents to end' })
-    expect(gate.lines().filter((pid) => alive(Number(pid)))).toEqual([])
-    expect(dataOf(await scene.cli<{ driver: null }>(['status'])).driver).toBeNull()
-
-    host.answer(answers())
-    const asked = host.calls().length
-    const rest = dataOf(await scene.loop())
-    expect(rest).toMatchObject({ stop: 'budget', best: { value: 98 } })
-    expect(rolesOf(host).slice(asked)).toEqual(['implement', 'verify', 'audit', 'collect'])
-    expect(verdicts(scene)).toEqual([
-      ['exp_0000', 'kept', 100],
-      ['exp_0001', 'kept', 99],
-      ['exp_0002', 'kept', 98],
-    ])
-  })
-
-  test('one Ctrl-C takes the verdict from what an agent made, begins something more, waits for a pause, or ends the search for good', async () => {
-    const gate = notebook()
-    const host = scriptedHost(
-      answers({
-        implement: `async (card) => {
-          appendFileSync(${JSON.stringify(gate.file)}, 'began\\n')
-          while (!existsSync(${JSON.stringify(`${gate.file}.go`)})) await new Promise((resolve) => setTimeout(resolve, 20))
-          return implement(card)
-        }`,
-      }),
-    )
-    const scene = await openScene(
-      numberFiles,
-      numberSpec(host, { loop: { depth: 2 }, budget: { experiments: 4 } }),
-    )
-    const driver = scene.startLoop('--json')
-    await until(() => gate.lines().length === 1, { what: 'the first agent to work' })
-    dataOf(await scene.cli(['loop', 'pause']))
-    driver.kill('SIGINT')
-    await driver.said('finishing what is paid; Ctrl-C again stops now')
-    writeFileSync(`${gate.file}.go`, '')
-    const ended = await driver.ended
-    expect([ended.code, ended.signal]).toEqual([0, null])
-    expect(dataOf(ended)).toMatchObject({ stop: 'user', best: { value: 99 } })
-    expect(gate.lines()).toEqual(['began'])
-    expect(processesIn(scene.repo.dir)).toEqual([])
-    expect(verdicts(scene)).toEqual([
-      ['exp_0000', 'kept', 100],
-      ['exp_0001', 'kept', 99],
-    ])
-    expect(dataOf(await scene.loop())).toMatchObject({ stop: 'budget', best: { value: 96 } })
-  })
-
   test('a loop without an agent or without a baseline begins, or does not say what to do', async () => {
     const host = scriptedHost(answers())
     const { agent: _, ...alone } = numberSpec(host) as Record<string, unknown>

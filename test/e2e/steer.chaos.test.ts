@@ -2,25 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { dataOf, problemOf } from '../rig/assay.ts'
 import { type ScriptedHost, scriptedHost } from '../rig/host.ts'
 import { openScene, type Scene } from './loop-scene.ts'
+import { numberFiles, numberSpec } from './number-scene.ts'
 
-const files = {
-  'src/number.txt': '100\n',
-  'bench/run.sh': 'echo METRIC ms=$(cat src/number.txt)\n',
-}
-
-const spec = (host: ScriptedHost, { loop = {}, budget = { experiments: 2 }, agent = {} } = {}) => ({
-  version: 1,
-  name: 'number',
-  goal: 'Make the number small.',
-  scope: { mutable: ['src/number.txt'], immutable: ['bench/**'] },
-  measure: { command: ['sh', 'bench/run.sh'] },
-  metric: { name: 'ms', direction: 'minimize' },
-  noise: { mode: 'deterministic', calibrate: 2 },
-  search: { policy: 'argmax', k: 1 },
-  loop: { width: 1, depth: 1, stall: 2, revise: 1, ...loop },
-  budget,
-  agent: { host: 'command', command: host.argv, ...agent },
-})
+const spec = (host: ScriptedHost, { loop = {}, budget = { experiments: 2 }, agent = {} } = {}) =>
+  numberSpec(host, { loop: { stall: 2, ...loop }, budget, agent })
 
 /** Lowers the number by one; each call tells what it used, when the test says so. `also` runs first in `implement`. */
 const answers = ({
@@ -68,7 +53,7 @@ const promptsOf = (host: ScriptedHost, role: string) =>
 describe.concurrent('a person and a loop that runs', () => {
   test('words to the loop or to an experiment are lost, told twice, or never shown as delivered', async () => {
     const host = scriptedHost('')
-    const scene = await openScene(files, spec(host))
+    const scene = await openScene(numberFiles, spec(host))
     const gate = scene.repo.path('.gate')
     host.answer(answers({ also: waits(gate) }))
     dataOf(await scene.cli(['steer', 'Leave the parser alone', '--key', 'k']))
@@ -108,7 +93,7 @@ describe.concurrent('a person and a loop that runs', () => {
 
   test('a paused loop asks an agent, drops what runs, forgets it by a crash, or never goes on', async () => {
     const host = scriptedHost('')
-    const scene = await openScene(files, spec(host))
+    const scene = await openScene(numberFiles, spec(host))
     const gate = scene.repo.path('.gate')
     host.answer(answers({ also: waits(gate) }))
     const first = scene.startLoop('--json')
@@ -149,7 +134,7 @@ describe.concurrent('a person and a loop that runs', () => {
   test('loop stop cuts off what was begun, begins another lane, or has no reason; a person’s own node joins a lane', async () => {
     const host = scriptedHost('')
     const scene = await openScene(
-      files,
+      numberFiles,
       spec(host, { loop: { depth: 3, stall: 9 }, budget: { experiments: 50 } }),
     )
     const gate = scene.repo.path('.gate')
@@ -187,7 +172,7 @@ describe.concurrent('a person and a loop that runs', () => {
 
   test('what a person prunes while its lane is at work gets another child, or is the parent of the next round', async () => {
     const host = scriptedHost('')
-    const scene = await openScene(files, spec(host, { loop: { depth: 2, stall: 9 } }))
+    const scene = await openScene(numberFiles, spec(host, { loop: { depth: 2, stall: 9 } }))
     const gate = scene.repo.path('.gate')
     host.answer(
       answers().replace(
@@ -213,7 +198,7 @@ describe.concurrent('a person and a loop that runs', () => {
   test('an agent starts beside a sample although the spec asks for quiet', async () => {
     const host = scriptedHost(answers())
     const scene = await openScene(
-      { ...files, 'bench/run.sh': 'echo METRIC ms=$(cat src/number.txt)\nsleep 0.2\n' },
+      { ...numberFiles, 'bench/run.sh': 'echo METRIC ms=$(cat src/number.txt)\nsleep 0.2\n' },
       spec(host, { loop: { quiet: true, width: 2 }, budget: { experiments: 4 }, agent: { concurrency: 2 } }),
     )
     dataOf(await scene.loop())
@@ -242,7 +227,10 @@ describe.concurrent('the price of agents', () => {
 
   test('a cap on dollars is overrun, or the loop ends in the middle of what is paid', async () => {
     const host = scriptedHost(answers({ usage: cost }))
-    const scene = await openScene(files, spec(host, { budget: { usd: 5.2, unknown: 'allow' } as never }))
+    const scene = await openScene(
+      numberFiles,
+      spec(host, { budget: { usd: 5.2, unknown: 'allow' } as never }),
+    )
     const ran = await scene.startLoop().ended
     expect(ran.code).toBe(0)
     expect(ran.stderr).toContain('warning: 50 % of budget.usd is used')
@@ -258,7 +246,10 @@ describe.concurrent('the price of agents', () => {
 
   test('a cap on money holds for a host that tells nothing, or an uncapped loop needs no yes', async () => {
     const host = scriptedHost(answers())
-    const scene = await openScene(files, spec(host, { budget: { failures: 3 } as never, loop: { stall: 1 } }))
+    const scene = await openScene(
+      numberFiles,
+      spec(host, { budget: { failures: 3 } as never, loop: { stall: 1 } }),
+    )
     expect(problemOf(await scene.loop())).toMatchObject({ code: 'uncapped' })
     dataOf(await scene.cli(['config', 'set', 'budget.tokens', '1000', '--reason', 'careful']))
     expect(problemOf(await scene.loop())).toMatchObject({ code: 'usage_unknown' })
@@ -283,7 +274,7 @@ test('lanes of the baseline arm are not every fifth, know of the search, become 
       ),
   )
   const scene = await openScene(
-    files,
+    numberFiles,
     spec(host, { loop: { width: 2, depth: 1, stall: 9, baseline_arm: 0.25 }, budget: { experiments: 8 } }),
   )
   dataOf(await scene.loop())
