@@ -5,9 +5,9 @@ describe.concurrent('the loop needs more than 60 evaluations, or stops beside th
   test.each([
     [1, '2133'],
     [2, '4341'],
-    [3, '3340'],
-    [4, '1210'],
-    [5, '1441'],
+    [6, '3031'],
+    [9, '0243'],
+    [13, '3003'],
   ])(
     'seed %i: %s',
     async (seed, hidden) => {
