@@ -5,7 +5,7 @@ import { worktreePath } from '../paths.ts'
 import { plain } from '../report/text.ts'
 import { ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from './command.ts'
-import { nodeData } from './standing.ts'
+import { nodeData } from './node-data.ts'
 import { idOf, theRun } from './verb.ts'
 import { figure } from './words.ts'
 

@@ -8,7 +8,7 @@ import { wrap } from '../report/wrap.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Answer, Context, Parsed } from './command.ts'
-import { showData } from './standing.ts'
+import { showData } from './node-data.ts'
 import { idOf, theRun } from './verb.ts'
 import { counted, figure, percent, timeSpan } from './words.ts'
 

@@ -1,13 +1,9 @@
-/** A run's state as data: what `status`, `tree`, `show` and the report are made of. */
+/** A run's state as data: what `status` and the report are made of. */
 
-import { declaredArtifacts } from '../experiment/artifacts.ts'
-import { gatesWithOrigin } from '../experiment/gates.ts'
-import { recordedComparisons, recordedSamples } from '../experiment/samples.ts'
 import { sessionAround } from '../hosts/session.ts'
 import { bestOf } from '../ledger/best.ts'
-import type { Reason, Sample, Status, StopReason } from '../ledger/events.ts'
-import { BASELINE, type Experiment, lastJudged, nodeValue, type State, type Trust } from '../ledger/state.ts'
-import { candidateRef } from '../paths.ts'
+import type { Status, StopReason } from '../ledger/events.ts'
+import { BASELINE, nodeValue, type State, type Trust } from '../ledger/state.ts'
 import { isAlive } from '../process.ts'
 import { budgetOf, type Cap, type Used } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -98,120 +94,3 @@ function doubts(state: State): Pick<StatusData, 'flagged' | 'outdated'> {
   }
   return { flagged, outdated }
 }
-
-export interface NodeData {
-  experiment: string
-  parent: string | null
-  status: Status
-  reason: string | null
-  value: number | null
-  hypothesis: string
-  flagged: boolean
-  /** In which its value was measured. */
-  epoch: number
-}
-
-export function nodeData(node: Experiment): NodeData & { reason: Reason | null } {
-  const judged = lastJudged(node)
-  return {
-    experiment: node.id,
-    parent: node.parent,
-    status: node.status,
-    reason: judged?.reason ?? null,
-    value: nodeValue(node),
-    hypothesis: node.hypothesis,
-    flagged: node.flagged !== null,
-    epoch: node.epoch,
-  }
-}
-
-/** Everything about one experiment; the samples are read from its attempts' records. */
-export function showData(run: OpenRun, node: Experiment) {
-  const judged = lastJudged(node)
-  const last = node.attempts.at(-1)
-  return {
-    ...nodeData(node),
-    failure_class: node.discard_class ?? judged?.failure_class ?? null,
-    why: node.why,
-    /** What stands against a kept one: no parent before it is confirmed or restored. */
-    doubt: node.flagged,
-    /** The best at that moment, which a kept one was measured against and not found better than, whatever its value. */
-    lost_to: node.lostTo,
-    /** What `abort` said has to be mended. */
-    fix: judged?.aborted?.fix ?? null,
-    annotations: node.annotations.slice(-NAMED).map(({ at, task, tag, text }) => ({ at, task, tag, text })),
-    annotations_count: node.annotations.length,
-    notes_count: run.ledger.state.notes.filter(({ experiment }) => experiment === node.id).length,
-    /** Every gate that binds it; those of its verdict are in `gates`. */
-    binding_gates: gatesWithOrigin(run, node.id).map(({ name, phase, from }) => ({ name, phase, from })),
-    message: judged?.message ?? null,
-    round: node.created.round,
-    lane: node.created.lane,
-    depth: node.created.depth,
-    children: node.children,
-    improvement: judged?.improvement ?? null,
-    improvement_abs: judged?.improvement_abs ?? null,
-    parent_value: judged?.parent_value ?? null,
-    metrics: judged?.metrics ?? {},
-    tasks: judged?.tasks ?? null,
-    same_as: judged?.same_as ?? null,
-    gates: judged?.gates ?? [],
-    artifacts: declaredArtifacts(node),
-    from_artifact: node.created.from_artifact ?? null,
-    candidate: last
-      ? {
-          commit: last.sealed.commit,
-          tree: last.sealed.tree,
-          ref: candidateRef(run.run, node.id, last.attempt),
-        }
-      : null,
-    comparisons: judged ? recordedComparisons(run, node.id, judged.attempt) : [],
-    attempts: node.attempts.map((attempt) => ({
-      attempt: attempt.attempt,
-      status: attempt.judged?.status ?? null,
-      reason: attempt.judged?.reason ?? null,
-      value: attempt.judged?.value ?? null,
-      gates: attempt.judged?.gates ?? [],
-      diffstat: attempt.sealed.diff,
-      started: attempt.claim?.at ?? null,
-      finished: attempt.judged?.at ?? null,
-      message: attempt.judged?.message ?? null,
-      confirmations: attempt.confirmed.map(({ at, against, passed, value, message: said }) => ({
-        at,
-        against,
-        passed,
-        value,
-        message: said ?? null,
-      })),
-      audits: attempt.audited.map(({ outcome, findings }) => ({ outcome, findings })),
-      measurements: recordedSamples(run, node.id, attempt.attempt).map(measurement),
-    })),
-  }
-}
-
-const measurement = ({
-  side,
-  stage,
-  pair,
-  value,
-  wall_ms,
-  cpu_ms,
-  peak_mb,
-  exit,
-  signal,
-  seed,
-  fault,
-}: Sample) => ({
-  side,
-  stage,
-  pair,
-  // Who could read how it does on held-out data could climb on it.
-  value: stage === 'holdout' ? null : value,
-  wall_ms,
-  cpu_ms,
-  peak_mb,
-  exit,
-  signal,
-  seed,
-  fault,
-})

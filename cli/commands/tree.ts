@@ -3,7 +3,7 @@ import { painter } from '../report/colour.ts'
 import { tree } from '../report/tree.ts'
 import { ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from './command.ts'
-import { nodeData } from './standing.ts'
+import { nodeData } from './node-data.ts'
 import { theRun } from './verb.ts'
 
 const LIMIT = 1000
