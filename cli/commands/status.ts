@@ -1,4 +1,3 @@
-import { warnOfRoom } from '../experiment/room.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { plain } from '../report/text.ts'
 import { ok, type Result } from '../result.ts'
@@ -12,18 +11,11 @@ import { counted, figure, percent } from './words.ts'
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
-  const data = {
-    ...statusOf(opened.value),
-    spec: await editedSpec(opened.value),
-    warnings: warnOfRoom(opened.value),
-  }
+  const data = { ...statusOf(opened.value), spec: await editedSpec(opened.value) }
   return ok({ data, text: () => describe(data, opened.value.started.name) })
 }
 
-function describe(
-  data: StatusData & { spec: EditedSpec | null; warnings: string[] },
-  name: string,
-): string[] {
+function describe(data: StatusData & { spec: EditedSpec | null }, name: string): string[] {
   const { metric, budget } = data
   const counts = Object.entries(data.counts).flatMap(([status, count]) =>
     count > 0 ? [`${count} ${status}`] : [],
@@ -37,7 +29,6 @@ function describe(
     ...held(data),
     ...doubts(data),
     ...specLines(data.spec),
-    ...data.warnings.map((warning) => `  warning: ${warning}`),
   ]
 }
 

@@ -50,7 +50,6 @@ test('status has other fields than its contract', async () => {
     outdated: 0,
     notes: 0,
     spec: null,
-    warnings: [],
   })
 })
 
