@@ -96,30 +96,35 @@ function inQuotes(input) {
       .replace(SUSPICIOUS, (char) => PLAIN[char] ?? encodeURIComponent(char))
   let texts = 4000
   let items = 100
-  const cut = (value) => {
-    if (typeof value === 'string') return value.slice(0, texts)
-    if (Array.isArray(value)) return value.slice(0, items).map(cut)
-    if (value === null || typeof value !== 'object') return value
-    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, cut(one)]))
-  }
   let fit = encoded(input)
   while (fit.length > longestInput && items > 1) {
-    fit = encoded(cut(input))
+    fit = encoded(cut(input, texts, items))
     if (texts > 100) texts = Math.floor(texts * 0.7)
     else items = Math.floor(items * 0.7)
   }
   return fit
 }
 
+/** The same with no text and no list longer than that. */
+function cut(value, texts, items) {
+  if (typeof value === 'string') return value.slice(0, texts)
+  if (Array.isArray(value)) return value.slice(0, items).map((one) => cut(one, texts, items))
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, cut(one, texts, items)]))
+}
+
+/** What one agent said, for the card of another: a prompt that no model can take would be a way past its reader. */
+const inShort = (value) => cut(value, 1000, 20)
+
 /** A word for the clerk's shell block: single quotes, on one line, a space inside of what such a check would not let pass. */
 const word = (text) =>
   `'${String(text)
     .replace(/[\s\u200b]+/g, ' ')
+    .slice(0, 500)
     .replaceAll("'", '’')
     .replace(/[\p{Cc}\ufeff]/gu, '')
     .replace(/\\+(?=[ u]|$)/g, '/')
-    .replace(/(?<=^|[ ;&|])=(?=\w)|~(?=\[)|<(?=\d*-\d*>)/g, '$& ')
-    .slice(0, 500)}'`
+    .replace(/(?<=^|[ ;&|])=(?=\w)|~(?=\[)|<(?=\d*-\d*>)/g, '$& ')}'`
 
 /** What a benchmark or another agent said, inside a prompt: cut, and in a fence longer than any in it. */
 function quoted(said) {
@@ -419,6 +424,7 @@ async function runLane(round, lane, report) {
       worktree,
       artifacts,
       brief: { ...lane.brief, parent },
+      ...(lane.arm ? { arm: lane.arm } : {}),
     }
     const result = { experiment, status: 'discarded', reason: null }
     report.experiments.push(result)
@@ -449,7 +455,7 @@ async function prepare(turn, place, report, sealed) {
     answer = await askRole(
       'revise',
       `Your candidate ${experiment} in ${place.worktree} was not accepted. Mend exactly what the findings name, in that folder only:\n${quoted(findings.map(({ message }) => `- ${message}`).join('\n'))}`,
-      { ...fields, revision: revision + 1, findings },
+      { ...fields, revision: revision + 1, findings: inShort(findings) },
       IMPLEMENTED,
       'Lanes',
     )
@@ -496,7 +502,7 @@ async function verify(turn, fields, answer) {
   const read = await askRole(
     'verify',
     `Read the candidate ${fields.experiment} (assay diff ${fields.experiment}) before it is measured. Does it leak expected answers, special-case the input, narrow the evaluation, cache across runs, or claim something that it does not do? Unsure = not passed. Do not change any file.`,
-    { ...fields, claim: answer },
+    { ...fields, claim: inShort(answer) },
     VERIFIED,
     'Lanes',
   )
@@ -570,7 +576,7 @@ async function collect(turn, place, reports) {
   const answer = await askRole(
     'collect',
     `Round ${turn.round} is over. What should the next round know that the numbers do not say? A learning is one sentence with its evidence.${lost.length > 0 ? `\nRead again what was not kept, one by one (assay show ID, assay diff ID): ${lost.join(', ')}. What was right about it, and what exactly refused it?` : ''}`,
-    { ...place, brief: { lanes: reports }, capsule: capsule(turn) },
+    { ...place, brief: { lanes: reports.map(inShort) }, capsule: capsule(turn) },
     COLLECTED,
     'Collect',
   )
@@ -708,7 +714,8 @@ const HEARS = {
 
 /** A prompt under the directives of its round. */
 function directed(role, own, place) {
-  const turn = turns.get(place.round)
+  // What the controller saw in the search is nothing for a lane that must not know of it.
+  const turn = place.arm ? undefined : turns.get(place.round)
   const heard = (HEARS[role] ?? []).flatMap((target) => turn?.prompts?.[target] ?? [])
   const replaced = turn?.prompts?.[role]?.replace ?? null
   const added = heard.flatMap(({ append }) => append).map((line) => `- ${line}`)

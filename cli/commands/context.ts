@@ -29,7 +29,8 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   if (!facts.ok) return facts
   const status = statusOf(opened.value)
   const { goal, metric, noise } = opened.value.spec
-  const { run, epoch, baseline, best, counts, budget, stop } = status
+  const { run, epoch, baseline, counts, budget, stop } = status
+  const best = isUnaware(node.value) ? null : status.best
   return ok({
     data: {
       run,
@@ -47,6 +48,9 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     text: () => digest(headOf(opened.value, status, node.value), facts.value),
   })
 }
+
+/** A lane of the baseline arm must not know what the search came to, nor where to read it. */
+const isUnaware = (node: Experiment | null): boolean => node?.created.arm === 'baseline'
 
 async function factsOf(run: OpenRun, id: string | null): Promise<Result<ContextFacts>> {
   const { state } = run.ledger
@@ -90,7 +94,9 @@ function headOf(run: OpenRun, status: StatusData, node: Experiment | null): Head
     lines: [
       `Goal: ${quoted(run.spec.goal, 240)}`,
       `Metric: ${plain(metric.name, 60)}, ${metric.direction}${target}; ${gain} counts; noise: ${run.spec.noise.mode}`,
-      `Baseline ${figure(baseline.value)}; best ${best ? `${figure(best.value)} (${best.experiment})` : 'none yet'}`,
+      isUnaware(node)
+        ? `Baseline ${figure(baseline.value)}`
+        : `Baseline ${figure(baseline.value)}; best ${best ? `${figure(best.value)} (${best.experiment})` : 'none yet'}`,
       `Experiments: ${counts.join(', ')}`,
       `Budget: ${spent(budget.experiments, 'experiments')}, ${spent(budget.hours, 'hours')}, ${spent(budget.failures, 'failures')}${stop === null ? '' : `; stopped: ${STOPPED[stop]}`}`,
       ...(node

@@ -1,5 +1,5 @@
 /** What checkouts take on the disk, what is left of it, and when that is worth a word. */
-import { existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, opendirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { freeBytes } from '../git/free.ts'
 import { attemptsUsed, BASELINE, type Experiment, type State } from '../ledger/state.ts'
@@ -140,31 +140,54 @@ export function rememberCheckout({ paths }: Pick<Look, 'paths'>, path: string): 
 }
 
 const LAST = 5
+/** Of one folder: artifacts of a hundred thousand files would slow every command that looks. With more, the estimate is too low. */
+const MOST_FILES = 2000
 
 function attemptBytes({ ledger: { state }, paths }: Look): number {
   const judged = [...state.experiments.values()]
     .slice(-4 * LAST)
     .filter(({ judgedSeq }) => judgedSeq !== null)
-  return Math.max(0, ...judged.slice(-LAST).map(({ id }) => diskSizeOf(experimentFolder(paths, id))))
+  return Math.max(
+    0,
+    ...judged.slice(-LAST).map(({ id }) => diskSizeOf(experimentFolder(paths, id), MOST_FILES)),
+  )
 }
 
 /**
  * Bytes on the disk of all files below, links as themselves; what vanishes meanwhile is nothing. A file with a second
- * name elsewhere takes no room of its own here (packages that are linked from a store).
+ * name elsewhere takes no room of its own here (packages that are linked from a store). Ends after `most` files and
+ * folders, in no order.
  */
-export function diskSizeOf(path: string): number {
+export function diskSizeOf(path: string, most = Number.POSITIVE_INFINITY): number {
   let bytes = 0
+  let left = most
   const open = [path]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+  for (let next = open.pop(); next !== undefined && left > 0; next = open.pop()) {
+    left--
     try {
       const stat = lstatSync(next)
-      if (stat.isDirectory()) for (const name of readdirSync(next)) open.push(join(next, name))
+      if (stat.isDirectory()) open.push(...entries(next, left))
       else if (stat.nlink === 1) bytes += stat.blocks * 512
     } catch {
       // It went away.
     }
   }
   return bytes
+}
+
+/** Paths in a folder, as many at most. */
+function entries(folder: string, most: number): string[] {
+  const paths: string[] = []
+  const reader = opendirSync(folder)
+  try {
+    for (let entry = null; paths.length < most; paths.push(join(folder, entry.name))) {
+      entry = reader.readSync()
+      if (entry === null) break
+    }
+  } finally {
+    reader.closeSync()
+  }
+  return paths
 }
 
 function names(folder: string): string[] {

@@ -6,6 +6,7 @@ import { BASELINE, type Round, type State } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { patternsIn } from './facts.ts'
+import { firstRefused, fitted } from './fit.ts'
 import { candidatesOf } from './frontier.ts'
 import { alike } from './likeness.ts'
 import { searchLanes } from './size.ts'
@@ -45,12 +46,35 @@ export function takeBriefs(
     lanes.push({ lane: index + 1, brief, parent: brief.parent, experiment: experiment.value, ...arm })
   }
   const proposal = run.ledger.propose<'round_briefed'>(
-    { type: 'round_briefed', round: round.value.round, token: turn.token, lanes, refused },
+    {
+      type: 'round_briefed',
+      round: round.value.round,
+      token: turn.token,
+      ...fitted(LONGEST, (most) => ({
+        lanes: lanes.map((lane) => ({ ...lane, brief: cut(lane.brief, most) })),
+        refused: firstRefused(refused),
+      })),
+    },
     run.clock(),
   )
   if (!proposal.ok) return proposal
   if (proposal.value.accepted) return ok(answer(proposal.value.event))
   return round.value.briefed ? ok({ ...answer(round.value.briefed), repeated: true }) : staleToken(run)
+}
+
+/** Characters of an objective. */
+const LONGEST = 2000
+
+/** Shorter by its lists first: they are most of a long brief. */
+function cut(brief: Brief, most: number): Brief {
+  const few = (texts: readonly string[]) =>
+    texts.slice(0, Math.max(1, Math.floor(most / 100))).map((text) => text.slice(0, Math.ceil(most / 4)))
+  return {
+    ...brief,
+    objective: brief.objective.slice(0, most),
+    boundaries: few(brief.boundaries),
+    pointers: few(brief.pointers),
+  }
 }
 
 /** All that a lane of the baseline arm is told: the goal. */

@@ -8,6 +8,7 @@ import { type Experiment, nodeValue, type Round, type State, stallOf } from '../
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { stopReason } from '../run/stop.ts'
+import { fitted } from './fit.ts'
 import { learningsOf } from './open.ts'
 import { roundOf, staleToken, type Turn } from './token.ts'
 
@@ -56,9 +57,17 @@ export async function closeRound(
       improved,
       best: best?.id ?? '',
       stall,
-      learnings: bounded(lanes.flatMap((lane) => lane.learnings.slice(0, LIMITS.texts))),
-      suggestions: bounded(lanes.flatMap((lane) => lane.suggestions.slice(0, LIMITS.texts))),
-      prune: exhausted(state),
+      ...fitted(LIMITS.characters, (most) => ({
+        learnings: bounded(
+          lanes.flatMap((lane) => lane.learnings.slice(0, LIMITS.texts)),
+          most,
+        ),
+        suggestions: bounded(
+          lanes.flatMap((lane) => lane.suggestions.slice(0, LIMITS.texts)),
+          most,
+        ),
+        prune: exhausted(state),
+      })),
     },
     run.clock(),
   )
@@ -139,5 +148,5 @@ function answer(run: OpenRun, closed: RoundClosed): CloseAnswer {
   }
 }
 
-const bounded = (texts: readonly string[]): string[] =>
-  texts.slice(0, LIMITS.inAll).map((text) => text.slice(0, LIMITS.characters))
+const bounded = (texts: readonly string[], characters: number): string[] =>
+  texts.slice(0, LIMITS.inAll).map((text) => text.slice(0, characters))

@@ -4,6 +4,7 @@ import type { Idea, Proposed } from '../ledger/events.ts'
 import { currentRound, type State } from '../ledger/state.ts'
 import type { Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
+import { firstRefused, fitted } from './fit.ts'
 import { alike, sameWords, wordsOf } from './likeness.ts'
 
 export interface ProposeAnswer {
@@ -38,8 +39,16 @@ export function openIdeas(state: State, most: number): Idea[] {
 
 export function propose(run: OpenRun, ideas: readonly Idea[], key: string | null): Result<ProposeAnswer> {
   const { state } = run.ledger
+  const { accepted, refused } = judgeIdeas(ideas, state)
   const recorded = run.ledger.record<'proposed'>(
-    { type: 'proposed', round: currentRound(state)?.round ?? null, ...judgeIdeas(ideas, state) },
+    {
+      type: 'proposed',
+      round: currentRound(state)?.round ?? null,
+      ...fitted(LONGEST, (most) => ({
+        accepted: accepted.map((idea) => cut(idea, most)),
+        refused: firstRefused(refused),
+      })),
+    },
     run.clock(),
     key,
   )
@@ -48,6 +57,16 @@ export function propose(run: OpenRun, ideas: readonly Idea[], key: string | null
     refused: event.refused,
   }))
 }
+
+/** Characters of a hypothesis, and of a source. */
+const LONGEST = 500
+
+const cut = (idea: Idea, most: number): Idea => ({
+  ...idea,
+  hypothesis: idea.hypothesis.slice(0, most),
+  ...(idea.kind === undefined ? {} : { kind: idea.kind.slice(0, 100) }),
+  ...(idea.sources === undefined ? {} : { sources: idea.sources.map((source) => source.slice(0, most)) }),
+})
 
 /** Pure. Of several that say the same, and of too many, the most promising are taken. */
 export function judgeIdeas(
@@ -67,7 +86,7 @@ export function judgeIdeas(
     else if (tried) refuse('tried', `${tried.id} tried it: ${tried.status}`)
     else if (known) refuse('duplicate', 'it was proposed before')
     else if (accepted.length >= MAX_IDEAS) refuse('too_many', `a call takes ${MAX_IDEAS} ideas`)
-    else accepted.push({ ...idea, hypothesis: idea.hypothesis.slice(0, 500) })
+    else accepted.push({ ...idea, hypothesis: idea.hypothesis.slice(0, LONGEST) })
   }
   return { accepted, refused: refused.sort((a, b) => a.index - b.index) }
 }

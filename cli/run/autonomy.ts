@@ -81,11 +81,12 @@ const TOLD_AT_MOST = 3
 /** Keeps, in a file, how often it was told and where the ledger stood: a session that does nothing then is let go. */
 function mayTellAgain(run: OpenRun, now: { session: string; seq: number }): boolean {
   const file = goingOnFile(run.paths)
-  const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  const [session, seq, times] = before.split(' ')
-  const again = session === now.session && seq === String(now.seq) ? Number(times) + 1 : 1
-  if (again > TOLD_AT_MOST) return false
-  writeFileSync(file, `${now.session} ${now.seq} ${again}`)
+  const told = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  // One mark each time behind who was told where: whatever else stands in the file is of another time.
+  const where = `${now.session} ${now.seq} `
+  const marks = told.startsWith(where) ? told.slice(where.length) : ''
+  if (marks.length >= TOLD_AT_MOST) return false
+  writeFileSync(file, `${where}${marks}+`)
   return true
 }
 

@@ -54,13 +54,15 @@ async function undoInWorktree(run: OpenRun, { role, experiment }: TaskCard): Pro
   const begin = `the agent for ${role} may only read, and edited the worktree of ${experiment}`
   if (!undone.ok)
     recordAlert(run, { role, experiment, paths: [], text: `${begin}, perhaps: ${undone.problem.message}` })
-  else if (undone.value.length > 0)
+  else if (undone.value !== null) {
+    const { paths, kept } = undone.value
     recordAlert(run, {
       role,
       experiment,
-      paths: undone.value,
-      text: `${begin}: ${list(undone.value)}; undone`,
+      paths,
+      text: `${begin}: ${list(paths)}; undone, and kept in ${kept}`,
     })
+  }
 }
 
 const list = (names: readonly string[]): string =>

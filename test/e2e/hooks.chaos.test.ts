@@ -86,9 +86,16 @@ describe('who goes on', () => {
     expect(await busy({ type: 'workflow' })).toBeNull()
     expect(await busy({ type: 'subagent' })).toBeNull()
     expect(await busy({ type: 'shell', command: 'assay wait --for exp_0001' })).toBeNull()
-    const decisions: (string | undefined)[] = []
-    for (let tries = 0; tries < 4; tries++) decisions.push((await stop(project))?.decision)
-    expect(decisions).toEqual(['block', 'block', 'block', undefined])
+    const four = async (session_id: string) => {
+      const decisions: (string | undefined)[] = []
+      for (let tries = 0; tries < 4; tries++) decisions.push((await stop(project, { session_id }))?.decision)
+      return decisions
+    }
+    expect(await four(ME)).toEqual(['block', 'block', 'block', undefined])
+    const spaced = 'session of mine'
+    await project.cli(['config', 'autonomous', 'on'], { env: { CLAUDE_CODE_SESSION_ID: spaced } })
+    expect(await four(spaced)).toEqual(['block', 'block', 'block', undefined])
+    await turn(project, 'on')
     await project.data('note', 'something happened')
     expect((await busy({ type: 'shell', command: 'npm run dev' }))?.decision).toBe('block')
   })

@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { dataOf } from '../rig/assay.ts'
 import { scriptedHost } from '../rig/host.ts'
@@ -59,9 +60,47 @@ export default {
       ['src/kept.txt', 'src/link', 'src/new.txt', 'src/number.txt'],
     ]),
   )
-  expect(done.alerts).toEqual([
-    'the agent for verify may only read, and edited the worktree of exp_0001: src/kept.txt, src/link, src/new.txt, src/number.txt; undone',
-    'the agent for audit may only read, and edited the worktree of exp_0001: src/kept.txt, src/link, src/new.txt, src/number.txt; undone',
+  const folders = done.alerts.map((alert) => /kept in (.*)$/.exec(String(alert))?.[1] ?? '')
+  for (const folder of folders) {
+    expect(folder).toContain(scene.repo.path('.assay', 'trash'))
+    expect(readFileSync(join(folder, 'src/new.txt'), 'utf8')).toBe('1\n')
+  }
+  const shown = done.alerts.map((alert, index) => String(alert).replace(folders[index] ?? '', 'TRASH'))
+  expect([...new Set(shown)]).toEqual([
+    'the agent for verify may only read, and edited the worktree of exp_0001: src/kept.txt, src/link, src/new.txt, src/number.txt; undone, and kept in TRASH',
+    'the agent for audit may only read, and edited the worktree of exp_0001: src/kept.txt, src/link, src/new.txt, src/number.txt; undone, and kept in TRASH',
+  ])
+})
+
+test('a reader that takes the worktree from git leaves what it edited to the next agent', async () => {
+  const seen = notebook()
+  const host =
+    scriptedHost(`import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+const number = (card) => card.worktree + '/src/number.txt'
+export default {
+  brief: () => ({ briefs: [{ objective: 'less' }] }),
+  implement: (card) => { writeFileSync(number(card), '90\\n'); return {} },
+  verify: (card) => {
+    const passed = existsSync(card.worktree + '/src/revised.txt')
+    if (passed) return { passed }
+    writeFileSync(number(card), '1\\n')
+    rmSync(card.worktree + '/.git')
+    return { passed, findings: [{ message: 'more' }] }
+  },
+  revise: (card) => {
+    appendFileSync(${JSON.stringify(seen.file)}, readFileSync(number(card), 'utf8'))
+    writeFileSync(card.worktree + '/src/revised.txt', 'x\\n')
+    return {}
+  },
+  '*': () => ({ learnings: [], suggestions: [], findings: [] }),
+}`)
+  const scene = await openScene({ 'src/number.txt': '100\n', 'bench/run.sh': BENCH }, spec(host.argv))
+  const done = dataOf(await scene.loop('--rounds', '1'))
+  expect(seen.lines()).toEqual(['90'])
+  expect(done.best).toEqual({ experiment: 'exp_0001', value: 90 })
+  expect(scene.show(scene.eventsOf('sealed').at(-1)?.commit ?? '', 'src/revised.txt')).toBe('x\n')
+  expect(scene.eventsOf('alerted').map(({ role, paths }) => [role, paths])).toEqual([
+    ['verify', ['src/number.txt']],
   ])
 })
 

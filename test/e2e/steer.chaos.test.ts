@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { dataOf, problemOf } from '../rig/assay.ts'
+import { assay, dataOf, problemOf } from '../rig/assay.ts'
 import { type ScriptedHost, scriptedHost } from '../rig/host.ts'
 import { openScene, type Scene } from './loop-scene.ts'
 import { numberFiles, numberSpec } from './number-scene.ts'
@@ -295,8 +295,11 @@ test('lanes of the baseline arm are not every fifth, know of the search, become 
     expect(prompt).not.toContain('learnt-in-the-tree')
   }
   expect(promptsOf(host, 'implement').some((prompt) => prompt.includes('learnt-in-the-tree'))).toBe(true)
-  const context = JSON.stringify(dataOf(await scene.cli(['context', ids[1] ?? ''])))
-  expect(context).not.toContain('learnt-in-the-tree')
+  const context = dataOf(await scene.cli<{ best: unknown }>(['context', ids[1] ?? '']))
+  expect(JSON.stringify(context)).not.toContain('learnt-in-the-tree')
+  expect(context.best).toBeNull()
+  const digest = await assay(['context', ids[1] ?? ''], { cwd: scene.repo.dir })
+  expect(digest.stdout).toMatch(/Baseline 100$/m)
   const parents = new Set(scene.eventsOf('created').map(({ parent }) => parent))
   expect(ids.filter((id) => parents.has(id))).toEqual([])
   expect(dataOf(await scene.cli(['report']))).toMatchObject({

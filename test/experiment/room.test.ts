@@ -1,5 +1,8 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { MANY_WORKTREES, type Room, tightness } from '../../cli/experiment/room.ts'
+import { diskSizeOf, MANY_WORKTREES, type Room, tightness } from '../../cli/experiment/room.ts'
+import { makeTemp } from '../rig/temp.ts'
 
 const MIB = 1024 * 1024
 const plenty: Room = { free: 1000 * MIB, checkout: 10 * MIB, attempt: 2 * MIB, coming: 4, ended: 0 }
@@ -32,4 +35,13 @@ test('what cannot be told is taken for none', () => {
   expect(said({ free: 3 * MIB, checkout: null })).toHaveLength(1)
   expect(said({ free: 9 * MIB, checkout: null })).toEqual([])
   expect(said({ free: 0, coming: 0 })).toEqual([])
+})
+
+test('a folder of a hundred thousand files is walked to its end, or one of few is not', () => {
+  const folder = makeTemp('many')
+  for (let n = 0; n < 30; n++) writeFileSync(join(folder, String(n)), 'x')
+  const whole = diskSizeOf(folder)
+  expect(whole).toBeGreaterThan(0)
+  expect(diskSizeOf(folder, 31)).toBe(whole)
+  expect(diskSizeOf(folder, 11) / whole).toBeCloseTo(10 / 30)
 })

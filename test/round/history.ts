@@ -45,9 +45,9 @@ export class History {
     this.experiment('exp_0000', { parent: null, value: 100 })
   }
 
-  add(draft: Draft): this {
+  add(draft: Draft, at = '2026-01-01T00:00:00.000Z'): this {
     const id = String(this.#events++)
-    const outcome = fold(this.state, { v: '1.0', id, at: '2026-01-01T00:00:00.000Z', ...draft })
+    const outcome = fold(this.state, { v: '1.0', id, at, ...draft })
     if (!outcome.accepted) throw new Error(`${draft.type}: ${outcome.because.message}`)
     return this
   }

@@ -141,6 +141,21 @@ describe('what an edit may say', () => {
     expect(reasons(history.open(), ...all.slice(0, 4))).toEqual(all.slice(0, 4).map(() => 'duplicate'))
   })
 
+  test('a person’s knob is turned by who was asked before, or never again', () => {
+    const history = new History()
+      .add({ type: 'configured', changes: { depth: 4 }, why: 'earlier' }, '2026-01-01T00:00:00.000Z')
+      .add({ type: 'meta_ticked', by: 'a', every_ms: 1000, facts: [] }, '2026-01-01T00:00:01.000Z')
+      .add({ type: 'configured', changes: { width: 5 }, why: 'mine' }, '2026-01-01T00:00:02.000Z')
+    const asked = (tick: number | null) =>
+      judgeEdits([knob('width', 2), knob('depth', 3)], history.state, NONE, tick).refused
+    expect(asked(1)).toEqual([
+      { index: 0, reason: 'overruled', message: 'a person set width since this was asked' },
+    ])
+    expect(asked(null)).toEqual([])
+    history.add({ type: 'meta_ticked', by: 'b', every_ms: 1000, facts: [] }, '2026-01-01T00:00:03.000Z')
+    expect(asked(2)).toEqual([])
+  })
+
   test('a flood of edits is taken whole', () => {
     const many = Array.from({ length: 11 }, (_, i) =>
       prompt(i < 5 ? 'scan' : i < 10 ? 'brief' : 'collect', 'append', `mind ${i}`),

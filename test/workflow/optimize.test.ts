@@ -9,7 +9,7 @@ const rig = useRig()
 const source = readFileSync(new URL('../../workflows/optimize.js', import.meta.url), 'utf8')
 
 /** One round of two lanes, two deep, as the CLI would tell it; everything is kept. */
-function cli() {
+function cli({ arm = false, prompts = {} } = {}) {
   let opened = 0
   let experiments = 0
   const knobs = { revise: 0 }
@@ -23,11 +23,13 @@ function cli() {
     parents,
     ideate: null,
     direction: null,
+    prompts,
   }
   const lane = (number: number) => ({
     lane: number,
     parent: 'exp_0000',
     brief: { objective: 'go', hard: false },
+    ...(arm && number === 2 ? { arm: 'baseline' } : {}),
   })
   const answers: Record<string, () => object> = {
     'round open': () =>
@@ -109,7 +111,10 @@ test('what agents say is changed on its way to the CLI, or a host would take the
         if (call.label === 'brief')
           return { ...text(''), object: { briefs: [{ objective: said }] } } as AgentReply
         if (call.label.startsWith('implement'))
-          return { ...text(''), object: { hypothesis: said } } as AgentReply
+          return {
+            ...text(''),
+            object: { hypothesis: call.label.includes('lane 2') ? `${'x'.repeat(499)}\\then` : said },
+          } as AgentReply
         return answered(call)
       }
       commands.push(call.prompt.split('\n').slice(1, -1).join('\n'))
@@ -120,7 +125,7 @@ test('what agents say is changed on its way to the CLI, or a host would take the
   const briefs = parseClerk(`\`\`\`sh\n${commands.find((one) => one.includes('round briefs'))}\n\`\`\``)
   if (!briefs.ok) throw new Error(briefs.problem.message)
   expect(JSON.parse(briefs.value.input ?? '')).toMatchObject({ briefs: [{ objective: said }] })
-  const hazards = [/\n/, /\p{Cc}/u, /(?! )\p{Z}/u, /\u200b/, /\\[ux ]/, /~\[/, /(^|[\s;&|])=\w/, /<\d*-\d*>/]
+  const hazards = [/\n/, /\p{Cc}/u, /(?! )\p{Z}/u, /\u200b/, /\\[ux ']/, /~\[/, /(^|[\s;&|])=\w/, /<\d*-\d*>/]
   expect(commands.filter((one) => hazards.some((hazard) => hazard.test(one)))).toEqual([])
   expect(commands.filter((one) => (one.match(/'/g) ?? []).length % 2 === 1)).toEqual([])
 })
@@ -171,4 +176,43 @@ test('after a refused command another is asked for, or it does not say what the 
   expect(asked.filter((one) => one === 'assay seal').length).toBeLessThanOrEqual(2)
   expect(asked.slice(asked.indexOf('assay seal')).filter((one) => one === 'verify lane')).toEqual([])
   expect(asked.at(-1)).not.toMatch(/^assay (round|status)/)
+})
+
+test('a lane of the baseline arm hears what the meta controller saw in the search', async () => {
+  const prompts = {
+    state: { replace: null, append: ['the cache is cold'] },
+    implement: { replace: 'Warm {objective}', append: [] },
+  }
+  const answer = cli({ arm: true, prompts })
+  const played = await play(rig, '', {
+    source,
+    play: (call) => (isClerk(call) ? answer(call.prompt) : answered(call)),
+  })
+  const told = (lane: number) =>
+    played.calls.find(({ label }) => label.startsWith(`implement lane ${lane}`))?.prompt ?? ''
+  expect(told(1)).toContain('the cache is cold')
+  expect(told(1)).toContain('Warm')
+  expect(told(2)).toContain('You improve one thing')
+  expect(told(2)).not.toContain('the cache is cold')
+})
+
+test('who makes its claim too long for any model is verified by nobody', async () => {
+  const answer = cli()
+  const long = 'y'.repeat(50_000)
+  const implemented = { hypothesis: long, summary: long, learnings: Array(30).fill(long) }
+  const played = await play(rig, '', {
+    source,
+    args: { launch: 1 },
+    play: (call) => {
+      if (isClerk(call)) return answer(call.prompt)
+      return call.label.startsWith('implement') ? { ...text(''), object: implemented } : answered(call)
+    },
+  })
+  expect(played.error).toBeNull()
+  const readers = played.calls.filter(({ label }) => /^(verify|collect)/.test(label))
+  expect(readers.map(({ label }) => label.split(' ')[0]).sort()).toEqual([
+    'collect',
+    ...Array(4).fill('verify'),
+  ])
+  for (const { prompt } of readers) expect(prompt.length).toBeLessThan(100_000)
 })

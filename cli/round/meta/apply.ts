@@ -4,6 +4,7 @@ import type { HeldEdit } from '../../ledger/meta.ts'
 import { currentRound } from '../../ledger/state.ts'
 import { ok, type Result } from '../../result.ts'
 import type { OpenRun } from '../../run/open.ts'
+import { firstRefused } from '../fit.ts'
 import { factsOf } from './facts.ts'
 import { type Judged, judgeEdits } from './judge.ts'
 
@@ -39,13 +40,15 @@ export async function applyEdits(
   const facts = new Set((await factsOf(run)).map(({ name }) => name))
   for (let tries = 1; ; tries++) {
     const { state } = ledger
+    const { edits: taken, refused } = judgeEdits(edits, state, facts, tick)
     const recorded = ledger.record<'adjusted'>(
       {
         type: 'adjusted',
         round: currentRound(state)?.round ?? null,
         tick,
         after: state.meta.edits.length,
-        ...judgeEdits(edits, state, facts),
+        edits: taken,
+        refused: firstRefused(refused),
         alerts: alerts.slice(0, LIMITS.alerts).map((text) => text.slice(0, LIMITS.characters)),
       },
       run.clock(),

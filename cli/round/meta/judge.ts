@@ -14,8 +14,13 @@ export interface Judged {
   refused: ({ index: number } & Refused)[]
 }
 
-/** `facts`: names of those that are known now. */
-export function judgeEdits(items: readonly unknown[], state: State, facts: ReadonlySet<string>): Judged {
+/** `facts`: names of those that are known now. `tick`: the look that the edits answer; null = of none. */
+export function judgeEdits(
+  items: readonly unknown[],
+  state: State,
+  facts: ReadonlySet<string>,
+  tick: number | null = null,
+): Judged {
   // Edits of one call see those before them, by the very rules by which the fold will take them.
   const scratch: Meta = structuredClone(state.meta)
   const edits: Edit[] = []
@@ -27,7 +32,7 @@ export function judgeEdits(items: readonly unknown[], state: State, facts: Reado
         ? edit
         : edits.length >= MOST.edits
           ? no('too_many', `a call takes ${MOST.edits} edits`)
-          : (unproved(edit, state, facts) ?? against(edit, state, scratch))
+          : (unproved(edit, state, facts) ?? overtaken(edit, state, tick) ?? against(edit, state, scratch))
     if (why) refused.push({ index, ...why })
     else if (!('reason' in edit)) {
       addEdit(scratch, edit, '')
@@ -44,6 +49,14 @@ function unproved({ evidence }: Edit, state: State, facts: ReadonlySet<string>):
   if (state.experiments.has(evidence) || facts.has(evidence) || told.has(evidence)) return null
   if (lastTick?.facts.includes(evidence)) return null
   return no('evidence', `there is no experiment and no fact ${evidence}: assay meta due tells the facts`)
+}
+
+/** A person's word that came while the controller was thinking: it was asked about the knob as it was before. */
+function overtaken(edit: Edit, { configured, meta }: State, tick: number | null): Refused | null {
+  const asked = tick === meta.ticks ? meta.lastTick : null
+  if (edit.kind !== 'knob' || asked === null) return null
+  const since = configured.some(({ at, changes }) => at > asked.at && Object.hasOwn(changes, edit.knob))
+  return since ? no('overruled', `a person set ${edit.knob} since this was asked`) : null
 }
 
 function against(edit: Edit, state: State, meta: Meta): Refused | null {
