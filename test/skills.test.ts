@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { parse as parseYaml } from 'yaml'
+import { VERBS } from '../cli/commands/table.ts'
 import { KNOB_PATHS } from '../cli/spec/knobs.ts'
 import { stale } from '../scripts/bundle.mjs'
 import { commandProblem, commandsIn, inputProblem, inputsIn, workflowCommands } from './skills/commands.ts'
@@ -20,6 +21,9 @@ const agents = readdirSync(join(ROOT, 'agents')).map((file) => ({
   text: read(`agents/${file}`),
 }))
 const pages = [...skills, ...agents]
+const guides = readdirSync(join(ROOT, 'references'))
+  .filter((file) => file.endsWith('.md'))
+  .map((file) => `references/${file}`)
 
 function frontmatter(text: string): Record<string, unknown> {
   const found = /^---\n(.*?)\n---\n/s.exec(text)
@@ -134,6 +138,22 @@ test('a hook asks something that the CLI has no answer to, or stands in the way 
   }
 })
 
+test.each(['README.md', ...guides])(
+  '%s: a command in it is not one, or lacks a flag that it needs',
+  (path) => {
+    expect(commandsIn(read(path)).flatMap((command) => commandProblem(command) ?? [])).toEqual([])
+  },
+)
+
+test('the example of a verb does not work', () => {
+  const examples = VERBS.flatMap((verb) => [verb, ...(verb.subs ?? [])].map(({ example }) => example))
+  const commands = examples.flatMap(
+    (example) => /assay .*/.exec(example)?.[0].replace(/ (<<|>|<) .*$/, '') ?? [],
+  )
+  expect(commands.length).toBeGreaterThan(50)
+  expect(commands.flatMap((command) => commandProblem(command) ?? [])).toEqual([])
+})
+
 describe('a check that would not notice', () => {
   test.each([
     '`assay statsu`',
@@ -142,6 +162,7 @@ describe('a check that would not notice', () => {
     '`assay discard ID --failure-class bad`',
     '`assay wait --for ID --timeout soon`',
     '`assay config set loop.width`',
+    '`assay gate add ID --name NAME --command COMMAND`',
   ])('%s', (text) => {
     expect(commandsIn(text).map(commandProblem)).not.toEqual([null])
   })

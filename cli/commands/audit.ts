@@ -19,7 +19,8 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   const { experiment, status, flagged, outcome } = done.value
   return ok({
     data: done.value,
-    text: () => `${experiment}: ${outcome}; it is ${status}${flagged ? ', flagged' : ''}`,
+    text: () =>
+      `${experiment}: ${outcome}; it is ${status}${flagged ? `, in doubt. To measure it again: assay confirm ${experiment}` : ''}`,
   })
 }
 

@@ -59,7 +59,8 @@ export interface Parsed {
   list: (flag: string) => string[]
 }
 
-export type Flag = { summary: string; short?: string } & (
+/** `needed`: the verb refuses without it. */
+export type Flag = { summary: string; short?: string; needed?: true } & (
   | { type: 'boolean' }
   | { type: 'string'; value: string; repeat?: true; choices?: readonly string[] }
   | { type: 'integer'; value: string; min: number; max: number }

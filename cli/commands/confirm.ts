@@ -1,4 +1,4 @@
-import { confirm } from '../experiment/confirm.ts'
+import { type ConfirmAnswer, confirm } from '../experiment/confirm.ts'
 import { plain } from '../report/text.ts'
 import { ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from './command.ts'
@@ -15,7 +15,14 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     text: () => [
       `${experiment} ${passed ? `is confirmed in epoch ${epoch}` : `is ${status}`}`,
       `  ${plain(message, 500)}`,
-      ...(passed ? [] : [`  A person may bring it back: assay restore ${experiment}`]),
+      ...(passed ? [] : [`  ${standing(done.value)}`]),
     ],
   })
+}
+
+function standing({ experiment, status, flagged }: ConfirmAnswer): string {
+  if (status === 'revoked') return `A person may bring it back: assay restore ${experiment}`
+  return flagged
+    ? `In doubt, so no parent. A person may clear it: assay restore ${experiment}`
+    : 'That changes nothing about its standing'
 }

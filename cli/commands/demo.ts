@@ -16,6 +16,7 @@ import { commitFresh } from '../git/fresh.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { SPEC_FILE, worktreePath } from '../paths.ts'
 import { execute } from '../process.ts'
+import { shellWord } from '../report/text.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { type OpenRun, openRun } from '../run/open.ts'
 import { printable } from './answer.ts'
@@ -131,17 +132,16 @@ function farewell(env: NodeJS.ProcessEnv, folder: string, best: string): string[
   return [
     '',
     '— Look around',
-    `cd ${quoted(folder)}`,
-    ...(onPath(env, 'assay', entry) ? [] : [`alias assay=${quoted(`${process.execPath} ${quoted(entry)}`)}`]),
+    `cd ${shellWord(folder)}`,
+    ...(onPath(env, 'assay', entry)
+      ? []
+      : [`alias assay=${shellWord(`${process.execPath} ${shellWord(entry)}`)}`]),
     'assay report             # this chart again',
     'assay tree               # everything that was tried',
     `assay show ${best}      # why the winner was kept`,
     'assay finish             # the winner, measured again, as a branch of that repository',
     '',
-    `All of it is in that folder; clean up with: rm -rf ${quoted(folder)}`,
+    `All of it is in that folder; clean up with: rm -rf ${shellWord(folder)}`,
     'Your own project: assay guide first-use; in a coding agent: assay guide usage',
   ]
 }
-
-const quoted = (word: string): string =>
-  /^[\w./:@+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`

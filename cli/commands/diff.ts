@@ -30,7 +30,10 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
         ? files.map(({ path, status, added, removed }) =>
             printable(`${status}  +${added ?? '?'} −${removed ?? '?'}  ${path}`),
           )
-        : printable(patch.value),
+        : // `git apply` at the other end of a pipe needs each byte; a terminal would obey some of them.
+          context.tty
+          ? printable(patch.value)
+          : patch.value,
   })
 }
 

@@ -1,6 +1,7 @@
 /** Readiness for parallel work, for people. */
 import type { Readiness } from '../doctor/parallel/readiness.ts'
 import { plain } from '../report/text.ts'
+import { counted } from './words.ts'
 
 const MOST = 30
 const LONGEST = 120
@@ -11,7 +12,9 @@ export function describeReadiness({ spec, files, blockers, slots, truncated }: R
       'parallel: no spec was found, so there is nothing to look at',
       '  → write one: assay init --template',
     ]
-  const lines = [`parallel: ${files} files of the benchmark, gates and setup were read`]
+  const lines = [
+    `parallel: ${counted(files, 'file')} of the benchmark, gates and setup ${files === 1 ? 'was' : 'were'} read`,
+  ]
   for (const { path, line, kind, blocks, text, advice } of blockers.slice(0, MOST)) {
     lines.push(
       `${blocks ? 'blocker ' : 'note    '} ${plain(path)}:${line} ${kind}: ${plain(text, LONGEST)}`,

@@ -6,6 +6,8 @@ import { plain } from '../report/text.ts'
 import { ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from './command.ts'
 import { describeReadiness } from './doctor-parallel.ts'
+import { counted } from './words.ts'
+import { wrapped } from './wrapped.ts'
 
 type Finding = Examined['findings'][number]
 
@@ -31,10 +33,11 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   }
   return ok({
     data,
-    text: () => [
-      ...describe(ordered, counts, args.on('fix')),
-      ...(parallel ? ['', ...describeReadiness(parallel)] : []),
-    ],
+    text: () =>
+      wrapped(context, [
+        ...describe(ordered, counts, args.on('fix')),
+        ...(parallel ? ['', ...describeReadiness(parallel)] : []),
+      ]),
   })
 }
 
@@ -54,7 +57,7 @@ function describe(findings: readonly Finding[], counts: ReturnType<typeof counts
   lines.push(...good.map(({ what }) => `ok       ${plain(what, LONGEST)}`))
   const fixable = bad.filter((one) => one.fixable && one.fixed === undefined).length
   lines.push(
-    `${counts.problem} problems, ${counts.warning} warnings${counts.fixed > 0 ? `, ${counts.fixed} fixed` : ''}${
+    `${counted(counts.problem, 'problem')}, ${counted(counts.warning, 'warning')}${counts.fixed > 0 ? `, ${counts.fixed} fixed` : ''}${
       fixable > 0 && !fix ? `; ${fixable} of them can be mended: assay doctor --fix` : ''
     }`,
   )

@@ -8,7 +8,7 @@ import { pullRequestFile } from '../paths.ts'
 import { redact } from '../redact.ts'
 import { figure, percent } from '../report/figures.ts'
 import { pullRequest } from '../report/pull-request.ts'
-import { plain } from '../report/text.ts'
+import { plain, shellWord } from '../report/text.ts'
 import { ok, type Result } from '../result.ts'
 import { learningsOf } from '../round/open.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -38,7 +38,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
       `${branch}: ${counted(rest.commits.length, 'commit')} on ${rest.base.slice(0, 10)}; your files and branches are as they were`,
       ...(snapshot.value ? ['  it begins with the uncommitted work that the run began with'] : []),
       `  ${plain(fresh.message, 500)}`,
-      `  look at it: git log -p ${rest.base.slice(0, 10)}..${branch}`,
+      `  look at it: git log -p ${shellWord(`${rest.base.slice(0, 10)}..${branch}`)}`,
       `  the text of its pull request is in ${file}:`,
       '',
       text,
@@ -76,7 +76,7 @@ function textOf(run: OpenRun, done: Finished, dirtyBase: boolean): string {
     base: done.base,
     dirtyBase,
     baseline: { value: baseline ? nodeValue(baseline) : null },
-    winner: { ...fresh, value: fresh.value },
+    winner: { ...fresh, paired: state.noise.mode === 'paired' },
     steps: pathTo(state, done.experiment).map((node) => ({
       experiment: node.id,
       value: nodeValue(node),
@@ -97,8 +97,4 @@ function textOf(run: OpenRun, done: Finished, dirtyBase: boolean): string {
 }
 
 const line = (command: string | readonly string[]): string =>
-  typeof command === 'string'
-    ? command
-    : command
-        .map((word) => (/^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
-        .join(' ')
+  typeof command === 'string' ? command : command.map(shellWord).join(' ')

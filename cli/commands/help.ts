@@ -44,6 +44,7 @@ export function explain(verb: Verb, sub: SubVerb | null): string {
   if (sub === null && verb.subs !== undefined) {
     const width = Math.max(...verb.subs.map((candidate) => candidate.name.length))
     lines.push('', ...verb.subs.map((candidate) => `  ${candidate.name.padEnd(width)}  ${candidate.summary}`))
+    lines.push('', `More: ${name} ${verb.subs[0]?.name} --help`)
   }
   if (shape.stdin !== undefined) lines.push('', `Reads from standard input: ${shape.stdin}`)
   const flags = { ...(shape.stdin === undefined ? {} : INPUT_FLAG), ...shape.flags }
@@ -55,6 +56,8 @@ export function explain(verb: Verb, sub: SubVerb | null): string {
 function usage(name: string, verb: Verb, sub: SubVerb | null): string {
   const shape = sub ?? verb
   const positionals = shape.positionals.map((one) => (one.required ? one.name : `[${one.name}]`))
+  for (const [flag, one] of Object.entries(shape.flags))
+    if (one.needed === true) positionals.push(`--${flag}${placeholder(one)}`)
   if (sub === null && verb.subs !== undefined) positionals.push(verb.subs.map((one) => one.name).join('|'))
   return [name, ...positionals, '[flags]'].join(' ')
 }
@@ -71,7 +74,8 @@ function flagLines(flags: Flags): string[] {
 
 function flagHead(name: string, flag: Flag): string {
   const short = flag.short === undefined ? '    ' : `-${flag.short}, `
-  const value = flag.type === 'boolean' ? '' : ` ${flag.value}`
   const repeat = flag.type === 'string' && flag.repeat === true ? ' …' : ''
-  return `${short}--${name}${value}${repeat}`
+  return `${short}--${name}${placeholder(flag)}${repeat}`
 }
+
+const placeholder = (flag: Flag): string => (flag.type === 'boolean' ? '' : ` ${flag.value}`)

@@ -7,7 +7,6 @@ import { ensureWorktree } from '../experiment/worktree.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { withLock } from '../lock.ts'
 import { checkoutAround, findSite, initLock, listRuns, runtimeFolder, worktreePath } from '../paths.ts'
-import { wrap } from '../report/wrap.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { digestOf } from '../run/data.ts'
 import { type Ground, prepareGround } from '../run/ground.ts'
@@ -21,6 +20,7 @@ import { describeFacts, type InitFacts, initFacts } from './init-facts.ts'
 import { LEAVING } from './progress.ts'
 import { referenceText } from './references.ts'
 import { figure } from './words.ts'
+import { wrapped } from './wrapped.ts'
 
 interface InitAnswer {
   run: string
@@ -80,7 +80,7 @@ async function begin(context: Context, args: Parsed): Promise<Result<Answer>> {
     data: answer.value,
     text: () => {
       const lines = describe(answer.value, ground.value).map(printable)
-      return context.tty ? lines.flatMap((line) => wrap(line, context.columns)) : lines
+      return wrapped(context, lines)
     },
   })
 }

@@ -109,20 +109,31 @@ export function describePlan(plan: LoopPlan): string[] {
     host === null
       ? 'Host: none; the spec has no agent section, so nobody would propose candidates'
       : `Host: ${host}${model === null ? '' : `, model ${model}`}, at most ${concurrency} at once`,
-    `A round: ${counted(round.lanes, 'lane')}, up to ${round.depth} deep: at most ${counted(round.experiments, 'experiment')}${round.agent_calls === null ? '' : ` and ${counted(round.agent_calls, 'agent call')}`}`,
   ]
+  if (plan.stop !== null)
+    return [...lines, ...limits(budget), 'Next: assay report, or another limit: assay config get']
+  lines.push(
+    `A round: ${counted(round.lanes, 'lane')}, up to ${round.depth} deep: at most ${counted(round.experiments, 'experiment')}${round.agent_calls === null ? '' : ` and ${counted(round.agent_calls, 'agent call')}`}`,
+  )
   if (candidate && round.judging_ms)
     lines.push(
       `Judging one candidate takes ${timeSpan(candidate.best_ms)} to ${timeSpan(candidate.worst_ms)}, such a round ${round.judging_ms.map(timeSpan).join(' to ')}; the agents' own time comes on top`,
     )
   lines.push(`Rounds: ${roundsLine(rounds)}`)
-  const limited = CAPS.filter((name) => budget[name].limit !== null)
-  for (const name of limited)
-    lines.push(`Budget: ${name} ${figure(budget[name].used)} of ${figure(budget[name].limit)} used`)
-  lines.push(`Not limited: ${CAPS.filter((name) => !limited.includes(name)).join(', ') || 'nothing'}`)
+  lines.push(...limits(budget))
   if (plan.buys) lines.push(buysLine(plan.buys))
-  lines.push(plan.stop === null && host !== null ? 'Next: assay loop' : 'Next: assay guide spec')
+  lines.push(host !== null ? 'Next: assay loop' : 'Next: assay guide spec')
   return lines
+}
+
+function limits(budget: LoopPlan['budget']): string[] {
+  const limited = CAPS.filter((name) => budget[name].limit !== null)
+  return [
+    ...limited.map(
+      (name) => `Budget: ${name} ${figure(budget[name].used)} of ${figure(budget[name].limit)} used`,
+    ),
+    `Not limited: ${CAPS.filter((name) => !limited.includes(name)).join(', ') || 'nothing'}`,
+  ]
 }
 
 export const buysLine = ({ count, cap }: NonNullable<LoopPlan['buys']>): string =>

@@ -13,6 +13,7 @@ import { LEAVING } from './progress.ts'
 import { statusOf } from './standing.ts'
 import { theRun } from './verb.ts'
 import { loopScript, workflowFolders } from './workflow-places.ts'
+import { wrapped } from './wrapped.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const opened = theRun(context, args)
@@ -25,7 +26,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   if (!script.ok) return script
   if (args.on('dry-run')) {
     const plan = planLoop(opened.value, { rounds: args.integer('rounds') })
-    return ok({ data: plan, text: () => describePlan(plan) })
+    return ok({ data: plan, text: () => wrapped(context, describePlan(plan)) })
   }
   const driver = startDriving(opened.value, 'assay loop')
   if (!driver.ok) return driver

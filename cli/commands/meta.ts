@@ -5,6 +5,7 @@ import { type DueAnswer, metaDue } from '../round/meta/due.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Answer, Context, Parsed } from './command.ts'
 import { badInput, readInput, textsField, theRun } from './verb.ts'
+import { counted } from './words.ts'
 
 const SHAPE =
   '{"edits":[{"kind":"knob","knob":"width","value":2,"rationale":"…","evidence":"exp_0007"}],"alerts":[],"tick":3}'
@@ -51,7 +52,7 @@ function describe({ every_ms, due, facts, edits }: DueAnswer): string[] {
   return [
     every_ms === null
       ? 'the spec has no loop.meta: nobody is asked'
-      : `${due ? 'it is time to look' : 'it is not time yet'}; ${facts.length} new facts, ${edits.length} edits`,
+      : `${due ? 'it is time to look' : 'it is not time yet'}; ${counted(facts.length, 'new fact')}, ${counted(edits.length, 'edit')}`,
     ...facts.map(({ name, message }) => `  ${plain(name, 100)}: ${plain(message, 500)}`),
   ]
 }

@@ -2,6 +2,7 @@
 import type { Fact, Tell } from '../facts.ts'
 import { unreachable } from '../result.ts'
 import { printable } from './answer.ts'
+import { figure } from './words.ts'
 
 export interface Progress {
   tell: Tell
@@ -55,7 +56,7 @@ function describe(fact: Fact): string {
     case 'step':
       return `${fact.experiment}: ${STEPS[fact.step] ?? fact.step}`
     case 'sample':
-      return `${fact.experiment}: ${fact.stage}, pair ${fact.pair + 1}: ${fact.value ?? 'no value'} (${duration(fact.wall_ms)})`
+      return `${fact.experiment}: ${fact.stage}, pair ${fact.pair + 1}: ${fact.value === null ? 'no value' : figure(fact.value)} (${duration(fact.wall_ms)})`
     case 'phase':
       return `== ${fact.title}`
     case 'log':

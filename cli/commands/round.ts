@@ -8,6 +8,7 @@ import type { Turn } from '../round/token.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Answer, Context, Parsed } from './command.ts'
 import { listOf, readInput, textField, textsField, theRun } from './verb.ts'
+import { counted } from './words.ts'
 
 const BRIEFS =
   '{"briefs":[{"parent":"exp_0000","objective":"…","kind":"…","boundaries":[],"pointers":[],"hard":false}]}'
@@ -50,7 +51,7 @@ async function briefs(context: Context, args: Parsed, opened: OpenRun): Promise<
       turn.value,
       list.value.map(({ brief }) => brief),
     ),
-    ({ lanes, refused }) => `${lanes.length} lanes, ${refused.length} briefs refused`,
+    ({ lanes, refused }) => `${counted(lanes.length, 'lane')}, ${counted(refused.length, 'brief')} refused`,
   )
 }
 
@@ -66,7 +67,7 @@ async function findings(context: Context, args: Parsed, opened: OpenRun): Promis
   return ok({
     data,
     text: () => [
-      `${data.findings.length} findings are proved by what was printed`,
+      `proved by what was printed: ${counted(data.findings.length, 'finding')}`,
       ...data.dropped.map(({ index, message }) => `finding ${index + 1} is dropped: ${message}`),
     ],
   })
@@ -98,7 +99,7 @@ function turnOf(args: Parsed): Result<Turn> {
     kind: 'usage',
     code: 'no_token',
     message: 'the token of the round is missing',
-    hint: 'give back the one of the last answer: assay round open tells it',
+    hint: 'give back the one of the last answer: --token T; assay round open tells it',
   })
 }
 

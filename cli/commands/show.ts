@@ -4,13 +4,13 @@ import { nodeFor } from '../experiment/seal.ts'
 import { type Experiment, lastJudged } from '../ledger/state.ts'
 import { explain } from '../report/explain.ts'
 import { plain } from '../report/text.ts'
-import { wrap } from '../report/wrap.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Answer, Context, Parsed } from './command.ts'
 import { showData } from './node-data.ts'
 import { idOf, theRun } from './verb.ts'
 import { counted, figure, percent, timeSpan } from './words.ts'
+import { wrapped } from './wrapped.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const opened = theRun(context, args)
@@ -28,7 +28,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     data: shown,
     text: () => {
       const lines = describe(shown, { now: ledger.state.epoch })
-      return context.tty ? lines.flatMap((line) => wrap(line, context.columns)) : lines
+      return wrapped(context, lines)
     },
   })
 }

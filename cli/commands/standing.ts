@@ -33,7 +33,7 @@ export interface StatusData {
   /** Words of people that no round and no agent was told yet. */
   steering: { waiting: number; delivered: number }
   knobs: State['knobs']
-  /** Kept, but an audit's opinion stands against them. */
+  /** Kept, but something stands against them: no parents, and none is the best. */
   flagged: string[]
   /** Kept in an earlier epoch and not measured in this one: neither parents nor best. */
   outdated: number

@@ -7,12 +7,13 @@ import type { Answer, Context, Parsed } from './command.ts'
 import { type StatusData, statusOf } from './standing.ts'
 import { theRun } from './verb.ts'
 import { counted, figure, percent } from './words.ts'
+import { wrapped } from './wrapped.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const data = { ...statusOf(opened.value), spec: await editedSpec(opened.value) }
-  return ok({ data, text: () => describe(data, opened.value.started.name) })
+  return ok({ data, text: () => wrapped(context, describe(data, opened.value.started.name)) })
 }
 
 function describe(data: StatusData & { spec: EditedSpec | null }, name: string): string[] {
@@ -56,7 +57,7 @@ function doubts({ epoch, outdated, flagged, notes }: StatusData): string[] {
       : [`  epoch ${epoch}: ${outdated} kept in earlier ones wait for assay confirm ID`]),
     ...(flagged.length === 0
       ? []
-      : [`  flagged by an audit: ${flagged.join(', ')}; measure again: assay confirm ${flagged[0]}`]),
+      : [`  in doubt: ${flagged.join(', ')}; measure again: assay confirm ${flagged[0]}`]),
     ...(notes === 0 ? [] : [`  notes: ${notes}, see assay note`]),
   ]
 }

@@ -5,6 +5,7 @@ import { ok, type Result } from '../result.ts'
 import { printable } from './answer.ts'
 import type { Answer, Context, Parsed } from './command.ts'
 import { idOf, theRun } from './verb.ts'
+import { figure } from './words.ts'
 
 const LIMIT = 100
 
@@ -22,7 +23,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
       data: found.value,
       text: () => [
         `${experiment}, attempt ${attempt}, sample ${sample}`,
-        ...list.map((one) => plain(`  ${headline(one)}`, 300)),
+        ...list.map((one) => `  ${plain(headline(one), 300)}`),
         ...(truncated ? ['  … more: --limit'] : []),
         `One of them in full: assay traces ${experiment} TASK`,
       ],
@@ -48,6 +49,10 @@ function headline(trace: {
   reason: string | null
 }): string {
   const { task, score, status, reason } = trace
-  const parts = [`${score ?? 'no score'}`, ...(status ? [status] : []), ...(reason ? [reason] : [])]
+  const parts = [
+    score === null ? 'no score' : figure(score),
+    ...(status ? [status] : []),
+    ...(reason ? [reason] : []),
+  ]
   return `${task}: ${parts.join(', ')}`
 }

@@ -18,8 +18,8 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
         ? [
             dryRun ? 'Nothing was done. It would:' : `Assay is gone from ${host}:`,
             ...commands.map((command) => `  ${command}`),
-            ...removed.map((path) => `  removed ${path}`),
-            ...kept.map((path) => `  left, since it was changed: ${path}`),
+            ...removed.map((path) => `  ${dryRun ? 'remove' : 'removed'} ${path}`),
+            ...kept.map((path) => `  ${dryRun ? 'leave' : 'left'}, since it was changed: ${path}`),
           ]
         : [`assay install put nothing into ${host} here`],
   })

@@ -1,6 +1,7 @@
 /** Whether the benchmark reads what candidates change: one sample with all of it emptied must not come out the same. */
 import { lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { figure } from '../evaluate/figure.ts'
 import { runPreparation } from '../evaluate/gates.ts'
 import { takeSample } from '../evaluate/measure.ts'
 import { listTree } from '../git/files.ts'
@@ -117,7 +118,7 @@ async function listen(run: OpenRun, bench: Bench, base: Base): Promise<Result<He
   if (sample.fault) return ok({ same: false, why: sample.fault.message })
   const { value } = sample
   if (sameAs(sample, before)) return ok({ same: true, value, files: emptied.value })
-  return ok({ same: false, why: `${run.spec.metric.name} = ${value}` })
+  return ok({ same: false, why: `${run.spec.metric.name} = ${figure(value)}` })
 }
 
 /** Regular files only: writing through a link would reach something else. Answers how many. */
@@ -193,7 +194,7 @@ function blind(
   return {
     kind: 'usage',
     code: 'blind_benchmark',
-    message: `the benchmark does not read what candidates change: with all ${files} mutable files emptied it still says ${run.spec.metric.name} = ${value}${cause ? `; ${cause.message}` : ''}`,
+    message: `the benchmark does not read what candidates change: with all ${files} mutable files emptied it still says ${run.spec.metric.name} = ${figure(value)}${cause ? `; ${cause.message}` : ''}`,
     hint: `${cause?.hint ?? `let the benchmark use the files under ${mutable.slice(0, 3).join(', ')} of the folder it runs in, or correct scope.mutable`}; if the same value is right for empty files, say so: assay init --no-canary`,
     at: String(run.spec.measure.command),
     data: { value, files, cause: cause?.message ?? null },

@@ -1,4 +1,5 @@
 /** What can be said against a seal before anything is paid: secrets, scope, limits, nothing new, done before. Pure. */
+import { figure } from '../evaluate/figure.ts'
 import type { Reason } from '../ledger/events.ts'
 import { BASELINE, lastJudged } from '../ledger/state.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -68,7 +69,7 @@ function knownFindings(run: OpenRun, seal: Seal): CheckFinding[] {
     {
       code: 'duplicate',
       path: null,
-      message: `the same ${seal.artifacts.size > 0 || seed !== null ? 'files and artifacts' : 'files'} were judged as ${node.id}: ${judged?.status ?? node.status}${value === null ? '' : `, ${value}`}`,
+      message: `the same ${seal.artifacts.size > 0 || seed !== null ? 'files and artifacts' : 'files'} were judged as ${node.id}: ${judged?.status ?? node.status}${value === null ? '' : `, ${figure(value)}`}`,
     },
   ]
 }

@@ -108,7 +108,7 @@ export function judge(
   const name = run.spec.metric.name
   const message =
     objection === null
-      ? `${name} = ${value} again, against ${theirs} of ${other.id}`
+      ? `${name} = ${figure(value)} again, against ${figure(theirs)} of ${other.id}`
       : `not confirmed: ${objection}`
   return { passed: objection === null, value, comparison, samples: samples.length, message }
 }
@@ -137,7 +137,7 @@ function objectionTo(
     breakTie(steadyBreakers(run, samples), samples[0]?.metrics ?? {}, theirs)?.better
   )
     return null
-  return `${name} = ${values[0]} is no better than ${nodeValue(other)} of ${other.id}`
+  return `${name} = ${figure(values[0] ?? null)} is no better than ${figure(nodeValue(other))} of ${other.id}`
 }
 
 const describe = (improvement: number | null): string =>

@@ -122,10 +122,18 @@ function stepsTo(run: OpenRun, best: Experiment): { node: Experiment; tree: stri
 }
 
 function nothingBetter(run: OpenRun): Result<never> {
+  const { counts, experiments } = run.ledger.state
+  const doubted = [...experiments.values()].find(
+    ({ status, flagged }) => status === 'kept' && flagged !== null,
+  )
   return refusal({
     code: 'nothing_better',
     message: 'no experiment is better than the baseline, so there is nothing to finish',
-    hint: run.ledger.state.counts.kept > 1 ? 'look at what stands: assay tree' : 'go on: assay loop',
+    hint: doubted
+      ? `${doubted.id} is in doubt, so it does not count; measure it again: assay confirm ${doubted.id}`
+      : counts.kept > 1
+        ? 'look at what stands: assay tree'
+        : 'go on: assay loop',
   })
 }
 

@@ -20,6 +20,9 @@ export const versionOf = (root: string): string => String(packageOf(root).versio
 const packageOf = (root: string): Record<string, unknown> =>
   JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
+/** The program beside a plugin's skills, and what flag it is called with. */
+const BESIDE = /`\.\.\/\.\.\/bin\/assay( --version)?`\s+from\s+the\s+folder\s+of\s+this\s+file/g
+
 /**
  * Path below a folder of skills → text. Loose skills share that folder with others, so their names begin with `assay-`;
  * and they have no `../../bin` beside them, so the program is named by its path.
@@ -32,7 +35,7 @@ export function looseSkills(root: string): Map<string, string> {
       readFileSync(join(root, 'skills', name, 'SKILL.md'), 'utf8')
         .replace(/^name: .*$/m, `name: assay-${name}`)
         .replace(/\bskill `(\w+)`/g, 'skill `assay-$1`')
-        .replaceAll('../../bin/assay', join(root, 'bin', 'assay')),
+        .replace(BESIDE, `\`${join(root, 'bin', 'assay')}$1\``),
     ]),
   )
 }

@@ -54,7 +54,7 @@ export function undermined(
     nearest && {
       code: 'parent_revoked',
       message: `${id} is built on ${nearest.id}, which was revoked: ${nearest.why ?? 'no reason was given'}`,
-      hint: `begin again from what stands: assay new --parent ${sound}; the change itself: assay diff ${id}`,
+      hint: `begin again from what stands: assay new --parent ${sound} -m TEXT; the change itself: assay diff ${id}`,
     }
   )
 }

@@ -71,7 +71,7 @@ export const TRANSITIONS: Record<Verb, Record<Status, Transition>> = {
   discard: row({
     open: { to: 'discarded' },
     running,
-    kept: refuse('it is kept; kept work is pruned, never discarded', 'assay prune ID'),
+    kept: refuse('it is kept; kept work is pruned, never discarded', 'assay prune ID --reason TEXT'),
     rejected: { to: 'discarded' },
     failed: { to: 'discarded' },
     discarded: same,

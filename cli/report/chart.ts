@@ -86,7 +86,12 @@ export function chart(input: ChartInput, size: ChartSize): Line[] {
   }
   if (bare) lines.push([...edge('none', gutter, glyphs.axis), ...bareRow(shown, columns, glyphs)])
   const present = new Set(points.map(({ status }) => status))
-  const drawn = { stair: stair.length > 0, baseline: base !== null && scale !== null, width }
+  const drawn = {
+    stair: stair.length > 0,
+    baseline: base !== null && scale !== null,
+    off: clippedMarks(shown, rowOf, rows, glyphs),
+    width,
+  }
   lines.push(...floor(points, columns, gutter, width, glyphs), legend(present, drawn, glyphs))
   return lines.map((line) => (size.ascii ? asciiOnly(clip(line, width)) : clip(line, width)))
 }
@@ -166,6 +171,17 @@ function drawPoints(
   }
 }
 
+/** The marks of what lies beyond the edges, as far as they are drawn. */
+function clippedMarks(
+  shown: readonly Shown[],
+  rowOf: (value: number) => number,
+  rows: number,
+  { above, below }: Glyphs,
+): string {
+  const at = shown.flatMap(({ point: { value } }) => (value === null ? [] : [rowOf(value)]))
+  return `${at.some((y) => y < 0) ? above : ''}${at.some((y) => y >= rows) ? below : ''}`
+}
+
 function bareRow(shown: readonly Shown[], columns: Columns, glyphs: Glyphs): Line {
   const canvas = new Canvas(columns.used, 1)
   for (const { point, column } of shown)
@@ -222,19 +238,20 @@ function goalOf({ metric }: ChartInput, scale: Scale | null, glyphs: Glyphs): Li
 /** Only entries that fit whole: half a word explains nothing. */
 function legend(
   present: ReadonlySet<Status>,
-  { stair, baseline, width }: { stair: boolean; baseline: boolean; width: number },
+  { stair, baseline, off, width }: { stair: boolean; baseline: boolean; off: string; width: number },
   glyphs: Glyphs,
 ): Line {
   const entries: [string, Role, string][] = READING_ORDER.filter((status) => present.has(status)).map(
     (status) => [glyphs.status[status], status, status],
   )
+  if (off !== '') entries.push([off, 'dim', 'off the scale'])
   if (stair) entries.push([glyphs.across, 'best', 'best so far'])
   if (baseline) entries.push([glyphs.baseline, 'dim', 'baseline'])
   const cells: Cell[] = []
   let used = 0
   for (const [mark, role, text] of entries) {
     const gap = used === 0 ? '' : '  '
-    used += gap.length + 2 + text.length
+    used += gap.length + mark.length + 1 + text.length
     if (used > width) break
     cells.push(cell(gap + mark, role), cell(` ${text}`, 'dim'))
   }

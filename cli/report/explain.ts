@@ -60,11 +60,13 @@ function line(
   max: number,
 ): string {
   const { pairs, why, e, p, bounds } = inputs as PairInputs
-  const effect =
-    improvement === null ? `${figure(improvement_abs)} better` : `${figure(improvement * 100)} % better`
+  const amount = improvement === null ? improvement_abs : improvement * 100
+  const effect = `${figure(Math.abs(amount))}${improvement === null ? '' : ' %'} ${amount < 0 ? 'worse' : 'better'}`
   const range =
     interval === null
-      ? 'too few pairs for an interval'
+      ? (pairs ?? 0) < PAIRS_FOR_INTERVAL
+        ? 'too few pairs for an interval'
+        : 'no interval with two finite ends'
       : `95 % interval ${figure(interval[0])} to ${figure(interval[1])} in the unit of the metric`
   const evidence =
     p === null || p === undefined
@@ -73,6 +75,9 @@ function line(
   const stopped = WHY[why ?? ''] ?? 'it ended'
   return `${TITLES[stage]} ${against}: ${pairs ?? '?'} of at most ${max} pairs, ${effect} (${range}; ${evidence}); ${stopped}.`
 }
+
+/** Fewer cannot refute a centre on both sides; see `evaluate/paired/interval.ts`. */
+const PAIRS_FOR_INTERVAL = 6
 
 const WHY: Readonly<Record<string, string>> = {
   evidence: 'it stopped as soon as the evidence was clear',

@@ -1,7 +1,7 @@
 /** The text of a pull request, in Markdown. Pure. What agents and users wrote stays text: no markup, one line. */
 import type { Direction } from '../ledger/events.ts'
 import { figure, percent } from './figures.ts'
-import { plain } from './text.ts'
+import { plain, shellWord, verbatim } from './text.ts'
 
 export interface PullRequest {
   name: string
@@ -22,6 +22,8 @@ export interface PullRequest {
     interval: readonly [number, number] | null
     samples: number
     message: string
+    /** Measured in turns with the baseline, since the metric varies. */
+    paired: boolean
   }
   steps: readonly { experiment: string; value: number | null; hypothesis: string }[]
   gates: readonly { name: string; command: string }[]
@@ -42,7 +44,8 @@ export function pullRequest(input: PullRequest): string {
   const gain = winner.improvement === null ? '' : ` (${percent(winner.improvement)} better)`
   const values = `${figure(baseline.value)} → ${figure(winner.value)}`
   return [
-    `${words(input.name, 60)}: ${words(metric.name, 40)} ${values}${gain}`,
+    // A title is no Markdown: a backslash would be shown.
+    `${plain(input.name, 60)}: ${plain(metric.name, 40)} ${values}${gain}`,
     '',
     words(input.goal, 500),
     '',
@@ -75,12 +78,19 @@ const words = (text: string, max: number): string =>
     .replace(/[\\`*_[\]|]/g, '\\$&')
     .replaceAll('<', '&lt;')
 
-/** Code on a line of its own: no fence of a stranger ends it. */
-const indented = (line: string): string => `    ${plain(line)}`
+/** Code on lines of its own: no fence of a stranger ends it. */
+const indented = (code: string): string =>
+  code
+    .trimEnd()
+    .split(/\r?\n/)
+    .map((line) => `    ${verbatim(line)}`)
+    .join('\n')
 
 function intervalLine({ winner, metric }: PullRequest): string {
+  if (winner.interval === null && winner.paired)
+    return 'The metric varies, and the pairs give no interval with two finite ends.'
   if (winner.interval === null)
-    return `The number does not vary from run to run, so there is no interval: each sample gives the same.`
+    return 'The number does not vary from run to run, so there is no interval: each sample gives the same.'
   const [low, high] = winner.interval
   return `The gain lies between ${figure(low)} and ${figure(high)} of ${words(metric.name, 60)} (95 %).`
 }
@@ -101,7 +111,7 @@ const filesOf = ({ files }: PullRequest): string[] =>
   few(files, MOST.files, 'files').map((file) =>
     typeof file === 'string'
       ? `- ${file}`
-      : `- ${file.status} +${file.added ?? '?'} −${file.removed ?? '?'} ${words(file.path, 300)}`,
+      : `- ${file.status} ${file.added === null ? 'binary' : `+${file.added} −${file.removed ?? 0}`} ${words(file.path, 300)}`,
   )
 
 function reproduce({ base, branch, dirtyBase, commands, folder, run }: PullRequest): string[] {
@@ -109,7 +119,7 @@ function reproduce({ base, branch, dirtyBase, commands, folder, run }: PullReque
     '## To reproduce',
     '',
     indented(`git worktree add --detach ../before ${base}`),
-    indented(`git worktree add --detach ../after ${branch}`),
+    indented(`git worktree add --detach ../after ${shellWord(branch)}`),
     '',
     `Then in each of the two${folder === '' ? '' : `, in ${words(folder, 200)}`}:`,
     '',

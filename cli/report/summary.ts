@@ -146,9 +146,9 @@ function result({ metric, path }: SummaryInput, arrow: string): Cell[] {
   ]
 }
 
-/** `18 of 30 experiments`; hours with one digit. */
+/** `18 of 30 experiments`; one digit, two below one: minutes are hours, too. */
 export function spent({ used, limit, at_least }: Used, what: string): string {
-  const number = `${at_least ? 'at least ' : ''}${figure(Number(used.toFixed(1)))}`
+  const number = `${at_least ? 'at least ' : ''}${figure(Number(used.toFixed(used < 1 ? 2 : 1)))}`
   const noun = used === 1 && limit === null ? what.replace(/s$/, '') : what
   return limit === null ? `${number} ${noun}` : `${number} of ${figure(limit)} ${noun}`
 }
@@ -163,9 +163,9 @@ export const STOPPED: Readonly<Record<StopReason, string>> = {
   user: 'a person stopped it',
 }
 
-/** ` [4, 6]`: between what the gain lies, in metric units. */
+/** `, by 4 to 6`: between what the gain lies, in metric units. */
 const between = (interval: PathStep['interval']): string =>
-  interval ? ` [${figure(interval[0])}, ${figure(interval[1])}]` : ''
+  interval ? `, by ${figure(interval[0])} to ${figure(interval[1])}` : ''
 
 /** The largest steps of the best path, in its order. */
 function improvements({ metric, path: whole }: SummaryInput, arrow: string): Line[] {

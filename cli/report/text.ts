@@ -29,6 +29,14 @@ export function plain(text: string, max = Number.POSITIVE_INFINITY): string {
   return head.length < text.length ? cut(`${line} …`, max) : cut(line, max)
 }
 
+/** One line of code: as `plain`, but spaces and tabs mean something and stay. */
+export const verbatim = (line: string): string =>
+  [...line].map((char) => (char !== '\t' && UNSAFE.test(char) ? escaped(char) : char)).join('')
+
+/** As a shell takes it: paths and the names of branches may hold more than a shell leaves alone. */
+export const shellWord = (word: string): string =>
+  /^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+
 /** The columns that a terminal gives to one printable line. */
 export function widthOf(text: string): number {
   if (/^[\u0020-\u007e]*$/u.test(text)) return text.length

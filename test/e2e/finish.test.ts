@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { dataOf } from '../rig/assay.ts'
+import { assay, dataOf } from '../rig/assay.ts'
 import { SECRETS } from '../rig/secrets.ts'
 import {
   hook,
@@ -165,12 +165,13 @@ describe('a branch of the winner', () => {
     await project.data<InitData>('init')
     const secret = SECRETS.github?.text ?? ''
     const made = await project.data<NewData>('new', '-m', `Use ${secret} | <img src=x> \`rm\``)
-    writeFiles(made.worktree, ms(60))
+    writeFiles(made.worktree, ms(100 / 3))
     await project.data<RunData>('run', made.experiment)
     const data = await project.data<FinishData>('finish')
     const message = project.repo.git('log', '-1', '--format=%B', 'assay/demo')
     for (const text of [data.text, message]) expect(text).not.toContain(secret)
     expect(data.text).not.toContain('<img')
+    expect(data.text).toContain('ms = 33.33 again')
     expect(data.text).not.toMatch(/[^\\]\| &lt;img/)
   })
 })
@@ -220,7 +221,19 @@ describe('a branch that must not be', () => {
     const project = makeProject()
     await project.data<InitData>('init')
     await project.attempt(ms(120))
-    expect(await project.problem('finish')).toMatchObject({ code: 'nothing_better', exit: 3 })
+    expect(await project.problem('finish')).toMatchObject({
+      code: 'nothing_better',
+      exit: 3,
+      hint: 'go on: assay loop',
+    })
+    await project.attempt(ms(70))
+    const audited = await assay(['audit', 'exp_0002', '--input', '{"findings":[{"message":"odd"}]}'], {
+      cwd: project.repo.dir,
+    })
+    expect(audited.stdout).toBe(
+      'exp_0002: flagged; it is kept, in doubt. To measure it again: assay confirm exp_0002\n',
+    )
+    expect((await project.problem('finish')).hint).toContain('assay confirm exp_0002')
   })
 })
 

@@ -197,6 +197,7 @@ describe('copied skills', () => {
         const text = readFileSync(path, 'utf8')
         expect(text).toMatch(new RegExp(`^---\nname: ${path.split('/').at(-2)}\n`))
         expect(text).not.toContain('../../bin')
+        expect(text).not.toContain('from the folder of this file')
       }
       expect(await data('install', host, scope)).toMatchObject({ already: true })
       await data('uninstall', host, scope)

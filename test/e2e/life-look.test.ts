@@ -262,7 +262,7 @@ test('what was discarded can be run, or what is kept can be discarded', async ()
     value: 120,
   })
   const kept = await project.problem('discard', 'exp_0001')
-  expect(kept).toMatchObject({ exit: 3, code: 'is_kept', hint: 'assay prune exp_0001' })
+  expect(kept).toMatchObject({ exit: 3, code: 'is_kept', hint: 'assay prune exp_0001 --reason TEXT' })
   for (const verb of ['run', 'seal'])
     expect(await project.problem(verb, 'exp_0004')).toMatchObject({ exit: 3, code: 'is_discarded' })
   expect(await project.problem('new', '--parent', 'exp_0003', '-m', 'x')).toMatchObject({

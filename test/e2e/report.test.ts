@@ -95,8 +95,8 @@ describe('a run with some history', () => {
     ])
     expect(summary.slice(6)).toEqual([
       'key improvements',
-      '  exp_0001  100 → 80           20% better  idea of exp_0001',
-      '  exp_0002  80 → 60   25% better [15, 25]  idea of exp_0002',
+      '  exp_0001  100 → 80               20% better  idea of exp_0001',
+      '  exp_0002  80 → 60   25% better, by 15 to 25  idea of exp_0002',
       '',
     ])
   })

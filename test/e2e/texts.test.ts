@@ -32,6 +32,20 @@ test('a verdict leaves out what the gate printed, where to mend it, or what come
   expect(show.stdout).toContain('attempt 2: kept (improved), 1 file +1 −1')
 })
 
+test('a doubt is told as an audit whatever raised it, or a confirmation offers to bring back what was not taken', async () => {
+  const project = makeProject()
+  await project.data('init')
+  await project.attempt(ms(80))
+  await project.attempt(ms(70), 'exp_0001')
+  const said = async (...args: string[]) =>
+    (await assay([...args, '--quiet'], { cwd: project.repo.dir })).stdout
+  expect(await said('confirm', 'exp_0001', '--against', 'exp_0002')).toBe(
+    'exp_0001 is kept\n  not confirmed: ms = 80 is no better than 70 of exp_0002\n  That changes nothing about its standing\n',
+  )
+  await project.cli(['audit', 'exp_0002'], { input: '{"findings":[{"message":"odd"}]}' })
+  expect(await said('status')).toContain('  in doubt: exp_0002; measure again: assay confirm exp_0002\n')
+})
+
 test('a prepared run does not say what is to be done', async () => {
   const project = makeProject()
   await project.data<NewData>('init', '--prepare')

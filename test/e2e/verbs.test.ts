@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { dataOf, problemOf, startAssay } from '../rig/assay.ts'
+import { assay, dataOf, problemOf, startAssay } from '../rig/assay.ts'
 import { until } from '../rig/until.ts'
 import { hook, makeProject, ms, type Project, type RunData, specText, writeFiles } from './project.ts'
 
@@ -333,7 +333,7 @@ test('traces are lost, unbounded, or read outside of their folder', async () => 
   const project = makeProject({
     files: {
       'bench/run.sh': `mkdir -p "$ASSAY_TRACES"
-printf '{"task":"case/1","score":0.5,"status":"ok","log":["one","two"]}' > "$ASSAY_TRACES/case-1.json"
+printf '{"task":"case/1","score":0.3333333333333333,"status":"ok","log":["one","two"]}' > "$ASSAY_TRACES/case-1.json"
 head -c 40000 /dev/zero | tr '\\0' x > "$ASSAY_TRACES/raw"
 cat src/metrics.txt\n`,
     },
@@ -344,11 +344,13 @@ cat src/metrics.txt\n`,
     attempt: 1,
     sample: 'judge-0-b',
     traces: [
-      { task: 'case/1', score: 0.5, status: 'ok', reason: null },
+      { task: 'case/1', score: 0.3333333333333333, status: 'ok', reason: null },
       { task: 'raw', score: null },
     ],
     truncated: false,
   })
+  const said = await assay(['traces', experiment], { cwd: project.repo.dir })
+  expect(said.stdout).toContain('  case/1: 0.333333, ok\n')
   expect(await project.data('traces', experiment, 'case/1')).toMatchObject({ log: 'one\ntwo', cut: false })
   const raw = await project.data<{ log: string; cut: boolean }>('traces', experiment, 'raw')
   expect([raw.log.length, raw.cut]).toEqual([16_000, true])

@@ -135,7 +135,7 @@ describe('whole charts', () => {
        9.6 ┤                       ▼      ●───────
            └─┬──────┬──────┬───────┬──────┬──────┬
              0      1      2       3      4      5
-      ● kept  ○ rejected  ─ best so far
+      ● kept  ○ rejected  ▲▼ off the scale
       "
     `)
   })

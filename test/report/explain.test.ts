@@ -39,14 +39,14 @@ test('a keep does not say how it was found and found again', () => {
   expect(
     said(
       verdict('kept'),
-      stage('judge', { why: 'evidence' }, { interval: null }),
+      stage('judge', { why: 'evidence', pairs: 5 }, { interval: null }),
       stage('confirm', { why: 'last_look', pairs: 25, p: 0.0012, bounds: { e: 110, p: 0.005 } }),
-      stage('best', { why: 'evidence' }, { against: 'exp_0002' }),
+      stage('best', { why: 'evidence' }, { against: 'exp_0002', interval: null, improvement: -0.0512345 }),
     ),
   ).toEqual([
-    'Judged against exp_0003: 6 of at most 25 pairs, 5.12 % better (too few pairs for an interval; evidence 31.2 of 28); it stopped as soon as the evidence was clear.',
+    'Judged against exp_0003: 5 of at most 25 pairs, 5.12 % better (too few pairs for an interval; evidence 31.2 of 28); it stopped as soon as the evidence was clear.',
     'Confirmed on fresh pairs against exp_0003: 25 of at most 25 pairs, 5.12 % better (95 % interval 2.22 to 7.78 in the unit of the metric; p = 0.0012, needed 0.005); the exact test after the last pair decided.',
-    'Measured against the best, exp_0002: 6 of at most 25 pairs, 5.12 % better (95 % interval 2.22 to 7.78 in the unit of the metric; evidence 31.2 of 28); it stopped as soon as the evidence was clear.',
+    'Measured against the best, exp_0002: 6 of at most 25 pairs, 5.12 % worse (no interval with two finite ends; evidence 31.2 of 28); it stopped as soon as the evidence was clear.',
   ])
 })
 

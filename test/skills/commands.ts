@@ -7,24 +7,32 @@ import { VERBS } from '../../cli/commands/table.ts'
 const codeIn = (text: string): string[] =>
   [...text.matchAll(/`([^`]+)`/g)].map((found) => (found[1] ?? '').replace(/\s+/g, ' '))
 
-/** `assay …`; without what the shell makes of the rest. */
+/** `assay …`; without what the shell makes of the rest, and with all that is optional. */
 export const commandsIn = (text: string): string[] =>
   codeIn(text)
     .filter((code) => /^assay\b/.test(code))
-    .map((code) => code.replace(/ (<<|>).*$/, ''))
+    .map((code) => code.replace(/ (<<|>|\|).*$/, '').replace(/\[(--[^\]]*)\]/g, '$1'))
 
 /** Numbers and times where a name in capitals stands for one. */
 const SAMPLES: Readonly<Record<string, string>> = { N: '1', R: '1', T: 'abc', CLASS: 'build' }
 
-/** What the real parser says against it; null = nothing. A bare verb (`assay run`) stands for the verb itself. */
+/** What the real parser says against it; null = nothing. A bare verb (`assay run`, `assay round open`) stands for the verb itself. */
 export function commandProblem(command: string): string | null {
   const words = [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     (found) => found[1] ?? found[2] ?? found[3] ?? '',
   )
   const argv = words.slice(1).map((word) => SAMPLES[word] ?? word)
-  if (argv.length === 1 && VERBS.some(({ name }) => name === argv[0])) return null
+  const [name, sub, ...rest] = argv
+  const verb = VERBS.find((one) => one.name === name)
+  if (verb && (sub === undefined || (rest.length === 0 && verb.subs?.some((one) => one.name === sub))))
+    return null
   const parsed = parse(argv)
-  return parsed.ok ? null : `${command}: ${parsed.problem.message}`
+  if (!parsed.ok) return `${command}: ${parsed.problem.message}`
+  if (parsed.value.ask !== 'run') return null
+  const { args } = parsed.value
+  const { flags } = parsed.value.verb.subs?.find((one) => one.name === args.sub) ?? parsed.value.verb
+  const missing = Object.keys(flags).filter((flag) => flags[flag]?.needed && args.text(flag) === null)
+  return missing.length === 0 ? null : `${command}: it needs ${missing.map((flag) => `--${flag}`).join(', ')}`
 }
 
 export interface Input {

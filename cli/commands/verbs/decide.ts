@@ -4,8 +4,9 @@ import type { Flag, Positional, Verb } from '../command.ts'
 
 const ID: Positional = { name: 'ID', required: true }
 const REASON: Flag = { type: 'string', value: 'TEXT', summary: 'the reason, kept in the ledger' }
+const NEEDS_REASON: Flag = { ...REASON, needed: true }
 const CLASS: Flag = { type: 'string', value: 'CLASS', choices: FAILURE_CLASSES, summary: 'what failed' }
-const NAME: Flag = { type: 'string', value: 'NAME', summary: 'the name of the gate' }
+const NAME: Flag = { type: 'string', value: 'NAME', summary: 'the name of the gate', needed: true }
 
 export const DECIDE: readonly Verb[] = [
   {
@@ -25,7 +26,7 @@ export const DECIDE: readonly Verb[] = [
     summary: 'stop the judging of an experiment, and say why',
     positionals: [ID],
     flags: {
-      reason: REASON,
+      reason: NEEDS_REASON,
       'failure-class': { ...CLASS, summary: 'what failed; default environment, which costs no attempt' },
       fix: { type: 'string', value: 'TEXT', summary: 'what has to be mended; told to the next rounds' },
       'if-running': { type: 'boolean', summary: 'no failure when it is not running' },
@@ -39,7 +40,7 @@ export const DECIDE: readonly Verb[] = [
     group: 'decide',
     summary: 'no more children from a kept experiment; its score still counts',
     positionals: [ID],
-    flags: { reason: REASON },
+    flags: { reason: NEEDS_REASON },
     example: 'assay prune exp_0007 --reason "Five children, none better"',
     load: () => import('../prune.ts'),
   },
@@ -66,7 +67,12 @@ export const DECIDE: readonly Verb[] = [
         positionals: [ID],
         flags: {
           name: NAME,
-          command: { type: 'string', value: 'LINE', summary: 'a line for /bin/sh; exit 0 passes' },
+          command: {
+            type: 'string',
+            value: 'LINE',
+            summary: 'a line for /bin/sh; exit 0 passes',
+            needed: true,
+          },
           phase: {
             type: 'string',
             value: 'PHASE',
@@ -74,7 +80,7 @@ export const DECIDE: readonly Verb[] = [
             summary: 'before or after the measurement; default before',
           },
           timeout: { type: 'duration', value: 'TIME', max: '24h', summary: 'at most; default 5m' },
-          reason: REASON,
+          reason: NEEDS_REASON,
         },
         example: 'assay gate add exp_0007 --name order --command "node check-order.js" --reason "Lost twice"',
       },

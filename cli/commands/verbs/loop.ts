@@ -8,7 +8,12 @@ const ROUND: Flag = {
   max: 1_000_000_000,
   summary: 'the round it belongs to',
 }
-const TOKEN: Flag = { type: 'string', value: 'T', summary: "the token of that round's last answer" }
+const TOKEN: Flag = {
+  type: 'string',
+  value: 'T',
+  summary: "the token of that round's last answer",
+  needed: true,
+}
 
 export const LOOP: readonly Verb[] = [
   {
@@ -114,7 +119,7 @@ export const LOOP: readonly Verb[] = [
     summary: 'wait until an experiment, a round or the loop has ended',
     positionals: [],
     flags: {
-      for: { type: 'string', value: 'ID|round|loop', summary: 'what to wait for' },
+      for: { type: 'string', value: 'ID|round|loop', summary: 'what to wait for', needed: true },
       timeout: { type: 'duration', value: 'TIME', max: '24h', summary: 'at most; default 90s' },
     },
     example: 'assay wait --for exp_0007 --timeout 90s',

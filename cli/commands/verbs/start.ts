@@ -58,7 +58,7 @@ export const START: readonly Verb[] = [
   {
     name: 'demo',
     group: 'start',
-    summary: 'the whole job on an example, in a fresh folder: no model, no key, about a minute',
+    summary: 'the whole job on an example, in a fresh folder: no model, no key, a minute or two',
     positionals: [{ name: 'FOLDER', required: false }],
     flags: {
       seed: {

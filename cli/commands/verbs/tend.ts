@@ -1,7 +1,12 @@
 /** Verbs about the run as a whole. */
 import type { Flag, Verb } from '../command.ts'
 
-const REASON: Flag = { type: 'string', value: 'TEXT', summary: 'the reason, kept in the ledger' }
+const REASON: Flag = {
+  type: 'string',
+  value: 'TEXT',
+  summary: 'the reason, kept in the ledger',
+  needed: true,
+}
 
 export const TEND: readonly Verb[] = [
   {

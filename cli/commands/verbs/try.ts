@@ -26,7 +26,7 @@ export const TRY: readonly Verb[] = [
     positionals: [],
     flags: {
       parent: { type: 'string', short: 'p', value: 'ID', summary: 'a kept experiment; default: the best' },
-      message: MESSAGE,
+      message: { ...MESSAGE, needed: true },
       'from-artifact': {
         type: 'string',
         value: 'ID[:LABEL]',

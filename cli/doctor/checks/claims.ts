@@ -19,7 +19,7 @@ function claimsOf({ run, state }: RunScene): Found[] {
       return warning('claim_elsewhere', {
         what: `${node.id} of ${run} is being judged by process ${owner.pid} on ${owner.host}`,
         cause: 'from here it cannot be proved dead, so nobody takes it over',
-        repair: `look on ${owner.host}; if that host is gone, assay abort ${node.id} --run ${run}`,
+        repair: `look on ${owner.host}; if that host is gone, assay abort ${node.id} --reason TEXT --run ${run}`,
       })
     }
     if (owner && isAlive(owner)) return fine('claim', `${run}: process ${owner.pid} is judging ${node.id}`)

@@ -1,0 +1,57 @@
+/** Lines that people read, where no run is needed to make them. */
+import { expect, test } from 'vitest'
+import { describePlan, type LoopPlan } from '../../cli/commands/loop-plan.ts'
+import { progressTo } from '../../cli/commands/progress.ts'
+import { wrapped } from '../../cli/commands/wrapped.ts'
+import { spent } from '../../cli/report/summary.ts'
+
+const none = { used: 0, limit: null, left: null }
+const plan: LoopPlan = {
+  run: 'run_0001',
+  workflow: 'optimize',
+  host: 'tune',
+  model: null,
+  concurrency: 2,
+  stop: 'budget',
+  rounds: { limit: null, budgeted: 0, stall: 8, target: null },
+  round: { lanes: 0, depth: 0, experiments: 0, agent_calls: 8, judging_ms: [0, 0] },
+  budget: {
+    experiments: { used: 64, limit: 64, left: 0 },
+    hours: none,
+    failures: none,
+    tokens: none,
+    usd: none,
+  },
+  buys: { count: 0, cap: 'experiments' },
+  candidate: null,
+}
+
+test('a loop that is over is told to have rounds of no lanes, or nothing to do next', () => {
+  expect(describePlan(plan)).toEqual([
+    'run_0001: assay loop would end at once, because of: budget. Nothing was changed.',
+    'Host: tune, at most 2 at once',
+    'Budget: experiments 64 of 64 used',
+    'Not limited: hours, failures, tokens, usd',
+    'Next: assay report, or another limit: assay config get',
+  ])
+})
+
+test('a terminal breaks a line within a word, or a program gets it broken', () => {
+  const lines = ['one two three four five']
+  expect(wrapped({ tty: false, columns: 12 }, lines)).toEqual(lines)
+  const broken = wrapped({ tty: true, columns: 12 }, lines)
+  expect(broken.length).toBeGreaterThan(1)
+  expect(broken.flatMap((line) => line.trim().split(' '))).toEqual(['one', 'two', 'three', 'four', 'five'])
+})
+
+test('minutes of work are no hours at all', () => {
+  expect(spent({ used: 0.034, limit: null }, 'hours')).toBe('0.03 hours')
+  expect(spent({ used: 12.34, limit: 20 }, 'hours')).toBe('12.3 of 20 hours')
+})
+
+test('a sample is shown with all the digits of a double', () => {
+  const said: string[] = []
+  const { tell } = progressTo((text) => said.push(text), { tty: false, columns: 80, brief: false })
+  tell({ type: 'sample', experiment: 'exp_0001', stage: 'judge', pair: 0, value: 100 / 3, wall_ms: 12 })
+  expect(said).toEqual(['exp_0001: judge, pair 1: 33.3333 (12 ms)\n'])
+})
