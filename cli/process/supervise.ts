@@ -4,7 +4,7 @@ import { enterCensus } from './census.ts'
 import { after, type Ended, notYet, signalGroup, startErrorOf } from './ended.ts'
 import { type Output, openOutput } from './output.ts'
 import { family, peakMbOf, readStat, realPathOf } from './proc.ts'
-import { endStrays } from './strays.ts'
+import { endStrays, endStraysNow, type Traces } from './strays.ts'
 import { makeToken } from './token.ts'
 import { besideWatcher } from './watcher.ts'
 
@@ -46,6 +46,12 @@ export interface Supervised extends Ended {
 const GRACE_MS = 700
 const WATCH_OUTPUT_MS = 20
 const WATCH_MEMORY_MS = 100
+
+/** Jobs that have not ended. Whoever is told to exit at once waits for nothing, and what left a job's group would live on. */
+const running = new Set<Traces>()
+process.on('exit', () => {
+  for (const traces of running) endStraysNow(traces)
+})
 
 /**
  * Runs a job to its end and leaves nothing of it behind. Never rejects, never waits for an inherited descriptor:
@@ -97,6 +103,11 @@ async function superviseInto(output: Output, job: Job, result: Supervised): Prom
     return { ...result, startError: startErrorOf(error) }
   }
   const since = child.pid === undefined ? undefined : readStat(child.pid)?.started
+  const traces: Traces | null =
+    child.pid === undefined
+      ? null
+      : { token, files: output.ids, folders, since: since ?? 0, group: child.pid }
+  if (traces !== null) running.add(traces)
   const polls = watch(child, output, job, result)
   child.stdin?.on('error', () => {
     // A job that does not read its input closes the pipe; how it ended tells the rest.
@@ -120,15 +131,10 @@ async function superviseInto(output: Output, job: Job, result: Supervised): Prom
   })
   polls.stop()
   census.ended()
-  if (child.pid !== undefined) {
+  if (traces !== null) {
     signalGroup(child.pid, 'SIGKILL')
-    result.strays = await endStrays({
-      token,
-      files: output.ids,
-      folders,
-      since: since ?? 0,
-      group: child.pid,
-    })
+    result.strays = await endStrays(traces)
+    running.delete(traces)
     polls.letGo()
   }
   if (output.size() > job.outputCap) result.outputCut = true
