@@ -15,7 +15,7 @@ import type { Ground } from '../run/ground.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { GlobReport } from '../spec/globs.ts'
 import { type GlobMatch, matchGlobs, scopeOf } from '../spec/rules.ts'
-import { timeSpan } from './words.ts'
+import { counted, timeSpan } from './words.ts'
 
 export interface GlobFact {
   glob: string
@@ -124,7 +124,7 @@ const globFact = ({ glob, matched }: GlobMatch): GlobFact => ({
 export function describeFacts(facts: InitFacts, { spec }: Ground): string[] {
   const { scope, data, canary, candidate } = facts
   const lines = [
-    `May change: ${count(scope.changeable, 'file')}. ${scope.mutable.map(matches).join('; ')}`,
+    `May change: ${counted(scope.changeable, 'file')}. ${scope.mutable.map(matches).join('; ')}`,
     ...(scope.immutable.length > 0 ? [`Stays as it is: ${scope.immutable.map(matches).join('; ')}`] : []),
     ...(data.globs.length > 0 ? [`Data: ${data.globs.map(matches).join('; ')}`] : []),
   ]
@@ -137,7 +137,7 @@ export function describeFacts(facts: InitFacts, { spec }: Ground): string[] {
   if (facts.exposed.length > 0)
     lines.push('  (Imports were searched for and nothing was run: there may be more, or less, to it.)')
   if (facts.holdout && facts.holdout.read !== false)
-    lines.push(`Held out: ${count(facts.holdout.bytes, 'byte')}, for the check of each new best alone`)
+    lines.push(`Held out: ${counted(facts.holdout.bytes, 'byte')}, for the check of each new best alone`)
   else if (facts.holdout)
     lines.push('Note: the benchmark does not use ASSAY_HOLDOUT, so the held-out data changes nothing')
   if (facts.pairs_needed !== null)
@@ -154,17 +154,15 @@ export function costLine(
   budget: { experiments: number | null; hours: number | null },
 ): string {
   const caps = [
-    ...(budget.experiments === null ? [] : [count(budget.experiments, 'experiment')]),
-    ...(budget.hours === null ? [] : [count(budget.hours, 'hour')]),
+    ...(budget.experiments === null ? [] : [counted(budget.experiments, 'experiment')]),
+    ...(budget.hours === null ? [] : [counted(budget.hours, 'hour')]),
   ]
   const bought =
     buys === null
       ? 'no budget is set'
-      : `the budget of ${caps.join(' and ')} buys at least ${count(buys, 'candidate')}`
+      : `the budget of ${caps.join(' and ')} buys at least ${counted(buys, 'candidate')}`
   return `One candidate takes ${timeSpan(best_ms)} to ${timeSpan(worst_ms)} to judge (${samples.join(' to ')} samples); ${bought}`
 }
 
-const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`
-
 const matches = ({ glob, files, first }: GlobFact): string =>
-  `${glob} ${count(files, 'file')}${files === 0 ? '' : ` (${first.join(', ')}${files > first.length ? ', …' : ''})`}`
+  `${glob} ${counted(files, 'file')}${files === 0 ? '' : ` (${first.join(', ')}${files > first.length ? ', …' : ''})`}`

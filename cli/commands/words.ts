@@ -1,3 +1,5 @@
+export { counted } from '../evaluate/figure.ts'
+
 /** Numbers as people read them in a terminal. */
 export const figure = (value: number | null): string =>
   value === null ? 'unknown' : String(Number(value.toPrecision(6)))
@@ -5,10 +7,6 @@ export const figure = (value: number | null): string =>
 /** 0.1234 → `+12.3 %`; positive is better. */
 export const percent = (improvement: number | null): string =>
   improvement === null ? '' : `${improvement >= 0 ? '+' : ''}${Number((improvement * 100).toPrecision(3))} %`
-
-/** `1 file`, `2 files`. */
-export const counted = (count: number, one: string, many = `${one}s`): string =>
-  `${figure(count)} ${count === 1 ? one : many}`
 
 /** 90500 → `1.5 min`. */
 export function timeSpan(ms: number): string {

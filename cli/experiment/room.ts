@@ -1,6 +1,7 @@
 /** What checkouts take on the disk, what is left of it, and when that is worth a word. */
 import { existsSync, lstatSync, opendirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { counted } from '../evaluate/figure.ts'
 import { freeBytes } from '../git/free.ts'
 import { attemptsUsed, BASELINE, type Experiment, type State } from '../ledger/state.ts'
 import { checkoutFile, experimentFolder, experimentId, worktreePath } from '../paths.ts'
@@ -50,8 +51,6 @@ function size(bytes: number): string {
   if (mib >= 1024) return `${(mib / 1024).toFixed(1)} GiB`
   return `${mib >= 10 ? Math.round(mib) : mib.toFixed(1)} MiB`
 }
-
-const counted = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`
 
 /** What a look at a run needs of it. */
 type Look = Pick<OpenRun, 'site' | 'run' | 'paths' | 'spec'> & { ledger: { state: State } }
