@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { hostname } from 'node:os'
+import { cpus, hostname } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import { startedByPs } from '../cli/process/identity.ts'
 import { parseStat } from '../cli/process/proc.ts'
@@ -260,6 +260,17 @@ describe('output and cost', () => {
     const both = await Promise.all([one.run('sleep 0.1'), two.run('sleep 0.1')])
     expect(both.map((result) => result.cpuMs)).toEqual([null, null])
     expect((await one.run('true')).cpuMs).not.toBeNull()
+  })
+
+  test('the processors that a job took count as those of others, or the time of the machine is more than there is', async () => {
+    const { run } = makeScene()
+    const busy = 'while (process.cpuUsage().user < 300000);'
+    const { processors, ms, cpuMs } = await run([process.execPath, '-e', busy])
+    const own = (cpuMs ?? 0) / (ms * cpus().length)
+    const { others = 2, idle = 2 } = processors ?? {}
+    // The clocks of the machine and of the job have ticks of 10 ms each.
+    expect(Math.abs(others + idle + own - 1)).toBeLessThan(0.15)
+    expect((await run('true')).processors).toBeNull()
   })
 
   test('peak memory sees what a grandchild held and gave back', async () => {

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { networkFolders } from '../doctor/checks/disk.ts'
 import { type BaselineAnswer, describeBaseline, judgeBaseline } from '../experiment/baseline.ts'
 import { checkCanary } from '../experiment/canary.ts'
+import { crowdAtBaseline } from '../experiment/crowd.ts'
 import { ensureWorktree } from '../experiment/worktree.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { withLock } from '../lock.ts'
@@ -198,7 +199,7 @@ async function answerOf(
     spec_hash: started.spec_hash,
     base: started.base.commit,
     baseline: describeBaseline(opened),
-    warnings: [...started.warnings, ...onNetwork(opened)],
+    warnings: [...started.warnings, ...onNetwork(opened), ...crowdAtBaseline(opened)],
     facts: await initFacts(opened, ground),
     ...(more.worktree === undefined ? {} : { worktree: more.worktree }),
     ...(more.repeated ? { repeated: true as const } : {}),

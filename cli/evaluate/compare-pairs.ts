@@ -1,6 +1,7 @@
 /** The comparison under noise: the pairs of one stage, as what they say of the candidate against the other. Pure. */
 import type { Comparison, Direction, Transform } from '../ledger/events.ts'
 import { betterBy, type MinImprovement, relativeTo } from './compare.ts'
+import { spoils } from './crowd.ts'
 import {
   decidePairs,
   type PairedDecision,
@@ -23,6 +24,8 @@ export interface StageContext {
   /** See `PairedPlan`. */
   seeks_tie: boolean
   tries: number
+  /** The metric is worth nothing in a crowd; absent = it is. */
+  needs_quiet?: boolean
   /** Residuals from before the stage's first pair. */
   pool: readonly number[]
 }
@@ -30,6 +33,8 @@ export interface StageContext {
 export interface PairOfValues {
   candidate: number
   other: number
+  /** One of the two was measured in a crowd; see `crowd.ts`. */
+  crowded?: boolean
 }
 
 export interface Compared {
@@ -51,7 +56,8 @@ export function comparePairs(context: StageContext, pairs: readonly PairOfValues
     recordable(transform, pairDifference(direction, transform, candidate, other)),
   )
   const plan = planOf(context)
-  const decision = decidePairs(context.rule, differences, context.pool, plan)
+  const crowded = pairs.filter((pair) => pair.crowded).length
+  const decision = doubted(context, decidePairs(context.rule, differences, context.pool, plan), crowded)
   if (decision.estimate === null) return { comparison: null, differences, score: null }
   const raw = median(pairs.map(({ candidate, other }) => betterBy(direction, candidate, other)))
   const moved =
@@ -72,6 +78,15 @@ export function comparePairs(context: StageContext, pairs: readonly PairOfValues
     score: moved,
   }
 }
+
+/** A gain that was seen in a crowd only is none; what is not better there needs no better proof. */
+function doubted(context: StageContext, decision: PairedDecision, crowded: number): Decision {
+  const doubt = context.needs_quiet && decision.outcome === 'improved' && spoils(crowded, decision.pairs)
+  return { ...decision, ...(doubt ? { outcome: 'inconclusive', why: 'crowd' } : {}), crowded }
+}
+
+/** `crowded`: of the pairs. */
+type Decision = Omit<PairedDecision, 'why'> & { why: PairedDecision['why'] | 'crowd'; crowded: number }
 
 function recordable(transform: Transform, difference: number): number {
   const most = transform === 'log' ? FAR : Number.MAX_VALUE
@@ -120,11 +135,11 @@ function intervalOf(context: StageContext, [low, high]: [number, number]): [numb
 function inputsOf(
   context: StageContext,
   plan: PairedPlan,
-  decision: PairedDecision,
+  decision: Decision,
   differences: readonly number[],
   pairs: number,
 ): Comparison['inputs'] {
-  const { why, e, p, bounds, scale, estimate } = decision
+  const { why, e, p, bounds, scale, estimate, crowded } = decision
   return {
     rule: 'paired',
     stage: context.rule,
@@ -135,6 +150,7 @@ function inputsOf(
     least_difference: Number.isFinite(plan.minImprovement) ? plan.minImprovement : null,
     tries: context.tries,
     pairs,
+    ...(crowded === 0 ? {} : { crowded }),
     why,
     e,
     p,

@@ -90,6 +90,7 @@ export async function takeSample(request: SampleRequest): Promise<Sample> {
     timed_out: ended?.timedOut ?? false,
     output_cut: ended?.outputCut ?? false,
     load,
+    processors: ended?.processors ?? null,
     started: started.toISOString(),
     ended: new Date().toISOString(),
     stdout: names.stdout,

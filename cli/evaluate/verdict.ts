@@ -10,6 +10,7 @@ import type {
 } from '../ledger/events.ts'
 import { unreachable } from '../result.ts'
 import type { Violation } from './constraints.ts'
+import { crowdIn } from './crowd.ts'
 import { figure } from './figure.ts'
 
 /** What was found on the way to a verdict. A step that did not run is null or empty. */
@@ -163,10 +164,9 @@ function outcome(facts: VerdictFacts): Verdict {
     case 'not_better':
       return rejected('not_better', 'hypothesis', by(facts, comparison))
     case 'inconclusive':
-      return rejected(
-        'inconclusive',
-        'eval',
-        `${by(facts, comparison)}, but noise hides whether that is real`,
+      return (
+        crowded(facts, comparison) ??
+        rejected('inconclusive', 'eval', `${by(facts, comparison)}, but noise hides whether that is real`)
       )
     default:
       return unreachable(comparison.outcome)
@@ -191,11 +191,21 @@ function objection(facts: VerdictFacts, again: (facts: VerdictFacts) => Verdict 
 function unconfirmed(facts: VerdictFacts): Verdict | null {
   const { confirm } = facts
   if (confirm === null || confirm.outcome === 'improved') return null
+  const crowd = crowded(facts, confirm)
+  if (crowd) return crowd
   return rejected(
     'unconfirmed',
     'hypothesis',
     `it looked better, but measuring again did not confirm it: ${change(facts, confirm)}`,
   )
+}
+
+/** The machine is to blame: the idea is open, and no attempt is used up. */
+function crowded(facts: VerdictFacts, comparison: Comparison): Verdict | null {
+  const because = crowdIn(comparison)
+  return because === null
+    ? null
+    : rejected('inconclusive', 'environment', `${by(facts, comparison)}, but ${because}`)
 }
 
 function worseOnConfirm(facts: VerdictFacts): Verdict | null {

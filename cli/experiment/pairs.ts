@@ -3,6 +3,7 @@
 import { incomparable } from '../evaluate/comparable.ts'
 import { comparePairs, type PairOfValues, type StageContext } from '../evaluate/compare-pairs.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
+import { inCrowd, isSpoiltByCrowd } from '../evaluate/crowd.ts'
 import { calibrationResiduals, POOL, stageResiduals } from '../evaluate/paired/rule.ts'
 import type { Comparison, Sample, SampleFault, Side } from '../ledger/events.ts'
 import { nodeValue, type State } from '../ledger/state.ts'
@@ -47,7 +48,11 @@ export async function untilClear(
     const broken = faultOfOther(taken.other)
     if (broken && ++spoilt > SPOILT) return { broken }
     if (broken || taken.candidate.value === null || taken.other.value === null) continue
-    values.push({ candidate: taken.candidate.value, other: taken.other.value })
+    values.push({
+      candidate: taken.candidate.value,
+      other: taken.other.value,
+      crowded: inCrowd(taken.candidate) || inCrowd(taken.other),
+    })
     done.candidate.push(taken.candidate)
     done.other.push(taken.other)
   }
@@ -82,6 +87,7 @@ export function stageContext(run: OpenRun, stage: PairedStageName, against: stri
     pairs: spec.noise.pairs,
     // Nothing is proved by a tie with the best.
     seeks_tie: stage !== 'best' && spec.tie_breakers.length > 0,
+    ...(isSpoiltByCrowd(spec.metric.name) ? { needs_quiet: true } : {}),
     tries: Math.max(state.claims, state.knobs?.experiments ?? 0),
     pool: poolOf(state),
   }

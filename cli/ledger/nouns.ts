@@ -152,6 +152,8 @@ export interface Sample {
   output_cut: boolean
   /** One-minute load average at the start. */
   load: number | null
+  /** Shares of the machine's processor time meanwhile; null = the system did not tell, absent in records of earlier versions. */
+  processors?: { others: number; idle: number } | null
   started: string
   ended: string
   fault: SampleFault | null

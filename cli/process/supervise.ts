@@ -4,6 +4,7 @@ import { enterCensus } from './census.ts'
 import { after, type Ended, notYet, signalGroup, startErrorOf } from './ended.ts'
 import { type Output, openOutput } from './output.ts'
 import { family, peakMbOf, readStat, realPathOf } from './proc.ts'
+import { type Processors, processorsBetween, processorTimes } from './processors.ts'
 import { endStrays, endStraysNow, type Traces } from './strays.ts'
 import { makeToken } from './token.ts'
 import { besideWatcher } from './watcher.ts'
@@ -38,6 +39,8 @@ export interface Supervised extends Ended {
   cpuMs: number | null
   /** MiB: the sum over its processes of the largest resident size of each, polled; null when never seen. */
   peakMb: number | null
+  /** What the machine's processors did meanwhile; null when it cannot be told. */
+  processors: Processors | null
   /** How many processes had left the group and were ended afterwards. */
   strays: number
 }
@@ -65,6 +68,7 @@ export async function supervise(job: Job): Promise<Supervised> {
     quiet: false,
     cpuMs: null,
     peakMb: null,
+    processors: null,
     strays: 0,
   }
   if (job.signal?.aborted) return { ...result, cancelled: true }
@@ -86,6 +90,7 @@ async function superviseInto(output: Output, job: Job, result: Supervised): Prom
   const folders = (job.folders ?? []).flatMap((folder) => realPathOf(folder) ?? [])
   const census = enterCensus()
   const cpuBefore = readStat('self')?.childrenCpuMs
+  const machineBefore = processorTimes()
   const started = performance.now()
   let child: ChildProcess
   try {
@@ -126,6 +131,7 @@ async function superviseInto(output: Output, job: Job, result: Supervised): Prom
       const cpuAfter = readStat('self')?.childrenCpuMs
       if (cpuBefore !== undefined && cpuAfter !== undefined && census.alone())
         result.cpuMs = cpuAfter - cpuBefore
+      result.processors = processorsBetween(machineBefore, processorTimes(), result)
       resolve()
     })
   })

@@ -5,6 +5,8 @@ import type { Comparison, Judged } from '../ledger/events.ts'
 /** What `inputs` of a comparison in pairs holds; anything may be missing in a record of another version. */
 interface PairInputs {
   pairs?: number
+  /** Of them, in which other programs left no processor idle. */
+  crowded?: number
   why?: string
   e?: number
   p?: number | null
@@ -59,7 +61,7 @@ function line(
   { against, improvement, interval, improvement_abs, inputs }: Comparison,
   max: number,
 ): string {
-  const { pairs, why, e, p, bounds } = inputs as PairInputs
+  const { pairs, crowded, why, e, p, bounds } = inputs as PairInputs
   const amount = improvement === null ? improvement_abs : improvement * 100
   const effect = `${figure(Math.abs(amount))}${improvement === null ? '' : ' %'} ${amount < 0 ? 'worse' : 'better'}`
   const range =
@@ -73,7 +75,9 @@ function line(
       ? `evidence ${figure(e ?? 0)} of ${figure(bounds?.e ?? 0)}`
       : `p = ${figure(p)}, needed ${figure(bounds?.p ?? 0)}`
   const stopped = WHY[why ?? ''] ?? 'it ended'
-  return `${TITLES[stage]} ${against}: ${pairs ?? '?'} of at most ${max} pairs, ${effect} (${range}; ${evidence}); ${stopped}.`
+  const among =
+    crowded === undefined ? '' : `, ${crowded} of them while other programs left no processor idle`
+  return `${TITLES[stage]} ${against}: ${pairs ?? '?'} of at most ${max} pairs${among}, ${effect} (${range}; ${evidence}); ${stopped}.`
 }
 
 /** Fewer cannot refute a centre on both sides; see `evaluate/paired/interval.ts`. */
@@ -87,6 +91,7 @@ const WHY: Readonly<Record<string, string>> = {
   tie: 'the interval lies within ±metric.min_improvement',
   worse: 'it is clearly not better',
   cap: 'the last pair allowed was not clear',
+  crowd: 'the evidence is clear, and was taken in a crowd',
 }
 
 /** In units of the spread of one pair: what is found nearly always. */
@@ -97,6 +102,8 @@ function whatElse(judged: Judged, last: Comparison | undefined, max: number): st
   const { scale, transform } = last.inputs as PairInputs
   const gain = transform === 'log' ? (1 - Math.exp(-VISIBLE * (scale ?? 0))) * 100 : VISIBLE * (scale ?? 0)
   const unit = transform === 'log' ? ' %' : ''
+  if (judged.failure_class === 'environment' && judged.reason === 'inconclusive')
+    return 'What would change it: the same change, run again on a machine with a processor to spare (loop.quiet holds agents back while a sample is taken); or cpu_ms as the metric, in a new run.'
   const seen = `at this noise a gain of about ${figure(gain)}${unit} is nearly always seen`
   switch (judged.reason) {
     case 'inconclusive':

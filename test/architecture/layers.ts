@@ -37,6 +37,7 @@ export const PURE: readonly string[] = [
   'evaluate/calibrate',
   'evaluate/compare',
   'evaluate/compare-pairs',
+  'evaluate/crowd',
   'evaluate/comparable',
   'evaluate/constraints',
   'evaluate/paired',

@@ -51,8 +51,8 @@ test('a spec that says deterministic is not believed, or a value that varies is 
 
 test('a time that was rounded to equal values is compared once', async () => {
   const project = noisyProject({
-    metric: { name: 'wall_ms', direction: 'minimize' },
-    measure: { command: 'awk \'NF { print "METRIC wall_ms=" $1 }\' src/size', timeout: '30s' },
+    metric: { name: 'elapsed_ms', direction: 'minimize' },
+    measure: { command: 'awk \'NF { print "METRIC elapsed_ms=" $1 }\' src/size', timeout: '30s' },
   })
   expect(await project.data('init')).toMatchObject({ baseline: { noise: 'paired', value: 100, spread: 0 } })
   // Without a spread, each pair is a toss of a coin that fell the right way.

@@ -114,6 +114,41 @@ describe('a ratio that does not exist', () => {
   })
 })
 
+describe('a metric that needs a quiet machine', () => {
+  const found = (crowded: number, more: Partial<StageContext> = { needs_quiet: true }, cost = 90) =>
+    compared(
+      stage(more),
+      pairs(cost, 100).map((pair, at) => ({ ...pair, crowded: at < crowded })),
+    )
+
+  it('is improved by what was measured in a crowd', () => {
+    const { outcome, inputs } = found(5)
+    expect(outcome).toBe('inconclusive')
+    expect(inputs).toMatchObject({ why: 'crowd', pairs: 8, crowded: 5 })
+  })
+
+  it('cannot be improved on a machine that others use now and then', () => {
+    const { outcome, inputs } = found(4)
+    expect(outcome).toBe('improved')
+    expect(inputs).toMatchObject({ why: 'evidence', crowded: 4 })
+  })
+
+  it('hides behind a crowd what is not better', () => {
+    expect(found(8, { needs_quiet: true }, 110)).toMatchObject({
+      outcome: 'not_better',
+      inputs: { crowded: 8 },
+    })
+  })
+
+  it('is any metric, or none is told of the crowd', () => {
+    expect(found(8, {})).toMatchObject({ outcome: 'improved', inputs: { crowded: 8 } })
+  })
+
+  it('makes records without a crowd differ from those of before', () => {
+    expect(found(0).inputs).not.toHaveProperty('crowded')
+  })
+})
+
 describe('the least improvement', () => {
   it.each([
     ['minimize', 'log', { relative: 0.2 }, -Math.log(0.8)],

@@ -112,6 +112,8 @@ describe('constraints', () => {
   })
 })
 
+const CROWD = { rule: 'paired', why: 'crowd', pairs: 8, crowded: 6 }
+
 describe('the verdict', () => {
   const better = compareDeterministic({
     direction: 'minimize',
@@ -188,6 +190,16 @@ describe('the verdict', () => {
       'inconclusive',
       { comparison: { ...better, outcome: 'inconclusive' } },
       ['rejected', 'inconclusive', 'eval'],
+    ],
+    [
+      'a gain that was seen in a crowd',
+      { comparison: { ...better, outcome: 'inconclusive', inputs: CROWD } },
+      ['rejected', 'inconclusive', 'environment'],
+    ],
+    [
+      'a gain whose confirmation was taken in a crowd',
+      { confirm: { ...better, outcome: 'inconclusive', inputs: CROWD } },
+      ['rejected', 'inconclusive', 'environment'],
     ],
     ['a baseline', { baseline: true, comparison: null, parentValue: null }, ['kept', null, null]],
     [

@@ -103,6 +103,18 @@ test('a gain in units of a metric around zero is told in percent', () => {
   expect(lines[1]).toMatch(/at this noise a gain of about 0\.6 is nearly always seen/)
 })
 
+test('a crowd is taken for noise, which more pairs would help against', () => {
+  const lines = said(
+    verdict('rejected', { reason: 'inconclusive', failure_class: 'environment' }),
+    stage('judge', { why: 'crowd', crowded: 9 }),
+  )
+  expect(lines[0]).toMatch(/pairs, 9 of them while other programs left no processor idle, 5\.12 % better/)
+  expect(lines[0]).toMatch(/; the evidence is clear, and was taken in a crowd\.$/)
+  expect(lines[1]).toMatch(
+    /^What would change it: the same change, run again on a machine with a processor to spare/,
+  )
+})
+
 test('another reason than the comparison gets advice on noise', () => {
   expect(said(verdict('rejected', { reason: 'gate' }), stage('judge', { why: 'evidence' }))).toHaveLength(1)
 })

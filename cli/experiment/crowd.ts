@@ -1,0 +1,19 @@
+/** Whether the machine was quiet enough for what is measured by the wall clock. */
+import { inCrowd, isSpoiltByCrowd, spoils } from '../evaluate/crowd.ts'
+import { BASELINE } from '../ledger/state.ts'
+import type { OpenRun } from '../run/open.ts'
+import { recordedSamples } from './samples.ts'
+
+/** Warnings, of the baseline's last verdict. */
+export function crowdAtBaseline(run: OpenRun): string[] {
+  const { name } = run.spec.metric
+  const attempt = run.ledger.state.experiments.get(BASELINE)?.attempts.at(-1)?.attempt
+  if (!isSpoiltByCrowd(name) || attempt === undefined) return []
+  const samples = recordedSamples(run, BASELINE, attempt)
+  const crowded = samples.filter(inCrowd).length
+  return spoils(crowded, samples.length)
+    ? [
+        `other programs left no processor idle while ${crowded} of ${samples.length} samples of the baseline were taken: nothing is kept by ${name} as long as they do; cpu_ms hardly depends on them`,
+      ]
+    : []
+}

@@ -1,0 +1,50 @@
+/** A metric of the wall clock, on a machine whose processors are all taken. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpus } from 'node:os'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type InitData, makeProject, type Project } from './project.ts'
+
+const neighbours: ChildProcess[] = []
+let project: Project
+
+/** Takes about as many milliseconds of a processor as `src/cost` says. */
+const BENCHMARK = `const cost = Number(require('node:fs').readFileSync('src/cost', 'utf8'))
+if (!cost) process.exit(1)
+for (let i = 0; i < cost * 1e6; i++);
+console.log('METRIC done=1')
+`
+const cost = (ms: number) => ({ 'src/cost': String(ms) })
+
+beforeAll(async () => {
+  for (let i = 0; i < cpus().length; i++) {
+    const script = "console.log('busy'); for (;;);"
+    const neighbour = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    neighbours.push(neighbour)
+    await once(neighbour.stdout, 'data')
+  }
+  project = makeProject({
+    spec: {
+      metric: { name: 'wall_ms', direction: 'minimize' },
+      measure: { command: 'node bench/run.cjs', timeout: '30s' },
+      noise: { mode: 'auto', calibrate: 2 },
+      search: { max_attempts: 1 },
+    },
+    files: { 'bench/run.cjs': BENCHMARK, ...cost(150) },
+  })
+})
+afterAll(() => {
+  for (const neighbour of neighbours) neighbour.kill('SIGKILL')
+})
+
+test('a gain that a crowd could have made is kept, or uses up an attempt, or cannot be computed again', async () => {
+  const { warnings } = await project.data<InitData>('init')
+  expect(warnings.join()).toMatch(/no processor idle while 2 of 2 samples of the baseline were taken/)
+  const judged = await project.attempt(cost(20))
+  expect(judged).toMatchObject({ status: 'rejected', reason: 'inconclusive', failure_class: 'environment' })
+  expect(judged.message).toMatch(/better .* in (\d+) of \1 pairs other programs left no processor idle/)
+  const { experiment } = judged
+  expect(await project.data('show', experiment, '--recompute')).toMatchObject({ same: true, differences: [] })
+  // It was its only attempt, and nothing was its fault.
+  expect(await project.data('round', 'open')).toMatchObject({ repairable: [experiment] })
+})
