@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { figure } from '../evaluate/figure.ts'
 import { runPreparation } from '../evaluate/gates.ts'
 import { takeSample } from '../evaluate/measure.ts'
+import { median } from '../evaluate/stats.ts'
 import { listTree } from '../git/files.ts'
 import type { Sample } from '../ledger/events.ts'
 import { BASELINE, lastAttempt } from '../ledger/state.ts'
@@ -83,6 +84,11 @@ async function sing(run: OpenRun, bench: Bench, base: Base): Promise<Result<Cana
   }
   if (!heard.ok) return heard
   if (!heard.value.same) return ok(remember(run, { outcome: 'reads', why: heard.value.why.slice(0, 200) }))
+  const spread = spreadOf(baselineSamples(run))
+  if (spread > TELLING) {
+    const why = `equal code gives values up to ${figure(spread * 100)} % apart, and noise like that hides it`
+    return ok(remember(run, { outcome: 'skipped', why }))
+  }
   const cause = await blindCause(run, bench, base.tree)
   return cause.ok ? fail(blind(run, heard.value, cause.value)) : cause
 }
@@ -168,6 +174,16 @@ async function sampleEmptied(
     environment: bench.environment,
     signal: run.signal,
   })
+}
+
+/** Of the median: a value that lies among others which are further apart may have come from anything. */
+const TELLING = 1 / 3
+
+/** From the least to the largest value, as a part of the median; infinite around 0. */
+function spreadOf(samples: Sample[]): number {
+  const values = samples.flatMap(({ value }) => value ?? [])
+  const range = Math.max(...values) - Math.min(...values)
+  return range === 0 ? 0 : range / Math.abs(median(values))
 }
 
 /** Within the baseline's own values, widened by their spread: a noisy number is never quite the same. */

@@ -24,6 +24,23 @@ test('a benchmark that reads no mutable file makes every candidate a tie', async
   expect(await project.data('init')).toMatchObject({ run: 'run_0001', repeated: true })
 })
 
+test.each([
+  [150, 'skipped', 'an honest benchmark is called blind for its noise'],
+  [130, 'refused', 'some noise is enough for a blind benchmark to pass'],
+])('with every second value at %i of 100 the answer is %s, or %s', async (high, answer) => {
+  const project = makeProject({ spec: { noise: { mode: 'paired', calibrate: 4 } } })
+  const count = join(project.control, 'count')
+  project.repo.commit(
+    'noise',
+    bench(`echo >> '${count}'; echo METRIC ms=$(($(wc -l < '${count}') % 2 ? 100 : ${high}))\n`),
+  )
+  if (answer === 'refused') return void (await blind(project))
+  const { facts } = await project.data<InitData>('init')
+  expect(facts).toMatchObject({
+    canary: { outcome: 'skipped', why: expect.stringMatching(/^equal code gives values up to 40 % apart/) },
+  })
+})
+
 test('an absolute path in the benchmark that leads to the checkout is not named', async () => {
   const project = makeProject()
   const real = project.repo.path('src/metrics.txt')
