@@ -50,6 +50,8 @@ export default defineConfig({
           name: 'slow',
           include: SLOW,
           testTimeout: 600_000,
+          // To remove 100,000 files takes long where others use the disk.
+          hookTimeout: 300_000,
           globalSetup: ['test/rig/global-setup.ts'],
         },
       },
