@@ -7,6 +7,7 @@ import { BASELINE, type Experiment, lastJudged, nodeValue, pathTo } from '../led
 import { pullRequestFile } from '../paths.ts'
 import { redact } from '../redact.ts'
 import { figure, percent } from '../report/figures.ts'
+import { inMessage } from '../report/inert.ts'
 import { pullRequest } from '../report/pull-request.ts'
 import { plain, shellWord } from '../report/text.ts'
 import { ok, type Result } from '../result.ts'
@@ -50,13 +51,14 @@ function wordsOf(run: OpenRun, steps: readonly Experiment[]): { subject: string;
   const { metric } = run.started
   const [only] = steps
   const said = only && steps.length === 1 ? (only.id === BASELINE ? 'The benchmark' : only.hypothesis) : ''
-  const subject = plain(said, SUBJECT) || `Improve ${plain(metric.name, 50)}`
+  const subject = inMessage(said, SUBJECT) || `Improve ${inMessage(metric.name, 50)}`
+  const name = inMessage(metric.name, 200)
   const lines = steps.flatMap((step) => {
     const judged = lastJudged(step)
-    if (step.id === BASELINE) return [`${step.id}: ${metric.name} ${figure(nodeValue(step))}`]
+    if (step.id === BASELINE) return [`${step.id}: ${name} ${figure(nodeValue(step))}`]
     const gain = judged?.improvement == null ? '' : `, ${percent(judged.improvement)} better`
-    const against = `${metric.name} ${figure(judged?.parent_value ?? null)} → ${figure(nodeValue(step))}${gain}`
-    return [`${step.id} on ${step.parent}: ${against}`, `  ${plain(step.hypothesis, 500)}`]
+    const against = `${name} ${figure(judged?.parent_value ?? null)} → ${figure(nodeValue(step))}${gain}`
+    return [`${step.id} on ${step.parent}: ${against}`, `  ${inMessage(step.hypothesis, 500)}`]
   })
   return { subject, body: [...lines, '', `Assay-Run: ${run.run}`].join('\n') }
 }

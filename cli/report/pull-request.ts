@@ -1,7 +1,8 @@
 /** The text of a pull request, in Markdown. Pure. What agents and users wrote stays text: no markup, one line. */
 import type { Direction } from '../ledger/events.ts'
 import { figure, percent } from './figures.ts'
-import { plain, shellWord, verbatim } from './text.ts'
+import { inMarkdown, inMessage } from './inert.ts'
+import { shellWord, verbatim } from './text.ts'
 
 export interface PullRequest {
   name: string
@@ -45,17 +46,17 @@ export function pullRequest(input: PullRequest): string {
   const values = `${figure(baseline.value)} → ${figure(winner.value)}`
   return [
     // A title is no Markdown: a backslash would be shown.
-    `${plain(input.name, 60)}: ${plain(metric.name, 40)} ${values}${gain}`,
+    `${inMessage(input.name, 60)}: ${inMessage(metric.name, 40)} ${values}${gain}`,
     '',
-    words(input.goal, 500),
+    inMarkdown(input.goal, 500),
     '',
     '## Result',
     '',
     '| | before | after |',
     '| --- | ---: | ---: |',
-    `| ${words(metric.name, 60)} (${metric.direction}) | ${figure(baseline.value)} | ${figure(winner.value)}${gain} |`,
+    `| ${inMarkdown(metric.name, 60)} (${metric.direction}) | ${figure(baseline.value)} | ${figure(winner.value)}${gain} |`,
     '',
-    `Measured again for this text, in a clean checkout, against the baseline: ${winner.samples} samples; ${words(winner.message, 300)}.`,
+    `Measured again for this text, in a clean checkout, against the baseline: ${winner.samples} samples; ${inMarkdown(winner.message, 300)}.`,
     intervalLine(input),
     '',
     ...section('Steps', stepsOf(input)),
@@ -64,19 +65,13 @@ export function pullRequest(input: PullRequest): string {
     ...reproduce(input),
     ...section(
       'What was learnt',
-      few(input.learnings, MOST.learnings, 'learnings').map((one) => `- ${words(one, 400)}`),
+      few(input.learnings, MOST.learnings, 'learnings').map((one) => `- ${inMarkdown(one, 400)}`),
     ),
   ]
     .join('\n')
     .trimEnd()
     .concat('\n')
 }
-
-/** One line without markup: Markdown would take `<`, `|`, backticks and brackets of a stranger for its own. */
-const words = (text: string, max: number): string =>
-  plain(text, max)
-    .replace(/[\\`*_[\]|]/g, '\\$&')
-    .replaceAll('<', '&lt;')
 
 /** Code on lines of its own: no fence of a stranger ends it. */
 const indented = (code: string): string =>
@@ -92,26 +87,26 @@ function intervalLine({ winner, metric }: PullRequest): string {
   if (winner.interval === null)
     return 'The number does not vary from run to run, so there is no interval: each sample gives the same.'
   const [low, high] = winner.interval
-  return `The gain lies between ${figure(low)} and ${figure(high)} of ${words(metric.name, 60)} (95 %).`
+  return `The gain lies between ${figure(low)} and ${figure(high)} of ${inMarkdown(metric.name, 60)} (95 %).`
 }
 
 const stepsOf = ({ steps }: PullRequest): string[] =>
   few(steps, MOST.steps, 'steps').map((step) =>
     typeof step === 'string'
       ? `- ${step}`
-      : `- ${step.experiment}, ${figure(step.value)}: ${words(step.hypothesis, 300) || 'the baseline'}`,
+      : `- ${step.experiment}, ${figure(step.value)}: ${inMarkdown(step.hypothesis, 300) || 'the baseline'}`,
   )
 
 const heldOf = ({ gates, constraints }: PullRequest): string[] => [
-  ...gates.map(({ name, command }) => `- gate ${words(name, 80)}: ${words(command, 200)}`),
-  ...constraints.map((one) => `- ${words(one, 200)}`),
+  ...gates.map(({ name, command }) => `- gate ${inMarkdown(name, 80)}: ${inMarkdown(command, 200)}`),
+  ...constraints.map((one) => `- ${inMarkdown(one, 200)}`),
 ]
 
 const filesOf = ({ files }: PullRequest): string[] =>
   few(files, MOST.files, 'files').map((file) =>
     typeof file === 'string'
       ? `- ${file}`
-      : `- ${file.status} ${file.added === null ? 'binary' : `+${file.added} −${file.removed ?? 0}`} ${words(file.path, 300)}`,
+      : `- ${file.status} ${file.added === null ? 'binary' : `+${file.added} −${file.removed ?? 0}`} ${inMarkdown(file.path, 300)}`,
   )
 
 function reproduce({ base, branch, dirtyBase, commands, folder, run }: PullRequest): string[] {
@@ -121,7 +116,7 @@ function reproduce({ base, branch, dirtyBase, commands, folder, run }: PullReque
     indented(`git worktree add --detach ../before ${base}`),
     indented(`git worktree add --detach ../after ${shellWord(branch)}`),
     '',
-    `Then in each of the two${folder === '' ? '' : `, in ${words(folder, 200)}`}:`,
+    `Then in each of the two${folder === '' ? '' : `, in ${inMarkdown(folder, 200)}`}:`,
     '',
     ...commands.map(indented),
     '',

@@ -48,7 +48,13 @@ async function twoKeeps(project: Project): Promise<void> {
   await project.data<InitData>('init')
   const first = await project.open(ms(80))
   await project.data<RunData>('run', first.experiment)
-  const second = await project.data<NewData>('new', '--parent', 'exp_0001', '-m', 'Move what is slow')
+  const second = await project.data<NewData>(
+    'new',
+    '--parent',
+    'exp_0001',
+    '-m',
+    'Move what is slow, fixes #12 of @someone',
+  )
   writeFiles(second.worktree, { ...ms(50), 'src/neu/größe 100%\t$(x).txt': 'moved\n' })
   rmSync(join(second.worktree, 'src', 'old.txt'))
   await project.data<RunData>('run', second.experiment)
@@ -93,7 +99,7 @@ describe('a branch of the winner', () => {
     })
     expect(data.commits.map(({ experiments, subject }) => [experiments, subject])).toEqual([
       [['exp_0001'], 'an idea'],
-      [['exp_0002'], 'Move what is slow'],
+      [['exp_0002'], 'Move what is slow, fixes # 12 of @ someone'],
     ])
     expect(repo.git('rev-list', `${base}..assay/demo`).split('\n')).toEqual(
       data.commits.map(({ commit }) => commit).reverse(),
@@ -106,6 +112,8 @@ describe('a branch of the winner', () => {
     expect(repo.git('show', 'assay/demo:src/metrics.txt')).toBe('METRIC ms=50')
     expect(repo.git('fsck', '--connectivity-only', '--no-dangling')).toBe('')
     expect(readFileSync(data.file, 'utf8')).toBe(data.text)
+    expect(repo.git('show', '--no-patch', '--format=%B', 'assay/demo')).not.toMatch(/#1|@s/)
+    expect(data.text).toContain('Move what is slow, fixes `#12` of `@someone`')
     expect(data.text).toContain('| ms (minimize) | 100 | 50 (50% better) |')
     expect(data.text).toContain(`    git worktree add --detach ../before ${base}\n`)
     expect(data.text).toContain('    sh bench/run.sh\n')
