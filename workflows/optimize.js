@@ -21,8 +21,10 @@ const onRun = settings.run ? ` --run ${settings.run}` : ''
 const capped = settings.launch === undefined
 /** A host's cap on the agents of one launch: left in time, and launched again. */
 const agentLimit = Number.isInteger(settings.agents) ? settings.agents : capped ? 1000 : Infinity
-/** Of these, for what finishes: a seal in each lane, and the result. */
+/** Of these, for what finishes: a seal in each lane, what it has learnt, and the result. */
 const LAST_CALLS = 20
+/** Of those, for the result: two questions, each asked twice. */
+const LAST_WORDS = 4
 /** In characters: a host's shell tool asks a person about a command that is longer than it can look through. */
 const longestInput = capped ? 9000 : Infinity
 const WAIT = '90s'
@@ -49,7 +51,7 @@ async function assayOnce(command, input) {
   const text = await ask('```sh\n' + `assay ${command}${onRun} --json${body}` + '\n```', {
     agentType: 'assay:clerk',
     label: `assay ${command}`,
-  }, command.startsWith('seal '))
+  }, /^(seal|note) /.test(command))
   const line = String(text ?? '')
     .split('\n')
     .findLast((candidate) => candidate.trim().startsWith('{"ok":'))
@@ -117,10 +119,10 @@ function cut(value, texts, items) {
 const inShort = (value) => cut(value, 1000, 20)
 
 /** A word for the clerk's shell block: single quotes, on one line, a space inside of what such a check would not let pass. */
-const word = (text) =>
+const word = (text, most = 500) =>
   `'${String(text)
     .replace(/[\s\u200b]+/g, ' ')
-    .slice(0, 500)
+    .slice(0, most)
     .replaceAll("'", '’')
     .replace(/[\p{Cc}\ufeff]/gu, '')
     .replace(/\\+(?=[ u]|$)/g, '/')
@@ -589,6 +591,20 @@ async function collect(turn, place, reports) {
 }
 
 let roundCount = 0
+/** Of a round that has lanes and is not closed: what closing it would record. */
+let underway = null
+
+/** What the lanes have learnt goes into the ledger, since the launch that closes their round will not have been told. */
+async function handOver() {
+  for (const { lane, learnings, suggestions } of underway?.reports ?? []) {
+    const learnt = [...learnings, ...suggestions].join(' ')
+    if (learnt === '' || agentCalls >= agentLimit - LAST_WORDS) continue
+    const { round, token } = underway
+    const key = `${token}/l${lane}/${learnt.length}`
+    const said = word(`Lane ${lane} of round ${round}: ${learnt}`, 2000)
+    await assay(`note --kind learning --key ${key} ${said}`)
+  }
+}
 
 /** All that comes before the lanes. */
 async function prepareLanes(turn, place) {
@@ -633,8 +649,10 @@ async function rounds() {
       learnings: [],
       suggestions: [],
     }))
+    underway = { round: turn.round, token: turn.token, reports }
     await parallel(laid.data.lanes.map((lane, index) => () => runLane(turn, lane, reports[index])))
     const closed = await collect(turn, place, reports)
+    if (closed.ok) underway = null
     if (!closed.ok && closed.problem.code !== 'stale_round') throw new Error(closed.problem.message)
     if (!answered) throw new Error('no agent answered: check agent.host and its command in the spec')
     roundCount++
@@ -886,6 +904,7 @@ const [ended] = await parallel([
     try {
       return await rounds()
     } catch (error) {
+      await handOver().catch(() => {})
       if (error === OUT_OF_CALLS) return { rounds: roundCount, stop: null, continue: true }
       failure = error
       return null

@@ -216,3 +216,38 @@ test('who makes its claim too long for any model is verified by nobody', async (
   ])
   for (const { prompt } of readers) expect(prompt.length).toBeLessThan(100_000)
 })
+
+test('a launch that is left in its midst takes along what its lanes have learnt', async () => {
+  const left = async (agents: number) => {
+    const answer = cli()
+    const learnt = (call: AgentCall) => [`-o2 isn't the cause, says ${call.label.slice(0, 16)}`]
+    const played = await play(rig, '', {
+      source,
+      args: { agents },
+      play: (call) => {
+        if (isClerk(call)) return answer(call.prompt)
+        const object = { hypothesis: 'it', learnings: learnt(call), suggestions: ['try the cache'] }
+        return call.label.startsWith('implement') ? ({ ...text(''), object } as AgentReply) : answered(call)
+      },
+    })
+    expect(played.error).toBeNull()
+    expect(played.calls.length).toBeLessThanOrEqual(agents)
+    const told = played.calls.flatMap(({ prompt }) => {
+      const clerk = parseClerk(prompt)
+      return clerk.ok && clerk.value.argv[0] === 'note' ? [clerk.value.argv] : []
+    })
+    return { result: played.result, told }
+  }
+  const midst = await left(35)
+  expect(midst.result).toMatchObject({ rounds: 0, continue: true })
+  expect(midst.told).toEqual(
+    [1, 2].map((lane) => [
+      ...['note', '--kind', 'learning', '--key', expect.stringMatching(new RegExp(`^t/l${lane}/\\d+$`))],
+      `Lane ${lane} of round 1: -o2 isn’t the cause, says implement lane ${lane} try the cache`,
+      '--json',
+    ]),
+  )
+  // Before any lane has said something there is nothing to tell; after the round was closed it is in there.
+  expect((await left(25)).told).toEqual([])
+  expect((await left(1000)).told).toEqual([])
+})
