@@ -68,7 +68,13 @@ async function assayOnce(command, input) {
   }
   if (answer.problem?.code === 'denied') {
     // Nothing works without it, and each further call would ask a person the same.
+    denied = true
     ending = new Error(`the host does not let its agents run assay: ${answer.problem.message}\n${ALLOW}`)
+    throw ending
+  }
+  if (answer.problem?.code === 'disk_full') {
+    // Every lane of every round would be told the same.
+    ending ??= new Error([answer.problem.message, answer.problem.hint].filter(Boolean).join('; '))
     throw ending
   }
   return answer
@@ -80,6 +86,7 @@ const ALLOW =
 
 /** Thrown by every further call: the rounds end here, and what was begun stays in the ledger. */
 let ending = null
+let denied = false
 
 /**
  * What a host's check of shell commands takes for a trick, also between quotes, or changes by itself: apostrophes,
@@ -139,7 +146,7 @@ function quoted(said) {
 /** Throws when the launch is over, unless it `finishes` what was paid for: the next one goes on from the ledger. */
 async function ask(prompt, options, finishes = false) {
   if (agentCalls >= agentLimit - LAST_CALLS && !roundsOver) ending ??= OUT_OF_CALLS
-  if (ending !== null && !(finishes && ending === OUT_OF_CALLS)) throw ending
+  if (ending !== null && (denied || !finishes)) throw ending
   agentCalls++
   return agent(prompt, options)
 }

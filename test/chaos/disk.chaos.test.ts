@@ -156,6 +156,23 @@ test('a disk that the next round may fill, or worktrees that nobody needs, are t
   for (const warning of await warnings()) expect(warning).not.toContain('ended')
 })
 
+test('a loop without room for a worktree goes on to stall, or does not take its round up again', async (context) => {
+  if (!canMount()) context.skip('needs the right to mount a small disk')
+  const files = { ...tuneFiles, ...big(6), 'assay.yaml': JSON.stringify(tuneSpec()) }
+  const scene = sceneOf(makeRepo({ files }))
+  const disk = smallDisk(scene.repo, 64)
+  dataOf(await scene.cli(['init']))
+  disk.fill(3)
+  const ended = await scene.startLoop().ended
+  expect([ended.code, ended.stderr]).toEqual([4, expect.stringContaining('the disk is full: exp_000')])
+  expect(ended.stderr).toContain('assay gc')
+  expect([scene.eventsOf('round_opened'), scene.eventsOf('round_closed')]).toEqual([[expect.anything()], []])
+  disk.free()
+  expect(dataOf(await scene.loop('--rounds', '1'))).toMatchObject({ rounds: 1 })
+  expect(scene.eventsOf('round_closed')).toMatchObject([{ round: 1 }])
+  expect(scene.eventsOf('judged').length).toBeGreaterThan(1)
+})
+
 test('a disk that fills while a sample is recorded takes the sample, the verdict, or the run with it', async (context) => {
   if (!canMount()) context.skip('needs the right to mount a small disk')
   const project = makeProject()

@@ -251,3 +251,38 @@ test('a launch that is left in its midst takes along what its lanes have learnt'
   expect((await left(25)).told).toEqual([])
   expect((await left(1000)).told).toEqual([])
 })
+
+test('a lane that finds no room on the disk costs a round, does not end the loop with the cause, or leaves another without its seal', async () => {
+  const answer = cli()
+  const asked: string[] = []
+  const full = { code: 'disk_full', message: 'exp_0002 has no worktree', hint: 'free some space' }
+  let refuse = () => {}
+  const wasRefused = new Promise<void>((resolve) => {
+    refuse = resolve
+  })
+  let begin = () => {}
+  const hasBegun = new Promise<void>((resolve) => {
+    begin = resolve
+  })
+  const played = await play(rig, '', {
+    source,
+    play: async (call) => {
+      asked.push(call.label.split(' ').slice(0, 3).join(' '))
+      if (call.label.startsWith('implement')) {
+        begin()
+        await wasRefused
+      }
+      if (!isClerk(call)) return answered(call)
+      if (!call.prompt.includes('/l2/d1/new')) return answer(call.prompt)
+      await hasBegun
+      refuse()
+      return text(JSON.stringify({ ok: false, problem: full }))
+    },
+  })
+  expect(played.status).toBe('failed')
+  expect(played.error).toContain('exp_0002 has no worktree; free some space')
+  // What was paid for is sealed; the next start takes the round up with it.
+  const since = asked.slice(asked.indexOf('implement lane 1') + 1)
+  expect(since).toContain('assay seal exp_0001')
+  expect(since.filter((one) => /^(verify|collect|implement|assay (run|round))/.test(one))).toEqual([])
+})
