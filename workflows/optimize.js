@@ -598,6 +598,8 @@ async function collect(turn, place, reports) {
 }
 
 let roundCount = 0
+/** Ends that also tell why nobody was asked, or needed. */
+const OVER = ['budget', 'user', 'target']
 /** Of a round that has lanes and is not closed: what closing it would record. */
 let underway = null
 
@@ -661,7 +663,7 @@ async function rounds() {
     const closed = await collect(turn, place, reports)
     if (closed.ok) underway = null
     if (!closed.ok && closed.problem.code !== 'stale_round') throw new Error(closed.problem.message)
-    if (!answered) throw new Error('no agent answered: check agent.host and its command in the spec')
+    if (!answered && !OVER.includes(closed.data?.stop)) throw new Error('no agent answered: check agent.host and its command in the spec')
     roundCount++
     // `assay loop`, which names its launch, says this from the ledger.
     if (closed.ok && settings.launch === undefined)

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { NO_USAGE } from '../../cli/hosts/host.ts'
 import { pluginHost } from '../../cli/hosts/plugins.ts'
 import type { AgentCall, AgentReply } from '../../cli/workflow/call.ts'
 import { parseClerk } from '../../cli/workflow/clerk.ts'
@@ -9,7 +10,7 @@ const rig = useRig()
 const source = readFileSync(new URL('../../workflows/optimize.js', import.meta.url), 'utf8')
 
 /** One round of two lanes, two deep, as the CLI would tell it; everything is kept. */
-function cli({ arm = false, prompts = {} } = {}) {
+function cli({ arm = false, prompts = {}, stop = 'stall' } = {}) {
   let opened = 0
   let experiments = 0
   const knobs = { revise: 0 }
@@ -32,10 +33,9 @@ function cli({ arm = false, prompts = {} } = {}) {
     ...(arm && number === 2 ? { arm: 'baseline' } : {}),
   })
   const answers: Record<string, () => object> = {
-    'round open': () =>
-      opened++ === 0 ? { ...turn, scan: { batches: [] }, metric: {}, knobs } : { stop: 'stall' },
+    'round open': () => (opened++ === 0 ? { ...turn, scan: { batches: [] }, metric: {}, knobs } : { stop }),
     'round briefs': () => ({ lanes: [lane(1), lane(2)], refused: [] }),
-    'round close': () => ({ improved: false, stall: 1, stop: 'stall' }),
+    'round close': () => ({ improved: false, stall: 1, stop }),
     new: () => ({ experiment: `exp_000${++experiments}`, worktree: '/w', artifacts: '/a' }),
     check: () => ({ passed: true, findings: [] }),
     wait: () => ({ status: 'kept', timed_out: false }),
@@ -285,4 +285,18 @@ test('a lane that finds no room on the disk costs a round, does not end the loop
   const since = asked.slice(asked.indexOf('implement lane 1') + 1)
   expect(since).toContain('assay seal exp_0001')
   expect(since.filter((one) => /^(verify|collect|implement|assay (run|round))/.test(one))).toEqual([])
+})
+
+test('a budget that lets nobody be asked is called a host that does not answer, or such a host a stop of the loop', async () => {
+  const launched = (stop: string) => {
+    const answer = cli({ stop })
+    const nobody: AgentReply = { outcome: 'null', message: 'not asked', usage: NO_USAGE }
+    return play(rig, '', { source, play: (call) => (isClerk(call) ? answer(call.prompt) : nobody) })
+  }
+  for (const stop of ['budget', 'user', 'target']) {
+    const { error, result } = await launched(stop)
+    expect([error, result]).toEqual([null, expect.objectContaining({ rounds: 1, stop })])
+  }
+  for (const stop of ['stall', 'failures', 'no_hypothesis'])
+    expect((await launched(stop)).error).toContain('no agent answered')
 })
