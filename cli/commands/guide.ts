@@ -11,8 +11,14 @@ export async function run(_context: Context, args: Parsed): Promise<Result<Answe
   const pages = new Map([...filesIn('references'), ...skillsIn('skills')])
   for (const [name, page] of filesIn('agents')) pages.set(pages.has(name) ? `${name}-agent` : name, page)
   const topics = [...pages.keys()]
-  if (topic === undefined)
-    return ok({ data: { topics }, text: () => topics.map((one) => `assay guide ${one}`) })
+  if (topic === undefined) {
+    const about = Object.fromEntries([...pages].map(([name, page]) => [name, aboutOf(textOf(page))]))
+    const width = Math.max(...topics.map((one) => one.length))
+    return ok({
+      data: { topics, about },
+      text: () => topics.map((one) => `assay guide ${one.padEnd(width)}  ${about[one]}`),
+    })
+  }
   const page = pages.get(topic)
   if (page === undefined) {
     return fail({
@@ -22,8 +28,20 @@ export async function run(_context: Context, args: Parsed): Promise<Result<Answe
       hint: `topics: ${topics.join(', ')}`,
     })
   }
-  const text = readFileSync(new URL(page, PACKAGE), 'utf8').replace(/^---\n.*?\n---\n+/s, '')
+  const text = textOf(page).replace(FRONTMATTER, '')
   return ok({ data: { topic, text }, text: () => text })
+}
+
+const textOf = (page: string): string => readFileSync(new URL(page, PACKAGE), 'utf8')
+
+const FRONTMATTER = /^---\n.*?\n---\n+/s
+
+/** What a page says it is: the first sentence of its description, or else of the page. */
+function aboutOf(page: string): string {
+  const [described] = FRONTMATTER.exec(page) ?? []
+  const said = described ? /^description: (.*)$/m.exec(described)?.[1] : page.replace(/^# .*\n+/, '')
+  const [sentence = ''] = /^.*?[.!?](?=\s|$)/s.exec(said ?? '') ?? []
+  return sentence.replace(/\s+/g, ' ').replaceAll('**', '')
 }
 
 const filesIn = (folder: string): [string, string][] =>

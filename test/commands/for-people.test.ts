@@ -1,9 +1,11 @@
 /** Lines that people read, where no run is needed to make them. */
+import { tmpdir } from 'node:os'
 import { expect, test } from 'vitest'
 import { describePlan, type LoopPlan } from '../../cli/commands/loop-plan.ts'
 import { progressTo } from '../../cli/commands/progress.ts'
 import { wrapped } from '../../cli/commands/wrapped.ts'
 import { spent } from '../../cli/report/summary.ts'
+import { assay } from '../rig/assay.ts'
 
 const none = { used: 0, limit: null, left: null }
 const plan: LoopPlan = {
@@ -54,4 +56,16 @@ test('a sample is shown with all the digits of a double', () => {
   const { tell } = progressTo((text) => said.push(text), { tty: false, columns: 80, brief: false })
   tell({ type: 'sample', experiment: 'exp_0001', stage: 'judge', pair: 0, value: 100 / 3, wall_ms: 12 })
   expect(said).toEqual(['exp_0001: judge, pair 1: 33.3333 (12 ms)\n'])
+})
+
+test('a topic of the guide is listed without a sentence of its own, or with more than one', async () => {
+  const { stdout } = await assay(['guide'], { cwd: tmpdir() })
+  const lines = stdout.trimEnd().split('\n')
+  expect(lines.length).toBeGreaterThan(15)
+  expect(lines.filter((line) => !/^assay guide [a-z-]+ {2,}[`A-Z][^|]{30,120}\.$/.test(line))).toEqual([])
+  expect(lines.filter((line) => /[.!?] |\*\*/.test(line))).toEqual([])
+  expect(lines).toContain(
+    'assay guide spec             One file says what to optimise, how it is measured, and what must hold.',
+  )
+  expect(new Set(lines.map((line) => line.slice(29))).size).toBe(lines.length)
 })
