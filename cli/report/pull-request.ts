@@ -114,7 +114,8 @@ function reproduce({ base, branch, dirtyBase, commands, folder, run }: PullReque
     '## To reproduce',
     '',
     indented(`git worktree add --detach ../before ${base}`),
-    indented(`git worktree add --detach ../after ${shellWord(branch)}`),
+    // In full: of a tag and a branch with one name, git takes the tag.
+    indented(`git worktree add --detach ../after ${shellWord(`refs/heads/${branch}`)}`),
     '',
     `Then in each of the two${folder === '' ? '' : `, in ${inMarkdown(folder, 200)}`}:`,
     '',

@@ -119,14 +119,16 @@ describe('a branch of the winner', () => {
     expect(data.text).toContain('    sh bench/run.sh\n')
   })
 
-  test('has a commit a step although one was asked for', async () => {
+  test('has a commit a step although one was asked for, or is told by the name of a tag as well', async () => {
     const project = withOld()
     await twoKeeps(project)
+    project.repo.git('tag', 'faster')
     const data = await project.data<FinishData>('finish', '--squash', '--branch', 'faster')
     expect(data.commits).toHaveLength(1)
     expect(data.commits[0]?.experiments).toEqual(['exp_0000', 'exp_0001', 'exp_0002'])
-    expect(project.repo.git('rev-list', '--count', 'main..faster')).toBe('1')
-    expect(project.repo.git('show', 'faster:src/metrics.txt')).toBe('METRIC ms=50')
+    const after = / \.\.\/after (\S+)/.exec(data.text)?.[1]
+    expect(project.repo.git('rev-list', '--count', `main..${after}`)).toBe('1')
+    expect(project.repo.git('show', `${after}:src/metrics.txt`)).toBe('METRIC ms=50')
   })
 
   test('loses the benchmark that was built under --prepare', async () => {

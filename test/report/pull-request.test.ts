@@ -67,7 +67,7 @@ test('the lines to reproduce it are not those that were run, or a shell takes th
       .filter((line) => line.startsWith('    '))
       .slice(1),
   ).toEqual([
-    "    git worktree add --detach ../after 'it'\\''s $(touch x);'",
+    "    git worktree add --detach ../after 'refs/heads/it'\\''s $(touch x);'",
     '    cd bench',
     '      python3 -c "if 1:',
     '        print(1)"',
