@@ -1,4 +1,5 @@
 /** What stands above an experiment, and what falls with it. Pure. */
+import { ANSWERS } from './events.ts'
 import { attemptsUsed, BASELINE, type Experiment, lastJudged, type State } from './state.ts'
 
 /** Ids of experiments with a revoked one among their ancestors or themselves; one pass, parents come first. */
@@ -10,17 +11,19 @@ export function tainted(state: State): Set<string> {
   return found
 }
 
-/** Rejected or failed, with attempts left, and built on nothing that was revoked. What somebody stopped from outside is not taken up again by itself. */
+/**
+ * Rejected or failed for something that can be mended, with attempts left, and built on nothing that was revoked. What
+ * somebody stopped from outside is not taken up again by itself.
+ */
 export function repairable(state: State): Experiment[] {
   const bad = tainted(state)
   const limit = state.knobs?.max_attempts ?? 0
-  return [...state.experiments.values()].filter(
-    (node) =>
-      !bad.has(node.id) &&
-      (node.status === 'rejected' || node.status === 'failed') &&
-      attemptsUsed(node) < limit &&
-      lastJudged(node)?.aborted === undefined,
-  )
+  return [...state.experiments.values()].filter((node) => {
+    if (node.status !== 'rejected' && node.status !== 'failed') return false
+    const judged = lastJudged(node)
+    const answered = judged?.reason != null && ANSWERS.includes(judged.reason)
+    return !answered && judged?.aborted === undefined && attemptsUsed(node) < limit && !bad.has(node.id)
+  })
 }
 
 export interface Undermined {

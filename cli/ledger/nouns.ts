@@ -39,6 +39,8 @@ export type Reason =
   | (typeof KEEP_REASONS)[number]
   | (typeof REJECT_REASONS)[number]
   | (typeof FAIL_REASONS)[number]
+/** Verdicts that answer the idea itself: there is nothing about the candidate to mend. */
+export const ANSWERS: readonly Reason[] = ['duplicate', 'not_better', 'tie', 'holdout', 'unconfirmed']
 
 export const FAILURE_CLASSES = ['build', 'eval', 'hypothesis', 'environment'] as const
 export type FailureClass = (typeof FAILURE_CLASSES)[number]

@@ -50,7 +50,7 @@ export interface RoundAnswer {
   ideate: { why: string } | null
   /** After a plateau: what this round does otherwise. */
   direction: NewDirection | null
-  /** Rejected or failed, with attempts left. */
+  /** Rejected or failed for something that can be mended, with attempts left. */
   repairable: string[]
   /** Could not be evaluated: the idea itself has not been tested. */
   retests: string[]

@@ -222,7 +222,8 @@ describe('after 2,000 experiments', () => {
       { failure_class: 'build', experiments: [1907, 1807, 1707, 1607, 1507].map(id), more: 15 },
       { failure_class: 'eval', experiments: [1908, 1808, 1708, 1608, 1508].map(id), more: 15 },
     ])
-    expect(json.repairable.items[0]).toMatchObject({ experiment: 'exp_1999', attempts_left: 2 })
+    expect(json.repairable.items[0]).toMatchObject({ experiment: 'exp_1908', attempts_left: 2 })
+    expect(json.repairable.items.length + json.repairable.more).toBe(40)
     // Of the last 1,000 that speak against an idea, 504 are of one kind and 494 of the other.
     expect(json.avoid.items.map(({ times }) => times)).toEqual([504, 494, 1, 1])
     expect(json.avoid.items[1]).toMatchObject({

@@ -96,7 +96,7 @@ describe('the contract of one turn', () => {
       depth: 1,
       ideate: null,
       direction: null,
-      repairable: ['exp_0002'],
+      repairable: [],
       retests: [],
       patterns: [{ kind: 'improver', experiments: ['exp_0001'], message: expect.any(String) }],
       proposals: [],

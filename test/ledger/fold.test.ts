@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { repairable, tainted } from '../../cli/ledger/ancestry.ts'
 import { bestOf } from '../../cli/ledger/best.ts'
-import type { Draft, Event } from '../../cli/ledger/events.ts'
+import { type Draft, type Event, FAIL_REASONS, REJECT_REASONS, type Reason } from '../../cli/ledger/events.ts'
 import { fold } from '../../cli/ledger/fold.ts'
 import {
   addedGates,
@@ -116,6 +116,19 @@ describe('caps', () => {
     given(judged(X, 'failed', { attempt: 2 }), sealed(X, 3))
     expect(tell(started(X, 3))).toBe('max_attempts')
     expect(repairable(state).map(({ id }) => id)).toEqual([])
+  })
+
+  test('what answers the idea is offered for repair, or what can be mended is not', () => {
+    const offered = ([...REJECT_REASONS, ...FAIL_REASONS] as const).filter((reason) => {
+      const { given, state } = open()
+      const status = (FAIL_REASONS as readonly Reason[]).includes(reason) ? 'failed' : 'rejected'
+      given(started(X), judged(X, status, { reason }))
+      return repairable(state).length === 1
+    })
+    expect(offered).toEqual([
+      ...['empty', 'out_of_scope', 'over_limit', 'secret', 'inconclusive', 'gate', 'constraint', 'protected'],
+      ...['audit', 'dependency', 'metric_error', 'timeout', 'crash', 'environment', 'aborted'],
+    ])
   })
 
   test('what the environment spoilt counts as an attempt or as a failure, or is free of the budget', () => {
