@@ -244,6 +244,21 @@ describe.concurrent('the price of agents', () => {
     })
   })
 
+  test('a round that was begun is gone on with beyond the budget, or its host is told to be broken', async () => {
+    const host = scriptedHost(answers({ usage: cost }))
+    const scene = await openScene(numberFiles, spec(host, { budget: { usd: 50, unknown: 'allow' } as never }))
+    dataOf(await scene.loop('--rounds', '1'))
+    const { token } = dataOf(await scene.cli<{ token: string }>(['round', 'open']))
+    const briefs = [
+      { parent: 'exp_0000', kind: 'edit', objective: 'Make it small', boundaries: [], pointers: [] },
+    ]
+    dataOf(await scene.cli(['round', 'briefs', '--token', token, '--input', JSON.stringify({ briefs })]))
+    const calls = host.calls().length
+    dataOf(await scene.cli(['config', 'set', 'budget.usd', '0.5', '--reason', 'enough']))
+    expect(dataOf(await scene.loop())).toMatchObject({ stop: 'budget' })
+    expect(host.calls()).toHaveLength(calls)
+  })
+
   test('a cap on money holds for a host that tells nothing, or an uncapped loop needs no yes', async () => {
     const host = scriptedHost(answers())
     const scene = await openScene(
