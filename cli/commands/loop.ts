@@ -28,7 +28,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     const plan = planLoop(opened.value, { rounds: args.integer('rounds') })
     return ok({ data: plan, text: () => wrapped(context, describePlan(plan)) })
   }
-  const driver = startDriving(opened.value, 'assay loop')
+  const driver = startDriving(opened.value, 'assay loop', args.on('take-over'))
   if (!driver.ok) return driver
   const view = await showLoop(opened.value, context, args.json)
   try {

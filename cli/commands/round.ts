@@ -21,7 +21,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   if (!opened.ok) return opened
   switch (args.sub) {
     case 'open':
-      return answerOf(openRound(opened.value), ({ round, parents, stop, warnings }) =>
+      return answerOf(openRound(opened.value, args.on('take-over')), ({ round, parents, stop, warnings }) =>
         stop
           ? `the loop is over: ${stop}`
           : [

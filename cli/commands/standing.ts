@@ -3,6 +3,7 @@
 import { sessionAround } from '../hosts/session.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { Status, StopReason } from '../ledger/events.ts'
+import { isLive, type Lease } from '../ledger/lease.ts'
 import { BASELINE, nodeValue, type State, type Trust } from '../ledger/state.ts'
 import { isAlive } from '../process.ts'
 import { budgetOf, type Cap, type Used } from '../run/budget.ts'
@@ -21,8 +22,8 @@ export interface StatusData {
   budget: Record<Cap, Used>
   round: number | null
   driver: { name: string; pid: number; host: string; since: string } | null
-  /** Which session of a host opened the last round; null when none did, or none said so. */
-  turn: { host: string; session: string; at: string; mine: boolean } | null
+  /** The session of a host that has the turn, or had it last; null = none says so. `live`: no other may go on. */
+  turn: (Lease & { mine: boolean; live: boolean }) | null
   /** The session that goes on with a prose loop by itself: `config autonomous`. */
   autonomous: (Trust & { mine: boolean }) | null
   stop: StopReason | null
@@ -72,12 +73,11 @@ export function statusOf(run: OpenRun): StatusData {
 }
 
 /** `mine`: the session in which this command runs. */
-function sessionsOf({ env, ledger: { state } }: OpenRun): Pick<StatusData, 'turn' | 'autonomous'> {
+function sessionsOf({ env, clock, ledger: { state } }: OpenRun): Pick<StatusData, 'turn' | 'autonomous'> {
   const mine = sessionAround(env)?.id
-  const { by, at } = state.rounds.at(-1)?.opened ?? {}
-  const { entrusted } = state
+  const { entrusted, lease } = state
   return {
-    turn: by && at ? { ...by, at, mine: by.session === mine } : null,
+    turn: lease && { ...lease, mine: lease.session === mine, live: isLive(lease, clock().toISOString()) },
     autonomous: entrusted && { ...entrusted, mine: entrusted.session === mine },
   }
 }

@@ -26,11 +26,18 @@ function describe(data: StatusData & { spec: EditedSpec | null }, name: string):
     `  ${metric.name} (${metric.direction}${metric.target === null ? '' : `, target ${figure(metric.target)}`}): ${standing(data)}`,
     `  experiments: ${counts.join(', ')}`,
     `  budget: ${CAPS.flatMap((cap) => spent(budget[cap], cap) ?? []).join(', ')}`,
-    `  loop: ${data.driver ? `${data.driver.name} drives it (pid ${data.driver.pid})` : 'no driver'}${data.round === null ? '' : `, round ${data.round}`}${data.stop ? `; it would stop: ${data.stop}${data.stop_cause ? ` (${plain(data.stop_cause, 300)})` : ''}` : ''}`,
+    `  loop: ${driverOf(data)}${data.round === null ? '' : `, round ${data.round}`}${data.stop ? `; it would stop: ${data.stop}${data.stop_cause ? ` (${plain(data.stop_cause, 300)})` : ''}` : ''}`,
     ...held(data),
     ...doubts(data),
     ...specLines(data.spec),
   ]
+}
+
+function driverOf({ driver, turn }: StatusData): string {
+  if (driver) return `${driver.name} drives it (pid ${driver.pid})`
+  if (!turn?.live) return 'no driver'
+  const which = turn.mine ? 'this session' : `session ${plain(turn.session, 100)}`
+  return `${which} of ${turn.host} drives it, last seen ${turn.last}`
 }
 
 function standing(data: StatusData): string {

@@ -4,7 +4,9 @@ import { settled, whenLedger } from '../experiment/wait.ts'
 import { currentRound } from '../ledger/state.ts'
 import { isAlive } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
+import { otherSession } from '../run/lease.ts'
 import type { OpenRun } from '../run/open.ts'
+import { stopReason } from '../run/stop.ts'
 import { printable } from './answer.ts'
 import type { Answer, Context, Parsed } from './command.ts'
 import { theRun } from './verb.ts'
@@ -38,9 +40,13 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   if (context.signal.aborted)
     return fail({ kind: 'interrupted', code: 'interrupted', message: 'interrupted while waiting' })
   const experiment = what.startsWith('exp_') ? what : null
+  const session = what === 'loop' ? drivingSession(opened.value) : null
   return ok({
-    data: { event: null, experiment, timed_out: true },
-    text: () => `nothing yet of ${what}`,
+    data: { event: null, experiment, timed_out: true, ...(session ? { driven_by: session } : {}) },
+    text: () =>
+      session
+        ? printable(`a session of ${session.host} drives it: ${session.session}, last seen ${session.last}`)
+        : `nothing yet of ${what}`,
     exit: TIMED_OUT,
   })
 }
@@ -57,6 +63,9 @@ function answerOf(run: OpenRun, { event, experiment }: Waited): Answer {
   }
 }
 
+/** Unless it is the caller's own, which would wait for itself. Over is over, whether it has said so or not. */
+const drivingSession = (run: OpenRun) => (stopReason(run.ledger.state) === null ? otherSession(run) : null)
+
 function lookFor(run: OpenRun, what: string): Result<() => Waited | null> {
   const { state } = run.ledger
   if (what === 'round') {
@@ -64,9 +73,10 @@ function lookFor(run: OpenRun, what: string): Result<() => Waited | null> {
     return ok(() => (open && !open.closed ? null : { event: 'round_closed', experiment: null }))
   }
   if (what === 'loop') {
-    return ok(() =>
-      state.driver && isAlive(state.driver.owner) ? null : { event: 'loop_stopped', experiment: null },
-    )
+    return ok(() => {
+      const driven = (state.driver && isAlive(state.driver.owner)) || drivingSession(run) !== null
+      return driven ? null : { event: 'loop_stopped', experiment: null }
+    })
   }
   const node = nodeFor(run, what)
   if (!node.ok) return node

@@ -5,11 +5,15 @@ export interface Session {
   id: string
 }
 
-/** What each program sets for the commands that its model starts. It is the `session_id` of its hooks. */
-const VARIABLES = { 'claude-code': 'CLAUDE_CODE_SESSION_ID', codex: 'CODEX_THREAD_ID' } as const
+/** What each program sets for the commands that its model starts; others name no session. */
+const VARIABLES = {
+  'claude-code': 'CLAUDE_CODE_SESSION_ID',
+  codex: 'CODEX_THREAD_ID',
+  copilot: 'COPILOT_AGENT_SESSION_ID',
+} as const
 
-/** Programs whose sessions can be told apart. */
-export const SESSION_HOSTS: readonly string[] = Object.keys(VARIABLES)
+/** Programs whose hooks were seen to act; that variable is their `session_id`. */
+export const HOOKED_HOSTS: readonly string[] = ['claude-code', 'codex']
 
 /** The session around this process; null when no program names one. */
 export function sessionAround(env: NodeJS.ProcessEnv): Session | null {

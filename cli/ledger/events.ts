@@ -37,6 +37,7 @@ export type Event =
   | loop.RoundBriefed
   | loop.RoundClosed
   | loop.Proposed
+  | loop.Leased
   | loop.Drove
   | loop.Entrusted
   | loop.UsageRecorded

@@ -6,6 +6,7 @@
 import { unreachable } from '../result.ts'
 import { bestOf } from './best.ts'
 import type { Event, UsageRecorded } from './events.ts'
+import { taken } from './lease.ts'
 import {
   accepted,
   attemptOf,
@@ -24,6 +25,7 @@ import {
 import { beginRound, overrule, takeEdits, takeTick } from './meta.ts'
 import { learnNoise } from './noise.ts'
 import { addedGates, currentRound, lastJudged, nodeValue, type State, type Steer } from './state.ts'
+import { driven, isOfLoop, leased } from './turn.ts'
 
 export type { Outcome, Void } from './lifecycle.ts'
 
@@ -35,6 +37,7 @@ export function fold(state: State, event: Event): Outcome {
   if (outcome.accepted) {
     state.seq++
     state.lastAt = event.at
+    if (state.lease && isOfLoop(state, event)) state.lease.last = event.at
     if (event.key !== undefined) state.keys.set(event.key, event)
   }
   return outcome
@@ -151,6 +154,8 @@ function apply(state: State, event: Event): Outcome {
       state.trees.clear()
       return accepted
     case 'round_opened': {
+      const other = driven(state, event.by ?? null, event.at)
+      if (other) return other
       if (currentRound(state)) return refuse('round_open', 'a round is open', 'assay round close')
       if (event.round !== state.rounds.length + 1)
         return refuse('stale_round', 'another round opened first', 'ask again')
@@ -165,6 +170,7 @@ function apply(state: State, event: Event): Outcome {
         openedSeq: state.seq,
         bestAtOpen: best && { experiment: best.id, value: nodeValue(best) },
       })
+      state.lease = taken(state.lease, event.by ?? null, event.at)
       return accepted
     }
     case 'round_briefed': {
@@ -174,6 +180,8 @@ function apply(state: State, event: Event): Outcome {
       // Briefs that became no lane may be written again: nothing rests on them.
       if (round.briefed && round.briefed.lanes.length > 0)
         return refuse('repeated', 'the round has its briefs', 'the first answer stands')
+      const other = event.by && driven(state, event.by, event.at)
+      if (other) return other
       round.briefed = event
       return accepted
     }
@@ -181,17 +189,26 @@ function apply(state: State, event: Event): Outcome {
       const round = currentRound(state)
       if (round?.opened.token !== event.token)
         return refuse('stale_round', 'the token is not of the open round', 'assay round open')
+      const other = event.by && driven(state, event.by, event.at)
+      if (other) return other
       round.closed = event
       return accepted
     }
     case 'proposed':
       state.ideas.push(...event.accepted)
       return accepted
-    case 'drove':
+    case 'leased':
+      return leased(state, event)
+    case 'drove': {
+      const other = event.phase === 'start' ? driven(state, event.by ?? null, event.at) : null
+      if (other) return other
+      // What a process drives, its death sets free at once.
+      if (event.phase === 'start') state.lease = null
       state.activeMs += event.active_ms
       if (event.phase === 'stop') state.driver = null
       else state.driver = { driver: event.driver, owner: event.owner, since: event.at }
       return accepted
+    }
     case 'entrusted': {
       const { session, host, at } = event
       state.entrusted = session === null ? null : { session, host, since: at }
@@ -204,6 +221,7 @@ function apply(state: State, event: Event): Outcome {
       state.stopped = event.why
       // The end needs no pause: what was begun has to finish.
       state.paused = null
+      state.lease = null
       return accepted
     case 'paused':
       state.paused = event.why

@@ -39,6 +39,7 @@ const KNOWN: Record<EventType, true> = {
   round_briefed: true,
   round_closed: true,
   proposed: true,
+  leased: true,
   drove: true,
   entrusted: true,
   usage: true,
@@ -198,5 +199,5 @@ function newerFormat(value: Record<string, unknown>): Problem | null {
 
 /** A void proposal as the problem that a command answers with. */
 export function refusal(because: Void): { ok: false; problem: Problem } {
-  return fail({ kind: 'refused', code: because.code, message: because.message, hint: because.hint })
+  return fail({ kind: 'refused', ...because })
 }

@@ -11,6 +11,7 @@ export interface Void {
   code: string
   message: string
   hint: string
+  data?: object
 }
 export type Outcome = { accepted: true } | { accepted: false; because: Void }
 

@@ -16,6 +16,12 @@ export interface NewDirection {
   why: string
 }
 
+/** One session of a host, by the host's own id of it. */
+export interface SessionName {
+  host: string
+  session: string
+}
+
 export interface RoundOpened extends Envelope {
   type: 'round_opened'
   round: number
@@ -30,8 +36,8 @@ export interface RoundOpened extends Envelope {
   arm?: number
   /** Ids of the words of a person that this round is told; absent = none. */
   steering?: string[]
-  /** The session of a host that took this turn; absent = none that says so. */
-  by?: { host: string; session: string }
+  /** The session that took this turn, and has the lease with it; absent = none that says so, or a driver's own process. */
+  by?: SessionName
   /** Absent in ledgers of earlier versions. */
   direction?: NewDirection | null
 }
@@ -41,6 +47,8 @@ export interface RoundBriefed extends Envelope {
   token: string
   lanes: Lane[]
   refused: { index: number; reason: string; message: string }[]
+  /** Whose call it was; absent as in `round_opened`. */
+  by?: SessionName
 }
 export interface RoundClosed extends Envelope {
   type: 'round_closed'
@@ -52,6 +60,8 @@ export interface RoundClosed extends Envelope {
   learnings: string[]
   suggestions: string[]
   prune: { experiment: string; why: string }[]
+  /** Whose call it was; absent as in `round_opened`. */
+  by?: SessionName
 }
 
 export interface Proposed extends Envelope {
@@ -59,6 +69,15 @@ export interface Proposed extends Envelope {
   round: number | null
   accepted: Idea[]
   refused: { index: number; reason: string; message: string }[]
+}
+
+/** The lease of a session changes hands apart from a `round_opened`. */
+export interface Leased extends Envelope {
+  type: 'leased'
+  /** Who has it from now on, or gives it up; null = a process or a person, who need none. */
+  by: SessionName | null
+  /** `taken`: of an open round that nobody drives; `taken_over`: a person said so, whoever has it. */
+  how: 'taken' | 'taken_over' | 'given_up'
 }
 
 /** The driver's life: active time is monotonic, so a suspended machine is not charged. */
@@ -69,6 +88,8 @@ export interface Drove extends Envelope {
   phase: 'start' | 'beat' | 'stop'
   /** Since this driver's previous `drove`. */
   active_ms: number
+  /** The session in which it was started, whose lease it replaces; absent = in none, or not a start. */
+  by?: SessionName
 }
 
 /** Who goes on with the prose loop across its turns: one session of a host, until it is taken back. */

@@ -23,6 +23,7 @@ import type {
   Transform,
 } from './events.ts'
 import { FREE_REASONS } from './events.ts'
+import type { Lease } from './lease.ts'
 import { type Meta, noMeta } from './meta.ts'
 
 export interface Claim {
@@ -135,6 +136,8 @@ export interface State {
   /** What was noted, and the fixes that `abort` named. */
   notes: Noted[]
   driver: DriverState | null
+  /** Of a session that drives; one that has lapsed stays here until another takes its place. */
+  lease: Lease | null
   entrusted: Trust | null
   activeMs: number
   /** A person stopped the loop. */
@@ -198,6 +201,7 @@ export function emptyState(): State {
     ideas: [],
     notes: [],
     driver: null,
+    lease: null,
     entrusted: null,
     activeMs: 0,
     stopped: null,

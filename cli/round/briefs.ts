@@ -4,13 +4,14 @@ import { claimId } from '../experiment/create.ts'
 import type { Brief, Lane, RoundBriefed } from '../ledger/events.ts'
 import { BASELINE, type Round, type State } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
+import { mayGoOn, saidBy } from '../run/lease.ts'
 import type { OpenRun } from '../run/open.ts'
 import { patternsIn } from './facts.ts'
 import { firstRefused, fitted } from './fit.ts'
 import { candidatesOf } from './frontier.ts'
 import { alike } from './likeness.ts'
 import { searchLanes } from './size.ts'
-import { roundOf, staleToken, type Turn } from './token.ts'
+import { notCounted, roundOf, staleToken, type Turn } from './token.ts'
 
 export interface BriefsAnswer {
   round: number
@@ -35,6 +36,8 @@ export function takeBriefs(
   if (briefed && (briefed.lanes.length > 0 || round.value.closed))
     return ok({ ...answer(briefed), repeated: true })
   if (round.value.closed) return staleToken(run)
+  const mine = mayGoOn(run)
+  if (!mine.ok) return mine
   const { state } = run.ledger
   const { accepted, refused } = sift(briefs, round.value, state)
   const lanes: Lane[] = []
@@ -50,6 +53,7 @@ export function takeBriefs(
       type: 'round_briefed',
       round: round.value.round,
       token: turn.token,
+      ...saidBy(run),
       ...fitted(LONGEST, (most) => ({
         lanes: lanes.map((lane) => ({ ...lane, brief: cut(lane.brief, most) })),
         refused: firstRefused(refused),
@@ -59,7 +63,8 @@ export function takeBriefs(
   )
   if (!proposal.ok) return proposal
   if (proposal.value.accepted) return ok(answer(proposal.value.event))
-  return round.value.briefed ? ok({ ...answer(round.value.briefed), repeated: true }) : staleToken(run)
+  if (round.value.briefed) return ok({ ...answer(round.value.briefed), repeated: true })
+  return notCounted(run, proposal.value.because)
 }
 
 /** Characters of an objective. */

@@ -6,11 +6,12 @@ import { bestOf, better } from '../ledger/best.ts'
 import type { RoundClosed, StopReason } from '../ledger/events.ts'
 import { type Experiment, nodeValue, type Round, type State, stallOf } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
+import { giveUp, mayGoOn, saidBy } from '../run/lease.ts'
 import type { OpenRun } from '../run/open.ts'
 import { stopReason } from '../run/stop.ts'
 import { fitted } from './fit.ts'
 import { learningsOf } from './open.ts'
-import { roundOf, staleToken, type Turn } from './token.ts'
+import { notCounted, roundOf, type Turn } from './token.ts'
 
 export interface LaneReport {
   lane: number
@@ -43,6 +44,8 @@ export async function closeRound(
   const round = roundOf(run, turn)
   if (!round.ok) return round
   if (round.value.closed) return ok({ ...answer(run, round.value.closed), repeated: true })
+  const mine = mayGoOn(run)
+  if (!mine.ok) return mine
   const { state } = run.ledger
   const left = await endOrphans(run, round.value)
   if (!left.ok) return left
@@ -54,6 +57,7 @@ export async function closeRound(
       type: 'round_closed',
       round: round.value.round,
       token: turn.token,
+      ...saidBy(run),
       improved,
       best: best?.id ?? '',
       stall,
@@ -72,8 +76,12 @@ export async function closeRound(
     run.clock(),
   )
   if (!proposal.ok) return proposal
-  if (proposal.value.accepted) return ok(answer(run, proposal.value.event))
-  return round.value.closed ? ok({ ...answer(run, round.value.closed), repeated: true }) : staleToken(run)
+  if (proposal.value.accepted) {
+    const ended = stopReason(state) === null ? ok(undefined) : giveUp(run)
+    return ended.ok ? ok(answer(run, proposal.value.event)) : ended
+  }
+  if (round.value.closed) return ok({ ...answer(run, round.value.closed), repeated: true })
+  return notCounted(run, proposal.value.because)
 }
 
 /**

@@ -1,7 +1,6 @@
 /** `round open`: where the run stands, and who may become a parent in the turn that begins. */
 
 import { noRoom, warnOfRoom } from '../experiment/room.ts'
-import { sessionAround } from '../hosts/session.ts'
 import { repairable } from '../ledger/ancestry.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { Idea, Knobs, Lane, NewDirection, Noted, Pick, StopReason } from '../ledger/events.ts'
@@ -16,6 +15,7 @@ import {
   type State,
 } from '../ledger/state.ts'
 import { fail, ok, type Result } from '../result.ts'
+import { giveUp, saidBy, takeTurn } from '../run/lease.ts'
 import type { OpenRun } from '../run/open.ts'
 import { waitingSteers } from '../run/steer.ts'
 import { stopReason } from '../run/stop.ts'
@@ -81,21 +81,24 @@ export interface RoundAnswer {
 /** How much of the past a turn is told. */
 const RECENT = { learnings: 30, proposals: 20, notes: 20, repairable: 50 }
 
-export function openRound(run: OpenRun): Result<RoundAnswer> {
+/** Opens the next round, or answers the one that is open, to whoever may drive. `takeOver`: see `takeTurn`. */
+export function openRound(run: OpenRun, takeOver = false): Result<RoundAnswer> {
   const { state } = run.ledger
   const open = currentRound(state)
-  if (open) return ok({ ...describe(run, open, null), repeated: true })
+  if (open) return goOnWith(run, open, takeOver)
   // By the knobs of the round that would open: an edit may have lifted what stops it.
   const next = { ...state, knobs: state.knobs && knobsOfNextRound(state.meta, state.knobs) }
   const stop = stopReason(next)
-  if (stop) return ok(describe(run, null, stop))
+  if (stop) return over(run, stop)
+  const mine = takeTurn(run, { adopt: false, takeOver })
+  if (!mine.ok) return mine
   const full = noRoom(run, 'no round was opened')
   if (full) return fail(full)
   const round = state.rounds.length + 1
   const frontier = pickParents(run, { round })
   if (!frontier.ok) return frontier
   const { picks } = frontier.value
-  if (picks.length === 0) return ok(describe(run, null, 'frontier_empty'))
+  if (picks.length === 0) return over(run, 'frontier_empty')
   const direction = newDirection(
     next,
     candidatesOf(state),
@@ -103,7 +106,6 @@ export function openRound(run: OpenRun): Result<RoundAnswer> {
   )
   const steering = waitingSteers(state, null)
   const size = roundSize(next)
-  const around = sessionAround(run.env)
   const arm = armLanes(state, run.spec.loop.baseline_arm, size.width)
   const proposal = run.ledger.propose<'round_opened'>(
     {
@@ -118,16 +120,28 @@ export function openRound(run: OpenRun): Result<RoundAnswer> {
       ideate: directionsOf(state.meta, round).phases.ideate ? ideateBecause(next) : null,
       direction,
       ...(steering.length === 0 ? {} : { steering: steering.map(({ id }) => id) }),
-      ...(around === null ? {} : { by: { host: around.host, session: around.id } }),
+      ...saidBy(run),
     },
     run.clock(),
   )
   if (!proposal.ok) return proposal
   const now = currentRound(state)
-  if (now) return ok(describe(run, now, null))
-  return proposal.value.accepted
-    ? ok(describe(run, null, stopReason(state)))
-    : refusal(proposal.value.because)
+  if (!proposal.value.accepted) return now ? goOnWith(run, now, false) : refusal(proposal.value.because)
+  if (!now) return ok(describe(run, null, stopReason(state)))
+  // A process may have begun to drive since it was looked for: it came first.
+  const still = takeTurn(run, { adopt: true, takeOver: false })
+  if (!still.ok) giveUp(run)
+  return still.ok ? ok(describe(run, now, null)) : still
+}
+
+function goOnWith(run: OpenRun, open: Round, takeOver: boolean): Result<RoundAnswer> {
+  const mine = takeTurn(run, { adopt: true, takeOver })
+  return mine.ok ? ok({ ...describe(run, open, null), repeated: true }) : mine
+}
+
+function over(run: OpenRun, stop: StopReason): Result<RoundAnswer> {
+  const left = giveUp(run)
+  return left.ok ? ok(describe(run, null, stop)) : left
 }
 
 /** First, so that it is taken also where there is but one lane. */

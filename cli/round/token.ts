@@ -1,3 +1,5 @@
+import type { Void } from '../ledger/fold.ts'
+import { refusal } from '../ledger/ledger.ts'
 import { currentRound, type Round } from '../ledger/state.ts'
 import { fail, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -13,6 +15,10 @@ export function roundOf(run: OpenRun, { token, round: number }: Turn): Result<Ro
   const found = run.ledger.state.rounds.findLast((round) => round.opened.token === token)
   return found && (number === null || number === found.round) ? { ok: true, value: found } : staleToken(run)
 }
+
+/** What became of an event of a round that another event came before. */
+export const notCounted = (run: OpenRun, because: Void): { ok: false; problem: Problem } =>
+  because.code === 'driven' ? refusal(because) : staleToken(run)
 
 /** The caller acts on a state that is gone; the answer carries the present one. */
 export function staleToken(run: OpenRun): { ok: false; problem: Problem } {

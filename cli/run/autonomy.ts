@@ -1,7 +1,8 @@
 /** `config autonomous`: one session of an agent program goes on by itself, and its hooks ask here. */
 import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
-import { type HookCall, SESSION_HOSTS, sessionAround } from '../hosts/session.ts'
+import { HOOKED_HOSTS, type HookCall, sessionAround } from '../hosts/session.ts'
+import { isLive } from '../ledger/lease.ts'
 import { BASELINE, type Trust } from '../ledger/state.ts'
 import { findSite, goingOnFile, listRuns, runPaths, type Site, worktreePath } from '../paths.ts'
 import { isAlive } from '../process.ts'
@@ -12,12 +13,15 @@ import { stopReason } from './stop.ts'
 /** Entrusts the prose loop to the session around this process, or takes it back from whoever has it. */
 export function setAutonomous(run: OpenRun, on: boolean): Result<Trust | null> {
   const around = on ? sessionAround(run.env) : null
-  if (on && around === null) {
+  if (on && (around === null || !HOOKED_HOSTS.includes(around.host))) {
     return fail({
       kind: 'refused',
       code: 'no_session',
-      message: 'no agent program says in which of its sessions this command runs',
-      hint: `let the agent run it, in one of: ${SESSION_HOSTS.join(', ')}; elsewhere use assay loop`,
+      message:
+        around === null
+          ? 'no agent program says in which of its sessions this command runs'
+          : `hooks of ${around.host} do not keep a session going`,
+      hint: `let the agent run it, in one of: ${HOOKED_HOSTS.join(', ')}; elsewhere use assay loop`,
     })
   }
   const { entrusted } = run.ledger.state
@@ -31,7 +35,7 @@ export function setAutonomous(run: OpenRun, on: boolean): Result<Trust | null> {
 
 /**
  * Why the session must not end its turn; null when it may: nothing was entrusted to it, the loop is over, paused or driven
- * by a process, something of its own still runs, or it was told before and nothing has happened since.
+ * by a process or another session, something of its own still runs, or it was told before and nothing has happened since.
  */
 export function whyGoOn(world: Surroundings, call: HookCall): string | null {
   const run = entrustedRun(world, findSite(call.cwd)?.site ?? null, call.session)
@@ -61,7 +65,7 @@ export function whyNotEdit(world: Surroundings, call: HookCall): string | null {
   return null
 }
 
-/** The run here that goes on and is entrusted to this session. */
+/** The run here that goes on, is entrusted to this session, and is not another's turn. */
 function entrustedRun(world: Surroundings, site: Site | null, session: string): OpenRun | null {
   for (const name of site === null ? [] : listRuns(site).reverse()) {
     // A ledger that does not have the word is not worth folding: most sessions have nothing to do with any run.
@@ -69,7 +73,10 @@ function entrustedRun(world: Surroundings, site: Site | null, session: string): 
     const run = open(world, site, name)
     if (!run.ok) continue
     const { state } = run.value.ledger
-    if (state.entrusted?.session === session && stopReason(state) === null && state.paused === null)
+    const { lease } = state
+    // Whoever has the turn drives, also when this session was never told that it lost it.
+    const lost = lease !== null && lease.session !== session && isLive(lease, world.clock().toISOString())
+    if (state.entrusted?.session === session && !lost && stopReason(state) === null && state.paused === null)
       return run.value
   }
   return null

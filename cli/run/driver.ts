@@ -5,6 +5,7 @@ import type { Drove } from '../ledger/events.ts'
 import { tryHold } from '../lock.ts'
 import { identify } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
+import { drivenByProcess, saidBy, takeFromSession } from './lease.ts'
 import type { OpenRun } from './open.ts'
 
 export interface Driver {
@@ -15,19 +16,11 @@ export interface Driver {
 /** A kill loses at most this much of the hours that are charged. */
 const BEAT_MS = 20_000
 
-export function startDriving(run: OpenRun, name: string): Result<Driver> {
+/** `takeOver`: a person said that the session that drives must give way. A process that does must be ended first. */
+export function startDriving(run: OpenRun, name: string, takeOver: boolean): Result<Driver> {
   mkdirSync(dirname(run.paths.driver), { recursive: true })
   const hold = tryHold(run.paths.driver)
-  if (!hold.held) {
-    const { pid, host } = hold.owner
-    return fail({
-      kind: 'refused',
-      code: 'driven',
-      message: `${run.run} is driven by process ${pid} on ${host}`,
-      hint: 'wait for it (assay wait --for loop), or stop that process first',
-      data: hold.owner,
-    })
-  }
+  if (!hold.held) return fail(drivenByProcess(run.run, hold))
   const owner = identify()
   if (!owner) throw new Error('this system does not tell when a process started (no /proc, no ps)')
   // The monotonic clock stands still while the machine sleeps: suspended hours are not charged.
@@ -37,20 +30,27 @@ export function startDriving(run: OpenRun, name: string): Result<Driver> {
   const tell = (phase: Drove['phase']) => {
     const now = performance.now()
     const paused = run.ledger.state.paused !== null
-    run.ledger.propose<'drove'>(
+    const told = run.ledger.record<'drove'>(
       {
         type: 'drove',
         driver: name,
         owner,
         phase,
         active_ms: phase === 'start' || (idle && paused) ? 0 : Math.round(now - since),
+        ...(phase === 'start' ? saidBy(run) : {}),
       },
       run.clock(),
     )
     since = now
     idle = paused
+    return told
   }
-  tell('start')
+  const taken = takeOver ? takeFromSession(run) : ok(undefined)
+  const began = taken.ok ? tell('start') : taken
+  if (!began.ok) {
+    hold.release()
+    return began
+  }
   const timer = setInterval(() => tell('beat'), BEAT_MS)
   timer.unref()
   return ok({

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { redact } from '../redact.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { isUncapped } from '../run/budget.ts'
+import { environmentOfDriver } from '../run/lease.ts'
 import type { OpenRun } from '../run/open.ts'
 import { admission } from './admission.ts'
 import { askHost } from './ask.ts'
@@ -45,7 +46,12 @@ export async function drive(run: OpenRun, request: DriveRequest): Promise<Result
     call: (call) => admitted.agent(call, ask),
     clerk: async (prompt, signal) => {
       await admitted.clerk(prompt, signal)
-      return askClerk(prompt, { entry: request.entry, cwd: run.site.root, env: run.env, signal })
+      return askClerk(prompt, {
+        entry: request.entry,
+        cwd: run.site.root,
+        env: environmentOfDriver(run),
+        signal,
+      })
     },
     journal: join(folder, 'journal.jsonl'),
     resume: true,

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { assay, dataOf } from '../rig/assay.ts'
+import { assay, dataOf, problemOf } from '../rig/assay.ts'
 import { makeTemp } from '../rig/temp.ts'
 import { type InitData, makeProject, ms, type Project } from './project.ts'
 
@@ -140,16 +140,29 @@ describe('what it may write', () => {
   })
 })
 
-test('two sessions drive one run, and neither can know', async () => {
+test('a session whose turn another took is told to go on, or to leave the checkout alone', async () => {
+  const project = await driven()
+  const later = { CODEX_THREAD_ID: 'later' }
+  dataOf(await project.cli(['round', 'open'], AROUND))
+  expect((await stop(project))?.decision).toBe('block')
+  // By a person's word: what was entrusted ends with it.
+  dataOf(await project.cli(['round', 'open', '--take-over'], { env: later }))
+  expect([await stop(project), await write(project, 'src/metrics.txt')]).toEqual([null, null])
+  expect(await project.data('status')).toMatchObject({
+    turn: { session: 'later', live: true },
+    autonomous: null,
+  })
+  // Entrusted once more, it still has to wait for its turn.
+  await turn(project, 'on')
+  expect([await stop(project), await write(project, 'src/metrics.txt')]).toEqual([null, null])
+  dataOf(await project.cli(['round', 'open', '--take-over'], AROUND))
+  expect((await stop(project))?.decision).toBe('block')
+})
+
+test('a session is kept from ending whose program has no hooks that were tried', async () => {
   const project = await driven({ on: false })
-  expect(await project.data('status')).toMatchObject({ turn: null })
-  await project.cli(['round', 'open'], AROUND)
-  const seen = { host: 'claude-code', session: ME }
-  expect(await project.data('status')).toMatchObject({ turn: { ...seen, mine: false }, driver: null })
-  expect(dataOf(await project.cli(['status'], AROUND))).toMatchObject({ turn: { ...seen, mine: true } })
-  // Whoever comes later finds the same round, still that of the first.
-  await project.cli(['round', 'open'], { env: { CODEX_THREAD_ID: 'later' } })
-  expect(await project.data('status')).toMatchObject({ turn: seen, round: 1 })
+  const refused = await project.cli(['config', 'autonomous', 'on'], { env: { COPILOT_AGENT_SESSION_ID: ME } })
+  expect([refused.code, problemOf(refused).code]).toEqual([3, 'no_session'])
 })
 
 test('a hook that is told nonsense, or finds a broken run, stands in the way', async () => {

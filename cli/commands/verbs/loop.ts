@@ -15,6 +15,11 @@ const TOKEN: Flag = {
   needed: true,
 }
 
+const TAKE_OVER: Flag = {
+  type: 'boolean',
+  summary: 'the user said so: the session that drives must give way',
+}
+
 export const LOOP: readonly Verb[] = [
   {
     name: 'round',
@@ -28,7 +33,7 @@ export const LOOP: readonly Verb[] = [
         name: 'open',
         summary: 'open a round: parents, and what is known',
         positionals: [],
-        flags: {},
+        flags: { 'take-over': TAKE_OVER },
         example: 'assay round open --json',
       },
       {
@@ -133,6 +138,7 @@ export const LOOP: readonly Verb[] = [
     flags: {
       rounds: { type: 'integer', value: 'N', min: 1, max: 1_000_000, summary: 'at most so many rounds' },
       uncapped: { type: 'boolean', summary: 'yes to agents whose cost nothing bounds' },
+      'take-over': TAKE_OVER,
       reason: { type: 'string', value: 'TEXT', summary: 'why it is paused, resumed or stopped' },
       'dry-run': { type: 'boolean', summary: 'tell what it would do and cost, and do nothing' },
     },

@@ -1,0 +1,50 @@
+/**
+ * Which session of an agent program drives the loop. It has no process that could be proved dead, so its lease ends by
+ * the times in the ledger: at its own word, or when its loop has done nothing for so long. Pure.
+ */
+import type { Leased, SessionName } from './loop-events.ts'
+
+export interface Lease extends SessionName {
+  since: string
+  /** When its loop last did something. */
+  last: string
+}
+
+/** From this age on anybody may go on. Longer than most candidates take; whoever must wait for it can ask the user. */
+export const LEASE_MS = 15 * 60_000
+
+const freeAt = ({ last }: Lease): number => Date.parse(last) + LEASE_MS
+
+export const isLive = (lease: Lease, at: string): boolean => Date.parse(at) < freeAt(lease)
+
+/** null as the caller = no session at all. */
+export const isOf = (lease: Lease | null, by: SessionName | null): boolean =>
+  lease !== null && by !== null && lease.session === by.session && lease.host === by.host
+
+/** The lease that keeps this caller from driving then; null when none does. */
+export const heldAgainst = (lease: Lease | null, by: SessionName | null, at: string): Lease | null =>
+  lease !== null && isLive(lease, at) && !isOf(lease, by) ? lease : null
+
+/** The lease as it is when this caller has taken the turn. */
+export function taken(before: Lease | null, by: SessionName | null, at: string): Lease | null {
+  if (by === null) return null
+  return { ...by, since: before && isOf(before, by) ? before.since : at, last: at }
+}
+
+/** Whoever is not the holder has nothing to give up. */
+export const passOn = (lease: Lease | null, { how, by, at }: Leased): Lease | null =>
+  how === 'given_up' ? (isOf(lease, by) ? null : lease) : taken(lease, by, at)
+
+/** What whoever must not drive is told. */
+export function describeLease(lease: Lease): { code: string; message: string; hint: string; data: object } {
+  const free = new Date(freeAt(lease)).toISOString()
+  return {
+    code: 'driven',
+    message: `a session of ${lease.host} drives the run: ${lease.session.slice(0, 100)}, since ${short(lease.since)}, last seen ${short(lease.last)}`,
+    hint: `wait for it (assay wait --for loop); unless it does something before ${short(free)}, the same command goes on then; at once, when the user says that it is gone or must give way: --take-over`,
+    data: { ...lease, free_at: free },
+  }
+}
+
+/** Without what is below a second. */
+const short = (at: string): string => at.replace(/\.\d+Z$/, 'Z')

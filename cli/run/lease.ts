@@ -1,0 +1,91 @@
+/** Who may drive the run: whoever calls may take the turn, or is told who has it. */
+import { sessionAround } from '../hosts/session.ts'
+import type { Leased, SessionName } from '../ledger/events.ts'
+import { describeLease, heldAgainst, isLive, isOf, LEASE_MS, type Lease } from '../ledger/lease.ts'
+import { refusal } from '../ledger/ledger.ts'
+import { identify, isAlive, type ProcessIdentity } from '../process.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
+import type { OpenRun } from './open.ts'
+
+/** Set for the commands that a driving process starts itself, and for nothing else: whose hand they are. */
+const MARK = 'ASSAY_DRIVER'
+
+const nameOf = ({ pid, started }: ProcessIdentity): string => `${pid} ${started}`
+
+/** The environment of a command that the driver of the run starts for itself. */
+export function environmentOfDriver({ env, ledger }: OpenRun): NodeJS.ProcessEnv {
+  const { driver } = ledger.state
+  return driver === null ? env : { ...env, [MARK]: nameOf(driver.owner) }
+}
+
+/** The session that calls. null when none says so, and for the hand of a process: what that opens is its own. */
+function callerIn(env: NodeJS.ProcessEnv): SessionName | null {
+  const around = env[MARK] ? null : sessionAround(env)
+  return around && { host: around.host, session: around.id }
+}
+
+/** For the event that a call leaves behind. */
+export function saidBy({ env }: OpenRun): { by?: SessionName } {
+  const by = callerIn(env)
+  return by === null ? {} : { by }
+}
+
+/** Another process than the caller's own drives the run, and lives. There is nothing to take over from it. */
+function otherProcess({ env, ledger, run, clock }: OpenRun): Problem | null {
+  const { driver } = ledger.state
+  if (driver === null || env[MARK] === nameOf(driver.owner) || !isAlive(driver.owner)) return null
+  // One of another machine is never proved dead, but it beats.
+  const silent = clock().getTime() - Date.parse(driver.since) >= LEASE_MS
+  return silent && driver.owner.host !== identify()?.host ? null : drivenByProcess(run, driver)
+}
+
+/** The session that drives, unless it is the caller's own. */
+export const otherSession = ({ env, ledger, clock }: OpenRun): Lease | null =>
+  heldAgainst(ledger.state.lease, callerIn(env), clock().toISOString())
+
+export function drivenByProcess(run: string, { owner }: { owner: ProcessIdentity }): Problem {
+  return {
+    kind: 'refused',
+    code: 'driven',
+    message: `${run} is driven by process ${owner.pid} on ${owner.host}`,
+    hint: 'wait for it (assay wait --for loop), or end it first: assay loop stop',
+    data: owner,
+  }
+}
+
+/**
+ * Before a round is opened or gone on with. `adopt`: one is open, so its lease is taken by an event of its own; else the
+ * `round_opened` takes it. `takeOver`: a person said that whoever has it must give way.
+ */
+export function takeTurn(run: OpenRun, want: { adopt: boolean; takeOver: boolean }): Result<void> {
+  const busy = otherProcess(run)
+  if (busy) return fail(busy)
+  const other = otherSession(run)
+  if (other) return want.takeOver ? pass(run, 'taken_over') : refusal(describeLease(other))
+  const { lease } = run.ledger.state
+  const by = callerIn(run.env)
+  const holds = lease !== null && isOf(lease, by) && isLive(lease, run.clock().toISOString())
+  return want.adopt && by !== null && !holds ? pass(run, 'taken') : ok(undefined)
+}
+
+/** Before something is written into the open round by a caller that has its token. */
+export function mayGoOn(run: OpenRun): Result<void> {
+  const busy = otherProcess(run)
+  if (busy) return fail(busy)
+  const other = callerIn(run.env) && otherSession(run)
+  return other ? refusal(describeLease(other)) : ok(undefined)
+}
+
+/** For a process that is about to drive, when a person said that a session must give way to it. */
+export const takeFromSession = (run: OpenRun): Result<void> =>
+  otherSession(run) ? pass(run, 'taken_over') : ok(undefined)
+
+/** The loop is over, or another came first: whoever goes on need not wait for this session. */
+export function giveUp(run: OpenRun): Result<void> {
+  return isOf(run.ledger.state.lease, callerIn(run.env)) ? pass(run, 'given_up') : ok(undefined)
+}
+
+function pass(run: OpenRun, how: Leased['how']): Result<void> {
+  const done = run.ledger.record<'leased'>({ type: 'leased', by: callerIn(run.env), how }, run.clock())
+  return done.ok ? ok(undefined) : done
+}

@@ -1,0 +1,167 @@
+/** Who drives: a session of an agent program by its lease in the ledger, a loop by its process. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { dataOf, problemOf, type Ran, startAssay } from '../rig/assay.ts'
+import { type LoopData, openScene, type Scene, sceneOf, tuneFiles, tuneSpec } from './loop-scene.ts'
+import { makeProject } from './project.ts'
+
+interface Opened {
+  round: number | null
+  token: string
+  stop: string | null
+  repeated?: true
+}
+interface Turn {
+  turn: { host: string; session: string; last: string; live: boolean; mine: boolean } | null
+  driver: object | null
+}
+
+const A = { CLAUDE_CODE_SESSION_ID: 'session-a' }
+const B = { CODEX_THREAD_ID: 'session-b' }
+const C = { COPILOT_AGENT_SESSION_ID: 'session-c' }
+const NOBODY = {}
+
+async function project(spec = {}) {
+  const made = makeProject({ spec: { loop: { width: 1, depth: 1, stall: 1 }, ...spec } })
+  await made.data('init')
+  const call = <T = Opened>(env: Record<string, string>, args: string[], input?: object): Promise<Ran<T>> =>
+    made.cli<T>(args, { env, ...(input === undefined ? {} : { input: JSON.stringify(input) }) })
+  const open = (env: Record<string, string>, ...flags: string[]) => call(env, ['round', 'open', ...flags])
+  const briefs = (env: Record<string, string>, token: string) =>
+    call(env, ['round', 'briefs', '--token', token], {
+      briefs: [{ parent: 'exp_0000', objective: 'try something' }],
+    })
+  const close = (env: Record<string, string>, token: string) =>
+    call(env, ['round', 'close', '--token', token], { lanes: [] })
+  return { ...made, scene: sceneOf(made.repo), call, open, briefs, close }
+}
+
+const refused = (ran: Ran<unknown>) => [ran.code, problemOf(ran).code]
+const DRIVEN = [3, 'driven']
+
+/** As if all that is in the ledger had happened so much earlier. */
+function age(scene: Scene, minutes: number): void {
+  const file = scene.repo.path('.assay', 'runs', 'run_0001', 'ledger.jsonl')
+  const earlier = (at: string) => new Date(Date.parse(at) - minutes * 60_000).toISOString()
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(
+    file,
+    text.replace(/"at":"([^"]+)"/g, (_, at: string) => `"at":"${earlier(at)}"`),
+  )
+}
+
+describe('sessions', () => {
+  test('of many that open a round at once, two get its token, or none', async () => {
+    const { open, scene } = await project()
+    const sessions = Array.from({ length: 6 }, (_, n) => ({ CLAUDE_CODE_SESSION_ID: `session-${n}` }))
+    const all = await Promise.all(sessions.map((env) => open(env)))
+    const codes = all.map((ran) => (ran.json?.ok ? 'token' : problemOf(ran).code)).sort()
+    expect(codes).toEqual(['driven', 'driven', 'driven', 'driven', 'driven', 'token'])
+    const winner = all.findIndex((ran) => ran.json?.ok === true)
+    const loser = all.find((ran) => ran.json?.ok === false)
+    expect(scene.eventsOf('round_opened')[0]?.by?.session).toBe(`session-${winner}`)
+    expect(loser?.json).toMatchObject({ problem: { data: { session: `session-${winner}` } } })
+    expect(
+      scene.eventsOf('round_opened').filter(({ by }) => by?.session === `session-${winner}`),
+    ).toHaveLength(1)
+  })
+
+  test('one that drives is not left alone: another opens, writes, takes over without a word, or its end is not seen', async () => {
+    const { open, briefs, close, call, scene } = await project()
+    const { token } = dataOf(await open(A))
+    const told = await open(B)
+    expect(refused(told)).toEqual(DRIVEN)
+    expect(problemOf(told).message).toContain('a session of claude-code drives the run: session-a, since ')
+    expect(problemOf(told).hint).toContain('--take-over')
+    expect(problemOf(told).data).toMatchObject({ session: 'session-a', free_at: expect.any(String) })
+    expect(refused(await open(NOBODY))).toEqual(DRIVEN)
+    expect(refused(await briefs(B, token))).toEqual(DRIVEN)
+    const seen = { host: 'claude-code', session: 'session-a', live: true }
+    expect(dataOf(await call<Turn>(A, ['status']))).toMatchObject({ turn: { ...seen, mine: true } })
+    expect(dataOf(await call<Turn>(B, ['status']))).toMatchObject({ turn: { ...seen, mine: false } })
+    // Asked again, it has what it has.
+    expect(dataOf(await open(A))).toMatchObject({ token, repeated: true })
+    const waited = await call(B, ['wait', '--for', 'loop', '--timeout', '0s'])
+    expect([waited.code, dataOf(waited)]).toMatchObject([124, { driven_by: { session: 'session-a' } }])
+    expect(dataOf(await call(A, ['wait', '--for', 'loop']))).toMatchObject({ event: 'loop_stopped' })
+
+    expect(dataOf(await open(B, '--take-over'))).toMatchObject({ token, repeated: true })
+    expect(scene.eventsOf('leased').map(({ by, how }) => [by?.session, how])).toEqual([
+      ['session-b', 'taken_over'],
+    ])
+    expect(refused(await open(A))).toEqual(DRIVEN)
+    expect(refused(await briefs(A, token))).toEqual(DRIVEN)
+    dataOf(await briefs(B, token))
+    expect(refused(await close(A, token))).toEqual(DRIVEN)
+    expect(dataOf(await briefs(A, token))).toMatchObject({ repeated: true })
+    expect(dataOf(await close(B, token))).toMatchObject({ stop: 'stall' })
+    expect(dataOf(await close(A, token))).toMatchObject({ repeated: true })
+    // The loop is over, so its session is done with it, and who lifts the stop need not wait.
+    dataOf(await call(NOBODY, ['config', 'set', 'loop.stall', '5', '--reason', 'more']))
+    expect(dataOf(await open(NOBODY))).toMatchObject({ round: 2 })
+  })
+
+  test('a session that is gone keeps the run for ever, or loses it while it works', async () => {
+    const { open, call, scene } = await project()
+    const { token } = dataOf(await open(A))
+    age(scene, 14)
+    expect(refused(await open(C))).toEqual(DRIVEN)
+    age(scene, 1)
+    expect(dataOf(await call<Turn>(NOBODY, ['status']))).toMatchObject({ turn: { live: false } })
+    expect(dataOf(await call(NOBODY, ['wait', '--for', 'loop']))).toMatchObject({ event: 'loop_stopped' })
+    // Whoever finds the round open has it from then on.
+    expect(dataOf(await open(C))).toMatchObject({ token, repeated: true })
+    expect(refused(await open(A))).toEqual(DRIVEN)
+    age(scene, 14)
+    dataOf(await call(C, ['new', '--parent', 'exp_0000', '-m', 'an idea', '--round', '1', '--lane', '1']))
+    age(scene, 14)
+    expect(refused(await open(A))).toEqual(DRIVEN)
+    expect(scene.eventsOf('leased').map(({ by, how }) => [by?.host, how])).toEqual([['copilot', 'taken']])
+  })
+})
+
+describe('a loop', () => {
+  const loop = (scene: Scene, env: Record<string, string>, ...flags: string[]) =>
+    startAssay<LoopData>(['loop', '--json', ...flags], { cwd: scene.repo.dir, env })
+  const cli = <T = Opened>(scene: Scene, env: Record<string, string>, ...args: string[]) =>
+    startAssay<T>([...args, '--json'], { cwd: scene.repo.dir, env }).ended
+  const tune = () => openScene(tuneFiles, tuneSpec({ loop: { width: 1, depth: 1 } }))
+
+  test('it begins beside a session, makes its own session wait, or leaves a lease when it is killed', async () => {
+    const scene = await tune()
+    dataOf(await cli(scene, A, 'round', 'open'))
+    expect(refused(await loop(scene, NOBODY).ended)).toEqual(DRIVEN)
+    const own = loop(scene, A)
+    await scene.happened('a round of the loop', (event) => event.type === 'round_opened' && event.round === 2)
+    process.kill(-own.pid, 'SIGKILL')
+    await own.ended
+    expect(scene.eventsOf('round_opened').map(({ by }) => by?.session ?? null)).toEqual(['session-a', null])
+    expect(dataOf(await loop(scene, NOBODY, '--rounds', '1').ended)).toMatchObject({ rounds: 1 })
+  })
+
+  test('a person’s word does not make a session give way to it, or a session opens a round beside it', async () => {
+    const scene = await tune()
+    const { token } = dataOf(await cli(scene, A, 'round', 'open'))
+    // It lives, and opens nothing.
+    await cli(scene, NOBODY, 'loop', 'pause')
+    const running = loop(scene, NOBODY, '--take-over', '--rounds', '1')
+    await scene.happened('a driver', ({ type }) => type === 'drove')
+    expect(scene.eventsOf('leased').map(({ by, how }) => [by, how])).toEqual([[null, 'taken_over']])
+    const told = await cli(scene, A, 'round', 'open', '--take-over')
+    expect(refused(told)).toEqual(DRIVEN)
+    expect(problemOf(told)).toMatchObject({
+      data: { pid: running.pid },
+      hint: expect.stringContaining('assay loop stop'),
+    })
+    const late = startAssay(['round', 'close', '--token', token, '--json'], {
+      cwd: scene.repo.dir,
+      env: A,
+      input: '{"lanes":[]}',
+    })
+    expect(refused(await late.ended)).toEqual(DRIVEN)
+    // What a process drove is free as soon as it is dead.
+    process.kill(-running.pid, 'SIGKILL')
+    await running.ended
+    expect(dataOf(await cli(scene, A, 'round', 'open'))).toMatchObject({ token, repeated: true })
+  })
+})

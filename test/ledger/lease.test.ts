@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'vitest'
+import type { Draft, SessionName } from '../../cli/ledger/events.ts'
+import { fold } from '../../cli/ledger/fold.ts'
+import { created, judged, OWNER, sealed, stamped, started } from './drafts.ts'
+import { codeOf, story } from './story.ts'
+
+const ME: SessionName = { host: 'claude-code', session: 'me' }
+const YOU: SessionName = { host: 'codex', session: 'you' }
+const by = (who: SessionName | null) => (who === null ? {} : { by: who })
+
+const opening = (round: number, who: SessionName | null): Draft => ({
+  type: 'round_opened',
+  round,
+  token: `t${round}`,
+  width: 1,
+  depth: 1,
+  parents: [],
+  policy: 'argmax',
+  seed: 1,
+  ideate: null,
+  ...by(who),
+})
+const briefing = (round: number, who: SessionName | null): Draft => ({
+  type: 'round_briefed',
+  round,
+  token: `t${round}`,
+  lanes: [],
+  refused: [],
+  ...by(who),
+})
+const closing = (round: number, who: SessionName | null): Draft => ({
+  type: 'round_closed',
+  round,
+  token: `t${round}`,
+  improved: false,
+  best: 'exp_0000',
+  stall: 1,
+  learnings: [],
+  suggestions: [],
+  prune: [],
+  ...by(who),
+})
+const leased = (who: SessionName | null, how: 'taken' | 'taken_over' | 'given_up'): Draft => ({
+  type: 'leased',
+  by: who,
+  how,
+})
+const drove = (phase: 'start' | 'beat' | 'stop', who: SessionName | null = null): Draft => ({
+  type: 'drove',
+  driver: 'assay loop',
+  owner: OWNER,
+  phase,
+  active_ms: 0,
+  ...by(who),
+})
+
+/** A run whose events have times, in minutes. */
+function clocked() {
+  const { state } = story()
+  let next = 0
+  const tell = (minutes: number, draft: Draft): string => {
+    next += 1
+    const at = new Date(Date.UTC(2026, 0, 2) + minutes * 60_000).toISOString()
+    return codeOf(fold(state, { ...stamped(draft, `l${next}`), at }))
+  }
+  return { state, tell, last: () => state.lease?.last.slice(11, 16) ?? null }
+}
+
+describe('the lease of a session', () => {
+  test('two sessions that open a round at the same moment both get it, or the later one does', () => {
+    const { tell, state } = clocked()
+    expect(tell(0, opening(1, ME))).toBe('accepted')
+    expect(tell(0, opening(1, YOU))).toBe('driven')
+    expect(tell(0, opening(1, null))).toBe('driven')
+    expect(tell(0, opening(1, ME))).toBe('round_open')
+    expect(state.lease).toMatchObject(ME)
+  })
+
+  test('it ends a moment too early or too late, or not at all', () => {
+    const { tell, state } = clocked()
+    tell(0, opening(1, ME))
+    tell(1, closing(1, ME))
+    expect(tell(15.999, opening(2, YOU))).toBe('driven')
+    expect(tell(16, opening(2, YOU))).toBe('accepted')
+    expect(state.lease).toMatchObject({ ...YOU, since: state.lease?.last })
+    expect(tell(16, briefing(2, ME))).toBe('driven')
+  })
+
+  test('a session that works loses it, or one lives on by what others do', () => {
+    const { tell, last } = clocked()
+    tell(0, opening(1, ME))
+    tell(1, briefing(1, ME))
+    expect(last()).toBe('00:01')
+    tell(2, created('exp_0001', 'exp_0000', { round: 1, lane: 1, depth: 1 }))
+    tell(3, sealed('exp_0001'))
+    tell(4, started('exp_0001'))
+    expect(last()).toBe('00:04')
+    tell(9, judged('exp_0001', 'rejected'))
+    expect(last()).toBe('00:09')
+    tell(10, created('exp_0002', 'exp_0000'))
+    tell(10, sealed('exp_0002'))
+    tell(10, { type: 'steered', experiment: null, text: 'go left' })
+    expect(tell(10, opening(2, YOU))).toBe('driven')
+    expect(last()).toBe('00:09')
+    // Late, but nobody else came.
+    expect(tell(40, closing(1, ME))).toBe('accepted')
+    expect(tell(41, opening(2, YOU))).toBe('driven')
+  })
+
+  test('another session writes into the round, or one that nobody can name is kept out of its own', () => {
+    const { tell } = clocked()
+    tell(0, opening(1, ME))
+    expect([tell(1, briefing(1, YOU)), tell(1, closing(1, YOU))]).toEqual(['driven', 'driven'])
+    // The same id in another program is another session.
+    expect(tell(1, closing(1, { ...ME, host: 'codex' }))).toBe('driven')
+    expect([tell(1, briefing(1, null)), tell(2, closing(1, ME))]).toEqual(['accepted', 'accepted'])
+  })
+
+  test('a ledger that names no session has a lease', () => {
+    const { tell, state } = clocked()
+    expect([tell(0, opening(1, null)), state.lease]).toEqual(['accepted', null])
+    expect([tell(0, closing(1, null)), tell(0, opening(2, null))]).toEqual(['accepted', 'accepted'])
+  })
+})
+
+describe('how it passes on', () => {
+  test('it is taken from one who lives without a person’s word, or a person’s word does nothing', () => {
+    const { tell, state } = clocked()
+    tell(0, opening(1, ME))
+    tell(0, { type: 'entrusted', ...ME })
+    expect(tell(1, leased(YOU, 'taken'))).toBe('driven')
+    expect(tell(1, leased(YOU, 'given_up'))).toBe('accepted')
+    expect(state.lease).toMatchObject(ME)
+    expect(tell(2, leased(YOU, 'taken_over'))).toBe('accepted')
+    expect(state.lease).toMatchObject(YOU)
+    // A session that must give way does not go on by itself either.
+    expect(state.entrusted).toBeNull()
+    expect(tell(3, closing(1, ME))).toBe('driven')
+    expect(tell(4, leased(YOU, 'given_up'))).toBe('accepted')
+    expect([state.lease, tell(5, leased(ME, 'taken'))]).toEqual([null, 'accepted'])
+    expect(tell(19, leased(ME, 'taken'))).toBe('accepted')
+    expect(state.lease?.since.slice(11, 16)).toBe('00:05')
+  })
+
+  test('a stop leaves it', () => {
+    const { tell, state } = clocked()
+    tell(0, opening(1, ME))
+    tell(1, { type: 'paused', why: 'lunch' })
+    expect(state.lease).toMatchObject(ME)
+    tell(1, { type: 'stopped', why: 'enough' })
+    expect(state.lease).toBeNull()
+  })
+
+  test('a process begins beside a session, waits for its own, or leaves a lease when it dies', () => {
+    const { tell, state } = clocked()
+    tell(0, opening(1, ME))
+    expect([tell(1, drove('start')), tell(1, drove('start', YOU))]).toEqual(['driven', 'driven'])
+    expect(state.driver).toBeNull()
+    expect(tell(1, drove('start', ME))).toBe('accepted')
+    expect(state.lease).toBeNull()
+    // It died without a word, and no time has passed.
+    expect(tell(1, leased(YOU, 'taken'))).toBe('accepted')
+    expect(tell(1, leased(null, 'taken_over'))).toBe('accepted')
+    expect([state.lease, tell(1, drove('start'))]).toEqual([null, 'accepted'])
+  })
+})
