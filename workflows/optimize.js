@@ -625,11 +625,18 @@ async function prepareLanes(turn, place) {
   return layBriefs(turn, place, findings)
 }
 
+/** Another drives the run: nothing is broken, and nothing is left to do here. Any other problem is one. */
+function given({ code, message, hint }) {
+  if (code !== 'driven') throw new Error(message)
+  log(message)
+  return { rounds: roundCount, stop: null, driven: `${message}; ${hint}` }
+}
+
 async function rounds() {
   for (;;) {
     phase('Orient')
     const opened = await assay('round open')
-    if (!opened.ok) throw new Error(opened.problem.message)
+    if (!opened.ok) return given(opened.problem)
     const turn = opened.data
     if (turn.stop !== null) return { rounds: roundCount, stop: turn.stop }
     if (Number.isInteger(settings.rounds) && roundCount >= settings.rounds) return { rounds: roundCount, stop: null }
@@ -649,7 +656,7 @@ async function rounds() {
     const laid = turn.lanes ? { ok: true, data: { lanes: turn.lanes } } : await prepareLanes(turn, place)
     if (!laid.ok) {
       if (laid.problem.code === 'stale_round') continue
-      throw new Error(laid.problem.message)
+      return given(laid.problem)
     }
     phase('Lanes')
     const reports = laid.data.lanes.map(({ lane }) => ({
@@ -662,7 +669,7 @@ async function rounds() {
     await parallel(laid.data.lanes.map((lane, index) => () => runLane(turn, lane, reports[index])))
     const closed = await collect(turn, place, reports)
     if (closed.ok) underway = null
-    if (!closed.ok && closed.problem.code !== 'stale_round') throw new Error(closed.problem.message)
+    if (!closed.ok && closed.problem.code !== 'stale_round') return given(closed.problem)
     if (!answered && !OVER.includes(closed.data?.stop)) throw new Error('no agent answered: check agent.host and its command in the spec')
     roundCount++
     // `assay loop`, which names its launch, says this from the ledger.

@@ -75,6 +75,28 @@ test('an answer of the CLI that is lost on its way ends the run', async () => {
   expect(played.result).toMatchObject({ rounds: 1, stop: 'stall' })
 })
 
+test.each(['round open', 'round briefs', 'round close'])(
+  'another session drives, and %s is asked again, or ends the run like something broken',
+  async (step) => {
+    const answer = cli()
+    const problem = { code: 'driven', message: 'a session of pi drives the run', hint: 'wait for it' }
+    const asked: string[] = []
+    const played = await play(rig, '', {
+      source,
+      play: (call) => {
+        if (!isClerk(call)) return answered(call)
+        if (!call.prompt.includes(step)) return answer(call.prompt)
+        asked.push(call.prompt)
+        return text(JSON.stringify({ ok: false, problem }))
+      },
+    })
+    expect(played.error).toBeNull()
+    const driven = 'a session of pi drives the run; wait for it'
+    expect(played.result).toMatchObject({ rounds: 0, stop: null, driven })
+    expect(asked).toHaveLength(1)
+  },
+)
+
 test('a lane waits for a slower one before it goes deeper', async () => {
   const answer = cli()
   const depthOf = (call: AgentCall) => Number(/"depth":(\d)/.exec(call.prompt)?.[1])
