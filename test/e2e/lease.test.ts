@@ -92,7 +92,10 @@ describe('sessions', () => {
     expect(refused(await open(A))).toEqual(DRIVEN)
     expect(refused(await briefs(A, token))).toEqual(DRIVEN)
     dataOf(await briefs(B, token))
+    dataOf(await call(B, ['new', '--parent', 'exp_0000', '-m', 'it', '--round', '1', '--lane', '1']))
     expect(refused(await close(A, token))).toEqual(DRIVEN)
+    // A refusal has ended nothing of the other's.
+    expect(scene.eventsOf('discarded')).toEqual([])
     expect(dataOf(await briefs(A, token))).toMatchObject({ repeated: true })
     expect(dataOf(await close(B, token))).toMatchObject({ stop: 'stall' })
     expect(dataOf(await close(A, token))).toMatchObject({ repeated: true })
