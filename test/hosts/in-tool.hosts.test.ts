@@ -137,6 +137,12 @@ test('in its own tool the workflow cannot run by the rules that are offered, or 
   expect(dataOf(loop)).toMatchObject({ rounds: 1, best: { value: 80 } })
   const expected = sequences(looping, loopScript.asked())
   expect(sequences(inside, insideScript.asked())).toEqual(expected)
+  // The agents of the tool are of the session, so the lease is one.
+  const [first, ...later] = inside
+    .events()
+    .flatMap((event) => (event.type.startsWith('round_') && 'by' in event ? [event.by] : []))
+  expect(first).toMatchObject({ host: 'claude-code' })
+  expect(later).toEqual([first, first, first])
   const sealed = ['sealed', 'asked verify']
   const tried = ['created', 'asked implement', ...sealed]
   expect(expected).toEqual({

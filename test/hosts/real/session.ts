@@ -31,6 +31,12 @@ const SESSIONS = {
     skill: (name: string) => `$assay:${name}`,
     shell: (cmd: string) => ({ tool: 'exec_command', input: { cmd, yield_time_ms: 110_000 } }),
   },
+  copilot: {
+    argv: ['copilot', '--allow-all'],
+    env: { COPILOT_AUTO_UPDATE: 'false', COPILOT_MODEL: 'plain-model' },
+    skill: (name: string) => `/assay:${name}`,
+    shell: (command: string) => ({ tool: 'bash', input: { command, description: 'a step' } }),
+  },
   pi: {
     argv: ['pi', '-p', '--provider', 'scripted', '--model', 'plain-model', '--no-session'],
     env: {},
