@@ -1,7 +1,7 @@
 /** Who drives: a session of an agent program by its lease in the ledger, a loop by its process. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { dataOf, problemOf, type Ran, startAssay } from '../rig/assay.ts'
+import { assay, dataOf, problemOf, type Ran, startAssay } from '../rig/assay.ts'
 import { type LoopData, openScene, type Scene, sceneOf, tuneFiles, tuneSpec } from './loop-scene.ts'
 import { makeProject } from './project.ts'
 
@@ -79,6 +79,10 @@ describe('sessions', () => {
     const seen = { host: 'claude-code', session: 'session-a', live: true }
     expect(dataOf(await call<Turn>(A, ['status']))).toMatchObject({ turn: { ...seen, mine: true } })
     expect(dataOf(await call<Turn>(B, ['status']))).toMatchObject({ turn: { ...seen, mine: false } })
+    const forPeople = await assay(['status'], { cwd: scene.repo.dir, env: B })
+    expect(forPeople.stdout).toMatch(
+      /loop: session session-a of claude-code drives it, last seen .*Z, round 1/,
+    )
     // Asked again, it has what it has.
     expect(dataOf(await open(A))).toMatchObject({ token, repeated: true })
     const waited = await call(B, ['wait', '--for', 'loop', '--timeout', '0s'])
@@ -120,6 +124,15 @@ describe('sessions', () => {
     age(scene, 14)
     expect(refused(await open(A))).toEqual(DRIVEN)
     expect(scene.eventsOf('leased').map(({ by, how }) => [by?.host, how])).toEqual([['copilot', 'taken']])
+    // A process of another machine is never proved dead: while it beats it drives.
+    age(scene, 15)
+    const owner = { pid: 1, started: 'once', host: 'another-machine' }
+    const drove = { v: '1.0', id: 'far', at: new Date().toISOString(), type: 'drove', driver: 'x', owner }
+    const beat = JSON.stringify({ ...drove, phase: 'start', active_ms: 0 })
+    appendFileSync(scene.repo.path('.assay', 'runs', 'run_0001', 'ledger.jsonl'), `${beat}\n`)
+    expect(problemOf(await open(A)).data).toEqual(owner)
+    age(scene, 15)
+    dataOf(await open(A))
   })
 })
 
