@@ -1,6 +1,9 @@
 /** Who drives: a session of an agent program by its lease in the ledger, a loop by its process. */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { identify } from '../../cli/process.ts'
+import { openRound } from '../../cli/round/open.ts'
+import { openRun } from '../../cli/run/open.ts'
 import { assay, dataOf, problemOf, type Ran, startAssay } from '../rig/assay.ts'
 import { type LoopData, openScene, type Scene, sceneOf, tuneFiles, tuneSpec } from './loop-scene.ts'
 import { makeProject } from './project.ts'
@@ -64,6 +67,48 @@ describe('sessions', () => {
     expect(
       scene.eventsOf('round_opened').filter(({ by }) => by?.session === `session-${winner}`),
     ).toHaveLength(1)
+  })
+
+  /** Opens a round as session A, in this process; `other` is in the ledger after A has looked who drives. */
+  function openBehind({ repo }: Awaited<ReturnType<typeof project>>, other: object): string | null {
+    const random = () => {
+      const line = JSON.stringify({ v: '1.0', id: 'other', at: new Date().toISOString(), ...other })
+      appendFileSync(repo.path('.assay', 'runs', 'run_0001', 'ledger.jsonl'), `${line}\n`)
+      return 'mine'
+    }
+    const { signal } = new AbortController()
+    const run = openRun(
+      { cwd: repo.dir, env: A, tell: () => {}, signal, clock: () => new Date(), random },
+      null,
+    )
+    if (!run.ok) throw new Error(run.problem.message)
+    const opened = openRound(run.value)
+    return opened.ok ? opened.value.token : opened.problem.code
+  }
+
+  test('who comes second to another session by the blink of an eye gets its token', async () => {
+    const one = await project()
+    const theirs = {
+      type: 'round_opened',
+      round: 1,
+      token: 'theirs',
+      width: 1,
+      depth: 1,
+      parents: [],
+      policy: 'argmax',
+      seed: 1,
+      ideate: null,
+      by: { host: 'codex', session: 'session-b' },
+    }
+    expect(openBehind(one, theirs)).toBe('driven')
+    expect(dataOf(await one.open(B))).toMatchObject({ token: 'theirs', repeated: true })
+  })
+
+  test('who comes second to a process goes on, or holds a lease against it', async () => {
+    const one = await project()
+    const drove = { type: 'drove', driver: 'x', owner: identify(), phase: 'start', active_ms: 0 }
+    expect(openBehind(one, drove)).toBe('driven')
+    expect(one.scene.eventsOf('leased').map(({ how }) => how)).toEqual(['given_up'])
   })
 
   test('one that drives is not left alone: another opens, writes, takes over without a word, or its end is not seen', async () => {
