@@ -4,6 +4,7 @@ import { cpus, hostname } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import { startedByPs } from '../cli/process/identity.ts'
 import { parseStat } from '../cli/process/proc.ts'
+import { parseProcessors, processorsBetween } from '../cli/process/processors.ts'
 import { execute, identify, isAlive, startDetached, startWithChannel } from '../cli/process.ts'
 import { alive, bundle, makeScene, processesWith } from './process/scene.ts'
 import { until } from './rig/until.ts'
@@ -273,6 +274,29 @@ describe('output and cost', () => {
     expect((await run('true')).processors).toBeNull()
   })
 
+  test.each(['', 'kill $!; '])(
+    'a server that a benchmark starts and does not wait for counts as another program (%s)',
+    async (end) => {
+      const { run } = makeScene()
+      const busy = `'${process.execPath}' -e "do var { user, system } = process.cpuUsage(); while (user + system < 400000); console.log(1); setInterval(() => {}, 1e6)"`
+      const job = await run(`mkfifo up; ${busy} > up & read -r _ < up; ${end}exit 0`)
+      const { others = 2, idle = 2 } = job.processors ?? {}
+      // A look every 100 ms misses no more than that.
+      expect(others + idle).toBeLessThan(1 - 250 / (job.ms * cpus().length))
+      expect(job.cpuMs).toBeLessThan(200)
+    },
+  )
+
+  test('a machine that waits for its disk is taken for one without an idle processor', () => {
+    const line = (busy: number, idle: number, disk: number) => `cpu  ${busy} 0 0 ${idle} ${disk} 0 0 0 0 0`
+    expect(parseProcessors('cpu  1 2 3 10 20 4 5 100 1 2')).toEqual({ busyMs: 150, idleMs: 300 })
+    const [before, after] = [line(0, 0, 0), line(40, 10, 150)].map(parseProcessors)
+    expect(processorsBetween(before ?? null, after ?? null, { ms: 1000, cpuMs: 200 })).toEqual({
+      others: 0.1,
+      idle: 0.8,
+    })
+  })
+
   test('peak memory sees what a grandchild held and gave back', async () => {
     const { run } = makeScene()
     const program = 'let b = Buffer.alloc(200 * 1024 * 1024, 1); setTimeout(() => { b = null }, 250)'
@@ -333,6 +357,7 @@ describe('proof of death', () => {
       group: 5,
       started: 22,
       kernel: false,
+      ownCpuMs: (14 + 15) * 10,
       childrenCpuMs: (16 + 17) * 10,
     })
   })

@@ -15,7 +15,7 @@ import { relative, sep } from 'node:path'
 export const HAS_PROC = process.platform === 'linux'
 
 /** Ticks of /proc in a second: `sysconf(_SC_CLK_TCK)` is 100 on every Linux that Node runs on. */
-const TICK_MS = 10
+export const TICK_MS = 10
 
 /** A flag of field 9, from the kernel's `sched.h`. */
 const PF_KTHREAD = 0x00200000
@@ -28,6 +28,8 @@ export interface ProcessStat {
   started: number
   /** A thread of the kernel, which has no program and no environment. */
   kernel: boolean
+  /** CPU time of its own. */
+  ownCpuMs: number
   /** CPU time of its ended and waited-for children. */
   childrenCpuMs: number
 }
@@ -41,6 +43,7 @@ export function parseStat(text: string): ProcessStat | null {
     group: number(5),
     started: number(22),
     kernel: (number(9) & PF_KTHREAD) !== 0,
+    ownCpuMs: (number(14) + number(15)) * TICK_MS,
     childrenCpuMs: (number(16) + number(17)) * TICK_MS,
   }
   return Number.isFinite(stat.started) ? stat : null
@@ -130,6 +133,16 @@ export function family(root: number): number[] {
         if (child !== '') found.push(Number(child))
   return found
 }
+
+/** CPU time of living processes and of the children they waited for. */
+export const cpuMsOf = (members: readonly number[]): number =>
+  members.reduce((sum, pid) => {
+    const stat = readStat(pid)
+    return stat ? sum + stat.ownCpuMs + stat.childrenCpuMs : sum
+  }, 0)
+
+/** The first line of /proc/stat, of all processors together; null when it cannot be read. */
+export const machineStat = (): string | null => /^cpu .*/.exec(read('/proc/stat') ?? '')?.[0] ?? null
 
 /** The largest resident size that the process has had, in MiB. */
 export function peakMbOf(pid: number): number | null {

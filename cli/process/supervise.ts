@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { enterCensus } from './census.ts'
 import { after, type Ended, notYet, signalGroup, startErrorOf } from './ended.ts'
 import { type Output, openOutput } from './output.ts'
-import { family, peakMbOf, readStat, realPathOf } from './proc.ts'
+import { cpuMsOf, family, peakMbOf, readStat, realPathOf } from './proc.ts'
 import { type Processors, processorsBetween, processorTimes } from './processors.ts'
 import { endStrays, endStraysNow, type Traces } from './strays.ts'
 import { makeToken } from './token.ts'
@@ -131,7 +131,8 @@ async function superviseInto(output: Output, job: Job, result: Supervised): Prom
       const cpuAfter = readStat('self')?.childrenCpuMs
       if (cpuBefore !== undefined && cpuAfter !== undefined && census.alone())
         result.cpuMs = cpuAfter - cpuBefore
-      result.processors = processorsBetween(machineBefore, processorTimes(), result)
+      const cpuMs = result.cpuMs === null ? null : polls.cpuMsWith(result.cpuMs)
+      result.processors = processorsBetween(machineBefore, processorTimes(), { ms: result.ms, cpuMs })
       resolve()
     })
   })
@@ -182,11 +183,13 @@ function watch(child: ChildProcess, output: Output, job: Job, result: Supervised
       end()
     }
   }, WATCH_OUTPUT_MS)
+  let members: number[] = []
+  let seenCpuMs = 0
   const weigh = () => {
     if (pid === undefined) return
-    const peaks = family(pid)
-      .map(peakMbOf)
-      .filter((peak) => peak !== null)
+    members = family(pid)
+    seenCpuMs = Math.max(seenCpuMs, cpuMsOf(members))
+    const peaks = members.map(peakMbOf).filter((peak) => peak !== null)
     if (peaks.length > 0)
       result.peakMb = Math.max(
         result.peakMb ?? 0,
@@ -198,6 +201,8 @@ function watch(child: ChildProcess, output: Output, job: Job, result: Supervised
   const memory = setInterval(weigh, WATCH_MEMORY_MS)
   job.signal?.addEventListener('abort', cancel, { once: true })
   return {
+    /** CPU time of the job, whose first process has ended: with what nobody waited for, as far as it was seen. */
+    cpuMsWith: (waitedFor: number) => Math.max(seenCpuMs, waitedFor + cpuMsOf(members)),
     stop() {
       for (const timer of [limit, kill, size, memory, ...early]) clearTimeout(timer)
       job.signal?.removeEventListener('abort', cancel)
