@@ -19,7 +19,11 @@ export const isSpoiltByCrowd = (metric: string): boolean => metric === 'wall_ms'
 export const spoils = (crowded: number, all: number): boolean => crowded > all / 2
 
 /** Why a comparison proves no gain that it shows, as a clause; null when a crowd has nothing to do with its outcome. */
-export function crowdIn({ inputs }: Comparison): string | null {
-  if (inputs.why !== 'crowd') return null
-  return `in ${inputs.crowded} of ${inputs.pairs} pairs other programs left no processor idle, and wall time then tells who had to wait`
+export const crowdIn = (comparison: Comparison): string | null =>
+  comparison.inputs.why === 'crowd' ? crowdAround(comparison) : null
+
+/** That most pairs of a comparison were taken in a crowd, as a clause; null when they were not. */
+export function crowdAround({ inputs: { pairs, crowded } }: Comparison): string | null {
+  if (typeof pairs !== 'number' || typeof crowded !== 'number' || !spoils(crowded, pairs)) return null
+  return `in ${crowded} of ${pairs} pairs other programs left no processor idle, and wall time then tells who had to wait`
 }

@@ -1,4 +1,5 @@
 /** The second look at a kept experiment: gates and fresh samples, and what they say. */
+import { crowdAround } from '../evaluate/crowd.ts'
 import { regressions } from '../evaluate/protected.ts'
 import type { Sample, SampleFault, Side } from '../ledger/events.ts'
 import { nodeValue } from '../ledger/state.ts'
@@ -131,6 +132,10 @@ async function inPairs(look: Look, probe: Probe, from = 0): Promise<Result<Again
   if (answer === null)
     return await faulty(look, ended ?? { reason: 'aborted', message: 'it was interrupted' }, taken)
   if ('broken' in answer) return notMeasured(other.id, answer.broken.message)
+  // What was kept on a quiet machine is neither confirmed nor refuted on a busy one.
+  const crowd = context.needs_quiet ? crowdAround(answer.comparison) : null
+  if (crowd !== null)
+    return notMeasured(node.id, crowd, 'repeat it when the machine has a processor to spare')
   return ok(weigh(look, answer))
 }
 
@@ -154,12 +159,12 @@ async function faulty(look: Look, fault: SampleFault, samples: number): Promise<
   return ok(against(look, fault.message, samples + 1))
 }
 
-const notMeasured = (experiment: string, message: string) =>
+const notMeasured = (experiment: string, message: string, then = 'mend the cause, then confirm it again') =>
   fail({
     kind: 'failed',
     code: 'not_measured',
     message: `${experiment} could not be measured: ${message}`,
-    hint: 'nothing was recorded; mend the cause, then confirm it again',
+    hint: `nothing was recorded; ${then}`,
   })
 
 const bounded = (sample: Sample): Sample => ({

@@ -2,7 +2,6 @@
 import { incomparable } from '../evaluate/comparable.ts'
 import { compareDeterministic } from '../evaluate/compare.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
-import { crowdIn } from '../evaluate/crowd.ts'
 import { figure } from '../evaluate/figure.ts'
 import { regressions } from '../evaluate/protected.ts'
 import { breakTie } from '../evaluate/tie.ts'
@@ -71,13 +70,11 @@ export function weigh({ run, node, other }: Compared, answer: StageAnswer): Agai
   const tie = outcome === 'tie' && lastJudged(node)?.reason === 'tie_broken'
   const pairs = `${candidate.length} pairs`
   const percent = describe(comparison.improvement)
-  const because = crowdIn(comparison)
-  const crowd = because === null ? null : `not clear: ${because}`
   const objection =
     violated?.message ??
     (outcome === 'improved' || tie
       ? null
-      : `${name} against ${other.id} in ${pairs}${percent}, which is ${crowd ?? (outcome === 'inconclusive' ? 'not clear' : outcome.replaceAll('_', ' '))}`)
+      : `${name} against ${other.id} in ${pairs}${percent}, which is ${outcome === 'inconclusive' ? 'not clear' : outcome.replaceAll('_', ' ')}`)
   const doubt = objection === null ? doubtOn(run, [answer]) : null
   const against = objection ?? doubt
   return {

@@ -22,7 +22,8 @@ export async function confirmAgain(run: OpenRun, path: readonly string[]): Promi
     const answer = await confirm(run, id, { against: null, key: null })
     if (answer.ok && answer.value.passed) continue
     const why = answer.ok ? answer.value.message : answer.problem.message
-    run.tell({ type: 'warning', message: `${id} does not stand any more: ${why}` })
+    const now = answer.ok && answer.value.status === 'revoked' ? 'does not stand any more' : 'stays in doubt'
+    run.tell({ type: 'warning', message: `${id} ${now}: ${why}` })
     return
   }
 }

@@ -1,7 +1,9 @@
 /** A metric of the wall clock, on a machine whose processors are all taken. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type InitData, makeProject, type Project } from './project.ts'
 
@@ -47,4 +49,33 @@ test('a gain that a crowd could have made is kept, or uses up an attempt, or can
   expect(await project.data('show', experiment, '--recompute')).toMatchObject({ same: true, differences: [] })
   // It was its only attempt, and nothing was its fault.
   expect(await project.data('round', 'open')).toMatchObject({ repairable: [experiment] })
+})
+
+test('what was kept is doubted or revoked for what a crowd says of it, or a branch is made by it', async () => {
+  const spec = {
+    metric: { name: 'wall_ms', direction: 'minimize' },
+    noise: { mode: 'paired', calibrate: 2 },
+  }
+  const project = makeProject({ spec, files: { 'src/wait': '0.025' } })
+  const slow = join(project.control, 'slow')
+  // Of less than 50 ms it is not known what the processors did; of more it is.
+  const bench = `sleep $(cat src/wait || echo none) || exit\nif [ -f '${slow}' ]; then sleep 0.2; fi\necho METRIC done=1\n`
+  project.repo.commit('a benchmark', { 'bench/run.sh': bench })
+  for (const neighbour of neighbours) neighbour.kill('SIGSTOP')
+  await project.data('init')
+  const { experiment, status } = await project.attempt({ 'src/wait': '0.001' })
+  expect(status).toBe('kept')
+  for (const neighbour of neighbours) neighbour.kill('SIGCONT')
+  writeFileSync(slow, '')
+  for (const verb of [['confirm', experiment], ['finish']]) {
+    const { code, message, hint } = await project.problem(...verb)
+    expect([code, message, hint]).toEqual([
+      'not_measured',
+      expect.stringMatching(
+        /^exp_0001 could not be measured: in (\d+) of \1 pairs other programs left no processor/,
+      ),
+      expect.stringMatching(/^nothing was recorded; .* a processor to spare$/),
+    ])
+  }
+  expect(await project.data('show', experiment)).toMatchObject({ status: 'kept', flagged: false })
 })
