@@ -3,7 +3,7 @@
  * `fixes #12` closes an issue, a URL of one does too, and `[skip ci]` keeps the tests from running. Whoever merges would
  * do all that without having said it. Pure.
  */
-import { cut, plain } from './text.ts'
+import { cut, plain, verbatim } from './text.ts'
 
 /** GitHub's and GitLab's words, before an issue of a tracker that has letters: PROJ-12. */
 const CLOSES = String.raw`\b(?:clos|fix|resolv|implement|complet)(?:e|es|ed|ing)?\s*:?\s+(?:issues?\s+)?`
@@ -13,7 +13,8 @@ const SIGN = [
   String.raw`#(?=\w)`,
   String.raw`!(?=\d)`,
   String.raw`(?<=\bGH)-(?=\d)`,
-  String.raw`(?<=${CLOSES}[A-Z][A-Z0-9_]*)-(?=\d)`,
+  // Looked for last: most words have no such sign in them.
+  String.raw`-(?=\d)(?<=${CLOSES}[A-Z][A-Z0-9_]*-)`,
   'https?:(?=//)',
   String.raw`\bwww\.(?=\w)`,
 ].join('|')
@@ -40,6 +41,16 @@ export function inMarkdown(text: string, max: number): string {
     from = index + word.length
   }
   return (made + escaped(line.slice(from))).replace(BLOCK, '\\$&')
+}
+
+/** One line of Markdown for what a person copies: a command or a path, in code that nothing in it ends; `↵` is an end of line. */
+export function inCode(text: string, max: number): string {
+  const line = cut(verbatim(text.trim().replaceAll('\n', ' ↵ ')), max)
+  if (line === '') return ''
+  const runs = [...line.matchAll(/`+/g)].map(([run]) => run.length)
+  const fence = '`'.repeat(Math.max(0, ...runs) + 1)
+  const space = /^`|`$/.test(line) ? ' ' : ''
+  return `${fence}${space}${line}${space}${fence}`
 }
 
 const escaped = (text: string): string =>

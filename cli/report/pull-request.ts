@@ -1,7 +1,7 @@
 /** The text of a pull request, in Markdown. Pure. What agents and users wrote stays text: no markup, one line. */
 import type { Direction } from '../ledger/events.ts'
 import { figure, percent } from './figures.ts'
-import { inMarkdown, inMessage } from './inert.ts'
+import { inCode, inMarkdown, inMessage } from './inert.ts'
 import { shellWord, verbatim } from './text.ts'
 
 export interface PullRequest {
@@ -98,7 +98,7 @@ const stepsOf = ({ steps }: PullRequest): string[] =>
   )
 
 const heldOf = ({ gates, constraints }: PullRequest): string[] => [
-  ...gates.map(({ name, command }) => `- gate ${inMarkdown(name, 80)}: ${inMarkdown(command, 200)}`),
+  ...gates.map(({ name, command }) => `- gate ${inMarkdown(name, 80)}: ${inCode(command, 200)}`),
   ...constraints.map((one) => `- ${inMarkdown(one, 200)}`),
 ]
 
@@ -106,7 +106,7 @@ const filesOf = ({ files }: PullRequest): string[] =>
   few(files, MOST.files, 'files').map((file) =>
     typeof file === 'string'
       ? `- ${file}`
-      : `- ${file.status} ${file.added === null ? 'binary' : `+${file.added} −${file.removed ?? 0}`} ${inMarkdown(file.path, 300)}`,
+      : `- ${file.status} ${file.added === null ? 'binary' : `+${file.added} −${file.removed ?? 0}`} ${inCode(file.path, 300)}`,
   )
 
 function reproduce({ base, branch, dirtyBase, commands, folder, run }: PullRequest): string[] {
@@ -117,7 +117,7 @@ function reproduce({ base, branch, dirtyBase, commands, folder, run }: PullReque
     // In full: of a tag and a branch with one name, git takes the tag.
     indented(`git worktree add --detach ../after ${shellWord(`refs/heads/${branch}`)}`),
     '',
-    `Then in each of the two${folder === '' ? '' : `, in ${inMarkdown(folder, 200)}`}:`,
+    `Then in each of the two${folder === '' ? '' : `, in ${inCode(folder, 200)}`}:`,
     '',
     ...commands.map(indented),
     '',

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { inMarkdown, inMessage } from '../../cli/report/inert.ts'
+import { inCode, inMarkdown, inMessage } from '../../cli/report/inert.ts'
 
 /** What forges act on, by their documentation. */
 const ACTS = [
@@ -86,6 +86,21 @@ test('a word of an agent mails a person, closes an issue or is markup in the tex
       expect(seen).not.toBeNull()
       for (const act of ACTS) expect(seen).not.toMatch(act)
       expect(markdown).not.toMatch(/^(?:[#>+=/-]|\d+[.)])/)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('a command ends the code that it stands in, or is another one there', () => {
+  fc.assert(
+    fc.property(said, (text) => {
+      const code = inCode(text, Number.POSITIVE_INFINITY)
+      if (text.trim() === '') return void expect(code).toBe('')
+      const [, fence = '', inner = ''] = /^(`+)(.*)\1$/.exec(code) ?? []
+      // Markdown takes one space from either end, and ends code at a run of the same length only.
+      expect(inner.match(/`+/g) ?? []).not.toContain(fence)
+      expect(inner).not.toMatch(/^`|`$|\n/)
+      if (/^[\x20-\x7e]*$/.test(text)) expect(inner.trim()).toBe(text.trim())
     }),
     { numRuns: 2000 },
   )

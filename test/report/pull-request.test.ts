@@ -47,7 +47,7 @@ test('a binary file is told to have an unknown number of lines', () => {
     { path: 'src/a.bin', status: 'A', added: null, removed: null },
     { path: 'src/b.js', status: 'M', added: 2, removed: 1 },
   ]
-  expect(text({ files })).toContain('\n- A binary src/a.bin\n- M +2 −1 src/b.js\n')
+  expect(text({ files })).toContain('\n- A binary `src/a.bin`\n- M +2 −1 `src/b.js`\n')
 })
 
 test('the title shows backslashes, or the text lets a name become markup', () => {
@@ -73,4 +73,16 @@ test('the lines to reproduce it are not those that were run, or a shell takes th
     '        print(1)"',
     "    printf 'a  b'\\x1b[2J",
   ])
+})
+
+test('a command or a path that a person copies is not the one that was run', () => {
+  const command = 'npm test -w @org/a_b -- "#1" | grep -c `nproc` && curl http://localhost/?a=1&b=2'
+  const told = text({
+    gates: [{ name: 'unit_2', command }],
+    files: [{ path: 'src/@types/a_b  c.ts', status: 'M', added: 1, removed: 0 }],
+    folder: 'packages/@org/a_b',
+  })
+  expect(told).toContain(`\n- gate unit\\_2: \`\`${command}\`\`\n`)
+  expect(told).toContain('\n- M +1 −0 `src/@types/a_b  c.ts`\n')
+  expect(told).toContain('in each of the two, in `packages/@org/a_b`:')
 })
