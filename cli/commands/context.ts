@@ -5,7 +5,7 @@ import type { Experiment } from '../ledger/state.ts'
 import { artifactsFolder, worktreePath } from '../paths.ts'
 import { digest, type Head, quoted } from '../report/context/digest.ts'
 import { type ContextFacts, contextFacts, type Given } from '../report/context/facts.ts'
-import { STOPPED, spent } from '../report/summary.ts'
+import { budgetText, STOPPED } from '../report/summary.ts'
 import { plain } from '../report/text.ts'
 import { ok, type Result } from '../result.ts'
 import { patternsIn } from '../round/facts.ts'
@@ -98,7 +98,7 @@ function headOf(run: OpenRun, status: StatusData, node: Experiment | null): Head
         ? `Baseline ${figure(baseline.value)}`
         : `Baseline ${figure(baseline.value)}; best ${best ? `${figure(best.value)} (${best.experiment})` : 'none yet'}`,
       `Experiments: ${counts.join(', ')}`,
-      `Budget: ${spent(budget.experiments, 'experiments')}, ${spent(budget.hours, 'hours')}, ${spent(budget.failures, 'failures')}${stop === null ? '' : `; stopped: ${STOPPED[stop]}`}`,
+      `Budget: ${budgetText(budget)}${stop === null ? '' : `; stopped: ${STOPPED[stop]}`}`,
       ...(node
         ? [
             `Edit in ${worktreePath(run.site, run.run, node.id)}`,

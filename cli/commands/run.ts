@@ -91,7 +91,7 @@ function printed({ experiment, attempt, status, reason, message }: RunAnswer, op
   return [`  $ ${said.command}`, ...lines.map((line) => `  | ${line}`)].map(printable)
 }
 
-function nextStep({ experiment, status }: RunAnswer, opened: OpenRun): string {
+function nextStep({ experiment, status, failure_class: place }: RunAnswer, opened: OpenRun): string {
   const { state } = opened.ledger
   if (status === 'kept') {
     const another = 'assay new -m "your idea"'
@@ -102,6 +102,8 @@ function nextStep({ experiment, status }: RunAnswer, opened: OpenRun): string {
   }
   const worktree = worktreePath(opened.site, opened.run, experiment)
   const open = experiment === BASELINE || repairable(state).some(({ id }) => id === experiment)
+  if (open && place === 'environment' && experiment !== BASELINE)
+    return `Next: assay run ${experiment} once more when that is over; the candidate needs no change`
   return open
     ? `Next: mend it in ${printable(worktree)}, then assay run ${experiment}`
     : 'Next: assay new -m "another idea"'

@@ -25,7 +25,7 @@ function describe(data: StatusData & { spec: EditedSpec | null }, name: string):
     `${data.run}  ${name}`,
     `  ${metric.name} (${metric.direction}${metric.target === null ? '' : `, target ${figure(metric.target)}`}): ${standing(data)}`,
     `  experiments: ${counts.join(', ')}`,
-    `  budget: ${CAPS.flatMap((cap) => spent(budget[cap], cap) ?? []).join(', ')}`,
+    `  budget: ${CAPS.every((cap) => budget[cap].limit === null) ? 'none is set; used: ' : ''}${CAPS.flatMap((cap) => spent(budget[cap], cap) ?? []).join(', ')}`,
     `  loop: ${driverOf(data)}${data.round === null ? '' : `, round ${data.round}`}${data.stop ? `; it would stop: ${data.stop}${data.stop_cause ? ` (${plain(data.stop_cause, 300)})` : ''}` : ''}`,
     ...held(data),
     ...doubts(data),

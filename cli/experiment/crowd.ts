@@ -13,7 +13,7 @@ export function crowdAtBaseline(run: OpenRun): string[] {
   const crowded = samples.filter(inCrowd).length
   return spoils(crowded, samples.length)
     ? [
-        `other programs left no processor idle while ${crowded} of ${samples.length} samples of the baseline were taken: nothing is kept by ${name} as long as they do; cpu_ms hardly depends on them`,
+        `other programs left no processor idle while ${crowded} of ${samples.length} samples of the baseline were taken: while they do, no gain in ${name} is believed; stop them, or measure cpu_ms, which hardly depends on them (assay guide verdict)`,
       ]
     : []
 }

@@ -91,7 +91,7 @@ const WHY: Readonly<Record<string, string>> = {
   tie: 'the interval lies within ±metric.min_improvement',
   worse: 'it is clearly not better',
   cap: 'the last pair allowed was not clear',
-  crowd: 'the evidence is clear, and was taken in a crowd',
+  crowd: 'the evidence is clear, but other programs may have made it',
 }
 
 /** In units of the spread of one pair: what is found nearly always. */

@@ -61,15 +61,7 @@ export function summary(input: SummaryInput, width: number, ascii = false): Line
   const lines: Line[] = [
     row(plain(input.metric.name, NAME), result(input, glyphs.arrow)),
     row('experiments', [cell(String(total)), ...shares]),
-    row('budget', [
-      cell(
-        [
-          spent(budget.experiments, 'experiments'),
-          spent(budget.hours, 'hours'),
-          spent(budget.failures, 'failures'),
-        ].join(', '),
-      ),
-    ]),
+    row('budget', [cell(budgetText(budget))]),
   ]
   lines.push(...effort(input))
   if (stop !== null) {
@@ -151,6 +143,13 @@ export function spent({ used, limit, at_least }: Used, what: string): string {
   const number = `${at_least ? 'at least ' : ''}${figure(Number(used.toFixed(used < 1 ? 2 : 1)))}`
   const noun = used === 1 && limit === null ? what.replace(/s$/, '') : what
   return limit === null ? `${number} ${noun}` : `${number} of ${figure(limit)} ${noun}`
+}
+
+/** Without a limit, `0 experiments` would read like a budget of none. */
+export function budgetText(budget: SummaryInput['budget']): string {
+  const caps = ['experiments', 'hours', 'failures'] as const
+  const told = caps.map((cap) => spent(budget[cap], cap)).join(', ')
+  return caps.every((cap) => budget[cap].limit === null) ? `none is set; used: ${told}` : told
 }
 
 export const STOPPED: Readonly<Record<StopReason, string>> = {

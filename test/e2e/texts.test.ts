@@ -1,6 +1,9 @@
 /** What people read after a verb: the verdict, what the failing command said, and the next step. */
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { assay } from '../rig/assay.ts'
+import { makeTemp } from '../rig/temp.ts'
 import { makeProject, ms, type NewData, writeFiles } from './project.ts'
 
 const GATE =
@@ -30,6 +33,24 @@ test('a verdict leaves out what the gate printed, where to mend it, or what come
   const show = await assay(['show', experiment], { cwd: project.repo.dir })
   expect(show.stdout).toContain('child of exp_0000, 0 children')
   expect(show.stdout).toContain('attempt 2: kept (improved), 1 file +1 −1')
+})
+
+test('a candidate is to be mended for what the machine did, or nothing used reads like a budget of nothing', async () => {
+  const up = join(makeTemp('service'), 'up')
+  writeFileSync(up, '')
+  const measure = { command: 'sh bench/run.sh', timeout: '30s', before: `test -f '${up}'` }
+  const project = makeProject({ spec: { measure } })
+  await project.data('init')
+  const status = await assay(['status'], { cwd: project.repo.dir })
+  expect(status.stdout).toContain('\n  budget: none is set; used: 0 experiments, 0 hours, 0 failures\n')
+  const { experiment } = await project.open(ms(80))
+  rmSync(up)
+  const run = () => assay(['run', experiment, '--quiet'], { cwd: project.repo.dir })
+  expect((await run()).stdout.trimEnd().split('\n').at(-1)).toBe(
+    'Next: assay run exp_0001 once more when that is over; the candidate needs no change',
+  )
+  writeFileSync(up, '')
+  expect((await run()).stdout).toContain('exp_0001 kept  80')
 })
 
 test('a doubt is told as an audit whatever raised it, or a confirmation offers to bring back what was not taken', async () => {
