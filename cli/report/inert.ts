@@ -10,7 +10,9 @@ const CLOSES = String.raw`\b(?:clos|fix|resolv|implement|complet)(?:e|es|ed|ing)
 /** The sign that makes a word act: without it, or with a space behind it, the word is a word. */
 const SIGN = [
   String.raw`(?<![A-Za-z0-9])@(?=\w)`,
-  String.raw`#(?=\w)`,
+  // YouTrack's have letters, and Jira obeys any word behind a key: PROJ-12 #close. Else it is #include.
+  String.raw`#(?=\d|[A-Z]\w*-\d)`,
+  String.raw`#(?=\w)(?<=\b[A-Z]\w*-\d.*)`,
   String.raw`!(?=\d)`,
   String.raw`(?<=\bGH)-(?=\d)`,
   // Looked for last: most words have no such sign in them.
@@ -53,9 +55,10 @@ export function inCode(text: string, max: number): string {
   return `${fence}${space}${line}${space}${fence}`
 }
 
+/** An underscore within a word, as in `wall_ms`, is no markup. */
 const escaped = (text: string): string =>
   text
-    .replace(/[\\`*_~[\]|]/g, '\\$&')
+    .replace(/[\\`*~[\]|]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/g, '\\$&')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
 

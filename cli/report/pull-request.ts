@@ -83,12 +83,16 @@ const indented = (code: string): string =>
 
 function intervalLine({ winner, metric }: PullRequest): string {
   if (winner.interval === null && winner.paired)
-    return 'The metric varies, and the pairs give no interval with two finite ends.'
+    return `The metric varies, and the pairs give no interval with two finite ends. ${SCALE}`
   if (winner.interval === null)
     return 'The number does not vary from run to run, so there is no interval: each sample gives the same.'
   const [low, high] = winner.interval
-  return `The gain lies between ${figure(low)} and ${figure(high)} of ${inMarkdown(metric.name, 60)} (95 %).`
+  return `The gain lies between ${figure(low)} and ${figure(high)} of ${inMarkdown(metric.name, 60)} (95 %). ${SCALE}`
 }
+
+/** Else whoever measures it on a machine that is quieter by now takes the values for wrong. */
+const SCALE =
+  'Both values are on the scale of the baseline as it was recorded; what was measured now is the gain between them.'
 
 const stepsOf = ({ steps }: PullRequest): string[] =>
   few(steps, MOST.steps, 'steps').map((step) =>

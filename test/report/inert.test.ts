@@ -6,6 +6,8 @@ import { inCode, inMarkdown, inMessage } from '../../cli/report/inert.ts'
 const ACTS = [
   /(?:^|[^A-Za-z0-9])@[A-Za-z0-9_]/,
   /#[0-9]/,
+  /#[A-Z]+-[0-9]/i,
+  /\b[A-Z]+-[0-9]+.*#[a-z]/i,
   /![0-9]/,
   /\bGH-[0-9]/i,
   /https?:\/\//i,
@@ -23,6 +25,8 @@ const pieces = [
     '#',
     '12',
     '#12',
+    '#include',
+    '#PROJ-12',
     'org/repo#3',
     'GH-7',
     'gh-7',
@@ -72,7 +76,8 @@ function shown(markdown: string): string | null {
       if (!entity) return null
       text += entity[1] === 'amp' ? '&' : '<'
       at += entity[0].length - 1
-    } else if (/[<*_~[\]|\n]/.test(char)) return null
+    } else if (/[<*~[\]|\n]/.test(char)) return null
+    else if (char === '_' && !/[A-Za-z0-9]_[A-Za-z0-9]/.test(markdown.slice(at - 1, at + 2))) return null
     else text += char
   }
   return text
@@ -118,9 +123,11 @@ test('a word of an agent mails a person, closes an issue or keeps the tests from
 })
 
 test('an ordinary sentence is no longer readable, or a word that acts loses what it says', () => {
-  const sentence = 'Cache it (UTF-8 only), 50 % faster: a <= b, react@18, mail a@b.org, C#, x != y.'
+  const sentence = 'Cache it (UTF-8 only), 50 % faster: a <= b, react@18, mail a@b.org, C#, wall_ms, x != y.'
   expect(inMessage(sentence)).toBe(sentence)
   expect(inMarkdown(sentence, 200)).toBe(sentence.replace('<', '&lt;'))
+  expect(inMessage('an #include, #fff')).toBe('an #include, #fff')
+  expect(inMessage('PROJ-12 #close, #PROJ-9 done')).toBe('PROJ-12 # close, # PROJ-9 done')
   const acting = 'As @octocat said (fixes org/repo#3, see https://example.org/issues/3), use @lru_cache'
   expect(inMessage(acting)).toBe(
     'As @ octocat said (fixes org/repo# 3, see https: //example.org/issues/3), use @ lru_cache',
