@@ -130,8 +130,7 @@ export function describeFacts(facts: InitFacts, { spec }: Ground): string[] {
   ]
   if (canary?.outcome === 'reads')
     lines.push(`The benchmark reads them: with all of them emptied, ${canary.why}`)
-  if (canary?.outcome === 'skipped')
-    lines.push(`Not looked at: whether the benchmark reads them (${canary.why})`)
+  if (canary?.outcome === 'skipped') lines.push(`Not known: whether the benchmark reads them (${canary.why})`)
   if (candidate) lines.push(costLine(candidate, spec.budget))
   for (const { message } of facts.exposed) lines.push(`Note: ${message}`)
   if (facts.exposed.length > 0)

@@ -25,7 +25,7 @@ import { scopeOfRun } from './scope.ts'
 import { readFacts, writeFacts } from './slot-facts.ts'
 import { keptCommit } from './worktree.ts'
 
-/** `reads`: it failed or said something else. `skipped`: nobody looked. */
+/** `reads`: it failed or said something else. `skipped`: nobody looked, or noise hides what was seen. */
 export interface CanaryFact {
   outcome: 'reads' | 'skipped'
   why: string
@@ -86,7 +86,7 @@ async function sing(run: OpenRun, bench: Bench, base: Base): Promise<Result<Cana
   if (!heard.value.same) return ok(remember(run, { outcome: 'reads', why: heard.value.why.slice(0, 200) }))
   const spread = spreadOf(baselineSamples(run))
   if (spread > TELLING) {
-    const why = `equal code gives values up to ${figure(spread * 100)} % apart, and noise like that hides it`
+    const why = `emptied, they make no difference that noise could not hide: equal code gives values up to ${figure(spread * 100)} % apart`
     return ok(remember(run, { outcome: 'skipped', why }))
   }
   const cause = await blindCause(run, bench, base.tree)
