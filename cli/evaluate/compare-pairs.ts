@@ -79,9 +79,13 @@ export function comparePairs(context: StageContext, pairs: readonly PairOfValues
   }
 }
 
-/** A gain that was seen in a crowd only is none; what is not better there needs no better proof. */
+/**
+ * A gain that was seen in a crowd only is none, and neither is a tie that others may break: a slower candidate may have
+ * had the larger share. What is not better there needs no better proof.
+ */
 function doubted(context: StageContext, decision: PairedDecision, crowded: number): Decision {
-  const doubt = context.needs_quiet && decision.outcome === 'improved' && spoils(crowded, decision.pairs)
+  const speaksFor = decision.outcome === 'improved' || (context.seeks_tie && decision.outcome === 'tie')
+  const doubt = context.needs_quiet && speaksFor && spoils(crowded, decision.pairs)
   return { ...decision, ...(doubt ? { outcome: 'inconclusive', why: 'crowd' } : {}), crowded }
 }
 

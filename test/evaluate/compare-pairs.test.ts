@@ -140,6 +140,13 @@ describe('a metric that needs a quiet machine', () => {
     })
   })
 
+  it('is kept on a tie of which nobody knows who had to wait', () => {
+    const tied = { needs_quiet: true, seeks_tie: true, min_improvement: { relative: 0.05 } } as const
+    expect(found(0, tied, 100).outcome).toBe('tie')
+    expect(found(25, tied, 100)).toMatchObject({ outcome: 'inconclusive', inputs: { why: 'crowd' } })
+    expect(found(25, { ...tied, needs_quiet: false }, 100).outcome).toBe('tie')
+  })
+
   it('is any metric, or none is told of the crowd', () => {
     expect(found(8, {})).toMatchObject({ outcome: 'improved', inputs: { crowded: 8 } })
   })
