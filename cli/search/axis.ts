@@ -17,11 +17,14 @@ export function axisWarnings(experiments: readonly Observed[]): Pattern[] {
 
 /**
  * Three structurally distinct hypotheses among the latest ended at about one score, and none of the later
- * experiments was kept with another score. Failed experiments have no score and never count.
+ * experiments was kept with another score. Failed experiments have no score and never count, nor does one that the
+ * machine spoilt.
  */
 export function plateau(experiments: readonly Observed[]): Pattern[] {
   const scored = experiments
-    .filter(({ parent, status }) => parent !== null && (status === 'kept' || status === 'rejected'))
+    .filter(({ parent, status, failure_class: place }) => {
+      return parent !== null && (status === 'kept' || (status === 'rejected' && place !== 'environment'))
+    })
     .flatMap((each) => (each.value === null ? [] : [{ ...each, value: each.value }]))
     .slice(-LATEST)
   let best: typeof scored = []

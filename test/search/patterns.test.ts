@@ -115,6 +115,9 @@ describe('the axis warning', () => {
 
   it('does not count failures, and ends when a later one is kept at another score', () => {
     expect(patternsOf(plateau(3, { status: 'failed' }))).toEqual([])
+    const spoilt = { status: 'rejected', reason: 'inconclusive', failure_class: 'environment' } as const
+    expect(patternsOf(plateau(3, spoilt))).toEqual([])
+    expect(patternsOf(plateau(3, { ...spoilt, failure_class: 'eval' }))).toHaveLength(1)
     const kept = observed({ id: 'k', status: 'kept', reason: 'improved', value: 20, hypothesis: 'other' })
     expect(patternsOf([...plateau(3), kept])).toEqual([])
   })
