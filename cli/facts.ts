@@ -5,7 +5,15 @@ export type Fact =
   /** `what` completes "waiting for …". */
   | { type: 'waiting'; what: string }
   | { type: 'step'; experiment: string; step: string }
-  | { type: 'sample'; experiment: string; stage: string; pair: number; value: number | null; wall_ms: number }
+  | {
+      type: 'sample'
+      experiment: string
+      stage: string
+      pair: number
+      side: 'candidate' | 'parent'
+      value: number | null
+      wall_ms: number
+    }
   | { type: 'phase'; title: string }
   | { type: 'log'; message: string }
   | {

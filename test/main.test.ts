@@ -33,7 +33,7 @@ const VERBS = {
   }`,
   audit: `export const run = async ({ tell }) => {
     tell({ type: 'warning', message: 'careful \\u001b[2J' })
-    tell({ type: 'sample', experiment: 'exp_0001', stage: 'judge', pair: 0, value: 1.5, wall_ms: 20 })
+    tell({ type: 'sample', experiment: 'exp_0001', stage: 'judge', pair: 0, side: 'parent', value: 1.5, wall_ms: 20 })
     return { ok: true, value: { data: 1, text: () => 'done' } }
   }`,
 }
@@ -149,7 +149,7 @@ describe('the edge', () => {
   test('progress is noisy for programs, lets foreign text repaint the terminal, or ignores --quiet', async () => {
     const text = await run(['audit', 'exp_0001'])
     expect(text.stdout).toBe('done\n')
-    expect(text.stderr).toBe('warning: careful \\u001b[2J\nexp_0001: judge, pair 1: 1.5 (20 ms)\n')
+    expect(text.stderr).toBe('warning: careful \\u001b[2J\nexp_0001: judge 1, parent: 1.5 (20 ms)\n')
     expect((await run(['audit', 'exp_0001', '--json'])).stderr).toBe('warning: careful \\u001b[2J\n')
     expect((await run(['audit', 'exp_0001', '--quiet'])).stderr).toBe('')
   })

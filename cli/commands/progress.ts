@@ -56,7 +56,7 @@ function describe(fact: Fact): string {
     case 'step':
       return `${fact.experiment}: ${STEPS[fact.step] ?? fact.step}`
     case 'sample':
-      return `${fact.experiment}: ${fact.stage}, pair ${fact.pair + 1}: ${fact.value === null ? 'no value' : figure(fact.value)} (${duration(fact.wall_ms)})`
+      return `${fact.experiment}: ${fact.stage} ${fact.pair + 1}${fact.side === 'parent' ? ', parent' : ''}: ${fact.value === null ? 'no value' : figure(fact.value)} (${duration(fact.wall_ms)})`
     case 'phase':
       return `== ${fact.title}`
     case 'log':

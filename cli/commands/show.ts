@@ -72,7 +72,10 @@ function describe(
   if (data.message) lines.push(`  ${plain(data.message, 500)}`)
   for (const said of data.explained) lines.push(`  ${plain(said, 600)}`)
   if (data.doubt) lines.push(`  in doubt: ${plain(data.doubt, 500)}`)
-  if (data.lost_to) lines.push(`  not the best: pairs with ${data.lost_to} did not show it to be better`)
+  if (data.lost_to)
+    lines.push(
+      `  not the best: pairs with ${data.lost_to} did not show it to be better; to look again: assay confirm ${data.experiment} --against ${data.lost_to}`,
+    )
   if (data.why) lines.push(`  why: ${plain(data.why, 500)}`)
   if (data.fix) lines.push(`  fix: ${plain(data.fix, 500)}`)
   for (const { name, phase, from } of data.binding_gates)

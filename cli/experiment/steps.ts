@@ -55,8 +55,8 @@ export class Recorder implements AttemptRecord {
   }
 
   sample(sample: Sample): void {
-    const { stage, pair, value, wall_ms } = sample
-    this.#run.tell({ type: 'sample', experiment: this.#experiment, stage, pair, value, wall_ms })
+    const { stage, pair, side, value, wall_ms } = sample
+    this.#run.tell({ type: 'sample', experiment: this.#experiment, stage, pair, side, value, wall_ms })
     this.#write({ step: 'sample', sample: bounded(sample) })
     this.#samples.push(sample)
   }

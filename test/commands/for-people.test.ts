@@ -51,11 +51,16 @@ test('minutes of work are no hours at all', () => {
   expect(spent({ used: 12.34, limit: 20 }, 'hours')).toBe('12.3 of 20 hours')
 })
 
-test('a sample is shown with all the digits of a double', () => {
+test('a sample is shown with all the digits of a double, or does not tell whose it is', () => {
   const said: string[] = []
   const { tell } = progressTo((text) => said.push(text), { tty: false, columns: 80, brief: false })
-  tell({ type: 'sample', experiment: 'exp_0001', stage: 'judge', pair: 0, value: 100 / 3, wall_ms: 12 })
-  expect(said).toEqual(['exp_0001: judge, pair 1: 33.3333 (12 ms)\n'])
+  const sample = { type: 'sample', experiment: 'exp_0001', stage: 'judge', pair: 0 } as const
+  tell({ ...sample, side: 'candidate', value: 100 / 3, wall_ms: 12 })
+  tell({ ...sample, side: 'parent', value: null, wall_ms: 12 })
+  expect(said).toEqual([
+    'exp_0001: judge 1: 33.3333 (12 ms)\n',
+    'exp_0001: judge 1, parent: no value (12 ms)\n',
+  ])
 })
 
 test('a topic of the guide is listed without a sentence of its own, or with more than one', async () => {
