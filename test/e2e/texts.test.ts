@@ -49,6 +49,10 @@ test('a candidate is to be mended for what the machine did, or nothing used read
   expect((await run()).stdout.trimEnd().split('\n').at(-1)).toBe(
     'Next: assay run exp_0001 once more when that is over; the candidate needs no change',
   )
+  const context = await assay(['context'], { cwd: project.repo.dir })
+  expect(context.stdout).toMatch(
+    /\n- exp_0001 failed \(environment\).*, 3 attempts left: the machine spoilt it, so run the same again\n/,
+  )
   writeFileSync(up, '')
   expect((await run()).stdout).toContain('exp_0001 kept  80')
 })

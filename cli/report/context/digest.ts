@@ -51,7 +51,8 @@ function overall(head: Head, facts: ContextFacts): Section[] {
     {
       title: 'Repairable: mend in place, then assay run ID',
       lines: facts.repairable.items.map(
-        (one) => `${short(one)}, ${one.attempts_left} attempts left: ${quoted(one.message, 80)}`,
+        (one) =>
+          `${short(one)}, ${one.attempts_left} attempts left: ${one.failure_class === 'environment' ? 'the machine spoilt it, so run the same again' : quoted(one.message, 80)}`,
       ),
       more: facts.repairable.more,
       command: 'assay tree',

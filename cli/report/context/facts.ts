@@ -35,7 +35,7 @@ export interface ContextFacts {
   rules: Listed<string>
   path: Listed<Tried>
   frontier: Listed<Pick>
-  repairable: Listed<Tried & { attempts_left: number; message: string }>
+  repairable: Listed<Tried & { attempts_left: number; failure_class: FailureClass | null; message: string }>
   retests: { failure_class: FailureClass; experiments: string[]; more: number }[]
   avoid: Listed<Avoided>
   /** Words of people: of this experiment, else those that wait for the next round or were told to the open one. */
@@ -91,6 +91,7 @@ export function contextFacts(state: State, given: Given, id: string | null): Con
     repairable: latest(open, MOST.repairable, (node) => ({
       ...tried(node),
       attempts_left: limit - attemptsUsed(node),
+      failure_class: lastJudged(node)?.failure_class ?? null,
       message: plain(lastJudged(node)?.message ?? '', LONG),
     })),
     retests: retests(all),
