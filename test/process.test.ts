@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { cpus, hostname } from 'node:os'
+import { availableParallelism, hostname } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import { startedByPs } from '../cli/process/identity.ts'
 import { parseStat } from '../cli/process/proc.ts'
@@ -267,7 +267,7 @@ describe('output and cost', () => {
     const { run } = makeScene()
     const busy = 'while (process.cpuUsage().user < 300000);'
     const { processors, ms, cpuMs } = await run([process.execPath, '-e', busy])
-    const own = (cpuMs ?? 0) / (ms * cpus().length)
+    const own = (cpuMs ?? 0) / (ms * availableParallelism())
     const { others = 2, idle = 2 } = processors ?? {}
     // The clocks of the machine and of the job have ticks of 10 ms each.
     expect(Math.abs(others + idle + own - 1)).toBeLessThan(0.15)
@@ -282,16 +282,24 @@ describe('output and cost', () => {
       const job = await run(`mkfifo up; ${busy} > up & read -r _ < up; ${end}exit 0`)
       const { others = 2, idle = 2 } = job.processors ?? {}
       // A look every 100 ms misses no more than that.
-      expect(others + idle).toBeLessThan(1 - 250 / (job.ms * cpus().length))
+      expect(others + idle).toBeLessThan(1 - 250 / (job.ms * availableParallelism()))
       expect(job.cpuMs).toBeLessThan(200)
     },
   )
 
+  test('processors that a program may not use count, or those that it may do not', () => {
+    const busy = 'cpu  900 0 0 0 0 0 0 0 0 0\ncpu0 1 2 3 10 20 4 5 100 1 2\ncpu1 9 0 0 0 0 0 0 0 0 0\n'
+    const stat = `${busy}cpu2 10 0 0 0 0 0 0 0 0 0\ncpu12 20 0 0 5 0 0 0 0 0 0\nintr 7 0\n`
+    expect(parseProcessors(stat, '0,2-11')).toEqual({ busyMs: 250, idleMs: 300 })
+    expect(parseProcessors(stat, '12')).toEqual({ busyMs: 200, idleMs: 50 })
+    expect(parseProcessors(stat, '0-12')).toEqual({ busyMs: 540, idleMs: 350 })
+  })
+
   test('a machine that waits for its disk is taken for one without an idle processor', () => {
-    const line = (busy: number, idle: number, disk: number) => `cpu  ${busy} 0 0 ${idle} ${disk} 0 0 0 0 0`
-    expect(parseProcessors('cpu  1 2 3 10 20 4 5 100 1 2')).toEqual({ busyMs: 150, idleMs: 300 })
-    const [before, after] = [line(0, 0, 0), line(40, 10, 150)].map(parseProcessors)
-    expect(processorsBetween(before ?? null, after ?? null, { ms: 1000, cpuMs: 200 })).toEqual({
+    const stat = (busy: number, idle: number, disk: number) =>
+      parseProcessors(`cpu0 ${busy} 0 0 ${idle} ${disk} 0 0 0 0 0\n`, '0-1')
+    const [before, after] = [stat(0, 0, 0), stat(40, 10, 150)]
+    expect(processorsBetween(before, after, { ms: 1000, cpuMs: 200 })).toEqual({
       others: 0.1,
       idle: 0.8,
     })

@@ -141,8 +141,12 @@ export const cpuMsOf = (members: readonly number[]): number =>
     return stat ? sum + stat.ownCpuMs + stat.childrenCpuMs : sum
   }, 0)
 
-/** The first line of /proc/stat, of all processors together; null when it cannot be read. */
-export const machineStat = (): string | null => /^cpu .*/.exec(read('/proc/stat') ?? '')?.[0] ?? null
+/** The text of /proc/stat, and on which processors this process may run (`0-1,4`); null when one cannot be read. */
+export function machineStat(): { stat: string; allowed: string } | null {
+  const stat = read('/proc/stat')
+  const allowed = /^Cpus_allowed_list:\s*(\S+)/m.exec(read('/proc/self/status') ?? '')?.[1]
+  return stat === null || allowed === undefined ? null : { stat, allowed }
+}
 
 /** The largest resident size that the process has had, in MiB. */
 export function peakMbOf(pid: number): number | null {

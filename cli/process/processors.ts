@@ -1,6 +1,6 @@
 import { machineStat, TICK_MS } from './proc.ts'
 
-/** Of the processor time of the whole machine between two moments; each 0 to 1. */
+/** Of the processor time between two moments, of all processors that the watched program may use; each 0 to 1. */
 export interface Processors {
   /** Taken by programs other than the one that was watched. */
   others: number
@@ -13,22 +13,28 @@ export interface ProcessorTimes {
   idleMs: number
 }
 
-/** Since the machine started, all processors together; null when the system does not tell. */
+/** Since the machine started, all processors together that we and our jobs may use; null when the system does not tell. */
 export function processorTimes(): ProcessorTimes | null {
-  const line = machineStat()
-  return line === null ? null : parseProcessors(line)
+  const found = machineStat()
+  return found && parseProcessors(found.stat, found.allowed)
 }
 
 /**
  * Fields as in proc(5). A processor whose programs wait for a disk is free for others, so that is idle; what the host gave
  * to another guest is neither.
  */
-export function parseProcessors(line: string): ProcessorTimes {
-  const [user = 0, nice = 0, system = 0, idle = 0, disk = 0, irq = 0, softirq = 0] = line
-    .split(/ +/)
-    .slice(1)
-    .map(Number)
-  return { busyMs: (user + nice + system + irq + softirq) * TICK_MS, idleMs: (idle + disk) * TICK_MS }
+export function parseProcessors(stat: string, allowed: string): ProcessorTimes {
+  const ranges = allowed.split(',').map((range) => range.split('-').map(Number))
+  const sum: ProcessorTimes = { busyMs: 0, idleMs: 0 }
+  for (const [, name, times = ''] of stat.matchAll(/^cpu(\d+) (.*)$/gm)) {
+    if (!ranges.some(([first = 0, last = first]) => first <= Number(name) && Number(name) <= last)) continue
+    const [user = 0, nice = 0, system = 0, idle = 0, disk = 0, irq = 0, softirq = 0] = times
+      .split(' ')
+      .map(Number)
+    sum.busyMs += (user + nice + system + irq + softirq) * TICK_MS
+    sum.idleMs += (idle + disk) * TICK_MS
+  }
+  return sum
 }
 
 /** Shorter than this, the ticks of the clocks (10 ms) say more than the machine does. */
