@@ -1,4 +1,4 @@
-import { type Experiment, lastJudged, nodeValue } from '../ledger/state.ts'
+import { type Experiment, failureClassOf, lastJudged, nodeValue } from '../ledger/state.ts'
 import { plain } from '../report/text.ts'
 import { ok, type Result } from '../result.ts'
 import { likeness, shapeOf } from '../search/similar.ts'
@@ -46,7 +46,7 @@ function describe(node: Experiment) {
     parent: node.parent,
     status: node.status,
     reason: judged?.reason ?? null,
-    failure_class: node.discard_class ?? judged?.failure_class ?? null,
+    failure_class: failureClassOf(node),
     value: nodeValue(node),
     hypothesis: node.hypothesis,
     /** Given at the discard. */

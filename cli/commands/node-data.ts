@@ -4,7 +4,7 @@ import { declaredArtifacts } from '../experiment/artifacts.ts'
 import { gatesWithOrigin } from '../experiment/gates.ts'
 import { recordedComparisons, recordedSamples } from '../experiment/samples.ts'
 import type { Reason, Sample, Status } from '../ledger/events.ts'
-import { type Experiment, lastJudged, nodeValue } from '../ledger/state.ts'
+import { type Experiment, failureClassOf, lastJudged, nodeValue } from '../ledger/state.ts'
 import { candidateRef } from '../paths.ts'
 import type { OpenRun } from '../run/open.ts'
 
@@ -43,7 +43,7 @@ export function showData(run: OpenRun, node: Experiment) {
   const last = node.attempts.at(-1)
   return {
     ...nodeData(node),
-    failure_class: node.discard_class ?? judged?.failure_class ?? null,
+    failure_class: failureClassOf(node),
     why: node.why,
     /** What stands against a kept one: no parent before it is confirmed or restored. */
     doubt: node.flagged,

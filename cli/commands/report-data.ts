@@ -1,6 +1,6 @@
 /** Everything that `report` tells of a run, as data. */
 import { bestOf } from '../ledger/best.ts'
-import { BASELINE, type Experiment, lastJudged } from '../ledger/state.ts'
+import { BASELINE, type Experiment, failureClassOf, lastJudged } from '../ledger/state.ts'
 import { type CsvValue, csv } from '../report/csv.ts'
 import { gainOf } from '../report/figures.ts'
 import { plain } from '../report/text.ts'
@@ -55,7 +55,7 @@ function rowOf(run: OpenRun, node: Experiment) {
     parent: node.parent,
     status: node.status,
     reason: judged?.reason ?? null,
-    failure_class: node.discard_class ?? judged?.failure_class ?? null,
+    failure_class: failureClassOf(node),
     epoch: node.epoch,
     round,
     lane,

@@ -249,6 +249,10 @@ export function lastJudged(experiment: Experiment): Judged | null {
   return null
 }
 
+/** Of a discard, else of the verdict that counts; null when neither gave one. */
+export const failureClassOf = (experiment: Experiment): FailureClass | null =>
+  experiment.discard_class ?? lastJudged(experiment)?.failure_class ?? null
+
 export const nodeValue = (experiment: Experiment): number | null => experiment.value
 
 /** Attempts that count against `max_attempts`: claimed, and not spoilt by the environment. */

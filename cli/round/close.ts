@@ -4,7 +4,14 @@ import { abort } from '../experiment/abort.ts'
 import { settled } from '../experiment/wait.ts'
 import { bestOf, better } from '../ledger/best.ts'
 import type { RoundClosed, StopReason } from '../ledger/events.ts'
-import { type Experiment, nodeValue, type Round, type State, stallOf } from '../ledger/state.ts'
+import {
+  type Experiment,
+  failureClassOf,
+  nodeValue,
+  type Round,
+  type State,
+  stallOf,
+} from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import { giveUp, mayGoOn, saidBy } from '../run/lease.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -125,7 +132,8 @@ function hasImproved(state: State, round: Round): boolean {
   return before === null || better(state.run.metric.direction, value, before) > 0
 }
 
-function exhausted(state: State): RoundClosed['prune'] {
+/** Parents that a person may prune; what the machine spoilt says nothing about them. */
+export function exhausted(state: State): RoundClosed['prune'] {
   const best = bestOf(state)?.id
   const found: RoundClosed['prune'] = []
   for (const node of state.experiments.values()) {
@@ -139,7 +147,8 @@ function exhausted(state: State): RoundClosed['prune'] {
 }
 
 const wasCompared = (node: Experiment): boolean =>
-  node.status === 'kept' || node.status === 'rejected' || node.status === 'discarded'
+  node.status === 'kept' ||
+  ((node.status === 'rejected' || node.status === 'discarded') && failureClassOf(node) !== 'environment')
 
 function answer(run: OpenRun, closed: RoundClosed): CloseAnswer {
   const { state } = run.ledger

@@ -1,5 +1,5 @@
 /** What the ledger alone says about the search so far. */
-import { lastJudged, type State } from '../ledger/state.ts'
+import { failureClassOf, lastJudged, type State } from '../ledger/state.ts'
 import type { Observed, Pattern } from '../search/observed.ts'
 import { patternsOf } from '../search/patterns.ts'
 
@@ -13,7 +13,7 @@ export function observedIn(state: State): Observed[] {
       parent: node.parent,
       status: node.status,
       reason: judged?.reason ?? null,
-      failure_class: node.discard_class ?? judged?.failure_class ?? null,
+      failure_class: failureClassOf(node),
       value: judged?.value ?? null,
       hypothesis: node.hypothesis,
       gates: judged?.gates ?? [],

@@ -1,4 +1,4 @@
-import type { Draft, NewDirection } from '../../cli/ledger/events.ts'
+import type { Draft, FailureClass, NewDirection } from '../../cli/ledger/events.ts'
 import { fold } from '../../cli/ledger/fold.ts'
 import { emptyState, type State } from '../../cli/ledger/state.ts'
 
@@ -69,6 +69,7 @@ export class History {
       status?: 'kept' | 'rejected' | 'failed'
       hypothesis?: string
       signature?: string
+      failureClass?: FailureClass
       round?: number
       lane?: number
     },
@@ -93,7 +94,8 @@ export class History {
       attempt: 1,
       status,
       reason: options.parent === null ? null : reason[status],
-      failure_class: status === 'kept' ? null : status === 'failed' ? 'eval' : 'hypothesis',
+      failure_class:
+        status === 'kept' ? null : (options.failureClass ?? (status === 'failed' ? 'eval' : 'hypothesis')),
       value: options.value,
       parent_value: 100,
       improvement: null,

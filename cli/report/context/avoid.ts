@@ -1,5 +1,5 @@
 import type { Reason } from '../../ledger/events.ts'
-import { type Experiment, lastJudged } from '../../ledger/state.ts'
+import { type Experiment, failureClassOf, lastJudged } from '../../ledger/state.ts'
 import { likeness, SAME_SHAPE, type Shape, shapeOf } from '../../search/similar.ts'
 
 /** Hypotheses of one kind that were tried, and did not hold. */
@@ -44,7 +44,7 @@ function speaksAgainst(node: Experiment): boolean {
   if (node.parent === null) return false
   if (node.status === 'revoked') return true
   if (node.status !== 'rejected' && node.status !== 'discarded') return false
-  return (node.discard_class ?? lastJudged(node)?.failure_class ?? 'hypothesis') === 'hypothesis'
+  return (failureClassOf(node) ?? 'hypothesis') === 'hypothesis'
 }
 
 function describe(members: readonly Experiment[]): Avoided {
