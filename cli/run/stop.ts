@@ -2,7 +2,7 @@
 
 import { bestOf, better } from '../ledger/best.ts'
 import type { StopReason } from '../ledger/events.ts'
-import { nodeValue, type State, stallOf } from '../ledger/state.ts'
+import { lastJudged, nodeValue, type State, stallOf } from '../ledger/state.ts'
 import { moneyIsSpent } from './budget.ts'
 
 /** Failures of one kind in a row that end a run: the fourth would tell nothing new. */
@@ -28,11 +28,26 @@ export function stopReason(state: State): StopReason | null {
   return null
 }
 
-/** What lies behind the reason, as a sentence: what failed again and again, or a person's words; null when nothing does. */
+/** What lies behind the reason, as a sentence: what failed again and again, a machine that let nothing be told, or a person's words; null when nothing does. */
 export function stopCause(state: State): string | null {
   const reason = stopReason(state)
   if (reason === 'user') return state.stopped
+  if (reason === 'stall') return crowdsIn(state)
   const { streak } = state
   if (reason !== 'failures' || streak === null || streak.count < IDENTICAL_FAILURES) return null
   return `${streak.count} identical failures in a row: ${streak.message}`
+}
+
+/** Of the rounds without a new best: that a busy machine spoilt at least half of what was judged in them. */
+function crowdsIn(state: State): string | null {
+  const first = (state.rounds.at(-1)?.round ?? 0) - stallOf(state) + 1
+  const judged = [...state.experiments.values()].flatMap((node) =>
+    (node.created.round ?? 0) >= first ? (lastJudged(node) ?? []) : [],
+  )
+  const crowded = judged.filter(
+    ({ reason, failure_class: place }) => reason === 'inconclusive' && place === 'environment',
+  )
+  return crowded.length > 0 && 2 * crowded.length >= judged.length
+    ? `${crowded.length} of the last ${judged.length} candidates looked better while other programs kept the machine busy, which proves nothing: quiet it, and let the loop go on with a larger loop.stall`
+    : null
 }

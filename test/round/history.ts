@@ -1,4 +1,4 @@
-import type { Draft, FailureClass, NewDirection } from '../../cli/ledger/events.ts'
+import type { Draft, FailureClass, NewDirection, Reason } from '../../cli/ledger/events.ts'
 import { fold } from '../../cli/ledger/fold.ts'
 import { emptyState, type State } from '../../cli/ledger/state.ts'
 
@@ -70,6 +70,7 @@ export class History {
       hypothesis?: string
       signature?: string
       failureClass?: FailureClass
+      reason?: Reason
       round?: number
       lane?: number
     },
@@ -93,7 +94,7 @@ export class History {
       experiment,
       attempt: 1,
       status,
-      reason: options.parent === null ? null : reason[status],
+      reason: options.parent === null ? null : (options.reason ?? reason[status]),
       failure_class:
         status === 'kept' ? null : (options.failureClass ?? (status === 'failed' ? 'eval' : 'hypothesis')),
       value: options.value,

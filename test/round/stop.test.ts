@@ -100,3 +100,45 @@ test('user: a stop by hand is weaker than another reason, or cannot be lifted', 
   history.add({ type: 'resumed', why: 'more' })
   expect(stop(history)).toBe('target')
 })
+
+describe('stall', () => {
+  const SPOILT = {
+    value: 90,
+    status: 'rejected',
+    reason: 'inconclusive',
+    failureClass: 'environment',
+  } as const
+  const WORSE = { value: 110, status: 'rejected' } as const
+  /** One round for each list, none of which brought a new best. */
+  const rounds = (...lists: (typeof SPOILT | typeof WORSE)[][]) => {
+    const history = new History({ knobs: { stall: lists.length } })
+    for (const [at, list] of lists.entries()) {
+      history.open()
+      for (const [lane, one] of list.entries())
+        history.experiment(`exp_1${at}${lane}0`, { ...one, round: at + 1, lane })
+      history.closed(at + 1)
+    }
+    return history
+  }
+  test('nobody hears that a busy machine spoilt what was tried, or it is blamed for one of many', () => {
+    expect(stop(rounds([SPOILT], [WORSE]))).toBe('stall')
+    expect(stopCause(rounds([SPOILT], [WORSE]).state)).toMatch(
+      /^1 of the last 2 candidates looked better while/,
+    )
+    expect(stopCause(rounds([SPOILT, WORSE], [WORSE]).state)).toBeNull()
+    expect(stopCause(rounds([WORSE], [WORSE]).state)).toBeNull()
+  })
+  test('what a busy machine spoilt before the last new best is blamed', () => {
+    const history = new History({ knobs: { stall: 1 } })
+    history
+      .open()
+      .experiment('exp_1000', { ...SPOILT, round: 1 })
+      .closed(0)
+    history
+      .open()
+      .experiment('exp_1100', { ...WORSE, round: 2 })
+      .closed(1)
+    expect(stop(history)).toBe('stall')
+    expect(stopCause(history.state)).toBeNull()
+  })
+})
