@@ -1,9 +1,9 @@
 /** `report --watch`: the chart repainted as the ledger grows; on no terminal, a line a verdict and the chart at the end. */
 import { whenLedger } from '../experiment/wait.ts'
-import { isAlive } from '../process.ts'
 import { painter } from '../report/colour.ts'
 import { LivePainter } from '../report/painter.ts'
 import { ok, type Result } from '../result.ts'
+import { livingDriver } from '../run/lease.ts'
 import type { OpenRun } from '../run/open.ts'
 import { stopReason } from '../run/stop.ts'
 import { chartLines, chartView } from './chart-lines.ts'
@@ -40,7 +40,7 @@ export async function watchReport(
         painted = state.seq
         screen?.draw((width, height) => frameOf(run, size, width, height))
       }
-      const working = state.driver !== null && isAlive(state.driver.owner)
+      const working = livingDriver(run) !== null
       driven ||= working
       return !working && (driven || stopReason(state) !== null) ? 'ended' : null
     })

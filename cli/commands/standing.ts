@@ -5,8 +5,8 @@ import { bestOf } from '../ledger/best.ts'
 import type { Status, StopReason } from '../ledger/events.ts'
 import { isLive, type Lease } from '../ledger/lease.ts'
 import { BASELINE, nodeValue, type State, type Trust } from '../ledger/state.ts'
-import { isAlive } from '../process.ts'
 import { budgetOf, type Cap, type Used } from '../run/budget.ts'
+import { livingDriver } from '../run/lease.ts'
 import type { OpenRun } from '../run/open.ts'
 import { stopCause, stopReason } from '../run/stop.ts'
 
@@ -45,7 +45,8 @@ export function statusOf(run: OpenRun): StatusData {
   const { state } = run.ledger
   const best = bestOf(state)
   const baseline = state.experiments.get(BASELINE)
-  const { driver, knobs } = state
+  const { knobs } = state
+  const driver = livingDriver(run)
   const waiting = state.steers.filter(({ delivered }) => delivered === null).length
   return {
     run: run.run,
@@ -57,10 +58,12 @@ export function statusOf(run: OpenRun): StatusData {
     counts: state.counts,
     budget: budgetOf(state),
     round: state.rounds.at(-1)?.round ?? null,
-    driver:
-      driver && isAlive(driver.owner)
-        ? { name: driver.driver, pid: driver.owner.pid, host: driver.owner.host, since: driver.since }
-        : null,
+    driver: driver && {
+      name: driver.driver,
+      pid: driver.owner.pid,
+      host: driver.owner.host,
+      since: driver.since,
+    },
     ...sessionsOf(run),
     stop: stopReason(state),
     stop_cause: stopCause(state),

@@ -2,9 +2,8 @@ import { runAnswer } from '../experiment/answer.ts'
 import { nodeFor } from '../experiment/seal.ts'
 import { settled, whenLedger } from '../experiment/wait.ts'
 import { currentRound } from '../ledger/state.ts'
-import { isAlive } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
-import { otherSession } from '../run/lease.ts'
+import { livingDriver, otherSession } from '../run/lease.ts'
 import type { OpenRun } from '../run/open.ts'
 import { stopReason } from '../run/stop.ts'
 import { printable } from './answer.ts'
@@ -74,7 +73,7 @@ function lookFor(run: OpenRun, what: string): Result<() => Waited | null> {
   }
   if (what === 'loop') {
     return ok(() => {
-      const driven = (state.driver && isAlive(state.driver.owner)) || drivingSession(run) !== null
+      const driven = livingDriver(run) !== null || drivingSession(run) !== null
       return driven ? null : { event: 'loop_stopped', experiment: null }
     })
   }

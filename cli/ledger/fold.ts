@@ -25,7 +25,7 @@ import {
 import { beginRound, overrule, takeEdits, takeTick } from './meta.ts'
 import { learnNoise } from './noise.ts'
 import { addedGates, currentRound, lastJudged, nodeValue, type State, type Steer } from './state.ts'
-import { driven, isOfLoop, leased } from './turn.ts'
+import { driven, drove, isOfLoop, leased } from './turn.ts'
 
 export type { Outcome, Void } from './lifecycle.ts'
 
@@ -205,8 +205,7 @@ function apply(state: State, event: Event): Outcome {
       // What a process drives, its death sets free at once.
       if (event.phase === 'start') state.lease = null
       state.activeMs += event.active_ms
-      if (event.phase === 'stop') state.driver = null
-      else state.driver = { driver: event.driver, owner: event.owner, since: event.at }
+      drove(state, event)
       return accepted
     }
     case 'entrusted': {

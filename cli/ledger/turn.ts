@@ -1,5 +1,5 @@
 /** The lease of a session, as the fold applies it. Pure. */
-import type { Event, Leased, SessionName } from './events.ts'
+import type { Drove, Event, Leased, ProcessIdentity, SessionName } from './events.ts'
 import { describeLease, heldAgainst, passOn } from './lease.ts'
 import { accepted, type Outcome } from './lifecycle.ts'
 import type { State } from './state.ts'
@@ -19,6 +19,15 @@ export function leased(state: State, event: Leased): Outcome {
   state.lease = passOn(state.lease, event)
   return accepted
 }
+
+/** A process that was given up, and wakes, has its time counted; only a start makes a driver of it again. */
+export function drove(state: State, { driver, owner, phase, at }: Drove): void {
+  if (phase !== 'start' && state.driver && !isSame(state.driver.owner, owner)) return
+  state.driver = phase === 'stop' ? null : { driver, owner, since: at }
+}
+
+const isSame = (one: ProcessIdentity, other: ProcessIdentity): boolean =>
+  one.pid === other.pid && one.started === other.started && one.host === other.host
 
 /** Events by which the loop is seen to go on. What a person tries by hand, besides it, is in no round. */
 export function isOfLoop(state: State, event: Event): boolean {

@@ -11,15 +11,16 @@ export type Hold = { held: true; release(): void } | { held: false; owner: Proce
 /**
  * Takes the lock, or names the living owner; never blocks. The folder must exist. A lock is not re-entrant: the same
  * process that asks again finds itself the owner. A process that ends without `release` gives its lock up by dying.
+ * `isGone`: what counts as a death, for a caller that knows more than this machine can prove.
  */
-export function tryHold(path: string): Hold {
+export function tryHold(path: string, isGone = (owner: ProcessIdentity) => !isAlive(owner)): Hold {
   const mine = claim({})
   for (;;) {
     if (place(path, mine)) return { held: true, release: () => withdraw(path, mine) }
     const text = textOf(path)
     if (text === null) continue
     const owner = ownerOf(text, path)
-    if (isAlive(owner)) return { held: false, owner }
+    if (!isGone(owner)) return { held: false, owner }
     if (!bury(path, text)) return { held: false, owner }
   }
 }

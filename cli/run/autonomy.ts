@@ -5,8 +5,8 @@ import { HOOKED_HOSTS, type HookCall, sessionAround } from '../hosts/session.ts'
 import { isLive } from '../ledger/lease.ts'
 import { BASELINE, type Trust } from '../ledger/state.ts'
 import { findSite, goingOnFile, listRuns, runPaths, type Site, worktreePath } from '../paths.ts'
-import { isAlive } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
+import { livingDriver } from './lease.ts'
 import { type OpenRun, open, type Surroundings } from './open.ts'
 import { stopReason } from './stop.ts'
 
@@ -40,8 +40,8 @@ export function setAutonomous(run: OpenRun, on: boolean): Result<Trust | null> {
 export function whyGoOn(world: Surroundings, call: HookCall): string | null {
   const run = entrustedRun(world, findSite(call.cwd)?.site ?? null, call.session)
   if (run === null || call.busy) return null
-  const { driver, rounds, seq } = run.ledger.state
-  if (driver !== null && isAlive(driver.owner)) return null
+  const { rounds, seq } = run.ledger.state
+  if (livingDriver(run) !== null) return null
   if (!mayTellAgain(run, { session: call.session, seq })) return null
   const last = rounds.at(-1)
   const where = last && !last.closed ? `its round ${last.round} is open` : 'no round is open'

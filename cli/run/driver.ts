@@ -5,7 +5,7 @@ import type { Drove } from '../ledger/events.ts'
 import { tryHold } from '../lock.ts'
 import { identify } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
-import { drivenByProcess, saidBy, takeFromSession } from './lease.ts'
+import { drivenByProcess, hasGone, saidBy, takeFromSession } from './lease.ts'
 import type { OpenRun } from './open.ts'
 
 export interface Driver {
@@ -19,7 +19,7 @@ const BEAT_MS = 20_000
 /** `takeOver`: a person said that the session that drives must give way. A process that does must be ended first. */
 export function startDriving(run: OpenRun, name: string, takeOver: boolean): Result<Driver> {
   mkdirSync(dirname(run.paths.driver), { recursive: true })
-  const hold = tryHold(run.paths.driver)
+  const hold = tryHold(run.paths.driver, (owner) => hasGone(run, owner))
   if (!hold.held) return fail(drivenByProcess(run.run, hold))
   const owner = identify()
   if (!owner) throw new Error('this system does not tell when a process started (no /proc, no ps)')

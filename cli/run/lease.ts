@@ -3,6 +3,7 @@ import { sessionAround } from '../hosts/session.ts'
 import type { Leased, SessionName } from '../ledger/events.ts'
 import { describeLease, heldAgainst, isLive, isOf, LEASE_MS, type Lease } from '../ledger/lease.ts'
 import { refusal } from '../ledger/ledger.ts'
+import type { State } from '../ledger/state.ts'
 import { identify, isAlive, type ProcessIdentity } from '../process.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from './open.ts'
@@ -12,10 +13,10 @@ const MARK = 'ASSAY_DRIVER'
 
 const nameOf = ({ pid, started }: ProcessIdentity): string => `${pid} ${started}`
 
-/** The environment of a command that the driver of the run starts for itself. */
-export function environmentOfDriver({ env, ledger }: OpenRun): NodeJS.ProcessEnv {
-  const { driver } = ledger.state
-  return driver === null ? env : { ...env, [MARK]: nameOf(driver.owner) }
+/** The environment of a command that this process, as the driver, starts for itself. */
+export function environmentOfDriver({ env }: OpenRun): NodeJS.ProcessEnv {
+  const self = identify()
+  return self === null ? env : { ...env, [MARK]: nameOf(self) }
 }
 
 /** The session that calls. null when none says so, and for the hand of a process: what that opens is its own. */
@@ -30,13 +31,27 @@ export function saidBy({ env }: OpenRun): { by?: SessionName } {
   return by === null ? {} : { by }
 }
 
-/** Another process than the caller's own drives the run, and lives. There is nothing to take over from it. */
-function otherProcess({ env, ledger, run, clock }: OpenRun): Problem | null {
+/** The process that drives. One of another machine is never proved dead, but it beats: silence is its end. */
+export function livingDriver({ ledger, clock }: Pick<OpenRun, 'ledger' | 'clock'>): State['driver'] {
   const { driver } = ledger.state
-  if (driver === null || env[MARK] === nameOf(driver.owner) || !isAlive(driver.owner)) return null
-  // One of another machine is never proved dead, but it beats.
+  if (driver === null || !isAlive(driver.owner)) return null
   const silent = clock().getTime() - Date.parse(driver.since) >= LEASE_MS
-  return silent && driver.owner.host !== identify()?.host ? null : drivenByProcess(run, driver)
+  return silent && isElsewhere(driver.owner) ? null : driver
+}
+
+const isElsewhere = ({ host }: ProcessIdentity): boolean => host !== identify()?.host
+
+/** Whether the holder of the driver's lock drives no more: proved dead, or the silent one of another machine. */
+export function hasGone(run: OpenRun, owner: ProcessIdentity): boolean {
+  if (!isAlive(owner)) return true
+  const { driver } = run.ledger.state
+  return driver !== null && nameOf(driver.owner) === nameOf(owner) && livingDriver(run) === null
+}
+
+/** Another process than the caller's own drives the run, and lives. There is nothing to take over from it. */
+function otherProcess(run: OpenRun): Problem | null {
+  const driver = livingDriver(run)
+  return driver === null || run.env[MARK] === nameOf(driver.owner) ? null : drivenByProcess(run.run, driver)
 }
 
 /** The session that drives, unless it is the caller's own. */
@@ -48,7 +63,7 @@ export function drivenByProcess(run: string, { owner }: { owner: ProcessIdentity
     kind: 'refused',
     code: 'driven',
     message: `${run} is driven by process ${owner.pid} on ${owner.host}`,
-    hint: 'wait for it (assay wait --for loop), or end it first: assay loop stop',
+    hint: `wait for it (assay wait --for loop), or end it first: assay loop stop${isElsewhere(owner) ? `; when ${owner.host} is gone, the same command goes on after ${LEASE_MS / 60_000} minutes of silence` : ''}`,
     data: owner,
   }
 }

@@ -1,5 +1,6 @@
 /** Who drives: a session of an agent program by its lease in the ledger, a loop by its process. */
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { identify } from '../../cli/process.ts'
 import { openRound } from '../../cli/round/open.ts'
@@ -176,7 +177,10 @@ describe('sessions', () => {
     const beat = JSON.stringify({ ...drove, phase: 'start', active_ms: 0 })
     appendFileSync(scene.repo.path('.assay', 'runs', 'run_0001', 'ledger.jsonl'), `${beat}\n`)
     expect(problemOf(await open(A)).data).toEqual(owner)
+    expect(dataOf(await call<Turn>(A, ['status'])).driver).toMatchObject({ host: 'another-machine' })
     age(scene, 15)
+    expect(dataOf(await call<Turn>(A, ['status'])).driver).toBeNull()
+    expect(dataOf(await call(A, ['wait', '--for', 'loop']))).toMatchObject({ event: 'loop_stopped' })
     dataOf(await open(A))
   })
 })
@@ -224,5 +228,33 @@ describe('a loop', () => {
     process.kill(-running.pid, 'SIGKILL')
     await running.ended
     expect(dataOf(await cli(scene, A, 'round', 'open'))).toMatchObject({ token, repeated: true })
+  })
+
+  test('a container that was killed keeps the run for ever, one that beats loses it, or two drive when it wakes', async () => {
+    const scene = await tune()
+    const owner = { pid: 1, started: 'once', host: 'container-1' }
+    const beat = { v: '1.0', type: 'drove', driver: 'x', owner }
+    const run = scene.repo.path('.assay', 'runs', 'run_0001')
+    const begins = (id: string) =>
+      appendFileSync(
+        join(run, 'ledger.jsonl'),
+        `${JSON.stringify({ ...beat, id, at: new Date().toISOString(), phase: 'start', active_ms: 0 })}\n`,
+      )
+    begins('far')
+    symlinkSync(JSON.stringify({ ...owner, nonce: '1' }), join(run, 'driver'))
+    age(scene, 14)
+    const told = await loop(scene, NOBODY).ended
+    expect(refused(told)).toEqual(DRIVEN)
+    expect(problemOf(told).hint).toContain('when container-1 is gone, ')
+    age(scene, 1)
+    await cli(scene, NOBODY, 'loop', 'pause')
+    const running = loop(scene, NOBODY)
+    await scene.happened('a driver', (event) => event.type === 'drove' && event.owner.pid === running.pid)
+    // The other one wakes. Whoever began last drives, and the first one ends by itself.
+    begins('again')
+    await cli(scene, NOBODY, 'loop', 'resume')
+    const data = { rounds: 0, driven: expect.stringContaining('process 1 on container-1') }
+    expect(dataOf(await running.ended)).toMatchObject(data)
+    expect(dataOf(await cli<Turn>(scene, NOBODY, 'status')).driver).toMatchObject({ host: 'container-1' })
   })
 })

@@ -163,4 +163,22 @@ describe('how it passes on', () => {
     expect(tell(1, leased(null, 'taken_over'))).toBe('accepted')
     expect([state.lease, tell(1, drove('start'))]).toEqual([null, 'accepted'])
   })
+
+  test('a process that was given up wakes, and drives beside its successor or ends it', () => {
+    const { tell, state } = clocked()
+    const late = { ...OWNER, host: 'container-1' }
+    tell(0, { ...drove('start'), owner: late } as Draft)
+    tell(20, drove('start'))
+    tell(21, { ...drove('beat'), owner: late, active_ms: 7 } as Draft)
+    tell(21, { ...drove('stop'), owner: late } as Draft)
+    expect([state.driver?.owner, state.driver?.since.slice(11, 16), state.activeMs]).toEqual([
+      OWNER,
+      '00:20',
+      5 + 7,
+    ])
+    tell(22, drove('beat'))
+    expect(state.driver?.since.slice(11, 16)).toBe('00:22')
+    tell(23, drove('stop'))
+    expect(state.driver).toBeNull()
+  })
 })

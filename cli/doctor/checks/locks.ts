@@ -39,7 +39,8 @@ export const drivers: Check = {
   look: ({ runs }) =>
     runs.flatMap(({ run, paths }) => {
       const lock = seeLock(paths.driver)
-      if (lock.state === 'alive') return [fine('driver', `process ${lock.owner?.pid} drives ${run}`)]
+      if (lock.state === 'alive')
+        return [fine('driver', `process ${lock.owner?.pid} on ${lock.owner?.host} drives ${run}`)]
       return lockFinding(lock, 'driver_dead', `the process that drove ${run}`) ?? []
     }),
 }
