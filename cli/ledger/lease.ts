@@ -41,7 +41,7 @@ export function describeLease(lease: Lease): { code: string; message: string; hi
   return {
     code: 'driven',
     message: `a session of ${lease.host} drives the run: ${lease.session.slice(0, 100)}, since ${short(lease.since)}, last seen ${short(lease.last)}`,
-    hint: `wait for it (assay wait --for loop); unless it does something before ${short(free)}, the same command goes on then; at once, when the user says that it is gone or must give way: --take-over`,
+    hint: `wait for it (assay wait --for loop); unless it does something before ${short(free)}, the same command goes on then; at once, when the user says that it is gone or must give way: assay round open --take-over, or assay loop --take-over`,
     data: { ...lease, free_at: free },
   }
 }

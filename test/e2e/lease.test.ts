@@ -118,7 +118,7 @@ describe('sessions', () => {
     const told = await open(B)
     expect(refused(told)).toEqual(DRIVEN)
     expect(problemOf(told).message).toContain('a session of claude-code drives the run: session-a, since ')
-    expect(problemOf(told).hint).toContain('--take-over')
+    expect(problemOf(told).hint).toContain('assay round open --take-over')
     expect(problemOf(told).data).toMatchObject({ session: 'session-a', free_at: expect.any(String) })
     expect(refused(await open(NOBODY))).toEqual(DRIVEN)
     expect(refused(await briefs(B, token))).toEqual(DRIVEN)
