@@ -25,7 +25,7 @@ import {
 import { beginRound, overrule, takeEdits, takeTick } from './meta.ts'
 import { learnNoise } from './noise.ts'
 import { addedGates, currentRound, lastJudged, nodeValue, type State, type Steer } from './state.ts'
-import { driven, drove, isOfLoop, leased } from './turn.ts'
+import { driven, drove, leased, renew } from './turn.ts'
 
 export type { Outcome, Void } from './lifecycle.ts'
 
@@ -37,7 +37,7 @@ export function fold(state: State, event: Event): Outcome {
   if (outcome.accepted) {
     state.seq++
     state.lastAt = event.at
-    if (state.lease && isOfLoop(state, event)) state.lease.last = event.at
+    renew(state, event)
     if (event.key !== undefined) state.keys.set(event.key, event)
   }
   return outcome
@@ -203,7 +203,7 @@ function apply(state: State, event: Event): Outcome {
       const other = event.phase === 'start' ? driven(state, event.by ?? null, event.at) : null
       if (other) return other
       // What a process drives, its death sets free at once.
-      if (event.phase === 'start') state.lease = null
+      if (event.phase === 'start') state.lease = state.ousted = null
       state.activeMs += event.active_ms
       drove(state, event)
       return accepted
@@ -220,7 +220,7 @@ function apply(state: State, event: Event): Outcome {
       state.stopped = event.why
       // The end needs no pause: what was begun has to finish.
       state.paused = null
-      state.lease = null
+      state.lease = state.ousted = null
       return accepted
     case 'paused':
       state.paused = event.why

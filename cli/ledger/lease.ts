@@ -46,5 +46,16 @@ export function describeLease(lease: Lease): { code: string; message: string; hi
   }
 }
 
+/** What a session is told that a person took the run from. */
+export function describeOusted(ousted: Lease): ReturnType<typeof describeLease> {
+  const free = new Date(freeAt(ousted)).toISOString()
+  return {
+    code: 'driven',
+    message: `the run was taken from this session at ${short(ousted.since)}: a person said that it must give way`,
+    hint: 'end your loop; when the user says that this session goes on: assay round open --take-over, or assay loop --take-over',
+    data: { ...ousted, free_at: free },
+  }
+}
+
 /** Without what is below a second. */
 const short = (at: string): string => at.replace(/\.\d+Z$/, 'Z')

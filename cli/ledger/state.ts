@@ -138,6 +138,8 @@ export interface State {
   driver: DriverState | null
   /** Of a session that drives; one that has lapsed stays here until another takes its place. */
   lease: Lease | null
+  /** The session from which a person took the run for a caller that can hold no lease; it lapses like one. */
+  ousted: Lease | null
   entrusted: Trust | null
   activeMs: number
   /** A person stopped the loop. */
@@ -202,6 +204,7 @@ export function emptyState(): State {
     notes: [],
     driver: null,
     lease: null,
+    ousted: null,
     entrusted: null,
     activeMs: 0,
     stopped: null,

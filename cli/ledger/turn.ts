@@ -1,13 +1,19 @@
 /** The lease of a session, as the fold applies it. Pure. */
 import type { Drove, Event, Leased, ProcessIdentity, SessionName } from './events.ts'
-import { describeLease, heldAgainst, passOn } from './lease.ts'
-import { accepted, type Outcome } from './lifecycle.ts'
+import { describeLease, describeOusted, heldAgainst, isLive, isOf, passOn } from './lease.ts'
+import { accepted, type Outcome, type Void } from './lifecycle.ts'
 import type { State } from './state.ts'
 
-/** Refused while another session has the lease; null while none has. */
+/** Why this caller must not drive then: another session has the lease, or it was taken from this one; null when it may. */
+export function drivenBecause({ lease, ousted }: State, by: SessionName | null, at: string): Void | null {
+  const holder = heldAgainst(lease, by, at)
+  if (holder) return describeLease(holder)
+  return ousted && isOf(ousted, by) && isLive(ousted, at) ? describeOusted(ousted) : null
+}
+
 export function driven(state: State, by: SessionName | null, at: string): Outcome | null {
-  const lease = heldAgainst(state.lease, by, at)
-  return lease && { accepted: false, because: describeLease(lease) }
+  const because = drivenBecause(state, by, at)
+  return because && { accepted: false, because }
 }
 
 export function leased(state: State, event: Leased): Outcome {
@@ -16,6 +22,8 @@ export function leased(state: State, event: Leased): Outcome {
   if (other) return other
   // Of two words of a person, the newer one.
   if (how === 'taken_over' && state.entrusted?.session !== by?.session) state.entrusted = null
+  if (how === 'taken_over')
+    state.ousted = by === null && state.lease ? { ...state.lease, since: at, last: at } : null
   state.lease = passOn(state.lease, event)
   return accepted
 }
@@ -29,8 +37,14 @@ export function drove(state: State, { driver, owner, phase, at }: Drove): void {
 const isSame = (one: ProcessIdentity, other: ProcessIdentity): boolean =>
   one.pid === other.pid && one.started === other.started && one.host === other.host
 
+/** What the loop does keeps the lease, and keeps out whom it was taken from. */
+export function renew(state: State, event: Event): void {
+  if (!isOfLoop(state, event)) return
+  for (const one of [state.lease, state.ousted]) if (one) one.last = event.at
+}
+
 /** Events by which the loop is seen to go on. What a person tries by hand, besides it, is in no round. */
-export function isOfLoop(state: State, event: Event): boolean {
+function isOfLoop(state: State, event: Event): boolean {
   if (event.type === 'round_briefed' || event.type === 'round_closed') return true
   if (event.type === 'created') return event.round !== null
   if (event.type !== 'sealed' && event.type !== 'started' && event.type !== 'judged') return false

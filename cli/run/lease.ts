@@ -1,9 +1,11 @@
 /** Who may drive the run: whoever calls may take the turn, or is told who has it. */
 import { sessionAround } from '../hosts/session.ts'
 import type { Leased, SessionName } from '../ledger/events.ts'
-import { describeLease, heldAgainst, isLive, isOf, LEASE_MS, type Lease } from '../ledger/lease.ts'
+import { heldAgainst, isLive, isOf, LEASE_MS, type Lease } from '../ledger/lease.ts'
 import { refusal } from '../ledger/ledger.ts'
+import type { Void } from '../ledger/lifecycle.ts'
 import type { State } from '../ledger/state.ts'
+import { drivenBecause } from '../ledger/turn.ts'
 import { identify, isAlive, type ProcessIdentity } from '../process.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from './open.ts'
@@ -54,6 +56,10 @@ function otherProcess(run: OpenRun): Problem | null {
   return driver === null || run.env[MARK] === nameOf(driver.owner) ? null : drivenByProcess(run.run, driver)
 }
 
+/** Why the caller must not go on, as far as sessions are concerned. */
+const withheld = ({ env, ledger, clock }: OpenRun): Void | null =>
+  drivenBecause(ledger.state, callerIn(env), clock().toISOString())
+
 /** The session that drives, unless it is the caller's own. */
 export const otherSession = ({ env, ledger, clock }: OpenRun): Lease | null =>
   heldAgainst(ledger.state.lease, callerIn(env), clock().toISOString())
@@ -75,8 +81,8 @@ export function drivenByProcess(run: string, { owner }: { owner: ProcessIdentity
 export function takeTurn(run: OpenRun, want: { adopt: boolean; takeOver: boolean }): Result<void> {
   const busy = otherProcess(run)
   if (busy) return fail(busy)
-  const other = otherSession(run)
-  if (other) return want.takeOver ? pass(run, 'taken_over') : refusal(describeLease(other))
+  const other = withheld(run)
+  if (other) return want.takeOver ? pass(run, 'taken_over') : refusal(other)
   const { lease } = run.ledger.state
   const by = callerIn(run.env)
   const holds = lease !== null && isOf(lease, by) && isLive(lease, run.clock().toISOString())
@@ -87,13 +93,13 @@ export function takeTurn(run: OpenRun, want: { adopt: boolean; takeOver: boolean
 export function mayGoOn(run: OpenRun): Result<void> {
   const busy = otherProcess(run)
   if (busy) return fail(busy)
-  const other = callerIn(run.env) && otherSession(run)
-  return other ? refusal(describeLease(other)) : ok(undefined)
+  const other = callerIn(run.env) && withheld(run)
+  return other ? refusal(other) : ok(undefined)
 }
 
 /** For a process that is about to drive, when a person said that a session must give way to it. */
 export const takeFromSession = (run: OpenRun): Result<void> =>
-  otherSession(run) ? pass(run, 'taken_over') : ok(undefined)
+  withheld(run) ? pass(run, 'taken_over') : ok(undefined)
 
 /** The loop is over, or another came first: whoever goes on need not wait for this session. */
 export function giveUp(run: OpenRun): Result<void> {

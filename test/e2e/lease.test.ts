@@ -154,6 +154,19 @@ describe('sessions', () => {
     expect(dataOf(await open(NOBODY))).toMatchObject({ round: 2 })
   })
 
+  test('who can hold no lease takes over, and the earlier session comes back and keeps it out', async () => {
+    const { open, close } = await project()
+    const { token } = dataOf(await open(A))
+    dataOf(await open(NOBODY, '--take-over'))
+    const told = await open(A)
+    expect(refused(told)).toEqual(DRIVEN)
+    expect(problemOf(told).message).toContain('the run was taken from this session')
+    expect(refused(await close(A, token))).toEqual(DRIVEN)
+    expect(dataOf(await open(NOBODY))).toMatchObject({ token, repeated: true })
+    expect(dataOf(await open(A, '--take-over'))).toMatchObject({ token, repeated: true })
+    expect(refused(await open(NOBODY))).toEqual(DRIVEN)
+  })
+
   test('a session that is gone keeps the run for ever, or loses it while it works', async () => {
     const { open, call, scene } = await project()
     const { token } = dataOf(await open(A))

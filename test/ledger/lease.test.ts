@@ -142,6 +142,25 @@ describe('how it passes on', () => {
     expect(state.lease?.since.slice(11, 16)).toBe('00:05')
   })
 
+  test('one from which it was taken for a caller without a session takes it back, or never gets it again', () => {
+    const { tell, state } = clocked()
+    tell(0, opening(1, ME))
+    tell(1, leased(null, 'taken_over'))
+    expect(tell(2, leased(ME, 'taken'))).toBe('driven')
+    expect([tell(2, briefing(1, ME)), tell(2, briefing(1, null))]).toEqual(['driven', 'accepted'])
+    expect(tell(16.9, drove('start', ME))).toBe('driven')
+    expect(tell(16.9, leased(YOU, 'taken'))).toBe('accepted')
+    expect(tell(16.9, leased(YOU, 'given_up'))).toBe('accepted')
+    expect(tell(17, leased(ME, 'taken'))).toBe('accepted')
+    for (const end of [leased(ME, 'taken_over'), drove('start'), { type: 'stopped', why: 'x' } as Draft]) {
+      tell(17, leased(ME, 'taken_over'))
+      tell(17, leased(null, 'taken_over'))
+      expect(tell(17, leased(ME, 'taken'))).toBe('driven')
+      expect([tell(17, end), tell(17, leased(ME, 'taken'))]).toEqual(['accepted', 'accepted'])
+    }
+    expect(state.lease).toMatchObject(ME)
+  })
+
   test('a stop leaves it', () => {
     const { tell, state } = clocked()
     tell(0, opening(1, ME))
