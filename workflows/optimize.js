@@ -594,6 +594,7 @@ async function collect(turn, place, reports) {
   const said = after.map(({ message }) => message)
   const first = said.length > 0 ? [{ lane: 0, learnings: said, suggestions: [] }] : []
   const lanes = [...first, ...reports, ...(answer ? [{ lane: 0, ...answer }] : [])]
+  underway.reports = lanes
   return assay(`round close --token ${turn.token}`, { lanes })
 }
 
@@ -603,16 +604,22 @@ const OVER = ['budget', 'user', 'target']
 /** Of a round that has lanes and is not closed: what closing it would record. */
 let underway = null
 
+/** Another text, another number: two launches may be left within the same round. */
+const digest = (said) => [...said].reduce((sum, char) => (sum * 31 + char.codePointAt(0)) % 1_000_000_007, 7)
+
 /** What the lanes have learnt goes into the ledger, since the launch that closes their round will not have been told. */
 async function handOver() {
   for (const { lane, learnings, suggestions } of underway?.reports ?? []) {
     const learnt = [...learnings, ...suggestions].join(' ')
-    if (learnt === '' || agentCalls >= agentLimit - LAST_WORDS) continue
+    // An answer that is lost is asked for again.
+    if (learnt === '' || agentCalls + 2 > agentLimit - LAST_WORDS) continue
     const { round, token } = underway
-    const key = `${token}/l${lane}/${learnt.length}`
-    const said = word(`Lane ${lane} of round ${round}: ${learnt}`, 2000)
+    const whose = lane === 0 ? `Round ${round}` : `Lane ${lane} of round ${round}`
+    const key = `${token}/l${lane}/${digest(learnt)}`
+    const said = word(`${whose}: ${learnt}`, 2000)
     await assay(`note --kind learning --key ${key} ${said}`)
   }
+  underway = null
 }
 
 /** All that comes before the lanes. */
@@ -920,11 +927,11 @@ const [ended] = await parallel([
     try {
       return await rounds()
     } catch (error) {
-      await handOver().catch(() => {})
       if (error === OUT_OF_CALLS) return { rounds: roundCount, stop: null, continue: true }
       failure = error
       return null
     } finally {
+      await handOver().catch(() => {})
       roundsOver = true
       finish()
     }

@@ -9,8 +9,16 @@ import { play, text, useRig } from './rig.ts'
 const rig = useRig()
 const source = readFileSync(new URL('../../workflows/optimize.js', import.meta.url), 'utf8')
 
+interface Played {
+  arm?: boolean
+  prompts?: object
+  stop?: string
+  width?: number
+  meta?: object
+}
+
 /** One round of two lanes, two deep, as the CLI would tell it; everything is kept. */
-function cli({ arm = false, prompts = {}, stop = 'stall' } = {}) {
+function cli({ arm = false, prompts = {}, stop = 'stall', width = 2, ...more }: Played = {}) {
   let opened = 0
   let experiments = 0
   const knobs = { revise: 0 }
@@ -19,12 +27,13 @@ function cli({ arm = false, prompts = {}, stop = 'stall' } = {}) {
     round: 1,
     token: 't',
     stop: null,
-    width: 2,
+    width,
     depth: 2,
     parents,
     ideate: null,
     direction: null,
     prompts,
+    ...more,
   }
   const lane = (number: number) => ({
     lane: number,
@@ -34,7 +43,10 @@ function cli({ arm = false, prompts = {}, stop = 'stall' } = {}) {
   })
   const answers: Record<string, () => object> = {
     'round open': () => (opened++ === 0 ? { ...turn, scan: { batches: [] }, metric: {}, knobs } : { stop }),
-    'round briefs': () => ({ lanes: [lane(1), lane(2)], refused: [] }),
+    'round briefs': () => ({
+      lanes: Array.from({ length: width }, (_, index) => lane(index + 1)),
+      refused: [],
+    }),
     'round close': () => ({ improved: false, stall: 1, stop }),
     new: () => ({ experiment: `exp_000${++experiments}`, worktree: '/w', artifacts: '/a' }),
     check: () => ({ passed: true, findings: [] }),
@@ -272,6 +284,59 @@ test('a launch that is left in its midst takes along what its lanes have learnt'
   // Before any lane has said something there is nothing to tell; after the round was closed it is in there.
   expect((await left(25)).told).toEqual([])
   expect((await left(1000)).told).toEqual([])
+})
+
+/** What a launch noted, and how many agents it asked. `lost`: commands whose answer never arrives. */
+async function leftBehind({ agents = 1000, lost = [] as string[], driven = '', learning = 'a', ...more }) {
+  const answer = cli(more)
+  const problem = { code: 'driven', message: 'a session of pi drives the run', hint: 'wait for it' }
+  const played = await play(rig, '', {
+    source,
+    args: { agents },
+    play: (call) => {
+      if (lost.some((command) => call.label.startsWith(`assay ${command}`))) return text('All is well.')
+      if (isClerk(call) && driven !== '' && call.prompt.includes(driven))
+        return text(JSON.stringify({ ok: false, problem }))
+      if (isClerk(call)) return answer(call.prompt)
+      if (call.label === 'collect')
+        return { ...text(''), object: { learnings: ['of all'], suggestions: [] } } as AgentReply
+      const object = { hypothesis: 'it', learnings: [learning], suggestions: [] }
+      return call.label.startsWith('implement') ? ({ ...text(''), object } as AgentReply) : answered(call)
+    },
+  })
+  const notes = played.calls.flatMap(({ prompt }) => {
+    const clerk = parseClerk(prompt)
+    return clerk.ok && clerk.value.argv[0] === 'note' ? [clerk.value.argv] : []
+  })
+  return { played, asked: played.calls.length, notes, told: notes.map((argv) => argv[5]) }
+}
+
+test('a launch whose round another closes loses what was learnt in it', async () => {
+  const { played, told } = await leftBehind({ driven: 'round close' })
+  expect(played.result).toMatchObject({ driven: expect.stringContaining('pi') })
+  // Each lane went two deep.
+  expect(told).toEqual(['Lane 1 of round 1: a a', 'Lane 2 of round 1: a a', 'Round 1: of all'])
+})
+
+test('what two launches learnt shares a key, and the second is lost', async () => {
+  const keys = async (learning: string) => {
+    const { notes } = await leftBehind({ driven: 'round close', learning })
+    return notes.slice(0, 2).map((argv) => argv[4])
+  }
+  const [one, other] = [await keys('the cache'), await keys('the parse')]
+  expect(new Set([...one, ...other])).toHaveLength(4)
+  expect(await keys('the cache')).toEqual(one)
+})
+
+test('a launch that is left asks more agents than it may when answers are lost at its end', async () => {
+  const lost = ['note', 'status', 'meta']
+  for (const agents of [43, 44, 45]) {
+    const { asked, played, told } = await leftBehind({ agents, lost, width: 12, meta: { every_ms: 60_000 } })
+    expect([played.error, played.result]).toEqual([null, expect.objectContaining({ continue: true })])
+    // In the midst of the implementers, whose candidates are sealed first.
+    expect(told.length).toBeGreaterThan(3)
+    expect(asked).toBeLessThanOrEqual(agents)
+  }
 })
 
 test('a lane that finds no room on the disk costs a round, does not end the loop with the cause, or leaves another without its seal', async () => {
