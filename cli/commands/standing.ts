@@ -3,7 +3,7 @@
 import { sessionAround } from '../hosts/session.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { Status, StopReason } from '../ledger/events.ts'
-import { isLive, type Lease } from '../ledger/lease.ts'
+import { isLive, isOf, type Lease } from '../ledger/lease.ts'
 import { BASELINE, nodeValue, type State, type Trust } from '../ledger/state.ts'
 import { budgetOf, type Cap, type Used } from '../run/budget.ts'
 import { livingDriver } from '../run/lease.ts'
@@ -77,11 +77,12 @@ export function statusOf(run: OpenRun): StatusData {
 
 /** `mine`: the session in which this command runs. */
 function sessionsOf({ env, clock, ledger: { state } }: OpenRun): Pick<StatusData, 'turn' | 'autonomous'> {
-  const mine = sessionAround(env)?.id
+  const around = sessionAround(env)
+  const me = around && { host: around.host, session: around.id }
   const { entrusted, lease } = state
   return {
-    turn: lease && { ...lease, mine: lease.session === mine, live: isLive(lease, clock().toISOString()) },
-    autonomous: entrusted && { ...entrusted, mine: entrusted.session === mine },
+    turn: lease && { ...lease, mine: isOf(lease, me), live: isLive(lease, clock().toISOString()) },
+    autonomous: entrusted && { ...entrusted, mine: entrusted.session === around?.id },
   }
 }
 

@@ -3,10 +3,11 @@ import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { HOOKED_HOSTS, type HookCall, sessionAround } from '../hosts/session.ts'
 import { isLive } from '../ledger/lease.ts'
+import { refusal } from '../ledger/ledger.ts'
 import { BASELINE, type Trust } from '../ledger/state.ts'
 import { findSite, goingOnFile, listRuns, runPaths, type Site, worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
-import { livingDriver } from './lease.ts'
+import { livingDriver, withheld } from './lease.ts'
 import { type OpenRun, open, type Surroundings } from './open.ts'
 import { stopReason } from './stop.ts'
 
@@ -26,6 +27,9 @@ export function setAutonomous(run: OpenRun, on: boolean): Result<Trust | null> {
   }
   const { entrusted } = run.ledger.state
   if (entrusted?.session === around?.id) return ok(entrusted)
+  // Only one is entrusted: whose loop it is would be left alone with it.
+  const other = on && entrusted ? withheld(run) : null
+  if (other) return refusal(other)
   const recorded = run.ledger.record<'entrusted'>(
     { type: 'entrusted', session: around?.id ?? null, host: around?.host ?? null },
     run.clock(),

@@ -57,7 +57,7 @@ function otherProcess(run: OpenRun): Problem | null {
 }
 
 /** Why the caller must not go on, as far as sessions are concerned. */
-const withheld = ({ env, ledger, clock }: OpenRun): Void | null =>
+export const withheld = ({ env, ledger, clock }: OpenRun): Void | null =>
   drivenBecause(ledger.state, callerIn(env), clock().toISOString())
 
 /** The session that drives, unless it is the caller's own. */

@@ -131,6 +131,8 @@ describe('sessions', () => {
     )
     // Asked again, it has what it has.
     expect(dataOf(await open(A))).toMatchObject({ token, repeated: true })
+    dataOf(await call(A, ['config', 'autonomous', 'on']))
+    expect(refused(await call(B, ['config', 'autonomous', 'on']))).toEqual(DRIVEN)
     const waited = await call(B, ['wait', '--for', 'loop', '--timeout', '0s'])
     expect([waited.code, dataOf(waited)]).toMatchObject([124, { driven_by: { session: 'session-a' } }])
     expect(dataOf(await call(A, ['wait', '--for', 'loop']))).toMatchObject({ event: 'loop_stopped' })
