@@ -1,6 +1,6 @@
 import { runAnswer } from '../experiment/answer.ts'
 import { nodeFor } from '../experiment/seal.ts'
-import { settled, whenLedger } from '../experiment/wait.ts'
+import { judgedElsewhere, settled, whenLedger } from '../experiment/wait.ts'
 import { currentRound } from '../ledger/state.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { livingDriver, otherSession } from '../run/lease.ts'
@@ -39,6 +39,9 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   if (context.signal.aborted)
     return fail({ kind: 'interrupted', code: 'interrupted', message: 'interrupted while waiting' })
   const experiment = what.startsWith('exp_') ? what : null
+  const node = experiment === null ? undefined : opened.value.ledger.state.experiments.get(experiment)
+  const far = node && judgedElsewhere(node)
+  if (far) return fail(far)
   const session = what === 'loop' ? drivingSession(opened.value) : null
   return ok({
     data: { event: null, experiment, timed_out: true, ...(session ? { driven_by: session } : {}) },

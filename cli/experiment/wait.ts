@@ -2,8 +2,8 @@
 import { watch } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Experiment } from '../ledger/state.ts'
-import { isAlive } from '../process.ts'
-import { ok, type Result } from '../result.ts'
+import { isAlive, isElsewhere } from '../process.ts'
+import { ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 
 /** File systems without notification are looked at this often; also how soon a dead owner is noticed. */
@@ -45,6 +45,18 @@ export function untilSettled(run: OpenRun, experiment: string): Promise<Result<S
     const node = run.ledger.state.experiments.get(experiment)
     return node ? settled(node) : 'lost'
   })
+}
+
+/** To wait on could be to wait for ever: the container of a loop may be gone, and its death is proved by nothing. */
+export function judgedElsewhere({ id, status, attempts }: Experiment): Problem | null {
+  const owner = attempts.at(-1)?.claim?.owner
+  if (status !== 'running' || !owner || !isElsewhere(owner)) return null
+  return {
+    kind: 'refused',
+    code: 'claim_elsewhere',
+    message: `${id} is being judged by process ${owner.pid} on ${owner.host}, which cannot be proved dead from here`,
+    hint: `wait on, or look there; if that machine is gone: assay abort ${id} --reason TEXT`,
+  }
 }
 
 /** One wake-up at a change in a folder, at a time limit, or when the signal aborts. */

@@ -7,7 +7,7 @@ import { isAlive, startDetached } from '../process.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { nodeFor } from './seal.ts'
-import { whenLedger } from './wait.ts'
+import { judgedElsewhere, whenLedger } from './wait.ts'
 
 /** The claim comes before anything long, so this bounds a machine that is very busy, not the work. */
 const BEGIN_MS = 60_000
@@ -22,6 +22,8 @@ export async function startWorker(
   if (!node.ok) return node
   // Another worker is at it: this call is a repetition, and its answer is as quick as that of the first.
   const claim = node.value.status === 'running' ? lastAttempt(node.value)?.claim : null
+  const far = judgedElsewhere(node.value)
+  if (far) return fail(far)
   if (claim && isAlive(claim.owner)) return ok(undefined)
   const before = run.ledger.state.seq
   const log = workerLog(run.paths, experiment, run.random(4))

@@ -20,12 +20,15 @@ export function identify(pid: number = process.pid): ProcessIdentity | null {
   return started === null ? null : { pid, started, host: hostname() }
 }
 
+/** Of another machine, or of a container with a name of its own: nothing about it can be proved from here. */
+export const isElsewhere = ({ host }: ProcessIdentity): boolean => host !== hostname()
+
 /**
  * False only with proof of death: on this host, no process has this pid and this start time. Whoever takes something
  * away from a dead owner relies on that; an owner on another host therefore counts as alive.
  */
 export function isAlive(identity: ProcessIdentity): boolean {
-  if (identity.host !== hostname()) return true
+  if (isElsewhere(identity)) return true
   const now = identify(identity.pid)
   if (now !== null) return now.started === identity.started
   return hidden(identity.pid)

@@ -6,7 +6,7 @@ import { refusal } from '../ledger/ledger.ts'
 import type { Void } from '../ledger/lifecycle.ts'
 import type { State } from '../ledger/state.ts'
 import { drivenBecause } from '../ledger/turn.ts'
-import { identify, isAlive, type ProcessIdentity } from '../process.ts'
+import { identify, isAlive, isElsewhere, type ProcessIdentity } from '../process.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from './open.ts'
 
@@ -40,8 +40,6 @@ export function livingDriver({ ledger, clock }: Pick<OpenRun, 'ledger' | 'clock'
   const silent = clock().getTime() - Date.parse(driver.since) >= LEASE_MS
   return silent && isElsewhere(driver.owner) ? null : driver
 }
-
-const isElsewhere = ({ host }: ProcessIdentity): boolean => host !== identify()?.host
 
 /** Whether the holder of the driver's lock drives no more: proved dead, or the silent one of another machine. */
 export function hasGone(run: OpenRun, owner: ProcessIdentity): boolean {

@@ -1,6 +1,5 @@
-import { hostname } from 'node:os'
 import { lastAttempt } from '../../ledger/state.ts'
-import { isAlive } from '../../process.ts'
+import { isAlive, isElsewhere } from '../../process.ts'
 import type { Check, RunScene } from '../check.ts'
 import { type Found, fine, warning } from '../finding.ts'
 
@@ -15,7 +14,7 @@ function claimsOf({ run, state }: RunScene): Found[] {
   return running.map((node) => {
     const owner = lastAttempt(node)?.claim?.owner
     const again = `assay run ${node.id} --run ${run}`
-    if (owner && owner.host !== hostname()) {
+    if (owner && isElsewhere(owner)) {
       return warning('claim_elsewhere', {
         what: `${node.id} of ${run} is being judged by process ${owner.pid} on ${owner.host}`,
         cause: 'from here it cannot be proved dead, so nobody takes it over',
