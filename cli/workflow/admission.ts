@@ -2,7 +2,7 @@
 import { readCard } from '../hosts/card.ts'
 import { NO_USAGE } from '../hosts/host.ts'
 import type { State, Steer } from '../ledger/state.ts'
-import { isAlive } from '../process.ts'
+import { isAlive, isElsewhere } from '../process.ts'
 import { priceOf, unaffordable } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
 import { recordDelivery, waitingSteers } from '../run/steer.ts'
@@ -80,12 +80,12 @@ function startsWork(prompt: string): boolean {
   return verb === 'new' || (verb === 'round' && sub === 'open')
 }
 
-/** By a process that lives: what a killed one left is no sample that could be disturbed. */
+/** By a process that lives, on this machine: nothing here disturbs a sample of another, or what a killed one left. */
 const isMeasuring = (state: State): boolean =>
   state.counts.running > 0 &&
   [...state.experiments.values()].some((node) => {
     const claim = node.status === 'running' ? node.attempts.at(-1)?.claim : null
-    return claim != null && isAlive(claim.owner)
+    return claim != null && !isElsewhere(claim.owner) && isAlive(claim.owner)
   })
 
 /** Line by line, so that nothing in it reads as a heading or ends a fence. */

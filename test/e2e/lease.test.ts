@@ -216,9 +216,19 @@ test('a loop waits for ever for what a container judged that is gone, or nobody 
   dataOf(await run(['run', experiment]))
 })
 
+test('a loop that keeps quiet waits for ever for a sample of another machine', async () => {
+  const { run, experiment } = await judgedInContainer({
+    loop: { width: 1, depth: 1, quiet: true },
+    budget: { experiments: 2 },
+    agent: tuneSpec().agent,
+  })
+  expect(dataOf(await run(['loop', '--rounds', '1']))).toMatchObject({ rounds: 1 })
+  expect(dataOf(await run(['show', experiment]))).toMatchObject({ status: 'running' })
+})
+
 /** An experiment whose judge is a process of another machine. */
-async function judgedInContainer() {
-  const made = makeProject()
+async function judgedInContainer(spec = {}) {
+  const made = makeProject({ spec, files: { 'src/params.json': '{"x": 90, "y": 70}' } })
   await made.data('init')
   const { experiment } = await made.open(ms(90))
   await made.data('seal', experiment)
