@@ -50,7 +50,7 @@ export async function closeRound(
 ): Promise<Result<CloseAnswer>> {
   const round = roundOf(run, turn)
   if (!round.ok) return round
-  if (round.value.closed) return ok({ ...answer(run, round.value.closed), repeated: true })
+  if (round.value.closed) return again(run, round.value.closed)
   const mine = mayGoOn(run)
   if (!mine.ok) return mine
   const { state } = run.ledger
@@ -83,12 +83,19 @@ export async function closeRound(
     run.clock(),
   )
   if (!proposal.ok) return proposal
-  if (proposal.value.accepted) {
-    const ended = stopReason(state) === null ? ok(undefined) : giveUp(run)
-    return ended.ok ? ok(answer(run, proposal.value.event)) : ended
-  }
-  if (round.value.closed) return ok({ ...answer(run, round.value.closed), repeated: true })
-  return notCounted(run, proposal.value.because)
+  if (proposal.value.accepted) return done(run, proposal.value.event)
+  return round.value.closed ? again(run, round.value.closed) : notCounted(run, proposal.value.because)
+}
+
+/** Also when it is repeated: whoever closed it may have been killed before it gave the run up. */
+function done(run: OpenRun, closed: RoundClosed): Result<CloseAnswer> {
+  const ended = stopReason(run.ledger.state) === null ? ok(undefined) : giveUp(run)
+  return ended.ok ? ok(answer(run, closed)) : ended
+}
+
+function again(run: OpenRun, closed: RoundClosed): Result<CloseAnswer> {
+  const was = done(run, closed)
+  return was.ok ? ok({ ...was.value, repeated: true }) : was
 }
 
 /**

@@ -104,6 +104,38 @@ test('a call of a round that was killed and is repeated opens two rounds, other 
   expect(await takeToll(context, { repo: project.repo, crashes })).toEqual(NOTHING_LOST)
 })
 
+test('a lease that was being passed on is held by two, or by one that gave it up', async (context) => {
+  const project = await start()
+  await project.data('config', 'set', 'loop.stall', '1', '--reason', 'one round is enough')
+  const crashes: Crash[] = []
+  const input = JSON.stringify({ briefs: [{ parent: 'exp_0000', objective: 'one way' }], lanes: [] })
+  const call = <T>(session: string, args: string[], env = {}) =>
+    project.cli<T>(args, { input, env: { CLAUDE_CODE_SESSION_ID: session, ...env } })
+  const killed = async <T>(session: string, how: LineDeath['how'], line: string, ...args: string[]) => {
+    const crashing = crash({ line, how, who: 'one' })
+    crashes.push(crashing)
+    expect((await call(session, args, crashing.env)).signal).toBe('SIGKILL')
+    return dataOf(await call<T>(session, args))
+  }
+  const { token } = dataOf(await call<Opened>('first', ['round', 'open']))
+  let earlier = 'first'
+  for (const how of HOW) {
+    const taken = await killed<Opened>(how, how, '"how":"taken_over"', 'round', 'open', '--take-over')
+    expect(taken.token).toBe(token)
+    expect((await call(earlier, ['round', 'open'])).code).toBe(3)
+    earlier = how
+  }
+  for (const [index, how] of HOW.entries()) {
+    const current = index === 0 ? token : dataOf(await call<Opened>(how, ['round', 'open'])).token
+    const session = index === 0 ? earlier : how
+    dataOf(await call(session, ['round', 'briefs', '--token', current]))
+    await killed(session, how, '"how":"given_up"', 'round', 'close', '--token', current)
+    await project.data('config', 'set', 'loop.stall', String(index + 2), '--reason', 'more')
+  }
+  expect(await project.data('round', 'open')).toMatchObject({ round: 4 })
+  expect(await takeToll(context, { repo: project.repo, crashes })).toEqual(NOTHING_LOST)
+})
+
 test('a candidate whose process died for good stays running for ever, or is blamed, when its round is closed', async (context) => {
   const project = await start()
   const { token } = await project.data<Opened>('round', 'open')
