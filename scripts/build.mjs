@@ -17,7 +17,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { join, relative } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { exclusive } from './exclusive.mjs'
 
@@ -85,11 +85,14 @@ async function bundle(root, lib) {
     logLevel: 'silent',
     write: false,
   })
+  const late = Object.entries(metafile.outputs)
+    .filter(([, { inputs }]) => LATE in inputs)
+    .map(([path]) => toCjsName(`./${basename(path)}`))
   const files = await Promise.all(
     outputFiles.map(async (file) => {
       const name = relative(lib, file.path)
       if (!name.endsWith('.mjs')) return { name, contents: file.contents }
-      return { name: toCjsName(name), contents: await toCommonJs(esbuild, file.text) }
+      return { name: toCjsName(name), contents: await toCommonJs(esbuild, file.text, late) }
     }),
   )
   return [...files, ...notices(root, Object.keys(metafile.inputs))]
@@ -110,8 +113,10 @@ function notices(root, inputs) {
 const toCjsName = (name) => name.replace(/\.mjs$/, '.cjs')
 /** Node's own modules that take long to load and that most commands do not call. */
 const HEAVY = ['crypto', 'child_process', 'worker_threads', 'net', 'http', 'readline', 'zlib', 'vm']
+/** Of ours, the same: it is everywhere, and whoever only looks starts no process. */
+const LATE = 'cli/process.ts'
 
-async function toCommonJs(esbuild, text) {
+async function toCommonJs(esbuild, text, late) {
   const linked = text
     .replace(/\bimport\("(\.\/[\w-]+)\.mjs"\)/g, 'Promise.resolve().then(() => require("$1.cjs"))')
     .replace(/^((?:import|\}|export).*"\.\/[\w-]+)\.mjs";$/gm, '$1.cjs";')
@@ -123,9 +128,9 @@ async function toCommonJs(esbuild, text) {
     legalComments: 'none',
     banner: `"use strict";${linked.includes('import.meta.url') ? ' const __url = require("node:url").pathToFileURL(__filename).href;' : ''}`,
   })
-  return code.replace(
-    new RegExp(`^var (import_\\w+) = require\\("(node:(?:${HEAVY.join('|')}))"\\);$`, 'gm'),
-    'var $1 = new Proxy({}, { get: (_, name) => require("$2")[name] });',
+  const lazy = new Set([...HEAVY.map((name) => `node:${name}`), ...late])
+  return code.replace(/^var (import_\w+) = require\("([^"]+)"\);$/gm, (line, name, path) =>
+    lazy.has(path) ? `var ${name} = new Proxy({}, { get: (_, key) => require("${path}")[key] });` : line,
   )
 }
 
