@@ -195,6 +195,33 @@ describe('nothing outlives a job', () => {
     await until(() => survivors(scene).length === 0, { what: 'the end of the job' })
   })
 
+  test('of many jobs that first of all signal their group, one outlives the process that supervises them', async () => {
+    const scene = makeScene()
+    const program = await bundle(
+      `import { supervise } from './process.ts'; await Promise.all(JSON.parse(process.argv[2]).map(supervise))`,
+      scene.folder,
+    )
+    const ids = Array.from({ length: 60 }, (_, n) => n)
+    const jobs = ids.map((n) =>
+      scene.job(`trap "" TERM; kill 0; echo $$ > ready-${n}; mv ready-${n} pid-${n}; exec sleep 1000`, {
+        stdout: scene.at(`out-${n}`),
+        stderr: scene.at(`err-${n}`),
+      }),
+    )
+    const supervisor = spawn(process.execPath, [program, JSON.stringify(jobs)], { stdio: 'inherit' })
+    await until(() => ids.every((n) => existsSync(scene.at(`pid-${n}`))), {
+      what: 'the jobs',
+      dir: scene.folder,
+    })
+    supervisor.kill('SIGKILL')
+    const pids = ids.map((n) => Number(scene.text(`pid-${n}`)))
+    try {
+      await until(() => !pids.some(alive), { what: 'the end of the jobs' })
+    } finally {
+      for (const pid of pids) if (alive(pid)) process.kill(pid, 'SIGKILL')
+    }
+  })
+
   test('the token of an outer run stays visible in an inner one', async () => {
     const scene = makeScene()
     process.env.ASSAY_TOKEN = 'outer'
