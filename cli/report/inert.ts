@@ -6,7 +6,7 @@
 import { cut, plain, verbatim } from './text.ts'
 
 /** GitHub's and GitLab's words, before an issue of a tracker that has letters: PROJ-12. */
-const CLOSES = String.raw`\b(?:clos|fix|resolv|implement|complet)(?:e|es|ed|ing)?\s*:?\s+(?:issues?\s+)?`
+const CLOSES = String.raw`\b(?:clos|fix|resolv|implement|complet)(?:e?s|e|ed|ing)?\s*:?\s+(?:issues?\s+)?`
 /** The sign that makes a word act: without it, or with a space behind it, the word is a word. */
 const SIGN = [
   String.raw`(?<![A-Za-z0-9])@(?=\w)`,

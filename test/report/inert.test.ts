@@ -136,4 +136,7 @@ test('an ordinary sentence is no longer readable, or a word that acts loses what
     'As `@octocat` said (fixes `org/repo#3`, see `https://example.org/issues/3`), use `@lru_cache`',
   )
   expect(inMessage('[skip ci] closes PROJ-12 and GH-4')).toBe('[ skip ci] closes PROJ- 12 and GH- 4')
+  const closing =
+    'close closes closed closing fix fixes fixed fixing resolve resolves resolved resolving implement implements implemented implementing'
+  for (const word of closing.split(' ')) expect(inMessage(`${word} PROJ-12`)).toBe(`${word} PROJ- 12`)
 })
