@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeTemp } from './temp.ts'
+import { until } from './until.ts'
 
 /** One call as the host saw it. */
 export interface HostCall {
@@ -19,6 +20,8 @@ export interface ScriptedHost {
   answer: (module: string) => void
   /** Its calls until now, in the order they began. */
   calls: () => HostCall[]
+  /** Resolves once it was called in this role. */
+  calledAs: (role: string) => Promise<void>
 }
 
 /**
@@ -34,17 +37,21 @@ export function scriptedHost(module: string): ScriptedHost {
   const answer = (text: string) => writeFileSync(join(folder, 'answers.mjs'), text)
   answer(module)
   writeFileSync(program, SOURCE)
+  // A line is whole once it has ended: a call may be writing its own.
+  const calls = () =>
+    existsSync(log)
+      ? readFileSync(log, 'utf8')
+          .split('\n')
+          .slice(0, -1)
+          .map((line) => JSON.parse(line) as HostCall)
+      : []
   return {
     argv: [process.execPath, program],
     command: `'${process.execPath}' '${program}'`,
     answer,
-    calls: () =>
-      existsSync(log)
-        ? readFileSync(log, 'utf8')
-            .split('\n')
-            .filter((line) => line !== '')
-            .map((line) => JSON.parse(line))
-        : [],
+    calls,
+    calledAs: (role) =>
+      until(() => calls().some((call) => call.role === role), { what: `a call as ${role}`, dir: folder }),
   }
 }
 
