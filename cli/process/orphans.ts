@@ -46,14 +46,16 @@ const LOOK_MS = 5
 /** A killed process that still stands after this many looks will not go for us. */
 const LOOKS = 200
 
+/** Whether its environment names a file below the folder, the state of a repository. */
+export const belongsTo = ({ process: { pid } }: Orphan, folder: string): boolean =>
+  environmentOf(pid).includes(`=${folder}/`)
+
 /**
- * Ends every orphan whose environment names the folder or a file below it, and answers them once they are gone, with
- * their ports and files. What dead runs elsewhere left is for `doctor` to name: it may be looked at there.
+ * Ends every orphan that belongs to the folder, and answers them once they are gone, with their ports and files. What
+ * dead runs elsewhere left is for `doctor` to name: it may be looked at there.
  */
 export async function endOrphans(folder: string): Promise<Orphan[]> {
-  const ended = findOrphans().filter(
-    (one) => environmentOf(one.process.pid).includes(`=${folder}/`) && endOrphan(one),
-  )
+  const ended = findOrphans().filter((one) => belongsTo(one, folder) && endOrphan(one))
   for (let look = 0; look < LOOKS && ended.some((one) => isAlive(one.process)); look++) await pause(LOOK_MS)
   return ended
 }

@@ -31,7 +31,7 @@ test('doctor needs a run or a repository', async () => {
   expect(codes).toEqual(expect.arrayContaining(['node', 'platform', 'git', 'disk']))
 })
 
-test('a killed measurement leaves a daemon, a claim and a lease that nobody names or ends', async () => {
+test('a killed measurement leaves a daemon, a claim and a lease that nobody names, or that another repository ends', async () => {
   const project = makeProject()
   await project.data('init')
   const pidFile = join(project.control, 'daemon')
@@ -60,11 +60,17 @@ test('a killed measurement leaves a daemon, a claim and a lease that nobody name
   const before = mine(await project.data<DoctorData>('doctor'))
   expect(before.map(({ code }) => code)).toEqual(['claim_dead', 'lease_dead', 'orphan'])
   expect(before[0]?.repair).toBe(`go on with it: assay run ${experiment} --run run_0001`)
+  // The slots are the machine's, so their leases are everyone's to clear away.
+  const elsewhere = mine(await makeProject().data<DoctorData>('doctor', '--fix'))
+  expect(elsewhere).toMatchObject([
+    { code: 'lease_dead', fixed: 'removed 1 leases of dead processes' },
+    { code: 'orphan', what: expect.stringContaining('in another repository'), fixable: false },
+  ])
+  expect(alive(daemon)).toBe(true)
   const mended = mine(await project.data<DoctorData>('doctor', '--fix'))
-  expect(mended.map(({ fixed }) => fixed)).toEqual([
-    undefined,
-    'removed 1 leases of dead processes',
-    `ended process ${daemon}`,
+  expect(mended.map(({ code, fixed }) => [code, fixed])).toEqual([
+    ['claim_dead', undefined],
+    ['orphan', `ended process ${daemon}`],
   ])
   await until(() => !alive(daemon), { what: 'the daemon to end' })
   expect(await project.data<RunData>('run', experiment)).toMatchObject({ status: 'kept', value: 90 })
@@ -121,7 +127,6 @@ test('a fixed port in a file of the benchmark is not found, or slots are propose
   expect(await ask()).toMatchObject({ spec: 'run_0001', blockers: [{ path: 'test/server.js' }] })
 })
 
-/** In this file, because `--fix` above ends every orphan there is, also one that another file planted. */
 describe('orphans', () => {
   const children: number[] = []
   afterEach(() => {
