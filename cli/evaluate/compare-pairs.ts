@@ -24,6 +24,8 @@ export interface StageContext {
   /** See `PairedPlan`. */
   seeks_tie: boolean
   tries: number
+  /** As in `PairedPlan`. */
+  look?: number
   /** The metric is worth nothing in a crowd; absent = it is. */
   needs_quiet?: boolean
   /** Residuals from before the stage's first pair. */
@@ -110,6 +112,8 @@ export function leastDifference(
   return ratio < 1 ? -Math.log1p(-ratio) : Number.POSITIVE_INFINITY
 }
 
+const lookOf = ({ look }: StageContext): { look?: number } => (look === undefined ? {} : { look })
+
 function planOf(context: StageContext): PairedPlan {
   return {
     ...context.pairs,
@@ -117,6 +121,7 @@ function planOf(context: StageContext): PairedPlan {
     minImprovement: rounded(leastDifference(context, context.min_improvement)),
     seeksTie: context.seeks_tie,
     tries: context.tries,
+    ...lookOf(context),
   }
 }
 
@@ -153,6 +158,7 @@ function inputsOf(
     min_improvement: context.min_improvement,
     least_difference: Number.isFinite(plan.minImprovement) ? plan.minImprovement : null,
     tries: context.tries,
+    ...lookOf(context),
     pairs,
     ...(crowded === 0 ? {} : { crowded }),
     why,

@@ -106,7 +106,11 @@ async function inPairs(look: Look, probe: Probe, from = 0): Promise<Result<Again
   const { run, node, other, at } = look
   const partner = await partnerOf(look)
   if (!partner.ok) return partner
-  const context = stageContext(run, 'confirm', other.id)
+  const earlier = failedLooks(look)
+  const context = {
+    ...stageContext(run, 'confirm', other.id),
+    ...(earlier === 0 ? {} : { look: earlier + 1 }),
+  }
   const detail = { stage: 'confirm', context }
   const began = recordStep(stepsFile(at.folder), { step: 'confirm', state: 'began', detail }, run.clock())
   if (!began.ok) return began
@@ -138,6 +142,15 @@ async function inPairs(look: Look, probe: Probe, from = 0): Promise<Result<Again
     return notMeasured(node.id, crowd, 'repeat it when the machine has a processor to spare')
   return ok(weigh(look, answer))
 }
+
+/** Looks at these two, in this epoch, that the experiment did not pass: whoever repeats them until one does has more chances. */
+const failedLooks = ({ run, node, other }: Look): number =>
+  node.attempts
+    .flatMap(({ confirmed }) => confirmed)
+    .filter(
+      (one) =>
+        one.against === other.id && one.epoch === run.ledger.state.epoch && one.differences && !one.passed,
+    ).length
 
 /** What it is compared with, in the slot's other checkout. */
 async function partnerOf({ run, other, put }: Look): Promise<Result<Probe>> {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { heldOut, solve } from './held-out.ts'
+import { sceneOf } from './loop-scene.ts'
 import { noisyProject, notRecomputed, size } from './noisy.ts'
 import { hook, makeProject, metrics, ms } from './project.ts'
 
@@ -27,6 +28,28 @@ test('a confirmation draws again what the verdict was selected by, or one agains
     flagged: false,
   })
   expect(await project.data('status')).toMatchObject({ best: { experiment: child.experiment } })
+})
+
+test('whoever repeats a look until it passes has the same chance each time', async () => {
+  const project = noisyProject()
+  await project.data('init')
+  const [one, twin] = [
+    await project.attempt(size(80)),
+    await project.attempt(size(80, { 'src/comment': '1' })),
+  ]
+  const look = async (...against: string[]) => project.data('confirm', twin.experiment, ...against)
+  for (let time = 0; time < 3; time++)
+    expect(await look('--against', one.experiment)).toMatchObject({ passed: false, status: 'kept' })
+  expect(await look()).toMatchObject({ passed: true })
+  const inputs = sceneOf(project.repo)
+    .eventsOf('confirmed')
+    .map(({ comparison }) => comparison.inputs)
+  expect(inputs.map(({ look, bounds }) => [look, bounds])).toEqual([
+    [undefined, { e: 123, p: 0.0044 }],
+    [2, { e: 4 * 123, p: 0.0044 / 4 }],
+    [3, { e: 9 * 123, p: 0.0044 / 9 }],
+    [undefined, { e: 123, p: 0.0044 }],
+  ])
 })
 
 test('a protected metric that a candidate makes random is no longer protected', async () => {

@@ -15,6 +15,8 @@ export interface PairedPlan {
   seeksTie: boolean
   /** The most candidates this session may judge. Beyond 300 each must confirm with more evidence. */
   tries: number
+  /** Which look at these two this is, from 1, which is also the default: what did not pass takes more evidence the next time. */
+  look?: number
 }
 
 export interface PairedDecision {

@@ -9,7 +9,7 @@ export { POOL } from './scale.ts'
 
 /** With a smaller `max` the stage can never end as improved: not even n pairs that all speak for the candidate suffice. */
 export function fewestPairs(stage: PairedStage, tries: number): number {
-  const { e, p } = boundsOf(stage, tries)
+  const { e, p } = boundsOf(stage, { tries })
   let pairs = 2
   while (mostWorth(pairs) < e && 0.5 ** pairs > p) pairs += 1
   return pairs

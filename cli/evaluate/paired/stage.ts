@@ -30,10 +30,16 @@ const CLIP = 2
 /** Standard errors by which the mean must fall short of the least improvement to be called too small. */
 const SHORT = 3
 
-/** What a stage must reach. The more candidates a session may judge, the more a confirmation takes. */
-export function boundsOf(stage: PairedStage, tries: number): { e: number; p: number } {
+/**
+ * What a stage must reach. The more candidates a session may judge, the more a confirmation takes; one that is repeated has
+ * 1/k² of the first one's error, so that all looks together have at most 1.65 times as much (Σ 1/k² = π²/6).
+ */
+export function boundsOf(
+  stage: PairedStage,
+  { tries, look = 1 }: Pick<PairedPlan, 'tries' | 'look'>,
+): { e: number; p: number } {
   const { e, p } = BARS[stage]
-  const strictness = stage === 'confirm' ? Math.max(1, tries / TRIES) : 1
+  const strictness = stage === 'confirm' ? Math.max(1, tries / TRIES) * look ** 2 : 1
   return { e: e * strictness, p: p / strictness }
 }
 
@@ -58,7 +64,7 @@ export class Stage {
     this.#scale = window.scale
     this.#plan = plan
     this.#futility = BARS[stage].futility
-    this.#bounds = boundsOf(stage, plan.tries)
+    this.#bounds = boundsOf(stage, plan)
   }
 
   add(d: number): void {

@@ -165,6 +165,12 @@ describe('a table of decisions: a changed constant, bar or order of checks', () 
     expect(bounds(300)).toEqual({ e: 123, p: 0.0044 })
     expect(bounds(1200)).toEqual({ e: 492, p: 0.0011 })
     expect(decidePairs('judge', [], [], { ...PLAN, tries: 1200 }).bounds).toEqual({ e: 31, p: 0.008 })
+    // The third look at one pair, after two that it did not pass.
+    expect(decidePairs('confirm', [], [], { ...PLAN, tries: 600, look: 3 }).bounds).toEqual({
+      e: 123 * 18,
+      p: 0.0044 / 18,
+    })
+    expect(decidePairs('judge', [], [], { ...PLAN, look: 3 }).bounds).toEqual({ e: 31, p: 0.008 })
     expect([fewestPairs('judge', 100), fewestPairs('confirm', 100), fewestPairs('confirm', 1200)]).toEqual([
       5, 7, 10,
     ])
