@@ -179,9 +179,10 @@ function entries(folder: string, most: number): string[] {
   const paths: string[] = []
   const reader = opendirSync(folder)
   try {
-    for (let entry = null; paths.length < most; paths.push(join(folder, entry.name))) {
-      entry = reader.readSync()
+    while (paths.length < most) {
+      const entry = reader.readSync()
       if (entry === null) break
+      paths.push(join(folder, entry.name))
     }
   } finally {
     reader.closeSync()
