@@ -75,16 +75,17 @@ function remember(run: OpenRun, fact: CanaryFact): CanaryFact {
 
 async function sing(run: OpenRun, bench: Bench, base: Base): Promise<Result<CanaryFact>> {
   run.tell({ type: 'preparing', what: 'one sample with the mutable files emptied' })
-  let heard = await listen(run, bench, base)
+  const before = baselineSamples(run)
+  let heard = await listen(run, bench, base, before)
   if (heard.ok && heard.value.same && run.spec.worktree.build) {
     // What the baseline's build left may have been measured again: once more where nothing was ever built.
     const cleared = await clearCheckout(run, bench, 'b')
     if (!cleared.ok) return cleared
-    heard = await listen(run, bench, base)
+    heard = await listen(run, bench, base, before)
   }
   if (!heard.ok) return heard
   if (!heard.value.same) return ok(remember(run, { outcome: 'reads', why: heard.value.why.slice(0, 200) }))
-  const spread = spreadOf(baselineSamples(run))
+  const spread = spreadOf(before)
   if (spread > TELLING) {
     const why = `emptied, they make no difference that noise could not hide: equal code gives values up to ${figure(spread * 100)} % apart`
     return ok(remember(run, { outcome: 'skipped', why }))
@@ -101,7 +102,7 @@ interface Base {
 type Heard = { same: false; why: string } | { same: true; value: number | null; files: number }
 
 /** Empties the mutable files, builds, and takes a sample. */
-async function listen(run: OpenRun, bench: Bench, base: Base): Promise<Result<Heard>> {
+async function listen(run: OpenRun, bench: Bench, base: Base, before: Sample[]): Promise<Result<Heard>> {
   const folder = canaryFolder(run.paths)
   mkdirSync(join(folder, 'samples'), { recursive: true })
   const { build } = run.spec.worktree
@@ -118,7 +119,6 @@ async function listen(run: OpenRun, bench: Bench, base: Base): Promise<Result<He
   const built = build && (await runPreparation({ ...build, name: 'build', cwd, environment, folder, signal }))
   if (built?.fault?.reason === 'aborted') return fail(interrupted)
   if (built?.fault) return ok({ same: false, why: built.fault.message })
-  const before = baselineSamples(run)
   const sample = await sampleEmptied(run, bench, placed.value, folder, before)
   if (sample.fault?.reason === 'aborted') return fail(interrupted)
   if (sample.fault) return ok({ same: false, why: sample.fault.message })
