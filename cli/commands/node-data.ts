@@ -111,6 +111,7 @@ const measurement = ({
   wall_ms,
   cpu_ms,
   peak_mb,
+  processors = null,
   exit,
   signal,
   seed,
@@ -124,6 +125,8 @@ const measurement = ({
   wall_ms,
   cpu_ms,
   peak_mb,
+  /** What the machine's did meanwhile, as shares; null = not known. */
+  processors,
   exit,
   signal,
   seed,
