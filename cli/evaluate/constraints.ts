@@ -1,5 +1,6 @@
 import type { Sample } from '../ledger/events.ts'
 import { unreachable } from '../result.ts'
+import { crowdBehind, type Objection, objection } from './crowd.ts'
 import { median } from './stats.ts'
 
 export const OPERATORS = ['>=', '<=', '>', '<', '==', '!='] as const
@@ -11,31 +12,40 @@ export interface ConstraintConfig {
   value: number | boolean
 }
 
-export interface Violation {
+export interface Violation extends Objection {
   constraint: ConstraintConfig
   /** The median of a number, the offending boolean, null when the metric is missing. */
   actual: number | boolean | null
-  message: string
 }
 
 /**
  * What a candidate's samples violate, in the order of the constraints. The median of the samples counts for numbers;
  * a boolean must hold in all. A metric that is missing in any sample, or of another type than the bound, violates.
+ * What holds in a crowd holds: having to wait makes nothing quicker.
  */
 export function checkConstraints(
   constraints: readonly ConstraintConfig[],
-  samples: readonly Pick<Sample, 'metrics'>[],
+  samples: readonly Measured[],
 ): Violation[] {
   return constraints.flatMap((constraint) => {
-    const violation = check(constraint, samples)
-    return violation === null ? [] : [{ constraint, ...violation }]
+    const found = check(constraint, samples)
+    if (found === null) return []
+    const { actual, message } = found
+    const crowd = mayBeWaiting(constraint, actual) ? crowdBehind(constraint.metric, samples) : null
+    return [{ constraint, actual, ...objection(message, crowd) }]
   })
 }
 
+type Measured = Pick<Sample, 'metrics' | 'processors'>
+
+/** A lower bound that does not hold would hold even less on a quiet machine. */
+const mayBeWaiting = ({ op }: ConstraintConfig, actual: Violation['actual']): boolean =>
+  typeof actual === 'number' && op !== '>=' && op !== '>'
+
 function check(
   { metric, op, value: bound }: ConstraintConfig,
-  samples: readonly Pick<Sample, 'metrics'>[],
-): Omit<Violation, 'constraint'> | null {
+  samples: readonly Measured[],
+): Pick<Violation, 'actual' | 'message'> | null {
   const asked = `${metric} ${op} ${bound}`
   const values = samples.flatMap(({ metrics }) => (Object.hasOwn(metrics, metric) ? [metrics[metric]] : []))
   if (values.length < samples.length || values.length === 0) {

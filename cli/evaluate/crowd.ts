@@ -2,7 +2,7 @@
  * Samples that were taken in a crowd: other programs were at work, and no processor was left. Wall time then tells who was
  * let wait, and a candidate that gets the larger share (by more threads, by a race of copies) is not a faster one. Pure.
  */
-import type { Comparison, Sample } from '../ledger/events.ts'
+import type { Comparison, Judged, Sample } from '../ledger/events.ts'
 
 /** Of the machine's processor time, both. */
 const OTHERS_AT_LEAST = 0.1
@@ -15,8 +15,12 @@ export const inCrowd = ({ processors }: Pick<Sample, 'processors'>): boolean =>
 /** Whether a crowd spoils the metric: of a time that a benchmark prints it is not known which clock it was read from. */
 export const isSpoiltByCrowd = (metric: string): boolean => metric === 'wall_ms'
 
-/** Too many of them for a gain to be believed. */
+/** Too many of them for what they say to be believed. */
 export const spoils = (crowded: number, all: number): boolean => crowded > all / 2
+
+/** Whether a verdict says that a crowd let nothing be told. */
+export const isSpoilt = ({ reason, failure_class: place }: Pick<Judged, 'reason' | 'failure_class'>) =>
+  reason === 'inconclusive' && place === 'environment'
 
 /** Why a comparison proves no gain that it shows, as a clause; null when a crowd has nothing to do with its outcome. */
 export const crowdIn = (comparison: Comparison): string | null =>
@@ -24,6 +28,49 @@ export const crowdIn = (comparison: Comparison): string | null =>
 
 /** That most pairs of a comparison were taken in a crowd, as a clause; null when they were not. */
 export function crowdAround({ inputs: { pairs, crowded } }: Comparison): string | null {
-  if (typeof pairs !== 'number' || typeof crowded !== 'number' || !spoils(crowded, pairs)) return null
-  return `in ${crowded} of ${pairs} pairs other programs left no processor idle, and wall time then tells who had to wait`
+  if (typeof pairs !== 'number' || typeof crowded !== 'number') return null
+  return most(crowded, pairs, 'pairs')
 }
+
+const most = (crowded: number, all: number, what: 'pairs' | 'samples'): string | null =>
+  spoils(crowded, all)
+    ? `in ${crowded} of ${all} ${what} other programs left no processor idle, and wall time then tells who had to wait`
+    : null
+
+type Taken = Pick<Sample, 'processors'>
+
+/** One of the two is enough: the other may have been too short to tell. */
+export const pairInCrowd = (candidate: Taken, other: Taken): boolean => inCrowd(candidate) || inCrowd(other)
+
+/**
+ * Why these samples of a metric say nothing against a candidate, as a clause; null when they do. `other`: of what it was
+ * compared with, in pair order.
+ */
+export function crowdBehind(
+  metric: string,
+  candidate: readonly Taken[],
+  other?: readonly Taken[],
+): string | null {
+  if (!isSpoiltByCrowd(metric)) return null
+  const crowded = candidate.filter((sample, pair) => pairInCrowd(sample, other?.[pair] ?? {})).length
+  return most(crowded, candidate.length, other ? 'pairs' : 'samples')
+}
+
+/** Something that was found against a candidate. */
+export interface Objection {
+  message: string
+  /** Why it is the machine's, as a clause; absent = it is the candidate's. */
+  crowd?: string
+}
+
+export const objection = (message: string, crowd: string | null): Objection =>
+  crowd === null ? { message } : { message, crowd }
+
+export const inWords = ({ message, crowd }: Objection): string =>
+  crowd === undefined ? message : `${message}, but ${crowd}`
+
+export const isCandidates = ({ crowd }: Objection): boolean => crowd === undefined
+
+/** The one that decides: the first of the candidate's, else of the machine's. */
+export const foremost = <T extends Objection>(found: readonly T[]): T | undefined =>
+  found.find(isCandidates) ?? found[0]

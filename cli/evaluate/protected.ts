@@ -2,6 +2,7 @@
 import type { Direction, Sample } from '../ledger/events.ts'
 import { betterBy, type MinImprovement, thresholdOf } from './compare.ts'
 import { leastDifference } from './compare-pairs.ts'
+import { crowdBehind, type Objection, objection } from './crowd.ts'
 import { figure } from './figure.ts'
 import { pairDifference } from './paired/rule.ts'
 import { signFlipP } from './paired/sign-flip.ts'
@@ -13,12 +14,11 @@ export interface ProtectedConfig {
   max_regression: MinImprovement
 }
 
-export interface Regression {
+export interface Regression extends Objection {
   metric: string
-  message: string
 }
 
-type Measured = Pick<Sample, 'metrics'>
+export type Measured = Pick<Sample, 'metrics' | 'processors'>
 
 /** Chance of refusing a metric that did not get worse than allowed, for each such metric. */
 const LEVEL = 0.05
@@ -36,8 +36,8 @@ export function regressions(
   other: readonly Measured[],
 ): Regression[] {
   return configs.flatMap((config) => {
-    const message = regression(config, candidate, other)
-    return message === null ? [] : [{ metric: config.metric, message }]
+    const found = regression(config, candidate, other)
+    return found === null ? [] : [{ metric: config.metric, ...found }]
   })
 }
 
@@ -45,13 +45,17 @@ function regression(
   { metric, direction, max_regression: allowed }: ProtectedConfig,
   candidate: readonly Measured[],
   other: readonly Measured[],
-): string | null {
+): Objection | null {
   const [mine, theirs] = [numbers(metric, candidate), numbers(metric, other)]
-  if (theirs === null) return `${metric} cannot be protected: what it is compared with does not report it`
-  if (mine === null) return `${metric} is missing, or no number`
+  if (theirs === null)
+    return { message: `${metric} cannot be protected: what it is compared with does not report it` }
+  if (mine === null) return { message: `${metric} is missing, or no number` }
   const [before, after] = [median(theirs), median(mine)]
   const worse = -betterBy(direction, after, before)
-  const told = `${metric} went from ${figure(before)} to ${figure(after)}, and ${allowance(allowed)} is allowed`
+  const told = objection(
+    `${metric} went from ${figure(before)} to ${figure(after)}, and ${allowance(allowed)} is allowed`,
+    crowdBehind(metric, candidate, other),
+  )
   if (new Set(mine).size === 1 && new Set(theirs).size === 1)
     return worse > thresholdOf(allowed, before) * (1 + ROUNDING) ? told : null
   const pairs = Math.min(mine.length, theirs.length)

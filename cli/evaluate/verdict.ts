@@ -9,8 +9,7 @@ import type {
   Side,
 } from '../ledger/events.ts'
 import { unreachable } from '../result.ts'
-import type { Violation } from './constraints.ts'
-import { crowdIn } from './crowd.ts'
+import { crowdIn, inWords, isCandidates, type Objection } from './crowd.ts'
 import { figure } from './figure.ts'
 
 /** What was found on the way to a verdict. A step that did not run is null or empty. */
@@ -31,18 +30,18 @@ export interface VerdictFacts {
   })[]
   /** Of the samples, in the order they were taken. */
   faults: { side: Side; fault: SampleFault }[]
-  constraints: Pick<Violation, 'message'>[]
+  constraints: Objection[]
   comparison: Comparison | null
   /** On a tie: the tie-breaker that decided, and for whom. */
   tieBreak: { metric: string; better: boolean; message: string } | null
   /** The would-be keep measured again; null when that is not asked for. */
   confirm: Comparison | null
   /** Protected metrics that got worse than allowed. */
-  protected: { message: string }[]
+  protected: Objection[]
   /** Why nothing more was asked: what the candidate is built on was revoked meanwhile. */
   dependency: string | null
   /** How a new best did on held-out data; null when that was not asked. */
-  holdout: { passed: boolean; message: string } | null
+  holdout: ({ passed: boolean } & Objection) | null
 }
 
 export interface Verdict {
@@ -143,7 +142,7 @@ function unmeasured({ faults, baseline }: VerdictFacts): Verdict | null {
 }
 
 function violated({ constraints }: VerdictFacts): Verdict | null {
-  const [first, ...rest] = constraints
+  const [first, ...rest] = constraints.filter(isCandidates)
   if (first === undefined) return null
   const more = rest.length === 0 ? '' : ` (and ${rest.length} more)`
   return rejected('constraint', 'hypothesis', `constraint ${first.message}${more}`)
@@ -151,7 +150,10 @@ function violated({ constraints }: VerdictFacts): Verdict | null {
 
 function outcome(facts: VerdictFacts): Verdict {
   const { baseline, comparison, metric, value } = facts
-  if (baseline) return stopped(facts, 'after') ?? kept(null, `baseline: ${metric.name} = ${figure(value)}`)
+  if (baseline)
+    return (
+      stopped(facts, 'after') ?? machines(facts) ?? kept(null, `baseline: ${metric.name} = ${figure(value)}`)
+    )
   if (comparison === null) throw new Error('a measured candidate was not compared with its parent')
   switch (comparison.outcome) {
     case 'improved':
@@ -177,16 +179,31 @@ function outcome(facts: VerdictFacts): Verdict {
 function objection(facts: VerdictFacts, again: (facts: VerdictFacts) => Verdict | null): Verdict | null {
   const stop = stopped(facts, 'after') ?? again(facts)
   if (stop) return stop
-  const [regression] = facts.protected
+  const regression = facts.protected.find(isCandidates)
   if (regression) return rejected('protected', 'hypothesis', `it is better, but ${regression.message}`)
-  if (facts.holdout?.passed === false)
+  const { holdout } = facts
+  if (holdout?.passed === false && isCandidates(holdout))
     return rejected(
       'holdout',
       'hypothesis',
-      `it is better where it could look, but on held-out data ${facts.holdout.message}, against the baseline`,
+      `it is better where it could look, but on held-out data ${holdout.message}, against the baseline`,
     )
-  return null
+  return machines(facts)
 }
+
+const HELD_OUT = 'it is better where it could look, and was tried on held-out data'
+
+/** What was found against it and is the machine's: the idea is open, and no attempt is used up. */
+function machines({ constraints, protected: regressions, holdout }: VerdictFacts): Verdict | null {
+  const found = [
+    ...constraints.map((one) => ({ ...one, message: `constraint ${one.message}` })),
+    ...regressions.map((one) => ({ ...one, message: `it is better; ${one.message}` })),
+    ...(holdout ? [{ ...holdout, message: HELD_OUT }] : []),
+  ].find((one) => !isCandidates(one))
+  return found ? unclear(found) : null
+}
+
+const unclear = (found: Objection): Verdict => rejected('inconclusive', 'environment', inWords(found))
 
 function unconfirmed(facts: VerdictFacts): Verdict | null {
   const { confirm } = facts
@@ -203,9 +220,7 @@ function unconfirmed(facts: VerdictFacts): Verdict | null {
 /** The machine is to blame: the idea is open, and no attempt is used up. */
 function crowded(facts: VerdictFacts, comparison: Comparison): Verdict | null {
   const because = crowdIn(comparison)
-  return because === null
-    ? null
-    : rejected('inconclusive', 'environment', `${by(facts, comparison)}, but ${because}`)
+  return because === null ? null : unclear({ message: by(facts, comparison), crowd: because })
 }
 
 function worseOnConfirm(facts: VerdictFacts): Verdict | null {

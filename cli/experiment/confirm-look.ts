@@ -1,12 +1,22 @@
 /** The second look at a kept experiment: gates and fresh samples, and what they say. */
-import { crowdAround } from '../evaluate/crowd.ts'
+import { crowdAround, foremost } from '../evaluate/crowd.ts'
 import { regressions } from '../evaluate/protected.ts'
 import type { Sample, SampleFault, Side } from '../ledger/events.ts'
 import { nodeValue } from '../ledger/state.ts'
 import { recordStep } from '../ledger/steps.ts'
 import { stepsFile } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
-import { type Again, against, type Compared, judge, mismatch, refusedFor, weigh } from './confirm-verdict.ts'
+import {
+  type Again,
+  against,
+  type Compared,
+  judge,
+  mismatch,
+  refusedFor,
+  type Spoilt,
+  spoiltBy,
+  weigh,
+} from './confirm-verdict.ts'
 import { gatesOn } from './gates.ts'
 import { guardsNeeded } from './guards.ts'
 import { faultOfOther, orderOf, stageContext, untilClear } from './pairs.ts'
@@ -58,7 +68,7 @@ async function once(look: Look, probe: Probe): Promise<Result<Again>> {
     return found.ok ? ok({ ...found.value, varied: `${node.id} gave ${seen.join(', then ')}` }) : found
   }
   const found = judge(look, samples, values)
-  return found.passed ? guarded(look, probe, found, samples) : ok(found)
+  return 'passed' in found && found.passed ? guarded(look, probe, found, samples) : told(look, found)
 }
 
 /** Protected metrics on fresh samples of both, in as many pairs as they need when they vary. */
@@ -82,8 +92,9 @@ async function guarded(look: Look, probe: Probe, found: Again, candidate: Sample
     }
   }
   // Samples of before the pairs say whether a value varies; only those of the pairs are compared.
-  const [worse] = regressions(run.spec.protected, ours, theirs)
-  return ok({ ...(worse ? refusedFor(found, worse.message) : found), samples: taken() })
+  const worse = foremost(regressions(run.spec.protected, ours, theirs))
+  const again = spoiltBy(worse) ?? (worse ? refusedFor(found, worse.message) : found)
+  return told(look, 'crowd' in again ? again : { ...again, samples: taken() })
 }
 
 /** One sample, kept in the record of this look. */
@@ -136,11 +147,8 @@ async function inPairs(look: Look, probe: Probe, from = 0): Promise<Result<Again
   if (answer === null)
     return await faulty(look, ended ?? { reason: 'aborted', message: 'it was interrupted' }, taken)
   if ('broken' in answer) return notMeasured(other.id, answer.broken.message)
-  // What was kept on a quiet machine is neither confirmed nor refuted on a busy one.
   const crowd = context.needs_quiet ? crowdAround(answer.comparison) : null
-  if (crowd !== null)
-    return notMeasured(node.id, crowd, 'repeat it when the machine has a processor to spare')
-  return ok(weigh(look, answer))
+  return told(look, crowd === null ? weigh(look, answer) : { crowd })
 }
 
 /** Looks at these two, in this epoch, that the experiment did not pass: whoever repeats them until one does has more chances. */
@@ -151,6 +159,12 @@ const failedLooks = ({ run, node, other }: Look): number =>
       (one) =>
         one.against === other.id && one.epoch === run.ledger.state.epoch && one.differences && !one.passed,
     ).length
+
+/** What was kept on a quiet machine is neither confirmed nor refuted on a busy one. */
+const told = ({ node }: Look, found: Again | Spoilt): Result<Again> =>
+  'crowd' in found
+    ? notMeasured(node.id, found.crowd, 'repeat it when the machine has a processor to spare')
+    : ok(found)
 
 /** What it is compared with, in the slot's other checkout. */
 async function partnerOf({ run, other, put }: Look): Promise<Result<Probe>> {

@@ -2,6 +2,7 @@
 import { incomparable } from '../evaluate/comparable.ts'
 import { compareDeterministic } from '../evaluate/compare.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
+import { foremost, inWords, isCandidates, type Objection } from '../evaluate/crowd.ts'
 import { figure } from '../evaluate/figure.ts'
 import { regressions } from '../evaluate/protected.ts'
 import { breakTie } from '../evaluate/tie.ts'
@@ -27,6 +28,14 @@ export type Again = Pick<
 > & {
   message: string
 }
+
+/** Nothing else than a crowd speaks against it, and so nothing can be said; a clause. */
+export interface Spoilt {
+  crowd: string
+}
+
+export const spoiltBy = (found: Objection | undefined): Spoilt | null =>
+  found?.crowd === undefined ? null : { crowd: inWords(found) }
 
 /** Why a sample of the experiment cannot be compared with the baseline's; null when it can. */
 export function mismatch(run: OpenRun, sample: Sample): SampleFault | null {
@@ -59,13 +68,14 @@ const NOT_BETTER = { outcome: 'not_better' } as const
 const UNCLEAR = { outcome: 'inconclusive' } as const
 
 /** Pairs of both: the comparison, and what else a verdict would have asked of them. */
-export function weigh({ run, node, other }: Compared, answer: StageAnswer): Again {
+export function weigh({ run, node, other }: Compared, answer: StageAnswer): Again | Spoilt {
   const { comparison, score, differences, candidate, other: theirs } = answer
   const { name } = run.spec.metric
-  const [violated = null] = [
+  const found = foremost([
     ...checkConstraints(run.spec.constraints, candidate),
     ...regressions(run.spec.protected, candidate, theirs),
-  ]
+  ])
+  const violated = found && isCandidates(found) ? found : null
   const { outcome } = comparison
   const tie = outcome === 'tie' && lastJudged(node)?.reason === 'tie_broken'
   const pairs = `${candidate.length} pairs`
@@ -75,6 +85,8 @@ export function weigh({ run, node, other }: Compared, answer: StageAnswer): Agai
     (outcome === 'improved' || tie
       ? null
       : `${name} against ${other.id} in ${pairs}${percent}, which is ${outcome === 'inconclusive' ? 'not clear' : outcome.replaceAll('_', ' ')}`)
+  const spoilt = objection === null ? spoiltBy(found) : null
+  if (spoilt) return spoilt
   const doubt = objection === null ? doubtOn(run, [answer]) : null
   const against = objection ?? doubt
   return {
@@ -92,7 +104,7 @@ export function judge(
   compared: Compared,
   samples: readonly Sample[],
   values: readonly (number | null)[],
-): Again {
+): Again | Spoilt {
   const { run, other } = compared
   const [value = null] = values
   const theirs = nodeValue(other) ?? 0
@@ -104,7 +116,10 @@ export function judge(
     against: other.id,
     minImprovement: run.spec.metric.min_improvement,
   })
-  const objection = objectionTo(compared, samples, values, comparison)
+  const violated = foremost(checkConstraints(run.spec.constraints, samples))
+  const objection = objectionTo(compared, samples, values, comparison, violated)
+  const spoilt = objection === null ? spoiltBy(violated) : null
+  if (spoilt) return spoilt
   const name = run.spec.metric.name
   const message =
     objection === null
@@ -118,6 +133,7 @@ function objectionTo(
   samples: readonly Sample[],
   values: readonly (number | null)[],
   comparison: Comparison,
+  violated: Objection | undefined,
 ): string | null {
   const name = run.spec.metric.name
   if (values.length > 1) return `${samples.length} samples differ (${values.join(', ')})`
@@ -128,8 +144,7 @@ function objectionTo(
   const recorded = nodeValue(node)
   if (node.epoch === run.ledger.state.epoch && values[0] !== recorded)
     return `${name} = ${values[0]} now, ${recorded} when it was judged`
-  const [violated] = checkConstraints(run.spec.constraints, samples)
-  if (violated) return violated.message
+  if (violated && isCandidates(violated)) return violated.message
   if (comparison.outcome === 'improved') return null
   const theirs = lastJudged(other)?.metrics ?? {}
   if (

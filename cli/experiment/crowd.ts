@@ -6,14 +6,15 @@ import { recordedSamples } from './samples.ts'
 
 /** Warnings, of the baseline's last verdict. */
 export function crowdAtBaseline(run: OpenRun): string[] {
-  const { name } = run.spec.metric
+  const { metric, constraints, protected: guarded } = run.spec
+  const name = [metric.name, ...[...constraints, ...guarded].map((one) => one.metric)].find(isSpoiltByCrowd)
   const attempt = run.ledger.state.experiments.get(BASELINE)?.attempts.at(-1)?.attempt
-  if (!isSpoiltByCrowd(name) || attempt === undefined) return []
+  if (name === undefined || attempt === undefined) return []
   const samples = recordedSamples(run, BASELINE, attempt)
   const crowded = samples.filter(inCrowd).length
   return spoils(crowded, samples.length)
     ? [
-        `other programs left no processor idle while ${crowded} of ${samples.length} samples of the baseline were taken: while they do, no gain in ${name} is believed; stop them, or measure cpu_ms, which hardly depends on them (assay guide verdict)`,
+        `other programs left no processor idle while ${crowded} of ${samples.length} samples of the baseline were taken: while they do, no gain in ${name} is believed, and no bound on it is held against a candidate; stop them, or measure cpu_ms, which hardly depends on them (assay guide verdict)`,
       ]
     : []
 }

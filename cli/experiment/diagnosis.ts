@@ -1,6 +1,7 @@
 /** Why a baseline does not hold, and the one thing to do about it. Each cause is found by looking at what is there. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isSpoilt } from '../evaluate/crowd.ts'
 import type { Sample } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { readSteps, samplesOf } from '../ledger/steps.ts'
@@ -15,7 +16,12 @@ import { missingFiles } from './missing-files.ts'
 import { whatCheckoutsLack } from './what-checkouts-lack.ts'
 
 /** What `data.cause` of `baseline_failed` may be; null = none of the known ones. */
-export type BaselineCause = 'not_committed' | 'ignored_file' | 'printed_to_stderr' | 'other_metric'
+export type BaselineCause =
+  | 'not_committed'
+  | 'ignored_file'
+  | 'printed_to_stderr'
+  | 'other_metric'
+  | 'busy_machine'
 
 interface Explained {
   cause: BaselineCause
@@ -25,8 +31,14 @@ interface Explained {
 
 const OUTPUT = 65_536
 
+const BUSY: Explained = {
+  cause: 'busy_machine',
+  hint: 'nothing needs mending: run assay init again when the machine has a processor to spare',
+}
+
 /** Always fails: `environment_needed` names variables, `baseline_failed` everything else. */
 export async function diagnose(run: OpenRun, answer: RunAnswer): Promise<{ ok: false; problem: Problem }> {
+  if (isSpoilt(answer)) return fail(problem(run, answer, BUSY, ''))
   const folder = attemptFolder(run.paths, BASELINE, answer.attempt)
   const steps = readSteps(stepsFile(folder))
   const last = samplesOf(steps).at(-1)

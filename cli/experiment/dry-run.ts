@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { incomparable } from '../evaluate/comparable.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
+import { inWords } from '../evaluate/crowd.ts'
 import { tailOf } from '../evaluate/tail.ts'
 import type { GatePhase, Sample } from '../ledger/events.ts'
 import { BASELINE, type Experiment } from '../ledger/state.ts'
@@ -116,5 +117,5 @@ function readSample(run: OpenRun, node: Experiment, answer: CheckAnswer, sample:
   }
   const different = incomparable(node.id === BASELINE ? null : baselineSample(run), sample)
   if (different !== null) answer.problems.push(different)
-  for (const { message } of checkConstraints(run.spec.constraints, [sample])) answer.problems.push(message)
+  answer.problems.push(...checkConstraints(run.spec.constraints, [sample]).map(inWords))
 }

@@ -1,7 +1,7 @@
 /** What must hold beside the comparison: constraints, and the metrics that the spec protects. */
 import { variedMetrics, variesByNature } from '../evaluate/calibrate.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
-import { regressions } from '../evaluate/protected.ts'
+import { type Measured, regressions } from '../evaluate/protected.ts'
 import type { Sample } from '../ledger/events.ts'
 import { lastJudged } from '../ledger/state.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -17,8 +17,6 @@ export function constraintsHold({ run, evidence, record }: Trial): boolean {
   if (evidence.facts.constraints.length > 0) record.step('constraints', 'ended', evidence.facts.constraints)
   return evidence.facts.constraints.length === 0
 }
-
-type Measured = Pick<Sample, 'metrics'>
 
 /** Over the pairs of all stages, in order. */
 export function protectedHold(trial: Trial, stages: { candidate: Measured[]; other: Measured[] }[]): boolean {

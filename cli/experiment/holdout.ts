@@ -5,6 +5,7 @@
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { crowdBehind, objection } from '../evaluate/crowd.ts'
 import { regressions } from '../evaluate/protected.ts'
 import type { Sample, Side } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
@@ -52,11 +53,10 @@ export async function heldOut(trial: Trial): Promise<boolean> {
   const valued = (samples: Sample[]) =>
     samples.map(({ value }) => ({ metrics: { [name]: value ?? Number.NaN } }))
   const [worse] = regressions([config], valued(done.candidate), valued(done.parent))
-  // Not by how much: a candidate could spell the data in the value.
-  facts.holdout = {
-    passed: worse === undefined,
-    message: worse === undefined ? '' : `${name} is worse than allowed`,
-  }
+  const crowd = crowdBehind(name, done.candidate, done.parent)
+  // Not by how much: a candidate could spell the data in the value. Nor that it is worse, when that is not believed.
+  const said = worse && crowd === null ? `${name} is worse than allowed` : ''
+  facts.holdout = { passed: !worse && crowd === null, ...objection(said, crowd) }
   record.step('holdout', 'ended', facts.holdout)
   return facts.holdout.passed
 }

@@ -1,5 +1,6 @@
 /** The comparison without noise: one sample says no, and a would-be keep is measured once more. */
 import { compareDeterministic } from '../evaluate/compare.ts'
+import { isCandidates } from '../evaluate/crowd.ts'
 import { breakTie } from '../evaluate/tie.ts'
 import type { Judged, Sample } from '../ledger/events.ts'
 import { lastJudged, nodeValue } from '../ledger/state.ts'
@@ -16,7 +17,10 @@ export async function weighOnce(
   const sample = await sampleOnce(trial, { stage: 'judge', pair: 0, side: 'candidate' })
   if (!accept(trial, sample)) return blame(trial, sample)
   facts.value = sample.value
-  if (!constraintsHold(trial) || !comparison(trial) || !(await gatesAfter())) return false
+  const holds = constraintsHold(trial)
+  if (facts.constraints.some(isCandidates)) return false
+  // What only a crowd violates counts against nobody, so whether it is better has to be known.
+  if (!comparison(trial) || !holds || !(await gatesAfter())) return false
   return confirm(trial)
 }
 

@@ -3,7 +3,7 @@
 import { incomparable } from '../evaluate/comparable.ts'
 import { comparePairs, type PairOfValues, type StageContext } from '../evaluate/compare-pairs.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
-import { inCrowd, isSpoiltByCrowd } from '../evaluate/crowd.ts'
+import { isSpoiltByCrowd, pairInCrowd } from '../evaluate/crowd.ts'
 import { calibrationResiduals, POOL, stageResiduals } from '../evaluate/paired/rule.ts'
 import type { Comparison, Sample, SampleFault, Side } from '../ledger/events.ts'
 import { nodeValue, type State } from '../ledger/state.ts'
@@ -51,7 +51,7 @@ export async function untilClear(
     values.push({
       candidate: taken.candidate.value,
       other: taken.other.value,
-      crowded: inCrowd(taken.candidate) || inCrowd(taken.other),
+      crowded: pairInCrowd(taken.candidate, taken.other),
     })
     done.candidate.push(taken.candidate)
     done.other.push(taken.other)

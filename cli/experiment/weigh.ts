@@ -43,9 +43,9 @@ async function weighInPairs(trial: Trial, gatesAfter: Gates): Promise<boolean> {
   if (!judged) return false
   facts.comparison = judged.comparison
   facts.value = judged.score
-  if (!constraintsHold(trial)) return false
   const tie = judged.comparison.outcome === 'tie'
   if (tie) facts.tieBreak = tieInPairs(trial, judged)
+  if (!constraintsHold(trial)) return false
   const promising = judged.comparison.outcome === 'improved' || (facts.tieBreak?.better ?? false)
   if (!promising || !(await gatesAfter())) return false
   const confirmed = await runPairs(trial, 'confirm', parent)

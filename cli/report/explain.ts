@@ -1,4 +1,5 @@
 /** A verdict in plain words: what was compared with what, why it stopped, what would change it. Pure. */
+import { isSpoilt } from '../evaluate/crowd.ts'
 import type { StageFact } from '../experiment/samples.ts'
 import type { Comparison, Judged } from '../ledger/events.ts'
 
@@ -45,14 +46,18 @@ function calibrated({ mode, transform, values }: NonNullable<Judged['calibration
 }
 
 function unpaired(
-  { against, value, parent_value: before, confirmed, status }: Judged,
+  { against, value, parent_value: before, confirmed, ...judged }: Judged,
   name: string,
 ): string[] {
   if (against === null || value === null) return []
   const again = confirmed ? ', measured twice' : ', one sample'
   return [
     `Compared with ${against}: ${name} = ${figure(value)}${again}, against ${figure(before)}; equal code gives equal values here.`,
-    ...(status === 'rejected' ? ['One sample is enough to say no: the metric was not seen to vary.'] : []),
+    ...(isSpoilt(judged)
+      ? [QUIETER]
+      : judged.status === 'rejected'
+        ? ['One sample is enough to say no: the metric was not seen to vary.']
+        : []),
   ]
 }
 
@@ -97,13 +102,15 @@ const WHY: Readonly<Record<string, string>> = {
 /** In units of the spread of one pair: what is found nearly always. */
 const VISIBLE = 1.5
 
+const QUIETER =
+  'What would change it: the same change, run again on a machine with a processor to spare (loop.quiet holds agents back while a sample is taken); or cpu_ms in place of wall_ms, in a new run.'
+
 function whatElse(judged: Judged, last: Comparison | undefined, max: number): string | null {
   if (judged.status === 'kept' || !last) return null
   const { scale, transform } = last.inputs as PairInputs
   const gain = transform === 'log' ? (1 - Math.exp(-VISIBLE * (scale ?? 0))) * 100 : VISIBLE * (scale ?? 0)
   const unit = transform === 'log' ? ' %' : ''
-  if (judged.failure_class === 'environment' && judged.reason === 'inconclusive')
-    return 'What would change it: the same change, run again on a machine with a processor to spare (loop.quiet holds agents back while a sample is taken); or cpu_ms as the metric, in a new run.'
+  if (isSpoilt(judged)) return QUIETER
   const seen = `at this noise a gain of about ${figure(gain)}${unit} is nearly always seen`
   switch (judged.reason) {
     case 'inconclusive':

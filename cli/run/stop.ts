@@ -1,5 +1,5 @@
 /** Why the loop is over, from the ledger alone; null while it may go on. Nothing is stored, so raising a limit lifts it. */
-
+import { isSpoilt } from '../evaluate/crowd.ts'
 import { bestOf, better } from '../ledger/best.ts'
 import type { StopReason } from '../ledger/events.ts'
 import { lastJudged, nodeValue, type State, stallOf } from '../ledger/state.ts'
@@ -44,9 +44,7 @@ function crowdsIn(state: State): string | null {
   const judged = [...state.experiments.values()].flatMap((node) =>
     (node.created.round ?? 0) >= first ? (lastJudged(node) ?? []) : [],
   )
-  const crowded = judged.filter(
-    ({ reason, failure_class: place }) => reason === 'inconclusive' && place === 'environment',
-  )
+  const crowded = judged.filter(isSpoilt)
   return crowded.length > 0 && 2 * crowded.length >= judged.length
     ? `${crowded.length} of the last ${judged.length} candidates looked better while other programs kept the machine busy, which proves nothing: quiet it, and let the loop go on with a larger loop.stall`
     : null

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type InitData, makeProject, type Project } from './project.ts'
+import { type InitData, makeProject, ms, type Project } from './project.ts'
 
 const neighbours: ChildProcess[] = []
 let project: Project
@@ -75,6 +75,74 @@ test('what was kept is doubted or revoked for what a crowd says of it, or a bran
         /^exp_0001 could not be measured: in (\d+) of \1 pairs other programs left no processor/,
       ),
       expect.stringMatching(/^nothing was recorded; .* a processor to spare$/),
+    ])
+  }
+  expect(await project.data('show', experiment)).toMatchObject({ status: 'kept', flagged: false })
+})
+
+/** `ms` is what the file says. Each sample waits as long as `src/wait` says, or `slow`. */
+async function waiting(spec: object) {
+  const project = makeProject({ spec: { search: { max_attempts: 1 }, ...spec }, files: { 'src/wait': '0' } })
+  const slow = join(project.control, 'slow-')
+  const bench = `sleep $(cat '${slow}'$ASSAY_EXPERIMENT 2> /dev/null || cat src/wait) || exit\ncat src/metrics.txt\n`
+  project.repo.commit('a benchmark', { 'bench/run.sh': bench })
+  await project.data('init')
+  return { project, slow: (id: string, seconds: number) => writeFileSync(`${slow}${id}`, String(seconds)) }
+}
+const SLOW = 1.5
+const BOUND = { constraints: [{ metric: 'wall_ms', op: '<=', value: 1000 }] }
+const GUARDED = { protected: [{ metric: 'wall_ms', direction: 'minimize', max_regression: 500 }] }
+const noise = (mode: string) => ({ noise: { mode, calibrate: 2, pairs: { max: 8 } } })
+
+test.each([
+  [
+    'a constraint',
+    BOUND,
+    /^constraint wall_ms <= 1000 does not hold: it is [\d.]+, but in 1 of 1 samples other programs left/,
+  ],
+  [
+    'a protected metric',
+    GUARDED,
+    /^it is better; wall_ms went from [\d.]+ to [\d.]+, and a loss of 500 is allowed, but in 8 of 8 pairs/,
+  ],
+])('%s that a crowd breaks is held against a candidate, or uses up its attempt', async (_, spec, told) => {
+  const { project } = await waiting({ ...spec, ...noise('deterministic') })
+  const judged = await project.attempt({ ...ms(90), 'src/wait': String(SLOW) })
+  expect(judged).toMatchObject({ reason: 'inconclusive', failure_class: 'environment' })
+  expect(judged.message).toMatch(told)
+  const { experiment } = judged
+  expect(await project.data('show', experiment, '--recompute')).toMatchObject({ same: true })
+  const shown = await project.data<{
+    attempts: { measurements: { processors: object }[] }[]
+    explained: string[]
+  }>('show', experiment)
+  const processors = { others: expect.any(Number), idle: expect.any(Number) }
+  expect(shown.attempts[0]?.measurements[0]?.processors).toEqual(processors)
+  expect(shown.explained.at(-1)).toMatch(/run again on a machine with a processor to spare/)
+  expect(await project.data('round', 'open')).toMatchObject({ repairable: [experiment] })
+  // What is no better is refused all the same: a crowd has no say in that.
+  const worse = await project.attempt({ ...ms(110), 'src/wait': String(SLOW) })
+  expect(worse).toMatchObject({ reason: 'not_better', failure_class: 'hypothesis' })
+  // What holds in a crowd holds.
+  expect(await project.attempt(ms(80))).toMatchObject({ status: 'kept' })
+})
+
+test.each([
+  ['a constraint', BOUND, 'deterministic', ['confirm', 'finish']],
+  ['a protected metric', GUARDED, 'deterministic', ['confirm']],
+  ['a constraint in pairs', BOUND, 'paired', ['confirm']],
+])('what was kept is revoked for %s that a crowd breaks', async (_, spec, mode, verbs) => {
+  const { project, slow } = await waiting({ ...spec, ...noise(mode) })
+  const { experiment, status } = await project.attempt(ms(90))
+  expect(status).toBe('kept')
+  slow(experiment, SLOW)
+  for (const verb of verbs) {
+    const { code, message } = await project.problem(verb, ...(verb === 'confirm' ? [experiment] : []))
+    expect([code, message]).toEqual([
+      'not_measured',
+      expect.stringMatching(
+        /^exp_0001 could not be measured: wall_ms .*, but in (\d+) of \1 (samples|pairs) other programs/,
+      ),
     ])
   }
   expect(await project.data('show', experiment)).toMatchObject({ status: 'kept', flagged: false })

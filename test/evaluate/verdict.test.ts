@@ -163,6 +163,7 @@ describe('the verdict', () => {
     timed_out: false,
     ...more,
   })
+  const CROWDED = { message: 'wall_ms <= 5 does not hold', crowd: 'it was busy' }
   const noBreak = { metric: 'source_bytes', better: false, message: 'source_bytes is equal' }
 
   test.each<[string, Partial<VerdictFacts>, [string, string | null, string | null]]>([
@@ -292,6 +293,54 @@ describe('the verdict', () => {
       { constraints: [{ message: 'x' }], comparison: worse },
       ['rejected', 'constraint', 'hypothesis'],
     ],
+    [
+      'a constraint that a crowd breaks',
+      { constraints: [CROWDED] },
+      ['rejected', 'inconclusive', 'environment'],
+    ],
+    [
+      'a constraint that a crowd breaks, beside one that the candidate does',
+      { constraints: [CROWDED, { message: 'x' }] },
+      ['rejected', 'constraint', 'hypothesis'],
+    ],
+    [
+      'a constraint that a crowd breaks, of what is worse anyway',
+      { constraints: [CROWDED], comparison: worse },
+      ['rejected', 'not_better', 'hypothesis'],
+    ],
+    [
+      'a constraint that a crowd breaks, of a tie that nothing breaks',
+      { constraints: [CROWDED], comparison: tie, tieBreak: noBreak },
+      ['rejected', 'tie', 'hypothesis'],
+    ],
+    [
+      'a constraint that a crowd breaks, of a broken tie',
+      { constraints: [CROWDED], comparison: tie, tieBreak: { ...noBreak, better: true } },
+      ['rejected', 'inconclusive', 'environment'],
+    ],
+    [
+      'a baseline whose constraint a crowd breaks',
+      { baseline: true, comparison: null, constraints: [CROWDED] },
+      ['rejected', 'inconclusive', 'environment'],
+    ],
+    ['a loss', { protected: [{ message: 'x' }] }, ['rejected', 'protected', 'hypothesis']],
+    ['a loss in a crowd', { protected: [CROWDED] }, ['rejected', 'inconclusive', 'environment']],
+    [
+      'a loss in a crowd beside one of its own',
+      { protected: [CROWDED, { message: 'x' }] },
+      ['rejected', 'protected', 'hypothesis'],
+    ],
+    [
+      'held-out data that it fails',
+      { holdout: { passed: false, message: 'x' } },
+      ['rejected', 'holdout', 'hypothesis'],
+    ],
+    [
+      'held-out data in a crowd',
+      { holdout: { ...CROWDED, passed: false, message: '' } },
+      ['rejected', 'inconclusive', 'environment'],
+    ],
+    ['held-out data', { holdout: { passed: true, message: '' } }, ['kept', 'improved', null]],
   ])('on %s', (_, more, [status, reason, failureClass]) => {
     expect(decide(facts(more))).toMatchObject({ status, reason, failure_class: failureClass })
   })
@@ -313,6 +362,13 @@ describe('the verdict', () => {
     ).toBe('not measured: m; the line was: METRIC ms=x')
     expect(message({ faults: [{ side: 'parent', fault: fault('crash', 'exit 1: boom') }] })).toBe(
       'not measured: the unchanged parent fails too: exit 1: boom',
+    )
+    expect(message({ constraints: [CROWDED] })).toBe('constraint wall_ms <= 5 does not hold, but it was busy')
+    expect(message({ protected: [CROWDED] })).toBe(
+      'it is better; wall_ms <= 5 does not hold, but it was busy',
+    )
+    expect(message({ holdout: { passed: false, message: '', crowd: 'it was busy' } })).toBe(
+      'it is better where it could look, and was tried on held-out data, but it was busy',
     )
     expect(message({ gates: [gate('before', { exit: null, timed_out: true })] })).toBe(
       'gate unit did not pass: ran into its time limit',

@@ -129,6 +129,9 @@ test('a comparison without noise does not say that it was one', () => {
     'One sample is enough to say no: the metric was not seen to vary.',
   ])
   expect(said(verdict('failed'))).toEqual([])
+  expect(
+    said(verdict('rejected', { ...one, reason: 'inconclusive', failure_class: 'environment' })).at(-1),
+  ).toMatch(/^What would change it: the same change, run again on a machine with a processor to spare/)
 })
 
 test.each([
