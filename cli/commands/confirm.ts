@@ -1,15 +1,18 @@
 import { type ConfirmAnswer, confirm } from '../experiment/confirm.ts'
 import { plain } from '../report/text.ts'
 import { ok, type Result } from '../result.ts'
+import { keepingTurn } from '../run/lease.ts'
 import type { Answer, Context, Parsed } from './command.ts'
 import { idOf, theRun } from './verb.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
-  const done = await confirm(opened.value, idOf(args), { against: args.text('against'), key: args.key })
+  const experiment = idOf(args)
+  const how = { against: args.text('against'), key: args.key }
+  const done = await keepingTurn(opened.value, experiment, () => confirm(opened.value, experiment, how))
   if (!done.ok) return done
-  const { experiment, passed, status, message, epoch } = done.value
+  const { passed, status, message, epoch } = done.value
   return ok({
     data: done.value,
     text: () => [

@@ -4,6 +4,7 @@ import { nodeFor } from '../experiment/seal.ts'
 import type { GatePhase } from '../ledger/events.ts'
 import { plain } from '../report/text.ts'
 import { fail, ok, type Result } from '../result.ts'
+import { keepingTurn } from '../run/lease.ts'
 import type { OpenRun } from '../run/open.ts'
 import { printable } from './answer.ts'
 import type { Answer, Context, Parsed } from './command.ts'
@@ -23,7 +24,8 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     case 'remove':
       return remove(opened.value, args)
     case 'check': {
-      const done = await checkGates(opened.value, idOf(args))
+      const id = idOf(args)
+      const done = await keepingTurn(opened.value, id, () => checkGates(opened.value, id))
       return done.ok
         ? ok({ data: done.value, text: () => describe(done.value), exit: done.value.passed ? 0 : 4 })
         : done
@@ -40,22 +42,20 @@ async function add(run: OpenRun, args: Parsed): Promise<Result<Answer>> {
   if (!name.ok) return name
   const command = required(args, 'command')
   if (!command.ok) return command
-  const done = await addGate(run, idOf(args), {
-    gate: {
-      name: name.value,
-      command: command.value,
-      phase: (args.text('phase') as GatePhase | null) ?? 'before',
-      timeoutMs: args.duration('timeout') ?? TIMEOUT_MS,
-    },
-    why: why.value,
-    key: args.key,
-  })
+  const gate = {
+    name: name.value,
+    command: command.value,
+    phase: (args.text('phase') as GatePhase | null) ?? 'before',
+    timeoutMs: args.duration('timeout') ?? TIMEOUT_MS,
+  }
+  const wanted = { gate, why: why.value, key: args.key }
+  const done = await keepingTurn(run, idOf(args), () => addGate(run, idOf(args), wanted))
   if (!done.ok) return done
-  const { experiment, gate, passed_on } = done.value
+  const { experiment, passed_on } = done.value
   return ok({
     data: done.value,
     text: () =>
-      `gate ${plain(gate, 100)} passes on ${passed_on}; from now on it binds ${experiment} and everything below it`,
+      `gate ${plain(done.value.gate, 100)} passes on ${passed_on}; from now on it binds ${experiment} and everything below it`,
   })
 }
 

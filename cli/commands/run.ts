@@ -10,6 +10,7 @@ import { BASELINE, lastJudged } from '../ledger/state.ts'
 import { worktreePath } from '../paths.ts'
 import { plain } from '../report/text.ts'
 import { fail, ok, type Result } from '../result.ts'
+import { keepingTurn } from '../run/lease.ts'
 import type { OpenRun } from '../run/open.ts'
 import { printable } from './answer.ts'
 import type { Answer, Context, Parsed } from './command.ts'
@@ -32,7 +33,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     })
   }
   context.onLeave(() => context.tell(LEAVING))
-  const answer = await submit(opened.value, experiment, how)
+  const answer = await keepingTurn(opened.value, experiment, () => submit(opened.value, experiment, how))
   if (!answer.ok) return answer
   // Stopped by `assay abort`, it has that verdict; stopped by its own caller, it was interrupted.
   const node = opened.value.ledger.state.experiments.get(experiment)
@@ -55,7 +56,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
 async function check(run: OpenRun, experiment: string): Promise<Result<Answer>> {
   const node = nodeFor(run, experiment)
   if (!node.ok) return node
-  const done = await checkWiring(run, node.value)
+  const done = await keepingTurn(run, experiment, () => checkWiring(run, node.value))
   if (!done.ok) return done
   const { passed, problems, value, output } = done.value
   return ok({

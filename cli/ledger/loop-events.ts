@@ -76,8 +76,11 @@ export interface Leased extends Envelope {
   type: 'leased'
   /** Who has it from now on, or gives it up; null = a process or a person, who need none. */
   by: SessionName | null
-  /** `taken`: of an open round that nobody drives; `taken_over`: a person said so, whoever has it. */
-  how: 'taken' | 'taken_over' | 'given_up'
+  /**
+   * `taken`: of an open round that nobody drives; `taken_over`: a person said so, whoever has it; `kept`: a measurement of
+   * its round is still at work, void when its lease is not live.
+   */
+  how: 'taken' | 'taken_over' | 'given_up' | 'kept'
 }
 
 /** The driver's life: active time is monotonic, so a suspended machine is not charged. */

@@ -1,7 +1,7 @@
 /** The lease of a session, as the fold applies it. Pure. */
 import type { Drove, Event, Leased, ProcessIdentity, SessionName } from './events.ts'
 import { describeLease, describeOusted, heldAgainst, isLive, isOf, passOn } from './lease.ts'
-import { accepted, type Outcome, type Void } from './lifecycle.ts'
+import { accepted, type Outcome, refuse, type Void } from './lifecycle.ts'
 import type { State } from './state.ts'
 
 /** Why this caller must not drive then: another session has the lease, or it was taken from this one; null when it may. */
@@ -18,6 +18,7 @@ export function driven(state: State, by: SessionName | null, at: string): Outcom
 
 export function leased(state: State, event: Leased): Outcome {
   const { by, at, how } = event
+  if (how === 'kept') return holds(state, by, at) ? accepted : notHeld
   const other = how === 'taken' ? driven(state, by, at) : null
   if (other) return other
   // Of two words of a person, the newer one.
@@ -27,6 +28,12 @@ export function leased(state: State, event: Leased): Outcome {
   state.lease = passOn(state.lease, event)
   return accepted
 }
+
+const notHeld = refuse('not_driving', 'this session has no lease to keep', 'assay round open')
+
+/** Whether this caller has the lease then: one that nobody took since it lapsed is nobody's. */
+export const holds = ({ lease }: State, by: SessionName | null, at: string): boolean =>
+  lease !== null && isOf(lease, by) && isLive(lease, at)
 
 /** A process that was given up, and wakes, has its time counted; only a start makes a driver of it again. */
 export function drove(state: State, { driver, owner, phase, at }: Drove): void {
@@ -46,6 +53,7 @@ export function renew(state: State, event: Event): void {
 /** Events by which the loop is seen to go on. What a person tries by hand, besides it, is in no round. */
 function isOfLoop(state: State, event: Event): boolean {
   if (event.type === 'round_briefed' || event.type === 'round_closed') return true
+  if (event.type === 'leased') return event.how === 'kept'
   if (event.type === 'created') return event.round !== null
   if (event.type !== 'sealed' && event.type !== 'started' && event.type !== 'judged') return false
   return (state.experiments.get(event.experiment)?.created.round ?? null) !== null

@@ -1,11 +1,11 @@
 /** Who may drive the run: whoever calls may take the turn, or is told who has it. */
 import { sessionAround } from '../hosts/session.ts'
 import type { Leased, SessionName } from '../ledger/events.ts'
-import { heldAgainst, isLive, isOf, LEASE_MS, type Lease } from '../ledger/lease.ts'
+import { heldAgainst, isOf, LEASE_MS, type Lease } from '../ledger/lease.ts'
 import { refusal } from '../ledger/ledger.ts'
 import type { Void } from '../ledger/lifecycle.ts'
 import type { State } from '../ledger/state.ts'
-import { drivenBecause } from '../ledger/turn.ts'
+import { drivenBecause, holds } from '../ledger/turn.ts'
 import { identify, isAlive, isElsewhere, type ProcessIdentity } from '../process.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from './open.ts'
@@ -81,10 +81,7 @@ export function takeTurn(run: OpenRun, want: { adopt: boolean; takeOver: boolean
   if (busy) return fail(busy)
   const other = withheld(run)
   if (other) return want.takeOver ? pass(run, 'taken_over') : refusal(other)
-  const { lease } = run.ledger.state
-  const by = callerIn(run.env)
-  const holds = lease !== null && isOf(lease, by) && isLive(lease, run.clock().toISOString())
-  return want.adopt && by !== null && !holds ? pass(run, 'taken') : ok(undefined)
+  return want.adopt && callerIn(run.env) !== null && !hasLease(run) ? pass(run, 'taken') : ok(undefined)
 }
 
 /** Before something is written into the open round by a caller that has its token. */
@@ -94,6 +91,37 @@ export function mayGoOn(run: OpenRun): Result<void> {
   const other = callerIn(run.env) && withheld(run)
   return other ? refusal(other) : ok(undefined)
 }
+
+/**
+ * Does what takes long for one experiment. Nothing else is told meanwhile, so when that is of a round, and the caller's
+ * session has the lease, it is kept from time to time.
+ */
+export async function keepingTurn<T>(run: OpenRun, experiment: string, work: () => Promise<T>): Promise<T> {
+  const round = run.ledger.state.experiments.get(experiment)?.created.round ?? null
+  if (round === null) return work()
+  keepLease(run)
+  const timer = setInterval(() => keepLease(run), LOOK_MS)
+  timer.unref()
+  try {
+    return await work()
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+/** How old the loop's last event is when it is told that the session still works, and how often that is looked at. */
+const KEEP_MS = LEASE_MS / 5
+const LOOK_MS = KEEP_MS / 3
+
+/** A failure costs a lease at most, and the next look may do better. */
+function keepLease(run: OpenRun): void {
+  if (!run.ledger.refresh().ok || !hasLease(run)) return
+  const last = Date.parse(run.ledger.state.lease?.last ?? '')
+  if (run.clock().getTime() - last >= KEEP_MS) pass(run, 'kept')
+}
+
+const hasLease = ({ env, ledger, clock }: OpenRun): boolean =>
+  holds(ledger.state, callerIn(env), clock().toISOString())
 
 /** For a process that is about to drive, when a person said that a session must give way to it. */
 export const takeFromSession = (run: OpenRun): Result<void> =>

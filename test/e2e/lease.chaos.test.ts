@@ -1,13 +1,15 @@
 /** Who drives: a session of an agent program by its lease in the ledger, a loop by its process. */
-import { appendFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { identify } from '../../cli/process.ts'
 import { openRound } from '../../cli/round/open.ts'
 import { openRun } from '../../cli/run/open.ts'
 import { assay, dataOf, problemOf, type Ran, startAssay } from '../rig/assay.ts'
+import { makeClock } from '../rig/clock.ts'
+import { until } from '../rig/until.ts'
 import { type LoopData, openScene, type Scene, sceneOf, tuneFiles, tuneSpec } from './loop-scene.ts'
-import { makeProject } from './project.ts'
+import { hook, makeProject, ms, type NewData, type RunData, writeFiles } from './project.ts'
 
 interface Opened {
   round: number | null
@@ -197,6 +199,79 @@ describe('sessions', () => {
     expect(dataOf(await call<Turn>(A, ['status'])).driver).toBeNull()
     expect(dataOf(await call(A, ['wait', '--for', 'loop']))).toMatchObject({ event: 'loop_stopped' })
     dataOf(await open(A))
+  })
+})
+
+describe('a long measurement', () => {
+  test('the session that measures loses the run to another, or one that lost it keeps it by what it still measures', async () => {
+    const clock = makeClock()
+    const [a, b] = [
+      { ...A, ...clock.env },
+      { ...B, ...clock.env },
+    ]
+    const { scene, repo, control, starts, call, open } = await project({ loop: { width: 2, depth: 1 } })
+    /** Whose lease was kept, in order; resolves when it was so often. */
+    const kept = async (times: number) => {
+      const all = () =>
+        scene.eventsOf('leased').flatMap(({ by, how }) => (how === 'kept' ? [by?.session] : []))
+      await scene.happened('a lease that is kept', () => all().length >= times)
+      return all()
+    }
+    const { token } = dataOf(await open(a))
+    const parent = { parent: 'exp_0000', objective: 'try something' }
+    dataOf(await call(a, ['round', 'briefs', '--token', token], { briefs: [parent, parent] }))
+    const lane = async (number: number) => {
+      const place = ['--round', '1', '--lane', String(number)]
+      const made = await call<NewData>(a, ['new', '--parent', 'exp_0000', '-m', `lane ${number}`, ...place])
+      const { experiment, worktree } = dataOf(made)
+      const gate = join(control, `gate-${number}`)
+      const waits = `until [ -e '${gate}' ]; do sleep 0.05; done`
+      writeFiles(worktree, { ...ms(10 - number), ...hook(waits) })
+      const measure = (env: Record<string, string>, verb: string, ...flags: string[]) => {
+        rmSync(gate, { force: true })
+        const before = starts().length
+        const running = startAssay<RunData>([verb, experiment, '--json', ...flags], { cwd: repo.dir, env })
+        const began = () => until(() => starts().length > before, { what: `${verb} of ${experiment}` })
+        return { ...running, began }
+      }
+      return { measure, goes: () => writeFileSync(gate, '') }
+    }
+    const one = await lane(1)
+    const two = await lane(2)
+
+    // Each step is within the lease, all of them together are not.
+    const judging = one.measure(a, 'run')
+    await judging.began()
+    clock.ahead(14)
+    await kept(1)
+    clock.ahead(28)
+    expect(await kept(2)).toEqual(['session-a', 'session-a'])
+    expect(refused(await open(b))).toEqual(DRIVEN)
+    const waited = await call(b, ['wait', '--for', 'loop', '--timeout', '0s'])
+    expect([waited.code, dataOf(waited)]).toMatchObject([124, { driven_by: { session: 'session-a' } }])
+    one.goes()
+    expect(dataOf(await judging.ended)).toMatchObject({ status: 'kept' })
+    clock.ahead(42)
+    const again = one.measure(a, 'confirm')
+    await again.began()
+    clock.ahead(56)
+    expect(await kept(4)).toEqual(Array(4).fill('session-a'))
+
+    // B has it now, and A's confirmation holds the slot that B's lane waits for.
+    dataOf(await open(b, '--take-over'))
+    const other = two.measure(b, 'run')
+    await other.said('slot')
+    clock.ahead(70)
+    await kept(5)
+    one.goes()
+    await again.ended
+    two.goes()
+    dataOf(await other.ended)
+    // What is tried by hand, besides the loop, says nothing about it.
+    clock.ahead(80)
+    const tried = await call<NewData>(b, ['new', '--parent', 'exp_0000', '-m', 'by hand'])
+    dataOf(await call(b, ['run', dataOf(tried).experiment]))
+    expect((await kept(5)).slice(4)).toEqual(['session-b'])
   })
 })
 

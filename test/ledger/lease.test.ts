@@ -40,7 +40,7 @@ const closing = (round: number, who: SessionName | null): Draft => ({
   prune: [],
   ...by(who),
 })
-const leased = (who: SessionName | null, how: 'taken' | 'taken_over' | 'given_up'): Draft => ({
+const leased = (who: SessionName | null, how: 'taken' | 'taken_over' | 'given_up' | 'kept'): Draft => ({
   type: 'leased',
   by: who,
   how,
@@ -159,6 +159,28 @@ describe('how it passes on', () => {
       expect([tell(17, end), tell(17, leased(ME, 'taken'))]).toEqual(['accepted', 'accepted'])
     }
     expect(state.lease).toMatchObject(ME)
+  })
+
+  test('one that is kept lapses all the same, or who has none gets it, gets it back, or ends what a person said', () => {
+    const { tell, state, last } = clocked()
+    expect([tell(0, leased(ME, 'kept')), state.lease]).toEqual(['not_driving', null])
+    tell(0, opening(1, ME))
+    tell(0, { type: 'entrusted', ...ME })
+    expect([tell(14, leased(YOU, 'kept')), last()]).toEqual(['not_driving', '00:00'])
+    expect([tell(14, leased(null, 'kept')), last()]).toEqual(['not_driving', '00:00'])
+    expect([tell(14, leased(ME, 'kept')), last()]).toEqual(['accepted', '00:14'])
+    expect(state.lease?.since.slice(11, 16)).toBe('00:00')
+    expect(state.entrusted).toMatchObject(ME)
+    expect(tell(28.9, leased(YOU, 'taken'))).toBe('driven')
+    // One that lapsed is nobody's, though nobody took it.
+    expect([tell(29, leased(ME, 'kept')), last()]).toEqual(['not_driving', '00:14'])
+    expect(tell(29, leased(YOU, 'taken'))).toBe('accepted')
+    expect([tell(30, leased(ME, 'kept')), last()]).toEqual(['not_driving', '00:29'])
+    // Whom it was taken from is kept out for as long as the loop goes on.
+    tell(30, leased(null, 'taken_over'))
+    tell(31, leased(ME, 'taken'))
+    tell(44, leased(ME, 'kept'))
+    expect([tell(46, leased(ME, 'given_up')), tell(47, leased(YOU, 'taken'))]).toEqual(['accepted', 'driven'])
   })
 
   test('a stop leaves it', () => {
