@@ -1,12 +1,10 @@
 /** A run's state as data: what `status` and the report are made of. */
-
-import { sessionAround } from '../hosts/session.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { Status, StopReason } from '../ledger/events.ts'
 import { isLive, isOf, type Lease } from '../ledger/lease.ts'
 import { BASELINE, nodeValue, type State, type Trust } from '../ledger/state.ts'
 import { budgetOf, type Cap, type Used } from '../run/budget.ts'
-import { livingDriver } from '../run/lease.ts'
+import { callerIn, livingDriver } from '../run/lease.ts'
 import type { OpenRun } from '../run/open.ts'
 import { stopCause, stopReason } from '../run/stop.ts'
 
@@ -77,12 +75,11 @@ export function statusOf(run: OpenRun): StatusData {
 
 /** `mine`: the session in which this command runs. */
 function sessionsOf({ env, clock, ledger: { state } }: OpenRun): Pick<StatusData, 'turn' | 'autonomous'> {
-  const around = sessionAround(env)
-  const me = around && { host: around.host, session: around.id }
+  const me = callerIn(env)
   const { entrusted, lease } = state
   return {
     turn: lease && { ...lease, mine: isOf(lease, me), live: isLive(lease, clock().toISOString()) },
-    autonomous: entrusted && { ...entrusted, mine: entrusted.session === around?.id },
+    autonomous: entrusted && { ...entrusted, mine: entrusted.session === me?.session },
   }
 }
 

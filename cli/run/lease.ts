@@ -22,7 +22,7 @@ export function environmentOfDriver({ env }: OpenRun): NodeJS.ProcessEnv {
 }
 
 /** The session that calls. null when none says so, and for the hand of a process: what that opens is its own. */
-function callerIn(env: NodeJS.ProcessEnv): SessionName | null {
+export function callerIn(env: NodeJS.ProcessEnv): SessionName | null {
   const around = env[MARK] ? null : sessionAround(env)
   return around && { host: around.host, session: around.id }
 }
