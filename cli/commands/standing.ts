@@ -1,4 +1,5 @@
 /** A run's state as data: what `status` and the report are made of. */
+import { stuck } from '../experiment/wait.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { Status, StopReason } from '../ledger/events.ts'
 import { isLive, isOf, type Lease } from '../ledger/lease.ts'
@@ -37,6 +38,8 @@ export interface StatusData {
   /** Kept in an earlier epoch and not measured in this one: neither parents nor best. */
   outdated: number
   notes: number
+  /** `running` as far as the ledger knows, and nobody here is seen to judge them. */
+  stuck: { experiment: string; message: string; hint: string }[]
 }
 
 export function statusOf(run: OpenRun): StatusData {
@@ -70,6 +73,7 @@ export function statusOf(run: OpenRun): StatusData {
     knobs,
     ...doubts(state),
     notes: state.notes.length,
+    stuck: state.counts.running === 0 ? [] : stuckIn(state),
   }
 }
 
@@ -84,6 +88,15 @@ function sessionsOf({ env, clock, ledger: { state } }: OpenRun): Pick<StatusData
 }
 
 const NAMED = 20
+
+function stuckIn(state: State): StatusData['stuck'] {
+  return [...state.experiments.values()]
+    .flatMap((node) => {
+      const { message, hint = '' } = stuck(node) ?? {}
+      return message === undefined ? [] : [{ experiment: node.id, message, hint }]
+    })
+    .slice(0, NAMED)
+}
 
 function doubts(state: State): Pick<StatusData, 'flagged' | 'outdated'> {
   const flagged: string[] = []

@@ -29,6 +29,7 @@ function describe(data: StatusData & { spec: EditedSpec | null }, name: string):
     `  loop: ${driverOf(data)}${data.round === null ? '' : `, round ${data.round}`}${data.stop ? `; it would stop: ${data.stop}${data.stop_cause ? ` (${plain(data.stop_cause, 300)})` : ''}` : ''}`,
     ...held(data),
     ...doubts(data),
+    ...data.stuck.flatMap(({ message, hint }) => [`  ${plain(message, 300)}`, `    ${plain(hint, 300)}`]),
     ...specLines(data.spec),
   ]
 }

@@ -59,6 +59,18 @@ export function judgedElsewhere({ id, status, attempts }: Experiment): Problem |
   }
 }
 
+/** Why it may be `running` for ever: from here nobody is seen to judge it, and nobody comes back by himself. */
+export function stuck(node: Experiment): Problem | null {
+  if (node.status !== 'running') return null
+  if (settled(node) !== 'lost') return judgedElsewhere(node)
+  return {
+    kind: 'refused',
+    code: 'claim_dead',
+    message: `the process that judged ${node.id} is gone`,
+    hint: `go on with it: assay run ${node.id}`,
+  }
+}
+
 /** One wake-up at a change in a folder, at a time limit, or when the signal aborts. */
 class Waker {
   #wake: () => void = () => {}

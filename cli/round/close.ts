@@ -100,12 +100,14 @@ function again(run: OpenRun, closed: RoundClosed): Result<CloseAnswer> {
 
 /**
  * What a lane opened and then left without a verdict: nobody will come back to it. Its files stay, as after any discard.
- * One whose process died as often as its lane would try could not be judged, which says nothing against it.
+ * One whose process died as often as its lane would try could not be judged, which says nothing against it; nor could one
+ * of an earlier round whose process still lived when that was closed.
  */
 async function endOrphans(run: OpenRun, { round }: Round): Promise<Result<null>> {
-  const why = `round ${round} was closed before it had a verdict`
   for (const node of [...run.ledger.state.experiments.values()]) {
-    if (node.created.round !== round) continue
+    const of = node.created.round
+    if (of === null) continue
+    const why = `round ${of} was closed before it had a verdict`
     const ended =
       settled(node) === 'lost'
         ? await abort(run, node.id, {
@@ -115,7 +117,9 @@ async function endOrphans(run: OpenRun, { round }: Round): Promise<Result<null>>
             fix: null,
             key: null,
           })
-        : discardOpen(run, node, why)
+        : of === round
+          ? discardOpen(run, node, why)
+          : ok(null)
     if (!ended.ok) return ended
   }
   return ok(null)

@@ -1,9 +1,10 @@
-/** What a process of another machine, or of a container, judged: it beats nowhere, and nothing proves it dead. */
+/** What nobody here is seen to judge: a process of another machine, or of a container, is never proved dead. */
 import { appendFileSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { dataOf, problemOf } from '../rig/assay.ts'
+import { identify } from '../../cli/process.ts'
+import { assay, dataOf, problemOf } from '../rig/assay.ts'
 import { tuneSpec } from './loop-scene.ts'
-import { makeProject, ms } from './project.ts'
+import { makeProject, ms, type NewData, writeFiles } from './project.ts'
 
 test('a loop waits for ever for what a container judged that is gone, or nobody says how to go on', async () => {
   const { run, experiment } = await judgedInContainer()
@@ -29,6 +30,50 @@ test('a loop that keeps quiet waits for ever for a sample of another machine', a
   })
   expect(dataOf(await run(['loop', '--rounds', '1']))).toMatchObject({ rounds: 1 })
   expect(dataOf(await run(['show', experiment]))).toMatchObject({ status: 'running' })
+})
+
+test('what a process judged when its round was closed, and no more since, is running for ever, or nobody says so', async () => {
+  const { cli, data, repo } = makeProject({ spec: { loop: { width: 1, depth: 1 } } })
+  await data('init')
+  const send = async (args: string[], input: object): Promise<object> =>
+    dataOf(await cli<object>(args, { input: JSON.stringify(input) }))
+  const round = async () => {
+    const { token } = await data<{ token: string }>('round', 'open')
+    const briefs = [{ parent: 'exp_0000', objective: 'try something' }]
+    await send(['round', 'briefs', '--token', token], { briefs })
+    return () => send(['round', 'close', '--token', token], { lanes: [] })
+  }
+  const close = await round()
+  const place = ['--parent', 'exp_0000', '--round', '1', '--lane', '1']
+  const { experiment, worktree } = await data<NewData>('new', '-m', 'an idea', ...place)
+  writeFiles(worktree, ms(90))
+  await data('seal', experiment)
+  const own = identify()
+  const ledger = repo.path('.assay', 'runs', 'run_0001', 'ledger.jsonl')
+  const claimedBy = (owner: object | null, id: string, takes_over?: string) => {
+    const event = { v: '1.0', id, at: new Date().toISOString(), type: 'started', experiment, attempt: 1 }
+    appendFileSync(ledger, `${JSON.stringify({ ...event, owner, takes_over })}\n`)
+  }
+  const status = () => data<{ counts: Record<string, number>; stuck: object[] }>('status')
+
+  claimedBy(own, 'lives')
+  await close()
+  expect(await status()).toMatchObject({ counts: { running: 1 }, stuck: [] })
+  claimedBy({ ...own, host: 'container-1' }, 'far', 'lives')
+  expect(await status()).toMatchObject({
+    stuck: [{ experiment, hint: expect.stringContaining(`assay abort ${experiment}`) }],
+  })
+  await (await round())()
+  expect(await status()).toMatchObject({ counts: { running: 1 }, stuck: [{ experiment }] })
+  claimedBy({ ...own, started: 'before' }, 'dead', 'far')
+  expect(await status()).toMatchObject({
+    stuck: [{ experiment, hint: `go on with it: assay run ${experiment}` }],
+  })
+  const forPeople = await assay(['status'], { cwd: repo.dir })
+  expect(forPeople.stdout).toContain(`  the process that judged ${experiment} is gone\n`)
+  await (await round())()
+  expect(await status()).toMatchObject({ counts: { running: 0, failed: 1 }, stuck: [] })
+  expect(await data('show', experiment)).toMatchObject({ failure_class: 'environment' })
 })
 
 /** An experiment whose judge is a process of another machine. */

@@ -49,6 +49,7 @@ test('status has other fields than its contract', async () => {
     flagged: [],
     outdated: 0,
     notes: 0,
+    stuck: [],
     spec: null,
   })
 })
