@@ -52,7 +52,10 @@ async function answer(argv: readonly string[], context: Context): Promise<Result
   }
   const { verb, args } = request.value
   const command = await verb.load()
-  return command.run(context, args)
+  const result = await command.run(context, args)
+  if (result.ok) return result
+  const { inSameRun } = await import('./commands/same-run.ts')
+  return fail(inSameRun(result.problem, context, args))
 }
 
 function page(data: unknown, text: string): Result<Answer> {

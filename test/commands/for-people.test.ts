@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { expect, test } from 'vitest'
 import { describePlan, type LoopPlan } from '../../cli/commands/loop-plan.ts'
 import { progressTo } from '../../cli/commands/progress.ts'
+import { withRun } from '../../cli/commands/same-run.ts'
 import { wrapped } from '../../cli/commands/wrapped.ts'
 import { spent } from '../../cli/report/summary.ts'
 import { assay } from '../rig/assay.ts'
@@ -73,4 +74,22 @@ test('a topic of the guide is listed without a sentence of its own, or with more
     'assay guide spec             One file says what to optimise, how it is measured, and what must hold.',
   )
   expect(new Set(lines.map((line) => line.slice(29))).size).toBe(lines.length)
+})
+
+test('the run does not stand where its verb takes it, stands twice, or behind a verb that has none', () => {
+  const hints = [
+    [
+      'wait for it (assay wait --for loop), or: assay loop',
+      'wait for it (assay wait --run R --for loop), or: assay loop --run R',
+    ],
+    ['assay round open --take-over', 'assay round open --run R --take-over'],
+    ['run it first: assay run exp_0003', 'run it first: assay run --run R exp_0003'],
+    ['assay tree lists them', 'assay tree --run R lists them'],
+    ['assay loop --run R, assay round open --run R', 'assay loop --run R, assay round open --run R'],
+    [
+      'assay init --new, assay doctor, assay guide spec, or assay itself',
+      'assay init --new, assay doctor, assay guide spec, or assay itself',
+    ],
+  ]
+  for (const [hint = '', told] of hints) expect(withRun(hint, 'R')).toBe(told)
 })

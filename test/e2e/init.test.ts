@@ -82,6 +82,9 @@ test('with two runs a verb picks one by itself, or --run does not reach the othe
   // Inside a worktree its own run is meant.
   const inside = await project.cli<RunData>(['run', made.experiment], { cwd: join(made.worktree, 'src') })
   expect(dataOf(inside)).toMatchObject({ status: 'kept', value: 90 })
+  // What is to be done next is to be done there, too; with one run only nobody has to say which.
+  const { hint } = await project.problem('show', 'exp_0009', '--run', 'run_0002')
+  expect(hint).toContain('assay tree --run run_0002')
   expect(await project.problem('status', '--run', 'run_0003')).toMatchObject({
     exit: 2,
     code: 'unknown_run',
