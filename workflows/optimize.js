@@ -21,7 +21,7 @@ const onRun = settings.run ? ` --run ${settings.run}` : ''
 const capped = settings.launch === undefined
 /** A host's cap on the agents of one launch: left in time, and launched again. */
 const agentLimit = Number.isInteger(settings.agents) ? settings.agents : capped ? 1000 : Infinity
-/** Of these, for what finishes: a seal in each lane, what it has learnt, and the result. */
+/** Of these, for what finishes: a seal or an audit in each lane, what it has learnt, and the result. */
 const LAST_CALLS = 20
 /** Of those, for the result: two questions, each asked twice. */
 const LAST_WORDS = 4
@@ -51,7 +51,7 @@ async function assayOnce(command, input) {
   const text = await ask('```sh\n' + `assay ${command}${onRun} --json${body}` + '\n```', {
     agentType: 'assay:clerk',
     label: `assay ${command}`,
-  }, /^(seal|note) /.test(command))
+  }, /^(seal|audit|note) /.test(command))
   const line = String(text ?? '')
     .split('\n')
     .findLast((candidate) => candidate.trim().startsWith('{"ok":'))
@@ -443,7 +443,8 @@ async function runLane(round, lane, report) {
     const verdict = await judge(turn, place, report)
     Object.assign(result, { status: verdict?.status ?? null, reason: verdict?.reason ?? null })
     if (verdict?.status !== 'kept') break
-    if (!(await survivesAudit(turn, place))) break
+    // An audit of an earlier launch is not paid again; what it stood against is no parent, as the CLI will say.
+    if (!made.data.audited && !(await survivesAudit(turn, place))) break
     parent = experiment
   }
 }
@@ -567,11 +568,12 @@ async function survivesAudit(turn, place) {
     FINDINGS,
     'Lanes',
   )
-  if (!read?.findings.length) return true
+  if (!read) return true
+  // That it passed as well: whoever goes on with the round need not ask again.
   const audited = await assay(`audit ${place.experiment}`, {
     findings: read.findings.map((finding) => ({ code: 'opinion', ...finding })),
   })
-  return audited.ok && audited.data.status === 'kept' && !audited.data.flagged
+  return read.findings.length === 0 || (audited.ok && audited.data.status === 'kept' && !audited.data.flagged)
 }
 
 // ------------------------------------------------------------------ the loop
@@ -652,7 +654,7 @@ async function rounds() {
       24 +
       turn.scan.batches.length +
       (turn.steps ?? []).length +
-      turn.width * turn.depth * (8 + 4 * turn.knobs.revise)
+      turn.width * turn.depth * (9 + 4 * turn.knobs.revise)
     // The first one of a launch begins in any case, and is left in its midst if it must.
     if (roundCount > 0 && agentCalls + dearest > agentLimit) return { rounds: roundCount, stop: null, continue: true }
     begin(turn, agentLimit - agentCalls - dearest)

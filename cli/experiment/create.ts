@@ -23,9 +23,10 @@ export interface NewExperiment {
   /** What `from_artifact` names. */
   seed_artifact?: string
   repeated?: true
-  /** Of a repetition: how far it has come since, and whether a seal waits for its verdict. */
+  /** Of a repetition: how far it has come since, whether a seal waits for its verdict, and whether its verdict was audited. */
   status?: Experiment['status']
   sealed?: boolean
+  audited?: true
 }
 
 export interface NewRequest {
@@ -197,6 +198,9 @@ async function giveUp(run: OpenRun, experiment: string): Promise<Problem> {
   return diskFull(`${experiment} has no worktree ${left}`, path)
 }
 
+const wasAudited = (node: Experiment): boolean =>
+  (node.attempts.findLast(({ judged }) => judged)?.audited ?? []).length > 0
+
 function hasSeal(node: Experiment): boolean {
   const last = lastAttempt(node)
   return last !== null && !last.judged
@@ -224,5 +228,6 @@ async function withWorktree(
     artifacts: own,
     ...(seed === null ? {} : { seed_artifact: seed.path }),
     ...(repeated ? { repeated: true as const, status: node.status, sealed: hasSeal(node) } : {}),
+    ...(repeated && wasAudited(node) ? { audited: true as const } : {}),
   })
 }

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { Event } from '../../cli/ledger/events.ts'
 import { dataOf } from '../rig/assay.ts'
@@ -9,6 +9,7 @@ import {
   notebook,
   openScene,
   processesIn,
+  RUN,
   type Scene,
   tuneFiles,
   tuneSpec,
@@ -115,7 +116,7 @@ const both = (type: Event['type'], also: (event: Event) => boolean) => (event: E
   event.type === type && also(event)
 
 describe('with a command', () => {
-  const host = (notes: string): ScriptedHost =>
+  const host = (notes: string, hangs = 'card.round === 2'): ScriptedHost =>
     scriptedHost(`import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 const file = (card) => card.worktree + '/src/number.txt'
 export default {
@@ -126,7 +127,7 @@ export default {
   }),
   implement: async (card) => {
     const number = Number(readFileSync(file(card), 'utf8'))
-    if (card.round === 2 && !existsSync(${JSON.stringify(`${notes}.go`)})) {
+    if (${hangs} && !existsSync(${JSON.stringify(`${notes}.go`)})) {
       appendFileSync(${JSON.stringify(notes)}, process.pid + '\\n')
       await new Promise((resolve) => setTimeout(resolve, 3_600_000))
     }
@@ -139,7 +140,7 @@ export default {
 }
 `)
 
-  const open = (agent: ScriptedHost, bench: string, name: string) =>
+  const open = (agent: ScriptedHost, bench: string, name: string, depth = 1) =>
     openScene(
       { 'src/number.txt': '100\n', 'bench/run.sh': bench },
       {
@@ -151,7 +152,7 @@ export default {
         metric: { name: 'ms', direction: 'minimize' },
         noise: { mode: 'deterministic', calibrate: 2 },
         search: { policy: 'argmax', k: 1 },
-        loop: { width: 1, depth: 1 },
+        loop: { width: 1, depth },
         budget: { experiments: 2 },
         agent: { host: 'command', command: agent.argv },
       },
@@ -193,6 +194,26 @@ export default {
       await until(() => processesIn(scene.repo.dir).length === 0, { what: 'the first agent to end' })
     },
   )
+
+  test('gone on with by a driver that has no journal: the auditor is asked again about what had passed', async () => {
+    const notes = notebook()
+    const agent = host(notes.file, 'card.depth === 2')
+    const scene = await open(agent, 'echo METRIC ms=$(cat src/number.txt)\n', 'audits', 2)
+    const driver = scene.startLoop('--json')
+    await until(() => notes.lines().length === 1, { what: 'the agent at depth 2 to hang' })
+    process.kill(-driver.pid, 'SIGKILL')
+    await driver.ended
+    rmSync(scene.repo.path('.assay', 'runs', RUN, 'workflows'), { recursive: true })
+    const before = asked(agent)
+    expect(before).toEqual(['1 brief', '1 implement', '1 verify', '1 audit', '1 implement'])
+    writeFileSync(`${notes.file}.go`, '')
+    expect(dataOf(await scene.loop())).toMatchObject({ stop: 'budget', best: { value: 98 } })
+    expect(asked(agent).slice(before.length)).toEqual(['1 implement', '1 verify', '1 audit', '1 collect'])
+    expect(scene.eventsOf('audited').map(({ experiment, outcome }) => [experiment, outcome])).toEqual([
+      ['exp_0001', 'passed'],
+      ['exp_0002', 'passed'],
+    ])
+  })
 
   test('killed while a sample runs: its worker is not waited for, or a second one is started beside it', async () => {
     const notes = notebook()

@@ -166,6 +166,7 @@ test('in its own tool the workflow cannot run by the rules that are offered, or 
       'started',
       'judged kept improved',
       'asked audit',
+      'audited',
       ...tried,
       'started',
       'judged rejected not_better',
@@ -183,6 +184,7 @@ test('a launch runs into the cap of the host, or the next one pays for a candida
   expect(script.endings().at(-1)).toContain('"rounds":1,"stop":null,"best"')
   const implemented = script.asked().filter(({ role }) => role === 'implement')
   expect(implemented.map(({ experiment }) => experiment).sort()).toEqual(['exp_0001', 'exp_0002', 'exp_0003'])
+  expect(script.asked().filter(({ role }) => role === 'audit')).toHaveLength(1)
   expect(scene.eventsOf('round_closed')).toHaveLength(1)
 }, 400_000)
 
