@@ -201,7 +201,8 @@ async function giveUp(run: OpenRun, experiment: string): Promise<Problem> {
 const wasAudited = (node: Experiment): boolean =>
   (node.attempts.findLast(({ judged }) => judged)?.audited ?? []).length > 0
 
-function hasSeal(node: Experiment): boolean {
+/** Whether a seal waits for its verdict. */
+export function hasSeal(node: Experiment): boolean {
   const last = lastAttempt(node)
   return last !== null && !last.judged
 }

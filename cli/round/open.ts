@@ -21,6 +21,7 @@ import { waitingSteers } from '../run/steer.ts'
 import { stopReason } from '../run/stop.ts'
 import type { Pattern } from '../search/observed.ts'
 import { newDirection } from './direction.ts'
+import { stillEdited } from './edited.ts'
 import { patternsIn } from './facts.ts'
 import { candidatesOf, pickParents } from './frontier.ts'
 import { ideateBecause } from './ideate.ts'
@@ -71,7 +72,7 @@ export interface RoundAnswer {
   /** How often it looks; null = it is off. */
   meta: { every_ms: number } | null
   scan: { batches: string[][] }
-  /** What a person should do something about before the disk or the worktrees stop the loop. */
+  /** What a person should do something about: two may edit one candidate; the disk or the worktrees would stop the loop. */
   warnings: string[]
   /** Of a round that was briefed before; null = briefs are wanted. */
   lanes: Lane[] | null
@@ -199,7 +200,9 @@ function describe(run: OpenRun, round: Round | null, stop: StopReason | null): R
     steps: round ? steps : [],
     meta: spec.loop.meta ? { every_ms: spec.loop.meta.every } : null,
     scan: { batches: phases.scan ? scanBatches(state, knobs, round?.opened.parents ?? []) : [] },
-    warnings: round ? warnOfRoom(run, round.opened.width * round.opened.depth) : [],
+    warnings: round
+      ? [...stillEdited(run, round), ...warnOfRoom(run, round.opened.width * round.opened.depth)]
+      : [],
     lanes: round?.briefed && round.briefed.lanes.length > 0 ? round.briefed.lanes : null,
   }
 }

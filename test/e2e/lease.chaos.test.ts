@@ -147,6 +147,7 @@ describe('sessions', () => {
     expect(refused(await briefs(A, token))).toEqual(DRIVEN)
     dataOf(await briefs(B, token))
     dataOf(await call(B, ['new', '--parent', 'exp_0000', '-m', 'it', '--round', '1', '--lane', '1']))
+    expect(dataOf(await open(B))).toMatchObject({ warnings: [] })
     expect(refused(await close(A, token))).toEqual(DRIVEN)
     // A refusal has ended nothing of the other's.
     expect(scene.eventsOf('discarded')).toEqual([])
@@ -156,6 +157,31 @@ describe('sessions', () => {
     // The loop is over, so its session is done with it, and who lifts the stop need not wait.
     dataOf(await call(NOBODY, ['config', 'set', 'loop.stall', '5', '--reason', 'more']))
     expect(dataOf(await open(NOBODY))).toMatchObject({ round: 2 })
+  })
+
+  test('the lane of a session that gave way is edited by its agent and by another, and nobody was told', async () => {
+    const { open, briefs, call } = await project({ loop: { width: 2, depth: 1 } })
+    const warnings = async (env: Record<string, string>, ...flags: string[]) =>
+      dataOf(await call<{ warnings: string[] }>(env, ['round', 'open', ...flags])).warnings
+    const { token } = dataOf(await open(A))
+    await briefs(A, token)
+    const made = (lane: number) =>
+      call<NewData>(A, ['new', '--parent', 'exp_0000', '-m', 'it', '--round', '1', '--lane', `${lane}`])
+    const edited = dataOf(await made(1))
+    const sealed = dataOf(await made(2))
+    writeFiles(sealed.worktree, ms(90))
+    dataOf(await call(A, ['seal', sealed.experiment]))
+    expect(await warnings(A)).toEqual([])
+    const { experiment, worktree } = edited
+    const told = [
+      expect.stringMatching(`^${experiment} .lane 1.*session-a of claude-code.* edit ${worktree};`),
+    ]
+    expect(await warnings(B, '--take-over')).toEqual(told)
+    expect(await warnings(B)).toEqual(told)
+    dataOf(
+      await call(B, ['discard', experiment, '--failure-class', 'environment', '--reason', 'two editors']),
+    )
+    expect(await warnings(B)).toEqual([])
   })
 
   test('who can hold no lease takes over, and the earlier session comes back and keeps it out', async () => {
