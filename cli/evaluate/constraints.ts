@@ -1,6 +1,6 @@
 import type { Sample } from '../ledger/events.ts'
 import { unreachable } from '../result.ts'
-import { crowdBehind, type Objection, objection } from './crowd.ts'
+import { crowdBehindBound, type Objection, objection } from './crowd.ts'
 import { median } from './stats.ts'
 
 export const OPERATORS = ['>=', '<=', '>', '<', '==', '!='] as const
@@ -31,7 +31,10 @@ export function checkConstraints(
     const found = check(constraint, samples)
     if (found === null) return []
     const { actual, message } = found
-    const crowd = mayBeWaiting(constraint, actual) ? crowdBehind(constraint.metric, samples) : null
+    const keeps = (quiet: readonly Measured[]) => check(constraint, quiet) === null
+    const crowd = mayBeWaiting(constraint, actual)
+      ? crowdBehindBound(constraint.metric, samples, keeps)
+      : null
     return [{ constraint, actual, ...objection(message, crowd) }]
   })
 }
@@ -39,8 +42,8 @@ export function checkConstraints(
 type Measured = Pick<Sample, 'metrics' | 'processors'>
 
 /** A lower bound that does not hold would hold even less on a quiet machine. */
-const mayBeWaiting = ({ op }: ConstraintConfig, actual: Violation['actual']): boolean =>
-  typeof actual === 'number' && op !== '>=' && op !== '>'
+const mayBeWaiting = ({ op, value }: ConstraintConfig, actual: Violation['actual']): boolean =>
+  typeof actual === 'number' && typeof value === 'number' && op !== '>=' && op !== '>'
 
 function check(
   { metric, op, value: bound }: ConstraintConfig,

@@ -29,31 +29,42 @@ export const crowdIn = (comparison: Comparison): string | null =>
 /** That most pairs of a comparison were taken in a crowd, as a clause; null when they were not. */
 export function crowdAround({ inputs: { pairs, crowded } }: Comparison): string | null {
   if (typeof pairs !== 'number' || typeof crowded !== 'number') return null
-  return most(crowded, pairs, 'pairs')
+  return spoils(crowded, pairs) ? told(crowded, pairs, 'pairs') : null
 }
 
-const most = (crowded: number, all: number, what: 'pairs' | 'samples'): string | null =>
-  spoils(crowded, all)
-    ? `in ${crowded} of ${all} ${what} other programs left no processor idle, and wall time then tells who had to wait`
-    : null
+const told = (crowded: number, all: number, what: 'pairs' | 'samples'): string =>
+  `in ${crowded} of ${all} ${what} other programs left no processor idle, and wall time then tells who had to wait`
 
 type Taken = Pick<Sample, 'processors'>
 
 /** One of the two is enough: the other may have been too short to tell. */
 export const pairInCrowd = (candidate: Taken, other: Taken): boolean => inCrowd(candidate) || inCrowd(other)
 
-/**
- * Why these samples of a metric say nothing against a candidate, as a clause; null when they do. `other`: of what it was
- * compared with, in pair order.
- */
+/** Why these pairs of a metric say nothing against a candidate, as a clause; null when they do. */
 export function crowdBehind(
   metric: string,
   candidate: readonly Taken[],
-  other?: readonly Taken[],
+  other: readonly Taken[],
 ): string | null {
   if (!isSpoiltByCrowd(metric)) return null
-  const crowded = candidate.filter((sample, pair) => pairInCrowd(sample, other?.[pair] ?? {})).length
-  return most(crowded, candidate.length, other ? 'pairs' : 'samples')
+  const crowded = candidate.filter((sample, pair) => pairInCrowd(sample, other[pair] ?? {})).length
+  return spoils(crowded, candidate.length) ? told(crowded, candidate.length, 'pairs') : null
+}
+
+/**
+ * The same for a bound that a candidate's samples break. No other side shares their crowd, so fewer than most are excuse
+ * enough when the quiet ones alone keep to it: of two samples, one moves the median as far as it likes.
+ */
+export function crowdBehindBound<T extends Taken>(
+  metric: string,
+  samples: readonly T[],
+  keeps: (quiet: readonly T[]) => boolean,
+): string | null {
+  if (!isSpoiltByCrowd(metric)) return null
+  const quiet = samples.filter((sample) => !inCrowd(sample))
+  const crowded = samples.length - quiet.length
+  const excused = spoils(crowded, samples.length) || (crowded > 0 && keeps(quiet))
+  return excused ? told(crowded, samples.length, 'samples') : null
 }
 
 /** Something that was found against a candidate. */

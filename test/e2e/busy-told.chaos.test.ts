@@ -3,9 +3,9 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { dataOf } from '../rig/assay.ts'
+import { dataOf, problemOf } from '../rig/assay.ts'
 import { makeTemp } from '../rig/temp.ts'
-import { makeProject, metrics, type Project, type RunData } from './project.ts'
+import { makeProject, metrics, ms, type Project, type RunData } from './project.ts'
 
 const PRELOAD = fileURLToPath(new URL('../rig/busy-preload.cjs', import.meta.url))
 
@@ -14,7 +14,7 @@ function busyWhile(project: Project) {
   const busy = join(project.control, 'busy')
   const env = { NODE_OPTIONS: `--require=${JSON.stringify(PRELOAD)}`, BUSY: busy }
   const cli = async <T>(...args: string[]) => dataOf(await project.cli<T>(args, { env }))
-  return { busy, cli }
+  return { busy, cli, env }
 }
 
 test('held-out data in a crowd refuse a candidate or let one pass, or use up its attempt', async () => {
@@ -97,4 +97,38 @@ test('a baseline that a crowd lets wait is taken for broken, or holds, or spoils
   )
   rmSync(busy)
   expect(await cli('init')).toMatchObject({ baseline: { value: 100 } })
+})
+
+test('the one of two samples that a crowd let wait uses up an attempt, or revokes what is kept', async () => {
+  const project = makeProject({
+    spec: { constraints: [{ metric: 'wall_ms', op: '<=', value: 1000 }], search: { max_attempts: 1 } },
+  })
+  const { busy, cli, env } = busyWhile(project)
+  const [quiet, crowds] = [join(project.control, 'quiet'), join(project.control, 'crowds')]
+  // The first sample is left alone, the next one is not.
+  const bench = `if [ -f '${quiet}' ]; then rm '${quiet}'; elif [ -f '${crowds}' ]; then : > '${busy}'; sleep 2; fi
+cat src/metrics.txt
+`
+  project.repo.commit('a benchmark', { 'bench/run.sh': bench })
+  await cli('init')
+  const { experiment } = await project.open(ms(50))
+  const crowded = async <T>(...args: string[]) => {
+    for (const file of [quiet, crowds]) writeFileSync(file, '')
+    const ran = await project.cli<T>(args, { env })
+    for (const file of [busy, crowds]) rmSync(file)
+    return ran
+  }
+  const told = expect.stringMatching(/wall_ms <= 1000 does not hold: .*, but in 1 of 2 samples/)
+  expect(dataOf(await crowded('run', experiment))).toMatchObject({
+    reason: 'inconclusive',
+    failure_class: 'environment',
+    message: told,
+  })
+  expect(await cli('show', experiment, '--recompute')).toMatchObject({ same: true, differences: [] })
+  expect(await cli('run', experiment)).toMatchObject({ status: 'kept' })
+  expect(problemOf(await crowded('confirm', experiment))).toMatchObject({
+    code: 'not_measured',
+    message: told,
+  })
+  expect(await cli('show', experiment)).toMatchObject({ status: 'kept', flagged: false })
 })
