@@ -7,7 +7,8 @@ import { confirmsFolder } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { lookAgain } from './confirm-look.ts'
-import { inSlot, numberedFolder } from './probe.ts'
+import type { Again } from './confirm-verdict.ts'
+import { inSlot, interrupted, numberedFolder, type Pinned } from './probe.ts'
 import { nodeFor } from './seal.ts'
 import { keptCommit } from './worktree.ts'
 
@@ -45,32 +46,40 @@ export async function confirm(
 ): Promise<Result<ConfirmAnswer>> {
   const node = nodeFor(run, experiment)
   if (!node.ok) return node
-  const earlier = key === null ? undefined : run.ledger.state.keys.get(key)
-  if (earlier?.type === 'confirmed' && earlier.experiment === experiment)
-    return ok({ ...answerOf(run, node.value, earlier, null), repeated: true })
-  const may = mayConfirm(node.value)
+  const earlier = answered(run, node.value, key)
+  if (earlier) return ok(earlier)
+  const may = plan(run, node.value, against)
   if (!may.ok) return may
-  const other = otherFor(run, node.value, against)
-  if (!other.ok) return other
-  const own = against === null ? other : otherFor(run, node.value, null)
-  const aside = !own.ok || own.value.id !== other.value.id
-  const kept = keptCommit(run, experiment)
-  if (!kept) throw new Error(`${experiment} is kept and has no candidate`)
-  const { epoch } = run.ledger.state
-  const recordedValue = nodeValue(node.value)
   const at = numberedFolder(confirmsFolder(run.paths, experiment))
-  const found = await inSlot(run, at, (put) =>
-    lookAgain({ run, node: node.value, other: other.value, kept, at, put }),
-  )
-  if (!found.ok) return found
-  const { message, ...answer } = found.value
-  const attempt = node.value.attempts.findLast((one) => one.judged?.status === 'kept')?.attempt ?? 0
+  return inSlot(run, at, async (put) => {
+    // Others may have looked while this one waited for the slot, and what did not pass then asks for more now. So what
+    // comes of it is recorded before the slot is given back.
+    const read = run.ledger.refresh()
+    if (!read.ok) return read
+    const meanwhile = answered(run, node.value, key)
+    if (meanwhile) return ok(meanwhile)
+    const planned = plan(run, node.value, against)
+    if (!planned.ok) return planned
+    const again = await lookAgain({ run, node: node.value, at, put, ...planned.value })
+    if (!again.ok) return again
+    return run.signal.aborted ? fail(interrupted) : remember(run, node.value, planned.value, again.value, key)
+  })
+}
+
+function remember(
+  run: OpenRun,
+  node: Experiment,
+  { other, aside, epoch, recordedValue }: Plan,
+  { message, ...answer }: Again,
+  key: string | null,
+): Result<ConfirmAnswer> {
+  const attempt = node.attempts.findLast((one) => one.judged?.status === 'kept')?.attempt ?? 0
   const recorded = run.ledger.record<'confirmed'>(
     {
       type: 'confirmed',
-      experiment,
+      experiment: node.id,
       attempt,
-      against: other.value.id,
+      against: other.id,
       ...answer,
       ...(aside ? { aside: true as const } : {}),
       epoch,
@@ -79,8 +88,43 @@ export async function confirm(
     run.clock(),
     key,
   )
-  if (!recorded.ok) return recorded
-  return ok(answerOf(run, node.value, recorded.value.event, recordedValue))
+  return recorded.ok ? ok(answerOf(run, node, recorded.value.event, recordedValue)) : recorded
+}
+
+/** What the key was answered before; null when it is new. */
+function answered(run: OpenRun, node: Experiment, key: string | null): ConfirmAnswer | null {
+  const earlier = key === null ? undefined : run.ledger.state.keys.get(key)
+  return earlier?.type === 'confirmed' && earlier.experiment === node.id
+    ? { ...answerOf(run, node, earlier, null), repeated: true }
+    : null
+}
+
+interface Plan {
+  other: Experiment
+  /** Nothing but what is told of it depends on the answer. */
+  aside: boolean
+  kept: Pinned
+  epoch: number
+  recordedValue: number | null
+}
+
+/** What is compared with what, as the ledger is known now; refused when there is nothing to confirm. */
+function plan(run: OpenRun, node: Experiment, against: string | null): Result<Plan> {
+  const may = mayConfirm(node)
+  if (!may.ok) return may
+  const other = otherFor(run, node, against)
+  if (!other.ok) return other
+  const own = against === null ? other : otherFor(run, node, null)
+  const aside = !own.ok || own.value.id !== other.value.id
+  const kept = keptCommit(run, node.id)
+  if (!kept) throw new Error(`${node.id} is kept and has no candidate`)
+  return ok({
+    other: other.value,
+    aside,
+    kept,
+    epoch: run.ledger.state.epoch,
+    recordedValue: nodeValue(node),
+  })
 }
 
 function mayConfirm(node: Experiment): Result<void> {

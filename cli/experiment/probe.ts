@@ -164,7 +164,7 @@ function artifactsOf(
   return { own, environment: { ...places.environment, ASSAY_ARTIFACTS: own } }
 }
 
-const interrupted: Problem = {
+export const interrupted: Problem = {
   kind: 'interrupted',
   code: 'interrupted',
   message: 'interrupted; nothing was recorded',

@@ -52,6 +52,20 @@ test('whoever repeats a look until it passes has the same chance each time', asy
   ])
 })
 
+test('whoever looks several times at once has as many first chances', async () => {
+  const project = noisyProject()
+  await project.data('init')
+  const one = await project.attempt(size(80))
+  const twin = await project.attempt(size(80, { 'src/comment': '1' }))
+  const look = (...more: string[]) =>
+    project.data('confirm', twin.experiment, '--against', one.experiment, ...more)
+  await Promise.all([look(), look(), look('--key', 'same'), look('--key', 'same')])
+  const inputs = sceneOf(project.repo)
+    .eventsOf('confirmed')
+    .map(({ comparison }) => comparison.inputs)
+  expect(inputs.map(({ look }) => look)).toEqual([undefined, 2, 3])
+})
+
 test('a protected metric that a candidate makes random is no longer protected', async () => {
   const project = makeProject({
     spec: { protected: [{ metric: 'q', direction: 'maximize', max_regression: '1%' }] },
