@@ -84,7 +84,7 @@ export function weigh({ run, node, other }: Compared, answer: StageAnswer): Agai
     violated?.message ??
     (outcome === 'improved' || tie
       ? null
-      : `${name} against ${other.id} in ${pairs}${percent}, which is ${outcome === 'inconclusive' ? 'not clear' : outcome.replaceAll('_', ' ')}`)
+      : `${name} against ${other.id} in ${pairs}${percent}, which is ${outcome === 'inconclusive' ? 'not clear' : outcome.replaceAll('_', ' ')}${repeated(comparison)}`)
   const spoilt = objection === null ? spoiltBy(found) : null
   if (spoilt) return spoilt
   const doubt = objection === null ? doubtOn(run, [answer]) : null
@@ -99,6 +99,12 @@ export function weigh({ run, node, other }: Compared, answer: StageAnswer): Agai
     message: against === null ? `better than ${other.id} in ${pairs}${percent}` : `not confirmed: ${against}`,
   }
 }
+
+/** Why more was asked than of an earlier look, as an aside; empty for the first one. */
+const repeated = ({ inputs: { look } }: Comparison): string =>
+  typeof look === 'number'
+    ? ` (look ${look} at these two, which takes more evidence than the first: assay guide verdict)`
+    : ''
 
 export function judge(
   compared: Compared,
