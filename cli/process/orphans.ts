@@ -48,7 +48,10 @@ const LOOKS = 200
 
 /** Whether its environment names a file below the folder, the state of a repository. */
 export const belongsTo = ({ process: { pid } }: Orphan, folder: string): boolean =>
-  environmentOf(pid).includes(`=${folder}/`)
+  environmentOf(pid).includes(`=${latin1(folder)}/`)
+
+/** A path as an environment is read: each of its bytes a character. */
+const latin1 = (path: string): string => Buffer.from(path).toString('latin1')
 
 /**
  * Ends every orphan that belongs to the folder, and answers them once they are gone, with their ports and files. What

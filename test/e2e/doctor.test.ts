@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Readiness } from '../../cli/doctor/parallel/readiness.ts'
 import { makeToken, ownersOf } from '../../cli/process/token.ts'
-import { endOrphan, findOrphans, identify } from '../../cli/process.ts'
+import { belongsTo, endOrphan, findOrphans, identify } from '../../cli/process.ts'
 import type { Finding } from '../doctor/patient.ts'
 import { alive } from '../process/scene.ts'
 import { assay, dataOf, startAssay } from '../rig/assay.ts'
@@ -137,9 +137,9 @@ describe('orphans', () => {
   const here = () => identify() ?? { pid: 0, started: '', host: '' }
   const dead = () => ({ ...here(), started: '1@00000000' })
 
-  function daemon(token: string): number {
+  function daemon(token: string, more: Record<string, string> = {}): number {
     const child = spawn('sleep', ['300'], {
-      env: { PATH: process.env.PATH, ASSAY_TOKEN: token },
+      env: { PATH: process.env.PATH, ASSAY_TOKEN: token, ...more },
       stdio: 'ignore',
     })
     const pid = child.pid ?? 0
@@ -166,6 +166,15 @@ describe('orphans', () => {
     ]
     await until(() => isOrphan(orphan), { what: 'the orphan to show its environment' })
     expect(others.filter(isOrphan)).toEqual([])
+  })
+
+  test('an orphan of a repository whose path is not all ASCII is held to be of another', async () => {
+    const pid = daemon(named(dead()), { ASSAY_RESULT: '/home/jürgen/数/.assay/runs/1.json' })
+    await until(() => isOrphan(pid), { what: 'the orphan' })
+    const of = (folder: string) =>
+      findOrphans().filter((orphan) => orphan.process.pid === pid && belongsTo(orphan, folder))
+    expect(of('/home/jürgen/数/.assay')).toHaveLength(1)
+    expect(of('/home/jürgen/.assay')).toEqual([])
   })
 
   test('another process than the one that was found is ended', async () => {
