@@ -1,3 +1,4 @@
+import { isSpoilt } from '../evaluate/crowd.ts'
 import type { RunAnswer } from '../experiment/answer.ts'
 import { canaryFact } from '../experiment/canary.ts'
 import { checkWiring } from '../experiment/dry-run.ts'
@@ -6,6 +7,7 @@ import { nodeFor } from '../experiment/seal.ts'
 import { submit } from '../experiment/submit.ts'
 import { startWorker } from '../experiment/worker.ts'
 import { repairable } from '../ledger/ancestry.ts'
+import { isOutdatedBaseline } from '../ledger/baseline.ts'
 import { BASELINE, lastJudged } from '../ledger/state.ts'
 import { worktreePath } from '../paths.ts'
 import { plain } from '../report/text.ts'
@@ -92,7 +94,7 @@ function printed({ experiment, attempt, status, reason, message }: RunAnswer, op
   return [`  $ ${said.command}`, ...lines.map((line) => `  | ${line}`)].map(printable)
 }
 
-function nextStep({ experiment, status, failure_class: place }: RunAnswer, opened: OpenRun): string {
+function nextStep({ experiment, status, reason, failure_class: place }: RunAnswer, opened: OpenRun): string {
   const { state } = opened.ledger
   if (status === 'kept') {
     const another = 'assay new -m "your idea"'
@@ -102,8 +104,14 @@ function nextStep({ experiment, status, failure_class: place }: RunAnswer, opene
       : `Next: ${another}`
   }
   const worktree = worktreePath(opened.site, opened.run, experiment)
+  const node = state.experiments.get(experiment)
   const open = experiment === BASELINE || repairable(state).some(({ id }) => id === experiment)
-  if (open && place === 'environment' && experiment !== BASELINE)
+  // What else the environment does to the baseline is for its author to mend.
+  const sound =
+    experiment === BASELINE
+      ? isSpoilt({ reason, failure_class: place }) || (node && isOutdatedBaseline(state, node))
+      : place === 'environment'
+  if (open && sound)
     return `Next: assay run ${experiment} once more when that is over; the candidate needs no change`
   return open
     ? `Next: mend it in ${printable(worktree)}, then assay run ${experiment}`

@@ -42,7 +42,8 @@ function driverOf({ driver, turn }: StatusData): string {
 }
 
 function standing(data: StatusData): string {
-  const { baseline, best } = data
+  const { baseline, best, epoch } = data
+  if (!best && epoch > 1) return `no baseline of epoch ${epoch} yet: assay run ${BASELINE}`
   if (!best)
     return `no baseline yet; build the benchmark (assay path ${BASELINE}), then assay run ${BASELINE}`
   const first = `${figure(baseline.value)} at the baseline`

@@ -1,9 +1,10 @@
 /** `epoch open`: scores from before are no longer compared with scores from now on; the baseline is measured first. */
+
+import { isOutdatedBaseline } from '../ledger/baseline.ts'
 import { BASELINE, nodeValue } from '../ledger/state.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { RunAnswer } from './answer.ts'
-import { isDueAgain } from './rebaseline.ts'
 import { nodeFor } from './seal.ts'
 import { submit } from './submit.ts'
 
@@ -30,7 +31,7 @@ export async function openEpoch(
   const before = node.attempts.findLast((one) => one.judged?.status === 'kept')?.judged?.value ?? null
   const opened = openUnlessDue(run, why, key)
   if (!opened.ok) return opened
-  const due = isDueAgain(state, node) || node.status === 'running'
+  const due = isOutdatedBaseline(state, node) || node.status === 'running'
   const verdict = await submit(run, BASELINE)
   if (!verdict.ok) return verdict
   const outdated = [...state.experiments.values()].filter(
@@ -50,7 +51,7 @@ export async function openEpoch(
 function openUnlessDue(run: OpenRun, why: string, key: string | null): Result<{ repeated: boolean }> {
   const { state } = run.ledger
   const node = state.experiments.get(BASELINE)
-  if (node && (isDueAgain(state, node) || (node.status === 'running' && state.epoch > 1)))
+  if (node && (isOutdatedBaseline(state, node) || (node.status === 'running' && state.epoch > 1)))
     return ok({ repeated: true })
   if (node?.status !== 'kept') {
     return fail({

@@ -1,21 +1,16 @@
 /** The baseline of a new epoch: the same candidate, sealed once more, so that it is measured again. */
 import { pinRef } from '../git/pin.ts'
-import { isOutdatedBaseline } from '../ledger/lifecycle.ts'
-import { BASELINE, type Experiment, lastAttempt, type State } from '../ledger/state.ts'
+import { type Experiment, lastAttempt } from '../ledger/state.ts'
 import { candidateRef } from '../paths.ts'
 import type { Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type Seal, storedSeal } from './seal.ts'
 import { keptCommit } from './worktree.ts'
 
-/** Whether this is the baseline and the epoch has no score of it. */
-export const isDueAgain = (state: State, node: Experiment): boolean =>
-  isOutdatedBaseline(state, node) || (node.id === BASELINE && state.epoch > 1 && node.status === 'failed')
-
 export async function sealAgain(run: OpenRun, node: Experiment): Promise<Result<Seal>> {
   const last = lastAttempt(node)
-  if (last && !last.judged) return storedSeal(run, node, last)
   const kept = keptCommit(run, node.id) ?? run.started.base
+  if (last && !last.judged && last.sealed.tree === kept.tree) return storedSeal(run, node, last)
   const attempt = (last?.attempt ?? 0) + 1
   const pinned = await pinRef(run.site, candidateRef(run.run, node.id, attempt), kept.commit)
   if (!pinned.ok) return pinned

@@ -4,6 +4,7 @@
  * verdict. What is free of charge comes before the claim; the claim charges the budget and an attempt.
  */
 import type { Verdict } from '../evaluate/verdict.ts'
+import { isOutdatedBaseline } from '../ledger/baseline.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { type Attempt, BASELINE, type Experiment, isSettled, lastAttempt } from '../ledger/state.ts'
 import { hintFor, TRANSITIONS } from '../ledger/transitions.ts'
@@ -17,7 +18,7 @@ import { checkSeal } from './check.ts'
 import { claimAttempt } from './claim.ts'
 import { confirmAgain, pathOfBest } from './doubted.ts'
 import { collectEvidence, noEvidence } from './judge.ts'
-import { isDueAgain, sealAgain } from './rebaseline.ts'
+import { sealAgain } from './rebaseline.ts'
 import { recordVerdict, verdictOn } from './record.ts'
 import { nodeFor, type Seal, seal, snapshot, storedSeal } from './seal.ts'
 import { Recorder, RecordLost } from './steps.ts'
@@ -62,10 +63,10 @@ async function submitOnce(
   if (!node.ok) return node
   const current = lastAttempt(node.value)
   if (node.value.status === 'running' && current) return joinOrTakeOver(run, node.value, current)
-  if (isDueAgain(run.ledger.state, node.value)) return judgeBaselineAgain(run, node.value, key)
   const first = key === null ? undefined : run.ledger.state.keys.get(key)
   const known = first && runAnswer(run.ledger.state, node.value, true)
   if (known && 'experiment' in first && first.experiment === experiment) return ok(known)
+  if (isOutdatedBaseline(run.ledger.state, node.value)) return judgeBaselineAgain(run, node.value, key)
   const sealed = await sealOrRepeat(run, node.value, current, asSealed)
   if (!sealed.ok) return sealed
   if ('answer' in sealed.value) return ok(sealed.value.answer)

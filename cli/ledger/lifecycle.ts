@@ -1,5 +1,6 @@
 /** The rules of one experiment's life, as the fold applies them: caps, claims, verdicts. Pure. */
 import { undermined } from './ancestry.ts'
+import { isOutdatedBaseline } from './baseline.ts'
 import type { Created, Judged, Noted, Sealed, Started, Status } from './events.ts'
 import { keptWithoutPairs, learnNoise } from './noise.ts'
 import type { Attempt, Experiment, State } from './state.ts'
@@ -278,10 +279,6 @@ export function withNode(state: State, id: string, verb: Verb, then: (node: Expe
     return then(node)
   })
 }
-
-/** Kept in an earlier epoch: the one kept experiment that is judged again. */
-export const isOutdatedBaseline = (state: State, node: Experiment): boolean =>
-  node.id === BASELINE && node.status === 'kept' && node.epoch < state.epoch
 
 export function revoke(state: State, node: Experiment, why: string): void {
   node.why = why

@@ -28,6 +28,7 @@ export const PURE: readonly string[] = [
   'ledger/transitions',
   'ledger/best',
   'ledger/ancestry',
+  'ledger/baseline',
   'ledger/state',
   'ledger/fold',
   'ledger/turn',

@@ -1,9 +1,9 @@
 /** What rests on the wall clock beside a gain, on a machine that is as busy as the test says. */
-import { rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { dataOf, problemOf } from '../rig/assay.ts'
+import { assay, dataOf, problemOf } from '../rig/assay.ts'
 import { makeTemp } from '../rig/temp.ts'
 import { makeProject, metrics, ms, type Project, type RunData } from './project.ts'
 
@@ -132,3 +132,33 @@ cat src/metrics.txt
   })
   expect(await cli('show', experiment)).toMatchObject({ status: 'kept', flagged: false })
 })
+
+test.each([
+  ['a crowd', 'inconclusive'],
+  ['itself', 'constraint'],
+])(
+  'a baseline that %s kept from a later epoch is stuck, or may be made another one there',
+  async (by, reason) => {
+    const project = makeProject({
+      spec: { constraints: [{ metric: 'wall_ms', op: '<=', value: 1000 }] },
+    })
+    const { busy, cli, env } = busyWhile(project)
+    const slow = join(project.control, 'slow')
+    const bench = `if [ -f '${slow}' ]; then sleep 1.2; fi\ncat src/metrics.txt\n`
+    project.repo.commit('a benchmark', { 'bench/run.sh': bench })
+    await cli('init')
+    for (const file of by === 'a crowd' ? [slow, busy] : [slow]) writeFileSync(file, '')
+    await project.cli(['epoch', 'open', '--reason', 'another machine'], { env })
+    const { stdout } = await assay(['run', 'exp_0000'], { cwd: project.repo.dir, env })
+    expect(stdout).toContain(`exp_0000 rejected (${reason})`)
+    expect(stdout).toContain('Next: assay run exp_0000 once more when that is over')
+    const status = await assay(['status'], { cwd: project.repo.dir, env })
+    expect(status.stdout).toContain('no baseline of epoch 2 yet: assay run exp_0000')
+    const worktree = join(project.repo.dir, '.assay/w/1-0000')
+    mkdirSync(join(worktree, 'src'), { recursive: true })
+    writeFileSync(join(worktree, 'src/metrics.txt'), 'METRIC ms=999\n')
+    await project.cli(['seal', 'exp_0000'], { env })
+    for (const file of [slow, busy]) rmSync(file, { force: true })
+    expect(await cli('run', 'exp_0000')).toMatchObject({ status: 'kept', value: 100 })
+  },
+)
