@@ -23,7 +23,7 @@ import { recordVerdict, verdictOn } from './record.ts'
 import { nodeFor, type Seal, seal, snapshot, storedSeal } from './seal.ts'
 import { Recorder, RecordLost } from './steps.ts'
 import { strayEdits } from './stray-edits.ts'
-import { untilSettled } from './wait.ts'
+import { judgedElsewhere, untilSettled } from './wait.ts'
 import { hasWorktree } from './worktree.ts'
 
 /** Refusals that say only that another command was quicker: what it did is looked at, and the answer follows from it. */
@@ -104,6 +104,8 @@ async function judgeBaselineAgain(
 /** A second `run` of the same seal joins the first; the work of a dead one is taken over, with all that it paid for. */
 async function joinOrTakeOver(run: OpenRun, node: Experiment, attempt: Attempt): Promise<Result<RunAnswer>> {
   const { claim } = attempt
+  const far = judgedElsewhere(node)
+  if (far) return fail(far)
   if (claim && isAlive(claim.owner)) {
     run.tell({ type: 'waiting', what: `the verdict on ${node.id}, which another command judges` })
     const settled = await untilSettled(run, node.id)

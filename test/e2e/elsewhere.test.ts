@@ -10,6 +10,7 @@ test('a loop waits for ever for what a container judged that is gone, or nobody 
   const { run, experiment } = await judgedInContainer()
   const ways = [
     ['run', experiment, '--detach', '--sealed'],
+    ['run', experiment],
     ['wait', '--for', experiment, '--timeout', '0s'],
   ]
   for (const way of ways) {
