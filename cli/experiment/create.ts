@@ -23,7 +23,7 @@ export interface NewExperiment {
   /** What `from_artifact` names. */
   seed_artifact?: string
   repeated?: true
-  /** Of a repetition: how far it has come since, whether a seal waits for its verdict, and whether its verdict was audited. */
+  /** Of a repetition: how far it has come since, whether a seal waits for its verdict, and whether its keep was audited. */
   status?: Experiment['status']
   sealed?: boolean
   audited?: true
@@ -198,8 +198,9 @@ async function giveUp(run: OpenRun, experiment: string): Promise<Problem> {
   return diskFull(`${experiment} has no worktree ${left}`, path)
 }
 
-const wasAudited = (node: Experiment): boolean =>
-  (node.attempts.findLast(({ judged }) => judged)?.audited ?? []).length > 0
+/** Whether that it was kept was audited: what was said of an earlier attempt, which was not, is about other files. */
+const wasAudited = ({ status, attempts }: Experiment): boolean =>
+  status === 'kept' && (attempts.findLast(({ judged }) => judged)?.audited ?? []).length > 0
 
 /** Whether a seal waits for its verdict. */
 export function hasSeal(node: Experiment): boolean {

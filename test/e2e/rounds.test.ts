@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { Ledger } from '../../cli/ledger/ledger.ts'
 import { dataOf, problemOf, type Ran } from '../rig/assay.ts'
-import { hook, makeProject, ms, type Project, type SpecParts } from './project.ts'
+import { hook, makeProject, ms, type Project, type SpecParts, writeFiles } from './project.ts'
 
 interface Opened {
   round: number | null
@@ -541,4 +541,24 @@ test('wait: for a round or a loop that is over it waits, or for one that is open
   expect([early.code, dataOf(early)]).toEqual([124, { event: null, experiment: null, timed_out: true }])
   const [waited] = await Promise.all([project.data('wait', '--for', 'round'), close(project, token)])
   expect(waited).toEqual({ event: 'round_closed', experiment: null, timed_out: false })
+})
+
+test('an audit of an attempt that was not kept passes for one of what was kept after its repair', async () => {
+  const project = await start()
+  const again = async () => {
+    const made = ['new', '--parent', 'exp_0000', '-m', 'it', '--key', 'lane-1']
+    return project.data<{ experiment: string; worktree: string; audited?: true }>(...made)
+  }
+  const audit = async () => dataOf(await send(project, ['audit', experiment], { findings: [] }))
+  const { experiment, worktree } = await again()
+  writeFiles(worktree, ms(120))
+  expect(await project.data('run', experiment)).toMatchObject({ status: 'rejected' })
+  await audit()
+  expect(await again()).toMatchObject({ status: 'rejected' })
+  expect(await again()).not.toHaveProperty('audited')
+  writeFiles(worktree, ms(90))
+  expect(await project.data('run', experiment)).toMatchObject({ status: 'kept' })
+  expect(await again()).not.toHaveProperty('audited')
+  await audit()
+  expect(await again()).toMatchObject({ status: 'kept', audited: true })
 })
