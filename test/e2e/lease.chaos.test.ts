@@ -165,8 +165,8 @@ describe('sessions', () => {
       dataOf(await call<{ warnings: string[] }>(env, ['round', 'open', ...flags])).warnings
     const { token } = dataOf(await open(A))
     await briefs(A, token)
-    const made = (lane: number) =>
-      call<NewData>(A, ['new', '--parent', 'exp_0000', '-m', 'it', '--round', '1', '--lane', `${lane}`])
+    const made = (lane: number, env: Record<string, string> = A) =>
+      call<NewData>(env, ['new', '--parent', 'exp_0000', '-m', 'it', '--round', '1', '--lane', `${lane}`])
     const edited = dataOf(await made(1))
     const sealed = dataOf(await made(2))
     writeFiles(sealed.worktree, ms(90))
@@ -181,6 +181,9 @@ describe('sessions', () => {
     dataOf(
       await call(B, ['discard', experiment, '--failure-class', 'environment', '--reason', 'two editors']),
     )
+    expect(await warnings(B)).toEqual([])
+    // What B has begun itself since then is nobody else's.
+    dataOf(await made(1, B))
     expect(await warnings(B)).toEqual([])
   })
 
