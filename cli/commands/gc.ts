@@ -2,21 +2,24 @@ import { collectGarbage, type GcAnswer } from '../experiment/gc.ts'
 import { plain } from '../report/text.ts'
 import { ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from './command.ts'
+import { nextInSameRun } from './same-run.ts'
 import { theRun } from './verb.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const done = await collectGarbage(opened.value, { dryRun: args.on('dry-run') })
-  return done.ok ? ok({ data: done.value, text: () => describe(done.value) }) : done
+  if (!done.ok) return done
+  const next = nextInSameRun('assay gc', context, args)
+  return ok({ data: done.value, text: () => describe(done.value, next) })
 }
 
-function describe({ dry_run, deleted, kept, bytes, truncated }: GcAnswer): string[] {
+function describe({ dry_run, deleted, kept, bytes, truncated }: GcAnswer, next: string): string[] {
   const size = `${(bytes / 1024 / 1024).toFixed(1)} MiB`
   return [
     ...deleted.map(({ kind, path }) => `${dry_run ? 'would delete' : 'deleted'} ${kind} ${plain(path, 300)}`),
     ...kept.map(({ experiment, why }) => `kept the worktree of ${experiment}: ${plain(why, 300)}`),
     ...(truncated ? ['… and more'] : []),
-    dry_run ? `${size} would be free; do it: assay gc` : `${size} freed`,
+    dry_run ? `${size} would be free; do it: ${next}` : `${size} freed`,
   ]
 }

@@ -17,6 +17,7 @@ import type { OpenRun } from '../run/open.ts'
 import { printable } from './answer.ts'
 import type { Answer, Context, Parsed } from './command.ts'
 import { LEAVING } from './progress.ts'
+import { nextInSameRun } from './same-run.ts'
 import { idOf, theRun } from './verb.ts'
 import { figure, percent } from './words.ts'
 
@@ -50,7 +51,10 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   }
   return ok({
     data: answer.value,
-    text: () => describe(answer.value, opened.value),
+    text: () => [
+      ...describe(answer.value, opened.value),
+      nextInSameRun(nextStep(answer.value, opened.value), context, args),
+    ],
     exit: answer.value.status === 'failed' ? 4 : 0,
   })
 }
@@ -81,7 +85,6 @@ function describe(answer: RunAnswer, opened: OpenRun): string[] {
     `${experiment} ${word}${value === null ? '' : `  ${figure(value)}`}${gain}${mark}`,
     `  ${printable(message)}`,
     ...printed(answer, opened),
-    nextStep(answer, opened),
   ]
 }
 

@@ -5,10 +5,23 @@ import type { Context, Parsed } from './command.ts'
 import { VERBS } from './table.ts'
 
 /** The problem with `--run` in the commands of its hints, when the verb had it and another run is here. */
-export function inSameRun(problem: Problem, { cwd }: Pick<Context, 'cwd'>, { run }: Parsed): Problem {
+export function inSameRun(problem: Problem, context: Where, args: Parsed): Problem {
+  const run = runToName(context, args)
+  return run === null ? problem : named(problem, run)
+}
+
+/** The same for what an answer says to do next. */
+export function nextInSameRun(hint: string, context: Where, args: Parsed): string {
+  const run = runToName(context, args)
+  return run === null ? hint : withRun(hint, run)
+}
+
+type Where = Pick<Context, 'cwd'>
+
+function runToName({ cwd }: Where, { run }: Parsed): string | null {
   const site = run === null ? null : (findSite(cwd)?.site ?? null)
   const runs = site === null ? [] : listRuns(site)
-  return run !== null && runs.length > 1 && runs.includes(run) ? named(problem, run) : problem
+  return run !== null && runs.length > 1 && runs.includes(run) ? run : null
 }
 
 function named({ hint, more, ...problem }: Problem, run: string): Problem {

@@ -4,6 +4,7 @@ import { ok, type Result } from '../result.ts'
 import { CAPS, type Cap, type Used } from '../run/budget.ts'
 import { type EditedSpec, editedSpec } from '../run/edited-spec.ts'
 import type { Answer, Context, Parsed } from './command.ts'
+import { nextInSameRun } from './same-run.ts'
 import { type StatusData, statusOf } from './standing.ts'
 import { theRun } from './verb.ts'
 import { counted, figure, percent } from './words.ts'
@@ -12,7 +13,12 @@ import { wrapped } from './wrapped.ts'
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
-  const data = { ...statusOf(opened.value), spec: await editedSpec(opened.value) }
+  const facts = statusOf(opened.value)
+  const data = {
+    ...facts,
+    stuck: facts.stuck.map((one) => ({ ...one, hint: nextInSameRun(one.hint, context, args) })),
+    spec: await editedSpec(opened.value),
+  }
   return ok({ data, text: () => wrapped(context, describe(data, opened.value.started.name)) })
 }
 

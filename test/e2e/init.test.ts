@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, lstatSync, realpathSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, lstatSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { assay, dataOf, problemOf, startAssay } from '../rig/assay.ts'
@@ -85,6 +85,21 @@ test('with two runs a verb picks one by itself, or --run does not reach the othe
   // What is to be done next is to be done there, too; with one run only nobody has to say which.
   const { hint } = await project.problem('show', 'exp_0009', '--run', 'run_0002')
   expect(hint).toContain('assay tree --run run_0002')
+  const said = async (...args: string[]) =>
+    (await assay([...args, '--run', 'run_0002'], { cwd: project.repo.dir })).stdout
+  expect(await said('gc', '--dry-run')).toContain('do it: assay gc --run run_0002\n')
+  expect(await said('run', made.experiment)).toContain(`assay diff --run run_0002 ${made.experiment}`)
+  const left = await project.data<NewData>('new', '-m', 'y', '--run', 'run_0002')
+  writeFiles(left.worktree, ms(80))
+  await project.data('seal', left.experiment, '--run', 'run_0002')
+  const owner = { pid: 1, started: 'once', host: 'container-1' }
+  const claim = { v: '1.0', id: 'far', at: new Date().toISOString(), type: 'started', attempt: 1, owner }
+  const line = JSON.stringify({ ...claim, experiment: left.experiment })
+  appendFileSync(project.repo.path('.assay', 'runs', 'run_0002', 'ledger.jsonl'), `${line}\n`)
+  const abort = `assay abort --run run_0002 ${left.experiment}`
+  expect(await project.data('status', '--run', 'run_0002')).toMatchObject({
+    stuck: [{ hint: expect.stringContaining(abort) }],
+  })
   expect(await project.problem('status', '--run', 'run_0003')).toMatchObject({
     exit: 2,
     code: 'unknown_run',
