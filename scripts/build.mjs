@@ -85,14 +85,19 @@ async function bundle(root, lib) {
     logLevel: 'silent',
     write: false,
   })
-  const late = Object.entries(metafile.outputs)
-    .filter(([, { inputs }]) => LATE in inputs)
-    .map(([path]) => toCjsName(`./${basename(path)}`))
+  const chunksWith = (source) =>
+    Object.entries(metafile.outputs)
+      .filter(([, { inputs }]) => source in inputs)
+      .map(([path]) => toCjsName(basename(path)))
+  const late = chunksWith(LATE)
+  const verbatim = chunksWith(VERBATIM)
   const files = await Promise.all(
     outputFiles.map(async (file) => {
       const name = relative(lib, file.path)
       if (!name.endsWith('.mjs')) return { name, contents: file.contents }
-      return { name: toCjsName(name), contents: await toCommonJs(esbuild, file.text, late) }
+      const cjs = toCjsName(name)
+      const code = await toCommonJs(esbuild, file.text, late)
+      return { name: cjs, contents: verbatim.includes(cjs) ? code : await shortened(esbuild, code) }
     }),
   )
   return [...files, ...notices(root, Object.keys(metafile.inputs))]
@@ -115,6 +120,8 @@ const toCjsName = (name) => name.replace(/\.mjs$/, '.cjs')
 const HEAVY = ['crypto', 'child_process', 'worker_threads', 'net', 'http', 'readline', 'zlib', 'vm']
 /** Of ours, the same: it is everywhere, and whoever only looks starts no process. */
 const LATE = 'cli/process.ts'
+/** Scripts can read the text of its functions, which is the same in every host. */
+const VERBATIM = 'cli/workflow/realm.ts'
 
 async function toCommonJs(esbuild, text, late) {
   const linked = text
@@ -128,13 +135,16 @@ async function toCommonJs(esbuild, text, late) {
     legalComments: 'none',
     banner: `"use strict";${linked.includes('import.meta.url') ? ' const __url = require("node:url").pathToFileURL(__filename).href;' : ''}`,
   })
-  const lazy = new Set([...HEAVY.map((name) => `node:${name}`), ...late])
-  const deferred = code.replace(/^var (import_\w+) = require\("([^"]+)"\);$/gm, (line, name, path) =>
+  const lazy = new Set([...HEAVY.map((name) => `node:${name}`), ...late.map((name) => `./${name}`)])
+  return code.replace(/^var (import_\w+) = require\("([^"]+)"\);$/gm, (line, name, path) =>
     lazy.has(path) ? `var ${name} = new Proxy({}, { get: (_, key) => require("${path}")[key] });` : line,
   )
-  // What is shorter is read and compiled sooner. The names stay, for whoever reads a stack trace.
-  const short = { minifyWhitespace: true, minifySyntax: true, legalComments: 'none', target: 'node20' }
-  return (await esbuild.transform(deferred, short)).code
+}
+
+/** What is shorter is read and compiled sooner. The names stay, for whoever reads a stack trace. */
+async function shortened(esbuild, code) {
+  const how = { minifyWhitespace: true, minifySyntax: true, legalComments: 'none', target: 'node20' }
+  return (await esbuild.transform(code, how)).code
 }
 
 /** Chunks first, entries last: at every moment an entry finds the chunks that it names. */
