@@ -1,5 +1,8 @@
 /** The second look at a kept experiment: gates and fresh samples, and what they say. */
+
+import type { StageContext } from '../evaluate/compare-pairs.ts'
 import { crowdAround, foremost } from '../evaluate/crowd.ts'
+import { fewestPairs } from '../evaluate/paired/rule.ts'
 import { regressions } from '../evaluate/protected.ts'
 import type { Sample, SampleFault, Side } from '../ledger/events.ts'
 import { nodeValue } from '../ledger/state.ts'
@@ -117,11 +120,7 @@ async function inPairs(look: Look, probe: Probe, from = 0): Promise<Result<Again
   const { run, node, other, at } = look
   const partner = await partnerOf(look)
   if (!partner.ok) return partner
-  const earlier = failedLooks(look)
-  const context = {
-    ...stageContext(run, 'confirm', other.id),
-    ...(earlier === 0 ? {} : { look: earlier + 1 }),
-  }
+  const context = forLook(stageContext(run, 'confirm', other.id), 1 + failedLooks(look))
   const detail = { stage: 'confirm', context }
   const began = recordStep(stepsFile(at.folder), { step: 'confirm', state: 'began', detail }, run.clock())
   if (!began.ok) return began
@@ -159,6 +158,14 @@ const failedLooks = ({ run, node, other }: Look): number =>
       (one) =>
         one.against === other.id && one.epoch === run.ledger.state.epoch && one.differences && !one.passed,
     ).length
+
+/** More evidence takes more pairs: with as many as the first look had, a small `pairs.max` would let no later one pass. */
+function forLook(context: StageContext, look: number): StageContext {
+  if (look === 1) return context
+  const fewest = (look: number) => fewestPairs(context.rule, context.tries, look)
+  const max = Math.ceil((context.pairs.max * fewest(look)) / fewest(1))
+  return { ...context, look, pairs: { ...context.pairs, max } }
+}
 
 /** What was kept on a quiet machine is neither confirmed nor refuted on a busy one. */
 const told = ({ node }: Look, found: Again | Spoilt): Result<Again> =>

@@ -8,8 +8,8 @@ export type { PairedDecision, PairedPlan, PairedStage, Transform } from './plan.
 export { POOL } from './scale.ts'
 
 /** With a smaller `max` the stage can never end as improved: not even n pairs that all speak for the candidate suffice. */
-export function fewestPairs(stage: PairedStage, tries: number): number {
-  const { e, p } = boundsOf(stage, { tries })
+export function fewestPairs(stage: PairedStage, tries: number, look = 1): number {
+  const { e, p } = boundsOf(stage, { tries, look })
   let pairs = 2
   while (mostWorth(pairs) < e && 0.5 ** pairs > p) pairs += 1
   return pairs
