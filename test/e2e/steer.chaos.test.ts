@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { assay, dataOf, problemOf } from '../rig/assay.ts'
 import { type ScriptedHost, scriptedHost } from '../rig/host.ts'
-import { openScene, type Scene } from './loop-scene.ts'
+import { openScene } from './loop-scene.ts'
 import { numberFiles, numberSpec } from './number-scene.ts'
 
 const spec = (host: ScriptedHost, { loop = {}, budget = { experiments: 2 }, agent = {} } = {}) =>
@@ -41,9 +41,6 @@ export default {
 const waits = (gate: string) =>
   `while (!existsSync(${JSON.stringify(gate)})) await new Promise((resolve) => setTimeout(resolve, 20))`
 
-const begun = (scene: Scene, host: ScriptedHost, role: string) =>
-  scene.happened(`${role} to be called`, () => host.calls().some((call) => call.role === role))
-
 const promptsOf = (host: ScriptedHost, role: string) =>
   host
     .calls()
@@ -59,7 +56,7 @@ describe.concurrent('a person and a loop that runs', () => {
     dataOf(await scene.cli(['steer', 'Leave the parser alone', '--key', 'k']))
     dataOf(await scene.cli(['steer', 'Leave the parser alone', '--key', 'k']))
     const loop = scene.startLoop('--json')
-    await begun(scene, host, 'implement')
+    await host.calledAs('implement')
     dataOf(await scene.cli(['steer', 'Halve it instead']))
     dataOf(await scene.cli(['steer', 'exp_0001', 'Mind the second digit']))
     expect(dataOf(await scene.cli(['status']))).toMatchObject({ steering: { waiting: 2, delivered: 1 } })
@@ -97,7 +94,7 @@ describe.concurrent('a person and a loop that runs', () => {
     const gate = scene.repo.path('.gate')
     host.answer(answers({ also: waits(gate) }))
     const first = scene.startLoop('--json')
-    await begun(scene, host, 'implement')
+    await host.calledAs('implement')
     expect(dataOf(await scene.cli(['loop', 'pause', '--reason', 'lunch']))).toEqual({
       state: 'paused',
       why: 'lunch',
@@ -140,7 +137,7 @@ describe.concurrent('a person and a loop that runs', () => {
     const gate = scene.repo.path('.gate')
     host.answer(answers({ also: waits(gate) }))
     const loop = scene.startLoop('--json')
-    await begun(scene, host, 'implement')
+    await host.calledAs('implement')
     const { experiment } = dataOf(await scene.cli<{ experiment: string }>(['new', '-m', 'mine']))
     dataOf(await scene.cli(['loop', 'stop', '--reason', 'enough']))
     scene.repo.write({ '.gate': '' })
@@ -181,7 +178,7 @@ describe.concurrent('a person and a loop that runs', () => {
       ),
     )
     const loop = scene.startLoop('--json', '--rounds', '2')
-    await begun(scene, host, 'audit')
+    await host.calledAs('audit')
     dataOf(await scene.cli(['prune', 'exp_0001', '--reason', 'too odd']))
     scene.repo.write({ '.gate': '' })
     dataOf(await loop.ended)
