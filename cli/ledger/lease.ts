@@ -17,9 +17,9 @@ const freeAt = ({ last }: Lease): number => Date.parse(last) + LEASE_MS
 
 export const isLive = (lease: Lease, at: string): boolean => Date.parse(at) < freeAt(lease)
 
-/** null as the caller = no session at all. */
-export const isOf = (lease: Lease | null, by: SessionName | null): boolean =>
-  lease !== null && by !== null && lease.session === by.session && lease.host === by.host
+/** Whether what a session has is the caller's. null as the caller = no session at all. */
+export const isOf = (held: SessionName | null, by: SessionName | null): boolean =>
+  held !== null && by !== null && held.session === by.session && held.host === by.host
 
 /** The lease that keeps this caller from driving then; null when none does. */
 export const heldAgainst = (lease: Lease | null, by: SessionName | null, at: string): Lease | null =>

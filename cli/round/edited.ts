@@ -10,7 +10,7 @@ import type { OpenRun } from '../run/open.ts'
 export function stillEdited(run: OpenRun, { round, opened, briefed }: Round): string[] {
   const by = briefed?.by ?? opened.by
   const me = callerIn(run.env)
-  if (by === undefined || (by.host === me?.host && by.session === me.session)) return []
+  if (by === undefined || isOf(by, me)) return []
   const { lease, experiments } = run.ledger.state
   const mine = lease !== null && isOf(lease, me) ? lease.since : null
   const whose = `agents of session ${by.session.slice(0, 100)} of ${by.host}, which had this round`
