@@ -23,7 +23,6 @@ export interface Seen {
 export interface Module {
   file: string
   text: string
-  lines: number
   imports: Import[]
   /** String literals and the constant parts of templates. */
   strings: Seen[]
@@ -60,7 +59,6 @@ export function readModule(file: string, text: string): Module {
   const module: Module = {
     file,
     text,
-    lines: countLines(text),
     imports: [],
     strings: [],
     programs: [],
@@ -80,10 +78,6 @@ export function readModule(file: string, text: string): Module {
     if (use !== null) module.world.push({ text: use, line })
   })
   return module
-}
-
-function countLines(text: string): number {
-  return text.split('\n').length - (text.endsWith('\n') ? 1 : 0)
 }
 
 function resolve(file: string, source: string): string {

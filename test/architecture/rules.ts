@@ -10,7 +10,6 @@ export interface Violation {
 
 export type Rule = (modules: readonly Module[]) => Violation[]
 
-const MAX_LINES = 300
 const DRAWERS = /^(utils?|helpers?|common|core|misc|shared|lib)$/
 
 const levelOf = (unit: string) => LAYERS.findIndex((layer) => layer.includes(unit))
@@ -145,15 +144,6 @@ export const statePaths: Rule = (modules) =>
     'only paths.ts joins state paths',
   )
 
-export const size: Rule = (modules) =>
-  modules
-    .filter(({ lines }) => lines > MAX_LINES)
-    .map(({ file, lines }) => ({
-      file,
-      line: MAX_LINES,
-      message: `has ${lines} lines, more than ${MAX_LINES}`,
-    }))
-
 export const names: Rule = (modules) =>
   modules
     .filter(({ file }) => file.split('/').some((part) => DRAWERS.test(part.replace(/\.ts$/, ''))))
@@ -169,7 +159,6 @@ export const RULES: Readonly<Record<string, Rule>> = {
   printing,
   gitting,
   statePaths,
-  size,
   names,
 }
 
