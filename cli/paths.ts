@@ -102,6 +102,10 @@ export const worktreePath = (site: Site, run: string, experiment: string): strin
 export const slotPath = (site: Site, slot: number, side: 'a' | 'b'): string =>
   join(site.state, 'm', String(slot), side)
 
+/** What an isolated checkout has in place of `/tmp` and the caches of the home folder. */
+export const slotOwn = (site: Site, slot: number, side: 'a' | 'b'): string =>
+  join(site.state, 'm', String(slot), `${side}.own`)
+
 /** What the build of a judged candidate makes again, apart from what was judged: a folder for each tree. */
 export const slotArtifacts = (site: Site, slot: number, tree: string): string =>
   join(site.state, 'm', String(slot), 'made', tree)

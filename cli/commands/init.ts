@@ -1,9 +1,16 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { networkFolders } from '../doctor/checks/disk.ts'
-import { type BaselineAnswer, describeBaseline, judgeBaseline } from '../experiment/baseline.ts'
+import {
+  type BaselineAnswer,
+  describeBaseline,
+  judgeBaseline,
+  type NeedsLooser,
+} from '../experiment/baseline.ts'
 import { checkCanary } from '../experiment/canary.ts'
+import { chooseIsolation, isolationWarnings, recordIsolation } from '../experiment/choose-isolation.ts'
 import { crowdAtBaseline } from '../experiment/crowd.ts'
+import type { Choice } from '../experiment/isolation.ts'
 import { ensureWorktree } from '../experiment/worktree.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { withLock } from '../lock.ts'
@@ -95,11 +102,29 @@ async function start(
   if (!existing.ok) return existing
   if (existing.value) {
     const whole = createBaseline(context, ground.site, existing.value.run)
-    return whole.ok ? finish(context, whole.value, ground, { ...how, repeated: true }) : whole
+    if (!whole.ok) return whole
+    const answer = await finish(context, whole.value, ground, { ...how, repeated: true, mayLoosen: true })
+    if (!answer.ok || !('looser' in answer.value)) return answer as Result<InitAnswer>
+    return startNew(context, ground, { ...how, key, isolation: answer.value.looser })
   }
+  return startNew(context, ground, { ...how, key, isolation: null })
+}
+
+/** A run whose baseline needs a looser isolation is withdrawn and begun again with that one. */
+async function startNew(
+  context: Context,
+  ground: Ground,
+  { key, isolation, ...how }: How & { key: string | null; isolation: Choice | null },
+): Promise<Result<InitAnswer>> {
   const { prepare } = how
   const started = startRun(context, { ...ground, checkout: ground.checkout.top, prepare, key })
-  return started.ok ? finish(context, started.value, ground, { ...how, repeated: false }) : started
+  if (!started.ok) return started
+  const chosen = isolation ? recordIsolation(started.value, isolation) : ok(undefined)
+  if (!chosen.ok) return chosen
+  const mayLoosen = isolation === null
+  const answer = await finish(context, started.value, ground, { ...how, repeated: false, mayLoosen })
+  if (!answer.ok || !('looser' in answer.value)) return answer as Result<InitAnswer>
+  return startNew(context, ground, { ...how, key, isolation: answer.value.looser })
 }
 
 interface How {
@@ -112,8 +137,11 @@ async function finish(
   context: Context,
   opened: OpenRun,
   ground: Ground,
-  { prepare, skipCanary, repeated }: How & { repeated: boolean },
-): Promise<Result<InitAnswer>> {
+  how: How & { repeated: boolean; mayLoosen: boolean },
+): Promise<Result<InitAnswer | NeedsLooser>> {
+  const { prepare, skipCanary, repeated, mayLoosen } = how
+  const isolation = await isolated(opened)
+  if (!isolation.ok) return isolation
   const baseline = opened.ledger.state.experiments.get(BASELINE)
   if (prepare && baseline?.status !== 'kept') {
     const worktree = await ensureWorktree(opened, BASELINE)
@@ -127,10 +155,18 @@ async function finish(
       leaving = true
       context.tell(LEAVING)
     })
-    const judged = await judgeBaseline(opened)
+    const judged = await judgeBaseline(opened, { mayLoosen })
     if (!judged.ok) {
       if (WITHDRAWN.includes(judged.problem.code)) withdrawRun(opened)
       return judged
+    }
+    if ('looser' in judged.value) {
+      if (isUntouched(opened)) {
+        withdrawRun(opened)
+        return ok(judged.value)
+      }
+      const loosened = recordIsolation(opened, judged.value.looser)
+      return loosened.ok ? finish(context, opened, ground, { ...how, mayLoosen: false }) : loosened
     }
     if (leaving) return fail(left(opened))
   }
@@ -139,6 +175,17 @@ async function finish(
   if (canary.ok) return ok(await answerOf(opened, ground, { repeated }))
   if (canary.problem.code === 'blind_benchmark' && isUntouched(opened)) withdrawRun(opened)
   return canary
+}
+
+/** Decides how the run is isolated, unless that is decided; a run that cannot be as its spec asks does not stay. */
+async function isolated(opened: OpenRun): Promise<Result<void>> {
+  const choice = await chooseIsolation(opened)
+  if (choice.ok)
+    return choice.value && !opened.ledger.state.isolation
+      ? recordIsolation(opened, choice.value)
+      : ok(undefined)
+  withdrawRun(opened)
+  return choice
 }
 
 const left = ({ run: name }: OpenRun): Problem => ({
@@ -156,7 +203,7 @@ function isUntouched({ ledger, started }: OpenRun): boolean {
 }
 
 /** Problems of the spec or the benchmark: a run that cannot compare anything is only in the way. */
-const WITHDRAWN = ['baseline_failed', 'environment_needed']
+const WITHDRAWN = ['baseline_failed', 'environment_needed', 'isolation_refused']
 
 /** The run that this `init` asks for again; another one in the way is a refusal. */
 function sameRun(
@@ -199,7 +246,12 @@ async function answerOf(
     spec_hash: started.spec_hash,
     base: started.base.commit,
     baseline: describeBaseline(opened),
-    warnings: [...started.warnings, ...onNetwork(opened), ...crowdAtBaseline(opened)],
+    warnings: [
+      ...started.warnings,
+      ...onNetwork(opened),
+      ...crowdAtBaseline(opened),
+      ...isolationWarnings(opened),
+    ],
     facts: await initFacts(opened, ground),
     ...(more.worktree === undefined ? {} : { worktree: more.worktree }),
     ...(more.repeated ? { repeated: true as const } : {}),

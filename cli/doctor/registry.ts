@@ -6,6 +6,7 @@ import { disk } from './checks/disk.ts'
 import { exclude } from './checks/exclude.ts'
 import { halfMade } from './checks/half-made.ts'
 import { hosts } from './checks/hosts.ts'
+import { isolation } from './checks/isolation.ts'
 import { ledgers } from './checks/ledgers.ts'
 import { drivers, leases, stateLocks } from './checks/locks.ts'
 import { orphans } from './checks/orphans.ts'
@@ -24,6 +25,7 @@ export const CHECKS: readonly Check[] = [
   exclude,
   permissions,
   disk,
+  isolation,
   store,
   ledgers,
   specFile,

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { GatePhase, GateResult, SampleFault } from '../ledger/events.ts'
-import { supervise } from '../process.ts'
+import { type Isolation, seenAs, supervise } from '../process.ts'
 import { type CommandLine, fillIn } from './command.ts'
 import { faultOfEnding } from './ending.ts'
 import { redactStored } from './stored.ts'
@@ -24,6 +24,7 @@ export interface PreparationRequest {
   environment: Record<string, string>
   /** Existing; gets `<name>.out`, with stdout and stderr in order. */
   folder: string
+  isolation?: Isolation | null | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -48,6 +49,7 @@ export interface GateRequest {
   environment: Record<string, string>
   /** Existing; gets `gates/<name>.out`. */
   folder: string
+  isolation?: Isolation | null | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -57,9 +59,11 @@ const TAIL = 4096
 /** Runs a command whose exit code is its whole answer: setup, build, and what stands behind a gate. Never rejects on its account. */
 export async function runPreparation(request: PreparationRequest): Promise<Preparation> {
   const file = join(request.folder, `${request.name}.out`)
+  const isolation = request.isolation ?? null
   const ended = await supervise({
-    command: fillIn(request.command, { worktree: request.cwd }),
+    command: fillIn(request.command, { worktree: seenAs(isolation, request.cwd) }),
     cwd: request.cwd,
+    isolation,
     env: request.environment,
     timeoutMs: request.timeoutMs,
     stdout: file,
@@ -86,7 +90,7 @@ export async function runPreparation(request: PreparationRequest): Promise<Prepa
 export async function runGate(
   request: GateRequest,
 ): Promise<GateResult & Pick<Preparation, 'fault' | 'strays'>> {
-  const { gate, checkout, environment, signal } = request
+  const { gate, checkout, environment, isolation = null, signal } = request
   const folder = join(request.folder, 'gates')
   mkdirSync(folder, { recursive: true })
   const done = await runPreparation({
@@ -96,6 +100,7 @@ export async function runGate(
     cwd: checkout,
     environment,
     folder,
+    isolation,
     signal,
   })
   return { name: gate.name, phase: gate.phase, ...done }

@@ -3,11 +3,12 @@ import { createServer } from 'node:net'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Sample, SampleFault, Side, Stage } from '../ledger/events.ts'
-import { type Supervised, supervise } from '../process.ts'
+import { give, type Isolation, type Supervised, seenAs, supervise } from '../process.ts'
 import { type CommandLine, fillIn } from './command.ts'
 import { faultOfEnding } from './ending.ts'
 import type { EnvironmentConfig } from './environment.ts'
 import { runPreparation } from './gates.ts'
+import { showGiven } from './given.ts'
 import type { Aggregate, Answer, Read, ReadAnswer } from './metrics.ts'
 import { readFiles } from './read-files.ts'
 import { redactStored } from './stored.ts'
@@ -31,6 +32,18 @@ export interface MeasureConfig {
   requires: string[]
   /** Runs after the command; the answer is read from it. */
   score: StepConfig | null
+  /** Absent in the spec of a run that an older version began: not isolated. */
+  isolation?: IsolationConfig
+}
+
+export interface IsolationConfig {
+  mode: 'auto' | 'none' | 'strict'
+  network: boolean
+  /** As written: absolute, from the home folder (`~/`), or relative to the user's checkout. */
+  allow: string[]
+  /** Globs of immutable files, relative to the folder of the spec. */
+  write: string[]
+  fresh: 'candidate' | 'sample'
 }
 
 export interface StepConfig {
@@ -46,18 +59,21 @@ export interface SampleRequest {
   checkout: string
   /** The attempt's folder, which exists; gets `samples/<stage>-<pair>-<side>.out`, `.err` and what the sample made. */
   folder: string
+  /** Where all that lies while the sample runs, on the same disk; default `desk` in `folder`. Emptied before and after. */
+  desk?: string
   stage: Stage
   side: Side
   pair: number
   seed: number
   slot: number
-  experiment: string
   /** Already built. */
   environment: Record<string, string>
   /** Folder of the artifacts; default `artifacts` in `folder`. */
   artifacts?: string
   /** Metrics that the caller knows of this tree: `source_bytes`, `diff_lines`. */
   known?: Record<string, number>
+  /** Absent or null: it shares the machine with us. */
+  isolation?: Isolation | null | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -111,15 +127,11 @@ const NO_ANSWER: Omit<Answer, 'value'> & { value: null } = {
   artifacts: null,
 }
 
-/**
- * Relative to the attempt's folder. The sides are one letter in what the benchmark sees: the size of the environment
- * moves the stack, so a longer name on one side alone would bias the comparison (Mytkowicz et al. 2009).
- */
+/** Relative to the attempt's folder: where what a sample wrote is kept. The benchmark sees none of these names. */
 function outputNames({ stage, pair, side }: SampleRequest) {
   const letter = side === 'parent' ? 'a' : 'b'
   return {
-    sample: `${stage}-${pair}-${letter}`,
-    /** Of this sample's files that are not told to the benchmark. */
+    /** Of this sample's further files. */
     stem: `samples/${stage}-${pair}-${side}`,
     stdout: `samples/${stage}-${pair}-${side}.out`,
     stderr: `samples/${stage}-${pair}-${side}.err`,
@@ -128,31 +140,59 @@ function outputNames({ stage, pair, side }: SampleRequest) {
   }
 }
 
-/** Everything that a sample leaves in the attempt's folder; what `before` and `after` say is clean already. */
-const writtenBy = ({ stem, stdout, stderr, result, traces }: Names): string[] => [
-  ...[stdout, stderr, result, traces],
-  ...[`${stem}.output`, `${stem}.score.out`, `${stem}.score.err`],
+/**
+ * Names of files while the sample runs. They say neither the stage nor the side, and have one length: a candidate that
+ * knew either could be good where it counts, and the size of the environment moves the stack (Mytkowicz et al. 2009).
+ */
+const DESK = {
+  stdout: 'out',
+  stderr: 'err',
+  result: 'result.json',
+  traces: 'traces',
+  output: 'output',
+  scored: { stdout: 'score.out', stderr: 'score.err' },
+} as const
+
+/** Where each file of the desk is kept, relative to the attempt's folder. */
+const keptAs = ({ stem, stdout, stderr, result, traces }: Names): [string, string][] => [
+  [DESK.stdout, stdout],
+  [DESK.stderr, stderr],
+  [DESK.result, result],
+  [DESK.traces, traces],
+  [DESK.output, `${stem}.output`],
+  ...['score', 'before', 'after'].flatMap((step): [string, string][] =>
+    ['out', 'err'].map((end) => [`${step}.${end}`, `${stem}.${step}.${end}`]),
+  ),
 ]
+
+/** One for both sides and all stages. */
+const EXPERIMENT = 'experiment'
 
 async function runOnce(request: SampleRequest, names: Names): Promise<Executed> {
   const { config, folder, checkout } = request
-  const at = (name: string) => join(folder, name)
-  const artifacts = request.artifacts ?? at('artifacts')
-  for (const made of [names.result, names.traces]) rmSync(at(made), { recursive: true, force: true })
-  for (const needed of [at(names.traces), artifacts]) mkdirSync(needed, { recursive: true })
+  const desk = request.desk ?? join(folder, 'desk')
+  const at = (name: string) => join(desk, name)
+  const artifacts = request.artifacts ?? join(folder, 'artifacts')
+  rmSync(desk, { recursive: true, force: true })
+  for (const needed of [at(DESK.traces), artifacts]) mkdirSync(needed, { recursive: true })
   const temporary = mkdtempSync(join(tmpdir(), 'assay-'))
+  const given = { ...request.environment, ASSAY_ARTIFACTS: artifacts }
+  const { isolation, environment } = showGiven(withDesk(request.isolation, desk, temporary), given, {
+    writes: false,
+  })
   const scene: Scene = {
     request,
-    names,
-    values: { worktree: checkout, result: at(names.result) },
+    desk,
+    isolation,
+    values: { worktree: seenAs(isolation, checkout), result: seenAs(isolation, at(DESK.result)) },
     env: {
-      ...request.environment,
-      TMPDIR: temporary,
-      ASSAY_RESULT: at(names.result),
-      ASSAY_TRACES: at(names.traces),
-      ASSAY_ARTIFACTS: artifacts,
-      ASSAY_EXPERIMENT: request.experiment,
-      ASSAY_SAMPLE: names.sample,
+      ...environment,
+      TMPDIR: seenAs(isolation, temporary),
+      ASSAY_RESULT: seenAs(isolation, at(DESK.result)),
+      ASSAY_TRACES: seenAs(isolation, at(DESK.traces)),
+      ASSAY_EXPERIMENT: EXPERIMENT,
+      // Equal on both sides, as the seed is, and another one for each pair.
+      ASSAY_SAMPLE: request.seed.toString(16).padStart(8, '0'),
       ASSAY_SEED: String(request.seed),
       ASSAY_SLOT: String(request.slot),
       ASSAY_PORT: String(await freePort()),
@@ -166,17 +206,37 @@ async function runOnce(request: SampleRequest, names: Names): Promise<Executed> 
     return unclean && done.reading.ok ? { ...done, reading: broken(unclean) } : done
   } finally {
     rmSync(temporary, { recursive: true, force: true, maxRetries: 3 })
-    dropIfEmpty(at(names.traces))
+    dropIfEmpty(at(DESK.traces))
     // Only now: the answer was read from what the benchmark wrote, to the byte.
-    for (const name of writtenBy(names)) redactStored(at(name))
+    for (const [name, kept] of keptAs(names)) keep(at(name), join(folder, kept))
+    rmSync(desk, { recursive: true, force: true })
   }
 }
 
 type Names = ReturnType<typeof outputNames>
 
+/** Nothing when there is no such file. */
+function keep(written: string, kept: string): void {
+  rmSync(kept, { recursive: true, force: true })
+  if (!existsSync(written)) return
+  renameSync(written, kept)
+  redactStored(kept)
+}
+
+function withDesk(
+  isolation: Isolation | null | undefined,
+  desk: string,
+  temporary: string,
+): Isolation | null {
+  if (!isolation) return null
+  const shown = give(isolation, 'sample', desk, { write: true })
+  return give(shown, 'temporary', temporary, { write: true })
+}
+
 interface Scene {
   request: SampleRequest
-  names: Names
+  desk: string
+  isolation: Isolation | null
   /** For the placeholders of commands. */
   values: Record<string, string>
   env: Record<string, string>
@@ -186,17 +246,18 @@ const broken = (fault: SampleFault): ReadAnswer => ({ ok: false, fault })
 
 /** `before` or `after`: a failure is the environment's, since neither is the candidate's work. */
 async function aside(
-  { request, names, values, env }: Scene,
+  { request, desk, isolation, values, env }: Scene,
   which: 'before' | 'after',
   { command, timeoutMs }: StepConfig,
 ): Promise<SampleFault | null> {
   const done = await runPreparation({
-    name: `${names.stem}.${which}`,
+    name: which,
     command: fillIn(command, values),
     timeoutMs,
     cwd: join(request.checkout, request.config.directory),
     environment: env,
-    folder: request.folder,
+    folder: desk,
+    isolation,
     signal: which === 'before' ? request.signal : undefined,
   })
   if (!done.fault || done.fault.reason === 'aborted') return done.fault
@@ -204,40 +265,44 @@ async function aside(
 }
 
 async function measureAndScore(scene: Scene): Promise<Executed> {
-  const { request, names, values, env } = scene
-  const { config, folder, checkout, signal } = request
+  const { request, desk, isolation, values, env } = scene
+  const { config, checkout, signal } = request
   const missing = config.requires.find((path) => !existsSync(join(checkout, path)))
   if (missing !== undefined) return { ended: null, reading: broken(notBuilt(missing)) }
-  const at = (name: string) => join(folder, name)
+  const at = (name: string) => join(desk, name)
   const cwd = join(checkout, config.directory)
   // Nobody but the sample has business in the checkout of a slot, or in its own temporary folder.
   const folders = [checkout, ...(env.TMPDIR ? [env.TMPDIR] : [])]
-  const shared = { cwd, outputCap: config.outputBytes, folders, signal }
+  const shared = { cwd, isolation, outputCap: config.outputBytes, folders, signal }
   const ended = await supervise({
     ...shared,
     command: fillIn(config.command, values),
     env,
     timeoutMs: config.timeoutMs,
-    stdout: at(names.stdout),
-    stderr: at(names.stderr),
+    stdout: at(DESK.stdout),
+    stderr: at(DESK.stderr),
   })
-  const fault = faultOfEnding(ended, config.timeoutMs, tailOf(at(names.stderr), STDERR_TAIL))
+  const fault = faultOfEnding(ended, config.timeoutMs, tailOf(at(DESK.stderr), STDERR_TAIL))
   if (fault !== null) return { ended, reading: broken(fault) }
-  const answer = { ...request, read: config.read, ended, result: at(names.result) }
+  const answer = { ...request, read: config.read, ended, result: at(DESK.result) }
   if (!config.score)
     return {
       ended,
-      reading: await readFiles({ ...answer, stdout: at(names.stdout), stderr: at(names.stderr) }),
+      reading: await readFiles({ ...answer, stdout: at(DESK.stdout), stderr: at(DESK.stderr) }),
     }
   // The measured program is the candidate's: what it says of itself is not the score.
-  const output = at(`${names.stem}.output`)
+  const output = at(DESK.output)
   rmSync(output, { recursive: true, force: true })
-  if (existsSync(at(names.result))) renameSync(at(names.result), output)
-  const [stdout, stderr] = [at(`${names.stem}.score.out`), at(`${names.stem}.score.err`)]
+  if (existsSync(at(DESK.result))) renameSync(at(DESK.result), output)
+  const [stdout, stderr] = [at(DESK.scored.stdout), at(DESK.scored.stderr)]
   const scored = await supervise({
     ...shared,
     command: fillIn(config.score.command, values),
-    env: { ...env, ASSAY_STDOUT: at(names.stdout), ASSAY_OUTPUT: output },
+    env: {
+      ...env,
+      ASSAY_STDOUT: seenAs(isolation, at(DESK.stdout)),
+      ASSAY_OUTPUT: seenAs(isolation, output),
+    },
     timeoutMs: config.score.timeoutMs,
     stdout,
     stderr,

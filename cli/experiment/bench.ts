@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { runPreparation } from '../evaluate/gates.ts'
+import { showGiven } from '../evaluate/given.ts'
 import { freshenCheckout } from '../git/freshen.ts'
 import { besidePaths } from '../git/observe.ts'
 import { changedFiles } from '../git/slots.ts'
@@ -17,6 +18,7 @@ import { artifactAt, listArtifacts } from './artifact-files.ts'
 import type { ArtifactPlaces } from './artifacts.ts'
 import { type GivenData, giveData } from './data.ts'
 import { benchmarkEnvironment } from './environment.ts'
+import { type Apart, type Choice, forgetOwnFolders, isolationOf, type Phase } from './isolation.ts'
 import { endWhatWasLeft } from './leftovers.ts'
 import { drifted, EMPTY_MANIFEST, type Manifest, sweep, takeManifest } from './manifest.ts'
 import { preparationKeys } from './preparation-keys.ts'
@@ -25,6 +27,8 @@ import { forgetFacts, readFacts, type SlotFacts, writeFacts } from './slot-facts
 export interface Bench {
   slot: number
   environment: Record<string, string>
+  /** How setup, build, gates and samples are isolated; null = they are not. */
+  isolation: Choice | null
   release(): void
 }
 
@@ -41,6 +45,8 @@ export interface Placed {
   beside: ReadonlySet<string>
   /** All other files beside the sealed ones, before anything was measured. */
   before: Manifest
+  /** For gates and samples; null = they share the machine with us. */
+  apart: Apart | null
 }
 
 /** Rejects with the signal's reason when that ends the waiting. What killed runs left on the machine is ended first. */
@@ -68,6 +74,7 @@ export async function openBench(run: OpenRun): Promise<Result<Bench>> {
   return ok({
     slot: lease.slot,
     environment: environment.value,
+    isolation: run.ledger.state.isolation,
     release: () => {
       release()
       lease.release()
@@ -110,7 +117,15 @@ export async function placeCandidate(
   const given = await giveData(run, path, facts.data)
   if (!given.ok) return given
   facts.data = given.value
-  const at: Preparing = { path, folder: join(path, run.started.prefix), outputs, facts, tree: candidate.tree }
+  forgetOwnFolders(run, { slot: bench.slot, place }, { setup: keepsSetup, build: keepsBuild })
+  const at: Preparing = {
+    path,
+    place,
+    folder: join(path, run.started.prefix),
+    outputs,
+    facts,
+    tree: candidate.tree,
+  }
   const setup = await setUp(run, bench, at, keys.value.setup)
   if (!setup.ok) return setup
   const placed: Placed = {
@@ -120,6 +135,7 @@ export async function placeCandidate(
     data: given.value,
     beside: new Set(),
     before: EMPTY_MANIFEST,
+    apart: null,
   }
   if (placed.setup === null) {
     const built = await buildThere(run, bench, at, build)
@@ -132,6 +148,9 @@ export async function placeCandidate(
   const before = await everything(run, path, candidate.tree)
   if (!before.ok) return before
   placed.before = before.value
+  const apart = await isolated(run, bench, at, 'sample')
+  if (!apart.ok) return apart
+  placed.apart = apart.value
   writeFacts(run, bench, place, facts)
   return ok(placed)
 }
@@ -211,7 +230,11 @@ export async function clearCheckout(run: OpenRun, bench: Bench, place: Place): P
 
 const SLOT_LOOK_MS = 50
 
+const isolated = (run: OpenRun, bench: Bench, { place, tree }: Preparing, phase: Phase) =>
+  isolationOf(run, { slot: bench.slot, place }, { choice: bench.isolation, phase, tree })
+
 interface Preparing {
+  place: Place
   /** Top of the checkout. */
   path: string
   folder: string
@@ -230,7 +253,10 @@ async function setUp(
   if (!setup) at.facts.setup = key
   if (!setup || at.facts.setup !== null) return ok(null)
   run.tell({ type: 'preparing', what: `setup of slot ${bench.slot}` })
-  const done = await runPreparation({ ...common(run, bench, at), name: 'setup', ...setup })
+  const apart = await isolated(run, bench, at, 'setup')
+  if (!apart.ok) return apart
+  const prepared = { ...common(run, bench, at), isolation: apart.value?.renew() ?? null }
+  const done = await runPreparation({ ...prepared, name: 'setup', ...setup })
   if (done.fault) return ok(done.fault)
   const left = await leftBy(run, at)
   if (!left.ok) return left
@@ -263,8 +289,11 @@ async function buildThere(
   const own = build.artifacts?.own ?? join(at.outputs, 'build-artifacts')
   mkdirSync(own, { recursive: true })
   const prepared = common(run, bench, at)
-  const environment = { ...prepared.environment, ASSAY_ARTIFACTS: own, ...build.artifacts?.environment }
-  const done = await runPreparation({ ...prepared, environment, name: 'build', ...config })
+  const apart = await isolated(run, bench, at, 'build')
+  if (!apart.ok) return apart
+  const environment = { ...prepared.environment, ...build.artifacts?.environment, ASSAY_ARTIFACTS: own }
+  const seen = showGiven(apart.value?.renew() ?? null, environment, { writes: true })
+  const done = await runPreparation({ ...prepared, ...seen, name: 'build', ...config })
   if (done.fault) return ok(done.fault)
   const left = await leftBy(run, at)
   if (!left.ok) return left

@@ -113,10 +113,12 @@ async function listen(run: OpenRun, bench: Bench, base: Base, before: Sample[]):
   writeFacts(run, bench, 'b', { ...readFacts(run, bench, 'b'), built: null })
   const emptied = await emptyMutable(run, slotPath(run.site, bench.slot, 'b'), base.tree)
   if (!emptied.ok) return emptied
-  const { folder: cwd } = placed.value
+  const { folder: cwd, apart } = placed.value
+  const isolation = apart?.renew()
   const { environment } = bench
   const { signal } = run
-  const built = build && (await runPreparation({ ...build, name: 'build', cwd, environment, folder, signal }))
+  const built =
+    build && (await runPreparation({ ...build, name: 'build', cwd, environment, folder, isolation, signal }))
   if (built?.fault?.reason === 'aborted') return fail(interrupted)
   if (built?.fault) return ok({ same: false, why: built.fault.message })
   const sample = await sampleEmptied(run, bench, placed.value, folder, before)
@@ -170,8 +172,8 @@ async function sampleEmptied(
     pair: 0,
     seed: before[0]?.seed ?? SEED,
     slot: bench.slot,
-    experiment: BASELINE,
     environment: bench.environment,
+    isolation: placed.apart?.renew(),
     signal: run.signal,
   })
 }

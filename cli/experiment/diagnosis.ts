@@ -39,20 +39,25 @@ const BUSY: Explained = {
 /** Always fails: `environment_needed` names variables, `baseline_failed` everything else. */
 export async function diagnose(run: OpenRun, answer: RunAnswer): Promise<{ ok: false; problem: Problem }> {
   if (isSpoilt(answer)) return fail(problem(run, answer, BUSY, ''))
-  const folder = attemptFolder(run.paths, BASELINE, answer.attempt)
-  const steps = readSteps(stepsFile(folder))
-  const last = samplesOf(steps).at(-1)
-  const said = everythingSaid(steps, folder, last)
+  const { said, last } = outputOf(run, answer)
   const explained = last?.fault ? otherMetric(last, run) : null
   if (explained) return fail(problem(run, answer, explained, ''))
-  const files = await missingFiles(run, said.all)
+  const files = await missingFiles(run, said)
   const lacks = await whatCheckoutsLack(run)
   if (files) return fail(problem(run, answer, files, ''))
   if (run.signal.aborted || !mayBeEnvironment(answer, last)) return fail(problem(run, answer, null, lacks))
   const setUpAnew = answer.message.startsWith('worktree.setup failed')
-  const missing = await missingVariables(run, { said: said.all, setUpAnew })
+  const missing = await missingVariables(run, { said: said, setUpAnew })
   if (missing.ok && missing.value) return fail(needed(run, answer.message, missing.value))
   return fail(problem(run, answer, null, lacks))
+}
+
+/** What the attempt's commands printed, and its last sample. */
+export function outputOf(run: OpenRun, { attempt }: RunAnswer): { said: string; last: Sample | undefined } {
+  const folder = attemptFolder(run.paths, BASELINE, attempt)
+  const steps = readSteps(stepsFile(folder))
+  const last = samplesOf(steps).at(-1)
+  return { said: everythingSaid(steps, folder, last), last }
 }
 
 /** A time limit would be paid again, and values that differ or break a constraint were at least printed. */
@@ -121,13 +126,13 @@ function everythingSaid(
   steps: ReturnType<typeof readSteps>,
   folder: string,
   last: Sample | undefined,
-): { all: string } {
+): string {
   const gates = steps.flatMap((line) => (line.step === 'gate' ? [line.gate.output] : []))
   const [stderr, stdout] = last
     ? [read(join(folder, last.stderr)), read(join(folder, last.stdout))]
     : ['', '']
   const prepared = ['setup.out', 'build.out'].map((name) => read(join(folder, name)))
-  return { all: [stderr, stdout, ...gates, ...prepared].join('\n') }
+  return [stderr, stdout, ...gates, ...prepared].join('\n')
 }
 
 function read(file: string): string {

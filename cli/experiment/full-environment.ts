@@ -2,13 +2,12 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runGate } from '../evaluate/gates.ts'
-import { takeSample } from '../evaluate/measure.ts'
 import { neededNames } from '../evaluate/needed.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { type Bench, openBench, placeCandidate } from './bench.ts'
+import { baselineHolds } from './baseline-holds.ts'
+import { openBench } from './bench.ts'
 import { benchmarkEnvironment } from './environment.ts'
 import { keptCommit } from './worktree.ts'
 
@@ -46,7 +45,12 @@ export async function missingVariables(
   mkdirSync(join(outputs, 'samples'))
   try {
     run.tell({ type: 'preparing', what: 'one sample with your full environment' })
-    const works = (names: readonly string[]) => holds(run, bench.value, base, { names, outputs, setUpAnew })
+    const works = async (names: readonly string[]) => {
+      const environment = environmentWith(run, names)
+      if (!environment.ok) return false
+      const dressed = { ...bench.value, environment: environment.value }
+      return baselineHolds(run, dressed, base, { outputs, setUpAnew })
+    }
     if (!(await works(['*'])) || (await works([]))) return ok(null)
     const began = performance.now()
     const expired = () => run.signal.aborted || performance.now() - began > LIMIT_MS
@@ -61,38 +65,6 @@ const environmentWith = (run: OpenRun, names: readonly string[]): Result<Record<
   const { measure } = run.spec
   const environment = { ...measure.environment, inherit: [...measure.environment.inherit, ...names] }
   return benchmarkEnvironment({ ...run, spec: { ...run.spec, measure: { ...measure, environment } } })
-}
-
-/** Everything that the baseline has to pass, once. */
-async function holds(
-  run: OpenRun,
-  bench: Bench,
-  base: { commit: string; tree: string },
-  { names, ...how }: { names: readonly string[]; outputs: string; setUpAnew: boolean },
-): Promise<boolean> {
-  const environment = environmentWith(run, names)
-  if (!environment.ok) return false
-  const dressed = { ...bench, environment: environment.value }
-  const placed = await placeCandidate(run, dressed, 'b', base, { ...how, anew: true })
-  if (!placed.ok || placed.value.setup || placed.value.build) return false
-  const shared = { checkout: placed.value.folder, environment: environment.value, folder: how.outputs }
-  for (const gate of run.spec.gates) {
-    if (!(await runGate({ ...shared, gate, signal: run.signal })).passed) return false
-  }
-  const sample = await takeSample({
-    ...shared,
-    config: run.spec.measure,
-    metric: run.spec.metric,
-    aggregate: run.spec.tasks.aggregate,
-    stage: 'check',
-    side: 'candidate',
-    pair: 0,
-    seed: 1,
-    slot: bench.slot,
-    experiment: BASELINE,
-    signal: run.signal,
-  })
-  return sample.fault === null
 }
 
 /** Names that the failing program printed, or that a command of the spec holds, before all others. */

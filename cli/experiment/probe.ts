@@ -125,7 +125,9 @@ async function probeOf(
       for (const gate of rules) {
         const { environment } = bench
         const { signal } = run
-        done.push(await runGate({ gate, checkout: placed.value.folder, environment, folder, signal }))
+        const { folder: checkout, apart } = placed.value
+        const isolation = apart?.renew()
+        done.push(await runGate({ gate, checkout, environment, folder, isolation, signal }))
       }
       return done
     },
@@ -142,10 +144,10 @@ async function probeOf(
         // Equal within a pair, and never those of an attempt: its draws were selected by what they said.
         seed: Math.floor(rngOf(run.started.seed, subject, 'look', number, stage, pair)() * 2 ** 31),
         slot: bench.slot,
-        experiment,
         environment: { ...bench.environment, ...artifacts.environment },
         artifacts: artifacts.own,
         known: known.value,
+        isolation: placed.value.apart?.renew(),
         signal: run.signal,
       }),
   })

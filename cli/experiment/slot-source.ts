@@ -98,10 +98,10 @@ export class SlotSource implements Source {
       // Equal within a pair, fresh at each stage, and the same again when another process takes the attempt up.
       seed: Math.floor(rngOf(run.started.seed, node.id, seal.attempt, stage, pair)() * 2 ** 31),
       slot: bench.slot,
-      experiment: subject.experiment,
       environment: { ...bench.environment, ...subject.environment, ...secluded?.environment },
       artifacts: subject.artifacts,
       known: subject.known,
+      isolation: subject.placed.apart?.renew(),
       signal: run.signal,
     })
     if (!secluded) return recordable(taken)
@@ -113,7 +113,9 @@ export class SlotSource implements Source {
   async gate(gate: GateRule) {
     const { run, bench, placed, folder } = this.#in
     const { environment } = bench
-    return runGate({ gate, checkout: placed.folder, environment, folder, signal: run.signal })
+    const { folder: checkout } = placed
+    const isolation = placed.apart?.renew()
+    return runGate({ gate, checkout, environment, folder, isolation, signal: run.signal })
   }
 
   artifacts(sample: Sample) {

@@ -158,7 +158,7 @@ async function sealOrRepeat(
   }
   const built = run.spec.worktree.build !== null
   const unchanged = same && holdsDeclared(current?.judged?.artifacts ?? {}, taken.value.artifacts, built)
-  if (unchanged && current && isSettled(current)) {
+  if (unchanged && current && isSettled(current) && !isolatedSince(run, current)) {
     const answer = runAnswer(run.ledger.state, node, true)
     if (answer) return ok({ answer })
   }
@@ -171,6 +171,17 @@ async function sealOrRepeat(
   }
   const sealed = await seal(run, node, taken.value, null)
   return sealed.ok ? ok({ seal: sealed.value }) : sealed
+}
+
+/** A baseline that was rejected in isolation is asked again once the run is isolated less. */
+function isolatedSince({ ledger }: OpenRun, { judged }: Attempt): boolean {
+  const { isolation } = ledger.state
+  return (
+    judged?.experiment === BASELINE &&
+    judged.status === 'rejected' &&
+    isolation !== null &&
+    isolation.at > judged.at
+  )
 }
 
 async function judge(run: OpenRun, node: Experiment, candidate: Seal): Promise<Result<RunAnswer>> {

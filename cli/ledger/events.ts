@@ -21,6 +21,7 @@ export type Event =
   | run.EpochOpened
   | run.Noted
   | run.Healed
+  | run.Isolated
   | attempt.Created
   | attempt.Sealed
   | attempt.Started

@@ -153,6 +153,9 @@ function apply(state: State, event: Event): Outcome {
       state.epoch = event.epoch
       state.trees.clear()
       return accepted
+    case 'isolated':
+      state.isolation = event
+      return accepted
     case 'round_opened': {
       const other = driven(state, event.by ?? null, event.at)
       if (other) return other

@@ -23,6 +23,7 @@ const KNOWN: Record<EventType, true> = {
   run_started: true,
   configured: true,
   epoch_opened: true,
+  isolated: true,
   created: true,
   sealed: true,
   started: true,

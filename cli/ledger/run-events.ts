@@ -59,3 +59,18 @@ export interface EpochOpened extends Envelope {
   epoch: number
   why: string
 }
+
+/** What of the machine a measured process does not share; each can be given up by itself when the baseline needs it. */
+export type IsolationRule = 'network' | 'temporary' | 'caches' | 'repository' | 'sealed' | 'read_only'
+
+/** How what runs in a measurement checkout is kept apart from the machine, from here on. Before such an event: not at all. */
+export interface Isolated extends Envelope {
+  type: 'isolated'
+  /** null: it is not kept apart. */
+  by: 'bubblewrap' | null
+  /** Rules that the baseline does not work under, and that are not applied. */
+  without: IsolationRule[]
+  /** Paths of the machine that stay visible and writable, beside those of the spec. */
+  allow: string[]
+  why: string
+}

@@ -9,6 +9,7 @@ import type {
   FailureClass,
   GateRule,
   Idea,
+  Isolated,
   Judged,
   Knobs,
   NoiseMode,
@@ -121,6 +122,8 @@ export interface State {
   experiments: Map<string, Experiment>
   counts: Record<Status, number>
   noise: Noise
+  /** null: what is measured is not kept apart from the machine. */
+  isolation: Isolated | null
   /** Attempts claimed, the baseline's apart. */
   claims: number
   /** Attempts that could not be judged, environment apart. */
@@ -194,6 +197,7 @@ export function emptyState(): State {
       revoked: 0,
     },
     noise: { mode: 'deterministic', transform: 'linear', values: [], varied: [], stages: [] },
+    isolation: null,
     claims: 0,
     failures: 0,
     streak: null,

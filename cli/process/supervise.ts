@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { enterCensus } from './census.ts'
 import { after, type Ended, notYet, signalGroup, startErrorOf } from './ended.ts'
+import { type Isolation, type IsolationStatus, isolatedArgv, signalOfCode, statusOf } from './isolation.ts'
 import { type Output, openOutput } from './output.ts'
-import { cpuMsOf, family, peakMbOf, readStat, realPathOf } from './proc.ts'
+import { cpuMsOf, family, peakMbOf, pids, readStat, realPathOf } from './proc.ts'
 import { type Processors, processorsBetween, processorTimes } from './processors.ts'
 import { endStrays, endStraysNow, type Traces } from './strays.ts'
 import { makeToken } from './token.ts'
@@ -21,6 +22,8 @@ export interface Job {
   stderr: string
   /** Bytes, both files together. */
   outputCap: number
+  /** Absent or null: the job shares the machine with us. */
+  isolation?: Isolation | null | undefined
   /** Folders in which nobody but the job has business: whoever works there after its end is ended as a stray. */
   folders?: readonly string[]
   /** Standard input; absent = none. */
@@ -95,12 +98,17 @@ async function superviseInto(output: Output, job: Job, result: Supervised): Prom
   let child: ChildProcess
   try {
     const argv = typeof job.command === 'string' ? ['/bin/sh', '-c', job.command] : job.command
-    const [program, ...args] = besideWatcher(argv)
+    const { isolation } = job
+    const [program, ...args] = besideWatcher(isolation ? isolatedArgv(isolation, argv, job.cwd) : argv)
     child = spawn(program, args, {
       cwd: job.cwd,
       // A job that runs Assay itself keeps the outer token in the inner one, so the outer run finds it too.
       env: { ...job.env, ASSAY_TOKEN: [process.env.ASSAY_TOKEN, token].filter(Boolean).join('.') },
-      stdio: [job.input === undefined ? 'ignore' : 'pipe', output.stdout, output.stderr, 'pipe'],
+      stdio: [
+        job.input === undefined ? 'ignore' : 'pipe',
+        ...[output.stdout, output.stderr, 'pipe' as const],
+        ...(isolation ? ['pipe' as const] : []),
+      ],
       detached: true,
     })
   } catch (error) {
@@ -113,6 +121,7 @@ async function superviseInto(output: Output, job: Job, result: Supervised): Prom
       ? null
       : { token, files: output.ids, folders, since: since ?? 0, group: child.pid }
   if (traces !== null) running.add(traces)
+  const status = job.isolation ? statusOf(child) : null
   const polls = watch(child, output, job, result)
   child.stdin?.on('error', () => {
     // A job that does not read its input closes the pipe; how it ended tells the rest.
@@ -138,15 +147,45 @@ async function superviseInto(output: Output, job: Job, result: Supervised): Prom
   })
   polls.stop()
   census.ended()
+  const ownEnd = result.code !== null
+  if (status) await endOfIsolated(status, result)
   if (traces !== null) {
     signalGroup(child.pid, 'SIGKILL')
-    result.strays = await endStrays(traces)
+    // Of a process table that ended, nothing is left.
+    result.strays = job.isolation && ownEnd ? 0 : await endStrays(traces)
     running.delete(traces)
     polls.letGo()
   }
   if (output.size() > job.outputCap) result.outputCut = true
   if (result.outputCut) output.cut()
   return result
+}
+
+/** Exit codes with which bubblewrap, or the shell that looks for it, says that the job was not started. */
+const MAY_BE_BUBBLEWRAPS = [1, 126, 127]
+
+/** Of a job that ran isolated, the code is that of the shell which started it. */
+async function endOfIsolated(status: IsolationStatus, result: Supervised): Promise<void> {
+  if (result.signal !== null || result.code === null) return
+  if (MAY_BE_BUBBLEWRAPS.includes(result.code) && !(await status.ran())) {
+    const message = result.code === 1 ? 'bubblewrap could not isolate it' : 'bubblewrap (bwrap) is not there'
+    result.startError = { code: 'EISOLATION', message }
+    return
+  }
+  const signal = result.code > 128 ? signalOfCode(result.code) : null
+  if (signal !== null) Object.assign(result, { code: null, signal })
+}
+
+/** Every process of the group but its first one. */
+function signalMembers(leader: number, signal: NodeJS.Signals): void {
+  for (const pid of pids()) {
+    if (pid === leader || readStat(pid)?.group !== leader) continue
+    try {
+      process.kill(pid, signal)
+    } catch {
+      // It ended by itself.
+    }
+  }
 }
 
 /** Everything that happens while the job runs: its limit, cancelling, the output cap, its memory. */
@@ -158,7 +197,9 @@ function watch(child: ChildProcess, output: Output, job: Job, result: Supervised
   })
   let kill: NodeJS.Timeout | undefined
   const end = () => {
-    signalGroup(pid, 'SIGTERM')
+    // bubblewrap itself would end at once, and everything with it.
+    if (job.isolation && pid !== undefined) signalMembers(pid, 'SIGTERM')
+    else signalGroup(pid, 'SIGTERM')
     kill ??= setTimeout(() => signalGroup(pid, 'SIGKILL'), GRACE_MS)
   }
   const cancel = () => {

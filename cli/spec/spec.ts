@@ -97,6 +97,13 @@ export function compose(read: ReadSpec): Spec {
       after: stepOf(read.measure.after),
       requires: read.measure.requires,
       score: stepOf(read.measure.score),
+      isolation: {
+        mode: read.measure.isolation,
+        network: read.measure.network,
+        allow: read.measure.allow,
+        write: read.measure.write,
+        fresh: read.measure.fresh,
+      },
     },
     metric: read.metric,
     tasks: read.tasks,

@@ -1,7 +1,8 @@
 /** The registry: to add a benchmark, add a file beside this one and its cases here. */
+import { ISOLATION } from './isolation.mjs'
 import { STARTUP } from './startup.mjs'
 import { TIMEOUT } from './timeout.mjs'
 import { WORKFLOW } from './workflow.mjs'
 
 /** @type {readonly import('../bench.mjs').Case[]} */
-export const CASES = [...STARTUP, ...TIMEOUT, ...WORKFLOW]
+export const CASES = [...STARTUP, ...TIMEOUT, ...WORKFLOW, ...ISOLATION]

@@ -80,7 +80,11 @@ export function specText(parts: SpecParts = {}): string {
     noise: { mode: 'deterministic', calibrate: 2 },
     ...parts,
   }
-  return `${JSON.stringify(spec, null, 2)}\n`
+  // Its benchmark logs outside of the repository. Tests of isolation ask for it.
+  const text = `${JSON.stringify(spec, null, 2)}\n`
+  if ('isolation' in (spec.measure as object)) return text
+  // On the line that is there: some tests say on which line a mistake lies.
+  return text.replace('"measure": {', '"measure": { "isolation": "none",')
 }
 
 /** The file that a candidate edits. */

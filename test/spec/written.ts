@@ -119,6 +119,12 @@ const parameter = mapping({
   may: { scale: [same(fc.constantFrom('linear', 'log', 'integer')), 'linear'] },
 })
 
+/** The keys of isolation stand among those of the measurement, and are read as one config. */
+function isolationApart({ written, read }: Part): Part {
+  const { isolation: mode, network, allow, write, fresh, ...measure } = read as Record<string, unknown>
+  return { written, read: { ...measure, isolation: { mode, network, allow, write, fresh } } }
+}
+
 /** Any spec, with any of its optional keys left out. */
 export const anySpec: fc.Arbitrary<Part> = mapping({
   need: {
@@ -141,6 +147,11 @@ export const anySpec: fc.Arbitrary<Part> = mapping({
         after: [step, null],
         requires: [listOf(word), []],
         score: [limited, null],
+        isolation: [same(fc.constantFrom('auto', 'none', 'strict')), 'auto'],
+        network: [same(fc.boolean()), false],
+        allow: [same(fc.constantFrom([], ['.', '~/.cache/models', '/srv/data'])), []],
+        write: [listOf(glob), []],
+        fresh: [same(fc.constantFrom('candidate', 'sample')), 'candidate'],
         environment: [
           mapping({
             may: {
@@ -154,7 +165,7 @@ export const anySpec: fc.Arbitrary<Part> = mapping({
         ],
       },
       names: { ...timeoutMs, output: 'outputBytes' },
-    }),
+    }).map(isolationApart),
     metric: mapping({
       need: { name: same(word), direction },
       may: { target: [same(finite), null], min_improvement: [threshold, { absolute: 0 }] },

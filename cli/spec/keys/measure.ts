@@ -1,6 +1,6 @@
 /** How one sample is taken. */
-import { choice, either, keys, later, list, map, may, need, or, text, whole } from '../kind.ts'
-import { capture, command, duration, path, size, step } from './text.ts'
+import { boolean, choice, either, keys, later, list, map, may, need, or, text, whole } from '../kind.ts'
+import { capture, command, duration, glob, machinePath, path, size, step } from './text.ts'
 
 const VARIABLE = '^[A-Za-z_][A-Za-z0-9_]*$'
 const variable = text({
@@ -71,6 +71,31 @@ export const measure = keys({
       timeout: or(duration, '10m', 'The longest that it may take.'),
     }),
     'A scorer that runs after the benchmark. The metrics are read from it, as `read` says; wall and CPU time stay those of the benchmark.',
+  ),
+  isolation: or(
+    choice(['auto', 'none', 'strict']),
+    'auto',
+    'Whether setup, build, gates and samples see their own checkout only (Linux, with bubblewrap). auto: as far as the baseline works that way; strict: `init` refuses what does not; none: they share the machine.',
+  ),
+  network: or(
+    boolean,
+    false,
+    'Whether build, gates and samples that are isolated may use the network. Setup always may.',
+  ),
+  allow: or(
+    list(machinePath),
+    [],
+    'Paths of the machine that stay visible and writable in isolation; `.` is your own checkout.',
+  ),
+  write: or(
+    list(glob),
+    [],
+    'Immutable files that a sample may write all the same; in isolation the others are read-only.',
+  ),
+  fresh: or(
+    choice(['candidate', 'sample']),
+    'candidate',
+    'How long build caches (of Go, ccache and others) live in isolation: while the candidate is measured, or for one sample. All else that a sample writes outside of its checkout ends with it.',
   ),
   stages: later('Cheap stages that a candidate must pass first.'),
 })

@@ -62,6 +62,13 @@ export const path = text({
   hint: 'write it relative to the folder of the spec, without ..',
 })
 
+/** Anywhere on the machine: absolute, from the home folder, or relative to the user's checkout. */
+export const machinePath = text({
+  noun: 'a path',
+  pattern: '^[^\\0]+$',
+  hint: 'write it absolute, from your home folder (~/.cache/models), or relative to the checkout',
+})
+
 /** What a benchmark may call a metric, and a `METRIC name=value` line can carry. */
 export const metricName = text({
   noun: 'a metric name',

@@ -1,0 +1,21 @@
+import { isolationSupport } from '../../process.ts'
+import type { Check } from '../check.ts'
+import { fine, problem, warning } from '../finding.ts'
+
+/** Whether what is measured can be kept apart from this machine, and whether a run counts on it. */
+export const isolation: Check = {
+  name: 'isolation',
+  async look({ env, runs }) {
+    const support = await isolationSupport(env)
+    if (support.works) return [fine('isolation', 'samples can be isolated: bubblewrap works here')]
+    const relying = runs.filter(({ state }) => state?.isolation?.by).map(({ run }) => run)
+    const trouble = {
+      what: `samples cannot be isolated: ${support.why}`,
+      cause: 'then a benchmark shares /tmp, caches, the network and your own checkout with the samples',
+      repair: support.repair,
+    }
+    if (relying.length === 0) return [warning('isolation_missing', trouble)]
+    const cause = `${relying.join(', ')} began isolated, and can be measured in no other way`
+    return [problem('isolation_missing', { ...trouble, cause, data: { runs: relying } })]
+  },
+}

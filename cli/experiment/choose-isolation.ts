@@ -1,0 +1,167 @@
+/** How a run is isolated: decided once, before its baseline is judged, and loosened where the baseline needs it. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { IsolationRule } from '../ledger/events.ts'
+import { isolationSupport } from '../process.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import { baselineHolds } from './baseline-holds.ts'
+import { type Bench, openBench } from './bench.ts'
+import { type Choice, ISOLATION_RULES } from './isolation.ts'
+
+/**
+ * What the run's event says when it has one; else what the spec and the machine allow. null: the run was begun by a
+ * version without isolation. Problem `isolation_missing` with `measure.isolation: strict`.
+ */
+export async function chooseIsolation(run: OpenRun): Promise<Result<Choice | null>> {
+  const { isolation } = run.ledger.state
+  if (isolation) return ok(isolation)
+  const config = run.spec.measure.isolation
+  if (!config) return ok(null)
+  if (config.mode === 'none') return ok(notIsolated('measure.isolation is none'))
+  const support = await isolationSupport(run.env)
+  if (support.works) return ok({ by: 'bubblewrap', without: [], allow: [], why: 'bubblewrap works here' })
+  if (config.mode === 'auto') return ok(notIsolated(`${support.why}; ${support.repair}`))
+  return fail({
+    kind: 'usage',
+    code: 'isolation_missing',
+    message: `measure.isolation is strict, and ${support.why}`,
+    hint: support.repair,
+  })
+}
+
+export const notIsolated = (why: string): Choice => ({ by: null, without: [], allow: [], why })
+
+/** From here on the run is isolated like this. */
+export function recordIsolation(run: OpenRun, choice: Choice): Result<void> {
+  const { by, without, allow, why } = choice
+  const proposal = run.ledger.propose({ type: 'isolated', by, without, allow, why }, run.clock())
+  return proposal.ok ? ok(undefined) : proposal
+}
+
+const TRIES = 24
+const LIMIT_MS = 600_000
+
+/**
+ * The choice under which a baseline that failed works, with as few rules given up as could be found; null when
+ * isolation is not why it failed. `said` is what it printed. Problem `isolation_refused` with `strict`.
+ */
+export async function loosenIsolation(
+  run: OpenRun,
+  choice: Choice,
+  said: string,
+): Promise<Result<Choice | null>> {
+  if (choice.by === null) return ok(null)
+  const bench = await openBench(run)
+  if (!bench.ok) return bench
+  const outputs = mkdtempSync(join(tmpdir(), 'assay-isolation-'))
+  mkdirSync(join(outputs, 'samples'))
+  try {
+    run.tell({
+      type: 'preparing',
+      what: 'the baseline without isolation, to see whether that is why it failed',
+    })
+    const found = await search(run, bench.value, { choice, said, outputs })
+    if (found === null || run.spec.measure.isolation?.mode !== 'strict') return ok(found)
+    return fail(refused(found))
+  } finally {
+    rmSync(outputs, { recursive: true, force: true })
+    bench.value.release()
+  }
+}
+
+interface Search {
+  choice: Choice
+  said: string
+  outputs: string
+}
+
+async function search(run: OpenRun, bench: Bench, { choice, said, outputs }: Search): Promise<Choice | null> {
+  const { base } = run.started
+  let tries = 0
+  const began = performance.now()
+  const spent = () => run.signal.aborted || ++tries > TRIES || performance.now() - began > LIMIT_MS
+  const works = async (isolation: Choice | null) =>
+    !spent() && (await baselineHolds(run, { ...bench, isolation }, base, { outputs, setUpAnew: true }))
+  if (!(await works(null))) return null
+  const given = { ...choice, why: 'the baseline does not work otherwise' }
+  for (const path of refusedPaths(said)) {
+    const open = { ...given, allow: [...choice.allow, path] }
+    if (await works(open)) return open
+  }
+  const rules = likelyFirst(said)
+  for (const rule of rules) {
+    const open = { ...given, without: [rule] }
+    if (await works(open)) return open
+  }
+  if (!(await works({ ...given, without: [...rules] })))
+    return notIsolated('the baseline works only without isolation, and no single rule of it is the cause')
+  let without = [...rules]
+  for (const rule of rules) {
+    const fewer = without.filter((one) => one !== rule)
+    if (await works({ ...given, without: fewer })) without = fewer
+  }
+  return { ...given, without }
+}
+
+const NETWORK =
+  /ENOTFOUND|EAI_AGAIN|ENETUNREACH|ECONNREFUSED|getaddrinfo|resolve host|Network is unreachable|name resolution/i
+
+function likelyFirst(said: string): IsolationRule[] {
+  const first: IsolationRule[] = NETWORK.test(said) ? ['network'] : []
+  return [...first, ...ISOLATION_RULES.filter((rule) => !first.includes(rule))]
+}
+
+/** Where a program says that it may not write: that folder, at most three. */
+function refusedPaths(said: string): string[] {
+  const found = new Set<string>()
+  for (const line of said.split('\n')) {
+    if (!/read-only file system|EROFS/i.test(line)) continue
+    const path = /(?:^|[\s'"`(=:])(\/[^\s'"`:,)]+)/.exec(line)?.[1]
+    if (path !== undefined && path !== '/') found.add(dirname(path))
+  }
+  return [...found].filter((path) => path !== '/').slice(0, 3)
+}
+
+/** What to write into the spec for a rule that was given up. */
+const LINES: Record<IsolationRule, { needs: string; line: string }> = {
+  network: { needs: 'needs the network', line: 'network: true' },
+  caches: { needs: 'writes to caches of the home folder', line: 'allow: [~/.cache]' },
+  temporary: { needs: 'needs what lies in /tmp', line: 'allow: [/tmp, /var/tmp]' },
+  repository: { needs: 'reads your own checkout', line: 'allow: [.]' },
+  sealed: { needs: 'writes to immutable files', line: "write: ['bench/**']" },
+  read_only: { needs: 'writes outside of its checkout', line: 'allow: [/]' },
+}
+
+/** One sentence for each thing that is not isolated although it could be; empty when all is well. */
+export function isolationWarnings({ ledger, spec }: Pick<OpenRun, 'ledger' | 'spec'>): string[] {
+  const { isolation } = ledger.state
+  if (!isolation || spec.measure.isolation?.mode === 'none') return []
+  if (isolation.by === null) return [`samples are not isolated from this machine: ${isolation.why}`]
+  return described(isolation).map(
+    ({ needs, line }) =>
+      `the baseline ${needs}, so this run allows it; say so in the spec: measure: { ${line} }`,
+  )
+}
+
+const described = ({ without, allow }: Choice) => [
+  ...without.map((rule) => LINES[rule]),
+  ...allow.map((path) => ({ needs: `writes to ${path}`, line: `allow: [${path}]` })),
+]
+
+function refused(found: Choice): Problem {
+  const reasons = described(found)
+  return {
+    kind: 'usage',
+    code: 'isolation_refused',
+    message:
+      reasons.length === 0
+        ? `the baseline works only without isolation, and measure.isolation is strict`
+        : `measure.isolation is strict, and the baseline ${reasons.map(({ needs }) => needs).join(', and ')}`,
+    hint:
+      reasons.length === 0
+        ? 'write measure.isolation: auto'
+        : `if that is right, add to assay.yaml: measure: { ${reasons.map(({ line }) => line).join(', ')} }`,
+  }
+}

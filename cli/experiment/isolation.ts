@@ -1,0 +1,313 @@
+/**
+ * What a process that runs in a measurement checkout sees of the machine: its checkout, at the path of the user's own;
+ * folders of its own in place of `/tmp` and the caches; everything else read-only; and neither the user's checkout nor
+ * `.assay`, so neither the other side of a pair, nor the ledger, nor held-out data. Both sides look the same.
+ */
+import {
+  type CopySyncOptions,
+  constants,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { listTree } from '../git/files.ts'
+import type { Isolated, IsolationRule } from '../ledger/events.ts'
+import { looseWorkflows, runtimeFolder, slotOwn, slotPath } from '../paths.ts'
+import type { Isolation, Mount } from '../process.ts'
+import { ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import { matchGlobs } from '../spec/rules.ts'
+import { scopeOfRun } from './scope.ts'
+
+export interface Side {
+  slot: number
+  place: 'a' | 'b'
+}
+
+/** Setup fills caches that build and samples then only read; samples cannot write immutable files. */
+export type Phase = 'setup' | 'build' | 'sample'
+
+/** What the run's event says of it. */
+export type Choice = Pick<Isolated, 'by' | 'without' | 'allow' | 'why'>
+
+/** The rules that the run applies, and the paths that it leaves open; null = nothing is isolated. */
+interface Applied {
+  rules: ReadonlySet<IsolationRule>
+  allow: string[]
+}
+
+export const ISOLATION_RULES: readonly IsolationRule[] = [
+  'network',
+  'caches',
+  'temporary',
+  'sealed',
+  'repository',
+  'read_only',
+]
+
+function applied(run: OpenRun, isolation: Choice | null): Applied | null {
+  const config = run.spec.measure.isolation
+  if (!isolation?.by || !config) return null
+  const top = run.started.checkout
+  const home = run.env.HOME || homedir()
+  const allow = [...config.allow, ...isolation.allow].map((path) =>
+    path === '~' || path.startsWith('~/') ? join(home, path.slice(1)) : resolve(top, path),
+  )
+  const without = new Set<IsolationRule>(isolation.without)
+  if (config.network) without.add('network')
+  if (allow.includes(top)) without.add('repository')
+  if (allow.includes('/')) without.add('read_only')
+  const rules = new Set(ISOLATION_RULES.filter((rule) => !without.has(rule)))
+  return { rules, allow: allow.filter((path) => path !== top && path !== '/' && existsSync(path)) }
+}
+
+/** One checkout whose jobs are isolated. */
+export interface Apart {
+  /**
+   * For one job: what stands for `/tmp` and the caches is as the phase before left it. So a sample finds nothing of the
+   * samples before it.
+   */
+  renew(): Isolation
+}
+
+/** What an earlier candidate, setup or build left in place of `/tmp` and the caches goes, unless it still counts. */
+export function forgetOwnFolders(run: OpenRun, side: Side, keeps: { setup: boolean; build: boolean }): void {
+  const own = slotOwn(run.site, side.slot, side.place)
+  for (const phase of PHASES)
+    if (phase === 'sample' || !keeps[phase]) rmSync(join(own, phase), { recursive: true, force: true })
+  rmSync(join(own, LASTING), { recursive: true, force: true })
+}
+
+const PHASES: readonly Phase[] = ['setup', 'build', 'sample']
+
+/** null = the run measures without isolation. The checkout exists, brought to `tree`. */
+export async function isolationOf(
+  run: OpenRun,
+  side: Side,
+  { choice, phase, tree }: { choice: Choice | null; phase: Phase; tree: string },
+): Promise<Result<Apart | null>> {
+  const chosen = applied(run, choice)
+  if (!chosen) return ok(null)
+  const sealed =
+    phase === 'sample' && chosen.rules.has('sealed') ? await immutableFiles(run, tree) : ok<string[]>([])
+  if (!sealed.ok) return sealed
+  const own = slotOwn(run.site, side.slot, side.place)
+  return ok({
+    renew() {
+      layFolders(own, phase)
+      return arrange(run, side, chosen, phase, sealed.value)
+    },
+  })
+}
+
+/** Build caches, as long as the candidate lies there. */
+const LASTING = 'lasting'
+const TEMPORARY = ['tmp', 'var-tmp']
+
+/** Temporary folders begin as a copy of what the phase before left there. Caches are mounted entry by entry. */
+function layFolders(own: string, phase: Phase): void {
+  const now = join(own, phase)
+  rmSync(now, { recursive: true, force: true })
+  const before = PHASES.slice(0, PHASES.indexOf(phase)).findLast((one) => existsSync(join(own, one)))
+  for (const name of TEMPORARY) {
+    const from = before && join(own, before, name)
+    if (from && existsSync(from)) cpSync(from, join(now, name), COPY)
+    else mkdirSync(join(now, name), { recursive: true })
+  }
+  for (const name of ['cache', 'state', 'git']) mkdirSync(join(now, name), { recursive: true })
+}
+
+const COPY: CopySyncOptions = {
+  recursive: true,
+  preserveTimestamps: true,
+  verbatimSymlinks: true,
+  mode: constants.COPYFILE_FICLONE,
+  // Sockets and pipes belong to processes that have ended.
+  filter: (from) => {
+    const found = lstatSync(from)
+    return found.isFile() || found.isDirectory() || found.isSymbolicLink()
+  },
+}
+
+function arrange(
+  run: OpenRun,
+  side: Side,
+  { rules, allow }: Applied,
+  phase: Phase,
+  sealed: string[],
+): Isolation {
+  const own = slotOwn(run.site, side.slot, side.place)
+  const folder = (name: string) => join(own, phase, name)
+  const checkout = realpathSync(slotPath(run.site, side.slot, side.place))
+  const at = checkoutPlace(run, rules)
+  const mounts: Mount[] = []
+  if (rules.has('temporary')) {
+    mounts.push({ at: '/tmp', from: folder('tmp'), write: true })
+    if (isFolder('/var/tmp')) mounts.push({ at: '/var/tmp', from: folder('var-tmp'), write: true })
+    mounts.push(...shownAgain(run, at))
+  }
+  if (rules.has('caches')) mounts.push(...caches(run, phase, own))
+  for (const path of [run.env.XDG_RUNTIME_DIR, runtimeFolder(run.env), dirname(looseWorkflows(run.env))])
+    if (path && isFolder(path) && !isHidden(path, rules)) mounts.push({ at: realpathSync(path), from: null })
+  mounts.push({ at: realpathSync(run.site.state), from: null })
+  const heldOut = run.started.holdout?.path
+  if (heldOut && existsSync(heldOut) && !isHidden(heldOut, rules))
+    mounts.push({ at: heldOut, from: '/dev/null', write: false })
+  mounts.push({ at, from: checkout, write: true })
+  mounts.push(...gitView(run, { checkout, at, own: folder('git'), base: privatePlace(rules) }))
+  for (const path of sealed) mounts.push({ at: join(at, path), from: join(checkout, path), write: false })
+  const venv = run.env.VIRTUAL_ENV
+  if (venv && at === run.started.checkout && covers(at, venv) && !existsSync(seenBack(venv, at, checkout)))
+    mounts.push({ at: venv, from: venv, write: false })
+  for (const path of allow) mounts.push({ at: path, from: path, write: true })
+  return {
+    mounts,
+    network: phase === 'setup' || !rules.has('network'),
+    root: rules.has('read_only') ? 'read-only' : 'writable',
+  }
+}
+
+/** Where the checkout is seen: in place of the user's own, so that absolute paths lead into the candidate. */
+function checkoutPlace(run: OpenRun, rules: Applied['rules']): string {
+  const top = realpathSync(run.started.checkout)
+  const needed = [run.env.HOME || homedir(), process.execPath, ...programFolders(run)]
+  const venv = run.env.VIRTUAL_ENV
+  const hides = needed.some((path) => covers(top, path) && !(venv && covers(venv, path)))
+  if (rules.has('repository') && !hides) return top
+  return join(realpathSync(run.site.state), 'checkout')
+}
+
+const programFolders = (run: OpenRun): string[] =>
+  (run.env.PATH ?? '')
+    .split(':')
+    .filter((path) => path.startsWith('/') && !path.includes('/node_modules/.bin'))
+
+/** A home folder, or programs, that lie below a folder which is hidden. */
+function shownAgain(run: OpenRun, at: string): Mount[] {
+  const wanted = [run.env.HOME || homedir(), dirname(process.execPath), ...programFolders(run)]
+  const found: string[] = []
+  for (const path of wanted) {
+    const below = covers('/tmp', path) || covers('/var/tmp', path)
+    if (!below || !isFolder(path) || covers(at, path) || covers(run.site.state, path)) continue
+    if (!found.some((one) => covers(one, path))) found.push(path)
+  }
+  return found.map((path) => ({ at: path, from: path, write: false }))
+}
+
+/** Build caches that their tools cannot use without writing there. */
+const WRITTEN = ['go-build', 'ccache', 'sccache', 'zig', 'deno', 'bazel', 'node-gyp', 'mesa_shader_cache']
+const MOST_ENTRIES = 32
+
+/**
+ * The caches of the home folder. What is there, or what setup and build left, can be read. What is written is the job's
+ * own and ends with it; build caches last for the candidate, unless `measure.fresh` says otherwise.
+ */
+function caches(run: OpenRun, phase: Phase, own: string): Mount[] {
+  const home = run.env.HOME || homedir()
+  const mounts: Mount[] = []
+  const state = run.env.XDG_STATE_HOME || join(home, '.local', 'state')
+  if (isFolder(state)) mounts.push({ at: realpathSync(state), from: join(own, phase, 'state'), write: true })
+  const cache = run.env.XDG_CACHE_HOME || join(home, '.cache')
+  if (!isFolder(cache)) return mounts
+  const at = realpathSync(cache)
+  mounts.push({ at, from: join(own, phase, 'cache'), write: true })
+  const shown = new Map(entriesOf(at).map((name) => [name, join(at, name)]))
+  for (const before of PHASES.slice(0, PHASES.indexOf(phase)))
+    for (const name of entriesOf(join(own, before, 'cache')))
+      shown.set(name, join(own, before, 'cache', name))
+  for (const [name, from] of [...shown].slice(0, MOST_ENTRIES))
+    if (!WRITTEN.includes(name)) mounts.push({ at: join(at, name), from, write: false })
+  const lasts = run.spec.measure.isolation?.fresh !== 'sample'
+  for (const name of WRITTEN) {
+    if (!lasts || !shown.has(name)) continue
+    mkdirSync(join(own, LASTING, name), { recursive: true })
+    mounts.push({ at: join(at, name), from: join(own, LASTING, name), write: true })
+  }
+  return mounts
+}
+
+/**
+ * The history of the checkout's own commit, read-only: `git describe` and `git log` work, other checkouts and the
+ * refs of experiments are not there.
+ */
+function gitView(
+  run: OpenRun,
+  { checkout, at, own, base }: { checkout: string; at: string; own: string; base: string },
+): Mount[] {
+  const pointer = /^gitdir: (.+)$/m.exec(textOf(join(checkout, '.git')))?.[1]?.trim()
+  const store = realpathSync(run.site.store)
+  if (!pointer || !existsSync(pointer)) return []
+  const seen = join(base, 'assay-git')
+  const registered = join(seen, 'worktrees', 'checkout')
+  const [gitFile, back] = [join(own, 'file'), join(own, 'back')]
+  writeFileSync(gitFile, `gitdir: ${registered}\n`)
+  writeFileSync(back, `${join(at, '.git')}\n`)
+  const refs = join(store, 'refs', 'assay')
+  return [
+    { at: seen, from: store, write: false },
+    { at: join(seen, 'worktrees'), from: null },
+    { at: join(seen, 'judge'), from: null },
+    ...(isFolder(refs) ? [{ at: join(seen, 'refs', 'assay'), from: null }] : []),
+    { at: registered, from: pointer, write: false },
+    { at: join(registered, 'gitdir'), from: back, write: false },
+    { at: join(at, '.git'), from: gitFile, write: false },
+  ]
+}
+
+/** More mounts than this would be felt in each sample; the stamps of sealed files are looked at in any case. */
+const MOST_SEALED = 48
+
+async function immutableFiles(run: OpenRun, tree: string): Promise<Result<string[]>> {
+  const files = await listTree(run.site, tree)
+  if (!files.ok) return files
+  const scope = scopeOfRun(run)
+  const paths = files.value
+    .filter(({ path, mode }) => mode.startsWith('100') && scope(path) === 'immutable')
+    .map(({ path }) => path)
+  const globs = run.spec.measure.isolation?.write ?? []
+  const written = new Set(matchGlobs(globs, run.started.prefix, paths).flatMap(({ matched }) => matched))
+  return ok(paths.filter((path) => !written.has(path)).slice(0, MOST_SEALED))
+}
+
+/** A folder that every isolated process has for itself. */
+const privatePlace = (rules: Applied['rules']): string => (rules.has('temporary') ? '/tmp' : '/dev/shm')
+
+const isHidden = (path: string, rules: Applied['rules']): boolean =>
+  rules.has('temporary') && (covers('/tmp', path) || covers('/var/tmp', path))
+
+const covers = (folder: string, path: string): boolean => path === folder || path.startsWith(`${folder}/`)
+
+const seenBack = (path: string, at: string, checkout: string): string => checkout + path.slice(at.length)
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
+  }
+}
+
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort()
+  } catch {
+    return []
+  }
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * How a job is kept apart from the machine: bubblewrap (`bwrap`, Linux) gives it mounts, a process table and, unless it
+ * may use the network, a network of its own. What a job starts ends with it, daemons included.
+ */
+import { type ChildProcess, execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { constants } from 'node:os'
+import { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** Everything can be read, except what the mounts cover. Later mounts lie on top of earlier ones. */
+export interface Isolation {
+  mounts: readonly Mount[]
+  network: boolean
+  /** What the mounts do not say. */
+  root: 'read-only' | 'writable'
+}
+
+export type Mount =
+  /** `from`, a path of the machine, is seen at `at`. */
+  | { at: string; from: string; write: boolean }
+  /** At `at` the job sees an empty folder of its own, which is gone after it. */
+  | { at: string; from: null }
+
+/** The path at which the job sees a path of the machine: itself, unless a mount shows it somewhere else. */
+export function seenAs(isolation: Isolation | null, path: string): string {
+  let best: { at: string; from: string } | null = null
+  for (const mount of isolation?.mounts ?? []) {
+    if (mount.from === null || !(path === mount.from || path.startsWith(`${mount.from}/`))) continue
+    if (best === null || mount.from.length >= best.from.length) best = mount
+  }
+  return best === null ? path : best.at + path.slice(best.from.length)
+}
+
+/** What Assay gives a job beside its checkout. */
+export type Given = 'sample' | 'temporary' | 'artifacts' | 'parent-artifacts' | 'seed-artifact' | 'held-out'
+
+/** Shows one more path of the machine, under a name that is the same for every job; it must exist. */
+export function give(
+  isolation: Isolation,
+  name: Given,
+  from: string,
+  { write }: { write: boolean },
+): Isolation {
+  // One of the two is the job's own, so a place can be made there.
+  const base = isolation.mounts.some(({ at }) => at === '/tmp') ? '/tmp' : '/dev/shm'
+  return { ...isolation, mounts: [...isolation.mounts, { at: `${base}/assay-${name}`, from, write }] }
+}
+
+/** Of root only: what would let a job undo its mounts or look into other processes. Others have none of it. */
+const DROPPED = ['CAP_SYS_ADMIN', 'CAP_SYS_PTRACE', 'CAP_SYS_MODULE', 'CAP_SYS_RAWIO', 'CAP_MKNOD']
+
+/** The descriptor on which bubblewrap reports how the job ended; without a report it never came to start it. */
+export const STATUS_FD = 4
+
+/**
+ * The first process of a process table ignores signals that it does not handle, and the table ends with it. So a shell
+ * takes that place, and the job is its child. The shell answers 128 + N for a job that signal N ended, and has no
+ * standard error of its own: it would write there that the job was ended.
+ */
+const FIRST_PROCESS = 'exec 5>&2 2>/dev/null; (exec 2>&5 5>&-; exec "$@"); exit $?'
+
+/** The command line that runs `argv` isolated, in the folder `cwd` of the machine. */
+export function isolatedArgv(isolation: Isolation, argv: readonly string[], cwd: string): string[] {
+  const { mounts, network, root } = isolation
+  return [
+    'bwrap',
+    ...['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--as-pid-1'],
+    ...(network ? [] : ['--unshare-net']),
+    ...(process.getuid?.() === 0 ? DROPPED.flatMap((name) => ['--cap-drop', name]) : []),
+    ...[
+      root === 'writable' ? '--bind' : '--ro-bind',
+      '/',
+      '/',
+      '--dev-bind',
+      '/dev',
+      '/dev',
+      '--tmpfs',
+      '/dev/shm',
+      '--proc',
+      '/proc',
+    ],
+    ...mounts.flatMap((mount) =>
+      mount.from === null
+        ? ['--tmpfs', mount.at]
+        : [mount.write ? '--bind' : '--ro-bind', mount.from, mount.at],
+    ),
+    ...['--chdir', seenAs(isolation, cwd), '--json-status-fd', String(STATUS_FD), '--'],
+    ...['/bin/sh', '-c', FIRST_PROCESS, 'sh', ...argv],
+  ]
+}
+
+/** bubblewrap's reports; read from the start, since it waits for nobody to read them. */
+export interface IsolationStatus {
+  /** Whether the job ran at all; known once bubblewrap has ended. */
+  ran(): Promise<boolean>
+}
+
+const LAST_WORDS_MS = 500
+
+export function statusOf(child: ChildProcess): IsolationStatus {
+  const pipe = child.stdio[STATUS_FD]
+  let text = ''
+  const ended = new Promise<void>((resolve) => {
+    if (!(pipe instanceof Readable)) return resolve()
+    pipe.on('data', (chunk: Buffer) => {
+      text += chunk.toString('latin1')
+    })
+    for (const event of ['end', 'close', 'error']) pipe.on(event, () => resolve())
+  })
+  return {
+    async ran() {
+      await Promise.race([ended, pause(LAST_WORDS_MS)])
+      return text.includes('"exit-code"')
+    },
+  }
+}
+
+/** 128 + N says that signal N ended the job; shells and bubblewrap count that way. */
+export function signalOfCode(code: number): NodeJS.Signals | null {
+  const [name] = Object.entries(constants.signals).find(([, number]) => number === code - 128) ?? []
+  return (name as NodeJS.Signals | undefined) ?? null
+}
+
+export type IsolationSupport = { works: true } | { works: false; why: string; repair: string }
+
+const INSTALL =
+  'install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap)'
+
+/** Whether jobs can be isolated on this machine, found by starting one that does nothing. */
+export function isolationSupport(env: NodeJS.ProcessEnv): Promise<IsolationSupport> {
+  if (process.platform !== 'linux') {
+    const why = 'isolation needs Linux and bubblewrap'
+    return Promise.resolve({
+      works: false,
+      why,
+      repair: 'measure on Linux, or leave measure.isolation as it is',
+    })
+  }
+  const nothing = isolatedArgv({ mounts: [], network: false, root: 'read-only' }, ['true'], '/')
+  const [program = '', ...args] = nothing.filter(
+    (arg) => arg !== '--json-status-fd' && arg !== String(STATUS_FD),
+  )
+  return new Promise((resolve) => {
+    execFile(program, args, { env, timeout: 10_000 }, (error, _stdout, stderr) => {
+      if (!error) return resolve({ works: true })
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT')
+        return resolve({ works: false, why: 'bubblewrap (bwrap) is not installed', repair: INSTALL })
+      const said = stderr.trim().split('\n').at(-1) || error.message
+      const container = existsSync('/.dockerenv')
+        ? ' (a container needs --privileged or an own seccomp profile)'
+        : ''
+      const repair = `allow unprivileged user namespaces on this machine${container}`
+      resolve({ works: false, why: `bubblewrap does not work here: ${said}`, repair })
+    })
+  })
+}

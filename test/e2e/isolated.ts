@@ -1,0 +1,56 @@
+import { spawnSync } from 'node:child_process'
+import { makeRepo } from '../rig/repo.ts'
+import { makeTemp } from '../rig/temp.ts'
+import { type Files, type Project, projectIn } from './project.ts'
+
+/** In CI what is missing has to fail, so there nothing counts as missing. */
+export const HAS_BUBBLEWRAP =
+  process.env.ASSAY_REQUIRE_PROGRAMS !== undefined ||
+  spawnSync('bwrap', ['--unshare-pid', '--ro-bind', '/', '/', 'true'], { stdio: 'ignore' }).status === 0
+
+export const HONEST = "printf '%099d\\n' 7\n"
+
+/** The benchmark runs `src/main.sh` in a child, looks at its answer, and prints `n`, the size of what it wrote. */
+const BENCH = `sh src/main.sh > "$TMPDIR/out" || exit 1
+sh bench/check.sh "$TMPDIR/out" || { echo wrong >&2; exit 1; }
+echo "METRIC n=$(wc -c < "$TMPDIR/out" | tr -d ' ')"
+`
+
+export interface Measure {
+  [key: string]: unknown
+}
+
+/** A project that is measured in isolation, unless `measure` says otherwise. */
+export function isolatedProject({
+  measure = {},
+  worktree,
+  noise = { mode: 'deterministic', calibrate: 2 },
+  files = {},
+}: {
+  measure?: Measure
+  worktree?: unknown
+  noise?: unknown
+  files?: Files
+} = {}): Project {
+  const spec = {
+    version: 1,
+    name: 'small',
+    goal: 'Print less.',
+    scope: { mutable: ['src/**'], immutable: ['bench/**'] },
+    measure: { command: 'sh bench/run.sh', timeout: '30s', ...measure },
+    ...(worktree === undefined ? {} : { worktree }),
+    metric: { name: 'n', direction: 'minimize' },
+    noise,
+  }
+  const repo = makeRepo({
+    files: {
+      'assay.yaml': JSON.stringify(spec, null, 2),
+      'bench/run.sh': BENCH,
+      'bench/check.sh': 'grep -q "$(cat bench/expected.txt)" "$1"\n',
+      'bench/expected.txt': '7\n',
+      'src/main.sh': HONEST,
+      ...files,
+    },
+  })
+  return projectIn(repo, makeTemp('control'))
+}

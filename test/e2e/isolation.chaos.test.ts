@@ -1,0 +1,272 @@
+/** What a measured process shares with the machine, and what it does not. The table is in `references/integrity.md`. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { dataOf, problemOf } from '../rig/assay.ts'
+import { makeTemp } from '../rig/temp.ts'
+import { HAS_BUBBLEWRAP, HONEST, isolatedProject } from './isolated.ts'
+import type { InitData, Project, RunData } from './project.ts'
+
+const isolated = describe.skipIf(!HAS_BUBBLEWRAP)
+
+async function judge(project: Project, main: string): Promise<RunData> {
+  const { experiment } = await project.open({ 'src/main.sh': main })
+  return dataOf(await project.cli<RunData>(['run', experiment]))
+}
+
+/** Which processes there are whose command line has the text. */
+function processesLike(text: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(text)
+    } catch {
+      return false
+    }
+  })
+}
+
+isolated('a candidate that remembers its answer', () => {
+  test.each([
+    ['/tmp', '/tmp/memo'],
+    ['/var/tmp', '/var/tmp/memo'],
+    ['/dev/shm', '/dev/shm/memo'],
+    ['the caches of the home folder', '"$XDG_CACHE_HOME/memo"'],
+    ['the state folder of the user', '"$XDG_STATE_HOME/memo"'],
+    ['its checkout', 'src/memo'],
+  ])('in %s is kept', async (_, memo) => {
+    const project = isolatedProject({ noise: { mode: 'paired', calibrate: 2 } })
+    await project.data('init')
+    const run = await judge(
+      project,
+      `if [ -e ${memo} ]; then printf '%049d\\n' 7; else : > ${memo}; printf '%099d\\n' 7; fi\n`,
+    )
+    expect(run).toMatchObject({ status: 'rejected', value: 100 })
+  })
+
+  test('in the home folder itself is kept, or the home folder is written to', async () => {
+    const project = isolatedProject()
+    await project.data('init')
+    const run = await judge(
+      project,
+      `if touch "$HOME/memo"; then printf '%049d\\n' 7; else printf '%099d\\n' 7; fi 2>/dev/null\n`,
+    )
+    expect(run).toMatchObject({ status: 'rejected' })
+    expect(existsSync(join(String(project.repo.env.HOME), 'memo'))).toBe(false)
+  })
+})
+
+isolated('what judges a candidate', () => {
+  test.each([
+    [
+      'a script that the benchmark starts after the candidate',
+      'cp -p bench/check.sh bench/keep; printf "exit 0; mv bench/keep bench/check.sh" > bench/check.sh\n',
+    ],
+    ['the expected answer', 'cp -p bench/expected.txt bench/keep; : > bench/expected.txt\n'],
+    [
+      'a folder that holds it',
+      'mv bench bench2; mkdir bench; printf "exit 0" > bench/check.sh; (sleep 0.1; rm -r bench; mv bench2 bench) &\n',
+    ],
+  ])('is changed while the candidate runs: %s', async (_, trick) => {
+    const project = isolatedProject()
+    await project.data('init')
+    const run = await judge(project, `{ ${trick.trim()}; } 2>/dev/null\necho 0\n`)
+    expect(run.status).not.toBe('kept')
+    expect(await judge(project, "printf '%089d\\n' 7\n")).toMatchObject({ status: 'kept', value: 90 })
+  })
+
+  test('the ledger, the candidates of others, or held-out data can be read by a candidate', async () => {
+    const project = isolatedProject()
+    const secret = join(makeTemp('secret'), 'cases.txt')
+    writeFileSync(secret, 'held-out cases')
+    await project.data('init', '--holdout', secret)
+    const at = join(project.repo.dir, '.assay')
+    const run = await judge(
+      project,
+      `{ find / -xdev -name ledger.jsonl -newer assay.yaml; cat '${secret}' '${at}/runs/run_0001/ledger.jsonl'; ls '${at}'; } 2>/dev/null | grep -q . && echo 7 || printf '%099d\\n' 7\n`,
+    )
+    expect(run).toMatchObject({ status: 'rejected', reason: 'tie' })
+  })
+
+  test('a measured process commands Assay', async () => {
+    const project = isolatedProject()
+    await project.data('init')
+    const cli = join(process.cwd(), 'bin/assay.cjs')
+    const run = await judge(
+      project,
+      `'${process.execPath}' '${cli}' config set budget.experiments 9999 >/dev/null 2>&1; ${HONEST}`,
+    )
+    expect(run).toMatchObject({ status: 'rejected', reason: 'tie' })
+    const ledger = readFileSync(join(project.repo.dir, '.assay/runs/run_0001/ledger.jsonl'), 'utf8')
+    expect(ledger).not.toContain('"type":"configured"')
+  })
+})
+
+isolated('both sides of a pair', () => {
+  test('can be told apart by path, environment, names, or git', async () => {
+    const project = isolatedProject({ noise: { mode: 'paired', calibrate: 2 } })
+    await project.data('init')
+    const look =
+      'pwd -P; env | grep -v -e SEED -e SAMPLE -e PORT -e TOKEN | sort; cat .git; git rev-parse --git-dir; ls /tmp; ls -A ..'
+    // The same tree on both sides but for a comment, so all that differs is what each side sees.
+    const first = await judge(project, `{ ${look}; } > "$ASSAY_TRACES/seen.txt"\n${HONEST}`)
+    const folder = join(project.repo.dir, '.assay/runs/run_0001/exp/0001/attempts/1/samples')
+    expect(first.reason).not.toBe('improved')
+    const kept = await judge(project, `{ ${look}; } > "$ASSAY_TRACES/seen.txt"\nprintf '%089d\\n' 7\n`)
+    expect(kept.status).toBe('kept')
+    const child = await project.open(
+      { 'src/main.sh': `# one more\n{ ${look}; } > "$ASSAY_TRACES/seen.txt"\nprintf '%079d\\n' 7\n` },
+      'exp_0002',
+    )
+    expect(await project.data<RunData>('run', child.experiment)).toMatchObject({ status: 'kept' })
+    const seen = (side: string) => {
+      const at = folder.replace('/0001/', '/0003/')
+      const name = readdirSync(at).find((one) => one.startsWith('judge-1-') && one.endsWith(side))
+      return readFileSync(join(at, String(name), 'seen.txt'), 'utf8')
+    }
+    expect(seen('a.traces')).toBe(seen('b.traces'))
+  })
+
+  test('share what a build writes to a fixed path of the machine', async () => {
+    const project = isolatedProject({
+      measure: { command: 'cat /tmp/built-by-assay-test' },
+      worktree: { build: { command: 'sed "s/^/METRIC n=/" src/number > /tmp/built-by-assay-test' } },
+      noise: { mode: 'paired', calibrate: 2 },
+      files: { 'src/number': '100\n' },
+    })
+    await project.data('init')
+    const { experiment } = await project.open({ 'src/number': '50\n' })
+    const run = await project.data<RunData>('run', experiment)
+    expect(run.status).toBe('kept')
+    expect(run.value).toBeCloseTo(50, 3)
+    expect(existsSync('/tmp/built-by-assay-test')).toBe(false)
+  })
+})
+
+isolated('processes of a sample', () => {
+  test('a daemon outlives its sample that left its group, its environment, its folder and its output', async () => {
+    const project = isolatedProject()
+    await project.data('init')
+    const run = await judge(
+      project,
+      `(setsid env -i sh -c 'cd /; exec sleep 98765' > /dev/null 2>&1 < /dev/null &) ; ${HONEST}`,
+    )
+    expect(run.reason).toBe('tie')
+    expect(processesLike('98765')).toEqual([])
+  })
+
+  test('a daemon of setup, build or a gate lives on during the samples', async () => {
+    const daemon = "(setsid env -i sh -c 'cd /; exec sleep 87654' > /dev/null 2>&1 < /dev/null &)"
+    const project = isolatedProject({ worktree: { setup: { command: daemon }, build: { command: daemon } } })
+    await project.data('init')
+    expect(processesLike('87654')).toEqual([])
+  })
+})
+
+isolated('what a benchmark may still do', () => {
+  test('git describe and git log do not work in a checkout', async () => {
+    const project = isolatedProject({
+      files: {
+        'bench/run.sh': 'git log --format=%s | grep -q first && echo "METRIC n=$(wc -c < src/main.sh)"\n',
+      },
+    })
+    expect((await project.data<InitData>('init')).baseline.value).toBe(HONEST.length)
+  })
+
+  test('a benchmark that needs the network is refused, or goes on without a word', async () => {
+    const server = createServer((_, response) => response.end('METRIC n=3\n'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    const get = `require('http').get('http://127.0.0.1:${port}', (r) => r.pipe(process.stdout))`
+    const project = isolatedProject({
+      files: { 'bench/run.sh': `test -s src/main.sh && node -e "${get}"\n` },
+    })
+    const answer = await project.data<InitData>('init')
+    expect(answer.baseline.value).toBe(3)
+    expect(answer.warnings.join('\n')).toContain('measure: { network: true }')
+
+    const strict = isolatedProject({
+      measure: { isolation: 'strict' },
+      files: { 'bench/run.sh': `test -s src/main.sh && node -e "${get}"\n` },
+    })
+    const problem = problemOf(await strict.cli(['init']))
+    expect(problem).toMatchObject({ code: 'isolation_refused' })
+    expect(problem.hint).toContain('network: true')
+    expect(existsSync(join(strict.repo.dir, '.assay/runs/run_0001'))).toBe(false)
+
+    const allowed = isolatedProject({
+      measure: { isolation: 'strict', network: true },
+      files: { 'bench/run.sh': `test -s src/main.sh && node -e "${get}"\n` },
+    })
+    expect((await allowed.data<InitData>('init')).warnings.join('\n')).not.toContain('network')
+  })
+
+  test('a benchmark that writes to the home folder does not work, or nobody says which path to allow', async () => {
+    const project = isolatedProject({
+      files: {
+        'bench/run.sh':
+          'mkdir -p "$HOME/.tool" && : > "$HOME/.tool/log" && wc -c < src/main.sh | sed "s/ *//;s/^/METRIC n=/"\n',
+      },
+    })
+    const home = String(project.repo.env.HOME)
+    mkdirSync(join(home, '.tool'), { recursive: true })
+    const answer = await project.data<InitData>('init')
+    expect(answer.warnings.join('\n')).toContain(`allow: [${home}/.tool]`)
+  })
+
+  test('a benchmark reads the live checkout of its user, and nobody says so', async () => {
+    const project = isolatedProject({
+      files: {
+        'bench/run.sh': `cat "$(dirname "$PWD")"/*/live.txt 2>/dev/null | head -1 | sed 's/^/METRIC n=/'; test -s src/main.sh\n`,
+      },
+    })
+    writeFileSync(join(project.repo.dir, 'live.txt'), '5\n')
+    const problem = problemOf(await project.cli(['init']))
+    expect(problem.code).toBe('baseline_failed')
+  })
+})
+
+describe('a machine without bubblewrap', () => {
+  const withoutBubblewrap = () => {
+    const programs = makeTemp('programs')
+    const names = [
+      'sh',
+      'git',
+      'node',
+      'cat',
+      'grep',
+      'wc',
+      'tr',
+      'env',
+      'sed',
+      'cp',
+      'rm',
+      'mkdir',
+      'ps',
+      'id',
+    ]
+    for (const name of names) {
+      const found = (process.env.PATH ?? '')
+        .split(':')
+        .map((folder) => join(folder, name))
+        .find((path) => existsSync(path))
+      if (found) symlinkSync(name === 'node' ? process.execPath : found, join(programs, name))
+    }
+    return { PATH: programs }
+  }
+
+  test('is measured without isolation, and nobody says so or how to get it', async () => {
+    const project = isolatedProject()
+    const answer = dataOf(await project.cli<InitData>(['init'], { env: withoutBubblewrap() }))
+    expect(answer.warnings.join('\n')).toContain('apt-get install bubblewrap')
+  })
+
+  test('is measured without isolation although the spec asks for it', async () => {
+    const project = isolatedProject({ measure: { isolation: 'strict' } })
+    const problem = problemOf(await project.cli(['init'], { env: withoutBubblewrap() }))
+    expect(problem).toMatchObject({ code: 'isolation_missing' })
+    expect(existsSync(join(project.repo.dir, '.assay/runs'))).toBe(false)
+  })
+})

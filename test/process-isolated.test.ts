@@ -1,0 +1,140 @@
+/** A job that is isolated: how it ends, what it leaves, what it sees. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { isolatedArgv } from '../cli/process/isolation.ts'
+import { give, type Isolation, isolationSupport, type Mount, seenAs } from '../cli/process.ts'
+import { HAS_BUBBLEWRAP } from './e2e/isolated.ts'
+import { makeScene, processesWith } from './process/scene.ts'
+import { until } from './rig/until.ts'
+
+const isolated = describe.skipIf(!HAS_BUBBLEWRAP)
+
+/** Its folder is writable, and is seen where it is. */
+function sceneApart(more: Mount[] = [], network = false) {
+  const scene = makeScene()
+  const isolation: Isolation = {
+    mounts: [{ at: scene.folder, from: scene.folder, write: true }, ...more],
+    network,
+    root: 'read-only',
+  }
+  const run: typeof scene.run = (command, options) => scene.run(command, { isolation, ...options })
+  return { ...scene, run, isolation }
+}
+
+isolated('how an isolated job ends', () => {
+  test('its exit code or signal is that of the shell or of bubblewrap', async () => {
+    const { run, text } = sceneApart()
+    expect(await run('echo out; echo err >&2; exit 3')).toMatchObject({
+      code: 3,
+      signal: null,
+      startError: null,
+    })
+    expect([text('out'), text('err')]).toEqual(['out\n', 'err\n'])
+    expect(await run('exit 1')).toMatchObject({ code: 1, startError: null })
+    expect(await run('kill -9 $$')).toMatchObject({ code: null, signal: 'SIGKILL', timedOut: false })
+    expect(text('err')).toBe('')
+    expect(await run(['no-such-program'])).toMatchObject({ code: 127, startError: null })
+    expect(text('err')).toContain('no-such-program')
+    await run(['printf', '%s|', '$HOME', 'a b', '; exit 9', ''])
+    expect(text('out')).toBe('$HOME|a b|; exit 9||')
+  })
+
+  test('a mount that cannot be made is taken for a failure of the job', async () => {
+    const { run, at } = sceneApart([{ at: '/nowhere', from: '/no/such/path', write: true }])
+    expect(await run('touch ran')).toMatchObject({ startError: { code: 'EISOLATION' } })
+    expect(existsSync(at('ran'))).toBe(false)
+  })
+
+  test('a job is killed at its limit before it could say goodbye', async () => {
+    const { run, text } = sceneApart()
+    const command = 'trap "echo bye; exit 7" TERM; while :; do sleep 0.05; done'
+    expect(await run(command, { timeoutMs: 500 })).toMatchObject({ code: 7, timedOut: true })
+    expect(text('out')).toBe('bye\n')
+    expect(await run('sleep 300', { timeoutMs: 300 })).toMatchObject({ signal: 'SIGTERM', timedOut: true })
+  })
+
+  test('the time of its processors, or its memory, is unknown', async () => {
+    const { run } = sceneApart()
+    const burn = `node -e "const b = Buffer.alloc(3e7, 1); const t = Date.now(); while (Date.now() - t < 400) b[0]++"`
+    const { cpuMs, peakMb } = await run(burn)
+    expect(cpuMs).toBeGreaterThanOrEqual(100)
+    expect(peakMb).toBeGreaterThan(40)
+  })
+})
+
+isolated('what an isolated job leaves', () => {
+  const MARK = 'echo $ASSAY_TOKEN > token;'
+
+  test.each([
+    ['a child in another session', 'setsid sleep 300 & sleep 300', 500],
+    [
+      'a job that is deaf to SIGTERM',
+      `trap "" TERM; setsid sh -c 'trap "" TERM; sleep 300' & while :; do sleep 0.05; done`,
+      300,
+    ],
+    ['a daemon that holds the output', 'setsid sleep 300 & exit 0', 30_000],
+    [
+      'a daemon without group, folder and output',
+      "( setsid sh -c 'cd /; sleep 300' >/dev/null 2>&1 </dev/null & ); exit 0",
+      30_000,
+    ],
+  ])('%s lives on', async (_, command, timeoutMs) => {
+    const { run, text } = sceneApart()
+    await run(`${MARK} ${command}`, { timeoutMs })
+    expect(processesWith(text('token').trim())).toEqual([])
+  })
+
+  test('aborting leaves it running', async () => {
+    const { run, folder, text, at } = sceneApart()
+    const stop = new AbortController()
+    const ending = run(`${MARK} sleep 300 & touch ready; wait`, { signal: stop.signal })
+    await until(() => existsSync(at('ready')), { what: 'the job', dir: folder })
+    stop.abort()
+    expect(await ending).toMatchObject({ cancelled: true, timedOut: false, signal: 'SIGTERM' })
+    expect(processesWith(text('token').trim())).toEqual([])
+  })
+})
+
+isolated('what an isolated job sees', () => {
+  test('it writes outside of its mounts, sees what is hidden, or reaches the network', async () => {
+    const hidden = makeScene()
+    writeFileSync(hidden.at('secret'), 'secret')
+    const shown = makeScene()
+    mkdirSync(shown.at('inside'))
+    const { run, text } = sceneApart([
+      { at: hidden.folder, from: null },
+      { at: hidden.at('seen'), from: shown.folder, write: false },
+    ])
+    await run(
+      `ls '${hidden.folder}'; ls '${hidden.folder}/seen'; for at in / '${hidden.folder}/seen' /etc; do touch "$at/x" 2>/dev/null && echo "wrote $at"; done; grep -c : /proc/net/dev; true`,
+    )
+    expect(text('out')).toBe('seen\ninside\n1\n')
+  })
+
+  test('a path has another name inside, or one that is not shown gets one', () => {
+    const isolation: Isolation = {
+      mounts: [
+        { at: '/tmp', from: '/state/own/tmp', write: true },
+        { at: '/home/u/project', from: '/state/m/0/b', write: true },
+        { at: '/state', from: null },
+      ],
+      network: false,
+      root: 'read-only',
+    }
+    expect(seenAs(isolation, '/state/m/0/b/src/a')).toBe('/home/u/project/src/a')
+    expect(seenAs(isolation, '/state/m/0/bb')).toBe('/state/m/0/bb')
+    expect(seenAs(null, '/state/m/0/b')).toBe('/state/m/0/b')
+    const given = give(isolation, 'held-out', '/state/data', { write: false })
+    expect(seenAs(given, '/state/data')).toBe('/tmp/assay-held-out')
+    const argv = isolatedArgv(given, ['true'], '/state/m/0/b/src')
+    expect(argv.slice(argv.indexOf('--chdir'), argv.indexOf('--chdir') + 2)).toEqual([
+      '--chdir',
+      '/home/u/project/src',
+    ])
+  })
+
+  test('a machine without bubblewrap is said to have it, or not how to get it', async () => {
+    expect(await isolationSupport({ PATH: '/nowhere' })).toMatchObject({ works: false })
+    expect(await isolationSupport(process.env)).toEqual({ works: true })
+  })
+})
