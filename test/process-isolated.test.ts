@@ -126,7 +126,7 @@ isolated('what an isolated job sees', () => {
     expect(seenAs(null, '/state/m/0/b')).toBe('/state/m/0/b')
     const given = give(isolation, 'held-out', '/state/data', { write: false })
     expect(seenAs(given, '/state/data')).toBe('/tmp/assay-held-out')
-    const argv = isolatedArgv(given, ['true'], '/state/m/0/b/src')
+    const argv = isolatedArgv(given, ['true'], '/state/m/0/b/src', { reports: true })
     expect(argv.slice(argv.indexOf('--chdir'), argv.indexOf('--chdir') + 2)).toEqual([
       '--chdir',
       '/home/u/project/src',

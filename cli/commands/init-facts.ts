@@ -9,6 +9,7 @@ import { scopeOfRun } from '../experiment/scope.ts'
 import { hasWorktree, keptCommit } from '../experiment/worktree.ts'
 import { listTree } from '../git/files.ts'
 import { filesWith } from '../git/grep.ts'
+import type { IsolationRule } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { worktreePath } from '../paths.ts'
 import type { Ground } from '../run/ground.ts'
@@ -41,6 +42,8 @@ export interface InitFacts {
   pairs_needed: number | null
   /** null until the baseline is judged. */
   candidate: Cost | null
+  /** How what is measured is kept apart from the machine; null for a run of a version without isolation. */
+  isolation: { by: 'bubblewrap' | null; without: IsolationRule[]; allow: string[] } | null
 }
 
 const FIRST = 3
@@ -85,7 +88,13 @@ export async function initFacts(run: OpenRun, ground: Ground): Promise<InitFacts
     holdout: holdout ? { bytes: holdout.bytes, read: await names('ASSAY_HOLDOUT') } : null,
     pairs_needed: pairsNeeded(run),
     candidate: costOf(run),
+    isolation: isolationFact(run),
   }
+}
+
+function isolationFact({ ledger }: OpenRun): InitFacts['isolation'] {
+  const { isolation } = ledger.state
+  return isolation && { by: isolation.by, without: isolation.without, allow: isolation.allow }
 }
 
 /** Of the tree that was judged: with `--prepare` it has a benchmark that the base has not. */

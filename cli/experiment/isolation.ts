@@ -155,6 +155,8 @@ function arrange(
     if (isFolder('/var/tmp')) mounts.push({ at: '/var/tmp', from: folder('var-tmp'), write: true })
     mounts.push(...shownAgain(run, at))
   }
+  // What lies below it is still hidden.
+  for (const path of allow) if (!covers(at, path)) mounts.push({ at: path, from: path, write: true })
   if (rules.has('caches')) mounts.push(...caches(run, phase, own))
   for (const path of [run.env.XDG_RUNTIME_DIR, runtimeFolder(run.env), dirname(looseWorkflows(run.env))])
     if (path && isFolder(path) && !isHidden(path, rules)) mounts.push({ at: realpathSync(path), from: null })
@@ -168,12 +170,34 @@ function arrange(
   const venv = run.env.VIRTUAL_ENV
   if (venv && at === run.started.checkout && covers(at, venv) && !existsSync(seenBack(venv, at, checkout)))
     mounts.push({ at: venv, from: venv, write: false })
-  for (const path of allow) mounts.push({ at: path, from: path, write: true })
+  for (const path of allow) if (covers(at, path)) mounts.push({ at: path, from: path, write: true })
   return {
     mounts,
     network: phase === 'setup' || !rules.has('network'),
     root: rules.has('read_only') ? 'read-only' : 'writable',
   }
+}
+
+/**
+ * For an agent: of the repository only these folders can be written to, and what git needs for a worktree among them.
+ * The rest of the machine, where agent programs keep their own files, stays as it is.
+ */
+export function agentIsolation(run: OpenRun, folders: readonly string[]): Isolation {
+  const [top, root, store] = [run.started.checkout, run.site.root, run.site.store].map((path) =>
+    realpathSync(path),
+  ) as [string, string, string]
+  const mounts: Mount[] = [...new Set([root, top])].map((path) => ({ at: path, from: path, write: false }))
+  const heldOut = run.started.holdout?.path
+  if (heldOut && existsSync(heldOut)) mounts.push({ at: heldOut, from: '/dev/null', write: false })
+  for (const path of folders.filter((one) => existsSync(one)).map((one) => realpathSync(one))) {
+    if (path === root || path === top) continue
+    mounts.push({ at: path, from: path, write: true })
+    const registered = /^gitdir: (.+)$/m.exec(textOf(join(path, '.git')))?.[1]?.trim()
+    if (!registered || !covers(store, registered) || !existsSync(registered)) continue
+    for (const needed of [registered, join(store, 'objects')])
+      mounts.push({ at: needed, from: needed, write: true })
+  }
+  return { mounts, network: true, root: 'writable' }
 }
 
 /** Where the checkout is seen: in place of the user's own, so that absolute paths lead into the candidate. */

@@ -36,6 +36,7 @@ async function call(program: string | string[], request: HostCall): Promise<Host
     const done = await execute({
       argv,
       cwd: request.cwd,
+      isolation: request.isolation,
       env: agentEnvironment(request),
       input,
       timeoutMs,

@@ -1,4 +1,5 @@
 import type { Usage } from '../ledger/events.ts'
+import type { Isolation } from '../process.ts'
 
 /** One prompt for one agent. */
 export interface HostCall {
@@ -12,6 +13,8 @@ export interface HostCall {
   cwd: string
   /** Folders outside of `cwd` that the agent may write to as well, absolute. */
   folders: string[]
+  /** What it sees of the machine; absent or null = all that this process sees. */
+  isolation?: Isolation | null
   /** From the start of the call to its answer, all repairs of the answer included. */
   timeoutMs: number
   model: string | null

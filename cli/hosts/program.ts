@@ -123,6 +123,7 @@ async function ask(
     const ended = await supervise({
       command: [vendor.program, ...args],
       cwd: request.cwd,
+      isolation: request.isolation,
       env,
       input: order.prompt,
       timeoutMs,

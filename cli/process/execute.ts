@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { enterCensus } from './census.ts'
 import { after, type Ended, notYet, signalGroup, startErrorOf } from './ended.ts'
+import { type Isolation, isolatedArgv } from './isolation.ts'
 import { besideWatcher } from './watcher.ts'
 
 export interface Command {
@@ -19,6 +20,8 @@ export interface Command {
    * ended too. A program that cannot be started is then exit 126 or 127, no `startError`.
    */
   diesWithUs?: boolean
+  /** Absent or null: it shares the machine with us. */
+  isolation?: Isolation | null | undefined
 }
 
 export interface Completed extends Ended {
@@ -53,7 +56,9 @@ export function execute(command: Command): Promise<Completed> {
     const census = enterCensus()
     let child: ChildProcess
     try {
-      const [program, ...args] = command.diesWithUs ? besideWatcher(command.argv) : command.argv
+      const { isolation, cwd = process.cwd() } = command
+      const argv = isolation ? isolatedArgv(isolation, command.argv, cwd, { reports: false }) : command.argv
+      const [program, ...args] = command.diesWithUs ? besideWatcher(argv) : argv
       child = spawn(program, args, {
         cwd: command.cwd,
         env: command.env ?? process.env,

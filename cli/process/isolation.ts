@@ -60,8 +60,16 @@ export const STATUS_FD = 4
  */
 const FIRST_PROCESS = 'exec 5>&2 2>/dev/null; (exec 2>&5 5>&-; exec "$@"); exit $?'
 
-/** The command line that runs `argv` isolated, in the folder `cwd` of the machine. */
-export function isolatedArgv(isolation: Isolation, argv: readonly string[], cwd: string): string[] {
+/**
+ * The command line that runs `argv` isolated, in the folder `cwd` of the machine. `reports`: a pipe for `STATUS_FD` is
+ * there.
+ */
+export function isolatedArgv(
+  isolation: Isolation,
+  argv: readonly string[],
+  cwd: string,
+  { reports }: { reports: boolean },
+): [string, ...string[]] {
   const { mounts, network, root } = isolation
   return [
     'bwrap',
@@ -85,7 +93,9 @@ export function isolatedArgv(isolation: Isolation, argv: readonly string[], cwd:
         ? ['--tmpfs', mount.at]
         : [mount.write ? '--bind' : '--ro-bind', mount.from, mount.at],
     ),
-    ...['--chdir', seenAs(isolation, cwd), '--json-status-fd', String(STATUS_FD), '--'],
+    ...['--chdir', seenAs(isolation, cwd)],
+    ...(reports ? ['--json-status-fd', String(STATUS_FD)] : []),
+    '--',
     ...['/bin/sh', '-c', FIRST_PROCESS, 'sh', ...argv],
   ]
 }
@@ -137,10 +147,8 @@ export function isolationSupport(env: NodeJS.ProcessEnv): Promise<IsolationSuppo
       repair: 'measure on Linux, or leave measure.isolation as it is',
     })
   }
-  const nothing = isolatedArgv({ mounts: [], network: false, root: 'read-only' }, ['true'], '/')
-  const [program = '', ...args] = nothing.filter(
-    (arg) => arg !== '--json-status-fd' && arg !== String(STATUS_FD),
-  )
+  const nothing: Isolation = { mounts: [], network: false, root: 'read-only' }
+  const [program, ...args] = isolatedArgv(nothing, ['true'], '/', { reports: false })
   return new Promise((resolve) => {
     execFile(program, args, { env, timeout: 10_000 }, (error, _stdout, stderr) => {
       if (!error) return resolve({ works: true })

@@ -99,7 +99,9 @@ async function superviseInto(output: Output, job: Job, result: Supervised): Prom
   try {
     const argv = typeof job.command === 'string' ? ['/bin/sh', '-c', job.command] : job.command
     const { isolation } = job
-    const [program, ...args] = besideWatcher(isolation ? isolatedArgv(isolation, argv, job.cwd) : argv)
+    const [program, ...args] = besideWatcher(
+      isolation ? isolatedArgv(isolation, argv, job.cwd, { reports: true }) : argv,
+    )
     child = spawn(program, args, {
       cwd: job.cwd,
       // A job that runs Assay itself keeps the outer token in the inner one, so the outer run finds it too.

@@ -2,14 +2,19 @@ import { createHash } from 'node:crypto'
 import { canonical, frozenOf } from './frozen.ts'
 import type { Spec } from './spec.ts'
 
-/** A spec that says nothing of isolation has the hash that it had before there was any. */
-function comparable<S extends { measure: Spec['measure'] }>(spec: S): S {
+/** A spec that does not use a key has the hash that it had before there was that key. */
+function comparable<S extends Pick<Spec, 'measure'> & Partial<Pick<Spec, 'agent'>>>(spec: S): S {
   const { isolation, ...measure } = spec.measure
-  const silent = !isolation || canonical(isolation) === canonical(SILENT)
-  return silent ? { ...spec, measure } : spec
+  const chosen = isolation && canonical(isolation) !== canonical(BY_DEFAULT)
+  const { sandbox, ...agent } = spec.agent ?? {}
+  return {
+    ...spec,
+    measure: chosen ? spec.measure : measure,
+    ...(spec.agent && !sandbox && { agent }),
+  }
 }
 
-const SILENT = { mode: 'auto', network: false, allow: [], write: [], fresh: 'candidate' }
+const BY_DEFAULT = { mode: 'auto', network: false, allow: [], write: [], fresh: 'candidate' }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 

@@ -43,6 +43,8 @@ export interface AgentConfig {
   /** Settings of some roles; those of `hard` are for hard briefs. */
   roles: Record<string, { model: string | null; effort: string | null; timeoutMs: number | null }>
   permissions: 'safe' | 'unsafe'
+  /** Absent in the spec of a run that an older version began. */
+  sandbox?: boolean
   fallback: ProgramName[]
   tune: { parameters: (TuneParameter & { name?: string })[] }
 }
@@ -150,6 +152,7 @@ function agentOf(read: NonNullable<ReadSpec['agent']>): AgentConfig {
       ]),
     ),
     permissions: read.permissions,
+    sandbox: read.sandbox,
     fallback: read.fallback,
     tune: {
       parameters: read.tune.parameters.map(({ name, pointer, pattern, ...rest }) => ({

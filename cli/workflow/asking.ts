@@ -1,4 +1,5 @@
 /** How the agents of a run are asked: as its spec says, and each answer is recorded. */
+import { agentIsolation } from '../experiment/isolation.ts'
 import { readCard, type TaskCard } from '../hosts/card.ts'
 import type { Host, HostCall } from '../hosts/host.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -22,12 +23,15 @@ export function askingOf(run: OpenRun, { chain, metered }: OpenHost): Asking {
 function requestOf(run: OpenRun, host: Host, call: AgentCall, card: TaskCard | null): HostCall {
   const role = card?.role ?? call.agentType ?? 'agent'
   const { agent } = run.spec
+  const cwd = card?.worktree ?? run.site.root
+  const folders = card?.artifacts == null ? [] : [card.artifacts]
   return {
     prompt: call.prompt,
     schema: call.schema,
     role,
-    cwd: card?.worktree ?? run.site.root,
-    folders: card?.artifacts == null ? [] : [card.artifacts],
+    cwd,
+    folders,
+    isolation: agent?.sandbox ? agentIsolation(run, [cwd, ...folders]) : null,
     timeoutMs: limitOf(agent, role, card) ?? 1_800_000,
     ...minds(agent, host, call, card),
     env: run.env,

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { assay, dataOf, type Envelope, type ProblemJson, problemOf, type Ran } from '../rig/assay.ts'
 import { type Files, makeRepo, type Repo } from '../rig/repo.ts'
-import { makeTemp } from '../rig/temp.ts'
+import { makeTemp, tempBase } from '../rig/temp.ts'
 
 export interface InitData {
   run: string
@@ -83,8 +83,12 @@ export function specText(parts: SpecParts = {}): string {
   // Its benchmark logs outside of the repository. Tests of isolation ask for it.
   const text = `${JSON.stringify(spec, null, 2)}\n`
   if ('isolation' in (spec.measure as object)) return text
+  const isolation =
+    process.env.ASSAY_TEST_ISOLATION === 'strict'
+      ? { isolation: 'strict', allow: [tempBase()] }
+      : { isolation: 'none' }
   // On the line that is there: some tests say on which line a mistake lies.
-  return text.replace('"measure": {', '"measure": { "isolation": "none",')
+  return text.replace('"measure": {', `"measure": {${JSON.stringify(isolation).slice(1, -1)},`)
 }
 
 /** The file that a candidate edits. */

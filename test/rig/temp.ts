@@ -6,10 +6,15 @@ import { afterAll } from 'vitest'
 let base: string | null = null
 let next = 0
 
+/** Holds every folder of this test file. */
+export function tempBase(): string {
+  base ??= realpathSync(mkdtempSync(join(tmpdir(), 'assay-test-')))
+  return base
+}
+
 /** A fresh empty folder (its real path), removed with all others of the same test file when that file is done. */
 export function makeTemp(name = 'folder'): string {
-  base ??= realpathSync(mkdtempSync(join(tmpdir(), 'assay-test-')))
-  const folder = join(base, `${String(next++).padStart(3, '0')}-${name}`)
+  const folder = join(tempBase(), `${String(next++).padStart(3, '0')}-${name}`)
   mkdirSync(folder)
   return folder
 }

@@ -5,9 +5,13 @@ import { fine, problem, warning } from '../finding.ts'
 /** Whether what is measured can be kept apart from this machine, and whether a run counts on it. */
 export const isolation: Check = {
   name: 'isolation',
-  async look({ env, runs }) {
+  async look({ env, runs, hosts }) {
     const support = await isolationSupport(env)
-    if (support.works) return [fine('isolation', 'samples can be isolated: bubblewrap works here')]
+    if (support.works) {
+      const samples = fine('isolation', 'samples can be isolated: bubblewrap works here')
+      const agents = fine('agent_sandbox', 'agents can be kept to their own worktree: agent: { sandbox: true }')
+      return hosts ? [samples, agents] : [samples]
+    }
     const relying = runs.filter(({ state }) => state?.isolation?.by).map(({ run }) => run)
     const trouble = {
       what: `samples cannot be isolated: ${support.why}`,

@@ -1,6 +1,6 @@
 /** Who proposes candidates when Assay itself drives the loop. */
 import { programNames } from '../../hosts/registry.ts'
-import { choice, type Kind, keys, list, map, may, need, number, or, text, whole } from '../kind.ts'
+import { boolean, choice, type Kind, keys, list, map, may, need, number, or, text, whole } from '../kind.ts'
 import { capture, command, duration, path } from './text.ts'
 
 const parameter = keys(
@@ -93,6 +93,11 @@ export const agent = keys(
       choice(['safe', 'unsafe']),
       'safe',
       'What agent programs may do: `safe` lets who edits write below its worktree and the others only read, as far as the program can hold them to it (the edits of `pi` and `qwen` may leave the worktree); `unsafe` lets them do whatever you could.',
+    ),
+    sandbox: or(
+      boolean,
+      false,
+      'Agents write only below their own worktree and cannot read held-out data or write to `.assay` and your checkout (Linux, with bubblewrap). The network, and the rest of the machine, stay as they are.',
     ),
     fallback: or(
       list(choice(programNames)),
