@@ -1,16 +1,16 @@
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Sample, SampleFault, Side, Stage } from '../ledger/events.ts'
 import { type Supervised, supervise } from '../process.ts'
 import { type CommandLine, fillIn } from './command.ts'
+import { clearDesk, DESK, type Names, outputNames } from './desk.ts'
 import { faultOfEnding } from './ending.ts'
 import type { EnvironmentConfig } from './environment.ts'
 import { runPreparation } from './gates.ts'
 import type { Aggregate, Answer, Read, ReadAnswer } from './metrics.ts'
 import { readFiles } from './read-files.ts'
-import { redactStored } from './stored.ts'
 import { tailOf } from './tail.ts'
 
 export interface MeasureConfig {
@@ -46,12 +46,13 @@ export interface SampleRequest {
   checkout: string
   /** The attempt's folder, which exists; gets `samples/<stage>-<pair>-<side>.out`, `.err` and what the sample made. */
   folder: string
+  /** Where all that lies while the sample runs, on the same disk; default `desk` in `folder`. Emptied before and after. */
+  desk?: string
   stage: Stage
   side: Side
   pair: number
   seed: number
   slot: number
-  experiment: string
   /** Already built. */
   environment: Record<string, string>
   /** Folder of the artifacts; default `artifacts` in `folder`. */
@@ -111,48 +112,30 @@ const NO_ANSWER: Omit<Answer, 'value'> & { value: null } = {
   artifacts: null,
 }
 
-/**
- * Relative to the attempt's folder. The sides are one letter in what the benchmark sees: the size of the environment
- * moves the stack, so a longer name on one side alone would bias the comparison (Mytkowicz et al. 2009).
- */
-function outputNames({ stage, pair, side }: SampleRequest) {
-  const letter = side === 'parent' ? 'a' : 'b'
-  return {
-    sample: `${stage}-${pair}-${letter}`,
-    /** Of this sample's files that are not told to the benchmark. */
-    stem: `samples/${stage}-${pair}-${side}`,
-    stdout: `samples/${stage}-${pair}-${side}.out`,
-    stderr: `samples/${stage}-${pair}-${side}.err`,
-    result: `samples/${stage}-${pair}-${letter}.json`,
-    traces: `samples/${stage}-${pair}-${letter}.traces`,
-  }
-}
-
-/** Everything that a sample leaves in the attempt's folder; what `before` and `after` say is clean already. */
-const writtenBy = ({ stem, stdout, stderr, result, traces }: Names): string[] => [
-  ...[stdout, stderr, result, traces],
-  ...[`${stem}.output`, `${stem}.score.out`, `${stem}.score.err`],
-]
+/** One for both sides and all stages. */
+const EXPERIMENT = 'experiment'
 
 async function runOnce(request: SampleRequest, names: Names): Promise<Executed> {
   const { config, folder, checkout } = request
-  const at = (name: string) => join(folder, name)
-  const artifacts = request.artifacts ?? at('artifacts')
-  for (const made of [names.result, names.traces]) rmSync(at(made), { recursive: true, force: true })
-  for (const needed of [at(names.traces), artifacts]) mkdirSync(needed, { recursive: true })
+  const desk = request.desk ?? join(folder, 'desk')
+  const at = (name: string) => join(desk, name)
+  const artifacts = request.artifacts ?? join(folder, 'artifacts')
+  rmSync(desk, { recursive: true, force: true })
+  for (const needed of [at(DESK.traces), artifacts]) mkdirSync(needed, { recursive: true })
   const temporary = mkdtempSync(join(tmpdir(), 'assay-'))
   const scene: Scene = {
     request,
-    names,
-    values: { worktree: checkout, result: at(names.result) },
+    desk,
+    values: { worktree: checkout, result: at(DESK.result) },
     env: {
       ...request.environment,
       TMPDIR: temporary,
-      ASSAY_RESULT: at(names.result),
-      ASSAY_TRACES: at(names.traces),
+      ASSAY_RESULT: at(DESK.result),
+      ASSAY_TRACES: at(DESK.traces),
       ASSAY_ARTIFACTS: artifacts,
-      ASSAY_EXPERIMENT: request.experiment,
-      ASSAY_SAMPLE: names.sample,
+      ASSAY_EXPERIMENT: EXPERIMENT,
+      // Equal on both sides, as the seed is, and another one for each pair.
+      ASSAY_SAMPLE: request.seed.toString(16).padStart(8, '0'),
       ASSAY_SEED: String(request.seed),
       ASSAY_SLOT: String(request.slot),
       ASSAY_PORT: String(await freePort()),
@@ -166,17 +149,14 @@ async function runOnce(request: SampleRequest, names: Names): Promise<Executed> 
     return unclean && done.reading.ok ? { ...done, reading: broken(unclean) } : done
   } finally {
     rmSync(temporary, { recursive: true, force: true, maxRetries: 3 })
-    dropIfEmpty(at(names.traces))
     // Only now: the answer was read from what the benchmark wrote, to the byte.
-    for (const name of writtenBy(names)) redactStored(at(name))
+    clearDesk(desk, folder, names)
   }
 }
 
-type Names = ReturnType<typeof outputNames>
-
 interface Scene {
   request: SampleRequest
-  names: Names
+  desk: string
   /** For the placeholders of commands. */
   values: Record<string, string>
   env: Record<string, string>
@@ -186,17 +166,17 @@ const broken = (fault: SampleFault): ReadAnswer => ({ ok: false, fault })
 
 /** `before` or `after`: a failure is the environment's, since neither is the candidate's work. */
 async function aside(
-  { request, names, values, env }: Scene,
+  { request, desk, values, env }: Scene,
   which: 'before' | 'after',
   { command, timeoutMs }: StepConfig,
 ): Promise<SampleFault | null> {
   const done = await runPreparation({
-    name: `${names.stem}.${which}`,
+    name: which,
     command: fillIn(command, values),
     timeoutMs,
     cwd: join(request.checkout, request.config.directory),
     environment: env,
-    folder: request.folder,
+    folder: desk,
     signal: which === 'before' ? request.signal : undefined,
   })
   if (!done.fault || done.fault.reason === 'aborted') return done.fault
@@ -204,11 +184,11 @@ async function aside(
 }
 
 async function measureAndScore(scene: Scene): Promise<Executed> {
-  const { request, names, values, env } = scene
-  const { config, folder, checkout, signal } = request
+  const { request, desk, values, env } = scene
+  const { config, checkout, signal } = request
   const missing = config.requires.find((path) => !existsSync(join(checkout, path)))
   if (missing !== undefined) return { ended: null, reading: broken(notBuilt(missing)) }
-  const at = (name: string) => join(folder, name)
+  const at = (name: string) => join(desk, name)
   const cwd = join(checkout, config.directory)
   // Nobody but the sample has business in the checkout of a slot, or in its own temporary folder.
   const folders = [checkout, ...(env.TMPDIR ? [env.TMPDIR] : [])]
@@ -218,26 +198,26 @@ async function measureAndScore(scene: Scene): Promise<Executed> {
     command: fillIn(config.command, values),
     env,
     timeoutMs: config.timeoutMs,
-    stdout: at(names.stdout),
-    stderr: at(names.stderr),
+    stdout: at(DESK.stdout),
+    stderr: at(DESK.stderr),
   })
-  const fault = faultOfEnding(ended, config.timeoutMs, tailOf(at(names.stderr), STDERR_TAIL))
+  const fault = faultOfEnding(ended, config.timeoutMs, tailOf(at(DESK.stderr), STDERR_TAIL))
   if (fault !== null) return { ended, reading: broken(fault) }
-  const answer = { ...request, read: config.read, ended, result: at(names.result) }
+  const answer = { ...request, read: config.read, ended, result: at(DESK.result) }
   if (!config.score)
     return {
       ended,
-      reading: await readFiles({ ...answer, stdout: at(names.stdout), stderr: at(names.stderr) }),
+      reading: await readFiles({ ...answer, stdout: at(DESK.stdout), stderr: at(DESK.stderr) }),
     }
   // The measured program is the candidate's: what it says of itself is not the score.
-  const output = at(`${names.stem}.output`)
+  const output = at(DESK.output)
   rmSync(output, { recursive: true, force: true })
-  if (existsSync(at(names.result))) renameSync(at(names.result), output)
-  const [stdout, stderr] = [at(`${names.stem}.score.out`), at(`${names.stem}.score.err`)]
+  if (existsSync(at(DESK.result))) renameSync(at(DESK.result), output)
+  const [stdout, stderr] = [at(DESK.scored.stdout), at(DESK.scored.stderr)]
   const scored = await supervise({
     ...shared,
     command: fillIn(config.score.command, values),
-    env: { ...env, ASSAY_STDOUT: at(names.stdout), ASSAY_OUTPUT: output },
+    env: { ...env, ASSAY_STDOUT: at(DESK.stdout), ASSAY_OUTPUT: output },
     timeoutMs: config.score.timeoutMs,
     stdout,
     stderr,
@@ -263,12 +243,4 @@ function freePort(): Promise<number> {
       server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
     })
   })
-}
-
-function dropIfEmpty(folder: string): void {
-  try {
-    rmdirSync(folder)
-  } catch {
-    // The benchmark wrote traces.
-  }
 }

@@ -89,7 +89,6 @@ async function holds(
     pair: 0,
     seed: 1,
     slot: bench.slot,
-    experiment: BASELINE,
     signal: run.signal,
   })
   return sample.fault === null

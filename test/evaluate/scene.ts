@@ -22,7 +22,6 @@ export function scene(
     pair: 2,
     seed: 77,
     slot: 1,
-    experiment: 'exp_0007',
     environment: { PATH: process.env.PATH ?? '', KEPT: 'yes' },
     ...rest,
     config: {
