@@ -114,9 +114,10 @@ export const slotArtifacts = (site: Site, slot: number, tree: string): string =>
 export const slotFacts = (site: Site, slot: number, side: 'a' | 'b'): string =>
   join(site.state, 'm', String(slot), `${side}.json`)
 
+/** Where a sample writes while it runs: the name says neither whose it is nor what for. */
+export const slotDesk = (site: Site, slot: number): string => join(site.state, 'm', String(slot), 'desk')
 /** Who uses the checkouts of a slot, whatever lease brought them there. */
 export const slotLock = (site: Site, slot: number): string => join(site.state, 'm', `${slot}.lock`)
-
 export const worktreeLock = (site: Site): string => join(site.state, 'worktrees.lock')
 /** The same for the state that a repository has already. */
 export const initLockOf = (env: NodeJS.ProcessEnv, site: Site): string =>

@@ -39,6 +39,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
       `${branch}: ${counted(rest.commits.length, 'commit')} on ${rest.base.slice(0, 10)}; your files and branches are as they were`,
       ...(snapshot.value ? ['  it begins with the uncommitted work that the run began with'] : []),
       `  ${plain(fresh.message, 500)}`,
+      ...(rest.shortfall === null ? [] : [`  Warning: ${plain(rest.shortfall, 500)}`]),
       `  look at it: git log -p ${shellWord(`${rest.base.slice(0, 10)}..refs/heads/${branch}`)}`,
       `  the text of its pull request is in ${file}:`,
       '',

@@ -1,17 +1,17 @@
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Sample, SampleFault, Side, Stage } from '../ledger/events.ts'
 import { give, type Isolation, type Supervised, seenAs, supervise } from '../process.ts'
 import { type CommandLine, fillIn } from './command.ts'
+import { clearDesk, DESK, type Names, outputNames } from './desk.ts'
 import { faultOfEnding } from './ending.ts'
 import type { EnvironmentConfig } from './environment.ts'
 import { runPreparation } from './gates.ts'
 import { showGiven } from './given.ts'
 import type { Aggregate, Answer, Read, ReadAnswer } from './metrics.ts'
 import { readFiles } from './read-files.ts'
-import { redactStored } from './stored.ts'
 import { tailOf } from './tail.ts'
 
 export interface MeasureConfig {
@@ -127,44 +127,6 @@ const NO_ANSWER: Omit<Answer, 'value'> & { value: null } = {
   artifacts: null,
 }
 
-/** Relative to the attempt's folder: where what a sample wrote is kept. The benchmark sees none of these names. */
-function outputNames({ stage, pair, side }: SampleRequest) {
-  const letter = side === 'parent' ? 'a' : 'b'
-  return {
-    /** Of this sample's further files. */
-    stem: `samples/${stage}-${pair}-${side}`,
-    stdout: `samples/${stage}-${pair}-${side}.out`,
-    stderr: `samples/${stage}-${pair}-${side}.err`,
-    result: `samples/${stage}-${pair}-${letter}.json`,
-    traces: `samples/${stage}-${pair}-${letter}.traces`,
-  }
-}
-
-/**
- * Names of files while the sample runs. They say neither the stage nor the side, and have one length: a candidate that
- * knew either could be good where it counts, and the size of the environment moves the stack (Mytkowicz et al. 2009).
- */
-const DESK = {
-  stdout: 'out',
-  stderr: 'err',
-  result: 'result.json',
-  traces: 'traces',
-  output: 'output',
-  scored: { stdout: 'score.out', stderr: 'score.err' },
-} as const
-
-/** Where each file of the desk is kept, relative to the attempt's folder. */
-const keptAs = ({ stem, stdout, stderr, result, traces }: Names): [string, string][] => [
-  [DESK.stdout, stdout],
-  [DESK.stderr, stderr],
-  [DESK.result, result],
-  [DESK.traces, traces],
-  [DESK.output, `${stem}.output`],
-  ...['score', 'before', 'after'].flatMap((step): [string, string][] =>
-    ['out', 'err'].map((end) => [`${step}.${end}`, `${stem}.${step}.${end}`]),
-  ),
-]
-
 /** One for both sides and all stages. */
 const EXPERIMENT = 'experiment'
 
@@ -203,24 +165,30 @@ async function runOnce(request: SampleRequest, names: Names): Promise<Executed> 
     const done = begun ? { ended: null, reading: broken(begun) } : await measureAndScore(scene)
     // Also after a failure or an interruption: what `before` began must not outlive the sample.
     const unclean = config.after && (await aside(scene, 'after', config.after))
-    return unclean && done.reading.ok ? { ...done, reading: broken(unclean) } : done
+    return unclean && done.reading.ok
+      ? { ...done, reading: broken(unclean) }
+      : hereAgain(done, scene, artifacts)
   } finally {
     rmSync(temporary, { recursive: true, force: true, maxRetries: 3 })
-    dropIfEmpty(at(DESK.traces))
     // Only now: the answer was read from what the benchmark wrote, to the byte.
-    for (const [name, kept] of keptAs(names)) keep(at(name), join(folder, kept))
-    rmSync(desk, { recursive: true, force: true })
+    clearDesk(desk, folder, names)
   }
 }
 
-type Names = ReturnType<typeof outputNames>
-
-/** Nothing when there is no such file. */
-function keep(written: string, kept: string): void {
-  rmSync(kept, { recursive: true, force: true })
-  if (!existsSync(written)) return
-  renameSync(written, kept)
-  redactStored(kept)
+/** Artifacts that an isolated benchmark named by their whole path, at the path that they have here. */
+function hereAgain(done: Executed, { env }: Scene, artifacts: string): Executed {
+  const { reading } = done
+  const seen = env.ASSAY_ARTIFACTS
+  if (!reading.ok || reading.answer.artifacts === null || seen === undefined || seen === artifacts)
+    return done
+  const named = Object.entries(reading.answer.artifacts).map(([label, path]) => [
+    label,
+    path === seen || path.startsWith(`${seen}/`) ? artifacts + path.slice(seen.length) : path,
+  ])
+  return {
+    ...done,
+    reading: { ...reading, answer: { ...reading.answer, artifacts: Object.fromEntries(named) } },
+  }
 }
 
 function withDesk(
@@ -328,12 +296,4 @@ function freePort(): Promise<number> {
       server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
     })
   })
-}
-
-function dropIfEmpty(folder: string): void {
-  try {
-    rmdirSync(folder)
-  } catch {
-    // The benchmark wrote traces.
-  }
 }

@@ -8,7 +8,7 @@ import { median } from '../evaluate/stats.ts'
 import { listTree } from '../git/files.ts'
 import type { Sample } from '../ledger/events.ts'
 import { BASELINE, lastAttempt } from '../ledger/state.ts'
-import { canaryFolder, slotPath } from '../paths.ts'
+import { canaryFolder, slotDesk, slotPath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import {
@@ -172,6 +172,7 @@ async function sampleEmptied(
     pair: 0,
     seed: before[0]?.seed ?? SEED,
     slot: bench.slot,
+    desk: slotDesk(run.site, bench.slot),
     environment: bench.environment,
     isolation: placed.apart?.renew(),
     signal: run.signal,

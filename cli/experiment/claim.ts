@@ -2,8 +2,9 @@
 import { identify } from '../process.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
+import { drawNonce } from './chance.ts'
 
-/** `takesOver` is the claim of a process that is proved dead. */
+/** `takesOver` is the claim of a process that is proved dead: its chance goes on. */
 export function claimAttempt(
   run: OpenRun,
   experiment: string,
@@ -18,7 +19,7 @@ export function claimAttempt(
       experiment,
       attempt,
       owner,
-      ...(takesOver === undefined ? {} : { takes_over: takesOver }),
+      ...(takesOver === undefined ? { nonce: drawNonce(run) } : { takes_over: takesOver }),
     },
     run.clock(),
     key,

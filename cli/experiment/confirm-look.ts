@@ -9,6 +9,8 @@ import { nodeValue } from '../ledger/state.ts'
 import { recordStep } from '../ledger/steps.ts'
 import { stepsFile } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
+import type { Place } from './bench.ts'
+import type { Chance } from './chance.ts'
 import {
   type Again,
   against,
@@ -22,7 +24,7 @@ import {
 } from './confirm-verdict.ts'
 import { gatesOn } from './gates.ts'
 import { guardsNeeded } from './guards.ts'
-import { faultOfOther, orderOf, stageContext, untilClear } from './pairs.ts'
+import { faultOfOther, stageContext, untilClear } from './pairs.ts'
 import { type Numbered, type Pinned, type Probe, unpreparedProblem } from './probe.ts'
 import { RecordLost } from './steps.ts'
 import { keptCommit } from './worktree.ts'
@@ -33,13 +35,14 @@ const SAMPLES = 2
 export interface Look extends Compared {
   kept: Pinned
   at: Numbered
-  put: (candidate: Pinned, place: 'a' | 'b', experiment: string) => Promise<Result<Probe>>
+  chance: Chance
+  put: (candidate: Pinned, place: Place, experiment: string) => Promise<Result<Probe>>
 }
 
 /** A problem when the machine, not the experiment, is to blame. */
 export async function lookAgain(look: Look): Promise<Result<Again>> {
-  const { run, node, kept, put } = look
-  const placed = await put(kept, 'b', node.id)
+  const { run, node, kept, chance, put } = look
+  const placed = await put(kept, chance.place('candidate'), node.id)
   if (!placed.ok) return placed
   const probe = placed.value
   if (probe.unprepared) return unpreparedProblem(node.id, probe.unprepared)
@@ -76,7 +79,7 @@ async function once(look: Look, probe: Probe): Promise<Result<Again>> {
 
 /** Protected metrics on fresh samples of both, in as many pairs as they need when they vary. */
 async function guarded(look: Look, probe: Probe, found: Again, candidate: Sample[]): Promise<Result<Again>> {
-  const { run, node, other, at } = look
+  const { run, other, chance } = look
   if (run.spec.protected.length === 0) return ok(found)
   const partner = await partnerOf(look)
   if (!partner.ok) return partner
@@ -85,7 +88,7 @@ async function guarded(look: Look, probe: Probe, found: Again, candidate: Sample
   const taken = () => candidate.length + ours.length + theirs.length
   const needed = () => Math.max(...[[...candidate, ...ours], theirs].map((seen) => guardsNeeded(run, seen)))
   for (let pair = 0; pair < needed(); pair++) {
-    for (const side of orderOf(run, node.id, 'guard', at.number, pair)) {
+    for (const side of chance.order('guard', pair)) {
       const own = side === 'candidate'
       const sample = await take(look, own ? probe : partner.value, side, pair, 'guard')
       const broken = own ? (sample.fault ?? mismatch(run, sample)) : faultOfOther(run, sample)
@@ -108,8 +111,8 @@ async function take(
   pair: number,
   stage: 'confirm' | 'guard' = 'confirm',
 ): Promise<Sample> {
-  const { run, node, at } = look
-  const sample = await probe.sample({ stage, side, pair, subject: node.id })
+  const { run, at } = look
+  const sample = await probe.sample({ stage, side, pair })
   const written = recordStep(stepsFile(at.folder), { step: 'sample', sample: bounded(sample) }, run.clock())
   if (!written.ok) throw new RecordLost(written.problem)
   return sample
@@ -117,7 +120,7 @@ async function take(
 
 /** `from`: the pairs of this look that were not taken yet. */
 async function inPairs(look: Look, probe: Probe, from = 0): Promise<Result<Again>> {
-  const { run, node, other, at } = look
+  const { run, other, at, chance } = look
   const partner = await partnerOf(look)
   if (!partner.ok) return partner
   const context = forLook(stageContext(run, 'confirm', other.id), 1 + failedLooks(look))
@@ -131,7 +134,7 @@ async function inPairs(look: Look, probe: Probe, from = 0): Promise<Result<Again
     async (index) => {
       const pair = from + index
       const pairOf: Partial<Record<Side, Sample>> = {}
-      for (const side of orderOf(run, node.id, 'confirm', at.number, pair)) {
+      for (const side of chance.order('confirm', pair)) {
         const sample = await take(look, side === 'candidate' ? probe : partner.value, side, pair)
         taken++
         pairOf[side] = sample
@@ -174,10 +177,10 @@ const told = ({ node }: Look, found: Again | Spoilt): Result<Again> =>
     : ok(found)
 
 /** What it is compared with, in the slot's other checkout. */
-async function partnerOf({ run, other, put }: Look): Promise<Result<Probe>> {
+async function partnerOf({ run, other, chance, put }: Look): Promise<Result<Probe>> {
   const commit = keptCommit(run, other.id)
   if (!commit) throw new Error(`${other.id} is compared with, and was never kept`)
-  const probe = await put(commit, 'a', other.id)
+  const probe = await put(commit, chance.place('parent'), other.id)
   if (!probe.ok || !probe.value.unprepared) return probe
   return run.signal.aborted ? probe : unpreparedProblem(other.id, probe.value.unprepared)
 }

@@ -51,7 +51,7 @@ export async function confirm(
   const may = plan(run, node.value, against)
   if (!may.ok) return may
   const at = numberedFolder(confirmsFolder(run.paths, experiment))
-  return inSlot(run, at, async (put) => {
+  return inSlot(run, { ...at, about: experiment }, async (put, { nonce, chance }) => {
     // Others may have looked while this one waited for the slot, and what did not pass then asks for more now. So what
     // comes of it is recorded before the slot is given back.
     const read = run.ledger.refresh()
@@ -60,9 +60,11 @@ export async function confirm(
     if (meanwhile) return ok(meanwhile)
     const planned = plan(run, node.value, against)
     if (!planned.ok) return planned
-    const again = await lookAgain({ run, node: node.value, at, put, ...planned.value })
+    const again = await lookAgain({ run, node: node.value, at, chance, put, ...planned.value })
     if (!again.ok) return again
-    return run.signal.aborted ? fail(interrupted) : remember(run, node.value, planned.value, again.value, key)
+    return run.signal.aborted
+      ? fail(interrupted)
+      : remember(run, node.value, planned.value, { ...again.value, nonce }, key)
   })
 }
 
@@ -70,7 +72,7 @@ function remember(
   run: OpenRun,
   node: Experiment,
   { other, aside, epoch, recordedValue }: Plan,
-  { message, ...answer }: Again,
+  { message, ...answer }: Again & { nonce: string },
   key: string | null,
 ): Result<ConfirmAnswer> {
   const attempt = node.attempts.findLast((one) => one.judged?.status === 'kept')?.attempt ?? 0

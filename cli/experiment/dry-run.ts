@@ -44,7 +44,7 @@ export async function checkWiring(run: OpenRun, node: Experiment): Promise<Resul
   const looked = await candidateNow(run, node)
   if (!looked.ok) return looked
   const at = numberedFolder(checksFolder(run.paths, node.id))
-  const answer = await inSlot(run, at, async (put) => {
+  const answer = await inSlot(run, { ...at, about: node.id }, async (put) => {
     const probe = await put(looked.value, 'b', node.id)
     return probe.ok ? ok(await ask(run, node, looked.value, at, probe.value)) : probe
   })

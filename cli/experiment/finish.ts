@@ -1,4 +1,5 @@
 /** `finish`: the winner, measured fresh against the baseline, as commits on a new branch of the user's. */
+import { figure } from '../evaluate/figure.ts'
 import { makeBranch, mayBranch } from '../git/branch.ts'
 import { type Change, changesBetween } from '../git/diff.ts'
 import { pinCommit } from '../git/seal.ts'
@@ -29,6 +30,8 @@ export interface Finished {
   squashed: boolean
   experiment: string
   fresh: ConfirmAnswer
+  /** A sentence when the fresh samples show far less than the ledger's scores promise, else null. */
+  shortfall: string | null
   changes: Change[]
 }
 
@@ -67,8 +70,23 @@ export async function finish(
     squashed: squash,
     experiment: best.id,
     fresh: fresh.value,
+    shortfall: shortfallOf(run, best, fresh.value),
     changes: changes.value,
   })
+}
+
+/** Of the gain that the scores along the path promise: a fresh measurement that shows less contradicts them. */
+const SHOWN = 1 / 2
+
+/** Scores under noise are chained ratios, so one step that was measured wrongly spoils all that are built on it. */
+function shortfallOf(run: OpenRun, best: Experiment, fresh: ConfirmAnswer): string | null {
+  const { recorded, value, against_value: base } = fresh
+  if (run.ledger.state.noise.mode !== 'paired' || recorded === null || value === null || base === null)
+    return null
+  const [promised, found] = [Math.abs(recorded - base), Math.abs(value - base)]
+  if (found >= promised * SHOWN) return null
+  const { name } = run.spec.metric
+  return `the ledger says ${name} ${figure(recorded)} for ${best.id}, and measured against the baseline it is ${figure(value)}: a step on its path was measured wrongly; look at them: assay tree, then assay confirm each against ${BASELINE}`
 }
 
 interface Made {

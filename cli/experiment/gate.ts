@@ -149,7 +149,7 @@ async function tryGates(
   const looked = await candidateNow(run, subject)
   if (!looked.ok) return looked
   const at = numberedFolder(gateChecksFolder(run.paths, recordedAt))
-  return inSlot(run, at, async (put) => {
+  return inSlot(run, { ...at, about: subject.id }, async (put) => {
     const probe = await put(looked.value, 'b', subject.id)
     if (!probe.ok) return probe
     if (probe.value.unprepared) return unpreparedProblem(subject.id, probe.value.unprepared)

@@ -11,7 +11,7 @@ import type { Sample, Side } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { identify, pidSpace } from '../process.ts'
 import { isSameHoldout } from '../run/holdout.ts'
-import { orderOf } from './pairs.ts'
+import { chanceOfAttempt } from './chance.ts'
 import { fault, placeOther, type SampleAt, sampleOnce, type Trial } from './trial.ts'
 
 /** Of private folders. Containers may share their parent, so the name tells where its process has that number. */
@@ -41,7 +41,7 @@ export async function heldOut(trial: Trial): Promise<boolean> {
   for (let pair = 0; pair < (paired ? PAIRS : 1); pair++) {
     for (const side of facts.baseline
       ? ['candidate' as const]
-      : orderOf(run, node.id, seal.attempt, 'holdout', pair)) {
+      : chanceOfAttempt(run, node, seal.attempt).order('holdout', pair)) {
       const sample = await onHoldout(trial, pair, side)
       if (sample === null) return false
       done[side].push(sample)

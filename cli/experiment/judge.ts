@@ -8,6 +8,7 @@ import type { OpenRun } from '../run/open.ts'
 import { artifactPlaces, guardArtifacts, seedFault } from './artifacts.ts'
 import { type Bench, openBench, placeCandidate } from './bench.ts'
 import { calibration } from './calibration.ts'
+import { chanceOfAttempt } from './chance.ts'
 import { gatesOn } from './gates.ts'
 import { heldOut, removeHeldData } from './holdout.ts'
 import { knownMetrics } from './known.ts'
@@ -85,7 +86,8 @@ export async function collectEvidence(
     }
     const places = artifactPlaces(run, node)
     const { folder } = record
-    const placed = await placeCandidate(run, bench.value, 'b', seal, { outputs: folder, artifacts: places })
+    const place = chanceOfAttempt(run, node, seal.attempt).place('candidate')
+    const placed = await placeCandidate(run, bench.value, place, seal, { outputs: folder, artifacts: places })
     if (!placed.ok) return placed
     const guard = await guardArtifacts(places)
     const slot = {
@@ -119,13 +121,14 @@ export interface Preparation extends Pick<VerdictFacts, 'setup' | 'build'> {
 /** Nothing is built for what cannot count; what was paid for before is still told. */
 const UNBUILT: Preparation = { setup: null, build: null, seed: null }
 
-async function prepared({ run, node, bench, placed, guard, folder }: InSlot): Promise<Preparation> {
+async function prepared({ run, node, seal, bench, placed, guard, folder }: InSlot): Promise<Preparation> {
   const { setup, build } = placed
   if (setup || !build) return { setup, build: null, seed: seedFault(guard) }
   const parent = node.parent ? keptCommit(run, node.parent) : null
   if (!parent || build.reason === 'aborted')
     return { setup, build: { fault: build, parentToo: false }, seed: null }
-  const unchanged = must(await placeCandidate(run, bench, 'a', parent, { outputs: folder, anew: true }))
+  const place = chanceOfAttempt(run, node, seal.attempt).place('parent')
+  const unchanged = must(await placeCandidate(run, bench, place, parent, { outputs: folder, anew: true }))
   return { setup, build: { fault: build, parentToo: unchanged.build !== null }, seed: null }
 }
 

@@ -8,7 +8,7 @@ import { calibrationResiduals, POOL, stageResiduals } from '../evaluate/paired/r
 import type { Comparison, Sample, SampleFault, Side } from '../ledger/events.ts'
 import { nodeValue, type State } from '../ledger/state.ts'
 import type { OpenRun } from '../run/open.ts'
-import { rngOf } from '../search/random.ts'
+import { chanceOfAttempt } from './chance.ts'
 import { baselineSample } from './samples.ts'
 import { accept, fault, sampleOnce, type Trial } from './trial.ts'
 
@@ -56,11 +56,6 @@ export async function untilClear(
     done.candidate.push(taken.candidate)
     done.other.push(taken.other)
   }
-}
-
-/** In the order of the coin: a fixed one keeps what is no better on machines whose second run is slower, or faster. */
-export function orderOf(run: OpenRun, ...pair: (string | number)[]): Side[] {
-  return rngOf(run.started.seed, 'order', ...pair)() < 0.5 ? ['candidate', 'parent'] : ['parent', 'candidate']
 }
 
 /** Residuals of this epoch, newest last: what the scale of the noise is learnt from. */
@@ -142,7 +137,7 @@ async function takePair(
 ): Promise<{ candidate: Sample; other: Sample } | null> {
   const { run, node, seal } = trial
   const taken: Partial<Record<Side, Sample>> = {}
-  for (const side of orderOf(run, node.id, seal.attempt, stage, pair)) {
+  for (const side of chanceOfAttempt(run, node, seal.attempt).order(stage, pair)) {
     const sample = await sampleOnce(trial, { stage, pair, side })
     taken[side] = sample
     if (sample.fault?.reason === 'aborted') return fault(trial, sample.fault, side) || null

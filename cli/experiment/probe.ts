@@ -6,12 +6,12 @@ import { takeSample } from '../evaluate/measure.ts'
 import { pinCommit } from '../git/seal.ts'
 import type { GateResult, GateRule, Sample, SampleFault, Side, Stage } from '../ledger/events.ts'
 import { type Experiment, lastAttempt } from '../ledger/state.ts'
-import { checkRef } from '../paths.ts'
+import { checkRef, slotDesk } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { rngOf } from '../search/random.ts'
 import { type ArtifactPlaces, artifactPlaces } from './artifacts.ts'
 import { type Bench, openBench, type Place, placeCandidate } from './bench.ts'
+import { type Chance, chanceOfLook, drawNonce } from './chance.ts'
 import { knownMetrics } from './known.ts'
 import { snapshot } from './seal.ts'
 import { baseOf, keptCommit } from './worktree.ts'
@@ -75,16 +75,25 @@ export interface Probe {
   unprepared: { step: 'setup' | 'build'; fault: SampleFault } | null
   /** Runs gates in order, all of them, and answers how each ended. */
   gates(rules: readonly GateRule[]): Promise<(GateResult & { fault: SampleFault | null })[]>
-  /** `subject`: whom the look is about; both sides of a pair share its seeds. */
-  sample(at: { stage: Stage; side: Side; pair: number; subject?: string }): Promise<Sample>
+  sample(at: { stage: Stage; side: Side; pair: number }): Promise<Sample>
 }
 
-/** Waits for a slot, brings `candidate` there, lets `look` ask, and gives the slot back. */
+export interface Drawn {
+  nonce: string
+  chance: Chance
+}
+
+/**
+ * Waits for a slot, brings candidates there, lets `look` ask, and gives the slot back. `about`: the experiment that the
+ * look is about. What chance decides is drawn once the slot is there: it is never that of an attempt, whose samples were
+ * selected by what they said.
+ */
 export async function inSlot<T>(
   run: OpenRun,
-  at: Numbered,
+  at: Numbered & { about: string },
   look: (
     put: (candidate: Pinned, place: Place, experiment: string) => Promise<Result<Probe>>,
+    drawn: Drawn,
   ) => Promise<Result<T>>,
 ): Promise<Result<T>> {
   let bench: Result<Bench>
@@ -96,8 +105,11 @@ export async function inSlot<T>(
   }
   if (!bench.ok) return bench
   try {
-    const answer = await look((candidate, place, name) =>
-      probeOf(run, bench.value, at, { candidate, place, name }),
+    const nonce = drawNonce(run)
+    const chance = chanceOfLook(nonce, at.about)
+    const answer = await look(
+      (candidate, place, name) => probeOf(run, bench.value, at.folder, chance, { candidate, place, name }),
+      { nonce, chance },
     )
     return run.signal.aborted ? fail(interrupted) : answer
   } finally {
@@ -108,7 +120,8 @@ export async function inSlot<T>(
 async function probeOf(
   run: OpenRun,
   bench: Bench,
-  { number, folder }: Numbered,
+  folder: string,
+  chance: Chance,
   { candidate, place, name: experiment }: { candidate: Pinned; place: Place; name: string },
 ): Promise<Result<Probe>> {
   const known = await knownMetrics(run, candidate.tree)
@@ -131,7 +144,7 @@ async function probeOf(
       }
       return done
     },
-    sample: ({ stage, side, pair, subject = experiment }) =>
+    sample: ({ stage, side, pair }) =>
       takeSample({
         config: run.spec.measure,
         metric: run.spec.metric,
@@ -141,9 +154,9 @@ async function probeOf(
         stage,
         side,
         pair,
-        // Equal within a pair, and never those of an attempt: its draws were selected by what they said.
-        seed: Math.floor(rngOf(run.started.seed, subject, 'look', number, stage, pair)() * 2 ** 31),
+        seed: chance.seed(stage, pair),
         slot: bench.slot,
+        desk: slotDesk(run.site, bench.slot),
         environment: { ...bench.environment, ...artifacts.environment },
         artifacts: artifacts.own,
         known: known.value,

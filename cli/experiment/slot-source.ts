@@ -1,4 +1,4 @@
-/** The slot as the source of a trial: the candidate lies in checkout `b`, what it is compared with in `a`. */
+/** The slot as the source of a trial: the candidate lies in one checkout, what it is compared with in the other. */
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { recordable } from '../evaluate/comparable.ts'
@@ -6,11 +6,11 @@ import { runGate } from '../evaluate/gates.ts'
 import { takeSample } from '../evaluate/measure.ts'
 import type { GateRule, Sample, SampleFault } from '../ledger/events.ts'
 import type { Experiment } from '../ledger/state.ts'
-import { slotArtifacts } from '../paths.ts'
+import { slotArtifacts, slotDesk } from '../paths.ts'
 import type { OpenRun } from '../run/open.ts'
-import { rngOf } from '../search/random.ts'
 import { artifactPlaces, changedSince, type Guard, readDeclared } from './artifacts.ts'
 import { type Bench, type Place, type Placed, placeCandidate } from './bench.ts'
+import { type Chance, chanceOfAttempt } from './chance.ts'
 import { knownMetrics } from './known.ts'
 import type { Seal } from './seal.ts'
 import { sweepLeftovers, tamperedFiles } from './tamper.ts'
@@ -44,15 +44,18 @@ export interface InSlot {
 export class SlotSource implements Source {
   readonly #in: InSlot
   readonly #own: Subject
+  readonly #chance: Chance
   #other: Subject | null = null
   /** Found when another one was put in the place of what was tampered with. */
   readonly #tampered: string[] = []
 
   constructor(slot: InSlot) {
-    const { node, seal, placed, known, guard } = slot
+    const { run, node, seal, placed, known, guard } = slot
     const { own: artifacts, environment } = guard.places
     this.#in = slot
-    this.#own = { place: 'b', experiment: node.id, tree: seal.tree, placed, known, artifacts, environment }
+    this.#chance = chanceOfAttempt(run, node, seal.attempt)
+    const place = this.#chance.place('candidate')
+    this.#own = { place, experiment: node.id, tree: seal.tree, placed, known, artifacts, environment }
   }
 
   async place(experiment: string): Promise<SampleFault | null> {
@@ -73,16 +76,17 @@ export class SlotSource implements Source {
     const own = run.spec.worktree.build === null ? places.own : made
     const environment = { ...places.environment, ASSAY_ARTIFACTS: own }
     const artifacts = { own, environment }
-    const placed = must(await placeCandidate(run, bench, 'a', commit, { outputs, artifacts }))
+    const place = this.#chance.place('parent')
+    const placed = must(await placeCandidate(run, bench, place, commit, { outputs, artifacts }))
     const broken = placed.setup ?? placed.build
     if (broken) return broken
     const known = must(await knownMetrics(run, tree))
-    this.#other = { place: 'a', experiment, tree, placed, known, artifacts: own, environment }
+    this.#other = { place, experiment, tree, placed, known, artifacts: own, environment }
     return null
   }
 
   async sample({ stage, pair, side }: SampleAt, secluded?: Secluded): Promise<Sample> {
-    const { run, node, seal, bench, folder } = this.#in
+    const { run, bench, folder } = this.#in
     const subject = side === 'candidate' ? this.#own : this.#other
     if (!subject) throw new Error('a pair needs something to compare with')
     must(await sweepLeftovers({ run, bench, ...subject }))
@@ -95,9 +99,9 @@ export class SlotSource implements Source {
       stage,
       side,
       pair,
-      // Equal within a pair, fresh at each stage, and the same again when another process takes the attempt up.
-      seed: Math.floor(rngOf(run.started.seed, node.id, seal.attempt, stage, pair)() * 2 ** 31),
+      seed: this.#chance.seed(stage, pair),
       slot: bench.slot,
+      ...(secluded ? {} : { desk: slotDesk(run.site, bench.slot) }),
       environment: { ...bench.environment, ...subject.environment, ...secluded?.environment },
       artifacts: subject.artifacts,
       known: subject.known,

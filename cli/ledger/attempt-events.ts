@@ -55,6 +55,8 @@ export interface Started extends Envelope {
   owner: ProcessIdentity
   /** Set by one that goes on after the owner of that event died: the id of the claim it replaces. */
   takes_over?: string
+  /** Seeds, order and places follow from it; absent in a take-over, which goes on with the first, and until 0.1.0. */
+  nonce?: string
 }
 
 /** 4: the verdict. A free rejection has no claim before it. */
@@ -125,6 +127,8 @@ export interface Confirmed extends Envelope {
   /** As in `judged`. */
   differences?: Differences
   varied?: string
+  /** As in `started`, of this look. */
+  nonce?: string
 }
 
 /** 6: someone looked at a judged attempt. Evidence that the CLI checked revokes; an opinion flags. */

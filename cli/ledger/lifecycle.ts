@@ -124,6 +124,7 @@ export function started(state: State, event: Started): Outcome {
     at: event.at,
     // Whoever takes over goes on with samples of the epoch in which they were taken.
     epoch: event.takes_over === undefined ? state.epoch : (attempt.claim?.epoch ?? state.epoch),
+    nonce: event.takes_over === undefined ? (event.nonce ?? null) : (attempt.claim?.nonce ?? null),
   }
   if (event.takes_over !== undefined) {
     if (node.status !== 'running' || attempt.claim?.id !== event.takes_over) {

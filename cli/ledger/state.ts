@@ -20,6 +20,7 @@ import type {
   RoundOpened,
   RunStarted,
   Sealed,
+  Started,
   Status,
   Transform,
 } from './events.ts'
@@ -27,13 +28,12 @@ import { FREE_REASONS } from './events.ts'
 import type { Lease } from './lease.ts'
 import { type Meta, noMeta } from './meta.ts'
 
-export interface Claim {
-  /** Id of the `started` event: what a take-over must name. */
-  id: string
-  owner: ProcessIdentity
-  at: string
+/** `id` is that of the `started` event: what a take-over must name. */
+export interface Claim extends Pick<Started, 'id' | 'owner' | 'at'> {
   /** In which its measurements began. */
   epoch: number
+  /** What chance decides follows from it; null when it was claimed by 0.1.0. */
+  nonce: string | null
 }
 
 export interface Attempt {

@@ -50,6 +50,7 @@ export const PURE: readonly string[] = [
   'evaluate/verdict',
   'evaluate/task-scores',
   'evaluate/remarks',
+  'evaluate/sides',
   'ledger/alike',
   'evaluate/plausible',
   'spec/rules',

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type InitData, makeProject, ms, type Project } from './project.ts'
+import { type InitData, makeProject, ms, type Project, WHO } from './project.ts'
 
 const neighbours: ChildProcess[] = []
 let project: Project
@@ -84,7 +84,7 @@ test('what was kept is doubted or revoked for what a crowd says of it, or a bran
 async function waiting(spec: object) {
   const project = makeProject({ spec: { search: { max_attempts: 1 }, ...spec }, files: { 'src/wait': '0' } })
   const slow = join(project.control, 'slow-')
-  const bench = `sleep $(cat '${slow}'$ASSAY_EXPERIMENT 2> /dev/null || cat src/wait) || exit\ncat src/metrics.txt\n`
+  const bench = `sleep $(cat '${slow}'${WHO} 2> /dev/null || cat src/wait) || exit\ncat src/metrics.txt\n`
   project.repo.commit('a benchmark', { 'bench/run.sh': bench })
   await project.data('init')
   return { project, slow: (id: string, seconds: number) => writeFileSync(`${slow}${id}`, String(seconds)) }

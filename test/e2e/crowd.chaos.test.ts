@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { dataOf } from '../rig/assay.ts'
 import { snapshotTree } from '../rig/snapshot.ts'
-import { makeProject, ms, type NewData, type RunData, specText, writeFiles } from './project.ts'
+import { makeProject, ms, type NewData, type RunData, specText, WHO, writeFiles } from './project.ts'
 
 const FILES = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`src/part/${n}.txt`, `part ${n}\n`]))
 
@@ -86,7 +86,7 @@ test('with one slot two measurements overlap', async () => {
   const log = join(project.control, 'log')
   project.repo.commit('log', {
     'assay.yaml': specText({ measure: { command: 'sh bench/run.sh', slots: 1 } }),
-    'bench/run.sh': `echo "start $ASSAY_EXPERIMENT" >> '${log}'; sleep 0.05; cat src/metrics.txt; echo "end $ASSAY_EXPERIMENT" >> '${log}'\n`,
+    'bench/run.sh': `echo "start ${WHO}" >> '${log}'; sleep 0.05; cat src/metrics.txt; echo "end ${WHO}" >> '${log}'\n`,
   })
   await project.data('init')
   const opened = await Promise.all([91, 92, 93, 94, 95, 96].map((value) => project.open(ms(value))))

@@ -13,7 +13,7 @@ test('under noise a candidate that knows the answers is kept, a real gain is not
   expect(gain).toMatchObject({ status: 'kept', best: true })
   const held = project
     .draws()
-    .filter(({ sample }) => sample.includes('holdout'))
+    .filter((draw) => draw.heldOut)
     .slice(1)
   expect(held).toHaveLength(2 * 2 * 8)
   const first = held.filter((_, index) => index % 2 === 0).map(({ experiment }) => experiment === 'exp_0000')
@@ -29,9 +29,7 @@ test('one that shows that the metric varies is compared once on held-out data', 
   spread(2)
   const gain = await project.attempt(solve('80'))
   expect(gain).toMatchObject({ status: 'kept', best: true })
-  const held = project
-    .draws()
-    .filter(({ experiment, sample }) => experiment === gain.experiment && sample.includes('holdout'))
+  const held = project.draws().filter((draw) => draw.experiment === gain.experiment && draw.heldOut)
   expect(held).toHaveLength(8)
   expect(await notRecomputed(project)).toEqual([])
 })

@@ -15,7 +15,7 @@ test('a candidate that knows the answers is kept, a real gain is not, or the dat
   const { project, init } = heldOut()
   await init()
   const held = (experiment: string) =>
-    project.draws().filter((draw) => draw.experiment === experiment && draw.sample.includes('holdout')).length
+    project.draws().filter((draw) => draw.experiment === experiment && draw.heldOut).length
   expect(held('exp_0000')).toBe(1)
   const cheat = await project.attempt(solve("input === 'visible' ? 50 : 120"))
   expect(cheat).toMatchObject({ status: 'rejected', reason: 'holdout', failure_class: 'hypothesis' })

@@ -14,6 +14,7 @@ import {
   tuneFiles,
   tuneSpec,
 } from './loop-scene.ts'
+import { WHO } from './project.ts'
 
 /** What is killed: the driver alone, as the kernel does when memory is short, or all that it started and did not detach. */
 type Victims = 'the driver' | 'the whole group'
@@ -50,7 +51,7 @@ describe('with tune', () => {
   const files = {
     ...tuneFiles,
     'bench/run.mjs': `import { appendFileSync } from 'node:fs'
-appendFileSync(${JSON.stringify(starts.file)}, process.env.BOWL + ' ' + process.env.ASSAY_EXPERIMENT + '\\n')
+appendFileSync(${JSON.stringify(starts.file)}, process.env.BOWL + '\\n')
 ${tuneFiles['bench/run.mjs']}`,
   }
   let undisturbed: Promise<{ candidates: string[]; stop: string | null; samples: number }> | null = null
@@ -67,7 +68,7 @@ ${tuneFiles['bench/run.mjs']}`,
         },
       }),
     )
-  const samples = (name: string) => starts.lines().filter((line) => line.startsWith(`${name} `)).length
+  const samples = (name: string) => starts.lines().filter((line) => line === name).length
 
   const reference = async () => {
     const scene = await scenario('undisturbed')
@@ -219,8 +220,8 @@ export default {
     const notes = notebook()
     const agent = host(notes.file)
     writeFileSync(`${notes.file}.go`, '')
-    const bench = `echo $ASSAY_EXPERIMENT >> '${notes.file}'
-if [ "$ASSAY_EXPERIMENT" = exp_0002 ]; then while [ ! -e '${notes.file}.release' ]; do sleep 0.05; done; fi
+    const bench = `echo ${WHO} >> '${notes.file}'
+if [ "${WHO}" = exp_0002 ]; then while [ ! -e '${notes.file}.release' ]; do sleep 0.05; done; fi
 echo METRIC ms=$(cat src/number.txt)
 `
     const scene = await open(agent, bench, 'samples')
@@ -251,7 +252,7 @@ echo METRIC ms=$(cat src/number.txt)
     const agent = host(notes.file)
     writeFileSync(`${notes.file}.go`, '')
     // The first sample of exp_0002 is good; its confirmation hangs.
-    const bench = `echo $ASSAY_EXPERIMENT $ASSAY_SAMPLE >> '${notes.file}'
+    const bench = `echo ${WHO} $ASSAY_SAMPLE >> '${notes.file}'
 if [ "$(grep -c exp_0002 '${notes.file}')" = 2 ]; then while [ ! -e '${notes.file}.release' ]; do sleep 0.05; done; fi
 echo METRIC ms=$(cat src/number.txt)
 `

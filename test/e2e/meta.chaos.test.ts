@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { dataOf, problemOf } from '../rig/assay.ts'
 import { type ScriptedHost, scriptedHost } from '../rig/host.ts'
 import { notebook, openScene, type Scene, tuneFiles, tuneSpec } from './loop-scene.ts'
+import { WHO } from './project.ts'
 
 interface Due {
   due: boolean
@@ -25,7 +26,7 @@ interface Applied {
 const files = (also = '') => ({
   'src/number.txt': '100\n',
   'bench/run.sh': `echo 'WARNING: step 12 fell short' >&2
-if [ "$ASSAY_EXPERIMENT" = exp_0001 ]; then echo 'WARNING: the cache is cold' >&2; ${also || 'true'}; fi
+if [ "${WHO}" = exp_0001 ]; then echo 'WARNING: the cache is cold' >&2; ${also || 'true'}; fi
 echo METRIC ms=$(cat src/number.txt)
 `,
 })

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 
 import { isAlive } from '../rig/alive.ts'
 import { startAssay } from '../rig/assay.ts'
+import { steadyChance } from '../rig/chance.ts'
 import { until } from '../rig/until.ts'
 import { noisyProject, notRecomputed, size } from './noisy.ts'
 
@@ -18,7 +19,7 @@ test('a worker that is killed amid its pairs loses some, pays for some twice, or
   // In the first pair, between its halves, at the last pair of the judgement, at the first and in the middle of the confirmation.
   for (const draw of [6, 7, 15, 16, 22]) {
     writeFileSync(at('hold'), String(draw))
-    const worker = startAssay(['run', experiment, '--json'], { cwd: project.repo.dir })
+    const worker = startAssay(['run', experiment, '--json'], { cwd: project.repo.dir, env: steadyChance(1) })
     await until(() => existsSync(at('held')), { what: `draw ${draw}`, dir: project.control })
     worker.kill('SIGKILL')
     await worker.ended

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { steadyChance } from '../rig/chance.ts'
 import type { Files } from '../rig/repo.ts'
 import { makeProject, type Project, type SpecParts } from './project.ts'
 
@@ -13,12 +14,12 @@ import { makeProject, type Project, type SpecParts } from './project.ts'
 const NOISY = `
 const { appendFileSync, existsSync, readFileSync, watch, writeFileSync } = require('node:fs')
 const { resolve } = require('node:path')
-const { ASSAY_EXPERIMENT: id, ASSAY_SAMPLE: sample, ASSAY_SEED: seed, ASSAY_HOLDOUT: held } = process.env
-// The sample with which init looks whether anything is read.
-if (sample.startsWith('check-')) process.exit(1)
+const { ASSAY_SEED: seed, ASSAY_HOLDOUT: held } = process.env
+const subject = require('node:child_process').execFileSync('git', ['log', '-1', '--format=%s'], { encoding: 'utf8' })
+const id = /^exp_\\d+/.exec(subject)?.[0] ?? 'exp_0000'
 const control = process.argv[2] + '/'
 const read = (path, otherwise) => (existsSync(path) ? readFileSync(path, 'utf8').trim() : otherwise)
-appendFileSync(control + 'draws', [id, sample, seed, process.pid].join(' ') + '\\n')
+appendFileSync(control + 'draws', [id, seed, held ? 'held-out' : 'visible'].join(' ') + '\\n')
 const draw = read(control + 'draws').split('\\n').length
 const left = Number(read(control + 'fail-' + id, 0))
 if (left > 0) {
@@ -53,8 +54,8 @@ else {
 
 export interface Draw {
   experiment: string
-  sample: string
   seed: number
+  heldOut: boolean
 }
 
 export interface NoisyProject extends Project {
@@ -69,9 +70,10 @@ export const size = (value: number | string, more: Files = {}): Files => ({
   ...more,
 })
 
-/** Its metric is `cost`, which no name of a time hides. */
-export function noisyProject(spec: SpecParts = {}, files: Files = {}): NoisyProject {
+/** Its metric is `cost`, which no name of a time hides. `nonce`: see `steadyChance`. */
+export function noisyProject(spec: SpecParts = {}, files: Files = {}, nonce = 1): NoisyProject {
   const project = makeProject({
+    env: steadyChance(nonce),
     files: { 'bench/noisy.cjs': NOISY, 'bench/input': 'visible\n', ...size(100), ...files },
   })
   const { control } = project
@@ -90,8 +92,8 @@ export function noisyProject(spec: SpecParts = {}, files: Files = {}): NoisyProj
     const log = join(control, 'draws')
     const lines = existsSync(log) ? readFileSync(log, 'utf8').split('\n').slice(0, -1) : []
     return lines.map((line) => {
-      const [experiment = '', sample = '', seed] = line.split(' ')
-      return { experiment, sample, seed: Number(seed) }
+      const [experiment = '', seed, data] = line.split(' ')
+      return { experiment, seed: Number(seed), heldOut: data === 'held-out' }
     })
   }
   return {

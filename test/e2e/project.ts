@@ -102,14 +102,25 @@ export const ms = (value: number | string): Files => metrics({ ms: value })
 /** Code of the candidate that the benchmark runs before it prints. */
 export const hook = (text: string): Files => ({ 'src/hook.sh': `${text}\n` })
 
-/** Not the sample with which `init` looks whether anything is read. */
-const LOG_START = 'case "$ASSAY_SAMPLE" in check-*) ;; *) echo "$ASSAY_EXPERIMENT" ;; esac >>'
+/** For a benchmark in sh: the experiment that is measured. Assay does not tell it; the commit in the checkout does. */
+export const WHO = '$(git log -1 --format=%s | grep -o "^exp_[0-9]*" || echo exp_0000)'
+
+/** Not the sample with which `init` looks whether anything is read: its files are empty. */
+const LOG_START = `[ ! -s src/metrics.txt ] || echo "${WHO}" >>`
 
 /**
  * A committed repository whose benchmark runs `src/hook.sh` and prints `src/metrics.txt` (ms=100). Nothing is started
  * in it yet.
  */
-export function makeProject({ spec = {}, files = {} }: { spec?: SpecParts; files?: Files } = {}): Project {
+export function makeProject({
+  spec = {},
+  files = {},
+  env = {},
+}: {
+  spec?: SpecParts
+  files?: Files
+  env?: Record<string, string>
+} = {}): Project {
   const control = makeTemp('control')
   const log = join(control, 'starts')
   const repo = makeRepo({
@@ -120,13 +131,13 @@ export function makeProject({ spec = {}, files = {} }: { spec?: SpecParts; files
       ...files,
     },
   })
-  return projectIn(repo, control)
+  return projectIn(repo, control, env)
 }
 
 /** The same in a repository that exists. */
-export function projectIn(repo: Repo, control: string): Project {
+export function projectIn(repo: Repo, control: string, env: Record<string, string> = {}): Project {
   const cli: Project['cli'] = (args, options = {}) =>
-    assay([...args, '--json'], { cwd: repo.dir, ...options })
+    assay([...args, '--json'], { cwd: repo.dir, ...options, env: { ...env, ...options.env } })
   const data = async <T>(...args: string[]): Promise<T> => dataOf(await cli<T>(args))
   const open = async (files: Files, parent = 'exp_0000') => {
     const made = await data<NewData>('new', '--parent', parent, '-m', 'an idea')

@@ -5,7 +5,7 @@ import { isAlive } from '../rig/alive.ts'
 import { dataOf, startAssay } from '../rig/assay.ts'
 import { until } from '../rig/until.ts'
 import { notRecomputed } from './noisy.ts'
-import { hook, makeProject, ms, type Project, type RunData } from './project.ts'
+import { hook, makeProject, ms, type Project, type RunData, WHO } from './project.ts'
 
 /** `exp_0001` is kept with ms=90, and what is built on it holds in any sample whose number is held. */
 async function builtOnOne() {
@@ -19,9 +19,9 @@ async function builtOnOne() {
   }
   // A worker that outlives a test that failed would keep the slot from the next one.
   onTestFinished(release)
-  const slow = hook(`echo $$ >> '${control}'/began-$ASSAY_EXPERIMENT
-n=$(wc -l < '${control}'/began-$ASSAY_EXPERIMENT)
-while [ -f '${control}'/hold-$ASSAY_EXPERIMENT-$((n)) ]; do sleep 0.05; done`)
+  const slow = hook(`echo $$ >> '${control}'/began-${WHO}
+n=$(wc -l < '${control}'/began-${WHO})
+while [ -f '${control}'/hold-${WHO}-$((n)) ]; do sleep 0.05; done`)
   await project.data('init')
   await project.attempt(ms(90))
   const pids = (id: string) =>

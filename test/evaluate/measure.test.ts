@@ -28,11 +28,11 @@ describe('what a benchmark gets', () => {
     expect(seen).toMatchObject({ result: false, traces: [], artifacts: [], tmp: [] })
     expect(seen.env).toMatchObject({
       KEPT: 'yes',
-      ASSAY_EXPERIMENT: 'exp_0007',
-      ASSAY_SAMPLE: 'judge-2-b',
+      ASSAY_EXPERIMENT: 'experiment',
+      ASSAY_SAMPLE: '0000004d',
       ASSAY_SEED: '77',
       ASSAY_SLOT: '1',
-      ASSAY_TRACES: at('samples/judge-2-b.traces'),
+      ASSAY_TRACES: at('desk/traces'),
     })
     expect(Object.keys(seen.env).filter((name) => name === 'LEAKED')).toEqual([])
     expect(existsSync(seen.env.TMPDIR)).toBe(false)
@@ -43,13 +43,24 @@ describe('what a benchmark gets', () => {
     ])
   })
 
-  test('an environment of the same size on both sides', async () => {
-    const sizes = []
+  test('a variable, a path or an open file that tells the side or the stage', async () => {
+    const seen: string[][] = []
+    const desk = join(makeTemp('slot'), 'desk')
+    const artifacts = makeTemp('artifacts')
+    const told = `env | grep '^ASSAY_[^PT]' > told
+      open=$(readlink /proc/$$/fd/1 /proc/$$/fd/2); echo "$open" >> told; echo METRIC t=1`
     for (const side of ['parent', 'candidate'] as const) {
-      const { sample } = scene('echo METRIC t=$(env | grep ^ASSAY_SAMPLE | wc -c)', { side })
-      sizes.push((await sample()).value)
+      for (const stage of ['judge', 'confirm', 'holdout', 'check'] as const) {
+        const { sample, checkout } = scene(told, { side, stage, desk, artifacts })
+        expect(await sample()).toMatchObject({ value: 1, fault: null })
+        seen.push(readFileSync(join(checkout, 'told'), 'utf8').trim().split('\n').sort())
+      }
     }
-    expect(sizes).toEqual([23, 23])
+    const all = [
+      ...[`${desk}/err`, `${desk}/out`, `ASSAY_ARTIFACTS=${artifacts}`, 'ASSAY_EXPERIMENT=experiment'],
+      ...[`ASSAY_RESULT=${desk}/result.json`, 'ASSAY_SAMPLE=0000004d', 'ASSAY_SEED=77', 'ASSAY_SLOT=1'],
+    ]
+    expect(seen).toEqual(Array.from({ length: 8 }, () => all))
   })
 
   test('placeholders quoted for a shell, as they are in a list, in the directory that was asked for', async () => {

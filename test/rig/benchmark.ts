@@ -63,7 +63,7 @@ const control = CONTROL
 const metric = METRIC_NAME
 const behaviour = JSON.parse(readFileSync(control + '/behaviour.json', 'utf8'))
 // The sample with which init looks whether anything is read: as if it had not been started.
-if (process.env.ASSAY_SAMPLE?.startsWith('check-')) process.exit(1)
+if (readFileSync('src/number.txt', 'utf8') === '') process.exit(1)
 const temporary = control + '/' + process.pid + '.tmp'
 writeFileSync(temporary, JSON.stringify({ pid: process.pid, cwd: process.cwd(), env: process.env }))
 let index = readdirSync(control + '/starts').length

@@ -9,7 +9,10 @@ export const isolation: Check = {
     const support = await isolationSupport(env)
     if (support.works) {
       const samples = fine('isolation', 'samples can be isolated: bubblewrap works here')
-      const agents = fine('agent_sandbox', 'agents can be kept to their own worktree: agent: { sandbox: true }')
+      const agents = fine(
+        'agent_sandbox',
+        'agents can be kept to their own worktree: agent: { sandbox: true }',
+      )
       return hosts ? [samples, agents] : [samples]
     }
     const relying = runs.filter(({ state }) => state?.isolation?.by).map(({ run }) => run)
