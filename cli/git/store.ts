@@ -6,9 +6,9 @@ import { withLock } from '../lock.ts'
 import { type Site, worktreeLock } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { type Checkout, emptyRepository } from './checkout.ts'
-import { EXCLUDE_LINE } from './exclude.ts'
 import { git, gitText } from './git.ts'
 import { inStore, judgeFolder } from './judge.ts'
+import { giveRulesToAgents } from './rules.ts'
 import { copySettings } from './settings.ts'
 
 export interface Pinned {
@@ -25,7 +25,10 @@ export const storeExists = (site: Site): boolean => existsSync(join(judgeFolder(
  */
 export async function createStore(site: Site, checkout: Checkout): Promise<Result<void>> {
   if (checkout.head === null) return fail(emptyRepository(checkout.top))
-  if (storeExists(site)) return ok(undefined)
+  if (storeExists(site)) {
+    await giveRulesToAgents(site.store, checkout)
+    return ok(undefined)
+  }
   await mkdir(site.state, { recursive: true })
   return withLock(worktreeLock(site), async () => {
     if (storeExists(site)) return ok(undefined)
@@ -74,8 +77,7 @@ async function build(made: string, checkout: Checkout): Promise<Result<void>> {
     const done = await step()
     if (!done.ok) return done
   }
-  await mkdir(join(made, 'info'), { recursive: true })
-  await writeFile(join(made, 'info', 'exclude'), `${EXCLUDE_LINE}\n`)
+  await giveRulesToAgents(made, checkout)
   return makeJudge(made)
 }
 

@@ -3,7 +3,9 @@ import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { type Checkout, emptyRepository, inspectCheckout } from '../git/checkout.ts'
 import { addExclude, removeExclude } from '../git/exclude.ts'
-import { listTree } from '../git/files.ts'
+import { listTree, type TreeEntry } from '../git/files.ts'
+import { tryFilters } from '../git/filtered.ts'
+import { freezeRules } from '../git/rules.ts'
 import { snapshotWorkingTree } from '../git/snapshot.ts'
 import { createStore, importCommit } from '../git/store.ts'
 import { refuseUnusable } from '../git/unusable.ts'
@@ -28,6 +30,8 @@ export interface Ground {
   /** The spec's folder in the repository, `''` for its root. */
   prefix: string
   base: { commit: string; tree: string }
+  /** Name of the frozen rules of git. */
+  rules: string
   warnings: string[]
   /** Every file of the base. */
   paths: string[]
@@ -87,12 +91,14 @@ async function lookAround(
   world: Surroundings,
   { includeDirty, prepare }: GroundRequest,
   { site, checkout, spec, text, prefix, specFile }: Place,
-): Promise<Result<Pick<Ground, 'base' | 'warnings' | 'paths' | 'globs' | 'data' | 'dataGlobs'>>> {
+): Promise<Result<Pick<Ground, 'base' | 'rules' | 'warnings' | 'paths' | 'globs' | 'data' | 'dataGlobs'>>> {
   const based = await baseIn(site, checkout, includeDirty, world.clock())
   if (!based.ok) return based
   const { commit, tree, warnings } = based.value
   const files = await listTree(site, tree)
   if (!files.ok) return files
+  const ruled = await rulesFor(site, checkout, { tree, files: files.value })
+  if (!ruled.ok) return ruled
   const paths = files.value.map(({ path }) => path)
   const source = { text, file: specName(specFile, checkout.top) }
   const globs = checkGlobs(source, prefix, paths)
@@ -109,6 +115,7 @@ async function lookAround(
   if (!data.ok) return data
   return ok({
     base: { commit, tree },
+    rules: ruled.value.rules,
     paths,
     globs: globs.value,
     data: data.value.files,
@@ -118,9 +125,27 @@ async function lookAround(
       // What is immutable may be just what is still to be built.
       ...(prepare ? [] : globs.value.warnings),
       ...warnings,
+      ...ruled.value.warnings,
       ...inGit(data.value.globs),
     ],
   })
+}
+
+/** Frozen before a run exists, and tried: a filter that does not work in our checkouts must not leave half a run. */
+async function rulesFor(
+  site: Site,
+  checkout: Checkout,
+  { tree, files }: { tree: string; files: TreeEntry[] },
+): Promise<Result<{ rules: string; warnings: string[] }>> {
+  const rules = await freezeRules(site, checkout, files)
+  if (!rules.ok) return rules
+  const tried = await tryFilters({ ...site, rules: rules.value }, checkout, { tree }, files)
+  if (!tried.ok) return tried
+  const warnings = tried.value.map(
+    ({ path, filter }) =>
+      `${path} is another file in Assay's checkouts than in yours: git's filter "${filter}" does not make the same of it there`,
+  )
+  return ok({ rules: rules.value, warnings })
 }
 
 /** A data glob that matches only what git has is no mistake that stops anything. */
