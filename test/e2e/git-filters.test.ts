@@ -74,6 +74,23 @@ test('a filter that fails leaves half a run behind, or says nothing of what it m
   )
 })
 
+test('what fails after the run was begun leaves half a run behind, whose baseline is said to be judged', async () => {
+  const project = makeProject({ files: READS_DATA })
+  const { repo } = project
+  withHiding(project)
+  const names = ['a', 'b', 'c', 'bad']
+  repo.commit('data', {
+    '.gitattributes': '*.dat filter=hide\n',
+    ...Object.fromEntries(names.map((name) => [`${name}.dat`, `${name}\n`])),
+  })
+  // More files than a filter is tried on.
+  repo.commit('last', { 'x.dat': 'spoilt\n' })
+  withHiding(project, `sh -c 'text=$(cat); case $text in spoilt) exit 1 ;; esac; echo $text'`)
+  expect(await project.problem('init')).toMatchObject({ code: 'git_failed' })
+  expect(await project.problem('new', '-m', 'an idea')).toMatchObject({ code: 'no_run' })
+  expect(existsSync(repo.path('.assay'))).toBe(false)
+})
+
 test.skipIf(!has('git-crypt'))(
   'git-crypt finds no key in checkouts (skipped where git-crypt is not installed)',
   async () => {
