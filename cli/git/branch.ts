@@ -1,7 +1,7 @@
 /** A new branch in the user's repository: objects and one ref, nothing else of theirs is written. */
 import type { Site } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import { type GitOptions, git, gitText, IDENTITY, SNAPSHOT_SUBJECT } from './git.ts'
+import { type GitOptions, git, gitText, IDENTITY, SNAPSHOT_SUBJECT, trusting } from './git.ts'
 import { inStore } from './judge.ts'
 
 const HEADS = 'refs/heads/'
@@ -44,7 +44,17 @@ export async function makeBranch(
   const flags = ['--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-auto-maintenance']
   const fetched = await git(
     // A user may have switched this transport off for all that git does by itself.
-    ['-c', 'protocol.file.allow=always', 'fetch', ...flags, '--quiet', '--', site.store, ref],
+    [
+      '-c',
+      'protocol.file.allow=always',
+      'fetch',
+      ...flags,
+      '--quiet',
+      ...trusting(site.store).after,
+      '--',
+      site.store,
+      ref,
+    ],
     inCheckout(site),
   )
   if (!fetched.ok) return fetched

@@ -167,6 +167,17 @@ export function fields(output: Buffer): string[] {
   return parts
 }
 
+/**
+ * Options of `clone` and `fetch` for a repository of another owner whose checkout the user trusts: the git that sends looks
+ * for `safe.directory` too, and is started without the configuration of a command line or of variables.
+ */
+export const trusting = (gitDir: string): { before: string[]; after: string[] } => ({
+  before: ['-c', `safe.directory=${gitDir}`],
+  after: ['--upload-pack', `git -c safe.directory=${inShell(gitDir)} upload-pack`],
+})
+
+const inShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+
 /** Joins paths for an option of the family `-z --stdin`. */
 export const nulTerminated = (paths: Iterable<string>): string => {
   let text = ''

@@ -6,7 +6,7 @@ import { withLock } from '../lock.ts'
 import { type Site, worktreeLock } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { type Checkout, emptyRepository } from './checkout.ts'
-import { git, gitText } from './git.ts'
+import { git, gitText, trusting } from './git.ts'
 import { inStore, judgeFolder } from './judge.ts'
 import { giveRulesToAgents } from './rules.ts'
 import { copySettings } from './settings.ts'
@@ -83,12 +83,13 @@ async function build(made: string, checkout: Checkout): Promise<Result<void>> {
 
 /** Without `--local`: that is the default for a path, and only the default copies where links cannot be made. */
 async function clone(source: string, made: string): Promise<Result<Buffer>> {
-  const flags = ['--bare', '--no-tags', '--template=', '--no-reject-shallow', '--quiet']
-  const linked = await git(['clone', ...flags, '--', source, made], { config: 'user' })
+  const { before, after } = trusting(source)
+  const flags = ['--bare', '--no-tags', '--template=', '--no-reject-shallow', '--quiet', ...after]
+  const linked = await git([...before, 'clone', ...flags, '--', source, made], { config: 'user' })
   if (linked.ok) return linked
   // git refuses to link an object folder that has symbolic links in it; the transport does not care.
   await rm(made, { recursive: true, force: true })
-  const sent = await git(['clone', '--no-local', ...flags, '--', source, made], { config: 'user' })
+  const sent = await git([...before, 'clone', '--no-local', ...flags, '--', source, made], { config: 'user' })
   return sent.ok ? sent : linked
 }
 
@@ -121,6 +122,7 @@ export async function importCommit(site: Site, checkout: Checkout): Promise<Resu
       '--update-shallow',
       '--no-recurse-submodules',
       '--quiet',
+      ...trusting(checkout.commonDir).after,
     ]
     const fetched = await git(
       [
