@@ -8,6 +8,7 @@ import { fail, ok, type Result } from '../result.ts'
 import { type Checkout, emptyRepository } from './checkout.ts'
 import { git, gitText, trusting } from './git.ts'
 import { inStore, judgeFolder } from './judge.ts'
+import { bringNames } from './names.ts'
 import { giveRulesToAgents } from './rules.ts'
 import { copySettings } from './settings.ts'
 
@@ -21,7 +22,7 @@ export const storeExists = (site: Site): boolean => existsSync(join(judgeFolder(
 /**
  * Makes the store from the user's repository; does nothing if there is one. It is built under another name and
  * renamed, so that a crash leaves a store or none. No remote (an agent's `git push` must not reach the user), no
- * branch, no tag; objects are hard links where the file system allows. The user's repository is only read.
+ * branch; tags come with the base; objects are hard links where the file system allows. The user's repository is only read.
  */
 export async function createStore(site: Site, checkout: Checkout): Promise<Result<void>> {
   if (checkout.head === null) return fail(emptyRepository(checkout.top))
@@ -138,7 +139,8 @@ export async function importCommit(site: Site, checkout: Checkout): Promise<Resu
     )
     if (!fetched.ok) return fetched
   }
-  return pinBase(site, commit)
+  const named = await bringNames(site, checkout, commit)
+  return named.ok ? pinBase(site, commit) : named
 }
 
 const baseRef = (commit: string): string => `refs/assay/base/${commit}`
