@@ -8,6 +8,9 @@ const HEADS = 'refs/heads/'
 
 const inCheckout = (site: Site): GitOptions => ({ dir: site.root, config: 'user' })
 
+/** `refs/heads/z` is the branch `z`, as git prints it and people copy it. */
+export const branchName = (name: string): string => (name.startsWith(HEADS) ? name.slice(HEADS.length) : name)
+
 /**
  * That a branch of this name can be made. Problems: `bad_branch`; `branch_exists`, also when another branch is in the
  * way (`a` of `a/b`) or the name is checked out without a commit; its `data.free` is a name that can be had.
@@ -18,8 +21,8 @@ export async function mayBranch(site: Site, name: string): Promise<Result<void>>
     okCodes: [0, 128],
   })
   if (!said.ok) return said
-  // Another answer than the name: it stands for another branch, such as `@{-1}`.
-  if (said.value !== name) {
+  // Another answer than the name: it stands for another branch, such as `@{-1}`. And a whole ref is no name of a branch.
+  if (said.value !== name || name.startsWith('refs/')) {
     return fail({
       kind: 'usage',
       code: 'bad_branch',
