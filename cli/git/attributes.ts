@@ -6,6 +6,9 @@
 /** What decides how bytes of a blob become bytes of a file, and back. */
 const CONVERSION = ['text', 'crlf', 'eol', 'ident', 'filter', 'working-tree-encoding']
 
+/** This filter moves large files into the user's annex, and works nowhere else. See `annexedPaths`. */
+const NOT_CARRIED = ['filter=annex']
+
 /** git itself ignores a longer line. */
 const LONGEST = 2048
 
@@ -39,7 +42,7 @@ export function composeAttributes({ global, inTree, info }: AttributeSources): s
     ...(macros.has('binary') ? [] : ['[attr]binary -text']),
     `* ${CONVERSION.map((name) => `!${name}`).join(' ')}`,
     ...rules.flatMap((rule) => {
-      const states = rule.states.filter((state) => counts.has(nameIn(state)))
+      const states = rule.states.filter((state) => counts.has(nameIn(state)) && !NOT_CARRIED.includes(state))
       if (rule.macro !== null) return [`[attr]${[rule.macro, ...states].join(' ')}`]
       return states.length === 0 ? [] : [[quoted(rule.pattern), ...states].join(' ')]
     }),

@@ -5,9 +5,9 @@ import { ok, type Result } from '../result.ts'
 import type { Checkout } from './checkout.ts'
 import { git, gitFields } from './git.ts'
 
-/** `transcrypt` is what the filter of that name reads. */
+/** `transcrypt` is what the filter of that name reads. The filter of git-annex would move files into the user's annex. */
 const TAKEN_OVER =
-  /^(core\.(autocrlf|eol|symlinks|ignorecase|filemode|precomposeunicode)|(filter|lfs|transcrypt)\..+)$/
+  /^(core\.(autocrlf|eol|symlinks|ignorecase|filemode|precomposeunicode)|filter\.(?!annex\.).+|(lfs|transcrypt)\..+)$/
 /** For the git of agents in their worktrees alone. */
 const FOR_AGENTS = /^(user\.(name|email)|core\.(attributesfile|excludesfile))$/
 /** Without these git calls a partial clone corrupt: it must know that objects may be missing. */

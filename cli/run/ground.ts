@@ -3,9 +3,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { type Checkout, emptyRepository, inspectCheckout } from '../git/checkout.ts'
 import { addExclude, removeExclude } from '../git/exclude.ts'
-import { listTree, type TreeEntry } from '../git/files.ts'
-import { tryFilters } from '../git/filtered.ts'
-import { freezeRules } from '../git/rules.ts'
+import { listTree } from '../git/files.ts'
 import { snapshotWorkingTree } from '../git/snapshot.ts'
 import { createStore, importCommit } from '../git/store.ts'
 import { refuseUnusable } from '../git/unusable.ts'
@@ -18,6 +16,7 @@ import { type GlobMatch, matchGlobs, scopeOf } from '../spec/rules.ts'
 import type { Spec } from '../spec/spec.ts'
 import { warningsOf } from '../spec/warnings.ts'
 import { collectData, type DataFile } from './data.ts'
+import { rulesFor } from './ground-rules.ts'
 import { findHoldout } from './holdout.ts'
 import type { Surroundings } from './open.ts'
 import { removeState } from './start.ts'
@@ -129,23 +128,6 @@ async function lookAround(
       ...inGit(data.value.globs),
     ],
   })
-}
-
-/** Frozen before a run exists, and tried: a filter that does not work in our checkouts must not leave half a run. */
-async function rulesFor(
-  site: Site,
-  checkout: Checkout,
-  { tree, files }: { tree: string; files: TreeEntry[] },
-): Promise<Result<{ rules: string; warnings: string[] }>> {
-  const rules = await freezeRules(site, checkout, files)
-  if (!rules.ok) return rules
-  const tried = await tryFilters({ ...site, rules: rules.value }, checkout, { tree }, files)
-  if (!tried.ok) return tried
-  const warnings = tried.value.map(
-    ({ path, filter }) =>
-      `${path} is another file in Assay's checkouts than in yours: git's filter "${filter}" does not make the same of it there`,
-  )
-  return ok({ rules: rules.value, warnings })
 }
 
 /** A data glob that matches only what git has is no mistake that stops anything. */

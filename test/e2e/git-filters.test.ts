@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { makeTemp } from '../rig/temp.ts'
@@ -89,6 +89,30 @@ test('what fails after the run was begun leaves half a run behind, whose baselin
   expect(await project.problem('init')).toMatchObject({ code: 'git_failed' })
   expect(await project.problem('new', '-m', 'an idea')).toMatchObject({ code: 'no_run' })
   expect(existsSync(repo.path('.assay'))).toBe(false)
+})
+
+test('the filter of git-annex is run outside of its repository, or nobody is told that annexed content is missing', async () => {
+  const project = makeProject({ files: READS_DATA })
+  const { repo } = project
+  repo.commit('data', {
+    'data.txt': 'shown\n',
+    'large.bin': '/annex/objects/SHA256E-s200000--ae19be15.bin\n',
+  })
+  symlinkSync('.git/annex/objects/xx/yy/SHA256E-s1--00/SHA256E-s1--00', repo.path('locked.bin'))
+  repo.commit('link')
+  // As git-annex sets a repository up; its program knows nothing of ours.
+  repo.write({ '.git/annex/keysdb': '', '.git/info/attributes': '* filter=annex\n.* !filter\n' })
+  for (const name of ['smudge', 'clean'])
+    repo.git('config', `filter.annex.${name}`, 'test -d .git/annex && cat')
+  repo.git('config', 'filter.annex.required', 'true')
+  const init = await project.data<InitData>('init')
+  expect(init.baseline.value).toBe(100)
+  expect(init.warnings.at(-1)).toMatch(
+    /^the content of large\.bin, locked\.bin is in git-annex, .*git annex unannex.*worktree\.data$/,
+  )
+  const { worktree } = await project.open(ms(90))
+  execFileSync('git', ['commit', '-q', '-a', '-m', 'mine'], { cwd: worktree, env: repo.env })
+  expect(await project.data('run', 'exp_0001')).toMatchObject({ status: 'kept', value: 90 })
 })
 
 test.skipIf(!has('git-crypt'))(
