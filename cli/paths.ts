@@ -23,6 +23,8 @@ export interface Site {
   /** Assay's own bare repository. */
   store: string
   runs: string
+  /** Of one run: the folder of the judge with the rules that were frozen at its start (`git/rules.ts`). */
+  rules?: string
 }
 
 export function siteAt(root: string): Site {
@@ -123,9 +125,7 @@ export const worktreeLock = (site: Site): string => join(site.state, 'worktrees.
 export const initLockOf = (env: NodeJS.ProcessEnv, site: Site): string =>
   initLock(env, checkoutAround(site.root)?.commonDir ?? site.root)
 
-/**
- * One `init` at a time for a repository. Outside of its state, which an `init` that fails takes away again.
- */
+/** One `init` at a time for a repository. Outside of its state, which an `init` that fails takes away again. */
 export const initLock = (env: NodeJS.ProcessEnv, commonDir: string): string =>
   join(runtimeFolder(env), `init-${createHash('sha256').update(commonDir).digest('hex').slice(0, 16)}.lock`)
 export const trashFolder = (site: Site): string => join(site.state, 'trash')

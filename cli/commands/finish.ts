@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { type Finished, finish } from '../experiment/finish.ts'
 import { gatesOn } from '../experiment/gates.ts'
-import { isSnapshot } from '../git/branch.ts'
+import { branchName, isSnapshot } from '../git/branch.ts'
 import { BASELINE, type Experiment, lastJudged, nodeValue, pathTo } from '../ledger/state.ts'
 import { pullRequestFile } from '../paths.ts'
 import { redact } from '../redact.ts'
@@ -22,7 +22,7 @@ const SUBJECT = 72
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
-  const branch = args.text('branch') ?? `assay/${opened.value.started.name}`
+  const branch = branchName(args.text('branch') ?? `assay/${opened.value.started.name}`)
   const words = (steps: readonly Experiment[]) => wordsOf(opened.value, steps)
   const done = await finish(opened.value, { branch, squash: args.on('squash'), words, key: args.key })
   if (!done.ok) return done
@@ -38,6 +38,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     text: () => [
       `${branch}: ${counted(rest.commits.length, 'commit')} on ${rest.base.slice(0, 10)}; your files and branches are as they were`,
       ...(snapshot.value ? ['  it begins with the uncommitted work that the run began with'] : []),
+      ...signingLines(done.value),
       `  ${plain(fresh.message, 500)}`,
       ...(rest.shortfall === null ? [] : [`  Warning: ${plain(rest.shortfall, 500)}`]),
       `  look at it: git log -p ${shellWord(`${rest.base.slice(0, 10)}..refs/heads/${branch}`)}`,
@@ -46,6 +47,16 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
       text,
     ],
   })
+}
+
+/** Protected branches refuse commits that are not signed, so it is said when the user's git would have signed them. */
+function signingLines({ signing, branch, base }: Finished): string[] {
+  if (signing === null) return []
+  if (signing.signed) return ['  the commits are signed with your key']
+  return [
+    `  the commits are NOT signed, although commit.gpgSign is set: ${plain(signing.problem ?? '', 500)}`,
+    `  to sign them: git rebase --force-rebase --gpg-sign ${base.slice(0, 10)} ${shellWord(branch)}`,
+  ]
 }
 
 function wordsOf(run: OpenRun, steps: readonly Experiment[]): { subject: string; body: string } {

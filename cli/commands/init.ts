@@ -157,7 +157,7 @@ async function finish(
     })
     const judged = await judgeBaseline(opened, { mayLoosen })
     if (!judged.ok) {
-      if (WITHDRAWN.includes(judged.problem.code)) withdrawRun(opened)
+      if (isInTheWay(opened, judged.problem)) withdrawRun(opened)
       return judged
     }
     if ('looser' in judged.value) {
@@ -204,6 +204,21 @@ function isUntouched({ ledger, started }: OpenRun): boolean {
 
 /** Problems of the spec or the benchmark: a run that cannot compare anything is only in the way. */
 const WITHDRAWN = ['baseline_failed', 'environment_needed', 'isolation_refused']
+/** The same command goes on with the run as it stands, or another command judges its baseline. */
+const GOES_ON = [
+  'disk_full',
+  'not_written',
+  'claim_elsewhere',
+  'claim_dead',
+  'is_running',
+  'judged',
+  'taken_over',
+  'stale_seal',
+]
+
+/** After any other problem the next start, of a corrected spec or commit, would meet half a run. */
+const isInTheWay = (run: OpenRun, { code, kind }: Problem): boolean =>
+  WITHDRAWN.includes(code) || (kind !== 'interrupted' && !GOES_ON.includes(code) && isUntouched(run))
 
 /** The run that this `init` asks for again; another one in the way is a refusal. */
 function sameRun(

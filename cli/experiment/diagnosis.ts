@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSpoilt } from '../evaluate/crowd.ts'
+import { inspectCheckout } from '../git/checkout.ts'
 import type { Sample } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { readSteps, samplesOf } from '../ledger/steps.ts'
@@ -22,6 +23,7 @@ export type BaselineCause =
   | 'printed_to_stderr'
   | 'other_metric'
   | 'busy_machine'
+  | 'no_tags'
 
 interface Explained {
   cause: BaselineCause
@@ -45,9 +47,10 @@ export async function diagnose(run: OpenRun, answer: RunAnswer): Promise<{ ok: f
   const files = await missingFiles(run, said)
   const lacks = await whatCheckoutsLack(run)
   if (files) return fail(problem(run, answer, files, ''))
+  if (NO_TAGS.test(said)) return fail(problem(run, answer, await noTags(run), ''))
   if (run.signal.aborted || !mayBeEnvironment(answer, last)) return fail(problem(run, answer, null, lacks))
   const setUpAnew = answer.message.startsWith('worktree.setup failed')
-  const missing = await missingVariables(run, { said: said, setUpAnew })
+  const missing = await missingVariables(run, { said, setUpAnew })
   if (missing.ok && missing.value) return fail(needed(run, answer.message, missing.value))
   return fail(problem(run, answer, null, lacks))
 }
@@ -58,6 +61,18 @@ export function outputOf(run: OpenRun, { attempt }: RunAnswer): { said: string; 
   const steps = readSteps(stepsFile(folder))
   const last = samplesOf(steps).at(-1)
   return { said: everythingSaid(steps, folder, last), last }
+}
+
+/** Of `git describe`, which tools for version numbers call. */
+const NO_TAGS = /No names found, cannot describe anything|No (annotated )?tags can describe/
+
+async function noTags(run: OpenRun): Promise<Explained> {
+  const checkout = await inspectCheckout(run.started.checkout)
+  const fetch = checkout.ok && checkout.value.shallow ? 'git fetch --unshallow --tags' : 'git fetch --tags'
+  return {
+    cause: 'no_tags',
+    hint: `git describe finds no tag: none reaches the base commit in your clone. Fetch them (${fetch}) and run assay init again, or set the version by the variable of your tool (SETUPTOOLS_SCM_PRETEND_VERSION, say) in measure.environment.set`,
+  }
 }
 
 /** A time limit would be paid again, and values that differ or break a constraint were at least printed. */

@@ -2,7 +2,9 @@
 import { figure } from '../evaluate/figure.ts'
 import { makeBranch, mayBranch } from '../git/branch.ts'
 import { type Change, changesBetween } from '../git/diff.ts'
+import type { Identity } from '../git/git.ts'
 import { pinCommit } from '../git/seal.ts'
+import { type Committing, committingOf } from '../git/signing.ts'
 import { bestOf } from '../ledger/best.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { BASELINE, type Experiment, pathTo } from '../ledger/state.ts'
@@ -33,6 +35,9 @@ export interface Finished {
   /** A sentence when the fresh samples show far less than the ledger's scores promise, else null. */
   shortfall: string | null
   changes: Change[]
+  committer: Identity
+  /** null: the user's git signs no commits. `problem` says why these are not signed although it does. */
+  signing: { signed: boolean; problem: string | null } | null
 }
 
 /** The words of one commit: for a single step, or for all of them at once. */
@@ -54,7 +59,15 @@ export async function finish(
   const fresh = await confirm(run, best.id, { against: BASELINE, key })
   if (!fresh.ok) return fresh
   if (!fresh.value.passed) return notConfirmed(fresh.value)
-  const made = await commitsOf(run, best, { squash, words })
+  const by = await committingOf(run.site)
+  if (!by.ok) return by
+  const signed = await commitsOf(run, best, { squash, words, by: by.value })
+  const unsigned = !signed.ok && signed.problem.code === 'not_signed' ? signed.problem.message : null
+  // All or none: a branch of which some commits are signed is as good as one without.
+  const made =
+    unsigned === null
+      ? signed
+      : await commitsOf(run, best, { squash, words, by: { ...by.value, sign: false } })
   if (!made.ok) return made
   const last = made.value.commits.at(-1)
   if (!last) return nothingBetter(run)
@@ -72,6 +85,8 @@ export async function finish(
     fresh: fresh.value,
     shortfall: shortfallOf(run, best, fresh.value),
     changes: changes.value,
+    committer: by.value.committer,
+    signing: by.value.sign ? { signed: unsigned === null, problem: unsigned } : null,
   })
 }
 
@@ -100,7 +115,7 @@ interface Made {
 async function commitsOf(
   run: OpenRun,
   best: Experiment,
-  { squash, words }: { squash: boolean; words: Words },
+  { squash, words, by }: { squash: boolean; words: Words; by: Committing },
 ): Promise<Result<Made>> {
   const steps = stepsTo(run, best)
   const groups = squash ? [steps] : steps.map((step) => [step])
@@ -118,6 +133,7 @@ async function commitsOf(
       message: redact(`${subject}\n\n${body}`),
       ref,
       at: run.clock(),
+      by,
     })
     if (!commit.ok) return commit
     made.commits.push({

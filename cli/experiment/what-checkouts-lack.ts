@@ -1,5 +1,6 @@
 /** What a checkout of ours lacks and the user's own has: the usual reason why a benchmark works there only. */
 import { hollowPaths } from '../git/hollow.ts'
+import { OUT_OF_ANNEX } from '../run/ground-rules.ts'
 import type { OpenRun } from '../run/open.ts'
 
 /** For people, a line each. */
@@ -11,7 +12,7 @@ export async function whatCheckoutsLack(run: OpenRun): Promise<string> {
   if (prefix !== '') lines.push(`commands run in ${prefix}, the folder of the spec`)
   const hollow = await hollowPaths(run.site, base.tree)
   if (!hollow.ok) return lines.join('\n')
-  const { submodules, pointers } = hollow.value
+  const { submodules, pointers, annexed } = hollow.value
   if (submodules.length > 0) {
     lines.push(
       `submodules are empty there (${listed(submodules)}) until worktree.setup fills them: git submodule update --init`,
@@ -22,6 +23,8 @@ export async function whatCheckoutsLack(run: OpenRun): Promise<string> {
       `pointers of git-lfs instead of the data: ${listed(pointers)}; install git-lfs, then: git lfs install && git lfs pull`,
     )
   }
+  if (annexed.length > 0)
+    lines.push(`the content of ${listed(annexed)} is in git-annex, and not there; ${OUT_OF_ANNEX}`)
   return lines.join('\n')
 }
 

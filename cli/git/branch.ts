@@ -1,12 +1,15 @@
 /** A new branch in the user's repository: objects and one ref, nothing else of theirs is written. */
 import type { Site } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import { type GitOptions, git, gitText, IDENTITY, SNAPSHOT_SUBJECT } from './git.ts'
+import { type GitOptions, git, gitText, IDENTITY, SNAPSHOT_SUBJECT, trusting } from './git.ts'
 import { inStore } from './judge.ts'
 
 const HEADS = 'refs/heads/'
 
 const inCheckout = (site: Site): GitOptions => ({ dir: site.root, config: 'user' })
+
+/** `refs/heads/z` is the branch `z`, as git prints it and people copy it. */
+export const branchName = (name: string): string => (name.startsWith(HEADS) ? name.slice(HEADS.length) : name)
 
 /**
  * That a branch of this name can be made. Problems: `bad_branch`; `branch_exists`, also when another branch is in the
@@ -18,8 +21,8 @@ export async function mayBranch(site: Site, name: string): Promise<Result<void>>
     okCodes: [0, 128],
   })
   if (!said.ok) return said
-  // Another answer than the name: it stands for another branch, such as `@{-1}`.
-  if (said.value !== name) {
+  // Another answer than the name: it stands for another branch, such as `@{-1}`. And a whole ref is no name of a branch.
+  if (said.value !== name || name.startsWith('refs/')) {
     return fail({
       kind: 'usage',
       code: 'bad_branch',
@@ -44,7 +47,17 @@ export async function makeBranch(
   const flags = ['--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-auto-maintenance']
   const fetched = await git(
     // A user may have switched this transport off for all that git does by itself.
-    ['-c', 'protocol.file.allow=always', 'fetch', ...flags, '--quiet', '--', site.store, ref],
+    [
+      '-c',
+      'protocol.file.allow=always',
+      'fetch',
+      ...flags,
+      '--quiet',
+      ...trusting(site.store).after,
+      '--',
+      site.store,
+      ref,
+    ],
     inCheckout(site),
   )
   if (!fetched.ok) return fetched

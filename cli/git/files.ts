@@ -31,6 +31,24 @@ export async function readBlob(site: Site, treeish: string, path: string): Promi
   return git(['cat-file', 'blob', entry.oid], asJudge(site))
 }
 
+/** The bytes of these blobs; each must be there. */
+export async function readBlobs(site: Site, oids: readonly string[]): Promise<Result<Map<string, Buffer>>> {
+  const found = new Map<string, Buffer>()
+  if (oids.length === 0) return ok(found)
+  const out = await git(['cat-file', '--batch'], { ...asJudge(site), input: `${oids.join('\n')}\n` })
+  if (!out.ok) return out
+  for (let at = 0; at < out.value.length; ) {
+    const end = out.value.indexOf(10, at)
+    const head = out.value.toString('latin1', at, end)
+    const [, oid = '', size = ''] = /^([0-9a-f]+) blob (\d+)$/.exec(head) ?? []
+    if (oid === '') throw new Error(`unexpected line of git cat-file: ${head}`)
+    const start = end + 1
+    at = start + Number(size) + 1
+    found.set(oid, out.value.subarray(start, at - 1))
+  }
+  return ok(found)
+}
+
 /** The entries at these paths, literally; a path that the tree does not have is absent. */
 export async function treeEntries(
   site: Site,

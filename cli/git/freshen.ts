@@ -6,7 +6,14 @@ import { fail, ok, type Result } from '../result.ts'
 import { type GitOptions, git, nulTerminated } from './git.ts'
 import { copyIndex, judging, withPrivateIndex } from './judge.ts'
 import { differences } from './observe.ts'
-import { isComplete, judgeIndex, publishIndex, registeredFolder } from './registry.ts'
+import {
+  forgetRules,
+  hasRulesOf,
+  isComplete,
+  judgeIndex,
+  publishIndex,
+  registeredFolder,
+} from './registry.ts'
 import { addWorktree } from './worktrees.ts'
 
 export interface Freshening {
@@ -32,7 +39,9 @@ export async function freshenCheckout(
     return fail(notExact(path, 'it was removed while it was being prepared'))
   }
   return withPrivateIndex(site, async (index) => {
-    await copyIndex(judgeIndex(folder), index)
+    // Without an index every file is written again.
+    if (await hasRulesOf(site, folder)) await copyIndex(judgeIndex(folder), index)
+    else await forgetRules(folder)
     const excludes = `${index}-keep`
     await writeFile(excludes, keep.map((one) => `/${escapeGlob(one)}\n`).join(''))
     const options = judging(site, path, index)
@@ -48,7 +57,7 @@ export async function freshenCheckout(
     const exact = await verify(path, options, kept)
     if (!exact.ok) return exact
     await pointHead(folder, path, commit)
-    await publishIndex(index, folder)
+    await publishIndex(site, index, folder)
     return ok(undefined)
   })
 }

@@ -20,12 +20,21 @@ export interface GitOptions {
    * our store. `user`: the user's own, for reading their repository (safe.directory, filters, ignore rules).
    */
   config?: 'none' | 'user'
-  /** Of author and committer. Identity is always Assay's. */
+  /** Of author and committer. */
   date?: Date
+  /** Who commits, when it is not Assay. The author is always Assay. */
+  committer?: Identity
+  /** Absent = as long as it takes. */
+  timeoutMs?: number
+}
+
+export interface Identity {
+  name: string
+  email: string
 }
 
 /** Of every commit that Assay makes. */
-export const IDENTITY = { name: 'Assay', email: 'assay@localhost' } as const
+export const IDENTITY: Identity = { name: 'Assay', email: 'assay@localhost' }
 
 /** Of the commit that holds a checkout's uncommitted work; other commits of Assay's, of `finish`, a user may merge. */
 export const SNAPSHOT_SUBJECT = 'Working tree with uncommitted changes'
@@ -70,6 +79,7 @@ export async function git(args: readonly string[], options: GitOptions = {}): Pr
     ],
     env: environment(options),
     ...(options.input === undefined ? {} : { input: options.input }),
+    ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
   })
   const what = `git ${verbOf(args)}`
   const at = options.dir ?? options.gitDir
@@ -97,7 +107,11 @@ export async function git(args: readonly string[], options: GitOptions = {}): Pr
   }
   if (done.code !== null && (options.okCodes ?? [0]).includes(done.code)) return ok(done.stdout)
   const said = done.stderr.toString('utf8').trim().split('\n').slice(-8).join('\n')
-  const how = done.signal ? `died of ${done.signal}` : `failed with exit code ${done.code}`
+  const how = done.timedOut
+    ? `took longer than ${Math.round((options.timeoutMs ?? 0) / 1000)} s`
+    : done.signal
+      ? `died of ${done.signal}`
+      : `failed with exit code ${done.code}`
   const filter = /(?:^|: )([\w-]+)(?:: command)?:? not found$/m.exec(said)?.[1]
   if (filter !== undefined && /filter/.test(said)) {
     return fail({
@@ -153,6 +167,17 @@ export function fields(output: Buffer): string[] {
   return parts
 }
 
+/**
+ * Options of `clone` and `fetch` for a repository of another owner whose checkout the user trusts: the git that sends looks
+ * for `safe.directory` too, and is started without the configuration of a command line or of variables.
+ */
+export const trusting = (gitDir: string): { before: string[]; after: string[] } => ({
+  before: ['-c', `safe.directory=${gitDir}`],
+  after: ['--upload-pack', `git -c safe.directory=${inShell(gitDir)} upload-pack`],
+})
+
+const inShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+
 /** Joins paths for an option of the family `-z --stdin`. */
 export const nulTerminated = (paths: Iterable<string>): string => {
   let text = ''
@@ -160,17 +185,25 @@ export const nulTerminated = (paths: Iterable<string>): string => {
   return text
 }
 
+/** How a user configures git by variables: containers and CI trust folders (`safe.directory`) and name filters so. */
+const CONFIGURING =
+  /^GIT_(CONFIG_(COUNT|(KEY|VALUE)_\d+|PARAMETERS|GLOBAL|SYSTEM|NOSYSTEM)|ATTR_(NO)?SYSTEM|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM)$/
+
 function environment(options: GitOptions): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = {}
   for (const [name, value] of Object.entries(process.env)) {
     // A hook or `rebase --exec` hands on GIT_DIR and GIT_INDEX_FILE: with them we would write to the user's repository.
-    if (!name.startsWith('GIT_') && name !== 'LANGUAGE') env[name] = value
+    const kept = options.config === 'user' && CONFIGURING.test(name)
+    if ((!name.startsWith('GIT_') || kept) && name !== 'LANGUAGE') env[name] = value
   }
   env.LC_ALL = 'C'
   env.GIT_OPTIONAL_LOCKS = '0'
   env.GIT_TERMINAL_PROMPT = '0'
-  env.GIT_AUTHOR_NAME = env.GIT_COMMITTER_NAME = IDENTITY.name
-  env.GIT_AUTHOR_EMAIL = env.GIT_COMMITTER_EMAIL = IDENTITY.email
+  const committer = options.committer ?? IDENTITY
+  env.GIT_AUTHOR_NAME = IDENTITY.name
+  env.GIT_AUTHOR_EMAIL = IDENTITY.email
+  env.GIT_COMMITTER_NAME = committer.name
+  env.GIT_COMMITTER_EMAIL = committer.email
   if (options.config !== 'user') {
     env.GIT_CONFIG_NOSYSTEM = '1'
     env.GIT_CONFIG_GLOBAL = '/dev/null'

@@ -1,12 +1,14 @@
 /** Ignored files that the author of a candidate may take for a part of it. */
+import { readFileSync } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ok, type Result } from '../result.ts'
 import { fields, type GitOptions, git, gitFields, nulTerminated } from './git.ts'
+import { ORIGINS } from './ignore-rules.ts'
 
 export interface IgnoredFile {
   path: string
-  /** `.gitignore:3` */
+  /** `.gitignore:3`, `/home/me/.config/git/ignore:1` */
   rule: string
 }
 
@@ -35,14 +37,31 @@ export async function ignoredSince(
     okCodes: [0, 1],
   })
   if (!asked.ok) return asked
-  return ok(parseRules(fields(asked.value)))
+  const origins = originsOf(options)
+  return ok(
+    parseRules(fields(asked.value)).map(({ path, file, line }) => ({
+      path,
+      rule: (file === origins.file ? origins.rules[line - 1] : null) ?? `${file}:${line}`,
+    })),
+  )
+}
+
+/** The rules of the user and Assay's own lie in one file of the judge, which nobody knows. */
+function originsOf({ gitDir = '' }: GitOptions): { file: string; rules: string[] } {
+  const info = join(gitDir, 'info')
+  try {
+    const rules = JSON.parse(readFileSync(join(info, ORIGINS), 'latin1')) as string[]
+    return { file: join(info, 'exclude'), rules }
+  } catch {
+    return { file: '', rules: [] }
+  }
 }
 
 /** Four fields each: file with the rule, its line, the pattern, the path. */
-function parseRules(parts: readonly string[]): IgnoredFile[] {
-  const found: IgnoredFile[] = []
+function parseRules(parts: readonly string[]): { path: string; file: string; line: number }[] {
+  const found: { path: string; file: string; line: number }[] = []
   for (let at = 0; at + 3 < parts.length; at += 4) {
-    found.push({ path: parts[at + 3] ?? '', rule: `${parts[at]}:${parts[at + 1]}` })
+    found.push({ path: parts[at + 3] ?? '', file: parts[at] ?? '', line: Number(parts[at + 1]) })
   }
   return found
 }

@@ -13,8 +13,13 @@ export const judgeFolder = (store: string): string => join(store, 'judge')
 /** Options for a git command on the store itself. */
 export const inStore = (site: Site): GitOptions => ({ gitDir: site.store })
 
-/** Options for a git command on objects only, without a worktree. */
+/** Where git finds the rules of a run; runs that were started by an older Assay have those of the store. */
+export const rulesFolder = ({ store, rules }: Site): string =>
+  rules === undefined ? judgeFolder(store) : join(judgeFolder(store), rules)
+
+/** Options for a git command on objects only, without a worktree: also not the one that this process was started in. */
 export const asJudge = (site: Site): GitOptions => ({
+  dir: judgeFolder(site.store),
   gitDir: judgeFolder(site.store),
   objects: join(site.store, 'objects'),
 })
@@ -22,6 +27,7 @@ export const asJudge = (site: Site): GitOptions => ({
 /** Options for a git command on the files of a worktree, through a private index. */
 export const judging = (site: Site, worktree: string, index: string): GitOptions => ({
   ...asJudge(site),
+  gitDir: rulesFolder(site),
   dir: worktree,
   workTree: worktree,
   index,

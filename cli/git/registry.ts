@@ -3,7 +3,7 @@
  * file: an agent may delete that, or put a repository of its own in its place.
  */
 import { existsSync } from 'node:fs'
-import { readdir, readFile, realpath, rename, rm } from 'node:fs/promises'
+import { readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Site } from '../paths.ts'
 import { copyIndex } from './judge.ts'
@@ -35,12 +35,25 @@ export const isComplete = (folder: string, path: string): boolean =>
   existsSync(judgeIndex(folder)) && existsSync(path)
 
 /** Makes `index` the judge's index of a worktree and gives a copy to the agent's own git. */
-export async function publishIndex(index: string, folder: string): Promise<void> {
+export async function publishIndex(site: Site, index: string, folder: string): Promise<void> {
   const theirs = `${index}-theirs`
   await copyIndex(index, theirs)
   await rename(theirs, join(folder, 'index'))
   await rename(index, judgeIndex(folder))
+  if (!(await hasRulesOf(site, folder))) await writeFile(rulesStamp(folder), site.rules ?? '')
 }
+
+const rulesStamp = (folder: string): string => join(folder, 'judge-rules')
+
+/**
+ * Whether the files of a worktree were written by the rules of this run: a slot serves several runs, and under other
+ * rules the same blob is another file.
+ */
+export const hasRulesOf = async ({ rules = '' }: Site, folder: string): Promise<boolean> =>
+  (await readFile(rulesStamp(folder), 'utf8').catch(() => '')) === rules
+
+/** Says that files are being written again, for the case that this process dies before it has written them all. */
+export const forgetRules = (folder: string): Promise<void> => writeFile(rulesStamp(folder), 'being written\n')
 
 /** As `judgeIndex`, already brought to one tree: reading a tree into an index is a third of a seal. */
 export const treeIndex = (folder: string, tree: string): string => join(folder, `judge-index-${tree}`)

@@ -1,16 +1,18 @@
 /** From the files in an edit worktree to a tree in the store. */
+import { join } from 'node:path'
 import type { Site } from '../paths.ts'
 import { redact } from '../redact.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { type Change, changesBetween } from './diff.ts'
 import { exposedSecrets } from './exposed.ts'
 import { hashFiles, treeEntries } from './files.ts'
-import { git, gitText } from './git.ts'
+import { type GitOptions, git, gitText } from './git.ts'
 import { type IgnoredFile, ignoredSince } from './ignored.ts'
 import { inStore, judging, withPrivateIndex } from './judge.ts'
 import { nestedInScope } from './nested.ts'
 import { type Differences, observe } from './observe.ts'
 import { looksSecret } from './secrets.ts'
+import type { Committing } from './signing.ts'
 import { presence, stagePaths } from './stage.ts'
 import { type SubmoduleEdit, submoduleEdits } from './submodules.ts'
 
@@ -223,20 +225,37 @@ export interface Candidate {
   /** `refs/assay/<run>/<experiment>/<attempt>` */
   ref: string
   at: Date
+  /** Absent = Assay, unsigned. */
+  by?: Committing
 }
+
+/** A program that asks for the passphrase of a key may wait for ever; a call of an agent must not. */
+const SIGNING_MS = 60_000
 
 /**
  * Makes a commit of a tree and points a new ref at it; answers the commit. Durable when it returns. Runs no hook.
- * A ref that exists is never moved: problem `ref_exists`.
+ * A ref that exists is never moved: problem `ref_exists`. Problem `not_signed`: no commit was made, since the user's key
+ * could not sign it.
  */
 export async function pinCommit(site: Site, candidate: Candidate): Promise<Result<string>> {
   const parents = candidate.parents.flatMap((parent) => ['-p', parent])
-  const commit = await gitText(['commit-tree', ...parents, '-F', '-', candidate.tree], {
-    ...inStore(site),
-    input: `${redact(candidate.message)}\n`,
-    date: candidate.at,
-  })
-  if (!commit.ok) return commit
+  const { by } = candidate
+  const input = `${redact(candidate.message)}\n`
+  const common = { input, date: candidate.at, ...(by && { committer: by.committer }) }
+  const options: GitOptions = by?.sign
+    ? {
+        dir: site.root,
+        config: 'user',
+        objects: join(site.store, 'objects'),
+        timeoutMs: SIGNING_MS,
+        ...common,
+      }
+    : { ...inStore(site), ...common }
+  const commit = await gitText(
+    ['commit-tree', ...(by?.sign ? ['-S'] : []), ...parents, '-F', '-', candidate.tree],
+    options,
+  )
+  if (!commit.ok) return by?.sign ? fail({ ...commit.problem, code: 'not_signed' }) : commit
   // The empty old value says: only if there is none.
   const pinned = await git(['update-ref', candidate.ref, commit.value, ''], inStore(site))
   if (pinned.ok) return commit

@@ -1,9 +1,10 @@
 /** The user's working tree as a commit of the store (`--include-dirty`); nothing of theirs is written. */
+import { join } from 'node:path'
 import type { Site } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { type Checkout, readStatus } from './checkout.ts'
-import { git, gitText, SNAPSHOT_SUBJECT } from './git.ts'
-import { inStore, judging, withPrivateIndex } from './judge.ts'
+import { type GitOptions, git, gitText, SNAPSHOT_SUBJECT } from './git.ts'
+import { inStore, withPrivateIndex } from './judge.ts'
 import { looksSecret } from './secrets.ts'
 import { stagePaths } from './stage.ts'
 import { importCommit, type Pinned, pinBase } from './store.ts'
@@ -38,7 +39,17 @@ export async function snapshotWorkingTree(
   }
   if (paths.length === 0) return ok({ ...base.value, leftOut })
   const tree = await withPrivateIndex(site, async (index) => {
-    const options = judging(site, checkout.top, index)
+    // By the user's own git: its attributes and filters are those of their files. Objects go into the store.
+    const { gitDir } = checkout
+    const objects = join(site.store, 'objects')
+    const options: GitOptions = {
+      dir: checkout.top,
+      gitDir,
+      workTree: checkout.top,
+      index,
+      objects,
+      config: 'user',
+    }
     const read = await git(['read-tree', base.value.tree], options)
     if (!read.ok) return read
     const staged = await stagePaths(options, paths)

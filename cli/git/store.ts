@@ -6,9 +6,10 @@ import { withLock } from '../lock.ts'
 import { type Site, worktreeLock } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { type Checkout, emptyRepository } from './checkout.ts'
-import { EXCLUDE_LINE } from './exclude.ts'
-import { git, gitText } from './git.ts'
+import { git, gitText, trusting } from './git.ts'
 import { inStore, judgeFolder } from './judge.ts'
+import { bringNames } from './names.ts'
+import { giveRulesToAgents } from './rules.ts'
 import { copySettings } from './settings.ts'
 
 export interface Pinned {
@@ -21,11 +22,14 @@ export const storeExists = (site: Site): boolean => existsSync(join(judgeFolder(
 /**
  * Makes the store from the user's repository; does nothing if there is one. It is built under another name and
  * renamed, so that a crash leaves a store or none. No remote (an agent's `git push` must not reach the user), no
- * branch, no tag; objects are hard links where the file system allows. The user's repository is only read.
+ * branch; tags come with the base; objects are hard links where the file system allows. The user's repository is only read.
  */
 export async function createStore(site: Site, checkout: Checkout): Promise<Result<void>> {
   if (checkout.head === null) return fail(emptyRepository(checkout.top))
-  if (storeExists(site)) return ok(undefined)
+  if (storeExists(site)) {
+    await giveRulesToAgents(site.store, checkout)
+    return ok(undefined)
+  }
   await mkdir(site.state, { recursive: true })
   return withLock(worktreeLock(site), async () => {
     if (storeExists(site)) return ok(undefined)
@@ -74,19 +78,19 @@ async function build(made: string, checkout: Checkout): Promise<Result<void>> {
     const done = await step()
     if (!done.ok) return done
   }
-  await mkdir(join(made, 'info'), { recursive: true })
-  await writeFile(join(made, 'info', 'exclude'), `${EXCLUDE_LINE}\n`)
+  await giveRulesToAgents(made, checkout)
   return makeJudge(made)
 }
 
 /** Without `--local`: that is the default for a path, and only the default copies where links cannot be made. */
 async function clone(source: string, made: string): Promise<Result<Buffer>> {
-  const flags = ['--bare', '--no-tags', '--template=', '--no-reject-shallow', '--quiet']
-  const linked = await git(['clone', ...flags, '--', source, made], { config: 'user' })
+  const { before, after } = trusting(source)
+  const flags = ['--bare', '--no-tags', '--template=', '--no-reject-shallow', '--quiet', ...after]
+  const linked = await git([...before, 'clone', ...flags, '--', source, made], { config: 'user' })
   if (linked.ok) return linked
   // git refuses to link an object folder that has symbolic links in it; the transport does not care.
   await rm(made, { recursive: true, force: true })
-  const sent = await git(['clone', '--no-local', ...flags, '--', source, made], { config: 'user' })
+  const sent = await git([...before, 'clone', '--no-local', ...flags, '--', source, made], { config: 'user' })
   return sent.ok ? sent : linked
 }
 
@@ -119,6 +123,7 @@ export async function importCommit(site: Site, checkout: Checkout): Promise<Resu
       '--update-shallow',
       '--no-recurse-submodules',
       '--quiet',
+      ...trusting(checkout.commonDir).after,
     ]
     const fetched = await git(
       [
@@ -134,7 +139,8 @@ export async function importCommit(site: Site, checkout: Checkout): Promise<Resu
     )
     if (!fetched.ok) return fetched
   }
-  return pinBase(site, commit)
+  const named = await bringNames(site, checkout, commit)
+  return named.ok ? pinBase(site, commit) : named
 }
 
 const baseRef = (commit: string): string => `refs/assay/base/${commit}`

@@ -8,6 +8,7 @@ import { fail, ok, type Result } from '../result.ts'
 import { git } from './git.ts'
 import { inStore, judging, withPrivateIndex } from './judge.ts'
 import { isComplete, publishIndex, registeredFolder } from './registry.ts'
+import { giveFilters } from './rules.ts'
 
 /**
  * A detached worktree of `commit` at `path`. Idempotent: a complete one is left as it is, whatever its commit; a
@@ -48,10 +49,11 @@ async function register(site: Site, path: string, commit: string): Promise<Resul
 async function fill(site: Site, path: string, folder: string, commit: string): Promise<Result<void>> {
   return withLock(join(folder, 'judge-lock'), async () => {
     if (isComplete(folder, path)) return ok(undefined)
+    await giveFilters(site, folder)
     return withPrivateIndex(site, async (index) => {
       const written = await git(['read-tree', '-u', '--reset', commit], judging(site, path, index))
       if (!written.ok) return written
-      await publishIndex(index, folder)
+      await publishIndex(site, index, folder)
       return ok(undefined)
     })
   })

@@ -21,6 +21,8 @@ export interface RunStarted extends Envelope {
   /** Live knobs as of the start; `configured` changes them one by one. */
   knobs: Knobs
   warnings: string[]
+  /** Which frozen rules of git make files of blobs, and leave untracked files out. Absent in old ledgers. */
+  git_rules?: string
   /** `worktree.data` as it was: how much, and the hash of the list `data.json`. Absent = none. */
   /** Data that only the final check sees: a file outside of the repository. Absent = none. */
   holdout?: HeldOutFile

@@ -16,6 +16,7 @@ import { type GlobMatch, matchGlobs, scopeOf } from '../spec/rules.ts'
 import type { Spec } from '../spec/spec.ts'
 import { warningsOf } from '../spec/warnings.ts'
 import { collectData, type DataFile } from './data.ts'
+import { rulesFor } from './ground-rules.ts'
 import { findHoldout } from './holdout.ts'
 import type { Surroundings } from './open.ts'
 import { removeState } from './start.ts'
@@ -28,6 +29,8 @@ export interface Ground {
   /** The spec's folder in the repository, `''` for its root. */
   prefix: string
   base: { commit: string; tree: string }
+  /** Name of the frozen rules of git. */
+  rules: string
   warnings: string[]
   /** Every file of the base. */
   paths: string[]
@@ -87,12 +90,14 @@ async function lookAround(
   world: Surroundings,
   { includeDirty, prepare }: GroundRequest,
   { site, checkout, spec, text, prefix, specFile }: Place,
-): Promise<Result<Pick<Ground, 'base' | 'warnings' | 'paths' | 'globs' | 'data' | 'dataGlobs'>>> {
+): Promise<Result<Pick<Ground, 'base' | 'rules' | 'warnings' | 'paths' | 'globs' | 'data' | 'dataGlobs'>>> {
   const based = await baseIn(site, checkout, includeDirty, world.clock())
   if (!based.ok) return based
   const { commit, tree, warnings } = based.value
   const files = await listTree(site, tree)
   if (!files.ok) return files
+  const ruled = await rulesFor(site, checkout, { tree, files: files.value })
+  if (!ruled.ok) return ruled
   const paths = files.value.map(({ path }) => path)
   const source = { text, file: specName(specFile, checkout.top) }
   const globs = checkGlobs(source, prefix, paths)
@@ -109,6 +114,7 @@ async function lookAround(
   if (!data.ok) return data
   return ok({
     base: { commit, tree },
+    rules: ruled.value.rules,
     paths,
     globs: globs.value,
     data: data.value.files,
@@ -118,6 +124,7 @@ async function lookAround(
       // What is immutable may be just what is still to be built.
       ...(prepare ? [] : globs.value.warnings),
       ...warnings,
+      ...ruled.value.warnings,
       ...inGit(data.value.globs),
     ],
   })

@@ -97,7 +97,8 @@ export function open(world: Surroundings, site: Site, run: string): Result<OpenR
     })
   }
   const spec = JSON.parse(readFileSync(paths.spec, 'utf8')) as Spec
-  const opened = { ...pick(world), site, run, paths, ledger: ledger.value, started, spec }
+  const ruled = started.git_rules === undefined ? site : { ...site, rules: started.git_rules }
+  const opened = { ...pick(world), site: ruled, run, paths, ledger: ledger.value, started, spec }
   rememberSecretsOf(opened)
   return ok(opened)
 }

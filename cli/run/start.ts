@@ -34,6 +34,8 @@ export interface StartRequest {
   /** `worktree.data`, hashed. */
   data: DataFile[]
   holdout: HeldOutFile | null
+  /** See `freezeRules`. */
+  rules: string
   /** The baseline is still to be built in its worktree, so nothing is sealed yet. */
   prepare: boolean
   /** Idempotency key of the `init`. */
@@ -136,6 +138,7 @@ function firstEvent(run: string, request: StartRequest): Omit<RunStarted, 'v' | 
     seed: spec.search.seed,
     knobs: knobsOf(spec),
     warnings,
+    git_rules: request.rules,
     ...(holdout && { holdout }),
     ...(data.length > 0 && { data: { files: data.length, bytes, sha256: digestOf(data) } }),
   }

@@ -41,11 +41,13 @@ const STATE = '.assay'
 /**
  * Where a path belongs. `prefix` is the folder of the spec from the root of the repository (`''` is the root
  * itself); globs count from there and paths from the root. What `immutable` matches is never mutable. The spec and
- * every `.assay` folder are immutable whatever the globs say.
+ * every `.assay` folder are immutable whatever the globs say. A `.gitattributes` is mutable only if a glob ends with
+ * that name: it changes how git writes other files, immutable ones among them.
  */
 export function scopeOf(scope: ScopeConfig, prefix: string, specFile = 'assay.yaml'): (path: string) => Area {
   const mutable = scope.mutable.map(matcher)
   const immutable = scope.immutable.map(matcher)
+  const namesAttributes = scope.mutable.some(isAttributes)
   const inside = relativeTo(prefix)
   return (path) => {
     if (path.split('/').includes(STATE)) return 'immutable'
@@ -53,9 +55,13 @@ export function scopeOf(scope: ScopeConfig, prefix: string, specFile = 'assay.ya
     if (relative === null) return 'outside'
     if (relative === specFile) return 'immutable'
     if (immutable.some((matches) => matches(relative))) return 'immutable'
+    if (isAttributes(path) && !namesAttributes) return 'outside'
     return mutable.some((matches) => matches(relative)) ? 'mutable' : 'outside'
   }
 }
+
+/** Of a path, or of a glob that names the file. */
+const isAttributes = (path: string): boolean => /(^|\/)\.gitattributes$/.test(path)
 
 /** Everything about a candidate's changes that its spec does not allow; both lists empty = it is in scope. */
 export function judgeScope(
@@ -71,8 +77,10 @@ export function judgeScope(
   return { out_of_scope, over_limit: excess(changes, scope.limits) }
 }
 
-function trespass({ oldMode, newMode }: Change, area: Area): string | null {
+function trespass({ path, oldMode, newMode }: Change, area: Area): string | null {
   if (area === 'immutable') return 'immutable'
+  if (area === 'outside' && isAttributes(path))
+    return 'it decides how git writes other files; name it in scope.mutable if candidates may change it'
   if (area === 'outside') return 'outside of mutable'
   // Either can lead out of the scope: a link to what it points at, a submodule to another repository.
   if (oldMode === GITLINK || newMode === GITLINK) return 'a submodule'

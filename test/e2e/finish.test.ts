@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,6 +24,8 @@ interface FinishData {
   squashed: boolean
   experiment: string
   dirty_base: boolean
+  committer: { name: string; email: string }
+  signing: { signed: boolean; problem: string | null } | null
   fresh: { passed: boolean; value: number; against: string; improvement: number }
   files: { path: string; status: string }[]
   text: string
@@ -97,6 +100,12 @@ describe('a branch of the winner', () => {
       dirty_base: false,
       fresh: { passed: true, value: 50, against: 'exp_0000', improvement: 0.5 },
     })
+    expect(data.committer).toEqual({ name: 'Rig', email: 'rig@example.invalid' })
+    expect(repo.git('log', '-1', '--format=%an <%ae> %cn <%ce> %G?', data.commit)).toBe(
+      'Assay <assay@localhost> Rig <rig@example.invalid> N',
+    )
+    expect(data.signing?.signed).toBe(false)
+    expect(data.signing?.problem).toContain('/nonexistent')
     expect(data.commits.map(({ experiments, subject }) => [experiments, subject])).toEqual([
       [['exp_0001'], 'an idea'],
       [['exp_0002'], 'Move what is slow, fixes # 12 of @ someone'],
@@ -123,7 +132,8 @@ describe('a branch of the winner', () => {
     const project = withOld()
     await twoKeeps(project)
     project.repo.git('tag', 'faster')
-    const data = await project.data<FinishData>('finish', '--squash', '--branch', 'faster')
+    const data = await project.data<FinishData>('finish', '--squash', '--branch', 'refs/heads/faster')
+    expect(data).toMatchObject({ branch: 'faster', signing: null })
     expect(data.commits).toHaveLength(1)
     expect(data.commits[0]?.experiments).toEqual(['exp_0000', 'exp_0001', 'exp_0002'])
     const after = / \.\.\/after (\S+)/.exec(data.text)?.[1]
@@ -205,6 +215,7 @@ describe('a branch that must not be', () => {
     expect(await told('taken/deeper')).toEqual(['branch_exists', 3, 'taken-deeper'])
     expect(await told('unborn')).toEqual(['branch_exists', 3, 'unborn-2'])
     expect(await told('-x y')).toEqual(['bad_branch', 2, undefined])
+    expect(await told('refs/tags/z')).toEqual(['bad_branch', 2, undefined])
     expect(await told('@{-1}')).toEqual(['bad_branch', 2, undefined])
     expect(standing(project)).toEqual(before)
     // Nothing was measured for a branch that could not be made.
@@ -245,6 +256,41 @@ describe('a branch that must not be', () => {
     )
     expect((await project.problem('finish')).hint).toContain('assay confirm exp_0002')
   })
+})
+
+test('finish leaves commits unsigned, or by nobody, although the git of the user signs; or says nothing of it', async () => {
+  const project = makeProject()
+  const { repo } = project
+  const key = join(project.control, 'key')
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'rig', '-f', key])
+  const signers = join(project.control, 'signers')
+  writeFileSync(signers, `rig@example.invalid ${readFileSync(`${key}.pub`, 'utf8')}`)
+  repo.git('config', 'gpg.format', 'ssh')
+  repo.git('config', 'user.signingKey', key)
+  repo.git('config', 'gpg.ssh.allowedSignersFile', signers)
+  repo.git('config', 'commit.gpgSign', 'true')
+  const base = repo.git('rev-parse', 'HEAD')
+  await project.data<InitData>('init')
+  await project.attempt(ms(80))
+  const { worktree } = await project.open(ms(70), 'exp_0001')
+  // Of an agent nothing is signed: its git would ask for the passphrase.
+  const inside = { cwd: worktree, env: repo.env, encoding: 'utf8' } as const
+  execFileSync('git', ['commit', '-q', '-a', '-m', 'mine'], inside)
+  expect(execFileSync('git', ['log', '-1', '--format=%G?'], inside)).toBe('N\n')
+  await project.data<RunData>('run', 'exp_0002')
+
+  const data = await project.data<FinishData>('finish')
+  expect(data.signing).toEqual({ signed: true, problem: null })
+  expect(repo.git('log', '--format=%G? %cn %s', `${base}..assay/demo`)).toBe('G Rig an idea\nG Rig an idea')
+
+  rmSync(key)
+  rmSync(`${key}.pub`)
+  const told = await assay(['finish', '--branch', 'unsigned'], { cwd: repo.dir })
+  expect(told.stdout).toContain(
+    'the commits are NOT signed, although commit.gpgSign is set: git commit-tree failed',
+  )
+  expect(told.stdout).toContain(`git rebase --force-rebase --gpg-sign ${base.slice(0, 10)} unsigned`)
+  expect(repo.git('log', '--format=%G? %cn', `${base}..unsigned`)).toBe('N Rig\nN Rig')
 })
 
 test('a finish from a bare repository with linked checkouts makes no branch', async () => {

@@ -18,7 +18,7 @@ describe('measure.before and measure.after', () => {
     expect(taken).toMatchObject({ value: 5, fault: null })
     const [before, run, after] = readFileSync(join(checkout, 'order'), 'utf8').split('\n')
     const port = run?.split(' ')[1]
-    expect(before).toMatch(new RegExp(`^before ${port} .*judge-2-b\\.json$`))
+    expect(before).toMatch(new RegExp(`^before ${port} .*/desk/result\\.json$`))
     expect(after).toBe(`after ${port}`)
     const whole = Date.parse(taken.ended) - Date.parse(taken.started)
     expect(whole - taken.wall_ms).toBeGreaterThanOrEqual(290)

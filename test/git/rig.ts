@@ -17,6 +17,8 @@ import { dirname, join } from 'node:path'
 import { afterEach, expect } from 'vitest'
 import { type Checkout, inspectCheckout } from '../../cli/git/checkout.ts'
 import { addExclude } from '../../cli/git/exclude.ts'
+import { listTree } from '../../cli/git/files.ts'
+import { freezeRules } from '../../cli/git/rules.ts'
 import { createStore, importCommit, type Pinned } from '../../cli/git/store.ts'
 import { addWorktree } from '../../cli/git/worktrees.ts'
 import { type Site, siteAt, worktreePath } from '../../cli/paths.ts'
@@ -97,13 +99,15 @@ export interface Opened {
   base: Pinned
 }
 
-/** What `init` does: exclude line, store, base commit. */
+/** What `init` does: exclude line, store, base commit, rules of the run. */
 export async function open(dir: string): Promise<Opened> {
   const checkout = must(await inspectCheckout(dir))
   const site = siteAt(checkout.top)
   must(await addExclude(checkout.commonDir))
   must(await createStore(site, checkout))
-  return { site, checkout, base: must(await importCommit(site, checkout)) }
+  const base = must(await importCommit(site, checkout))
+  const files = must(await listTree(site, base.tree))
+  return { site: { ...site, rules: must(await freezeRules(site, checkout, files)) }, checkout, base }
 }
 
 /** An edit worktree of the base. */

@@ -212,12 +212,48 @@ test('a conflict in the middle of a rebase is sealed as it lies there', async ()
   expect(must(await readBlob(opened.site, sealed.tree, 'src/a.js'))?.toString()).toContain('<<<<<<<')
 })
 
-test("the user's global ignore file hides nothing from a seal", async () => {
+test("rules that the agent, or the user after the start of the run, puts into git's configuration hide a change", async () => {
   const { repo, opened, path } = await fresh()
   write(repo, '../home/ignore', 'dist/\n')
   run(repo, 'config', '--global', 'core.excludesFile', join(repo, '../home/ignore'))
+  run(path, 'config', 'core.excludesFile', join(repo, '../home/ignore'))
+  write(opened.site.store, 'info/exclude', 'dist/\n')
   write(path, 'src/dist/x.js', 'x\n')
   expect(summary(must(await seal(opened, path)))).toEqual(['A src/dist/x.js'])
+})
+
+test('files that the ignore rules of the user name, or that editors leave, become part of a candidate', async () => {
+  const repo = repository()
+  write(repo, '../home/ignore', '*.user\n')
+  run(repo, 'config', '--global', 'core.excludesFile', join(repo, '../home/ignore'))
+  write(repo, '.git/info/exclude', '# mine\n*.mine\n')
+  write(repo, 'src/tracked.user', 'one\n')
+  run(repo, 'add', '-f', 'src/tracked.user')
+  commitAll(repo, 'second')
+  const opened = await open(repo)
+  const path = await worktree(opened)
+  for (const name of [
+    '.DS_Store',
+    '.n.js.swp',
+    'n.js~',
+    '.#n.js',
+    '#n.js#',
+    'new.user',
+    'new.mine',
+    'tracked.user',
+  ])
+    write(path, `src/${name}`, 'two\n')
+  const sealed = must(await seal(opened, path, { since: new Date(Date.now() - 60_000) }))
+  expect(summary(sealed)).toEqual(['M src/tracked.user'])
+  expect(sealed.ignoredNewer).toEqual([
+    { path: 'src/#n.js#', rule: 'well-known droppings (\\#*\\#)' },
+    { path: 'src/.#n.js', rule: 'well-known droppings (.#*)' },
+    { path: 'src/.DS_Store', rule: 'well-known droppings (.DS_Store)' },
+    { path: 'src/.n.js.swp', rule: 'well-known droppings (.*.sw[a-p])' },
+    { path: 'src/n.js~', rule: 'well-known droppings (*~)' },
+    { path: 'src/new.mine', rule: '.git/info/exclude:2' },
+    { path: 'src/new.user', rule: `${join(repo, '../home/ignore')}:1` },
+  ])
 })
 
 test('ignored files under mutable that came after setup are named with their rule', async () => {
@@ -285,12 +321,16 @@ test('a secret is among the changes but never in the tree nor in the store', asy
   expect(() => run(opened.site.store, 'cat-file', '-e', oid)).toThrow()
 })
 
-test('line endings follow the attributes of the tree, and a file with odd ones is no change', async () => {
-  const { opened, path } = await fresh({ ...FILES, 'src/dos.txt': 'a\r\nb\r\n' })
+test("line endings follow the attributes of the base, not the candidate's, and a file with odd ones is no change", async () => {
+  const { opened, path } = await fresh({
+    ...FILES,
+    'src/dos.txt': 'a\r\nb\r\n',
+    '.gitattributes': '*.js text eol=lf\n',
+  })
   write(path, 'src/dos.txt', 'a\r\nc\r\n')
   const plain = must(await seal(opened, path))
   expect(must(await readBlob(opened.site, plain.tree, 'src/dos.txt'))?.toString()).toBe('a\r\nc\r\n')
-  write(path, '.gitattributes', '*.js text eol=lf\n')
+  write(path, '.gitattributes', '*.js -text\n')
   write(path, 'src/a.js', 'let a = 2\r\n')
   const normal = must(await seal(opened, path))
   expect(must(await readBlob(opened.site, normal.tree, 'src/a.js'))?.toString()).toBe('let a = 2\n')

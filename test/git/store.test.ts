@@ -22,21 +22,38 @@ test("the user's status stays clean, and their clean -fdx leaves our state alone
   expect(readFileSync(join(repo, '.assay/runs/run_0001/ledger.jsonl'), 'utf8')).toBe('{}\n')
 })
 
-test("the store has no remote, no branch, no tag and no hook of the user's", async () => {
+test("the store has no remote, no branch and no hook of the user's, or another tag than those of the base", async () => {
   const repo = repository()
   run(repo, 'tag', 'v1')
+  run(repo, 'tag', '-a', '-m', 'two', 'v2')
+  commitAll(repo, 'second')
   run(repo, 'branch', 'other')
+  commitAll(repo, 'third')
+  run(repo, 'tag', 'elsewhere')
+  run(repo, 'reset', '-q', '--hard', 'other')
   run(repo, 'remote', 'add', 'origin', 'https://example.org/x.git')
+  run(repo, 'update-ref', 'refs/remotes/origin/main', 'elsewhere')
+  run(repo, 'symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/main')
   write(repo, '../home/template/hooks/post-checkout', '#!/bin/sh\nexit 1\n')
   run(repo, 'config', '--global', 'init.templateDir', join(repo, '../home/template'))
   const { site, base } = await open(repo)
-  expect(run(site.store, 'for-each-ref', '--format=%(refname)')).toBe(`refs/assay/base/${base.commit}\n`)
+  const refs = () => run(site.store, 'for-each-ref', '--format=%(refname)').trim().split('\n')
+  const names = ['refs/remotes/origin/main', 'refs/tags/v1', 'refs/tags/v2']
+  expect(refs()).toEqual([`refs/assay/base/${base.commit}`, ...names])
   expect(run(site.store, 'remote')).toBe('')
   expect(existsSync(join(site.store, 'hooks'))).toBe(false)
   expect(readdirSync(site.state).sort()).toEqual(['.git'])
   expect(problemOf(await createStore(site, { ...must(await inspectCheckout(repo)), head: null }))).toBe(
     'empty_repository',
   )
+
+  // A later init: new tags come, moved ones stay as running runs know them.
+  run(repo, 'tag', '-f', 'v1', 'other')
+  run(repo, 'tag', '-a', '-m', 'three', 'v3')
+  const before = run(site.store, 'rev-parse', 'v1')
+  await open(repo)
+  expect(refs()).toEqual([`refs/assay/base/${base.commit}`, ...names, 'refs/tags/v3'])
+  expect(run(site.store, 'rev-parse', 'v1')).toBe(before)
 })
 
 test('only the exclude line is written into the user repository', async () => {

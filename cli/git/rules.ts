@@ -1,0 +1,176 @@
+/**
+ * The rules of git by which a run's candidates become files and files become candidates: attributes, filters and ignore
+ * rules, as they were when the run began. They are those of the base and of the user; neither a candidate nor a later
+ * run changes them, so one tree has the same bytes in every checkout of the run.
+ */
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join, relative, resolve } from 'node:path'
+import type { Site } from '../paths.ts'
+import { ok, type Result } from '../result.ts'
+import { composeAttributes } from './attributes.ts'
+import type { Checkout } from './checkout.ts'
+import { EXCLUDE_LINE } from './exclude.ts'
+import { readBlobs, type TreeEntry } from './files.ts'
+import { git, gitFields } from './git.ts'
+import { composeIgnores, ORIGINS } from './ignore-rules.ts'
+import { judgeFolder } from './judge.ts'
+import { configText, conversionSettings } from './settings.ts'
+
+/** Folders in the user's git folder in which filters keep what they need: keys, or the filter itself (transcrypt). */
+export const CARRIED = ['git-crypt', 'crypt'] as const
+
+/** `files` are those of the base. Answers the name of the folder, which is made of what is in it. */
+export async function freezeRules(
+  site: Site,
+  checkout: Checkout,
+  files: readonly TreeEntry[],
+): Promise<Result<string>> {
+  const settings = await settingsOfJudge(site, checkout)
+  if (!settings.ok) return settings
+  const attributes = await attributesOf(site, checkout, files)
+  if (!attributes.ok) return attributes
+  const ignores = await ignoresOf(checkout)
+  if (!ignores.ok) return ignores
+  const { text, origins } = composeIgnores(ignores.value)
+  const links = CARRIED.filter((name) => existsSync(join(checkout.commonDir, name)))
+  const written: Record<string, string> = {
+    HEAD: 'ref: refs/heads/none\n',
+    config: configText(settings.value),
+    'info/attributes': attributes.value,
+    'info/exclude': text,
+    [`info/${ORIGINS}`]: JSON.stringify(origins),
+  }
+  const digest = createHash('sha256')
+    .update(JSON.stringify([written, links]))
+    .digest('hex')
+  const name = `rules-${digest.slice(0, 16)}`
+  const folder = join(judgeFolder(site.store), name)
+  if (existsSync(folder)) return ok(name)
+  const made = await mkdtemp(join(judgeFolder(site.store), 'new-rules-'))
+  try {
+    for (const sub of ['refs', 'objects', 'info']) await mkdir(join(made, sub))
+    for (const [path, content] of Object.entries(written))
+      await writeFile(join(made, path), content, path === 'config' ? 'utf8' : 'latin1')
+    await linkCarried(checkout.commonDir, links, made, folder)
+    // There by now: another command made the same.
+    await rename(made, folder).catch((error) => {
+      if (!existsSync(folder)) throw error
+    })
+  } finally {
+    await rm(made, { recursive: true, force: true })
+  }
+  return ok(name)
+}
+
+/** Relative links, so that they hold when the whole project is moved. `place` is where `folder` will lie. */
+async function linkCarried(
+  commonDir: string,
+  names: readonly string[],
+  folder: string,
+  place: string,
+): Promise<void> {
+  for (const name of names) await symlink(relative(place, join(commonDir, name)), join(folder, name))
+}
+
+/** Filters that agents' git starts look in the folder of the worktree. */
+export async function giveFilters(site: Site, folder: string): Promise<void> {
+  const rules = site.rules === undefined ? null : join(judgeFolder(site.store), site.rules)
+  for (const name of CARRIED) {
+    if (rules === null || !existsSync(join(rules, name)) || existsSync(join(folder, name))) continue
+    await symlink(relative(folder, join(rules, name)), join(folder, name))
+  }
+}
+
+/** What git of agents, in worktrees of the store, reads of the user's own files. Nothing of it decides what a candidate is. */
+export async function giveRulesToAgents(store: string, checkout: Checkout): Promise<void> {
+  const info = join(store, 'info')
+  await mkdir(info, { recursive: true })
+  for (const [name, own] of [
+    ['exclude', `${EXCLUDE_LINE}\n`],
+    ['attributes', ''],
+  ] as const) {
+    const text = own + (await textOf(join(checkout.commonDir, 'info', name)))
+    const file = join(info, name)
+    if (text === (await textOf(file))) continue
+    await writeFile(`${file}-new`, text, 'latin1')
+    await rename(`${file}-new`, file)
+  }
+}
+
+async function settingsOfJudge(site: Site, checkout: Checkout): Promise<Result<Map<string, string>>> {
+  const own = await gitFields(['config', '--file', join(judgeFolder(site.store), 'config'), '--list', '-z'])
+  if (!own.ok) return own
+  const now = await conversionSettings(checkout)
+  if (!now.ok) return now
+  const settings = new Map<string, string>()
+  for (const entry of own.value) {
+    const [key = '', ...value] = entry.split('\n')
+    // What was taken over when the store was made may have been changed since.
+    if (/^(core\.(repositoryformatversion|bare)|extensions\..*|gc\..*|maintenance\..*)$/.test(key))
+      settings.set(key, value.join('\n'))
+  }
+  for (const [key, value] of now.value) settings.set(key, value)
+  return ok(settings)
+}
+
+async function attributesOf(
+  site: Site,
+  checkout: Checkout,
+  files: readonly TreeEntry[],
+): Promise<Result<string>> {
+  // git follows no link of this name in a tree.
+  const own = files.filter(({ path, mode }) => /(^|\/)\.gitattributes$/.test(path) && mode.startsWith('100'))
+  const blobs = await readBlobs(
+    site,
+    own.map(({ oid }) => oid),
+  )
+  if (!blobs.ok) return blobs
+  const global = await fileOfUser(checkout, 'core.attributesFile', 'attributes')
+  if (!global.ok) return global
+  return ok(
+    composeAttributes({
+      global: global.value.text,
+      inTree: own.map(({ path, oid }) => ({
+        folder: bytes(path.slice(0, Math.max(0, path.lastIndexOf('/')))),
+        text: blobs.value.get(oid)?.toString('latin1') ?? '',
+      })),
+      info: await textOf(join(checkout.commonDir, 'info', 'attributes')),
+    }),
+  )
+}
+
+async function ignoresOf(checkout: Checkout): Promise<Result<{ name: string; text: string }[]>> {
+  const global = await fileOfUser(checkout, 'core.excludesFile', 'ignore')
+  if (!global.ok) return global
+  const info = join(checkout.commonDir, 'info', 'exclude')
+  return ok([
+    { name: global.value.file, text: global.value.text },
+    { name: '.git/info/exclude', text: await textOf(info) },
+  ])
+}
+
+/** A file that a key of the configuration names, or the one that git reads without it. */
+async function fileOfUser(
+  checkout: Checkout,
+  key: string,
+  usual: string,
+): Promise<Result<{ file: string; text: string }>> {
+  const named = await git(['config', '--type=path', '--get', key], {
+    dir: checkout.top,
+    config: 'user',
+    okCodes: [0, 1],
+  })
+  if (!named.ok) return named
+  const set = named.value.toString('utf8').replace(/\n$/, '')
+  const config = process.env.XDG_CONFIG_HOME || join(homedir(), '.config')
+  const file = set === '' ? join(config, 'git', usual) : resolve(checkout.top, set)
+  return ok({ file, text: await textOf(file) })
+}
+
+/** As bytes; empty when the file cannot be read, as git takes it. */
+const textOf = (file: string): Promise<string> => readFile(file, 'latin1').catch(() => '')
+
+const bytes = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')

@@ -1,0 +1,46 @@
+import { execFileSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { makeTemp } from '../rig/temp.ts'
+import { type InitData, makeProject, ms, projectIn } from './project.ts'
+
+const DESCRIBES = {
+  'bench/run.sh': 'git describe --tags --long >&2 && git rev-parse origin/main >&2 && cat src/metrics.txt\n',
+}
+
+test('tags and remote branches are not there for git describe in a checkout, or an agent can push', async () => {
+  const project = makeProject({ files: DESCRIBES })
+  const { repo } = project
+  repo.git('tag', 'v1.2')
+  repo.commit('later', { 'a.txt': 'a\n' })
+  repo.git('remote', 'add', 'origin', makeTemp('origin'))
+  repo.git('update-ref', 'refs/remotes/origin/main', 'HEAD')
+  repo.git('config', '--unset', 'user.name')
+  repo.git('config', 'user.name', 'Only Here')
+  expect(await project.data<InitData>('init')).toMatchObject({ baseline: { value: 100 } })
+  const { worktree } = await project.open(ms(90))
+  const inside = (...args: string[]) =>
+    execFileSync('git', ['-C', worktree, ...args], { env: repo.env, encoding: 'utf8', stdio: 'pipe' })
+  expect(inside('describe', '--tags', '--long')).toMatch(/^v1\.2-1-g/)
+  expect(() => inside('push', 'origin', 'HEAD:refs/heads/x')).toThrow(
+    "'origin' does not appear to be a git repository",
+  )
+  expect(() => inside('push')).toThrow()
+  // An identity that only this repository has is the agent's too.
+  inside('commit', '-q', '-a', '-m', 'my own commit')
+  expect(inside('log', '-1', '--format=%an <%ae>')).toBe('Only Here <rig@example.invalid>\n')
+  expect(await project.data('run', 'exp_0001')).toMatchObject({ status: 'kept', value: 90 })
+})
+
+test('a clone without tags is told of uncommitted files when git describe fails', async () => {
+  const { repo } = makeProject({ files: DESCRIBES })
+  repo.git('tag', 'v1')
+  repo.commit('later', { 'a.txt': 'a\n' })
+  const clone = makeTemp('clone')
+  rmSync(clone, { recursive: true })
+  repo.git('clone', '--quiet', '--depth=1', '--no-tags', `file://${repo.dir}`, clone)
+  const shallow = projectIn({ ...repo, dir: clone }, makeTemp('control'))
+  const problem = await shallow.problem('init')
+  expect(problem).toMatchObject({ code: 'baseline_failed', data: { cause: 'no_tags' } })
+  expect(problem.hint).toContain('git fetch --unshallow --tags')
+})
