@@ -2,8 +2,9 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { networkFolders } from '../doctor/checks/disk.ts'
 import { type BaselineAnswer, describeBaseline, judgeBaseline } from '../experiment/baseline.ts'
-import { checkCanary } from '../experiment/canary.ts'
+import { canaryFact, checkCanary } from '../experiment/canary.ts'
 import { crowdAtBaseline } from '../experiment/crowd.ts'
+import { lookOutside, outsideWarnings } from '../experiment/outside.ts'
 import { ensureWorktree } from '../experiment/worktree.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { withLock } from '../lock.ts'
@@ -136,8 +137,11 @@ async function finish(
   }
   context.onLeave(() => context.tell(LEAVING))
   const canary = await checkCanary(opened, { skip: skipCanary })
-  if (canary.ok) return ok(await answerOf(opened, ground, { repeated }))
-  if (canary.problem.code === 'blind_benchmark' && isUntouched(opened)) withdrawRun(opened)
+  if (canary.ok) {
+    const looked = await lookOutside(opened, { isolated: false })
+    return looked.ok ? ok(await answerOf(opened, ground, { repeated })) : looked
+  }
+  if (BROKEN_SET_UP.includes(canary.problem.code) && isUntouched(opened)) withdrawRun(opened)
   return canary
 }
 
@@ -156,6 +160,7 @@ function isUntouched({ ledger, started }: OpenRun): boolean {
 }
 
 /** Problems of the spec or the benchmark: a run that cannot compare anything is only in the way. */
+const BROKEN_SET_UP = ['blind_benchmark', 'shared_build']
 const WITHDRAWN = ['baseline_failed', 'environment_needed']
 
 /** The run that this `init` asks for again; another one in the way is a refusal. */
@@ -199,11 +204,22 @@ async function answerOf(
     spec_hash: started.spec_hash,
     base: started.base.commit,
     baseline: describeBaseline(opened),
-    warnings: [...started.warnings, ...onNetwork(opened), ...crowdAtBaseline(opened)],
+    warnings: [
+      ...started.warnings,
+      ...onNetwork(opened),
+      ...crowdAtBaseline(opened),
+      ...doubtsOnSetUp(opened),
+    ],
     facts: await initFacts(opened, ground),
     ...(more.worktree === undefined ? {} : { worktree: more.worktree }),
     ...(more.repeated ? { repeated: true as const } : {}),
   }
+}
+
+/** What was found of samples that see more than their own checkout. */
+const doubtsOnSetUp = (opened: OpenRun): string[] => {
+  const apart = canaryFact(opened)?.apart
+  return [...(apart === undefined ? [] : [apart]), ...outsideWarnings(opened)]
 }
 
 /** The ledger and the leases rest on what only a local file system promises. */
