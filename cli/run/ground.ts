@@ -118,7 +118,8 @@ async function lookAround(
       // What is immutable may be just what is still to be built.
       ...(prepare ? [] : globs.value.warnings),
       ...warnings,
-      ...inGit(data.value.globs),
+      ...data.value.dead.map((glob) => `${glob} under worktree.data matches no file yet`),
+      ...inGit(data.value.globs.filter(({ glob }) => !data.value.dead.includes(glob))),
     ],
   })
 }
