@@ -15,6 +15,7 @@ import { readSpecFile } from '../spec/read.ts'
 import { type GlobMatch, matchGlobs, scopeOf } from '../spec/rules.ts'
 import type { Spec } from '../spec/spec.ts'
 import { warningsOf } from '../spec/warnings.ts'
+import { refuseSources } from './cache.ts'
 import { collectData, type DataFile } from './data.ts'
 import { findHoldout } from './holdout.ts'
 import type { Surroundings } from './open.ts'
@@ -107,6 +108,8 @@ async function lookAround(
     untracked: new Set(untracked),
   })
   if (!data.ok) return data
+  const cache = await refuseSources(checkout.top, spec, prefix, paths)
+  if (!cache.ok) return cache
   return ok({
     base: { commit, tree },
     paths,
