@@ -11,6 +11,7 @@ import type { OpenRun } from '../run/open.ts'
 import { isFar } from './baseline-values.ts'
 import { type Bench, type Placed, placeCandidate } from './bench.ts'
 import { sourcesOf } from './benchmark/sources.ts'
+import { readFacts } from './slot-facts.ts'
 
 interface Base {
   commit: string
@@ -52,7 +53,10 @@ export async function lookApart(
   const sample = await sampleOf(run, bench, twin, before)
   if (sample.fault?.reason === 'aborted') return fail(interrupted)
   const places = writtenOutside(run, twin)
-  if (!isFar(sample, before)) return ok(places.length === 0 ? null : suspected(places))
+  if (!isFar(sample, before)) {
+    if (places.length > 0) return ok(suspected(places))
+    return ok(leftNothing(run, bench, twin) ? NOTHING_LEFT : null)
+  }
   const said = sample.fault?.message ?? `${run.spec.metric.name} = ${figure(sample.value)}`
   const again = await placeTwin(run, bench, base)
   if (!again.ok) return again
@@ -128,6 +132,21 @@ function writtenSince(path: string, since: number): boolean {
   } catch {
     return false
   }
+}
+
+/** Go keeps what it builds by content, in a folder of the user's. */
+const BY_CONTENT = /\bgo\s+(?:build|vet|install|test|run)\b/
+const NOTHING_LEFT =
+  'worktree.build left nothing in its checkout: if what it builds lies elsewhere (a folder of the machine, a container or service of a fixed name), both sides of a pair share that, and one may measure what the other built'
+
+/** Neither files in the checkout nor artifacts. */
+function leftNothing(run: OpenRun, bench: Bench, { folder }: Twin): boolean {
+  const { build } = run.spec.worktree
+  if (!build || BY_CONTENT.test([build.command].flat().join(' '))) return false
+  const { built, afterSetup, afterBuild } = readFacts(run, bench, 'a')
+  if (built === null) return false
+  const wrote = Object.entries(afterBuild.files).some(([path, stamp]) => afterSetup.files[path] !== stamp)
+  return !wrote && readdirSync(join(folder, 'build-artifacts')).length === 0
 }
 
 const suspected = (places: readonly string[]): string =>

@@ -38,6 +38,16 @@ describe('a build that writes to one place of the machine', () => {
     )
   })
 
+  test('a build that leaves nothing in its checkout is not told', async () => {
+    const project = makeProject({ spec: { worktree: { build: { command: 'sh build.sh' } } } })
+    project.repo.commit('a build', {
+      'build.sh': 'test -s src/metrics.txt || exit 1\ncp src/metrics.txt "$HOME/built"\n',
+      'bench/run.sh': 'cat "$HOME/built"\n',
+    })
+    const { warnings } = await project.data<InitData>('init')
+    expect(warnings).toContainEqual(expect.stringContaining('worktree.build left nothing in its checkout'))
+  })
+
   test('a build inside of the checkout is refused or warned of', async () => {
     const project = makeProject({
       spec: { worktree: { build: { command: 'sh build.sh' } } },

@@ -1,8 +1,11 @@
 /** `worktree.cache`: a build of minutes is not paid from nothing by each candidate, and no candidate inherits from another. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { dataOf } from '../rig/assay.ts'
+import { makeTemp } from '../rig/temp.ts'
 import { type Files, hook, makeProject, metrics, ms, type Project } from './project.ts'
 
 const hasMake = spawnSync('make', ['--version']).status === 0
@@ -126,4 +129,41 @@ describe.skipIf(!hasMake)('a declared build cache', () => {
       hint: 'add obj to .gitignore and commit that',
     })
   })
+})
+
+const hasCargo = spawnSync('cargo', ['--version']).status === 0
+
+// Without cargo on this machine there is nothing to build with.
+test.skipIf(!hasCargo)('cargo compiles a crate again that no candidate changed', async () => {
+  const main = (n: number) => `fn main() {\n    println!("METRIC n={}", ${n} + dep::f());\n}\n`
+  const crate = (name: string, more = '') =>
+    `[package]\nname = "${name}"\nversion = "0.1.0"\nedition = "2021"\n${more}`
+  const project = makeProject({
+    spec: {
+      worktree: { build: { command: 'cargo build --offline' }, cache: ['target'] },
+      measure: { command: 'target/debug/p', environment: { inherit: ['RUSTUP_HOME', 'RUSTUP_TOOLCHAIN'] } },
+      metric: { name: 'n', direction: 'minimize' },
+    },
+    files: {
+      '.gitignore': 'target/\n',
+      'Cargo.toml': crate('p', '[workspace]\n[dependencies]\ndep = { path = "src/dep" }\n'),
+      'Cargo.lock':
+        'version = 3\n\n[[package]]\nname = "dep"\nversion = "0.1.0"\n\n[[package]]\nname = "p"\nversion = "0.1.0"\ndependencies = [\n "dep",\n]\n',
+      'src/dep/Cargo.toml': crate('dep'),
+      'src/dep/src/lib.rs': 'pub fn f() -> u32 {\n    40\n}\n',
+      'src/main.rs': main(60),
+    },
+  })
+  const env = {
+    CARGO_HOME: makeTemp('cargo-home'),
+    RUSTUP_HOME: process.env.RUSTUP_HOME ?? join(homedir(), '.rustup'),
+  }
+  const cli = async <T>(...args: string[]): Promise<T> => dataOf(await project.cli<T>(args, { env }))
+  await cli('init')
+  const { worktree } = await cli<{ worktree: string }>('new', '-m', 'less')
+  writeFileSync(join(worktree, 'src/main.rs'), main(20))
+  expect(await cli('run', 'exp_0001')).toMatchObject({ status: 'kept', value: 60 })
+  const said = readFileSync(project.repo.path('.assay/runs/run_0001/exp/0001/attempts/1/build.out'), 'utf8')
+  expect(said).toContain('Compiling p v0.1.0')
+  expect(said).not.toContain('Compiling dep')
 })
