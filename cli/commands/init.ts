@@ -7,10 +7,16 @@ import {
   judgeBaseline,
   type NeedsLooser,
 } from '../experiment/baseline.ts'
-import { checkCanary } from '../experiment/canary.ts'
-import { chooseIsolation, isolationWarnings, recordIsolation } from '../experiment/choose-isolation.ts'
+import { canaryFact, checkCanary } from '../experiment/canary.ts'
+import {
+  chooseIsolation,
+  hidesCheckout,
+  isolationWarnings,
+  recordIsolation,
+} from '../experiment/choose-isolation.ts'
 import { crowdAtBaseline } from '../experiment/crowd.ts'
 import type { Choice } from '../experiment/isolation.ts'
+import { lookOutside, outsideWarnings } from '../experiment/outside.ts'
 import { ensureWorktree } from '../experiment/worktree.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { withLock } from '../lock.ts'
@@ -172,8 +178,11 @@ async function finish(
   }
   context.onLeave(() => context.tell(LEAVING))
   const canary = await checkCanary(opened, { skip: skipCanary })
-  if (canary.ok) return ok(await answerOf(opened, ground, { repeated }))
-  if (canary.problem.code === 'blind_benchmark' && isUntouched(opened)) withdrawRun(opened)
+  if (canary.ok) {
+    const looked = await lookOutside(opened, { isolated: hidesCheckout(opened) })
+    return looked.ok ? ok(await answerOf(opened, ground, { repeated })) : looked
+  }
+  if (BROKEN_SET_UP.includes(canary.problem.code) && isUntouched(opened)) withdrawRun(opened)
   return canary
 }
 
@@ -203,6 +212,7 @@ function isUntouched({ ledger, started }: OpenRun): boolean {
 }
 
 /** Problems of the spec or the benchmark: a run that cannot compare anything is only in the way. */
+const BROKEN_SET_UP = ['blind_benchmark', 'shared_build']
 const WITHDRAWN = ['baseline_failed', 'environment_needed', 'isolation_refused']
 /** The same command goes on with the run as it stands, or another command judges its baseline. */
 const GOES_ON = [
@@ -266,11 +276,18 @@ async function answerOf(
       ...onNetwork(opened),
       ...crowdAtBaseline(opened),
       ...isolationWarnings(opened),
+      ...doubtsOnSetUp(opened),
     ],
     facts: await initFacts(opened, ground),
     ...(more.worktree === undefined ? {} : { worktree: more.worktree }),
     ...(more.repeated ? { repeated: true as const } : {}),
   }
+}
+
+/** What was found of samples that see more than their own checkout. */
+const doubtsOnSetUp = (opened: OpenRun): string[] => {
+  const apart = canaryFact(opened)?.apart
+  return [...(apart === undefined ? [] : [apart]), ...outsideWarnings(opened)]
 }
 
 /** The ledger and the leases rest on what only a local file system promises. */

@@ -16,6 +16,7 @@ import { dataLike, dataOfRun } from '../run/data.ts'
 import type { OpenRun } from '../run/open.ts'
 import { artifactAt, listArtifacts } from './artifact-files.ts'
 import type { ArtifactPlaces } from './artifacts.ts'
+import { fillFromCache, keepCache, warmStart } from './build-cache.ts'
 import { type GivenData, giveData } from './data.ts'
 import { benchmarkEnvironment } from './environment.ts'
 import { type Apart, type Choice, forgetOwnFolders, isolationOf, type Phase } from './isolation.ts'
@@ -94,6 +95,10 @@ export async function placeCandidate(
   { outputs, anew = false, setUpAnew = false, artifacts }: Placement,
 ): Promise<Result<Placed>> {
   const path = slotPath(run.site, bench.slot, place)
+  const warm = await warmStart({ run, bench, place, tree: candidate.tree, anew }, (base) =>
+    placeCandidate(run, bench, place, base, { outputs, anew: true }),
+  )
+  if (!warm.ok) return warm
   const known = readFacts(run, bench, place)
   forgetFacts(run, bench, place)
   const build: Building = { key: '', ...(artifacts && { artifacts }) }
@@ -138,9 +143,12 @@ export async function placeCandidate(
     apart: null,
   }
   if (placed.setup === null) {
+    const filled = warm.value && facts.built === null ? await fillFromCache(warm.value) : ok(false)
+    if (!filled.ok) return filled
     const built = await buildThere(run, bench, at, build)
     if (!built.ok) return built
     placed.build = built.value
+    if (built.value === null) await keepCache({ run, bench, place, tree: candidate.tree }, keys.value.setup)
   }
   const beside = await dataLike(run, path)
   if (!beside.ok) return beside

@@ -7,10 +7,11 @@ import { takeSample } from '../evaluate/measure.ts'
 import { median } from '../evaluate/stats.ts'
 import { listTree } from '../git/files.ts'
 import type { Sample } from '../ledger/events.ts'
-import { BASELINE, lastAttempt } from '../ledger/state.ts'
+import { BASELINE } from '../ledger/state.ts'
 import { canaryFolder, slotDesk, slotPath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
+import { calibrationSamples } from './baseline-values.ts'
 import {
   type Bench,
   clearCheckout,
@@ -20,8 +21,8 @@ import {
   restoreCheckout,
 } from './bench.ts'
 import { blindCause } from './blind.ts'
-import { recordedSamples } from './samples.ts'
 import { scopeOfRun } from './scope.ts'
+import { lookApart, placeTwin } from './shared-build.ts'
 import { readFacts, writeFacts } from './slot-facts.ts'
 import { keptCommit } from './worktree.ts'
 
@@ -29,6 +30,8 @@ import { keptCommit } from './worktree.ts'
 export interface CanaryFact {
   outcome: 'reads' | 'skipped'
   why: string
+  /** What speaks against the two checkouts being apart, and is no proof. */
+  apart?: string
 }
 
 /** Metrics that Assay takes from the candidate itself, whatever the benchmark reads. */
@@ -75,7 +78,9 @@ function remember(run: OpenRun, fact: CanaryFact): CanaryFact {
 
 async function sing(run: OpenRun, bench: Bench, base: Base): Promise<Result<CanaryFact>> {
   run.tell({ type: 'preparing', what: 'one sample with the mutable files emptied' })
-  const before = baselineSamples(run)
+  const before = calibrationSamples(run)
+  const twin = await placeTwin(run, bench, base)
+  if (!twin.ok) return twin
   let heard = await listen(run, bench, base, before)
   if (heard.ok && heard.value.same && run.spec.worktree.build) {
     // What the baseline's build left may have been measured again: once more where nothing was ever built.
@@ -84,7 +89,14 @@ async function sing(run: OpenRun, bench: Bench, base: Base): Promise<Result<Cana
     heard = await listen(run, bench, base, before)
   }
   if (!heard.ok) return heard
-  if (!heard.value.same) return ok(remember(run, { outcome: 'reads', why: heard.value.why.slice(0, 200) }))
+  if (!heard.value.same) {
+    const apart = twin.value ? await lookApart(run, bench, base, twin.value, before) : ok(null)
+    if (!apart.ok) return apart
+    const why = heard.value.why.slice(0, 200)
+    return ok(
+      remember(run, { outcome: 'reads', why, ...(apart.value === null ? {} : { apart: apart.value }) }),
+    )
+  }
   const spread = spreadOf(before)
   if (spread > TELLING) {
     const why = `emptied, they make no difference that noise could not hide: equal code gives values up to ${figure(spread * 100)} % apart`
@@ -139,14 +151,6 @@ async function emptyMutable(run: OpenRun, top: string, tree: string): Promise<Re
     if (lstatSync(join(top, path), { throwIfNoEntry: false })?.isFile()) writeFileSync(join(top, path), '')
   }
   return ok(mutable.length)
-}
-
-function baselineSamples(run: OpenRun): Sample[] {
-  const node = run.ledger.state.experiments.get(BASELINE)
-  const attempt = node && lastAttempt(node)
-  if (!attempt) return []
-  const samples = recordedSamples(run, BASELINE, attempt.attempt)
-  return samples.filter(({ fault, stage }) => !fault && stage === 'calibrate')
 }
 
 const LEAST_LIMIT_MS = 5000

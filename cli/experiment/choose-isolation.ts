@@ -134,6 +134,12 @@ const LINES: Record<IsolationRule, { needs: string; line: string }> = {
   read_only: { needs: 'writes outside of its checkout', line: 'allow: [/]' },
 }
 
+/** Whether what is measured cannot see the user's own checkout. */
+export function hidesCheckout({ ledger }: Pick<OpenRun, 'ledger'>): boolean {
+  const { isolation } = ledger.state
+  return isolation?.by != null && !isolation.without.includes('repository')
+}
+
 /** One sentence for each thing that is not isolated although it could be; empty when all is well. */
 export function isolationWarnings({ ledger, spec }: Pick<OpenRun, 'ledger' | 'spec'>): string[] {
   const { isolation } = ledger.state

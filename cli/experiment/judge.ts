@@ -16,6 +16,7 @@ import { RecordedSource } from './recorded-source.ts'
 import type { Seal } from './seal.ts'
 import { type InSlot, SlotSource } from './slot-source.ts'
 import type { Recorder } from './steps.ts'
+import { lookAtTests } from './tests-gone.ts'
 import { type Evidence, fault, mayGoOn, must, Orphaned, orphanedBy, type Trial } from './trial.ts'
 import { weigh } from './weigh.ts'
 import { keptCommit } from './worktree.ts'
@@ -50,6 +51,7 @@ export function noEvidence(run: OpenRun, node: Experiment): Evidence {
     varied: null,
     lostTo: null,
     doubt: null,
+    tests: [],
   }
 }
 
@@ -77,6 +79,9 @@ export async function collectEvidence(
   if (!bench.ok) return bench
   try {
     removeHeldData()
+    const looked = await lookAtTests(run, seal, record)
+    if (!looked.ok) return looked
+    evidence.tests = looked.value
     record.step('build', 'began')
     // What others found while this one waited counts.
     if (orphanedBy({ run, node, record }) !== null) {

@@ -12,6 +12,7 @@ import { collect, noEvidence, type Preparation } from './judge.ts'
 import { verdictEvent, verdictOn } from './record.ts'
 import { lacking, RecordedSource } from './recorded-source.ts'
 import { type AttemptRecord, Recorder, RecordLost } from './steps.ts'
+import { testsIn } from './tests-gone.ts'
 import type { Trial } from './trial.ts'
 
 export interface Recomputed {
@@ -68,6 +69,7 @@ async function again(trial: Trial): Promise<Verdict> {
   if (!preparation) throw lacking('the build')
   await collect(trial, preparation as Preparation)
   evidence.tampered = tamperedIn(record)
+  evidence.tests = testsIn(record)
   return verdictOn(evidence)
 }
 

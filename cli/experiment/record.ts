@@ -2,6 +2,7 @@
 import { remarksOn } from '../evaluate/remarks.ts'
 import { failureSignature } from '../evaluate/signature.ts'
 import { summaryOfMetrics, summaryOfTasks } from '../evaluate/summary.ts'
+import { testsDoubt, testsRemark } from '../evaluate/tests-gone.ts'
 import { decide, type Verdict } from '../evaluate/verdict.ts'
 import { sameScores } from '../ledger/alike.ts'
 import type { Judged } from '../ledger/events.ts'
@@ -36,7 +37,7 @@ export function verdictEvent(
   evidence: Evidence,
   verdict: Verdict,
 ): Omit<Judged, Stamped> {
-  const { facts, samples, others, artifacts, calibration, differences, varied, lostTo, doubt } = evidence
+  const { facts, samples, others, artifacts, calibration, differences, varied, lostTo, tests } = evidence
   const comparison = facts.confirm ?? facts.comparison
   const measured = samples.filter((sample) => sample.fault === null)
   const last = samples.at(-1)
@@ -44,6 +45,8 @@ export function verdictEvent(
   const { state } = run.ledger
   const sameAs = verdict.status === 'failed' ? null : sameScores(state, node.id, tasks)
   const baseline = state.experiments.get(BASELINE)
+  const lasting = verdict.status === 'kept' && !facts.baseline ? testsDoubt(tests, node.id) : null
+  const doubt = [evidence.doubt, lasting].filter((one) => one !== null).join('; ')
   const remarks = remarksOn({
     status: verdict.status,
     metric: run.spec.metric,
@@ -51,7 +54,7 @@ export function verdictEvent(
     parentValue: facts.parentValue,
     baselineValue: baseline ? nodeValue(baseline) : null,
     sameAs: sameAs === null ? null : { experiment: sameAs, tasks: Object.keys(tasks ?? {}).length },
-  })
+  }).concat(facts.baseline ? '' : testsRemark(tests))
   return {
     type: 'judged',
     experiment: node.id,
@@ -76,7 +79,8 @@ export function verdictEvent(
     ...(varied === null ? {} : { varied }),
     ...(lostTo === null ? {} : { lost_to: lostTo }),
     ...(facts.holdout?.passed ? { held_out: true as const } : {}),
-    ...(doubt === null ? {} : { doubt }),
+    ...(doubt === '' ? {} : { doubt }),
+    ...(lasting === null ? {} : { lasting_doubt: lasting }),
     ...(Object.keys(artifacts).length > 0 ? { artifacts } : {}),
     message: `${verdict.message.slice(0, MESSAGE - remarks.length)}${remarks}`,
     signature:

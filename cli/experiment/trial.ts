@@ -1,5 +1,6 @@
 /** A candidate that is being judged: what was found so far, and whom to ask for more. */
 import { incomparable } from '../evaluate/comparable.ts'
+import type { TestFinding } from '../evaluate/tests-gone.ts'
 import type { VerdictFacts } from '../evaluate/verdict.ts'
 import { undermined } from '../ledger/ancestry.ts'
 import type {
@@ -38,6 +39,8 @@ export interface Evidence {
   lostTo: string | null
   /** Why what is kept is to be doubted all the same. */
   doubt: string | null
+  /** What it did to tests. */
+  tests: TestFinding[]
 }
 
 export interface Trial {

@@ -97,6 +97,8 @@ export interface Judged extends Envelope {
   held_out?: true
   /** Kept, and yet to be doubted: no parent before a person or a confirmation clears it. */
   doubt?: string
+  /** The part of `doubt` that only a person clears: a measurement says nothing about it. */
+  lasting_doubt?: string
   /** Reason, exit and last stderr line without digits: equal for identical failures. */
   signature: string | null
   wall_ms: number

@@ -74,7 +74,8 @@ function apply(state: State, event: Event): Outcome {
         if (event.aside) return accepted
         const why = event.message ?? `a fresh measurement did not confirm it against ${event.against}`
         if (event.passed) {
-          node.flagged = null
+          const lasting = attemptOf(node, event.attempt)?.judged?.lasting_doubt
+          node.flagged = lasting !== undefined && node.flagged?.includes(lasting) ? lasting : null
           // What was kept in an earlier epoch becomes comparable again by being measured in this one.
           if (node.epoch !== state.epoch) Object.assign(node, { epoch: state.epoch, value: event.value })
         } else if (event.comparison.outcome === 'inconclusive' && event.differences) node.flagged = why

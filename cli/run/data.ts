@@ -36,17 +36,19 @@ const AT_ONCE = 8
 
 /**
  * Finds and hashes what the globs match. Symbolic links are followed, except those that git has.
- * Problems: `data_missing` (a glob matches nothing at all), `data_too_many`, `data_unreadable`.
+ * `dead`: globs that match nothing at all, beside others that do.
+ * Problems: `data_missing` (no glob matches anything), `data_too_many`, `data_unreadable`.
  */
 export async function collectData(
   request: DataRequest,
-): Promise<Result<{ files: DataFile[]; globs: GlobMatch[] }>> {
+): Promise<Result<{ files: DataFile[]; globs: GlobMatch[]; dead: string[] }>> {
   const { site, top, prefix, globs, tracked, untracked } = request
   const found = await present({ ...request, follow: true })
   if (!found.ok) return found
   const all = matchGlobs(globs, prefix, [...found.value, ...tracked])
-  const dead = all.find(({ matched }) => matched.length === 0)
-  if (dead) return fail(missing(dead.glob, top))
+  const dead = all.flatMap(({ glob, matched }) => (matched.length === 0 ? [glob] : []))
+  const [first] = dead
+  if (first !== undefined && dead.length === all.length) return fail(missing(first, top))
   const matched = all.map(({ glob, matched: paths }) => ({
     glob,
     matched: paths.filter((path) => !tracked.has(path)).sort(),
@@ -68,7 +70,7 @@ export async function collectData(
   } catch (error) {
     return fail(unreadable(top, error))
   }
-  return ok({ files, globs: matched })
+  return ok({ files, globs: matched, dead })
 }
 
 interface Looking extends Pick<DataRequest, 'top' | 'prefix' | 'globs' | 'tracked'> {

@@ -15,6 +15,7 @@ import { readSpecFile } from '../spec/read.ts'
 import { type GlobMatch, matchGlobs, scopeOf } from '../spec/rules.ts'
 import type { Spec } from '../spec/spec.ts'
 import { warningsOf } from '../spec/warnings.ts'
+import { refuseSources } from './cache.ts'
 import { collectData, type DataFile } from './data.ts'
 import { rulesFor } from './ground-rules.ts'
 import { findHoldout } from './holdout.ts'
@@ -112,6 +113,8 @@ async function lookAround(
     untracked: new Set(untracked),
   })
   if (!data.ok) return data
+  const cache = await refuseSources(checkout.top, spec, prefix, paths)
+  if (!cache.ok) return cache
   return ok({
     base: { commit, tree },
     rules: ruled.value.rules,
@@ -125,7 +128,8 @@ async function lookAround(
       ...(prepare ? [] : globs.value.warnings),
       ...warnings,
       ...ruled.value.warnings,
-      ...inGit(data.value.globs),
+      ...data.value.dead.map((glob) => `${glob} under worktree.data matches no file yet`),
+      ...inGit(data.value.globs.filter(({ glob }) => !data.value.dead.includes(glob))),
     ],
   })
 }

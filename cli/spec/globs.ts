@@ -14,9 +14,9 @@ export interface GlobReport {
 }
 
 /**
- * Matches the globs of a spec with the files of the repository (`paths`, from its root). A glob under `mutable`
- * that matches nothing is refused with its place (`glob_matches_nothing`), and so is a scope in which everything
- * is immutable (`nothing_mutable`); under `immutable` it may be for files still to be made, and is a warning.
+ * Matches the globs of a spec with the files of the repository (`paths`, from its root). A glob that matches nothing may be
+ * for files still to be made, and is a warning; when no glob under `mutable` matches anything, all of them are refused with
+ * their places (`glob_matches_nothing`), and so is a scope in which everything is immutable (`nothing_mutable`).
  * Fails like `readSpec` on a spec that does not hold.
  */
 export function checkGlobs(source: Source, prefix: string, paths: readonly string[]): Result<GlobReport> {
@@ -36,7 +36,7 @@ export function checkGlobs(source: Source, prefix: string, paths: readonly strin
           },
         ],
   )
-  if (dead.length > 0) return fail(problemOf(source, dead, 'glob_matches_nothing'))
+  if (dead.length === mutable.length) return fail(problemOf(source, dead, 'glob_matches_nothing'))
   const areaOf = scopeOf(spec.scope, prefix)
   const files = paths.filter((path) => areaOf(path) === 'mutable')
   if (files.length === 0) {
@@ -44,11 +44,17 @@ export function checkGlobs(source: Source, prefix: string, paths: readonly strin
     const issue = { ...placeOf(['scope', 'immutable']), message, hint: 'narrow `immutable`' }
     return fail(problemOf(source, [issue], 'nothing_mutable'))
   }
-  const warnings = immutable
-    .filter(({ matched }) => matched.length === 0)
-    .map(({ glob }) => `${glob} under immutable matches no file: ${meant(glob, prefix, paths)}`)
+  const inputs = matchGlobs(spec.worktree.setup?.inputs ?? [], prefix, paths)
+  const warnings = [
+    ...without(mutable, (glob) => `${glob} under mutable matches no file yet`),
+    ...without(immutable, (glob) => `${glob} under immutable matches no file yet`),
+    ...without(inputs, (glob) => `${glob} under worktree.setup.inputs matches no file yet`),
+  ].map(({ glob, text }) => `${text}: ${meant(glob, prefix, paths)}`)
   return ok({ mutable, immutable, files, warnings })
 }
+
+const without = (globs: readonly GlobMatch[], tell: (glob: string) => string) =>
+  globs.filter(({ matched }) => matched.length === 0).map(({ glob }) => ({ glob, text: tell(glob) }))
 
 /** The nearest thing that exists. */
 function meant(glob: string, prefix: string, paths: readonly string[]): string {

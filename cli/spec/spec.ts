@@ -22,6 +22,8 @@ export interface WorktreeConfig {
   build: { command: string | string[]; timeoutMs: number } | null
   /** Globs of files outside of git, relative to the folder of the spec. */
   data: string[]
+  /** Paths that each build gets as the build of the baseline left them; absent = none, so that older hashes hold. */
+  cache?: string[]
 }
 
 export interface MetricConfig {
@@ -86,6 +88,7 @@ export function compose(read: ReadSpec): Spec {
       setup: setup && { command: setup.command, inputs: setup.inputs, timeoutMs: setup.timeout },
       build: build && { command: build.command, timeoutMs: build.timeout },
       data: read.worktree.data,
+      ...(read.worktree.cache.length > 0 ? { cache: read.worktree.cache } : {}),
     },
     measure: {
       command: read.measure.command,

@@ -16,6 +16,9 @@ export function warningsOf(spec: Spec): string[] {
   if (budget.experiments === null && budget.hours === null) {
     warnings.push('no budget is set: the loop ends by itself only at the target or when it stalls')
   }
+  if (spec.worktree.cache && spec.worktree.build === null) {
+    warnings.push('worktree.cache does nothing without worktree.build')
+  }
   if (spec.measure.slots > 1) {
     warnings.push(`${spec.measure.slots} measurements may run at once: timings disturb each other`)
   }

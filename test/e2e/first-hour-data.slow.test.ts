@@ -118,8 +118,14 @@ test('data that changed in the checkout since init is measured all the same, or 
   expect(await project.data('run', next.experiment, '--run', 'run_0001')).toMatchObject({ value: 80 })
 })
 
-test('a data glob that matches nothing makes a run without data', async () => {
+test('a data glob that matches nothing is not told beside one that matches', async () => {
   const project = withData({}, { worktree: { data: ['data/**', 'datas/*.bin'] } })
+  const { warnings } = await project.data<InitData>('init')
+  expect(warnings).toContain('datas/*.bin under worktree.data matches no file yet')
+})
+
+test('data globs of which none matches make a run without data', async () => {
+  const project = withData({}, { worktree: { data: ['datas/*.bin'] } })
   const problem = await project.problem('init')
   expect(problem).toMatchObject({ exit: 2, code: 'data_missing' })
   expect(problem.message).toContain('datas/*.bin')

@@ -127,22 +127,23 @@ test('setup runs again although its inputs are the same, or not when they change
           .split('\n')
           .filter((line) => line.includes('/.assay/m/')).length
       : 0
+  // Both checkouts of the slot, which init looks at beside each other.
   await project.data('init')
-  expect(setups()).toBe(1)
+  expect(setups()).toBe(2)
   // What setup left in the edit worktree is no part of a candidate.
   expect(await project.attempt({})).toMatchObject({ reason: 'empty' })
   const free = await project.attempt({ ...ms(90), 'src/free.txt': 'y\n' })
   expect(free).toMatchObject({ status: 'kept', value: 90 })
   const { files } = await project.data<{ files: { path: string }[] }>('diff', free.experiment)
   expect(files.map(({ path }) => path)).toEqual(['src/free.txt', 'src/metrics.txt'])
-  expect(setups()).toBe(1)
+  expect(setups()).toBe(2)
   expect(await project.attempt({ ...ms(80), 'src/lock.txt': 'two\n' })).toMatchObject({
     status: 'kept',
     value: 80,
   })
-  expect(setups()).toBe(2)
-  expect(await project.attempt(ms(70))).toMatchObject({ status: 'kept', value: 70 })
   expect(setups()).toBe(3)
+  expect(await project.attempt(ms(70))).toMatchObject({ status: 'kept', value: 70 })
+  expect(setups()).toBe(4)
 })
 
 test('a setup that fails leaves an experiment that no command can use', async () => {

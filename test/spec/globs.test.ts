@@ -25,7 +25,7 @@ it('tells what each glob matches and what a candidate may change after all', () 
 })
 
 it.each([
-  ['{ mutable: [src/**, scr/**] }', '4:28 `scr/**` matches no file → did you mean `src/**`?'],
+  ['{ mutable: [scr/**] }', '4:20 `scr/**` matches no file → did you mean `src/**`?'],
   ['{ mutable: [src] }', '4:20 `src` matches no file → `src` is a folder: did you mean `src/**`?'],
   ['{ mutable: [src/] }', '4:20 `src/` matches no file → `src` is a folder: did you mean `src/**`?'],
   [
@@ -51,10 +51,18 @@ it('a scope in which everything is immutable is refused', () => {
   expect(!checked.ok && checked.problem.code).toBe('nothing_mutable')
 })
 
-it('a dead glob under immutable is only a warning, since its files may still be made', () => {
-  const checked = check('{ mutable: [src/**], immutable: [bnch/**] }')
+it('a dead glob beside one that matches is only a warning, since its files may still be made', () => {
+  const checked = check('{ mutable: [src/**, scr/**], immutable: [bnch/**] }')
   expect(checked.ok && checked.value.warnings).toEqual([
-    'bnch/** under immutable matches no file: did you mean `bench/**`?',
+    'scr/** under mutable matches no file yet: did you mean `src/**`?',
+    'bnch/** under immutable matches no file yet: did you mean `bench/**`?',
+  ])
+})
+
+it('all dead globs are told at once, not the first one alone', () => {
+  expect(problemsOf(check('{ mutable: [scr/**, lob/*] }'))).toEqual([
+    '4:20 `scr/**` matches no file → did you mean `src/**`?',
+    '4:28 `lob/*` matches no file → did you mean `lib/*`?',
   ])
 })
 

@@ -33,5 +33,5 @@ export function exposedJudges({ top, spec, prefix, areaOf, paths }: ExposedReque
   if (measure.score) judges.unshift(judge('measure.score', measure.score.command, measure.directory, true))
   else if (!RECORDED.includes(metric.name))
     judges.unshift(judge('measure.command', measure.command, measure.directory, true))
-  return exposuresOf(judges, areaOf, paths)
+  return exposuresOf(judges, areaOf, paths, measure.environment.set)
 }

@@ -54,6 +54,11 @@ export const worktree = keys({
     [],
     'Globs of files that are not in git (ignored, or too large) and that the benchmark needs: every checkout gets a read-only copy from yours, as it was at `init`. They are never part of a candidate.',
   ),
+  cache: or(
+    list(path),
+    [],
+    'Folders or files that git ignores, in which `build` keeps its work (`target`, `out`). Each build starts from what the build of the baseline left there, and what it writes there itself is thrown away.',
+  ),
 })
 
 export const instructions = keys({

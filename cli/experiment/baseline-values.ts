@@ -1,0 +1,31 @@
+/** What the baseline's own samples say, to hold another sample of it against. */
+import { median } from '../evaluate/stats.ts'
+import type { Sample } from '../ledger/events.ts'
+import { BASELINE, lastAttempt } from '../ledger/state.ts'
+import type { OpenRun } from '../run/open.ts'
+import { recordedSamples } from './samples.ts'
+
+/** Of its calibration; those with a value. */
+export function calibrationSamples(run: OpenRun): Sample[] {
+  const node = run.ledger.state.experiments.get(BASELINE)
+  const attempt = node && lastAttempt(node)
+  if (!attempt) return []
+  const samples = recordedSamples(run, BASELINE, attempt.attempt)
+  return samples.filter(({ fault, stage }) => !fault && stage === 'calibrate')
+}
+
+/** Ranges of the baseline's values, and a part of their median, that noise hardly ever exceeds. */
+const RANGES = 3
+const PART = 0.2
+
+/** Whether a sample of the same code has no value, or one that the noise of the baseline does not explain. */
+export function isFar({ fault, value }: Sample, before: readonly Sample[]): boolean {
+  if (fault || value === null) return true
+  const values = before.flatMap((one) => one.value ?? [])
+  if (values.length === 0) return false
+  const [least, most] = [Math.min(...values), Math.max(...values)]
+  const range = most - least
+  if (range === 0) return value !== least
+  const away = Math.max(least - value, value - most)
+  return away > RANGES * range && away > PART * Math.abs(median(values))
+}

@@ -1,0 +1,175 @@
+/** Whether the baseline is the same where nothing of the user's lies above it: one sample in a temporary folder. */
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { figure } from '../evaluate/figure.ts'
+import { takeSample } from '../evaluate/measure.ts'
+import { tailOf } from '../evaluate/tail.ts'
+import { dropRegistration, registrations } from '../git/registrations.ts'
+import { addWorktree } from '../git/worktrees.ts'
+import type { Sample } from '../ledger/events.ts'
+import { BASELINE } from '../ledger/state.ts'
+import { canaryFolder, type Site, slotPath } from '../paths.ts'
+import { fail, ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import { causeAbove, foundAbove } from './above.ts'
+import { calibrationSamples, isFar } from './baseline-values.ts'
+import { type Bench, openBench, placeCandidate } from './bench.ts'
+import { costOf } from './cost.ts'
+import { keptCommit } from './worktree.ts'
+
+/** Setup and build are paid once more for it. Longer than this they are not worth it. */
+const LONGEST_BUILD_MS = 60_000
+
+interface OutsideFact {
+  /** For people; null when it makes no difference, or nobody looked. */
+  warning: string | null
+}
+
+/** What was found, for `init` to tell; also by a later command. */
+export function outsideWarnings(run: Pick<OpenRun, 'paths'>): string[] {
+  const { warning } = readFact(run) ?? { warning: null }
+  return warning === null ? [] : [warning]
+}
+
+/**
+ * Looks once. `isolated`: samples see no folder above their checkout, so there is nothing to look for. Nothing is spent
+ * either when no file of the user's lies there. A difference is remembered as a warning, never a refusal.
+ */
+export async function lookOutside(run: OpenRun, { isolated }: { isolated: boolean }): Promise<Result<void>> {
+  const base = keptCommit(run, BASELINE)
+  if (!base || readFact(run)) return ok(undefined)
+  if (isolated) return ok(remember(run, { warning: null }))
+  const above = await foundAbove(run, base.tree)
+  if (!above.ok) return above
+  const cost = costOf(run)
+  const temporary = realpathSync(tmpdir())
+  const inside = !relative(realpathSync(run.site.root), temporary).startsWith('..')
+  if (above.value.length === 0 || inside || (cost?.build_ms ?? 0) > LONGEST_BUILD_MS)
+    return ok(remember(run, { warning: null }))
+  const bench = await openBench(run).catch((error: unknown) => {
+    if (!run.signal.aborted) throw error
+    return fail(interrupted)
+  })
+  if (!bench.ok) return bench
+  try {
+    const found = await sampleThere(run, bench.value, base, temporary)
+    if (!found.ok) return found
+    if (found.value === null) return ok(remember(run, { warning: null }))
+    const { what, said } = found.value
+    const { message, hint } = await causeAbove(above.value, said, run.started.checkout)
+    return ok(
+      remember(run, { warning: `in a checkout outside of the repository ${what}: ${message}; ${hint}` }),
+    )
+  } finally {
+    bench.value.release()
+  }
+}
+
+interface Difference {
+  /** `the baseline fails (…)`. */
+  what: string
+  said: string
+}
+
+async function sampleThere(
+  run: OpenRun,
+  bench: Bench,
+  base: { commit: string; tree: string },
+  temporary: string,
+): Promise<Result<Difference | null>> {
+  run.tell({ type: 'preparing', what: 'one sample of the baseline outside of the repository' })
+  const state = mkdtempSync(join(temporary, 'assay-outside-'))
+  const site: Site = { ...run.site, state }
+  const path = slotPath(site, bench.slot, 'b')
+  try {
+    // Registered in the real place, under its lock; from then on only this folder is touched.
+    const added = await addWorktree(run.site, path, base.commit)
+    if (!added.ok) return added
+    const outputs = join(state, 'outputs')
+    mkdirSync(join(outputs, 'samples'), { recursive: true })
+    // What is isolated does not see the folders above the repository's checkouts, so it is not looked at here.
+    const shared = { ...bench, isolation: null }
+    const placed = await placeCandidate({ ...run, site }, shared, 'b', base, { outputs })
+    if (!placed.ok) return placed
+    const { setup, build, folder } = placed.value
+    if (run.signal.aborted) return fail(interrupted)
+    if (setup || build) {
+      const step = setup ? 'setup' : 'build'
+      return ok({
+        what: `worktree.${step} fails (${(setup ?? build)?.message})`,
+        said: read(join(outputs, `${step}.out`)),
+      })
+    }
+    const before = calibrationSamples(run)
+    const sample = await sampleOf(run, bench, folder, outputs, before)
+    if (run.signal.aborted) return fail(interrupted)
+    if (sample.fault)
+      return ok({
+        what: `the baseline fails (${sample.fault.message.slice(0, 200)})`,
+        said: [sample.stderr, sample.stdout].map((name) => tailOf(join(outputs, name), 4000)).join('\n'),
+      })
+    if (!isFar(sample, before)) return ok(null)
+    return ok({
+      what: `${run.spec.metric.name} is ${figure(sample.value)} and not ${figure(before[0]?.value ?? null)}`,
+      said: '',
+    })
+  } finally {
+    rmSync(state, { recursive: true, force: true })
+    const [left] = (await registrations(run.site)).filter((one) => one.path === path)
+    if (left) await dropRegistration(run.site, left.folder)
+  }
+}
+
+function sampleOf(
+  run: OpenRun,
+  bench: Bench,
+  checkout: string,
+  folder: string,
+  before: readonly Sample[],
+): Promise<Sample> {
+  return takeSample({
+    config: run.spec.measure,
+    metric: run.spec.metric,
+    aggregate: run.spec.tasks.aggregate,
+    checkout,
+    folder,
+    stage: 'check',
+    side: 'candidate',
+    pair: 0,
+    seed: before[0]?.seed ?? 1,
+    slot: bench.slot,
+    environment: bench.environment,
+    signal: run.signal,
+  })
+}
+
+const factFile = (run: Pick<OpenRun, 'paths'>) => join(canaryFolder(run.paths), 'outside.json')
+
+function readFact(run: Pick<OpenRun, 'paths'>): OutsideFact | null {
+  try {
+    return JSON.parse(readFileSync(factFile(run), 'utf8')) as OutsideFact
+  } catch {
+    return null
+  }
+}
+
+function remember(run: OpenRun, fact: OutsideFact): void {
+  mkdirSync(canaryFolder(run.paths), { recursive: true })
+  writeFileSync(factFile(run), JSON.stringify(fact))
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').slice(-65_536)
+  } catch {
+    return ''
+  }
+}
+
+const interrupted = {
+  kind: 'interrupted',
+  code: 'interrupted',
+  message: 'init was interrupted while it measured the baseline outside of the repository',
+  hint: 'run assay init again: what was measured is kept',
+} as const

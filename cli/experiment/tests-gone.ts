@@ -1,0 +1,69 @@
+/** What a candidate did to tests, against its parent: looked for once, and kept with the attempt. */
+import { type Changed, looksLikeTest, type TestFinding, testsGone } from '../evaluate/tests-gone.ts'
+import { type Change, patchBetween } from '../git/diff.ts'
+import { ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import type { Seal } from './seal.ts'
+import type { AttemptRecord } from './steps.ts'
+
+/** More files than this are no change that a person would read either. */
+const MOST_FILES = 400
+/** Lines of one file. */
+const MOST_LINES = 20_000
+/** Context of a patch, so that it holds both files whole. */
+const WHOLE = 1_000_000
+const KEPT = 50
+const SOURCE =
+  /\.(?:[cm]?[jt]sx?|vue|svelte|py|rb|rs|go|java|kt|scala|groovy|cs|fs|swift|php|c|cc|cpp|cxx|h|hh|hpp|zig|d|dart|ex|exs|lua|jl|pl|r|sh|bash)$/i
+
+/** As an earlier process of this attempt found it, or as it is now. Recorded when there is anything to tell. */
+export async function lookAtTests(
+  run: OpenRun,
+  { parentTree, tree, changes }: Pick<Seal, 'parentTree' | 'tree' | 'changes'>,
+  record: AttemptRecord,
+): Promise<Result<TestFinding[]>> {
+  const known = testsIn(record)
+  if (known.length > 0) return ok(known)
+  const telling = changes.filter(isTelling).slice(0, MOST_FILES)
+  if (telling.length === 0) return ok([])
+  const paths = telling.map(({ path }) => path)
+  const patch = await patchBetween(run.site, parentTree, tree, { paths, context: WHOLE })
+  // Too much to be read is nothing that could be said of it.
+  if (!patch.ok) return patch.problem.code === 'git_output_too_large' ? ok([]) : patch
+  const found = testsGone(wholeFiles(patch.value, telling)).slice(0, KEPT)
+  if (found.length > 0) record.step('scope', 'ended', { tests: found })
+  return ok(found)
+}
+
+/** What was recorded of it; nothing for attempts that were judged before this was looked for. */
+export function testsIn(record: AttemptRecord): TestFinding[] {
+  const known = record.details('scope').find((detail) => Object.hasOwn(Object(detail), 'tests'))
+  return (known as { tests: TestFinding[] } | undefined)?.tests ?? []
+}
+
+/** Text, and a test, a configuration, or code that could end its process. */
+const isTelling = ({ path, status, added, removed }: Change): boolean =>
+  status !== 'T' &&
+  added !== null &&
+  removed !== null &&
+  added + removed > 0 &&
+  added < MOST_LINES &&
+  (looksLikeTest(path) || SOURCE.test(path) || /\.(?:ini|toml|json|ya?ml|xml)$|(?:^|\/)\.\w+$/.test(path))
+
+/** Both sides of a patch that has the whole of each file as its context, in the order of `changes`. */
+function wholeFiles(patch: string, changes: readonly Change[]): Changed[] {
+  const sections = patch.split(/^diff --git /m).slice(1)
+  if (sections.length !== changes.length)
+    throw new Error(`a patch of ${changes.length} files has ${sections.length} parts`)
+  return changes.map(({ path, status }, index): Changed => {
+    const [, ...hunks] = (sections[index] ?? '').split(/^@@ .*$/m)
+    const lines = hunks.join('').split('\n').slice(1)
+    const side = (sign: string) =>
+      lines.flatMap((line) => (line[0] === ' ' || line[0] === sign ? [line.slice(1)] : [])).join('\n')
+    return {
+      path,
+      before: status === 'A' ? null : side('-'),
+      after: status === 'D' ? null : side('+'),
+    }
+  })
+}
