@@ -172,6 +172,7 @@ async function sampleEmptied(
     slot: bench.slot,
     experiment: BASELINE,
     environment: bench.environment,
+    reference: before[0] ?? null,
     signal: run.signal,
   })
 }

@@ -13,6 +13,7 @@ import { rngOf } from '../search/random.ts'
 import { type ArtifactPlaces, artifactPlaces } from './artifacts.ts'
 import { type Bench, openBench, type Place, placeCandidate } from './bench.ts'
 import { knownMetrics } from './known.ts'
+import { baselineSample } from './samples.ts'
 import { snapshot } from './seal.ts'
 import { baseOf, keptCommit } from './worktree.ts'
 
@@ -146,6 +147,7 @@ async function probeOf(
         environment: { ...bench.environment, ...artifacts.environment },
         artifacts: artifacts.own,
         known: known.value,
+        reference: baselineSample(run),
         signal: run.signal,
       }),
   })

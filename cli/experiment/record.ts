@@ -51,6 +51,7 @@ export function verdictEvent(
     parentValue: facts.parentValue,
     baselineValue: baseline ? nodeValue(baseline) : null,
     sameAs: sameAs === null ? null : { experiment: sameAs, tasks: Object.keys(tasks ?? {}).length },
+    belowZero: measured.some(({ below_zero }) => below_zero),
   })
   return {
     type: 'judged',
@@ -62,7 +63,7 @@ export function verdictEvent(
     value: facts.value,
     parent_value: facts.parentValue,
     improvement: comparison?.improvement ?? null,
-    improvement_abs: comparison?.improvement_abs ?? null,
+    improvement_abs: finite(comparison?.improvement_abs),
     interval: comparison?.interval ?? null,
     samples: samples.length + others.length,
     against: comparison?.against ?? null,
@@ -90,6 +91,10 @@ export function verdictEvent(
         : null,
   }
 }
+
+/** An overflow is not known, and JSON cannot hold it. */
+const finite = (value: number | null | undefined): number | null =>
+  value !== undefined && value !== null && Number.isFinite(value) ? value : null
 
 export function recordVerdict(
   run: OpenRun,

@@ -5,13 +5,14 @@ import { recordable } from '../evaluate/comparable.ts'
 import { runGate } from '../evaluate/gates.ts'
 import { takeSample } from '../evaluate/measure.ts'
 import type { GateRule, Sample, SampleFault } from '../ledger/events.ts'
-import type { Experiment } from '../ledger/state.ts'
+import { BASELINE, type Experiment } from '../ledger/state.ts'
 import { slotArtifacts } from '../paths.ts'
 import type { OpenRun } from '../run/open.ts'
 import { rngOf } from '../search/random.ts'
 import { artifactPlaces, changedSince, type Guard, readDeclared } from './artifacts.ts'
 import { type Bench, type Place, type Placed, placeCandidate } from './bench.ts'
 import { knownMetrics } from './known.ts'
+import { baselineSample, recordedSamples } from './samples.ts'
 import type { Seal } from './seal.ts'
 import { sweepLeftovers, tamperedFiles } from './tamper.ts'
 import { must, type SampleAt, type Secluded, type Source } from './trial.ts'
@@ -102,12 +103,20 @@ export class SlotSource implements Source {
       environment: { ...bench.environment, ...subject.environment, ...secluded?.environment },
       artifacts: subject.artifacts,
       known: subject.known,
+      reference: this.#reference(),
       signal: run.signal,
     })
     if (!secluded) return recordable(taken)
     // What it wrote may repeat what it read.
     must(await sweepLeftovers({ run, bench, ...subject }))
     return valueOnly(taken)
+  }
+
+  /** The baseline keeps to its own first sample. */
+  #reference(): Sample | null {
+    const { run, node, seal } = this.#in
+    if (node.id !== BASELINE) return baselineSample(run)
+    return recordedSamples(run, node.id, seal.attempt)[0] ?? null
   }
 
   async gate(gate: GateRule) {
@@ -143,7 +152,7 @@ function keepOnly(folder: string): void {
     if (join(parent, name) !== folder) rmSync(join(parent, name), { recursive: true, force: true })
 }
 
-function valueOnly(sample: Sample): Sample {
+function valueOnly({ converted: _, ...sample }: Sample): Sample {
   const { fault } = sample
   return {
     ...sample,

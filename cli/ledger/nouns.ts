@@ -142,6 +142,12 @@ export interface Sample {
   value: number | null
   metrics: Record<string, number | boolean>
   units: Record<string, string>
+  /** As the benchmark printed them: metrics that were converted to the unit of the baseline. Absent = none. */
+  converted?: Record<string, { value: number; unit: string | null }>
+  /** The metric is a time, and this is less than 0; absent = it is not, and in records of earlier versions. */
+  below_zero?: true
+  /** The word behind the number that a pattern found, null = none; absent without a pattern, and in records of earlier versions. */
+  beside?: string | null
   tasks: Record<string, TaskScore> | null
   /** label → path, as the benchmark declared them. */
   artifacts: Record<string, string> | null
