@@ -5,11 +5,18 @@ import { readToolJson } from './json.ts'
 import { stripAnsi } from './lines.ts'
 import { numbersIn } from './pointer.ts'
 import { jsonIn } from './presets/preset.ts'
-import { recognise, type Texts } from './presets/registry.ts'
+import { type PresetName, recognise, type Texts } from './presets/registry.ts'
 
 const MOST = 8
 
-export function hintsOn(texts: Texts, read: Read, metric: string): string[] {
+export interface Hints {
+  /** Clauses. */
+  clauses: string[]
+  /** The tool that `measure.read` should name. */
+  preset: PresetName | null
+}
+
+export function hintsOn(texts: Texts, read: Read, metric: string): Hints {
   const known = recognise(texts)
   const using = typeof read === 'object' && 'preset' in read ? read.preset : null
   if (known && known.preset.name !== using) {
@@ -18,13 +25,14 @@ export function hintsOn(texts: Texts, read: Read, metric: string): string[] {
     const renamed = names.includes(metric)
       ? ''
       : `, and let metric.name be one of ${names.slice(0, 6).join(', ')}`
-    return [
+    const clauses = [
       `it looks like the output of ${preset.name}: write measure: { read: ${preset.name} }${renamed}${hint === null ? '' : `; ${hint}`}`,
     ]
+    return { clauses, preset: preset.name }
   }
-  if (known?.hint) return [known.hint]
+  if (known?.hint) return { clauses: [known.hint], preset: null }
   const csv = csvIn(texts.result ?? texts.stdout ?? '')
-  return [...numbers(texts, read), ...(csv === null ? [] : [csv])]
+  return { clauses: [...numbers(texts, read), ...(csv === null ? [] : [csv])], preset: null }
 }
 
 function numbers(texts: Texts, read: Read): string[] {

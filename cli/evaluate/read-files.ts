@@ -56,9 +56,9 @@ async function readAs(files: AnswerFiles, recorded: Record<string, number>): Pro
   const { read, metric, aggregate, result, stdout, stderr, named, checkout } = files
   if (typeof read === 'object' && !('regex' in read)) {
     const texts = await textsOf(files)
-    if (texts === null) return refuse('the output is larger than 16 MiB')
+    if (texts === null) return refuse('the output is larger than 16 MiB, the most that is searched for it')
     const hints = hintsOn(texts, read, metric.name)
-    const shared = { metric, recorded, hints }
+    const shared = { metric, recorded, hints: hints.clauses }
     if ('preset' in read)
       return readPreset({ ...shared, preset: read.preset, aggregate, texts: withoutCodes(texts), checkout })
     const stream = read.from ?? 'stdout'
@@ -78,14 +78,19 @@ async function readAs(files: AnswerFiles, recorded: Record<string, number>): Pro
   if (reading.ok) return reading
   const elsewhere = await parseFile(other, metric.name, regex)
   const texts = await textsOf(files)
-  const hints = texts ? hintsOn(texts, read, metric.name) : []
+  const { clauses: hints, preset } = texts
+    ? hintsOn(withoutCodes(texts), read, metric.name)
+    : { clauses: [], preset: null }
   if (regex && elsewhere.matches[0])
     hints.unshift(
       other === stderr
         ? 'a line of stderr matches: write read: { regex: …, from: stderr }'
         : 'a line of stdout matches: leave out from: stderr',
     )
-  return readAnswer({ ...evidence, elsewhere: [...elsewhere.metrics.keys()], hints })
+  const explained = readAnswer({ ...evidence, elsewhere: [...elsewhere.metrics.keys()], hints })
+  if (!explained.ok && preset !== null && explained.fault.message !== reading.fault.message)
+    explained.fault.preset = preset
+  return explained
 }
 
 const STREAMS = { stdout: 'standard output', stderr: 'standard error' }

@@ -1,3 +1,4 @@
+import { presetOf } from '../evaluate/presets/registry.ts'
 import { secretsIn } from '../redact.ts'
 import type { Spec } from './spec.ts'
 
@@ -15,6 +16,14 @@ export function warningsOf(spec: Spec): string[] {
   }
   if (budget.experiments === null && budget.hours === null) {
     warnings.push('no budget is set: the loop ends by itself only at the target or when it stalls')
+  }
+  const { read } = spec.measure
+  const known = typeof read === 'object' && 'preset' in read ? presetOf(read.preset) : null
+  const named = known?.metrics.find(({ name }) => name === spec.metric.name)
+  if (known && named && named.better !== spec.metric.direction && named.unit !== '`scoreUnit`') {
+    warnings.push(
+      `metric.direction is ${spec.metric.direction}, and ${named.name} of ${known.name} is usually better when it is ${named.better === 'minimize' ? 'less' : 'more'}`,
+    )
   }
   if (spec.measure.slots > 1) {
     warnings.push(`${spec.measure.slots} measurements may run at once: timings disturb each other`)

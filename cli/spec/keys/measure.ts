@@ -74,7 +74,13 @@ const place = keys(
       if (value.preset !== null && value.from !== null)
         report(['from'], 'a preset knows the streams of its tool', 'remove `from`')
     },
-    also: { oneOf: places.map((name) => ({ required: [name] })) },
+    also: {
+      oneOf: [
+        { required: ['regex'], not: { required: ['file'] } },
+        { required: ['json'] },
+        { required: ['preset'], not: { required: ['from'] } },
+      ],
+    },
   },
 )
 
