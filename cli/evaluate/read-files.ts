@@ -1,6 +1,7 @@
 /** From the files that a measured program, or a scorer, left to its answer. */
 import { createReadStream, existsSync, lstatSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import type { SampleFault } from '../ledger/events.ts'
 import type { Supervised } from '../process.ts'
 import type { Answer, Read, ReadAnswer } from './answer.ts'
 import { documents } from './documents.ts'
@@ -9,8 +10,9 @@ import { withoutMark } from './json.ts'
 import { lineParser, type ParsedLines, stripAnsi } from './lines.ts'
 import { readAnswer } from './metrics.ts'
 import { readPreset } from './presets/answer.ts'
-import type { Texts } from './presets/registry.ts'
+import type { PresetName, Texts } from './presets/registry.ts'
 import { readPointer } from './read-pointer.ts'
+import { UNREADABLE } from './sources.ts'
 import type { Aggregate } from './stats.ts'
 
 export interface AnswerFiles {
@@ -88,9 +90,14 @@ async function readAs(files: AnswerFiles, recorded: Record<string, number>): Pro
         : 'a line of stdout matches: leave out from: stderr',
     )
   const explained = readAnswer({ ...evidence, elsewhere: [...elsewhere.metrics.keys()], hints })
-  if (!explained.ok && preset !== null && explained.fault.message !== reading.fault.message)
-    explained.fault.preset = preset
+  if (!explained.ok && preset !== null) propose(explained.fault, preset, hints)
   return explained
+}
+
+/** Where nothing was found, or the tool's own JSON could not be read as a result. */
+function propose(fault: SampleFault, preset: PresetName, hints: readonly string[]): void {
+  if (fault.message.startsWith(UNREADABLE)) fault.message = [fault.message, ...hints].join('; ')
+  if (hints.some((clause) => fault.message.includes(clause))) fault.preset = preset
 }
 
 const STREAMS = { stdout: 'standard output', stderr: 'standard error' }

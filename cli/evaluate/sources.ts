@@ -22,15 +22,18 @@ export const fault = (message: string, raw?: string): SampleFault => ({
   ...(raw !== undefined && { raw }),
 })
 
+/** How the message of a result file that cannot be read begins. */
+export const UNREADABLE = 'the result file cannot be read'
+
 export const FILE: Named = {
   name: 'the result file',
   read({ resultFile, metric }) {
     if (resultFile === null) return null
     const raw = resultFile.slice(0, 300)
     const json = readJsonObject(resultFile)
-    if (!json.ok) return fault(`the result file cannot be read: ${json.reason}`, raw)
+    if (!json.ok) return fault(`${UNREADABLE}: ${json.reason}`, raw)
     const read = readResultObject(json.object, metric.name)
-    if (!read.ok) return fault(`the result file cannot be read: ${read.reason}`, raw)
+    if (!read.ok) return fault(`${UNREADABLE}: ${read.reason}`, raw)
     return fromObject(read.result, metric.name)
   },
 }
