@@ -314,7 +314,7 @@ function describe(answer: InitAnswer, ground: Ground): string[] {
     )
   } else {
     lines.push(
-      `Baseline: ${spec.metric.name} = ${figure(baseline.value)} (${spec.metric.direction}; ${describeNoise(baseline)})`,
+      `Baseline: ${spec.metric.name} = ${figure(baseline.value)}${baseline.unit === null ? '' : ` ${baseline.unit}`} (${spec.metric.direction}; ${describeNoise(baseline)})`,
     )
   }
   lines.push(...describeFacts(answer.facts, ground))

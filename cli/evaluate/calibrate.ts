@@ -1,19 +1,19 @@
 /** What the baseline's samples say of the noise. Pure. */
 import type { Calibration, NoiseMode, Sample } from '../ledger/events.ts'
-import { millisecondsIn } from './time-units.ts'
+import { millisecondsIn, millisecondsOfWord } from './units.ts'
 
 /** Parts of names that tell of a clock, or of something counted by it. */
 const TIMES = new Set('time latency duration elapsed runtime wall cpu throughput qps rps fps'.split(' '))
 
 /** Whether the metric is a time, a rate or a peak of memory, which no two runs share: equal values are rounding then. */
 export function variesByNature(name: string, unit: string | undefined): boolean {
-  if (name === 'peak_mb' || (unit !== undefined && (isTime(unit) || unit === 'h' || unit.endsWith('/s'))))
+  if (name === 'peak_mb' || (unit !== undefined && (millisecondsIn(unit) !== null || unit.endsWith('/s'))))
     return true
   const words = name.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase()
   return words.split(/[^a-zµ]+/).some((word) => TIMES.has(word) || isTime(word))
 }
 
-const isTime = (word: string): boolean => millisecondsIn(word) !== null
+const isTime = (word: string): boolean => millisecondsOfWord(word) !== null
 
 type Measured = Pick<Sample, 'value' | 'metrics' | 'units'>
 

@@ -1,6 +1,5 @@
 /** Whether two samples answer the same question: same units, same tasks, and small enough to be recorded. Pure. */
 import type { Sample } from '../ledger/events.ts'
-import { unitChange } from './metrics.ts'
 
 type Answer = Pick<Sample, 'metrics' | 'units' | 'tasks'> & Partial<Pick<Sample, Recorded>>
 
@@ -21,6 +20,25 @@ export function incomparable(baseline: Answer | null, sample: Answer): string | 
     unitChange(baseline, sample) ?? taskChange(baseline.tasks, sample.tasks) ?? forgedRecord(baseline, sample)
   )
 }
+
+/**
+ * Why two samples cannot be compared: a metric that both have is in another unit (or lost it). null when all agree.
+ * 900 ms and 1.1 s are one step apart in print and a thousand in value; what can be converted was (`inUnitsOf`).
+ */
+export function unitChange(
+  before: Pick<Sample, 'metrics' | 'units'>,
+  after: Pick<Sample, 'metrics' | 'units'>,
+): string | null {
+  for (const name of Object.keys(before.metrics)) {
+    if (!Object.hasOwn(after.metrics, name)) continue
+    const [was, is] = [own(before.units, name), own(after.units, name)]
+    if (was !== is) return `the unit of ${name} changed from ${was ?? 'none'} to ${is ?? 'none'}`
+  }
+  return null
+}
+
+const own = <T>(record: Record<string, T>, name: string): T | undefined =>
+  Object.hasOwn(record, name) ? record[name] : undefined
 
 function tooLarge({ metrics, tasks }: Answer): string | null {
   const size = JSON.stringify([metrics, tasks]).length

@@ -12,9 +12,11 @@ export const betterBy = (direction: Direction, value: number, other: number): nu
   return difference === 0 ? 0 : difference
 }
 
-/** `betterBy` / |other|; null when the other is 0. */
-export const relativeTo = (improvementAbs: number, other: number): number | null =>
-  other === 0 ? null : improvementAbs / Math.abs(other)
+/** `betterBy` / |other|; null when the other is 0, or the quotient is too large for a number. */
+export const relativeTo = (improvementAbs: number, other: number): number | null => {
+  const part = improvementAbs / Math.abs(other)
+  return other === 0 || !Number.isFinite(part) ? null : part
+}
 
 /** In metric units. A fraction of 0 is 0: then any improvement counts. */
 export const thresholdOf = (min: MinImprovement, other: number): number =>

@@ -1,5 +1,8 @@
 import { redact } from '../redact.ts'
+import { type Beside, beside, namesComma } from './beside.ts'
+import { type Documents, documents } from './documents.ts'
 import { type ReadValue, readValue } from './number.ts'
+import { convert, isUnit } from './units.ts'
 
 /** What was found in a stream of output. Names are in order of appearance. */
 export interface ParsedLines {
@@ -8,10 +11,16 @@ export interface ParsedLines {
   refused: { name: string | null; raw: string; reason: string }[]
   /** Lines that look like one and are none; told when the metric is missing. */
   near: { raw: string; reason: string }[]
-  /** The last line that is a JSON object with the metric, or that tries to be. */
-  lastJson: string | null
-  /** Matches of the user's own pattern. */
-  matches: { raw: string; text: string }[]
+  /** JSON objects, on one line or on many, with the metric, or that try to be; no text twice. */
+  json: string[]
+  /** Matches of the user's own pattern: the first of each value. */
+  matches: Match[]
+}
+
+export interface Match extends Beside {
+  raw: string
+  /** What the group holds. */
+  text: string
 }
 
 export interface LineParser {
@@ -34,6 +43,10 @@ const LONGEST_JSON = 1024 * 1024
 const MOST_METRICS = 10_000
 const MOST_REMARKS = 20
 const RAW_SHOWN = 300
+/** Two different ones already contradict each other; more would say nothing new. */
+const MOST_SAID = 2
+/** JSON objects that name the metric: each is read and compared. */
+export const MOST_JSON = 50
 
 const METRIC = /^(?:\[[^\]]*\]\s*)*METRIC\b\s*(.*)$/
 /** Not quite the word: `metric t=1.5`, `METRICS t=1.5`. */
@@ -48,7 +61,14 @@ export const stripAnsi = (text: string): string => (text.includes('\u001b') ? te
  * the text after the last one counts, as on a terminal; `\r\n` ends a line.
  */
 export function lineParser(options: LineParserOptions): LineParser {
-  const parsed: ParsedLines = { metrics: new Map(), refused: [], near: [], lastJson: null, matches: [] }
+  const parsed: ParsedLines = { metrics: new Map(), refused: [], near: [], json: [], matches: [] }
+  const { metric, regex } = options
+  const pattern = regex && {
+    // Every match of a line, with the place of its group.
+    regex: new RegExp(regex.source, [...new Set(`${regex.flags}gd`)].join('')),
+    comma: namesComma(regex.source),
+  }
+  const objects = documents((text) => takeJson(text, metric, parsed))
   let line = ''
   let returned = false
   let dropped = false
@@ -73,7 +93,7 @@ export function lineParser(options: LineParserOptions): LineParser {
     }
   }
   const flush = () => {
-    if (!dropped) take(stripAnsi(line).trim(), options, parsed)
+    if (!dropped) take(stripAnsi(line).trim(), { pattern, objects }, parsed)
     line = ''
     returned = false
     dropped = false
@@ -90,18 +110,28 @@ export function lineParser(options: LineParserOptions): LineParser {
     },
     end() {
       flush()
+      objects.end()
       return parsed
     },
   }
 }
 
-function take(text: string, options: LineParserOptions, parsed: ParsedLines): void {
+interface Taking {
+  pattern: Pattern | undefined
+  objects: Documents
+}
+
+interface Pattern {
+  regex: RegExp
+  /** See `namesComma`. */
+  comma: boolean
+}
+
+function take(text: string, { pattern, objects }: Taking, parsed: ParsedLines): void {
   if (text === '') return
-  if (options.regex) takeMatch(text, options.regex, parsed)
-  if (text.startsWith('{')) {
-    if (triesToAnswer(text, options.metric)) parsed.lastJson = text
-    return
-  }
+  if (pattern) takeMatches(text, pattern, parsed)
+  objects.line(text)
+  if (text.startsWith('{')) return
   const rest = METRIC.exec(text)?.[1]
   if (rest !== undefined) takeMetric(text, rest, parsed)
   else if (ALMOST.test(text)) remark(text.slice(0, RAW_SHOWN), 'begins with another word than METRIC', parsed)
@@ -140,20 +170,43 @@ function keep(name: string, read: ReadValue, raw: string, { metrics }: ParsedLin
     metrics.set(name, { value: read.value, unit: read.unit, raw })
     return null
   }
-  if (before.value === read.value && before.unit === read.unit) return null
+  if (sameValue(before, read)) return null
   return `it contradicts an earlier line: ${before.raw}`
 }
 
-function takeMatch(text: string, regex: RegExp, parsed: ParsedLines): void {
-  const match = regex.exec(text)
-  if (match === null) return
-  const found = { raw: shown(text, RAW_SHOWN), text: match.groups?.value ?? match[1] ?? '' }
-  // Two different ones already contradict each other; more would say nothing new.
-  if (parsed.matches.length < 2 && parsed.matches.every((other) => other.text !== found.text))
-    parsed.matches.push(found)
+/** `1 s` and `1000 ms` are one value. */
+function sameValue(
+  before: { value: number | boolean; unit: string | null },
+  after: { value: number | boolean; unit: string | null },
+): boolean {
+  if (before.value === after.value && before.unit === after.unit) return true
+  return typeof after.value === 'number' && convert(after.value, after.unit, before.unit) === before.value
 }
 
-/** An unreadable object that names the metric counts: it must be refused, not replaced by an earlier line. */
+function takeMatches(text: string, { regex, comma }: Pattern, { matches }: ParsedLines): void {
+  for (const match of text.matchAll(regex)) {
+    if (matches.length >= MOST_SAID) return
+    const found = match.groups?.value ?? match[1] ?? ''
+    const [start, end] = match.indices?.groups?.value ?? match.indices?.[1] ?? [0, text.length]
+    const around = beside(text.slice(0, start), found, text.slice(end), comma)
+    const known = { ...around, raw: shown(text, RAW_SHOWN), text: found }
+    if (matches.every((other) => saidBy(other) !== saidBy(known))) matches.push(known)
+  }
+}
+
+/** Equal for what is one value, however it is written. */
+function saidBy({ text, word, cut }: Match): string {
+  const read = readValue(text, { grouped: true })
+  const unit = (read.ok ? read.unit : null) ?? (word !== null && isUnit(word) ? word : null)
+  return JSON.stringify([read.ok ? read.value : text, unit, cut])
+}
+
+function takeJson(text: string, metric: string, { json }: ParsedLines): void {
+  // One too many is enough to refuse them.
+  if (json.length <= MOST_JSON && triesToAnswer(text, metric) && !json.includes(text)) json.push(text)
+}
+
+/** An unreadable object that names the metric counts: it must be refused, not replaced by an earlier one. */
 function triesToAnswer(text: string, metric: string): boolean {
   try {
     const object = JSON.parse(text) as Record<string, unknown>

@@ -4,14 +4,17 @@ import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Sample, SampleFault, Side, Stage } from '../ledger/events.ts'
 import { give, type Isolation, type Supervised, seenAs, supervise } from '../process.ts'
+import type { Answer, Read, ReadAnswer } from './answer.ts'
 import { type CommandLine, fillIn } from './command.ts'
 import { clearDesk, DESK, type Names, outputNames } from './desk.ts'
 import { faultOfEnding } from './ending.ts'
 import type { EnvironmentConfig } from './environment.ts'
 import { runPreparation } from './gates.ts'
 import { showGiven } from './given.ts'
-import type { Aggregate, Answer, Read, ReadAnswer } from './metrics.ts'
-import { readFiles } from './read-files.ts'
+import { belowZeroIsNone } from './plausible.ts'
+import { readFiles, stampOf } from './read-files.ts'
+import { inUnitsOf, type Reference } from './same-units.ts'
+import type { Aggregate } from './stats.ts'
 import { tailOf } from './tail.ts'
 
 export interface MeasureConfig {
@@ -72,6 +75,8 @@ export interface SampleRequest {
   artifacts?: string
   /** Metrics that the caller knows of this tree: `source_bytes`, `diff_lines`. */
   known?: Record<string, number>
+  /** The sample in whose units this one is recorded; absent or null = in its own. */
+  reference?: Reference | null
   /** Absent or null: it shares the machine with us. */
   isolation?: Isolation | null | undefined
   signal?: AbortSignal | undefined
@@ -97,7 +102,7 @@ export async function takeSample(request: SampleRequest): Promise<Sample> {
     side: request.side,
     pair: request.pair,
     seed: request.seed,
-    ...(reading.ok ? { ...reading.answer, fault: null } : { ...NO_ANSWER, fault: reading.fault }),
+    ...answered(reading, request),
     wall_ms: ended?.ms ?? 0,
     cpu_ms: ended?.cpuMs ?? null,
     peak_mb: ended?.peakMb ?? null,
@@ -114,12 +119,21 @@ export async function takeSample(request: SampleRequest): Promise<Sample> {
   }
 }
 
+/** What a sample says, in the units of the reference. */
+function answered(reading: ReadAnswer, { reference, metric }: SampleRequest) {
+  if (!reading.ok) return { ...NO_ANSWER, fault: reading.fault }
+  const same = inUnitsOf(reference ?? null, reading.answer, metric.name)
+  if ('reason' in same) return { ...NO_ANSWER, fault: same }
+  const none = same.value < 0 && belowZeroIsNone(metric.name, same.units[metric.name] ?? null)
+  return { ...same, ...(none && { below_zero: true as const }), fault: null }
+}
+
 interface Executed {
   ended: Supervised | null
   reading: ReadAnswer
 }
 
-const NO_ANSWER: Omit<Answer, 'value'> & { value: null } = {
+const NO_ANSWER: Omit<Answer, 'value' | 'raws'> & { value: null } = {
   value: null,
   metrics: {},
   units: {},
@@ -242,6 +256,7 @@ async function measureAndScore(scene: Scene): Promise<Executed> {
   // Nobody but the sample has business in the checkout of a slot, or in its own temporary folder.
   const folders = [checkout, ...(env.TMPDIR ? [env.TMPDIR] : [])]
   const shared = { cwd, isolation, outputCap: config.outputBytes, folders, signal }
+  const named = namedFile(config.read, cwd)
   const ended = await supervise({
     ...shared,
     command: fillIn(config.command, values),
@@ -252,7 +267,7 @@ async function measureAndScore(scene: Scene): Promise<Executed> {
   })
   const fault = faultOfEnding(ended, config.timeoutMs, tailOf(at(DESK.stderr), STDERR_TAIL))
   if (fault !== null) return { ended, reading: broken(fault) }
-  const answer = { ...request, read: config.read, ended, result: at(DESK.result) }
+  const answer = { ...request, read: config.read, ended, result: at(DESK.result), named }
   if (!config.score)
     return {
       ended,
@@ -278,6 +293,14 @@ async function measureAndScore(scene: Scene): Promise<Executed> {
   const failed = faultOfEnding(scored, config.score.timeoutMs, tailOf(stderr, STDERR_TAIL))
   if (failed) return { ended, reading: broken({ ...failed, message: `measure.score: ${failed.message}` }) }
   return { ended, reading: await readFiles({ ...answer, stdout, stderr }) }
+}
+
+/** As it is before the sample. */
+function namedFile(read: Read, cwd: string) {
+  const shown = typeof read === 'object' && 'file' in read ? read.file : undefined
+  if (shown === undefined) return null
+  const path = join(cwd, shown)
+  return { path, shown, before: stampOf(path) }
 }
 
 const notBuilt = (path: string): SampleFault => ({

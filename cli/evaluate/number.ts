@@ -4,24 +4,36 @@ export type ReadValue =
   | { ok: false; reason: string }
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/
+/** `1,002`, `1'234'567.8`: groups of three, all behind the same separator, and no group that begins with 0 in front. */
+const GROUPED =
+  /^[+-]?[1-9]\d{0,2}([,'’_\u00a0\u2009\u202f])\d{3}(?:\1\d{3})*(?:\.\d+)?(?![\d,'’_\u00a0\u2009\u202f])/
+const SEPARATOR = /[,'’_\u00a0\u2009\u202f]/g
 /** `s`, `ms`, `%`, `MB/s`, `µs`; no digits, so that `0b11` and `1e5x2` are not a number with a unit. */
-const UNIT = /^ ?(%|‰|\p{L}{1,16}(?:\/\p{L}{1,16})?)$/u
+const UNIT = /^[ \u00a0\u202f]?(%|‰|\p{L}{1,16}(?:\/\p{L}{1,16})?|\/\p{L}{1,16})$/u
 /** A unit that would make an unfinished exponent look like a number. */
 const HALF_EXPONENT = /^[eE]$/
 
-export function readValue(text: string): ReadValue {
+/** `grouped`: the text is of a program that may write thousands separators. */
+export function readValue(text: string, { grouped = false } = {}): ReadValue {
   const trimmed = text.trim()
   if (trimmed === 'true' || trimmed === 'false') return { ok: true, value: trimmed === 'true', unit: null }
-  const digits = NUMBER.exec(trimmed)?.[0]
+  const groups = grouped ? GROUPED.exec(trimmed)?.[0] : undefined
+  const digits = groups ?? NUMBER.exec(trimmed)?.[0]
   if (digits === undefined) return refuse(whyNoNumber(trimmed))
   const rest = trimmed.slice(digits.length)
   const unit = rest === '' ? null : UNIT.exec(rest)?.[1]
   if (/^[+-]?0[xX]/.test(trimmed)) return refuse('hexadecimal is not accepted')
   if (unit === undefined || (unit !== null && HALF_EXPONENT.test(unit))) return refuse(whyNotRest(rest))
-  const value = Number(digits)
+  const plain = digits.replace(SEPARATOR, '')
+  const value = Number(plain)
   if (!Number.isFinite(value)) return refuse('it is too large for a number')
+  if (underflows(plain)) return refuse(`it is too small for a number: ${digits} would be read as 0`)
   return { ok: true, value: positiveZero(value), unit }
 }
+
+/** Whether the written number is not 0 and is 0 as a number: `1e-400`. */
+export const underflows = (digits: string): boolean =>
+  Number(digits) === 0 && /[1-9]/.test(digits.split(/[eE]/)[0] ?? '')
 
 /** −0 equals 0 but is written otherwise. */
 export const positiveZero = (value: number): number => (value === 0 ? 0 : value)

@@ -1,7 +1,7 @@
 /** Whether a claimed gain in time shows on a clock that the candidate cannot reach. Pure. */
 import type { Direction, Sample } from '../ledger/events.ts'
 import { median, medianDeviation } from './stats.ts'
-import { millisecondsIn } from './time-units.ts'
+import { millisecondsIn, millisecondsOfWord } from './units.ts'
 
 type Timed = Pick<Sample, 'value' | 'wall_ms' | 'cpu_ms'>
 
@@ -56,15 +56,26 @@ export function doubt({ direction, metricName, unit, pairs }: Claim): string | n
 
 /** null when it is no time of a whole run, or in no unit that is known. */
 function scaleOf(name: string, unit: string | null): number | null {
-  const words = name
-    .replace(/([a-z])([A-Z])/g, '$1_$2')
-    .toLowerCase()
-    .split(/[^\p{L}\d]+/u)
+  const words = wordsOf(name)
   if (RECORDED.includes(name) || words.some((word) => PART_OF_A_RUN.test(word))) return null
   if (unit !== null) return millisecondsIn(unit)
   // `ms_per_op` is a time, `ops_per_ms` is not; `min` is the least more often than a minute.
   const word = words[(words.includes('per') ? words.indexOf('per') : words.length) - 1]
-  return word === undefined || word === 'min' ? null : millisecondsIn(word)
+  return word === undefined || word === 'min' ? null : millisecondsOfWord(word)
+}
+
+const wordsOf = (name: string): string[] =>
+  name
+    .replace(/([a-z])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[^\p{L}\d]+/u)
+
+const TIMES = /^(?:time|latency|duration|elapsed|runtime)$/
+
+/** Whether a value below 0 is impossible: a time, alone or for each operation (`ns/op`), by its unit or else its name. */
+export function belowZeroIsNone(name: string, unit: string | null): boolean {
+  if (unit !== null) return millisecondsIn(unit.split('/')[0] ?? '') !== null
+  return scaleOf(name, null) !== null || wordsOf(name).some((word) => TIMES.test(word))
 }
 
 /** Parent minus candidate, pair by pair; null when one of them is unknown. */

@@ -1,16 +1,30 @@
 /** From the files that a measured program, or a scorer, left to its answer. */
-import { createReadStream, existsSync, statSync } from 'node:fs'
+import { createReadStream, existsSync, lstatSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import type { SampleFault } from '../ledger/events.ts'
 import type { Supervised } from '../process.ts'
-import { lineParser, type ParsedLines } from './lines.ts'
-import { type Aggregate, type Answer, type Read, type ReadAnswer, readAnswer } from './metrics.ts'
+import type { Answer, Read, ReadAnswer } from './answer.ts'
+import { documents } from './documents.ts'
+import { hintsOn } from './hints.ts'
+import { withoutMark } from './json.ts'
+import { lineParser, type ParsedLines, stripAnsi } from './lines.ts'
+import { readAnswer } from './metrics.ts'
+import { readPreset } from './presets/answer.ts'
+import type { PresetName, Texts } from './presets/registry.ts'
+import { readPointer } from './read-pointer.ts'
+import { UNREADABLE } from './sources.ts'
+import type { Aggregate } from './stats.ts'
 
 export interface AnswerFiles {
   read: Read
   metric: { name: string }
   aggregate: Aggregate
+  /** Root of the checkout: its path is no part of a task's name. */
+  checkout: string
   /** Where the program was told to write its result; need not exist. */
   result: string
+  /** `measure.read.file`, and what `stampOf` said of it before the program ran; null when the spec names none. */
+  named: { path: string; shown: string; before: string | null } | null
   stdout: string
   stderr: string
   /** The measured command: its time and memory are metrics too. */
@@ -22,16 +36,9 @@ export interface AnswerFiles {
 const RESULT_BYTES = 16 * 1024 * 1024
 
 export async function readFiles(files: AnswerFiles): Promise<ReadAnswer> {
-  const { metric, result, ended, stdout, stderr } = files
-  let resultFile: string | null = null
-  if (existsSync(result)) {
-    if (!statSync(result).isFile()) return refuse('the result file is not a file')
-    if (statSync(result).size > RESULT_BYTES) return refuse('the result file is larger than 16 MiB')
-    resultFile = await readFile(result, 'utf8')
-  }
-  const regex = typeof files.read === 'object' ? compile(files.read.regex) : undefined
-  if (regex === null) return refuse('measure.read.regex is not a valid pattern')
-  const lines = await parseFile(stdout, metric.name, regex)
+  const { result, ended, named } = files
+  const unusable = unusableFile(result, 'the result file') ?? (named && staleFile(named))
+  if (unusable) return refuse(unusable)
   const recorded = Object.fromEntries(
     Object.entries({
       wall_ms: ended.ms,
@@ -40,15 +47,113 @@ export async function readFiles(files: AnswerFiles): Promise<ReadAnswer> {
       ...files.known,
     }).filter((entry): entry is [string, number] => entry[1] !== null),
   )
-  const { read, aggregate } = files
-  const evidence = { read, metric, aggregate, resultFile, lines, recorded }
-  const reading = readAnswer(evidence)
+  const reading = await readAs(files, recorded)
   const claimed = reading.ok && claimedOf(reading.answer.metrics, files.known ?? {})
   if (claimed) return refuse(claimed)
-  if (reading.ok)
-    return { ok: true, answer: { ...reading.answer, metrics: { ...recorded, ...reading.answer.metrics } } }
-  const onStderr = await parseFile(stderr, metric.name, undefined)
-  return readAnswer({ ...evidence, elsewhere: [...onStderr.metrics.keys()] })
+  if (!reading.ok) return reading
+  return { ok: true, answer: { ...reading.answer, metrics: { ...recorded, ...reading.answer.metrics } } }
+}
+
+async function readAs(files: AnswerFiles, recorded: Record<string, number>): Promise<ReadAnswer> {
+  const { read, metric, aggregate, result, stdout, stderr, named, checkout } = files
+  if (typeof read === 'object' && !('regex' in read)) {
+    const texts = await textsOf(files)
+    if (texts === null) return refuse('the output is larger than 16 MiB, the most that is searched for it')
+    const hints = hintsOn(texts, read, metric.name)
+    const shared = { metric, recorded, hints: hints.clauses }
+    if ('preset' in read)
+      return readPreset({ ...shared, preset: read.preset, aggregate, texts: withoutCodes(texts), checkout })
+    const stream = read.from ?? 'stdout'
+    const file =
+      texts.result === null ? [] : [{ name: named?.shown ?? 'the result file', texts: [texts.result] }]
+    const streamed = { name: STREAMS[stream], texts: objectsIn(texts[stream] ?? '') }
+    return readPointer({ ...shared, path: read.json, places: named ? file : [...file, streamed] })
+  }
+  const regex = typeof read === 'object' ? compile(read.regex) : undefined
+  if (regex === null) return refuse('measure.read.regex is not a valid pattern')
+  const [own, other] =
+    typeof read === 'object' && read.from === 'stderr' ? [stderr, stdout] : [stdout, stderr]
+  const lines = await parseFile(own, metric.name, regex)
+  const resultFile = existsSync(result) ? withoutMark(await readFile(result, 'utf8')) : null
+  const evidence = { read, metric, aggregate, resultFile, lines, recorded }
+  const reading = readAnswer(evidence)
+  if (reading.ok) return reading
+  const elsewhere = await parseFile(other, metric.name, regex)
+  const texts = await textsOf(files)
+  const { clauses: hints, preset } = texts
+    ? hintsOn(withoutCodes(texts), read, metric.name)
+    : { clauses: [], preset: null }
+  if (regex && elsewhere.matches[0])
+    hints.unshift(
+      other === stderr
+        ? 'a line of stderr matches: write read: { regex: …, from: stderr }'
+        : 'a line of stdout matches: leave out from: stderr',
+    )
+  const explained = readAnswer({ ...evidence, elsewhere: [...elsewhere.metrics.keys()], hints })
+  if (!explained.ok && preset !== null) propose(explained.fault, preset, hints)
+  return explained
+}
+
+/** Where nothing was found, or the tool's own JSON could not be read as a result. */
+function propose(fault: SampleFault, preset: PresetName, hints: readonly string[]): void {
+  if (fault.message.startsWith(UNREADABLE)) fault.message = [fault.message, ...hints].join('; ')
+  if (hints.some((clause) => fault.message.includes(clause))) fault.preset = preset
+}
+
+const STREAMS = { stdout: 'standard output', stderr: 'standard error' }
+
+const withoutCodes = ({ result, stdout, stderr }: Texts): Texts => ({
+  result,
+  stdout: stdout && stripAnsi(stdout),
+  stderr: stderr && stripAnsi(stderr),
+})
+
+/** The file that the spec names stands for the result file. null when one of them is too large to be looked at whole. */
+async function textsOf({ result, named, stdout, stderr }: AnswerFiles): Promise<Texts | null> {
+  const texts: Texts = { result: null, stdout: null, stderr: null }
+  for (const [place, path] of [
+    ['result', named?.path ?? result],
+    ['stdout', stdout],
+    ['stderr', stderr],
+  ] as const) {
+    if (!existsSync(path)) continue
+    if (statSync(path).size > RESULT_BYTES) return null
+    texts[place] = withoutMark(await readFile(path, 'utf8'))
+  }
+  return texts
+}
+
+/** JSON objects and lists of a stream: all of it, or those that stand among other lines. */
+function objectsIn(text: string): string[] {
+  const plain = stripAnsi(text)
+  if (plain.trimStart().startsWith('[')) return [plain]
+  const found: string[] = []
+  const objects = documents((one) => found.push(one))
+  for (const line of plain.split('\n')) objects.line(line.trim())
+  objects.end()
+  return found
+}
+
+function unusableFile(path: string, name: string): string | null {
+  if (!existsSync(path)) return null
+  if (!statSync(path).isFile()) return `${name} is not a file`
+  return statSync(path).size > RESULT_BYTES ? `${name} is larger than 16 MiB` : null
+}
+
+/** Changes whenever a file is written: nobody can set its time of change back. null when there is no file. */
+export function stampOf(path: string): string | null {
+  const found = lstatSync(path, { bigint: true, throwIfNoEntry: false })
+  return found ? [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ') : null
+}
+
+/** A file that was there before would be the answer of another sample, or of another machine. */
+function staleFile({ path, shown, before }: NonNullable<AnswerFiles['named']>): string | null {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (!found) return `${shown} (measure.read.file) is not there after the sample`
+  if (!found.isFile()) return `${shown} (measure.read.file) is not a file`
+  if (stampOf(path) === before)
+    return `${shown} (measure.read.file) was there before the sample, which did not write it`
+  return unusableFile(path, shown)
 }
 
 /** What Assay takes from the files themselves is nobody else's to report. */

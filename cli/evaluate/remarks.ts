@@ -11,6 +11,8 @@ export interface Remarked {
   baselineValue: number | null
   /** The earlier experiment with the same score on every task, and how many tasks there are. */
   sameAs: { experiment: string; tasks: number } | null
+  /** A sample said a time below 0. */
+  belowZero?: boolean
 }
 
 /** Of the way from the baseline to perfection, in one candidate: more than that is rarely an optimisation. */
@@ -20,7 +22,10 @@ const LEAP = 0.5
 export function remarksOn(facts: Remarked): string {
   const { sameAs } = facts
   return [
-    ...(suspiciouslyPerfect(facts)
+    ...(facts.belowZero && facts.status === 'kept'
+      ? ['; a time below 0 cannot be: look at what the benchmark really measures before you trust it']
+      : []),
+    ...(!facts.belowZero && suspiciouslyPerfect(facts)
       ? ['; suspiciously perfect in one step: look at what it really does before you trust it']
       : []),
     ...(sameAs === null

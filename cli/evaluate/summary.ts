@@ -8,14 +8,15 @@ type Answer = Pick<Sample, 'metrics' | 'tasks'>
 export function summaryOfMetrics(samples: readonly Answer[]): Record<string, number | boolean> {
   const [first] = samples
   if (!first) return {}
-  const summary: Record<string, number | boolean> = {}
-  for (const name of Object.keys(first.metrics)) {
-    const values = samples.map(({ metrics }) => metrics[name])
-    const numbers = values.filter((value) => typeof value === 'number')
-    if (numbers.length === samples.length) summary[name] = median(numbers)
-    else if (values.every((value) => typeof value === 'boolean')) summary[name] = !values.includes(false)
-  }
-  return summary
+  // By entries: an assignment to `__proto__` would be lost.
+  return Object.fromEntries(
+    Object.keys(first.metrics).flatMap((name): [string, number | boolean][] => {
+      const values = samples.map(({ metrics }) => (Object.hasOwn(metrics, name) ? metrics[name] : undefined))
+      const numbers = values.filter((value) => typeof value === 'number')
+      if (numbers.length === samples.length) return [[name, median(numbers)]]
+      return values.every((value) => typeof value === 'boolean') ? [[name, !values.includes(false)]] : []
+    }),
+  )
 }
 
 /** The mean score of each task over the samples; null without tasks. */

@@ -239,13 +239,25 @@ function by(facts: VerdictFacts, comparison: Comparison): string {
   return `${metric.name} = ${figure(value)}: ${change(facts, comparison)} against ${comparison.against} (${figure(parentValue)})`
 }
 
-function change({ metric }: VerdictFacts, comparison: Comparison): string {
-  const { improvement, improvement_abs: absolute, interval } = comparison
+function change({ metric, parentValue }: VerdictFacts, comparison: Comparison): string {
+  const { improvement_abs: absolute, interval } = comparison
   if (absolute === 0 && interval === null) return 'no change'
   const details = [
-    ...(improvement === null ? [] : [`${figure(Math.abs(improvement) * 100)} %`]),
+    ...percentage(comparison, parentValue),
     ...(interval === null ? [] : [`interval ${figure(interval[0])} to ${figure(interval[1])}`]),
     metric.direction,
   ]
-  return `${figure(Math.abs(absolute))} ${absolute >= 0 ? 'better' : 'worse'} (${details.join(', ')})`
+  const better = absolute >= 0 ? 'better' : 'worse'
+  const by = Number.isFinite(absolute)
+    ? `${figure(Math.abs(absolute))} ${better}`
+    : `${better} by more than a number can hold`
+  return `${by} (${details.join(', ')})`
+}
+
+function percentage({ improvement, improvement_abs }: Comparison, parentValue: number | null): string[] {
+  const percent = improvement === null ? null : Math.abs(improvement) * 100
+  if (percent !== null && Number.isFinite(percent)) return [`${figure(percent)} %`]
+  // Of 0 there is no part.
+  const over = parentValue && !Number.isFinite((improvement_abs / parentValue) * 100)
+  return over ? ['its percentage is too large for a number'] : []
 }

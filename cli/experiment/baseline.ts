@@ -11,11 +11,14 @@ import { loosenIsolation } from './choose-isolation.ts'
 import { diagnose, outputOf } from './diagnosis.ts'
 import type { Choice } from './isolation.ts'
 import { rememberCheckout } from './room.ts'
+import { baselineSample } from './samples.ts'
 import { submit } from './submit.ts'
 
 export interface BaselineAnswer {
   experiment: string
   value: number | null
+  /** As it was read; null when there is none. */
+  unit: string | null
   samples: number
   noise: NoiseMode
   /** How far apart its samples lie, as a fraction of their middle; null when the middle is 0. */
@@ -50,6 +53,7 @@ export function describeBaseline(run: OpenRun): BaselineAnswer {
   return {
     experiment: BASELINE,
     value: judged?.value ?? null,
+    unit: baselineSample(run)?.units[run.spec.metric.name] ?? null,
     samples: judged?.samples ?? 0,
     noise: noise.mode,
     spread: spreadOf(noise.values),

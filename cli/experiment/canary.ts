@@ -179,6 +179,7 @@ async function sampleEmptied(
     desk: slotDesk(run.site, bench.slot),
     environment: bench.environment,
     isolation: placed.apart?.renew(),
+    reference: before[0] ?? null,
     signal: run.signal,
   })
 }

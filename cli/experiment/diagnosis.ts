@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSpoilt } from '../evaluate/crowd.ts'
+import { PRESETS } from '../evaluate/presets/registry.ts'
 import { inspectCheckout } from '../git/checkout.ts'
 import type { Sample } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
@@ -21,6 +22,7 @@ export type BaselineCause =
   | 'not_committed'
   | 'ignored_file'
   | 'printed_to_stderr'
+  | 'known_tool'
   | 'other_metric'
   | 'busy_machine'
   | 'no_tags'
@@ -90,12 +92,35 @@ function otherMetric({ fault }: Sample, run: OpenRun): Explained | null {
       hint: `print it to standard output; or, if the benchmark cannot be changed, add 2>&1 to measure.command`,
     }
   const found = fault?.found ?? []
+  const tool = fault?.preset ?? (found.length === 0 ? startedBy(fault, run) : null)
+  if (tool) return knownTool(tool, run)
   if (found.length === 0) return null
   const [near = ''] = [...found].sort((a, b) => likeness(name, a) - likeness(name, b))
   return {
     cause: 'other_metric',
     hint: `did you mean \`${near}\`? It is what metric.name should say, or let the benchmark print ${name}`,
     data: { found, nearest: near },
+  }
+}
+
+/** The tool that the command starts, when its answer was looked for and nothing was there. */
+function startedBy(fault: Sample['fault'], { spec: { measure } }: OpenRun): string | null {
+  if (fault?.reason !== 'metric_error' || measure.read !== 'auto' || fault.raw !== undefined) return null
+  const command = typeof measure.command === 'string' ? measure.command : measure.command.join(' ')
+  return PRESETS.find((preset) => preset.command.test(command))?.name ?? null
+}
+
+function knownTool(tool: string, { spec: { metric } }: OpenRun): Explained | null {
+  const preset = PRESETS.find(({ name }) => name === tool)
+  if (!preset) return null
+  const names = preset.metrics.map(({ name }) => name)
+  const renamed = names.includes(metric.name)
+    ? ''
+    : `, and metric.name one of ${names.slice(0, 6).join(', ')}`
+  return {
+    cause: 'known_tool',
+    hint: `write in assay.yaml: measure: { command: ${JSON.stringify(preset.example)}, read: ${tool} } with your own program${renamed}`,
+    data: { preset: tool },
   }
 }
 

@@ -13,6 +13,7 @@ import { type ArtifactPlaces, artifactPlaces } from './artifacts.ts'
 import { type Bench, openBench, type Place, placeCandidate } from './bench.ts'
 import { type Chance, chanceOfLook, drawNonce } from './chance.ts'
 import { knownMetrics } from './known.ts'
+import { baselineSample } from './samples.ts'
 import { snapshot } from './seal.ts'
 import { baseOf, keptCommit } from './worktree.ts'
 
@@ -161,6 +162,7 @@ async function probeOf(
         artifacts: artifacts.own,
         known: known.value,
         isolation: placed.value.apart?.renew(),
+        reference: baselineSample(run),
         signal: run.signal,
       }),
   })

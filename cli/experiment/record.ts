@@ -54,6 +54,7 @@ export function verdictEvent(
     parentValue: facts.parentValue,
     baselineValue: baseline ? nodeValue(baseline) : null,
     sameAs: sameAs === null ? null : { experiment: sameAs, tasks: Object.keys(tasks ?? {}).length },
+    belowZero: measured.some(({ below_zero }) => below_zero),
   }).concat(facts.baseline ? '' : testsRemark(tests))
   return {
     type: 'judged',
@@ -65,7 +66,7 @@ export function verdictEvent(
     value: facts.value,
     parent_value: facts.parentValue,
     improvement: comparison?.improvement ?? null,
-    improvement_abs: comparison?.improvement_abs ?? null,
+    improvement_abs: finite(comparison?.improvement_abs),
     interval: comparison?.interval ?? null,
     samples: samples.length + others.length,
     against: comparison?.against ?? null,
@@ -94,6 +95,10 @@ export function verdictEvent(
         : null,
   }
 }
+
+/** An overflow is not known, and JSON cannot hold it. */
+const finite = (value: number | null | undefined): number | null =>
+  value !== undefined && value !== null && Number.isFinite(value) ? value : null
 
 export function recordVerdict(
   run: OpenRun,

@@ -5,13 +5,14 @@ import { recordable } from '../evaluate/comparable.ts'
 import { runGate } from '../evaluate/gates.ts'
 import { takeSample } from '../evaluate/measure.ts'
 import type { GateRule, Sample, SampleFault } from '../ledger/events.ts'
-import type { Experiment } from '../ledger/state.ts'
+import { BASELINE, type Experiment } from '../ledger/state.ts'
 import { slotArtifacts, slotDesk } from '../paths.ts'
 import type { OpenRun } from '../run/open.ts'
 import { artifactPlaces, changedSince, type Guard, readDeclared } from './artifacts.ts'
 import { type Bench, type Place, type Placed, placeCandidate } from './bench.ts'
 import { type Chance, chanceOfAttempt } from './chance.ts'
 import { knownMetrics } from './known.ts'
+import { baselineSample, recordedSamples } from './samples.ts'
 import type { Seal } from './seal.ts'
 import { sweepLeftovers, tamperedFiles } from './tamper.ts'
 import { must, type SampleAt, type Secluded, type Source } from './trial.ts'
@@ -106,12 +107,20 @@ export class SlotSource implements Source {
       artifacts: subject.artifacts,
       known: subject.known,
       isolation: subject.placed.apart?.renew(),
+      reference: this.#reference(),
       signal: run.signal,
     })
     if (!secluded) return recordable(taken)
     // What it wrote may repeat what it read.
     must(await sweepLeftovers({ run, bench, ...subject }))
     return valueOnly(taken)
+  }
+
+  /** The baseline keeps to its own first sample. */
+  #reference(): Sample | null {
+    const { run, node, seal } = this.#in
+    if (node.id !== BASELINE) return baselineSample(run)
+    return recordedSamples(run, node.id, seal.attempt)[0] ?? null
   }
 
   async gate(gate: GateRule) {
@@ -149,7 +158,7 @@ function keepOnly(folder: string): void {
     if (join(parent, name) !== folder) rmSync(join(parent, name), { recursive: true, force: true })
 }
 
-function valueOnly(sample: Sample): Sample {
+function valueOnly({ converted: _, ...sample }: Sample): Sample {
   const { fault } = sample
   return {
     ...sample,

@@ -1,4 +1,5 @@
-/** The words with closed lists and the nouns that events persist. Imports nothing of ours. */
+/** The words with closed lists and the nouns that events persist. Imports only nouns. */
+import type { AsRead } from './as-read.ts'
 
 // ---------------------------------------------------------------- words
 
@@ -127,12 +128,14 @@ export interface SampleFault {
   failure_class?: 'build'
   /** Names of the metrics that were printed, when the one that is asked for is missing; 20 at most. */
   found?: string[]
+  /** A tool whose output is there, and that `measure.read` can name. */
+  preset?: string
   /** The metric was printed, but to stderr. */
   on_stderr?: true
 }
 
 /** One execution of the measure command. */
-export interface Sample {
+export interface Sample extends AsRead {
   stage: Stage
   side: Side
   /** Which pair of its stage, from 0. */

@@ -1,8 +1,11 @@
 /** A spec as the rest of Assay uses it: the config of each part, in that part's own type. */
+
+import type { Read } from '../evaluate/answer.ts'
 import type { MinImprovement } from '../evaluate/compare.ts'
 import type { ConstraintConfig } from '../evaluate/constraints.ts'
 import type { GateConfig } from '../evaluate/gates.ts'
 import type { MeasureConfig, StepConfig } from '../evaluate/measure.ts'
+import { PRESET_NAMES, type PresetName } from '../evaluate/presets/registry.ts'
 import type { ProtectedConfig } from '../evaluate/protected.ts'
 import type { HostName, ProgramName } from '../hosts/registry.ts'
 import type { TuneParameter } from '../hosts/tune/space.ts'
@@ -94,7 +97,7 @@ export function compose(read: ReadSpec): Spec {
       command: read.measure.command,
       directory: read.measure.directory,
       timeoutMs: read.measure.timeout,
-      read: read.measure.read,
+      read: readOf(read.measure.read),
       slots: read.measure.slots,
       outputBytes: read.measure.output,
       environment: read.measure.environment,
@@ -130,6 +133,20 @@ export function compose(read: ReadSpec): Spec {
     skills: read.skills,
   }
 }
+
+/** What was not written is left out, so that a spec of an earlier version has the same hash. */
+function readOf(read: ReadSpec['measure']['read']): Read {
+  if (typeof read === 'string') return isPreset(read) ? { preset: read } : read
+  const { regex, json, preset } = read
+  const from = read.from === 'stderr' ? { from: read.from } : {}
+  const file = read.file === null ? {} : { file: read.file }
+  if (regex !== null) return { regex, ...from }
+  if (json !== null) return { json, ...file, ...from }
+  if (preset === null) throw new Error('measure.read was not checked')
+  return { preset, ...file }
+}
+
+const isPreset = (word: string): word is PresetName => PRESET_NAMES.some((name) => name === word)
 
 const STEP_TIMEOUT_MS = 600_000
 

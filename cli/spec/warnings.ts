@@ -1,3 +1,4 @@
+import { presetOf } from '../evaluate/presets/registry.ts'
 import { secretsIn } from '../redact.ts'
 import type { Spec } from './spec.ts'
 
@@ -18,6 +19,14 @@ export function warningsOf(spec: Spec): string[] {
   }
   if (spec.worktree.cache && spec.worktree.build === null) {
     warnings.push('worktree.cache does nothing without worktree.build')
+  }
+  const { read } = spec.measure
+  const known = typeof read === 'object' && 'preset' in read ? presetOf(read.preset) : null
+  const named = known?.metrics.find(({ name }) => name === spec.metric.name)
+  if (known && named && named.better !== spec.metric.direction && named.unit !== '`scoreUnit`') {
+    warnings.push(
+      `metric.direction is ${spec.metric.direction}, and ${named.name} of ${known.name} is usually better when it is ${named.better === 'minimize' ? 'less' : 'more'}`,
+    )
   }
   if (spec.measure.slots > 1) {
     warnings.push(`${spec.measure.slots} measurements may run at once: timings disturb each other`)

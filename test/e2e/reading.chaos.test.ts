@@ -107,15 +107,22 @@ describe('values that are read', () => {
     expect(seconds.message).toContain('the unit of items_per_s changed from none to s')
   })
 
-  test('a score in a log line is taken for the one that is printed last', async () => {
+  test('a score in a log line is taken for the one that is printed last, or a file for either', async () => {
     const project = makeProject({
       spec: { metric: { name: 'score', direction: 'maximize' } },
       files: { 'src/metrics.txt': '{"score":1}\n' },
     })
     await project.data('init')
     const logged = { 'src/metrics.txt': '{"level":"info","score":1}\nworking\n{"score":2}\n' }
-    expect(await project.attempt(logged)).toMatchObject({ status: 'kept', value: 2 })
-    const file = { ...logged, ...hook('echo \'{"score": 0.5}\' > "$ASSAY_RESULT"') }
+    expect(await project.attempt(logged)).toMatchObject({
+      reason: 'metric_error',
+      message: show('two JSON objects say score = 1 and score = 2'),
+    })
+    const file = {
+      'src/metrics.txt': '{"level":"info"}\nworking\n',
+      ...hook('printf \'\\357\\273\\277{"score": 0.5}\' > "$ASSAY_RESULT"'),
+    }
+    // It begins with a byte order mark.
     expect(await project.attempt(file)).toMatchObject({ status: 'rejected', value: 0.5 })
   })
 

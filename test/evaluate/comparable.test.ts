@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { incomparable } from '../../cli/evaluate/comparable.ts'
+import { incomparable, unitChange } from '../../cli/evaluate/comparable.ts'
 import { breakTie } from '../../cli/evaluate/tie.ts'
 
 const answer = (tasks: Record<string, number> | null, units: Record<string, string> = {}) => ({
@@ -73,4 +73,14 @@ it('refuses a time, a memory that the candidate reports itself when the baseline
   expect(incomparable(sample(50, 100), sample(45, 90))).toBe(null)
   // Unknown then, as the memory of a short run is.
   expect(incomparable(sample(null, 100), sample(45, 90))).toContain('it reports wall_ms = 45 itself')
+})
+
+it('a changed, lost or gained unit of a metric that both have is named', () => {
+  const sample = (metrics: Record<string, number>, units: Record<string, string>) => ({ metrics, units })
+  expect(unitChange(sample({ t: 900 }, { t: 'ms' }), sample({ t: 1.1 }, { t: 's' }))).toBe(
+    'the unit of t changed from ms to s',
+  )
+  expect(unitChange(sample({ t: 900 }, { t: 'ms' }), sample({ t: 900 }, {}))).toMatch(/from ms to none/)
+  expect(unitChange(sample({ t: 900 }, {}), sample({ t: 900 }, { t: 'ms' }))).toMatch(/from none to ms/)
+  expect(unitChange(sample({ t: 1, u: 2 }, { u: 's' }), sample({ t: 1, v: 2 }, { v: 'ms' }))).toBeNull()
 })

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Evidence } from '../../cli/evaluate/answer.ts'
 import { lineParser } from '../../cli/evaluate/lines.ts'
-import { type Evidence, type Read, readAnswer, unitChange } from '../../cli/evaluate/metrics.ts'
+import { readAnswer } from '../../cli/evaluate/metrics.ts'
 
 function parse(output: string, { metric = 't', regex }: { metric?: string; regex?: RegExp } = {}) {
   const parser = lineParser({ metric, ...(regex && { regex }) })
@@ -10,7 +11,7 @@ function parse(output: string, { metric = 't', regex }: { metric?: string; regex
 }
 
 function read(output: string, more: Partial<Evidence> & { name?: string } = {}) {
-  const how: Read = more.read ?? 'auto'
+  const how = more.read ?? 'auto'
   const name = more.name ?? 't'
   const regex = typeof how === 'object' ? new RegExp(how.regex) : undefined
   const lines = parse(output, { metric: name, ...(regex && { regex }) })
@@ -67,6 +68,7 @@ describe('METRIC lines that are read', () => {
         units: { t: 'ms', rate: '%' },
         tasks: null,
         artifacts: null,
+        raws: { t: 'METRIC t=1.5 ms', ok: 'METRIC ok=true', rate: 'METRIC rate=95%', n: 'METRIC n=3' },
       },
     })
   })
@@ -228,6 +230,7 @@ describe('the result file', () => {
         units: {},
         tasks: { 'case-1': { score: 12.3, status: 'passed', reason: 'r' } },
         artifacts: { model: 'out/m.bin' },
+        raws: {},
       },
     })
   })
@@ -237,10 +240,16 @@ describe('the result file', () => {
     expect(why('{"score": 1, "metrics": {"t": 2}}')).toMatch(/"score" is 1 but metrics has t = 2/)
   })
 
-  test('wins over lines that do not name the metric, and lines win over a JSON line', () => {
-    expect(value('METRIC u=2\n{"t": 3}', { resultFile: '{"score": 1}' })).toBe(1)
-    expect(value('METRIC t=1\n{"t": 3}', { resultFile: '{"score": 1}' })).toBe(1)
-    expect(value('METRIC t=2\n{"t": 3}')).toBe(2)
+  test('beside lines or a JSON line that say something else, one of them is believed', () => {
+    const file = { resultFile: '{"score": 1}' }
+    expect(value('METRIC u=2\n{"t": 1}', file)).toBe(1)
+    expect(value('METRIC u=2\n{"t": 3}', file)).toMatch(/the result file says t = 1, a JSON object 3/)
+    expect(value('METRIC t=1\n{"t": 3}', file)).toMatch(/the result file says t = 1, a JSON object 3/)
+    expect(value('METRIC t=2\n{"t": 3}')).toMatch(/a METRIC line says t = 2, a JSON object 3/)
+    expect(value('{"t": 3}\nMETRIC t=2')).toMatch(/a METRIC line says t = 2, a JSON object 3/)
+    expect(value('METRIC mb=1\n{"t": 3, "mb": 50}')).toMatch(/a METRIC line says mb = 1, a JSON object 50/)
+    expect(value('METRIC t=2\n{"t": 2}')).toBe(2)
+    expect(value('METRIC t=2\n{"t": "10:00", "level": "info"}\n{"t": {"n": 1}}')).toBe(2)
     expect(value('METRIC t=2\n{"t": 3}', { read: 'json' })).toBe(3)
     expect(value('METRIC t=2', { resultFile: '{"score": 1}', read: 'lines' })).toBe(2)
     expect(value('METRIC t=2', { read: 'result-file' })).toMatch(/missing/)
@@ -317,9 +326,16 @@ describe('the result file', () => {
 })
 
 describe('JSON lines, patterns and recorded metrics', () => {
-  test('the last object with the metric counts, logs around it do not', () => {
-    const output = '{"t": 1}\n{"level": "info"}\n{"t": 2, "ok": true, "label": "x"}\n{"other": 5}\nbye'
+  test('objects without the metric count, or of two with other values one is believed', () => {
+    const output = '{"t": 2}\n{"level": "info"}\n{"t": 2, "ok": true, "label": "x"}\n{"other": 5}\nbye'
     expect(read(output)).toMatchObject({ answer: { value: 2, metrics: { t: 2, ok: true } } })
+    for (const how of ['auto', 'json'] as const) {
+      expect(value('{"t": 1}\nlog\n{"t": 2}', { read: how })).toMatch(/two JSON objects say t = 1 and t = 2/)
+      expect(value('{"t": 2}\n{"metrics": {"t": 1}}', { read: how })).toMatch(/t = 2 and t = 1/)
+    }
+    // The value is the same, but of the other metric nobody knows which.
+    const other = read('{"t": 2, "mb": 5}\n{"t": 2.0, "mb": 1, "ok": true}\n{"t": 2e0, "mb": 5}')
+    expect(other).toMatchObject({ answer: { value: 2, metrics: { t: 2 } } })
     expect(value('{"metrics": {"t": 4}}')).toBe(4)
     expect(value('{"tasks": {"a": {"score": 4}, "b": {"score": 6}}}')).toBe(5)
   })
@@ -367,14 +383,4 @@ describe('JSON lines, patterns and recorded metrics', () => {
     expect(value('METRIC wall_ms=3', { name: 'wall_ms', recorded })).toBe(3)
     expect(value('METRIC wall_ms=x', { name: 'wall_ms', recorded })).toMatch(/not a number/)
   })
-})
-
-test('a changed, lost or gained unit of a metric that both have is named', () => {
-  const sample = (metrics: Record<string, number>, units: Record<string, string>) => ({ metrics, units })
-  expect(unitChange(sample({ t: 900 }, { t: 'ms' }), sample({ t: 1.1 }, { t: 's' }))).toBe(
-    'the unit of t changed from ms to s',
-  )
-  expect(unitChange(sample({ t: 900 }, { t: 'ms' }), sample({ t: 900 }, {}))).toMatch(/from ms to none/)
-  expect(unitChange(sample({ t: 900 }, {}), sample({ t: 900 }, { t: 'ms' }))).toMatch(/from none to ms/)
-  expect(unitChange(sample({ t: 1, u: 2 }, { u: 's' }), sample({ t: 1, v: 2 }, { v: 'ms' }))).toBeNull()
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Claim, doubt } from '../../cli/evaluate/plausible.ts'
+import { belowZeroIsNone, type Claim, doubt } from '../../cli/evaluate/plausible.ts'
 
 type Three = [value: number | null, wall: number, cpu: number | null]
 
@@ -94,4 +94,18 @@ test('seconds are compared with milliseconds as they are', () => {
 
 test('a metric that is to grow is doubted', () => {
   expect(doubt({ ...FORGED, direction: 'maximize' })).toBeNull()
+})
+
+test.each<[string, string | null, boolean]>([
+  ['ms', null, true],
+  ['latency', null, true],
+  ['total_time', null, true],
+  ['x', 's', true],
+  ['x', 'ns/op', true],
+  ['error', null, false],
+  ['h_index', null, false],
+  ['time', 'MB', false],
+  ['ops_per_s', null, false],
+])('%s in %s below 0 is impossible, or it is not', (name, unit, impossible) => {
+  expect(belowZeroIsNone(name, unit)).toBe(impossible)
 })

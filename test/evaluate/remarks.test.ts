@@ -24,6 +24,15 @@ describe('perfection in one step', () => {
     expect(remarks(facts)).toContain('suspiciously perfect')
   })
 
+  test('a time below 0 passes without a word, after any step', () => {
+    const below = { value: -5, parentValue: 1, belowZero: true }
+    expect(remarks(below)).toBe(
+      '; a time below 0 cannot be: look at what the benchmark really measures before you trust it',
+    )
+    expect(remarks({ ...below, status: 'rejected' })).toBe('')
+    expect(remarks({ value: -5, parentValue: 1 })).toBe('')
+  })
+
   test.each<[string, Partial<Remarked>]>([
     ['the last of many steps', { parentValue: 1 }],
     ['a value short of the target', { metric: { direction: 'minimize', target: 7 }, value: 8 }],

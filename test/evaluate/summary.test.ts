@@ -10,6 +10,14 @@ test('a metric of several samples is that of one of them, or their mean', () => 
   expect(of()).toEqual({})
 })
 
+test('the metric __proto__ is read and lost', () => {
+  const named = JSON.parse('{"__proto__": 1, "a": 2}') as Record<string, number>
+  expect(Object.entries(of(named, named))).toEqual([
+    ['__proto__', 1],
+    ['a', 2],
+  ])
+})
+
 test('a boolean that failed once passes for one that holds', () => {
   expect(of({ ok: true }, { ok: false }, { ok: true })).toEqual({ ok: false })
   expect(of({ ok: true }, { ok: true })).toEqual({ ok: true })

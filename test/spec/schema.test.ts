@@ -6,6 +6,7 @@ import { parse, stringify } from 'yaml'
 import { specJsonSchema } from '../../cli/spec/json-schema.ts'
 import { keyTable } from '../../cli/spec/key-table.ts'
 import { policyTable } from '../../cli/spec/policy-table.ts'
+import { presetTable } from '../../cli/spec/preset-table.ts'
 import { readSpec } from '../../cli/spec/read.ts'
 import { TEMPLATE } from '../../cli/spec/template.ts'
 import { LEAST, problemsIn } from './source.ts'
@@ -136,6 +137,7 @@ describe('the generated references', () => {
   it.each([
     ['keys', keyTable()],
     ['policies', policyTable()],
+    ['presets', presetTable()],
   ])('the table of %s in spec.md is what scripts/spec-schema.mjs makes today', (name, made) => {
     const marks = new RegExp(`<!-- ${name}: .*? -->\\n\\n(.*)\\n<!-- /${name} -->`, 's')
     // The formatter pads the cells.
@@ -149,8 +151,8 @@ describe('the generated references', () => {
 
   it('the examples of spec.md are specs without problems', () => {
     const examples = [...reference('spec.md').matchAll(/```yaml\n(.*?)```/gs)].map((match) => match[1] ?? '')
-    expect(examples.length).toBe(3)
-    expect(examples.map(problemsIn)).toEqual([[], [], []])
+    expect(examples.length).toBe(4)
+    expect(examples.map(problemsIn)).toEqual([[], [], [], []])
   })
 
   it('the template is a spec without problems', () => {

@@ -1,4 +1,6 @@
 /** How one sample is taken. */
+import { POINTER } from '../../evaluate/pointer.ts'
+import { PRESET_NAMES } from '../../evaluate/presets/registry.ts'
 import { boolean, choice, either, keys, later, list, map, may, need, or, text, whole } from '../kind.ts'
 import { capture, command, duration, glob, machinePath, path, size, step } from './text.ts'
 
@@ -30,6 +32,58 @@ const environment = keys({
   keys: may(list(variable), 'Which names of that file are handed on. Absent: all.'),
 })
 
+const from = choice(['stdout', 'stderr'])
+
+const places = ['regex', 'json', 'preset'] as const
+
+/** A place that is more than a word. */
+const place = keys(
+  {
+    regex: may(
+      capture,
+      'Its one group holds the primary metric, and the whole number: on each line of `from`.',
+    ),
+    json: may(
+      text({
+        noun: 'a JSON pointer or path',
+        pattern: POINTER,
+        hint: 'begin with a slash, as in /results/0/mean, or write results[0].mean',
+      }),
+      'Where the primary metric stands in JSON: `/results/0/mean` or `results[0].mean`; in `file`, or else in the result file and in the JSON on `from`.',
+    ),
+    preset: may(choice(PRESET_NAMES), 'The tool, for which a `file` is to be read.'),
+    from: may(from, 'The stream that `regex` or `json` reads: `stdout`, unless you say `stderr`.'),
+    file: may(
+      path,
+      'A file that the benchmark writes in each sample, for `json` or `preset`, relative to `measure.directory`.',
+    ),
+  },
+  {
+    check: (value, report) => {
+      const said = places.filter((name) => value[name] !== null)
+      if (said.length === 0)
+        report([], 'nothing says where the metric stands', 'add `regex`, `json` or `preset`')
+      for (const name of said.slice(1))
+        report([name], `\`${said[0]}\` and \`${name}\` both say where the metric stands`, 'keep one of them')
+      if (value.regex !== null && value.file !== null)
+        report(
+          ['file'],
+          '`regex` reads a stream, no file',
+          'print the file to standard output: `…; cat FILE`',
+        )
+      if (value.preset !== null && value.from !== null)
+        report(['from'], 'a preset knows the streams of its tool', 'remove `from`')
+    },
+    also: {
+      oneOf: [
+        { required: ['regex'], not: { required: ['file'] } },
+        { required: ['json'] },
+        { required: ['preset'], not: { required: ['from'] } },
+      ],
+    },
+  },
+)
+
 export const measure = keys({
   command: need(
     command,
@@ -38,12 +92,9 @@ export const measure = keys({
   directory: or(path, '.', 'Where it runs, relative to the folder of the spec.'),
   timeout: or(duration, '10m', 'The longest that one sample may take.'),
   read: or(
-    either(
-      choice(['auto', 'result-file', 'lines', 'json']),
-      keys({ regex: need(capture, 'Its one group holds the primary metric, on standard output.') }),
-    ),
+    either(choice(['auto', 'result-file', 'lines', 'json', ...PRESET_NAMES]), place),
     'auto',
-    'Where the metrics stand: the file `$ASSAY_RESULT`, lines `METRIC name=value`, the last JSON object on standard output, or the first of these that is there (`auto`).',
+    'Where the metrics stand: the file `$ASSAY_RESULT`, lines `METRIC name=value`, JSON objects on standard output, or all of these, which must not contradict each other (`auto`); or the tool whose output is read as it is.',
   ),
   slots: or(
     whole({ min: 1, max: 256 }),

@@ -1,0 +1,55 @@
+/** What a benchmark says, and where it may say it. Pure. */
+import type { SampleFault, TaskScore } from '../ledger/events.ts'
+import type { ParsedLines } from './lines.ts'
+import type { PresetName } from './presets/registry.ts'
+import type { Aggregate } from './stats.ts'
+
+/** A stream of the benchmark. */
+export type Stream = 'stdout' | 'stderr'
+
+/** Where the answer is looked for. `auto` = result file, METRIC lines and JSON objects, which must not contradict each other. */
+export type Read =
+  | 'auto'
+  | 'result-file'
+  | 'lines'
+  | 'json'
+  /** `from`: absent = stdout. */
+  | { regex: string; from?: Stream }
+  /** A pointer or a path; `file` is relative to where the benchmark runs; absent = the result file, else the stream. */
+  | { json: string; file?: string; from?: Stream }
+  /** What a known tool prints or writes. */
+  | { preset: PresetName; file?: string }
+
+export interface Answer {
+  /** The primary metric; `metrics` has it too. */
+  value: number
+  metrics: Record<string, number | boolean>
+  units: Record<string, string>
+  tasks: Record<string, TaskScore> | null
+  artifacts: Record<string, string> | null
+  /** Lines as the benchmark printed them, by metric, where they are known. */
+  raws: Record<string, string>
+  /** The word behind the number that a pattern found, null when there is none; absent when no pattern was asked. */
+  beside?: string | null
+}
+export type ReadAnswer = { ok: true; answer: Answer } | { ok: false; fault: SampleFault }
+
+/** What one source says; `value` is undefined when it does not name the primary metric. */
+export type Found = Omit<Answer, 'value'> & { value: number | boolean | undefined }
+
+export interface Evidence {
+  read: Extract<Read, string> | { regex: string; from?: Stream }
+  metric: { name: string }
+  /** Makes the value from the tasks' scores when the primary metric itself is missing. */
+  aggregate: Aggregate
+  /** Text of the result file, null when there is none. */
+  resultFile: string | null
+  /** Of stdout, or of the stream that the pattern names. */
+  lines: ParsedLines
+  /** Metrics that Assay itself records: the answer when the primary metric is one and nothing else names it. */
+  recorded?: Record<string, number>
+  /** Names of metrics that were printed where they do not count (stderr). */
+  elsewhere?: string[]
+  /** What else was found where the metric should be; clauses. */
+  hints?: string[]
+}

@@ -1,0 +1,171 @@
+/** From the output of a known tool to the answer of a sample. Pure. */
+import type { SampleFault, TaskScore } from '../../ledger/events.ts'
+import type { Answer, ReadAnswer } from '../answer.ts'
+import { positiveZero } from '../number.ts'
+import { type Aggregate, aggregate } from '../stats.ts'
+import { convert } from '../units.ts'
+import type { Benchmark, Figure } from './preset.ts'
+import { type PresetName, presetOf, type Texts } from './registry.ts'
+
+export interface Asked {
+  preset: PresetName
+  metric: { name: string }
+  aggregate: Aggregate
+  /** Of the places that the tool may write to; a file that the spec names stands for the result file. */
+  texts: Texts
+  /** The checkout, whose path in names of tasks differs from sample to sample. */
+  checkout: string
+  recorded?: Record<string, number>
+  hints?: string[]
+}
+
+export function readPreset(asked: Asked): ReadAnswer {
+  const preset = presetOf(asked.preset)
+  const { name } = asked.metric
+  const found: { place: string; answer: Answer }[] = []
+  for (const place of preset.places) {
+    const text = asked.texts[place]
+    if (text === null || !preset.recognises(text)) continue
+    const reading = preset.read(text)
+    if ('reason' in reading) return refuse(`${preset.name}: ${reading.reason}`)
+    const answer = answerOf(reading.benchmarks, asked)
+    if ('reason' in answer) return { ok: false, fault: answer }
+    const [first] = found
+    if (first && !agree(first.answer, answer, name))
+      return refuse(
+        `${preset.name} says ${name} = ${first.answer.value} in ${first.place} and ${answer.value} in ${PLACES[place]}`,
+      )
+    found.push({ place: PLACES[place], answer })
+  }
+  const [first] = found
+  if (first) {
+    const { within: _, ...answer } = first.answer as Answer & { within?: number }
+    return { ok: true, answer }
+  }
+  const recorded = asked.recorded ?? {}
+  const own = Object.hasOwn(recorded, name) ? recorded[name] : undefined
+  if (own !== undefined)
+    return {
+      ok: true,
+      answer: { value: own, metrics: { [name]: own }, units: {}, tasks: null, artifacts: null, raws: {} },
+    }
+  const where = preset.places.map((place) => PLACES[place]).join(', or in ')
+  return refuse(
+    [
+      `no output of ${preset.name} was found in ${where}`,
+      `it reads ${preset.reads}: ${preset.example}`,
+      ...(asked.hints ?? []),
+    ].join('; '),
+  )
+}
+
+const PLACES = { result: 'the result file', stdout: 'standard output', stderr: 'standard error' }
+
+/** Printed text has fewer digits than the file of the same run. */
+function agree(
+  one: Answer & { within?: number },
+  other: Answer & { within?: number },
+  name: string,
+): boolean {
+  const value = convert(other.value, other.units[name] ?? null, one.units[name] ?? null)
+  if (value === null) return false
+  const slack = 1.01 * ((one.within ?? 0) + (other.within ?? 0))
+  return Math.abs(one.value - value) <= Math.max(slack, 1e-9 * Math.abs(one.value))
+}
+
+/** One benchmark answers by itself; of several, each is a task, and the metric is their aggregate. */
+function answerOf(
+  written: readonly Benchmark[],
+  { preset, metric: { name }, aggregate: how, checkout }: Asked,
+): (Answer & { within?: number }) | SampleFault {
+  const benchmarks = new Map<string, Benchmark>()
+  for (const one of written) {
+    const known = (one.name ?? '').replaceAll(checkout, '.')
+    const before = benchmarks.get(known)?.metrics.get(name)
+    const now = one.metrics.get(name)
+    if (before && now && !sameFigure(before, now))
+      return fault(
+        `${preset} reports ${known === '' ? name : `${name} of ${known}`} twice: ${shown(before)} and ${shown(now)}`,
+      )
+    benchmarks.set(known, one)
+  }
+  const scores: Record<string, TaskScore> = Object.create(null) as Record<string, TaskScore>
+  let unit: string | null | undefined
+  for (const [task, { metrics }] of benchmarks) {
+    const figure = metrics.get(name)
+    if (!figure) return lacking(preset, name, task, metrics)
+    if (typeof figure.value !== 'number')
+      return fault(
+        `${name}${task === '' ? '' : ` of ${task}`} is ${figure.value.written}, which is no number`,
+      )
+    unit ??= figure.unit
+    const score = convert(figure.value, figure.unit, unit)
+    if (score === null)
+      return fault(`the unit of ${name} is ${unit ?? 'none'}, and of ${task} it is ${figure.unit ?? 'none'}`)
+    scores[task] = { score: positiveZero(score) }
+  }
+  const all = [...benchmarks.values()]
+  const value = aggregate(
+    Object.values(scores).map(({ score }) => score),
+    how,
+  )
+  if (!Number.isFinite(value)) return fault(`the ${how} of ${name} is too large for a number`)
+  const metrics: Answer['metrics'] = Object.create(null) as Answer['metrics']
+  const units: Answer['units'] = Object.create(null) as Answer['units']
+  for (const metric of all[0]?.metrics.keys() ?? []) {
+    const made = metric === name ? { value, unit: unit ?? null } : together(all, metric, how)
+    if (made === null) continue
+    metrics[metric] = positiveZero(made.value)
+    if (made.unit !== null) units[metric] = made.unit
+  }
+  const within = all[0]?.metrics.get(name)?.within
+  return {
+    value: positiveZero(value),
+    metrics: { ...metrics },
+    units: { ...units },
+    tasks: all.length > 1 ? { ...scores } : null,
+    artifacts: null,
+    raws: {},
+    ...(within !== undefined && { within }),
+  }
+}
+
+/** Another metric than the one asked for: null where not all benchmarks have it as a number of one kind. */
+function together(
+  all: readonly Benchmark[],
+  metric: string,
+  how: Aggregate,
+): { value: number; unit: string | null } | null {
+  const unit = all[0]?.metrics.get(metric)?.unit ?? null
+  const values = all.flatMap(({ metrics }) => {
+    const figure = metrics.get(metric)
+    return figure && typeof figure.value === 'number' ? (convert(figure.value, figure.unit, unit) ?? []) : []
+  })
+  if (values.length < all.length) return null
+  const value = aggregate(values, how)
+  return Number.isFinite(value) ? { value, unit } : null
+}
+
+const sameFigure = (one: Figure, other: Figure): boolean =>
+  typeof one.value === 'number' &&
+  typeof other.value === 'number' &&
+  convert(other.value, other.unit, one.unit) === one.value
+
+const shown = ({ value, unit }: Figure): string =>
+  [typeof value === 'number' ? value : value.written, unit].filter((part) => part !== null).join(' ')
+
+const NAMED = 20
+
+function lacking(preset: PresetName, name: string, task: string, metrics: Benchmark['metrics']): SampleFault {
+  const names = [...metrics.keys()].slice(0, NAMED)
+  const where = task === '' ? '' : ` for ${task}`
+  return {
+    ...fault(
+      `${preset} has no ${JSON.stringify(name)}${where}; it has ${names.join(', ')}: let metric.name be one of them`,
+    ),
+    found: names,
+  }
+}
+
+const fault = (message: string): SampleFault => ({ reason: 'metric_error', message })
+const refuse = (message: string): { ok: false; fault: SampleFault } => ({ ok: false, fault: fault(message) })

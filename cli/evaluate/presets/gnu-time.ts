@@ -1,0 +1,64 @@
+import { type Benchmark, type Figure, minimize, type Preset } from './preset.ts'
+
+const VERBOSE: Record<string, [RegExp, string | null]> = {
+  user: [/^\s*User time \(seconds\): ([\d.]+)/, 's'],
+  system: [/^\s*System time \(seconds\): ([\d.]+)/, 's'],
+  elapsed: [/^\s*Elapsed \(wall clock\) time .*: ([\d:.]+)$/, 's'],
+  max_rss: [/^\s*Maximum resident set size \(kbytes\): (\d+)/, 'KiB'],
+  major_faults: [/^\s*Major .*page faults: (\d+)/, null],
+  minor_faults: [/^\s*Minor .*page faults: (\d+)/, null],
+  voluntary_switches: [/^\s*Voluntary context switches: (\d+)/, null],
+  involuntary_switches: [/^\s*Involuntary context switches: (\d+)/, null],
+}
+const SHORT = /^([\d.]+)user ([\d.]+)system ([\d:.]+)elapsed .*?(?:\b|\+)(\d+)maxresident\)k/
+const FAULTS = /\((\d+)major\+(\d+)minor\)pagefaults/
+const PORTABLE: Record<string, RegExp> = {
+  elapsed: /^real\s+([\d.]+)$/,
+  user: /^user\s+([\d.]+)$/,
+  system: /^sys\s+([\d.]+)$/,
+}
+
+/** `1:02:03`, `2:03.45` in seconds. */
+const seconds = (text: string): number =>
+  // Hundredths as whole numbers: 60 times a part of a second is not exact.
+  text.split(':').reduce((sum, part) => sum * 60 + Math.round(Number(part) * 100), 0) / 100
+
+/** One for each time that it ran. */
+function runs(text: string): Benchmark[] {
+  const found: Benchmark[] = []
+  let metrics = new Map<string, Figure>()
+  const put = (name: string, value: string | undefined, unit: string | null) => {
+    if (value === undefined) return
+    if (metrics.has(name)) metrics = new Map()
+    if (metrics.size === 0) found.push({ name: null, metrics })
+    metrics.set(name, { value: value.includes(':') ? seconds(value) : Number(value), unit })
+  }
+  for (const line of text.split(/\r?\n/)) {
+    for (const [name, [pattern, unit]] of Object.entries(VERBOSE)) put(name, pattern.exec(line)?.[1], unit)
+    for (const [name, pattern] of Object.entries(PORTABLE)) put(name, pattern.exec(line)?.[1], 's')
+    const [, user, system, elapsed, rss] = SHORT.exec(line) ?? []
+    put('user', user, 's')
+    put('system', system, 's')
+    put('elapsed', elapsed, 's')
+    put('max_rss', rss, 'KiB')
+    const [, major, minor] = FAULTS.exec(line) ?? []
+    put('major_faults', major, null)
+    put('minor_faults', minor, null)
+  }
+  return found.filter(({ metrics: all }) => all.has('elapsed') && all.has('user'))
+}
+
+export const gnuTime: Preset<'gnu-time'> = {
+  name: 'gnu-time',
+  example: '/usr/bin/time -v node src/main.js',
+  places: ['stderr', 'result', 'stdout'],
+  reads: 'what it prints to stderr, with `-v`, with `-p` or by default, or the file of `-o {result}`',
+  metrics: [
+    ...minimize('s', 'elapsed', 'user', 'system'),
+    ...minimize('KiB', 'max_rss'),
+    ...minimize(null, 'major_faults', 'minor_faults', 'voluntary_switches', 'involuntary_switches'),
+  ],
+  command: /(?:^|[\s;&|])(?:\/usr\/bin\/time|\\time|gtime|command time)\s/,
+  recognises: (text) => runs(text).length > 0,
+  read: (text) => ({ benchmarks: runs(text) }),
+}

@@ -1,0 +1,73 @@
+import {
+  figures,
+  isObject,
+  jsonIn,
+  maximize,
+  minimize,
+  objectsIn,
+  type Preset,
+  type Reading,
+  repeated,
+  textOf,
+} from './preset.ts'
+
+const benchmarks = (text: string) => {
+  const json = jsonIn(text)
+  if (!isObject(json) || !isObject(json.context)) return []
+  return objectsIn(json.benchmarks).filter(
+    ({ name, time_unit, error_occurred }) =>
+      typeof name === 'string' && (typeof time_unit === 'string' || error_occurred === true),
+  )
+}
+
+/** Of a result beside its numbers. */
+const COUNTS =
+  /^(?:family_index|per_family_instance_index|repetitions|repetition_index|threads|aggregate_unit)$/
+
+function unitOf(name: string, timeUnit: unknown): string | null | undefined {
+  if (COUNTS.test(name)) return undefined
+  if (name === 'real_time' || name === 'cpu_time') return textOf(timeUnit) ?? 'ns'
+  return name === 'items_per_second' ? '/s' : name === 'bytes_per_second' ? 'B/s' : null
+}
+
+function read(text: string): Reading {
+  const all = benchmarks(text)
+  const broken = all.find(({ error_occurred }) => error_occurred === true)
+  if (broken)
+    return {
+      reason: `the benchmark ${textOf(broken.name)} failed: ${textOf(broken.error_message) ?? 'no reason is given'}`,
+    }
+  const single = all.filter(({ run_type }) => run_type !== 'aggregate')
+  // With --benchmark_report_aggregates_only nothing else is there.
+  const used = single.length > 0 ? single : all.filter(({ aggregate_name }) => aggregate_name === 'median')
+  return {
+    benchmarks: repeated(
+      used.map((one) => ({
+        name: textOf(one.run_name) ?? textOf(one.name),
+        metrics: figures(one, (name) => unitOf(name, one.time_unit)),
+      })),
+    ),
+  }
+}
+
+export const googleBenchmark: Preset<'google-benchmark'> = {
+  name: 'google-benchmark',
+  example: 'build/bench --benchmark_out={result} --benchmark_out_format=json',
+  places: ['result', 'stdout'],
+  reads: 'the file of `--benchmark_out`, or stdout with `--benchmark_format=json`; of repetitions the median',
+  metrics: [
+    ...minimize('`time_unit`', 'real_time', 'cpu_time'),
+    ...maximize('/s', 'items_per_second'),
+    ...maximize('B/s', 'bytes_per_second'),
+  ],
+  more: 'counters by their name',
+  command: /--benchmark_(?:out|format|filter|min_time|repetitions)\b/,
+  recognises: (text) => benchmarks(text).length > 0,
+  instead: {
+    recognises: (text) =>
+      /^Benchmark\s+Time\s+CPU\s+Iterations/m.test(text) ||
+      /^name,iterations,real_time,cpu_time,time_unit/m.test(text),
+    hint: 'the printed table is not read: add --benchmark_out={result} --benchmark_out_format=json',
+  },
+  read,
+}

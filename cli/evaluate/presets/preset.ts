@@ -1,0 +1,106 @@
+/** What a preset is: one known tool, and how its own output is read. Pure. */
+import type { Direction } from '../../ledger/events.ts'
+import { NoNumber, readToolJson } from '../json.ts'
+import { median } from '../stats.ts'
+import { convert } from '../units.ts'
+
+/** Where a tool leaves its output: the file `$ASSAY_RESULT` (`{result}`), or a stream. */
+export type Place = 'result' | 'stdout' | 'stderr'
+
+export interface Figure {
+  value: number | NoNumber
+  unit: string | null
+  /** By how much it may differ from the value itself, since it was printed with few digits. */
+  within?: number
+}
+
+/** One benchmark of several; the name is the task's, null when the tool measures one thing. */
+export interface Benchmark {
+  name: string | null
+  metrics: Map<string, Figure>
+}
+export type Reading = { benchmarks: Benchmark[] } | { reason: string }
+
+export interface Preset<Name extends string = string> {
+  /** As in `measure.read`. */
+  name: Name
+  /** How to call the tool so that its output can be read. */
+  example: string
+  places: readonly Place[]
+  /** What of its output is read, for people. */
+  reads: string
+  /** What `metric.name` may be, the usual one first; `more` when the output holds others. */
+  metrics: readonly { name: string; unit: string | null; better: Direction }[]
+  more?: string
+  /** A command that starts the tool. */
+  command: RegExp
+  /** Whether the text is output of the tool that `read` takes. */
+  recognises: (text: string) => boolean
+  /** Of output that is recognisably the tool's and holds too little: what to do instead. */
+  instead?: { recognises: (text: string) => boolean; hint: string }
+  read: (text: string) => Reading
+}
+
+export const minimize = (unit: string | null, ...names: string[]) =>
+  names.map((name) => ({ name, unit, better: 'minimize' as const }))
+export const maximize = (unit: string | null, ...names: string[]) =>
+  names.map((name) => ({ name, unit, better: 'maximize' as const }))
+
+type Json = Record<string, unknown>
+
+export const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof NoNumber)
+export const objectsIn = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : [])
+export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+
+/** The JSON of a text that may have lines of other text around it; undefined when there is none. */
+export function jsonIn(text: string): unknown {
+  const whole = readToolJson(text)
+  if ('value' in whole) return whole.value
+  const begin = /^[ \t]*[{[]/m.exec(text)?.index
+  const ends = [...text.matchAll(/[}\]][ \t\r]*$/gm)].at(-1)
+  if (begin === undefined || ends === undefined) return undefined
+  const part = readToolJson(text.slice(begin, ends.index + 1))
+  return 'value' in part ? part.value : undefined
+}
+
+/** The members of an object that are numbers, under the units that `unitOf` knows; undefined leaves one out. */
+export function figures(
+  object: Json,
+  unitOf: (name: string) => string | null | undefined,
+): Map<string, Figure> {
+  const found = new Map<string, Figure>()
+  for (const [name, value] of Object.entries(object)) {
+    const unit = unitOf(name)
+    if (unit !== undefined && (typeof value === 'number' || value instanceof NoNumber))
+      found.set(name, { value, unit })
+  }
+  return found
+}
+
+/** A number of a printed text, in one unit whatever unit it was printed in; null when it cannot be read so. */
+export function printed(number: string, unit: string, wanted: string): Figure | null {
+  const digits = number.replaceAll(',', '')
+  const value = convert(Number(digits), unit, wanted)
+  const last = convert(0.5 * 10 ** -(digits.split('.')[1]?.length ?? 0), unit, wanted)
+  return value === null || last === null || Number.isNaN(value) ? null : { value, unit: wanted, within: last }
+}
+
+/** Runs of one benchmark that was repeated, as one: the median of each metric that all of them have. */
+export function repeated(runs: readonly Benchmark[]): Benchmark[] {
+  const byName = new Map<string | null, Benchmark[]>()
+  for (const run of runs) byName.set(run.name, [...(byName.get(run.name) ?? []), run])
+  return [...byName].map(([name, same]) => {
+    const [first] = same
+    if (first === undefined || same.length === 1) return { name, metrics: first?.metrics ?? new Map() }
+    const metrics = new Map<string, Figure>()
+    for (const [metric, { value, unit }] of first.metrics) {
+      const all = same.flatMap((run) => {
+        const found = run.metrics.get(metric)
+        return found && typeof found.value === 'number' ? (convert(found.value, found.unit, unit) ?? []) : []
+      })
+      metrics.set(metric, { value: all.length === same.length ? median(all) : value, unit })
+    }
+    return { name, metrics }
+  })
+}

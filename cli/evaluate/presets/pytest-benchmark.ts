@@ -1,0 +1,29 @@
+import { figures, isObject, jsonIn, maximize, minimize, objectsIn, type Preset, textOf } from './preset.ts'
+
+const TIMES = ['mean', 'median', 'min', 'max', 'stddev', 'iqr', 'q1', 'q3', 'total']
+const benchmarks = (text: string) => {
+  const json = jsonIn(text)
+  return isObject(json) ? objectsIn(json.benchmarks).filter(({ stats }) => isObject(stats)) : []
+}
+const unitOf = (name: string) =>
+  TIMES.includes(name) ? 's' : name === 'ops' ? '/s' : /^(rounds|iterations)$/.test(name) ? null : undefined
+
+export const pytestBenchmark: Preset<'pytest-benchmark'> = {
+  name: 'pytest-benchmark',
+  example: 'pytest --benchmark-only --benchmark-json={result}',
+  places: ['result', 'stdout'],
+  reads: 'the file of `--benchmark-json`',
+  metrics: [...minimize('s', ...TIMES), ...maximize('/s', 'ops')],
+  command: /--benchmark-(?:json|only|enable)\b|\bpytest-benchmark\b/,
+  recognises: (text) => benchmarks(text).some(({ stats }) => isObject(stats) && stats.rounds !== undefined),
+  instead: {
+    recognises: (text) => /^Name \(time in \S+\)\s+Min\b/m.test(text),
+    hint: 'the printed table is not read: add --benchmark-json={result}',
+  },
+  read: (text) => ({
+    benchmarks: benchmarks(text).map(({ fullname, name, stats }) => ({
+      name: textOf(fullname) ?? textOf(name),
+      metrics: isObject(stats) ? figures(stats, unitOf) : new Map(),
+    })),
+  }),
+}

@@ -1,0 +1,156 @@
+/** The places in which a benchmark may say its metrics, each read whole or refused. Pure. */
+import type { SampleFault } from '../ledger/events.ts'
+import type { Evidence, Found } from './answer.ts'
+import { isJsonObject, readJsonObject } from './json.ts'
+import { MOST_JSON } from './lines.ts'
+import { readValue } from './number.ts'
+import { type ResultObject, readFlatObject, readResultObject } from './result-object.ts'
+import { isUnit } from './units.ts'
+
+/** One source: null = it has nothing to say. */
+export type Source = Found | SampleFault | null
+
+/** With its name in a message. */
+export interface Named {
+  name: string
+  read: (evidence: Evidence) => Source
+}
+
+export const fault = (message: string, raw?: string): SampleFault => ({
+  reason: 'metric_error',
+  message,
+  ...(raw !== undefined && { raw }),
+})
+
+/** How the message of a result file that cannot be read begins. */
+export const UNREADABLE = 'the result file cannot be read'
+
+export const FILE: Named = {
+  name: 'the result file',
+  read({ resultFile, metric }) {
+    if (resultFile === null) return null
+    const raw = resultFile.slice(0, 300)
+    const json = readJsonObject(resultFile)
+    if (!json.ok) return fault(`${UNREADABLE}: ${json.reason}`, raw)
+    const read = readResultObject(json.object, metric.name)
+    if (!read.ok) return fault(`${UNREADABLE}: ${read.reason}`, raw)
+    return fromObject(read.result, metric.name)
+  },
+}
+
+export const LINES: Named = {
+  name: 'a METRIC line',
+  read({ lines, metric }) {
+    const bad = lines.refused.find((line) => line.name === metric.name) ?? lines.refused[0]
+    if (bad !== undefined) return fault(`a METRIC line was not read, because ${bad.reason}`, bad.raw)
+    if (lines.metrics.size === 0) return null
+    const all = [...lines.metrics]
+    return {
+      value: lines.metrics.get(metric.name)?.value,
+      metrics: Object.fromEntries(all.map(([name, { value }]) => [name, value])),
+      units: Object.fromEntries(all.flatMap(([name, { unit }]) => (unit === null ? [] : [[name, unit]]))),
+      tasks: null,
+      artifacts: null,
+      raws: Object.fromEntries(all.map(([name, { raw }]) => [name, raw])),
+    }
+  },
+}
+
+export const JSON_OBJECTS: Named = {
+  name: 'a JSON object',
+  read({ lines: { json }, metric: { name } }) {
+    if (json.length > MOST_JSON)
+      return fault(`more than ${MOST_JSON} JSON objects name ${name}: print it once`)
+    const found = json.map((text) => ({ text, ...fromText(text, name) }))
+    const answers = found.filter((one) => 'metrics' in one)
+    const said = answers.filter(({ value }) => value !== undefined)
+    const [first] = said
+    const second = said.find(({ value }) => value !== first?.value)
+    if (first && second)
+      return fault(
+        `two JSON objects say ${name} = ${first.value} and ${name} = ${second.value}: print it once`,
+        second.text.slice(0, 300),
+      )
+    const broken = found.find((one) => 'reason' in one)
+    return broken ? fault(broken.message, broken.raw) : allOf(answers)
+  },
+}
+
+/** Whether every object is readable JSON that has a text, or an object, under the name: `{"time": "10:00"}`. */
+export const isLogged = ({ lines: { json }, metric: { name } }: Evidence): boolean =>
+  json.every((text) => {
+    const object = readJsonObject(text)
+    return object.ok && (typeof object.object[name] === 'string' || isJsonObject(object.object[name]))
+  })
+
+/** What they say differently of other metrics than the one that is asked for, nobody knows. */
+function allOf(answers: readonly Found[]): Found | null {
+  const last = answers.at(-1)
+  if (!last) return null
+  const metrics: Found['metrics'] = Object.fromEntries(answers.flatMap((one) => Object.entries(one.metrics)))
+  for (const { metrics: said } of answers)
+    for (const [name, value] of Object.entries(said)) if (metrics[name] !== value) delete metrics[name]
+  const lastWith = <K extends 'tasks' | 'artifacts' | 'value'>(key: K) =>
+    answers.findLast((one) => one[key] !== null && one[key] !== undefined)?.[key] ?? last[key]
+  const { raws } = last
+  return {
+    value: lastWith('value'),
+    metrics,
+    units: {},
+    tasks: lastWith('tasks'),
+    artifacts: lastWith('artifacts'),
+    raws,
+  }
+}
+
+function fromText(text: string, name: string): Found | SampleFault {
+  const raw = text.slice(0, 300)
+  const json = readJsonObject(text)
+  if (!json.ok) return fault(`the JSON line cannot be read: ${json.reason}`, raw)
+  const shaped = Object.hasOwn(json.object, 'metrics') || Object.hasOwn(json.object, 'tasks')
+  const flat = Object.hasOwn(json.object, name)
+  const read = shaped && !flat ? readResultObject(json.object, name) : readFlatObject(json.object, name)
+  if (!read.ok) return fault(`the JSON line cannot be read: ${read.reason}`, raw)
+  return { ...fromObject(read.result, name), raws: { [name]: raw } }
+}
+
+const fromObject = ({ metrics, tasks, artifacts }: ResultObject, name: string): Found => ({
+  value: metrics.get(name),
+  metrics: Object.fromEntries(metrics),
+  units: {},
+  tasks,
+  artifacts,
+  raws: {},
+})
+
+export const MATCHES: Named = {
+  name: 'the pattern',
+  read({ lines, metric: { name } }) {
+    const [first, second] = lines.matches
+    if (first === undefined) return null
+    for (const { cut, raw } of lines.matches)
+      if (cut !== null) return fault(`the pattern stops inside of ${cut}: let its group hold the whole`, raw)
+    if (second !== undefined) {
+      const [one, other] = [first, second].map(({ text, word }) =>
+        word !== null && isUnit(word) ? `${text} ${word}` : text,
+      )
+      return fault(
+        `the pattern found two different values, ${one} and ${other}: make it match one line only`,
+        second.raw,
+      )
+    }
+    const read = readValue(first.text, { grouped: true })
+    if (!read.ok) return fault(`what the pattern found was not read, because ${read.reason}`, first.raw)
+    const { word } = first
+    const unit = read.unit ?? (word !== null && isUnit(word) ? word : null)
+    return {
+      value: read.value,
+      metrics: { [name]: read.value },
+      units: unit === null ? {} : { [name]: unit },
+      tasks: null,
+      artifacts: null,
+      raws: { [name]: first.raw },
+      beside: read.unit === null ? word : null,
+    }
+  },
+}

@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest'
+import { type Files, hook, makeProject, ms } from './project.ts'
+import { prints, reading, show } from './reading-scene.ts'
+
+test('what is converted is recomputed otherwise, or a unit that is lost or unknown is taken for the old one', async () => {
+  const project = makeProject({ spec: reading({ regex: 'took ([\\d.]+)' }), files: prints('took 998.2 ms') })
+  await project.data('init')
+  const faster = await project.attempt(prints('took 650000 µs'))
+  expect(faster).toMatchObject({ status: 'kept', value: 650 })
+  expect(await project.data('show', faster.experiment, '--recompute')).toMatchObject({ same: true })
+  for (const [line, change] of [
+    ['took 1.5', 'from ms to none'],
+    ['took 1.5 parsecs', 'from ms to none'],
+    ['took 1.5%', 'from ms to %'],
+    ['took 1.5 M', 'from ms to M'],
+  ] as const)
+    expect(await project.attempt(prints(line))).toMatchObject({
+      reason: 'metric_error',
+      value: null,
+      message: show(`the unit of lat changed ${change}; the line was: ${line}`),
+    })
+})
+
+test('a METRIC line with another unit of the same kind is refused, or taken at its number', async () => {
+  const project = makeProject({ files: ms('900 ms') })
+  await project.data('init')
+  expect(await project.attempt(ms('1.1 s'))).toMatchObject({ reason: 'not_better', value: 1100 })
+  expect(await project.attempt(ms('0.8 s'))).toMatchObject({ status: 'kept', value: 800 })
+  expect(await project.attempt(ms('5 MB'))).toMatchObject({
+    reason: 'metric_error',
+    message: show('the unit of ms changed from ms to MB; the line was: METRIC ms=5 MB'),
+  })
+})
+
+test('the samples of a baseline are in two units, and their values are taken for noise', async () => {
+  const project = makeProject({
+    spec: { ...reading({ regex: 'took ([\\d.]+)' }), noise: { mode: 'paired', calibrate: 2 } },
+    files: {
+      ...hook(
+        'case "$ASSAY_SAMPLE" in calibrate-0*) echo took 998 ms ;; *) echo took "$(cat src/seconds)" s ;; esac',
+      ),
+      'src/seconds': '1.002\n',
+      'src/metrics.txt': '',
+    },
+  })
+  expect(await project.data('init')).toMatchObject({ baseline: { value: 1000, unit: 'ms' } })
+  const other = makeProject({
+    spec: reading({ regex: 'took ([\\d.]+)' }),
+    files: {
+      ...hook('case "$ASSAY_SAMPLE" in calibrate-0*) echo took 998 ms ;; *) echo took 998 MB ;; esac'),
+      'src/metrics.txt': '',
+    },
+  })
+  expect(await other.problem('init')).toMatchObject({
+    code: 'baseline_failed',
+    message: show('the unit of lat changed from ms to MB'),
+  })
+})
+
+test('a number in groups of three is not read, or a pattern that cuts one is found only at a candidate', async () => {
+  const bench = (text: string) => prints(`test tests::parse ... bench:         ${text} ns/iter (+/- 21)`)
+  const whole = makeProject({ spec: reading({ regex: 'bench:\\s+([\\d,.]+)' }), files: bench('999') })
+  await whole.data('init')
+  expect(await whole.attempt(bench('1,002'))).toMatchObject({ reason: 'not_better', value: 1002 })
+  const decimals = makeProject({ spec: reading({ regex: 'took (\\d+)' }), files: prints('took 12.9 ms') })
+  expect(await decimals.problem('init')).toMatchObject({
+    code: 'baseline_failed',
+    message: show('the pattern stops inside of 12.9'),
+  })
+})
+
+test('two sources, two JSON objects or two matches that differ: one of them is believed', async () => {
+  const n = (read: unknown) => reading(read, 'n')
+  const answer = prints('{"n": 100}')
+  const auto = makeProject({ spec: n('auto'), files: answer })
+  await auto.data('init')
+  const tries: [Files, string][] = [
+    [hook('echo \'{"score": 1}\' > "$ASSAY_RESULT"'), 'the result file says n = 1, a JSON object 100'],
+    [hook('echo \'{"n": 1}\''), 'two JSON objects say n = 1 and n = 100'],
+    [prints('{"n": 100}\n{\n  "n": 1\n}'), 'two JSON objects say n = 100 and n = 1'],
+  ]
+  for (const [files, words] of tries)
+    expect(await auto.attempt(files)).toMatchObject({ reason: 'metric_error', message: show(words) })
+  const noisy = await auto.attempt(prints('{"level": "info"}\n{"n": 90}\n{"level": "bye"}'))
+  expect(noisy).toMatchObject({ status: 'kept', value: 90 })
+
+  const json = makeProject({ spec: n('json'), files: answer })
+  await json.data('init')
+  expect(await json.attempt(prints('{"n": 100}\n{"n": 1}'))).toMatchObject({
+    reason: 'metric_error',
+    message: show('n = 100 and n = 1'),
+  })
+  const pattern = makeProject({ spec: n({ regex: 'n=(\\d+)' }), files: prints('n=100 n=100') })
+  await pattern.data('init')
+  expect(await pattern.attempt(prints('n=1 n=100'))).toMatchObject({
+    reason: 'metric_error',
+    message: show('two different values, 1 and 100'),
+  })
+})
+
+test('1e-400 is taken for 0, a negative time passes without a word, or a gain is Infinity %', async () => {
+  const project = makeProject()
+  await project.data('init')
+  expect(await project.attempt(ms('1e-400'))).toMatchObject({
+    reason: 'metric_error',
+    message: show('too small for a number'),
+  })
+  const negative = await project.attempt({ 'src/metrics.txt': 'METRIC ms=-5\nMETRIC __proto__=1\n' })
+  expect(negative).toMatchObject({ status: 'kept', message: show('; a time below 0 cannot be') })
+  expect(await project.data('show', negative.experiment, '--recompute')).toMatchObject({ same: true })
+  const shown = await project.cli(['show', negative.experiment])
+  expect(shown.stdout).toMatch(/"metrics":\{[^}]*"__proto__":1/)
+  const huge = await project.attempt(ms('-1.5e308'), negative.experiment)
+  expect(huge).toMatchObject({ status: 'kept', improvement_abs: 1.5e308 })
+  expect(huge.message).toContain('(its percentage is too large for a number, minimize)')
+  const lost = await project.attempt(ms('1.5e308'), huge.experiment)
+  expect(lost).toMatchObject({ status: 'rejected', improvement: null, improvement_abs: null })
+  expect(lost.message).toContain('worse by more than a number can hold')
+  for (const { message } of [huge, lost]) expect(message).not.toContain('Infinity')
+  expect((await project.cli(['show', lost.experiment])).stdout).not.toContain('Infinity')
+})

@@ -1,0 +1,205 @@
+import { describe, expect, test } from 'vitest'
+import { hintsOn } from '../../../cli/evaluate/hints.ts'
+import { type Asked, readPreset } from '../../../cli/evaluate/presets/answer.ts'
+import { PRESET_NAMES, PRESETS, type Texts } from '../../../cli/evaluate/presets/registry.ts'
+import { readPointer } from '../../../cli/evaluate/read-pointer.ts'
+import { OUTPUTS } from './outputs.ts'
+
+const NOTHING: Texts = { result: null, stdout: null, stderr: null }
+
+function read(preset: Asked['preset'], metric: string, texts: Partial<Texts>, more: Partial<Asked> = {}) {
+  const asked = { preset, metric: { name: metric }, aggregate: 'mean' as const, checkout: '/check/out' }
+  return readPreset({ ...asked, texts: { ...NOTHING, ...texts }, ...more })
+}
+const messageOf = (reading: ReturnType<typeof read>) =>
+  reading.ok ? `read as ${reading.answer.value}` : reading.fault.message
+
+test.each(OUTPUTS.map((output) => [`${output.preset}: ${output.what}`, output] as const))(
+  '%s is not read, or as something else',
+  (_, { preset, place, metric, text, value, unit, tasks }) => {
+    for (const written of [text, text.replaceAll('\n', '\r\n')]) {
+      const reading = read(preset, metric, { [place]: written })
+      expect(reading).toMatchObject({ ok: true })
+      if (!reading.ok) return
+      expect(reading.answer.value).toBeCloseTo(value, 9)
+      expect(reading.answer.units[metric] ?? null).toBe(unit)
+      const scores = reading.answer.tasks && Object.entries(reading.answer.tasks)
+      expect(scores?.map(([task, { score }]) => [task, score]) ?? null).toEqual(
+        tasks && Object.entries(tasks),
+      )
+    }
+  },
+)
+
+test.each(OUTPUTS.map((output) => [`${output.preset}: ${output.what}`, output] as const))(
+  '%s is taken for the output of another tool',
+  (_, { preset, text }) => {
+    expect(PRESETS.filter(({ recognises }) => recognises(text)).map(({ name }) => name)).toEqual([preset])
+  },
+)
+
+test('a preset without an output that was tried', () => {
+  expect([...new Set(OUTPUTS.map(({ preset }) => preset))]).toEqual(PRESET_NAMES)
+})
+
+test.each(PRESETS.map((preset) => [preset.name, preset] as const))(
+  '%s is not recognised by the command of its own example',
+  (name, { example, command }) => {
+    if (name === 'mitata' || name === 'google-benchmark' || name === 'catch2') return
+    expect(command.test(example)).toBe(true)
+    expect(command.test('node bench/run.mjs')).toBe(false)
+  },
+)
+
+describe('what a tool says', () => {
+  const hyperfine = (...results: object[]) => ({ result: JSON.stringify({ results }) })
+
+  test('a metric that it does not have is not named with those that it has', () => {
+    expect(messageOf(read('hyperfine', 'latency', hyperfine({ command: 'x', mean: 1, min: 0.5 })))).toBe(
+      'hyperfine has no "latency" for x; it has mean, min: let metric.name be one of them',
+    )
+    expect(messageOf(read('hyperfine', 'median', { stdout: 'hello' }))).toMatch(
+      /no output of hyperfine was found in the result file, or in standard output; .*--export-json \{result\}/,
+    )
+  })
+
+  test('NaN of another counter matters, or that of the metric does not', () => {
+    const output = OUTPUTS.find(({ preset }) => preset === 'google-benchmark')?.text ?? ''
+    expect(messageOf(read('google-benchmark', 'bad', { result: output }))).toBe(
+      'bad of BM_fast/8 is NaN, which is no number',
+    )
+    const small = { result: '{"results": [{"command": "x", "mean": 1e-400, "min": 2}]}' }
+    expect(messageOf(read('hyperfine', 'mean', small))).toBe('mean of x is 1e-400, which is no number')
+    expect(messageOf(read('hyperfine', 'min', small))).toBe('read as 2')
+  })
+
+  test('of one benchmark that is reported twice, one value is believed', () => {
+    const twice = hyperfine({ command: 'x', mean: 1 }, { command: 'x', mean: 2 })
+    expect(messageOf(read('hyperfine', 'mean', twice))).toBe('hyperfine reports mean of x twice: 1 s and 2 s')
+    const equal = hyperfine({ command: 'x', mean: 1 }, { command: 'x', mean: 1 })
+    expect(messageOf(read('hyperfine', 'mean', equal))).toBe('read as 1')
+    const real = (seconds: string) => `real ${seconds}\nuser 0.00\nsys 0.00\n`
+    expect(messageOf(read('gnu-time', 'elapsed', { stderr: real('0.10') + real('0.20') }))).toBe(
+      'gnu-time reports elapsed twice: 0.1 s and 0.2 s',
+    )
+  })
+
+  test('of a file and of the text that is printed beside it, one is believed', () => {
+    const text = 'Benchmark 1: x\n  Time (mean ± σ):   1.002 s ±  0.1 s    [User: 1.0 ms, System: 0.0 ms]\n'
+    const file = (mean: number) => hyperfine({ command: 'x', mean })
+    expect(messageOf(read('hyperfine', 'mean', { ...file(1.00234), stdout: text }))).toBe('read as 1.00234')
+    expect(messageOf(read('hyperfine', 'mean', { ...file(0.5), stdout: text }))).toBe(
+      'hyperfine says mean = 0.5 in the result file and 1.002 in standard output',
+    )
+  })
+
+  test('the path of the checkout is part of a task’s name, which then differs from sample to sample', () => {
+    const two = hyperfine({ command: '/check/out/run a', mean: 1 }, { command: '/check/out/run b', mean: 3 })
+    expect(read('hyperfine', 'mean', two)).toMatchObject({
+      answer: { value: 2, tasks: { './run a': { score: 1 }, './run b': { score: 3 } } },
+    })
+    expect(messageOf(read('hyperfine', 'mean', two, { aggregate: 'max' }))).toBe('read as 3')
+  })
+
+  test('a benchmark that failed has a number', () => {
+    const result =
+      '{"context": {}, "benchmarks": [{"name": "BM_x", "error_occurred": true, "error_message": "no file"}]}'
+    expect(messageOf(read('google-benchmark', 'real_time', { result }))).toBe(
+      'google-benchmark: the benchmark BM_x failed: no file',
+    )
+    const page =
+      '{"categories": {}, "audits": {}, "runtimeError": {"code": "NO_FCP"}, "lighthouseVersion": "12"}'
+    expect(messageOf(read('lighthouse', 'performance', { result: page }))).toBe(
+      'lighthouse: the page was not measured: NO_FCP',
+    )
+  })
+
+  test('Assay’s own clocks do not answer beside a tool', () => {
+    const recorded = { wall_ms: 12 }
+    expect(messageOf(read('gnu-time', 'wall_ms', { stderr: 'x' }, { recorded }))).toBe('read as 12')
+  })
+})
+
+describe('what is found in the place of a metric', () => {
+  const hints = (texts: Partial<Texts>, read: Parameters<typeof hintsOn>[1] = 'auto', metric = 'n') =>
+    hintsOn({ ...NOTHING, ...texts }, read, metric)
+
+  test.each(OUTPUTS.map((output) => [output.preset, output] as const))(
+    '%s is not proposed for its own output',
+    (preset, { place, text, metric }) => {
+      const found = hints({ [place]: text }, 'auto', metric)
+      expect(found).toMatchObject({ preset })
+      expect(found.clauses[0]).toContain(`write measure: { read: ${preset} }`)
+    },
+  )
+
+  test.each([
+    [
+      'hyperfine',
+      'command,mean,stddev,median,user,system,min,max\nx,1,0,1,1,1,1,1\n',
+      '--export-json {result}',
+    ],
+    ['pytest-benchmark', 'Name (time in ns)          Min       Max\n', '--benchmark-json={result}'],
+    ['google-benchmark', 'Benchmark          Time       CPU   Iterations\n', '--benchmark_out={result}'],
+    ['vitest-bench', '   name    hz   min   max   mean   p75\n', '--outputJson {result}'],
+    ['mitata', 'benchmark       avg (min … max) p75 / p99\n', "run({ format: 'json' })"],
+    ['jmh', 'Benchmark  (size)  Mode  Cnt  Score  Error  Units\n', '-rf json -rff {result}'],
+    ['k6', 'metric_name,timestamp,metric_value\nhttp_reqs,1,1\n', '--summary-export={result}'],
+  ])('a table of %s is refused without a word of its JSON', (preset, stdout, hint) => {
+    const found = hints({ stdout })
+    expect(found).toMatchObject({ preset })
+    expect(found.clauses[0]).toContain(hint)
+  })
+
+  test('numbers in JSON, by their pointers and not too many', () => {
+    const stdout = `log\n${JSON.stringify({ a: { 'b/c': 1 }, list: Array.from({ length: 20 }, (_, i) => i) }, null, 1)}`
+    const [found] = hints({ stdout }).clauses
+    expect(found).toContain('JSON in standard output has /a/b~1c = 1, /list/0 = 0')
+    expect(found).toContain('/list/6 = 6, …: name one with measure: { read: { json: "/a/b~1c" } }')
+    expect(found).not.toContain('/list/7')
+  })
+
+  test('a table as CSV', () => {
+    expect(hints({ stdout: 'name,value\na,1\nb,2\n' }).clauses[0]).toContain('it looks like a table (CSV)')
+    expect(hints({ stdout: 'hello, world\nbye\n' }).clauses).toEqual([])
+  })
+})
+
+describe('a number of any JSON', () => {
+  const at = (path: string, ...texts: string[]) => {
+    const reading = readPointer({
+      path,
+      metric: { name: 't' },
+      places: [{ name: 'standard output', texts }],
+    })
+    return reading.ok ? reading.answer.value : reading.fault.message
+  }
+  const text = '{"results": [{"mean": 1.5, "bad": NaN, "text": "x", "a.b": 2, "c/d": 3}]}'
+
+  test.each<[string, number]>([
+    ['/results/0/mean', 1.5],
+    ['results[0].mean', 1.5],
+    ['results[0]["a.b"]', 2],
+    ['/results/0/a.b', 2],
+    ['/results/0/c~1d', 3],
+  ])('%s', (path, expected) => {
+    expect(at(path, text)).toBe(expected)
+  })
+
+  test.each([
+    ['/results/0/bad', 'is NaN, not a number'],
+    ['/results/0/text', 'is "x", not a number'],
+    ['/results', 'not a number'],
+    ['/results/1/mean', 'there is nothing at'],
+    ['/results/00/mean', 'there is nothing at'],
+    ['/results/length', 'there is nothing at'],
+    ['/constructor', 'there is nothing at'],
+  ])('%s is read', (path, message) => {
+    expect(at(path, text)).toContain(message)
+  })
+
+  test('of two objects that differ one is believed, or one without it matters', () => {
+    expect(at('/t', '{"t": 1}', '{"u": 5}', 'no JSON', '{"t": 1}')).toBe(1)
+    expect(at('/t', '{"t": 1}', '{"t": 2}')).toContain('/t is 1 in standard output and 2 in standard output')
+  })
+})

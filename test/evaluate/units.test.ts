@@ -1,0 +1,224 @@
+import { describe, expect, test } from 'vitest'
+import { beside, namesComma } from '../../cli/evaluate/beside.ts'
+import { lineParser } from '../../cli/evaluate/lines.ts'
+import { readAnswer } from '../../cli/evaluate/metrics.ts'
+import { readValue } from '../../cli/evaluate/number.ts'
+import { inUnitsOf } from '../../cli/evaluate/same-units.ts'
+import { convert } from '../../cli/evaluate/units.ts'
+
+describe('a value in another unit', () => {
+  test.each<[number, string | null, string | null, number | null]>([
+    [1.0021, 's', 'ms', 1002.1],
+    [1.0043, 'ms', 'µs', 1004.3],
+    [998.21, 'us', 'μs', 998.21],
+    [0.1, 'ms', 'ns', 100_000],
+    [90, 's', 'min', 1.5],
+    [1, 'min', 's', 60],
+    [1.5, 'h', 'min', 90],
+    [3, 'sec', 'seconds', 3],
+    [1.5, 'MB', 'kB', 1500],
+    [1, 'KiB', 'B', 1024],
+    [512, 'KiB', 'MiB', 0.5],
+    [1, 'MiB', 'kB', 1048.576],
+    [1.2, 'GB/s', 'MB/s', 1200],
+    [120, 'MB/min', 'MB/s', 2],
+    [1.5, 'µs/op', 'ns/op', 1500],
+    [1.1, 'M', 'k', 1100],
+    [1.1, 'k', null, 1100],
+    [1.1, 'kops/s', 'ops/s', 1100],
+    [3, 'M/s', '/s', 3_000_000],
+    [2, 'GHz', 'MHz', 2000],
+    [5, '‰', '%', 0.5],
+    [5, 'widgets', 'widgets', 5],
+    [5, 'ms', 'MB', null],
+    [5, 'ms', null, null],
+    [5, null, 's', null],
+    [5, '%', null, null],
+    [5, 'ns/op', 'ns', null],
+    [5, 'ns/op', 'ns/iter', null],
+    [5, 'widgets', 'gadgets', null],
+    [5, 'x', 'ms', null],
+    [5, 'B', 'bit', null],
+  ])('%s %s in %s', (value, from, to, expected) => {
+    expect(convert(value, from, to)).toBe(expected)
+  })
+})
+
+describe('what stands around a group', () => {
+  test.each<[string, string, string, string | null]>([
+    ['mean: ', '998.2', ' ms ± 3', 'ms'],
+    ['took ', '12', 'ms', 'ms'],
+    ['took ', '12', '%', '%'],
+    ['bench: ', '999', ' ns/iter (+/- 21)', 'ns/iter'],
+    ['rate ', '1.2', 'k', 'k'],
+    ['rate ', '1.2', 'M/s', 'M/s'],
+    ['| x | ', '12', '      ms |', 'ms'],
+    ['| x | ', '12', '      names |', null],
+    ['found ', '42', ' widgets', 'widgets'],
+    ['n=', '1', ' m=2', null],
+    ['n=', '1', ' s: 2', null],
+    ['', '42', '', null],
+    ['took ', '42 ms', ' or so', null],
+    ['', '42', ' (best)', null],
+  ])('%s(%s)%s', (before, group, behind, word) => {
+    expect(beside(before, group, behind)).toEqual({ word, cut: null })
+  })
+
+  test.each<[string, string, string, string]>([
+    ['bench: ', '1', ',002 ns', '1,002'],
+    ['bench: ', '1,002', ',003 ns', '1,002,003'],
+    ['bench: 1,', '002', ' ns', '1,002'],
+    ['took ', '12', '.9 ms', '12.9'],
+    ['took 12.', '9', ' ms', '12.9'],
+    ['took ', '1', '2 ms', '12'],
+    ['took 1', '2', ' ms', '12'],
+    ['took ', '1.5', 'e-3', '1.5e-3'],
+    ['took ', '1', 'E+05', '1E+05'],
+    ['took ', '1', "'234", "1'234"],
+    ['took ', '1', '_000', '1_000'],
+    ['took ', '1', '\u202f000', '1\u202f000'],
+    ['took .', '5', ' s', '.5'],
+    ['took 0x', '1', 'f', '0x1'],
+    ['t=-', '5', '', '-5'],
+    ['t = −', '5', '', '-5'],
+    ['took ', '42 m', 's', '42 ms'],
+  ])('%s(%s)%s cuts a number', (before, group, behind, cut) => {
+    expect(beside(before, group, behind).cut).toBe(cut)
+  })
+
+  test.each<[string, string, string]>([
+    ['p95-', '12', ' ms'],
+    ['2026-05-', '12', ''],
+    ['took ', '12', ', then 15'],
+    ['took ', '12', ',15'],
+    ['name,', '12', ',150'],
+    ['12.5,', '12', ',150'],
+    ['took ', '12', '. Done'],
+    ['0,', '123', ' x'],
+    ['v', '12', ' x'],
+  ])('%s(%s)%s cuts none', (before, group, behind) => {
+    expect(beside(before, group, behind).cut).toBe(null)
+  })
+
+  test('a comma that the pattern names separates fields', () => {
+    expect(beside('', '12', ',150', namesComma('^(\\d+),')).cut).toBe(null)
+    expect(namesComma('(?:a|b)[()]\\((?<value>\\d+),\\d')).toBe(true)
+    expect(namesComma('(\\d+),?')).toBe(false)
+    expect(namesComma('(\\d+)[,\\d]*')).toBe(false)
+    expect(namesComma('a,(\\d+) b')).toBe(false)
+  })
+})
+
+describe('a number in groups', () => {
+  const value = (text: string) => {
+    const read = readValue(text, { grouped: true })
+    return read.ok ? read.value : read.reason
+  }
+  test.each<[string, number]>([
+    ['1,002', 1002],
+    ['12,345,678.9', 12_345_678.9],
+    ["1'234", 1234],
+    ['1\u202f234', 1234],
+    ['1_000_000', 1_000_000],
+    ['-1,002', -1002],
+    ['999', 999],
+    ['1,002 ns', 1002],
+  ])('%s', (text, expected) => {
+    expect(value(text)).toBe(expected)
+  })
+  test.each(['1,5', '1,00', '0,123', '1,002,5', "1,002'003", '1,0022', '12,34,567', ',002', '1234,567'])(
+    '%s is refused',
+    (text) => {
+      expect(value(text)).toMatch(/comma|not a number|not a unit/)
+    },
+  )
+  test('not in what is written for Assay, where a comma may be a decimal one', () => {
+    expect(readValue('1,002')).toMatchObject({ ok: false })
+  })
+})
+
+test.each(['1e-400', '-1e-400', '0.0000001e-330'])('%s is read as 0, the best that a time can be', (text) => {
+  expect(readValue(text)).toMatchObject({ ok: false, reason: expect.stringContaining('too small') })
+})
+test.each(['0', '0.000', '-0', '0e-400', '1e-300'])('%s is refused for being small', (text) => {
+  expect(readValue(text)).toMatchObject({ ok: true })
+})
+
+describe('a sample in the units of the baseline', () => {
+  const answer = (value: number, unit: string | null, beside?: string | null) => ({
+    value,
+    metrics: { t: value, ok: true },
+    units: unit === null ? {} : { t: unit },
+    tasks: { a: { score: value } },
+    artifacts: null,
+    raws: { t: `took ${value}` },
+    ...(beside !== undefined && { beside }),
+  })
+  const reference = (unit: string | null, beside?: string | null) => {
+    const { metrics, units } = answer(1, unit)
+    return { metrics, units, ...(beside !== undefined && { beside }) }
+  }
+
+  test('its value, its tasks and what was printed', () => {
+    expect(inUnitsOf(reference('ms'), answer(1.0021, 's'), 't')).toEqual({
+      value: 1002.1,
+      metrics: { t: 1002.1, ok: true },
+      units: { t: 'ms' },
+      tasks: { a: { score: 1002.1 } },
+      artifacts: null,
+      converted: { t: { value: 1.0021, unit: 's' } },
+    })
+    expect(inUnitsOf(null, answer(5, 's'), 't')).toMatchObject({ value: 5, units: { t: 's' } })
+  })
+
+  test('another kind of unit is refused with the line', () => {
+    expect(inUnitsOf(reference('ms'), answer(5, 'MB'), 't')).toEqual({
+      reason: 'metric_error',
+      message: 'the unit of t changed from ms to MB',
+      raw: 'took 5',
+    })
+  })
+
+  test('a word that is no unit may get its plural, and nothing else', () => {
+    const changed = (was: string | null, is: string | null) =>
+      inUnitsOf(reference(null, was), answer(5, null, is), 't')
+    expect(changed('test', 'tests')).toMatchObject({ value: 5 })
+    expect(changed('widgets', 'gadgets')).toMatchObject({
+      message: 'the word behind the number of t changed from widgets to gadgets',
+    })
+    expect(changed('widgets', null)).toMatchObject({ message: expect.stringContaining('to none') })
+  })
+
+  test('a baseline of an earlier version, which did not look behind the group, stops its run', () => {
+    const old = inUnitsOf(reference(null), answer(5, 'ms', 'ms'), 't')
+    expect(old).toMatchObject({ value: 5, units: {} })
+    expect(inUnitsOf(reference(null, null), answer(5, 'ms', 'ms'), 't')).toMatchObject({
+      message: 'the unit of t changed from none to ms',
+    })
+  })
+})
+
+test('JSON over many lines is not read, or text that begins like it hides what comes after', () => {
+  const read = (text: string) => {
+    const parser = lineParser({ metric: 't' })
+    for (const char of text) parser.push(char)
+    const lines = parser.end()
+    const answer = readAnswer({
+      read: 'auto',
+      metric: { name: 't' },
+      aggregate: 'mean',
+      resultFile: null,
+      lines,
+    })
+    return answer.ok ? answer.answer.value : answer.fault.message
+  }
+  expect(read('log\n{\n  "t": 5,\n  "list": [\n    1\n  ]\n}\nbye')).toBe(5)
+  expect(read('{"metrics": {\n"t": 5 }\n}\n')).toBe(5)
+  expect(read('{ starting\nMETRIC t=5\n')).toBe(5)
+  expect(read('{\nMETRIC t=5\n')).toBe(5)
+  expect(read('{\n"a": 1\nlog\n{"t": 5}')).toBe(5)
+  expect(read('{\n"t": 4,\nlog\n{"t": 5}')).toMatch(/the JSON line cannot be read/)
+  expect(read('{\n"t": 4')).toMatch(/the JSON line cannot be read/)
+  expect(read('{"t": 1e-400}')).toMatch(/1e-400, which is too small/)
+  expect(read('{\n "text": "}",\n "t": 5\n}')).toBe(5)
+})
