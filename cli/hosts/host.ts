@@ -19,6 +19,11 @@ export interface HostCall {
   /** The whole environment of the agent, before the host adds its own variables. */
   env: NodeJS.ProcessEnv
   signal: AbortSignal
+  /**
+   * Asked when the last message of the agent holds no answer to the schema: what stands for the answer, because the work
+   * itself is done; null asks the agent for its answer again. Absent = always asked again. Must not reject.
+   */
+  instead?(text: string): Promise<object | null>
 }
 
 /**

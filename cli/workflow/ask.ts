@@ -10,6 +10,11 @@ export interface Asking {
   chain: Chain
   tell: Tell
   requestOf(call: AgentCall, host: Host): HostCall
+  /**
+   * Whether an agent that was to edit files has left an edit: its work is paid for, whatever it said, so the call is not
+   * made again. Must not reject.
+   */
+  hasEdited?(call: AgentCall): Promise<boolean>
   /** After every answer, those that are asked for again included. `ms`: how long it took. */
   answered?(call: AgentCall, host: Host, answer: HostAnswer, ms: number): void
 }
@@ -19,6 +24,7 @@ export interface Asking {
  * paid for, up to its whole time limit, so it gets a second try and no third.
  */
 const AGAIN = { retry_after: 3, failed: 1, longestSeconds: 300 }
+const EDITED = 'the edit that the agent left is judged all the same'
 /** A host without signs of life has a time limit of its own; the runtime's stall watch must not end it before. */
 const ALIVE_MS = 30_000
 
@@ -36,14 +42,15 @@ export async function askHost(asking: Asking, call: AgentCall): Promise<AgentRep
   try {
     let answer = failed('no host', false)
     for (const host of chain.hosts()) {
-      answer = await askOne(asking, host, call)
+      const asked = await askOne(asking, host, call)
+      answer = asked.answer
       if (call.signal.aborted) break
       const next = chain.heard(host, answer.outcome === 'ok')
       if (next !== null) {
         const message = `${host.name} left several calls in a row unanswered; ${next.name} takes over`
         tell({ type: 'warning', message })
       }
-      if (answer.outcome === 'ok') break
+      if (answer.outcome === 'ok' || asked.edited) break
     }
     return replyOf(answer)
   } finally {
@@ -51,15 +58,25 @@ export async function askHost(asking: Asking, call: AgentCall): Promise<AgentRep
   }
 }
 
-/** Asks one host until it answers, or another try makes no sense. */
-async function askOne(asking: Asking, host: Host, call: AgentCall): Promise<HostAnswer> {
+interface Asked {
+  answer: HostAnswer
+  /** There is no answer, but an edit. */
+  edited: boolean
+}
+
+/** Asks one host until it answers or leaves an edit, or another try makes no sense. */
+async function askOne(asking: Asking, host: Host, call: AgentCall): Promise<Asked> {
   for (let tries = 1; ; tries++) {
     const began = performance.now()
     const answer = redactIn(await host.call({ ...asking.requestOf(call, host), prompt: redact(call.prompt) }))
     asking.answered?.(call, host, answer, performance.now() - began)
+    if (answer.outcome === 'ok' || call.signal.aborted) return { answer, edited: false }
+    if ((await asking.hasEdited?.(call)) === true) {
+      return { answer: { ...answer, message: `${answer.message}; ${EDITED}` }, edited: true }
+    }
     const seconds = pause(answer)
     const most = answer.outcome === 'retry_after' ? AGAIN.retry_after : AGAIN.failed
-    if (seconds === null || tries > most || call.signal.aborted) return answer
+    if (seconds === null || tries > most) return { answer, edited: false }
     asking.tell({ type: 'log', message: `${call.label}: ${messageOf(answer)}; again in ${seconds} s` })
     await sleep(seconds * 1000, call.signal)
   }
