@@ -1,4 +1,4 @@
-import { answerCheck, type Check, extractObject } from './answer.ts'
+import { answerCheck, type Check, extractObject, TOO_SLOW } from './answer.ts'
 import { failed, type HostAnswer, type HostCall, sumUsage, UNKNOWN_USAGE } from './host.ts'
 
 /** Times that an agent is asked again, with the reason, when its answer does not satisfy the schema. */
@@ -36,6 +36,7 @@ export async function askForAnswer(
     const object = answer.object ?? extractObject(text)
     const wrong = object === null ? 'it holds no JSON object' : check(object)
     if (object !== null && wrong === null) return { outcome: 'ok', text, object, usage }
+    if (wrong === TOO_SLOW) return failed(TOO_SLOW, false, usage)
     const instead = (await request.instead?.(text)) ?? null
     if (instead !== null && check(instead) === null) return { outcome: 'ok', text, object: instead, usage }
     if (repair === REPAIRS) return failed(`the answer does not satisfy the schema: ${wrong}`, false, usage)
