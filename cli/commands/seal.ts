@@ -33,7 +33,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
       left_out: leftOut,
       ignored,
       secrets,
-      ...(args.on('if-changed') ? { changed: true } : {}),
+      changed: differs(sealed.value, judgedBefore(node.value, attempt)),
       ...(sealed.value.repeated ? { repeated: true } : {}),
     },
     text: () =>
@@ -62,8 +62,11 @@ async function sealOnce(
   const before = node.attempts.length
   const taken = await snapshot(run, node)
   if (!taken.ok) return taken
-  const judged = node.attempts.findLast((one) => one.judged !== null) ?? null
+  const judged = judgedBefore(node, Number.POSITIVE_INFINITY)
   if (args.on('if-changed') && !differs(taken.value, judged)) return ok(null)
   const sealed = await seal(run, node, taken.value, args.text('message'), args.key)
   return sealed.ok ? ok({ ...sealed.value, repeated: node.attempts.length === before }) : sealed
 }
+
+const judgedBefore = (node: Experiment, attempt: number) =>
+  node.attempts.findLast((one) => one.attempt < attempt && one.judged !== null) ?? null

@@ -9,9 +9,11 @@ import type { AgentConfig } from '../spec/spec.ts'
 import type { Asking } from './ask.ts'
 import type { AgentCall } from './call.ts'
 import type { OpenHost } from './open-host.ts'
+import type { Patience } from './patience.ts'
 
-export function askingOf(run: OpenRun, { chain, metered }: OpenHost): Asking {
+export function askingOf(run: OpenRun, { chain, metered }: OpenHost, patience: Patience): Asking {
   return {
+    patience,
     chain,
     tell: run.tell,
     requestOf: (call, host) => requestOf(run, host, call, readCard(call.prompt)),
