@@ -10,6 +10,7 @@ import { fail, type Problem } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { editDistance } from '../spec/words.ts'
 import type { RunAnswer } from './answer.ts'
+import { bashOnly } from './bash-only.ts'
 import { type Missing, missingVariables } from './full-environment.ts'
 import { lastWords } from './last-words.ts'
 import { missingFiles } from './missing-files.ts'
@@ -22,6 +23,7 @@ export type BaselineCause =
   | 'printed_to_stderr'
   | 'other_metric'
   | 'busy_machine'
+  | 'bash_only'
 
 interface Explained {
   cause: BaselineCause
@@ -45,6 +47,11 @@ export async function diagnose(run: OpenRun, answer: RunAnswer): Promise<{ ok: f
   const said = everythingSaid(steps, folder, last)
   const explained = last?.fault ? otherMetric(last, run) : null
   if (explained) return fail(problem(run, answer, explained, ''))
+  const bash = mayBeEnvironment(answer, last) ? bashOnly(said.all) : null
+  if (bash) {
+    const { hint, word } = bash
+    return fail(problem(run, answer, { cause: 'bash_only', hint, data: { word } }, ''))
+  }
   const files = await missingFiles(run, said.all)
   const lacks = await whatCheckoutsLack(run)
   if (files) return fail(problem(run, answer, files, ''))
