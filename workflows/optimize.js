@@ -456,9 +456,12 @@ async function prepare(turn, place, report, sealed) {
   let answer = sealed
     ? {}
     : await askRole('implement', implementPrompt(turn, place), fields, IMPLEMENTED, 'Lanes')
-  for (let revision = 0; answer !== null; revision++) {
+  for (let revision = 0; ; revision++) {
+    const left = answer === null ? await leftEdit(experiment) : null
+    // An agent that left nothing says nothing about the idea.
+    if (answer === null && left === null) return giveUp(experiment, 'environment', 'its agent gave no answer')
     keep(report, answer)
-    const findings = await verify(turn, fields, answer)
+    const findings = await verify(turn, fields, answer ?? {}, left)
     if (findings === null) return giveUp(experiment, 'environment', 'what it is built on was revoked')
     if (findings.length === 0) return true
     if (revision >= turn.knobs.revise) break
@@ -470,10 +473,31 @@ async function prepare(turn, place, report, sealed) {
       'Lanes',
     )
   }
-  // An agent that gave no answer says nothing about the idea.
-  return answer === null
-    ? giveUp(experiment, 'environment', 'its agent gave no answer')
-    : giveUp(experiment, 'hypothesis', 'no candidate passed verification')
+  return giveUp(experiment, 'hypothesis', 'no candidate passed verification')
+}
+
+/** By experiment, the number of its last seal: an agent without an answer that left an edit makes a new one. */
+const attempts = new Map()
+
+/**
+ * The seal of what an agent without an answer left in its worktree: an edit is paid for, whatever came after it. Null
+ * when it left nothing new.
+ */
+async function leftEdit(experiment) {
+  const before = attempts.get(experiment) ?? 0
+  const sealed = await sealOf(experiment, ' --if-changed')
+  // Why it cannot be sealed is a finding.
+  if (!sealed.ok) return sealed
+  if (sealed.data.changed !== true || sealed.data.attempt <= before) return null
+  answered = true
+  log(`${experiment}: its agent gave no answer, but left an edit, which is judged`)
+  return sealed
+}
+
+async function sealOf(experiment, flags) {
+  const sealed = await assay(`seal ${experiment}${flags}`)
+  if (sealed.ok && sealed.data.attempt != null) attempts.set(experiment, sealed.data.attempt)
+  return sealed
 }
 
 async function giveUp(experiment, failure, why) {
@@ -497,13 +521,11 @@ Make one concrete change, leave the folder in a state that builds, and say in on
 }
 
 /**
- * What stands against the candidate: the CLI's own checks first, then an agent's reading. An agent that fails is no
- * finding; null when no agent can mend it.
+ * What stands against the candidate: the CLI's own checks first, then an agent's reading. `left`: a seal that is there
+ * already. An agent that fails is no finding; null when no agent can mend it.
  */
-async function verify(turn, fields, answer) {
-  const sealed = await assay(
-    `seal ${fields.experiment}${answer.hypothesis ? ` -m ${word(answer.hypothesis)}` : ''}`,
-  )
+async function verify(turn, fields, answer, left = null) {
+  const sealed = left ?? (await sealOf(fields.experiment, answer.hypothesis ? ` -m ${word(answer.hypothesis)}` : ''))
   if (!sealed.ok && sealed.problem.code === 'parent_revoked') return null
   if (!sealed.ok)
     return [{ message: [sealed.problem.message, sealed.problem.hint].filter(Boolean).join(': ') }]
@@ -543,8 +565,10 @@ async function judge(turn, place, report) {
       IMPLEMENTED,
       'Lanes',
     )
+    const left = again === null ? await leftEdit(place.experiment) : null
+    if (again === null && left === null) return verdict
     keep(report, again)
-    const findings = again && (await verify(turn, { ...place, capsule: capsule(turn) }, again))
+    const findings = await verify(turn, { ...place, capsule: capsule(turn) }, again ?? {}, left)
     if (findings === null || findings.length > 0) return verdict
   }
   return null

@@ -125,11 +125,11 @@ class Activity {
 
 function modelOf(run: OpenRun, activity: Activity, elapsedMs: number): LiveModel {
   const { state } = run.ledger
-  const { metric, baseline, best, budget, stop } = statusOf(run)
+  const { metric, baseline, best, budget, stop, waiting } = statusOf(run)
   return {
     run: run.run,
     round: state.rounds.at(-1)?.round ?? null,
-    phase: activity.phase,
+    phase: waiting === null ? activity.phase : `waiting for ${waiting.host} until ${waiting.until}`,
     elapsed_ms: elapsedMs,
     metric,
     baseline: baseline.value,

@@ -46,6 +46,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
         entry: process.argv[1] ?? '',
         folders: workflowFolders(opened.value.started.checkout),
         uncapped: args.on('uncapped'),
+        driver: driver.value,
         args: {
           run: opened.value.run,
           launch: opened.value.ledger.state.seq,
@@ -115,7 +116,7 @@ async function answerOf(
       hint: 'go on with: assay loop',
     })
   }
-  if (outcome.status === 'failed') {
+  if (outcome.status === 'failed' && !outcome.left) {
     return fail({
       kind: 'failed',
       code: 'workflow_failed',
@@ -125,8 +126,11 @@ async function answerOf(
     })
   }
   const lines = await chartLines(run, { width: context.columns, height: 20, colour: context.colour })
-  const { stop } = statusOf(run)
-  const result = outcome.result as { alerts?: unknown } | null
+  const { stop, best, baseline, counts, knobs } = statusOf(run)
+  // One that was left while it waited has no result of its own.
+  const result = (outcome.left ? { rounds: null, best, baseline, counts, knobs } : outcome.result) as {
+    alerts?: unknown
+  } | null
   const said = Array.isArray(result?.alerts) ? result.alerts.map(String) : []
   // Also those of a run whose controller is off.
   const alerts = [...new Set([...run.ledger.state.meta.alerts.slice(-ALERTS), ...said])]

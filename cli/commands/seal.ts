@@ -1,4 +1,4 @@
-import { diffStat, nodeFor, type Seal, seal, snapshot, storedSeal } from '../experiment/seal.ts'
+import { differs, diffStat, nodeFor, type Seal, seal, snapshot, storedSeal } from '../experiment/seal.ts'
 import type { Experiment } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -14,6 +14,12 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   if (!node.ok) return node
   const sealed = await sealOnce(opened.value, node.value, args)
   if (!sealed.ok) return sealed
+  if (sealed.value === null) {
+    return ok({
+      data: { experiment: node.value.id, attempt: null, changed: false },
+      text: () => `${node.value.id}: nothing changed, so nothing was sealed`,
+    })
+  }
   const { experiment, attempt, commit, tree, changes, leftOut, ignored, secrets } = sealed.value
   const { files, added, removed } = diffStat(changes)
   return ok({
@@ -27,6 +33,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
       left_out: leftOut,
       ignored,
       secrets,
+      changed: differs(sealed.value, judgedBefore(node.value, attempt)),
       ...(sealed.value.repeated ? { repeated: true } : {}),
     },
     text: () =>
@@ -39,12 +46,12 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   })
 }
 
-/** The same key, and the same content as an unjudged seal, give the first answer. */
+/** Null: it was to be sealed if it changed, and did not. The same key, and the same content as an unjudged seal, give the first answer. */
 async function sealOnce(
   run: OpenRun,
   node: Experiment,
   args: Parsed,
-): Promise<Result<Seal & { repeated: boolean }>> {
+): Promise<Result<(Seal & { repeated: boolean }) | null>> {
   const first = args.key === null ? undefined : run.ledger.state.keys.get(args.key)
   const known = first?.type === 'sealed' ? run.ledger.state.experiments.get(first.experiment) : undefined
   const attempt = known?.attempts.find(({ sealed }) => sealed === first)
@@ -55,6 +62,11 @@ async function sealOnce(
   const before = node.attempts.length
   const taken = await snapshot(run, node)
   if (!taken.ok) return taken
+  const judged = judgedBefore(node, Number.POSITIVE_INFINITY)
+  if (args.on('if-changed') && !differs(taken.value, judged)) return ok(null)
   const sealed = await seal(run, node, taken.value, args.text('message'), args.key)
   return sealed.ok ? ok({ ...sealed.value, repeated: node.attempts.length === before }) : sealed
 }
+
+const judgedBefore = (node: Experiment, attempt: number) =>
+  node.attempts.findLast((one) => one.attempt < attempt && one.judged !== null) ?? null

@@ -21,6 +21,8 @@ export interface StatusData {
   budget: Record<Cap, Used>
   round: number | null
   driver: { name: string; pid: number; host: string; since: string } | null
+  /** For what the driver waits: a host whose provider asked for it, until when, and its words; null = for nothing. */
+  waiting: { host: string; until: string; why: string } | null
   /** The session of a host that has the turn, or had it last; null = none says so. `live`: no other may go on. */
   turn: (Lease & { mine: boolean; live: boolean }) | null
   /** The session that goes on with a prose loop by itself: `config autonomous`. */
@@ -65,6 +67,7 @@ export function statusOf(run: OpenRun): StatusData {
       host: driver.owner.host,
       since: driver.since,
     },
+    waiting: driver?.waiting ?? null,
     ...sessionsOf(run),
     stop: stopReason(state),
     stop_cause: stopCause(state),

@@ -58,8 +58,13 @@ function standing(data: StatusData): string {
     : `${first}, ${figure(best.value)} at ${best.experiment}${gain(data)}`
 }
 
-function held({ paused, steering }: StatusData): string[] {
+function held({ paused, steering, waiting }: StatusData): string[] {
   return [
+    ...(waiting === null
+      ? []
+      : [
+          `  waiting for ${waiting.host} until ${waiting.until}: ${plain(waiting.why, 300)}; end it with: assay loop stop`,
+        ]),
     ...(paused === null ? [] : [`  paused: ${plain(paused, 300)}; go on with: assay loop resume`]),
     ...(steering.waiting === 0 ? [] : [`  steering: ${steering.waiting} not delivered yet, see assay steer`]),
   ]

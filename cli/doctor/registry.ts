@@ -14,6 +14,7 @@ import { permissions } from './checks/permissions.ts'
 import { repository } from './checks/repository.ts'
 import { room } from './checks/room.ts'
 import { specFile } from './checks/spec-file.ts'
+import { stateIgnore } from './checks/state-ignore.ts'
 import { steps } from './checks/steps.ts'
 import { store } from './checks/store.ts'
 import { versions } from './checks/versions.ts'
@@ -23,6 +24,7 @@ export const CHECKS: readonly Check[] = [
   versions,
   repository,
   exclude,
+  stateIgnore,
   permissions,
   disk,
   isolation,

@@ -12,6 +12,7 @@ import { fail, type Problem } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { editDistance } from '../spec/words.ts'
 import type { RunAnswer } from './answer.ts'
+import { bashOnly } from './bash-only.ts'
 import { type Missing, missingVariables } from './full-environment.ts'
 import { lastWords } from './last-words.ts'
 import { missingFiles } from './missing-files.ts'
@@ -26,6 +27,7 @@ export type BaselineCause =
   | 'other_metric'
   | 'busy_machine'
   | 'no_tags'
+  | 'bash_only'
 
 interface Explained {
   cause: BaselineCause
@@ -46,6 +48,11 @@ export async function diagnose(run: OpenRun, answer: RunAnswer): Promise<{ ok: f
   const { said, last } = outputOf(run, answer)
   const explained = last?.fault ? otherMetric(last, run) : null
   if (explained) return fail(problem(run, answer, explained, ''))
+  const bash = mayBeEnvironment(answer, last) ? bashOnly(said) : null
+  if (bash) {
+    const { hint, word } = bash
+    return fail(problem(run, answer, { cause: 'bash_only', hint, data: { word } }, ''))
+  }
   const files = await missingFiles(run, said)
   const lacks = await whatCheckoutsLack(run)
   if (files) return fail(problem(run, answer, files, ''))

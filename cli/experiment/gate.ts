@@ -5,6 +5,7 @@ import { BASELINE, type Experiment } from '../ledger/state.ts'
 import { gateChecksFolder } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
+import { bashOnly } from './bash-only.ts'
 import { gatesOn } from './gates.ts'
 import { candidateNow, inSlot, numberedFolder, unpreparedProblem } from './probe.ts'
 import { nodeFor } from './seal.ts'
@@ -85,7 +86,9 @@ async function mayBeAdded(
     kind: 'refused',
     code: 'gate_fails',
     message: `gate ${gate.name} does not pass on ${parent}: ${howItEnded(result)}`,
-    hint: 'a gate must hold before it can bind; mend its command, or add it below the change that makes it pass',
+    hint:
+      bashOnly(result?.output ?? '')?.hint ??
+      'a gate must hold before it can bind; mend its command, or add it below the change that makes it pass',
     at: `${[gate.command].flat().join(' ')}\n${result?.output.slice(-TAIL).trim() ?? ''}`.trim(),
     data: result && { exit: result.exit, signal: result.signal, timed_out: result.timed_out },
   })

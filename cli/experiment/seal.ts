@@ -75,6 +75,22 @@ export async function snapshot(run: OpenRun, node: Experiment): Promise<Result<S
   })
 }
 
+/** Whether the worktree holds anything else than the last seal of the experiment, or its parent where there is none. */
+export async function editedSinceSeal(run: OpenRun, experiment: string): Promise<Result<boolean>> {
+  const read = run.ledger.refresh()
+  if (!read.ok) return read
+  const node = nodeFor(run, experiment)
+  if (!node.ok) return node
+  const taken = await snapshot(run, node.value)
+  return taken.ok ? ok(differs(taken.value, lastAttempt(node.value))) : taken
+}
+
+/** Whether there is something new to judge, after the attempt; null = after nothing, so that outputs count as well. */
+export const differs = (taken: Snapshot, attempt: Attempt | null): boolean =>
+  attempt === null
+    ? taken.tree !== taken.parentTree || taken.artifacts.size > 0
+    : taken.tree !== attempt.sealed.tree
+
 /** Pins the snapshot as the next attempt; the same content as an unjudged seal is that seal. */
 export async function seal(
   run: OpenRun,

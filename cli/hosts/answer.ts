@@ -1,7 +1,13 @@
 import { fail, ok, type Result } from '../result.ts'
 
-/** Says what is wrong with a value (`/n: must be number, …`), or null when it satisfies the schema. */
+/**
+ * Says what is wrong with a value (`/n: must be number, …`), or null when it satisfies the schema. `TOO_SLOW` when the
+ * look took too long and was ended: that is a fault of the schema, and another answer may end the same way.
+ */
 export type Check = (value: unknown) => string | null
+
+export const TOO_SLOW =
+  'the schema cannot be checked: it takes more than 2 s on this answer; its patterns must not nest one repetition in another, as ^(a+)+$ does'
 
 const compiled = new Map<string, Promise<Result<Check>>>()
 
@@ -18,7 +24,7 @@ export function answerCheck(schema: object): Promise<Result<Check>> {
 }
 
 async function compile(schema: object): Promise<Result<Check>> {
-  const { newValidator } = await import('./validator.ts')
+  const { newValidator, withinLimit } = await import('./validator.ts')
   const ajv = newValidator()
   const refuse = (message: string) =>
     fail({ kind: 'usage', code: 'bad_schema', message, hint: 'use JSON Schema draft-07 without formats' })
@@ -26,7 +32,9 @@ async function compile(schema: object): Promise<Result<Check>> {
     if (!ajv.validateSchema(schema)) return refuse(ajv.errorsText(ajv.errors))
     const validate = ajv.compile(schema)
     return ok((value) => {
-      if (validate(value)) return null
+      const looked = withinLimit(() => validate(value))
+      if (looked === null) return TOO_SLOW
+      if (looked.value) return null
       const errors = validate.errors ?? []
       return errors
         .map((error) => `${error.instancePath || '/'}: ${error.message ?? error.keyword}`)

@@ -4,7 +4,10 @@ import { redact } from '../redact.ts'
 import { agentEnvironment } from './environment.ts'
 import { failed, type Host, type HostAnswer, type HostCall, type HostEntry, UNKNOWN_USAGE } from './host.ts'
 import { numberAt, parseJson } from './json.ts'
+import { thisMoment } from './moment.ts'
 import { askForAnswer, timedOut } from './repair.ts'
+import { lineOfTrouble } from './trouble.ts'
+import { waitSeconds } from './waiting.ts'
 
 export interface CommandSetup {
   /** A string is run by `/bin/sh -c`; a list is program and arguments, without a shell. */
@@ -14,12 +17,11 @@ export interface CommandSetup {
 /** Exit codes of sysexits.h that say something about trying again. */
 const EX_TEMPFAIL = 75
 const EX_NOPERM = 77
-const DEFAULT_RETRY_SECONDS = 30
 
 /**
  * Any program as a host: the prompt on its stdin, the answer on its stdout, exit 0. With a schema the answer is one JSON
- * object, alone, fenced or among prose. Exit 75, or a stderr line `retry after N` (seconds) with another exit, asks for a
- * later try; exit 77 refuses for good; every other exit failed, with the last line of stderr as the message.
+ * object, alone, fenced or among prose. Exit 75, or a stderr line that says when to try again (`retry after 2 minutes`, `resets
+ * 3pm (UTC)`, see `waiting.ts`) with another exit, asks for a later try; exit 77 refuses for good; every other exit failed, with the last line of stderr as the message.
  * A stderr line `usage {"tokens_in": 1, "tokens_out": 2, "usd": 0.1}` tells what the call used; the last one counts.
  * It gets `ASSAY_ROLE`, `ASSAY_HOST_CALL=1`, `ASSAY_MODEL` and `ASSAY_EFFORT` when they are set, and no `GIT_*`.
  */
@@ -70,15 +72,11 @@ function troubleOf(done: Completed, program: string, request: HostCall): HostAns
   }
   const stderr = done.stderr.toString()
   const last = lastLine(stderr)
-  const wait = /retry after (\d+(?:\.\d+)?)/i.exec(stderr)
-  if (done.code === EX_TEMPFAIL || wait !== null) {
-    const seconds = wait === null ? DEFAULT_RETRY_SECONDS : Number(wait[1])
-    return {
-      outcome: 'retry_after',
-      seconds,
-      message: last ?? 'the command asks for a later try',
-      usage: UNKNOWN_USAGE,
-    }
+  const why = lineOfTrouble(stderr)
+  const seconds = waitSeconds(why, thisMoment())
+  if (done.code === EX_TEMPFAIL || seconds !== null) {
+    const message = why === '' ? 'the command asks for a later try' : redact(why).slice(0, 500)
+    return { outcome: 'retry_after', seconds, message, usage: usageOf(done) }
   }
   if (done.code === EX_NOPERM) {
     return { outcome: 'refused', message: last ?? 'the command refused', usage: UNKNOWN_USAGE }

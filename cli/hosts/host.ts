@@ -22,6 +22,11 @@ export interface HostCall {
   /** The whole environment of the agent, before the host adds its own variables. */
   env: NodeJS.ProcessEnv
   signal: AbortSignal
+  /**
+   * Asked when the last message of the agent holds no answer to the schema: what stands for the answer, because the work
+   * itself is done; null asks the agent for its answer again. Absent = always asked again. Must not reject.
+   */
+  instead?(text: string): Promise<object | null>
 }
 
 /**
@@ -29,7 +34,7 @@ export interface HostCall {
  *
  * - `ok`: `text` is the agent's last message, unchanged. With a schema, `object` is the answer and satisfies it.
  * - `refused`: the host or its provider will not do this; the same call again gives the same answer.
- * - `retry_after`: overloaded or out of quota; the same call may be made again after `seconds`.
+ * - `retry_after`: overloaded or out of quota; the same call may be made again after `seconds`; null = nobody says when.
  * - `failed`: anything else; `again` says whether a second try could help.
  *
  * `usage` is what the host reports for the whole call; null is unknown, never 0.
@@ -37,7 +42,7 @@ export interface HostCall {
 export type HostAnswer =
   | { outcome: 'ok'; text: string; object?: unknown; usage: Usage }
   | { outcome: 'refused'; message: string; usage: Usage }
-  | { outcome: 'retry_after'; seconds: number; message: string; usage: Usage }
+  | { outcome: 'retry_after'; seconds: number | null; message: string; usage: Usage }
   | { outcome: 'failed'; message: string; again: boolean; usage: Usage }
 
 /**

@@ -8,9 +8,10 @@ import { type Supervised, supervise } from '../process.ts'
 import { agentEnvironment } from './environment.ts'
 import { failed, type Host, type HostAnswer, type HostCall, type HostEntry, UNKNOWN_USAGE } from './host.ts'
 import { isJson, type Json, parseJson } from './json.ts'
+import { thisMoment } from './moment.ts'
 import { askForAnswer, timedOut } from './repair.ts'
 import { mayUseWeb, type Rights, rightsOf } from './rights.ts'
-import { outcomeOf } from './trouble.ts'
+import { lineOfTrouble, outcomeOf } from './trouble.ts'
 
 export interface ProgramSetup {
   permissions: 'safe' | 'unsafe'
@@ -168,13 +169,13 @@ function whyStopped(
 
 function answerOf(reading: Reading, ended: Supervised, stderr: string): HostAnswer {
   const { text, object, usage } = reading
-  if (reading.trouble !== null) return outcomeOf(reading.trouble, usage, Date.now())
+  if (reading.trouble !== null) return outcomeOf(reading.trouble, usage, thisMoment())
   if (text !== null || object !== undefined) {
     return { outcome: 'ok', text: text ?? JSON.stringify(object), object, usage }
   }
   const how = ended.code === null ? `killed by ${ended.signal}` : `exit ${ended.code}`
-  const last = stderr.trimEnd().split('\n').at(-1)?.trim() ?? ''
-  return outcomeOf(last === '' ? `no answer: ${how}` : `${how}: ${last}`, usage, Date.now())
+  const last = lineOfTrouble(stderr)
+  return outcomeOf(last === '' ? `no answer: ${how}` : `${how}: ${last}`, usage, thisMoment())
 }
 
 /** The JSON objects among the lines of a file, one at a time: the file may be larger than what fits in memory. */

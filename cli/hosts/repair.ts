@@ -1,4 +1,4 @@
-import { answerCheck, type Check, extractObject } from './answer.ts'
+import { answerCheck, type Check, extractObject, TOO_SLOW } from './answer.ts'
 import { failed, type HostAnswer, type HostCall, sumUsage, UNKNOWN_USAGE } from './host.ts'
 
 /** Times that an agent is asked again, with the reason, when its answer does not satisfy the schema. */
@@ -9,7 +9,7 @@ const SHOWN = 4000
 /**
  * Asks until the answer satisfies the call's schema, twice more at most, all within its time limit. `ask` makes one try
  * with the words it is given; an `object` that it found by the host's own means is taken, else one is looked for in the
- * text. Usage is the sum over all tries.
+ * text. An agent that has done its work is not asked again for words alone: see `HostCall.instead`. Usage is the sum over all tries.
  */
 export async function askForAnswer(
   request: HostCall,
@@ -36,6 +36,9 @@ export async function askForAnswer(
     const object = answer.object ?? extractObject(text)
     const wrong = object === null ? 'it holds no JSON object' : check(object)
     if (object !== null && wrong === null) return { outcome: 'ok', text, object, usage }
+    if (wrong === TOO_SLOW) return failed(TOO_SLOW, false, usage)
+    const instead = (await request.instead?.(text)) ?? null
+    if (instead !== null && check(instead) === null) return { outcome: 'ok', text, object: instead, usage }
     if (repair === REPAIRS) return failed(`the answer does not satisfy the schema: ${wrong}`, false, usage)
     prompt = `${request.prompt}\n\nYou have answered this already:\n\n${text.trim().slice(0, SHOWN)}\n\nYour previous answer does not satisfy the required schema: ${wrong}. Do not repeat the work: answer with one JSON object that does.\n`
   }

@@ -1,4 +1,5 @@
 /** The JSON Schema validator, in a module of its own so that it is loaded only when a schema is used. */
+import { createContext, Script } from 'node:vm'
 import { Ajv } from 'ajv'
 
 /** Hosts refuse them in the schema of an answer, so a script that used them would run here only. */
@@ -11,4 +12,23 @@ export function newValidator(): Ajv {
   ajv.validateSchema({})
   for (const keyword of REFUSED) ajv.removeKeyword(keyword)
   return ajv
+}
+
+const LIMIT_MS = 2000
+const room = createContext({ look: null as (() => unknown) | null })
+const call = new Script('look()')
+
+/** What `look` gives; null when it took longer than two seconds and was ended. A regular expression can be ended only so. */
+export function withinLimit<T>(look: () => T): { value: T } | null {
+  room.look = look
+  try {
+    return { value: call.runInContext(room, { timeout: LIMIT_MS }) as T }
+  } catch (error) {
+    // The error is made in the room, so it is no instance of the Error here.
+    const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null
+    if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return null
+    throw error
+  } finally {
+    room.look = null
+  }
 }

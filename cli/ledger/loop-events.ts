@@ -91,6 +91,8 @@ export interface Drove extends Envelope {
   phase: 'start' | 'beat' | 'stop'
   /** Since this driver's previous `drove`. */
   active_ms: number
+  /** The provider of a host asked it to wait, in its own words; absent = the driver does not wait. */
+  waiting?: { host: string; until: string; why: string }
   /** The session in which it was started, whose lease it replaces; absent = in none, or not a start. */
   by?: SessionName
 }

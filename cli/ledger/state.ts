@@ -5,6 +5,7 @@ import type {
   Configured,
   Confirmed,
   Created,
+  Drove,
   Event,
   FailureClass,
   GateRule,
@@ -96,11 +97,7 @@ export interface Noise {
   stages: number[][]
 }
 
-export interface DriverState {
-  driver: string
-  owner: ProcessIdentity
-  since: string
-}
+export type DriverState = Pick<Drove, 'driver' | 'owner' | 'waiting'> & { since: string }
 
 /** The session of a host that goes on with the prose loop by itself. */
 export interface Trust {

@@ -36,9 +36,9 @@ export const holds = ({ lease }: State, by: SessionName | null, at: string): boo
   lease !== null && isOf(lease, by) && isLive(lease, at)
 
 /** A process that was given up, and wakes, has its time counted; only a start makes a driver of it again. */
-export function drove(state: State, { driver, owner, phase, at }: Drove): void {
+export function drove(state: State, { driver, owner, phase, at, waiting }: Drove): void {
   if (phase !== 'start' && state.driver && !isSame(state.driver.owner, owner)) return
-  state.driver = phase === 'stop' ? null : { driver, owner, since: at }
+  state.driver = phase === 'stop' ? null : { driver, owner, since: at, ...(waiting ? { waiting } : {}) }
 }
 
 const isSame = (one: ProcessIdentity, other: ProcessIdentity): boolean =>

@@ -9,6 +9,8 @@ import { drivenByProcess, hasGone, saidBy, takeFromSession } from './lease.ts'
 import type { OpenRun } from './open.ts'
 
 export interface Driver {
+  /** Records for what the loop waits; null = it goes on. */
+  wait(waiting: NonNullable<Drove['waiting']> | null): void
   /** Records the last stretch of active time and gives the lease up. */
   stop(): void
 }
@@ -27,6 +29,7 @@ export function startDriving(run: OpenRun, name: string, takeOver: boolean): Res
   let since = performance.now()
   // Between two beats of a paused loop nothing begins, and that time is not charged.
   let idle = false
+  let waiting: Drove['waiting']
   const tell = (phase: Drove['phase']) => {
     const now = performance.now()
     const paused = run.ledger.state.paused !== null
@@ -38,6 +41,7 @@ export function startDriving(run: OpenRun, name: string, takeOver: boolean): Res
         phase,
         active_ms: phase === 'start' || (idle && paused) ? 0 : Math.round(now - since),
         ...(phase === 'start' ? saidBy(run) : {}),
+        ...(phase === 'beat' && waiting !== undefined ? { waiting } : {}),
       },
       run.clock(),
     )
@@ -54,6 +58,10 @@ export function startDriving(run: OpenRun, name: string, takeOver: boolean): Res
   const timer = setInterval(() => tell('beat'), BEAT_MS)
   timer.unref()
   return ok({
+    wait: (next) => {
+      waiting = next ?? undefined
+      tell('beat')
+    },
     stop: () => {
       clearInterval(timer)
       tell('stop')

@@ -5,6 +5,7 @@ import { type Checkout, emptyRepository, inspectCheckout } from '../git/checkout
 import { addExclude, removeExclude } from '../git/exclude.ts'
 import { listTree } from '../git/files.ts'
 import { snapshotWorkingTree } from '../git/snapshot.ts'
+import { addStateIgnore } from '../git/state-ignore.ts'
 import { createStore, importCommit } from '../git/store.ts'
 import { refuseUnusable } from '../git/unusable.ts'
 import type { HeldOutFile } from '../ledger/events.ts'
@@ -187,7 +188,8 @@ async function makeState(site: Site, checkout: Checkout): Promise<Result<() => P
     if (isNew) removeState(site)
     if (excluded.value.added) await removeExclude(checkout.commonDir)
   }
-  const made = await createStore(site, checkout)
+  const ignored = await addStateIgnore(site)
+  const made = ignored.ok ? await createStore(site, checkout) : ignored
   if (made.ok) return ok(undo)
   await undo()
   return made

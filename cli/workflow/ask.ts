@@ -5,20 +5,31 @@ import type { Chain } from '../hosts/chain.ts'
 import { failed, type Host, type HostAnswer, type HostCall } from '../hosts/host.ts'
 import { redact, redactIn } from '../redact.ts'
 import type { AgentCall, AgentReply } from './call.ts'
+import { LONGEST_MS, type Patience } from './patience.ts'
 
 export interface Asking {
   chain: Chain
   tell: Tell
   requestOf(call: AgentCall, host: Host): HostCall
+  /**
+   * Whether an agent that was to edit files has left an edit: its work is paid for, whatever it said, so the call is not
+   * made again. Must not reject.
+   */
+  hasEdited?(call: AgentCall): Promise<boolean>
+  /** How a run waits as its host says; absent = by the clock alone, six hours at most. */
+  patience?: Patience
   /** After every answer, those that are asked for again included. `ms`: how long it took. */
   answered?(call: AgentCall, host: Host, answer: HostAnswer, ms: number): void
 }
 
 /**
- * How often a call is made again that a host says may be, and how long at most is waited before. A failure has been
- * paid for, up to its whole time limit, so it gets a second try and no third.
+ * How often a call is made again that a host says may be. A failure has been paid for, up to its whole time limit, so it
+ * gets a second try and no third. `told`: when the host says how long to wait; else it is asked again in `seconds`.
  */
-const AGAIN = { retry_after: 3, failed: 1, longestSeconds: 300 }
+const AGAIN = { told: 20, retry_after: 3, failed: 1, seconds: 30 }
+/** Another host that stands in is better than a longer wait. */
+const STAND_IN_SECONDS = 300
+const EDITED = 'the edit that the agent left is judged all the same'
 /** A host without signs of life has a time limit of its own; the runtime's stall watch must not end it before. */
 const ALIVE_MS = 30_000
 
@@ -35,15 +46,17 @@ export async function askHost(asking: Asking, call: AgentCall): Promise<AgentRep
   const alive = setInterval(() => call.progress(), ALIVE_MS)
   try {
     let answer = failed('no host', false)
-    for (const host of chain.hosts()) {
-      answer = await askOne(asking, host, call)
+    const hosts = chain.hosts()
+    for (const host of hosts) {
+      const asked = await askOne(asking, host, call, host === hosts.at(-1))
+      answer = asked.answer
       if (call.signal.aborted) break
       const next = chain.heard(host, answer.outcome === 'ok')
       if (next !== null) {
         const message = `${host.name} left several calls in a row unanswered; ${next.name} takes over`
         tell({ type: 'warning', message })
       }
-      if (answer.outcome === 'ok') break
+      if (answer.outcome === 'ok' || asked.edited) break
     }
     return replyOf(answer)
   } finally {
@@ -51,25 +64,51 @@ export async function askHost(asking: Asking, call: AgentCall): Promise<AgentRep
   }
 }
 
-/** Asks one host until it answers, or another try makes no sense. */
-async function askOne(asking: Asking, host: Host, call: AgentCall): Promise<HostAnswer> {
+interface Asked {
+  answer: HostAnswer
+  /** There is no answer, but an edit. */
+  edited: boolean
+}
+
+/** Asks one host until it answers or leaves an edit, or another try makes no sense. `last`: no other host stands in. */
+async function askOne(asking: Asking, host: Host, call: AgentCall, last: boolean): Promise<Asked> {
   for (let tries = 1; ; tries++) {
+    if (!((await asking.patience?.ready(host, call)) ?? true)) return OVER
     const began = performance.now()
     const answer = redactIn(await host.call({ ...asking.requestOf(call, host), prompt: redact(call.prompt) }))
     asking.answered?.(call, host, answer, performance.now() - began)
-    const seconds = pause(answer)
-    const most = answer.outcome === 'retry_after' ? AGAIN.retry_after : AGAIN.failed
-    if (seconds === null || tries > most || call.signal.aborted) return answer
-    asking.tell({ type: 'log', message: `${call.label}: ${messageOf(answer)}; again in ${seconds} s` })
-    await sleep(seconds * 1000, call.signal)
+    if (answer.outcome === 'ok' || call.signal.aborted) return { answer, edited: false }
+    if ((await asking.hasEdited?.(call)) === true) {
+      return { answer: { ...answer, message: `${answer.message}; ${EDITED}` }, edited: true }
+    }
+    if (!(await mayAskAgain(asking, host, call, answer, { tries, last }))) return { answer, edited: false }
   }
 }
 
-/** Seconds until another try makes sense; null when none does. */
-function pause(answer: HostAnswer): number | null {
-  if (answer.outcome === 'retry_after') return Math.min(answer.seconds, AGAIN.longestSeconds)
-  return answer.outcome === 'failed' && answer.again ? 1 : null
+/** Waits until another try makes sense; false when none does. */
+async function mayAskAgain(
+  { patience, tell }: Asking,
+  host: Host,
+  call: AgentCall,
+  answer: HostAnswer,
+  { tries, last }: { tries: number; last: boolean },
+): Promise<boolean> {
+  const again = (seconds: number) => {
+    tell({ type: 'log', message: `${call.label}: ${messageOf(answer)}; again in ${seconds} s` })
+    return sleep(seconds * 1000, call.signal).then(() => !call.signal.aborted)
+  }
+  if (answer.outcome === 'failed') return answer.again && tries <= AGAIN.failed ? again(1) : false
+  if (answer.outcome !== 'retry_after') return false
+  const { seconds, message } = answer
+  if (seconds === null) return tries <= AGAIN.retry_after ? again(AGAIN.seconds) : false
+  if (tries > AGAIN.told || (!last && seconds > STAND_IN_SECONDS)) return false
+  // What is over by now may be told again at once.
+  const wait = Math.max(seconds, 1)
+  if (patience !== undefined) return patience.wait(host, call, wait, message)
+  return wait * 1000 <= LONGEST_MS ? again(wait) : false
 }
+
+const OVER: Asked = { answer: failed('the loop ended while it waited for the host', false), edited: false }
 
 function replyOf(answer: HostAnswer): AgentReply {
   if (answer.outcome !== 'ok') return { outcome: 'null', message: answer.message, usage: answer.usage }

@@ -1,19 +1,24 @@
 /** How the agents of a run are asked: as its spec says, and each answer is recorded. */
 import { agentIsolation } from '../experiment/isolation.ts'
+import { editedSinceSeal } from '../experiment/seal.ts'
 import { readCard, type TaskCard } from '../hosts/card.ts'
 import type { Host, HostCall } from '../hosts/host.ts'
+import { mayEdit } from '../hosts/rights.ts'
 import type { OpenRun } from '../run/open.ts'
 import { recordUsage } from '../run/usage.ts'
 import type { AgentConfig } from '../spec/spec.ts'
 import type { Asking } from './ask.ts'
 import type { AgentCall } from './call.ts'
 import type { OpenHost } from './open-host.ts'
+import type { Patience } from './patience.ts'
 
-export function askingOf(run: OpenRun, { chain, metered }: OpenHost): Asking {
+export function askingOf(run: OpenRun, { chain, metered }: OpenHost, patience: Patience): Asking {
   return {
+    patience,
     chain,
     tell: run.tell,
     requestOf: (call, host) => requestOf(run, host, call, readCard(call.prompt)),
+    hasEdited: (call) => hasEdited(run, readCard(call.prompt)),
     answered: (call, host, answer, ms) => {
       if (metered) recordUsage(run, { call: readCard(call.prompt), host: host.name, answer, ms })
     },
@@ -36,7 +41,26 @@ function requestOf(run: OpenRun, host: Host, call: AgentCall, card: TaskCard | n
     ...minds(agent, host, call, card),
     env: run.env,
     signal: call.signal,
+    instead: async (text) => ((await hasEdited(run, card)) ? spoken(text, card) : null),
   }
+}
+
+/** Whether the agent that this card was given to was to edit the experiment's files, and did. */
+async function hasEdited(run: OpenRun, card: TaskCard | null): Promise<boolean> {
+  if (card === null || card.experiment === null || !mayEdit(card.role)) return false
+  const edited = await editedSinceSeal(run, card.experiment)
+  return edited.ok && edited.value
+}
+
+/** In characters: what a prose answer is cut to. */
+const SUMMARY = 4000
+const LEARNING = 500
+
+/** The report of an agent that edited files and then answered in prose. */
+function spoken(text: string, card: TaskCard | null): object {
+  const summary = text.trim().slice(0, SUMMARY)
+  const line = summary.replace(/\s+/g, ' ').slice(0, LEARNING)
+  return { summary, learnings: line === '' ? [] : [`${card?.experiment ?? 'the agent'} reported: ${line}`] }
 }
 
 /**

@@ -30,7 +30,12 @@ export function border(maxArray: number): Border {
   const OWN = { writable: true, enumerable: true, configurable: true }
 
   const thrown = (name: string, message: string): unknown => {
-    const stack = Str(new Err(message).stack).replace(/^Error/, name)
+    let stack = `${name}: ${message}`
+    try {
+      stack = Str(new Err(message).stack).replace(/^Error/, name)
+    } catch {
+      // The process formats stacks: when that overflows, its error must not get out.
+    }
     const error = create(null)
     for (const [key, value] of [
       ['name', name],

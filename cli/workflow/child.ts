@@ -1,5 +1,6 @@
 /** Entry of the script's process: owns the realms and speaks `protocol.ts` over the IPC channel. */
 import { Worker } from 'node:worker_threads'
+import { freezeBuiltIns, OF_THE_LANGUAGE } from './freeze.ts'
 import type { ToChild, ToParent } from './protocol.ts'
 import { startScript } from './sandbox.ts'
 
@@ -12,6 +13,8 @@ new Worker(
    setInterval(() => process.ppid === parent || process.kill(process.pid, 'SIGKILL'), 250)`,
   { eval: true, workerData: process.ppid },
 ).unref()
+
+freezeBuiltIns(OF_THE_LANGUAGE)
 
 process.on('disconnect', () => process.exit(0))
 // Un-awaited failures do not fail a run, as in the hosts.

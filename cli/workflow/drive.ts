@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { redact } from '../redact.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { isUncapped } from '../run/budget.ts'
+import type { Driver } from '../run/driver.ts'
 import { environmentOfDriver } from '../run/lease.ts'
 import type { OpenRun } from '../run/open.ts'
 import { admission } from './admission.ts'
@@ -11,6 +12,7 @@ import { askHost } from './ask.ts'
 import { askClerk } from './ask-clerk.ts'
 import { askingOf } from './asking.ts'
 import { type OpenHost, openHost } from './open-host.ts'
+import { patience } from './patience.ts'
 import { runWorkflow, type WorkflowOutcome } from './run.ts'
 import type { FoundScript, ScriptFolder } from './scripts.ts'
 import { type Ask, watch } from './watch.ts'
@@ -24,17 +26,30 @@ export interface DriveRequest {
   args: Record<string, unknown>
   /** A person said yes to a loop without any cap on what its agents cost. */
   uncapped: boolean
+  /** Whose lease the loop has: it tells for what the loop waits. */
+  driver: Driver
+}
+
+export interface DriveOutcome extends WorkflowOutcome {
+  /** A person stopped the loop while it waited for a host: the next start goes on from there. */
+  left: boolean
 }
 
 /** Goes on where a killed driver left off: answers that were paid for are read from its journal. */
-export async function drive(run: OpenRun, request: DriveRequest): Promise<Result<WorkflowOutcome>> {
+export async function drive(run: OpenRun, request: DriveRequest): Promise<Result<DriveOutcome>> {
   const host = await openHost(run)
   if (!host.ok) return host
   const bounded = isBounded(run, host.value, request.uncapped)
   if (!bounded.ok) return bounded
   const folder = unfinished(run) ?? nextFolder(run)
   mkdirSync(folder, { recursive: true })
-  const asking = askingOf(run, host.value)
+  const leaving = new AbortController()
+  const signal = AbortSignal.any([run.signal, leaving.signal])
+  const asking = askingOf(
+    run,
+    host.value,
+    patience(run, request.driver, () => leaving.abort()),
+  )
   const admitted = admission(run)
   const one: Ask = (call) => askHost(asking, call)
   // The host tune asks nobody.
@@ -58,16 +73,16 @@ export async function drive(run: OpenRun, request: DriveRequest): Promise<Result
     concurrency: run.spec.agent?.concurrency ?? 1,
     maxAgents: Number.POSITIVE_INFINITY,
     tell: run.tell,
-    signal: run.signal,
+    signal,
     scripts: { cwd: run.started.checkout, folders: request.folders },
   })
   // An interrupted run is gone on with; one that failed by itself would only fail again from its own journal.
-  if (!run.signal.aborted)
+  if (!signal.aborted)
     writeFileSync(
       join(folder, DONE),
       redact(JSON.stringify({ status: outcome.status, error: outcome.error })),
     )
-  return ok(outcome)
+  return ok({ ...outcome, left: leaving.signal.aborted })
 }
 
 /** Agents that cost something are asked only under a cap that holds, or with a person's word that none is wanted. */

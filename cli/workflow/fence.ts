@@ -1,7 +1,8 @@
 /**
- * Takes clock, randomness and everything that is not plain JavaScript out of a realm, and freezes what is left. Compiled
- * inside the script's context from its source text, so it uses nothing from outside. A fence that keeps scripts
- * deterministic, not a sandbox.
+ * Takes clock, randomness and everything that is not plain JavaScript out of a realm; `freezeBuiltIns` follows. Compiled
+ * inside the script's context from its source text, so it uses nothing from outside. It keeps scripts deterministic. It is
+ * no sandbox: `node:vm` is no border for hostile code, so the script's process also makes no code from text and has no
+ * environment of the user, but it has the user's rights.
  */
 export function fence(): void {
   const clock =
@@ -38,6 +39,8 @@ export function fence(): void {
   }
   Object.defineProperty(RealDate.prototype, 'constructor', { value: FencedDate })
   Object.defineProperty(globalThis, 'Date', { value: FencedDate, writable: true, configurable: true })
+  // Node asks the Error of this global object how to show a stack, and would hand it the frames of the process.
+  Object.defineProperty(globalThis, 'Error', { value: Error, writable: false, configurable: false })
 
   // Without an argument these read the clock.
   const formats = Intl.DateTimeFormat.prototype
@@ -56,41 +59,4 @@ export function fence(): void {
       return date === undefined ? noClock() : Reflect.apply(toParts, this, [date])
     },
   })
-
-  const seen = new Set<unknown>()
-  const pending: unknown[] = []
-  const reach = (value: unknown) => {
-    if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value))
-      return
-    seen.add(value)
-    pending.push(value)
-  }
-  for (const name of Object.getOwnPropertyNames(globalThis)) {
-    if (/^[A-Z]/.test(name)) reach(scope[name])
-  }
-  const generator = async function* () {}
-  for (const hidden of [
-    Object.getPrototypeOf(function* () {}),
-    Object.getPrototypeOf(generator),
-    Object.getPrototypeOf(async () => {}),
-    Object.getPrototypeOf([][Symbol.iterator]()),
-    Object.getPrototypeOf(new Map()[Symbol.iterator]()),
-    Object.getPrototypeOf(new Set()[Symbol.iterator]()),
-    Object.getPrototypeOf(''[Symbol.iterator]()),
-    Object.getPrototypeOf('a'.matchAll(/a/g)),
-  ]) {
-    reach(hidden)
-  }
-  for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
-    const owner = value as object
-    for (const key of Reflect.ownKeys(owner)) {
-      const descriptor = Object.getOwnPropertyDescriptor(owner, key)
-      if (descriptor === undefined) continue
-      reach(descriptor.value)
-      reach(descriptor.get)
-      reach(descriptor.set)
-    }
-    reach(Object.getPrototypeOf(owner))
-    Object.freeze(owner)
-  }
 }

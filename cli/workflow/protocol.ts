@@ -1,6 +1,7 @@
 /**
  * What the script's process and ours tell each other. Messages travel in batches (arrays), in order. Values cross as JSON
- * text: the script's realm parses its own, so no object of ours is ever reachable from a script.
+ * text: the script's realm parses its own. Inside the process, the API of a script is made in the script's realm; it holds
+ * functions of the process, and gives the script neither these nor what they throw (see `realm.ts`).
  */
 
 /** A script that is ready to run: its meta is known and its body is wrapped (see `script.ts`). */

@@ -2,7 +2,10 @@ import type { Border } from './border.ts'
 import type { CallOptions } from './protocol.ts'
 import type { Fork } from './thread.ts'
 
-/** What the script's realm may ask of the process. Only primitives go in; nothing of ours is handed to the script. */
+/**
+ * What the script's realm may ask of the process. Only primitives and functions of the realm go in. Whatever a call throws is
+ * an error of the process, a stack overflow at the border for example: `outside` below replaces it by one of the realm.
+ */
 export interface Bridge {
   log(text: string): void
   failure(text: string): void
@@ -17,13 +20,15 @@ export interface Bridge {
 
 /** False: `first` was to be a value, and is not JSON; nothing was settled. */
 export type Settle = (kind: 'value' | 'null' | 'error', first: string, message: string) => boolean
-/** `run` is the nested script: takes the args, gives its result. */
-export type SettleScript = (run: ((args: unknown) => Promise<unknown>) | null, message: string) => void
+/** `run` is the nested script: takes the args as JSON text (null = none), gives its result. */
+export type SettleScript = (run: ((args: string | null) => Promise<unknown>) | null, message: string) => void
 
 export interface RealmSettings {
   args: string | null
   total: number | null
   maxArray: number
+  /** Characters of the line about a slot that failed. */
+  maxLine: number
   /** False inside a child workflow: one level only. */
   mayNest: boolean
 }
@@ -53,6 +58,15 @@ export function realm(
   const Str = String
   const { max } = Math
 
+  /** Each call of a function of the process goes through here: no error of its realm reaches the script. */
+  const outside = <T>(call: () => T): T => {
+    try {
+      return call()
+    } catch {
+      throw thrown('RangeError', 'Maximum call stack size exceeded')
+    }
+  }
+
   const optionText = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null)
   const startAgent = (prompt: unknown, given: unknown): Promise<unknown> =>
     new P((resolve, reject) => {
@@ -74,39 +88,43 @@ export function realm(
         isolation: isolation === 'worktree' ? 'worktree' : null,
         stallMs: typeof stallMs === 'number' && stallMs > 0 ? stallMs : null,
       }
-      bridge.agent(words, call, (kind, first, message) => {
-        if (kind === 'error') reject(thrown(first, message))
-        else {
-          let value: unknown = null
-          try {
-            if (kind === 'value') value = parse(first)
-          } catch {
-            return false
+      outside(() =>
+        bridge.agent(words, call, (kind, first, message) => {
+          if (kind === 'error') reject(thrown(first, message))
+          else {
+            let value: unknown = null
+            try {
+              if (kind === 'value') value = parse(first)
+            } catch {
+              return false
+            }
+            resolve(value)
           }
-          resolve(value)
-        }
-        return true
-      })
+          return true
+        }),
+      )
     })
 
   /** Runs slots as threads; one that throws gives null and is told, it never fails the call. */
   const slots = async (kind: string, count: number, one: (slot: number) => Promise<unknown>) => {
-    const fork = bridge.fork(count)
+    const fork = outside(() => bridge.fork(count))
     const results = await P.all(
       Arr.from({ length: count }, (_, slot) =>
-        fork.within(slot, async () => {
-          try {
-            return await one(slot)
-          } catch (error) {
-            const line = `${kind}[${slot}] failed: ${messageOf(error)}`
-            bridge.log(line)
-            bridge.failure(line)
-            return null
-          }
-        }),
+        outside(() =>
+          fork.within(slot, async () => {
+            try {
+              return await one(slot)
+            } catch (error) {
+              const line = `${kind}[${slot}] failed: ${messageOf(error)}`.slice(0, settings.maxLine)
+              outside(() => bridge.log(line))
+              outside(() => bridge.failure(line))
+              return null
+            }
+          }),
+        ),
       ),
     )
-    fork.join()
+    outside(() => fork.join())
     return copy(results)
   }
   const startParallel = async (thunks: unknown): Promise<unknown> => {
@@ -159,14 +177,16 @@ export function realm(
       throw thrown('TypeError', 'workflow() expects a workflow name (string) or {scriptPath: string}')
     }
     const target = typeof ref === 'string' ? { name: ref } : { scriptPath: Str(path) }
-    const run = await new P<(args: unknown) => Promise<unknown>>((resolve, reject) => {
-      bridge.find(target, (found, message) =>
-        found === null ? reject(thrown('Error', message)) : resolve(found),
+    const run = await new P<(args: string | null) => Promise<unknown>>((resolve, reject) => {
+      outside(() =>
+        bridge.find(target, (found, message) =>
+          found === null ? reject(thrown('Error', message)) : resolve(found),
+        ),
       )
     })
     let result: unknown
     try {
-      result = await run(args)
+      result = await run(args === undefined ? null : (stringify(args) ?? null))
     } catch (error) {
       throw thrown('Error', messageOf(error))
     }
@@ -180,14 +200,19 @@ export function realm(
       hostFn(...a)
   const line = (values: unknown[]) =>
     values.map((value) => (typeof value === 'object' ? (stringify(value) ?? '') : Str(value))).join(' ')
+  const says = (words: string) => outside(() => bridge.log(words))
+  const spent = () => outside(() => bridge.spent())
   const prefixed =
     (prefix: string) =>
     (...values: unknown[]) =>
-      bridge.log(prefix + line(values))
+      says(prefix + line(values))
   const total = settings.total
   const globals: Record<string, unknown> = {
-    log: (value: unknown) => bridge.log(text(value)),
-    phase: (title: unknown) => bridge.phase(text(title)),
+    log: (value: unknown) => says(text(value)),
+    phase: (title: unknown) => {
+      const words = text(title)
+      outside(() => bridge.phase(words))
+    },
     console: {
       log: prefixed(''),
       info: prefixed(''),
@@ -197,20 +222,25 @@ export function realm(
     },
     budget: freeze({
       total,
-      spent: () => bridge.spent(),
-      remaining: () => (total === null ? 1 / 0 : max(0, total - bridge.spent())),
+      spent: () => spent(),
+      remaining: () => (total === null ? 1 / 0 : max(0, total - spent())),
     }),
     setTimeout: (run: unknown, ms?: unknown, ...rest: unknown[]) => {
       if (typeof run !== 'function') throw new TypeErr('setTimeout() expects a function')
-      return bridge.setTimer(() => {
+      const delay = Num(ms) || 0
+      const fire = () => {
         try {
           run(...rest)
         } catch {
           // A timer that throws does not fail the run, as in the hosts.
         }
-      }, Num(ms) || 0)
+      }
+      return outside(() => bridge.setTimer(fire, delay))
     },
-    clearTimeout: (id: unknown) => bridge.clearTimer(Num(id)),
+    clearTimeout: (id: unknown) => {
+      const which = Num(id)
+      outside(() => bridge.clearTimer(which))
+    },
     // The hosts have it: awaiting the global object must not hang.
     // biome-ignore lint/suspicious/noThenProperty: it is undefined on purpose.
     then: undefined,

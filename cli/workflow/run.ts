@@ -89,6 +89,7 @@ export async function runWorkflow(request: WorkflowRequest): Promise<WorkflowOut
     if (!outcome.phases.includes(phase.title)) outcome.phases.push(phase.title)
   }
 
+  const named = new Set(outcome.phases)
   const log = (message: string) => {
     if (outcome.logs.length >= MAX_LOGS) return
     outcome.logs.push(message)
@@ -117,7 +118,7 @@ export async function runWorkflow(request: WorkflowRequest): Promise<WorkflowOut
   })
 
   const channel = startWithChannel({
-    argv: [process.execPath, childEntry(request.childEntry)],
+    argv: [process.execPath, '--disallow-code-generation-from-strings', childEntry(request.childEntry)],
     cwd: request.scripts?.cwd ?? process.cwd(),
     env: childEnvironment(),
   })
@@ -144,7 +145,8 @@ export async function runWorkflow(request: WorkflowRequest): Promise<WorkflowOut
         log(message.text)
         return
       case 'phase':
-        if (!outcome.phases.includes(message.title)) outcome.phases.push(message.title)
+        if (!named.has(message.title)) outcome.phases.push(message.title)
+        named.add(message.title)
         if (message.current) tell({ type: 'phase', title: message.title })
         return
       case 'failure':
@@ -202,19 +204,21 @@ export async function runWorkflow(request: WorkflowRequest): Promise<WorkflowOut
 const STOPPED = 'Error: the workflow was stopped'
 const limit = (agents: number) => (Number.isFinite(agents) ? agents : null)
 
-/**
- * A debugger or a loader of ours must not start in the script's process. It opens no connection, and reading a user's
- * certificates would double the time of its start.
- */
-function childEnvironment(): NodeJS.ProcessEnv {
-  const {
-    NODE_OPTIONS: _options,
-    NODE_CHANNEL_FD: _channel,
-    NODE_EXTRA_CA_CERTS: _certificates,
-    ...env
-  } = process.env
-  return env
-}
+/** How texts and dates are shown, and where the program's own libraries lie. */
+const NEEDED = [
+  'TZ',
+  'LANG',
+  'LANGUAGE',
+  'LC_ALL',
+  'LC_TIME',
+  'LD_LIBRARY_PATH',
+  'DYLD_LIBRARY_PATH',
+  'SystemRoot',
+]
+
+/** Of the user's environment, what Node needs to start: a script reads none of it, and has no secret within its reach. */
+const childEnvironment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(NEEDED.flatMap((name) => (name in process.env ? [[name, process.env[name]]] : [])))
 
 /** Collects what is sent in one turn: thousands of small messages cost more than one large. */
 function batching(send: (batch: ToChild[]) => void): (message: ToChild) => void {

@@ -1,6 +1,7 @@
 import { createContext, Script } from 'node:vm'
 import { type Border, border } from './border.ts'
 import { fence } from './fence.ts'
+import { freezeBuiltIns } from './freeze.ts'
 import { readJournal } from './journal.ts'
 import type { CallOptions, Reply, Runnable, ToChild, ToParent } from './protocol.ts'
 import {
@@ -16,6 +17,13 @@ import { canonical, createThreads } from './thread.ts'
 type Start = Extract<ToChild, { type: 'start' }>
 const MAX_ARRAY = 4096
 const MAX_LOGS = 1000
+/** Lines of `failures`, and characters of one: more tell nothing new, and thousands of long ones would fill the memory. */
+const MAX_FAILURES = 1000
+const MAX_LINE = 10_000
+/** Changes of the phase that are told; the agents of later ones still carry their phase. */
+const MAX_PHASES = 10_000
+/** What a timer of Node takes; a longer one would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** Runs a script to its end. Returns how to deliver the parent's messages; `ended` is called after the last `send`. */
 export function startScript(
@@ -36,6 +44,10 @@ export function startScript(
   let finds = 0
   let timerIds = 0
   let logs = 0
+  let failures = 0
+  let phases = 0
+  const named = new Set<string>()
+  let over = false
   let phase: string | null = null
   let spent = start.budget.spent
 
@@ -57,11 +69,15 @@ export function startScript(
       logs += 1
       if (logs <= MAX_LOGS) send({ type: 'log', text: nested === null ? text : `[${nested.name}] ${text}` })
     },
-    failure: (text) => send({ type: 'failure', text }),
+    failure(text) {
+      failures += 1
+      if (failures <= MAX_FAILURES) send({ type: 'failure', text })
+    },
     phase(title) {
       if (nested !== null) return
       phase = title
-      send({ type: 'phase', title, current: true })
+      phases += 1
+      if (phases <= MAX_PHASES) send({ type: 'phase', title, current: true })
     },
     agent(prompt, options, settle) {
       agents += 1
@@ -73,8 +89,10 @@ export function startScript(
       const thread = threads.current()
       const key = threads.key(prompt, keyOptions(options))
       const shown = nested?.phase ?? options.phase ?? phase
-      if (options.phase !== null && nested === null)
+      if (options.phase !== null && nested === null && !named.has(options.phase)) {
+        named.add(options.phase)
         send({ type: 'phase', title: options.phase, current: false })
+      }
       const known = journal.results.get(key)
       if (known !== undefined) {
         if (settle('value', known, '')) {
@@ -83,25 +101,30 @@ export function startScript(
         }
         send({ type: 'damaged', lines: 1 })
       }
-      waiting.set(index, settle)
+      // Sent first: what a stack overflow leaves unsent must not be waited for.
       send({ type: 'call', index, key, thread, prompt, ...options, phase: shown })
+      waiting.set(index, settle)
     },
     find(ref, settle) {
       finds += 1
-      finding.set(finds, settle)
       send({ type: 'find', id: finds, ref })
+      finding.set(finds, settle)
     },
     fork: threads.fork,
     setTimer(run, ms) {
       timerIds += 1
       const id = timerIds
-      timers.set(
-        id,
-        setTimeout(() => {
+      const arm = (left: number) => {
+        const next = Math.min(left, MAX_TIMER_MS)
+        const fire = () => {
+          if (left > next) return arm(left - next)
           timers.delete(id)
           run()
-        }, ms),
-      )
+          lookForEnd()
+        }
+        timers.set(id, setTimeout(fire, next))
+      }
+      arm(ms)
       return id
     },
     clearTimer(id) {
@@ -111,8 +134,8 @@ export function startScript(
     spent: () => spent,
   })
 
-  const settings = { total: start.budget.total, maxArray: MAX_ARRAY }
-  const runNested = (script: Runnable) => async (args: unknown) => {
+  const settings = { total: start.budget.total, maxArray: MAX_ARRAY, maxLine: MAX_LINE }
+  const runNested = (script: Runnable) => async (args: string | null) => {
     const times = (nestedNames.get(script.name) ?? 0) + 1
     nestedNames.set(script.name, times)
     const title = times === 1 ? `▸ ${script.name}` : `▸ ${script.name} #${times}`
@@ -121,7 +144,7 @@ export function startScript(
     outer.log(`▸ running dynamic workflow ${script.name}`)
     const inner = makeRealm(bridgeFor({ name: script.name, phase: title }), {
       ...settings,
-      args: args === undefined ? null : (JSON.stringify(args) ?? null),
+      args,
       mayNest: false,
     })
     try {
@@ -145,6 +168,8 @@ export function startScript(
     mayNest: true,
   })
   const end = (outcome: Extract<ToParent, { type: 'end' }>['outcome']) => {
+    if (over) return
+    over = true
     send({ type: 'end', outcome })
     ended()
   }
@@ -155,6 +180,12 @@ export function startScript(
       .filter((line) => line.includes(start.script.file) && /^\s*at /.test(line))
     end({ ok: false, error: [`${name}: ${message}`, ...frames.slice(0, 5)].join('\n') })
   }
+  /** Only answers and timers let a script go on: without any to come, one that has not returned never will. */
+  const lookForEnd = () => {
+    setImmediate(() => {
+      if (waiting.size + finding.size + timers.size === 0) end({ ok: false, error: NEVER })
+    })
+  }
   const body = compile(start.script, context)
   firstSlice(context, () => main.run(body), start.firstSliceMs).then((value) => {
     try {
@@ -163,6 +194,7 @@ export function startScript(
       failed(error)
     }
   }, failed)
+  lookForEnd()
 
   return (message) => {
     if (message.type === 'reply') {
@@ -176,8 +208,12 @@ export function startScript(
       if (message.found.ok) settle?.(runNested(message.found.script), '')
       else settle?.(null, message.found.message)
     }
+    lookForEnd()
   }
 }
+
+const NEVER =
+  'Error: the script waits for a promise that nothing can settle: no agent, no timer and no workflow is under way'
 
 function deliver(settle: Settle, reply: Reply) {
   if (reply.kind === 'value') settle('value', reply.json, '')
@@ -198,6 +234,7 @@ function makeRealm(bridge: Bridge, settings: RealmSettings): Inside {
   const values = inside(border)(settings.maxArray)
   const made = inside(realm)(values, bridge, settings)
   inside(fence)()
+  inside(freezeBuiltIns)(null)
   return { context, realm: made, border: values }
 }
 

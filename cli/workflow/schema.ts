@@ -1,4 +1,4 @@
-import { answerCheck, type Check, extractObject } from '../hosts/answer.ts'
+import { answerCheck, type Check, extractObject, TOO_SLOW } from '../hosts/answer.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { AgentReply } from './call.ts'
 
@@ -49,6 +49,7 @@ export async function askForObject(
     }
     const wrong = wanted.check(object)
     if (wrong === null) return { ...reply, object }
+    if (wrong === TOO_SLOW) return error(`agent({schema}): ${wrong}`)
     broken += 1
     if (!mayRepeat) return error(`agent({schema}): Output does not match required schema: ${wrong}`)
     if (broken === MAX_FAILED_ANSWERS) {

@@ -19,19 +19,22 @@ const NONDETERMINISTIC =
   'Workflow scripts must be deterministic: Date.now()/Math.random()/new Date() are unavailable (breaks resume). Stamp results after the workflow returns, or pass timestamps via args.'
 
 /**
- * Checks a script and wraps its body as a strict-mode async function. Nothing is run. `inline` scripts (typed by an agent,
- * not in a file) are also scanned for hidden characters and, even in dead code, for clock and randomness.
+ * Checks a script and wraps its body as a strict-mode async function. Nothing is run. No script may hold raw control
+ * characters. `inline` scripts (typed by an agent, not in a file) are also scanned for other hidden characters and, even
+ * in dead code, for clock and randomness.
  */
 export function loadScript(source: string, options: { file: string; inline: boolean }): Result<LoadedScript> {
   const refuse = (issue: Issue, code = 'bad_workflow') => ({
     ok: false as const,
     problem: problemOf({ text: source, file: options.file }, [issue], code),
   })
+  const control = hiddenCharacter(source, CONTROL)
+  if (control !== null) return refuse(control, 'hidden_character')
   const parsed = parseMeta(source)
   if (!parsed.ok) return refuse(parsed.issue)
   const { meta, program } = parsed.value
   if (options.inline) {
-    const hidden = hiddenCharacter(source)
+    const hidden = hiddenCharacter(source, MARKS)
     if (hidden !== null) return refuse(hidden, 'hidden_character')
     const clock = clockUse(program)
     if (clock !== null) return refuse({ ...clock, message: NONDETERMINISTIC }, 'nondeterministic')
@@ -99,10 +102,13 @@ export function readsClock(node: Node): Issue | null {
   return null
 }
 
-/** Control characters but tab and newline, and the marks that reorder or hide text. */
-function hiddenCharacter(source: string): Issue | null {
-  const match =
-    /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]/.exec(source)
+/** But tab, newline and carriage return. */
+const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
+/** They reorder or hide text. */
+const MARKS = /[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]/
+
+function hiddenCharacter(source: string, characters: RegExp): Issue | null {
+  const match = characters.exec(source)
   if (match === null) return null
   const shown = `U+${match[0].charCodeAt(0).toString(16).padStart(4, '0').toUpperCase()}`
   const message = `the script holds the hidden character ${shown}`

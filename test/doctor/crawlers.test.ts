@@ -47,6 +47,36 @@ const WALKS: [string, Record<string, string>, string][] = [
   ['nx', { 'nx.json': '{}' }, 'warning crawler_nx'],
   ['workspaces that name folders', { 'package.json': '{"workspaces":["packages/*"]}' }, 'ok crawler_turbo'],
   ['workspaces of everything', { 'package.json': '{"workspaces":["**"]}' }, 'warning crawler_turbo'],
+  ['npm', { 'package.json': '{}', '.assay/runs/a': '' }, 'warning crawler_npm'],
+  [
+    'npm beside a folder that ignores itself',
+    { 'package.json': '{}', '.assay/.gitignore': '*\n' },
+    'ok crawler_npm',
+  ],
+  [
+    'npm that ignores it',
+    { 'package.json': '{}', '.assay/runs/a': '', '.npmignore': '/.assay/\n' },
+    'ok crawler_npm',
+  ],
+  [
+    'npm that ignores it, with files that name everything',
+    { 'package.json': '{"files":["**"]}', '.assay/runs/a': '', '.npmignore': '/.assay/\n' },
+    'warning crawler_npm',
+  ],
+  ['npm with files', { 'package.json': '{"files":["dist"]}', '.assay/runs/a': '' }, 'ok crawler_npm'],
+  ['vsce', { 'package.json': '{"engines":{"vscode":"^1.90.0"}}' }, 'warning crawler_vsce'],
+  [
+    'vsce that ignores it',
+    { 'package.json': '{"engines":{"vscode":"^1.90.0"}}', '.vscodeignore': '.assay/**\n' },
+    'ok crawler_vsce',
+  ],
+  ['rsync', { Makefile: 'deploy:\n\trsync -az --delete . host:/srv\n' }, 'warning crawler_copy'],
+  [
+    'rsync that leaves it out',
+    { Makefile: 'deploy:\n\trsync -az --exclude=/.assay . host:/srv\n' },
+    'ok crawler_copy',
+  ],
+  ['tar', { 'package.json': '{"scripts":{"d":"tar czf a.tgz ."}}' }, 'warning crawler_copy'],
   ['pytest', { 'pytest.ini': '[pytest]\n' }, 'ok crawler_pytest'],
   [
     'pytest with its own norecursedirs',

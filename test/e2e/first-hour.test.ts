@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -67,6 +68,28 @@ test('a metric on standard error is called missing without the stream', async ()
   expect(problem.message).toContain('printed to stderr')
   expect(problem.hint).toContain('2>&1')
 })
+
+/** Where sh is bash, nothing fails. */
+const SH_IS_BASH = spawnSync('/bin/sh', ['-c', 'source /dev/null && [[ 1 ]]']).status === 0
+
+test.skipIf(SH_IS_BASH)(
+  'a command or a script for bash that sh cannot run is refused without a hint',
+  async () => {
+    const source = 'source /dev/null && cat src/metrics.txt'
+    const hints = await Promise.all(
+      [
+        { spec: { measure: { command: source } } },
+        { spec: { worktree: { setup: { command: 'pushd src' } } } },
+        { spec: { gates: [{ name: 'g', command: '[[ 1 == 1 ]]' }] } },
+      ].map(async (parts) => (await failed(makeProject(parts), 'bash_only')).hint),
+    )
+    expect(hints).toEqual([
+      'a command that is one text is run by /bin/sh, and `source` is bash: write `.` in its place, or give the command as a list: [bash, -c, "…"]',
+      expect.stringContaining('`pushd` is bash: write `cd` in its place'),
+      expect.stringContaining('`[[` is bash'),
+    ])
+  },
+)
 
 test('an ignored file that the benchmark wants is not named, with the line that gives it', async () => {
   const project = makeProject({

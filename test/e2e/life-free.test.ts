@@ -198,6 +198,7 @@ test('a new file in scope is left out, or one outside of it slips in', async () 
     left_out: ['scratch.log'],
     ignored: [{ path: 'src/build/out.txt', rule: '.gitignore:1' }],
     secrets: [],
+    changed: true,
   })
   expect(await project.data('seal', experiment)).toMatchObject({ attempt: 1, commit: sealed.commit })
   expect(await project.data('check', experiment)).toEqual({

@@ -82,6 +82,8 @@ describe('tune', () => {
   })
 })
 
+const TARGET_89 = { name: 'ms', direction: 'minimize', target: 89 }
+
 describe.concurrent('a command as the host', () => {
   test('its calls are not recorded as usage, or an unknown cost is recorded as zero', async () => {
     const { scene, host, data } = await play({}, { budget: { experiments: 1 } })
@@ -151,6 +153,61 @@ describe.concurrent('a command as the host', () => {
         .sort(),
     ).toEqual(['exp_0002 environment', 'exp_0003 environment', 'exp_0004 environment'])
     expect(data.counts).toMatchObject({ running: 0, open: 0 })
+  })
+
+  test('a finished edit is thrown away, or paid twice, because its agent then talks prose, answers wrongly, crashes or meets a limit', async () => {
+    const { scene, host, data } = await play(
+      {
+        implement: `(card) => {
+          if (card.lane === 5) return 'I looked, and changed nothing.'
+          write(card, 90 - card.lane)
+          if (card.lane === 1) return 'I changed the constant from 100 to 89.'
+          if (card.lane === 2) return { hypothesis: 5 }
+          if (card.lane === 3) throw new Error('I fell over')
+          console.error('rate limit, retry after 1000 seconds')
+          process.exit(1)
+        }`,
+      },
+      { loop: { width: 5, stall: 1 }, agent: { concurrency: 5 }, metric: TARGET_89 },
+    )
+    const asked = (lane: number) =>
+      host.calls().filter(({ role, card }) => role === 'implement' && card.lane === lane).length
+    expect([1, 2, 3, 4, 5].map(asked)).toEqual([1, 1, 1, 1, 3])
+    const judged = verdicts(scene)
+      .slice(1)
+      .map(([experiment, , value]) => [experiment, value])
+    expect(judged.sort()).toEqual([
+      ['exp_0001', 89],
+      ['exp_0002', 88],
+      ['exp_0003', 87],
+      ['exp_0004', 86],
+    ])
+    expect(scene.eventsOf('discarded').map(({ experiment, why }) => [experiment, why])).toEqual([
+      ['exp_0005', 'its agent gave no answer'],
+    ])
+    expect(data).toMatchObject({ rounds: 1, stop: 'target', best: { experiment: 'exp_0004', value: 86 } })
+    expect(scene.eventsOf('round_closed')[0]?.learnings).toContain(
+      'exp_0001 reported: I changed the constant from 100 to 89.',
+    )
+    const read = host.calls().find(({ role, card }) => role === 'verify' && card.lane === 1)
+    expect(read?.card.claim).toMatchObject({ summary: 'I changed the constant from 100 to 89.' })
+  })
+
+  test('an edit of one who mends is lost with its answer, or one who changes nothing has its candidate measured', async () => {
+    const { scene, host } = await play(
+      {
+        implement: `(card) => (write(card, 90 - card.lane), done('a first try'))`,
+        verify: `(card) => card.claim.hypothesis === 'a first try' ? { passed: false, findings: [{ message: 'no' }] } : { passed: true }`,
+        revise: `(card) => {
+          if (card.lane === 1) write(card, 70)
+          process.kill(process.pid, 'SIGKILL')
+        }`,
+      },
+      { loop: { width: 2, stall: 1 }, metric: TARGET_89 },
+    )
+    expect(verdicts(scene).slice(1)).toEqual([['exp_0001', 'kept', 70]])
+    expect(scene.eventsOf('discarded').map(({ experiment }) => experiment)).toEqual(['exp_0002'])
+    expect(host.calls().filter(({ role, card }) => role === 'revise' && card.lane === 1)).toHaveLength(1)
   })
 
   test('a finding of the CLI does not reach the agent, or a mended candidate is not measured', async () => {

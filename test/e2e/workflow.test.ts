@@ -170,3 +170,21 @@ test('eject copies ours to where it is found by name, and overwrites nothing', a
   const there = await workflow('eject', 'optimize', '--to', 'deep/own.js')
   expect([there.code, existsSync(join(cwd, 'deep', 'own.js'))]).toEqual([0, true])
 })
+
+test('a pattern of a script hangs the CLI on what an agent answered', async () => {
+  script(
+    `return await agent('object', { schema: { type: 'object', properties: { n: { type: 'string', pattern: '^(a+)+$' } } } })`,
+  )
+  writeFileSync(join(cwd, 'agent.sh'), `#!/bin/sh\necho '{"n": "${'a'.repeat(50)}!"}'\n`, { mode: 0o755 })
+  const ran = await workflow<{ result: unknown; logs: string[] }>(
+    'run',
+    'w.js',
+    '--command',
+    './agent.sh',
+    '--json',
+  )
+  expect(dataOf(ran).result).toBeNull()
+  expect(dataOf(ran).logs).toEqual([
+    expect.stringMatching(/^\[object\] failed: the schema cannot be checked: it takes more than 2 s/),
+  ])
+})

@@ -105,6 +105,13 @@ describe.each(programNames)('%s', (name) => {
     expect('message' in answer && answer.message).toContain(message)
   })
 
+  test('what the provider said on standard error is lost behind a stack trace', async () => {
+    const complain =
+      'Error: quota exceeded, try again in 17 minutes\n    at run (a.js:429:10)\n    at b.js:1:1\n'
+    const { answer } = await ask(name, [{ complain, exit: 1 }])
+    expect(answer).toMatchObject({ outcome: 'retry_after', seconds: 1020 })
+  })
+
   test('output of another form passes for an answer, or is an exception', async () => {
     const { vendor } = await PROGRAMS[name].load()
     const events = [{}, { type: 7 }, { type: 'result' }, { type: 'message_end', message: [] }, { item: null }]

@@ -2,29 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { chain } from '../../cli/hosts/chain.ts'
 import type { Host } from '../../cli/hosts/host.ts'
 import { strictSchema, withoutNulls } from '../../cli/hosts/strict.ts'
-import { outcomeOf, waitSeconds } from '../../cli/hosts/trouble.ts'
+import { lineOfTrouble, outcomeOf } from '../../cli/hosts/trouble.ts'
 
-const NOW = Date.parse('2026-01-01T00:00:00Z')
+const NOW = { now: Date.parse('2026-01-01T00:00:00Z'), zone: 'UTC' }
 
 describe('words about a failure', () => {
-  test.each([
-    ['Please retry in 34.07s.', 34.07],
-    ['rate limited: retry after 7', 7],
-    ['Retry-After: 12', 12],
-    ['{"retry_after": 3}', 3],
-    ['Try again in 250ms', 0.25],
-    ['try again in 3 days 4 hours 5 minutes', 3 * 86_400 + 4 * 3600 + 300],
-    ['Try again in 1h2m3s', 3723],
-    ['try again in 2 minutes and 5 seconds', 125],
-    ['usage limit reached|1767225900', 300],
-    ['resets at 2026-01-01T00:10:00Z', 600],
-    ['resets at 2025-12-31T00:00:00Z', 0],
-    ['try again later', null],
-    ['we will look at it in the morning', null],
-  ])('%s: another time than %s is read', (message, seconds) => {
-    expect(waitSeconds(message, NOW)).toBe(seconds)
-  })
-
   test.each([
     ['429 Too Many Requests', 'retry_after'],
     ['API Error: 529 overloaded_error', 'retry_after'],
@@ -44,9 +26,16 @@ describe('words about a failure', () => {
     expect(outcomeOf(message, usage, NOW)).toMatchObject({ outcome, message, usage })
   })
 
-  test('a limit without a time is asked again at once, or never', () => {
+  test('a limit without a time has one made up', () => {
     const usage = { tokens_in: null, tokens_out: null, usd: null }
-    expect(outcomeOf('overloaded', usage, NOW)).toMatchObject({ outcome: 'retry_after', seconds: 30 })
+    expect(outcomeOf('overloaded', usage, NOW)).toMatchObject({ outcome: 'retry_after', seconds: null })
+  })
+
+  test('a stack trace behind what the provider said hides it, or the number of a line in it passes for a status', () => {
+    const said = 'Error: 429 rate limit, try again in 17 minutes'
+    expect(lineOfTrouble(`start\n${said}\n    at run (a.js:429:10)\n    at main (b.js:503:1)\n`)).toBe(said)
+    expect(lineOfTrouble('first\n    at run (a.js:429:10)\nlast words\n\n')).toBe('last words')
+    expect(lineOfTrouble('')).toBe('')
   })
 })
 

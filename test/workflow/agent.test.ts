@@ -236,3 +236,15 @@ test('a stalled attempt is aborted and made again five times, then throws', asyn
   )
   expect([agents, calls.length]).toEqual([1, 6])
 })
+
+test('a pattern that never ends on an answer stops the whole process, or asks the agent again', async () => {
+  const { result, calls } = await play(
+    rig,
+    `try { await agent('x', { schema: { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } } }) } catch (e) { return e.message }`,
+    { play: () => ({ ...text(''), object: { a: `${'a'.repeat(50)}!` } }) as AgentReply },
+  )
+  expect(result).toContain(
+    'agent({schema}): the schema cannot be checked: it takes more than 2 s on this answer',
+  )
+  expect(calls).toHaveLength(1)
+})

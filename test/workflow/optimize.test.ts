@@ -387,3 +387,28 @@ test('a budget that lets nobody be asked is called a host that does not answer, 
   for (const stop of ['stall', 'failures', 'no_hypothesis'])
     expect((await launched(stop)).error).toContain('no agent answered')
 })
+
+test('in the workflow tool of a host, an edit whose agent answers null is discarded, or a lane without an edit is judged', async () => {
+  const answer = cli()
+  const commands: string[] = []
+  const played = await play(rig, '', {
+    source,
+    play: (call) => {
+      if (call.label.startsWith('implement')) return { outcome: 'null', message: 'skipped', usage: NO_USAGE }
+      if (!isClerk(call)) return answered(call)
+      const command = /assay ((?:seal|run|discard) exp_\d{4}.*?) --json/.exec(call.prompt)?.[1]
+      if (command === undefined) return answer(call.prompt)
+      commands.push(command)
+      const changed = command.includes('exp_0001')
+      const data = changed ? { attempt: 1, changed } : { attempt: null, changed }
+      return command.startsWith('seal') ? text(JSON.stringify({ ok: true, data })) : answer(call.prompt)
+    },
+  })
+  expect(played.error).toBeNull()
+  const of = (experiment: string) => commands.filter((one) => one.includes(experiment))
+  expect(of('exp_0001')).toEqual(['seal exp_0001 --if-changed', 'run exp_0001 --detach --sealed'])
+  expect(of('exp_0002')).toEqual([
+    'seal exp_0002 --if-changed',
+    "discard exp_0002 --failure-class environment --reason 'its agent gave no answer'",
+  ])
+})

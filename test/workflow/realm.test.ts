@@ -148,3 +148,63 @@ return R`,
     foo: 1,
   })
 })
+
+test('a stack that overflows at the border hands the script an error of the process that makes code, or whose built-ins can be changed', async () => {
+  const { result, error } = await play(
+    rig,
+    `const seen = new Set()
+const ours = new Set([null, RangeError.prototype, EvalError.prototype, TypeError.prototype])
+let now = ''
+const look = (e) => {
+  if ((typeof e !== 'object' && typeof e !== 'function') || e === null) return
+  const prototype = Object.getPrototypeOf(e)
+  if (ours.has(prototype)) return
+  // The engine formats stacks in the realm of the process: of these errors, none may lead anywhere.
+  if (!now.includes('stack')) seen.add('foreign ' + e.name + ' of ' + now)
+  const other = e.constructor.constructor
+  try { other('return process')(); seen.add('code of ' + now) } catch {}
+  for (const one of [prototype, e.constructor, other, other.prototype, prototype.__proto__.__proto__, [].concat(prototype.__proto__.__proto__.constructor.keys({})).__proto__])
+    if (!Object.isFrozen(one)) seen.add('open ' + now)
+}
+const calls = [
+  () => log('x'), () => phase('x'), () => console.log('x'), () => console.error({}), () => budget.spent(), () => budget.remaining(),
+  () => setTimeout(() => {}, 0), () => clearTimeout(1), () => agent('x'), () => agent('y', { schema: {} }), () => parallel([() => 1]), () => pipeline([1], (x) => x), () => workflow('none'),
+  () => new Error().stack,
+]
+const rejected = []
+for (const call of calls) {
+  now = String(call)
+  let left = 120
+  const dive = () => {
+    try { dive() } catch (e) { look(e) }
+    if (left-- <= 0) return
+    try { const given = call(); if (given && typeof given.then === 'function') rejected.push(given.then(() => {}, look)) } catch (e) { look(e) }
+  }
+  try { dive() } catch (e) { look(e) }
+  await Promise.all(rejected.splice(0))
+}
+return [...seen]`,
+    { maxAgents: 50 },
+  )
+  expect([error, result]).toEqual([null, []])
+})
+
+test('an own way to show stacks gets the frames of the process', async () => {
+  const { result } = await play(
+    rig,
+    `${TRY}let sites = null
+const spy = { prepareStackTrace: (_error, frames) => { sites = frames; return 'mine' } }
+await T('assign', () => { globalThis.Error = spy }); await T('define', () => { Object.defineProperty(globalThis, 'Error', { value: spy }); return 'defined' })
+await T('own', () => { Error.prepareStackTrace = spy.prepareStackTrace })
+try { null.x } catch (e) { R.stack = typeof e.stack }
+R.sites = sites
+return R`,
+  )
+  expect(result).toEqual({
+    assign: expect.stringContaining('TypeError'),
+    define: expect.stringContaining('TypeError'),
+    own: expect.stringContaining('TypeError'),
+    stack: 'string',
+    sites: null,
+  })
+})

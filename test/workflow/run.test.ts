@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { META, play, text, useRig } from './rig.ts'
@@ -167,4 +167,64 @@ test('the built child, made of shared chunks, runs scripts like the one of these
     { childEntry: fileURLToPath(new URL('../../bin/lib/workflow-child.cjs', import.meta.url)) },
   )
   expect([status, result]).toEqual(['completed', [['re: x'], 'Error', 'async (...a) => hostFn(...a)']])
+})
+
+test('a promise that nothing can settle is waited for without an end', async () => {
+  const { status, error } = await play(rig, 'await agent("x"); await new Promise(() => {})')
+  expect([status, error]).toEqual([
+    'failed',
+    'Error: the script waits for a promise that nothing can settle: no agent, no timer and no workflow is under way',
+  ])
+})
+
+test('a timer beyond what Node takes fires at once', async () => {
+  const { result, error } = await play(
+    rig,
+    'let fired = false; setTimeout(() => { fired = true }, 2 ** 31); await new Promise((go) => setTimeout(go, 30)); return fired',
+  )
+  expect([error, result]).toEqual([null, false])
+})
+
+test('a million phases, or thousands of long failures, fill the memory or take minutes', async () => {
+  const played = await play(
+    rig,
+    `for (let i = 0; i < 1e6; i++) phase('p' + i)
+const long = 'x'.repeat(100_000)
+await parallel(Array.from({ length: 4000 }, () => () => { throw long }))
+return await agent('which phase')`,
+  )
+  expect([played.error, played.result]).toEqual([null, 're: which phase'])
+  expect([played.phases.length, played.calls[0]?.phase]).toEqual([10_000, 'p999999'])
+  expect([played.failures.length, played.logs.length]).toEqual([1000, 1000])
+  expect(Math.max(...[...played.failures, ...played.logs].map((line) => line.length))).toBe(10_000)
+})
+
+test('the process of a script has a secret of the user within its reach', async () => {
+  process.env.ASSAY_TEST_SECRET_KEY = 'a secret of the user'
+  const seen: string[][] = []
+  const { error } = await play(rig, 'await agent("x")', {
+    play: () => {
+      for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+        try {
+          if (!readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(rig.child)) continue
+          seen.push(readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0'))
+        } catch {
+          // It has ended.
+        }
+      }
+      return text('ok')
+    },
+  })
+  delete process.env.ASSAY_TEST_SECRET_KEY
+  expect(error).toBeNull()
+  const names = seen.map((variables) => variables.map((one) => one.split('=')[0] ?? ''))
+  expect(names).toHaveLength(1)
+  expect(
+    names[0]?.filter((name) => /SECRET|PATH$|^HOME$|^ASSAY/.test(name) && !/LIBRARY/.test(name)),
+  ).toEqual([])
+})
+
+test('a raw control character in the file of a script is run', async () => {
+  const { error } = await play(rig, 'return "a\u001bb"', { file: 'some.js' })
+  expect(error).toContain('the script holds the hidden character U+001B')
 })

@@ -44,7 +44,13 @@ export const TRY: readonly Verb[] = [
     group: 'try',
     summary: 'pin the candidate as a commit, without judging it',
     positionals: [ID],
-    flags: { message: MESSAGE },
+    flags: {
+      message: MESSAGE,
+      'if-changed': {
+        type: 'boolean',
+        summary: 'only if the files differ from the last judged attempt, or from the parent without one',
+      },
+    },
     example: 'assay seal exp_0007',
     load: () => import('../seal.ts'),
   },

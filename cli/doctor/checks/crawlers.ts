@@ -4,11 +4,12 @@ import type { Crawler, Crawling } from '../crawlers/crawler.ts'
 import { mentions, STATE } from '../crawlers/crawler.ts'
 import { JAVASCRIPT } from '../crawlers/javascript.ts'
 import { OTHERS } from '../crawlers/others.ts'
+import { PACKERS } from '../crawlers/packers.ts'
 import { type Project, readProject } from '../crawlers/project.ts'
 import { type Found, fine, problem, warning } from '../finding.ts'
 
 /** Every tool that is looked for: one line each in its family's file. */
-const CRAWLERS: readonly Crawler[] = [...JAVASCRIPT, ...OTHERS]
+const CRAWLERS: readonly Crawler[] = [...JAVASCRIPT, ...OTHERS, ...PACKERS]
 
 /** Tools of the user's own that would walk into the state folder. What they read is never written by Assay. */
 export const crawlers: Check = {
