@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { removeTree } from '../disk/remove.ts'
 import type { Sample, SampleFault, Side, Stage } from '../ledger/events.ts'
 import { type Supervised, supervise } from '../process.ts'
 import { type CommandLine, fillIn } from './command.ts'
@@ -59,6 +60,8 @@ export interface SampleRequest {
   /** Metrics that the caller knows of this tree: `source_bytes`, `diff_lines`. */
   known?: Record<string, number>
   signal?: AbortSignal | undefined
+  /** Called when the command has ended well, before `score` starts. */
+  scoring?: () => void
 }
 
 const STDERR_TAIL = 8192
@@ -138,7 +141,7 @@ async function runOnce(request: SampleRequest, names: Names): Promise<Executed> 
   const { config, folder, checkout } = request
   const at = (name: string) => join(folder, name)
   const artifacts = request.artifacts ?? at('artifacts')
-  for (const made of [names.result, names.traces]) rmSync(at(made), { recursive: true, force: true })
+  for (const made of [names.result, names.traces]) removeTree(at(made))
   for (const needed of [at(names.traces), artifacts]) mkdirSync(needed, { recursive: true })
   const temporary = mkdtempSync(join(tmpdir(), 'assay-'))
   const scene: Scene = {
@@ -165,7 +168,7 @@ async function runOnce(request: SampleRequest, names: Names): Promise<Executed> 
     const unclean = config.after && (await aside(scene, 'after', config.after))
     return unclean && done.reading.ok ? { ...done, reading: broken(unclean) } : done
   } finally {
-    rmSync(temporary, { recursive: true, force: true, maxRetries: 3 })
+    removeTree(temporary)
     dropIfEmpty(at(names.traces))
     // Only now: the answer was read from what the benchmark wrote, to the byte.
     for (const name of writtenBy(names)) redactStored(at(name))
@@ -229,9 +232,10 @@ async function measureAndScore(scene: Scene): Promise<Executed> {
       ended,
       reading: await readFiles({ ...answer, stdout: at(names.stdout), stderr: at(names.stderr) }),
     }
+  request.scoring?.()
   // The measured program is the candidate's: what it says of itself is not the score.
   const output = at(`${names.stem}.output`)
-  rmSync(output, { recursive: true, force: true })
+  removeTree(output)
   if (existsSync(at(names.result))) renameSync(at(names.result), output)
   const [stdout, stderr] = [at(`${names.stem}.score.out`), at(`${names.stem}.score.err`)]
   const scored = await supervise({

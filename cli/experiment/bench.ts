@@ -2,8 +2,9 @@
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { type Inventory, nothingIn, takeInventory } from '../disk/inventory.ts'
 import { runPreparation } from '../evaluate/gates.ts'
-import { freshenCheckout } from '../git/freshen.ts'
+import { treePaths } from '../git/files.ts'
 import { besidePaths } from '../git/observe.ts'
 import { changedFiles } from '../git/slots.ts'
 import { removeWorktree } from '../git/worktrees.ts'
@@ -11,16 +12,17 @@ import type { SampleFault } from '../ledger/events.ts'
 import { acquireLease, tryHold } from '../lock.ts'
 import { leaseFolder, slotLock, slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
-import { dataLike, dataOfRun } from '../run/data.ts'
+import { dataLike } from '../run/data.ts'
 import type { OpenRun } from '../run/open.ts'
 import { artifactAt, listArtifacts } from './artifact-files.ts'
 import type { ArtifactPlaces } from './artifacts.ts'
+import { clear, isOurs, madeAt, ownFolders } from './clear.ts'
 import { type GivenData, giveData } from './data.ts'
 import { benchmarkEnvironment } from './environment.ts'
 import { endWhatWasLeft } from './leftovers.ts'
-import { drifted, EMPTY_MANIFEST, type Manifest, sweep, takeManifest } from './manifest.ts'
+import { drifted, EMPTY_MANIFEST, type Manifest, takeManifest, takeWhole } from './manifest.ts'
 import { preparationKeys } from './preparation-keys.ts'
-import { forgetFacts, readFacts, type SlotFacts, writeFacts } from './slot-facts.ts'
+import { forgetFacts, readFacts, type SlotFacts, UNKNOWN, writeFacts } from './slot-facts.ts'
 
 export interface Bench {
   slot: number
@@ -41,6 +43,10 @@ export interface Placed {
   beside: ReadonlySet<string>
   /** All other files beside the sealed ones, before anything was measured. */
   before: Manifest
+  /** Everything that lay there before anything was measured; kept as the checkout is by each look at it. */
+  inventory: Inventory
+  /** Files that were seen to be changed since then, also those that were put back. */
+  touched: Set<string>
 }
 
 /** Rejects with the signal's reason when that ends the waiting. What killed runs left on the machine is ended first. */
@@ -54,6 +60,7 @@ export async function openBench(run: OpenRun): Promise<Result<Bench>> {
     signal: run.signal,
   })
   // Leases meet in the user's runtime folder, which differs between a login, cron and a sandbox; the checkouts do not.
+  ownFolders(run, lease.slot)
   const lock = slotLock(run.site, lease.slot)
   mkdirSync(dirname(lock), { recursive: true })
   let hold = tryHold(lock)
@@ -87,14 +94,18 @@ export async function placeCandidate(
   { outputs, anew = false, setUpAnew = false, artifacts }: Placement,
 ): Promise<Result<Placed>> {
   const path = slotPath(run.site, bench.slot, place)
-  const known = readFacts(run, bench, place)
+  const recorded = readFacts(run, bench, place)
+  const known = (await isOurs(run, bench.slot, place, recorded.made)) ? recorded : UNKNOWN
   forgetFacts(run, bench, place)
   const build: Building = { key: '', ...(artifacts && { artifacts }) }
   const keys = await preparationKeys(run, bench.environment, candidate.tree)
   if (!keys.ok) return keys
   build.key = buildKey(keys.value.build, build)
   const keepsSetup =
-    !setUpAnew && known.setup === keys.value.setup && drifted(path, known.afterSetup).length === 0
+    !setUpAnew &&
+    known.setup === keys.value.setup &&
+    known.afterSetup.folders !== undefined &&
+    drifted(path, known.afterSetup).length === 0
   const keepsBuild =
     keepsSetup && !anew && (await isBuilt(known, build)) && drifted(path, known.afterBuild).length === 0
   const stays = keepsBuild ? known.afterBuild : keepsSetup ? known.afterSetup : EMPTY_MANIFEST
@@ -107,6 +118,9 @@ export async function placeCandidate(
   }
   const cleared = await clear(run, path, candidate, stays)
   if (!cleared.ok) return cleared
+  if (cleared.value === 'again') Object.assign(facts, UNKNOWN)
+  facts.made = madeAt(path)
+  writeFacts(run, bench, place, { ...UNKNOWN, made: facts.made })
   const given = await giveData(run, path, facts.data)
   if (!given.ok) return given
   facts.data = given.value
@@ -120,6 +134,8 @@ export async function placeCandidate(
     data: given.value,
     beside: new Set(),
     before: EMPTY_MANIFEST,
+    inventory: nothingIn(path),
+    touched: new Set(),
   }
   if (placed.setup === null) {
     const built = await buildThere(run, bench, at, build)
@@ -132,27 +148,9 @@ export async function placeCandidate(
   const before = await everything(run, path, candidate.tree)
   if (!before.ok) return before
   placed.before = before.value
+  placed.inventory = takeInventory(path)
   writeFacts(run, bench, place, facts)
   return ok(placed)
-}
-
-/** Exactly the candidate, and of all other files only those that stay and the data: nothing of what ran there before. */
-async function clear(
-  run: OpenRun,
-  path: string,
-  candidate: { commit: string; tree: string },
-  stays: Manifest,
-): Promise<Result<void>> {
-  const listed = dataOfRun(run)
-  if (!listed.ok) return listed
-  const data = listed.value.map((one) => one.path)
-  const fresh = await freshenCheckout(run.site, path, candidate.commit, { keep: [...stays.roots, ...data] })
-  if (!fresh.ok) return fresh
-  const left = await besidePaths(run.site, path, candidate.tree)
-  if (!left.ok) return left
-  const files = { ...stays.files, ...Object.fromEntries(data.map((one) => [one, ''])) }
-  sweep(path, { roots: [], files }, left.value)
-  return ok(undefined)
 }
 
 /** All that is not the sealed tree: untracked and ignored files, and sealed ones that setup or build rewrote. */
@@ -196,11 +194,15 @@ export async function restoreCheckout(
   place: Place,
   candidate: { commit: string; tree: string },
 ): Promise<Result<void>> {
-  const facts = readFacts(run, bench, place)
+  const path = slotPath(run.site, bench.slot, place)
+  const recorded = readFacts(run, bench, place)
+  const facts = (await isOurs(run, bench.slot, place, recorded.made)) ? recorded : UNKNOWN
   forgetFacts(run, bench, place)
-  const cleared = await clear(run, slotPath(run.site, bench.slot, place), candidate, facts.afterSetup)
-  if (cleared.ok) writeFacts(run, bench, place, { ...facts, built: null })
-  return cleared
+  const cleared = await clear(run, path, candidate, facts.afterSetup)
+  if (!cleared.ok) return cleared
+  const left = cleared.value === 'again' ? UNKNOWN : { ...facts, built: null }
+  writeFacts(run, bench, place, { ...left, made: madeAt(path) })
+  return ok(undefined)
 }
 
 /** A deleted checkout is a clean room: the next use of it sets up and builds anew. */
@@ -247,9 +249,11 @@ async function leftBy(
   const changed = await changedFiles(run.site, at.path, at.tree)
   if (!changed.ok) return changed
   const beside = await besidePaths(run.site, at.path, at.tree)
-  return beside.ok
-    ? ok({ manifest: takeManifest(at.path, beside.value), rewrote: changed.value.length > 0 })
-    : beside
+  if (!beside.ok) return beside
+  const tracked = await treePaths(run.site, at.tree)
+  if (!tracked.ok) return tracked
+  const manifest = takeWhole(at.path, beside.value, tracked.value)
+  return ok({ manifest, rewrote: changed.value.length > 0 })
 }
 
 async function buildThere(

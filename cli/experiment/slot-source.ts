@@ -1,19 +1,23 @@
 /** The slot as the source of a trial: the candidate lies in checkout `b`, what it is compared with in `a`. */
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { removeTree } from '../disk/remove.ts'
 import { recordable } from '../evaluate/comparable.ts'
 import { runGate } from '../evaluate/gates.ts'
 import { takeSample } from '../evaluate/measure.ts'
 import type { GateRule, Sample, SampleFault } from '../ledger/events.ts'
 import type { Experiment } from '../ledger/state.ts'
 import { slotArtifacts } from '../paths.ts'
+import type { Problem } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { rngOf } from '../search/random.ts'
 import { artifactPlaces, changedSince, type Guard, readDeclared } from './artifacts.ts'
 import { type Bench, type Place, type Placed, placeCandidate } from './bench.ts'
 import { knownMetrics } from './known.ts'
 import type { Seal } from './seal.ts'
-import { sweepLeftovers, tamperedFiles } from './tamper.ts'
+import { RecordLost } from './steps.ts'
+import { tamperedFiles } from './tamper.ts'
+import { Touches } from './touches.ts'
 import { must, type SampleAt, type Secluded, type Source } from './trial.ts'
 import { keptCommit } from './worktree.ts'
 
@@ -47,11 +51,13 @@ export class SlotSource implements Source {
   #other: Subject | null = null
   /** Found when another one was put in the place of what was tampered with. */
   readonly #tampered: string[] = []
+  readonly #touches: Touches
 
   constructor(slot: InSlot) {
     const { node, seal, placed, known, guard } = slot
     const { own: artifacts, environment } = guard.places
     this.#in = slot
+    this.#touches = new Touches(slot.run, slot.bench)
     this.#own = { place: 'b', experiment: node.id, tree: seal.tree, placed, known, artifacts, environment }
   }
 
@@ -74,6 +80,7 @@ export class SlotSource implements Source {
     const environment = { ...places.environment, ASSAY_ARTIFACTS: own }
     const artifacts = { own, environment }
     const placed = must(await placeCandidate(run, bench, 'a', commit, { outputs, artifacts }))
+    this.#touches.placedAgain('a')
     const broken = placed.setup ?? placed.build
     if (broken) return broken
     const known = must(await knownMetrics(run, tree))
@@ -85,7 +92,7 @@ export class SlotSource implements Source {
     const { run, node, seal, bench, folder } = this.#in
     const subject = side === 'candidate' ? this.#own : this.#other
     if (!subject) throw new Error('a pair needs something to compare with')
-    must(await sweepLeftovers({ run, bench, ...subject }))
+    await this.#ready(subject)
     const taken = await takeSample({
       config: run.spec.measure,
       metric: run.spec.metric,
@@ -103,17 +110,45 @@ export class SlotSource implements Source {
       artifacts: subject.artifacts,
       known: subject.known,
       signal: run.signal,
+      scoring: () => this.#touches.glance(subject.experiment, this.#seats()),
     })
-    if (!secluded) return recordable(taken)
-    // What it wrote may repeat what it read.
-    must(await sweepLeftovers({ run, bench, ...subject }))
-    return valueOnly(taken)
+    this.#look(subject)
+    return secluded ? valueOnly(taken) : recordable(taken)
+  }
+
+  /** What `subject` changed is noted and what it left is removed: also in what it is compared with, which it can reach. */
+  #look({ experiment }: Subject): void {
+    this.#touches.look(experiment, this.#seats())
+  }
+
+  #seats = (): Subject[] => (this.#other ? [this.#own, this.#other] : [this.#own])
+
+  /** A checkout that the last sample spoilt is made again before something runs in it. */
+  async #ready(subject: Subject): Promise<void> {
+    if (!this.#touches.isSpoilt(subject.place)) return
+    const { run, bench, folder } = this.#in
+    const commit = keptCommit(run, subject.experiment)
+    const candidate = subject.place === 'b' ? this.#in.seal : commit
+    if (!candidate) throw new Error(`${subject.experiment} was placed, and has no candidate`)
+    const { artifacts: own, environment } = subject
+    const how = {
+      outputs: subject.place === 'b' ? folder : join(folder, 'other'),
+      artifacts: { own, environment },
+    }
+    subject.placed = must(await placeCandidate(run, bench, subject.place, candidate, how))
+    this.#touches.placedAgain(subject.place)
+    const broken = subject.placed.setup ?? subject.placed.build
+    if (broken) throw new RecordLost(notMadeAgain(subject.experiment, broken.message))
   }
 
   async gate(gate: GateRule) {
-    const { run, bench, placed, folder } = this.#in
+    const { run, bench, folder } = this.#in
+    await this.#ready(this.#own)
+    const { placed } = this.#own
     const { environment } = bench
-    return runGate({ gate, checkout: placed.folder, environment, folder, signal: run.signal })
+    const done = await runGate({ gate, checkout: placed.folder, environment, folder, signal: run.signal })
+    this.#look(this.#own)
+    return done
   }
 
   artifacts(sample: Sample) {
@@ -123,25 +158,40 @@ export class SlotSource implements Source {
   /** What decides a verdict and was changed by the candidate's run, which can find both checkouts of its slot. */
   async tampered(): Promise<string[]> {
     const { run, bench, node, guard } = this.#in
-    const own = must(await tamperedFiles({ run, bench, judged: node.id, ...this.#own }))
+    const habits = this.#touches.habits(node.id)
+    const touched = this.#touches.by(node.id, node.id).filter((path) => !habits.has(path))
+    const own = this.#touches.isSpoilt('b')
+      ? touched
+      : must(await tamperedFiles({ run, bench, judged: node.id, touched, ...this.#own }))
     return [...own, ...this.#tampered, ...(await this.#tamperedOther()), ...(await changedSince(guard))]
   }
 
   async #tamperedOther(): Promise<string[]> {
     const { run, bench, node } = this.#in
     if (!this.#other) return []
-    const found = must(await tamperedFiles({ run, bench, judged: node.id, ...this.#other }))
+    const touched = this.#touches.by(node.id, this.#other.experiment)
+    const found = this.#touches.isSpoilt('a')
+      ? touched
+      : must(await tamperedFiles({ run, bench, judged: node.id, touched, ...this.#other }))
     return found.map((path) => `${path} in the checkout of ${this.#other?.experiment}`)
   }
 }
 
-/** Of what builds made for others, nothing is needed any more. */
+/** Of what builds made for others, nothing is needed any more. Behind a link lies what is not ours. */
 function keepOnly(folder: string): void {
   const parent = dirname(folder)
-  if (!existsSync(parent)) return
-  for (const name of readdirSync(parent))
-    if (join(parent, name) !== folder) rmSync(join(parent, name), { recursive: true, force: true })
+  const found = lstatSync(parent, { throwIfNoEntry: false })
+  if (found && !found.isDirectory()) removeTree(parent)
+  if (!found?.isDirectory()) return
+  for (const name of readdirSync(parent)) if (join(parent, name) !== folder) removeTree(join(parent, name))
 }
+
+const notMadeAgain = (experiment: string, why: string): Problem => ({
+  kind: 'failed',
+  code: 'checkout_not_made',
+  message: `the checkout of ${experiment} had to be made again, and could not be prepared: ${why}`,
+  hint: `run the same command again; assay doctor looks for what is in the way`,
+})
 
 function valueOnly(sample: Sample): Sample {
   const { fault } = sample
