@@ -18,26 +18,41 @@ const usual = 0o777 & ~process.umask()
  * Removes all that is not on the list, also empty folders, pipes and sockets; no link is followed. Folders that stay
  * get the rights of a new folder. Answers the first obstacle, or null.
  */
-export function keepOnly(top: string, { files, folders, closed }: Keep): Obstacle | null {
+export function keepOnly(top: string, keep: Keep): Obstacle | null {
+  let obstacle: Obstacle | null = null
+  const give = (folder: string) => {
+    obstacle ??= usualRights(folder)
+  }
+  for (const { folder, name } of strangers(top, keep, give)) obstacle = removeByName(folder, name) ?? obstacle
+  return obstacle
+}
+
+/** What `keepOnly` would remove, as far as it can be seen without new rights. */
+export const strangersIn = (top: string, keep: Keep): string[] =>
+  [...strangers(top, keep, () => {})].map(({ folder, name }) => `${folder}/${name}`)
+
+function* strangers(
+  top: string,
+  { files, folders, closed }: Keep,
+  enter: (folder: string) => void,
+): Generator<{ folder: string; name: string }> {
   const allowed = new Set(files)
   const shut = new Set(closed)
   const stay = new Set<string>()
   for (const path of [...folders, ...shut]) withParents(stay, path)
   for (const path of allowed) withParents(stay, parentOf(path))
-  let obstacle: Obstacle | null = null
   const open = ['']
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     const at = path === '' ? top : `${top}/${path}`
-    obstacle ??= usualRights(at)
+    enter(at)
     for (const name of names(at)) {
       const here = path === '' ? name : `${path}/${name}`
       const folder = isFolder(`${at}/${name}`)
       if (folder ? stay.has(here) : allowed.has(here)) {
         if (folder && !shut.has(here)) open.push(here)
-      } else obstacle = removeByName(at, name) ?? obstacle
+      } else yield { folder: at, name }
     }
   }
-  return obstacle
 }
 
 /** A name that is no UTF-8 is on no list. */

@@ -62,6 +62,8 @@ export interface SampleRequest {
   signal?: AbortSignal | undefined
   /** Called when the command has ended well, before `score` starts. */
   scoring?: () => void
+  /** Called when everything has ended, before its temporary folder is removed. */
+  ended?: () => void
 }
 
 const STDERR_TAIL = 8192
@@ -168,6 +170,7 @@ async function runOnce(request: SampleRequest, names: Names): Promise<Executed> 
     const unclean = config.after && (await aside(scene, 'after', config.after))
     return unclean && done.reading.ok ? { ...done, reading: broken(unclean) } : done
   } finally {
+    request.ended?.()
     removeTree(temporary)
     dropIfEmpty(at(names.traces))
     // Only now: the answer was read from what the benchmark wrote, to the byte.

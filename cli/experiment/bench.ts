@@ -16,8 +16,9 @@ import { dataLike } from '../run/data.ts'
 import type { OpenRun } from '../run/open.ts'
 import { artifactAt, listArtifacts } from './artifact-files.ts'
 import type { ArtifactPlaces } from './artifacts.ts'
-import { clear, isOurs, madeAt, ownFolders } from './clear.ts'
+import { clear, faultOfBuild, isOurs, madeAt, ownFolders } from './clear.ts'
 import { type GivenData, giveData } from './data.ts'
+import { DiskWatch } from './disk-filled.ts'
 import { benchmarkEnvironment } from './environment.ts'
 import { endWhatWasLeft } from './leftovers.ts'
 import { drifted, EMPTY_MANIFEST, type Manifest, takeManifest, takeWhole } from './manifest.ts'
@@ -138,9 +139,10 @@ export async function placeCandidate(
     touched: new Set(),
   }
   if (placed.setup === null) {
+    const disk = new DiskWatch(run.site)
     const built = await buildThere(run, bench, at, build)
     if (!built.ok) return built
-    placed.build = built.value
+    placed.build = await faultOfBuild(run, path, candidate.tree, { disk, fault: built.value })
   }
   const beside = await dataLike(run, path)
   if (!beside.ok) return beside

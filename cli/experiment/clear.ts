@@ -1,15 +1,18 @@
 /** A checkout of a slot before a candidate comes into it: it is the one that was made, and holds nothing of what ran there before. */
 import { lstatSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { keepOnly } from '../disk/keep-only.ts'
+import { type Keep, keepOnly } from '../disk/keep-only.ts'
 import { removeTree } from '../disk/remove.ts'
 import { treePaths } from '../git/files.ts'
 import { freshenCheckout } from '../git/freshen.ts'
 import { moveToTrash, removeWorktree } from '../git/worktrees.ts'
+import type { SampleFault } from '../ledger/events.ts'
 import { slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import { dataOfRun } from '../run/data.ts'
 import type { OpenRun } from '../run/open.ts'
+import { dataPaths } from './data.ts'
+import type { DiskWatch } from './disk-filled.ts'
 import type { Manifest } from './manifest.ts'
 
 type Place = 'a' | 'b'
@@ -96,17 +99,42 @@ async function sweep(
   run: OpenRun,
   path: string,
   { tree }: { tree: string },
-  { files, folders = [], data }: Manifest & { data: string[] },
+  stays: Manifest & { data: string[] },
 ): Promise<Result<string | null>> {
   if (!lstatSync(path, { throwIfNoEntry: false })) return ok(null)
-  const tracked = await treePaths(run.site, tree)
+  const keep = await belonging(run, tree, stays)
+  if (!keep.ok) return keep
+  const obstacle = keepOnly(path, keep.value)
+  return ok(obstacle && `${obstacle.path}: ${obstacle.code}`)
+}
+
+/** What may lie in a checkout of a tree, beside what stays. */
+export async function belonging(
+  run: Pick<OpenRun, 'site'>,
+  treeish: string,
+  { files, folders = [], data }: Manifest & { data: readonly string[] },
+): Promise<Result<Keep>> {
+  const tracked = await treePaths(run.site, treeish)
   if (!tracked.ok) return tracked
-  const obstacle = keepOnly(path, {
+  return ok({
     files: ['.git', ...tracked.value.files, ...Object.keys(files), ...data],
     folders,
     closed: tracked.value.submodules,
   })
-  return ok(obstacle && `${obstacle.path}: ${obstacle.code}`)
+}
+
+/** Why a build failed; one that filled the disk is to blame for that, and what it left goes. */
+export async function faultOfBuild(
+  run: OpenRun,
+  path: string,
+  tree: string,
+  { disk, fault }: { disk: DiskWatch; fault: SampleFault | null },
+): Promise<SampleFault | null> {
+  disk.ended()
+  if (fault === null || !disk.isFull) return fault
+  const keep = await belonging(run, tree, { roots: [], files: {}, data: [...dataPaths(run)] })
+  if (keep.ok) keepOnly(path, keep.value)
+  return disk.blame(fault)
 }
 
 /** A checkout of which even the top does not yield goes with the folder that holds it, which is ours. */

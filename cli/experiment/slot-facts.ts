@@ -36,7 +36,7 @@ export const UNKNOWN: Readonly<SlotFacts> = {
   made: null,
 }
 
-export function readFacts(run: OpenRun, { slot }: Slot, place: 'a' | 'b'): SlotFacts {
+export function readFacts(run: Pick<OpenRun, 'site'>, { slot }: Slot, place: 'a' | 'b'): SlotFacts {
   try {
     return { ...UNKNOWN, ...JSON.parse(readFileSync(slotFacts(run.site, slot, place), 'utf8')) }
   } catch {

@@ -5,6 +5,7 @@ import { removeTree } from '../disk/remove.ts'
 import { recordable } from '../evaluate/comparable.ts'
 import { runGate } from '../evaluate/gates.ts'
 import { takeSample } from '../evaluate/measure.ts'
+import { redactStored } from '../evaluate/stored.ts'
 import type { GateRule, Sample, SampleFault } from '../ledger/events.ts'
 import type { Experiment } from '../ledger/state.ts'
 import { slotArtifacts } from '../paths.ts'
@@ -13,6 +14,7 @@ import type { OpenRun } from '../run/open.ts'
 import { rngOf } from '../search/random.ts'
 import { artifactPlaces, changedSince, type Guard, readDeclared } from './artifacts.ts'
 import { type Bench, type Place, type Placed, placeCandidate } from './bench.ts'
+import { DiskWatch } from './disk-filled.ts'
 import { knownMetrics } from './known.ts'
 import type { Seal } from './seal.ts'
 import { RecordLost } from './steps.ts'
@@ -93,7 +95,8 @@ export class SlotSource implements Source {
     const subject = side === 'candidate' ? this.#own : this.#other
     if (!subject) throw new Error('a pair needs something to compare with')
     await this.#ready(subject)
-    const taken = await takeSample({
+    const disk = new DiskWatch(run.site)
+    const sampled = await takeSample({
       config: run.spec.measure,
       metric: run.spec.metric,
       aggregate: run.spec.tasks.aggregate,
@@ -111,8 +114,12 @@ export class SlotSource implements Source {
       known: subject.known,
       signal: run.signal,
       scoring: () => this.#touches.glance(subject.experiment, this.#seats()),
+      ended: disk.ended,
     })
     this.#look(subject)
+    const taken = { ...sampled, fault: disk.blame(sampled.fault) }
+    // There was no room to take the secrets out.
+    if (taken.fault !== sampled.fault) redactStored(join(secluded?.folder ?? folder, 'samples'))
     return secluded ? valueOnly(taken) : recordable(taken)
   }
 
@@ -146,9 +153,11 @@ export class SlotSource implements Source {
     await this.#ready(this.#own)
     const { placed } = this.#own
     const { environment } = bench
+    const disk = new DiskWatch(run.site)
     const done = await runGate({ gate, checkout: placed.folder, environment, folder, signal: run.signal })
+    disk.ended()
     this.#look(this.#own)
-    return done
+    return { ...done, fault: disk.blame(done.fault) }
   }
 
   artifacts(sample: Sample) {

@@ -1,6 +1,6 @@
 /** Edit worktrees and measurement checkouts: linked to the store, detached, always removed by renaming. */
 import { existsSync, lstatSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rename } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { giveRights, type Obstacle, removeTree } from '../disk/remove.ts'
 import { withLock } from '../lock.ts'
@@ -56,6 +56,13 @@ async function fill(site: Site, path: string, folder: string, commit: string): P
       return ok(undefined)
     })
   })
+}
+
+/** The commit that a measurement checkout was brought to last; null when that is not known. */
+export async function commitAt(site: Site, path: string): Promise<string | null> {
+  const folder = await registeredFolder(site, path)
+  const text = folder && (await readFile(join(folder, 'HEAD'), 'utf8').catch(() => ''))
+  return (text && /^[0-9a-f]{40,}$/m.exec(text)?.[0]) || null
 }
 
 /** Removes a worktree in the time of two renames; nothing happens when there is none. `emptyTrash` frees the space. */

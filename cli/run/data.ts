@@ -154,7 +154,7 @@ export function writeData(paths: RunPaths, files: readonly DataFile[]): void {
   renameSync(`${file}.${process.pid}`, file)
 }
 
-function readData(paths: RunPaths): DataFile[] {
+export function readData(paths: RunPaths): DataFile[] {
   try {
     return JSON.parse(readFileSync(dataFile(paths), 'utf8')) as DataFile[]
   } catch {
