@@ -14,11 +14,12 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   return ok({ data: done.value, text: () => describe(done.value, next) })
 }
 
-function describe({ dry_run, deleted, kept, bytes, truncated }: GcAnswer, next: string): string[] {
+function describe({ dry_run, deleted, kept, stuck, bytes, truncated }: GcAnswer, next: string): string[] {
   const size = `${(bytes / 1024 / 1024).toFixed(1)} MiB`
   return [
     ...deleted.map(({ kind, path }) => `${dry_run ? 'would delete' : 'deleted'} ${kind} ${plain(path, 300)}`),
     ...kept.map(({ experiment, why }) => `kept the worktree of ${experiment}: ${plain(why, 300)}`),
+    ...stuck.map(({ path, code }) => `could not delete ${plain(path, 300)}: ${plain(code, 40)}`),
     ...(truncated ? ['… and more'] : []),
     dry_run ? `${size} would be free; do it: ${next}` : `${size} freed`,
   ]

@@ -8,6 +8,7 @@ import { halfMade } from './checks/half-made.ts'
 import { hosts } from './checks/hosts.ts'
 import { isolation } from './checks/isolation.ts'
 import { ledgers } from './checks/ledgers.ts'
+import { leftovers } from './checks/leftovers.ts'
 import { drivers, leases, stateLocks } from './checks/locks.ts'
 import { orphans } from './checks/orphans.ts'
 import { permissions } from './checks/permissions.ts'
@@ -39,6 +40,7 @@ export const CHECKS: readonly Check[] = [
   stateLocks,
   worktrees,
   trash,
+  leftovers,
   room,
   orphans,
   hosts,

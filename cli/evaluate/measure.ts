@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, renameSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { removeTree } from '../disk/remove.ts'
 import type { Sample, SampleFault, Side, Stage } from '../ledger/events.ts'
 import { give, type Isolation, type Supervised, seenAs, supervise } from '../process.ts'
 import type { Answer, Read, ReadAnswer } from './answer.ts'
@@ -80,6 +81,10 @@ export interface SampleRequest {
   /** Absent or null: it shares the machine with us. */
   isolation?: Isolation | null | undefined
   signal?: AbortSignal | undefined
+  /** Called when the command has ended well, before `score` starts. */
+  scoring?: () => void
+  /** Called when everything has ended, before its temporary folder is removed. */
+  ended?: () => void
 }
 
 const STDERR_TAIL = 8192
@@ -149,7 +154,7 @@ async function runOnce(request: SampleRequest, names: Names): Promise<Executed> 
   const desk = request.desk ?? join(folder, 'desk')
   const at = (name: string) => join(desk, name)
   const artifacts = request.artifacts ?? join(folder, 'artifacts')
-  rmSync(desk, { recursive: true, force: true })
+  removeTree(desk)
   for (const needed of [at(DESK.traces), artifacts]) mkdirSync(needed, { recursive: true })
   const temporary = mkdtempSync(join(tmpdir(), 'assay-'))
   const given = { ...request.environment, ASSAY_ARTIFACTS: artifacts }
@@ -183,7 +188,8 @@ async function runOnce(request: SampleRequest, names: Names): Promise<Executed> 
       ? { ...done, reading: broken(unclean) }
       : hereAgain(done, scene, artifacts)
   } finally {
-    rmSync(temporary, { recursive: true, force: true, maxRetries: 3 })
+    request.ended?.()
+    removeTree(temporary)
     // Only now: the answer was read from what the benchmark wrote, to the byte.
     clearDesk(desk, folder, names)
   }
@@ -273,9 +279,10 @@ async function measureAndScore(scene: Scene): Promise<Executed> {
       ended,
       reading: await readFiles({ ...answer, stdout: at(DESK.stdout), stderr: at(DESK.stderr) }),
     }
+  request.scoring?.()
   // The measured program is the candidate's: what it says of itself is not the score.
   const output = at(DESK.output)
-  rmSync(output, { recursive: true, force: true })
+  removeTree(output)
   if (existsSync(at(DESK.result))) renameSync(at(DESK.result), output)
   const [stdout, stderr] = [at(DESK.scored.stdout), at(DESK.scored.stderr)]
   const scored = await supervise({

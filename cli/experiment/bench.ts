@@ -2,9 +2,10 @@
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { type Inventory, nothingIn, takeInventory } from '../disk/inventory.ts'
 import { runPreparation } from '../evaluate/gates.ts'
 import { showGiven } from '../evaluate/given.ts'
-import { freshenCheckout } from '../git/freshen.ts'
+import { treePaths } from '../git/files.ts'
 import { besidePaths } from '../git/observe.ts'
 import { changedFiles } from '../git/slots.ts'
 import { removeWorktree } from '../git/worktrees.ts'
@@ -12,18 +13,20 @@ import type { SampleFault } from '../ledger/events.ts'
 import { acquireLease, tryHold } from '../lock.ts'
 import { leaseFolder, slotLock, slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
-import { dataLike, dataOfRun } from '../run/data.ts'
+import { dataLike } from '../run/data.ts'
 import type { OpenRun } from '../run/open.ts'
 import { artifactAt, listArtifacts } from './artifact-files.ts'
 import type { ArtifactPlaces } from './artifacts.ts'
 import { fillFromCache, keepCache, warmStart } from './build-cache.ts'
+import { clear, faultOfBuild, isOurs, madeAt, ownFolders } from './clear.ts'
 import { type GivenData, giveData } from './data.ts'
+import { DiskWatch } from './disk-filled.ts'
 import { benchmarkEnvironment } from './environment.ts'
 import { type Apart, type Choice, forgetOwnFolders, isolationOf, type Phase } from './isolation.ts'
 import { endWhatWasLeft } from './leftovers.ts'
-import { drifted, EMPTY_MANIFEST, type Manifest, sweep, takeManifest } from './manifest.ts'
+import { drifted, EMPTY_MANIFEST, type Manifest, takeManifest, takeWhole } from './manifest.ts'
 import { preparationKeys } from './preparation-keys.ts'
-import { forgetFacts, readFacts, type SlotFacts, writeFacts } from './slot-facts.ts'
+import { forgetFacts, readFacts, type SlotFacts, UNKNOWN, writeFacts } from './slot-facts.ts'
 
 export interface Bench {
   slot: number
@@ -46,6 +49,10 @@ export interface Placed {
   beside: ReadonlySet<string>
   /** All other files beside the sealed ones, before anything was measured. */
   before: Manifest
+  /** Everything that lay there before anything was measured; kept as the checkout is by each look at it. */
+  inventory: Inventory
+  /** Files that were seen to be changed since then, also those that were put back. */
+  touched: Set<string>
   /** For gates and samples; null = they share the machine with us. */
   apart: Apart | null
 }
@@ -61,6 +68,7 @@ export async function openBench(run: OpenRun): Promise<Result<Bench>> {
     signal: run.signal,
   })
   // Leases meet in the user's runtime folder, which differs between a login, cron and a sandbox; the checkouts do not.
+  ownFolders(run, lease.slot)
   const lock = slotLock(run.site, lease.slot)
   mkdirSync(dirname(lock), { recursive: true })
   let hold = tryHold(lock)
@@ -99,14 +107,18 @@ export async function placeCandidate(
     placeCandidate(run, bench, place, base, { outputs, anew: true }),
   )
   if (!warm.ok) return warm
-  const known = readFacts(run, bench, place)
+  const recorded = readFacts(run, bench, place)
+  const known = (await isOurs(run, bench.slot, place, recorded.made)) ? recorded : UNKNOWN
   forgetFacts(run, bench, place)
   const build: Building = { key: '', ...(artifacts && { artifacts }) }
   const keys = await preparationKeys(run, bench.environment, candidate.tree)
   if (!keys.ok) return keys
   build.key = buildKey(keys.value.build, build)
   const keepsSetup =
-    !setUpAnew && known.setup === keys.value.setup && drifted(path, known.afterSetup).length === 0
+    !setUpAnew &&
+    known.setup === keys.value.setup &&
+    known.afterSetup.folders !== undefined &&
+    drifted(path, known.afterSetup).length === 0
   const keepsBuild =
     keepsSetup && !anew && (await isBuilt(known, build)) && drifted(path, known.afterBuild).length === 0
   const stays = keepsBuild ? known.afterBuild : keepsSetup ? known.afterSetup : EMPTY_MANIFEST
@@ -119,6 +131,9 @@ export async function placeCandidate(
   }
   const cleared = await clear(run, path, candidate, stays)
   if (!cleared.ok) return cleared
+  if (cleared.value === 'again') Object.assign(facts, UNKNOWN)
+  facts.made = madeAt(path)
+  writeFacts(run, bench, place, { ...UNKNOWN, made: facts.made })
   const given = await giveData(run, path, facts.data)
   if (!given.ok) return given
   facts.data = given.value
@@ -141,14 +156,17 @@ export async function placeCandidate(
     beside: new Set(),
     before: EMPTY_MANIFEST,
     apart: null,
+    inventory: nothingIn(path),
+    touched: new Set(),
   }
   if (placed.setup === null) {
     const filled = warm.value && facts.built === null ? await fillFromCache(warm.value) : ok(false)
     if (!filled.ok) return filled
+    const disk = new DiskWatch(run.site)
     const built = await buildThere(run, bench, at, build)
     if (!built.ok) return built
-    placed.build = built.value
-    if (built.value === null) await keepCache({ run, bench, place, tree: candidate.tree }, keys.value.setup)
+    placed.build = await faultOfBuild(run, path, candidate.tree, { disk, fault: built.value })
+    if (placed.build === null) await keepCache({ run, bench, place, tree: candidate.tree }, keys.value.setup)
   }
   const beside = await dataLike(run, path)
   if (!beside.ok) return beside
@@ -156,30 +174,12 @@ export async function placeCandidate(
   const before = await everything(run, path, candidate.tree)
   if (!before.ok) return before
   placed.before = before.value
+  placed.inventory = takeInventory(path)
   const apart = await isolated(run, bench, at, 'sample')
   if (!apart.ok) return apart
   placed.apart = apart.value
   writeFacts(run, bench, place, facts)
   return ok(placed)
-}
-
-/** Exactly the candidate, and of all other files only those that stay and the data: nothing of what ran there before. */
-async function clear(
-  run: OpenRun,
-  path: string,
-  candidate: { commit: string; tree: string },
-  stays: Manifest,
-): Promise<Result<void>> {
-  const listed = dataOfRun(run)
-  if (!listed.ok) return listed
-  const data = listed.value.map((one) => one.path)
-  const fresh = await freshenCheckout(run.site, path, candidate.commit, { keep: [...stays.roots, ...data] })
-  if (!fresh.ok) return fresh
-  const left = await besidePaths(run.site, path, candidate.tree)
-  if (!left.ok) return left
-  const files = { ...stays.files, ...Object.fromEntries(data.map((one) => [one, ''])) }
-  sweep(path, { roots: [], files }, left.value)
-  return ok(undefined)
 }
 
 /** All that is not the sealed tree: untracked and ignored files, and sealed ones that setup or build rewrote. */
@@ -223,11 +223,15 @@ export async function restoreCheckout(
   place: Place,
   candidate: { commit: string; tree: string },
 ): Promise<Result<void>> {
-  const facts = readFacts(run, bench, place)
+  const path = slotPath(run.site, bench.slot, place)
+  const recorded = readFacts(run, bench, place)
+  const facts = (await isOurs(run, bench.slot, place, recorded.made)) ? recorded : UNKNOWN
   forgetFacts(run, bench, place)
-  const cleared = await clear(run, slotPath(run.site, bench.slot, place), candidate, facts.afterSetup)
-  if (cleared.ok) writeFacts(run, bench, place, { ...facts, built: null })
-  return cleared
+  const cleared = await clear(run, path, candidate, facts.afterSetup)
+  if (!cleared.ok) return cleared
+  const left = cleared.value === 'again' ? UNKNOWN : { ...facts, built: null }
+  writeFacts(run, bench, place, { ...left, made: madeAt(path) })
+  return ok(undefined)
 }
 
 /** A deleted checkout is a clean room: the next use of it sets up and builds anew. */
@@ -281,9 +285,11 @@ async function leftBy(
   const changed = await changedFiles(run.site, at.path, at.tree)
   if (!changed.ok) return changed
   const beside = await besidePaths(run.site, at.path, at.tree)
-  return beside.ok
-    ? ok({ manifest: takeManifest(at.path, beside.value), rewrote: changed.value.length > 0 })
-    : beside
+  if (!beside.ok) return beside
+  const tracked = await treePaths(run.site, at.tree)
+  if (!tracked.ok) return tracked
+  const manifest = takeWhole(at.path, beside.value, tracked.value)
+  return ok({ manifest, rewrote: changed.value.length > 0 })
 }
 
 async function buildThere(

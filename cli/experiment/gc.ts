@@ -1,6 +1,7 @@
 /** `gc`: frees what nobody needs any more. Never a candidate, a ref or a record: those make an experiment. */
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join, sep } from 'node:path'
+import type { Obstacle } from '../disk/remove.ts'
 import { emptyTrash, removeWorktree } from '../git/worktrees.ts'
 import { currentRound, type Experiment } from '../ledger/state.ts'
 import { experimentFolder, trashFolder, worktreePath } from '../paths.ts'
@@ -8,9 +9,10 @@ import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { diskSizeOf, unfinished } from './room.ts'
 import { snapshot } from './seal.ts'
+import { type Leftover, slotLeftovers } from './slot-leftovers.ts'
 
 export interface Garbage {
-  kind: 'worktree' | 'trash' | 'log'
+  kind: 'worktree' | 'trash' | 'log' | 'leftover'
   experiment: string | null
   /** Relative to the root of the checkout. */
   path: string
@@ -22,6 +24,8 @@ export interface GcAnswer {
   deleted: Garbage[]
   /** Worktrees that stay, and why. */
   kept: { experiment: string; why: string }[]
+  /** What is in the trash and cannot be deleted, with the system's word for why (`EACCES`, …). */
+  stuck: Obstacle[]
   bytes: number
   truncated: boolean
 }
@@ -49,15 +53,18 @@ export async function collectGarbage(
     const removed = await removeWorktree(run.site, path)
     if (!removed.ok) return removed
   }
+  garbage.push(...(await slotLeftovers(run.site, { dryRun })).map((one) => leftover(run, one)))
+  let stuck: Obstacle[] = []
   if (!dryRun) {
     for (const { kind, path } of garbage)
       if (kind === 'log') rmSync(join(run.site.root, path), { force: true })
-    await emptyTrash(run.site)
+    stuck = await emptyTrash(run.site)
   }
   return ok({
     dry_run: dryRun,
     deleted: garbage.slice(0, NAMED),
     kept: kept.slice(0, NAMED),
+    stuck: stuck.slice(0, NAMED),
     bytes: garbage.reduce((sum, { bytes }) => sum + bytes, 0),
     truncated: garbage.length > NAMED || kept.length > NAMED,
   })
@@ -94,6 +101,13 @@ function workerLogs(run: OpenRun, node: Experiment): Garbage[] {
       return { kind: 'log', experiment: node.id, path: shown(run, path), bytes: diskSizeOf(path) }
     })
 }
+
+const leftover = (run: OpenRun, { path, bytes }: Leftover): Garbage => ({
+  kind: 'leftover',
+  experiment: null,
+  path: shown(run, path),
+  bytes,
+})
 
 function trash(run: OpenRun): Garbage[] {
   const folder = trashFolder(run.site)

@@ -1,8 +1,8 @@
 /** What checkouts take on the disk, what is left of it, and when that is worth a word. */
 import { existsSync, lstatSync, opendirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { freeBytes } from '../disk/free.ts'
 import { counted } from '../evaluate/figure.ts'
-import { freeBytes } from '../git/free.ts'
 import { attemptsUsed, BASELINE, type Experiment, type State } from '../ledger/state.ts'
 import { checkoutFile, experimentFolder, experimentId, worktreePath } from '../paths.ts'
 import type { Problem } from '../result.ts'

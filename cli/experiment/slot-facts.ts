@@ -18,22 +18,25 @@ export interface SlotFacts {
   /** Digest of the artifacts that this build left. */
   artifacts: string | null
   data: GivenData
+  /** The inode of the checkout that was made there; null when it is not known. */
+  made: number | null
 }
 
 interface Slot {
   slot: number
 }
 
-const UNKNOWN: SlotFacts = {
+export const UNKNOWN: Readonly<SlotFacts> = {
   setup: null,
   afterSetup: EMPTY_MANIFEST,
   built: null,
   afterBuild: EMPTY_MANIFEST,
   artifacts: null,
   data: {},
+  made: null,
 }
 
-export function readFacts(run: OpenRun, { slot }: Slot, place: 'a' | 'b'): SlotFacts {
+export function readFacts(run: Pick<OpenRun, 'site'>, { slot }: Slot, place: 'a' | 'b'): SlotFacts {
   try {
     return { ...UNKNOWN, ...JSON.parse(readFileSync(slotFacts(run.site, slot, place), 'utf8')) }
   } catch {
@@ -48,7 +51,9 @@ export function writeFacts(run: OpenRun, { slot }: Slot, place: 'a' | 'b', facts
   renameSync(`${file}.new`, file)
 }
 
-/** A process that dies while it changes the checkout leaves one of which nothing is known. */
-export function forgetFacts(run: OpenRun, { slot }: Slot, place: 'a' | 'b'): void {
-  rmSync(slotFacts(run.site, slot, place), { force: true })
+/** A process that dies while it changes the checkout leaves one of which nothing is known, but which one it is. */
+export function forgetFacts(run: OpenRun, slot: Slot, place: 'a' | 'b'): void {
+  const { made } = readFacts(run, slot, place)
+  if (made !== null) writeFacts(run, slot, place, { ...UNKNOWN, made })
+  else rmSync(slotFacts(run.site, slot.slot, place), { force: true })
 }

@@ -1,20 +1,26 @@
 /** The slot as the source of a trial: the candidate lies in one checkout, what it is compared with in the other. */
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { removeTree } from '../disk/remove.ts'
 import { recordable } from '../evaluate/comparable.ts'
 import { runGate } from '../evaluate/gates.ts'
 import { takeSample } from '../evaluate/measure.ts'
+import { redactStored } from '../evaluate/stored.ts'
 import type { GateRule, Sample, SampleFault } from '../ledger/events.ts'
 import { BASELINE, type Experiment } from '../ledger/state.ts'
 import { slotArtifacts, slotDesk } from '../paths.ts'
+import type { Problem } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { artifactPlaces, changedSince, type Guard, readDeclared } from './artifacts.ts'
 import { type Bench, type Place, type Placed, placeCandidate } from './bench.ts'
 import { type Chance, chanceOfAttempt } from './chance.ts'
+import { DiskWatch } from './disk-filled.ts'
 import { knownMetrics } from './known.ts'
 import { baselineSample, recordedSamples } from './samples.ts'
 import type { Seal } from './seal.ts'
-import { sweepLeftovers, tamperedFiles } from './tamper.ts'
+import { RecordLost } from './steps.ts'
+import { tamperedFiles } from './tamper.ts'
+import { Touches } from './touches.ts'
 import { must, type SampleAt, type Secluded, type Source } from './trial.ts'
 import { keptCommit } from './worktree.ts'
 
@@ -49,11 +55,13 @@ export class SlotSource implements Source {
   #other: Subject | null = null
   /** Found when another one was put in the place of what was tampered with. */
   readonly #tampered: string[] = []
+  readonly #touches: Touches
 
   constructor(slot: InSlot) {
     const { run, node, seal, placed, known, guard } = slot
     const { own: artifacts, environment } = guard.places
     this.#in = slot
+    this.#touches = new Touches(slot.run, slot.bench)
     this.#chance = chanceOfAttempt(run, node, seal.attempt)
     const place = this.#chance.place('candidate')
     this.#own = { place, experiment: node.id, tree: seal.tree, placed, known, artifacts, environment }
@@ -79,6 +87,7 @@ export class SlotSource implements Source {
     const artifacts = { own, environment }
     const place = this.#chance.place('parent')
     const placed = must(await placeCandidate(run, bench, place, commit, { outputs, artifacts }))
+    this.#touches.placedAgain(place)
     const broken = placed.setup ?? placed.build
     if (broken) return broken
     const known = must(await knownMetrics(run, tree))
@@ -90,8 +99,9 @@ export class SlotSource implements Source {
     const { run, bench, folder } = this.#in
     const subject = side === 'candidate' ? this.#own : this.#other
     if (!subject) throw new Error('a pair needs something to compare with')
-    must(await sweepLeftovers({ run, bench, ...subject }))
-    const taken = await takeSample({
+    await this.#ready(subject)
+    const disk = new DiskWatch(run.site)
+    const sampled = await takeSample({
       config: run.spec.measure,
       metric: run.spec.metric,
       aggregate: run.spec.tasks.aggregate,
@@ -109,11 +119,40 @@ export class SlotSource implements Source {
       isolation: subject.placed.apart?.renew(),
       reference: this.#reference(),
       signal: run.signal,
+      scoring: () => this.#touches.glance(subject.experiment, this.#seats()),
+      ended: disk.ended,
     })
-    if (!secluded) return recordable(taken)
-    // What it wrote may repeat what it read.
-    must(await sweepLeftovers({ run, bench, ...subject }))
-    return valueOnly(taken)
+    this.#look(subject)
+    const taken = { ...sampled, fault: disk.blame(sampled.fault) }
+    // There was no room to take the secrets out.
+    if (taken.fault !== sampled.fault) redactStored(join(secluded?.folder ?? folder, 'samples'))
+    return secluded ? valueOnly(taken) : recordable(taken)
+  }
+
+  /** What `subject` changed is noted and what it left is removed: also in what it is compared with, which it can reach. */
+  #look({ experiment }: Subject): void {
+    this.#touches.look(experiment, this.#seats())
+  }
+
+  #seats = (): Subject[] => (this.#other ? [this.#own, this.#other] : [this.#own])
+
+  /** A checkout that the last sample spoilt is made again before something runs in it. */
+  async #ready(subject: Subject): Promise<void> {
+    if (!this.#touches.isSpoilt(subject.place)) return
+    const { run, bench, folder } = this.#in
+    const commit = keptCommit(run, subject.experiment)
+    const isOwn = subject === this.#own
+    const candidate = isOwn ? this.#in.seal : commit
+    if (!candidate) throw new Error(`${subject.experiment} was placed, and has no candidate`)
+    const { artifacts: own, environment } = subject
+    const how = {
+      outputs: isOwn ? folder : join(folder, 'other'),
+      artifacts: { own, environment },
+    }
+    subject.placed = must(await placeCandidate(run, bench, subject.place, candidate, how))
+    this.#touches.placedAgain(subject.place)
+    const broken = subject.placed.setup ?? subject.placed.build
+    if (broken) throw new RecordLost(notMadeAgain(subject.experiment, broken.message))
   }
 
   /** The baseline keeps to its own first sample. */
@@ -124,11 +163,17 @@ export class SlotSource implements Source {
   }
 
   async gate(gate: GateRule) {
-    const { run, bench, placed, folder } = this.#in
+    const { run, bench, folder } = this.#in
+    await this.#ready(this.#own)
+    const { placed } = this.#own
     const { environment } = bench
     const { folder: checkout } = placed
     const isolation = placed.apart?.renew()
-    return runGate({ gate, checkout, environment, folder, isolation, signal: run.signal })
+    const disk = new DiskWatch(run.site)
+    const done = await runGate({ gate, checkout, environment, folder, isolation, signal: run.signal })
+    disk.ended()
+    this.#look(this.#own)
+    return { ...done, fault: disk.blame(done.fault) }
   }
 
   artifacts(sample: Sample) {
@@ -138,25 +183,40 @@ export class SlotSource implements Source {
   /** What decides a verdict and was changed by the candidate's run, which can find both checkouts of its slot. */
   async tampered(): Promise<string[]> {
     const { run, bench, node, guard } = this.#in
-    const own = must(await tamperedFiles({ run, bench, judged: node.id, ...this.#own }))
+    const habits = this.#touches.habits(node.id)
+    const touched = this.#touches.by(node.id, node.id).filter((path) => !habits.has(path))
+    const own = this.#touches.isSpoilt(this.#own.place)
+      ? touched
+      : must(await tamperedFiles({ run, bench, judged: node.id, touched, ...this.#own }))
     return [...own, ...this.#tampered, ...(await this.#tamperedOther()), ...(await changedSince(guard))]
   }
 
   async #tamperedOther(): Promise<string[]> {
     const { run, bench, node } = this.#in
     if (!this.#other) return []
-    const found = must(await tamperedFiles({ run, bench, judged: node.id, ...this.#other }))
+    const touched = this.#touches.by(node.id, this.#other.experiment)
+    const found = this.#touches.isSpoilt(this.#other.place)
+      ? touched
+      : must(await tamperedFiles({ run, bench, judged: node.id, touched, ...this.#other }))
     return found.map((path) => `${path} in the checkout of ${this.#other?.experiment}`)
   }
 }
 
-/** Of what builds made for others, nothing is needed any more. */
+/** Of what builds made for others, nothing is needed any more. Behind a link lies what is not ours. */
 function keepOnly(folder: string): void {
   const parent = dirname(folder)
-  if (!existsSync(parent)) return
-  for (const name of readdirSync(parent))
-    if (join(parent, name) !== folder) rmSync(join(parent, name), { recursive: true, force: true })
+  const found = lstatSync(parent, { throwIfNoEntry: false })
+  if (found && !found.isDirectory()) removeTree(parent)
+  if (!found?.isDirectory()) return
+  for (const name of readdirSync(parent)) if (join(parent, name) !== folder) removeTree(join(parent, name))
 }
+
+const notMadeAgain = (experiment: string, why: string): Problem => ({
+  kind: 'failed',
+  code: 'checkout_not_made',
+  message: `the checkout of ${experiment} had to be made again, and could not be prepared: ${why}`,
+  hint: `run the same command again; assay doctor looks for what is in the way`,
+})
 
 function valueOnly({ converted: _, ...sample }: Sample): Sample {
   const { fault } = sample

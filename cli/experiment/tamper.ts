@@ -3,7 +3,6 @@
  * what setup and build made, and data.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { besidePaths } from '../git/observe.ts'
 import { changedFiles } from '../git/slots.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { habitsFile, slotPath } from '../paths.ts'
@@ -11,7 +10,7 @@ import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Bench, Place, Placed } from './bench.ts'
 import { changedData, dataPaths, removePlanted } from './data.ts'
-import { drifted, sweep } from './manifest.ts'
+import { drifted } from './manifest.ts'
 import { scopeOfRun } from './scope.ts'
 
 interface Where {
@@ -22,18 +21,18 @@ interface Where {
   placed: Placed
 }
 
-/** Removes what the run before left, so that a sample does not find the work of an earlier one. */
-export async function sweepLeftovers({ run, bench, place, tree, placed }: Where): Promise<Result<void>> {
-  const checkout = slotPath(run.site, bench.slot, place)
-  const beside = await besidePaths(run.site, checkout, tree)
-  if (!beside.ok) return beside
-  sweep(checkout, placed.before, beside.value)
-  return ok(undefined)
+/** What the baseline's own samples do to files that are not theirs. */
+interface Habits {
+  /** Left with another content; files that the spec names immutable are never among them. */
+  rewritten: string[]
+  /** Written to, whatever they held afterwards; null = it was measured before anybody looked. */
+  touched: string[] | null
 }
 
 /**
  * What the baseline's own run rewrites (a log, a cache that setup made) is the benchmark's habit, and allowed to
- * candidates too; files that the spec names immutable never are.
+ * candidates too; files that the spec names immutable never are. `touched`: files that a sample of the candidate was
+ * seen to change, also when it put them back. Those that the baseline's samples touch, too, count by their content only.
  */
 export async function tamperedFiles({
   run,
@@ -42,7 +41,33 @@ export async function tamperedFiles({
   tree,
   placed,
   judged,
-}: Where & { judged: string }): Promise<Result<string[]>> {
+  touched,
+}: Where & { judged: string; touched: readonly string[] }): Promise<Result<string[]>> {
+  const changed = await contentChanged({ run, bench, place, tree, placed })
+  if (!changed.ok) return changed
+  const { data, rewritten } = changed.value
+  const scope = scopeOfRun(run)
+  if (judged === BASELINE && place === 'b') {
+    writeHabits(run, {
+      rewritten: rewritten.filter((path) => scope(path) !== 'immutable'),
+      touched: [...touched],
+    })
+  }
+  const habits = readHabits(run)
+  const known = new Set([...habits.rewritten, ...(habits.touched ?? touched)])
+  const seen = touched.filter((path) => !known.has(path))
+  const left = rewritten.filter((path) => !habits.rewritten.includes(path))
+  return ok([...new Set([...data, ...left, ...seen])])
+}
+
+/** By what they hold: the data, and all other files that are not as they were placed. */
+async function contentChanged({
+  run,
+  bench,
+  place,
+  tree,
+  placed,
+}: Where): Promise<Result<{ data: string[]; rewritten: string[] }>> {
   const checkout = slotPath(run.site, bench.slot, place)
   const sealed = await changedFiles(run.site, checkout, tree)
   if (!sealed.ok) return sealed
@@ -52,27 +77,20 @@ export async function tamperedFiles({
   if (!removed.ok) return removed
   const given = dataPaths(run)
   const drift = drifted(checkout, placed.before).filter((path) => !given.has(path))
-  const rewritten = [
-    ...new Set([...drift, ...sealed.value.filter((path) => !Object.hasOwn(placed.before.files, path))]),
-  ]
-  const scope = scopeOfRun(run)
-  if (judged === BASELINE && place === 'b')
-    writeHabits(
-      run,
-      rewritten.filter((path) => scope(path) !== 'immutable'),
-    )
-  const habits = new Set(readHabits(run))
-  return ok([...data.value, ...rewritten.filter((path) => !habits.has(path))])
+  const strange = sealed.value.filter((path) => !Object.hasOwn(placed.before.files, path))
+  return ok({ data: data.value, rewritten: [...new Set([...drift, ...strange])] })
 }
 
-function writeHabits(run: OpenRun, paths: string[]): void {
-  writeFileSync(habitsFile(run.paths), JSON.stringify(paths))
+function writeHabits(run: OpenRun, habits: Habits): void {
+  writeFileSync(habitsFile(run.paths), JSON.stringify(habits))
 }
 
-function readHabits(run: OpenRun): string[] {
+/** A list is what runs kept before touches were looked at. */
+function readHabits(run: OpenRun): Habits {
   try {
-    return JSON.parse(readFileSync(habitsFile(run.paths), 'utf8')) as string[]
+    const found = JSON.parse(readFileSync(habitsFile(run.paths), 'utf8')) as string[] | Habits
+    return Array.isArray(found) ? { rewritten: found, touched: null } : found
   } catch {
-    return []
+    return { rewritten: [], touched: null }
   }
 }

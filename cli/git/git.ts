@@ -1,7 +1,8 @@
 /** How git is called: one environment, one set of pins, one shape of failure. */
+
+import { freeBytes } from '../disk/free.ts'
 import { execute } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
-import { freeBytes } from './free.ts'
 
 export interface GitOptions {
   /** `git -C`; absent = this process's folder. */

@@ -1,7 +1,8 @@
 /** Edit worktrees and measurement checkouts: linked to the store, detached, always removed by renaming. */
-import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { existsSync, lstatSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { giveRights, type Obstacle, removeTree } from '../disk/remove.ts'
 import { withLock } from '../lock.ts'
 import { type Site, trashFolder, worktreeLock } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -28,7 +29,7 @@ async function register(site: Site, path: string, commit: string): Promise<Resul
     if (existsSync(join(path, '.git')) && !existsSync(join(found, 'locked'))) return ok(found)
     await moveToTrash(site, found)
   }
-  if (existsSync(path)) await moveToTrash(site, path)
+  if (isThere(path)) await moveToTrash(site, path)
   await mkdir(dirname(path), { recursive: true })
   const added = await git(
     ['worktree', 'add', '--quiet', '--no-checkout', '--detach', path, commit],
@@ -59,26 +60,42 @@ async function fill(site: Site, path: string, folder: string, commit: string): P
   })
 }
 
+/** The commit that a measurement checkout was brought to last; null when that is not known. */
+export async function commitAt(site: Site, path: string): Promise<string | null> {
+  const folder = await registeredFolder(site, path)
+  const text = folder && (await readFile(join(folder, 'HEAD'), 'utf8').catch(() => ''))
+  return (text && /^[0-9a-f]{40,}$/m.exec(text)?.[0]) || null
+}
+
 /** Removes a worktree in the time of two renames; nothing happens when there is none. `emptyTrash` frees the space. */
 export async function removeWorktree(site: Site, path: string): Promise<Result<void>> {
   await withLock(worktreeLock(site), async () => {
     const folder = await registeredFolder(site, path)
-    if (existsSync(path)) await moveToTrash(site, path)
+    if (isThere(path)) await moveToTrash(site, path)
     if (folder) await moveToTrash(site, folder)
   })
   return ok(undefined)
 }
 
+/** A link that leads nowhere is there as well. */
+const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
+
+/** A link is moved as the link that it is. */
 export async function moveToTrash(site: Site, path: string): Promise<void> {
-  await mkdir(trashFolder(site), { recursive: true })
-  const place = await mkdtemp(join(trashFolder(site), 'w-'))
+  const trash = trashFolder(site)
+  if (isThere(trash) && !lstatSync(trash).isDirectory()) removeTree(trash)
+  await mkdir(trash, { recursive: true })
+  const place = await mkdtemp(join(trash, 'w-'))
+  // To change its place, a folder must be writable by its owner.
+  if (lstatSync(path).isDirectory()) giveRights(path)
   await rename(path, join(place, basename(path)))
 }
 
-/** Deletes what was removed. Safe at any time, also from several processes. */
-export async function emptyTrash(site: Site): Promise<void> {
-  const names = await readdir(trashFolder(site)).catch(() => [])
-  for (const name of names) {
-    await rm(join(trashFolder(site), name), { recursive: true, force: true, maxRetries: 3 })
-  }
+/** Deletes what was removed, and answers what stays because it cannot be. Safe at any time, also from several processes. */
+export async function emptyTrash(site: Site): Promise<Obstacle[]> {
+  const trash = trashFolder(site)
+  // Behind a link lies what is not ours.
+  if (!lstatSync(trash, { throwIfNoEntry: false })?.isDirectory()) return []
+  const names = await readdir(trash).catch(() => [])
+  return names.flatMap((name) => removeTree(join(trash, name)) ?? [])
 }

@@ -15,7 +15,6 @@ import type {
   Knobs,
   NoiseMode,
   Noted,
-  ProcessIdentity,
   RoundBriefed,
   RoundClosed,
   RoundOpened,

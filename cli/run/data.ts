@@ -1,6 +1,6 @@
 /** `worktree.data`: files of the user's checkout that git does not have and the benchmark needs, as they were at `init`. */
 import { createHash } from 'node:crypto'
-import { createReadStream, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createReadStream, readFileSync, renameSync, type Stats, writeFileSync } from 'node:fs'
 import { lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { dataFile, listRuns, type RunPaths, runPaths, type Site, STATE_FOLDER } from '../paths.ts'
@@ -131,9 +131,12 @@ function beginning(glob: string): string {
 
 /** Changes with every write, also with one that puts the old time back. */
 export async function stampOf(path: string): Promise<{ bytes: number; stamp: string }> {
-  const { size, mtimeMs, ctimeMs, ino } = await stat(path)
-  return { bytes: size, stamp: `${size}-${mtimeMs}-${ctimeMs}-${ino}` }
+  const found = await stat(path)
+  return { bytes: found.size, stamp: stampIn(found) }
 }
+
+export const stampIn = ({ size, mtimeMs, ctimeMs, ino }: Stats): string =>
+  `${size}-${mtimeMs}-${ctimeMs}-${ino}`
 
 export async function sha256Of(path: string): Promise<string> {
   const hash = createHash('sha256')
@@ -153,7 +156,7 @@ export function writeData(paths: RunPaths, files: readonly DataFile[]): void {
   renameSync(`${file}.${process.pid}`, file)
 }
 
-function readData(paths: RunPaths): DataFile[] {
+export function readData(paths: RunPaths): DataFile[] {
   try {
     return JSON.parse(readFileSync(dataFile(paths), 'utf8')) as DataFile[]
   } catch {

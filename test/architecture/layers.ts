@@ -3,7 +3,7 @@
 /** From the leaves up. A unit may import itself and any lower layer, never a sibling. */
 export const LAYERS: readonly (readonly string[])[] = [
   ['result', 'facts', 'redact'],
-  ['process', 'paths'],
+  ['process', 'paths', 'disk'],
   ['lock'],
   ['ledger'],
   ['search', 'evaluate', 'git', 'hosts'],

@@ -6,17 +6,21 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { sceneOf, tuneFiles, tuneSpec } from '../e2e/loop-scene.ts'
 import { makeProject, ms, type NewData, type RunData, type StatusData, specText } from '../e2e/project.ts'
-import { dataOf, problemOf } from '../rig/assay.ts'
+import { dataOf, problemOf, startAssay } from '../rig/assay.ts'
 import { type Crash, crash } from '../rig/crash.ts'
 import { makeRepo, type Repo } from '../rig/repo.ts'
 import { makeTemp } from '../rig/temp.ts'
+import { until } from '../rig/until.ts'
 import { NOTHING_LOST, takeToll } from './toll.ts'
 
 const isRoot = process.getuid?.() === 0
 
 /** A small disk of its own in place of a folder of the repository. */
 function smallDisk(repo: Repo, mebibytes: number): { fill: (leave?: number) => void; free: () => void } {
-  const state = repo.path('.assay')
+  return smallDiskAt(repo.path('.assay'), mebibytes)
+}
+
+function smallDiskAt(state: string, mebibytes: number): { fill: (leave?: number) => void; free: () => void } {
   execFileSync('mkdir', [state])
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', state])
   onTestFinished(() => {
@@ -281,4 +285,87 @@ test('a damaged ledger is named by doctor without its cause or repair, or comman
   writeFileSync(file, whole)
   chmodSync(file, 0o644)
   expect(await project.data('status')).toMatchObject({ best: { value: 90 } })
+})
+
+test('a candidate that fills the disk blocks the run: its file stays, and nothing can be judged any more', async (context) => {
+  if (!canMount()) context.skip('needs the right to mount a small disk')
+  const project = makeProject({
+    spec: {
+      noise: { mode: 'deterministic', calibrate: 2 },
+      worktree: { build: { command: 'sh src/build.sh' } },
+      gates: [{ name: 'looks', command: 'sh src/gate.sh' }],
+    },
+    files: { 'src/build.sh': 'true\n', 'src/gate.sh': 'true\n' },
+  })
+  smallDisk(project.repo, 12)
+  const temporary = join(makeTemp('small'), 'tmp')
+  smallDiskAt(temporary, 4)
+  const cli = async (...args: string[]) =>
+    dataOf(await project.cli<RunData>(args, { env: { TMPDIR: temporary } }))
+  await cli('init')
+  const fill = (file: string) => `dd if=/dev/zero of="${file}" bs=65536\n`
+  const ways: Record<string, { files: Record<string, string>; reason: string; message: string }> = {
+    'from its checkout': {
+      files: { 'src/hook.sh': `${fill('src/big')} || exit 1` },
+      reason: 'crash',
+      message: 'it filled the disk',
+    },
+    'from many files in a folder without rights': {
+      files: {
+        'src/hook.sh': `mkdir src/d; chmod 700 src/d; ${fill('src/d/big').trim()} || { chmod 0 src/d; exit 1; }`,
+      },
+      reason: 'crash',
+      message: 'it filled the disk',
+    },
+    'from its temporary folder': {
+      files: { 'src/hook.sh': `${fill('$TMPDIR/big').trim()} || exit 1` },
+      reason: 'crash',
+      message: 'it filled the disk',
+    },
+    'from its build': {
+      files: { 'src/build.sh': fill('src/big') },
+      reason: 'crash',
+      message: 'it filled the disk',
+    },
+    'from a gate': {
+      files: { 'src/gate.sh': fill('src/big') },
+      reason: 'gate',
+      message: 'it filled the disk',
+    },
+  }
+  let value = 99
+  for (const [name, { files, reason, message }] of Object.entries(ways)) {
+    const bad = await project.open({ ...ms(1), ...files })
+    const judged = await cli('run', bad.experiment)
+    expect([name, judged]).toEqual([
+      name,
+      expect.objectContaining({ status: expect.stringMatching(/failed|rejected/) }),
+    ])
+    expect([name, judged.reason, judged.message]).toEqual([name, reason, expect.stringContaining(message)])
+    value--
+    const good = await project.open(ms(value))
+    expect([name, await cli('run', good.experiment)]).toMatchObject([name, { status: 'kept', value }])
+  }
+})
+
+test('what a killed measurement left on a full disk is not named, and gc does not free it', async (context) => {
+  if (!canMount()) context.skip('needs the right to mount a small disk')
+  const project = makeProject({ spec: { noise: { mode: 'deterministic', calibrate: 2 } } })
+  smallDisk(project.repo, 12)
+  await project.data('init')
+  const control = join(project.control, 'full')
+  const bad = await project.open({
+    'src/hook.sh': `dd if=/dev/zero of=src/big bs=65536; touch '${control}'; sleep 60\n`,
+  })
+  const running = startAssay(['run', bad.experiment], { cwd: project.repo.dir })
+  await until(() => existsSync(control), { what: 'the disk to be full' })
+  running.kill('SIGKILL')
+  await running.ended
+  expect(await project.problem('new', '-m', 'x')).toMatchObject({ code: 'disk_full' })
+  const { findings } = await project.data<{ findings: { code: string; what: string }[] }>('doctor')
+  expect(findings.find(({ code }) => code === 'leftovers')?.what).toContain('src/big')
+  const { deleted, bytes } = await project.data<{ deleted: object[]; bytes: number }>('gc')
+  expect(deleted).toContainEqual(expect.objectContaining({ kind: 'leftover', path: '.assay/m/0/b/src/big' }))
+  expect(bytes).toBeGreaterThan(1024 * 1024)
+  expect(await project.attempt(ms(90))).toMatchObject({ status: 'kept', value: 90 })
 })

@@ -33,6 +33,8 @@ export interface Options {
   env?: Record<string, string | undefined>
   /** Another launcher than this project's own. */
   bin?: string
+  /** Id of the user and group that it runs as; only root may say so. Default: ours. */
+  user?: number
 }
 
 export interface Running<T> {
@@ -61,6 +63,7 @@ export function startAssay<T = unknown>(args: string[], options: Options): Runni
     env: { ...isolatedEnv(), ...options.env },
     stdio: 'pipe',
     detached: true,
+    ...(options.user === undefined ? {} : { uid: options.user, gid: options.user }),
   })
   children.add(child)
   const printed = { stdout: '', stderr: '' }

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Obstacle } from '../../disk/remove.ts'
 import { shellQuote } from '../../evaluate/command.ts'
 import { dropRegistration, registrations } from '../../git/registrations.ts'
 import { emptyTrash } from '../../git/worktrees.ts'
 import { experimentId, runId, type Site, trashFolder, worktreePath } from '../../paths.ts'
-import { ok } from '../../result.ts'
+import { fail, ok } from '../../result.ts'
 import type { Check, RunScene } from '../check.ts'
 import { type Found, fine, warning } from '../finding.ts'
 import { names } from '../scene.ts'
@@ -83,6 +84,15 @@ function withoutExperiment({ path, run, experiment }: EditFolder, runs: RunScene
   })
 }
 
+const notDeleted = ({ path, code }: Obstacle) =>
+  ({
+    kind: 'failed',
+    code: 'not_deleted',
+    message: `${path} is in the trash and cannot be deleted: ${code}`,
+    hint: `it belongs to another user, or is protected; as somebody who may: rm -r ${shellQuote(path)}`,
+    at: path,
+  }) as const
+
 /** What was removed and not yet deleted. */
 export const trash: Check = {
   name: 'trash',
@@ -97,7 +107,8 @@ export const trash: Check = {
         repair: `look into ${trashFolder(site)} if you miss something, then: assay doctor --fix`,
         at: trashFolder(site),
         fix: async () => {
-          await emptyTrash(site)
+          const [stuck] = await emptyTrash(site)
+          if (stuck) return fail(notDeleted(stuck))
           return ok(`emptied the trash (${left.length})`)
         },
       }),

@@ -1,0 +1,260 @@
+/**
+ * Everything that lies in a folder, by stamps: what a program changed, also what it changed and put back, what it added,
+ * and how its folders were. One walk with `lstat`; no file is read.
+ */
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  type PathLike,
+  readdirSync,
+  renameSync,
+  type Stats,
+  utimesSync,
+} from 'node:fs'
+import { giveRights, type Obstacle, removeTree } from './remove.ts'
+
+export interface Inventory {
+  /** Absolute. */
+  top: string
+  root: Folder
+}
+
+interface Folder {
+  /** See `markOf`. */
+  mark: string
+  mode: number
+  /** Milliseconds, as the folder had it when it was listed. */
+  atime: number
+  mtime: number
+  /** Name → stamp; `''` for a file that is gone. */
+  files: Map<string, string>
+  folders: Map<string, Folder>
+}
+
+export interface PutBack {
+  /** Files that are not as they were when last looked at, or gone, relative to the top. They stay as they are. */
+  changed: string[]
+  /** Files that were moved to clean their folder: their new stamps. */
+  moved: Map<string, string>
+  /** How many files and folders were there that did not belong there. */
+  removed: number
+  /** The top is a new folder now, made by us. */
+  remade: boolean
+  /** What could not be removed or put back; null when all is as it was. */
+  obstacle: Obstacle | null
+  /** The top is no longer the folder that was listed. Then nothing was looked at or touched. */
+  lost: boolean
+}
+
+/** Size, inode, change time and mode. The change time cannot be set by a program, so a file that was written is seen. */
+export const stampOf = ({ size, ino, ctimeMs, mode }: Stats): string => `${size} ${ino} ${ctimeMs} ${mode}`
+/** Entries, attributes and rights of a folder cannot change without it. */
+const markOf = ({ ino, ctimeMs }: Stats): string => `${ino} ${ctimeMs}`
+
+/** Lists a folder that nobody works in. Folders without the owner's rights get them. */
+export function takeInventory(top: string): Inventory {
+  return { top, root: list(top) }
+}
+
+/** Of a folder that was not looked at: everything in it is new. */
+export const nothingIn = (top: string): Inventory => ({
+  top,
+  root: { mark: '', mode: 0o755, atime: 0, mtime: 0, files: new Map(), folders: new Map() },
+})
+
+/**
+ * Removes what was added since, gives folders the rights and times that they had, and makes anew each folder that was
+ * written to or got an attribute: nothing else takes away what a program may have left on it. Files that changed are
+ * named and stay. The inventory is then as the folder is. `aside` is a path on the same disk where nothing lies.
+ */
+export function putBack(inventory: Inventory, aside: string): PutBack {
+  const { top, root } = inventory
+  const done: PutBack = {
+    changed: [],
+    moved: new Map(),
+    removed: 0,
+    remade: false,
+    obstacle: null,
+    lost: false,
+  }
+  const now = statOf(top)
+  if (!now?.isDirectory() || markOf(now).split(' ')[0] !== root.mark.split(' ')[0])
+    return { ...done, lost: true }
+  done.remade = visit({ path: top, name: '', folder: root }, aside, done)
+  return done
+}
+
+/** Files that changed since the last look, or are gone. Nothing is removed or put back. */
+export function changedIn({ top, root }: Inventory): string[] {
+  const changed: string[] = []
+  const open: [string, Folder][] = [['', root]]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [name, { files, folders }] = next
+    for (const [key, known] of files) {
+      const found = statOf(placeOf(`${top}/${name.slice(0, -1)}`, key))
+      const stamp = found ? stampOf(found) : ''
+      if (stamp === known) continue
+      changed.push(`${name}${key}`)
+      files.set(key, stamp)
+    }
+    for (const [key, one] of folders) open.push([`${name}${key}/`, one])
+  }
+  return changed
+}
+
+interface Here {
+  path: string
+  /** Relative to the top, with a `/` at its end; empty for the top. */
+  name: string
+  folder: Folder
+}
+
+/** Whether the folder is another one now: then the one above was changed, too. */
+function visit({ path, name, folder }: Here, aside: string, done: PutBack): boolean {
+  let now = statOf(path)
+  if (!now?.isDirectory()) {
+    remove(path, done)
+    if (!tried(path, done, () => mkdirSync(path))) return false
+    now = statOf(path)
+  }
+  // Before anything below is touched: what we do there ourselves changes it as well.
+  const written = now === null || markOf(now) !== folder.mark
+  const seen = new Set<string>()
+  if (written) giveRights(path)
+  for (const { key, at } of entriesOf(path)) {
+    const known = folder.files.get(key)
+    if (known === undefined && !folder.folders.has(key)) {
+      done.removed++
+      remove(at, done)
+      continue
+    }
+    if (known === undefined) continue
+    const found = statOf(at)
+    // A folder with a name that is no text is looked at as a whole.
+    if (found?.isDirectory() && typeof at === 'string') {
+      done.removed++
+      remove(at, done)
+      continue
+    }
+    seen.add(key)
+    const stamp = found ? stampOf(found) : ''
+    if (stamp === known) continue
+    done.changed.push(`${name}${key}`)
+    folder.files.set(key, stamp)
+  }
+  if (seen.size < folder.files.size) {
+    for (const [key, known] of folder.files) {
+      if (seen.has(key) || known === '') continue
+      done.changed.push(`${name}${key}`)
+      folder.files.set(key, '')
+    }
+  }
+  let below = false
+  for (const [key, one] of folder.folders) {
+    if (visit({ path: `${path}/${key}`, name: `${name}${key}/`, folder: one }, aside, done)) below = true
+  }
+  const remade = written && tried(path, done, () => remake(path, folder, aside))
+  if (!remade && !below) return false
+  const { atime, mtime, mode } = folder
+  tried(path, done, () => {
+    if (remade) chmodSync(path, mode & 0o7777)
+    utimesSync(path, atime / 1000, mtime / 1000)
+  })
+  if (remade) restamp({ path, name, folder }, done)
+  folder.mark = markHere(path)
+  return remade
+}
+
+/** A new folder in the place of the old one, with the same entries. */
+function remake(path: string, { files, folders }: Folder, aside: string): void {
+  mkdirSync(aside)
+  for (const name of [...files.keys(), ...folders.keys()]) {
+    if (files.get(name) !== '') renameSync(placeOf(path, name), placeOf(aside, name))
+  }
+  renameSync(aside, path)
+}
+
+/** To move an entry changes its change time. */
+function restamp({ path, name, folder: { files, folders } }: Here, done: PutBack): void {
+  for (const [key, before] of files) {
+    if (before === '') continue
+    const found = statOf(placeOf(path, key))
+    const stamp = found ? stampOf(found) : ''
+    files.set(key, stamp)
+    done.moved.set(`${name}${key}`, stamp)
+  }
+  for (const [key, one] of folders) one.mark = markHere(`${path}/${key}`)
+}
+
+function remove(path: string | Buffer, done: PutBack): void {
+  const obstacle = removeTree(path)
+  done.obstacle ??= obstacle
+}
+
+function tried(path: string, done: PutBack, act: () => void): boolean {
+  try {
+    act()
+    return true
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === undefined) throw error
+    done.obstacle ??= { path, code }
+    return false
+  }
+}
+
+function list(path: string): Folder {
+  giveRights(path)
+  const files = new Map<string, string>()
+  const folders = new Map<string, Folder>()
+  for (const { key, at } of entriesOf(path)) {
+    const found = statOf(at)
+    if (found?.isDirectory() && typeof at === 'string') folders.set(key, list(at))
+    else files.set(key, found ? stampOf(found) : '')
+  }
+  const { mode, atimeMs: atime, mtimeMs: mtime } = lstatSync(path)
+  // To the precision with which it can be set again: else its last digits would tell that it was.
+  utimesSync(path, atime / 1000, mtime / 1000)
+  return { mark: markHere(path), mode, atime, mtime, files, folders }
+}
+
+const markHere = (path: string): string => {
+  const found = statOf(path)
+  return found ? markOf(found) : ''
+}
+
+/** null when nothing is there, or it cannot be looked at. */
+function statOf(path: PathLike): Stats | null {
+  try {
+    return lstatSync(path)
+  } catch {
+    return null
+  }
+}
+
+const NO_TEXT = '\ufffd'
+
+/** `key` is the name; of a name that is no UTF-8, a text that no other name has. */
+function* entriesOf(folder: string): Generator<{ key: string; at: string | Buffer }> {
+  let names: string[]
+  try {
+    names = readdirSync(folder)
+  } catch {
+    return
+  }
+  if (!names.some((name) => name.includes(NO_TEXT))) {
+    for (const key of names) yield { key, at: `${folder}/${key}` }
+    return
+  }
+  for (const name of readdirSync(folder, { encoding: 'buffer' })) {
+    const key = name.toString()
+    if (Buffer.from(key).equals(name)) yield { key, at: `${folder}/${key}` }
+    else yield { key: `\0${name.toString('latin1')}`, at: placeOf(folder, `\0${name.toString('latin1')}`) }
+  }
+}
+
+const placeOf = (folder: string, key: string): string | Buffer =>
+  key.startsWith('\0')
+    ? Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(key.slice(1), 'latin1')])
+    : `${folder}/${key}`
