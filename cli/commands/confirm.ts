@@ -18,7 +18,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     text: () => [
       `${experiment} ${passed ? `is confirmed in epoch ${epoch}` : `is ${status}`}`,
       `  ${plain(message, 500)}`,
-      ...(passed ? [] : [`  ${standing(done.value)}`]),
+      ...(passed && !done.value.flagged ? [] : [`  ${standing(done.value)}`]),
     ],
   })
 }

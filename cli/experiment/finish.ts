@@ -6,6 +6,7 @@ import type { Identity } from '../git/git.ts'
 import { pinCommit } from '../git/seal.ts'
 import { type Committing, committingOf } from '../git/signing.ts'
 import { bestOf } from '../ledger/best.ts'
+import { clearing } from '../ledger/doubt.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { BASELINE, type Experiment, pathTo } from '../ledger/state.ts'
 import { finishRef } from '../paths.ts'
@@ -164,7 +165,7 @@ function nothingBetter(run: OpenRun): Result<never> {
     code: 'nothing_better',
     message: 'no experiment is better than the baseline, so there is nothing to finish',
     hint: doubted
-      ? `${doubted.id} is in doubt, so it does not count; measure it again: assay confirm ${doubted.id}`
+      ? `${doubted.id} is in doubt, so it does not count; ${clearing(doubted)}`
       : counts.kept > 1
         ? 'look at what stands: assay tree'
         : 'go on: assay loop',

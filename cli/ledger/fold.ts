@@ -3,8 +3,10 @@
  * First in file order wins, so writers need no lock: they propose, and read here what became of it. Pure: the
  * same lines give the same state on every reader.
  */
+
 import { unreachable } from '../result.ts'
 import { bestOf } from './best.ts'
+import { lastingDoubt } from './doubt.ts'
 import type { Event, UsageRecorded } from './events.ts'
 import { taken } from './lease.ts'
 import {
@@ -74,8 +76,7 @@ function apply(state: State, event: Event): Outcome {
         if (event.aside) return accepted
         const why = event.message ?? `a fresh measurement did not confirm it against ${event.against}`
         if (event.passed) {
-          const lasting = attemptOf(node, event.attempt)?.judged?.lasting_doubt
-          node.flagged = lasting !== undefined && node.flagged?.includes(lasting) ? lasting : null
+          node.flagged = lastingDoubt(node)
           // What was kept in an earlier epoch becomes comparable again by being measured in this one.
           if (node.epoch !== state.epoch) Object.assign(node, { epoch: state.epoch, value: event.value })
         } else if (event.comparison.outcome === 'inconclusive' && event.differences) node.flagged = why

@@ -1,6 +1,8 @@
 /** The rules of one experiment's life, as the fold applies them: caps, claims, verdicts. Pure. */
+
 import { undermined } from './ancestry.ts'
 import { isOutdatedBaseline } from './baseline.ts'
+import { clearing } from './doubt.ts'
 import type { Created, Judged, Noted, Sealed, Started, Status } from './events.ts'
 import { keptWithoutPairs, learnNoise } from './noise.ts'
 import type { Attempt, Experiment, State } from './state.ts'
@@ -41,11 +43,7 @@ export function created(state: State, event: Created): Outcome {
         hintFor(rule, event.parent),
       )
     if (parent.flagged) {
-      return refuse(
-        'bad_parent',
-        `${event.parent} cannot be a parent: ${parent.flagged}`,
-        `measure it again: assay confirm ${event.parent}`,
-      )
+      return refuse('bad_parent', `${event.parent} cannot be a parent: ${parent.flagged}`, clearing(parent))
     }
     const outdated = otherEpoch(state, parent)
     if (outdated) return outdated

@@ -29,6 +29,7 @@ export const PURE: readonly string[] = [
   'ledger/best',
   'ledger/ancestry',
   'ledger/baseline',
+  'ledger/doubt',
   'ledger/state',
   'ledger/fold',
   'ledger/turn',

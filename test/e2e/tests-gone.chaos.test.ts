@@ -69,7 +69,11 @@ describe('a gate whose tests lie where candidates may delete them', () => {
       const shown = await project.data<Shown>('show', experiment)
       expect(shown.flagged).toBe(true)
       expect(shown.doubt).toContain(`${says}, so its gates may prove less`)
-      expect(await project.problem('new', '--parent', experiment, '-m', 'on it')).toMatchObject({ exit: 3 })
+      expect(await project.problem('new', '--parent', experiment, '-m', 'on it')).toMatchObject({
+        exit: 3,
+        code: 'bad_parent',
+        hint: `look at assay diff ${experiment}; when it is right, clear it: assay restore ${experiment}`,
+      })
     },
   )
 
