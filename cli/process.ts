@@ -8,5 +8,13 @@ export { type EndedBy, endProcess } from './process/end.ts'
 export type { Ended } from './process/ended.ts'
 export { type Command, type Completed, execute } from './process/execute.ts'
 export { identify, isAlive, isElsewhere, type ProcessIdentity, pidSpace } from './process/identity.ts'
-export { belongsTo, endOrphan, endOrphans, findOrphans, type Orphan } from './process/orphans.ts'
+export {
+  belongsTo,
+  endOrphan,
+  endOrphans,
+  findOrphans,
+  measuredHere,
+  type Orphan,
+} from './process/orphans.ts'
 export { type Job, type Supervised, supervise } from './process/supervise.ts'
+export { markOf } from './process/token.ts'
