@@ -51,6 +51,9 @@ async function answer(argv: readonly string[], context: Context): Promise<Result
     return page({ help }, help)
   }
   const { verb, args } = request.value
+  const { mayCommand } = await import('./commands/measured.ts')
+  const may = mayCommand(context, args)
+  if (!may.ok) return may
   const command = await verb.load()
   const result = await command.run(context, args)
   if (result.ok) return result

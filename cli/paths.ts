@@ -95,11 +95,9 @@ export const worktreeFacts = (paths: RunPaths, experiment: string): string =>
 /** Held while an edit worktree is made and set up. */
 export const worktreeMaking = (paths: RunPaths, experiment: string): string =>
   join(experimentFolder(paths, experiment), 'worktree.lock')
-
 /** Short, since sockets in it have 107 bytes; the run is part of it, since ids are per run. */
 export const worktreePath = (site: Site, run: string, experiment: string): string =>
   join(site.state, 'w', `${Number(digits(run))}-${digits(experiment)}`)
-
 /** Equal length for both sides: some programs are slower in a longer path. */
 export const slotPath = (site: Site, slot: number, side: 'a' | 'b'): string =>
   join(site.state, 'm', String(slot), side)
@@ -111,11 +109,9 @@ export const slotOwn = (site: Site, slot: number, side: 'a' | 'b'): string =>
 /** What the build of a judged candidate makes again, apart from what was judged: a folder for each tree. */
 export const slotArtifacts = (site: Site, slot: number, tree: string): string =>
   join(site.state, 'm', String(slot), 'made', tree)
-
 /** What is known of a measurement checkout: setup, build. */
 export const slotFacts = (site: Site, slot: number, side: 'a' | 'b'): string =>
   join(site.state, 'm', String(slot), `${side}.json`)
-
 /** Where a sample writes while it runs: the name says neither whose it is nor what for. */
 export const slotDesk = (site: Site, slot: number): string => join(site.state, 'm', String(slot), 'desk')
 /** Who uses the checkouts of a slot, whatever lease brought them there. */
@@ -138,10 +134,14 @@ export const checkRef = (run: string, experiment: string, name: string): string 
 export const finishRef = (run: string, name: string): string => `refs/assay/${run}/finish/${name}`
 export const pullRequestFile = (paths: RunPaths): string => join(paths.folder, 'pull-request.md')
 /** What workflows without a run keep, so that they can be resumed: per user, since they may belong to no repository. */
-export const looseWorkflows = (env: NodeJS.ProcessEnv): string =>
-  join(env.XDG_STATE_HOME || join(env.HOME || homedir(), '.local', 'state'), 'assay', 'workflows')
+export const looseWorkflows = (env: NodeJS.ProcessEnv): string => join(userState(env), 'workflows')
 export const looseWorkflow = (env: NodeJS.ProcessEnv, run: string): string => join(looseWorkflows(env), run)
-
+const userState = (env: NodeJS.ProcessEnv): string =>
+  join(env.XDG_STATE_HOME || join(env.HOME || homedir(), '.local', 'state'), 'assay')
+/** What seals held-out values, and where the held-out files lie: outside of the repository, which agents read. */
+export const sealKey = (env: NodeJS.ProcessEnv): string => join(userState(env), 'key')
+export const heldOutPlace = (env: NodeJS.ProcessEnv, name: string): string =>
+  join(userState(env), 'held-out', name)
 /** Machine-wide and per user: measurement leases of every repository meet here. */
 export function runtimeFolder(env: NodeJS.ProcessEnv = process.env): string {
   const base = env.XDG_RUNTIME_DIR

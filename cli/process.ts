@@ -17,5 +17,13 @@ export {
   type Mount,
   seenAs,
 } from './process/isolation.ts'
-export { belongsTo, endOrphan, endOrphans, findOrphans, type Orphan } from './process/orphans.ts'
+export {
+  belongsTo,
+  endOrphan,
+  endOrphans,
+  findOrphans,
+  measuredHere,
+  type Orphan,
+} from './process/orphans.ts'
 export { type Job, type Supervised, supervise } from './process/supervise.ts'
+export { markOf } from './process/token.ts'

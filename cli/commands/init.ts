@@ -24,6 +24,7 @@ import { checkoutAround, findSite, initLock, listRuns, runtimeFolder, worktreePa
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { digestOf } from '../run/data.ts'
 import { type Ground, prepareGround } from '../run/ground.ts'
+import { isSameHoldout } from '../run/holdout.ts'
 import { type OpenRun, open } from '../run/open.ts'
 import { createBaseline, sealBase, startRun, withdrawRun } from '../run/start.ts'
 import { frozenHash } from '../spec/hash.ts'
@@ -104,7 +105,7 @@ async function start(
   ground: Ground,
   { fresh, key, ...how }: How & { fresh: boolean; key: string | null },
 ): Promise<Result<InitAnswer>> {
-  const existing = sameRun(context, ground, { fresh, key })
+  const existing = await sameRun(context, ground, { fresh, key })
   if (!existing.ok) return existing
   if (existing.value) {
     const whole = createBaseline(context, ground.site, existing.value.run)
@@ -231,11 +232,11 @@ const isInTheWay = (run: OpenRun, { code, kind }: Problem): boolean =>
   WITHDRAWN.includes(code) || (kind !== 'interrupted' && !GOES_ON.includes(code) && isUntouched(run))
 
 /** The run that this `init` asks for again; another one in the way is a refusal. */
-function sameRun(
+async function sameRun(
   context: Context,
   ground: Ground,
   { fresh, key }: { fresh: boolean; key: string | null },
-): Result<OpenRun | null> {
+): Promise<Result<OpenRun | null>> {
   const runs = listRuns(ground.site)
   const wanted = frozenHash(ground.spec)
   for (const name of runs) {
@@ -245,7 +246,7 @@ function sameRun(
     if (key !== null && opened.value.started.key === key) return ok(opened.value)
     if (fresh) continue
     const same = ground.data.length === 0 ? !data : data?.sha256 === digestOf(ground.data)
-    const heldOut = holdout?.sha256 === ground.holdout?.sha256
+    const heldOut = await isSameHoldout(context.env, holdout, ground.holdout)
     const place = base.commit === ground.base.commit && prefix === ground.prefix
     if (frozen_hash === wanted && place && same && heldOut) return ok(opened.value)
   }

@@ -10,7 +10,7 @@ import { regressions } from '../evaluate/protected.ts'
 import type { Sample, Side } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { identify, pidSpace } from '../process.ts'
-import { isSameHoldout } from '../run/holdout.ts'
+import { isHoldout, placeOfHoldout } from '../run/holdout.ts'
 import { chanceOfAttempt } from './chance.ts'
 import { fault, placeOther, type SampleAt, sampleOnce, type Trial } from './trial.ts'
 
@@ -61,33 +61,48 @@ export async function heldOut(trial: Trial): Promise<boolean> {
   return facts.holdout.passed
 }
 
-async function onHoldout(trial: Trial, pair: number, side: Side): Promise<Sample | null> {
-  const at = { stage: 'holdout', pair, side } as const
-  const sample = trial.record.paidSample(at.stage, pair, side) ?? (await inPrivate(trial, at))
-  if (sample && !sample.fault) return sample
-  const gone = { reason: 'environment', message: 'the held-out data is not what init was given' } as const
-  if (sample?.fault) fault(trial, { ...sample.fault, message: 'no value on the held-out data' }, side)
-  else fault(trial, gone, 'parent')
+const CHANGED = 'the held-out data is not what init was given'
+const UNKNOWN =
+  'where the held-out file lies is not known here: the state folder of the user who ran init has it'
+
+/** Why the data could not be used, as it was recorded; null when they could. */
+function goneIn({ record }: Trial): string | null {
+  for (const detail of record.details('holdout')) {
+    const { gone } = (detail ?? {}) as { gone?: string | true }
+    if (gone !== undefined) return gone === true ? CHANGED : gone
+  }
   return null
 }
 
+async function onHoldout(trial: Trial, pair: number, side: Side): Promise<Sample | null> {
+  const at = { stage: 'holdout', pair, side } as const
+  const sample = trial.record.paidSample(at.stage, pair, side) ?? (await inPrivate(trial, at))
+  if (typeof sample === 'string')
+    return fault(trial, { reason: 'environment', message: sample }, 'parent') || null
+  if (!sample.fault) return sample
+  return fault(trial, { ...sample.fault, message: 'no value on the held-out data' }, side) || null
+}
+
 /**
- * The data lie in a private folder while the sample runs; so does what it prints, which may repeat them. null when they
- * are not what they were.
+ * The data lie in a private folder while the sample runs; so does what it prints, which may repeat them. A sentence when
+ * they are not what they were.
  */
-async function inPrivate(trial: Trial, at: SampleAt): Promise<Sample | null> {
+async function inPrivate(trial: Trial, at: SampleAt): Promise<Sample | string> {
   const { holdout } = trial.run.started
-  const known = trial.record.details('holdout').some((detail) => Object.hasOwn(Object(detail), 'gone'))
-  if (!holdout || known) return null
-  if (!(await isSameHoldout(holdout))) {
-    trial.record.step('holdout', 'ended', { gone: true })
-    return null
+  const known = goneIn(trial)
+  if (!holdout || known !== null) return known ?? CHANGED
+  const { env } = trial.run
+  const place = placeOfHoldout(env, holdout)
+  if (place === null || !(await isHoldout(env, holdout, place))) {
+    const gone = place === null ? UNKNOWN : CHANGED
+    trial.record.step('holdout', 'ended', { gone })
+    return gone
   }
   const folder = mkdtempSync(join(tmpdir(), `${HELD}${process.pid}-`))
   try {
     mkdirSync(join(folder, 'samples'))
     const file = join(folder, 'data')
-    copyFileSync(holdout.path, file)
+    copyFileSync(place, file)
     chmodSync(file, 0o600)
     return await sampleOnce(trial, at, { folder, environment: { ASSAY_HOLDOUT: file } })
   } finally {

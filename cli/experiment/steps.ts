@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import type { GatePhase, GateResult, Sample, Side, Stage, StepName } from '../ledger/events.ts'
 import { gatesOf, readSteps, recordStep, samplesOf } from '../ledger/steps.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
+import type { Problem } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
+import { seal, unseal } from '../run/sealed.ts'
 
 /** What a trial reads and writes of its own past. */
 export interface AttemptRecord {
@@ -55,9 +57,10 @@ export class Recorder implements AttemptRecord {
   }
 
   sample(sample: Sample): void {
-    const { stage, pair, side, value, wall_ms } = sample
-    this.#run.tell({ type: 'sample', experiment: this.#experiment, stage, pair, side, value, wall_ms })
-    this.#write({ step: 'sample', sample: bounded(sample) })
+    const written = sample.stage === 'holdout' ? this.#sealed(sample) : sample
+    const { stage: of, pair, side, value, wall_ms } = written
+    this.#run.tell({ type: 'sample', experiment: this.#experiment, stage: of, pair, side, value, wall_ms })
+    this.#write({ step: 'sample', sample: bounded(written) })
     this.#samples.push(sample)
   }
 
@@ -68,7 +71,22 @@ export class Recorder implements AttemptRecord {
 
   /** A sample that was taken before, by this process or by one that died. */
   paidSample(stage: Stage, pair: number, side: Side): Sample | null {
-    return this.#samples.find((one) => one.stage === stage && one.pair === pair && one.side === side) ?? null
+    const found = this.#samples.find((one) => one.stage === stage && one.pair === pair && one.side === side)
+    return found ? this.#opened(found) : null
+  }
+
+  /** How it does on held-out data is not for agents, who can read the record: by climbing on it they would fit the data. */
+  #sealed(sample: Sample): Sample {
+    const { value, cpu_ms, peak_mb } = sample
+    const sealed = seal(this.#run.env, JSON.stringify({ value, cpu_ms, peak_mb }))
+    return { ...sample, value: null, cpu_ms: null, peak_mb: null, sealed }
+  }
+
+  #opened({ sealed, ...sample }: Sample): Sample {
+    if (sealed === undefined) return sample
+    const text = unseal(this.#run.env, sealed)
+    if (text === null) throw new RecordLost(sealedElsewhere)
+    return { ...sample, ...(JSON.parse(text) as Pick<Sample, 'value' | 'cpu_ms' | 'peak_mb'>) }
   }
 
   /** What a step was told when an earlier process began or ended it, in order. */
@@ -103,10 +121,17 @@ function bounded(sample: Sample): Sample {
   }
 }
 
+const sealedElsewhere: Problem = {
+  kind: 'refused',
+  code: 'sealed_elsewhere',
+  message: 'the values on held-out data are sealed with a key that is not here',
+  hint: 'run the command as the user, and on the machine, that measured them: the key is in the state folder (~/.local/state/assay/key)',
+}
+
 /** The record could not be written (a full disk, a read-only folder); the command answers with the problem. */
 export class RecordLost extends Error {
-  readonly problem: import('../result.ts').Problem
-  constructor(problem: import('../result.ts').Problem) {
+  readonly problem: Problem
+  constructor(problem: Problem) {
     super(problem.message)
     this.problem = problem
   }

@@ -162,6 +162,8 @@ export interface Sample extends AsRead {
   started: string
   ended: string
   fault: SampleFault | null
+  /** On held-out data: value and cost, sealed with the user's key. The fields themselves are null then. */
+  sealed?: string
   /** Output files, relative to the attempt's folder. */
   stdout: string
   stderr: string

@@ -30,7 +30,11 @@ export interface RunStarted extends Envelope {
 }
 
 export interface HeldOutFile {
-  path: string
+  /** Until 0.1.0, in place of `name`: where it lies. */
+  path?: string
+  /** Hash of its path under the user's key: a file of that name, outside of the repository, says where it lies. */
+  name?: string
+  /** Of the content; under `name`, of its SHA-256 with the user's key. */
   sha256: string
   bytes: number
 }

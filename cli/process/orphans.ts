@@ -3,7 +3,7 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { identify, isAlive, type ProcessIdentity } from './identity.ts'
 import { environmentOf, HAS_PROC, ownedByUs, pids } from './proc.ts'
-import { ownersOf } from './token.ts'
+import { measuredFor, ownersOf } from './token.ts'
 
 export interface Orphan {
   process: ProcessIdentity
@@ -42,6 +42,16 @@ export function endOrphan({ process: { pid, started } }: Orphan): boolean {
   }
 }
 
+/**
+ * The folders of state that this process is measured for, by its own token and those of the processes above it: who takes
+ * the token out of the environment of a child keeps its own. Empty off Linux.
+ */
+export function measuredHere(): string[] {
+  if (!HAS_PROC) return []
+  const tokens = new Set([...ancestors()].flatMap((pid) => tokenOf(pid) ?? []))
+  return [...new Set([...tokens].flatMap(measuredFor))]
+}
+
 const LOOK_MS = 5
 /** A killed process that still stands after this many looks will not go for us. */
 const LOOKS = 200
@@ -64,13 +74,18 @@ export async function endOrphans(folder: string): Promise<Orphan[]> {
 }
 
 function orphanOf(pid: number): Orphan | null {
-  const token = environmentOf(pid)
-    .split('\0')
-    .find((entry) => entry.startsWith('ASSAY_TOKEN='))
-  const owners = token === undefined ? null : ownersOf(token.slice('ASSAY_TOKEN='.length))
+  const token = tokenOf(pid)
+  const owners = token === null ? null : ownersOf(token)
   if (owners === null || owners.some(isAlive)) return null
   const itself = identify(pid)
   return itself && { process: itself, owners, command: commandOf(pid) }
+}
+
+function tokenOf(pid: number): string | null {
+  const found = environmentOf(pid)
+    .split('\0')
+    .find((entry) => entry.startsWith('ASSAY_TOKEN='))
+  return found === undefined ? null : found.slice('ASSAY_TOKEN='.length)
 }
 
 function ancestors(): Set<number> {

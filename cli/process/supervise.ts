@@ -14,7 +14,7 @@ export interface Job {
   /** A string goes to `/bin/sh -c`; a list is program and arguments, without a shell. */
   command: string | string[]
   cwd: string
-  /** The whole environment; ASSAY_TOKEN is added. */
+  /** The whole environment; ASSAY_TOKEN is added, and holds the mark that is there already (`markOf`). */
   env: Record<string, string>
   timeoutMs: number
   /** Paths of the files that the output goes to, emptied first. May be the same file. */
@@ -89,7 +89,7 @@ export async function supervise(job: Job): Promise<Supervised> {
 }
 
 async function superviseInto(output: Output, job: Job, result: Supervised): Promise<Supervised> {
-  const token = makeToken(randomBytes(16).toString('hex'))
+  const token = makeToken(randomBytes(16).toString('hex'), job.env.ASSAY_TOKEN)
   const folders = (job.folders ?? []).flatMap((folder) => realPathOf(folder) ?? [])
   const census = enterCensus()
   const cpuBefore = readStat('self')?.childrenCpuMs

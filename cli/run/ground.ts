@@ -67,7 +67,9 @@ export async function prepareGround(world: Surroundings, request: GroundRequest)
   const dirty = request.includeDirty || request.prepare ? null : dirtyInScope(checkout, spec, prefix)
   if (dirty) return fail(dirty)
   const holdout =
-    request.holdout === null ? ok(null) : await findHoldout(request.holdout, world.cwd, checkout.top)
+    request.holdout === null
+      ? ok(null)
+      : await findHoldout(world.env, request.holdout, world.cwd, checkout.top)
   if (!holdout.ok) return holdout
   const site = siteAt(rootForInit(checkout, checkout.bare))
   const usable = await refuseUnusable(site, checkout)

@@ -1,10 +1,18 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { dataOf } from '../rig/assay.ts'
-import { makeTemp } from '../rig/temp.ts'
+import { dataOf, problemOf } from '../rig/assay.ts'
+import { isolatedEnv, makeTemp } from '../rig/temp.ts'
 import { heldOut, SECRET, solve } from './held-out.ts'
-import { notRecomputed, type Shown } from './noisy.ts'
+import { notRecomputed, type Shown, steady } from './noisy.ts'
 
 const filesOf = (folder: string) =>
   readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
@@ -88,4 +96,33 @@ test('held-out data that candidates can read are taken, or data that changed are
   expect(await notRecomputed(project)).toEqual([])
   expect(await project.data('run', experiment)).toMatchObject({ status: 'kept', best: true })
   expect(await notRecomputed(project)).toEqual([])
+})
+
+test('an agent reads in the repository where the held-out file lies, or how a candidate did on it', async () => {
+  const { project, file, init } = heldOut({ noise: { mode: 'deterministic', calibrate: 2 } }, steady)
+  await init()
+  // It gives a value that stands nowhere else.
+  const cheat = await project.attempt(solve("input === 'visible' ? 50 : 77123"))
+  expect(cheat).toMatchObject({ status: 'rejected', reason: 'holdout' })
+  const holding = (text: string) =>
+    filesOf(project.repo.path('.assay/runs')).filter((path) => readFileSync(path).includes(text))
+  expect(holding(file)).toEqual([])
+  expect(holding('77123')).toEqual([])
+  // The state folder of the user has the key and the path, for nobody else to read.
+  const state = join(isolatedEnv().XDG_STATE_HOME ?? '', 'assay')
+  const kept = filesOf(state)
+  expect(kept.filter((path) => readFileSync(path, 'utf8') === file)).toHaveLength(1)
+  expect(kept.map((path) => statSync(path).mode & 0o77)).toEqual(kept.map(() => 0))
+  expect(await notRecomputed(project)).toEqual([])
+  expect(await project.data('init', '--holdout', file)).toMatchObject({ run: 'run_0001', repeated: true })
+  // Elsewhere the values cannot be read, and the file cannot be found: both are said.
+  const env = { XDG_STATE_HOME: makeTemp('elsewhere') }
+  const again = await project.cli(['show', cheat.experiment, '--recompute'], { env })
+  expect(problemOf(again)).toMatchObject({ code: 'sealed_elsewhere' })
+  const { experiment } = await project.open(solve('80'))
+  expect(dataOf(await project.cli(['run', experiment], { env }))).toMatchObject({
+    status: 'failed',
+    failure_class: 'environment',
+    message: expect.stringContaining('where the held-out file lies is not known here'),
+  })
 })
