@@ -136,7 +136,7 @@ export const pullRequestFile = (paths: RunPaths): string => join(paths.folder, '
 /** What workflows without a run keep, so that they can be resumed: per user, since they may belong to no repository. */
 export const looseWorkflows = (env: NodeJS.ProcessEnv): string => join(userState(env), 'workflows')
 export const looseWorkflow = (env: NodeJS.ProcessEnv, run: string): string => join(looseWorkflows(env), run)
-const userState = (env: NodeJS.ProcessEnv): string =>
+export const userState = (env: NodeJS.ProcessEnv): string =>
   join(env.XDG_STATE_HOME || join(env.HOME || homedir(), '.local', 'state'), 'assay')
 /** What seals held-out values, and where the held-out files lie: outside of the repository, which agents read. */
 export const sealKey = (env: NodeJS.ProcessEnv): string => join(userState(env), 'key')

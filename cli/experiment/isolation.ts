@@ -21,9 +21,10 @@ import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { listTree } from '../git/files.ts'
 import type { Isolated, IsolationRule } from '../ledger/events.ts'
-import { looseWorkflows, runtimeFolder, slotOwn, slotPath } from '../paths.ts'
+import { runtimeFolder, slotOwn, slotPath, userState } from '../paths.ts'
 import type { Isolation, Mount } from '../process.ts'
 import { ok, type Result } from '../result.ts'
+import { placeOfHoldout } from '../run/holdout.ts'
 import type { OpenRun } from '../run/open.ts'
 import { matchGlobs } from '../spec/rules.ts'
 import { scopeOfRun } from './scope.ts'
@@ -158,12 +159,12 @@ function arrange(
   // What lies below it is still hidden.
   for (const path of allow) if (!covers(at, path)) mounts.push({ at: path, from: path, write: true })
   if (rules.has('caches')) mounts.push(...caches(run, phase, own))
-  for (const path of [run.env.XDG_RUNTIME_DIR, runtimeFolder(run.env), dirname(looseWorkflows(run.env))])
-    if (path && isFolder(path) && !isHidden(path, rules)) mounts.push({ at: realpathSync(path), from: null })
+  for (const path of [run.env.XDG_RUNTIME_DIR, runtimeFolder(run.env), userState(run.env)])
+    if (path && isFolder(path) && isVisible(mounts, realpathSync(path)))
+      mounts.push({ at: realpathSync(path), from: null })
   mounts.push({ at: realpathSync(run.site.state), from: null })
-  const heldOut = run.started.holdout?.path
-  if (heldOut && existsSync(heldOut) && !isHidden(heldOut, rules))
-    mounts.push({ at: heldOut, from: '/dev/null', write: false })
+  const heldOut = heldOutFile(run)
+  if (heldOut !== null && isVisible(mounts, heldOut)) mounts.push(hidden(heldOut))
   mounts.push({ at, from: checkout, write: true })
   mounts.push(...gitView(run, { checkout, at, own: folder('git'), base: privatePlace(rules) }))
   for (const path of sealed) mounts.push({ at: join(at, path), from: join(checkout, path), write: false })
@@ -187,8 +188,10 @@ export function agentIsolation(run: OpenRun, folders: readonly string[]): Isolat
     realpathSync(path),
   ) as [string, string, string]
   const mounts: Mount[] = [...new Set([root, top])].map((path) => ({ at: path, from: path, write: false }))
-  const heldOut = run.started.holdout?.path
-  if (heldOut && existsSync(heldOut)) mounts.push({ at: heldOut, from: '/dev/null', write: false })
+  const heldOut = heldOutFile(run)
+  if (heldOut !== null) mounts.push(hidden(heldOut))
+  const state = userState(run.env)
+  if (isFolder(state)) mounts.push({ at: state, from: null })
   for (const path of folders.filter((one) => existsSync(one)).map((one) => realpathSync(one))) {
     if (path === root || path === top) continue
     mounts.push({ at: path, from: path, write: true })
@@ -305,8 +308,19 @@ async function immutableFiles(run: OpenRun, tree: string): Promise<Result<string
 /** A folder that every isolated process has for itself. */
 const privatePlace = (rules: Applied['rules']): string => (rules.has('temporary') ? '/tmp' : '/dev/shm')
 
-const isHidden = (path: string, rules: Applied['rules']): boolean =>
-  rules.has('temporary') && (covers('/tmp', path) || covers('/var/tmp', path))
+/** Whether a job sees what lies at this path of the machine, and not something that is mounted above it. */
+function isVisible(mounts: readonly Mount[], path: string): boolean {
+  const above = mounts.findLast(({ at }) => covers(at, path))
+  return above === undefined || above.from === above.at
+}
+
+/** An empty file in its place. */
+const hidden = (file: string): Mount => ({ at: file, from: '/dev/null', write: false })
+
+function heldOutFile({ started, env }: OpenRun): string | null {
+  const place = started.holdout && placeOfHoldout(env, started.holdout)
+  return place && existsSync(place) ? place : null
+}
 
 const covers = (folder: string, path: string): boolean => path === folder || path.startsWith(`${folder}/`)
 
