@@ -5,6 +5,7 @@ import { type BaselineAnswer, describeBaseline, judgeBaseline } from '../experim
 import { checkCanary } from '../experiment/canary.ts'
 import { crowdAtBaseline } from '../experiment/crowd.ts'
 import { ensureWorktree } from '../experiment/worktree.ts'
+import { removeWorktree } from '../git/worktrees.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { withLock } from '../lock.ts'
 import { checkoutAround, findSite, initLock, listRuns, runtimeFolder, worktreePath } from '../paths.ts'
@@ -117,7 +118,8 @@ async function finish(
   const baseline = opened.ledger.state.experiments.get(BASELINE)
   if (prepare && baseline?.status !== 'kept') {
     const worktree = await ensureWorktree(opened, BASELINE)
-    return worktree.ok ? ok(await answerOf(opened, ground, { repeated, worktree: worktree.value })) : worktree
+    if (worktree.ok) return ok(await answerOf(opened, ground, { repeated, worktree: worktree.value }))
+    return repeated ? worktree : takeBackWorktree(opened, worktree.problem)
   }
   if (baseline?.status !== 'kept') {
     const sealed = baseline?.attempts.length ? ok(opened) : await sealBase(opened)
@@ -139,6 +141,15 @@ async function finish(
   if (canary.ok) return ok(await answerOf(opened, ground, { repeated }))
   if (canary.problem.code === 'blind_benchmark' && isUntouched(opened)) withdrawRun(opened)
   return canary
+}
+
+/** Nobody was given the worktree yet, and a corrected spec would meet a run of the old one. */
+async function takeBackWorktree(run: OpenRun, problem: Problem): Promise<Result<never>> {
+  const removed = await removeWorktree(run.site, worktreePath(run.site, run.run, BASELINE))
+  if (!removed.ok) return removed
+  withdrawRun(run)
+  const hint = 'correct worktree.setup and run assay init again; nothing of this run is left'
+  return fail(problem.code === 'setup_failed' ? { ...problem, hint } : problem)
 }
 
 const left = ({ run: name }: OpenRun): Problem => ({
