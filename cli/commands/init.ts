@@ -143,7 +143,7 @@ async function finish(
   return canary
 }
 
-/** Nobody was given the worktree yet, and a corrected spec would meet a run of the old one. */
+/** No agent has the worktree yet, and a corrected spec would meet a run of the old one. */
 async function takeBackWorktree(run: OpenRun, problem: Problem): Promise<Result<never>> {
   const removed = await removeWorktree(run.site, worktreePath(run.site, run.run, BASELINE))
   if (!removed.ok) return removed

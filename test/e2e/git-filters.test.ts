@@ -91,7 +91,7 @@ test('what fails after the run was begun leaves half a run behind, whose baselin
   expect(existsSync(repo.path('.assay'))).toBe(false)
 })
 
-test('the filter of git-annex is run outside of its repository, or nobody is told that annexed content is missing', async () => {
+test('the filter of git-annex is run outside of its repository, or init does not say that annexed content is missing', async () => {
   const project = makeProject({ files: READS_DATA })
   const { repo } = project
   repo.commit('data', {
