@@ -18,6 +18,7 @@ import { crowdAtBaseline } from '../experiment/crowd.ts'
 import type { Choice } from '../experiment/isolation.ts'
 import { lookOutside, outsideWarnings } from '../experiment/outside.ts'
 import { ensureWorktree } from '../experiment/worktree.ts'
+import { removeWorktree } from '../git/worktrees.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { withLock } from '../lock.ts'
 import { checkoutAround, findSite, initLock, listRuns, runtimeFolder, worktreePath } from '../paths.ts'
@@ -152,7 +153,8 @@ async function finish(
   const baseline = opened.ledger.state.experiments.get(BASELINE)
   if (prepare && baseline?.status !== 'kept') {
     const worktree = await ensureWorktree(opened, BASELINE)
-    return worktree.ok ? ok(await answerOf(opened, ground, { repeated, worktree: worktree.value })) : worktree
+    if (worktree.ok) return ok(await answerOf(opened, ground, { repeated, worktree: worktree.value }))
+    return repeated ? worktree : takeBackWorktree(opened, worktree.problem)
   }
   if (baseline?.status !== 'kept') {
     const sealed = baseline?.attempts.length ? ok(opened) : await sealBase(opened)
@@ -196,6 +198,15 @@ async function isolated(opened: OpenRun): Promise<Result<void>> {
       : ok(undefined)
   withdrawRun(opened)
   return choice
+}
+
+/** No agent has the worktree yet, and a corrected spec would meet a run of the old one. */
+async function takeBackWorktree(run: OpenRun, problem: Problem): Promise<Result<never>> {
+  const removed = await removeWorktree(run.site, worktreePath(run.site, run.run, BASELINE))
+  if (!removed.ok) return removed
+  withdrawRun(run)
+  const hint = 'correct worktree.setup and run assay init again; nothing of this run is left'
+  return fail(problem.code === 'setup_failed' ? { ...problem, hint } : problem)
 }
 
 const left = ({ run: name }: OpenRun): Problem => ({

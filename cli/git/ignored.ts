@@ -46,7 +46,7 @@ export async function ignoredSince(
   )
 }
 
-/** The rules of the user and Assay's own lie in one file of the judge, which nobody knows. */
+/** The rules of the user and Assay's own lie in one file of the judge, whose path tells a person nothing. */
 function originsOf({ gitDir = '' }: GitOptions): { file: string; rules: string[] } {
   const info = join(gitDir, 'info')
   try {

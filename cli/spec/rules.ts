@@ -41,13 +41,13 @@ const STATE = '.assay'
 /**
  * Where a path belongs. `prefix` is the folder of the spec from the root of the repository (`''` is the root
  * itself); globs count from there and paths from the root. What `immutable` matches is never mutable. The spec and
- * every `.assay` folder are immutable whatever the globs say. A `.gitattributes` is mutable only if a glob ends with
+ * every `.assay` folder are immutable whatever the globs say. A `.gitattributes` is mutable only by a glob that ends with
  * that name: it changes how git writes other files, immutable ones among them.
  */
 export function scopeOf(scope: ScopeConfig, prefix: string, specFile = 'assay.yaml'): (path: string) => Area {
   const mutable = scope.mutable.map(matcher)
   const immutable = scope.immutable.map(matcher)
-  const namesAttributes = scope.mutable.some(isAttributes)
+  const naming = scope.mutable.filter(isAttributes).map(matcher)
   const inside = relativeTo(prefix)
   return (path) => {
     if (path.split('/').includes(STATE)) return 'immutable'
@@ -55,7 +55,7 @@ export function scopeOf(scope: ScopeConfig, prefix: string, specFile = 'assay.ya
     if (relative === null) return 'outside'
     if (relative === specFile) return 'immutable'
     if (immutable.some((matches) => matches(relative))) return 'immutable'
-    if (isAttributes(path) && !namesAttributes) return 'outside'
+    if (isAttributes(path)) return naming.some((matches) => matches(relative)) ? 'mutable' : 'outside'
     return mutable.some((matches) => matches(relative)) ? 'mutable' : 'outside'
   }
 }

@@ -258,7 +258,7 @@ describe('a branch that must not be', () => {
   })
 })
 
-test('finish leaves commits unsigned, or by nobody, although the git of the user signs; or says nothing of it', async () => {
+test('finish leaves commits unsigned or without their committer although the git of the user signs, or says nothing of it', async () => {
   const project = makeProject()
   const { repo } = project
   const key = join(project.control, 'key')

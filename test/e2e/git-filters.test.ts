@@ -91,7 +91,7 @@ test('what fails after the run was begun leaves half a run behind, whose baselin
   expect(existsSync(repo.path('.assay'))).toBe(false)
 })
 
-test('the filter of git-annex is run outside of its repository, or nobody is told that annexed content is missing', async () => {
+test('the filter of git-annex is run outside of its repository, or init does not say that annexed content is missing', async () => {
   const project = makeProject({ files: READS_DATA })
   const { repo } = project
   repo.commit('data', {
@@ -112,6 +112,29 @@ test('the filter of git-annex is run outside of its repository, or nobody is tol
   )
   const { worktree } = await project.open(ms(90))
   execFileSync('git', ['commit', '-q', '-a', '-m', 'mine'], { cwd: worktree, env: repo.env })
+  expect(await project.data('run', 'exp_0001')).toMatchObject({ status: 'kept', value: 90 })
+})
+
+test('a filter that lies in the git folder, with its password in the configuration, is not found (transcrypt)', async () => {
+  const project = makeProject({ files: READS_DATA })
+  const { repo } = project
+  const text = (from: string, to: string) =>
+    `#!/bin/sh\n[ "$(git config --get transcrypt.password)" = word ] && sed s/${from}/${to}/\n`
+  repo.write({
+    '.git/crypt/clean': { text: text('shown', 'HIDDEN'), mode: 0o755 },
+    '.git/crypt/smudge': { text: text('HIDDEN', 'shown'), mode: 0o755 },
+  })
+  repo.git('config', 'transcrypt.password', 'word')
+  for (const name of ['clean', 'smudge'])
+    repo.git('config', `filter.crypt.${name}`, `"$(git rev-parse --git-dir)"/crypt/${name}`)
+  repo.git('config', 'filter.crypt.required', 'true')
+  repo.commit('data', { '.gitattributes': 'data.txt filter=crypt\n', 'data.txt': 'shown\n' })
+  expect(repo.git('cat-file', 'blob', 'HEAD:data.txt')).toBe('HIDDEN')
+  expect((await project.data<InitData>('init')).baseline.value).toBe(100)
+  const { worktree } = await project.open(ms(90))
+  const inside = { cwd: worktree, env: repo.env, encoding: 'utf8' } as const
+  execFileSync('git', ['checkout', '--', 'data.txt'], inside)
+  expect(execFileSync('git', ['status', '--porcelain'], inside)).toBe(' M src/metrics.txt\n')
   expect(await project.data('run', 'exp_0001')).toMatchObject({ status: 'kept', value: 90 })
 })
 

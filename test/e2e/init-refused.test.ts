@@ -202,3 +202,16 @@ test('an agent that is still in a worktree is told to write a spec there, or beg
     hint: expect.stringContaining(project.repo.dir),
   })
 })
+
+test('a setup that fails under --prepare leaves a run in the way of the corrected spec', async () => {
+  const project = spoilt({ worktree: { setup: { command: 'echo no such tool >&2; exit 3' } } })
+  expect(await refused(project, '--prepare')).toMatchObject({
+    code: 'setup_failed',
+    hint: 'correct worktree.setup and run assay init again; nothing of this run is left',
+  })
+  project.repo.write({ 'assay.yaml': specText({ worktree: { setup: { command: 'true' } } }) })
+  expect((await project.cli(['init', '--prepare'])).json).toMatchObject({
+    ok: true,
+    data: { run: 'run_0001' },
+  })
+})

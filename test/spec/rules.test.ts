@@ -44,6 +44,14 @@ describe('the area of a path', () => {
     ])
   })
 
+  it('of a .gitattributes is mutable although no glob names it, or outside although one does', () => {
+    const areas = (...mutable: string[]) =>
+      ['.gitattributes', 'src/.gitattributes', 'src/my.gitattributes'].map(scopeOf(scope(mutable), ''))
+    expect(areas('**')).toEqual(['outside', 'outside', 'mutable'])
+    expect(areas('**', 'src/.gitattributes')).toEqual(['outside', 'mutable', 'mutable'])
+    expect(areas('**', '**/.gitattributes')).toEqual(['mutable', 'mutable', 'mutable'])
+  })
+
   it('counts globs from the folder of the spec, also one with special characters, and paths from the root', () => {
     const areaOf = scopeOf(scope(['src/**', './lib/*.ts']), 'packages/[core]')
     expect(

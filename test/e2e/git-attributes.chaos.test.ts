@@ -8,11 +8,12 @@ const CASES = {
   'bench/list.txt': 'one\ntwo\n',
   'bench/cases/one': '60\n',
   'bench/cases/two': '40\n',
+  'src/gain': '0\n',
   'bench/run.sh': [
     'sum=0',
     "while IFS= read -r name; do [ -f bench/cases/$name ] && sum=$((sum + $(tr -d '\\0\\r\\376\\377' < bench/cases/$name))); done < bench/list.txt",
     'size=$(cat bench/cases/* | wc -c)',
-    'echo METRIC ms=$((sum + size - 6))',
+    'echo METRIC ms=$((sum + size - 6 - $(cat src/gain)))',
     '',
   ].join('\n'),
 }
@@ -53,6 +54,13 @@ test('the value of a tree depends on what lay in the slot before: a candidate’
   const fresh = await project.attempt({ '.gitattributes': `${crlf['.gitattributes']}# again\n` })
   for (const one of [old, fresh])
     expect(one).toMatchObject({ status: 'rejected', value: 100, parent_value: 100 })
+  // A true gain beside it is kept, and a finish in a fresh slot says the same.
+  const gain = await project.attempt({ ...crlf, 'src/gain': '10\n' })
+  expect(gain).toMatchObject({ status: 'kept', value: 90 })
+  rmSync(project.repo.path('.assay', 'm'), { recursive: true })
+  expect(await project.data('finish')).toMatchObject({
+    fresh: { passed: true, value: 90, against_value: 100 },
+  })
   const slot = project.repo.path('.assay', 'm', '0', 'b')
   expect(readFileSync(join(slot, 'bench/list.txt'), 'utf8')).toBe('one\ntwo\n')
   // The base's own line still counts, though the candidate took it out.
