@@ -32,7 +32,8 @@ export interface Answer {
   /** The word behind the number that a pattern found, null when there is none; absent when no pattern was asked. */
   beside?: string | null
 }
-export type ReadAnswer = { ok: true; answer: Answer } | { ok: false; fault: SampleFault }
+/** `missing`: nothing was there, or nothing that could be read as a result; what else is there may explain it. */
+export type ReadAnswer = { ok: true; answer: Answer } | { ok: false; fault: SampleFault; missing?: true }
 
 /** What one source says; `value` is undefined when it does not name the primary metric. */
 export type Found = Omit<Answer, 'value'> & { value: number | boolean | undefined }

@@ -11,6 +11,8 @@ export interface Beside {
 const INSIDE = "\\d.,_'’\\u00a0\\u2009\\u202f"
 const BEFORE = new RegExp(`[${INSIDE}]*$`)
 const BEHIND = new RegExp(`^[${INSIDE}]*(?:[eE][+-]?\\d+)?`)
+/** Characters that are looked at on each side. */
+const NEAR = 100
 const GROUP_OF_THREE = /^[,_'’\u00a0\u2009\u202f]\d{3}(?!\d)/
 /** Digits behind which a separator may stand. */
 const LEADING_GROUPS = /(?:^|[^\d.,])[1-9]\d{0,2}(?:[,_'’\u00a0\u2009\u202f]\d{3})*$/
@@ -22,10 +24,11 @@ const WORD = /^(?:%|‰|\p{L}{1,16}(?:\/\p{L}{1,16})?|\/\p{L}{1,16})(?![\p{L}\p{
 const SPACES = /^[ \t\u00a0\u2009\u202f]{0,8}/
 
 /**
- * `before` and `behind` are the rest of the line on both sides of the group. `comma`: the pattern itself names a comma
+ * `upTo` and `rest` are what the line has on both sides of the group. `comma`: the pattern itself names a comma
  * right behind its group, so that it separates fields.
  */
-export function beside(before: string, group: string, behind: string, comma = false): Beside {
+export function beside(upTo: string, group: string, rest: string, comma = false): Beside {
+  const [before, behind] = [upTo.slice(-NEAR), rest.slice(0, NEAR)]
   if (startsInside(before, group) || stopsInside(before + group, group, behind, comma)) {
     const left = /0[xX]$/.exec(before)?.[0] ?? BEFORE.exec(before)?.[0] ?? ''
     const sign = SIGN.test(before.slice(0, before.length - left.length)) ? '-' : ''

@@ -28,7 +28,7 @@ export function readAnswer(evidence: Evidence): ReadAnswer {
     if ('reason' in found) {
       // Beside the metric itself, a log may have a text under its name.
       if (source === JSON_OBJECTS && seen.value !== undefined && isLogged(evidence)) continue
-      return { ok: false, fault: found }
+      return { ok: false, fault: found, ...(source === FILE && { missing: true as const }) }
     }
     const twice = contradiction(seen, found, { saidBy, source })
     if (twice) return { ok: false, fault: twice }
@@ -102,7 +102,8 @@ function missing({ read, metric, lines, elsewhere = [], hints = [] }: Evidence, 
     ...hints,
     ...(near === undefined ? [] : [`a line looked like a metric, but ${near.reason}`]),
   ].join('; ')
-  const found = refuse(message, near?.raw)
+  const found: ReturnType<typeof refuse> & { missing?: true } = refuse(message, near?.raw)
+  found.missing = true
   // Under a pattern the name of the metric is free: another name explains nothing.
   if (pattern) return found
   if (names.length > 0) found.fault.found = names.slice(0, 20)

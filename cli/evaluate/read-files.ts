@@ -35,6 +35,9 @@ export interface AnswerFiles {
 
 const RESULT_BYTES = 16 * 1024 * 1024
 
+/** Of output that is searched for an explanation only. */
+const EXPLAINED_BYTES = 1024 * 1024
+
 export async function readFiles(files: AnswerFiles): Promise<ReadAnswer> {
   const { result, ended, named } = files
   const unusable = unusableFile(result, 'the result file') ?? (named && staleFile(named))
@@ -59,15 +62,19 @@ async function readAs(files: AnswerFiles, recorded: Record<string, number>): Pro
   if (typeof read === 'object' && !('regex' in read)) {
     const texts = await textsOf(files)
     if (texts === null) return refuse('the output is larger than 16 MiB, the most that is searched for it')
-    const hints = hintsOn(texts, read, metric.name)
-    const shared = { metric, recorded, hints: hints.clauses }
-    if ('preset' in read)
-      return readPreset({ ...shared, preset: read.preset, aggregate, texts: withoutCodes(texts), checkout })
-    const stream = read.from ?? 'stdout'
+    const plain = withoutCodes(texts)
+    const stream = 'preset' in read ? 'stdout' : (read.from ?? 'stdout')
     const file =
       texts.result === null ? [] : [{ name: named?.shown ?? 'the result file', texts: [texts.result] }]
-    const streamed = { name: STREAMS[stream], texts: objectsIn(texts[stream] ?? '') }
-    return readPointer({ ...shared, path: read.json, places: named ? file : [...file, streamed] })
+    const attempt = (hints: string[]): ReadAnswer => {
+      const shared = { metric, recorded, hints }
+      if ('preset' in read)
+        return readPreset({ ...shared, preset: read.preset, aggregate, texts: plain, checkout })
+      const streamed = { name: STREAMS[stream], texts: objectsIn(plain[stream] ?? '') }
+      return readPointer({ ...shared, path: read.json, places: named ? file : [...file, streamed] })
+    }
+    const reading = attempt([])
+    return reading.ok || !reading.missing ? reading : attempt(hintsOn(plain, read, metric.name).clauses)
   }
   const regex = typeof read === 'object' ? compile(read.regex) : undefined
   if (regex === null) return refuse('measure.read.regex is not a valid pattern')
@@ -77,9 +84,9 @@ async function readAs(files: AnswerFiles, recorded: Record<string, number>): Pro
   const resultFile = existsSync(result) ? withoutMark(await readFile(result, 'utf8')) : null
   const evidence = { read, metric, aggregate, resultFile, lines, recorded }
   const reading = readAnswer(evidence)
-  if (reading.ok) return reading
+  if (reading.ok || !reading.missing) return reading
   const elsewhere = await parseFile(other, metric.name, regex)
-  const texts = await textsOf(files)
+  const texts = await textsOf(files, EXPLAINED_BYTES)
   const { clauses: hints, preset } = texts
     ? hintsOn(withoutCodes(texts), read, metric.name)
     : { clauses: [], preset: null }
@@ -109,7 +116,10 @@ const withoutCodes = ({ result, stdout, stderr }: Texts): Texts => ({
 })
 
 /** The file that the spec names stands for the result file. null when one of them is too large to be looked at whole. */
-async function textsOf({ result, named, stdout, stderr }: AnswerFiles): Promise<Texts | null> {
+async function textsOf(
+  { result, named, stdout, stderr }: AnswerFiles,
+  most = RESULT_BYTES,
+): Promise<Texts | null> {
   const texts: Texts = { result: null, stdout: null, stderr: null }
   for (const [place, path] of [
     ['result', named?.path ?? result],
@@ -117,7 +127,7 @@ async function textsOf({ result, named, stdout, stderr }: AnswerFiles): Promise<
     ['stderr', stderr],
   ] as const) {
     if (!existsSync(path)) continue
-    if (statSync(path).size > RESULT_BYTES) return null
+    if (statSync(path).size > most) return null
     texts[place] = withoutMark(await readFile(path, 'utf8'))
   }
   return texts
@@ -125,11 +135,10 @@ async function textsOf({ result, named, stdout, stderr }: AnswerFiles): Promise<
 
 /** JSON objects and lists of a stream: all of it, or those that stand among other lines. */
 function objectsIn(text: string): string[] {
-  const plain = stripAnsi(text)
-  if (plain.trimStart().startsWith('[')) return [plain]
+  if (text.trimStart().startsWith('[')) return [text]
   const found: string[] = []
   const objects = documents((one) => found.push(one))
-  for (const line of plain.split('\n')) objects.line(line.trim())
+  for (const line of text.split('\n')) objects.line(line.trim())
   objects.end()
   return found
 }

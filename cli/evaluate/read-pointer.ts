@@ -39,11 +39,14 @@ export function readPointer({ path, metric: { name }, places, ...more }: Pointed
   const own = more.recorded && Object.hasOwn(more.recorded, name) ? more.recorded[name] : undefined
   const value = first?.value ?? own
   if (value === undefined)
-    return refuse(
-      [`there is nothing at ${path} in ${places.map((place) => place.name).join(', or in ')}`]
-        .concat(more.hints ?? [])
-        .join('; '),
-    )
+    return {
+      ...refuse(
+        [`there is nothing at ${path} in ${places.map((place) => place.name).join(', or in ')}`]
+          .concat(more.hints ?? [])
+          .join('; '),
+      ),
+      missing: true,
+    }
   return {
     ok: true,
     answer: {
@@ -60,7 +63,7 @@ export function readPointer({ path, metric: { name }, places, ...more }: Pointed
 const shown = (value: unknown): string =>
   value instanceof NoNumber ? value.written : (JSON.stringify(value)?.slice(0, 60) ?? 'nothing')
 
-const refuse = (message: string, raw?: string): ReadAnswer => ({
+const refuse = (message: string, raw?: string): ReadAnswer & { ok: false } => ({
   ok: false,
   fault: { reason: 'metric_error', message, ...(raw !== undefined && { raw }) },
 })

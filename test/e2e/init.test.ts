@@ -30,7 +30,14 @@ test('init answers other fields than its contract, or touches more than the excl
   expect(data).toEqual({
     run: 'run_0001',
     base: project.repo.git('rev-parse', 'HEAD'),
-    baseline: { experiment: 'exp_0000', value: 100, samples: 2, noise: 'deterministic', spread: 0 },
+    baseline: {
+      experiment: 'exp_0000',
+      value: 100,
+      unit: null,
+      samples: 2,
+      noise: 'deterministic',
+      spread: 0,
+    },
     warnings: [
       'no gate and no constraint is declared: a candidate that breaks the code but scores well is kept',
       'no budget is set: the loop ends by itself only at the target or when it stalls',

@@ -50,13 +50,14 @@ export function readPreset(asked: Asked): ReadAnswer {
       answer: { value: own, metrics: { [name]: own }, units: {}, tasks: null, artifacts: null, raws: {} },
     }
   const where = preset.places.map((place) => PLACES[place]).join(', or in ')
-  return refuse(
+  const nothing = refuse(
     [
       `no output of ${preset.name} was found in ${where}`,
       `it reads ${preset.reads}: ${preset.example}`,
       ...(asked.hints ?? []),
     ].join('; '),
   )
+  return { ...nothing, missing: true }
 }
 
 const PLACES = { result: 'the result file', stdout: 'standard output', stderr: 'standard error' }

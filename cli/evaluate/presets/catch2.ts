@@ -1,14 +1,19 @@
-import { type Benchmark, type Figure, minimize, type Preset, printed } from './preset.ts'
+import { type Benchmark, type Figure, linesOf, minimize, type Preset, printed } from './preset.ts'
 
 const HEAD = /^benchmark name\s+samples\s+iterations\s+est/
-const FIRST = /^(.*?)\s+(\d+)\s+(\d+)\s+([\d.]+) (\S+)\s*$/
-const THREE = /^\s+([\d.]+) (\S+)\s+([\d.]+) (\S+)\s+([\d.]+) (\S+)\s*$/
-const XML = /<BenchmarkResults\s[^>]*?\bname="([^"]*)"[^>]*>([\s\S]*?)<\/BenchmarkResults>/g
+const NUMBER = /^\d+(?:\.\d+)?$/
+/** It has five lines. */
+const LONGEST_ELEMENT = 10_000
 const ENTITIES: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
 
 /** All values of the XML reporter are nanoseconds. */
 function fromXml(text: string): Benchmark[] {
-  return [...text.matchAll(XML)].map(([, name = '', inner = '']) => {
+  const [, ...parts] = text.split('<BenchmarkResults ')
+  return parts.flatMap((part) => {
+    const end = part.indexOf('</BenchmarkResults>')
+    const inner = part.slice(0, end).slice(0, LONGEST_ELEMENT)
+    const name = /\bname="([^"]*)"/.exec(inner)?.[1]
+    if (end < 0 || name === undefined) return []
     const metrics = new Map<string, Figure>()
     const put = (metric: string, element: string) => {
       const value = new RegExp(`<${element}\\s[^>]*?\\bvalue="([^"]+)"`).exec(inner)?.[1]
@@ -17,7 +22,7 @@ function fromXml(text: string): Benchmark[] {
     }
     put('mean', 'mean')
     put('std_dev', 'standardDeviation')
-    return { name: name.replace(/&(\w+);/g, (whole, entity: string) => ENTITIES[entity] ?? whole), metrics }
+    return [{ name: name.replace(/&(\w+);/g, (whole, entity: string) => ENTITIES[entity] ?? whole), metrics }]
   })
 }
 
@@ -26,24 +31,27 @@ function fromTable(text: string): Benchmark[] {
   const found: Benchmark[] = []
   let name: string | null = null
   let inTable = false
-  for (const line of text.split(/\r?\n/)) {
+  for (const line of linesOf(text)) {
     if (HEAD.test(line)) {
       inTable = true
       name = null
       continue
     }
     if (!inTable || /^[-=.]{20,}$/.test(line)) continue
-    const three = THREE.exec(line)
+    const words = line.trim().split(/\s+/)
+    const three =
+      /^\s/.test(line) && words.length === 6 && [0, 2, 4].every((at) => NUMBER.test(words[at] ?? ''))
     const last = found.at(-1)
     if (three && last && name === null) {
-      const figure = printed(three[1] ?? '', three[2] ?? '', 'ns')
+      const figure = printed(words[0] ?? '', words[1] ?? '', 'ns')
       const metric = last.metrics.has('mean') ? 'std_dev' : 'mean'
       if (figure && !last.metrics.has(metric)) last.metrics.set(metric, figure)
       continue
     }
-    const first = FIRST.exec(line)
-    if (first) {
-      found.push({ name: [name, first[1]?.trim()].filter(Boolean).join(' '), metrics: new Map() })
+    // Samples, iterations, and an estimate with its unit.
+    const [samples = '', iterations = '', estimate = ''] = words.slice(-4)
+    if (/^\d+$/.test(samples) && /^\d+$/.test(iterations) && NUMBER.test(estimate)) {
+      found.push({ name: [name, ...words.slice(0, -4)].filter(Boolean).join(' '), metrics: new Map() })
       name = null
     } else if (/^\S/.test(line)) name = [name, line.trim()].filter(Boolean).join(' ')
     else if (line.trim() === '') name = null

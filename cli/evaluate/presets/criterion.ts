@@ -3,6 +3,7 @@ import {
   type Figure,
   isObject,
   jsonIn,
+  linesOf,
   minimize,
   type Preset,
   printed,
@@ -17,7 +18,7 @@ const BENCHER = /^test (.+?) \.\.\. bench:\s+([\d,.]+) (\S+)\/iter/
 function fromText(text: string): Benchmark[] {
   const found: Benchmark[] = []
   let before = ''
-  for (const line of text.split(/\r?\n/)) {
+  for (const line of linesOf(text)) {
     const interval = INTERVAL.exec(line)
     const [name, value, unit] = interval
       ? [interval[1], interval[4], interval[5]]

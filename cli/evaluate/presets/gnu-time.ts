@@ -1,4 +1,4 @@
-import { type Benchmark, type Figure, minimize, type Preset } from './preset.ts'
+import { type Benchmark, type Figure, linesOf, minimize, type Preset } from './preset.ts'
 
 const VERBOSE: Record<string, [RegExp, string | null]> = {
   user: [/^\s*User time \(seconds\): ([\d.]+)/, 's'],
@@ -33,7 +33,7 @@ function runs(text: string): Benchmark[] {
     if (metrics.size === 0) found.push({ name: null, metrics })
     metrics.set(name, { value: value.includes(':') ? seconds(value) : Number(value), unit })
   }
-  for (const line of text.split(/\r?\n/)) {
+  for (const line of linesOf(text)) {
     for (const [name, [pattern, unit]] of Object.entries(VERBOSE)) put(name, pattern.exec(line)?.[1], unit)
     for (const [name, pattern] of Object.entries(PORTABLE)) put(name, pattern.exec(line)?.[1], 's')
     const [, user, system, elapsed, rss] = SHORT.exec(line) ?? []

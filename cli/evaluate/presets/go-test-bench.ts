@@ -1,17 +1,17 @@
-import { type Benchmark, type Figure, maximize, minimize, type Preset, repeated } from './preset.ts'
-
-const LINE = /^(Benchmark\S+)\s+\d+\s+((?:[\d.eE+-]+\s+\S+\s*)+)$/
-const PAIR = /([\d.eE+-]+)\s+(\S+)/g
+import { type Benchmark, type Figure, linesOf, maximize, minimize, type Preset, repeated } from './preset.ts'
 
 /** `BenchmarkParse-8   1000000   1234 ns/op   456 B/op   7 allocs/op`: each unit is the name of a metric. */
 function benchmarks(text: string): Benchmark[] {
   const runs: Benchmark[] = []
-  for (const line of text.split(/\r?\n/)) {
-    const [, name, rest] = LINE.exec(line.trimEnd()) ?? []
-    if (!name || !rest) continue
+  for (const line of linesOf(text)) {
+    const [name = '', iterations = '', ...pairs] = line.trim().split(/\s+/)
+    if (!/^Benchmark\S/.test(name) || !/^\d+$/.test(iterations) || pairs.length === 0 || pairs.length % 2)
+      continue
     const metrics = new Map<string, Figure>()
-    for (const [, value, unit = ''] of rest.matchAll(PAIR))
-      if (Number.isFinite(Number(value))) metrics.set(unit, { value: Number(value), unit })
+    for (let at = 0; at < pairs.length; at += 2) {
+      const [value, unit = ''] = [Number(pairs[at]), pairs[at + 1]]
+      if (Number.isFinite(value)) metrics.set(unit, { value, unit })
+    }
     runs.push({ name, metrics })
   }
   return repeated(runs)

@@ -78,6 +78,12 @@ export function figures(
   return found
 }
 
+/** A longer one is no line of a tool's table, and would make patterns slow. */
+const LONGEST_LINE = 500
+
+export const linesOf = (text: string): string[] =>
+  text.split(/\r?\n/).map((line) => (line.length > LONGEST_LINE ? '' : line))
+
 /** A number of a printed text, in one unit whatever unit it was printed in; null when it cannot be read so. */
 export function printed(number: string, unit: string, wanted: string): Figure | null {
   const digits = number.replaceAll(',', '')

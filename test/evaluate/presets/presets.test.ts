@@ -120,6 +120,20 @@ describe('what a tool says', () => {
   })
 })
 
+test.each([
+  ['quotes that are never closed', '{"'.padEnd(100_000, '\\"')],
+  ['brackets', '{'.repeat(100_000)],
+  ['spaces', ' '.repeat(100_000)],
+  ['digits', `Benchmark ${'1 22 '.repeat(20_000)}`],
+  ['tags', '<BenchmarkResults name="'.repeat(20_000)],
+  ['lines of a table', `benchmark name samples iterations est\n${'1 2 3 4 x\n'.repeat(8_000)}`],
+])('%s take the square of their time to be looked at', (_, text) => {
+  for (const { recognises, instead } of PRESETS) {
+    expect(recognises(text)).toBe(false)
+    expect(instead?.recognises(text) ?? false).toBe(false)
+  }
+})
+
 describe('what is found in the place of a metric', () => {
   const hints = (texts: Partial<Texts>, read: Parameters<typeof hintsOn>[1] = 'auto', metric = 'n') =>
     hintsOn({ ...NOTHING, ...texts }, read, metric)
