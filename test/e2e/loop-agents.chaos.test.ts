@@ -31,6 +31,21 @@ describe.concurrent('agents that do not do as they should', () => {
     expect(data.counts).toMatchObject({ discarded: 1, open: 0 })
   })
 
+  test('an edit is thrown away, or paid twice, because its agent then hangs until its time limit', async () => {
+    const { scene, host, data } = await play(
+      {
+        implement: `async (card) => {
+          write(card, 80)
+          await new Promise((resolve) => setTimeout(resolve, 3_600_000))
+        }`,
+      },
+      { budget: { experiments: 1 }, agent: { timeout: '1h', roles: { implement: { timeout: '6s' } } } },
+    )
+    expect(verdicts(scene)[1]).toEqual(['exp_0001', 'kept', 80])
+    expect(rolesOf(host).filter((role) => role === 'implement')).toHaveLength(1)
+    expect(data.counts).toMatchObject({ discarded: 0, open: 0 })
+  })
+
   test.each([
     ['refuses', `() => refuse('no')`, ['brief', 'brief']],
     ['answers with other fields', `() => ({ plan: 'go down' })`, null],
