@@ -24,6 +24,8 @@ export interface PreparationRequest {
   environment: Record<string, string>
   /** Existing; gets `<name>.out`, with stdout and stderr in order. */
   folder: string
+  /** In which nobody but the command has business: what works there after its end is ended. */
+  folders?: readonly string[]
   signal?: AbortSignal | undefined
 }
 
@@ -65,6 +67,7 @@ export async function runPreparation(request: PreparationRequest): Promise<Prepa
     stdout: file,
     stderr: file,
     outputCap: OUTPUT_CAP,
+    ...(request.folders ? { folders: request.folders } : {}),
     signal: request.signal,
   })
   redactStored(file)
@@ -96,6 +99,7 @@ export async function runGate(
     cwd: checkout,
     environment,
     folder,
+    folders: [checkout],
     signal,
   })
   return { name: gate.name, phase: gate.phase, ...done }

@@ -203,6 +203,7 @@ async function aside(
     cwd: join(request.checkout, request.config.directory),
     environment: env,
     folder: request.folder,
+    folders: [request.checkout, ...(env.TMPDIR ? [env.TMPDIR] : [])],
     signal: which === 'before' ? request.signal : undefined,
   })
   if (!done.fault || done.fault.reason === 'aborted') return done.fault

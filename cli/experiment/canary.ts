@@ -116,7 +116,9 @@ async function listen(run: OpenRun, bench: Bench, base: Base, before: Sample[]):
   const { folder: cwd } = placed.value
   const { environment } = bench
   const { signal } = run
-  const built = build && (await runPreparation({ ...build, name: 'build', cwd, environment, folder, signal }))
+  const built =
+    build &&
+    (await runPreparation({ ...build, name: 'build', cwd, environment, folder, folders: [cwd], signal }))
   if (built?.fault?.reason === 'aborted') return fail(interrupted)
   if (built?.fault) return ok({ same: false, why: built.fault.message })
   const sample = await sampleEmptied(run, bench, placed.value, folder, before)

@@ -2,7 +2,7 @@
  * The value of ASSAY_TOKEN that every job carries: a random part, and who started it. So a process that outlived its
  * owner can be told from one that somebody still waits for. Tokens of nested jobs are joined with dots, outermost first.
  */
-import { identify, type ProcessIdentity } from './identity.ts'
+import { asIdentity, identify, type ProcessIdentity } from './identity.ts'
 import { HAS_PROC } from './proc.ts'
 
 /** Without /proc nobody can search for it, and looking at ourselves would start a process: then it is the nonce alone. */
@@ -19,10 +19,7 @@ export function ownersOf(token: string): ProcessIdentity[] | null {
 
 function ownerIn(text: string): ProcessIdentity | null {
   try {
-    const { pid, started, host } = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
-    return Number.isInteger(pid) && typeof started === 'string' && typeof host === 'string'
-      ? { pid, started, host }
-      : null
+    return asIdentity(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')))
   } catch {
     return null
   }
