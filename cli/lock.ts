@@ -1,5 +1,15 @@
 /** Leases between processes, taken over only on proof of death. The door to `lock/`: nothing outside imports from it. */
+
+export { beat, hasGivenUp, SILENCE_MS } from './lock/elsewhere.ts'
 export { type Hold, tryHold } from './lock/hold.ts'
-export { buryDead, dropDeadLeases, type LockSeen, seeLeases, seeLock } from './lock/inspect.ts'
+export {
+  buryDead,
+  buryElsewhere,
+  dropDeadLeases,
+  dropLeasesElsewhere,
+  type LockSeen,
+  seeLeases,
+  seeLock,
+} from './lock/inspect.ts'
 export { acquireLease, type Lease, type LeaseRequest } from './lock/lease.ts'
 export { withLock } from './lock/mutex.ts'

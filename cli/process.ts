@@ -7,7 +7,15 @@ export { type Detached, type DetachedCommand, startDetached } from './process/de
 export { type EndedBy, endProcess } from './process/end.ts'
 export type { Ended } from './process/ended.ts'
 export { type Command, type Completed, execute } from './process/execute.ts'
-export { identify, isAlive, isElsewhere, type ProcessIdentity, pidSpace } from './process/identity.ts'
+export {
+  asIdentity,
+  identify,
+  isAlive,
+  isElsewhere,
+  nameOfProcess,
+  type ProcessIdentity,
+  pidSpace,
+} from './process/identity.ts'
 export {
   type Given,
   give,

@@ -6,12 +6,14 @@ import { isolationWarnings, recordIsolation } from '../experiment/choose-isolati
 import { checkWiring } from '../experiment/dry-run.ts'
 import { lastWords } from '../experiment/last-words.ts'
 import { nodeFor } from '../experiment/seal.ts'
+import { freeSlots } from '../experiment/slot-lock.ts'
 import { submit } from '../experiment/submit.ts'
 import { startWorker } from '../experiment/worker.ts'
 import { repairable } from '../ledger/ancestry.ts'
 import { isOutdatedBaseline } from '../ledger/baseline.ts'
 import { BASELINE, lastJudged } from '../ledger/state.ts'
 import { worktreePath } from '../paths.ts'
+import { nameOfProcess } from '../process.ts'
 import { plain } from '../report/text.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { keepingTurn } from '../run/lease.ts'
@@ -28,6 +30,10 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   if (!opened.ok) return opened
   const experiment = idOf(args)
   if (args.on('check')) return check(opened.value, experiment)
+  if (args.on('take-over')) {
+    for (const owner of await freeSlots(opened.value))
+      context.tell({ type: 'warning', message: `taken over from ${nameOfProcess(owner)}, which held a slot` })
+  }
   const how = { key: args.key, asSealed: args.on('sealed') }
   if (args.on('detach')) {
     const begun = await startWorker(opened.value, experiment, how)

@@ -25,6 +25,8 @@ export interface PreparationRequest {
   /** Existing; gets `<name>.out`, with stdout and stderr in order. */
   folder: string
   isolation?: Isolation | null | undefined
+  /** In which nobody but the command has business: what works there after its end is ended. */
+  folders?: readonly string[]
   signal?: AbortSignal | undefined
 }
 
@@ -69,6 +71,7 @@ export async function runPreparation(request: PreparationRequest): Promise<Prepa
     stdout: file,
     stderr: file,
     outputCap: OUTPUT_CAP,
+    ...(request.folders ? { folders: request.folders } : {}),
     signal: request.signal,
   })
   redactStored(file)
@@ -101,6 +104,7 @@ export async function runGate(
     environment,
     folder,
     isolation,
+    folders: [checkout],
     signal,
   })
   return { name: gate.name, phase: gate.phase, ...done }

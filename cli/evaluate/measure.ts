@@ -246,6 +246,7 @@ async function aside(
     environment: env,
     folder: desk,
     isolation,
+    folders: [request.checkout, ...(env.TMPDIR ? [env.TMPDIR] : [])],
     signal: which === 'before' ? request.signal : undefined,
   })
   if (!done.fault || done.fault.reason === 'aborted') return done.fault

@@ -10,6 +10,7 @@ import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { redactWhatWasLeft } from './leftovers.ts'
 import { nodeFor } from './seal.ts'
+import { freeSlots, isSameProcess } from './slot-lock.ts'
 
 export interface AbortAnswer {
   experiment: string
@@ -66,6 +67,8 @@ export async function abort(
     return recorded
   }
   const ended = await endProcess(owner, GRACE_MS)
+  // Who says so knows that it is gone: what it held of a slot would be waited for in vain.
+  if (ended === 'elsewhere') await freeSlots(run, (one) => isSameProcess(one, owner))
   redactWhatWasLeft(attemptFolder(run.paths, experiment, attempt.attempt))
   return ok(standing(node, true, ended))
 }

@@ -1,7 +1,6 @@
 /** The measurement slot: leased machine-wide, brought to exactly what was sealed, set up and built there. */
 import { mkdirSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import { join } from 'node:path'
 import { type Inventory, nothingIn, takeInventory } from '../disk/inventory.ts'
 import { runPreparation } from '../evaluate/gates.ts'
 import { showGiven } from '../evaluate/given.ts'
@@ -10,15 +9,15 @@ import { besidePaths } from '../git/observe.ts'
 import { changedFiles } from '../git/slots.ts'
 import { removeWorktree } from '../git/worktrees.ts'
 import type { SampleFault } from '../ledger/events.ts'
-import { acquireLease, tryHold } from '../lock.ts'
-import { leaseFolder, slotLock, slotPath } from '../paths.ts'
+import { acquireLease } from '../lock.ts'
+import { leaseFolder, slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import { dataLike } from '../run/data.ts'
 import type { OpenRun } from '../run/open.ts'
 import { artifactAt, listArtifacts } from './artifact-files.ts'
 import type { ArtifactPlaces } from './artifacts.ts'
 import { fillFromCache, keepCache, warmStart } from './build-cache.ts'
-import { clear, faultOfBuild, isOurs, madeAt, ownFolders } from './clear.ts'
+import { clear, faultOfBuild, isOurs, madeAt } from './clear.ts'
 import { type GivenData, giveData } from './data.ts'
 import { DiskWatch } from './disk-filled.ts'
 import { benchmarkEnvironment } from './environment.ts'
@@ -27,6 +26,7 @@ import { endWhatWasLeft } from './leftovers.ts'
 import { drifted, EMPTY_MANIFEST, type Manifest, takeManifest, takeWhole } from './manifest.ts'
 import { preparationKeys } from './preparation-keys.ts'
 import { forgetFacts, readFacts, type SlotFacts, UNKNOWN, writeFacts } from './slot-facts.ts'
+import { holdSlot } from './slot-lock.ts'
 
 export interface Bench {
   slot: number
@@ -68,17 +68,13 @@ export async function openBench(run: OpenRun): Promise<Result<Bench>> {
     signal: run.signal,
   })
   // Leases meet in the user's runtime folder, which differs between a login, cron and a sandbox; the checkouts do not.
-  ownFolders(run, lease.slot)
-  const lock = slotLock(run.site, lease.slot)
-  mkdirSync(dirname(lock), { recursive: true })
-  let hold = tryHold(lock)
+  let release: () => void
   try {
-    for (; !hold.held; hold = tryHold(lock)) await pause(SLOT_LOOK_MS, undefined, { signal: run.signal })
+    release = await holdSlot(run, lease.slot)
   } catch (error) {
     lease.release()
     throw error
   }
-  const { release } = hold
   await endWhatWasLeft(run.site, run.tell)
   return ok({
     slot: lease.slot,
@@ -240,8 +236,6 @@ export async function clearCheckout(run: OpenRun, bench: Bench, place: Place): P
   return removeWorktree(run.site, slotPath(run.site, bench.slot, place))
 }
 
-const SLOT_LOOK_MS = 50
-
 const isolated = (run: OpenRun, bench: Bench, { place, tree }: Preparing, phase: Phase) =>
   isolationOf(run, { slot: bench.slot, place }, { choice: bench.isolation, phase, tree })
 
@@ -321,5 +315,6 @@ const common = (run: OpenRun, bench: Bench, at: Preparing) => ({
   cwd: at.folder,
   environment: bench.environment,
   folder: at.outputs,
+  folders: [at.path],
   signal: run.signal,
 })

@@ -130,7 +130,17 @@ async function listen(run: OpenRun, bench: Bench, base: Base, before: Sample[]):
   const { environment } = bench
   const { signal } = run
   const built =
-    build && (await runPreparation({ ...build, name: 'build', cwd, environment, folder, isolation, signal }))
+    build &&
+    (await runPreparation({
+      ...build,
+      name: 'build',
+      cwd,
+      environment,
+      folder,
+      folders: [cwd],
+      isolation,
+      signal,
+    }))
   if (built?.fault?.reason === 'aborted') return fail(interrupted)
   if (built?.fault) return ok({ same: false, why: built.fault.message })
   const sample = await sampleEmptied(run, bench, placed.value, folder, before)

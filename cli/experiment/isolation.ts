@@ -13,12 +13,12 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { removeTree } from '../disk/remove.ts'
 import { listTree } from '../git/files.ts'
 import type { Isolated, IsolationRule } from '../ledger/events.ts'
 import { runtimeFolder, slotOwn, slotPath, userState } from '../paths.ts'
@@ -83,9 +83,8 @@ export interface Apart {
 /** What an earlier candidate, setup or build left in place of `/tmp` and the caches goes, unless it still counts. */
 export function forgetOwnFolders(run: OpenRun, side: Side, keeps: { setup: boolean; build: boolean }): void {
   const own = slotOwn(run.site, side.slot, side.place)
-  for (const phase of PHASES)
-    if (phase === 'sample' || !keeps[phase]) rmSync(join(own, phase), { recursive: true, force: true })
-  rmSync(join(own, LASTING), { recursive: true, force: true })
+  for (const phase of PHASES) if (phase === 'sample' || !keeps[phase]) removeTree(join(own, phase))
+  removeTree(join(own, LASTING))
 }
 
 const PHASES: readonly Phase[] = ['setup', 'build', 'sample']
@@ -117,7 +116,7 @@ const TEMPORARY = ['tmp', 'var-tmp']
 /** Temporary folders begin as a copy of what the phase before left there. Caches are mounted entry by entry. */
 function layFolders(own: string, phase: Phase): void {
   const now = join(own, phase)
-  rmSync(now, { recursive: true, force: true })
+  removeTree(now)
   const before = PHASES.slice(0, PHASES.indexOf(phase)).findLast((one) => existsSync(join(own, one)))
   for (const name of TEMPORARY) {
     const from = before && join(own, before, name)

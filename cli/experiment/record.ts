@@ -85,7 +85,8 @@ export function verdictEvent(
     ...(Object.keys(artifacts).length > 0 ? { artifacts } : {}),
     message: `${verdict.message.slice(0, MESSAGE - remarks.length)}${remarks}`,
     signature:
-      verdict.status === 'failed' && verdict.reason
+      // Who stops three in a row has reasons: that is no row of identical failures.
+      verdict.status === 'failed' && verdict.reason && verdict.reason !== 'aborted'
         ? failureSignature({
             reason: verdict.reason,
             exit: last?.exit ?? null,

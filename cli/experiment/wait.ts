@@ -2,7 +2,7 @@
 import { watch } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Experiment } from '../ledger/state.ts'
-import { isAlive, isElsewhere } from '../process.ts'
+import { isAlive, isElsewhere, nameOfProcess } from '../process.ts'
 import { ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 
@@ -54,7 +54,7 @@ export function judgedElsewhere({ id, status, attempts }: Experiment): Problem |
   return {
     kind: 'refused',
     code: 'claim_elsewhere',
-    message: `${id} is being judged by process ${owner.pid} on ${owner.host}, which cannot be proved dead from here`,
+    message: `${id} is being judged by ${nameOfProcess(owner)}, which cannot be proved dead from here`,
     hint: `wait on, or look there; if that machine is gone: assay abort ${id} --reason TEXT`,
   }
 }

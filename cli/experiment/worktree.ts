@@ -118,6 +118,8 @@ async function setUp(run: OpenRun, experiment: string, path: string): Promise<Re
     cwd: join(path, run.started.prefix),
     environment: environment.value,
     folder: experimentFolder(run.paths, experiment),
+    // Nobody works there before it is set up.
+    folders: [path],
     name: 'setup',
     signal: run.signal,
   })

@@ -87,6 +87,8 @@ export interface ProcessIdentity {
   /** Start time as the system tells it (clock ticks since boot on Linux, `ps lstart` on macOS). */
   started: string
   host: string
+  /** Where a pid means what it means there (the number of the pid namespace); absent in earlier records. */
+  space?: string
 }
 
 export type Side = 'parent' | 'candidate'

@@ -4,9 +4,9 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { readlinkSync, symlinkSync, unlinkSync } from 'node:fs'
-import { identify, isAlive, type ProcessIdentity } from '../process.ts'
+import { asIdentity, identify, isAlive, type ProcessIdentity } from '../process.ts'
 
-export type Hold = { held: true; release(): void } | { held: false; owner: ProcessIdentity }
+export type Hold = { held: true; text: string; release(): void } | { held: false; owner: ProcessIdentity }
 
 /**
  * Takes the lock, or names the living owner; never blocks. The folder must exist. A lock is not re-entrant: the same
@@ -16,7 +16,7 @@ export type Hold = { held: true; release(): void } | { held: false; owner: Proce
 export function tryHold(path: string, isGone = (owner: ProcessIdentity) => !isAlive(owner)): Hold {
   const mine = claim({})
   for (;;) {
-    if (place(path, mine)) return { held: true, release: () => withdraw(path, mine) }
+    if (place(path, mine)) return { held: true, text: mine, release: () => withdraw(path, mine) }
     const text = textOf(path)
     if (text === null) continue
     const owner = ownerOf(text, path)
@@ -59,9 +59,8 @@ export function textOf(path: string): string | null {
 
 export function ownerOf(text: string, path: string): ProcessIdentity {
   try {
-    const { pid, started, host } = JSON.parse(text)
-    if (Number.isInteger(pid) && typeof started === 'string' && typeof host === 'string')
-      return { pid, started, host }
+    const owner = asIdentity(JSON.parse(text))
+    if (owner) return owner
   } catch {
     // Said below.
   }

@@ -1,8 +1,8 @@
 /** Locks and lines as they lie there, for those who only look, and the removal of what the dead left. */
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { isAlive, type ProcessIdentity } from '../process.ts'
-import { bury, ownerOf, remove } from './hold.ts'
+import { isAlive, isElsewhere, type ProcessIdentity } from '../process.ts'
+import { bury, ownerOf, remove, textOf } from './hold.ts'
 import { withLock } from './mutex.ts'
 
 export interface LockSeen {
@@ -38,6 +38,34 @@ export function seeLeases(folder: string): LockSeen[] {
 export function buryDead(path: string): boolean {
   const text = linkText(path)
   return text !== null && seeLock(path).state === 'dead' && bury(path, text)
+}
+
+/** Removes the lock of an owner elsewhere that a person means; answers whose it was, or null. */
+export function buryElsewhere(
+  path: string,
+  isMeant: (owner: ProcessIdentity) => boolean,
+): ProcessIdentity | null {
+  const { owner } = seeLock(path)
+  const text = owner && isElsewhere(owner) && isMeant(owner) ? textOf(path) : null
+  return text !== null && bury(path, text) ? owner : null
+}
+
+/** The same for all leases of a line. */
+export async function dropLeasesElsewhere(
+  folder: string,
+  isMeant: (owner: ProcessIdentity) => boolean,
+): Promise<ProcessIdentity[]> {
+  buryElsewhere(join(folder, 'line'), isMeant)
+  const meant = ({ owner }: LockSeen) => owner !== null && isElsewhere(owner) && isMeant(owner)
+  if (!seeLeases(folder).some(meant)) return []
+  return withLock(join(folder, 'line'), async () =>
+    seeLeases(folder)
+      .filter(meant)
+      .flatMap(({ path, owner }) => {
+        remove(path)
+        return owner ?? []
+      }),
+  )
 }
 
 /** Removes what dead owners left in a line; under the line's own lock, so that admitting and removing are apart. */

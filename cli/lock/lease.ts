@@ -2,7 +2,8 @@ import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Tell } from '../facts.ts'
-import { isAlive, type ProcessIdentity } from '../process.ts'
+import { nameOfProcess, type ProcessIdentity } from '../process.ts'
+import { beat, hasGivenUp } from './elsewhere.ts'
 import { claim, ourselves, ownerOf, place, remove, textOf, withdraw } from './hold.ts'
 import { withLock } from './mutex.ts'
 
@@ -36,18 +37,30 @@ export async function acquireLease(request: LeaseRequest): Promise<Lease> {
   const line = new Line(folder)
   const owner = request.owner ?? ourselves()
   const ticket = await line.exclusively(() => line.join(owner, request.capacity))
+  let held = ticket.path
+  const quiet = beat(() => held, ticket.text)
   try {
     for (let told = -1; ; ) {
       const lease = await line.exclusively(() => line.admit(ticket))
-      if (lease !== null) return lease
+      if (lease !== null) {
+        held = lease.path
+        return {
+          slot: lease.slot,
+          release: () => {
+            quiet()
+            lease.release()
+          },
+        }
+      }
       const ahead = line.ahead(ticket)
       if (ahead !== told) {
-        tell?.({ type: 'waiting', what: ahead === 0 ? 'a slot' : `a slot, ${ahead} ahead` })
+        tell?.({ type: 'waiting', what: line.describe(ticket) })
       }
       told = ahead
       await line.change(ticket, ahead, signal)
     }
   } catch (error) {
+    quiet()
     withdraw(ticket.path, ticket.text)
     signal?.throwIfAborted()
     throw error
@@ -87,7 +100,7 @@ class Line {
     return { path, text, owner, number, capacity, slot: null }
   }
 
-  admit(ticket: Place): Lease | null {
+  admit(ticket: Place): (Lease & { path: string }) | null {
     this.dropDead()
     const places = this.places()
     if (!mayEnter(ticket, places)) return null
@@ -97,7 +110,14 @@ class Line {
     const path = join(this.folder, `s-${slot}`)
     if (!place(path, ticket.text)) throw new Error(`${path} appeared while the line was locked`)
     remove(ticket.path)
-    return { slot, release: () => withdraw(path, ticket.text) }
+    return { slot, path, release: () => withdraw(path, ticket.text) }
+  }
+
+  /** Who is ahead: the one that measures first. */
+  describe(ticket: Place): string {
+    const ahead = before(ticket, this.places())
+    const first = ahead.find(({ slot }) => slot !== null) ?? ahead[0]
+    return first ? `a slot, ${ahead.length} ahead: ${nameOfProcess(first.owner)} (${first.path})` : 'a slot'
   }
 
   ahead(ticket: Place): number {
@@ -128,7 +148,7 @@ class Line {
 
   /** Only under the lock; and a dead owner changes nothing any more: so plain removal is safe. */
   private dropDead(): void {
-    for (const other of this.places()) if (!isAlive(other.owner)) remove(other.path)
+    for (const other of this.places()) if (hasGivenUp(other.path, other.owner)) remove(other.path)
   }
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { hasGivenUp } from './elsewhere.ts'
 import { tryHold } from './hold.ts'
 
 /** Between two tries, in milliseconds; the jitter keeps waiters from trying in step. */
@@ -11,7 +12,7 @@ const LONGEST = 25
  */
 export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   for (let wait = SHORTEST; ; wait = Math.min(LONGEST, wait * 1.5)) {
-    const hold = tryHold(path)
+    const hold = tryHold(path, (owner) => hasGivenUp(path, owner))
     if (hold.held) {
       try {
         return await work()

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { identify, isAlive, type ProcessIdentity } from './identity.ts'
+import { identify, isAlive, isElsewhere, type ProcessIdentity } from './identity.ts'
 import { family } from './proc.ts'
 
-/** `elsewhere`: it is of another host, and nothing was done. `alive`: it could not be ended (another user's). */
+/** `elsewhere`: it is of another host or container, and nothing was done. `alive`: it could not be ended (another user's). */
 export type EndedBy = 'gone' | 'asked' | 'killed' | 'elsewhere' | 'alive'
 
 const LOOK_MS = 20
@@ -14,8 +14,7 @@ const BURIAL_MS = 2000
  * up; after `graceMs` SIGKILL for it and for whatever of its descendants is left. Never signals a pid that was reused.
  */
 export async function endProcess(identity: ProcessIdentity, graceMs: number): Promise<EndedBy> {
-  const self = identify()
-  if (self !== null && identity.host !== self.host) return 'elsewhere'
+  if (isElsewhere(identity)) return 'elsewhere'
   if (!isAlive(identity)) return 'gone'
   const below = family(identity.pid)
     .filter((pid) => pid !== identity.pid)

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { HAS_PROC, isDead, readStat } from './proc.ts'
+import { HAS_PROC, isDead, ownedByUs, pids, readStat } from './proc.ts'
 
 /**
  * A process that can be proved dead: a pid is reused, a pid with its start time is not.
@@ -12,16 +12,29 @@ export interface ProcessIdentity {
   /** Start time as the system tells it: clock ticks since boot `@` boot on Linux, `ps lstart` elsewhere. */
   started: string
   host: string
+  /** See `pidSpace`; absent in what earlier versions recorded, and where the system knows no such places. */
+  space?: string
 }
 
 /** null when there is no such process, when it is a zombie, or when the system does not tell. */
 export function identify(pid: number = process.pid): ProcessIdentity | null {
   const started = HAS_PROC ? startedByProc(pid) : startedByPs(pid)
-  return started === null ? null : { pid, started, host: hostname() }
+  if (started === null) return null
+  const space = pidSpace()
+  return { pid, started, host: hostname(), ...(space === '0' ? {} : { space }) }
 }
 
-/** Of another machine, or of a container with a name of its own: nothing about it can be proved from here. */
-export const isElsewhere = ({ host }: ProcessIdentity): boolean => host !== hostname()
+/** What was written down as one; null when it is none. */
+export function asIdentity(found: Partial<Record<keyof ProcessIdentity, unknown>>): ProcessIdentity | null {
+  const { pid, started, host, space } = found
+  if (typeof pid !== 'number' || !Number.isInteger(pid)) return null
+  if (typeof started !== 'string' || typeof host !== 'string') return null
+  return { pid, started, host, ...(typeof space === 'string' ? { space } : {}) }
+}
+
+/** Of another machine, or of a container: nothing about it can be proved from here. */
+export const isElsewhere = (identity: ProcessIdentity): boolean =>
+  identity.host !== hostname() || (isOfOtherSpace(identity) && !spaceEnded(identity))
 
 /**
  * False only with proof of death: on this host, no process has this pid and this start time. Whoever takes something
@@ -29,6 +42,7 @@ export const isElsewhere = ({ host }: ProcessIdentity): boolean => host !== host
  */
 export function isAlive(identity: ProcessIdentity): boolean {
   if (isElsewhere(identity)) return true
+  if (isOfOtherSpace(identity)) return false
   const now = identify(identity.pid)
   if (now !== null) return now.started === identity.started
   return hidden(identity.pid)
@@ -38,12 +52,30 @@ export function isAlive(identity: ProcessIdentity): boolean {
  * Names where a pid means what it means here, in digits: containers on one host may share folders, and not their pids.
  * 0 where the system knows no such places.
  */
-export function pidSpace(): string {
+export const pidSpace = (): string => spaceOf('self') ?? '0'
+
+function spaceOf(pid: number | 'self'): string | null {
   try {
-    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0'
+    return /\d+/.exec(readlinkSync(`/proc/${pid}/ns/pid`))?.[0] ?? null
   } catch {
-    return '0'
+    return null
   }
+}
+
+/** For people. */
+export const nameOfProcess = (identity: ProcessIdentity): string =>
+  `process ${identity.pid} on ${identity.host}${identity.host === hostname() && isOfOtherSpace(identity) ? ', in a container' : ''}`
+
+const isOfOtherSpace = ({ space }: ProcessIdentity): boolean => space !== undefined && space !== pidSpace()
+
+/** The space that a system begins with: who is in it sees every process. The number is the kernel's own (`PROC_PID_INIT_INO`). */
+const FIRST_SPACE = '4026531836'
+
+/** Proof that all processes of another space are gone: the system was started again since, or none of them is left. */
+function spaceEnded({ space, started }: ProcessIdentity): boolean {
+  if (!HAS_PROC) return false
+  if (!started.endsWith(`@${boot()}`)) return true
+  return pidSpace() === FIRST_SPACE && !pids().some((pid) => ownedByUs(pid) && spaceOf(pid) === space)
 }
 
 function startedByProc(pid: number): string | null {

@@ -3,7 +3,7 @@
  * owner can be told from one that somebody still waits for. Tokens of nested jobs are joined with dots, outermost first. A
  * job that is measured, or prepares what is measured, also carries the folder of state that it is measured for.
  */
-import { identify, isAlive, type ProcessIdentity } from './identity.ts'
+import { asIdentity, identify, isAlive, type ProcessIdentity } from './identity.ts'
 import { HAS_PROC } from './proc.ts'
 
 /** Without /proc nobody can search for it, and looking at ourselves would start a process: then it is the nonce alone. */
@@ -36,10 +36,7 @@ export function ownersOf(token: string): ProcessIdentity[] | null {
 
 function ownerIn(text: string): ProcessIdentity | null {
   try {
-    const { pid, started, host } = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
-    return Number.isInteger(pid) && typeof started === 'string' && typeof host === 'string'
-      ? { pid, started, host }
-      : null
+    return asIdentity(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')))
   } catch {
     return null
   }

@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { isAlive } from '../rig/alive.ts'
 import { assay, dataOf, type Ran } from '../rig/assay.ts'
 import { makeRepo, type Repo } from '../rig/repo.ts'
 import { makeTemp } from '../rig/temp.ts'
@@ -243,4 +244,24 @@ test('a checkout, a slot, or the trash that became a link is followed: what it l
     dataOf(await slot.cli('gc'))
     expect([name, listed()]).toEqual([name, before])
   }
+})
+
+test('a daemon that a setup, a build or a gate left in the checkout lives on through all samples', async () => {
+  const control = makeTemp('daemons')
+  // It left the group, and carries nothing of ours but its working directory.
+  const daemon = (name: string) =>
+    `cd src; setsid env -i sh -c 'touch ${control}/${name}-$$; exec sleep 600' >/dev/null 2>&1 </dev/null & until ls ${control}/${name}-*; do sleep 0.02; done`
+  const slot = await begin({
+    spec: {
+      worktree: { setup: { command: daemon('setup') }, build: { command: daemon('build') } },
+      gates: [{ name: 'one', command: daemon('gate') }],
+    },
+    mayDoAll: true,
+  })
+  expect(statusOf(await slot.judge(answer(90)))).toBe('kept 90')
+  const started = readdirSync(control).sort()
+  expect(started.map((name) => name.replace(/-\d+$/, ''))).toEqual(
+    expect.arrayContaining(['build', 'gate', 'setup']),
+  )
+  expect(started.filter((name) => isAlive(Number(name.split('-')[1])))).toEqual([])
 })

@@ -72,6 +72,10 @@ export const TRY: readonly Verb[] = [
       detach: { type: 'boolean', summary: 'answer at once; then: assay wait --for ID' },
       sealed: { type: 'boolean', summary: 'judge the last seal, whatever its worktree holds by now' },
       check: { type: 'boolean', summary: 'only try the wiring: one sample, no attempt, no charge' },
+      'take-over': {
+        type: 'boolean',
+        summary: 'a person says that other machines and containers which hold a slot are gone',
+      },
     },
     example: 'assay run exp_0007',
     load: () => import('../run.ts'),

@@ -1,5 +1,5 @@
 import { lastAttempt } from '../../ledger/state.ts'
-import { isAlive, isElsewhere } from '../../process.ts'
+import { isAlive, isElsewhere, nameOfProcess } from '../../process.ts'
 import type { Check, RunScene } from '../check.ts'
 import { type Found, fine, warning } from '../finding.ts'
 
@@ -16,7 +16,7 @@ function claimsOf({ run, state }: RunScene): Found[] {
     const again = `assay run ${node.id} --run ${run}`
     if (owner && isElsewhere(owner)) {
       return warning('claim_elsewhere', {
-        what: `${node.id} of ${run} is being judged by process ${owner.pid} on ${owner.host}`,
+        what: `${node.id} of ${run} is being judged by ${nameOfProcess(owner)}`,
         cause: 'from here it cannot be proved dead, so nobody takes it over',
         repair: `look on ${owner.host}; if that host is gone, assay abort ${node.id} --reason TEXT --run ${run}`,
       })

@@ -1,7 +1,10 @@
+import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
+import { slotLocks } from '../../experiment/slot-lock.ts'
 import { registrations } from '../../git/registrations.ts'
 import { buryDead, dropDeadLeases, type LockSeen, seeLeases, seeLock } from '../../lock.ts'
 import { initLockOf, leaseFolder, worktreeLock } from '../../paths.ts'
+import { isElsewhere, nameOfProcess } from '../../process.ts'
 import { ok } from '../../result.ts'
 import type { Check } from '../check.ts'
 import { type Found, fine, problem, warning } from '../finding.ts'
@@ -9,10 +12,16 @@ import { type Found, fine, problem, warning } from '../finding.ts'
 /** Measurement leases of this machine. */
 export const leases: Check = {
   name: 'leases',
-  look({ env }) {
+  look({ env, site }) {
     const folder = leaseFolder(env)
     const seen = seeLeases(folder)
-    const found = seen.flatMap((lock) => foreign(lock) ?? [])
+    const slots = site ? slotLocks(site).map(seeLock) : []
+    const found = [
+      ...[...seen, ...slots].flatMap((lock) => foreign(lock) ?? elsewhere(lock) ?? []),
+      ...slots.flatMap((lock) =>
+        lock.state === 'dead' ? (lockFinding(lock, 'lock_dead', 'the process that measured') ?? []) : [],
+      ),
+    ]
     const dead = seen.filter(({ state }) => state === 'dead')
     if (dead.length > 0) {
       found.push(
@@ -65,6 +74,24 @@ function lockFinding(lock: LockSeen, code: string, who: string): Found | null {
     repair: 'nothing: whoever needs it next takes it over',
     at: lock.path,
     fix: async () => ok(buryDead(lock.path) ? `removed ${lock.path}` : `${lock.path} was gone already`),
+  })
+}
+
+/** Its owner beats every 20 s. */
+const QUIET_MS = 60_000
+
+/** It is taken over by silence; until then, whoever measures waits for it. One that only waits is in nobody's way. */
+function elsewhere({ path, state, owner }: LockSeen): Found | null {
+  if (state !== 'alive' || owner === null || !isElsewhere(owner) || /\/q-\d+$/.test(path)) return null
+  const beaten = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const level = Date.now() - beaten < QUIET_MS ? warning : problem
+  return level('lock_elsewhere', {
+    what: `${nameOfProcess(owner)} holds ${path}, and measurements wait for it`,
+    cause:
+      'it measures there, or that machine or container is gone: from here it cannot be proved dead. After 15 minutes of silence it is taken over',
+    repair: `look there; if it is gone, go on at once: assay run ID --take-over, or assay abort ID --reason TEXT for what it judged`,
+    at: path,
+    data: owner,
   })
 }
 
