@@ -52,7 +52,7 @@ test('a parent that fails now and then convicts a candidate, or a broken machine
 })
 
 test('a candidate pays for a machine on which its parent fails too', async () => {
-  const project = noisyProject({ noise: { calibrate: 2 } })
+  const project = noisyProject({ noise: { calibrate: 2 } }, {}, 3)
   await project.data('init')
   const both = async (index: number, parent: number) => {
     const { experiment } = await project.open(size(60, { 'src/comment': `${index}` }))

@@ -17,6 +17,8 @@ const { resolve } = require('node:path')
 const { ASSAY_SEED: seed, ASSAY_HOLDOUT: held } = process.env
 const subject = require('node:child_process').execFileSync('git', ['log', '-1', '--format=%s'], { encoding: 'utf8' })
 const id = /^exp_\\d+/.exec(subject)?.[0] ?? 'exp_0000'
+// The sample with which init looks whether anything is read: its files are empty.
+if (readFileSync('src/size', 'utf8') === '') process.exit(1)
 const control = process.argv[2] + '/'
 const read = (path, otherwise) => (existsSync(path) ? readFileSync(path, 'utf8').trim() : otherwise)
 appendFileSync(control + 'draws', [id, seed, held ? 'held-out' : 'visible'].join(' ') + '\\n')
