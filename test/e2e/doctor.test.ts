@@ -58,7 +58,7 @@ test('a killed measurement leaves a daemon, a claim and a lease that nobody name
   running.kill('SIGKILL')
   await running.ended
   const before = mine(await project.data<DoctorData>('doctor'))
-  expect(before.map(({ code }) => code)).toEqual(['claim_dead', 'lease_dead', 'orphan'])
+  expect(before.map(({ code }) => code)).toEqual(['claim_dead', 'lock_dead', 'lease_dead', 'orphan'])
   expect(before[0]?.repair).toBe(`go on with it: assay run ${experiment} --run run_0001`)
   // The slots are the machine's, so their leases are everyone's to clear away.
   const elsewhere = mine(await makeProject().data<DoctorData>('doctor', '--fix'))
@@ -70,6 +70,7 @@ test('a killed measurement leaves a daemon, a claim and a lease that nobody name
   const mended = mine(await project.data<DoctorData>('doctor', '--fix'))
   expect(mended.map(({ code, fixed }) => [code, fixed])).toEqual([
     ['claim_dead', undefined],
+    ['lock_dead', `removed ${project.repo.path('.assay/m/0.lock')}`],
     ['orphan', `ended process ${daemon}`],
   ])
   await until(() => !alive(daemon), { what: 'the daemon to end' })

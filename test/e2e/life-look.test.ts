@@ -41,6 +41,7 @@ test('status has other fields than its contract', async () => {
     round: null,
     driver: null,
     turn: null,
+    waiting: null,
     autonomous: null,
     paused: null,
     steering: { waiting: 0, delivered: 0 },

@@ -17,7 +17,7 @@ test('a candidate, a gate or a setup that commands the run it is measured in, or
     `${CLI} ${command} --json >> '${log}'; echo "$? ${command}" >> '${log}.exits'`
   const spec = {
     noise: { mode: 'deterministic', calibrate: 2 },
-    worktree: { setup: { command: `sh src/setup.sh` } },
+    worktree: { setup: { command: `sh src/setup.sh`, inputs: ['src/setup.sh'] } },
     gates: [{ name: 'suite', command: 'sh src/gate.sh' }],
   }
   project.repo.commit('spec', {

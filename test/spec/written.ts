@@ -311,6 +311,7 @@ export const anySpec: fc.Arbitrary<Part> = mapping({
           ],
           silence: [duration, 900_000],
           permissions: [same(fc.constantFrom('safe', 'unsafe')), 'safe'],
+          sandbox: [same(fc.boolean()), false],
           fallback: [same(fc.constantFrom([], ['pi', 'codex'])), []],
         },
         names: { ...timeoutMs, silence: 'silenceMs' },
