@@ -1,0 +1,25 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+test('a row of the table of attacks names no test, or one that is not there', () => {
+  const text = readFileSync(at('../references/integrity.md'), 'utf8')
+  const table = text.slice(text.indexOf('| a candidate that / what happens'), text.indexOf('## Out of reach'))
+  const rows = table
+    .split('\n')
+    .slice(2)
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+    .filter((cells) => cells[2])
+  expect(rows.length).toBeGreaterThan(25)
+  for (const cells of rows) {
+    const names = [...(cells[4] ?? '').matchAll(/`([\w.-]+)`/g)].map(([, name]) => name)
+    expect(names, cells[1]).not.toEqual([])
+    for (const name of names)
+      expect(
+        ['e2e', 'chaos'].some((folder) => existsSync(at(`${folder}/${name}.test.ts`))),
+        `${cells[1]}: ${name}`,
+      ).toBe(true)
+  }
+})
