@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config'
 const HOUSE = ['test/architecture.test.ts', 'test/skills.test.ts']
 const SLOW = ['test/**/*.slow.test.ts']
 const CHAOS = ['test/**/*.chaos.test.ts']
+/** Kills at planned moments, once more with samples that are isolated; many other files ask for isolation themselves. */
+const ISOLATED = ['test/chaos/crash-attempt.chaos.test.ts']
 const HOSTS = ['test/**/*.hosts.test.ts']
 
 export default defineConfig({
@@ -31,6 +33,16 @@ export default defineConfig({
         test: {
           name: 'chaos',
           include: CHAOS,
+          testTimeout: 300_000,
+          globalSetup: ['test/rig/global-setup.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'isolated',
+          include: ISOLATED,
+          env: { ASSAY_TEST_ISOLATION: 'strict' },
           testTimeout: 300_000,
           globalSetup: ['test/rig/global-setup.ts'],
         },
