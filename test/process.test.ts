@@ -302,7 +302,7 @@ describe('output and cost', () => {
   })
 
   test.each(['', 'kill $!; '])(
-    'a server that a benchmark starts and does not wait for counts as another program (%s)',
+    'a server that a benchmark starts and does not wait for costs nothing, or counts as another program (%s)',
     async (end) => {
       const { run } = makeScene()
       const busy = `'${process.execPath}' -e "do var { user, system } = process.cpuUsage(); while (user + system < 1000000); console.log(1); setInterval(() => {}, 1e6)"`
@@ -310,7 +310,7 @@ describe('output and cost', () => {
       const { others = 2, idle = 2 } = job.processors ?? {}
       // Who looks every 100 ms sees most of its 1,000 ms, even when it is let wait itself.
       expect(others + idle).toBeLessThan(1 - 250 / (job.ms * availableParallelism()))
-      expect(job.cpuMs).toBeLessThan(200)
+      expect(job.cpuMs).toBeGreaterThan(700)
     },
   )
 
@@ -389,6 +389,7 @@ describe('proof of death', () => {
     const text = `42 (a) b) ${['S', ...fields.slice(1)].join(' ')}`
     expect(parseStat(text)).toEqual({
       state: 'S',
+      parent: 4,
       group: 5,
       started: 22,
       kernel: false,
