@@ -50,8 +50,13 @@ export async function lookAgain(look: Look): Promise<Result<Again>> {
   if (failing?.fault?.reason === 'environment') return notMeasured(node.id, failing.fault.message)
   if (failing) return ok(against(look, `gate ${failing.name} does not pass`, 0))
   try {
-    if (run.ledger.state.noise.mode === 'paired') return await inPairs(look, probe)
-    return await once(look, probe)
+    const paired = run.ledger.state.noise.mode === 'paired'
+    const found = paired ? await inPairs(look, probe) : await once(look, probe)
+    if (!found.ok || !found.value.passed) return found
+    const tampered = await probe.tampered()
+    if (!tampered.ok || tampered.value.length === 0) return tampered.ok ? found : tampered
+    const what = tampered.value.slice(0, 5).join(', ')
+    return ok(against(look, `its own run changed what judges it: ${what}`, found.value.samples ?? 0))
   } catch (error) {
     if (error instanceof RecordLost) return fail(error.problem)
     throw error

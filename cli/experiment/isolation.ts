@@ -34,7 +34,7 @@ export interface Side {
   place: 'a' | 'b'
 }
 
-/** Setup fills caches that build and samples then only read; samples cannot write immutable files. */
+/** Setup fills caches that build and samples then only read; build, gates and samples cannot write immutable files. */
 export type Phase = 'setup' | 'build' | 'sample'
 
 /** What the run's event says of it. */
@@ -98,7 +98,7 @@ export async function isolationOf(
   const chosen = applied(run, choice)
   if (!chosen) return ok(null)
   const sealed =
-    phase === 'sample' && chosen.rules.has('sealed') ? await immutableFiles(run, tree) : ok<string[]>([])
+    phase !== 'setup' && chosen.rules.has('sealed') ? await immutableFiles(run, tree) : ok<string[]>([])
   if (!sealed.ok) return sealed
   const own = slotOwn(run.site, side.slot, side.place)
   return ok({

@@ -12,6 +12,7 @@ import { chanceOfAttempt } from './chance.ts'
 import { gatesOn } from './gates.ts'
 import { heldOut, removeHeldData } from './holdout.ts'
 import { knownMetrics } from './known.ts'
+import { othersMeasured } from './other-slots.ts'
 import { RecordedSource } from './recorded-source.ts'
 import type { Seal } from './seal.ts'
 import { type InSlot, SlotSource } from './slot-source.ts'
@@ -45,6 +46,7 @@ export function noEvidence(run: OpenRun, node: Experiment): Evidence {
     samples: [],
     others: [],
     tampered: [],
+    beside: false,
     artifacts: {},
     calibration: null,
     differences: {},
@@ -77,6 +79,7 @@ export async function collectEvidence(
     return ok(evidence)
   }
   if (!bench.ok) return bench
+  const since = Date.now()
   try {
     removeHeldData()
     const looked = await lookAtTests(run, seal, record)
@@ -110,7 +113,9 @@ export async function collectEvidence(
     const source = new SlotSource(slot)
     await collect({ run, node, seal, record, source, evidence }, preparation)
     evidence.tampered = await source.tampered()
-    record.step('measure', 'ended', { tampered: evidence.tampered })
+    evidence.beside = evidence.tampered.length > 0 && othersMeasured(run, bench.value, since)
+    const { tampered, beside } = evidence
+    record.step('measure', 'ended', { tampered, ...(beside ? { beside } : {}) })
     return ok(evidence)
   } finally {
     bench.value.release()

@@ -15,6 +15,9 @@ import { type Chance, chanceOfLook, drawNonce } from './chance.ts'
 import { knownMetrics } from './known.ts'
 import { baselineSample } from './samples.ts'
 import { snapshot } from './seal.ts'
+import { tamperedFiles } from './tamper.ts'
+import { type Seat, Touches } from './touches.ts'
+import { must } from './trial.ts'
 import { baseOf, keptCommit } from './worktree.ts'
 
 export interface Pinned {
@@ -77,6 +80,14 @@ export interface Probe {
   /** Runs gates in order, all of them, and answers how each ended. */
   gates(rules: readonly GateRule[]): Promise<(GateResult & { fault: SampleFault | null })[]>
   sample(at: { stage: Stage; side: Side; pair: number }): Promise<Sample>
+  /** What decides a verdict and was changed by its own gates and samples, also when they put it back; see `tamperedFiles`. */
+  tampered(): Promise<Result<string[]>>
+}
+
+/** What lies in the slot during a look, and what its samples touched. */
+interface Room {
+  seats: Seat[]
+  touches: Touches
 }
 
 export interface Drawn {
@@ -108,8 +119,10 @@ export async function inSlot<T>(
   try {
     const nonce = drawNonce(run)
     const chance = chanceOfLook(nonce, at.about)
+    const room: Room = { seats: [], touches: new Touches(run, bench.value) }
     const answer = await look(
-      (candidate, place, name) => probeOf(run, bench.value, at.folder, chance, { candidate, place, name }),
+      (candidate, place, name) =>
+        probeOf(run, bench.value, at.folder, chance, room, { candidate, place, name }),
       { nonce, chance },
     )
     return run.signal.aborted ? fail(interrupted) : answer
@@ -123,14 +136,26 @@ async function probeOf(
   bench: Bench,
   folder: string,
   chance: Chance,
+  { seats, touches }: Room,
   { candidate, place, name: experiment }: { candidate: Pinned; place: Place; name: string },
 ): Promise<Result<Probe>> {
   const known = await knownMetrics(run, candidate.tree)
   if (!known.ok) return known
   const artifacts = artifactsOf(run, experiment, join(folder, `${place}-artifacts`))
-  const placed = await placeCandidate(run, bench, place, candidate, { outputs: folder, artifacts })
+  const prepare = () => placeCandidate(run, bench, place, candidate, { outputs: folder, artifacts })
+  const placed = await prepare()
   if (!placed.ok) return placed
   const { setup, build } = placed.value
+  const seat: Seat = { place, experiment, placed: placed.value }
+  seats.splice(0, seats.length, ...seats.filter((one) => one.place !== place), seat)
+  touches.placedAgain(place)
+  /** The checkout as it was placed; one that the last sample spoilt is made again. */
+  const ready = async () => {
+    if (!touches.isSpoilt(place)) return seat.placed
+    seat.placed = must(await prepare())
+    touches.placedAgain(place)
+    return seat.placed
+  }
   return ok({
     bench,
     unprepared: setup ? { step: 'setup', fault: setup } : build ? { step: 'build', fault: build } : null,
@@ -139,18 +164,20 @@ async function probeOf(
       for (const gate of rules) {
         const { environment } = bench
         const { signal } = run
-        const { folder: checkout, apart } = placed.value
+        const { folder: checkout, apart } = await ready()
         const isolation = apart?.renew()
         done.push(await runGate({ gate, checkout, environment, folder, isolation, signal }))
+        touches.look(experiment, seats)
       }
       return done
     },
-    sample: ({ stage, side, pair }) =>
-      takeSample({
+    sample: async ({ stage, side, pair }) => {
+      const { folder: checkout, apart } = await ready()
+      const sample = await takeSample({
         config: run.spec.measure,
         metric: run.spec.metric,
         aggregate: run.spec.tasks.aggregate,
-        checkout: placed.value.folder,
+        checkout,
         folder,
         stage,
         side,
@@ -161,10 +188,40 @@ async function probeOf(
         environment: { ...bench.environment, ...artifacts.environment },
         artifacts: artifacts.own,
         known: known.value,
-        isolation: placed.value.apart?.renew(),
+        isolation: apart?.renew(),
         reference: baselineSample(run),
         signal: run.signal,
-      }),
+        scoring: () => touches.glance(experiment, seats),
+      })
+      touches.look(experiment, seats)
+      return sample
+    },
+    tampered: async () => {
+      const found: string[] = []
+      const habits = touches.habits(experiment)
+      for (const { place: where, experiment: whose, placed: there } of seats) {
+        const touched = touches.by(experiment, whose).filter((path) => !habits.has(path))
+        const { tree } = whose === experiment ? candidate : (keptCommit(run, whose) ?? candidate)
+        const changed = touches.isSpoilt(where)
+          ? ok(touched)
+          : await tamperedFiles({
+              run,
+              bench,
+              place: where,
+              tree,
+              placed: there,
+              judged: experiment,
+              touched,
+            })
+        if (!changed.ok) return changed
+        found.push(
+          ...changed.value.map((path) =>
+            whose === experiment ? path : `${path} in the checkout of ${whose}`,
+          ),
+        )
+      }
+      return ok(found)
+    },
   })
 }
 

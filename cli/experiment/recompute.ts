@@ -68,14 +68,15 @@ async function again(trial: Trial): Promise<Verdict> {
   const preparation = record.details('build').at(-1)
   if (!preparation) throw lacking('the build')
   await collect(trial, preparation as Preparation)
-  evidence.tampered = tamperedIn(record)
+  Object.assign(evidence, tamperedIn(record))
   evidence.tests = testsIn(record)
   return verdictOn(evidence)
 }
 
-function tamperedIn(record: AttemptRecord): string[] {
+function tamperedIn(record: AttemptRecord): { tampered: string[]; beside: boolean } {
   const found = record.details('measure').findLast((detail) => Object.hasOwn(Object(detail), 'tampered'))
-  return (found as { tampered?: string[] } | undefined)?.tampered ?? []
+  const { tampered = [], beside = false } = (found ?? {}) as { tampered?: string[]; beside?: boolean }
+  return { tampered, beside }
 }
 
 function compare(

@@ -19,10 +19,16 @@ import type { Evidence } from './trial.ts'
 const MESSAGE = 500
 
 /** What the verdict on a seal looks like, and what the evidence brings with it. */
-export function verdictOn({ facts, tampered }: Evidence): Verdict {
+export function verdictOn({ facts, tampered, beside }: Evidence): Verdict {
   if (tampered.length === 0) return decide(facts)
   // Whatever else was found: a run that changes its own judge proves nothing.
-  const message = `its own run changed what judges it: ${tampered.slice(0, 5).join(', ')}`
+  const paths = tampered.slice(0, 5).join(', ')
+  if (beside) {
+    const why = 'while another slot measured, so it cannot be told whose run did it'
+    const message = `what judges it was changed ${why}: ${paths}; run it again`
+    return { status: 'failed', reason: 'environment', failure_class: 'environment', message }
+  }
+  const message = `its own run changed what judges it: ${paths}`
   return facts.baseline
     ? { status: 'failed', reason: 'metric_error', failure_class: 'eval', message }
     : { status: 'rejected', reason: 'out_of_scope', failure_class: 'hypothesis', message }

@@ -4,7 +4,7 @@ import type { OpenRun } from '../run/open.ts'
 import type { Bench, Place, Placed } from './bench.ts'
 import { lookAt } from './look.ts'
 
-interface Seat {
+export interface Seat {
   place: Place
   experiment: string
   placed: Placed

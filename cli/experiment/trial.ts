@@ -29,6 +29,8 @@ export interface Evidence {
   /** Of what it was compared with. */
   others: Sample[]
   tampered: string[]
+  /** Another slot measured meanwhile, and its processes can reach this one: whose run it was cannot be told. */
+  beside: boolean
   /** As the first sample declared them. */
   artifacts: Artifacts
   calibration: Calibration | null

@@ -76,6 +76,20 @@ isolated('what judges a candidate', () => {
     expect(await judge(project, "printf '%089d\\n' 7\n")).toMatchObject({ status: 'kept', value: 90 })
   })
 
+  test('is changed by the build of a candidate', async () => {
+    const project = isolatedProject({
+      worktree: { build: { command: 'sh src/build.sh' } },
+      files: { 'src/build.sh': 'true\n' },
+    })
+    await project.data('init')
+    const { experiment } = await project.open({
+      'src/build.sh': 'echo 0 > bench/expected.txt || true\n',
+      'src/main.sh': 'echo 0\n',
+    })
+    const run = dataOf(await project.cli<RunData>(['run', experiment]))
+    expect(run).toMatchObject({ status: 'failed', reason: 'crash' })
+  })
+
   test('the ledger, the candidates of others, or held-out data can be read by a candidate', async () => {
     const project = isolatedProject()
     const secret = join(makeTemp('secret'), 'cases.txt')

@@ -1,0 +1,41 @@
+/** Whose run changed what judges a candidate, without isolation: in a later look, and beside another slot. */
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { dataOf, startAssay } from '../rig/assay.ts'
+import { until } from '../rig/until.ts'
+import { hook, makeProject, ms, type RunData } from './project.ts'
+
+test('a candidate that changes its judge only when it is confirmed is confirmed', async () => {
+  const project = makeProject({ files: { 'bench/expected.txt': '7\n' } })
+  await project.data('init')
+  const flag = join(project.control, 'cheat')
+  const trick = `if [ -e '${flag}' ]; then cp -p bench/expected.txt keep; echo 8 > bench/expected.txt; mv keep bench/expected.txt; fi`
+  const run = await project.attempt({ ...ms(50), ...hook(trick) })
+  expect(run.status).toBe('kept')
+  writeFileSync(flag, '')
+  const confirmed = await project.data<{ passed: boolean; message: string; status: string }>(
+    'confirm',
+    run.experiment,
+  )
+  expect(confirmed).toMatchObject({ passed: false, status: 'revoked' })
+  expect(confirmed.message).toContain('bench/expected.txt')
+})
+
+test('with two slots, what a candidate wrote into the other one convicts the innocent there', async () => {
+  const project = makeProject({ spec: { measure: { command: 'sh bench/run.sh', slots: 2, timeout: '60s' } } })
+  await project.data('init')
+  const [began, go] = [join(project.control, 'began'), join(project.control, 'go')]
+  const wait = `: > '${began}'; until [ -e '${go}' ]; do sleep 0.05; done`
+  const honest = await project.open({ ...ms(60), ...hook(wait) })
+  const running = startAssay<RunData>(['run', honest.experiment, '--json'], { cwd: project.repo.dir })
+  await until(() => existsSync(began), { what: 'the honest sample', dir: project.control })
+  const evil =
+    'for one in ../../*/[ab]/bench/run.sh; do case $one in "../../$(basename "$(dirname "$PWD")")"/*) ;; *) echo "# touched" >> "$one" ;; esac; done 2>/dev/null'
+  await project.attempt({ ...ms(90), ...hook(evil) })
+  writeFileSync(go, '')
+  const verdict = dataOf(await running.ended)
+  expect(verdict).toMatchObject({ status: 'failed', reason: 'environment', failure_class: 'environment' })
+  expect(verdict.message).toContain('while another slot measured')
+  expect(await project.data<RunData>('run', honest.experiment)).toMatchObject({ status: 'kept', value: 60 })
+})
