@@ -23,6 +23,7 @@ const PF_KTHREAD = 0x00200000
 export interface ProcessStat {
   /** One letter; Z and X are dead. */
   state: string
+  parent: number
   group: number
   /** Clock ticks since boot. */
   started: number
@@ -40,6 +41,7 @@ export function parseStat(text: string): ProcessStat | null {
   const number = (field: number) => Number(fields[field - 3])
   const stat = {
     state: fields[0] ?? '',
+    parent: number(4),
     group: number(5),
     started: number(22),
     kernel: (number(9) & PF_KTHREAD) !== 0,
@@ -134,19 +136,15 @@ export function family(root: number): number[] {
   return found
 }
 
-/** CPU time of living processes and of the children they waited for. */
-export const cpuMsOf = (members: readonly number[]): number =>
-  members.reduce((sum, pid) => {
-    const stat = readStat(pid)
-    return stat ? sum + stat.ownCpuMs + stat.childrenCpuMs : sum
-  }, 0)
-
 /** The text of /proc/stat, and on which processors this process may run (`0-1,4`); null when one cannot be read. */
 export function machineStat(): { stat: string; allowed: string } | null {
   const stat = read('/proc/stat')
   const allowed = /^Cpus_allowed_list:\s*(\S+)/m.exec(read('/proc/self/status') ?? '')?.[1]
   return stat === null || allowed === undefined ? null : { stat, allowed }
 }
+
+/** Its arguments, each ended by NUL; empty when unreadable, or when it has none. */
+export const commandLineOf = (pid: number): string => read(`/proc/${pid}/cmdline`, 'latin1') ?? ''
 
 /** The largest resident size that the process has had, in MiB. */
 export function peakMbOf(pid: number): number | null {

@@ -62,7 +62,8 @@ export function endStraysNow(traces: Traces): void {
   }
 }
 
-function search({ token, files, folders, since, group }: Traces) {
+function search(traces: Traces) {
+  const { since, group } = traces
   const found = { strays: [] as number[], group: [] as number[], unsure: false }
   for (const pid of pids()) {
     const stat = pid === process.pid ? null : readStat(pid)
@@ -71,11 +72,18 @@ function search({ token, files, folders, since, group }: Traces) {
       found.group.push(pid)
       continue
     }
-    const environment = environmentOf(pid)
-    if (environment.includes(token) || writesTo(pid, files) || worksIn(pid, folders)) found.strays.push(pid)
-    else if (environment === '' && !stat.kernel) found.unsure = true
+    const left = leavesTraces(pid, traces)
+    if (left) found.strays.push(pid)
+    else if (left === null && !stat.kernel) found.unsure = true
   }
   return found
+}
+
+/** Whether the process is the job's, whatever its group; null when it shows no environment, as in the middle of `exec`. */
+export function leavesTraces(pid: number, { token, files, folders }: Traces): boolean | null {
+  const environment = environmentOf(pid)
+  if (environment.includes(token) || writesTo(pid, files) || worksIn(pid, folders)) return true
+  return environment === '' ? null : false
 }
 
 function kill(pid: number): void {

@@ -3,9 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { enterCensus } from './census.ts'
 import { after, type Ended, notYet, signalGroup, startErrorOf } from './ended.ts'
 import { type Output, openOutput } from './output.ts'
-import { cpuMsOf, family, peakMbOf, readStat, realPathOf } from './proc.ts'
+import { readStat, realPathOf } from './proc.ts'
 import { type Processors, processorsBetween, processorTimes } from './processors.ts'
 import { endStrays, endStraysNow, type Traces } from './strays.ts'
+import { Tally } from './tally.ts'
 import { makeToken } from './token.ts'
 import { besideWatcher } from './watcher.ts'
 
@@ -35,7 +36,7 @@ export interface Supervised extends Ended {
   outputCut: boolean
   /** It was ended because it printed nothing for `quietMs`. */
   quiet: boolean
-  /** User and system time of the job and of the descendants it waited for; null when it cannot be told. */
+  /** User and system time of the job and all that it started, as far as it was waited for or seen; null when it cannot be told. */
   cpuMs: number | null
   /** MiB: the sum over its processes of the largest resident size of each, polled; null when never seen. */
   peakMb: number | null
@@ -48,7 +49,6 @@ export interface Supervised extends Ended {
 /** Between SIGTERM and SIGKILL, in milliseconds. */
 const GRACE_MS = 700
 const WATCH_OUTPUT_MS = 20
-const WATCH_MEMORY_MS = 100
 
 /** Jobs that have not ended. Whoever is told to exit at once waits for nothing, and what left a job's group would live on. */
 const running = new Set<Traces>()
@@ -113,6 +113,7 @@ async function superviseInto(output: Output, job: Job, result: Supervised): Prom
       ? null
       : { token, files: output.ids, folders, since: since ?? 0, group: child.pid }
   if (traces !== null) running.add(traces)
+  const tally = child.pid === undefined || traces === null ? null : new Tally(child.pid, traces)
   const polls = watch(child, output, job, result)
   child.stdin?.on('error', () => {
     // A job that does not read its input closes the pipe; how it ended tells the rest.
@@ -130,13 +131,15 @@ async function superviseInto(output: Output, job: Job, result: Supervised): Prom
       result.signal = signal
       const cpuAfter = readStat('self')?.childrenCpuMs
       if (cpuBefore !== undefined && cpuAfter !== undefined && census.alone())
-        result.cpuMs = cpuAfter - cpuBefore
-      const cpuMs = result.cpuMs === null ? null : polls.cpuMsWith(result.cpuMs)
-      result.processors = processorsBetween(machineBefore, processorTimes(), { ms: result.ms, cpuMs })
+        result.cpuMs = tally?.cpuMs(cpuAfter - cpuBefore) ?? null
+      const { ms, cpuMs } = result
+      result.processors = processorsBetween(machineBefore, processorTimes(), { ms, cpuMs })
+      result.peakMb = tally?.peakMb ?? null
       resolve()
     })
   })
   polls.stop()
+  tally?.stop()
   census.ended()
   if (traces !== null) {
     signalGroup(child.pid, 'SIGKILL')
@@ -149,7 +152,7 @@ async function superviseInto(output: Output, job: Job, result: Supervised): Prom
   return result
 }
 
-/** Everything that happens while the job runs: its limit, cancelling, the output cap, its memory. */
+/** Everything that happens while the job runs: its limit, cancelling, the output cap. */
 function watch(child: ChildProcess, output: Output, job: Job, result: Supervised) {
   const pid = child.pid
   const pipe = child.stdio[3]
@@ -183,28 +186,10 @@ function watch(child: ChildProcess, output: Output, job: Job, result: Supervised
       end()
     }
   }, WATCH_OUTPUT_MS)
-  let members: number[] = []
-  let seenCpuMs = 0
-  const weigh = () => {
-    if (pid === undefined) return
-    members = family(pid)
-    seenCpuMs = Math.max(seenCpuMs, cpuMsOf(members))
-    const peaks = members.map(peakMbOf).filter((peak) => peak !== null)
-    if (peaks.length > 0)
-      result.peakMb = Math.max(
-        result.peakMb ?? 0,
-        peaks.reduce((sum, peak) => sum + peak, 0),
-      )
-  }
-  // A short job would end before the first regular look.
-  const early = [10, 30, 60].map((ms) => setTimeout(weigh, ms))
-  const memory = setInterval(weigh, WATCH_MEMORY_MS)
   job.signal?.addEventListener('abort', cancel, { once: true })
   return {
-    /** CPU time of the job, whose first process has ended: with what nobody waited for, as far as it was seen. */
-    cpuMsWith: (waitedFor: number) => Math.max(seenCpuMs, waitedFor + cpuMsOf(members)),
     stop() {
-      for (const timer of [limit, kill, size, memory, ...early]) clearTimeout(timer)
+      for (const timer of [limit, kill, size]) clearTimeout(timer)
       job.signal?.removeEventListener('abort', cancel)
     },
     letGo: () => pipe?.destroy(),

@@ -1,3 +1,5 @@
+import { commandLineOf } from './proc.ts'
+
 /**
  * Starts the program (`"$@"`) beside a watcher that blocks on a pipe held by us, and that kills the group when the pipe
  * ends: so the program dies with us even if we are killed. The watcher is orphaned at once, because a program may wait
@@ -11,3 +13,7 @@ const BESIDE_WATCHER =
 export function besideWatcher(argv: readonly string[]): [string, ...string[]] {
   return ['/bin/sh', '-c', BESIDE_WATCHER, 'sh', ...argv]
 }
+
+/** Whether the process is a watcher, or still what will become one or its program. */
+export const isWatcher = (pid: number): boolean =>
+  commandLineOf(pid).startsWith(`/bin/sh\0-c\0${BESIDE_WATCHER}\0`)

@@ -1,0 +1,150 @@
+/** What a job's processes use, children included that no process waits for. Linux only; elsewhere nothing is ever seen. */
+import { isDead, ownedByUs, type ProcessStat, peakMbOf, pids, readStat } from './proc.ts'
+import { leavesTraces, type Traces } from './strays.ts'
+import { isWatcher } from './watcher.ts'
+
+const FIRST_LOOK_MS = 10
+/** When no process waits for a child, what the child did after the last look at it is lost. */
+const LOOK_MS = 25
+/** Of its own time that the looking may take, when a job has very many processes. */
+const SHARE = 1 / 20
+
+interface Member extends ProcessStat {
+  /** CPU time that it was credited for a waited-for child at the last look, and that no child known to us explains. */
+  spareMs: number
+}
+
+/**
+ * The kernel tells the CPU time of the children that were waited for, and forgets the others. So whatever a process of
+ * the job had used when it was last seen must turn up at the nearest process above it that lives on; what does not
+ * was not waited for, and is counted here. Never more than was used: a process may end between two looks and be
+ * credited before the first or after the second of them, so credit of the look before may still explain it.
+ */
+export class Tally {
+  /** MiB: the largest sum, over processes that lived at once, of the largest resident size of each; null when never seen. */
+  peakMb: number | null = null
+  readonly #root: number
+  readonly #traces: Traces
+  #members = new Map<number, Member>()
+  /** Of the machine, looked at once and found to be none of the job. */
+  #foreign = new Set<number>()
+  #watcher: number | null = null
+  /** Of processes that ended and were not waited for. */
+  #lostMs = 0
+  /** Of the job's first process, and what it had to be credited for: the kernel's sum must reach it. */
+  #dueOfRootMs = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(root: number, traces: Traces) {
+    this.#root = root
+    this.#traces = traces
+    this.#lookIn(FIRST_LOOK_MS)
+  }
+
+  /** `waitedFor`: what the kernel tells of the first process, which has ended, and all that was waited for below it. */
+  cpuMs(waitedFor: number): number {
+    this.#look()
+    const living = [...this.#members.values()].reduce((sum, one) => sum + usedMs(one), 0)
+    return waitedFor + this.#lostMs + Math.max(0, this.#dueOfRootMs - waitedFor) + living
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+  }
+
+  #lookIn(ms: number): void {
+    this.#timer = setTimeout(() => {
+      const began = performance.now()
+      this.#look()
+      this.#lookIn(Math.max(LOOK_MS, (performance.now() - began) / SHARE))
+    }, ms)
+  }
+
+  #look(): void {
+    const before = this.#members
+    this.#members = this.#find(before)
+    this.#settle(before)
+    const peaks = [...this.#members.keys()].flatMap((pid) => peakMbOf(pid) ?? [])
+    if (peaks.length > 0)
+      this.peakMb = Math.max(
+        this.peakMb ?? 0,
+        peaks.reduce((sum, peak) => sum + peak, 0),
+      )
+  }
+
+  #find(before: ReadonlyMap<number, Member>): Map<number, Member> {
+    const found = new Map<number, Member>()
+    const foreign = new Set<number>()
+    const unsure: [number, ProcessStat][] = []
+    for (const pid of pids()) {
+      if (this.#foreign.has(pid) || pid === process.pid) {
+        foreign.add(pid)
+        continue
+      }
+      const stat = readStat(pid)
+      if (stat === null) continue
+      const known = before.get(pid)
+      if (known?.started === stat.started) found.set(pid, { ...stat, spareMs: known.spareMs })
+      else if (stat.kernel || stat.started < this.#traces.since) foreign.add(pid)
+      else if (pid === this.#root || stat.group === this.#traces.group)
+        found.set(pid, { ...stat, spareMs: 0 })
+      else unsure.push([pid, stat])
+    }
+    // Its parent is mostly the older one; where numbers began again from 1 it is found at the next look.
+    for (const [pid, stat] of unsure) {
+      const ours = found.has(stat.parent) || (ownedByUs(pid) && leavesTraces(pid, this.#traces))
+      if (ours) found.set(pid, { ...stat, spareMs: 0 })
+      // What is about to become another program shows no environment for a moment: it is asked again.
+      else if (ours === false || isDead(stat.state)) foreign.add(pid)
+    }
+    this.#leaveOutWatcher(found)
+    this.#foreign = foreign
+    return found
+  }
+
+  /** Ours, and one only: a second process that says it is one is the job's. */
+  #leaveOutWatcher(found: Map<number, Member>): void {
+    for (const [pid, { parent, group }] of this.#watcher === null ? found : []) {
+      if (pid === this.#root || group !== this.#traces.group || found.has(parent) || !isWatcher(pid)) continue
+      this.#watcher = pid
+      break
+    }
+    if (this.#watcher !== null) found.delete(this.#watcher)
+  }
+
+  /** The time of a process that ended since the look before must have been credited to one above it. */
+  #settle(before: ReadonlyMap<number, Member>): void {
+    const due = new Map<number, number>()
+    const gone = [...before].filter(([pid]) => !this.#members.has(pid) && pid !== this.#watcher)
+    for (const [pid, member] of deepestFirst(gone)) {
+      const owed = usedMs(member) + Math.max(0, (due.get(pid) ?? 0) - member.spareMs)
+      if (pid === this.#root) this.#dueOfRootMs = owed
+      else if (before.has(member.parent)) due.set(member.parent, (due.get(member.parent) ?? 0) + owed)
+      else this.#lostMs += owed
+    }
+    for (const [pid, member] of this.#members) {
+      const was = before.get(pid)
+      if (was === undefined) continue
+      const owed = due.get(pid) ?? 0
+      // Once more: it may have waited after it was looked at, and before its child was found to be gone.
+      const now = owed > 0 ? (readStat(pid) ?? member) : member
+      const credit = Math.max(0, now.childrenCpuMs - was.childrenCpuMs)
+      this.#lostMs += Math.max(0, owed - credit - was.spareMs)
+      this.#members.set(pid, { ...now, spareMs: Math.max(0, credit - owed) })
+    }
+  }
+}
+
+/** Of its own, and of the children that it waited for. */
+const usedMs = ({ ownCpuMs, childrenCpuMs }: ProcessStat): number => ownCpuMs + childrenCpuMs
+
+/** Each before its parent. */
+function deepestFirst(members: readonly [number, Member][]): [number, Member][] {
+  const all = new Map(members)
+  const depth = (pid: number): number => {
+    let steps = 0
+    for (let at = all.get(pid); at && steps <= all.size; at = all.get(at.parent)) steps += 1
+    return steps
+  }
+  return [...members].sort(([one], [other]) => depth(other) - depth(one))
+}
