@@ -26,6 +26,8 @@ export interface StageContext {
   tries: number
   /** As in `PairedPlan`. */
   look?: number
+  /** As in `PairedPlan`; each stage that begins now asks for it. */
+  typical?: true
   /** The metric is worth nothing in a crowd; absent = it is. */
   needs_quiet?: boolean
   /** Residuals from before the stage's first pair. */
@@ -59,14 +61,15 @@ export function comparePairs(context: StageContext, pairs: readonly PairOfValues
   )
   const plan = planOf(context)
   const crowded = pairs.filter((pair) => pair.crowded).length
-  const decision = doubted(context, decidePairs(context.rule, differences, context.pool, plan), crowded)
-  if (decision.estimate === null) return { comparison: null, differences, score: null }
+  const decided = doubted(context, decidePairs(context.rule, differences, context.pool, plan), crowded)
+  if (decided.estimate === null) return { comparison: null, differences, score: null }
   const raw = median(pairs.map(({ candidate, other }) => betterBy(direction, candidate, other)))
   const moved =
-    transform === 'linear' || Math.abs(decision.estimate) < FAR
-      ? movedBy(context, decision.estimate, raw)
+    transform === 'linear' || Math.abs(decided.estimate) < FAR
+      ? movedBy(context, decided.estimate, raw)
       : median(pairs.map(({ candidate }) => candidate))
   const estimated = betterBy(direction, moved, score)
+  const decision = visible(context, decided, estimated)
   return {
     comparison: decision.outcome && {
       outcome: decision.outcome,
@@ -91,6 +94,12 @@ function doubted(context: StageContext, decision: PairedDecision, crowded: numbe
   return { ...decision, ...(doubt ? { outcome: 'inconclusive', why: 'crowd' } : {}), crowded }
 }
 
+/** A gain that is lost in the last digit of the score is none. */
+function visible({ typical }: StageContext, decision: Decision, estimated: number): Decision {
+  if (!typical || decision.outcome !== 'improved' || estimated > 0) return decision
+  return { ...decision, outcome: 'inconclusive', why: 'not_typical' }
+}
+
 /** `crowded`: of the pairs. */
 type Decision = Omit<PairedDecision, 'why'> & { why: PairedDecision['why'] | 'crowd'; crowded: number }
 
@@ -113,6 +122,7 @@ export function leastDifference(
 }
 
 const lookOf = ({ look }: StageContext): { look?: number } => (look === undefined ? {} : { look })
+const typicalOf = ({ typical }: StageContext): { typical?: true } => (typical ? { typical } : {})
 
 function planOf(context: StageContext): PairedPlan {
   return {
@@ -122,6 +132,7 @@ function planOf(context: StageContext): PairedPlan {
     seeksTie: context.seeks_tie,
     tries: context.tries,
     ...lookOf(context),
+    ...typicalOf(context),
   }
 }
 
@@ -159,6 +170,7 @@ function inputsOf(
     least_difference: Number.isFinite(plan.minImprovement) ? plan.minImprovement : null,
     tries: context.tries,
     ...lookOf(context),
+    ...typicalOf(context),
     pairs,
     ...(crowded === 0 ? {} : { crowded }),
     why,

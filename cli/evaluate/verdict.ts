@@ -168,7 +168,7 @@ function outcome(facts: VerdictFacts): Verdict {
     case 'inconclusive':
       return (
         crowded(facts, comparison) ??
-        rejected('inconclusive', 'eval', `${by(facts, comparison)}, but noise hides whether that is real`)
+        rejected('inconclusive', 'eval', `${by(facts, comparison)}, but ${unclearAs(comparison)}`)
       )
     default:
       return unreachable(comparison.outcome)
@@ -227,6 +227,11 @@ function worseOnConfirm(facts: VerdictFacts): Verdict | null {
   const outcome = facts.confirm?.outcome
   return outcome === undefined || outcome === 'tie' || outcome === 'improved' ? null : unconfirmed(facts)
 }
+
+const unclearAs = ({ inputs }: Comparison): string =>
+  inputs.why === 'not_typical'
+    ? 'only some pairs got better: the typical one (the median) did not'
+    : 'noise hides whether that is real'
 
 function tieMessage(facts: VerdictFacts, comparison: Comparison): string {
   const breaker = facts.tieBreak === null ? '' : `; ${facts.tieBreak.message}`

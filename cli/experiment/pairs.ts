@@ -88,6 +88,7 @@ export function stageContext(run: OpenRun, stage: PairedStageName, against: stri
     // Nothing is proved by a tie with the best.
     seeks_tie: stage !== 'best' && spec.tie_breakers.length > 0,
     ...(isSpoiltByCrowd(spec.metric.name) ? { needs_quiet: true } : {}),
+    typical: true,
     tries: Math.max(state.claims, state.knobs?.experiments ?? 0),
     pool: poolOf(state),
   }

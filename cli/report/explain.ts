@@ -95,6 +95,7 @@ const WHY: Readonly<Record<string, string>> = {
   too_small: 'it is better by less than metric.min_improvement',
   tie: 'the interval lies within ±metric.min_improvement',
   worse: 'it is clearly not better',
+  not_typical: 'only some pairs got better, and the typical one (the median) did not',
   cap: 'the last pair allowed was not clear',
   crowd: 'the evidence is clear, but other programs may have made it',
 }
@@ -111,6 +112,8 @@ function whatElse(judged: Judged, last: Comparison | undefined, max: number): st
   const gain = transform === 'log' ? (1 - Math.exp(-VISIBLE * (scale ?? 0))) * 100 : VISIBLE * (scale ?? 0)
   const unit = transform === 'log' ? ' %' : ''
   if (isSpoilt(judged)) return QUIETER
+  if (judged.reason === 'inconclusive' && last.inputs.why === 'not_typical')
+    return 'What would change it: a gain on most inputs. If the sum over the inputs is what counts, let one sample measure all of them (in a new run).'
   const seen = `at this noise a gain of about ${figure(gain)}${unit} is nearly always seen`
   switch (judged.reason) {
     case 'inconclusive':

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type NoisyProject, noisyProject, notRecomputed, type Shown, size } from './noisy.ts'
+import { type NoisyProject, noisyProject, notRecomputed, type Shown, size, steady } from './noisy.ts'
 
 /** Who ran first in each pair. */
 function orders(project: NoisyProject, experiment: string): string {
@@ -93,4 +93,24 @@ test('show does not tell the pairs as they were taken', async () => {
   const sides = shown.attempts[0]?.measurements.map(({ side }) => side) ?? []
   expect(sides.filter((side) => side === 'parent')).toHaveLength(12)
   expect(sides).toHaveLength(24)
+})
+
+test('a candidate is kept whose typical pair is no better, with a gain of nothing outside of its own interval', async () => {
+  const project = noisyProject({ noise: { mode: 'paired', calibrate: 2, pairs: { max: 13 } } }, steady)
+  await project.data('init')
+  // Better on two inputs of five, and the same on the others.
+  const sometimes = `
+const { appendFileSync, readFileSync } = require('node:fs')
+module.exports = () => {
+  const log = process.argv[2] + '/mine'
+  appendFileSync(log, '.')
+  return (readFileSync(log).length - 1) % 5 % 2 === 0 && readFileSync(log).length % 5 !== 0 ? 60 : 100
+}
+`
+  const found = await project.attempt({ 'src/solve.cjs': sometimes })
+  expect(found).toMatchObject({ status: 'rejected', reason: 'inconclusive', improvement_abs: 0 })
+  expect(found.message).toContain('only some pairs got better: the typical one (the median) did not')
+  const shown = await project.data<Shown>('show', found.experiment)
+  expect(shown.explained[0]).toContain('only some pairs got better')
+  expect(await project.data('show', found.experiment, '--recompute')).toMatchObject({ same: true })
 })

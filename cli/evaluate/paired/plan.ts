@@ -17,12 +17,17 @@ export interface PairedPlan {
   tries: number
   /** Which look at these two this is, from 1, which is also the default: what did not pass takes more evidence the next time. */
   look?: number
+  /**
+   * An improvement takes a median above 0, too, and an interval that the median lies outside of is none. Absent: neither, as
+   * stages were decided that began before this was asked; a record of one must give the same answer for ever.
+   */
+  typical?: boolean
 }
 
 export interface PairedDecision {
   /** null: another pair is needed. */
   outcome: 'improved' | 'tie' | 'not_better' | 'inconclusive' | null
-  why: 'evidence' | 'last_look' | 'futility' | 'too_small' | 'tie' | 'worse' | 'cap' | null
+  why: 'evidence' | 'last_look' | 'futility' | 'too_small' | 'tie' | 'worse' | 'not_typical' | 'cap' | null
   pairs: number
   /** The most the bets were ever worth, of a stake of 1: P(e ≥ x) ≤ 1/x for a candidate that changes nothing. */
   e: number

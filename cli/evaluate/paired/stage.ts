@@ -87,7 +87,10 @@ export class Stage {
     const waits = seeksTie && minImprovement > 0
     const why = this.#bets.best >= this.#bounds.e ? 'evidence' : last && this.#passes() ? 'last_look' : null
     if (why !== null) {
-      if (median(this.#d) >= minImprovement) return { outcome: 'improved', why }
+      const reached = median(this.#d) >= minImprovement
+      if (reached && this.#isTypical()) return { outcome: 'improved', why }
+      // Some pairs got better for sure; with more of them the typical one may turn out to be better, too.
+      if (reached) return last ? { outcome: 'inconclusive', why: 'not_typical' } : MORE
       if (!waits) return { outcome: 'not_better', why: 'too_small' }
     }
     const early = waits ? this.#tie() : this.#futile()
@@ -100,6 +103,7 @@ export class Stage {
 
   get decision(): PairedDecision {
     const middle = this.#d.length === 0 ? null : median(this.#d)
+    const interval = intervalOf(this.#d, this.#scales)
     return {
       ...this.ending,
       pairs: this.#d.length,
@@ -107,9 +111,13 @@ export class Stage {
       p: this.#d.length >= this.#plan.max ? signFlipP(this.#d) : null,
       scale: this.#scale,
       estimate: Number.isFinite(middle) ? middle : null,
-      interval: intervalOf(this.#d, this.#scales),
+      interval: this.#plan.typical && interval && !isWithin(middle, interval) ? null : interval,
       bounds: this.#bounds,
     }
+  }
+
+  #isTypical(): boolean {
+    return this.#plan.typical !== true || median(this.#d) > 0
   }
 
   #passes(): boolean {
@@ -147,3 +155,7 @@ export class Stage {
     )
   }
 }
+
+/** An interval whose centre the estimate cannot be was not made from differences that lie symmetrically about it. */
+const isWithin = (estimate: number | null, [low, high]: readonly [number, number]): boolean =>
+  estimate !== null && low <= estimate && estimate <= high

@@ -7,7 +7,7 @@ import { Random } from './random.mjs'
 
 export const CALIBRATION = 5
 export const CANDIDATES = 100
-const PLAN = { min: 2, max: 25, minImprovement: 0, seeksTie: false, tries: CANDIDATES }
+const PLAN = { min: 2, max: 25, minImprovement: 0, seeksTie: false, tries: CANDIDATES, typical: true }
 
 /** One campaign on one machine: time goes on from sample to sample, and what is known of the noise grows. */
 class Session {

@@ -9,6 +9,9 @@ const PLAN: PairedPlan = { min: 2, max: 25, minImprovement: 0, seeksTie: false, 
 const STAGES = ['judge', 'confirm'] as const
 const POOL = [0.02, -0.03, 0.01, 0.025, -0.015]
 
+/** Much better in six pairs of thirteen, the same in the others. */
+const HOLLOW = [0.5, 0, 0.5, 0, 0, 0.5, 0, 0.5, 0, 0, 0.5, 0, 0.5]
+
 const repeat = (value: number, times: number) => new Array<number>(times).fill(value)
 /** In steps of 1e-5: residuals differ by less than seven digits, so that neither side's arithmetic is at its limit. */
 const difference = fc.oneof(
@@ -73,6 +76,24 @@ describe('a table of decisions: a changed constant, bar or order of checks', () 
       {},
       null,
       null,
+    ],
+    [
+      'evidence while the typical pair is no better, by the rule of old records',
+      'judge',
+      HOLLOW,
+      {},
+      'improved',
+      'evidence',
+    ],
+    ['the same by the rule of today', 'judge', HOLLOW, { typical: true }, null, null],
+    ['the same at the last look', 'judge', HOLLOW, { typical: true, max: 13 }, 'inconclusive', 'not_typical'],
+    [
+      'a typical pair that turns out to be better in the end',
+      'judge',
+      [...HOLLOW, 0.5, 0.5],
+      { typical: true },
+      'improved',
+      'evidence',
     ],
     ['neither', 'judge', [0.03, -0.01, 0.03, 0.03], { max: 4 }, 'inconclusive', 'cap'],
     [
