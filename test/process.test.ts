@@ -282,6 +282,34 @@ describe('output and cost', () => {
     expect(slept.cpuMs).toBeLessThan(290)
   })
 
+  // To ask the clock is system time, so both are asked about.
+  const BURN = `'${process.execPath}' -e 'do var { user, system } = process.cpuUsage(); while (user + system < 400000);'`
+  test.each([
+    ['waits for', `${BURN}; true`],
+    ['never waits for', `( ${BURN}; touch done ) & while [ ! -e done ]; do sleep 0.01; done`],
+    ['forks twice', `( ( ${BURN}; touch done ) & ); while [ ! -e done ]; do sleep 0.01; done`],
+    [
+      'sends into a session without environment',
+      `( setsid env -i /bin/sh -c "${BURN}; touch done" & ); while [ ! -e done ]; do sleep 0.01; done`,
+    ],
+  ])('the CPU time of a child that a job %s is not counted, or twice', async (_, command) => {
+    const { run } = makeScene()
+    const { cpuMs } = await run(command)
+    expect(cpuMs).toBeGreaterThan(330)
+    expect(cpuMs).toBeLessThan(750)
+  })
+
+  test('many children that come and go are counted twice when they are waited for', async () => {
+    const { run } = makeScene()
+    const short = `'${process.execPath}' -e 'do var { user, system } = process.cpuUsage(); while (user + system < 100000);'`
+    const job = await run(`/bin/sh -c '${short.replaceAll("'", '"')}; true' & ${`${short}; `.repeat(5)} wait`)
+    const plain = await run('true')
+    expect(plain.cpuMs).toBeLessThan(60)
+    // Six of 100 ms, in ticks of 10 ms, and the shells.
+    expect(job.cpuMs).toBeGreaterThan(6 * 80)
+    expect(job.cpuMs).toBeLessThan(6 * 150)
+  })
+
   test('CPU time is unknown when another child lived at the same time', async () => {
     const one = makeScene()
     const two = makeScene()
@@ -302,7 +330,7 @@ describe('output and cost', () => {
   })
 
   test.each(['', 'kill $!; '])(
-    'a server that a benchmark starts and does not wait for costs nothing, or counts as another program (%s)',
+    'a server that a benchmark starts and does not wait for counts as another program (%s)',
     async (end) => {
       const { run } = makeScene()
       const busy = `'${process.execPath}' -e "do var { user, system } = process.cpuUsage(); while (user + system < 1000000); console.log(1); setInterval(() => {}, 1e6)"`
@@ -310,6 +338,7 @@ describe('output and cost', () => {
       const { others = 2, idle = 2 } = job.processors ?? {}
       // Who looks every 100 ms sees most of its 1,000 ms, even when it is let wait itself.
       expect(others + idle).toBeLessThan(1 - 250 / (job.ms * availableParallelism()))
+      // Its time is the benchmark's, though it left it behind.
       expect(job.cpuMs).toBeGreaterThan(700)
     },
   )
@@ -338,6 +367,19 @@ describe('output and cost', () => {
     const { peakMb } = await run(`${JSON.stringify(process.execPath)} -e '${program}'; true`)
     expect(peakMb).toBeGreaterThan(200)
     expect(peakMb).toBeLessThan(1000)
+  })
+
+  test('peak memory does not see what a process that forked twice held', async () => {
+    const { run } = makeScene()
+    const program = 'Buffer.alloc(200 * 1024 * 1024, 1); require("node:fs").writeFileSync("done", "")'
+    const holder = `'${process.execPath}' -e '${program}'`
+    const job = await run(`( setsid ${holder} & ); while [ ! -e done ]; do sleep 0.01; done`)
+    expect(job.peakMb).toBeGreaterThan(200)
+    // Our own watcher is none of it.
+    const watched = await run(['sleep', '0.1'])
+    const alone = await run('sleep 0.1; true')
+    expect(alone.peakMb ?? 0).toBeGreaterThan(watched.peakMb ?? 99)
+    expect(watched.peakMb).toBeLessThan(3)
   })
 })
 

@@ -8,7 +8,7 @@ import { attemptFolder, stepsFile } from '../paths.ts'
 import { type EndedBy, endProcess } from '../process.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { redactWhatWasLeft } from './leftovers.ts'
+import { clearDesks, redactWhatWasLeft } from './leftovers.ts'
 import { nodeFor } from './seal.ts'
 import { freeSlots, isSameProcess } from './slot-lock.ts'
 
@@ -70,6 +70,7 @@ export async function abort(
   // Who says so knows that it is gone: what it held of a slot would be waited for in vain.
   if (ended === 'elsewhere') await freeSlots(run, (one) => isSameProcess(one, owner))
   redactWhatWasLeft(attemptFolder(run.paths, experiment, attempt.attempt))
+  clearDesks(run.site)
   return ok(standing(node, true, ended))
 }
 

@@ -1,8 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { removeTree } from '../disk/remove.ts'
 import { redactStored } from '../evaluate/stored.ts'
 import type { Tell } from '../facts.ts'
-import { type Site, stepsFile } from '../paths.ts'
+import { tryHold } from '../lock.ts'
+import { type Site, slotDesk, slotLock, stepsFile } from '../paths.ts'
 import { endOrphans } from '../process.ts'
 
 /** A daemon that outlived a killed run holds ports, files and memory: it would fail whoever is measured next. */
@@ -25,5 +27,16 @@ export function redactWhatWasLeft(attempt: string): void {
   for (const name of readdirSync(attempt)) {
     const path = join(attempt, name)
     if (path !== stepsFile(attempt)) redactStored(path)
+  }
+}
+
+/** What samples were writing when their process was killed, in slots that nothing uses now. */
+export function clearDesks(site: Site): void {
+  for (let slot = 0; existsSync(dirname(slotDesk(site, slot))); slot++) {
+    if (!existsSync(slotDesk(site, slot))) continue
+    const hold = tryHold(slotLock(site, slot))
+    if (!hold.held) continue
+    removeTree(slotDesk(site, slot))
+    hold.release()
   }
 }

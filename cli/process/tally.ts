@@ -1,10 +1,10 @@
-/** What a job's processes use, those included that nobody waits for. Linux only; elsewhere nothing is ever seen. */
+/** What a job's processes use, children included that no process waits for. Linux only; elsewhere nothing is ever seen. */
 import { isDead, ownedByUs, type ProcessStat, peakMbOf, pids, readStat } from './proc.ts'
 import { leavesTraces, type Traces } from './strays.ts'
 import { isWatcher } from './watcher.ts'
 
 const FIRST_LOOK_MS = 10
-/** What a process does after the last look at it is lost when nobody waits for it. */
+/** When no process waits for a child, what the child did after the last look at it is lost. */
 const LOOK_MS = 25
 /** Of its own time that the looking may take, when a job has very many processes. */
 const SHARE = 1 / 20
@@ -16,8 +16,8 @@ interface Member extends ProcessStat {
 
 /**
  * The kernel tells the CPU time of the children that were waited for, and forgets the others. So whatever a process of
- * the job had used when it was last seen must turn up at the nearest process above it that lives on; what does not was
- * waited for by nobody, and is counted here. Never more than was used: a process may end between two looks and be
+ * the job had used when it was last seen must turn up at the nearest process above it that lives on; what does not
+ * was not waited for, and is counted here. Never more than was used: a process may end between two looks and be
  * credited before the first or after the second of them, so credit of the look before may still explain it.
  */
 export class Tally {
@@ -29,7 +29,7 @@ export class Tally {
   /** Of the machine, looked at once and found to be none of the job. */
   #foreign = new Set<number>()
   #watcher: number | null = null
-  /** Of processes that ended, and that nobody waited for. */
+  /** Of processes that ended and were not waited for. */
   #lostMs = 0
   /** Of the job's first process, and what it had to be credited for: the kernel's sum must reach it. */
   #dueOfRootMs = 0
@@ -102,7 +102,7 @@ export class Tally {
     return found
   }
 
-  /** Ours, and one only: whoever else says it is one is a process of the job. */
+  /** Ours, and one only: a second process that says it is one is the job's. */
   #leaveOutWatcher(found: Map<number, Member>): void {
     for (const [pid, { parent, group }] of this.#watcher === null ? found : []) {
       if (pid === this.#root || group !== this.#traces.group || found.has(parent) || !isWatcher(pid)) continue
@@ -112,7 +112,7 @@ export class Tally {
     if (this.#watcher !== null) found.delete(this.#watcher)
   }
 
-  /** Whoever ended since the look before must have been credited to somebody. */
+  /** The time of a process that ended since the look before must have been credited to one above it. */
   #settle(before: ReadonlyMap<number, Member>): void {
     const due = new Map<number, number>()
     const gone = [...before].filter(([pid]) => !this.#members.has(pid) && pid !== this.#watcher)

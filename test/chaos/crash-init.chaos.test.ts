@@ -44,7 +44,11 @@ describe('assay init, killed', () => {
       what,
       { run: again.run, counts: { kept: 1 } },
     ])
-    expect([what, project.starts()]).toEqual([what, Array.from({ length: 2 + inFlight }, () => 'exp_0000')])
+    // Two for the baseline, and one that shows whether the two checkouts are apart.
+    const starts = project.starts()
+    expect([what, new Set(starts)]).toEqual([what, new Set(['exp_0000'])])
+    expect(starts.length, what).toBeGreaterThanOrEqual(3)
+    expect(starts.length, what).toBeLessThanOrEqual(3 + inFlight)
     const except = ['.assay', '.git/info/exclude']
     for (const path of except) delete before[path]
     expect([what, snapshotTree(project.repo.dir, { except })]).toEqual([what, before])

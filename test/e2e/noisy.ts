@@ -85,7 +85,7 @@ export function noisyProject(spec: SpecParts = {}, files: Files = {}, nonce = 1)
       name: 'noisy',
       goal: 'Make it small.',
       scope: { mutable: ['src/**'], immutable: ['bench/**'] },
-      measure: { command: `node bench/noisy.cjs '${control}'`, timeout: '30s' },
+      measure: { isolation: 'none', command: `node bench/noisy.cjs '${control}'`, timeout: '30s' },
       metric: { name: 'cost', direction: 'minimize' },
       ...spec,
     }),
