@@ -166,6 +166,9 @@ function arrange(
   if (heldOut !== null && isVisible(mounts, heldOut)) mounts.push(hidden(heldOut))
   mounts.push({ at, from: checkout, write: true })
   mounts.push(...gitView(run, { checkout, at, own: folder('git'), base: privatePlace(rules) }))
+  // A folder that is a mount of its own cannot be renamed, and another one put in its place.
+  for (const path of foldersAbove(sealed))
+    mounts.push({ at: join(at, path), from: join(checkout, path), write: true })
   for (const path of sealed) mounts.push({ at: join(at, path), from: join(checkout, path), write: false })
   const venv = run.env.VIRTUAL_ENV
   if (venv && at === run.started.checkout && covers(at, venv) && !existsSync(seenBack(venv, at, checkout)))
@@ -302,6 +305,14 @@ async function immutableFiles(run: OpenRun, tree: string): Promise<Result<string
   const globs = run.spec.measure.isolation?.write ?? []
   const written = new Set(matchGlobs(globs, run.started.prefix, paths).flatMap(({ matched }) => matched))
   return ok(paths.filter((path) => !written.has(path)).slice(0, MOST_SEALED))
+}
+
+/** The folders on the way to these files, each before those below it. */
+function foldersAbove(paths: readonly string[]): string[] {
+  const found = new Set<string>()
+  for (const path of paths)
+    for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) found.add(folder)
+  return [...found].sort()
 }
 
 /** A folder that every isolated process has for itself. */

@@ -65,6 +65,10 @@ isolated('what judges a candidate', () => {
     ],
     ['the expected answer', 'cp -p bench/expected.txt bench/keep; : > bench/expected.txt\n'],
     [
+      'a folder that holds it, and is there again at once',
+      'mv bench bench2; mkdir bench; echo "rm -r bench; mv bench2 bench" > bench/check.sh',
+    ],
+    [
       'a folder that holds it',
       'mv bench bench2; mkdir bench; printf "exit 0" > bench/check.sh; (sleep 0.1; rm -r bench; mv bench2 bench) &\n',
     ],
