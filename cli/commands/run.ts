@@ -11,6 +11,7 @@ import { submit } from '../experiment/submit.ts'
 import { startWorker } from '../experiment/worker.ts'
 import { repairable } from '../ledger/ancestry.ts'
 import { isOutdatedBaseline } from '../ledger/baseline.ts'
+import { clearing } from '../ledger/doubt.ts'
 import { BASELINE, lastJudged } from '../ledger/state.ts'
 import { worktreePath } from '../paths.ts'
 import { nameOfProcess } from '../process.ts'
@@ -105,6 +106,7 @@ function describe(answer: RunAnswer, opened: OpenRun): string[] {
   return [
     `${experiment} ${word}${value === null ? '' : `  ${figure(value)}`}${gain}${mark}`,
     `  ${printable(message)}`,
+    ...(answer.doubt === null ? [] : [`  in doubt, so no parent yet: ${plain(answer.doubt, 500)}`]),
     ...printed(answer, opened),
   ]
 }
@@ -121,6 +123,8 @@ function printed({ experiment, attempt, status, reason, message }: RunAnswer, op
 function nextStep({ experiment, status, reason, failure_class: place }: RunAnswer, opened: OpenRun): string {
   const { state } = opened.ledger
   if (status === 'kept') {
+    const doubted = state.experiments.get(experiment)
+    if (doubted?.flagged) return `Next: ${clearing(doubted)}`
     const another = 'assay new -m "your idea"'
     if (experiment !== BASELINE) return `Next: assay diff ${experiment}, or ${another}`
     return canaryFact(opened) === null

@@ -1,6 +1,7 @@
 /** A run's state as data: what `status` and the report are made of. */
 import { stuck } from '../experiment/wait.ts'
 import { bestOf } from '../ledger/best.ts'
+import { clearing, lastingDoubt } from '../ledger/doubt.ts'
 import type { Status, StopReason } from '../ledger/events.ts'
 import { isLive, isOf, type Lease } from '../ledger/lease.ts'
 import { BASELINE, nodeValue, type State, type Trust } from '../ledger/state.ts'
@@ -37,6 +38,8 @@ export interface StatusData {
   knobs: State['knobs']
   /** Kept, but something stands against them: no parents, and none is the best. */
   flagged: string[]
+  /** The same, each with the reason and with the next step for a person. */
+  doubts: { experiment: string; doubt: string; lasting_doubt: string | null; hint: string }[]
   /** Kept in an earlier epoch and not measured in this one: neither parents nor best. */
   outdated: number
   notes: number
@@ -101,13 +104,19 @@ function stuckIn(state: State): StatusData['stuck'] {
     .slice(0, NAMED)
 }
 
-function doubts(state: State): Pick<StatusData, 'flagged' | 'outdated'> {
-  const flagged: string[] = []
+function doubts(state: State): Pick<StatusData, 'flagged' | 'doubts' | 'outdated'> {
+  const found: StatusData['doubts'] = []
   let outdated = 0
   for (const node of state.experiments.values()) {
     if (node.status !== 'kept' && node.status !== 'pruned') continue
-    if (node.flagged && flagged.length < NAMED) flagged.push(node.id)
+    if (node.flagged && found.length < NAMED)
+      found.push({
+        experiment: node.id,
+        doubt: node.flagged,
+        lasting_doubt: lastingDoubt(node),
+        hint: clearing(node),
+      })
     if (node.epoch !== state.epoch) outdated++
   }
-  return { flagged, outdated }
+  return { flagged: found.map(({ experiment }) => experiment), doubts: found, outdated }
 }

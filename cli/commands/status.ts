@@ -70,14 +70,12 @@ function held({ paused, steering, waiting }: StatusData): string[] {
   ]
 }
 
-function doubts({ epoch, outdated, flagged, notes }: StatusData): string[] {
+function doubts({ epoch, outdated, doubts: found, notes }: StatusData): string[] {
   return [
     ...(epoch === 1 && outdated === 0
       ? []
       : [`  epoch ${epoch}: ${outdated} kept in earlier ones wait for assay confirm ID`]),
-    ...(flagged.length === 0
-      ? []
-      : [`  in doubt: ${flagged.join(', ')}; measure again: assay confirm ${flagged[0]}`]),
+    ...found.map(({ experiment, hint }) => `  in doubt: ${experiment}; ${hint}`),
     ...(notes === 0 ? [] : [`  notes: ${notes}, see assay note`]),
   ]
 }

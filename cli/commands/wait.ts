@@ -1,6 +1,7 @@
 import { runAnswer } from '../experiment/answer.ts'
 import { nodeFor } from '../experiment/seal.ts'
 import { judgedElsewhere, settled, whenLedger } from '../experiment/wait.ts'
+import { clearing } from '../ledger/doubt.ts'
 import { currentRound } from '../ledger/state.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { livingDriver, otherSession } from '../run/lease.ts'
@@ -59,8 +60,10 @@ function answerOf(run: OpenRun, { event, experiment }: Waited): Answer {
   return {
     data: { event, experiment, timed_out: false, ...(verdict ?? {}) },
     text: () =>
-      verdict
-        ? printable(`${experiment} ${verdict.status}: ${verdict.message}`)
+      node && verdict
+        ? printable(
+            `${experiment} ${verdict.status}: ${verdict.message}${verdict.doubt === null ? '' : `\n  in doubt, so no parent yet: ${verdict.doubt}\n  Next: ${clearing(node)}`}`,
+          )
         : `${experiment ?? 'it'}: ${event}`,
   }
 }

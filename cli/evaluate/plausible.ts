@@ -17,7 +17,7 @@ export interface Claim {
 /** Assay's own clocks prove themselves. */
 const RECORDED = ['wall_ms', 'cpu_ms']
 /** A tail of many calls, or the slowest of them, may fall far while the whole hardly does. */
-const PART_OF_A_RUN = /^(p\d+|latency|max|worst|tail)$/
+const PART_OF_A_RUN = /^(p\d+|max|worst|tail)$/
 /** Of the claimed gain, that wall or CPU time has to show. */
 const SHOWN = 1 / 4
 /** Standard errors of the wall differences that a claim has to exceed before anything is asked of it. */
@@ -39,7 +39,7 @@ const LEAST_MS = 5
  * are never doubted: a benchmark that runs for a fixed time reports true gains of those without taking less time.
  */
 export function doubt({ direction, metricName, unit, pairs }: Claim): string | null {
-  const scale = scaleOf(metricName, unit)
+  const scale = scaleOf(metricName, unit) ?? scaleByClock(metricName, unit, pairs)
   if (scale === null || direction !== 'minimize' || pairs.length < FEWEST) return null
   const parts = pairs.map(({ parent }) => ((parent.value ?? 0) * scale) / parent.wall_ms)
   if (!(median(parts) >= WHOLE)) return null
@@ -70,7 +70,23 @@ const wordsOf = (name: string): string[] =>
     .toLowerCase()
     .split(/[^\p{L}\d]+/u)
 
-const TIMES = /^(?:time|latency|duration|elapsed|runtime)$/
+const TIMES = /^(?:time|latency|duration|elapsed|runtime|took)$/
+/** Milliseconds in ns, µs, ms and s. */
+const SCALES = [1e-6, 1e-3, 1, 1e3]
+/** A time of a run is no longer than the run, as far as the clocks agree. */
+const LONGEST = 1.1
+
+/**
+ * A name that says time and no unit (`elapsed`): the unit in which it takes a large part of the wall time of its run.
+ * The units are 1,000 apart, so at most one fits. null = none fits, or the name is of no time of a whole run.
+ */
+function scaleByClock(name: string, unit: string | null, pairs: Claim['pairs']): number | null {
+  const words = wordsOf(name)
+  if (unit !== null || words.includes('per') || words.some((word) => PART_OF_A_RUN.test(word))) return null
+  if (!words.some((word) => TIMES.test(word))) return null
+  const part = median(pairs.map(({ parent }) => (parent.value ?? 0) / parent.wall_ms))
+  return SCALES.find((scale) => part * scale >= WHOLE && part * scale <= LONGEST) ?? null
+}
 
 /** Whether a value below 0 is impossible: a time, alone or for each operation (`ns/op`), by its unit or else its name. */
 export function belowZeroIsNone(name: string, unit: string | null): boolean {

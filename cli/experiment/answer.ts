@@ -1,6 +1,7 @@
 /** What `run` answers: the verdict on the last attempt, as data. */
 
 import { bestOf } from '../ledger/best.ts'
+import { lastingDoubt } from '../ledger/doubt.ts'
 import type { Judged } from '../ledger/events.ts'
 import { type Experiment, lastJudged, type State } from '../ledger/state.ts'
 
@@ -25,6 +26,10 @@ const FIELDS = [
 export type RunAnswer = Pick<Judged, (typeof FIELDS)[number]> & {
   /** Whether it is the best of the run as of this answer. */
   best: boolean
+  /** Why what is kept is no parent yet; null = nothing stands against it. */
+  doubt: string | null
+  /** The part of `doubt` that only a person clears. */
+  lasting_doubt: string | null
   repeated?: true
 }
 
@@ -33,12 +38,14 @@ export function runAnswer(state: State, node: Experiment, repeated = false): Run
   return (
     judged && {
       ...fromEvent(judged, bestOf(state)?.id === node.id),
+      doubt: node.status === 'kept' ? node.flagged : null,
+      lasting_doubt: node.status === 'kept' ? lastingDoubt(node) : null,
       ...(repeated ? { repeated: true as const } : {}),
     }
   )
 }
 
-function fromEvent(judged: Judged, best: boolean): RunAnswer {
+function fromEvent(judged: Judged, best: boolean): Omit<RunAnswer, 'doubt' | 'lasting_doubt'> {
   const shown = Object.fromEntries(FIELDS.map((field) => [field, judged[field]]))
   return { ...(shown as Pick<Judged, (typeof FIELDS)[number]>), best }
 }

@@ -16,7 +16,7 @@ export function doubtOn(run: OpenRun, stages: readonly StageAnswer[]): string | 
       return parent ? [{ candidate: sample, parent }] : []
     }),
   )
-  const unit = pairs[0]?.candidate.units[name] ?? null
+  const unit = pairs[0]?.candidate.units[name] ?? spec.metric.unit ?? null
   return doubt({ direction, metricName: name, unit, pairs }) ?? otherChanged(run, stages)
 }
 

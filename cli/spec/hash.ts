@@ -3,13 +3,15 @@ import { canonical, frozenOf } from './frozen.ts'
 import type { Spec } from './spec.ts'
 
 /** A spec that does not use a key has the hash that it had before there was that key. */
-function comparable<S extends Pick<Spec, 'measure'> & Partial<Pick<Spec, 'agent'>>>(spec: S): S {
+function comparable<S extends Pick<Spec, 'measure' | 'metric'> & Partial<Pick<Spec, 'agent'>>>(spec: S): S {
   const { isolation, ...measure } = spec.measure
   const chosen = isolation && canonical(isolation) !== canonical(BY_DEFAULT)
+  const { unit, ...metric } = spec.metric
   const { sandbox, ...agent } = spec.agent ?? {}
   return {
     ...spec,
     measure: chosen ? spec.measure : measure,
+    metric: unit == null ? metric : spec.metric,
     ...(spec.agent && !sandbox && { agent }),
   }
 }

@@ -32,6 +32,8 @@ export interface WorktreeConfig {
 export interface MetricConfig {
   name: string
   direction: Direction
+  /** null = the spec does not say it. Specs that older versions stored lack the key. */
+  unit?: string | null
   target: number | null
   min_improvement: MinImprovement
 }

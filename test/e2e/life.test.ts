@@ -62,6 +62,8 @@ describe('verdicts', () => {
         { name: 'whole', phase: 'after', passed: true },
       ],
       message: 'ms = 90: 10 better (10 %, minimize) against exp_0000 (100)',
+      doubt: null,
+      lasting_doubt: null,
     }
     expect(dataOf(ran)).toEqual(answer)
     const starts = project.starts().length

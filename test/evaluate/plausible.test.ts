@@ -65,12 +65,17 @@ const NAMES: [string, string | null, boolean][] = [
   ['items', null, false],
   ['constructor', null, false],
   ['t', 'toString', false],
+  ...['elapsed', 'duration', 'latency', 'took', 'time', 'runtime', 'latency_ms'].map(
+    (name): [string, string | null, boolean] => [name, null, true],
+  ),
+  ['elapsed', '%', false],
+  ['p99_latency', null, false],
+  ['time_per_op', null, false],
   // Assay's own.
   ['wall_ms', null, false],
   ['cpu_ms', null, false],
   // A part of the run, and rates.
   ['p99_ms', null, false],
-  ['latency_ms', null, false],
   ['ops_per_ms', null, false],
   ['min', null, false],
   ['s_rate', null, false],

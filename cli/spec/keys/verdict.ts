@@ -1,5 +1,5 @@
 /** What makes a candidate better, and what must hold. */
-import { boolean, choice, either, keys, later, list, may, need, number, or } from '../kind.ts'
+import { boolean, choice, either, keys, later, list, may, need, number, or, text } from '../kind.ts'
 import { metricName, threshold } from './text.ts'
 
 const direction = choice(['minimize', 'maximize'])
@@ -10,6 +10,10 @@ export const metric = keys({
     'As the benchmark prints it, or one that Assay records: wall_ms, cpu_ms, peak_mb, source_bytes, diff_lines.',
   ),
   direction: need(direction, 'Which way is better.'),
+  unit: may(
+    text(),
+    'The unit of the metric, when neither its name nor the benchmark says it: `ms`, `s`, `MB`.',
+  ),
   target: may(number(), 'The loop stops when the best reaches it.'),
   min_improvement: or(
     threshold,
