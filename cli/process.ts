@@ -33,5 +33,6 @@ export {
   measuredHere,
   type Orphan,
 } from './process/orphans.ts'
+export { cutStored } from './process/output.ts'
 export { type Job, type Supervised, supervise } from './process/supervise.ts'
 export { markOf } from './process/token.ts'

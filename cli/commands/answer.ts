@@ -1,4 +1,6 @@
-/** The output contract: how a result of a verb becomes lines and an exit code. Pure. */
+/** The output contract: how a result of a verb becomes lines and an exit code. */
+import { accessSync, constants } from 'node:fs'
+import { dirname } from 'node:path'
 
 import { redact } from '../redact.ts'
 import { UNSAFE } from '../report/text.ts'
@@ -46,14 +48,33 @@ const REFUSED: Record<string, { code: string; hint: string }> = {
 /** The problem behind an error of a system call on a path; null when it is anything else. */
 export function refusedByDisk(error: unknown): Problem | null {
   if (!(error instanceof Error)) return null
-  const { code = '', path, syscall } = error as NodeJS.ErrnoException
+  const { path, syscall } = error as NodeJS.ErrnoException
+  const code = realCode(error)
   const known = REFUSED[code]
   if (known === undefined || syscall === undefined || path === undefined) return null
   return {
     kind: 'failed',
-    message: `a file could not be written or read: ${error.message}`,
+    message:
+      code === (error as NodeJS.ErrnoException).code
+        ? `a file could not be written or read: ${error.message}`
+        : `${path} could not be made: the file system is read-only`,
     ...known,
     at: path,
+  }
+}
+
+/** Node says ENOENT of a folder, with those above it, that it cannot make on a read-only file system. */
+function realCode(error: NodeJS.ErrnoException): string {
+  const { code = '', path, syscall } = error
+  if (code !== 'ENOENT' || syscall !== 'mkdir' || path === undefined) return code
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    try {
+      accessSync(folder, constants.W_OK)
+      return code
+    } catch (problem) {
+      const found = (problem as NodeJS.ErrnoException).code
+      if (found !== 'ENOENT' || folder === dirname(folder)) return found === 'EROFS' ? found : code
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 import { lstatSync, mkdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Sample } from '../ledger/events.ts'
+import { cutStored } from '../process.ts'
 import { redactStored } from './stored.ts'
 
 /** Relative to the attempt's folder: where what a sample wrote is kept. The benchmark sees none of these names. */
@@ -49,6 +50,8 @@ export function clearDesk(desk: string, folder: string, names: Names): void {
   dropIfEmpty(join(desk, DESK.traces))
   mkdirSync(join(folder, 'samples'), { recursive: true })
   for (const [name, kept] of keptAs(names)) keep(join(desk, name), join(folder, kept))
+  // What was printed has been read by now.
+  for (const [name, kept] of keptAs(names)) if (/(^|\.)(out|err)$/.test(name)) cutStored(join(folder, kept))
   rmSync(desk, { recursive: true, force: true })
 }
 

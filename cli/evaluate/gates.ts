@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { GatePhase, GateResult, SampleFault } from '../ledger/events.ts'
-import { type Isolation, seenAs, supervise } from '../process.ts'
+import { cutStored, type Isolation, seenAs, supervise } from '../process.ts'
 import { type CommandLine, fillIn } from './command.ts'
 import { faultOfEnding } from './ending.ts'
 import { redactStored } from './stored.ts'
@@ -76,6 +76,7 @@ export async function runPreparation(request: PreparationRequest): Promise<Prepa
   })
   redactStored(file)
   const output = tailOf(file, TAIL)
+  cutStored(file)
   const fault = faultOfEnding(ended, request.timeoutMs, output)
   return {
     passed: fault === null,

@@ -10,6 +10,8 @@ export interface Claim {
   metricName: string
   /** As the benchmark printed it; null when it printed none. */
   unit: string | null
+  /** As runs of before 0.1.0 were decided: a latency, and a name without a unit, are never in doubt. */
+  asBefore?: boolean
   /** Two samples of the same seed each. */
   pairs: readonly { parent: Timed; candidate: Timed }[]
 }
@@ -38,8 +40,9 @@ const LEAST_MS = 5
  * A sentence when a time fell by much more than the wall and the CPU time of the same samples, else null. Rates and tails
  * are never doubted: a benchmark that runs for a fixed time reports true gains of those without taking less time.
  */
-export function doubt({ direction, metricName, unit, pairs }: Claim): string | null {
-  const scale = scaleOf(metricName, unit) ?? scaleByClock(metricName, unit, pairs)
+export function doubt({ direction, metricName, unit, pairs, asBefore = false }: Claim): string | null {
+  if (asBefore && wordsOf(metricName).includes('latency')) return null
+  const scale = scaleOf(metricName, unit) ?? (asBefore ? null : scaleByClock(metricName, unit, pairs))
   if (scale === null || direction !== 'minimize' || pairs.length < FEWEST) return null
   const parts = pairs.map(({ parent }) => ((parent.value ?? 0) * scale) / parent.wall_ms)
   if (!(median(parts) >= WHOLE)) return null

@@ -17,7 +17,9 @@ export function doubtOn(run: OpenRun, stages: readonly StageAnswer[]): string | 
     }),
   )
   const unit = pairs[0]?.candidate.units[name] ?? spec.metric.unit ?? null
-  return doubt({ direction, metricName: name, unit, pairs }) ?? otherChanged(run, stages)
+  // The spec of a run that an earlier version began says nothing of isolation.
+  const asBefore = spec.measure.isolation === undefined
+  return doubt({ direction, metricName: name, unit, asBefore, pairs }) ?? otherChanged(run, stages)
 }
 
 /** What it is compared with, now and in its own verdict of this epoch. The baseline is the user's, and has no sides. */

@@ -21,7 +21,7 @@ export async function knownMetrics(run: OpenRun, tree: string): Promise<Result<R
     )
   }
   if (named.has('diff_lines')) {
-    const changes = await changesBetween(run.site, run.started.base.tree, tree)
+    const changes = await changesBetween(run.site, run.started.base.tree, tree, { asText: true })
     if (!changes.ok) return changes
     const { added, removed } = diffStat(changes.value)
     known.diff_lines = added + removed

@@ -170,7 +170,7 @@ export async function storedSeal(
   { attempt, sealed }: Attempt,
 ): Promise<Result<Seal>> {
   const parentTree = baseOf(run, node.id).tree
-  const changes = await changesBetween(run.site, parentTree, sealed.tree)
+  const changes = await changesBetween(run.site, parentTree, sealed.tree, { asText: true })
   if (!changes.ok) return changes
   return ok({
     experiment: node.id,

@@ -1,8 +1,10 @@
 /** What differs between two trees. Renames are a deletion and an addition: scope rules are about paths. */
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Site } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import { git, gitFields } from './git.ts'
-import { asJudge } from './judge.ts'
+import { asJudge, judgeFolder } from './judge.ts'
 
 export interface Change {
   /** Relative to the top of the tree, `/` between parts, never quoted. */
@@ -19,15 +21,33 @@ export interface Change {
   removed: number | null
 }
 
-/** The changes from tree (or commit) `a` to `b`, in path order. */
-export async function changesBetween(site: Site, a: string, b: string): Promise<Result<Change[]>> {
+/**
+ * The changes from tree (or commit) `a` to `b`, in path order. `asText`: the lines of binary files are counted, too; one
+ * NUL makes a file binary to git, and must not hide its lines from a limit.
+ */
+export async function changesBetween(
+  site: Site,
+  a: string,
+  b: string,
+  { asText = false }: { asText?: boolean } = {},
+): Promise<Result<Change[]>> {
+  const before = asText ? ['-c', `core.attributesFile=${await textForAll(site)}`] : []
   const flags = ['--no-renames', '--no-abbrev', '--no-textconv', '--no-ext-diff']
   const out = await gitFields(
-    ['diff-tree', '-r', '-z', '--raw', '--numstat', ...flags, a, b, '--'],
+    [...before, 'diff-tree', '-r', '-z', '--raw', '--numstat', ...flags, a, b, '--'],
     asJudge(site),
   )
   return out.ok ? ok(parseChanges(out.value)) : out
 }
+
+/** A file of attributes by which every file is text for a diff. */
+async function textForAll(site: Site): Promise<string> {
+  const file = join(judgeFolder(site.store), 'text-for-all')
+  if ((await readFile(file, 'utf8').catch(() => '')) !== TEXT_FOR_ALL) await writeFile(file, TEXT_FOR_ALL)
+  return file
+}
+
+const TEXT_FOR_ALL = '* diff\n'
 
 /** Reads the output of `--raw --numstat -z`: first every raw entry (two fields), then every count (one field). */
 export function parseChanges(output: readonly string[]): Change[] {

@@ -71,7 +71,7 @@ export async function sealTree(request: SealRequest): Promise<Result<SealedTree>
     const tree = await gitText(['write-tree'], options)
     if (!tree.ok) return tree
     const [changes, kept, ignoredNewer] = await Promise.all([
-      changesBetween(site, parent.tree, tree.value),
+      changesBetween(site, parent.tree, tree.value, { asText: true }),
       secretChanges(request, secrets),
       since ? ignoredSince(options, mutable, since) : ok([]),
     ])

@@ -42,12 +42,28 @@ export function openOutput(stdout: string, stderr: string): Output {
   }
 }
 
+/** Keeps head and tail of a file that was written. A link, or what is no file, is left alone. */
+export function cutStored(path: string): void {
+  let fd: number
+  try {
+    fd = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch {
+    return
+  }
+  try {
+    if (fstatSync(fd).isFile()) cutMiddle(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
 function cutMiddle(fd: number): void {
   const { size } = fstatSync(fd)
   if (size <= HEAD + TAIL) return
   const tail = Buffer.alloc(TAIL)
   const length = readSync(fd, tail, 0, TAIL, size - TAIL)
   ftruncateSync(fd, HEAD)
-  writeSync(fd, `\n[assay: ${size - HEAD - length} bytes cut here]\n`)
-  writeSync(fd, tail, 0, length)
+  const said = `\n[assay: ${size - HEAD - length} bytes cut here]\n`
+  const rest = Buffer.concat([Buffer.from(said), tail.subarray(0, length)])
+  writeSync(fd, rest, 0, rest.length, HEAD)
 }

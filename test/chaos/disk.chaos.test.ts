@@ -236,6 +236,25 @@ test('state that may not be written crashes a verb that writes, or one that only
   expect(await project.data('run', experiment)).toMatchObject({ status: 'kept', value: 90 })
 })
 
+test('a verb that makes folders on a read-only file system is called a bug of Assay', async (context) => {
+  if (!canMount()) context.skip('root writes everywhere; a read-only mount needs the right to mount')
+  const project = makeProject({ spec: { noise: { mode: 'deterministic', calibrate: 2 } } })
+  await project.data('init')
+  const { experiment } = await project.attempt(ms(95))
+  const state = project.repo.path('.assay')
+  execFileSync('mount', ['--bind', state, state])
+  execFileSync('mount', ['-o', 'remount,ro,bind', state])
+  try {
+    for (const args of [['confirm', experiment], ['finish']]) {
+      const ran = await project.cli(args)
+      expect([args, ran.code, problemOf(ran)]).toMatchObject([args, 4, { code: 'not_written' }])
+    }
+  } finally {
+    execFileSync('umount', ['--lazy', state])
+  }
+  expect(await project.data('confirm', experiment)).toMatchObject({ passed: true })
+})
+
 test('a damaged ledger is named by doctor without its cause or repair, or commands go on as if nothing were', async () => {
   const project = makeProject({ spec: { noise: { mode: 'deterministic', calibrate: 2 } } })
   await project.data('init')

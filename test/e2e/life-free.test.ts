@@ -121,6 +121,12 @@ test('the limits of a candidate do not hold', async () => {
     ...rejected('over_limit'),
     message: '11 lines changed, scope.limits.lines is 10',
   })
+  // One NUL makes a file binary to git.
+  const hidden = await project.attempt({ 'src/a.txt': `# \0\n${'line\n'.repeat(200)}` })
+  expect(hidden).toMatchObject({
+    ...rejected('over_limit'),
+    message: '201 lines changed, scope.limits.lines is 10',
+  })
   const type = await project.attempt({ 'src/tool.exe': 'x\n' })
   expect(type).toMatchObject(rejected('over_limit'))
   expect(type.message).toContain('src/tool.exe')

@@ -145,6 +145,16 @@ describe('what a sample records', () => {
     expect(fault?.message).toMatch(/printed to stderr, but only stdout counts/)
   })
 
+  test('all that a benchmark printed stays on the disk, or what it said in the middle is not read', async () => {
+    const program = `process.stdout.write('x\\n'.repeat(2e6)); console.log('METRIC t=5'); process.stdout.write('y\\n'.repeat(2e6))`
+    const { sample, folder } = scene(['node', '-e', program])
+    const { value, stdout } = await sample()
+    expect(value).toBe(5)
+    const kept = readFileSync(join(folder, stdout), 'utf8')
+    expect(kept.length).toBeLessThan(400_000)
+    expect(kept).toMatch(/^x\n.*\n\[assay: \d+ bytes cut here\]\n.*y\n$/s)
+  })
+
   test('output in the middle of which a character is split is read whole', async () => {
     const program = `process.stdout.write('é'.repeat(40000)); process.stdout.write('\\nMETRIC é=5\\n')`
     expect((await scene(['node', '-e', program], { metric: { name: 'é' } }).sample()).value).toBe(5)
