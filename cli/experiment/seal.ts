@@ -7,11 +7,11 @@ import type { Attempt, Experiment } from '../ledger/state.ts'
 import { freeRejections, lastAttempt } from '../ledger/state.ts'
 import { hintFor, TRANSITIONS } from '../ledger/transitions.ts'
 import { artifactsFolder, candidateRef, worktreePath } from '../paths.ts'
-import { fail, ok, type Result } from '../result.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type Listing, listArtifacts } from './artifact-files.ts'
 import { mutableFor } from './scope.ts'
-import { baseOf, ensureWorktree, readWorktreeFacts } from './worktree.ts'
+import { baseOf, ensureWorktree, isWorktreeGone, readWorktreeFacts } from './worktree.ts'
 
 /** Free rejections cost nothing, so something has to end an agent that repeats them. */
 const MAX_FREE = 10
@@ -49,8 +49,10 @@ export function nodeFor(run: OpenRun, experiment: string): Result<Experiment> {
 
 /** The files on disk against the parent's tree. HEAD, the index and the commits of the agent do not matter. */
 export async function snapshot(run: OpenRun, node: Experiment): Promise<Result<Snapshot>> {
+  const wasDeleted = lastAttempt(node) === null && isWorktreeGone(run, node.id)
   const made = await ensureWorktree(run, node.id)
   if (!made.ok) return made
+  if (wasDeleted) return fail(worktreeGone(node.id, made.value))
   const parent = baseOf(run, node.id)
   const facts = readWorktreeFacts(run, node.id)
   const sealed = await sealTree({
@@ -74,6 +76,15 @@ export async function snapshot(run: OpenRun, node: Experiment): Promise<Result<S
     artifacts: await listArtifacts(artifactsFolder(run.paths, node.id)),
   })
 }
+
+/** What was edited there went with it: to say that nothing changed would hide that. */
+const worktreeGone = (experiment: string, path: string): Problem => ({
+  kind: 'refused',
+  code: 'worktree_gone',
+  message: `the worktree of ${experiment} was deleted, with all that was edited in it`,
+  hint: `it was made again from its parent: make the edit there, then repeat the command`,
+  at: path,
+})
 
 /** Whether the worktree holds anything else than the last seal of the experiment, or its parent where there is none. */
 export async function editedSinceSeal(run: OpenRun, experiment: string): Promise<Result<boolean>> {

@@ -44,6 +44,10 @@ export const hasWorktree = (run: OpenRun, experiment: string): boolean =>
   existsSync(worktreeFacts(run.paths, experiment)) &&
   existsSync(join(worktreePath(run.site, run.run, experiment), '.git'))
 
+/** Whether it was made once and its folder is not there any more. */
+export const isWorktreeGone = (run: OpenRun, experiment: string): boolean =>
+  existsSync(worktreeFacts(run.paths, experiment)) && !existsSync(worktreePath(run.site, run.run, experiment))
+
 async function makeWorktree(run: OpenRun, experiment: string, path: string): Promise<Result<string>> {
   const start = startOf(run, experiment)
   const added = await addWorktree(run.site, path, start.commit)

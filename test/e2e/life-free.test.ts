@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { dataOf } from '../rig/assay.ts'
@@ -130,6 +130,18 @@ test('the limits of a candidate do not hold', async () => {
   const type = await project.attempt({ 'src/tool.exe': 'x\n' })
   expect(type).toMatchObject(rejected('over_limit'))
   expect(type.message).toContain('src/tool.exe')
+})
+
+test('a worktree that was deleted is a candidate that changed nothing', async () => {
+  const { experiment, worktree } = await project.open(ms(50))
+  rmSync(worktree, { recursive: true })
+  expect(await project.problem('run', experiment)).toMatchObject({
+    exit: 3,
+    code: 'worktree_gone',
+    at: worktree,
+  })
+  expect(await project.data('show', experiment)).toMatchObject({ status: 'open', attempts: [] })
+  expect(existsSync(worktree)).toBe(true)
 })
 
 test('a secret becomes part of a candidate, or of the store', async () => {

@@ -42,6 +42,7 @@ test('status has other fields than its contract', async () => {
     driver: null,
     turn: null,
     waiting: null,
+    doubts: [],
     autonomous: null,
     paused: null,
     steering: { waiting: 0, delivered: 0 },

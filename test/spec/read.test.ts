@@ -35,7 +35,13 @@ describe('a spec that holds', () => {
         isolation: { mode: 'auto', network: false, allow: [], write: [], fresh: 'candidate' },
         environment: { inherit: [], set: {}, file: null, keys: null },
       },
-      metric: { name: 'ms', direction: 'minimize', target: null, min_improvement: { absolute: 0 } },
+      metric: {
+        name: 'ms',
+        direction: 'minimize',
+        target: null,
+        unit: null,
+        min_improvement: { absolute: 0 },
+      },
       tasks: { aggregate: 'mean', missing: 'fail' },
       constraints: [],
       protected: [],
@@ -116,6 +122,7 @@ agent: { host: tune, tune: { parameters: [{ file: a.json, pointer: /a/0, min: 1,
       name: 'ms',
       direction: 'maximize',
       target: -0.5,
+      unit: null,
       min_improvement: { relative: 0.015 },
     })
     expect(spec.gates.map(({ phase, timeoutMs }) => [phase, timeoutMs])).toEqual([

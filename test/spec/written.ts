@@ -168,7 +168,11 @@ export const anySpec: fc.Arbitrary<Part> = mapping({
     }).map(isolationApart),
     metric: mapping({
       need: { name: same(word), direction },
-      may: { target: [same(finite), null], min_improvement: [threshold, { absolute: 0 }] },
+      may: {
+        target: [same(finite), null],
+        unit: [same(word), null],
+        min_improvement: [threshold, { absolute: 0 }],
+      },
     }),
   },
   may: {
