@@ -1,6 +1,8 @@
 /** What a verdict adds to its sentence: true, worth a look, and no ground to reject. Pure. */
 import type { Direction, JudgedStatus } from '../ledger/events.ts'
 import { betterBy } from './compare.ts'
+import { figure } from './figure.ts'
+import { median } from './stats.ts'
 
 export interface Remarked {
   status: JudgedStatus
@@ -13,6 +15,8 @@ export interface Remarked {
   sameAs: { experiment: string; tasks: number } | null
   /** A sample said a time below 0. */
   belowZero?: boolean
+  /** Values in the order in which they were measured; absent in runs that began before this was looked at. */
+  series?: { own: readonly number[]; parents: readonly number[] }
 }
 
 /** Of the way from the baseline to perfection, in one candidate: more than that is rarely an optimisation. */
@@ -28,10 +32,33 @@ export function remarksOn(facts: Remarked): string {
     ...(!facts.belowZero && suspiciouslyPerfect(facts)
       ? ['; suspiciously perfect in one step: look at what it really does before you trust it']
       : []),
+    ...remembering(facts),
     ...(sameAs === null
       ? []
       : [`; the same score as ${sameAs.experiment} on each of the ${sameAs.tasks} tasks`]),
   ].join('')
+}
+
+/** Beyond how much worse the parent's own first sample is: every program warms up. */
+const COLD = 5
+const FEWEST = 3
+
+/** A first sample that is far worse than all later ones, where the parent's is not: something was kept for them. */
+function remembering({ status, metric, series }: Remarked): string[] {
+  if (status !== 'kept' || !series || series.own.length < FEWEST) return []
+  const [own, parents] = [coldness(metric.direction, series.own), coldness(metric.direction, series.parents)]
+  if (own === null || own < COLD * Math.max(1, parents ?? 1)) return []
+  const [first = 0, ...rest] = series.own
+  return [
+    `; its first sample gave ${figure(first)} and the others about ${figure(median(rest))}: it may remember answers between samples`,
+  ]
+}
+
+/** How many times worse the first value is than the middle of the others; null when that cannot be told. */
+function coldness(direction: Direction, [first, ...rest]: readonly number[]): number | null {
+  const later = rest.length === 0 ? null : median(rest)
+  if (first === undefined || later === null || first <= 0 || later <= 0) return null
+  return direction === 'minimize' ? first / later : later / first
 }
 
 /** Kept, and at the target (or at 0 where less is better) after a leap, not after the last of many steps. */

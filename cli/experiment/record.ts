@@ -5,7 +5,7 @@ import { summaryOfMetrics, summaryOfTasks } from '../evaluate/summary.ts'
 import { testsDoubt, testsRemark } from '../evaluate/tests-gone.ts'
 import { decide, type Verdict } from '../evaluate/verdict.ts'
 import { sameScores } from '../ledger/alike.ts'
-import type { Judged } from '../ledger/events.ts'
+import type { Judged, Sample } from '../ledger/events.ts'
 import { BASELINE, type Experiment, nodeValue } from '../ledger/state.ts'
 import { stepsDigest } from '../ledger/steps.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
@@ -61,6 +61,7 @@ export function verdictEvent(
     baselineValue: baseline ? nodeValue(baseline) : null,
     sameAs: sameAs === null ? null : { experiment: sameAs, tasks: Object.keys(tasks ?? {}).length },
     belowZero: measured.some(({ below_zero }) => below_zero),
+    ...(run.spec.measure.isolation ? { series: { own: valuesOf(samples), parents: valuesOf(others) } } : {}),
   }).concat(facts.baseline ? '' : testsRemark(tests))
   return {
     type: 'judged',
@@ -135,3 +136,5 @@ export function recordVerdict(
   if (!answer) throw new Error(`${node.id} was judged and has no verdict`)
   return ok(answer)
 }
+
+const valuesOf = (samples: readonly Sample[]): number[] => samples.flatMap(({ value }) => value ?? [])

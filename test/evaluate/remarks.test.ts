@@ -54,3 +54,28 @@ test('a twin is not named with the number of its tasks', () => {
     '; the same score as exp_0003 on each of the 12 tasks',
   )
 })
+
+describe('a first sample that is worse than the others', () => {
+  const memo = [250, 1.3, 1.2, 1.4]
+  const kept = { value: 1.3, baselineValue: 250, parentValue: 250 }
+
+  test('by far passes without a word', () => {
+    expect(remarks({ ...kept, series: { own: memo, parents: [250, 251, 249] } })).toBe(
+      '; its first sample gave 250 and the others about 1.3: it may remember answers between samples',
+    )
+    const rates = { own: [4, 800, 790], parents: [4, 4] }
+    expect(remarks({ ...kept, metric: { direction: 'maximize', target: null }, series: rates })).toContain(
+      'may remember',
+    )
+  })
+
+  test.each([
+    ['as that of its parent is', { own: memo, parents: [250, 1.5, 1.6] }],
+    ['as programs warm up', { own: [4, 1, 1.1], parents: [1, 1] }],
+    ['of two only', { own: [250, 1], parents: [250, 250] }],
+    ['of values around 0', { own: [5, 0, 0], parents: [5, 5] }],
+  ])('%s is remarked', (_, series) => {
+    expect(remarks({ ...kept, series })).toBe('')
+    expect(remarks({ ...kept, status: 'rejected', series: { own: memo, parents: [250, 250] } })).toBe('')
+  })
+})
