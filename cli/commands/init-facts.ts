@@ -43,7 +43,7 @@ export interface InitFacts {
   /** null until the baseline is judged. */
   candidate: Cost | null
   /** How what is measured is kept apart from the machine; null for a run of a version without isolation. */
-  isolation: { by: 'bubblewrap' | null; without: IsolationRule[]; allow: string[] } | null
+  isolation: { method: 'bubblewrap' | null; without: IsolationRule[]; allow: string[] } | null
 }
 
 const FIRST = 3
@@ -94,7 +94,7 @@ export async function initFacts(run: OpenRun, ground: Ground): Promise<InitFacts
 
 function isolationFact({ ledger }: OpenRun): InitFacts['isolation'] {
   const { isolation } = ledger.state
-  return isolation && { by: isolation.by, without: isolation.without, allow: isolation.allow }
+  return isolation && { method: isolation.method, without: isolation.without, allow: isolation.allow }
 }
 
 /** Of the tree that was judged: with `--prepare` it has a benchmark that the base has not. */

@@ -74,7 +74,7 @@ export async function looserIsolation(run: OpenRun, answer: RunAnswer): Promise<
   const { isolation } = run.ledger.state
   const { said, last } = outputOf(run, answer)
   const readWell = last !== undefined && last.fault === null
-  if (!isolation?.by || isSpoilt(answer) || readWell || answer.reason === 'aborted' || run.signal.aborted)
+  if (!isolation?.method || isSpoilt(answer) || readWell || answer.reason === 'aborted' || run.signal.aborted)
     return ok(null)
   return loosenIsolation(run, isolation, said)
 }

@@ -21,7 +21,7 @@ export async function chooseIsolation(run: OpenRun): Promise<Result<Choice | nul
   if (!config) return ok(null)
   if (config.mode === 'none') return ok(notIsolated('measure.isolation is none'))
   const support = await isolationSupport(run.env)
-  if (support.works) return ok({ by: 'bubblewrap', without: [], allow: [], why: 'bubblewrap works here' })
+  if (support.works) return ok({ method: 'bubblewrap', without: [], allow: [], why: 'bubblewrap works here' })
   if (config.mode === 'auto') return ok(notIsolated(`${support.why}; ${support.repair}`))
   return fail({
     kind: 'usage',
@@ -31,12 +31,12 @@ export async function chooseIsolation(run: OpenRun): Promise<Result<Choice | nul
   })
 }
 
-export const notIsolated = (why: string): Choice => ({ by: null, without: [], allow: [], why })
+export const notIsolated = (why: string): Choice => ({ method: null, without: [], allow: [], why })
 
 /** From here on the run is isolated like this. */
 export function recordIsolation(run: OpenRun, choice: Choice): Result<void> {
-  const { by, without, allow, why } = choice
-  const proposal = run.ledger.propose({ type: 'isolated', by, without, allow, why }, run.clock())
+  const { method, without, allow, why } = choice
+  const proposal = run.ledger.propose({ type: 'isolated', method, without, allow, why }, run.clock())
   return proposal.ok ? ok(undefined) : proposal
 }
 
@@ -52,7 +52,7 @@ export async function loosenIsolation(
   choice: Choice,
   said: string,
 ): Promise<Result<Choice | null>> {
-  if (choice.by === null) return ok(null)
+  if (choice.method === null) return ok(null)
   const bench = await openBench(run)
   if (!bench.ok) return bench
   const outputs = mkdtempSync(join(tmpdir(), 'assay-isolation-'))
@@ -137,14 +137,14 @@ const LINES: Record<IsolationRule, { needs: string; line: string }> = {
 /** Whether what is measured cannot see the user's own checkout. */
 export function hidesCheckout({ ledger }: Pick<OpenRun, 'ledger'>): boolean {
   const { isolation } = ledger.state
-  return isolation?.by != null && !isolation.without.includes('repository')
+  return isolation?.method != null && !isolation.without.includes('repository')
 }
 
 /** One sentence for each thing that is not isolated although it could be; empty when all is well. */
 export function isolationWarnings({ ledger, spec }: Pick<OpenRun, 'ledger' | 'spec'>): string[] {
   const { isolation } = ledger.state
   if (!isolation || spec.measure.isolation?.mode === 'none') return []
-  if (isolation.by === null) return [`samples are not isolated from this machine: ${isolation.why}`]
+  if (isolation.method === null) return [`samples are not isolated from this machine: ${isolation.why}`]
   return described(isolation).map(
     ({ needs, line }) =>
       `the baseline ${needs}, so this run allows it; say so in the spec: measure: { ${line} }`,

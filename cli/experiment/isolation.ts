@@ -38,7 +38,7 @@ export interface Side {
 export type Phase = 'setup' | 'build' | 'sample'
 
 /** What the run's event says of it. */
-export type Choice = Pick<Isolated, 'by' | 'without' | 'allow' | 'why'>
+export type Choice = Pick<Isolated, 'method' | 'without' | 'allow' | 'why'>
 
 /** The rules that the run applies, and the paths that it leaves open; null = nothing is isolated. */
 interface Applied {
@@ -57,7 +57,7 @@ export const ISOLATION_RULES: readonly IsolationRule[] = [
 
 function applied(run: OpenRun, isolation: Choice | null): Applied | null {
   const config = run.spec.measure.isolation
-  if (!isolation?.by || !config) return null
+  if (!isolation?.method || !config) return null
   const top = run.started.checkout
   const home = run.env.HOME || homedir()
   const allow = [...config.allow, ...isolation.allow].map((path) =>

@@ -6,7 +6,7 @@ import type { Bench } from './bench.ts'
 
 /** `since`: milliseconds of the clock. False in isolation, where other slots cannot be reached. */
 export function othersMeasured(run: OpenRun, { slot, isolation }: Bench, since: number): boolean {
-  if (isolation?.by) return false
+  if (isolation?.method) return false
   for (let other = 0; other < run.spec.measure.slots; other++) {
     if (other === slot) continue
     const files = [slotFacts(run.site, other, 'a'), slotFacts(run.site, other, 'b')]

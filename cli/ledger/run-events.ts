@@ -73,7 +73,7 @@ export type IsolationRule = 'network' | 'temporary' | 'caches' | 'repository' | 
 export interface Isolated extends Envelope {
   type: 'isolated'
   /** null: it is not kept apart. */
-  by: 'bubblewrap' | null
+  method: 'bubblewrap' | null
   /** Rules that the baseline does not work under, and that are not applied. */
   without: IsolationRule[]
   /** Paths of the machine that stay visible and writable, beside those of the spec. */

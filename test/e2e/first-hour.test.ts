@@ -35,7 +35,7 @@ test('init does not tell what the globs match, what is open, or what a candidate
     reads_seed: false,
     pairs_needed: null,
     holdout: null,
-    isolation: { by: null, without: [], allow: [] },
+    isolation: { method: null, without: [], allow: [] },
     candidate: {
       sample_ms: expect.any(Number),
       build_ms: 0,

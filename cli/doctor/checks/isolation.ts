@@ -15,7 +15,7 @@ export const isolation: Check = {
       )
       return hosts ? [samples, agents] : [samples]
     }
-    const relying = runs.filter(({ state }) => state?.isolation?.by).map(({ run }) => run)
+    const relying = runs.filter(({ state }) => state?.isolation?.method).map(({ run }) => run)
     const trouble = {
       what: `samples cannot be isolated: ${support.why}`,
       cause: 'then a benchmark shares /tmp, caches, the network and your own checkout with the samples',
