@@ -149,6 +149,7 @@ test('in its own tool the workflow cannot run by the rules that are offered, or 
     null: [
       'run_started',
       'created',
+      'isolated',
       'sealed',
       'started',
       'judged kept',
