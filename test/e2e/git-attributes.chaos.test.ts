@@ -71,8 +71,9 @@ test('the value of a tree depends on what lay in the slot before: a candidate’
   project.repo.commit('other line ends', { '.gitattributes': 'bench/list.txt text eol=crlf\n' })
   const second = await project.data<InitData>('init', '--new', '--no-canary')
   expect(second.baseline.value).not.toBe(100)
-  expect(readFileSync(join(slot, 'bench/list.txt'), 'utf8')).toBe('one\r\ntwo\r\n')
-  expect(readFileSync(join(slot, 'src/crlf.txt'), 'utf8')).toBe('a\n')
+  const own = project.repo.path('.assay', 'm', '0', 'b')
+  expect(readFileSync(join(own, 'bench/list.txt'), 'utf8')).toBe('one\r\ntwo\r\n')
+  expect(readFileSync(join(own, 'src/crlf.txt'), 'utf8')).toBe('a\n')
   const again = await project.data<RunData>(
     'run',
     (await project.data<{ experiment: string }>('new', '--run', 'run_0001', '-m', 'the first run again'))
