@@ -384,7 +384,12 @@ test('what a killed measurement left on a full disk is not named, and gc does no
   const { findings } = await project.data<{ findings: { code: string; what: string }[] }>('doctor')
   expect(findings.find(({ code }) => code === 'leftovers')?.what).toContain('src/big')
   const { deleted, bytes } = await project.data<{ deleted: object[]; bytes: number }>('gc')
-  expect(deleted).toContainEqual(expect.objectContaining({ kind: 'leftover', path: '.assay/m/0/b/src/big' }))
+  expect(deleted).toContainEqual(
+    expect.objectContaining({
+      kind: 'leftover',
+      path: expect.stringMatching(/^\.assay\/m\/0\/[ab]\/src\/big$/),
+    }),
+  )
   expect(bytes).toBeGreaterThan(1024 * 1024)
   expect(await project.attempt(ms(90))).toMatchObject({ status: 'kept', value: 90 })
 })

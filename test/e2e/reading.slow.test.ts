@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type Files, hook, makeProject, ms } from './project.ts'
 import { prints, reading, show } from './reading-scene.ts'
@@ -33,25 +34,22 @@ test('a METRIC line with another unit of the same kind is refused, or taken at i
 })
 
 test('the samples of a baseline are in two units, and their values are taken for noise', async () => {
-  const project = makeProject({
-    spec: { ...reading({ regex: 'took ([\\d.]+)' }), noise: { mode: 'paired', calibrate: 2 } },
-    files: {
-      ...hook(
-        'case "$ASSAY_SAMPLE" in calibrate-0*) echo took 998 ms ;; *) echo took "$(cat src/seconds)" s ;; esac',
-      ),
-      'src/seconds': '1.002\n',
-      'src/metrics.txt': '',
-    },
-  })
+  /** The first sample says 998 ms, each later one `later`. */
+  const twoUnits = (later: string, noise = {}) => {
+    const project = makeProject({
+      spec: { ...reading({ regex: 'took ([\\d.]+)' }), ...noise },
+      files: { 'src/seconds': '1.002\n', 'src/metrics.txt': '' },
+    })
+    const first = join(project.control, 'first')
+    project.repo.commit(
+      'two units',
+      hook(`[ -e '${first}' ] && echo took ${later} || { touch '${first}'; echo took 998 ms; }`),
+    )
+    return project
+  }
+  const project = twoUnits('"$(cat src/seconds)" s', { noise: { mode: 'paired', calibrate: 2 } })
   expect(await project.data('init')).toMatchObject({ baseline: { value: 1000, unit: 'ms' } })
-  const other = makeProject({
-    spec: reading({ regex: 'took ([\\d.]+)' }),
-    files: {
-      ...hook('case "$ASSAY_SAMPLE" in calibrate-0*) echo took 998 ms ;; *) echo took 998 MB ;; esac'),
-      'src/metrics.txt': '',
-    },
-  })
-  expect(await other.problem('init')).toMatchObject({
+  expect(await twoUnits('998 MB').problem('init')).toMatchObject({
     code: 'baseline_failed',
     message: show('the unit of lat changed from ms to MB'),
   })
