@@ -49,6 +49,8 @@ export interface Placed {
   beside: ReadonlySet<string>
   /** All other files beside the sealed ones, before anything was measured. */
   before: Manifest
+  /** Sealed files that setup or build left with other content. */
+  rewritten: readonly string[]
   /** Everything that lay there before anything was measured; kept as the checkout is by each look at it. */
   inventory: Inventory
   /** Files that were seen to be changed since then, also those that were put back. */
@@ -151,6 +153,7 @@ export async function placeCandidate(
     data: given.value,
     beside: new Set(),
     before: EMPTY_MANIFEST,
+    rewritten: [],
     apart: null,
     inventory: nothingIn(path),
     touched: new Set(),
@@ -167,9 +170,9 @@ export async function placeCandidate(
   const beside = await dataLike(run, path)
   if (!beside.ok) return beside
   placed.beside = beside.value
-  const before = await everything(run, path, candidate.tree)
-  if (!before.ok) return before
-  placed.before = before.value
+  const prepared = await everything(run, path, candidate.tree)
+  if (!prepared.ok) return prepared
+  Object.assign(placed, prepared.value)
   placed.inventory = takeInventory(path)
   const apart = await isolated(run, bench, at, 'sample')
   if (!apart.ok) return apart
@@ -179,13 +182,19 @@ export async function placeCandidate(
 }
 
 /** All that is not the sealed tree: untracked and ignored files, and sealed ones that setup or build rewrote. */
-async function everything(run: OpenRun, path: string, tree: string): Promise<Result<Manifest>> {
+async function everything(
+  run: OpenRun,
+  path: string,
+  tree: string,
+): Promise<Result<Pick<Placed, 'before' | 'rewritten'>>> {
   const [beside, changed] = [
     await besidePaths(run.site, path, tree),
     await changedFiles(run.site, path, tree),
   ]
   if (!beside.ok) return beside
-  return changed.ok ? ok(takeManifest(path, [...beside.value, ...changed.value])) : changed
+  if (!changed.ok) return changed
+  const rewritten = changed.value
+  return ok({ before: takeManifest(path, [...beside.value, ...rewritten]), rewritten })
 }
 
 interface Placement {

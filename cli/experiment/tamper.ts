@@ -21,17 +21,20 @@ interface Where {
   placed: Placed
 }
 
-/** What the baseline's own samples do to files that are not theirs. */
+/** What the baseline's own run does to files that are not its own. */
 interface Habits {
   /** Left with another content; files that the spec names immutable are never among them. */
   rewritten: string[]
   /** Written to, whatever they held afterwards; null = it was measured before anybody looked. */
   touched: string[] | null
+  /** Files that the spec names immutable and that setup or build rewrote; null = as with `touched`. */
+  prepared: string[] | null
 }
 
 /**
  * What the baseline's own run rewrites (a log, a cache that setup made) is the benchmark's habit, and allowed to
- * candidates too; files that the spec names immutable never are. `touched`: files that a sample of the candidate was
+ * candidates too. Samples and gates may never rewrite files that the spec names immutable; setup and build may rewrite
+ * those that they rewrite for the baseline, too. `touched`: files that a sample of the candidate was
  * seen to change, also when it put them back. Those that the baseline's samples touch, too, count by their content only.
  */
 export async function tamperedFiles({
@@ -47,17 +50,20 @@ export async function tamperedFiles({
   if (!changed.ok) return changed
   const { data, rewritten } = changed.value
   const scope = scopeOfRun(run)
+  const prepared = placed.rewritten.filter((path) => scope(path) === 'immutable')
   if (judged === BASELINE && place === 'b') {
     writeHabits(run, {
       rewritten: rewritten.filter((path) => scope(path) !== 'immutable'),
       touched: [...touched],
+      prepared,
     })
   }
   const habits = readHabits(run)
   const known = new Set([...habits.rewritten, ...(habits.touched ?? touched)])
   const seen = touched.filter((path) => !known.has(path))
   const left = rewritten.filter((path) => !habits.rewritten.includes(path))
-  return ok([...new Set([...data, ...left, ...seen])])
+  const built = prepared.filter((path) => !(habits.prepared ?? prepared).includes(path))
+  return ok([...new Set([...data, ...left, ...seen, ...built])])
 }
 
 /** By what they hold: the data, and all other files that are not as they were placed. */
@@ -89,8 +95,9 @@ function writeHabits(run: OpenRun, habits: Habits): void {
 function readHabits(run: OpenRun): Habits {
   try {
     const found = JSON.parse(readFileSync(habitsFile(run.paths), 'utf8')) as string[] | Habits
-    return Array.isArray(found) ? { rewritten: found, touched: null } : found
+    const older = { touched: null, prepared: null }
+    return Array.isArray(found) ? { ...older, rewritten: found } : { ...older, ...found }
   } catch {
-    return { rewritten: [], touched: null }
+    return { rewritten: [], touched: null, prepared: null }
   }
 }

@@ -1,4 +1,5 @@
 /** Which files the samples of an attempt were seen to change, by whose sample it was. */
+import { readFileSync, writeFileSync } from 'node:fs'
 import { changedIn } from '../disk/inventory.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Bench, Place, Placed } from './bench.ts'
@@ -10,6 +11,8 @@ export interface Seat {
   placed: Placed
 }
 
+type Touch = [experiment: string, path: string, who: string]
+
 export class Touches {
   readonly #run: OpenRun
   readonly #bench: Bench
@@ -18,9 +21,14 @@ export class Touches {
 
   readonly #spoilt = new Set<Place>()
 
-  constructor(run: OpenRun, bench: Bench) {
+  /** Where an attempt keeps them: another process that takes it up reads them; null = for this process only. */
+  readonly #file: string | null
+
+  constructor(run: OpenRun, bench: Bench, file: string | null) {
     this.#run = run
     this.#bench = bench
+    this.#file = file
+    for (const [experiment, path, who] of kept(file)) this.#add(experiment, path, who)
   }
 
   /** Looks at the checkouts of the slot after something of `who` ran in one of them, and cleans them. */
@@ -63,8 +71,28 @@ export class Touches {
   }
 
   #note(experiment: string, path: string, who: string): void {
+    if (this.#by.get(experiment)?.get(path)?.has(who)) return
+    this.#add(experiment, path, who)
+    if (this.#file !== null) writeFileSync(this.#file, JSON.stringify([...this.#all()]))
+  }
+
+  *#all(): Generator<Touch> {
+    for (const [experiment, paths] of this.#by)
+      for (const [path, whose] of paths) for (const who of whose) yield [experiment, path, who]
+  }
+
+  #add(experiment: string, path: string, who: string): void {
     const paths = this.#by.get(experiment) ?? new Map<string, Set<string>>()
     this.#by.set(experiment, paths)
     paths.set(path, (paths.get(path) ?? new Set()).add(who))
+  }
+}
+
+function kept(file: string | null): Touch[] {
+  if (file === null) return []
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Touch[]
+  } catch {
+    return []
   }
 }

@@ -22,6 +22,42 @@ test('a candidate that changes its judge only when it is confirmed is confirmed'
   expect(confirmed.message).toContain('bench/expected.txt')
 })
 
+test('a build that rewrites the answers that judge it is kept', async () => {
+  const project = makeProject({
+    spec: { worktree: { build: { command: 'sh src/build.sh' } } },
+    files: { 'bench/expected.txt': '7\n', 'bench/made.txt': '', 'src/build.sh': 'date > bench/made.txt\n' },
+  })
+  await project.data('init')
+  expect(await project.attempt(ms(90))).toMatchObject({ status: 'kept' })
+  const cheat = await project.attempt({ ...ms(50), 'src/build.sh': 'echo 8 > bench/expected.txt\n' })
+  expect(cheat).toMatchObject({ status: 'rejected', reason: 'out_of_scope' })
+  expect(cheat.message).toContain('bench/expected.txt')
+})
+
+test('what a sample touched is forgotten when another process takes the attempt up', async () => {
+  const project = makeProject({
+    spec: { gates: [{ name: 'last', command: 'sh src/gate.sh', phase: 'after' }] },
+    files: { 'bench/expected.txt': '7\n', 'src/gate.sh': '' },
+  })
+  await project.data('init')
+  const [began, go, once] = ['began', 'go', 'once'].map((name) => join(project.control, name))
+  const { experiment } = await project.open({
+    ...ms(50),
+    ...hook(
+      `[ -e '${once}' ] || { : > '${once}'; cp -p bench/expected.txt keep; echo 8 > bench/expected.txt; mv keep bench/expected.txt; }`,
+    ),
+    'src/gate.sh': `: > '${began}'; until [ -e '${go}' ]; do sleep 0.05; done\n`,
+  })
+  const first = startAssay(['run', experiment], { cwd: project.repo.dir })
+  await until(() => existsSync(began as string), { what: 'the gate to begin', dir: project.control })
+  first.kill('SIGKILL')
+  await first.ended
+  writeFileSync(go as string, '')
+  const taken = await project.data<RunData>('run', experiment)
+  expect(taken).toMatchObject({ status: 'rejected', reason: 'out_of_scope' })
+  expect(taken.message).toContain('bench/expected.txt')
+})
+
 test('with two slots, what a candidate wrote into the other one convicts the innocent there', async () => {
   const project = makeProject({ spec: { measure: { command: 'sh bench/run.sh', slots: 2, timeout: '60s' } } })
   await project.data('init')
