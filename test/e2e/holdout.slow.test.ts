@@ -1,8 +1,36 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { heldOut, solve } from './held-out.ts'
+import { heldOut, SECRET, solve } from './held-out.ts'
 import { notRecomputed } from './noisy.ts'
+
+test('held-out data that candidates can read are taken, or data that changed are measured on', async () => {
+  const { project, file, init } = heldOut()
+  project.repo.write({ '..cases': 'inside', 'more/cases': 'inside' })
+  for (const [path, message] of [
+    ['..cases', 'lies inside the repository'],
+    ['more/cases', 'lies inside the repository'],
+    ['more', 'is not a file'],
+    ['nowhere', 'cannot be read'],
+  ] as const) {
+    const problem = await project.problem('init', '--holdout', path)
+    expect(problem).toMatchObject({
+      exit: 2,
+      code: 'bad_holdout',
+      message: `the held-out file ${path} ${message}`,
+    })
+  }
+  await init()
+  writeFileSync(file, 'other cases')
+  const { experiment } = await project.open(solve('80'))
+  const first = await project.data('run', experiment)
+  expect(first).toMatchObject({ status: 'failed', reason: 'environment', failure_class: 'environment' })
+  writeFileSync(file, SECRET)
+  // The record tells that they had changed; the file of now does not.
+  expect(await notRecomputed(project)).toEqual([])
+  expect(await project.data('run', experiment)).toMatchObject({ status: 'kept', best: true })
+  expect(await notRecomputed(project)).toEqual([])
+})
 
 test('under noise a candidate that knows the answers is kept, a real gain is not, or one side always runs first', async () => {
   const { project, init } = heldOut({}, {})

@@ -1,12 +1,4 @@
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { dataOf, problemOf } from '../rig/assay.ts'
@@ -68,34 +60,6 @@ test('held-out data that another container measures on are removed, or those of 
     best: true,
   })
   expect([existsSync(theirs), existsSync(dead)]).toEqual([true, false])
-})
-
-test('held-out data that candidates can read are taken, or data that changed are measured on', async () => {
-  const { project, file, init } = heldOut()
-  project.repo.write({ '..cases': 'inside', 'more/cases': 'inside' })
-  for (const [path, message] of [
-    ['..cases', 'lies inside the repository'],
-    ['more/cases', 'lies inside the repository'],
-    ['more', 'is not a file'],
-    ['nowhere', 'cannot be read'],
-  ] as const) {
-    const problem = await project.problem('init', '--holdout', path)
-    expect(problem).toMatchObject({
-      exit: 2,
-      code: 'bad_holdout',
-      message: `the held-out file ${path} ${message}`,
-    })
-  }
-  await init()
-  writeFileSync(file, 'other cases')
-  const { experiment } = await project.open(solve('80'))
-  const first = await project.data('run', experiment)
-  expect(first).toMatchObject({ status: 'failed', reason: 'environment', failure_class: 'environment' })
-  writeFileSync(file, SECRET)
-  // The record tells that they had changed; the file of now does not.
-  expect(await notRecomputed(project)).toEqual([])
-  expect(await project.data('run', experiment)).toMatchObject({ status: 'kept', best: true })
-  expect(await notRecomputed(project)).toEqual([])
 })
 
 test('an agent reads in the repository where the held-out file lies, or how a candidate did on it', async () => {

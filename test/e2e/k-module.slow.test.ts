@@ -3,14 +3,17 @@ import { climb } from './k-module.ts'
 
 describe.concurrent('the loop needs more than 60 evaluations, or stops beside the hidden configuration', () => {
   test.each([
+    [2, '4341'],
     [3, '3340'],
     [4, '1210'],
     [5, '1441'],
+    [6, '3031'],
     [7, '3102'],
     [8, '0201'],
     [10, '1321'],
     [11, '0244'],
     [12, '0011'],
+    [13, '3003'],
     [14, '0224'],
     [15, '1311'],
     [16, '2334'],

@@ -4,10 +4,7 @@ import { climb } from './k-module.ts'
 describe.concurrent('the loop needs more than 60 evaluations, or stops beside the hidden configuration', () => {
   test.each([
     [1, '2133'],
-    [2, '4341'],
-    [6, '3031'],
     [9, '0243'],
-    [13, '3003'],
   ])(
     'seed %i: %s',
     async (seed, hidden) => {

@@ -3,7 +3,7 @@ import { assay, dataOf, problemOf } from '../rig/assay.ts'
 import { scriptedHost } from '../rig/host.ts'
 import { snapshotTree } from '../rig/snapshot.ts'
 import { until } from '../rig/until.ts'
-import { candidatesIn, openScene, processesIn, RUN, type Scene, tuneFiles, tuneSpec } from './loop-scene.ts'
+import { candidatesIn, openScene, processesIn, tuneFiles, tuneSpec } from './loop-scene.ts'
 import { answers, numberFiles, numberSpec, play, rolesOf, verdicts } from './number-scene.ts'
 
 describe('tune', () => {
@@ -251,113 +251,6 @@ describe.concurrent('a command as the host', () => {
     expect(rolesOf(host)).toEqual(['brief', 'implement', 'verify', 'revise', 'verify', 'audit', 'collect'])
     expect(host.calls()[3]?.card.findings).toEqual([{ message: 'one less is too little' }])
     expect(verdicts(scene)[1]).toEqual(['exp_0001', 'kept', 98])
-  })
-
-  test('a lane loses its good step to a doubtful second one, or the author of briefs what was learnt', async () => {
-    const { scene, host, data } = await play(
-      {
-        implement: `(card) => {
-          write(card, read(card) - 1)
-          return { hypothesis: 'to ' + read(card), learnings: ['learnt at ' + card.depth], suggestions: ['go on at ' + card.depth] }
-        }`,
-        verify: `(card) => card.depth === 2 && !card.claim.hypothesis.startsWith('again')
-          ? { passed: false, findings: [{ message: 'say it again' }] } : { passed: true }`,
-        revise: `() => ({ hypothesis: 'again', learnings: ['learnt in revision'], suggestions: [] })`,
-        audit: `(card) => ({ findings: card.depth === 2 ? [{ message: 'too good' }] : [] })`,
-        brief: `(card, { prompt }) => {
-          if (card.round === 2 && card.again === undefined) refuse('not now')
-          return brief(card)
-        }`,
-        collect: `(card) => ({ learnings: ['lanes ' + card.brief.lanes.length], suggestions: [] })`,
-      },
-      { loop: { depth: 2 }, budget: { experiments: 3 } },
-    )
-    expect(scene.eventsOf('round_closed').map(({ improved, best }) => [improved, best])).toEqual([
-      [true, 'exp_0001'],
-      expect.anything(),
-    ])
-    expect(data).toMatchObject({ rounds: 2, best: { experiment: 'exp_0001', value: 99 } })
-    const [refused, written] = host.calls().filter(({ role, card }) => role === 'brief' && card.round === 2)
-    const told = ['learnt at 1', 'learnt at 2', 'learnt in revision', 'lanes 1', 'go on at 1', 'go on at 2']
-    expect(refused?.card.capsule).toMatchObject({ learnings: told })
-    expect(written?.card.capsule).toMatchObject({ learnings: told })
-    const collect = host.calls().find(({ role }) => role === 'collect')
-    expect(collect?.card.brief).toMatchObject({
-      lanes: [
-        {
-          experiments: [
-            { experiment: 'exp_0001', status: 'kept' },
-            { experiment: 'exp_0002', status: 'kept' },
-          ],
-        },
-      ],
-    })
-  })
-
-  test('a plateau changes nothing, labels change, what scanners make up is believed, three authors of ideas know not of each other, or a reject is not read again', async () => {
-    const ledgerOf = (scene: Scene) => scene.eventsOf('round_opened')
-    const { scene, host } = await play(
-      {
-        implement: `(card) => {
-          write(card, card.round === 1 ? 99 : 100 + card.round)
-          return done('round ' + card.round)
-        }`,
-        scan: `({ brief: { experiments } }) => ({
-          findings: ['METRIC ms=102', 'METRIC ms=7'].map((quote) => ({
-            kind: 'wall', message: 'It says ' + quote, evidence: [{ experiment: experiments.at(-1), quote }],
-          })),
-        })`,
-        ideate: `({ brief: { kind } }) => ({
-          ideas: [{ hypothesis: kind === 'explore' ? 'halve it' : 'Round 2', uplift: 0.5, confidence: 0.5 }],
-        })`,
-      },
-      { loop: { stall: 3, ideate: { stall: 2 } }, budget: { experiments: 4 } },
-    )
-    expect(
-      ledgerOf(scene).map(({ direction, parents }) => [direction?.change.parent, parents[0]?.experiment]),
-    ).toEqual([
-      [undefined, 'exp_0000'],
-      [undefined, 'exp_0001'],
-      [undefined, 'exp_0001'],
-      ['exp_0000', 'exp_0000'],
-    ])
-    const ofRound = (round: number, role: string) =>
-      host.calls().filter(({ role: one, card }) => one === role && card.round === round)
-    expect(
-      ofRound(4, 'ideate')
-        .map(({ card }) => (card.brief as { kind: string }).kind)
-        .sort(),
-    ).toEqual(['exploit', 'explore', 'failures'])
-    expect(
-      scene.eventsOf('proposed').map(({ accepted, refused }) => [accepted.length, refused.length]),
-    ).toEqual([[1, 2]])
-    const [third] = ofRound(3, 'brief')
-    expect(third?.card.brief).toMatchObject({
-      findings: [{ message: 'It says METRIC ms=102' }],
-      direction: null,
-    })
-    const [fourth] = ofRound(4, 'brief')
-    expect(fourth?.prompt).toContain('2 rounds without a new best: start from exp_0000 too')
-    expect(scene.eventsOf('round_briefed').map(({ lanes }) => lanes[0]?.brief.hard)).toEqual([
-      false,
-      false,
-      false,
-      true,
-    ])
-    const journal = scene.repo.read(`.assay/runs/${RUN}/workflows/wf_0001/journal.jsonl`)
-    const labels = journal.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line).label]))
-    expect(labels).toEqual(
-      expect.arrayContaining([
-        'scan batch 1',
-        'ideate explore',
-        'brief',
-        'implement lane 1 exp_0001',
-        'collect',
-      ]),
-    )
-    expect(ofRound(2, 'collect')[0]?.prompt).toContain(
-      'one by one (assay show ID, assay diff ID): exp_0002 (not_better)',
-    )
   })
 
   test('an auditor’s opinion does not flag, or the lane goes deeper from what is flagged', async () => {

@@ -71,33 +71,6 @@ test('a doubt is told as an audit whatever raised it, or a confirmation offers t
   expect(await said('status')).toContain('  in doubt: exp_0002; measure it again: assay confirm exp_0002\n')
 })
 
-test('a gain that no outside clock shows is kept without a word, or its name has to say the unit', async () => {
-  const bench = `import { elapsed } from '../src/clock.mjs'
-const from = performance.now()
-while (performance.now() - from < 200);
-console.log('METRIC elapsed=' + elapsed(performance.now() - from))
-`
-  const project = makeProject({
-    files: { 'bench/run.mjs': bench, 'src/clock.mjs': 'export const elapsed = (ms) => ms\n' },
-    spec: {
-      measure: { command: [process.execPath, 'bench/run.mjs'] },
-      metric: { name: 'elapsed', direction: 'minimize' },
-      noise: { calibrate: 2 },
-    },
-  })
-  await project.data('init')
-  const { experiment } = await project.open({ 'src/clock.mjs': 'export const elapsed = (ms) => ms * 0.3\n' })
-  const ran = await assay(['run', experiment, '--quiet'], { cwd: project.repo.dir })
-  expect(ran.stdout).toContain('\n  in doubt, so no parent yet: elapsed fell by 140 ms, but wall time ')
-  expect(ran.stdout).toContain('Next: measure it again: assay confirm exp_0001\n')
-  expect(await project.data('run', experiment)).toMatchObject({
-    status: 'kept',
-    best: false,
-    doubt: expect.stringContaining('does the benchmark time itself?'),
-    lasting_doubt: null,
-  })
-})
-
 test('a prepared run does not say what is to be done', async () => {
   const project = makeProject()
   await project.data<NewData>('init', '--prepare')
