@@ -42,6 +42,7 @@ const LEAST_MS = 5
  */
 export function doubt({ direction, metricName, unit, pairs, asBefore = false }: Claim): string | null {
   if (asBefore && wordsOf(metricName).includes('latency')) return null
+  if (metricName === 'cpu_ms') return asBefore ? null : hiddenWork(pairs)
   const scale = scaleOf(metricName, unit) ?? (asBefore ? null : scaleByClock(metricName, unit, pairs))
   if (scale === null || direction !== 'minimize' || pairs.length < FEWEST) return null
   const parts = pairs.map(({ parent }) => ((parent.value ?? 0) * scale) / parent.wall_ms)
@@ -55,6 +56,26 @@ export function doubt({ direction, metricName, unit, pairs, asBefore = false }: 
   if (shown >= gain * SHOWN || gain < LEAST_MS + CLEARLY * standardError(wall)) return null
   const name = unit === null ? metricName : `${metricName} (${unit})`
   return `${name} fell by ${figure(gain)} ms, but wall time ${fall(median(wall))} and CPU time ${fall(median(cpu))}: does the benchmark time itself?`
+}
+
+/** Of its wall time, that a run must compute: with less it waits, and may compute less in the same time. */
+const COMPUTES = 0.8
+
+/**
+ * A sentence when the CPU time of runs that only compute fell and their wall time did not: something else did the work,
+ * which is not counted. Threads share the fall; of what is left of it, wall time has to show as much as of a claim.
+ */
+function hiddenWork(pairs: Claim['pairs']): string | null {
+  const cpu = falls(pairs, ({ cpu_ms }) => cpu_ms)
+  const wall = falls(pairs, ({ wall_ms }) => wall_ms)
+  if (!cpu || !wall || pairs.length < FEWEST) return null
+  const threads = median(pairs.map(({ parent }) => (parent.cpu_ms ?? 0) / parent.wall_ms))
+  if (!(threads >= COMPUTES)) return null
+  const gain = median(cpu)
+  const expected = gain / Math.max(1, threads)
+  const shown = median(wall)
+  if (shown >= expected * SHOWN || expected < LEAST_MS + CLEARLY * standardError(wall)) return null
+  return `CPU time fell by ${figure(gain)} ms, but wall time ${fall(shown)}: does something else do the work?`
 }
 
 /** null when it is no time of a whole run, or in no unit that is known. */

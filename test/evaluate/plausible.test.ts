@@ -33,6 +33,23 @@ test('a true gain is doubted: less wall time, less CPU time, or inner runs', () 
   expect(doubt(claim([100, 160, 120], [60, 149, 120]))).toBeNull()
 })
 
+test('CPU time that fell because something else did the work is believed', () => {
+  const cpu = (parent: Three, candidate: Three, more = {}) =>
+    doubt(claim(parent, candidate, { metricName: 'cpu_ms', ...more }))
+  expect(cpu([510, 530, 510], [95, 533, 95])).toBe(
+    'CPU time fell by 420 ms, but wall time rose by 3 ms: does something else do the work?',
+  )
+  // Two threads.
+  expect(cpu([1000, 520, 1000], [600, 519, 600])).not.toBeNull()
+  expect(cpu([1000, 520, 1000], [600, 320, 600])).toBeNull()
+  expect(cpu([510, 530, 510], [95, 115, 95])).toBeNull()
+  // It waits, or it shares the processors: less is computed in the same time.
+  expect(cpu([300, 1000, 300], [100, 1001, 100])).toBeNull()
+  expect(cpu([300, 600, 300], [285, 601, 285])).toBeNull()
+  expect(cpu([510, 530, 510], [400, 533, 400], { noise: [0, 120, -120, 60, -60] })).toBeNull()
+  expect(cpu([510, 530, 510], [95, 533, 95], { asBefore: true })).toBeNull()
+})
+
 test('a benchmark that repeats its work for a fixed time is doubted for every gain', () => {
   expect(doubt(claim([100, 1000, 900], [60, 999, 900]))).toBeNull()
   expect(doubt(claim([100, 199, 150], [60, 198, 150]))).not.toBeNull()
