@@ -23,7 +23,9 @@ test.each(programNames)(
   '%s: a round is lost, a finding is not mended, an error is not retried, usage is not counted, or safe is not safe',
   async (name) => {
     const wiring = WIRINGS[name]
-    const home = makeTemp(`home-${name}`)
+    // Not in the folder for temporary files: Codex makes no helper programs there, and its sandbox needs one.
+    const home = mkdtempSync('/var/tmp/assay-test-')
+    onTestFinished(() => rmSync(home, { recursive: true, force: true }))
     const bin = makeTemp('bin')
     writeFileSync(join(bin, 'assay'), `#!/bin/sh\nexec '${process.execPath}' '${ASSAY_BIN}' "$@"\n`, {
       mode: 0o755,
