@@ -111,6 +111,17 @@ isolated('what an isolated job sees', () => {
     expect(text('out')).toBe('seen\ninside\n1\n')
   })
 
+  test('a job of root may set the clock, undo its mounts or read past them', async (context) => {
+    if (process.getuid?.() !== 0) context.skip('needs root')
+    const { run, text } = sceneApart()
+    await run('grep CapEff /proc/self/status; touch owned && chown 1000 owned && stat -c %u owned')
+    const [rights, owner] = text('out').trim().split('\n')
+    const bits = BigInt(`0x${rights?.split(/\s+/)[1]}`)
+    // DAC_READ_SEARCH, SYS_MODULE, SYS_RAWIO, SYS_CHROOT, SYS_PTRACE, SYS_ADMIN, SYS_BOOT, SYS_TIME, MKNOD
+    const forbidden = [2, 16, 17, 18, 19, 21, 22, 25, 27].filter((bit) => (bits >> BigInt(bit)) & 1n)
+    expect([forbidden, owner]).toEqual([[], '1000'])
+  })
+
   test('a path has another name inside, or one that is not shown gets one', () => {
     const isolation: Isolation = {
       mounts: [

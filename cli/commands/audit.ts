@@ -1,4 +1,5 @@
 import { audit } from '../experiment/audit.ts'
+import { clearing } from '../ledger/doubt.ts'
 import type { Finding } from '../ledger/events.ts'
 import { ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from './command.ts'
@@ -17,10 +18,13 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   const done = await audit(opened.value, idOf(args), findings.value, args.key)
   if (!done.ok) return done
   const { experiment, status, flagged, outcome } = done.value
+  const node = opened.value.ledger.state.experiments.get(experiment)
   return ok({
     data: done.value,
-    text: () =>
-      `${experiment}: ${outcome}; it is ${status}${flagged ? `, in doubt. To measure it again: assay confirm ${experiment}` : ''}`,
+    text: () => [
+      `${experiment}: ${outcome}; it is ${status}${flagged ? ', in doubt' : ''}`,
+      ...(flagged && node ? [`Next: ${clearing(node)}`] : []),
+    ],
   })
 }
 

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { MOST_TRACES, readTrace, type Trace, traceFiles } from '../evaluate/traces.ts'
-import type { Attempt, Experiment } from '../ledger/state.ts'
+import { type Attempt, type Experiment, lastJudged } from '../ledger/state.ts'
 import { attemptFolder } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -70,6 +70,14 @@ function lastTraces(run: OpenRun, node: Experiment): Result<Found> {
     const found = inAttempt(run, node, attempt)
     if (found) return ok(found)
   }
+  const judged = lastJudged(node)
+  if (judged?.reason === 'duplicate')
+    return fail({
+      kind: 'refused',
+      code: 'no_traces',
+      message: `no benchmark of ${node.id} wrote traces: ${judged.message}`,
+      hint: 'ask for the traces of that experiment: assay traces ID',
+    })
   return fail({
     kind: 'refused',
     code: 'no_traces',

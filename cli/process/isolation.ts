@@ -47,8 +47,26 @@ export function give(
   return { ...isolation, mounts: [...isolation.mounts, { at: `${base}/assay-${name}`, from, write }] }
 }
 
-/** Of root only: what would let a job undo its mounts or look into other processes. Others have none of it. */
-const DROPPED = ['CAP_SYS_ADMIN', 'CAP_SYS_PTRACE', 'CAP_SYS_MODULE', 'CAP_SYS_RAWIO', 'CAP_MKNOD']
+/**
+ * What a job of root may still do: whatever concerns files, users and processes of its own. Everything else is dropped,
+ * as the rights to undo mounts, to look into other processes, to set the clock and to read files past every mount.
+ * Jobs of other users have none of these rights.
+ */
+const RIGHTS_OF_ROOT = [
+  'CHOWN',
+  'DAC_OVERRIDE',
+  'FOWNER',
+  'FSETID',
+  'IPC_LOCK',
+  'KILL',
+  'NET_BIND_SERVICE',
+  'NET_RAW',
+  'SETFCAP',
+  'SETGID',
+  'SETPCAP',
+  'SETUID',
+  'SYS_NICE',
+]
 
 /** The descriptor on which bubblewrap reports how the job ended; without a report it never came to start it. */
 export const STATUS_FD = 4
@@ -75,7 +93,9 @@ export function isolatedArgv(
     'bwrap',
     ...['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--as-pid-1'],
     ...(network ? [] : ['--unshare-net']),
-    ...(process.getuid?.() === 0 ? DROPPED.flatMap((name) => ['--cap-drop', name]) : []),
+    ...(process.getuid?.() === 0
+      ? ['--cap-drop', 'ALL', ...RIGHTS_OF_ROOT.flatMap((name) => ['--cap-add', `CAP_${name}`])]
+      : []),
     ...[
       root === 'writable' ? '--bind' : '--ro-bind',
       '/',

@@ -252,7 +252,7 @@ describe('a branch that must not be', () => {
       cwd: project.repo.dir,
     })
     expect(audited.stdout).toBe(
-      'exp_0002: flagged; it is kept, in doubt. To measure it again: assay confirm exp_0002\n',
+      'exp_0002: flagged; it is kept, in doubt\nNext: measure it again: assay confirm exp_0002\n',
     )
     expect((await project.problem('finish')).hint).toContain('assay confirm exp_0002')
   })

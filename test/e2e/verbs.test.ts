@@ -360,6 +360,12 @@ cat src/metrics.txt\n`,
   expect(await project.problem('traces', (await project.open({})).experiment)).toMatchObject({
     code: 'no_traces',
   })
+  const twin = await project.attempt(ms(90))
+  expect(twin).toMatchObject({ status: 'rejected', reason: 'duplicate' })
+  expect(await project.problem('traces', twin.experiment)).toMatchObject({
+    code: 'no_traces',
+    message: expect.stringContaining(`judged as ${experiment}`),
+  })
 })
 
 test('env shows a value, or not where a name comes from', async () => {
