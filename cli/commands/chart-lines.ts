@@ -1,6 +1,5 @@
 /** The chart of a run and the numbers under it: what `report` shows, and `loop` at its end. */
-import { tainted } from '../ledger/ancestry.ts'
-import { bestOf, better } from '../ledger/best.ts'
+import { bestOf, bestsInOrder } from '../ledger/best.ts'
 import { BASELINE, lastJudged, nodeValue, pathTo, type State } from '../ledger/state.ts'
 import { type ChartInput, type ChartPoint, chart } from '../report/chart.ts'
 import { painter } from '../report/colour.ts'
@@ -45,7 +44,7 @@ export function chartData(run: OpenRun): ChartData {
       value: nodeValue(node),
       epoch: node.epoch,
     })),
-    best: bestsInOrder(state),
+    best: bestsInOrder(state).map(({ id }) => id),
     baseline: baseline && baseline.epoch === state.epoch ? nodeValue(baseline) : null,
   }
 }
@@ -84,25 +83,4 @@ export function summaryData(run: OpenRun): SummaryInput {
     arms: armsOf(run.ledger.state),
     left: { repairable: repairable.length, retests: retests.length, ideas: ideas.length },
   }
-}
-
-/** The experiments that were the best when they were judged, as far as they still stand; the baseline first. */
-function bestsInOrder(state: State): string[] {
-  const direction = state.run?.metric.direction ?? 'minimize'
-  const bad = tainted(state)
-  // A node of an earlier epoch that was measured again keeps the place of its verdict, before the new baseline's.
-  const place = (id: string, seq: number | null) => (id === BASELINE ? -1 : (seq ?? 0))
-  const standing = [...state.experiments.values()]
-    .filter(({ status, flagged }) => (status === 'kept' || status === 'pruned') && !flagged)
-    .filter(({ id, epoch }) => epoch === state.epoch && !bad.has(id))
-    .sort((a, b) => place(a.id, a.judgedSeq) - place(b.id, b.judgedSeq))
-  const bests: string[] = []
-  let best: number | null = null
-  for (const node of standing) {
-    const value = nodeValue(node)
-    if (value === null || (best !== null && better(direction, value, best) <= 0)) continue
-    best = value
-    bests.push(node.id)
-  }
-  return bests
 }

@@ -1,6 +1,5 @@
 /** Whether the search helped: its lanes beside those that tried from the baseline, per experiment that was judged. */
-import { tainted } from '../ledger/ancestry.ts'
-import { better } from '../ledger/best.ts'
+import { bestAmong } from '../ledger/best.ts'
 import { type Experiment, nodeValue, type State } from '../ledger/state.ts'
 import type { Arms } from '../report/summary.ts'
 
@@ -24,16 +23,7 @@ export function armsOf(state: State): Arms | null {
   }
 }
 
-/** Of those that stand, in this epoch. */
 function bestIn(state: State, nodes: readonly Experiment[]): number | null {
-  const direction = state.run?.metric.direction ?? 'minimize'
-  const bad = tainted(state)
-  let best: number | null = null
-  for (const node of nodes) {
-    const value = nodeValue(node)
-    const stands = node.status === 'kept' || node.status === 'pruned'
-    if (!stands || node.flagged || bad.has(node.id) || node.epoch !== state.epoch || value === null) continue
-    if (best === null || better(direction, value, best) > 0) best = value
-  }
-  return best
+  const best = bestAmong(state, nodes)
+  return best && nodeValue(best)
 }

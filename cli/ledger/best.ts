@@ -9,23 +9,51 @@ export function better(direction: Direction, a: number, b: number): number {
 }
 
 /** The best value that stands; a pruned node still counts, ties go to the earlier. null before the baseline. */
-export function bestOf(state: State): Experiment | null {
-  const direction = state.run?.metric.direction ?? 'minimize'
-  const bad = tainted(state)
-  let best: Experiment | null = null
-  let bestValue = 0
-  for (const node of state.experiments.values()) {
-    if (!stands(state, node, bad) || !isHeldOut(state, node)) continue
-    const rival = node.lostTo === null ? undefined : state.experiments.get(node.lostTo)
-    if (rival && stands(state, rival, bad)) continue
-    const value = nodeValue(node)
-    if (value === null) continue
-    if (best === null || better(direction, value, bestValue) > 0 || tieGoesTo(node, value, best, bestValue)) {
-      best = node
-      bestValue = value
-    }
+export const bestOf = (state: State): Experiment | null => bestAmong(state, [...state.experiments.values()])
+
+/** The same of these nodes alone: as if the run had no others. */
+export const bestAmong = (state: State, nodes: readonly Experiment[]): Experiment | null =>
+  contendersAmong(state, nodes).reduce<Experiment | null>(
+    (best, node) => (best === null || beats(state, node, best) ? node : best),
+    null,
+  )
+
+/**
+ * Those that became the best when they were judged, in that order, of what may still be the best; the baseline first and
+ * `bestOf` last.
+ */
+export function bestsInOrder(state: State): Experiment[] {
+  // A node of an earlier epoch that was measured again keeps the place of its verdict, before the new baseline's.
+  const place = ({ parent, judgedSeq }: Experiment) => (parent === null ? -1 : (judgedSeq ?? 0))
+  const bests: Experiment[] = []
+  for (const node of contendersAmong(state, [...state.experiments.values()]).sort(
+    (a, b) => place(a) - place(b),
+  )) {
+    const best = bests.at(-1)
+    if (best !== undefined && !beats(state, node, best)) continue
+    // Of equals only one is the best.
+    if (best !== undefined && nodeValue(node) === nodeValue(best)) bests.pop()
+    bests.push(node)
   }
-  return best
+  return bests
+}
+
+/** Of these nodes, those that may be the best: they stand, have a value, and lost to none of the others that stands. */
+function contendersAmong(state: State, nodes: readonly Experiment[]): Experiment[] {
+  const bad = tainted(state)
+  const standing = nodes.filter((node) => stands(state, node, bad))
+  const ids = new Set(standing.map(({ id }) => id))
+  return standing.filter(
+    (node) => nodeValue(node) !== null && isHeldOut(state, node) && !(node.lostTo && ids.has(node.lostTo)),
+  )
+}
+
+/** Whether a contender is ahead of another one; of equals the earlier is. */
+function beats(state: State, node: Experiment, other: Experiment): boolean {
+  const [value, than] = [nodeValue(node), nodeValue(other)]
+  if (value === null || than === null) return than === null && value !== null
+  const lead = better(state.run?.metric.direction ?? 'minimize', value, than)
+  return lead > 0 || (lead === 0 && orderKey(node) < orderKey(other))
 }
 
 /** With held-out data, only what was measured there may be the best; the baseline is what it is measured against. */
@@ -37,10 +65,6 @@ const stands = (state: State, node: Experiment, bad: ReadonlySet<string>): boole
   node.flagged === null &&
   node.epoch === state.epoch &&
   !bad.has(node.id)
-
-function tieGoesTo(node: Experiment, value: number, best: Experiment, bestValue: number): boolean {
-  return value === bestValue && orderKey(node) < orderKey(best)
-}
 
 /**
  * Where a node stands among equals: by round, lane and depth, which do not depend on timing, then by id.

@@ -7,7 +7,11 @@ import type { StatusData } from './project.ts'
 const bestOf = async (project: ReturnType<typeof noisyProject>) =>
   (await project.data<StatusData>('status')).best?.experiment
 
-test('better than its parent passes for the best, or the best that falls leaves no successor', async () => {
+/** What the chart marks. */
+const bestsOf = async (project: ReturnType<typeof noisyProject>) =>
+  (await project.data<{ bests: string[] }>('report')).bests
+
+test('better than its parent passes for the best, the chart marks one that lost to it, or the best that falls leaves no successor', async () => {
   const project = noisyProject({}, { 'src/noise': '0.5' })
   await project.data('init')
   const set = (value: number) => writeFileSync(join(project.control, 'first'), String(value))
@@ -23,10 +27,12 @@ test('better than its parent passes for the best, or the best that falls leaves 
   expect(third).toMatchObject({ status: 'kept', best: false })
   expect(await project.data('show', third.experiment)).toMatchObject({ lost_to: first.experiment })
   expect(await bestOf(project)).toBe(first.experiment)
+  expect(await bestsOf(project)).toEqual(['exp_0000', first.experiment])
   set(80)
   const fourth = await project.attempt(size(60))
   expect(fourth).toMatchObject({ status: 'kept', best: true, against: 'exp_0000', samples: 38 })
   expect(await project.data('show', fourth.experiment)).toMatchObject({ lost_to: null })
+  expect(await bestsOf(project)).toEqual(['exp_0000', first.experiment, fourth.experiment])
   expect(await notRecomputed(project)).toEqual([])
 })
 

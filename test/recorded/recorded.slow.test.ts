@@ -2,8 +2,8 @@
  * Recorded runs of every kind, and what the reading verbs answered of them when they were recorded. A change of the code
  * must not change an answer about what lies on disk already.
  *
- * `ASSAY_RECORD=all npx vitest run --project slow test/recorded` (or the names of kinds) records anew: only for an answer
- * that was wrong, or for a new kind.
+ * `ASSAY_RECORD=all npx vitest run --project slow test/recorded` (or the names of kinds) records the answers again, and runs
+ * that are missing: only for an answer that was wrong, or for a new kind.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -23,6 +23,9 @@ type Answers = Record<string, Envelope<unknown> | null>
 
 /** What the machine of the recording is called in the records. */
 const ELSEWHERE = 'recorder'
+/** The folder of the tests that recorded, in sealed files, and of those that ask. */
+const TEMPORARY = /\/[^\s'"]*\/assay-test-[A-Za-z0-9]+/g
+
 /** Where the repository and the state folder of the user lay, in the records. */
 const PLACE = '/recorded'
 
@@ -31,7 +34,7 @@ test.each(Object.keys(KINDS))(
   async (kind) => {
     const file = join(RUNS, `${kind}.json`)
     if (RECORD.includes('all') || RECORD.includes(kind)) {
-      await record(kind)
+      if (!existsSync(join(RUNS, `${kind}.tar.gz`))) await record(kind)
       writeFileSync(file, `${JSON.stringify(await answersOf(unpack(kind)), null, 1)}\n`)
     }
     const before: Answers = JSON.parse(readFileSync(file, 'utf8'))
@@ -96,7 +99,7 @@ async function answersOf({ repo, env }: Unpacked): Promise<Answers> {
   const answers: Answers = {}
   const ask = async (...args: string[]) => {
     const { stdout } = await assay([...args, '--json'], { cwd: repo, env })
-    const plain = stdout.replaceAll(repo, `${PLACE}/repo`).replaceAll(tempBase(), PLACE)
+    const plain = stdout.replaceAll(repo, `${PLACE}/repo`).replaceAll(TEMPORARY, PLACE)
     answers[args.join(' ')] = plain === '' ? null : JSON.parse(withoutHost(plain))
   }
   for (const verb of ['status', 'tree', 'frontier', 'discards', 'context', 'report', 'note', 'steer'])
