@@ -1,12 +1,15 @@
-/** Arguments in, exit code out. The only place, with `commands/`, that prints. */
-import { type Output, refusedByDisk, renderBug, renderResult } from './commands/answer.ts'
-import type { Answer, Context } from './commands/command.ts'
-import { explain, overview } from './commands/help.ts'
-import { type Manners, parse, readManners } from './commands/parse.ts'
-import { type Progress, progressTo } from './commands/progress.ts'
-import { print, terminalWidth } from './commands/terminal.ts'
+/** Arguments in, exit code out. The only place, with `terminal/` and `verbs/`, that prints. */
+
 import type { Tell } from './facts.ts'
 import { fail, type Result } from './result.ts'
+import type { Answer, Context } from './terminal/command.ts'
+import { explain, overview } from './terminal/help.ts'
+import { type Output, refusedByDisk, renderBug, renderResult } from './terminal/output.ts'
+import { type Manners, parse, readManners } from './terminal/parse.ts'
+import { print, terminalWidth } from './terminal/print.ts'
+import { type Progress, progressTo } from './terminal/progress.ts'
+import { MODULES } from './verbs/modules.ts'
+import { LATER, VERBS } from './verbs/table.ts'
 
 /** Replaced by the build. */
 const VERSION = process.env.ASSAY_VERSION ?? 'unbuilt'
@@ -41,24 +44,25 @@ function createProgress(manners: Manners): Progress {
   return progressTo((text) => void print('stderr', text), options)
 }
 
-async function answer(argv: readonly string[], context: Context): Promise<Result<Answer>> {
-  const request = parse(argv)
+async function answer(argv: readonly string[], world: Context): Promise<Result<Answer>> {
+  const request = parse(argv, { verbs: VERBS, later: LATER })
   if (!request.ok) return request
   if (request.value.ask === 'version') return page({ version: VERSION }, VERSION)
   if (request.value.ask === 'help') {
     const { verb, sub } = request.value
-    const help = verb === null ? overview() : explain(verb, sub)
+    const help = verb === null ? overview(VERBS) : explain(verb, sub)
     return page({ help }, help)
   }
   const { verb, args } = request.value
-  const { mayCommand } = await import('./commands/measured.ts')
-  const may = mayCommand(context, args)
+  const { mayCommand } = await import('./verbs/measured.ts')
+  const may = mayCommand(world, args)
   if (!may.ok) return may
-  const command = await verb.load()
+  const { inSameRun, nextInSameRun } = await import('./verbs/same-run.ts')
+  const context: Context = { ...world, next: (hint) => nextInSameRun(hint, world, args) }
+  const command = await MODULES[verb.name]?.()
+  if (command === undefined) throw new Error(`the verb ${verb.name} has no module`)
   const result = await command.run(context, args)
-  if (result.ok) return result
-  const { inSameRun } = await import('./commands/same-run.ts')
-  return fail(inSameRun(result.problem, context, args))
+  return result.ok ? result : fail(inSameRun(result.problem, world, args))
 }
 
 function page(data: unknown, text: string): Result<Answer> {
@@ -98,6 +102,8 @@ function createContext(manners: Manners, interrupts: Interrupts, tell: Tell): Co
     tell,
     ...interrupts,
     clock: () => new Date(),
+    call: answer,
+    next: (hint) => hint,
     random: (bytes) => Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('hex'),
   }
 }

@@ -48,7 +48,7 @@ const PLANTED: Record<string, { why: string; files: Record<string, string>; caug
     },
     {
       why: 'a lazy import',
-      files: { 'cli/round/a.ts': `const b = () => import('../commands/b.ts')` },
+      files: { 'cli/round/a.ts': `const b = () => import('../verbs/b.ts')` },
       caught: ['cli/round/a.ts'],
     },
     { why: 'a folder without a layer', files: { 'cli/extra/a.ts': '' }, caught: ['cli/extra/a.ts'] },
@@ -68,6 +68,14 @@ const PLANTED: Record<string, { why: string; files: Record<string, string>; caug
         'cli/run/d.ts': `import { a } from './a.ts'`,
       },
       caught: ['cli/run/a.ts', 'cli/run/b.ts', 'cli/run/c.ts'],
+    },
+    {
+      why: 'a cycle inside of one folder, by a lazy import',
+      files: {
+        'cli/verbs/a.ts': `const b = () => import('./b.ts')`,
+        'cli/verbs/b.ts': `import { a } from './a.ts'`,
+      },
+      caught: ['cli/verbs/a.ts', 'cli/verbs/b.ts'],
     },
   ],
   purity: [
@@ -98,8 +106,8 @@ const PLANTED: Record<string, { why: string; files: Record<string, string>; caug
     },
     {
       why: 'a global handed on',
-      files: { 'cli/report/view.ts': 'const a = [performance]' },
-      caught: ['cli/report/view.ts'],
+      files: { 'cli/view/explain.ts': 'const a = [performance]' },
+      caught: ['cli/view/explain.ts'],
     },
     {
       why: 'an impure module of ours',
@@ -125,13 +133,13 @@ const PLANTED: Record<string, { why: string; files: Record<string, string>; caug
   appending: [
     {
       why: 'a reader that appends',
-      files: { 'cli/report/a.ts': `import { appendLine } from '../ledger/append.ts'` },
-      caught: ['cli/report/a.ts'],
+      files: { 'cli/view/a.ts': `import { appendLine } from '../ledger/append.ts'` },
+      caught: ['cli/view/a.ts'],
     },
     {
       why: 'a command that proposes',
-      files: { 'cli/commands/a.ts': `export const a = (ledger) => ledger.propose<'noted'>({})` },
-      caught: ['cli/commands/a.ts'],
+      files: { 'cli/verbs/a.ts': `export const a = (ledger) => ledger.propose<'noted'>({})` },
+      caught: ['cli/verbs/a.ts'],
     },
   ],
   packages: [
@@ -192,8 +200,8 @@ describe('a rule that would not notice', () => {
     const allowed = {
       'cli/round/a.ts': `import { propose } from '../ledger/ledger.ts'\nimport type { Spec } from '../spec/spec.ts'`,
       'cli/spec/read.ts': `import { parse } from 'yaml'\nimport { readFileSync } from 'node:fs'`,
-      'cli/commands/table.ts': `const load = () => import('./status.ts')`,
-      'cli/commands/status.ts': `import type { A } from './table.ts'\nprocess.stdout.write('a')`,
+      'cli/verbs/modules.ts': `const load = () => import('./status.ts')`,
+      'cli/verbs/status.ts': `import type { A } from '../terminal/command.ts'\nprocess.stdout.write('a')`,
       'cli/search/a.ts': `import type { A } from '../ledger/ledger.ts'\nconst at = new Date(0), o = { process: 1 }, b = o.process`,
       'cli/git/a.ts': `run(['git', 'status'])\nconst name = 'x.assay'`,
     }

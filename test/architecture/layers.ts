@@ -3,6 +3,7 @@
 /** From the leaves up. A unit may import itself and any lower layer, never a sibling. */
 export const LAYERS: readonly (readonly string[])[] = [
   ['result', 'facts', 'redact'],
+  ['text'],
   ['process', 'paths', 'disk'],
   ['lock'],
   ['ledger'],
@@ -10,8 +11,10 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['spec'],
   ['run'],
   ['experiment'],
-  ['round', 'workflow', 'report', 'doctor', 'install'],
-  ['commands'],
+  ['round', 'workflow', 'doctor', 'install'],
+  ['view'],
+  ['terminal'],
+  ['verbs'],
   ['main'],
 ]
 
@@ -64,13 +67,13 @@ export const PURE: readonly string[] = [
   'experiment/benchmark/mentions',
   'experiment/benchmark/exposure',
   'experiment/benchmark/configs',
-  'report/view',
-  'report/context',
-  'report/explain',
-  'commands/command',
-  'commands/table',
-  'commands/verbs',
-  'commands/help',
+  'text',
+  'view/context',
+  'view/explain',
+  'terminal/command',
+  'terminal/lines',
+  'terminal/help',
+  'verbs/table',
 ]
 
 /** Packages that only compute. */
@@ -82,7 +85,7 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   picomatch: ['spec'],
   ajv: ['hosts', 'workflow'],
   acorn: ['workflow'],
-  chalk: ['report'],
+  chalk: ['terminal'],
 }
 
 /** The unit of a file: `cli/run/start.ts` → `run`, `cli/process.ts` → `process`. */

@@ -27,10 +27,7 @@ export const direction: Rule = (modules) =>
 
 export const cycles: Rule = (modules) => {
   const edges = new Map(
-    modules.map(({ file, imports }) => [
-      file,
-      imports.filter((one) => !one.dynamic && isOurs(one.to)).map((one) => one.to),
-    ]),
+    modules.map(({ file, imports }) => [file, imports.filter((one) => isOurs(one.to)).map((one) => one.to)]),
   )
   const reaches = (from: string): Set<string> => {
     const seen = new Set<string>()
@@ -120,9 +117,9 @@ export const packages: Rule = (modules) =>
 export const printing: Rule = (modules) =>
   forbidSeen(
     modules,
-    ['main', 'commands'],
+    ['main', 'terminal', 'verbs'],
     ({ world }) => world.filter(({ text }) => /^(process\.(stdout|stderr)|console(\.|$))/.test(text)),
-    'only main and commands print',
+    'only main, terminal and verbs print',
   )
 
 export const gitting: Rule = (modules) =>

@@ -1,7 +1,7 @@
 /** What `--help` says a verb needs, and what it refuses to go without. */
 import { expect, test } from 'vitest'
-import type { SubVerb } from '../../cli/commands/command.ts'
-import { VERBS } from '../../cli/commands/table.ts'
+import type { SubVerb } from '../../cli/terminal/command.ts'
+import { VERBS } from '../../cli/verbs/table.ts'
 import { makeProject } from './project.ts'
 
 const shapes: { words: string[]; shape: SubVerb }[] = VERBS.flatMap((verb) =>

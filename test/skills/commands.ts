@@ -1,7 +1,7 @@
 /** The commands that skills, agents and workflows name, and whether the real parser takes them. */
 import { readFileSync } from 'node:fs'
-import { parse } from '../../cli/commands/parse.ts'
-import { VERBS } from '../../cli/commands/table.ts'
+import { parse } from '../../cli/terminal/parse.ts'
+import { LATER, VERBS } from '../../cli/verbs/table.ts'
 
 /** What stands in backticks, with line breaks as spaces. */
 const codeIn = (text: string): string[] =>
@@ -26,7 +26,7 @@ export function commandProblem(command: string): string | null {
   const verb = VERBS.find((one) => one.name === name)
   if (verb && (sub === undefined || (rest.length === 0 && verb.subs?.some((one) => one.name === sub))))
     return null
-  const parsed = parse(argv)
+  const parsed = parse(argv, { verbs: VERBS, later: LATER })
   if (!parsed.ok) return `${command}: ${parsed.problem.message}`
   if (parsed.value.ask !== 'run') return null
   const { args } = parsed.value

@@ -1,0 +1,95 @@
+/** What every verb's module is, what it is given, and what it answers. */
+import type { Tell } from '../facts.ts'
+import type { Result } from '../result.ts'
+
+/** The world as a verb may see it. Verbs read no globals: what is not here, they do not use. */
+export interface Context {
+  /** Absolute. */
+  cwd: string
+  env: NodeJS.ProcessEnv
+  /** Standard input as UTF-8 up to its end; the empty string when it is a terminal. */
+  stdin: () => Promise<string>
+  /** Whether standard output is a terminal. */
+  tty: boolean
+  /** Width of that terminal; 80 when there is none. */
+  columns: number
+  /** Whether text for people may carry colour. */
+  colour: boolean
+  quiet: boolean
+  tell: Tell
+  /** Aborted by Ctrl-C, SIGTERM or SIGHUP; a verb then stops soon, with a problem of kind `interrupted`. */
+  signal: AbortSignal
+  /** From now on the first Ctrl-C calls this and aborts nothing: the verb ends at its next boundary. The second aborts. */
+  onLeave: (act: () => void) => void
+  clock: () => Date
+  /** Random bytes, as lower-case hex. */
+  random: (bytes: number) => string
+  /** Another verb, as if it were called in that world; for a verb that shows others. */
+  call: (argv: readonly string[], world: Context) => Promise<Result<Answer>>
+  /** What the user does next, as commands in a sentence: of a call that named its run, the commands name it too. */
+  next: (hint: string) => string
+}
+
+export interface Answer {
+  /** The `data` of `--json`: only what JSON can carry. */
+  data: unknown
+  /** For people; called only without `--json`. A list is joined with newlines; a final newline is added. */
+  text: () => string | string[]
+  /** Default 0; 4 when an attempt could not be judged. */
+  exit?: number
+}
+
+export interface Command {
+  run: (context: Context, args: Parsed) => Promise<Result<Answer>>
+}
+
+/** Arguments as checked against the verb's flag table. An accessor throws when the table has no such flag: that is a bug. */
+export interface Parsed {
+  verb: string
+  /** `open` of `assay round open`; null when the verb has none or none was given. */
+  sub: string | null
+  positionals: string[]
+  /** `--run`. */
+  run: string | null
+  /** `--key`. */
+  key: string | null
+  json: boolean
+  on: (flag: string) => boolean
+  text: (flag: string) => string | null
+  integer: (flag: string) => number | null
+  /** Milliseconds. */
+  duration: (flag: string) => number | null
+  /** Of a repeatable flag, in the order given. */
+  list: (flag: string) => string[]
+}
+
+/** `needed`: the verb refuses without it. */
+export type Flag = { summary: string; short?: string; needed?: true } & (
+  | { type: 'boolean' }
+  | { type: 'string'; value: string; repeat?: true; choices?: readonly string[] }
+  | { type: 'integer'; value: string; min: number; max: number }
+  /** `90s`, `5m`, `1500ms`, `2h`. */
+  | { type: 'duration'; value: string; max: string }
+)
+export type Flags = Readonly<Record<string, Flag>>
+
+export interface Positional {
+  /** As shown in usage: `ID`. */
+  name: string
+  required: boolean
+}
+
+export interface Verb {
+  name: string
+  /** `hidden`: for programs, and in no list. */
+  group: 'start' | 'try' | 'decide' | 'look' | 'loop' | 'tend' | 'hidden'
+  summary: string
+  positionals: readonly Positional[]
+  flags: Flags
+  example: string
+  /** What it reads from standard input, if anything. */
+  stdin?: string
+  subs?: readonly SubVerb[]
+}
+
+export type SubVerb = Pick<Verb, 'name' | 'summary' | 'positionals' | 'flags' | 'example' | 'stdin'>

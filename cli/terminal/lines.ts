@@ -1,0 +1,64 @@
+import type { Status } from '../ledger/events.ts'
+import { cut, widthOf } from '../text.ts'
+
+/** What a piece of text is, not what it looks like: `colour.ts` decides that. */
+export type Role = 'plain' | 'dim' | 'title' | 'good' | 'bad' | 'warn' | 'best' | 'axis' | 'target' | Status
+
+/** Printable text on one line; untrusted text has gone through `plain`. */
+export interface Cell {
+  text: string
+  role: Role
+}
+
+/** One line of a report. */
+export type Line = readonly Cell[]
+
+export const cell = (text: string, role: Role = 'plain'): Cell => ({ text, role })
+
+export const BLANK: Line = []
+
+/** The text alone, for pipes and files. */
+export const asText = (line: Line): string =>
+  line
+    .map(({ text }) => text)
+    .join('')
+    .trimEnd()
+
+export const lineWidth = (line: Line): number => line.reduce((sum, { text }) => sum + widthOf(text), 0)
+
+/** The line cut to `max` columns; `…` tells that something is missing. */
+export function clip(line: Line, max: number): Line {
+  if (lineWidth(line) <= max) return line
+  const cells: Cell[] = []
+  let left = max
+  for (const { text, role } of line) {
+    const width = widthOf(text)
+    // A cell that fills the line exactly must give way to the mark as well: more follows.
+    if (width < left) cells.push({ text, role })
+    else {
+      cells.push({ text: cut(`${text}  `, left), role })
+      break
+    }
+    left -= width
+  }
+  return cells
+}
+
+/** Neighbours of one role become one cell. */
+export function merged(line: Line): Line {
+  const cells: Cell[] = []
+  for (const { text, role } of line) {
+    const last = cells.at(-1)
+    if (last?.role === role) last.text += text
+    else if (text !== '') cells.push({ text, role })
+  }
+  return cells
+}
+
+const PLAIN_FORMS: Readonly<Record<string, string>> = { '−': '-', '–': '-', '…': '~', '·': '-', '×': 'x' }
+
+/** The line for terminals that know only ASCII; what has no plain form becomes `?`. Keeps the width. */
+export function asciiOnly(line: Line): Line {
+  const form = (char: string) => PLAIN_FORMS[char] ?? '?'.repeat(widthOf(char))
+  return line.map(({ text, role }) => ({ text: text.replace(/[^\u0000-\u007e]/gu, form), role }))
+}

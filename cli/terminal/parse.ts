@@ -1,0 +1,246 @@
+/** Arguments → verb and checked values. Pure: all problems in one pass, each with the next step. */
+import { parseArgs } from 'node:util'
+import { fail, ok, type Problem, type Result } from '../result.ts'
+import { closest } from '../spec/words.ts'
+import type { Flag, Flags, Parsed, Positional, SubVerb, Verb } from './command.ts'
+import { GLOBAL_FLAGS, INPUT_FLAG, readFlag, type Value } from './flags.ts'
+
+/** The verbs that there are, and names of those that a later release has. */
+export interface Table {
+  verbs: readonly Verb[]
+  later: readonly string[]
+}
+
+/** What the arguments ask for. `help` without a verb is the overview. */
+export type Request =
+  | { ask: 'version' }
+  | { ask: 'help'; verb: Verb | null; sub: SubVerb | null }
+  | { ask: 'run'; verb: Verb; args: Parsed }
+
+/** How to answer, known even when the rest of the arguments does not hold. */
+export interface Manners {
+  json: boolean
+  quiet: boolean
+  colour: boolean
+}
+
+export function readManners(argv: readonly string[]): Manners {
+  const end = argv.indexOf('--')
+  const flags = new Set(end === -1 ? argv : argv.slice(0, end))
+  return {
+    json: flags.has('--json'),
+    quiet: flags.has('--quiet') || flags.has('-q'),
+    colour: !flags.has('--no-color'),
+  }
+}
+
+/** Errors: `usage` problems `unknown_verb`, `comes_later`, `unknown_flag`, `bad_value`, `missing_argument`, `unexpected_argument`. */
+export function parse(argv: readonly string[], table: Table): Result<Request> {
+  const at = verbIndex(argv)
+  if (at === null) return parseWithoutVerb(argv)
+  const name = argv[at] ?? ''
+  const rest = [...argv.slice(0, at), ...argv.slice(at + 1)]
+  if (name === 'help') return parseHelp(rest, table)
+  const verb = table.verbs.find((candidate) => candidate.name === name)
+  if (verb === undefined) return fail(unknownVerb(name, table))
+  return parseVerb(verb, rest)
+}
+
+function parseVerb(verb: Verb, rest: string[]): Result<Request> {
+  const chosen = chooseSub(verb, rest)
+  if (!chosen.ok) return chosen
+  const { sub, argv } = chosen.value
+  const shape = sub ?? verb
+  const input = shape.stdin === undefined ? {} : INPUT_FLAG
+  const flags: Flags = { ...GLOBAL_FLAGS, ...input, ...shape.flags }
+  const { values, positionals, problems } = readTokens(argv, flags, usageName(verb, sub))
+  if (values.get('help') === true) return ok({ ask: 'help', verb, sub })
+  // The value of a flag that we do not know looks like an argument too many: one mistake, one problem.
+  const known = problems.every((problem) => problem.code !== 'unknown_flag')
+  problems.push(...countPositionals(positionals, shape.positionals, verb, sub, known))
+  const [first, ...more] = problems
+  if (first !== undefined) return fail(more.length === 0 ? first : { ...first, more })
+  return ok({ ask: 'run', verb, args: toParsed(verb, sub, positionals, flags, values) })
+}
+
+/** A sub-verb is the first argument after its verb; a verb that has some needs one, except to ask for help. */
+function chooseSub(verb: Verb, rest: string[]): Result<{ sub: SubVerb | null; argv: string[] }> {
+  if (verb.subs === undefined) return ok({ sub: null, argv: rest })
+  const at = verbIndex(rest)
+  const name = at === null ? undefined : rest[at]
+  const names = verb.subs.map((sub) => sub.name)
+  if (at === null || name === undefined) {
+    if (rest.includes('--help') || rest.includes('-h')) return ok({ sub: null, argv: rest })
+    return fail(
+      usage(
+        'missing_argument',
+        `assay ${verb.name} needs one of: ${names.join(', ')}`,
+        `assay ${verb.name} --help`,
+      ),
+    )
+  }
+  const sub = verb.subs.find((candidate) => candidate.name === name)
+  if (sub !== undefined) return ok({ sub, argv: [...rest.slice(0, at), ...rest.slice(at + 1)] })
+  const meant = closest(name, names)
+  const hint = meant === null ? `one of: ${names.join(', ')}` : `did you mean: assay ${verb.name} ${meant}?`
+  return fail(usage('unknown_verb', `assay ${verb.name} has no "${name}"`, hint))
+}
+
+interface Tokens {
+  values: Map<string, Value>
+  positionals: string[]
+  problems: Problem[]
+}
+
+function readTokens(argv: string[], flags: Flags, command: string): Tokens {
+  const { tokens } = parseArgs({
+    args: argv,
+    options: toOptions(flags),
+    strict: false,
+    tokens: true,
+    allowPositionals: true,
+  })
+  const read: Tokens = { values: new Map(), positionals: [], problems: [] }
+  for (const token of tokens) {
+    if (token.kind === 'positional') read.positionals.push(token.value)
+    if (token.kind !== 'option') continue
+    const flag = Object.hasOwn(flags, token.name) ? flags[token.name] : undefined
+    if (flag === undefined) {
+      read.problems.push(unknownFlag(token.rawName, flags, command))
+      continue
+    }
+    const swallowed = token.inlineValue === false && token.value !== undefined && isFlag(token.value, flags)
+    const raw = swallowed ? undefined : token.value
+    const outcome = readFlag(token.name, flag, raw, read.values.get(token.name))
+    if (outcome.ok) read.values.set(token.name, outcome.value)
+    else read.problems.push(outcome.problem)
+  }
+  return read
+}
+
+function toOptions(
+  flags: Flags,
+): Record<string, { type: 'boolean' | 'string'; short?: string; multiple: boolean }> {
+  return Object.fromEntries(
+    Object.entries(flags).map(([name, flag]) => [
+      name,
+      {
+        type: flag.type === 'boolean' ? ('boolean' as const) : ('string' as const),
+        multiple: true,
+        ...(flag.short === undefined ? {} : { short: flag.short }),
+      },
+    ]),
+  )
+}
+
+/** `--parent --json`: the value was forgotten, it is not the text "--json". */
+function isFlag(text: string, flags: Flags): boolean {
+  return text.startsWith('--') && Object.hasOwn(flags, text.slice(2))
+}
+
+/** The first argument that is neither a flag nor the value of a global flag. */
+function verbIndex(argv: readonly string[]): number | null {
+  for (let index = 0; index < argv.length; index++) {
+    const argument = argv[index] ?? ''
+    if (argument === '--') return null
+    if (!argument.startsWith('-')) return index
+    const flag = Object.hasOwn(GLOBAL_FLAGS, argument.slice(2)) ? GLOBAL_FLAGS[argument.slice(2)] : undefined
+    if (argument.startsWith('--') && flag !== undefined && flag.type !== 'boolean') index++
+  }
+  return null
+}
+
+function parseWithoutVerb(argv: readonly string[]): Result<Request> {
+  if (argv.includes('--version') || argv.includes('-v')) return ok({ ask: 'version' })
+  const { problems } = readTokens([...argv], GLOBAL_FLAGS, 'assay')
+  const [first, ...more] = problems
+  if (first !== undefined) return fail({ ...first, ...(more.length === 0 ? {} : { more }) })
+  return ok({ ask: 'help', verb: null, sub: null })
+}
+
+function parseHelp(rest: readonly string[], table: Table): Result<Request> {
+  const at = verbIndex(rest)
+  const name = at === null ? undefined : rest[at]
+  if (name === undefined) return ok({ ask: 'help', verb: null, sub: null })
+  const verb = table.verbs.find((candidate) => candidate.name === name)
+  return verb === undefined ? fail(unknownVerb(name, table)) : ok({ ask: 'help', verb, sub: null })
+}
+
+function countPositionals(
+  given: string[],
+  wanted: readonly Positional[],
+  verb: Verb,
+  sub: SubVerb | null,
+  refuseExtra: boolean,
+): Problem[] {
+  const name = usageName(verb, sub)
+  const hint = `example: ${(sub ?? verb).example}`
+  const missing = wanted.slice(given.length).filter((positional) => positional.required)
+  const extra = refuseExtra ? given.slice(wanted.length) : []
+  return [
+    ...missing.map((positional) => usage('missing_argument', `${name} needs ${positional.name}`, hint)),
+    ...extra.map((text) => usage('unexpected_argument', `${name} does not take "${text}"`, hint)),
+  ]
+}
+
+function usageName(verb: Verb, sub: SubVerb | null): string {
+  return `assay ${verb.name}${sub === null ? '' : ` ${sub.name}`}`
+}
+
+function unknownVerb(name: string, { verbs, later }: Table): Problem {
+  if (later.includes(name)) {
+    return usage('comes_later', `assay ${name} comes later: it is not part of this release`, 'assay --help')
+  }
+  const meant = closest(
+    name,
+    verbs.map((verb) => verb.name),
+  )
+  return usage(
+    'unknown_verb',
+    `there is no verb "${name}"`,
+    meant === null ? 'assay --help lists the verbs' : `did you mean: assay ${meant}?`,
+  )
+}
+
+function unknownFlag(rawName: string, flags: Flags, command: string): Problem {
+  const meant = rawName.startsWith('--') ? closest(rawName.slice(2), Object.keys(flags)) : null
+  return usage(
+    'unknown_flag',
+    `${command} has no flag ${rawName}`,
+    meant === null ? `${command} --help lists its flags` : `did you mean --${meant}?`,
+  )
+}
+
+function toParsed(
+  verb: Verb,
+  sub: SubVerb | null,
+  positionals: string[],
+  flags: Flags,
+  values: Map<string, Value>,
+): Parsed {
+  const get = (name: string, type: Flag['type'], repeat = false): Value | undefined => {
+    const flag = Object.hasOwn(flags, name) ? flags[name] : undefined
+    const repeats = flag?.type === 'string' && flag.repeat === true
+    if (flag?.type !== type || repeats !== repeat)
+      throw new Error(`${verb.name} has no ${type} flag --${name}`)
+    return values.get(name)
+  }
+  const text = (name: string) => (get(name, 'string') as string | undefined) ?? null
+  return {
+    verb: verb.name,
+    sub: sub?.name ?? null,
+    positionals,
+    run: (values.get('run') as string | undefined) ?? null,
+    key: (values.get('key') as string | undefined) ?? null,
+    json: values.get('json') === true,
+    on: (name) => get(name, 'boolean') === true,
+    text,
+    integer: (name) => (get(name, 'integer') as number | undefined) ?? null,
+    duration: (name) => (get(name, 'duration') as number | undefined) ?? null,
+    list: (name) => (get(name, 'string', true) as string[] | undefined) ?? [],
+  }
+}
+
+function usage(code: string, message: string, hint: string): Problem {
+  return { kind: 'usage', code, message, hint }
+}

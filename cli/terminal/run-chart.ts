@@ -1,0 +1,19 @@
+/** The chart of a run and the numbers under it: what `report` shows, and `loop` at its end. */
+import type { OpenRun } from '../run/open.ts'
+import { chartInput, summaryData } from '../view/chart.ts'
+import { chart } from './chart.ts'
+import { painter } from './colour.ts'
+import type { Line } from './lines.ts'
+import { summary } from './summary.ts'
+
+export async function chartLines(
+  run: OpenRun,
+  size: { width: number; height: number; colour: boolean },
+): Promise<string[]> {
+  const paint = await painter(size.colour)
+  return chartView(run, size).map(paint)
+}
+
+export function chartView(run: OpenRun, size: { width: number; height: number }): Line[] {
+  return [...chart(chartInput(run), size), [], ...summary(summaryData(run), size.width)]
+}

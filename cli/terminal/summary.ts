@@ -1,0 +1,164 @@
+import type { StopReason } from '../ledger/events.ts'
+import { padEnd, plain, widthOf } from '../text.ts'
+import type { Arms } from '../view/arms.ts'
+import type { PathStep, SummaryInput, Used } from '../view/chart.ts'
+import { duration, figure, gainOf, gainText } from '../view/figures.ts'
+import { glyphsOf, READING_ORDER } from './glyphs.ts'
+import { asciiOnly, type Cell, cell, clip, type Line } from './lines.ts'
+
+const MOST_STEPS = 8
+const CAUSE = 200
+
+/** The numbers under the chart, at most 20 lines of at most `width` columns. */
+export function summary(input: SummaryInput, width: number, ascii = false): Line[] {
+  const { counts, budget, stop } = input
+  const glyphs = glyphsOf(ascii)
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
+  const shares = READING_ORDER.filter((status) => (counts[status] ?? 0) > 0).flatMap((status) => [
+    cell('  '),
+    cell(`${glyphs.status[status]} ${counts[status]} ${status}`, status),
+  ])
+  const lines: Line[] = [
+    row(plain(input.metric.name, NAME), result(input, glyphs.arrow)),
+    row('experiments', [cell(String(total)), ...shares]),
+    row('budget', [cell(budgetText(budget))]),
+  ]
+  lines.push(...effort(input))
+  if (stop !== null) {
+    const cause = input.stop_cause ? [cell(`: ${plain(input.stop_cause, CAUSE)}`)] : []
+    lines.push(row('stopped', [cell(STOPPED[stop], stop === 'target' ? 'good' : 'warn'), ...cause]))
+  }
+  return [...lines, ...improvements(input, glyphs.arrow)].map((line) =>
+    ascii ? asciiOnly(clip(line, width)) : clip(line, width),
+  )
+}
+
+/** What it took, what it cost, what is left; nothing of what is not known or not there. */
+function effort({ duration: took, spend, arms, left }: SummaryInput): Line[] {
+  const lines: Line[] = []
+  if (arms) lines.push(row('baseline arm', [cell(armsText(arms))]))
+  if (took)
+    lines.push(row('duration', [cell(`${duration(took.ms)}, ${duration(took.active_ms)} of it at work`)]))
+  if (spend && spend.calls > 0) {
+    const least = spend.at_least ? 'at least ' : ''
+    const calls = `${spend.calls} agent ${spend.calls === 1 ? 'call' : 'calls'}`
+    const tokens = spend.tokens_in + spend.tokens_out
+    const told = [
+      [`${least}${figure(tokens)} tokens`, tokens],
+      [`${least}${figure(Number(spend.usd.toFixed(2)))} usd`, spend.usd],
+    ] as const
+    // Of a program that tells nothing, "at least 0" would be a strange way to say so.
+    const known = told.filter(([, amount]) => amount > 0 || !spend.at_least).map(([text]) => text)
+    lines.push(
+      row('spend', [cell([calls, ...(known.length > 0 ? known : ['their cost is not known'])].join(', '))]),
+    )
+  }
+  const rest = left
+    ? [
+        [left.repairable, 'repairable'],
+        [left.retests, 'to retest'],
+        [left.ideas, left.ideas === 1 ? 'idea not tried' : 'ideas not tried'],
+      ].flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]))
+    : []
+  if (rest.length > 0) lines.push(row('left', [cell(rest.join(', '))]))
+  return lines
+}
+
+function armsText({ baseline, search }: Arms): string {
+  const best = (value: number | null) => (value === null ? 'nothing better' : `best ${figure(value)}`)
+  return `${best(baseline.best)} in ${baseline.experiments}; the search ${best(search.best_at_same)} in as many, ${best(search.best)} in ${search.experiments}`
+}
+
+const NAME = 14
+
+const row = (name: string, cells: readonly Cell[]): Line => [
+  cell(padEnd(name, NAME), 'title'),
+  cell(' '),
+  ...cells,
+]
+
+function result({ metric, path }: SummaryInput, arrow: string): Cell[] {
+  const first = path[0]
+  const last = path.at(-1)
+  if (first === undefined || last === undefined) return [cell('no baseline yet', 'dim')]
+  const unit = plain(metric.unit ?? '', 12)
+  const goal = metric.target === null ? [] : [cell(`  target ${figure(metric.target, unit)}`, 'dim')]
+  if (path.length === 1)
+    return [cell(figure(first.value, unit)), cell('  the baseline; nothing better yet', 'dim'), ...goal]
+  const gain = gainOf(first.value, last.value, metric.direction)
+  return [
+    cell(`${figure(first.value)} ${arrow} `),
+    cell(figure(last.value, unit), 'best'),
+    cell(
+      gain === null ? '' : `  ${gainText(gain)}${path.length === 2 ? between(last.interval) : ''}`,
+      'good',
+    ),
+    cell(`  ${plain(first.experiment, 20)} ${arrow} ${plain(last.experiment, 20)}`, 'dim'),
+    ...goal,
+  ]
+}
+
+/** `18 of 30 experiments`; one digit, two below one: minutes are hours, too. */
+export function spent({ used, limit, at_least }: Used, what: string): string {
+  const number = `${at_least ? 'at least ' : ''}${figure(Number(used.toFixed(used < 1 ? 2 : 1)))}`
+  const noun = used === 1 && limit === null ? what.replace(/s$/, '') : what
+  return limit === null ? `${number} ${noun}` : `${number} of ${figure(limit)} ${noun}`
+}
+
+/** Without a limit, `0 experiments` would read like a budget of none. */
+export function budgetText(budget: SummaryInput['budget']): string {
+  const caps = ['experiments', 'hours', 'failures'] as const
+  const told = caps.map((cap) => spent(budget[cap], cap)).join(', ')
+  return caps.every((cap) => budget[cap].limit === null) ? `none is set; used: ${told}` : told
+}
+
+export const STOPPED: Readonly<Record<StopReason, string>> = {
+  target: 'the target is reached',
+  stall: 'no new best for too many rounds',
+  budget: 'the budget is used up',
+  frontier_empty: 'no experiment is left that may become a parent',
+  no_hypothesis: 'nobody had another hypothesis',
+  failures: 'too many experiments could not be judged',
+  user: 'a person stopped it',
+}
+
+/** `, by 4 to 6`: between what the gain lies, in metric units. */
+const between = (interval: PathStep['interval']): string =>
+  interval ? `, by ${figure(interval[0])} to ${figure(interval[1])}` : ''
+
+/** The largest steps of the best path, in its order. */
+function improvements({ metric, path: whole }: SummaryInput, arrow: string): Line[] {
+  // A step whose score belongs to another epoch is no step here: the next one counts from the last that is known.
+  const path = whole.filter(({ value }, index) => value !== null || index === 0)
+  const steps = path.slice(1).map((step, index) => {
+    const before = path[index]?.value ?? null
+    const gain = gainOf(before, step.value, metric.direction)
+    const change = before === null || step.value === null ? 0 : Math.abs(step.value - before)
+    return { step, before, gain, change: Number.isNaN(change) ? 0 : change }
+  })
+  if (steps.length === 0) return []
+  const largest = new Set([...steps].sort((a, b) => b.change - a.change).slice(0, MOST_STEPS))
+  const shown = steps.filter((step) => largest.has(step))
+  const texts = shown.map(({ step, before, gain }) => ({
+    experiment: plain(step.experiment, 20),
+    values: `${figure(before)} ${arrow} ${figure(step.value)}`,
+    gain: `${gain === null ? '' : gainText(gain)}${between(step.interval)}`,
+    hypothesis: plain(step.hypothesis, 200),
+  }))
+  const longest = (key: 'experiment' | 'values' | 'gain') =>
+    texts.reduce((most, text) => Math.max(most, widthOf(text[key])), 0)
+  const widths = { experiment: longest('experiment'), values: longest('values'), gain: longest('gain') }
+  const lines = texts.map((text) => [
+    cell('  '),
+    cell(padEnd(text.experiment, widths.experiment), 'dim'),
+    cell(`  ${text.values.padEnd(widths.values)}`),
+    cell(`  ${text.gain.padStart(widths.gain)}`, text.gain.includes('worse') ? 'bad' : 'good'),
+    cell(`  ${text.hypothesis}`),
+  ])
+  const rest = steps.length - shown.length
+  return [
+    [cell('key improvements', 'title')],
+    ...lines,
+    ...(rest > 0 ? [[cell(`  and ${rest} smaller`, 'dim')]] : []),
+  ]
+}

@@ -1,0 +1,102 @@
+import type { Reason, Status } from '../ledger/events.ts'
+import { plain } from '../text.ts'
+import { figure } from '../view/figures.ts'
+import { type Glyphs, glyphsOf } from './glyphs.ts'
+import { asciiOnly, type Cell, cell, clip, type Line } from './lines.ts'
+
+export interface TreeNode {
+  experiment: string
+  parent: string | null
+  status: Status
+  reason: Reason | null
+  value: number | null
+  hypothesis: string
+  /** An audit's opinion stands against it. */
+  flagged?: boolean
+  epoch?: number
+}
+
+export interface TreeSize {
+  /** The epoch of now: others are told. */
+  epoch?: number
+  width: number
+  /** At most so many lines; the last one then tells how many experiments are missing. */
+  lines: number
+  ascii?: boolean
+}
+
+/** Deeper levels are told by number: a chain of ten thousand must stay readable. */
+const INDENT = 12
+
+/**
+ * The experiments as a tree, children under their parent in the order given; a node whose parent is not in the list
+ * stands at the root. `best` is marked. Linear, without recursion.
+ */
+export function tree(nodes: readonly TreeNode[], best: string | null, size: TreeSize): Line[] {
+  const glyphs = glyphsOf(size.ascii)
+  const known = new Set(nodes.map(({ experiment }) => experiment))
+  const children = new Map<string | null, TreeNode[]>()
+  for (const node of nodes) {
+    const parent = node.parent !== null && known.has(node.parent) ? node.parent : null
+    const siblings = children.get(parent)
+    if (siblings) siblings.push(node)
+    else children.set(parent, [node])
+  }
+  const room = Math.max(0, nodes.length > size.lines ? size.lines - 1 : size.lines)
+  const lines: Line[] = []
+  interface Place {
+    node: TreeNode
+    depth: number
+    /** The prefix of its children's lines, up to INDENT levels. */
+    trunk: string
+    mark: string
+  }
+  const stack: Place[] = []
+  const push = (list: readonly TreeNode[], depth: number, trunk: string) => {
+    // Last first: the stack gives them back in order.
+    for (const [index, node] of [...list].reverse().entries()) {
+      const mark = depth === 0 ? '' : index === 0 ? glyphs.last : glyphs.fork
+      stack.push({ node, depth, trunk, mark })
+    }
+  }
+  push(children.get(null) ?? [], 0, '')
+  while (lines.length < room) {
+    const place = stack.pop()
+    if (place === undefined) break
+    const { node, depth, trunk, mark } = place
+    lines.push(lineOf(node, best, { depth, lead: trunk + mark, epoch: size.epoch }, glyphs))
+    const deeper =
+      depth === 0 || depth >= INDENT ? trunk : trunk + (mark === glyphs.last ? '   ' : glyphs.trunk)
+    push(children.get(node.experiment) ?? [], depth + 1, deeper)
+  }
+  const missing = nodes.length - lines.length
+  if (missing > 0 && size.lines > 0) lines.push([cell(`${size.ascii ? '...' : '…'} ${missing} more`, 'dim')])
+  return lines.map((line) => (size.ascii ? asciiOnly(clip(line, size.width)) : clip(line, size.width)))
+}
+
+function lineOf(
+  node: TreeNode,
+  best: string | null,
+  { depth, lead, epoch }: { depth: number; lead: string; epoch: number | undefined },
+  glyphs: Glyphs,
+): Cell[] {
+  const isBest = node.experiment === best
+  const verdict =
+    node.reason === null || node.status === 'kept'
+      ? node.status
+      : `${node.status}: ${node.reason.replaceAll('_', ' ')}`
+  return [
+    cell(lead, 'axis'),
+    ...(depth > INDENT ? [cell(`(${depth}) `, 'dim')] : []),
+    cell(`${glyphs.status[node.status]} `, isBest ? 'best' : node.status),
+    cell(plain(node.experiment, 24), isBest ? 'best' : 'plain'),
+    cell(`  ${figure(node.value)}`, isBest ? 'best' : 'plain'),
+    cell(`  ${verdict}`, node.status),
+    ...(isBest ? [cell('  best', 'best')] : []),
+    ...(node.flagged ? [cell('  flagged', 'revoked')] : []),
+    ...(epoch !== undefined && node.epoch !== undefined && node.epoch !== epoch
+      ? [cell(`  epoch ${node.epoch}`, 'dim')]
+      : []),
+    cell(`  ${plain(node.hypothesis, 240)}`, 'dim'),
+  ]
+}

@@ -1,0 +1,39 @@
+import { audit } from '../experiment/audit.ts'
+import { clearing } from '../ledger/doubt.ts'
+import type { Finding } from '../ledger/events.ts'
+import { ok, type Result } from '../result.ts'
+import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import { idOf, listOf, readInput, textField, theRun } from './verb.ts'
+
+const SHAPE = '{"findings":[{"code":"hash|task_set|path|opinion","message":"…","path":"…"}]}'
+const CODES: readonly string[] = ['hash', 'task_set', 'path', 'opinion'] satisfies Finding['code'][]
+
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  const input = await readInput(context, args, SHAPE)
+  if (!input.ok) return input
+  const findings = listOf(input.value, 'findings', SHAPE, readFinding)
+  if (!findings.ok) return findings
+  const done = await audit(opened.value, idOf(args), findings.value, args.key)
+  if (!done.ok) return done
+  const { experiment, status, flagged, outcome } = done.value
+  const node = opened.value.ledger.state.experiments.get(experiment)
+  return ok({
+    data: done.value,
+    text: () => [
+      `${experiment}: ${outcome}; it is ${status}${flagged ? ', in doubt' : ''}`,
+      ...(flagged && node ? [`Next: ${clearing(node)}`] : []),
+    ],
+  })
+}
+
+function readFinding(item: Record<string, unknown>): Finding | string {
+  const message = textField(item, 'message')
+  if (message === null) return 'it needs a "message"'
+  const code = textField(item, 'code') ?? 'opinion'
+  // An auditor's own word for what it saw is an opinion: only the listed codes can be checked.
+  const known = CODES.includes(code) ? (code as Finding['code']) : 'opinion'
+  const path = textField(item, 'path')
+  return { code: known, message, ...(path === null || path === '' ? {} : { path }) }
+}

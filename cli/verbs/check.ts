@@ -1,0 +1,38 @@
+import { checkSeal } from '../experiment/check.ts'
+import { nodeFor, type Seal, seal, snapshot, storedSeal } from '../experiment/seal.ts'
+import { type Experiment, lastAttempt } from '../ledger/state.ts'
+import { ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import { printable } from '../terminal/output.ts'
+import { idOf, theRun } from './verb.ts'
+
+/** Judges the unjudged seal by what can be known for nothing; without a seal it makes one. */
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  const node = nodeFor(opened.value, idOf(args))
+  if (!node.ok) return node
+  const sealed = await currentSeal(opened.value, node.value)
+  if (!sealed.ok) return sealed
+  const findings = checkSeal(opened.value, sealed.value)
+  return ok({
+    data: {
+      experiment: sealed.value.experiment,
+      attempt: sealed.value.attempt,
+      passed: findings.length === 0,
+      findings,
+    },
+    text: () =>
+      findings.length === 0
+        ? `${sealed.value.experiment}: nothing speaks against measuring it`
+        : findings.map(({ code, message }) => printable(`${code}: ${message}`)),
+  })
+}
+
+async function currentSeal(run: OpenRun, node: Experiment): Promise<Result<Seal>> {
+  const last = lastAttempt(node)
+  if (last && !last.judged) return storedSeal(run, node, last)
+  const taken = await snapshot(run, node)
+  return taken.ok ? seal(run, node, taken.value, null) : taken
+}

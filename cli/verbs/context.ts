@@ -1,0 +1,110 @@
+/** `context`: what an agent reads first. */
+import { nodeFor } from '../experiment/seal.ts'
+import { readBlob } from '../git/files.ts'
+import type { Experiment } from '../ledger/state.ts'
+import { artifactsFolder, worktreePath } from '../paths.ts'
+import { ok, type Result } from '../result.ts'
+import { patternsIn } from '../round/facts.ts'
+import { candidatesOf, pickParents } from '../round/frontier.ts'
+import { learningsOf } from '../round/open.ts'
+import type { OpenRun } from '../run/open.ts'
+import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import { budgetText, STOPPED } from '../terminal/summary.ts'
+import { plain } from '../text.ts'
+import { digest, type Head, quoted } from '../view/context/digest.ts'
+import { type ContextFacts, contextFacts, type Given } from '../view/context/facts.ts'
+import { type StatusData, statusOf } from '../view/run.ts'
+import { figure } from '../view/words.ts'
+import { theRun } from './verb.ts'
+
+const PARENTS = 5
+
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  const [id] = args.positionals
+  const node = id === undefined ? ok(null) : nodeFor(opened.value, id)
+  if (!node.ok) return node
+  const facts = await factsOf(opened.value, node.value?.id ?? null)
+  if (!facts.ok) return facts
+  const status = statusOf(opened.value)
+  const { goal, metric, noise } = opened.value.spec
+  const { run, epoch, baseline, counts, budget, stop } = status
+  const best = isUnaware(node.value) ? null : status.best
+  return ok({
+    data: {
+      run,
+      goal,
+      metric: { ...status.metric, min_improvement: metric.min_improvement },
+      noise: noise.mode,
+      epoch,
+      baseline,
+      best,
+      counts,
+      budget,
+      stop,
+      ...facts.value,
+    },
+    text: () => digest(headOf(opened.value, status, node.value), facts.value),
+  })
+}
+
+/** A lane of the baseline arm must not know what the search came to, nor where to read it. */
+const isUnaware = (node: Experiment | null): boolean => node?.created.arm === 'baseline'
+
+async function factsOf(run: OpenRun, id: string | null): Promise<Result<ContextFacts>> {
+  const { state } = run.ledger
+  const instructions = await instructionsOf(run)
+  if (!instructions.ok) return instructions
+  const picked = pickParents(run, { round: state.rounds.length + 1, k: PARENTS })
+  if (!picked.ok) return picked
+  const given = {
+    instructions: instructions.value,
+    picks: picked.value.picks,
+    eligible: candidatesOf(state).length,
+    patterns: patternsIn(state),
+    learnings: learningsOf(state),
+    gates: run.spec.gates,
+  }
+  return ok(contextFacts(state, given, id))
+}
+
+/** The file as it is on the base: a candidate that changes it does not change what the others are told. */
+async function instructionsOf(run: OpenRun): Promise<Result<Given['instructions']>> {
+  const { file, text, rules } = run.spec.instructions
+  if (file === null) return ok({ text, file, rules })
+  const path = [run.started.prefix, file].filter(Boolean).join('/')
+  const blob = await readBlob(run.site, run.started.base.tree, path)
+  if (!blob.ok) return blob
+  const read = blob.value?.toString('utf8').trimEnd() ?? `(${file} is not on the base)`
+  return ok({ text: text === null ? read : `${text}\n${read}`, file, rules })
+}
+
+function headOf(run: OpenRun, status: StatusData, node: Experiment | null): Head {
+  const { metric, baseline, best, budget, epoch, stop } = status
+  const { min_improvement: least } = run.spec.metric
+  const step = 'relative' in least ? least.relative * 100 : least.absolute
+  const gain = step === 0 ? 'any gain' : `a gain of ${figure(step)}${'relative' in least ? ' %' : ''} or more`
+  const target = metric.target === null ? '' : `, target ${figure(metric.target)}`
+  const counts = Object.entries(status.counts).flatMap(([name, count]) =>
+    count > 0 ? [`${count} ${name}`] : [],
+  )
+  return {
+    run: `${status.run} (${plain(run.started.name, 40)})${epoch > 1 ? `, epoch ${epoch}` : ''}`,
+    lines: [
+      `Goal: ${quoted(run.spec.goal, 240)}`,
+      `Metric: ${plain(metric.name, 60)}, ${metric.direction}${target}; ${gain} counts; noise: ${run.spec.noise.mode}`,
+      isUnaware(node)
+        ? `Baseline ${figure(baseline.value)}`
+        : `Baseline ${figure(baseline.value)}; best ${best ? `${figure(best.value)} (${best.experiment})` : 'none yet'}`,
+      `Experiments: ${counts.join(', ')}`,
+      `Budget: ${budgetText(budget)}${stop === null ? '' : `; stopped: ${STOPPED[stop]}`}`,
+      ...(node
+        ? [
+            `Edit in ${worktreePath(run.site, run.run, node.id)}`,
+            `Expensive outputs go into ${artifactsFolder(run.paths, node.id)}`,
+          ]
+        : []),
+    ],
+  }
+}

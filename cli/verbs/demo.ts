@@ -1,0 +1,137 @@
+/** The whole job on a real small project, with the built-in host: no model, no key, no network. */
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { commitFresh } from '../git/fresh.ts'
+import { BASELINE } from '../ledger/state.ts'
+import { SPEC_FILE, worktreePath } from '../paths.ts'
+import { execute } from '../process.ts'
+import { fail, ok, type Result } from '../result.ts'
+import { type OpenRun, openRun } from '../run/open.ts'
+import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import { printable } from '../terminal/output.ts'
+import { print } from '../terminal/print.ts'
+import { shellWord } from '../text.ts'
+import { statusOf } from '../view/run.ts'
+import { onPath } from './on-path.ts'
+
+const EXAMPLE = fileURLToPath(new URL('../../examples/binpack', import.meta.url))
+/** Prints what a search may not see: best fit and the heuristic on other instances. */
+const HELD_OUT = 'holdout/measure.js'
+
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const folder = placeFor(context, args.positionals[0] ?? null)
+  if (!folder.ok) return folder
+  // What the verbs answer is shown one after the other: a line of progress that is being updated would get in between.
+  const inside: Context = { ...context, cwd: folder.value, tell: () => {} }
+  const say = (text: string) => (args.json ? Promise.resolve() : print('stdout', `${text}\n`))
+  const verb = async (title: string, argv: string[]): Promise<Result<void>> => {
+    await say(`\n— ${title}`)
+    const answer = await context.call(args.json ? [...argv, '--json'] : argv, inside)
+    if (!answer.ok) return fail({ ...answer.problem, at: answer.problem.at ?? folder.value })
+    if (!args.json) await say([answer.value.text()].flat().join('\n').trimEnd())
+    return ok(undefined)
+  }
+
+  await say(`— A repository with the example, for best-fit bin packing: ${folder.value}`)
+  plant(folder.value, args.integer('seed'))
+  const made = await commitFresh(folder.value, 'Best fit')
+  if (!made.ok) return made
+  const begun = await verb('assay init: is the benchmark sound, and how good is best fit?', ['init'])
+  if (!begun.ok) return begun
+  const searched = await verb('assay loop: the built-in host proposes, Assay measures and decides', ['loop'])
+  if (!searched.ok) return searched
+
+  const opened = openRun(inside, null)
+  if (!opened.ok) return opened
+  const status = statusOf(opened.value)
+  const best = status.best?.experiment ?? BASELINE
+  const shown = await verb(`The winner's change: assay diff ${best} ${BASELINE}`, ['diff', best, BASELINE])
+  if (!shown.ok) return shown
+  await say(`\n— On instances that the search never saw: node ${HELD_OUT}`)
+  const held = await heldOut(opened.value, best, args.json)
+  if (!held.ok) return held
+  if (!args.json) await say(printable(held.value.trimEnd()))
+  const { run: name, baseline, stop } = status
+  return ok({
+    data: {
+      folder: folder.value,
+      run: name,
+      baseline,
+      best: status.best,
+      stop,
+      held_out: args.json ? JSON.parse(held.value) : null,
+    },
+    text: () => farewell(context.env, folder.value, best),
+  })
+}
+
+/** The folder for the example, empty. Problem: `folder_in_use`. */
+function placeFor(context: Context, asked: string | null): Result<string> {
+  if (asked === null) return ok(mkdtempSync(join(tmpdir(), 'assay-demo-')))
+  const folder = resolve(context.cwd, asked)
+  if (!isFree(folder)) {
+    return fail({
+      kind: 'usage',
+      code: 'folder_in_use',
+      message: 'the demo wants a folder of its own, and there is something here',
+      hint: 'name another one, or none: then it is made below the temporary folder',
+      at: folder,
+    })
+  }
+  mkdirSync(folder, { recursive: true })
+  return ok(folder)
+}
+
+const isFree = (folder: string): boolean =>
+  !existsSync(folder) || (statSync(folder).isDirectory() && readdirSync(folder).length === 0)
+
+function plant(folder: string, seed: number | null): void {
+  cpSync(EXAMPLE, folder, { recursive: true })
+  if (seed === null) return
+  const spec = join(folder, SPEC_FILE)
+  writeFileSync(spec, readFileSync(spec, 'utf8').replace(/seed: \d+/, `seed: ${seed}`))
+}
+
+async function heldOut({ site, run: name }: OpenRun, best: string, json: boolean): Promise<Result<string>> {
+  // The baseline has no worktree of its own: it is what was committed.
+  const cwd = best === BASELINE ? site.root : worktreePath(site, name, best)
+  const done = await execute({ argv: [process.execPath, HELD_OUT, ...(json ? ['--json'] : [])], cwd })
+  if (done.code === 0) return ok(done.stdout.toString('utf8'))
+  return fail({
+    kind: 'failed',
+    code: 'held_out_failed',
+    message: `node ${HELD_OUT} did not answer: ${done.startError?.message ?? done.stderr.toString('utf8').trim()}`,
+    hint: `repeat it there: node ${HELD_OUT}`,
+    at: cwd,
+  })
+}
+
+function farewell(env: NodeJS.ProcessEnv, folder: string, best: string): string[] {
+  const entry = process.argv[1] ?? ''
+  return [
+    '',
+    '— Look around',
+    `cd ${shellWord(folder)}`,
+    ...(onPath(env, 'assay', entry)
+      ? []
+      : [`alias assay=${shellWord(`${process.execPath} ${shellWord(entry)}`)}`]),
+    'assay report             # this chart again',
+    'assay tree               # everything that was tried',
+    `assay show ${best}      # why the winner was kept`,
+    'assay finish             # the winner, measured again, as a branch of that repository',
+    '',
+    `All of it is in that folder; clean up with: rm -rf ${shellWord(folder)}`,
+    'Your own project: assay guide first-use; in a coding agent: assay guide usage',
+  ]
+}

@@ -1,0 +1,28 @@
+/** Readiness for parallel work, for people. */
+import type { Readiness } from '../doctor/parallel/readiness.ts'
+import { plain } from '../text.ts'
+import { counted } from '../view/words.ts'
+
+const MOST = 30
+const LONGEST = 120
+
+export function describeReadiness({ spec, files, blockers, slots, truncated }: Readiness): string[] {
+  if (spec === null)
+    return [
+      'parallel: no spec was found, so there is nothing to look at',
+      '  → write one: assay init --template',
+    ]
+  const lines = [
+    `parallel: ${counted(files, 'file')} of the benchmark, gates and setup ${files === 1 ? 'was' : 'were'} read`,
+  ]
+  for (const { path, line, kind, blocks, text, advice } of blockers.slice(0, MOST)) {
+    lines.push(
+      `${blocks ? 'blocker ' : 'note    '} ${plain(path)}:${line} ${kind}: ${plain(text, LONGEST)}`,
+      `         → ${advice}`,
+    )
+  }
+  const more = Math.max(0, blockers.length - MOST) + truncated
+  if (more > 0) lines.push(`… and ${more} more: assay doctor --parallel --json`)
+  lines.push(`measure.slots: ${slots.proposed} (now ${slots.current}): ${slots.reason}`)
+  return lines
+}

@@ -1,0 +1,81 @@
+import { type Examined, examine } from '../doctor/examine.ts'
+import { readiness } from '../doctor/parallel/readiness.ts'
+import { CHECKS } from '../doctor/registry.ts'
+import { lookAround } from '../doctor/scene.ts'
+import { ok, type Result } from '../result.ts'
+import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import { wrapped } from '../terminal/wrapped.ts'
+import { plain } from '../text.ts'
+import { counted } from '../view/words.ts'
+import { describeReadiness } from './doctor-parallel.ts'
+
+type Finding = Examined['findings'][number]
+
+/** Findings that are answered; what is beyond is counted in `truncated`. Everything fixable is fixed all the same. */
+const MOST = 200
+const MOST_IN_TEXT = 30
+const LONGEST = 600
+
+/** Works in any folder. Exit 0 whatever it finds: `healthy` tells. */
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const scene = await lookAround(context, args.on('hosts'))
+  const { healthy, findings } = await examine(scene, CHECKS, { fix: args.on('fix') })
+  const ordered = [...findings].sort((a, b) => weight(a) - weight(b))
+  const parallel = args.on('parallel') ? readiness(scene, args.run) : null
+  const counts = countsOf(findings)
+  const data = {
+    healthy,
+    root: scene.site?.root ?? scene.top,
+    counts,
+    findings: ordered.slice(0, MOST),
+    truncated: Math.max(0, ordered.length - MOST),
+    ...(parallel ? { parallel } : {}),
+  }
+  return ok({
+    data,
+    text: () =>
+      wrapped(context, [
+        ...describe(ordered, counts, args.on('fix')),
+        ...(parallel ? ['', ...describeReadiness(parallel)] : []),
+      ]),
+  })
+}
+
+const weight = ({ level }: Finding): number => ({ problem: 0, warning: 1, ok: 2 })[level]
+
+function countsOf(findings: readonly Finding[]) {
+  const counts = { problem: 0, warning: 0, ok: 0, fixed: 0 }
+  for (const { level, fixed } of findings) counts[fixed === undefined ? level : 'fixed']++
+  return counts
+}
+
+function describe(findings: readonly Finding[], counts: ReturnType<typeof countsOf>, fix: boolean): string[] {
+  const bad = findings.filter(({ level }) => level !== 'ok')
+  const lines = bad.slice(0, MOST_IN_TEXT).flatMap(describeOne)
+  if (bad.length > MOST_IN_TEXT) lines.push(`… and ${bad.length - MOST_IN_TEXT} more: assay doctor --json`)
+  const good = findings.filter(({ level }) => level === 'ok').slice(0, MOST_IN_TEXT)
+  lines.push(...good.map(({ what }) => `ok       ${plain(what, LONGEST)}`))
+  const fixable = bad.filter((one) => one.fixable && one.fixed === undefined).length
+  lines.push(
+    `${counted(counts.problem, 'problem')}, ${counted(counts.warning, 'warning')}${counts.fixed > 0 ? `, ${counts.fixed} fixed` : ''}${
+      fixable > 0 && !fix ? `; ${fixable} of them can be mended: assay doctor --fix` : ''
+    }`,
+  )
+  return lines
+}
+
+function describeOne({ level, code, what, cause, repair, at, fixed, fix_failed }: Finding): string[] {
+  const rows: [string, string | null | undefined][] = [
+    ['at', at],
+    ['cause', cause],
+    ['fixed', fixed],
+    ['not fixed', fix_failed],
+    ['→', fixed === undefined ? repair : null],
+  ]
+  return [
+    `${(fixed === undefined ? level : 'fixed').padEnd(8)} ${code}: ${plain(what, LONGEST)}`,
+    ...rows.flatMap(([name, text]) =>
+      text ? [`         ${name === '→' ? '→' : `${name}:`} ${plain(text, LONGEST)}`] : [],
+    ),
+  ]
+}

@@ -1,0 +1,32 @@
+import { environmentSources } from '../experiment/environment.ts'
+import { ok, type Result } from '../result.ts'
+import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import { plain } from '../text.ts'
+import { theRun } from './verb.ts'
+
+/** Names and origins; no value is ever shown. */
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  const found = environmentSources(opened.value)
+  if (!found.ok) return found
+  const { variables, missing, file } = found.value
+  const named = (from: string) =>
+    variables
+      .filter((one) => one.from === from)
+      .map(({ name }) => plain(name, 100))
+      .join(' ') || 'none'
+  return ok({
+    data: found.value,
+    text: () => [
+      `inherited always: ${named('default')}`,
+      `inherited as the spec says: ${named('inherit')}`,
+      `from ${file === null ? 'a file' : plain(file, 200)}: ${named('file')}`,
+      `set by the spec: ${named('set')}`,
+      `made for each sample: ${named('assay')}`,
+      ...(missing.length === 0
+        ? []
+        : [`asked for by measure.environment.inherit, but not set here: ${plain(missing.join(' '), 500)}`]),
+    ],
+  })
+}

@@ -1,0 +1,114 @@
+/** `finish`: the winner as a branch, with the text of its pull request. */
+import { writeFileSync } from 'node:fs'
+import { type Finished, finish } from '../experiment/finish.ts'
+import { gatesOn } from '../experiment/gates.ts'
+import { branchName, isSnapshot } from '../git/branch.ts'
+import { BASELINE, type Experiment, lastJudged, nodeValue, pathTo } from '../ledger/state.ts'
+import { pullRequestFile } from '../paths.ts'
+import { redact } from '../redact.ts'
+import { ok, type Result } from '../result.ts'
+import { learningsOf } from '../round/open.ts'
+import type { OpenRun } from '../run/open.ts'
+import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import { plain, shellWord } from '../text.ts'
+import { figure, percent } from '../view/figures.ts'
+import { inMessage } from '../view/inert.ts'
+import { pullRequest } from '../view/pull-request.ts'
+import { counted } from '../view/words.ts'
+import { theRun } from './verb.ts'
+
+const SUBJECT = 72
+
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  const branch = branchName(args.text('branch') ?? `assay/${opened.value.started.name}`)
+  const words = (steps: readonly Experiment[]) => wordsOf(opened.value, steps)
+  const done = await finish(opened.value, { branch, squash: args.on('squash'), words, key: args.key })
+  if (!done.ok) return done
+  const snapshot = await isSnapshot(opened.value.site, done.value.base)
+  if (!snapshot.ok) return snapshot
+  const text = redact(textOf(opened.value, done.value, snapshot.value))
+  const file = pullRequestFile(opened.value.paths)
+  writeFileSync(file, text)
+  const { fresh, changes, ...rest } = done.value
+  const files = changes.map(({ path, status, added, removed }) => ({ path, status, added, removed }))
+  return ok({
+    data: { ...rest, dirty_base: snapshot.value, fresh, files, text, file },
+    text: () => [
+      `${branch}: ${counted(rest.commits.length, 'commit')} on ${rest.base.slice(0, 10)}; your files and branches are as they were`,
+      ...(snapshot.value ? ['  it begins with the uncommitted work that the run began with'] : []),
+      ...signingLines(done.value),
+      `  ${plain(fresh.message, 500)}`,
+      ...(rest.shortfall === null ? [] : [`  Warning: ${plain(rest.shortfall, 500)}`]),
+      `  look at it: git log -p ${shellWord(`${rest.base.slice(0, 10)}..refs/heads/${branch}`)}`,
+      `  the text of its pull request is in ${file}:`,
+      '',
+      text,
+    ],
+  })
+}
+
+/** Protected branches refuse commits that are not signed, so it is said when the user's git would have signed them. */
+function signingLines({ signing, branch, base }: Finished): string[] {
+  if (signing === null) return []
+  if (signing.signed) return ['  the commits are signed with your key']
+  return [
+    `  the commits are NOT signed, although commit.gpgSign is set: ${plain(signing.problem ?? '', 500)}`,
+    `  to sign them: git rebase --force-rebase --gpg-sign ${base.slice(0, 10)} ${shellWord(branch)}`,
+  ]
+}
+
+function wordsOf(run: OpenRun, steps: readonly Experiment[]): { subject: string; body: string } {
+  const { metric } = run.started
+  const [only] = steps
+  const said = only && steps.length === 1 ? (only.id === BASELINE ? 'The benchmark' : only.hypothesis) : ''
+  const subject = inMessage(said, SUBJECT) || `Improve ${inMessage(metric.name, 50)}`
+  const name = inMessage(metric.name, 200)
+  const lines = steps.flatMap((step) => {
+    const judged = lastJudged(step)
+    if (step.id === BASELINE) return [`${step.id}: ${name} ${figure(nodeValue(step))}`]
+    const gain = judged?.improvement == null ? '' : `, ${percent(judged.improvement)} better`
+    const against = `${name} ${figure(judged?.parent_value ?? null)} → ${figure(nodeValue(step))}${gain}`
+    return [`${step.id} on ${step.parent}: ${against}`, `  ${inMessage(step.hypothesis, 500)}`]
+  })
+  return { subject, body: [...lines, '', `Assay-Run: ${run.run}`].join('\n') }
+}
+
+function textOf(run: OpenRun, done: Finished, dirtyBase: boolean): string {
+  const { spec, started, ledger } = run
+  const { state } = ledger
+  const { fresh } = done
+  const baseline = state.experiments.get(BASELINE)
+  const { setup, build } = spec.worktree
+  return pullRequest({
+    name: started.name,
+    goal: spec.goal,
+    metric: started.metric,
+    run: run.run,
+    branch: done.branch,
+    base: done.base,
+    dirtyBase,
+    baseline: { value: baseline ? nodeValue(baseline) : null },
+    winner: { ...fresh, paired: state.noise.mode === 'paired' },
+    steps: pathTo(state, done.experiment).map((node) => ({
+      experiment: node.id,
+      value: nodeValue(node),
+      hypothesis: node.id === BASELINE ? '' : node.hypothesis,
+    })),
+    gates: gatesOn(run, done.experiment).map(({ name, command }) => ({ name, command: line(command) })),
+    constraints: [
+      ...spec.constraints.map(({ metric, op, value }) => `${metric} ${op} ${value}`),
+      ...spec.protected.map(({ metric }) => `${metric} did not get worse`),
+    ],
+    commands: [setup?.command, build?.command, spec.measure.command].flatMap((one) =>
+      one === undefined ? [] : [line(one)],
+    ),
+    folder: started.prefix,
+    files: done.changes,
+    learnings: learningsOf(state),
+  })
+}
+
+const line = (command: string | readonly string[]): string =>
+  typeof command === 'string' ? command : command.map(shellWord).join(' ')

@@ -1,0 +1,35 @@
+import { ok, type Result } from '../result.ts'
+import { type Frontier, pickParents } from '../round/frontier.ts'
+import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import { figure } from '../view/words.ts'
+import { theRun } from './verb.ts'
+
+/** What the next round would pick, with the reasons; nothing is recorded. */
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  const round = opened.value.ledger.state.rounds.length + 1
+  const k = args.integer('k')
+  const seed = args.integer('seed')
+  const frontier = pickParents(opened.value, {
+    policy: args.text('policy'),
+    round,
+    ...(k === null ? {} : { k }),
+    ...(seed === null ? {} : { seed }),
+  })
+  if (!frontier.ok) return frontier
+  const { policy, picks } = frontier.value
+  return ok({
+    data: { policy, seed: frontier.value.seed, parents: picks },
+    text: () => describe(frontier.value, args.on('explain')),
+  })
+}
+
+function describe({ policy, seed, picks }: Frontier, explain: boolean): string[] {
+  if (picks.length === 0) return ['No experiment may become a parent.']
+  const lines = picks.map(
+    ({ experiment, value, rank, why }) =>
+      `${rank}. ${experiment}  ${figure(value)}${explain ? `  ${why}` : ''}`,
+  )
+  return explain ? [`${policy}, seed ${seed}`, ...lines] : lines
+}

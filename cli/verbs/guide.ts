@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { fail, ok, type Result } from '../result.ts'
+import type { Answer, Context, Parsed } from '../terminal/command.ts'
+
+const PACKAGE = new URL('../../', import.meta.url)
+
+/** Reference pages, then what agents read: the protocol of a lane, for one, wherever no plugin is installed. */
+export async function run(_context: Context, args: Parsed): Promise<Result<Answer>> {
+  const [topic] = args.positionals
+  const pages = new Map([...filesIn('references'), ...skillsIn('skills')])
+  for (const [name, page] of filesIn('agents')) pages.set(pages.has(name) ? `${name}-agent` : name, page)
+  const topics = [...pages.keys()]
+  if (topic === undefined) {
+    const about = Object.fromEntries([...pages].map(([name, page]) => [name, aboutOf(textOf(page))]))
+    const width = Math.max(...topics.map((one) => one.length))
+    return ok({
+      data: { topics, about },
+      text: () => topics.map((one) => `assay guide ${one.padEnd(width)}  ${about[one]}`),
+    })
+  }
+  const page = pages.get(topic)
+  if (page === undefined) {
+    return fail({
+      kind: 'usage',
+      code: 'unknown_topic',
+      message: `there is no guide on ${topic}`,
+      hint: `topics: ${topics.join(', ')}`,
+    })
+  }
+  const text = textOf(page).replace(FRONTMATTER, '')
+  return ok({ data: { topic, text }, text: () => text })
+}
+
+const textOf = (page: string): string => readFileSync(new URL(page, PACKAGE), 'utf8')
+
+const FRONTMATTER = /^---\n.*?\n---\n+/s
+
+/** What a page says it is: the first sentence of its description, or else of the page. */
+function aboutOf(page: string): string {
+  const [described] = FRONTMATTER.exec(page) ?? []
+  const said = described ? /^description: (.*)$/m.exec(described)?.[1] : page.replace(/^# .*\n+/, '')
+  const [sentence = ''] = /^.*?[.!?](?=\s|$)/s.exec(said ?? '') ?? []
+  return sentence.replace(/\s+/g, ' ').replaceAll('**', '')
+}
+
+const filesIn = (folder: string): [string, string][] =>
+  namesIn(folder)
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => [name.slice(0, -3), `${folder}/${name}`])
+
+const skillsIn = (folder: string): [string, string][] =>
+  namesIn(folder).map((name) => [name, `${folder}/${name}/SKILL.md`])
+
+const namesIn = (folder: string): string[] => readdirSync(fileURLToPath(new URL(folder, PACKAGE))).sort()

@@ -1,0 +1,337 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { networkFolders } from '../doctor/checks/disk.ts'
+import {
+  type BaselineAnswer,
+  describeBaseline,
+  judgeBaseline,
+  type NeedsLooser,
+} from '../experiment/baseline.ts'
+import { canaryFact, checkCanary } from '../experiment/canary.ts'
+import {
+  chooseIsolation,
+  hidesCheckout,
+  isolationWarnings,
+  recordIsolation,
+} from '../experiment/choose-isolation.ts'
+import { crowdAtBaseline } from '../experiment/crowd.ts'
+import type { Choice } from '../experiment/isolation.ts'
+import { lookOutside, outsideWarnings } from '../experiment/outside.ts'
+import { ensureWorktree } from '../experiment/worktree.ts'
+import { removeWorktree } from '../git/worktrees.ts'
+import { BASELINE } from '../ledger/state.ts'
+import { withLock } from '../lock.ts'
+import { checkoutAround, findSite, initLock, listRuns, runtimeFolder, worktreePath } from '../paths.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
+import { digestOf } from '../run/data.ts'
+import { type Ground, prepareGround } from '../run/ground.ts'
+import { isSameHoldout } from '../run/holdout.ts'
+import { type OpenRun, open } from '../run/open.ts'
+import { createBaseline, sealBase, startRun, withdrawRun } from '../run/start.ts'
+import { frozenHash } from '../spec/hash.ts'
+import { TEMPLATE } from '../spec/template.ts'
+import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import { printable } from '../terminal/output.ts'
+import { LEAVING } from '../terminal/progress.ts'
+import { wrapped } from '../terminal/wrapped.ts'
+import { describeFacts, type InitFacts, initFacts } from '../view/init-facts.ts'
+import { figure } from '../view/words.ts'
+import { referenceText } from './references.ts'
+
+interface InitAnswer {
+  run: string
+  spec_hash: string
+  base: string
+  baseline: BaselineAnswer
+  warnings: string[]
+  facts: InitFacts
+  worktree?: string
+  repeated?: true
+}
+
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  if (args.on('template')) return ok({ data: { template: TEMPLATE }, text: () => TEMPLATE })
+  const language = args.text('benchmark')
+  if (language !== null) {
+    const benchmark = referenceText(`benchmark-template.${language === 'python' ? 'py' : 'mjs'}`)
+    return ok({ data: { benchmark }, text: () => benchmark })
+  }
+  const around = checkoutAround(context.cwd)
+  const misplaced = around && inWorktree(around.top)
+  if (misplaced) return fail(misplaced)
+  if (!around) return begin(context, args)
+  const lock = initLock(context.env, around.commonDir)
+  mkdirSync(dirname(lock), { recursive: true, mode: 0o700 })
+  return withLock(lock, () => begin(context, args))
+}
+
+/** Shells of agents stay where the last command went. A spec written here would be part of the candidate. */
+function inWorktree(top: string): Problem | null {
+  const { site, run, experiment } = findSite(top) ?? {}
+  if (!site || !run || !experiment || top !== worktreePath(site, run, experiment)) return null
+  return {
+    kind: 'refused',
+    code: 'in_worktree',
+    message: `this is the worktree of ${experiment}, and a run is started in the project`,
+    hint: `cd '${site.root}', then repeat the command`,
+  }
+}
+
+async function begin(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const prepare = args.on('prepare')
+  const ground = await prepareGround(context, {
+    spec: args.positionals[0] ?? null,
+    includeDirty: args.on('include-dirty'),
+    prepare,
+    holdout: args.text('holdout'),
+  })
+  if (!ground.ok) return ground
+  const how = { prepare, fresh: args.on('new'), skipCanary: args.on('no-canary'), key: args.key }
+  const answer = await start(context, ground.value, how)
+  if (!answer.ok) {
+    if (listRuns(ground.value.site).length === 0) await ground.value.undo()
+    return answer
+  }
+  return ok({
+    data: answer.value,
+    text: () => {
+      const lines = describe(answer.value, ground.value).map(printable)
+      return wrapped(context, lines)
+    },
+  })
+}
+
+async function start(
+  context: Context,
+  ground: Ground,
+  { fresh, key, ...how }: How & { fresh: boolean; key: string | null },
+): Promise<Result<InitAnswer>> {
+  const existing = await sameRun(context, ground, { fresh, key })
+  if (!existing.ok) return existing
+  if (existing.value) {
+    const whole = createBaseline(context, ground.site, existing.value.run)
+    if (!whole.ok) return whole
+    const answer = await finish(context, whole.value, ground, { ...how, repeated: true, mayLoosen: true })
+    if (!answer.ok || !('looser' in answer.value)) return answer as Result<InitAnswer>
+    return startNew(context, ground, { ...how, key, isolation: answer.value.looser })
+  }
+  return startNew(context, ground, { ...how, key, isolation: null })
+}
+
+/** A run whose baseline needs a looser isolation is withdrawn and begun again with that one. */
+async function startNew(
+  context: Context,
+  ground: Ground,
+  { key, isolation, ...how }: How & { key: string | null; isolation: Choice | null },
+): Promise<Result<InitAnswer>> {
+  const { prepare } = how
+  const started = startRun(context, { ...ground, checkout: ground.checkout.top, prepare, key })
+  if (!started.ok) return started
+  const chosen = isolation ? recordIsolation(started.value, isolation) : ok(undefined)
+  if (!chosen.ok) return chosen
+  const mayLoosen = isolation === null
+  const answer = await finish(context, started.value, ground, { ...how, repeated: false, mayLoosen })
+  if (!answer.ok || !('looser' in answer.value)) return answer as Result<InitAnswer>
+  return startNew(context, ground, { ...how, key, isolation: answer.value.looser })
+}
+
+interface How {
+  prepare: boolean
+  skipCanary: boolean
+}
+
+/** Seals and judges the baseline, or opens its worktree; goes on where an interrupted `init` left off. */
+async function finish(
+  context: Context,
+  opened: OpenRun,
+  ground: Ground,
+  how: How & { repeated: boolean; mayLoosen: boolean },
+): Promise<Result<InitAnswer | NeedsLooser>> {
+  const { prepare, skipCanary, repeated, mayLoosen } = how
+  const isolation = await isolated(opened)
+  if (!isolation.ok) return isolation
+  const baseline = opened.ledger.state.experiments.get(BASELINE)
+  if (prepare && baseline?.status !== 'kept') {
+    const worktree = await ensureWorktree(opened, BASELINE)
+    if (worktree.ok) return ok(await answerOf(opened, ground, { repeated, worktree: worktree.value }))
+    return repeated ? worktree : takeBackWorktree(opened, worktree.problem)
+  }
+  if (baseline?.status !== 'kept') {
+    const sealed = baseline?.attempts.length ? ok(opened) : await sealBase(opened)
+    if (!sealed.ok) return sealed
+    let leaving = false
+    context.onLeave(() => {
+      leaving = true
+      context.tell(LEAVING)
+    })
+    const judged = await judgeBaseline(opened, { mayLoosen })
+    if (!judged.ok) {
+      if (isInTheWay(opened, judged.problem)) withdrawRun(opened)
+      return judged
+    }
+    if ('looser' in judged.value) {
+      if (isUntouched(opened)) {
+        withdrawRun(opened)
+        return ok(judged.value)
+      }
+      const loosened = recordIsolation(opened, judged.value.looser)
+      return loosened.ok ? finish(context, opened, ground, { ...how, mayLoosen: false }) : loosened
+    }
+    if (leaving) return fail(left(opened))
+  }
+  context.onLeave(() => context.tell(LEAVING))
+  const canary = await checkCanary(opened, { skip: skipCanary })
+  if (canary.ok) {
+    const looked = await lookOutside(opened, { isolated: hidesCheckout(opened) })
+    return looked.ok ? ok(await answerOf(opened, ground, { repeated })) : looked
+  }
+  if (BROKEN_SET_UP.includes(canary.problem.code) && isUntouched(opened)) withdrawRun(opened)
+  return canary
+}
+
+/** Decides how the run is isolated, unless that is decided; a run that cannot be as its spec asks does not stay. */
+async function isolated(opened: OpenRun): Promise<Result<void>> {
+  const choice = await chooseIsolation(opened)
+  if (choice.ok)
+    return choice.value && !opened.ledger.state.isolation
+      ? recordIsolation(opened, choice.value)
+      : ok(undefined)
+  withdrawRun(opened)
+  return choice
+}
+
+/** No agent has the worktree yet, and a corrected spec would meet a run of the old one. */
+async function takeBackWorktree(run: OpenRun, problem: Problem): Promise<Result<never>> {
+  const removed = await removeWorktree(run.site, worktreePath(run.site, run.run, BASELINE))
+  if (!removed.ok) return removed
+  withdrawRun(run)
+  const hint = 'correct worktree.setup and run assay init again; nothing of this run is left'
+  return fail(problem.code === 'setup_failed' ? { ...problem, hint } : problem)
+}
+
+const left = ({ run: name }: OpenRun): Problem => ({
+  kind: 'interrupted',
+  code: 'interrupted',
+  message: `the baseline of ${name} has its verdict; whether the benchmark sees the candidate was not tried`,
+  hint: 'go on with: assay init',
+})
+
+/** Nothing but the base is in the run. Experiments, and a benchmark built in exp_0000, are not taken back. */
+function isUntouched({ ledger, started }: OpenRun): boolean {
+  const { experiments } = ledger.state
+  const baseline = experiments.get(BASELINE)
+  return experiments.size === 1 && baseline?.attempts.at(-1)?.sealed.tree === started.base.tree
+}
+
+/** Problems of the spec or the benchmark: a run that cannot compare anything is only in the way. */
+const BROKEN_SET_UP = ['blind_benchmark', 'shared_build']
+const WITHDRAWN = ['baseline_failed', 'environment_needed', 'isolation_refused']
+/** The same command goes on with the run as it stands, or another command judges its baseline. */
+const GOES_ON = [
+  'disk_full',
+  'not_written',
+  'claim_elsewhere',
+  'claim_dead',
+  'is_running',
+  'judged',
+  'taken_over',
+  'stale_seal',
+]
+
+/** After any other problem the next start, of a corrected spec or commit, would meet half a run. */
+const isInTheWay = (run: OpenRun, { code, kind }: Problem): boolean =>
+  WITHDRAWN.includes(code) || (kind !== 'interrupted' && !GOES_ON.includes(code) && isUntouched(run))
+
+/** The run that this `init` asks for again; another one in the way is a refusal. */
+async function sameRun(
+  context: Context,
+  ground: Ground,
+  { fresh, key }: { fresh: boolean; key: string | null },
+): Promise<Result<OpenRun | null>> {
+  const runs = listRuns(ground.site)
+  const wanted = frozenHash(ground.spec)
+  for (const name of runs) {
+    const opened = open(context, ground.site, name)
+    if (!opened.ok) return opened
+    const { frozen_hash, base, data, prefix, holdout } = opened.value.started
+    if (key !== null && opened.value.started.key === key) return ok(opened.value)
+    if (fresh) continue
+    const same = ground.data.length === 0 ? !data : data?.sha256 === digestOf(ground.data)
+    const heldOut = await isSameHoldout(context.env, holdout, ground.holdout)
+    const place = base.commit === ground.base.commit && prefix === ground.prefix
+    if (frozen_hash === wanted && place && same && heldOut) return ok(opened.value)
+  }
+  if (fresh || runs.length === 0) return ok(null)
+  return fail({
+    kind: 'refused',
+    code: 'run_exists',
+    message: `${runs.join(', ')} ${runs.length === 1 ? 'is' : 'are'} here, of another spec, folder, base commit, data or held-out file`,
+    hint: 'start one more beside it: assay init --new',
+    at: ground.site.root,
+    data: { runs },
+  })
+}
+
+async function answerOf(
+  opened: OpenRun,
+  ground: Ground,
+  more: { repeated: boolean; worktree?: string },
+): Promise<InitAnswer> {
+  const { run: name, started } = opened
+  return {
+    run: name,
+    spec_hash: started.spec_hash,
+    base: started.base.commit,
+    baseline: describeBaseline(opened),
+    warnings: [
+      ...started.warnings,
+      ...onNetwork(opened),
+      ...crowdAtBaseline(opened),
+      ...isolationWarnings(opened),
+      ...doubtsOnSetUp(opened),
+    ],
+    facts: await initFacts(opened, ground),
+    ...(more.worktree === undefined ? {} : { worktree: more.worktree }),
+    ...(more.repeated ? { repeated: true as const } : {}),
+  }
+}
+
+/** What was found of samples that see more than their own checkout. */
+const doubtsOnSetUp = (opened: OpenRun): string[] => {
+  const apart = canaryFact(opened)?.apart
+  return [...(apart === undefined ? [] : [apart]), ...outsideWarnings(opened)]
+}
+
+/** The ledger and the leases rest on what only a local file system promises. */
+const onNetwork = ({ site, env }: OpenRun): string[] =>
+  networkFolders([site.state, runtimeFolder(env)]).map(
+    ({ what, cause, repair }) => `${what}: ${cause}; ${repair}`,
+  )
+
+function describeNoise({ noise, samples, spread }: BaselineAnswer): string {
+  if (noise === 'deterministic') return `${samples} equal samples: one sample says no, two say yes`
+  const range = spread === null ? '' : `, which lie up to ${figure(spread * 100)} % apart`
+  return `the median of ${samples} samples${range}: compared in pairs`
+}
+
+function describe(answer: InitAnswer, ground: Ground): string[] {
+  const { spec, base } = ground
+  const { baseline } = answer
+  const lines = [
+    `${answer.run}  ${spec.name}, on ${base.commit.slice(0, 10)}${answer.repeated ? ' (it was here already)' : ''}`,
+  ]
+  if (answer.worktree) {
+    lines.push(
+      `Build the benchmark in ${answer.worktree}, then: assay run ${BASELINE}, and assay init again, which checks it`,
+    )
+  } else {
+    lines.push(
+      `Baseline: ${spec.metric.name} = ${figure(baseline.value)}${baseline.unit === null ? '' : ` ${baseline.unit}`} (${spec.metric.direction}; ${describeNoise(baseline)})`,
+    )
+  }
+  lines.push(...describeFacts(answer.facts, ground))
+  for (const warning of answer.warnings) lines.push(`Note: ${warning}`)
+  if (!answer.worktree)
+    lines.push(spec.agent ? 'Next: assay loop' : `Next: assay new -m "your idea", edit, then assay run ID`)
+  return lines
+}

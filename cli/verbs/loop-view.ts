@@ -1,0 +1,172 @@
+/** What a running loop shows: a live frame on a terminal, plain lines elsewhere, nothing with --quiet or --json. */
+import type { Fact, Tell } from '../facts.ts'
+import type { Event } from '../ledger/events.ts'
+import { currentRound, stallOf } from '../ledger/state.ts'
+import { experimentsLeft, marksOf } from '../run/budget.ts'
+import type { OpenRun } from '../run/open.ts'
+import { painter } from '../terminal/colour.ts'
+import type { Context } from '../terminal/command.ts'
+import { type LiveLane, type LiveModel, liveFrame } from '../terminal/live.ts'
+import { LivePainter } from '../terminal/painter.ts'
+import { spent } from '../terminal/summary.ts'
+import { plain } from '../text.ts'
+import { buysLine } from '../view/loop-plan.ts'
+import { statusOf } from '../view/run.ts'
+import { counted, figure, percent } from '../view/words.ts'
+
+export interface LoopView {
+  tell: Tell
+  close(): void
+}
+
+const TICK_MS = 200
+const RECENT = 6
+/** What a lane does while one of these commands runs; others are shown as they are called. */
+const DOING: Record<string, string> = {
+  new: 'opening',
+  seal: 'sealing',
+  check: 'checking',
+  run: 'judging',
+  wait: 'judging',
+}
+
+export async function showLoop(run: OpenRun, context: Context, json: boolean): Promise<LoopView> {
+  if (context.quiet || json) return { tell: () => {}, close: () => {} }
+  const activity = new Activity()
+  const live = process.stderr.isTTY === true
+  const screen = live ? new LivePainter(process.stderr, await painter(context.colour)) : null
+  const began = performance.now()
+  const say = (line: string) => {
+    if (screen) activity.say(line)
+    else process.stderr.write(`${line}\n`)
+  }
+  const buys = experimentsLeft(run.ledger.state)
+  if (buys) say(buysLine(buys))
+  const warned = new Map(marksOf(run.ledger.state).map(({ cap, mark }) => [cap, mark]))
+  const warn = () => {
+    for (const { cap, mark, used } of marksOf(run.ledger.state)) {
+      if ((warned.get(cap) ?? 0) >= mark) continue
+      warned.set(cap, mark)
+      say(`warning: ${mark} % of budget.${cap} is used (${spent(used, cap)})`)
+    }
+  }
+  run.ledger.listen((event) => {
+    warn()
+    const line = lineOf(event, run)
+    if (line === null) return
+    if (screen) activity.remember(event, line)
+    else process.stderr.write(`${line}\n`)
+  })
+  const look = () => {
+    run.ledger.refresh()
+    screen?.draw((width, height) =>
+      liveFrame(modelOf(run, activity, performance.now() - began), width, height),
+    )
+  }
+  const timer = setInterval(look, TICK_MS)
+  return {
+    tell: (fact) => {
+      activity.note(fact, run)
+      if (!screen && fact.type === 'log') process.stderr.write(`  ${plain(fact.message, 400)}\n`)
+    },
+    close: () => {
+      clearInterval(timer)
+      look()
+      screen?.close()
+    },
+  }
+}
+
+/** What each lane does now, from the labels of the calls that run. */
+class Activity {
+  phase = ''
+  recent: LiveModel['recent'][number][] = []
+  readonly #lanes = new Map<
+    number,
+    { step: string; since: number; experiment: string | null; note: string }
+  >()
+
+  note(fact: Fact, run: OpenRun): void {
+    if (fact.type === 'phase') this.phase = fact.title
+    if (fact.type !== 'agent' || fact.state !== 'started') return
+    const experiment = /exp_\d+/.exec(fact.label)?.[0] ?? null
+    const created = experiment === null ? undefined : run.ledger.state.experiments.get(experiment)?.created
+    const lane = Number(/lane (\d+)/.exec(fact.label)?.[1] ?? created?.lane ?? Number.NaN)
+    if (Number.isNaN(lane)) return
+    const called = /^(?:assay )?([a-z]+)/.exec(fact.label)?.[1] ?? fact.label
+    const step = DOING[called] ?? called
+    const note = experiment === null ? '' : (run.ledger.state.experiments.get(experiment)?.hypothesis ?? '')
+    this.#lanes.set(lane, { step, since: performance.now(), experiment, note })
+  }
+
+  say(line: string): void {
+    this.recent = [{ status: 'open' as const, text: line }, ...this.recent].slice(0, RECENT)
+  }
+
+  remember(event: Event, line: string): void {
+    if (event.type === 'round_opened' || event.type === 'round_closed') this.#lanes.clear()
+    if (event.type === 'judged')
+      this.recent = [{ status: event.status, text: line }, ...this.recent].slice(0, RECENT)
+  }
+
+  get lanes(): LiveLane[] {
+    const now = performance.now()
+    return [...this.#lanes]
+      .sort(([a], [b]) => a - b)
+      .map(([lane, { step, since, experiment, note }]) => ({
+        lane,
+        experiment,
+        step,
+        since_ms: now - since,
+        note,
+      }))
+  }
+}
+
+function modelOf(run: OpenRun, activity: Activity, elapsedMs: number): LiveModel {
+  const { state } = run.ledger
+  const { metric, baseline, best, budget, stop, waiting } = statusOf(run)
+  return {
+    run: run.run,
+    round: state.rounds.at(-1)?.round ?? null,
+    phase: waiting === null ? activity.phase : `waiting for ${waiting.host} until ${waiting.until}`,
+    elapsed_ms: elapsedMs,
+    metric,
+    baseline: baseline.value,
+    best,
+    budget,
+    stall: { now: stallOf(state), limit: state.knobs?.stall ?? null },
+    lanes: currentRound(state) ? activity.lanes : [],
+    recent: activity.recent,
+    stop,
+  }
+}
+
+/** One line for a log, null for an event that nobody waits for. */
+export function lineOf(event: Event, run: OpenRun): string | null {
+  switch (event.type) {
+    case 'round_opened':
+      return `round ${event.round}: ${counted(event.width, 'lane')}, ${event.depth} deep, from ${event.parents.map(({ experiment }) => experiment).join(', ')}`
+    case 'judged': {
+      const hypothesis = run.ledger.state.experiments.get(event.experiment)?.hypothesis ?? ''
+      const word =
+        event.reason && event.reason !== 'improved' ? `${event.status} (${event.reason})` : event.status
+      return `  ${event.experiment} ${word}${event.value === null ? '' : ` ${figure(event.value)}`} ${percent(event.improvement)}  ${plain(hypothesis, 100)}`.trimEnd()
+    }
+    case 'round_closed': {
+      const { best } = statusOf(run)
+      const reached = best === null || best.experiment !== event.best ? '' : ` ${figure(best.value)}`
+      return `round ${event.round} closed: ${event.improved ? `new best ${event.best}${reached}` : `no new best, stall ${event.stall}`}`
+    }
+    case 'alerted':
+      return `warning: ${plain(event.text, 500)}`
+    case 'paused':
+      return `paused: ${plain(event.why, 200)}; go on with: assay loop resume`
+    case 'stopped':
+      return `stopping when what was begun is finished: ${plain(event.why, 200)}`
+    case 'resumed':
+      return `going on: ${plain(event.why, 200)}`
+    default:
+      return null
+  }
+}

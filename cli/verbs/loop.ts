@@ -1,0 +1,138 @@
+import { BASELINE } from '../ledger/state.ts'
+import { fail, ok, type Result } from '../result.ts'
+import { startDriving } from '../run/driver.ts'
+import { continueLoop, pauseLoop, stopLoop } from '../run/hold.ts'
+import type { OpenRun } from '../run/open.ts'
+import { resumeLoop } from '../run/resume.ts'
+import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import { LEAVING } from '../terminal/progress.ts'
+import { chartLines } from '../terminal/run-chart.ts'
+import { wrapped } from '../terminal/wrapped.ts'
+import { describePlan, planLoop } from '../view/loop-plan.ts'
+import { statusOf } from '../view/run.ts'
+import { drive } from '../workflow/drive.ts'
+import { showLoop } from './loop-view.ts'
+import { theRun } from './verb.ts'
+import { loopScript, workflowFolders } from './workflow-places.ts'
+
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  const [action] = args.positionals
+  if (action !== undefined) return hold(opened.value, action, args)
+  const ready = isReady(opened.value)
+  if (!ready.ok) return ready
+  const script = loopScript(opened.value.spec.loop.workflow, opened.value.started.checkout)
+  if (!script.ok) return script
+  if (args.on('dry-run')) {
+    const plan = planLoop(opened.value, { rounds: args.integer('rounds') })
+    return ok({ data: plan, text: () => wrapped(context, describePlan(plan)) })
+  }
+  const driver = startDriving(opened.value, 'assay loop', args.on('take-over'))
+  if (!driver.ok) return driver
+  const view = await showLoop(opened.value, context, args.json)
+  try {
+    resumeLoop(opened.value)
+    context.onLeave(() => {
+      const tell = args.json ? context.tell : view.tell
+      tell(LEAVING)
+      const stopped = stopLoop(opened.value, 'Ctrl-C')
+      if (!stopped.ok) tell({ type: 'warning', message: stopped.problem.message })
+    })
+    const outcome = await drive(
+      { ...opened.value, tell: view.tell },
+      {
+        script: script.value,
+        entry: process.argv[1] ?? '',
+        folders: workflowFolders(opened.value.started.checkout),
+        uncapped: args.on('uncapped'),
+        driver: driver.value,
+        args: {
+          run: opened.value.run,
+          launch: opened.value.ledger.state.seq,
+          ...(args.integer('rounds') === null ? {} : { rounds: args.integer('rounds') }),
+        },
+      },
+    )
+    if (!outcome.ok) return outcome
+    return await answerOf(opened.value, context, outcome.value)
+  } finally {
+    driver.value.stop()
+    view.close()
+  }
+}
+
+/** As many as `meta due` tells. */
+const ALERTS = 100
+
+const HOLDS = { pause: pauseLoop, resume: continueLoop, stop: stopLoop }
+
+/** `pause`, `resume`, `stop`: of the loop that runs, or of the next one. */
+function hold(run: OpenRun, action: string, args: Parsed): Result<Answer> {
+  if (action !== 'pause' && action !== 'resume' && action !== 'stop') {
+    return fail({
+      kind: 'usage',
+      code: 'bad_action',
+      message: `assay loop has no ${action}`,
+      hint: 'one of: pause, resume, stop; without any it runs the loop',
+    })
+  }
+  const done = HOLDS[action](run, args.text('reason') ?? `assay loop ${action}`)
+  if (!done.ok) return done
+  const { state } = done.value
+  return ok({
+    data: done.value,
+    text: () =>
+      ({
+        going: 'the loop may go on',
+        paused: 'no agent and no lane starts; what runs is finished. Go on with: assay loop resume',
+        stopped: 'the loop ends as soon as what was begun is finished; assay loop starts it again',
+      })[state],
+  })
+}
+
+function isReady(run: OpenRun): Result<void> {
+  if (run.ledger.state.experiments.get(BASELINE)?.status === 'kept') return ok(undefined)
+  return fail({
+    kind: 'refused',
+    code: 'no_baseline',
+    message: 'the baseline has no verdict yet',
+    hint: `judge it first: assay run ${BASELINE}`,
+  })
+}
+
+async function answerOf(
+  run: OpenRun,
+  context: Context,
+  outcome: Awaited<ReturnType<typeof drive>> extends Result<infer T> ? T : never,
+): Promise<Result<Answer>> {
+  const read = run.ledger.refresh()
+  if (!read.ok) return read
+  if (context.signal.aborted) {
+    return fail({
+      kind: 'interrupted',
+      code: 'interrupted',
+      message: `the loop was interrupted; what was judged is in the ledger of ${run.run}`,
+      hint: 'go on with: assay loop',
+    })
+  }
+  if (outcome.status === 'failed' && !outcome.left) {
+    return fail({
+      kind: 'failed',
+      code: 'workflow_failed',
+      message: `the workflow ended early: ${outcome.error ?? 'no reason given'}`,
+      hint: 'what was judged is in the ledger; go on with: assay loop',
+      data: { logs: outcome.logs.slice(-20) },
+    })
+  }
+  const lines = await chartLines(run, { width: context.columns, height: 20, colour: context.colour })
+  const { stop, best, baseline, counts, knobs } = statusOf(run)
+  // One that was left while it waited has no result of its own.
+  const result = (outcome.left ? { rounds: null, best, baseline, counts, knobs } : outcome.result) as {
+    alerts?: unknown
+  } | null
+  const said = Array.isArray(result?.alerts) ? result.alerts.map(String) : []
+  // Also those of a run whose controller is off.
+  const alerts = [...new Set([...run.ledger.state.meta.alerts.slice(-ALERTS), ...said])]
+  return ok({ data: { stop, ...result, alerts }, text: () => lines })
+}

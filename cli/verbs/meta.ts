@@ -1,0 +1,58 @@
+import { ok, type Result } from '../result.ts'
+import { applyEdits } from '../round/meta/apply.ts'
+import { type DueAnswer, metaDue } from '../round/meta/due.ts'
+import type { OpenRun } from '../run/open.ts'
+import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import { plain } from '../text.ts'
+import { counted } from '../view/words.ts'
+import { badInput, readInput, textsField, theRun } from './verb.ts'
+
+const SHAPE =
+  '{"edits":[{"kind":"knob","knob":"width","value":2,"rationale":"…","evidence":"exp_0007"}],"alerts":[],"tick":3}'
+
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  return args.sub === 'apply' ? apply(context, args, opened.value) : due(args, opened.value)
+}
+
+async function due(args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
+  const answer = await metaDue(opened, args.text('claim'))
+  return answer.ok ? ok({ data: answer.value, text: () => describe(answer.value) }) : answer
+}
+
+async function apply(context: Context, args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
+  const input = await readInput(context, args, SHAPE)
+  if (!input.ok) return input
+  const { edits } = input.value
+  if (!Array.isArray(edits)) return badInput('"edits" is missing or not a list', SHAPE)
+  const { tick } = input.value
+  const done = await applyEdits(opened, {
+    edits,
+    alerts: textsField(input.value, 'alerts'),
+    tick: typeof tick === 'number' ? tick : null,
+    key: args.key,
+  })
+  if (!done.ok) return done
+  const { applied, refused } = done.value
+  return ok({
+    data: done.value,
+    text: () => [
+      ...applied.map(
+        ({ id, kind, rationale }) => `${id} (${kind}) from the next round on: ${plain(rationale, 200)}`,
+      ),
+      ...refused.map(
+        ({ index, reason, message }) => `edit ${index + 1} refused (${reason}): ${plain(message, 300)}`,
+      ),
+    ],
+  })
+}
+
+function describe({ every_ms, due, facts, edits }: DueAnswer): string[] {
+  return [
+    every_ms === null
+      ? 'the spec has no loop.meta: nobody is asked'
+      : `${due ? 'it is time to look' : 'it is not time yet'}; ${counted(facts.length, 'new fact')}, ${counted(edits.length, 'edit')}`,
+    ...facts.map(({ name, message }) => `  ${plain(name, 100)}: ${plain(message, 500)}`),
+  ]
+}

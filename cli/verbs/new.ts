@@ -1,0 +1,70 @@
+import { findSeed, type SeedName } from '../experiment/artifacts.ts'
+import { createExperiment } from '../experiment/create.ts'
+import { warnOfRoom } from '../experiment/room.ts'
+import { bestOf } from '../ledger/best.ts'
+import { BASELINE, type State } from '../ledger/state.ts'
+import { fail, ok, type Result } from '../result.ts'
+import { pickParents } from '../round/frontier.ts'
+import type { OpenRun } from '../run/open.ts'
+import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import { theRun } from './verb.ts'
+
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  const hypothesis = args.text('message')
+  if (hypothesis === null || hypothesis.trim() === '') {
+    return fail({
+      kind: 'usage',
+      code: 'no_hypothesis',
+      message: 'an experiment needs its hypothesis',
+      hint: 'say what you expect: assay new -m "Cache the parsed header"',
+    })
+  }
+  const wanted = args.text('from-artifact')
+  const seed = wanted === null ? ok(null) : await findSeed(opened.value, wanted)
+  if (!seed.ok) return seed
+  const [round, lane, depth] = [args.integer('round'), args.integer('lane'), args.integer('depth')]
+  const place = round !== null && lane !== null ? { round, lane, depth: depth ?? 1 } : null
+  const parent = args.text('parent')
+  const made = await createExperiment(opened.value, {
+    parent: parent ?? parentFor(opened.value.ledger.state, seed.value),
+    hypothesis,
+    key: args.key,
+    place,
+    fromArtifact: seed.value,
+  })
+  if (!made.ok) {
+    if (parent !== null || made.problem.code !== 'bad_parent') return made
+    const hint = [anotherParent(opened.value), made.problem.hint].filter(Boolean).join('; or ')
+    return fail({ ...made.problem, hint })
+  }
+  const { experiment, parent: of, worktree, artifacts, seed_artifact } = made.value
+  // A loop is told once a round, when it opens.
+  const warnings = place === null ? warnOfRoom(opened.value, 1) : []
+  return ok({
+    data: { ...made.value, ...(warnings.length > 0 ? { warnings } : {}) },
+    text: () => [
+      `${experiment}, a child of ${of}`,
+      `Edit in ${worktree}`,
+      `Expensive outputs go into ${artifacts}`,
+      ...(seed_artifact === undefined ? [] : [`It starts from ${seed_artifact}`]),
+      `Then: assay run ${experiment}`,
+      ...warnings.map((warning) => `warning: ${warning}`),
+    ],
+  })
+}
+
+/** The best may be pruned, or doubted: what the next round would begin with; null when nothing may be a parent. */
+function anotherParent(run: OpenRun): string | null {
+  const frontier = pickParents(run, { round: run.ledger.state.rounds.length + 1 })
+  const first = frontier.ok ? frontier.value.picks[0] : undefined
+  return first ? `name another parent: assay new --parent ${first.experiment} -m TEXT` : null
+}
+
+/** A sibling of the experiment whose artifact it takes, or a child when that one is kept; else a child of the best. */
+function parentFor(state: State, seed: SeedName | null): string {
+  const from = seed && state.experiments.get(seed.experiment)
+  if (from) return from.status === 'kept' ? from.id : (from.parent ?? BASELINE)
+  return bestOf(state)?.id ?? BASELINE
+}

@@ -1,0 +1,31 @@
+import { artifactPlaces } from '../experiment/artifacts.ts'
+import { nodeFor } from '../experiment/seal.ts'
+import { pathTo } from '../ledger/state.ts'
+import { worktreePath } from '../paths.ts'
+import { ok, type Result } from '../result.ts'
+import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import { plain } from '../text.ts'
+import { nodeData } from '../view/node.ts'
+import { figure } from '../view/words.ts'
+import { idOf, theRun } from './verb.ts'
+
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  const node = nodeFor(opened.value, idOf(args))
+  if (!node.ok) return node
+  const path = pathTo(opened.value.ledger.state, node.value.id).map(nodeData)
+  const worktree = worktreePath(opened.value.site, opened.value.run, node.value.id)
+  const { own: artifacts, seed } = artifactPlaces(opened.value, node.value)
+  return ok({
+    data: { path, worktree, artifacts, ...(seed === null ? {} : { seed_artifact: seed.path }) },
+    text: () => [
+      ...path.map(
+        ({ experiment, status, value, hypothesis }) =>
+          `${experiment}  ${figure(value)}  ${status}  ${plain(hypothesis, 200)}`,
+      ),
+      `worktree: ${worktree}`,
+      `artifacts: ${artifacts}`,
+    ],
+  })
+}

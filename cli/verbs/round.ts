@@ -1,0 +1,148 @@
+import type { Brief } from '../ledger/events.ts'
+import { fail, ok, type Result } from '../result.ts'
+import { takeBriefs } from '../round/briefs.ts'
+import { closeRound, type LaneReport } from '../round/close.ts'
+import { checkFindings, FINDING_KINDS, type ScanFinding } from '../round/findings.ts'
+import { openRound } from '../round/open.ts'
+import type { Turn } from '../round/token.ts'
+import type { OpenRun } from '../run/open.ts'
+import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import { counted } from '../view/words.ts'
+import { listOf, readInput, textField, textsField, theRun } from './verb.ts'
+
+const BRIEFS =
+  '{"briefs":[{"parent":"exp_0000","objective":"…","kind":"…","boundaries":[],"pointers":[],"hard":false}]}'
+const FINDINGS =
+  '{"findings":[{"kind":"wall","message":"…","evidence":[{"experiment":"exp_0003","quote":"…"}]}]}'
+const LANES = '{"lanes":[{"lane":1,"learnings":[],"suggestions":[]}]}'
+
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  switch (args.sub) {
+    case 'open':
+      return answerOf(openRound(opened.value, args.on('take-over')), ({ round, parents, stop, warnings }) =>
+        stop
+          ? `the loop is over: ${stop}`
+          : [
+              `round ${round}: parents ${parents.map(({ experiment }) => experiment).join(', ')}`,
+              ...warnings.map((warning) => `warning: ${warning}`),
+            ],
+      )
+    case 'findings':
+      return findings(context, args, opened.value)
+    case 'briefs':
+      return briefs(context, args, opened.value)
+    default:
+      return close(context, args, opened.value)
+  }
+}
+
+async function briefs(context: Context, args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
+  const turn = turnOf(args)
+  if (!turn.ok) return turn
+  const input = await readInput(context, args, BRIEFS)
+  if (!input.ok) return input
+  const list = listOf(input.value, 'briefs', BRIEFS, (item) => ({ brief: readBrief(item) }))
+  if (!list.ok) return list
+  return answerOf(
+    takeBriefs(
+      opened,
+      turn.value,
+      list.value.map(({ brief }) => brief),
+    ),
+    ({ lanes, refused }) => `${counted(lanes.length, 'lane')}, ${counted(refused.length, 'brief')} refused`,
+  )
+}
+
+async function findings(context: Context, args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
+  const input = await readInput(context, args, FINDINGS)
+  if (!input.ok) return input
+  const list = listOf(input.value, 'findings', FINDINGS, (item) => ({ finding: readFinding(item) }))
+  if (!list.ok) return list
+  const data = checkFindings(
+    opened,
+    list.value.map(({ finding }) => finding),
+  )
+  return ok({
+    data,
+    text: () => [
+      `proved by what was printed: ${counted(data.findings.length, 'finding')}`,
+      ...data.dropped.map(({ index, message }) => `finding ${index + 1} is dropped: ${message}`),
+    ],
+  })
+}
+
+async function close(context: Context, args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
+  const turn = turnOf(args)
+  if (!turn.ok) return turn
+  const input = await readInput(context, args, LANES)
+  if (!input.ok) return input
+  const lanes = listOf(input.value, 'lanes', LANES, readLane)
+  if (!lanes.ok) return lanes
+  return answerOf(await closeRound(opened, turn.value, lanes.value), ({ round, improved, stall, stop }) =>
+    [
+      `round ${round} closed: ${improved ? 'a new best' : `no new best, stall ${stall}`}`,
+      ...(stop ? [`the loop is over: ${stop}`] : []),
+    ].join('; '),
+  )
+}
+
+function answerOf<T>(result: Result<T>, text: (data: T) => string | string[]): Result<Answer> {
+  return result.ok ? ok({ data: result.value, text: () => text(result.value) }) : result
+}
+
+function turnOf(args: Parsed): Result<Turn> {
+  const token = args.text('token')
+  if (token !== null) return ok({ token, round: args.integer('round') })
+  return fail({
+    kind: 'usage',
+    code: 'no_token',
+    message: 'the token of the round is missing',
+    hint: 'give back the one of the last answer: --token T; assay round open tells it',
+  })
+}
+
+/** Text says why it cannot be read. */
+function readBrief(item: Record<string, unknown>): Brief | string {
+  const parent = textField(item, 'parent')
+  const objective = textField(item, 'objective')
+  if (parent === null) return 'it needs a "parent"'
+  if (objective === null || objective.trim() === '') return 'it needs an "objective"'
+  return {
+    parent,
+    kind: (textField(item, 'kind') ?? 'edit').slice(0, 100),
+    objective: objective.slice(0, 2000),
+    boundaries: bounded(textsField(item, 'boundaries')),
+    pointers: bounded(textsField(item, 'pointers')),
+    hard: item.hard === true,
+  }
+}
+
+/** Text says why it cannot be read. */
+function readFinding(item: Record<string, unknown>): ScanFinding | string {
+  const message = textField(item, 'message')
+  if (message === null || message.trim() === '') return 'it needs a "message"'
+  const kind = FINDING_KINDS.find((one) => one === item.kind)
+  if (kind === undefined) return `its "kind" must be one of: ${FINDING_KINDS.join(', ')}`
+  const evidence = Array.isArray(item.evidence) ? item.evidence : []
+  return {
+    kind,
+    message,
+    evidence: evidence.flatMap((one: unknown) => {
+      const { experiment, quote } = (one ?? {}) as Record<string, unknown>
+      return typeof experiment === 'string' && typeof quote === 'string' ? [{ experiment, quote }] : []
+    }),
+  }
+}
+
+function readLane(item: Record<string, unknown>): LaneReport | string {
+  if (typeof item.lane !== 'number') return 'it needs a "lane"'
+  return {
+    lane: item.lane,
+    learnings: textsField(item, 'learnings'),
+    suggestions: textsField(item, 'suggestions'),
+  }
+}
+
+const bounded = (texts: string[]): string[] => texts.slice(0, 20).map((text) => text.slice(0, 500))

@@ -1,0 +1,146 @@
+import { isSpoilt } from '../evaluate/crowd.ts'
+import type { RunAnswer } from '../experiment/answer.ts'
+import { looserIsolation } from '../experiment/baseline.ts'
+import { canaryFact } from '../experiment/canary.ts'
+import { isolationWarnings, recordIsolation } from '../experiment/choose-isolation.ts'
+import { checkWiring } from '../experiment/dry-run.ts'
+import { lastWords } from '../experiment/last-words.ts'
+import { nodeFor } from '../experiment/seal.ts'
+import { freeSlots } from '../experiment/slot-lock.ts'
+import { submit } from '../experiment/submit.ts'
+import { startWorker } from '../experiment/worker.ts'
+import { repairable } from '../ledger/ancestry.ts'
+import { isOutdatedBaseline } from '../ledger/baseline.ts'
+import { clearing } from '../ledger/doubt.ts'
+import { BASELINE, lastJudged } from '../ledger/state.ts'
+import { worktreePath } from '../paths.ts'
+import { nameOfProcess } from '../process.ts'
+import { fail, ok, type Result } from '../result.ts'
+import { keepingTurn } from '../run/lease.ts'
+import type { OpenRun } from '../run/open.ts'
+import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import { printable } from '../terminal/output.ts'
+import { LEAVING } from '../terminal/progress.ts'
+import { plain } from '../text.ts'
+import { figure, percent } from '../view/words.ts'
+import { idOf, theRun } from './verb.ts'
+
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  const experiment = idOf(args)
+  if (args.on('check')) return check(opened.value, experiment)
+  if (args.on('take-over')) {
+    for (const owner of await freeSlots(opened.value))
+      context.tell({ type: 'warning', message: `taken over from ${nameOfProcess(owner)}, which held a slot` })
+  }
+  const how = { key: args.key, asSealed: args.on('sealed') }
+  if (args.on('detach')) {
+    const begun = await startWorker(opened.value, experiment, how)
+    if (!begun.ok) return begun
+    return ok({
+      data: { experiment, started: true },
+      text: () => `${experiment} is being judged; the verdict: assay wait --for ${experiment}`,
+    })
+  }
+  context.onLeave(() => context.tell(LEAVING))
+  const answer = await keepingTurn(opened.value, experiment, () => submit(opened.value, experiment, how))
+  if (!answer.ok) return answer
+  // Stopped by `assay abort`, it has that verdict; stopped by its own caller, it was interrupted.
+  const node = opened.value.ledger.state.experiments.get(experiment)
+  const stopped = node && lastJudged(node)?.aborted
+  if (context.signal.aborted && answer.value.reason === 'aborted' && !stopped) {
+    return fail({
+      kind: 'interrupted',
+      code: 'interrupted',
+      message: `the judging of ${experiment} was interrupted`,
+      hint: `begin again: assay run ${experiment}`,
+    })
+  }
+  const loosened = await loosenForBaseline(opened.value, answer.value)
+  if (!loosened.ok) return loosened
+  return ok({
+    data: answer.value,
+    text: () => [
+      ...describe(answer.value, opened.value),
+      ...loosened.value,
+      context.next(nextStep(answer.value, opened.value)),
+    ],
+    exit: answer.value.status === 'failed' ? 4 : 0,
+  })
+}
+
+/** A baseline that fails only because it is isolated: the run is isolated less from now on. What it then says. */
+async function loosenForBaseline(run: OpenRun, answer: RunAnswer): Promise<Result<string[]>> {
+  if (answer.experiment !== BASELINE || answer.status === 'kept') return ok([])
+  const looser = await looserIsolation(run, answer)
+  if (!looser.ok || looser.value === null) return looser.ok ? ok([]) : looser
+  const recorded = recordIsolation(run, looser.value)
+  if (!recorded.ok) return recorded
+  return ok([...isolationWarnings(run), `Judge it again: assay run ${BASELINE}`].map(printable))
+}
+
+async function check(run: OpenRun, experiment: string): Promise<Result<Answer>> {
+  const node = nodeFor(run, experiment)
+  if (!node.ok) return node
+  const done = await keepingTurn(run, experiment, () => checkWiring(run, node.value))
+  if (!done.ok) return done
+  const { passed, problems, value, output } = done.value
+  return ok({
+    data: done.value,
+    text: () => [
+      `${experiment}: ${passed ? 'the wiring holds' : 'the wiring does not hold'}; ${run.spec.metric.name} = ${figure(value)}. No attempt, no charge`,
+      ...problems.map((problem) => `  ${plain(problem, 500)}`),
+      ...(passed || output === '' ? [] : [printable(output.trimEnd())]),
+    ],
+    exit: passed ? 0 : 4,
+  })
+}
+
+function describe(answer: RunAnswer, opened: OpenRun): string[] {
+  const { experiment, status, reason, value, improvement, best, message } = answer
+  const word = reason && reason !== 'improved' ? `${status} (${reason})` : status
+  const gain = improvement === null ? '' : `  ${percent(improvement)}`
+  const mark = best && experiment !== BASELINE ? '  ← the best so far' : ''
+  return [
+    `${experiment} ${word}${value === null ? '' : `  ${figure(value)}`}${gain}${mark}`,
+    `  ${printable(message)}`,
+    ...(answer.doubt === null ? [] : [`  in doubt, so no parent yet: ${plain(answer.doubt, 500)}`]),
+    ...printed(answer, opened),
+  ]
+}
+
+/** What the command that failed said; its verdict alone mends nothing. */
+function printed({ experiment, attempt, status, reason, message }: RunAnswer, opened: OpenRun): string[] {
+  if (status === 'kept' || !(status === 'failed' || reason === 'gate')) return []
+  const said = lastWords(opened, experiment, attempt)
+  if (said === null || message.includes(said.output.trim())) return []
+  const lines = said.output.split('\n').filter((line) => line.trim() !== '')
+  return [`  $ ${said.command}`, ...lines.map((line) => `  | ${line}`)].map(printable)
+}
+
+function nextStep({ experiment, status, reason, failure_class: place }: RunAnswer, opened: OpenRun): string {
+  const { state } = opened.ledger
+  if (status === 'kept') {
+    const doubted = state.experiments.get(experiment)
+    if (doubted?.flagged) return `Next: ${clearing(doubted)}`
+    const another = 'assay new -m "your idea"'
+    if (experiment !== BASELINE) return `Next: assay diff ${experiment}, or ${another}`
+    return canaryFact(opened) === null
+      ? 'Next: assay init, which looks whether the benchmark reads what candidates change'
+      : `Next: ${another}`
+  }
+  const worktree = worktreePath(opened.site, opened.run, experiment)
+  const node = state.experiments.get(experiment)
+  const open = experiment === BASELINE || repairable(state).some(({ id }) => id === experiment)
+  // What else the environment does to the baseline is for its author to mend.
+  const sound =
+    experiment === BASELINE
+      ? isSpoilt({ reason, failure_class: place }) || (node && isOutdatedBaseline(state, node))
+      : place === 'environment'
+  if (open && sound)
+    return `Next: assay run ${experiment} once more when that is over; the candidate needs no change`
+  return open
+    ? `Next: mend it in ${printable(worktree)}, then assay run ${experiment}`
+    : 'Next: assay new -m "another idea"'
+}

@@ -1,0 +1,72 @@
+import { differs, diffStat, nodeFor, type Seal, seal, snapshot, storedSeal } from '../experiment/seal.ts'
+import type { Experiment } from '../ledger/state.ts'
+import { ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import { printable } from '../terminal/output.ts'
+import { counted } from '../view/words.ts'
+import { idOf, theRun } from './verb.ts'
+
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  const node = nodeFor(opened.value, idOf(args))
+  if (!node.ok) return node
+  const sealed = await sealOnce(opened.value, node.value, args)
+  if (!sealed.ok) return sealed
+  if (sealed.value === null) {
+    return ok({
+      data: { experiment: node.value.id, attempt: null, changed: false },
+      text: () => `${node.value.id}: nothing changed, so nothing was sealed`,
+    })
+  }
+  const { experiment, attempt, commit, tree, changes, leftOut, ignored, secrets } = sealed.value
+  const { files, added, removed } = diffStat(changes)
+  return ok({
+    data: {
+      experiment,
+      attempt,
+      commit,
+      tree,
+      files,
+      lines: added + removed,
+      left_out: leftOut,
+      ignored,
+      secrets,
+      changed: differs(sealed.value, judgedBefore(node.value, attempt)),
+      ...(sealed.value.repeated ? { repeated: true } : {}),
+    },
+    text: () =>
+      [
+        `${experiment} sealed as attempt ${attempt}: ${counted(files, 'file')}, ${counted(added + removed, 'line')} (${commit.slice(0, 10)})`,
+        ...leftOut.map((path) => `Left out, outside scope.mutable: ${path}`),
+        ...ignored.map(({ path, rule }) => `Not part of the candidate, ignored by ${rule}: ${path}`),
+        ...secrets.map(({ path, reason }) => `Not sealed, it looks like a secret (${reason}): ${path}`),
+      ].map(printable),
+  })
+}
+
+/** Null: it was to be sealed if it changed, and did not. The same key, and the same content as an unjudged seal, give the first answer. */
+async function sealOnce(
+  run: OpenRun,
+  node: Experiment,
+  args: Parsed,
+): Promise<Result<(Seal & { repeated: boolean }) | null>> {
+  const first = args.key === null ? undefined : run.ledger.state.keys.get(args.key)
+  const known = first?.type === 'sealed' ? run.ledger.state.experiments.get(first.experiment) : undefined
+  const attempt = known?.attempts.find(({ sealed }) => sealed === first)
+  if (known && attempt) {
+    const stored = await storedSeal(run, known, attempt)
+    return stored.ok ? ok({ ...stored.value, repeated: true }) : stored
+  }
+  const before = node.attempts.length
+  const taken = await snapshot(run, node)
+  if (!taken.ok) return taken
+  const judged = judgedBefore(node, Number.POSITIVE_INFINITY)
+  if (args.on('if-changed') && !differs(taken.value, judged)) return ok(null)
+  const sealed = await seal(run, node, taken.value, args.text('message'), args.key)
+  return sealed.ok ? ok({ ...sealed.value, repeated: node.attempts.length === before }) : sealed
+}
+
+const judgedBefore = (node: Experiment, attempt: number) =>
+  node.attempts.findLast((one) => one.attempt < attempt && one.judged !== null) ?? null

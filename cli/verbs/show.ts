@@ -1,0 +1,134 @@
+import { type Undeclared, undeclaredFiles } from '../experiment/artifacts.ts'
+import { recompute } from '../experiment/recompute.ts'
+import { nodeFor } from '../experiment/seal.ts'
+import { type Experiment, lastJudged } from '../ledger/state.ts'
+import { ok, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import { wrapped } from '../terminal/wrapped.ts'
+import { plain } from '../text.ts'
+import { explain } from '../view/explain.ts'
+import { showData } from '../view/node.ts'
+import { counted, figure, percent, timeSpan } from '../view/words.ts'
+import { idOf, theRun } from './verb.ts'
+
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  const node = nodeFor(opened.value, idOf(args))
+  if (!node.ok) return node
+  if (args.on('recompute')) return recomputed(opened.value, node.value)
+  const undeclared = await undeclaredFiles(opened.value, node.value)
+  const data = { ...showData(opened.value, node.value), undeclared }
+  const judged = lastJudged(node.value)
+  const { spec, ledger } = opened.value
+  const explained = judged ? explain(judged, data.comparisons, spec.metric, spec.noise.pairs.max) : []
+  const shown = { ...data, explained }
+  return ok({
+    data: shown,
+    text: () => {
+      const lines = describe(shown, { now: ledger.state.epoch })
+      return wrapped(context, lines)
+    },
+  })
+}
+
+/** Exit 4 when the ledger's verdict does not follow from the record. */
+async function recomputed(run: OpenRun, node: Experiment): Promise<Result<Answer>> {
+  const found = await recompute(run, node)
+  if (!found.ok) return found
+  const { same, attempt, record, differences } = found.value
+  const lines = same
+    ? [
+        `${node.id}, attempt ${attempt}: the same verdict comes out of the record: ${plain(found.value.message, 500)}`,
+      ]
+    : [
+        `${node.id}, attempt ${attempt}: the record does not give the verdict of the ledger`,
+        ...(record === 'changed' ? ['  the record is not the one that the verdict was bound to'] : []),
+        ...differences.map(
+          ({ field, recorded, recomputed }) =>
+            `  ${field}: ${plain(JSON.stringify(recorded), 200)} in the ledger, ${plain(JSON.stringify(recomputed), 200)} from the record`,
+        ),
+      ]
+  return ok({ data: { experiment: node.id, ...found.value }, text: () => lines, exit: same ? 0 : 4 })
+}
+
+function describe(
+  data: ReturnType<typeof showData> & { undeclared: Undeclared; explained: string[] },
+  epochs: { now: number },
+): string[] {
+  const lines = [
+    `${data.experiment}  ${data.status}${data.reason ? ` (${data.reason})` : ''}${data.flagged ? ', in doubt' : ''}${epochs.now === data.epoch ? '' : `, of epoch ${data.epoch} (now ${epochs.now})`}`,
+    `  ${plain(data.hypothesis, 500)}`,
+    `  ${data.parent ? `child of ${data.parent}, ` : ''}${counted(data.children.length, 'child', 'children')}`,
+  ]
+  if (data.value !== null) {
+    const against =
+      data.parent_value === null
+        ? ''
+        : `, its parent ${figure(data.parent_value)}: ${percent(data.improvement)}`
+    lines.push(`  value ${figure(data.value)}${against}`)
+  }
+  if (data.message) lines.push(`  ${plain(data.message, 500)}`)
+  for (const said of data.explained) lines.push(`  ${plain(said, 600)}`)
+  if (data.doubt) lines.push(`  in doubt: ${plain(data.doubt, 500)}`)
+  if (data.lost_to)
+    lines.push(
+      `  not the best: pairs with ${data.lost_to} did not show it to be better; to look again: assay confirm ${data.experiment} --against ${data.lost_to}`,
+    )
+  if (data.why) lines.push(`  why: ${plain(data.why, 500)}`)
+  if (data.fix) lines.push(`  fix: ${plain(data.fix, 500)}`)
+  for (const { name, phase, from } of data.binding_gates)
+    if (from !== 'spec') lines.push(`  gate ${plain(name, 80)} (${phase}) binds it, from ${from}`)
+  for (const { task, tag, text } of data.annotations) {
+    const about = [
+      task === null ? [] : `task ${plain(task, 80)}`,
+      tag === null ? [] : `#${plain(tag, 40)}`,
+    ].flat()
+    lines.push(`  remark${about.length === 0 ? '' : ` (${about.join(', ')})`}: ${plain(text, 300)}`)
+  }
+  for (const attempt of data.attempts) {
+    const { files, added, removed } = attempt.diffstat
+    lines.push(
+      `  attempt ${attempt.attempt}: ${attempt.status ?? 'sealed'}${attempt.reason ? ` (${attempt.reason})` : ''}, ${counted(files, 'file')} +${added} −${removed}`,
+    )
+    for (const gate of attempt.gates)
+      lines.push(`    gate ${plain(gate.name, 80)}: ${gate.passed ? 'passed' : 'did not pass'}`)
+    for (const { passed, against, message } of attempt.confirmations)
+      lines.push(
+        `    ${passed ? 'confirmed' : 'not confirmed'} against ${against}${message ? `: ${plain(message, 300)}` : ''}`,
+      )
+    lines.push(...pairLines(attempt.measurements))
+  }
+  const { from_artifact: from } = data
+  if (from) lines.push(`  starts from the artifact ${from.experiment}:${plain(from.label, 200)}`)
+  for (const [label, { path, sha256, bytes }] of Object.entries(data.artifacts))
+    lines.push(`  artifact ${plain(label, 80)}: ${plain(path, 200)}, ${bytes} bytes, ${sha256.slice(0, 10)}`)
+  for (const { path, bytes } of data.undeclared.files)
+    lines.push(`  in its artifacts, not declared: ${plain(path, 200)}, ${bytes} bytes`)
+  if (data.undeclared.more > 0) lines.push(`  … ${data.undeclared.more} more`)
+  if (data.candidate) lines.push(`  candidate ${data.candidate.commit.slice(0, 10)} at ${data.candidate.ref}`)
+  return lines
+}
+
+type Measurement = ReturnType<typeof showData>['attempts'][number]['measurements'][number]
+
+/** One line for each pair, its sides in the order in which they were measured. Counted from 1, as while they are taken. */
+function pairLines(measurements: readonly Measurement[]): string[] {
+  const pairs: Measurement[][] = []
+  for (const one of measurements) {
+    const [first] = pairs.at(-1) ?? []
+    if (first?.stage === one.stage && first.pair === one.pair) pairs.at(-1)?.push(one)
+    else pairs.push([one])
+  }
+  return pairs.map((pair) => {
+    const [first] = pair
+    const sides = pair.map((one) => `${pair.length > 1 ? `${one.side} ` : ''}${sampleText(one)}`)
+    return `    ${first?.stage} ${(first?.pair ?? 0) + 1}: ${sides.join(', ')}`
+  })
+}
+
+function sampleText({ value, fault, wall_ms }: Measurement): string {
+  const what = value === null ? `no value: ${plain(fault?.message ?? '', 200)}` : figure(value)
+  return `${what} in ${timeSpan(wall_ms)}`
+}

@@ -1,0 +1,108 @@
+import { BASELINE } from '../ledger/state.ts'
+import { ok, type Result } from '../result.ts'
+import { CAPS, type Cap, type Used } from '../run/budget.ts'
+import { type EditedSpec, editedSpec } from '../run/edited-spec.ts'
+import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import { wrapped } from '../terminal/wrapped.ts'
+import { plain } from '../text.ts'
+import { type StatusData, statusOf } from '../view/run.ts'
+import { counted, figure, percent } from '../view/words.ts'
+import { theRun } from './verb.ts'
+
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  const facts = statusOf(opened.value)
+  const data = {
+    ...facts,
+    stuck: facts.stuck.map((one) => ({ ...one, hint: context.next(one.hint) })),
+    spec: await editedSpec(opened.value),
+  }
+  return ok({ data, text: () => wrapped(context, describe(data, opened.value.started.name)) })
+}
+
+function describe(data: StatusData & { spec: EditedSpec | null }, name: string): string[] {
+  const { metric, budget } = data
+  const counts = Object.entries(data.counts).flatMap(([status, count]) =>
+    count > 0 ? [`${count} ${status}`] : [],
+  )
+  return [
+    `${data.run}  ${name}`,
+    `  ${metric.name} (${metric.direction}${metric.target === null ? '' : `, target ${figure(metric.target)}`}): ${standing(data)}`,
+    `  experiments: ${counts.join(', ')}`,
+    `  budget: ${CAPS.every((cap) => budget[cap].limit === null) ? 'none is set; used: ' : ''}${CAPS.flatMap((cap) => spent(budget[cap], cap) ?? []).join(', ')}`,
+    `  loop: ${driverOf(data)}${data.round === null ? '' : `, round ${data.round}`}${data.stop ? `; it would stop: ${data.stop}${data.stop_cause ? ` (${plain(data.stop_cause, 300)})` : ''}` : ''}`,
+    ...held(data),
+    ...doubts(data),
+    ...data.stuck.flatMap(({ message, hint }) => [`  ${plain(message, 300)}`, `    ${plain(hint, 300)}`]),
+    ...specLines(data.spec),
+  ]
+}
+
+function driverOf({ driver, turn }: StatusData): string {
+  if (driver) return `${driver.name} drives it (pid ${driver.pid})`
+  if (!turn?.live) return 'no driver'
+  const which = turn.mine ? 'this session' : `session ${plain(turn.session, 100)}`
+  return `${which} of ${turn.host} drives it, last seen ${turn.last}`
+}
+
+function standing(data: StatusData): string {
+  const { baseline, best, epoch } = data
+  if (!best && epoch > 1) return `no baseline of epoch ${epoch} yet: assay run ${BASELINE}`
+  if (!best)
+    return `no baseline yet; build the benchmark (assay path ${BASELINE}), then assay run ${BASELINE}`
+  const first = `${figure(baseline.value)} at the baseline`
+  return best.experiment === baseline.experiment
+    ? `${first}, nothing better yet`
+    : `${first}, ${figure(best.value)} at ${best.experiment}${gain(data)}`
+}
+
+function held({ paused, steering, waiting }: StatusData): string[] {
+  return [
+    ...(waiting === null
+      ? []
+      : [
+          `  waiting for ${waiting.host} until ${waiting.until}: ${plain(waiting.why, 300)}; end it with: assay loop stop`,
+        ]),
+    ...(paused === null ? [] : [`  paused: ${plain(paused, 300)}; go on with: assay loop resume`]),
+    ...(steering.waiting === 0 ? [] : [`  steering: ${steering.waiting} not delivered yet, see assay steer`]),
+  ]
+}
+
+function doubts({ epoch, outdated, doubts: found, notes }: StatusData): string[] {
+  return [
+    ...(epoch === 1 && outdated === 0
+      ? []
+      : [`  epoch ${epoch}: ${outdated} kept in earlier ones wait for assay confirm ID`]),
+    ...found.map(({ experiment, hint }) => `  in doubt: ${experiment}; ${hint}`),
+    ...(notes === 0 ? [] : [`  notes: ${notes}, see assay note`]),
+  ]
+}
+
+function specLines(spec: EditedSpec | null): string[] {
+  if (!spec) return []
+  const what = {
+    edited: `was edited since init (${[...spec.frozen, ...spec.knobs.map(({ path }) => path), ...spec.other].join(', ')}); that changes nothing by itself`,
+    invalid: 'was edited since init and does not hold now; the run goes on with what it began with',
+    missing: 'is gone; the run goes on with what it began with',
+  }[spec.state]
+  return [`  ${plain(spec.file, 200)} ${what}`, `    ${plain(spec.hint, 300)}`]
+}
+
+function gain({ metric, baseline, best }: StatusData): string {
+  if (!best || best.value === null || baseline.value === null || baseline.value === 0) return ''
+  const better = metric.direction === 'minimize' ? baseline.value - best.value : best.value - baseline.value
+  return ` (${percent(better / Math.abs(baseline.value))})`
+}
+
+const NOUNS = { experiments: 'experiment', hours: 'hour', failures: 'failure', tokens: 'token' }
+
+/** null for money that nobody caps and nobody has spent. */
+function spent({ used, limit, at_least }: Used, cap: Cap): string | null {
+  if ((cap === 'tokens' || cap === 'usd') && limit === null && used === 0) return null
+  const unknown = at_least ? 'at least ' : ''
+  if (cap === 'usd') return `${unknown}$${figure(used)}${limit === null ? '' : ` of $${figure(limit)}`}`
+  const noun = NOUNS[cap]
+  const amount = cap === 'hours' ? Number(used.toFixed(2)) : used
+  return `${unknown}${limit === null ? counted(amount, noun) : `${figure(amount)} of ${counted(limit, noun)}`}`
+}

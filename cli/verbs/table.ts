@@ -1,0 +1,750 @@
+/** The table of verbs, as data: dispatch, help, checks and suggestions all read it. */
+import { FAILURE_CLASSES } from '../ledger/events.ts'
+import type { Flag, Flags, Positional, Verb } from '../terminal/command.ts'
+
+const WHERE: Flags = {
+  user: { type: 'boolean', summary: 'for all projects of this user (the default)' },
+  project: { type: 'boolean', summary: 'for the checkout around this folder only' },
+}
+const ID: Positional = { name: 'ID', required: true }
+const MESSAGE: Flag = {
+  type: 'string',
+  short: 'm',
+  value: 'TEXT',
+  summary: 'the hypothesis, in one sentence',
+}
+const REASON: Flag = { type: 'string', value: 'TEXT', summary: 'the reason, kept in the ledger' }
+const ROUND: Flag = {
+  type: 'integer',
+  value: 'R',
+  min: 1,
+  max: 1_000_000_000,
+  summary: 'the round it belongs to',
+}
+const NEEDS_REASON: Flag = { ...REASON, needed: true }
+const CLASS: Flag = { type: 'string', value: 'CLASS', choices: FAILURE_CLASSES, summary: 'what failed' }
+const NAME: Flag = { type: 'string', value: 'NAME', summary: 'the name of the gate', needed: true }
+const LIMIT = {
+  type: 'integer',
+  value: 'N',
+  min: 1,
+  max: 100_000,
+  summary: 'at most so many entries',
+} satisfies Flag
+const TOKEN: Flag = {
+  type: 'string',
+  value: 'T',
+  summary: "the token of that round's last answer",
+  needed: true,
+}
+const TAKE_OVER: Flag = {
+  type: 'boolean',
+  summary: 'the user said so: the session that drives must give way',
+}
+
+const START: readonly Verb[] = [
+  {
+    name: 'init',
+    group: 'start',
+    summary: 'start a run from a spec and judge the baseline',
+    positionals: [{ name: 'SPEC', required: false }],
+    flags: {
+      template: { type: 'boolean', summary: 'print a spec to begin with, and do nothing else' },
+      benchmark: {
+        type: 'string',
+        value: 'LANGUAGE',
+        choices: ['node', 'python'],
+        summary: 'print a benchmark that times the candidate from outside, and do nothing else',
+      },
+      prepare: { type: 'boolean', summary: 'open exp_0000 first, to build the benchmark in its worktree' },
+      'include-dirty': { type: 'boolean', summary: 'use the working tree as it is, uncommitted changes too' },
+      'no-canary': {
+        type: 'boolean',
+        summary: 'do not look whether the benchmark reads the mutable files',
+      },
+      holdout: {
+        type: 'string',
+        value: 'FILE',
+        summary: 'held-out data from outside of the repository, for new bests only ($ASSAY_HOLDOUT)',
+      },
+      new: { type: 'boolean', summary: 'a new run although another one is here' },
+    },
+    example: 'assay init assay.yaml',
+  },
+  {
+    name: 'doctor',
+    group: 'start',
+    summary: 'look for what is broken or in the way, with cause and repair',
+    positionals: [],
+    flags: {
+      fix: { type: 'boolean', summary: 'mend what can be mended without inventing anything' },
+      parallel: {
+        type: 'boolean',
+        summary: 'find what makes measuring side by side unsafe; propose measure.slots',
+      },
+      hosts: {
+        type: 'boolean',
+        summary: 'also make one trivial call to each agent program that is here; it may cost something',
+      },
+    },
+    example: 'assay doctor --fix',
+  },
+  {
+    name: 'demo',
+    group: 'start',
+    summary: 'the whole job on an example, in a fresh folder: no model, no key, a minute or two',
+    positionals: [{ name: 'FOLDER', required: false }],
+    flags: {
+      seed: {
+        type: 'integer',
+        value: 'N',
+        min: 0,
+        max: Number.MAX_SAFE_INTEGER,
+        summary: 'another way of the search; the same seed gives the same tree',
+      },
+    },
+    example: 'assay demo --seed 7',
+  },
+  {
+    name: 'guide',
+    group: 'start',
+    summary: 'print a reference page, or the list of them',
+    positionals: [{ name: 'TOPIC', required: false }],
+    flags: {},
+    example: 'assay guide spec',
+  },
+  {
+    name: 'install',
+    group: 'start',
+    summary: 'put the skills into an agent program; without HOST: the list',
+    positionals: [{ name: 'HOST', required: false }],
+    flags: { ...WHERE, 'dry-run': { type: 'boolean', summary: 'only say what would be done' } },
+    example: 'assay install claude-code',
+  },
+  {
+    name: 'uninstall',
+    group: 'start',
+    summary: 'take away what install made, and nothing else',
+    positionals: [{ name: 'HOST', required: true }],
+    flags: { ...WHERE, 'dry-run': { type: 'boolean', summary: 'only say what would be done' } },
+    example: 'assay uninstall claude-code',
+  },
+]
+
+const TRY: readonly Verb[] = [
+  {
+    name: 'new',
+    group: 'try',
+    summary: 'open an experiment with its own worktree',
+    positionals: [],
+    flags: {
+      parent: { type: 'string', short: 'p', value: 'ID', summary: 'a kept experiment; default: the best' },
+      message: { ...MESSAGE, needed: true },
+      'from-artifact': {
+        type: 'string',
+        value: 'ID[:LABEL]',
+        summary: 'start from an artifact of another experiment, whatever its verdict; parent: its sibling',
+      },
+      round: ROUND,
+      lane: { type: 'integer', value: 'N', min: 1, max: 10_000, summary: 'the lane of that round' },
+      depth: { type: 'integer', value: 'N', min: 1, max: 10_000, summary: 'how deep in that lane' },
+    },
+    example: 'assay new --parent exp_0000 -m "Cache the parsed header"',
+  },
+  {
+    name: 'seal',
+    group: 'try',
+    summary: 'pin the candidate as a commit, without judging it',
+    positionals: [ID],
+    flags: {
+      message: MESSAGE,
+      'if-changed': {
+        type: 'boolean',
+        summary: 'only if the files differ from the last judged attempt, or from the parent without one',
+      },
+    },
+    example: 'assay seal exp_0007',
+  },
+  {
+    name: 'check',
+    group: 'try',
+    summary: 'check a candidate for what would reject it, free of charge',
+    positionals: [ID],
+    flags: {},
+    example: 'assay check exp_0007',
+  },
+  {
+    name: 'run',
+    group: 'try',
+    summary: 'seal, measure and judge an experiment',
+    positionals: [ID],
+    flags: {
+      detach: { type: 'boolean', summary: 'answer at once; then: assay wait --for ID' },
+      sealed: { type: 'boolean', summary: 'judge the last seal, whatever its worktree holds by now' },
+      check: { type: 'boolean', summary: 'only try the wiring: one sample, no attempt, no charge' },
+      'take-over': {
+        type: 'boolean',
+        summary: 'a person says that other machines and containers which hold a slot are gone',
+      },
+    },
+    example: 'assay run exp_0007',
+  },
+  {
+    name: 'audit',
+    group: 'try',
+    summary: 'record findings about a judged experiment; checked evidence revokes it',
+    positionals: [ID],
+    flags: {},
+    stdin: '{"findings":[{"code":"hash|task_set|path|opinion","message":"…","path":"…"}]}',
+    example: `echo '{"findings":[]}' | assay audit exp_0007`,
+  },
+  {
+    name: 'discard',
+    group: 'try',
+    summary: 'give up an experiment; its record and candidates stay',
+    positionals: [ID],
+    flags: {
+      reason: REASON,
+      'failure-class': { type: 'string', value: 'CLASS', choices: FAILURE_CLASSES, summary: 'what failed' },
+    },
+    example: 'assay discard exp_0007 --failure-class hypothesis --reason "No hot path left there"',
+  },
+]
+
+const DECIDE: readonly Verb[] = [
+  {
+    name: 'confirm',
+    group: 'decide',
+    summary: 'measure a kept experiment again: lifts a flag, or revokes it',
+    positionals: [ID],
+    flags: {
+      against: { type: 'string', value: 'ID', summary: 'another one than its parent to be better than' },
+    },
+    example: 'assay confirm exp_0007',
+  },
+  {
+    name: 'abort',
+    group: 'decide',
+    summary: 'stop the judging of an experiment, and say why',
+    positionals: [ID],
+    flags: {
+      reason: NEEDS_REASON,
+      'failure-class': { ...CLASS, summary: 'what failed; default environment, which costs no attempt' },
+      fix: { type: 'string', value: 'TEXT', summary: 'what has to be mended; told to the next rounds' },
+      'if-running': { type: 'boolean', summary: 'no failure when it is not running' },
+    },
+    example:
+      'assay abort exp_0007 --if-running --reason "It hangs in the download" --fix "Cache the fixture"',
+  },
+  {
+    name: 'prune',
+    group: 'decide',
+    summary: 'no more children from a kept experiment; its score still counts',
+    positionals: [ID],
+    flags: { reason: NEEDS_REASON },
+    example: 'assay prune exp_0007 --reason "Five children, none better"',
+  },
+  {
+    name: 'restore',
+    group: 'decide',
+    summary: 'undo a discard, a prune or a revocation; lift a flag',
+    positionals: [ID],
+    flags: { reason: REASON },
+    example: 'assay restore exp_0007 --reason "The finding was wrong"',
+  },
+  {
+    name: 'gate',
+    group: 'decide',
+    summary: 'gates that bind an experiment and everything below it',
+    positionals: [],
+    flags: {},
+    example: 'assay gate list exp_0007',
+    subs: [
+      {
+        name: 'add',
+        summary: 'add a gate; it must pass on the parent first',
+        positionals: [ID],
+        flags: {
+          name: NAME,
+          command: {
+            type: 'string',
+            value: 'LINE',
+            summary: 'a line for /bin/sh; exit 0 passes',
+            needed: true,
+          },
+          phase: {
+            type: 'string',
+            value: 'PHASE',
+            choices: ['before', 'after'],
+            summary: 'before or after the measurement; default before',
+          },
+          timeout: { type: 'duration', value: 'TIME', max: '24h', summary: 'at most; default 5m' },
+          reason: NEEDS_REASON,
+        },
+        example: 'assay gate add exp_0007 --name order --command "node check-order.js" --reason "Lost twice"',
+      },
+      {
+        name: 'list',
+        summary: 'the gates that bind an experiment, and where each comes from',
+        positionals: [ID],
+        flags: {},
+        example: 'assay gate list exp_0007',
+      },
+      {
+        name: 'remove',
+        summary: 'end an added gate here and below',
+        positionals: [ID],
+        flags: { name: NAME, reason: REASON },
+        example: 'assay gate remove exp_0007 --name order',
+      },
+      {
+        name: 'check',
+        summary: 'run every gate that binds an experiment, free of charge',
+        positionals: [ID],
+        flags: {},
+        example: 'assay gate check exp_0007',
+      },
+    ],
+  },
+  {
+    name: 'annotate',
+    group: 'decide',
+    summary: 'a remark on an experiment, or on one of its tasks',
+    positionals: [ID, { name: 'TEXT', required: true }],
+    flags: {
+      task: { type: 'string', value: 'TASK', summary: 'the task that it is about' },
+      tag: { type: 'string', value: 'TAG', summary: 'a word to find it by' },
+    },
+    example: 'assay annotate exp_0007 "Half of the time is spent in the lexer" --tag profile',
+  },
+]
+
+const LOOK: readonly Verb[] = [
+  {
+    name: 'status',
+    group: 'look',
+    summary: 'where the run stands: baseline, best, counts, budget',
+    positionals: [],
+    flags: {},
+    example: 'assay status --json',
+  },
+  {
+    name: 'tree',
+    group: 'look',
+    summary: 'the experiments as a tree',
+    positionals: [],
+    flags: { limit: LIMIT },
+    example: 'assay tree --limit 200',
+  },
+  {
+    name: 'frontier',
+    group: 'look',
+    summary: 'the parents that the policy would pick now',
+    positionals: [],
+    flags: {
+      k: { type: 'integer', short: 'k', value: 'N', min: 1, max: 1000, summary: 'how many' },
+      policy: { type: 'string', value: 'NAME', summary: 'another policy than the configured one' },
+      seed: { type: 'integer', value: 'N', min: 0, max: Number.MAX_SAFE_INTEGER, summary: 'another seed' },
+      explain: { type: 'boolean', summary: 'say why each was picked' },
+    },
+    example: 'assay frontier -k 3 --explain',
+  },
+  {
+    name: 'show',
+    group: 'look',
+    summary: 'everything about one experiment',
+    positionals: [ID],
+    flags: {
+      recompute: {
+        type: 'boolean',
+        summary: 'compute the verdict again from what was recorded, and compare it with the ledger',
+      },
+    },
+    example: 'assay show exp_0007',
+  },
+  {
+    name: 'diff',
+    group: 'look',
+    summary: "an experiment's candidate against its parent, or against another experiment",
+    positionals: [ID, { name: 'AGAINST', required: false }],
+    flags: { stat: { type: 'boolean', summary: 'only the numbers of lines' } },
+    example: 'assay diff exp_0007',
+  },
+  {
+    name: 'path',
+    group: 'look',
+    summary: 'how an experiment came about, from the baseline on; and its worktree',
+    positionals: [ID],
+    flags: {},
+    example: 'assay path exp_0007',
+  },
+  {
+    name: 'traces',
+    group: 'look',
+    summary: 'what the benchmark wrote of the tasks of an experiment, or of one',
+    positionals: [ID, { name: 'TASK', required: false }],
+    flags: { limit: { ...LIMIT, max: 500 } },
+    example: 'assay traces exp_0007 case-12',
+  },
+  {
+    name: 'discards',
+    group: 'look',
+    summary: 'what was rejected or discarded, and why',
+    positionals: [],
+    flags: {
+      like: { type: 'string', value: 'TEXT', summary: 'the ideas most similar to this one first' },
+      limit: LIMIT,
+    },
+    example: 'assay discards --like "Cache the parsed header"',
+  },
+  {
+    name: 'context',
+    group: 'look',
+    summary: 'what an agent reads first: goal, state, what not to try; always short',
+    positionals: [{ name: 'ID', required: false }],
+    flags: {},
+    example: 'assay context exp_0007',
+  },
+  {
+    name: 'report',
+    group: 'look',
+    summary: 'the run as a chart, with the numbers under it',
+    positionals: [],
+    flags: {
+      all: { type: 'boolean', summary: 'every run of this repository, one chart each' },
+      watch: { type: 'boolean', summary: 'repaint as results come in, until the driver stops or Ctrl-C' },
+      csv: { type: 'boolean', summary: 'one line of comma-separated values an experiment' },
+      width: { type: 'integer', value: 'N', min: 40, max: 1000, summary: 'columns; default: the terminal' },
+      height: { type: 'integer', value: 'N', min: 10, max: 500, summary: 'rows of the chart; default 20' },
+    },
+    example: 'assay report',
+  },
+  {
+    name: 'finish',
+    group: 'look',
+    summary: 'the winner, measured again, as a branch with the text of its pull request',
+    positionals: [],
+    flags: {
+      branch: {
+        type: 'string',
+        value: 'NAME',
+        summary: 'the new branch; default: assay/ and the name in the spec',
+      },
+      squash: { type: 'boolean', summary: 'one commit; default: one for each step of the way' },
+    },
+    example: 'assay finish --branch faster-parser',
+  },
+]
+
+const LOOP: readonly Verb[] = [
+  {
+    name: 'round',
+    group: 'loop',
+    summary: 'one turn of the loop: open, findings, briefs, close',
+    positionals: [],
+    flags: {},
+    example: 'assay round open --json',
+    subs: [
+      {
+        name: 'open',
+        summary: 'open a round: parents, and what is known',
+        positionals: [],
+        flags: { 'take-over': TAKE_OVER },
+        example: 'assay round open --json',
+      },
+      {
+        name: 'findings',
+        summary: 'which findings are proved by what the experiments printed',
+        positionals: [],
+        flags: {},
+        stdin:
+          '{"findings":[{"kind":"wall","message":"…","evidence":[{"experiment":"exp_0003","quote":"…"}]}]}',
+        example: 'assay round findings --json < findings.json',
+      },
+      {
+        name: 'briefs',
+        summary: 'hand in the briefs, get the lanes',
+        positionals: [],
+        flags: { round: ROUND, token: TOKEN },
+        stdin: '{"briefs":[{"parent":"exp_0000","kind":"…","objective":"…"}]}',
+        example: 'assay round briefs --round 1 --token T --json < briefs.json',
+      },
+      {
+        name: 'close',
+        summary: 'close a round: improved or not, and whether to stop',
+        positionals: [],
+        flags: { round: ROUND, token: TOKEN },
+        stdin: '{"lanes":[{"lane":1,"learnings":[],"suggestions":[]}]}',
+        example: 'assay round close --round 1 --token T --json < lanes.json',
+      },
+    ],
+  },
+  {
+    name: 'propose',
+    group: 'loop',
+    summary: 'hand in ideas for later rounds',
+    positionals: [],
+    flags: { round: ROUND },
+    stdin: '{"ideas":[{"hypothesis":"…"}]}',
+    example: `echo '{"ideas":[{"hypothesis":"Intern the keys"}]}' | assay propose`,
+  },
+  {
+    name: 'steer',
+    group: 'loop',
+    summary: "a person's word to the next round, or to an experiment's next agent; without TEXT: the list",
+    positionals: [
+      { name: 'ID|TEXT', required: false },
+      { name: 'TEXT', required: false },
+    ],
+    flags: {},
+    example: 'assay steer exp_0007 "Leave the parser alone"',
+  },
+  {
+    name: 'meta',
+    group: 'loop',
+    summary: 'the controller that steers the rounds: what it would look at, what it changes',
+    positionals: [],
+    flags: {},
+    example: 'assay meta due',
+    subs: [
+      {
+        name: 'due',
+        summary: 'whether it is time, and the facts that nobody was asked about yet',
+        positionals: [],
+        flags: {
+          claim: {
+            type: 'string',
+            value: 'NAME',
+            summary: 'take the turn in this name, so that no other does',
+          },
+        },
+        example: 'assay meta due --json',
+      },
+      {
+        name: 'apply',
+        summary: 'hand in edits: knobs, phases, prompts, steps, undo; they hold from the next round on',
+        positionals: [],
+        flags: {},
+        stdin: '{"edits":[{"kind":"knob","knob":"width","value":2,"rationale":"…","evidence":"exp_0007"}]}',
+        example: `echo '{"edits":[{"kind":"undo","edit":"edit_0001","rationale":"…","evidence":"exp_0009"}]}' | assay meta apply`,
+      },
+    ],
+  },
+  {
+    name: 'wait',
+    group: 'loop',
+    summary: 'wait until an experiment, a round or the loop has ended',
+    positionals: [],
+    flags: {
+      for: { type: 'string', value: 'ID|round|loop', summary: 'what to wait for', needed: true },
+      timeout: { type: 'duration', value: 'TIME', max: '24h', summary: 'at most; default 90s' },
+    },
+    example: 'assay wait --for exp_0007 --timeout 90s',
+  },
+  {
+    name: 'loop',
+    group: 'loop',
+    summary: 'run rounds until a stop rule holds; pause, resume or stop the one that runs',
+    positionals: [{ name: 'pause|resume|stop', required: false }],
+    flags: {
+      rounds: { type: 'integer', value: 'N', min: 1, max: 1_000_000, summary: 'at most so many rounds' },
+      uncapped: { type: 'boolean', summary: 'yes to agents whose cost nothing bounds' },
+      'take-over': TAKE_OVER,
+      reason: { type: 'string', value: 'TEXT', summary: 'why it is paused, resumed or stopped' },
+      'dry-run': { type: 'boolean', summary: 'tell what it would do and cost, and do nothing' },
+    },
+    example: 'assay loop --rounds 3',
+  },
+  {
+    name: 'workflow',
+    group: 'loop',
+    summary: 'workflow scripts: run, check, list, eject, resume',
+    positionals: [],
+    flags: {},
+    example: 'assay workflow run review.js --command ./my-agent',
+    subs: [
+      {
+        name: 'run',
+        summary: 'run a script to its end, in any folder; its agents are a host',
+        positionals: [{ name: 'FILE', required: true }],
+        flags: {
+          args: { type: 'string', value: 'JSON', summary: 'what the script sees as args' },
+          host: {
+            type: 'string',
+            value: 'NAME',
+            summary: 'who answers; default: the host of the run around, or the command',
+          },
+          command: {
+            type: 'string',
+            value: 'CMD',
+            summary: 'for the host command: gets each prompt on stdin, its output is the answer',
+          },
+          concurrency: { type: 'integer', value: 'N', min: 1, max: 64, summary: 'agents at once' },
+        },
+        example: 'assay workflow run review.js --args [1,2] --host command --command ./my-agent',
+      },
+      {
+        name: 'check',
+        summary: 'what would keep a script from running, here or in a host',
+        positionals: [{ name: 'FILE', required: true }],
+        flags: {},
+        example: 'assay workflow check review.js',
+      },
+      {
+        name: 'list',
+        summary: 'the workflows that have a name here',
+        positionals: [],
+        flags: {},
+        example: 'assay workflow list',
+      },
+      {
+        name: 'eject',
+        summary: 'copy a workflow, to adapt it',
+        positionals: [{ name: 'NAME', required: true }],
+        flags: {
+          to: { type: 'string', value: 'FILE', summary: 'default: .claude/workflows, where hosts look' },
+        },
+        example: 'assay workflow eject optimize --to workflows/ours.js',
+      },
+      {
+        name: 'resume',
+        summary: 'go on with a workflow that was stopped; answers it had are not asked for again',
+        positionals: [{ name: 'RUN', required: true }],
+        flags: {},
+        example: 'assay workflow resume wf_0f3a5c7e9b1d',
+      },
+    ],
+  },
+]
+
+const TEND: readonly Verb[] = [
+  {
+    name: 'note',
+    group: 'tend',
+    summary: 'something that the next rounds should know; without TEXT: the list',
+    positionals: [{ name: 'TEXT', required: false }],
+    flags: {
+      kind: {
+        type: 'string',
+        value: 'KIND',
+        choices: ['learning', 'infrastructure'],
+        summary: 'what it is about',
+      },
+      limit: {
+        type: 'integer',
+        value: 'N',
+        min: 1,
+        max: 10_000,
+        summary: 'list at most so many; default 50',
+      },
+    },
+    example: 'assay note --kind learning "The allocator is not the bottleneck"',
+  },
+  {
+    name: 'config',
+    group: 'tend',
+    summary: 'the knobs and budgets that may change while a run lives',
+    positionals: [],
+    flags: {},
+    example: 'assay config get',
+    subs: [
+      {
+        name: 'get',
+        summary: 'one knob, or all',
+        positionals: [{ name: 'KEY', required: false }],
+        flags: {},
+        example: 'assay config get budget.experiments',
+      },
+      {
+        name: 'set',
+        summary: 'change a knob; none takes a cap away',
+        positionals: [
+          { name: 'KEY', required: true },
+          { name: 'VALUE', required: true },
+        ],
+        flags: { reason: NEEDS_REASON },
+        example: 'assay config set budget.experiments 200 --reason "It still improves"',
+      },
+      {
+        name: 'autonomous',
+        summary: 'whether this session of an agent program goes on by itself until the loop is over',
+        positionals: [{ name: 'on|off', required: false }],
+        flags: {},
+        example: 'assay config autonomous on',
+      },
+    ],
+  },
+  {
+    name: 'epoch',
+    group: 'tend',
+    summary: 'scores from before are no longer compared; the baseline is measured anew',
+    positionals: [],
+    flags: {},
+    example: 'assay epoch open --reason "Another machine from here on"',
+    subs: [
+      {
+        name: 'open',
+        summary: 'begin an epoch',
+        positionals: [],
+        flags: { reason: NEEDS_REASON },
+        example: 'assay epoch open --reason "Another machine from here on"',
+      },
+    ],
+  },
+  {
+    name: 'env',
+    group: 'tend',
+    summary: 'which environment variables a benchmark gets, never their values',
+    positionals: [],
+    flags: {},
+    example: 'assay env show',
+    subs: [
+      {
+        name: 'show',
+        summary: 'names, and where each comes from',
+        positionals: [],
+        flags: {},
+        example: 'assay env show',
+      },
+    ],
+  },
+  {
+    name: 'gc',
+    group: 'tend',
+    summary: 'free what nobody needs: worktrees of settled experiments, trash, old logs',
+    positionals: [],
+    flags: { 'dry-run': { type: 'boolean', summary: 'only say what would be deleted' } },
+    example: 'assay gc --dry-run',
+  },
+  {
+    name: 'hook',
+    group: 'hidden',
+    summary: 'what the hooks of an agent program ask',
+    positionals: [],
+    flags: {},
+    example: 'assay hook stop',
+    subs: [
+      {
+        name: 'stop',
+        summary: 'whether the session may end its turn',
+        positionals: [],
+        flags: {},
+        stdin: '{"session_id":"…","cwd":"…"}',
+        example: 'assay hook stop',
+      },
+      {
+        name: 'pre-tool',
+        summary: 'whether a tool may write a file',
+        positionals: [],
+        flags: {},
+        stdin: '{"session_id":"…","cwd":"…","tool_input":{"file_path":"…"}}',
+        example: 'assay hook pre-tool',
+      },
+    ],
+  },
+]
+
+/** Known by name, part of a later release. */
+export const LATER: readonly string[] = ['dashboard']
+
+export const VERBS: readonly Verb[] = [...START, ...TRY, ...DECIDE, ...LOOK, ...LOOP, ...TEND]

@@ -1,0 +1,58 @@
+import { nodeFor } from '../experiment/seal.ts'
+import { traceOf, traces } from '../experiment/traces.ts'
+import { ok, type Result } from '../result.ts'
+import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import { printable } from '../terminal/output.ts'
+import { plain } from '../text.ts'
+import { figure } from '../view/words.ts'
+import { idOf, theRun } from './verb.ts'
+
+const LIMIT = 100
+
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  const node = nodeFor(opened.value, idOf(args))
+  if (!node.ok) return node
+  const task = args.positionals[1]
+  if (task === undefined) {
+    const found = traces(opened.value, node.value, args.integer('limit') ?? LIMIT)
+    if (!found.ok) return found
+    const { experiment, attempt, sample, traces: list, truncated } = found.value
+    return ok({
+      data: found.value,
+      text: () => [
+        `${experiment}, attempt ${attempt}, sample ${sample}`,
+        ...list.map((one) => `  ${plain(headline(one), 300)}`),
+        ...(truncated ? ['  … more: --limit'] : []),
+        `One of them in full: assay traces ${experiment} TASK`,
+      ],
+    })
+  }
+  const found = traceOf(opened.value, node.value, task)
+  if (!found.ok) return found
+  const { experiment, attempt, log, cut } = found.value
+  return ok({
+    data: found.value,
+    text: () => [
+      plain(`${experiment}, attempt ${attempt}: ${headline(found.value)}`, 500),
+      ...(cut ? ['… only the end of its log'] : []),
+      printable(log),
+    ],
+  })
+}
+
+function headline(trace: {
+  task: string
+  score: number | null
+  status: string | null
+  reason: string | null
+}): string {
+  const { task, score, status, reason } = trace
+  const parts = [
+    score === null ? 'no score' : figure(score),
+    ...(status ? [status] : []),
+    ...(reason ? [reason] : []),
+  ]
+  return `${task}: ${parts.join(', ')}`
+}

@@ -1,0 +1,28 @@
+import { bestOf } from '../ledger/best.ts'
+import { ok, type Result } from '../result.ts'
+import { painter } from '../terminal/colour.ts'
+import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import { tree } from '../terminal/tree.ts'
+import { nodeData } from '../view/node.ts'
+import { theRun } from './verb.ts'
+
+const LIMIT = 1000
+
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  const { state } = opened.value.ledger
+  const limit = args.integer('limit') ?? LIMIT
+  const all = [...state.experiments.values()]
+  const nodes = all.slice(0, limit).map(nodeData)
+  const paint = await painter(context.colour)
+  return ok({
+    data: { nodes, truncated: all.length > nodes.length },
+    text: () =>
+      tree(all.map(nodeData), bestOf(state)?.id ?? null, {
+        width: context.columns,
+        lines: limit,
+        epoch: state.epoch,
+      }).map(paint),
+  })
+}

@@ -1,0 +1,92 @@
+import { runAnswer } from '../experiment/answer.ts'
+import { nodeFor } from '../experiment/seal.ts'
+import { judgedElsewhere, settled, whenLedger } from '../experiment/wait.ts'
+import { clearing } from '../ledger/doubt.ts'
+import { currentRound } from '../ledger/state.ts'
+import { fail, ok, type Result } from '../result.ts'
+import { livingDriver, otherSession } from '../run/lease.ts'
+import type { OpenRun } from '../run/open.ts'
+import { stopReason } from '../run/stop.ts'
+import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import { printable } from '../terminal/output.ts'
+import { theRun } from './verb.ts'
+
+const TIMEOUT_MS = 90_000
+const TIMED_OUT = 124
+
+interface Waited {
+  event: string
+  experiment: string | null
+}
+
+export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  const what = args.text('for')
+  if (what === null) {
+    return fail({
+      kind: 'usage',
+      code: 'wait_for',
+      message: 'wait for what?',
+      hint: 'assay wait --for exp_0007 (or round, or loop)',
+    })
+  }
+  const look = lookFor(opened.value, what)
+  if (!look.ok) return look
+  const deadline = performance.now() + (args.duration('timeout') ?? TIMEOUT_MS)
+  const found = await whenLedger(opened.value, deadline, look.value)
+  if (!found.ok) return found
+  if (found.value) return ok(answerOf(opened.value, found.value))
+  if (context.signal.aborted)
+    return fail({ kind: 'interrupted', code: 'interrupted', message: 'interrupted while waiting' })
+  const experiment = what.startsWith('exp_') ? what : null
+  const node = experiment === null ? undefined : opened.value.ledger.state.experiments.get(experiment)
+  const far = node && judgedElsewhere(node)
+  if (far) return fail(far)
+  const session = what === 'loop' ? drivingSession(opened.value) : null
+  return ok({
+    data: { event: null, experiment, timed_out: true, ...(session ? { driven_by: session } : {}) },
+    text: () =>
+      session
+        ? printable(`a session of ${session.host} drives it: ${session.session}, last seen ${session.last}`)
+        : `nothing yet of ${what}`,
+    exit: TIMED_OUT,
+  })
+}
+
+function answerOf(run: OpenRun, { event, experiment }: Waited): Answer {
+  const node = experiment === null ? undefined : run.ledger.state.experiments.get(experiment)
+  const verdict = node && event === 'judged' ? runAnswer(run.ledger.state, node) : null
+  return {
+    data: { event, experiment, timed_out: false, ...(verdict ?? {}) },
+    text: () =>
+      node && verdict
+        ? printable(
+            `${experiment} ${verdict.status}: ${verdict.message}${verdict.doubt === null ? '' : `\n  in doubt, so no parent yet: ${verdict.doubt}\n  Next: ${clearing(node)}`}`,
+          )
+        : `${experiment ?? 'it'}: ${event}`,
+  }
+}
+
+/** Unless it is the caller's own, which would wait for itself. Over is over, whether it has said so or not. */
+const drivingSession = (run: OpenRun) => (stopReason(run.ledger.state) === null ? otherSession(run) : null)
+
+function lookFor(run: OpenRun, what: string): Result<() => Waited | null> {
+  const { state } = run.ledger
+  if (what === 'round') {
+    const open = currentRound(state)
+    return ok(() => (open && !open.closed ? null : { event: 'round_closed', experiment: null }))
+  }
+  if (what === 'loop') {
+    return ok(() => {
+      const driven = livingDriver(run) !== null || drivingSession(run) !== null
+      return driven ? null : { event: 'loop_stopped', experiment: null }
+    })
+  }
+  const node = nodeFor(run, what)
+  if (!node.ok) return node
+  return ok(() => {
+    const event = settled(node.value)
+    return event && { event, experiment: node.value.id }
+  })
+}

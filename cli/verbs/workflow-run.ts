@@ -1,0 +1,122 @@
+/** `assay workflow run` and `resume`. */
+import { cpus } from 'node:os'
+import { type Chain, chain } from '../hosts/chain.ts'
+import { hostNames, isHostName } from '../hosts/registry.ts'
+import { fail, ok, type Result } from '../result.ts'
+import { openRun } from '../run/open.ts'
+import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import { printable } from '../terminal/output.ts'
+import { plain } from '../text.ts'
+import { findLooseRun, type LooseRequest, type LooseRun, newLooseRun, runLoose } from '../workflow/loose.ts'
+import { openHost, openNamed } from '../workflow/open-host.ts'
+import type { WorkflowOutcome } from '../workflow/run.ts'
+import { loadScript } from '../workflow/script.ts'
+import { scriptNamed, workflowFolders } from './workflow-places.ts'
+
+const LONGEST_RESULT = 4000
+
+export async function startWorkflow(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const request = requestOf(context, args)
+  if (!request.ok) return request
+  const host = await hostOf(context, args.run, request.value)
+  if (!host.ok) return host
+  return finish(context, newLooseRun(context, request.value), host.value)
+}
+
+export async function resumeWorkflow(context: Context, args: Parsed): Promise<Result<Answer>> {
+  const [id = ''] = args.positionals
+  const found = findLooseRun(context.env, id)
+  if (!found.ok) return found
+  const host = await hostOf({ ...context, cwd: found.value.request.cwd }, args.run, found.value.request)
+  return host.ok ? finish(context, found.value, host.value) : host
+}
+
+function requestOf(context: Context, args: Parsed): Result<LooseRequest> {
+  const [named = ''] = args.positionals
+  const script = scriptNamed(named, context.cwd)
+  if (!script.ok) return script
+  const { file, source } = script.value
+  const loaded = loadScript(source, { file, inline: false })
+  if (!loaded.ok) return loaded
+  const given = args.text('args')
+  if (given !== null) {
+    const wrong = jsonTrouble(given)
+    if (wrong !== null) return wrong
+  }
+  const command = args.text('command')
+  return ok({
+    file,
+    cwd: context.cwd,
+    args: given,
+    host: args.text('host') ?? (command === null ? null : 'command'),
+    command,
+    concurrency: args.integer('concurrency') ?? Math.min(16, Math.max(2, cpus().length - 2)),
+  })
+}
+
+function jsonTrouble(text: string): Result<never> | null {
+  try {
+    JSON.parse(text)
+    return null
+  } catch (error) {
+    const message = `--args is not JSON: ${(error as Error).message}`
+    return fail({ kind: 'usage', code: 'bad_value', message, hint: `for example: --args '{"rounds":3}'` })
+  }
+}
+
+/** The host that is named, else the one of the run around; a workflow cannot do without. */
+async function hostOf(context: Context, run: string | null, request: LooseRequest): Promise<Result<Chain>> {
+  const { host, command } = request
+  if (host !== null) {
+    if (isHostName(host)) {
+      const opened = await openNamed(host, command)
+      return opened.ok ? ok(chain([opened.value])) : opened
+    }
+    const hint = `one of: ${hostNames.join(', ')}`
+    return fail({ kind: 'usage', code: 'bad_value', message: `--host cannot be "${host}"`, hint })
+  }
+  const around = openRun(context, run)
+  if (!around.ok) {
+    if (around.problem.code !== 'no_run') return around
+    const message = 'no host was named, and there is no run here whose host could answer'
+    return fail({ kind: 'usage', code: 'no_host', message, hint: NAME_ONE })
+  }
+  const opened = await openHost(around.value)
+  return opened.ok ? ok(opened.value.chain) : opened
+}
+
+const NAME_ONE = "name a program that answers prompts: --host command --command 'CMD'"
+
+async function finish(context: Context, run: LooseRun, chain: Chain): Promise<Result<Answer>> {
+  const { id, request } = run
+  const folders = workflowFolders(request.cwd)
+  const done = await runLoose(context, run, { chain, entry: process.argv[1] ?? '', folders })
+  if (!done.ok) return done
+  if (context.signal.aborted) {
+    const hint = `go on, without paying again for what was answered: assay workflow resume ${id}`
+    return fail({
+      kind: 'interrupted',
+      code: 'interrupted',
+      message: `the workflow ${id} was interrupted`,
+      hint,
+      data: { run: id },
+    })
+  }
+  const { status, result, error, logs, phases, agents, usage } = done.value
+  const data = { status, result, error, logs, phases, agents, usage, run: id }
+  return ok({ data, text: () => describe(done.value, id), exit: status === 'completed' ? 0 : 4 })
+}
+
+function describe(outcome: WorkflowOutcome, id: string): string[] {
+  const { status, result, error, agents, failures } = outcome
+  const counts = `${id}: ${status}, ${agents} agent calls${failures.length > 0 ? `, ${failures.length} failures` : ''}`
+  if (status === 'failed') {
+    return [
+      `${counts}: ${plain(error ?? 'no reason given', 2000)}`,
+      `  go on with: assay workflow resume ${id}`,
+    ]
+  }
+  const text = typeof result === 'string' ? result : JSON.stringify(result, null, 2)
+  const cut = text.length > LONGEST_RESULT ? `${text.slice(0, LONGEST_RESULT)}… (all of it: --json)` : text
+  return [printable(cut), counts]
+}

@@ -1,0 +1,124 @@
+/** What the chart of a run and the numbers under it are made of. */
+import { bestOf, bestsInOrder } from '../ledger/best.ts'
+import type { Direction, Status, StopReason } from '../ledger/events.ts'
+import { BASELINE, lastJudged, nodeValue, pathTo, type State } from '../ledger/state.ts'
+import type { OpenRun } from '../run/open.ts'
+import { type Arms, armsOf } from './arms.ts'
+import { durationOf, leftOf, spendOf } from './report-facts.ts'
+import { statusOf } from './run.ts'
+
+export interface ChartPoint {
+  experiment: string
+  status: Status
+  /** In metric units; null when there is none. */
+  value: number | null
+}
+
+export interface ChartInput {
+  metric: { name: string; direction: Direction; unit?: string; target: number | null }
+  /** In the order of the experiments. */
+  points: readonly ChartPoint[]
+  /** The experiments that became the best, in order; the baseline first. */
+  best: readonly string[]
+  baseline: number | null
+  /** Experiments that are left out because their scores cannot be compared with these. */
+  earlier?: number
+}
+
+export interface Used {
+  used: number
+  /** null when there is none. */
+  limit: number | null
+  /** Some spending is not known. */
+  at_least?: boolean
+}
+
+/** A node of the best path. */
+export interface PathStep {
+  experiment: string
+  value: number | null
+  hypothesis: string
+  /** Of its improvement over what it was compared with, in metric units; null or absent when there is none. */
+  interval?: readonly [number, number] | null
+}
+
+export interface SummaryInput {
+  metric: { name: string; direction: Direction; unit?: string; target: number | null }
+  counts: Readonly<Partial<Record<Status, number>>>
+  /** From the baseline to the best, both included; only the baseline when nothing was better. */
+  path: readonly PathStep[]
+  budget: { experiments: Used; hours: Used; failures: Used }
+  stop: StopReason | null
+  /** What lies behind it. */
+  stop_cause?: string | null
+  /** First to last event, and what was worked of it. */
+  duration?: { ms: number; active_ms: number }
+  spend?: { calls: number; tokens_in: number; tokens_out: number; usd: number; at_least: boolean }
+  /** With a baseline arm: what each arm came to. */
+  arms?: Arms | null
+  /** How many could be gone on with. */
+  left?: { repairable: number; retests: number; ideas: number }
+}
+
+export interface EpochPoint extends ChartPoint {
+  epoch: number
+}
+
+export interface ChartData extends ChartInput {
+  points: readonly EpochPoint[]
+  epoch: number
+}
+
+/** All experiments, also those whose scores belong to an earlier epoch. */
+export function chartData(run: OpenRun): ChartData {
+  const { state } = run.ledger
+  const baseline = state.experiments.get(BASELINE)
+  return {
+    metric: run.started.metric,
+    epoch: state.epoch,
+    points: [...state.experiments.values()].map((node) => ({
+      experiment: node.id,
+      status: node.status,
+      value: nodeValue(node),
+      epoch: node.epoch,
+    })),
+    best: bestsInOrder(state).map(({ id }) => id),
+    baseline: baseline && baseline.epoch === state.epoch ? nodeValue(baseline) : null,
+  }
+}
+
+/** Scores of different epochs never stand on one axis. */
+export function chartInput(run: OpenRun): ChartInput {
+  const data = chartData(run)
+  const points = data.points.filter(({ epoch }) => epoch === data.epoch)
+  return { ...data, points, earlier: data.points.length - points.length }
+}
+
+/** From the baseline to the best; a value of another epoch is null: it says nothing here. */
+export function bestPath(state: State): PathStep[] {
+  const best = bestOf(state)
+  return (best ? pathTo(state, best.id) : []).map((node) => ({
+    experiment: node.id,
+    value: node.epoch === state.epoch ? nodeValue(node) : null,
+    interval: lastJudged(node)?.interval ?? null,
+    hypothesis: node.hypothesis,
+  }))
+}
+
+export function summaryData(run: OpenRun): SummaryInput {
+  const { metric, counts, budget, stop, stop_cause } = statusOf(run)
+  const { ms, active_ms } = durationOf(run)
+  const { repairable, retests, ideas } = leftOf(run)
+  return {
+    metric,
+    counts,
+    budget,
+    stop,
+    stop_cause,
+    path: bestPath(run.ledger.state),
+    duration: { ms, active_ms },
+    spend: spendOf(run),
+    arms: armsOf(run.ledger.state),
+    left: { repairable: repairable.length, retests: retests.length, ideas: ideas.length },
+  }
+}

@@ -1,0 +1,150 @@
+/** What `assay loop` would do and cost. Reads the run, changes nothing. */
+import { type Cost, costOf } from '../experiment/cost.ts'
+import { roundSize } from '../round/size.ts'
+import { CAPS, type Cap, experimentsLeft } from '../run/budget.ts'
+import type { OpenRun } from '../run/open.ts'
+import { type StatusData, statusOf } from './run.ts'
+import { counted, figure, timeSpan } from './words.ts'
+
+export interface LoopPlan {
+  run: string
+  workflow: string
+  /** null = the spec names nobody who proposes. */
+  host: string | null
+  model: string | null
+  /** Agents at once. */
+  concurrency: number | null
+  /** Not null = the loop would end at once. */
+  stop: StatusData['stop']
+  rounds: {
+    /** `--rounds`; null = until a stop rule holds. */
+    limit: number | null
+    /** Rounds of full size that the rest of the budget pays for; null = no cap on experiments. */
+    budgeted: number | null
+    /** Rounds in a row without a new best that end it. */
+    stall: number
+    target: number | null
+  }
+  /** The next round, at most. */
+  round: {
+    lanes: number
+    depth: number
+    experiments: number
+    /** Without calls of the CLI; null for a workflow that is not ours. */
+    agent_calls: number | null
+    /** To judge them, one after the other: best and worst. */
+    judging_ms: [number, number] | null
+  }
+  budget: Record<Cap, { used: number; limit: number | null; left: number | null }>
+  /** About how many experiments the tightest cap still pays for; null when none says. */
+  buys: { count: number; cap: Cap } | null
+  candidate: Cost | null
+}
+
+export function planLoop(run: OpenRun, { rounds }: { rounds: number | null }): LoopPlan {
+  const { state } = run.ledger
+  const { agent, loop } = run.spec
+  const { knobs } = state
+  if (!knobs) throw new Error('a run that has started has knobs')
+  const { width, depth } = roundSize(state)
+  const experiments = width * depth
+  const { budget, stop } = statusOf(run)
+  const left = (name: keyof LoopPlan['budget']) => {
+    const { used, limit } = budget[name]
+    return { used, limit, left: limit === null ? null : Math.max(0, limit - used) }
+  }
+  const full = Math.max(1, knobs.width * knobs.depth)
+  const rest = left('experiments').left
+  const candidate = costOf(run)
+  return {
+    run: run.run,
+    workflow: loop.workflow,
+    host: agent?.host ?? null,
+    model: agent?.model ?? null,
+    concurrency: agent?.concurrency ?? null,
+    stop,
+    rounds: {
+      limit: rounds,
+      budgeted: rest === null ? null : Math.ceil(rest / full),
+      stall: knobs.stall,
+      target: run.started.metric.target,
+    },
+    round: {
+      lanes: width,
+      depth,
+      experiments,
+      agent_calls: loop.workflow === 'optimize' ? agentCalls(knobs, experiments) : null,
+      judging_ms: candidate && [experiments * candidate.best_ms, experiments * candidate.worst_ms],
+    },
+    budget: {
+      experiments: left('experiments'),
+      hours: left('hours'),
+      failures: left('failures'),
+      tokens: left('tokens'),
+      usd: left('usd'),
+    },
+    buys: experimentsLeft(state),
+    candidate,
+  }
+}
+
+/**
+ * Of `workflows/optimize.js`, when everything that can be asked for is: the scan's batches, ideas, briefs twice, and
+ * collecting; for each experiment implement, all revisions with a verification each, one mended build, and an audit.
+ */
+function agentCalls(
+  { revise, scan_batch, scan_max }: { revise: number; scan_batch: number; scan_max: number },
+  experiments: number,
+): number {
+  const each = 1 + revise + (1 + revise) + 2 + 1
+  return Math.ceil(scan_max / scan_batch) + 1 + 2 + 1 + experiments * each
+}
+
+export function describePlan(plan: LoopPlan): string[] {
+  const { round, rounds, budget, host, model, concurrency, candidate } = plan
+  const lines = [
+    plan.stop === null
+      ? `${plan.run}: assay loop would run ${plan.workflow}. Nothing was changed.`
+      : `${plan.run}: assay loop would end at once, because of: ${plan.stop}. Nothing was changed.`,
+    host === null
+      ? 'Host: none; the spec has no agent section, so nobody would propose candidates'
+      : `Host: ${host}${model === null ? '' : `, model ${model}`}, at most ${concurrency} at once`,
+  ]
+  if (plan.stop !== null)
+    return [...lines, ...limits(budget), 'Next: assay report, or another limit: assay config get']
+  lines.push(
+    `A round: ${counted(round.lanes, 'lane')}, up to ${round.depth} deep: at most ${counted(round.experiments, 'experiment')}${round.agent_calls === null ? '' : ` and ${counted(round.agent_calls, 'agent call')}`}`,
+  )
+  if (candidate && round.judging_ms)
+    lines.push(
+      `Judging one candidate takes ${timeSpan(candidate.best_ms)} to ${timeSpan(candidate.worst_ms)}, such a round ${round.judging_ms.map(timeSpan).join(' to ')}; the agents' own time comes on top`,
+    )
+  lines.push(`Rounds: ${roundsLine(rounds)}`)
+  lines.push(...limits(budget))
+  if (plan.buys) lines.push(buysLine(plan.buys))
+  lines.push(host !== null ? 'Next: assay loop' : 'Next: assay guide spec')
+  return lines
+}
+
+function limits(budget: LoopPlan['budget']): string[] {
+  const limited = CAPS.filter((name) => budget[name].limit !== null)
+  return [
+    ...limited.map(
+      (name) => `Budget: ${name} ${figure(budget[name].used)} of ${figure(budget[name].limit)} used`,
+    ),
+    `Not limited: ${CAPS.filter((name) => !limited.includes(name)).join(', ') || 'nothing'}`,
+  ]
+}
+
+export const buysLine = ({ count, cap }: NonNullable<LoopPlan['buys']>): string =>
+  `This budget buys about ${count} more ${count === 1 ? 'experiment' : 'experiments'} (budget.${cap} is the tightest)`
+
+function roundsLine({ limit, budgeted, stall, target }: LoopPlan['rounds']): string {
+  const ends = [
+    ...(limit === null ? [] : [`after ${limit} (--rounds)`]),
+    ...(target === null ? [] : [`at the target ${target}`]),
+    `after ${stall} without a new best`,
+    ...(budgeted === null ? [] : [`when the budget is used: about ${budgeted} of full size`]),
+  ]
+  return `until one of these: ${ends.join('; ')}`
+}

@@ -1,0 +1,111 @@
+/** Everything that `report` tells of a run, as data. */
+import { bestOf } from '../ledger/best.ts'
+import { BASELINE, type Experiment, failureClassOf, lastJudged } from '../ledger/state.ts'
+import { learningsOf } from '../round/open.ts'
+import type { OpenRun } from '../run/open.ts'
+import { plain } from '../text.ts'
+import { armsOf } from './arms.ts'
+import { bestPath, chartData } from './chart.ts'
+import { type CsvValue, csv } from './csv.ts'
+import { gainOf } from './figures.ts'
+import { durationOf, leftOf, spendOf } from './report-facts.ts'
+import { statusOf } from './run.ts'
+
+export type ReportData = ReturnType<typeof reportData>
+
+export function reportData(run: OpenRun) {
+  const { state } = run.ledger
+  const status = statusOf(run)
+  const chart = chartData(run)
+  const best = bestOf(state)
+  const judged = best && lastJudged(best)
+  const path = bestPath(state)
+  return {
+    ...status,
+    /** Those that became the best, in order. */
+    bests: chart.best,
+    points: chart.points,
+    name: run.started.name,
+    goal: run.spec.goal,
+    path,
+    gain: gainOf(status.baseline.value, status.best?.value ?? null, run.started.metric.direction),
+    /** Of the best's own comparison: signed, in metric units, against `against`. */
+    interval: best?.id === BASELINE ? null : (judged?.interval ?? null),
+    against: judged?.against ?? null,
+    improvements: path.slice(1).map((step, index) => {
+      const from = path[index]?.value ?? null
+      return { ...step, from, gain: gainOf(from, step.value, run.started.metric.direction) }
+    }),
+    duration: durationOf(run),
+    spend: spendOf(run),
+    arms: armsOf(state),
+    left: leftOf(run),
+    experiments: [...state.experiments.values()].map((node) => rowOf(run, node)),
+    learnings: learningsOf(state),
+    notes: state.notes.map(({ kind, experiment, text, at }) => ({ kind, experiment, text, at })),
+  }
+}
+
+function rowOf(run: OpenRun, node: Experiment) {
+  const judged = lastJudged(node)
+  const { round, lane, depth } = node.created
+  return {
+    run: run.run,
+    experiment: node.id,
+    parent: node.parent,
+    status: node.status,
+    reason: judged?.reason ?? null,
+    failure_class: failureClassOf(node),
+    epoch: node.epoch,
+    round,
+    lane,
+    depth,
+    value: node.value,
+    parent_value: judged?.parent_value ?? null,
+    improvement: judged?.improvement ?? null,
+    improvement_abs: judged?.improvement_abs ?? null,
+    interval_low: judged?.interval?.[0] ?? null,
+    interval_high: judged?.interval?.[1] ?? null,
+    samples: judged?.samples ?? null,
+    attempts: node.attempts.length,
+    created: node.created.at,
+    judged: judged?.at ?? null,
+    hypothesis: node.hypothesis,
+  }
+}
+
+const COLUMNS = [
+  'run',
+  'experiment',
+  'parent',
+  'status',
+  'reason',
+  'failure_class',
+  'epoch',
+  'round',
+  'lane',
+  'depth',
+  'value',
+  'parent_value',
+  'improvement',
+  'improvement_abs',
+  'interval_low',
+  'interval_high',
+  'samples',
+  'attempts',
+  'created',
+  'judged',
+  'hypothesis',
+] as const satisfies readonly (keyof ReturnType<typeof rowOf>)[]
+
+export function reportCsv(reports: readonly ReportData[]): string {
+  const rows = reports.flatMap(({ experiments }) =>
+    experiments.map((row) =>
+      COLUMNS.map((column): CsvValue => {
+        const value = row[column]
+        return typeof value === 'string' ? plain(value) : value
+      }),
+    ),
+  )
+  return csv(COLUMNS, rows)
+}

@@ -1,0 +1,292 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Status } from '../../cli/ledger/events.ts'
+import { chart } from '../../cli/terminal/chart.ts'
+import { lineWidth } from '../../cli/terminal/lines.ts'
+import type { ChartInput, ChartPoint } from '../../cli/view/chart.ts'
+import { hostile, numbers, OBEYED, statuses, text } from './render.ts'
+
+const points = (...list: [Status, number | null][]): ChartPoint[] =>
+  list.map(([status, value], number) => ({
+    experiment: `exp_${String(number).padStart(4, '0')}`,
+    status,
+    value,
+  }))
+const input = (list: ChartPoint[], best: number[], given: Partial<ChartInput> = {}): ChartInput => ({
+  metric: { name: 'latency', direction: 'minimize', unit: 'ms', target: null },
+  points: list,
+  best: best.map((number) => `exp_${String(number).padStart(4, '0')}`),
+  baseline: list[0]?.value ?? null,
+  ...given,
+})
+const draw = (given: ChartInput, width = 44, height = 12, ascii = false) =>
+  `\n${text(chart(given, { width, height, ascii }))}\n`
+
+const usual = input(
+  points(
+    ['kept', 10],
+    ['rejected', 11],
+    ['kept', 8],
+    ['failed', null],
+    ['rejected', 9],
+    ['kept', 6],
+    ['running', null],
+  ),
+  [0, 2, 5],
+)
+
+describe('whole charts', () => {
+  it('draws every status, the best-so-far line and the baseline', () => {
+    expect(draw(usual)).toMatchInlineSnapshot(`
+      "
+      latency (ms), lower is better
+        11 ┤       ○
+        10 ┤ ●───────────╮┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈
+         9 ┤             │           ○
+         8 ┤             ●─────────────────╮
+         7 ┤                               │
+         6 ┤                               ●──────
+      none │                   ×                 ◐
+           └─┬─────┬─────┬─────┬─────┬─────┬─────┬
+             0     1     2     3     4     5     6
+      ● kept  ○ rejected  × failed  ◐ running
+      "
+    `)
+  })
+
+  it('draws the same with ASCII only', () => {
+    expect(draw(usual, 44, 12, true)).toMatchInlineSnapshot(`
+      "
+      latency (ms), lower is better
+        11 +       o
+        10 + *-----------.........................
+         9 +             |           o
+         8 +             *-----------------.
+         7 +                               |
+         6 +                               *------
+      none |                   x                 %
+           +-+-----+-----+-----+-----+-----+-----+
+             0     1     2     3     4     5     6
+      * kept  o rejected  x failed  % running
+      "
+    `)
+  })
+
+  it('draws a target in reach as a line', () => {
+    expect(draw({ ...usual, metric: { ...usual.metric, target: 5 } })).toMatchInlineSnapshot(`
+      "
+      latency (ms), lower is better, target ╌ 5
+      12.5 ┤
+           │       ○
+      10.0 ┤ ●───────────╮┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈
+           │             │           ○
+       7.5 ┤             ●─────────────────╮
+           │                               ●──────
+       5.0 ┤ ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌
+      none │                   ×                 ◐
+           └─┬─────┬─────┬─────┬─────┬─────┬─────┬
+             0     1     2     3     4     5     6
+      ● kept  ○ rejected  × failed  ◐ running
+      "
+    `)
+  })
+
+  it('climbs when higher is better, below zero too', () => {
+    const climbing = input(
+      points(['kept', -0.2], ['kept', -0.1], ['rejected', -0.3], ['kept', 0.1]),
+      [0, 1, 3],
+      {
+        metric: { name: 'reward', direction: 'maximize', target: null },
+      },
+    )
+    expect(draw(climbing)).toMatchInlineSnapshot(`
+      "
+      reward, higher is better
+       0.1 ┤                         ●
+         0 ┤                         │
+      −0.1 ┤         ●───────────────╯
+      −0.2 ┤ ●───────╯┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈
+      −0.3 ┤                 ○
+           └─┬───────┬───────┬───────┬
+             0       1       2       3
+      ● kept  ○ rejected  ─ best so far
+      "
+    `)
+  })
+
+  it('clips a wild value to the edge instead of flattening the rest', () => {
+    const wild = input(
+      points(
+        ['kept', 10],
+        ['rejected', 10.4],
+        ['rejected', 9_000],
+        ['rejected', -500],
+        ['kept', 9.6],
+        ['rejected', 10.2],
+      ),
+      [0, 4],
+    )
+    expect(draw(wild)).toMatchInlineSnapshot(`
+      "
+      latency (ms), lower is better
+      10.4 ┤        ○      ▲
+      10.2 ┤                                     ○
+      10.0 ┤ ●────────────────────────────╮┈┈┈┈┈┈┈
+       9.8 ┤                              │
+       9.6 ┤                       ▼      ●───────
+           └─┬──────┬──────┬───────┬──────┬──────┬
+             0      1      2       3      4      5
+      ● kept  ○ rejected  ▲▼ off the scale
+      "
+    `)
+  })
+
+  it('draws one point', () => {
+    expect(draw(input(points(['kept', 100]), [0]), 40, 10)).toMatchInlineSnapshot(`
+      "
+      latency (ms), lower is better
+      105.0 ┤
+      102.5 ┤
+      100.0 ┤ ●───────────────────────
+       97.5 ┤
+       95.0 ┤
+            └─┬───────────────────────
+              0
+      ● kept  ─ best so far  ┈ baseline
+      "
+    `)
+  })
+
+  it('draws equal values, none of them kept', () => {
+    expect(
+      draw(input(points(['rejected', -5], ['rejected', -5]), [], { baseline: null }), 40, 10),
+    ).toMatchInlineSnapshot(`
+      "
+      latency (ms), lower is better
+      −4.6 ┤
+      −4.8 ┤
+      −5.0 ┤ ○       ○
+      −5.2 ┤
+      −5.4 ┤
+           └─┬───────┬───────────────
+             0       1
+      ○ rejected
+      "
+    `)
+  })
+
+  it('says that there are no scores yet', () => {
+    expect(draw(input(points(['failed', null], ['open', null]), []), 40, 10)).toMatchInlineSnapshot(`
+      "
+      latency (ms), lower is better
+           │
+           │
+           │  no scores yet
+           │
+           │
+      none │ ×       ◦
+           └─┬───────┬───────────────
+             0       1
+      × failed  ◦ open
+      "
+    `)
+  })
+
+  it('shares columns when there are more experiments than columns, and keeps each best', () => {
+    const many = Array.from({ length: 400 }, (_, at): [Status, number] =>
+      at % 40 === 0 ? ['kept', 100 - at / 5] : ['rejected', 100 - at / 5 + 20 + (at % 7)],
+    )
+    const best = Array.from({ length: 10 }, (_, at) => at * 40)
+    expect(draw(input(points(...many), best), 60, 16)).toMatchInlineSnapshot(`
+      "
+      latency (ms), lower is better
+      125 ┤
+          │ ○○○○○○○○○
+      100 ┤ ●────╮┈┈┈○○○○○○○○┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈
+          │      ●────●─────╮○○○○○○○○○
+       75 ┤                 ●────╮    ○○○○○○○○
+          │                      ●─────●────╮ ○○○○○○○○○
+       50 ┤                                 ●────●─────○○○○○○○○
+          │                                            ●────╮  ○○○
+       25 ┤                                                 ●─────
+          └─┬─────┬──────┬──────┬──────┬─────┬──────┬──────┬──────
+            0     50    100    150    200   250    300    350
+      ● kept  ○ rejected  ─ best so far  ┈ baseline
+      "
+    `)
+  })
+})
+
+it('says what it needs when there is too little room', () => {
+  expect(text(chart(usual, { width: 39, height: 12 }))).toBe('the chart needs 40 × 10')
+  expect(text(chart(usual, { width: 9, height: 12 }))).toBe('the char…')
+  expect(chart(usual, { width: 80, height: 0 })).toEqual([])
+})
+
+it('holds for any data: in its room, no NaN, nothing that a terminal obeys', () => {
+  const any = fc.record({
+    metric: fc.record({
+      name: hostile,
+      direction: fc.constantFrom('minimize', 'maximize'),
+      unit: hostile,
+      target: numbers,
+    }),
+    points: fc.array(
+      fc.record({
+        experiment: fc.oneof(hostile, fc.stringMatching(/^exp_\d{1,5}$/)),
+        status: statuses,
+        value: numbers,
+      }),
+      { maxLength: 150 },
+    ),
+    picks: fc.array(fc.nat(), { maxLength: 10 }),
+    baseline: numbers,
+  })
+  fc.assert(
+    fc.property(
+      any,
+      fc.integer({ min: 0, max: 130 }),
+      fc.integer({ min: 0, max: 40 }),
+      fc.boolean(),
+      (data, width, height, ascii) => {
+        const best = data.picks.flatMap(
+          (pick) => data.points[pick % Math.max(1, data.points.length)]?.experiment ?? [],
+        )
+        const lines = chart({ ...data, best }, { width, height, ascii })
+        expect(lines.length).toBeLessThanOrEqual(height)
+        for (const line of lines) expect(lineWidth(line)).toBeLessThanOrEqual(width)
+        const whole = lines.map((line) => line.map((cell) => cell.text).join('')).join('')
+        // Names may hold any word; the axis and the plot may not.
+        expect(text(lines.slice(1))).not.toMatch(/NaN|undefined|Infinity/)
+        expect(whole).not.toMatch(OBEYED)
+        if (ascii && height >= 10 && width >= 40) expect(whole).toMatch(/^[\x20-\x7e]*$/)
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+it('has four to six ticks, and no two labels alike, for ranges of every size', () => {
+  fc.assert(
+    fc.property(
+      fc.double({ min: -1e12, max: 1e12, noNaN: true }),
+      fc.integer({ min: -6, max: 12 }),
+      fc.integer({ min: 12, max: 40 }),
+      (start, power, height) => {
+        const given = input(points(['kept', start], ['kept', start + 10 ** power]), [0, 1])
+        const labels = chart(given, { width: 80, height })
+          .map((line) => /^\s*(\S+) ┤/.exec(line.map((cell) => cell.text).join(''))?.[1])
+          .filter((label) => label !== undefined)
+        expect(labels.length).toBeGreaterThanOrEqual(4)
+        expect(labels.length).toBeLessThanOrEqual(6)
+        expect(new Set(labels).size).toBe(labels.length)
+      },
+    ),
+  )
+})
+
+it('draws a hundred thousand points', () => {
+  const many = Array.from({ length: 100_000 }, (_, at): [Status, number] => ['rejected', (at * 7919) % 1000])
+  const lines = chart(input(points(['kept', 1000], ...many), [0]), { width: 100, height: 24 })
+  expect(lines).toHaveLength(21)
+})

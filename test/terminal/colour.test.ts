@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest'
+import { painter, wantsColour } from '../../cli/terminal/colour.ts'
+import { asciiOnly, asText, cell, clip, merged } from '../../cli/terminal/lines.ts'
+
+it('colours only a terminal, and obeys NO_COLOR, FORCE_COLOR and TERM', () => {
+  const tty = { isTTY: true }
+  expect(wantsColour(tty, {})).toBe(true)
+  expect(wantsColour({}, {})).toBe(false)
+  expect(wantsColour(tty, { NO_COLOR: '1' })).toBe(false)
+  expect(wantsColour(tty, { NO_COLOR: '' })).toBe(true)
+  expect(wantsColour(tty, { TERM: 'dumb' })).toBe(false)
+  expect(wantsColour({}, { FORCE_COLOR: '1' })).toBe(true)
+  expect(wantsColour(tty, { FORCE_COLOR: '0' })).toBe(false)
+  expect(wantsColour(tty, { FORCE_COLOR: '1', NO_COLOR: '1' })).toBe(false)
+})
+
+it('turns roles into escape sequences, and into nothing without colour', async () => {
+  const line = [cell('ok', 'good'), cell(' '), cell('x', 'failed')]
+  expect((await painter(true))(line)).toBe('\x1b[32mok\x1b[39m \x1b[31mx\x1b[39m')
+  expect((await painter(false))(line)).toBe('ok x')
+})
+
+it('clips a line over several cells and says so', () => {
+  const line = [cell('abc', 'good'), cell('def'), cell('ghi')]
+  expect([9, 8, 6, 4, 3, 1, 0].map((width) => asText(clip(line, width)))).toEqual([
+    'abcdefghi',
+    'abcdefg…',
+    'abcde…',
+    'abc…',
+    'ab…',
+    '…',
+    '',
+  ])
+  expect(merged([cell('a'), cell('b'), cell('', 'good'), cell('c', 'good')])).toEqual([
+    cell('ab'),
+    cell('c', 'good'),
+  ])
+  expect(asText(asciiOnly([cell('−1… 漢 é')]))).toBe('-1~ ?? ?')
+})
