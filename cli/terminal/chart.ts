@@ -2,12 +2,225 @@ import type { Status } from '../ledger/events.ts'
 import { plain } from '../text.ts'
 import type { ChartInput, ChartPoint } from '../view/chart.ts'
 import { figure } from '../view/figures.ts'
-import { Canvas } from './canvas.ts'
-import { type Columns, columnsFor, marksFor, type Shown, shownOf } from './columns.ts'
 import { type Glyphs, glyphsOf, READING_ORDER, WEIGHT } from './glyphs.ts'
-import { asciiOnly, type Cell, cell, clip, type Line, type Role } from './lines.ts'
-import { rangeOf } from './range.ts'
-import { type Scale, scaleFor } from './ticks.ts'
+import { asciiOnly, type Cell, cell, clip, type Line, merged, type Role } from './lines.ts'
+
+/**
+ * The y range that shows what matters: the values in `must` (best path, baseline) always, and of the others all
+ * that lie within three times the interquartile range of the middle half (Tukey's outer fences). What lies outside
+ * is clipped by the chart, so that one wild value does not flatten the rest. Null when there is nothing to show.
+ */
+export function rangeOf(
+  values: readonly number[],
+  must: readonly number[],
+): { low: number; high: number } | null {
+  if (values.length === 0 && must.length === 0) return null
+  const sorted = Float64Array.from(values).sort()
+  const quarter = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0
+  let low = must.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY)
+  let high = must.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY)
+  if (sorted.length > 0) {
+    low = Math.min(low, quarter(0.25))
+    high = Math.max(high, quarter(0.75))
+    // Where the middle half is one value, the path tells the scale; where that is flat too, all is shown.
+    const reach = 3 * (quarter(0.75) - quarter(0.25)) || high - low || Number.POSITIVE_INFINITY
+    const fence = { low: Math.min(low, quarter(0.25) - reach), high: Math.max(high, quarter(0.75) + reach) }
+    for (const value of sorted) {
+      if (value < fence.low || value > fence.high) continue
+      low = Math.min(low, value)
+      high = Math.max(high, value)
+    }
+  }
+  return { low, high }
+}
+
+/** An axis that begins and ends on round numbers. */
+export interface Scale {
+  low: number
+  high: number
+  /** Rows to draw, so that ticks stand evenly. */
+  rows: number
+  ticks: { value: number; label: string }[]
+}
+
+const STEPS = [1, 2, 2.5, 5]
+
+/**
+ * Four to six evenly spaced round ticks (with fewer than six rows, three may do) that cover `low … high`, with the
+ * least space lost: to values that do not occur, and to rows that do not divide evenly. Equal ends are spread first.
+ */
+export function scaleFor(low: number, high: number, rows: number): Scale {
+  const [from, to] = spread(low, high)
+  const least = rows < 6 ? 2 : 3
+  let best: { first: number; last: number; step: number; digits: number; rows: number; lost: number } | null =
+    null
+  const power = Math.floor(Math.log10(to - from))
+  for (let exponent = power - 2; exponent <= power + 1; exponent++)
+    for (const factor of STEPS) {
+      const step = factor * 10 ** exponent
+      const first = Math.floor(from / step + 1e-9)
+      const last = Math.ceil(to / step - 1e-9)
+      const gaps = last - first
+      if (!(gaps >= least && gaps <= Math.min(5, rows - 1))) continue
+      const used = gaps * Math.floor((rows - 1) / gaps)
+      const lost = (gaps * step) / (to - from) - 1 + (rows - 1 - used) / (rows - 1)
+      if (best !== null && lost >= best.lost - 1e-9) continue
+      best = { first, last, step, digits: factor === 2.5 ? 1 - exponent : -exponent, rows: used + 1, lost }
+    }
+  if (best === null)
+    return { low: from, high: to, rows, ticks: [from, to].map((value) => ({ value, label: short(value) })) }
+  const { first, last, step, digits } = best
+  const ticks = Array.from({ length: last - first + 1 }, (_, index) => {
+    const value = (first + index) * step
+    return { value, label: label(value, step, digits) }
+  })
+  return { low: first * step, high: last * step, rows: best.rows, ticks }
+}
+
+/** Ends that are equal, or that differ by less than numbers can show, get room around them. */
+function spread(low: number, high: number): [number, number] {
+  const size = Math.max(Math.abs(low), Math.abs(high))
+  if (high - low > Math.max(size * 1e-9, 1e-290)) return [low, high]
+  const room = size > 1e-280 ? size * 0.05 : 1
+  return [low - room, high + room]
+}
+
+function label(value: number, step: number, digits: number): string {
+  const size = Math.abs(value)
+  if (size < step / 2) return '0'
+  const fixed = digits > 0 ? value.toFixed(Math.min(digits, 100)) : String(Math.round(value))
+  if (fixed.length <= 9 && size < 1e9) return minus(fixed)
+  const significant = Math.max(0, Math.ceil(Math.log10(size / step) + (digits > 0 ? 1 : 0)))
+  return minus(
+    value
+      .toExponential(Math.min(significant, 12))
+      .replace(/\.?0+e/, 'e')
+      .replace('e+', 'e'),
+  )
+}
+
+const short = (value: number): string => minus(String(Number(value.toPrecision(4))))
+const minus = (text: string): string => text.replace(/^-/, '−')
+
+/** A grid of one-column marks; of two marks on one spot the heavier stays, of equals the later. */
+export class Canvas {
+  readonly width: number
+  readonly height: number
+  readonly #chars: string[]
+  readonly #roles: Role[]
+  readonly #weights: Float64Array
+
+  constructor(width: number, height: number) {
+    this.width = width
+    this.height = height
+    this.#chars = Array.from({ length: width * height }, () => ' ')
+    this.#roles = Array.from({ length: width * height }, (): Role => 'plain')
+    this.#weights = new Float64Array(width * height)
+  }
+
+  /** Marks outside the grid are ignored. */
+  put(x: number, y: number, char: string, role: Role, weight: number): void {
+    if (x < 0 || y < 0 || x >= this.width || y >= this.height) return
+    const at = y * this.width + x
+    if (weight < (this.#weights[at] ?? 0)) return
+    this.#chars[at] = char
+    this.#roles[at] = role
+    this.#weights[at] = weight
+  }
+
+  row(y: number): Line {
+    const from = y * this.width
+    return merged(
+      this.#chars
+        .slice(from, from + this.width)
+        .map((text, x) => ({ text, role: this.#roles[from + x] ?? 'plain' })),
+    )
+  }
+}
+
+/** Where the points of a chart stand from left to right. */
+export interface Columns {
+  /** Columns in use. */
+  used: number
+  of(index: number): number
+}
+
+const WIDEST_STEP = 8
+const LEAST_USED = 24
+
+/** Few points stand apart, evenly; more points than columns share them. */
+export function columnsFor(points: number, width: number): Columns {
+  if (points > width) return { used: width, of: (index) => Math.floor((index * width) / points) }
+  const step = points > 1 ? Math.min(WIDEST_STEP, (width - 1) / (points - 1)) : 0
+  const last = Math.round(step * Math.max(0, points - 1))
+  return { used: Math.min(width, Math.max(last + 1, LEAST_USED)), of: (index) => Math.round(index * step) }
+}
+
+export interface Shown {
+  point: ChartPoint
+  column: number
+}
+
+/**
+ * What a chart shows of each column: the best kept value and the best other one, and of those without a value the
+ * one that matters most. With a column a point, that is everything.
+ */
+export function shownOf(
+  points: readonly ChartPoint[],
+  columns: Columns,
+  better: (a: number, b: number) => boolean,
+): Shown[] {
+  const shown = new Map<number, Shown>()
+  for (const [index, point] of points.entries()) {
+    const column = columns.of(index)
+    const slot = 3 * column + (point.value === null ? 0 : point.status === 'kept' ? 1 : 2)
+    const before = shown.get(slot)?.point
+    if (before === undefined || wins(point, before, better)) shown.set(slot, { point, column })
+  }
+  return [...shown.values()]
+}
+
+function wins(a: ChartPoint, b: ChartPoint, better: (a: number, b: number) => boolean): boolean {
+  if (a.value !== null && b.value !== null && a.value !== b.value) return better(a.value, b.value)
+  return WEIGHT[a.status] > WEIGHT[b.status]
+}
+
+export interface Mark {
+  column: number
+  label: string
+}
+
+/** Experiment numbers under the axis: round ones, as many as have room. */
+export function marksFor(points: readonly ChartPoint[], columns: Columns): Mark[] {
+  const numbers = numbersOf(points)
+  const room = String(numbers.at(-1) ?? 0).length + 2
+  for (let size = 1; size <= 1e12; size *= 10)
+    for (const factor of [1, 2, 5]) {
+      const marks = spaced(numbers, size * factor, columns, room)
+      if (marks !== null) return marks
+    }
+  return []
+}
+
+/** Marks at the multiples of `step`; null as soon as two stand too close. */
+function spaced(numbers: readonly number[], step: number, columns: Columns, room: number): Mark[] | null {
+  const marks: Mark[] = []
+  for (const [index, number] of numbers.entries()) {
+    if (number % step !== 0) continue
+    const column = columns.of(index)
+    const before = marks.at(-1)
+    if (before !== undefined && column - before.column < room) return null
+    marks.push({ column, label: String(number) })
+  }
+  return marks
+}
+
+/** The numbers of the ids where they ascend, else the places in the list. */
+function numbersOf(points: readonly ChartPoint[]): number[] {
+  const numbers = points.map(({ experiment }) => Number(/(\d{1,12})$/.exec(experiment)?.[1] ?? Number.NaN))
+  const ascend = numbers.every((number, index) => index === 0 || number > (numbers[index - 1] ?? 0))
+  return ascend && numbers.every(Number.isFinite) ? numbers : points.map((_, index) => index)
+}
 
 export interface ChartSize {
   width: number

@@ -1,6 +1,5 @@
 /** `--help`, rendered from the table. Pure. */
-import type { Flag, Flags, SubVerb, Verb } from './command.ts'
-import { GLOBAL_FLAGS, INPUT_FLAG } from './flags.ts'
+import { type Flag, type Flags, GLOBAL_FLAGS, INPUT_FLAG, type SubVerb, type Verb } from './command.ts'
 
 const GROUPS: readonly { group: Verb['group']; title: string }[] = [
   { group: 'start', title: 'Start' },

@@ -1,7 +1,6 @@
 import type { StopReason } from '../ledger/events.ts'
 import { padEnd, plain, widthOf } from '../text.ts'
-import type { Arms } from '../view/arms.ts'
-import type { PathStep, SummaryInput, Used } from '../view/chart.ts'
+import type { Arms, PathStep, SummaryInput, Used } from '../view/chart.ts'
 import { duration, figure, gainOf, gainText } from '../view/figures.ts'
 import { glyphsOf, READING_ORDER } from './glyphs.ts'
 import { asciiOnly, type Cell, cell, clip, type Line } from './lines.ts'

@@ -1,11 +1,83 @@
 /** What the chart of a run and the numbers under it are made of. */
-import { bestOf, bestsInOrder } from '../ledger/best.ts'
+import { repairable } from '../ledger/ancestry.ts'
+import { bestAmong, bestOf, bestsInOrder } from '../ledger/best.ts'
 import type { Direction, Status, StopReason } from '../ledger/events.ts'
-import { BASELINE, lastJudged, nodeValue, pathTo, type State } from '../ledger/state.ts'
+import { BASELINE, type Experiment, lastJudged, nodeValue, pathTo, type State } from '../ledger/state.ts'
+import { sameWords, wordsOf } from '../round/likeness.ts'
 import type { OpenRun } from '../run/open.ts'
-import { type Arms, armsOf } from './arms.ts'
-import { durationOf, leftOf, spendOf } from './report-facts.ts'
 import { statusOf } from './run.ts'
+
+// ---------------------------------------------------------------- what a run took, and what it leaves
+
+/** First to last event of the ledger; `active` is what the driver, or judging by hand, took of it. */
+export function durationOf({ started, ledger: { state } }: OpenRun) {
+  const last = state.lastAt ?? started.at
+  return {
+    first: started.at,
+    last,
+    ms: Math.max(0, Date.parse(last) - Date.parse(started.at)),
+    active_ms: state.activeMs,
+  }
+}
+
+/** Of the calls that told what they cost; `at_least` when some did not. */
+export function spendOf({ ledger: { state } }: OpenRun) {
+  const { calls, tokensIn, tokensOut, usd, unknown } = state.usage
+  return { calls, tokens_in: tokensIn, tokens_out: tokensOut, usd, at_least: unknown > 0 }
+}
+
+/** What could be gone on with. */
+export function leftOf({ ledger: { state } }: OpenRun) {
+  const all = [...state.experiments.values()]
+  const done = state.ideas.length === 0 ? [] : all.map((node) => wordsOf(node.hypothesis))
+  const ideas = state.ideas.filter(({ hypothesis }) => {
+    const words = wordsOf(hypothesis)
+    return !done.some((other) => sameWords(words, other))
+  })
+  return {
+    repairable: repairable(state).map(({ id }) => id),
+    retests: all
+      .filter((node) => node.status === 'failed' && lastJudged(node)?.failure_class === 'eval')
+      .map(({ id }) => id),
+    ideas: ideas.map(({ hypothesis }) => hypothesis),
+  }
+}
+
+// ----------------------------------------------------------------
+// Whether the search helped: its lanes beside those that tried from the baseline, per experiment that was
+// judged.
+
+/** The search beside tries that knew nothing of it. Values are in metric units; null when nothing was kept. */
+export interface Arms {
+  baseline: { experiments: number; best: number | null }
+  /** `best_at_same`: after as many experiments as the baseline arm had; null when it had fewer, or kept none. */
+  search: { experiments: number; best: number | null; best_at_same: number | null }
+}
+
+/** null without a baseline arm. What people opened belongs to neither. */
+export function armsOf(state: State): Arms | null {
+  const lanes = [...state.experiments.values()]
+    .filter(({ created, judgedSeq }) => created.lane !== null && judgedSeq !== null)
+    // What was rejected free of charge took no part of the budget.
+    .filter(({ attempts }) => attempts.some(({ claim }) => claim !== null))
+    .sort((a, b) => (a.judgedSeq ?? 0) - (b.judgedSeq ?? 0))
+  const arm = lanes.filter(({ created }) => created.arm === 'baseline')
+  if (arm.length === 0) return null
+  const search = lanes.filter(({ created }) => created.arm === undefined)
+  return {
+    baseline: { experiments: arm.length, best: bestIn(state, arm) },
+    search: {
+      experiments: search.length,
+      best: bestIn(state, search),
+      best_at_same: search.length < arm.length ? null : bestIn(state, search.slice(0, arm.length)),
+    },
+  }
+}
+
+function bestIn(state: State, nodes: readonly Experiment[]): number | null {
+  const best = bestAmong(state, nodes)
+  return best && nodeValue(best)
+}
 
 export interface ChartPoint {
   experiment: string

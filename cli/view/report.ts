@@ -4,11 +4,8 @@ import { BASELINE, type Experiment, failureClassOf, lastJudged } from '../ledger
 import { learningsOf } from '../round/open.ts'
 import type { OpenRun } from '../run/open.ts'
 import { plain } from '../text.ts'
-import { armsOf } from './arms.ts'
-import { bestPath, chartData } from './chart.ts'
-import { type CsvValue, csv } from './csv.ts'
+import { armsOf, bestPath, chartData, durationOf, leftOf, spendOf } from './chart.ts'
 import { gainOf } from './figures.ts'
-import { durationOf, leftOf, spendOf } from './report-facts.ts'
 import { statusOf } from './run.ts'
 
 export type ReportData = ReturnType<typeof reportData>
@@ -108,4 +105,20 @@ export function reportCsv(reports: readonly ReportData[]): string {
     ),
   )
   return csv(COLUMNS, rows)
+}
+
+// ---------------------------------------------------------------- tables for other programs (RFC 4180), one line a row
+
+export type CsvValue = string | number | boolean | null
+
+/** Unknown is an empty cell. Text that a spreadsheet would take for a formula gets an apostrophe in front. */
+export function csv(columns: readonly string[], rows: readonly (readonly CsvValue[])[]): string {
+  return [columns, ...rows].map((row) => `${row.map(cellOf).join(',')}\n`).join('')
+}
+
+function cellOf(value: CsvValue): string {
+  if (value === null) return ''
+  if (typeof value !== 'string') return String(value)
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

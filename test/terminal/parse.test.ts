@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Problem } from '../../cli/result.ts'
-import type { Flag, Parsed } from '../../cli/terminal/command.ts'
-import { GLOBAL_FLAGS, readFlag } from '../../cli/terminal/flags.ts'
-import { parse as parseWith, readManners } from '../../cli/terminal/parse.ts'
+import { type Flag, GLOBAL_FLAGS, type Parsed } from '../../cli/terminal/command.ts'
+import { parse as parseWith, readFlag, readManners } from '../../cli/terminal/parse.ts'
 import { MODULES } from '../../cli/verbs/modules.ts'
 import { LATER, VERBS } from '../../cli/verbs/table.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { inCode, inMarkdown, inMessage } from '../../cli/view/inert.ts'
+import { inCode, inMarkdown, inMessage } from '../../cli/view/pull-request.ts'
 
 /** What forges act on, by their documentation. */
 const ACTS = [
