@@ -1,4 +1,4 @@
-import { answered } from '../ledger/answered.ts'
+import { answered } from '../ledger/ledger.ts'
 import type { Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { nodeFor } from './seal.ts'

@@ -1,9 +1,8 @@
 /** What `run` answers: the verdict on the last attempt, as data. */
 
 import { bestOf } from '../ledger/best.ts'
-import { lastingDoubt } from '../ledger/doubt.ts'
 import type { Judged } from '../ledger/events.ts'
-import { type Experiment, lastJudged, type State } from '../ledger/state.ts'
+import { type Experiment, lastingDoubt, lastJudged, type State } from '../ledger/state.ts'
 
 /** In the order in which they are shown. */
 const FIELDS = [

@@ -1,6 +1,7 @@
 /** `discard`: an experiment is given up. Its record and its candidates stay. */
-import { answered } from '../ledger/answered.ts'
+
 import type { FailureClass, Status } from '../ledger/events.ts'
+import { answered } from '../ledger/ledger.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'

@@ -1,7 +1,6 @@
 /** `epoch open`: scores from before are no longer compared with scores from now on; the baseline is measured first. */
 
-import { isOutdatedBaseline } from '../ledger/baseline.ts'
-import { BASELINE, nodeValue } from '../ledger/state.ts'
+import { BASELINE, isOutdatedBaseline, nodeValue } from '../ledger/state.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { RunAnswer } from './answer.ts'

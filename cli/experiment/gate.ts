@@ -1,6 +1,7 @@
 /** `gate add | remove | check`: gates that are added while a run lives, inherited down the tree. */
-import { answered } from '../ledger/answered.ts'
+
 import type { GateResult, GateRule, SampleFault } from '../ledger/events.ts'
+import { answered } from '../ledger/ledger.ts'
 import { BASELINE, type Experiment } from '../ledger/state.ts'
 import { gateChecksFolder } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'

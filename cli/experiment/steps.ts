@@ -5,8 +5,8 @@ import type { GatePhase, GateResult, Sample, Side, Stage, StepName } from '../le
 import { gatesOf, readSteps, recordStep, samplesOf } from '../ledger/steps.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
 import type { Problem } from '../result.ts'
+import { seal, unseal } from '../run/holdout.ts'
 import type { OpenRun } from '../run/open.ts'
-import { seal, unseal } from '../run/sealed.ts'
 
 /** What a trial reads and writes of its own past. */
 export interface AttemptRecord {

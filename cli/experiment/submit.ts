@@ -4,9 +4,15 @@
  * verdict. What is free of charge comes before the claim; the claim charges the budget and an attempt.
  */
 import type { Verdict } from '../evaluate/verdict.ts'
-import { isOutdatedBaseline } from '../ledger/baseline.ts'
 import { refusal } from '../ledger/ledger.ts'
-import { type Attempt, BASELINE, type Experiment, isSettled, lastAttempt } from '../ledger/state.ts'
+import {
+  type Attempt,
+  BASELINE,
+  type Experiment,
+  isOutdatedBaseline,
+  isSettled,
+  lastAttempt,
+} from '../ledger/state.ts'
 import { hintFor, TRANSITIONS } from '../ledger/transitions.ts'
 import { isAlive } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'

@@ -2,7 +2,6 @@
 import { incomparable } from '../evaluate/comparable.ts'
 import type { TestFinding } from '../evaluate/tests-gone.ts'
 import type { VerdictFacts } from '../evaluate/verdict.ts'
-import { undermined } from '../ledger/ancestry.ts'
 import type {
   Calibration,
   Differences,
@@ -14,6 +13,7 @@ import type {
   Stage,
 } from '../ledger/events.ts'
 import type { Experiment } from '../ledger/state.ts'
+import { undermined } from '../ledger/state.ts'
 import type { Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Artifacts } from './artifacts.ts'

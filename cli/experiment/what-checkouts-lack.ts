@@ -1,6 +1,6 @@
 /** What a checkout of ours lacks and the user's own has: the usual reason why a benchmark works there only. */
 import { hollowPaths } from '../git/hollow.ts'
-import { OUT_OF_ANNEX } from '../run/ground-rules.ts'
+import { OUT_OF_ANNEX } from '../run/ground.ts'
 import type { OpenRun } from '../run/open.ts'
 
 /** For people, a line each. */

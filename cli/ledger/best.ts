@@ -1,7 +1,7 @@
 /** Which experiment stands best, and the order among equals. Pure. */
-import { tainted } from './ancestry.ts'
+
 import type { Direction } from './events.ts'
-import { type Experiment, lastJudged, nodeValue, type State } from './state.ts'
+import { type Experiment, lastJudged, nodeValue, type State, tainted } from './state.ts'
 
 /** Positive when `a` is better. */
 export function better(direction: Direction, a: number, b: number): number {

@@ -4,52 +4,847 @@
  *
  * Fields are snake_case because they are data that other programs read. A value that is not known is null, never 0.
  */
-import type * as attempt from './attempt-events.ts'
-import type * as loop from './loop-events.ts'
-import type * as run from './run-events.ts'
 
-export * from './attempt-events.ts'
-export * from './edits.ts'
-export * from './envelope.ts'
-export * from './loop-events.ts'
-export * from './nouns.ts'
-export * from './run-events.ts'
+// ---------------------------------------------------------------- what every line of a ledger carries, and which formats are read
+
+/** Readers refuse a newer major; they keep and skip unknown types of a newer minor. */
+export const FORMAT = { major: 1, minor: 0 } as const
+export const FORMAT_NAME = `${FORMAT.major}.${FORMAT.minor}`
+
+export interface Envelope {
+  /** `major.minor` of the writer. */
+  v: string
+  /** Random, made by the writer: how it finds its own line when it reads back. */
+  id: string
+  /** ISO 8601, UTC. */
+  at: string
+  /** Idempotency key of the verb: the first accepted event with it wins, the rest fold to `repeated`. */
+  key?: string
+}
+
+/** What a sample keeps of how its metrics were read. All of it is absent in records of earlier versions. */
+export interface AsRead {
+  /** As the benchmark printed them: metrics that were converted to the unit of the baseline. Absent = none. */
+  converted?: Record<string, { value: number; unit: string | null }>
+  /** The metric is a time, and this is less than 0; absent = it is not, and in records of earlier versions. */
+  below_zero?: true
+  /** The word behind the number that a pattern found, null = none; absent without a pattern, and in records of earlier versions. */
+  beside?: string | null
+}
+
+// ---------------------------------------------------------------- the words with closed lists and the nouns that events persist. Imports only nouns
+
+// ---------------------------------------------------------------- words
+
+export type Direction = 'minimize' | 'maximize'
+
+export const STATUSES = [
+  'open',
+  'running',
+  'kept',
+  'rejected',
+  'failed',
+  'discarded',
+  'pruned',
+  'revoked',
+] as const
+export type Status = (typeof STATUSES)[number]
+
+/** How an attempt can end. Rejected is a result; failed means that it could not be judged. */
+export type JudgedStatus = 'kept' | 'rejected' | 'failed'
+
+export const KEEP_REASONS = ['improved', 'tie_broken'] as const
+export const FREE_REASONS = ['empty', 'out_of_scope', 'over_limit', 'secret', 'duplicate'] as const
+export const REJECT_REASONS = [
+  ...FREE_REASONS,
+  'not_better',
+  'tie',
+  'inconclusive',
+  'gate',
+  'constraint',
+  'protected',
+  'holdout',
+  'unconfirmed',
+  'audit',
+  'dependency',
+] as const
+export const FAIL_REASONS = ['metric_error', 'timeout', 'crash', 'environment', 'aborted'] as const
+export type Reason =
+  | (typeof KEEP_REASONS)[number]
+  | (typeof REJECT_REASONS)[number]
+  | (typeof FAIL_REASONS)[number]
+/** Verdicts that answer the idea itself: there is nothing about the candidate to mend. */
+export const ANSWERS: readonly Reason[] = ['duplicate', 'not_better', 'tie', 'holdout', 'unconfirmed']
+
+export const FAILURE_CLASSES = ['build', 'eval', 'hypothesis', 'environment'] as const
+export type FailureClass = (typeof FAILURE_CLASSES)[number]
+
+export const STOP_REASONS = [
+  'target',
+  'stall',
+  'budget',
+  'frontier_empty',
+  'no_hypothesis',
+  'failures',
+  'user',
+] as const
+export type StopReason = (typeof STOP_REASONS)[number]
+
+// ---------------------------------------------------------------- nouns
+
+/** What may change while a run lives. A limit that is null is not set. */
+export interface Knobs {
+  max_attempts: number
+  policy: string
+  k: number
+  width: number
+  depth: number
+  stall: number
+  revise: number
+  ideate_stall: number
+  ideate_keeps: number
+  scan_batch: number
+  scan_max: number
+  experiments: number | null
+  hours: number | null
+  failures: number | null
+  tokens: number | null
+  usd: number | null
+  /** What a cap on tokens or dollars does with a host that reports none. */
+  unknown: 'refuse' | 'allow'
+}
+
+/** A process that can be proved dead: a pid is reused, a pid with its start time is not. */
+export interface ProcessIdentity {
+  pid: number
+  /** Start time as the system tells it (clock ticks since boot on Linux, `ps lstart` on macOS). */
+  started: string
+  host: string
+  /** Where a pid means what it means there (the number of the pid namespace); absent in earlier records. */
+  space?: string
+}
+
+export type Side = 'parent' | 'candidate'
+/**
+ * What a sample is for: `calibrate` the baseline, `judge` and `confirm` a candidate against its parent, `best` against
+ * the best, `guard` for protected metrics alone, `holdout` on held-out data. `check` is a wiring run that no verdict reads.
+ */
+export type Stage = 'calibrate' | 'judge' | 'confirm' | 'best' | 'guard' | 'holdout' | 'check'
+
+export type NoiseMode = 'deterministic' | 'paired'
+/** How two values are compared under noise: by the logarithm of their ratio, or by their difference. */
+export type Transform = 'log' | 'linear'
+
+/** What the baseline's samples say of the noise; the run is compared by it. */
+export interface Calibration {
+  mode: NoiseMode
+  transform: Transform
+  /** The primary metric of each sample, in order. */
+  values: number[]
+  /** Metrics that were not the same in all samples. */
+  varied: string[]
+}
+
+/** Per pair, in order: how much better the candidate is than the other, in units of the transform. */
+export type Differences = Partial<Record<'judge' | 'confirm' | 'best', number[]>>
+
+export interface TaskScore {
+  score: number
+  status?: string
+  reason?: string
+}
+
+/** Why a sample has no value. `raw` is the benchmark's own line. */
+export interface SampleFault {
+  reason: 'metric_error' | 'timeout' | 'crash' | 'environment' | 'aborted'
+  message: string
+  raw?: string
+  /** When it is another than that of its place: outputs that are missing are the build's. */
+  failure_class?: 'build'
+  /** Names of the metrics that were printed, when the one that is asked for is missing; 20 at most. */
+  found?: string[]
+  /** A tool whose output is there, and that `measure.read` can name. */
+  preset?: string
+  /** The metric was printed, but to stderr. */
+  on_stderr?: true
+}
+
+/** One execution of the measure command. */
+export interface Sample extends AsRead {
+  stage: Stage
+  side: Side
+  /** Which pair of its stage, from 0. */
+  pair: number
+  seed: number
+  /** The primary metric, null when the sample has a fault. */
+  value: number | null
+  metrics: Record<string, number | boolean>
+  units: Record<string, string>
+  tasks: Record<string, TaskScore> | null
+  /** label → path, as the benchmark declared them. */
+  artifacts: Record<string, string> | null
+  wall_ms: number
+  cpu_ms: number | null
+  peak_mb: number | null
+  exit: number | null
+  signal: string | null
+  timed_out: boolean
+  output_cut: boolean
+  /** One-minute load average at the start. */
+  load: number | null
+  /** Shares of the machine's processor time meanwhile; null = the system did not tell, absent in records of earlier versions. */
+  processors?: { others: number; idle: number } | null
+  started: string
+  ended: string
+  fault: SampleFault | null
+  /** On held-out data: value and cost, sealed with the user's key. The fields themselves are null then. */
+  sealed?: string
+  /** Output files, relative to the attempt's folder. */
+  stdout: string
+  stderr: string
+}
+
+export type GatePhase = 'before' | 'after'
+
+export interface GateResult {
+  name: string
+  phase: GatePhase
+  passed: boolean
+  exit: number | null
+  signal: string | null
+  timed_out: boolean
+  wall_ms: number
+  /** The end of its output, capped. */
+  output: string
+}
+
+/** A gate as the spec or `gate add` declares it. */
+export interface GateRule {
+  name: string
+  /** A string is a line for `/bin/sh`, a list is program and arguments. */
+  command: string | string[]
+  phase: GatePhase
+  timeoutMs: number
+}
+
+/** A declared artifact: a file or folder under the experiment's artifacts. */
+export interface ArtifactRecord {
+  path: string
+  sha256: string
+  bytes: number
+}
+
+/** The candidate against one other node, by the samples alone. */
+export interface Comparison {
+  outcome: 'improved' | 'tie' | 'not_better' | 'inconclusive'
+  against: string
+  /** Signed (candidate better by) / |other|; null when the other is 0. */
+  improvement: number | null
+  /** Signed, in metric units, positive is better. */
+  improvement_abs: number
+  /** Of `improvement_abs`; null when deterministic. */
+  interval: [number, number] | null
+  /** What would be needed to compute it again: rule, threshold, scale, seeds, tries so far. */
+  inputs: Record<string, unknown>
+}
+
+export interface Brief {
+  parent: string
+  kind: string
+  objective: string
+  boundaries: string[]
+  pointers: string[]
+  hard: boolean
+}
+
+export interface Lane {
+  /** From 1, in brief order. */
+  lane: number
+  brief: Brief
+  parent: string
+  /** The id reserved for the lane's first experiment. */
+  experiment: string
+  /** One try from the baseline, without what the search knows; absent = a lane of the search. */
+  arm?: 'baseline'
+}
+
+export interface Pick {
+  experiment: string
+  value: number | null
+  rank: number
+  why: string
+}
+
+export interface Idea {
+  hypothesis: string
+  parent?: string
+  kind?: string
+  uplift?: number
+  confidence?: number
+  sources?: string[]
+}
+
+export interface Finding {
+  /** What the CLI can check by itself, else `opinion`. */
+  code: 'hash' | 'task_set' | 'path' | 'opinion'
+  message: string
+  path?: string
+}
+
+export interface Usage {
+  tokens_in: number | null
+  tokens_out: number | null
+  usd: number | null
+}
+
+/** A measured quantity that the run may spend: `at_least` is true when some spending is not known. */
+export interface DiffStat {
+  files: number
+  added: number
+  removed: number
+}
+
+// ---------------------------------------------------------------- steps of one attempt
+
+export const STEPS = [
+  'seal',
+  'scope',
+  'known',
+  'claim',
+  'setup',
+  'build',
+  'gates_before',
+  'measure',
+  'constraints',
+  'comparison',
+  'gates_after',
+  'confirm',
+  'holdout',
+  'verdict',
+] as const
+export type StepName = (typeof STEPS)[number]
+
+/** A line of `attempts/<n>/steps.jsonl`, under the ledger's append rule. */
+export type StepLine = { v: string; id: string; at: string } & (
+  | { step: StepName; state: 'began' | 'ended' | 'skipped'; detail?: unknown }
+  | { step: 'sample'; sample: Sample }
+  | { step: 'gate'; gate: GateResult }
+  | { step: 'healed'; offset: number; bytes: number }
+)
+
+// ---------------------------------------------------------------- the vocabulary of the meta controller: the nouns of the event `adjusted`. Imports nothing of ours
+
+export const META_KNOBS = [
+  'width',
+  'depth',
+  'stall',
+  'ideate_stall',
+  'ideate_keeps',
+  'scan_batch',
+  'scan_max',
+] as const
+export type MetaKnob = (typeof META_KNOBS)[number]
+
+export const META_PHASES = ['scan', 'ideate'] as const
+export type MetaPhase = (typeof META_PHASES)[number]
+
+export const META_PROMPTS = [
+  'state',
+  'scan',
+  'aggregate',
+  'brief',
+  'implement',
+  'run',
+  'ideate',
+  'collect',
+] as const
+export type MetaPrompt = (typeof META_PROMPTS)[number]
+
+export const SEAMS = ['before-scan', 'after-scan', 'before-brief', 'after-collect'] as const
+export type Seam = (typeof SEAMS)[number]
+
+export type Change =
+  | { kind: 'knob'; knob: MetaKnob; value: number }
+  | { kind: 'phase'; phase: MetaPhase; on: boolean }
+  | { kind: 'prompt'; prompt: MetaPrompt; mode: 'append' | 'replace'; text: string }
+  /** An agent call of its own at a seam, for so many rounds; what it says reaches the brief. */
+  | { kind: 'step'; seam: Seam; text: string; rounds: number }
+  /** Takes an earlier edit back, by its id. */
+  | { kind: 'undo'; edit: string }
+
+export type Edit = Change & {
+  rationale: string
+  /** Id of an experiment, or name of a fact. */
+  evidence: string
+}
+
+// ----------------------------------------------------------------
+// The events of an experiment. The first six are those of an attempt: created, sealed, started, judged,
+// confirmed, audited.
+
+/** 1 of an attempt's six: the experiment exists. Its id is a folder whose mkdir succeeded. */
+export interface Created extends Envelope {
+  type: 'created'
+  experiment: string
+  /** null for the baseline only. */
+  parent: string | null
+  hypothesis: string
+  round: number | null
+  lane: number | null
+  /** Of a lane that tries from the baseline, for comparison; never a parent. */
+  arm?: 'baseline'
+  depth: number | null
+  /** The artifact that it starts from. */
+  from_artifact?: { experiment: string; label: string } | null
+}
+
+/** 2: a tree is pinned as a commit under `refs/assay/<run>/<experiment>/<attempt>`. Every seal has its own number. */
+export interface Sealed extends Envelope {
+  type: 'sealed'
+  experiment: string
+  attempt: number
+  commit: string
+  tree: string
+  diff: DiffStat
+  /** A sharper hypothesis than the one at `created`. */
+  hypothesis?: string
+  /** Untracked files outside `mutable`, not part of the candidate. */
+  left_out: string[]
+  /** Secret-looking files that were changed: their names only, never their content. */
+  secrets: { path: string; reason: string }[]
+}
+
+/** 3: the claim. Charges the budget and an attempt, unless a cap or the state makes it void. */
+export interface Started extends Envelope {
+  type: 'started'
+  experiment: string
+  attempt: number
+  owner: ProcessIdentity
+  /** Set by one that goes on after the owner of that event died: the id of the claim it replaces. */
+  takes_over?: string
+  /** Seeds, order and places follow from it; absent in a take-over, which goes on with the first, and until 0.1.0. */
+  nonce?: string
+}
+
+/** 4: the verdict. A free rejection has no claim before it. */
+export interface Judged extends Envelope {
+  type: 'judged'
+  experiment: string
+  attempt: number
+  status: JudgedStatus
+  /** null for the baseline. */
+  reason: Reason | null
+  failure_class: FailureClass | null
+  value: number | null
+  parent_value: number | null
+  improvement: number | null
+  improvement_abs: number | null
+  interval: [number, number] | null
+  samples: number
+  /** The node it was compared with. */
+  against: string | null
+  confirmed: boolean
+  gates: { name: string; phase: GatePhase; passed: boolean }[]
+  metrics: Record<string, number | boolean>
+  tasks: Record<string, number> | null
+  /** The earliest experiment of this epoch with the same score on every task, of two tasks or more; absent = none. */
+  same_as?: string
+  /** Declared artifacts, by label; absent = none. */
+  artifacts?: Record<string, ArtifactRecord>
+  message: string
+  /** Of the baseline only. */
+  calibration?: Calibration
+  /** Absent: compared without noise, or not at all. Later comparisons learn their scale from it. */
+  differences?: Differences
+  /** The metric was held to be free of noise, and one tree gave two values: how. From here on the run is compared in pairs. */
+  varied?: string
+  /** Kept, but not better than this one, which was the best. */
+  lost_to?: string
+  /** It was measured on held-out data, and is not worse there. */
+  held_out?: true
+  /** Kept, and yet to be doubted: no parent before a person or a confirmation clears it. */
+  doubt?: string
+  /** The part of `doubt` that only a person clears: a measurement says nothing about it. */
+  lasting_doubt?: string
+  /** Reason, exit and last stderr line without digits: equal for identical failures. */
+  signature: string | null
+  wall_ms: number
+  /** Of `steps.jsonl` as of the verdict. */
+  steps: { sha256: string; lines: number }
+  /** Set by `assay abort`: stopped from outside, with what would have to be mended. */
+  aborted?: { fix: string | null }
+}
+
+/** 5: `assay confirm` measured a kept node again. */
+export interface Confirmed extends Envelope {
+  type: 'confirmed'
+  experiment: string
+  attempt: number
+  against: string
+  passed: boolean
+  /** Measured now, in the epoch of now. */
+  value: number | null
+  comparison: Comparison
+  /** The epoch in which it was measured; void when another one has opened since. Absent: that of the event. */
+  epoch?: number
+  /** One sentence with the numbers, or what spoke against it. */
+  message?: string
+  /** Compared with another one than its parent: that says nothing about whether it stands. */
+  aside?: true
+  /** Taken for it, of both sides. */
+  samples?: number
+  /** As in `judged`. */
+  differences?: Differences
+  varied?: string
+  /** As in `started`, of this look. */
+  nonce?: string
+}
+
+/** 6: someone looked at a judged attempt. Evidence that the CLI checked revokes; an opinion flags. */
+export interface Audited extends Envelope {
+  type: 'audited'
+  experiment: string
+  attempt: number
+  outcome: 'passed' | 'flagged' | 'revoked'
+  findings: Finding[]
+}
+
+export interface Discarded extends Envelope {
+  type: 'discarded'
+  experiment: string
+  failure_class: FailureClass | null
+  why: string
+}
+export interface Pruned extends Envelope {
+  type: 'pruned'
+  experiment: string
+  why: string
+}
+export interface Restored extends Envelope {
+  type: 'restored'
+  experiment: string
+  why: string
+}
+
+/** A gate that binds this experiment and everything below it. */
+export interface GateAdded extends Envelope {
+  type: 'gate_added'
+  experiment: string
+  gate: GateRule
+  why: string
+}
+export interface GateRemoved extends Envelope {
+  type: 'gate_removed'
+  experiment: string
+  name: string
+  why: string
+}
+
+/** A remark on an experiment, or on one of its tasks. */
+export interface Annotated extends Envelope {
+  type: 'annotated'
+  experiment: string
+  task: string | null
+  tag: string | null
+  text: string
+}
+
+// ---------------------------------------------------------------- the events of the loop: rounds, ideas, who drives, what agents cost
+
+/** What a round does otherwise after a plateau. */
+export interface NewDirection {
+  change: {
+    /** First of the round's parents: one that the plateau did not start from; null when there is none. */
+    parent: string | null
+    /** Kinds of briefs that brought no new best meanwhile. */
+    kinds: string[]
+    /** All briefs of the round count as hard. */
+    hard: boolean
+  }
+  why: string
+}
+
+/** One session of a host, by the host's own id of it. */
+export interface SessionName {
+  host: string
+  session: string
+}
+
+export interface RoundOpened extends Envelope {
+  type: 'round_opened'
+  round: number
+  token: string
+  width: number
+  depth: number
+  parents: Pick[]
+  policy: string
+  seed: number
+  ideate: { why: string } | null
+  /** Of `width`, the lanes that try from the baseline; absent = none. */
+  arm?: number
+  /** Ids of the words of a person that this round is told; absent = none. */
+  steering?: string[]
+  /** The session that took this turn, and has the lease with it; absent = none that says so, or a driver's own process. */
+  by?: SessionName
+  /** Absent in ledgers of earlier versions. */
+  direction?: NewDirection | null
+}
+export interface RoundBriefed extends Envelope {
+  type: 'round_briefed'
+  round: number
+  token: string
+  lanes: Lane[]
+  refused: { index: number; reason: string; message: string }[]
+  /** Whose call it was; absent as in `round_opened`. */
+  by?: SessionName
+}
+export interface RoundClosed extends Envelope {
+  type: 'round_closed'
+  round: number
+  token: string
+  improved: boolean
+  best: string
+  stall: number
+  learnings: string[]
+  suggestions: string[]
+  prune: { experiment: string; why: string }[]
+  /** Whose call it was; absent as in `round_opened`. */
+  by?: SessionName
+}
+
+export interface Proposed extends Envelope {
+  type: 'proposed'
+  round: number | null
+  accepted: Idea[]
+  refused: { index: number; reason: string; message: string }[]
+}
+
+/** The lease of a session changes hands apart from a `round_opened`. */
+export interface Leased extends Envelope {
+  type: 'leased'
+  /** Who has it from now on, or gives it up; null = a process or a person, who need none. */
+  by: SessionName | null
+  /**
+   * `taken`: of an open round that nobody drives; `taken_over`: a person said so, whoever has it; `kept`: a measurement of
+   * its round is still at work, void when its lease is not live.
+   */
+  how: 'taken' | 'taken_over' | 'given_up' | 'kept'
+}
+
+/** The driver's life: active time is monotonic, so a suspended machine is not charged. */
+export interface Drove extends Envelope {
+  type: 'drove'
+  driver: string
+  owner: ProcessIdentity
+  phase: 'start' | 'beat' | 'stop'
+  /** Since this driver's previous `drove`. */
+  active_ms: number
+  /** The provider of a host asked it to wait, in its own words; absent = the driver does not wait. */
+  waiting?: { host: string; until: string; why: string }
+  /** The session in which it was started, whose lease it replaces; absent = in none, or not a start. */
+  by?: SessionName
+}
+
+/** Who goes on with the prose loop across its turns: one session of a host, until it is taken back. */
+export interface Entrusted extends Envelope {
+  type: 'entrusted'
+  /** The host's own id of it; null = nobody any more. */
+  session: string | null
+  host: string | null
+}
+
+/** One agent call. */
+export interface UsageRecorded extends Envelope {
+  type: 'usage'
+  role: string
+  host: string
+  experiment: string | null
+  round: number | null
+  ms: number
+  outcome: string
+  usage: Usage
+}
+
+/** A person (or `loop stop`) ends or resumes the loop. */
+export interface Stopped extends Envelope {
+  type: 'stopped'
+  why: string
+}
+/** No agent and no lane starts until `resumed`; what runs is finished. */
+export interface Paused extends Envelope {
+  type: 'paused'
+  why: string
+}
+export interface Resumed extends Envelope {
+  type: 'resumed'
+  why: string
+}
+
+/** A person's word: to the next round's briefs, or to the next agent call of one experiment. */
+export interface Steered extends Envelope {
+  type: 'steered'
+  experiment: string | null
+  text: string
+}
+/** The call that carried the words was answered. Words to a round are delivered by its `round_opened`. */
+export interface SteeringDelivered extends Envelope {
+  type: 'steering_delivered'
+  /** Ids of `steered` events. */
+  steering: string[]
+  role: string
+  experiment: string
+}
+
+/** What a person should read: agents are not told it. */
+export interface Alerted extends Envelope {
+  type: 'alerted'
+  /** Whose call it was. */
+  role: string
+  experiment: string | null
+  /** Relative to the worktree of the experiment, or to the checkout of the user. */
+  paths: string[]
+  text: string
+}
+
+/** The meta controller has something to look at, and is asked: nobody else within `every_ms`. */
+export interface MetaTicked extends Envelope {
+  type: 'meta_ticked'
+  /** Who took the turn. */
+  by: string
+  every_ms: number
+  /** Names of the facts. */
+  facts: string[]
+}
+
+/** What the meta controller changes, from the next round on. */
+export interface Adjusted extends Envelope {
+  type: 'adjusted'
+  round: number | null
+  /** Number of the look that it answers; null = of none. */
+  tick: number | null
+  /** How many edits there were when these were accepted: no others may have come between. */
+  after: number
+  edits: Edit[]
+  refused: { index: number; reason: string; message: string }[]
+  alerts: string[]
+}
+
+// ---------------------------------------------------------------- the events of a run as a whole
+
+/** Opens the run. The spec itself is `spec.json` in the run's folder, bound by its hash. */
+export interface RunStarted extends Envelope {
+  type: 'run_started'
+  run: string
+  name: string
+  spec_hash: string
+  /** Hash of what is measured: {scope, worktree, measure, metric, tasks, constraints, protected, …}. */
+  frozen_hash: string
+  base: { commit: string; tree: string }
+  /** The user's checkout in which `init` ran, and the spec's folder in it (`''` is the root). */
+  checkout: string
+  prefix: string
+  metric: { name: string; direction: Direction; target: number | null }
+  seed: number
+  /** The user's file, relative to `checkout`; absent: `assay.yaml` in `prefix`. */
+  spec_file?: string
+  /** Live knobs as of the start; `configured` changes them one by one. */
+  knobs: Knobs
+  warnings: string[]
+  /** Which frozen rules of git make files of blobs, and leave untracked files out. Absent in old ledgers. */
+  git_rules?: string
+  /** `worktree.data` as it was: how much, and the hash of the list `data.json`. Absent = none. */
+  /** Data that only the final check sees: a file outside of the repository. Absent = none. */
+  holdout?: HeldOutFile
+  data?: { files: number; bytes: number; sha256: string }
+}
+
+export interface HeldOutFile {
+  /** Until 0.1.0, in place of `name`: where it lies. */
+  path?: string
+  /** Hash of its path under the user's key: a file of that name, outside of the repository, says where it lies. */
+  name?: string
+  /** Of the content; under `name`, of its SHA-256 with the user's key. */
+  sha256: string
+  bytes: number
+}
+
+export interface Configured extends Envelope {
+  type: 'configured'
+  changes: Partial<Knobs>
+  why: string
+}
+
+export interface Noted extends Envelope {
+  type: 'noted'
+  kind: 'learning' | 'infrastructure' | 'note'
+  experiment: string | null
+  text: string
+}
+
+/** Tells of a line that its writer never finished and the writer of this one cancelled, with U+0018 at its end. */
+export interface Healed extends Envelope {
+  type: 'healed'
+  offset: number
+  bytes: number
+}
+
+/** Scores from before are not compared with scores from now on. The baseline is measured again first. */
+export interface EpochOpened extends Envelope {
+  type: 'epoch_opened'
+  epoch: number
+  why: string
+}
+
+/** What of the machine a measured process does not share; each can be given up by itself when the baseline needs it. */
+export type IsolationRule = 'network' | 'temporary' | 'caches' | 'repository' | 'sealed' | 'read_only'
+
+/** How what runs in a measurement checkout is kept apart from the machine, from here on. Before such an event: not at all. */
+export interface Isolated extends Envelope {
+  type: 'isolated'
+  /** null: it is not kept apart. */
+  method: 'bubblewrap' | null
+  /** Rules that the baseline does not work under, and that are not applied. */
+  without: IsolationRule[]
+  /** Paths of the machine that stay visible and writable, beside those of the spec. */
+  allow: string[]
+  why: string
+}
 
 export type Event =
-  | run.RunStarted
-  | run.Configured
-  | run.EpochOpened
-  | run.Noted
-  | run.Healed
-  | run.Isolated
-  | attempt.Created
-  | attempt.Sealed
-  | attempt.Started
-  | attempt.Judged
-  | attempt.Confirmed
-  | attempt.Audited
-  | attempt.Discarded
-  | attempt.Pruned
-  | attempt.Restored
-  | attempt.GateAdded
-  | attempt.GateRemoved
-  | attempt.Annotated
-  | loop.RoundOpened
-  | loop.RoundBriefed
-  | loop.RoundClosed
-  | loop.Proposed
-  | loop.Leased
-  | loop.Drove
-  | loop.Entrusted
-  | loop.UsageRecorded
-  | loop.Stopped
-  | loop.Paused
-  | loop.Resumed
-  | loop.Steered
-  | loop.SteeringDelivered
-  | loop.Alerted
-  | loop.MetaTicked
-  | loop.Adjusted
+  | RunStarted
+  | Configured
+  | EpochOpened
+  | Noted
+  | Healed
+  | Isolated
+  | Created
+  | Sealed
+  | Started
+  | Judged
+  | Confirmed
+  | Audited
+  | Discarded
+  | Pruned
+  | Restored
+  | GateAdded
+  | GateRemoved
+  | Annotated
+  | RoundOpened
+  | RoundBriefed
+  | RoundClosed
+  | Proposed
+  | Leased
+  | Drove
+  | Entrusted
+  | UsageRecorded
+  | Stopped
+  | Paused
+  | Resumed
+  | Steered
+  | SteeringDelivered
+  | Alerted
+  | MetaTicked
+  | Adjusted
 
 export type EventType = Event['type']
 /** What a writer supplies; the ledger adds the envelope. */

@@ -6,19 +6,22 @@
 
 import { unreachable } from '../result.ts'
 import { bestOf } from './best.ts'
-import { lastingDoubt } from './doubt.ts'
 import type { Event, UsageRecorded } from './events.ts'
 import { taken } from './lease.ts'
 import {
   accepted,
   attemptOf,
   created,
+  driven,
+  drove,
   judged,
+  leased,
   move,
   notStarted,
   type Outcome,
   onNode,
   refuse,
+  renew,
   revoke,
   sealed,
   started,
@@ -26,8 +29,15 @@ import {
 } from './lifecycle.ts'
 import { beginRound, overrule, takeEdits, takeTick } from './meta.ts'
 import { learnNoise } from './noise.ts'
-import { addedGates, currentRound, lastJudged, nodeValue, type State, type Steer } from './state.ts'
-import { driven, drove, leased, renew } from './turn.ts'
+import {
+  addedGates,
+  currentRound,
+  lastingDoubt,
+  lastJudged,
+  nodeValue,
+  type State,
+  type Steer,
+} from './state.ts'
 
 export type { Outcome, Void } from './lifecycle.ts'
 

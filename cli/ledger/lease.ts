@@ -2,7 +2,7 @@
  * Which session of an agent program drives the loop. It has no process that could be proved dead, so its lease ends by
  * the times in the ledger: at its own word, or when its loop has done nothing for so long. Pure.
  */
-import type { Leased, SessionName } from './loop-events.ts'
+import type { Leased, SessionName } from './events.ts'
 
 export interface Lease extends SessionName {
   since: string

@@ -2,9 +2,7 @@
  * What the meta controller changed, and from which round on it holds. An edit waits until a round opens, so that
  * everyone who reads that round reads the same. Pure.
  */
-import type { Edit, MetaKnob, MetaPhase, MetaPrompt, Seam } from './edits.ts'
-import type { Adjusted, MetaTicked } from './loop-events.ts'
-import type { Knobs } from './nouns.ts'
+import type { Adjusted, Edit, Knobs, MetaKnob, MetaPhase, MetaPrompt, MetaTicked, Seam } from './events.ts'
 
 export interface HeldEdit {
   /** `edit_0001`, in the order in which they were accepted. */

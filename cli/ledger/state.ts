@@ -1,30 +1,31 @@
 /** What the ledger's events add up to. Built by `fold`, read by every command; pure. */
-import type {
-  Annotated,
-  Audited,
-  Configured,
-  Confirmed,
-  Created,
-  Drove,
-  Event,
-  FailureClass,
-  GateRule,
-  Idea,
-  Isolated,
-  Judged,
-  Knobs,
-  NoiseMode,
-  Noted,
-  RoundBriefed,
-  RoundClosed,
-  RoundOpened,
-  RunStarted,
-  Sealed,
-  Started,
-  Status,
-  Transform,
+import {
+  ANSWERS,
+  type Annotated,
+  type Audited,
+  type Configured,
+  type Confirmed,
+  type Created,
+  type Drove,
+  type Event,
+  type FailureClass,
+  FREE_REASONS,
+  type GateRule,
+  type Idea,
+  type Isolated,
+  type Judged,
+  type Knobs,
+  type NoiseMode,
+  type Noted,
+  type RoundBriefed,
+  type RoundClosed,
+  type RoundOpened,
+  type RunStarted,
+  type Sealed,
+  type Started,
+  type Status,
+  type Transform,
 } from './events.ts'
-import { FREE_REASONS } from './events.ts'
 import type { Lease } from './lease.ts'
 import { type Meta, noMeta } from './meta.ts'
 
@@ -298,3 +299,93 @@ export function addedGates(state: State, id: string): GateRule[] {
   }
   return [...gates.values()]
 }
+
+// ---------------------------------------------------------------- the baseline, which every epoch begins with
+
+/**
+ * Of a later epoch that has no score of it: the one experiment that is judged again as it was kept, whatever became of it
+ * there. All others rest on it, so it is never edited.
+ */
+export function isOutdatedBaseline(state: State, { id, status, epoch }: Experiment): boolean {
+  if (id !== BASELINE || state.epoch === 1) return false
+  return status === 'kept' ? epoch < state.epoch : status === 'rejected' || status === 'failed'
+}
+
+// ---------------------------------------------------------------- what is left of a doubt after a measurement, and what clears it
+
+/** The part of the doubt that no measurement clears; null when there is none, or a person has cleared it. */
+export function lastingDoubt(node: Experiment): string | null {
+  const lasting = lastJudged(node)?.lasting_doubt
+  return lasting !== undefined && node.flagged?.includes(lasting) ? lasting : null
+}
+
+/** The next step for a person, as a hint. */
+export const clearing = (node: Experiment): string =>
+  lastingDoubt(node) === null
+    ? `measure it again: assay confirm ${node.id}`
+    : `look at assay diff ${node.id}; when it is right, clear it: assay restore ${node.id}`
+
+// ---------------------------------------------------------------- what stands above an experiment, and what falls with it
+
+/** Ids of experiments with a revoked one among their ancestors or themselves; one pass, parents come first. */
+export function tainted(state: State): Set<string> {
+  const found = new Set<string>()
+  for (const node of state.experiments.values()) {
+    if (node.status === 'revoked' || (node.parent !== null && found.has(node.parent))) found.add(node.id)
+  }
+  return found
+}
+
+/**
+ * Rejected or failed for something that can be mended, with attempts left, and built on nothing that was revoked. What
+ * somebody stopped from outside is not taken up again by itself.
+ */
+export function repairable(state: State): Experiment[] {
+  const bad = tainted(state)
+  const limit = state.knobs?.max_attempts ?? 0
+  return [...state.experiments.values()].filter((node) => {
+    if (node.status !== 'rejected' && node.status !== 'failed') return false
+    const judged = lastJudged(node)
+    const answered = judged?.reason != null && ANSWERS.includes(judged.reason)
+    return !answered && judged?.aborted === undefined && attemptsUsed(node) < limit && !bad.has(node.id)
+  })
+}
+
+export interface Undermined {
+  code: 'parent_revoked'
+  /** Names the nearest ancestor that was revoked, and why. */
+  message: string
+  /** How to go on from what still stands. */
+  hint: string
+}
+
+/** Why nothing more is to be paid for an experiment: what it is built on was revoked. null when all of that stands. */
+export function undermined(
+  state: State,
+  { id, parent }: Pick<Experiment, 'id' | 'parent'>,
+): Undermined | null {
+  if (state.counts.revoked === 0) return null
+  let nearest: Experiment | null = null
+  /** Nothing below the uppermost revoked one can be a parent. */
+  let sound = BASELINE
+  let found = false
+  for (let node = nodeOf(state, parent); node; node = nodeOf(state, node.parent)) {
+    if (node.status === 'revoked') {
+      nearest ??= node
+      found = false
+    } else if (nearest && !found && node.status === 'kept' && !node.flagged && node.epoch === state.epoch) {
+      sound = node.id
+      found = true
+    }
+  }
+  return (
+    nearest && {
+      code: 'parent_revoked',
+      message: `${id} is built on ${nearest.id}, which was revoked: ${nearest.why ?? 'no reason was given'}`,
+      hint: `begin again from what stands: assay new --parent ${sound} -m TEXT; the change itself: assay diff ${id}`,
+    }
+  )
+}
+
+const nodeOf = (state: State, id: string | null): Experiment | undefined =>
+  id === null ? undefined : state.experiments.get(id)

@@ -13,9 +13,9 @@ import {
   stallOf,
 } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
-import { giveUp, mayGoOn, saidBy } from '../run/lease.ts'
+import { stopReason } from '../run/budget.ts'
+import { giveUp, mayGoOn, saidBy } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
-import { stopReason } from '../run/stop.ts'
 import { fitted } from './fit.ts'
 import { learningsOf } from './open.ts'
 import { notCounted, roundOf, type Turn } from './token.ts'

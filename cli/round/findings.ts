@@ -1,7 +1,7 @@
 /** `round findings`: what scanners say is believed only as far as their quotes were really printed. Reads, writes nothing. */
 import { placesOf } from '../experiment/quotes.ts'
 import type { OpenRun } from '../run/open.ts'
-import { alike } from './likeness.ts'
+import { alike } from './fit.ts'
 
 export const FINDING_KINDS = ['shared_cause', 'wall', 'compound_failure', 'axis_or_plumbing'] as const
 export type FindingKind = (typeof FINDING_KINDS)[number]

@@ -1,15 +1,14 @@
 /** The run's experiments as the search sees them, and the parents that its policy picks. */
 
-import { tainted } from '../ledger/ancestry.ts'
 import { orderKey } from '../ledger/best.ts'
 import type { Judged, Pick } from '../ledger/events.ts'
-import { type Experiment, lastJudged, type State } from '../ledger/state.ts'
+import { type Experiment, lastJudged, type State, tainted } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { frontierOf } from '../search/frontier.ts'
+import { resolvePolicy } from '../search/policies.ts'
 import type { Candidate } from '../search/policy.ts'
 import { rngOf } from '../search/random.ts'
-import { resolvePolicy } from '../search/registry.ts'
 
 export function candidatesOf(state: State): Candidate[] {
   const metric = state.run?.metric

@@ -1,33 +1,177 @@
 /** `round open`: where the run stands, and who may become a parent in the turn that begins. */
-
+import { hasSeal } from '../experiment/create.ts'
 import { noRoom, warnOfRoom } from '../experiment/room.ts'
-import { repairable } from '../ledger/ancestry.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { Idea, Knobs, Lane, NewDirection, Noted, Pick, StopReason } from '../ledger/events.ts'
+import { isOf } from '../ledger/lease.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { type Directions, directionsOf, knobsOfNextRound, type Step } from '../ledger/meta.ts'
 import {
   BASELINE,
   currentRound,
   type Experiment,
+  failureClassOf,
+  lastJudged,
   nodeValue,
   type Round,
+  repairable,
   type State,
+  stallOf,
 } from '../ledger/state.ts'
+import { worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
-import { giveUp, saidBy, takeTurn } from '../run/lease.ts'
+import { stopReason } from '../run/budget.ts'
+import { callerIn, giveUp, saidBy, takeTurn } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
 import { waitingSteers } from '../run/steer.ts'
-import { stopReason } from '../run/stop.ts'
-import type { Pattern } from '../search/observed.ts'
-import { newDirection } from './direction.ts'
-import { stillEdited } from './edited.ts'
-import { patternsIn } from './facts.ts'
+import type { Observed, Pattern } from '../search/patterns.ts'
+import { patternsOf } from '../search/patterns.ts'
+import type { Candidate } from '../search/policy.ts'
 import { candidatesOf, pickParents } from './frontier.ts'
-import { ideateBecause } from './ideate.ts'
 import { openIdeas } from './propose.ts'
-import { scanBatches } from './scan.ts'
 import { armLanes, roundSize, searchLanes } from './size.ts'
+
+// ---------------------------------------------------------------- after another session gave way: its agents know nothing of that, and go on in their worktrees
+
+/** One sentence for each candidate of the open round that may have two editors, if the caller begins its lane now. */
+export function stillEdited(run: OpenRun, { round, opened, briefed }: Round): string[] {
+  const by = briefed?.by ?? opened.by
+  const me = callerIn(run.env)
+  if (by === undefined || isOf(by, me)) return []
+  const { lease, experiments } = run.ledger.state
+  const mine = lease !== null && isOf(lease, me) ? lease.since : null
+  const whose = `agents of session ${by.session.slice(0, 100)} of ${by.host}, which had this round`
+  return [...experiments.values()].flatMap((node) => {
+    const { id, created, status } = node
+    if (created.round !== round || status !== 'open' || hasSeal(node)) return []
+    // Begun by the caller, since it has the turn.
+    if (mine !== null && created.at >= mine) return []
+    const worktree = worktreePath(run.site, run.run, id)
+    return `${id} (lane ${created.lane}) has no seal: ${whose}, may still edit ${worktree}; wait until they have ended, or assay discard ${id} --failure-class environment --reason TEXT`
+  })
+}
+
+// ---------------------------------------------------------------- when the search stands on a plateau, and what the next round does otherwise
+
+/** Rounds without a new best that are a plateau; fewer than those that end the loop, so that something is tried before. */
+export const plateauOf = ({ ideate_stall, stall }: Knobs): number =>
+  Math.max(1, Math.min(ideate_stall, stall - 1))
+
+/**
+ * Null while there is no plateau. The other parent is the best of the frontier that no lane of the plateau started
+ * from, and that the policy did not pick anyway.
+ */
+export function newDirection(
+  state: State,
+  candidates: readonly Candidate[],
+  picked: readonly string[],
+): NewDirection | null {
+  const { knobs } = state
+  const stall = stallOf(state)
+  if (!knobs || stall < plateauOf(knobs)) return null
+  const lanes = state.rounds
+    .slice(-stall)
+    .flatMap(({ briefed }) => briefed?.lanes ?? [])
+    .filter(({ arm }) => arm === undefined)
+  const tried = new Set([...lanes.map(({ parent }) => parent), ...picked])
+  const [other] = candidates
+    .filter(({ id }) => !tried.has(id))
+    .sort((a, b) => b.score - a.score || (a.order < b.order ? -1 : 1))
+  const kinds = [...new Set(lanes.map(({ brief }) => brief.kind))].slice(0, MOST_KINDS)
+  const steps = [
+    other ? `start from ${other.id} too` : 'no other parent is left to start from',
+    ...(kinds.length > 0 ? [`leave what was done (${kinds.join(', ')})`] : []),
+    'and count every brief as hard',
+  ]
+  return {
+    change: { parent: other?.id ?? null, kinds, hard: true },
+    why: `${rounds(stall)} without a new best: ${steps.join(', ')}`,
+  }
+}
+
+/** A number of rounds in words. */
+export const rounds = (count: number): string => (count === 1 ? '1 round' : `${count} rounds`)
+
+const MOST_KINDS = 10
+
+// ---------------------------------------------------------------- whether a round asks for new ideas, and why
+
+/**
+ * Ideas are asked for when the loop stalls, and when much was kept since they were last asked for, or since the first
+ * round: what was kept before is no reason to begin with it.
+ */
+export function ideateBecause(state: State): { why: string } | null {
+  const { knobs } = state
+  if (!knobs) return null
+  const stall = stallOf(state)
+  const asked = state.rounds.findLast((round) => round.opened.ideate)
+  const sinceAsked = state.rounds.length - ((asked?.round ?? 1) - 1)
+  const plateau = plateauOf(knobs)
+  if (stall >= plateau && sinceAsked >= plateau) {
+    return { why: `${rounds(stall)} without a new best` }
+  }
+  const since = (asked ?? state.rounds[0])?.openedSeq ?? state.seq
+  const keeps = [...state.experiments.values()].filter(
+    (node) => node.status === 'kept' && node.id !== BASELINE && (node.judgedSeq ?? 0) >= since,
+  ).length
+  return keeps >= knobs.ideate_keeps
+    ? { why: `${keeps} experiments kept since ideas were last asked for` }
+    : null
+}
+
+// ---------------------------------------------------------------- what the scanners of a round read
+
+/**
+ * What was judged since the last turn began, newest last, in bounded batches. When it is too much, what was kept stays:
+ * the next rounds start from there. Places that are left in the last batch go to the parents of the round, which cost
+ * nothing more there.
+ */
+export function scanBatches(state: State, knobs: Knobs, parents: readonly Pick[]): string[][] {
+  const { scan_batch: size, scan_max: most } = knobs
+  const since = state.rounds.at(-2)?.openedSeq ?? 0
+  const judged = [...state.experiments.values()].filter(
+    (node) => node.id !== BASELINE && (node.judgedSeq ?? -1) >= since,
+  )
+  const chosen = new Set(
+    [...judged]
+      .reverse()
+      .sort((a, b) => Number(isKept(b)) - Number(isKept(a)))
+      .slice(0, most),
+  )
+  const read = judged.filter((node) => chosen.has(node)).map(({ id }) => id)
+  const places = Math.min(most, Math.ceil(read.length / size) * size) - read.length
+  const beside = parents
+    .map(({ experiment }) => experiment)
+    .filter((id) => id !== BASELINE && !read.includes(id))
+    .slice(0, places)
+  const all = [...beside, ...read]
+  const batches: string[][] = []
+  for (let i = 0; i < all.length; i += size) batches.push(all.slice(i, i + size))
+  return batches
+}
+
+const isKept = (node: Experiment): boolean => node.status === 'kept'
+
+// ---------------------------------------------------------------- what the ledger alone says about the search so far
+
+export const patternsIn = (state: State): Pattern[] => patternsOf(observedIn(state))
+
+export function observedIn(state: State): Observed[] {
+  return [...state.experiments.values()].map((node) => {
+    const judged = lastJudged(node)
+    return {
+      id: node.id,
+      parent: node.parent,
+      status: node.status,
+      reason: judged?.reason ?? null,
+      failure_class: failureClassOf(node),
+      value: judged?.value ?? null,
+      hypothesis: node.hypothesis,
+      gates: judged?.gates ?? [],
+      tasks: judged?.tasks ?? null,
+    }
+  })
+}
 
 export interface Standing {
   experiment: string

@@ -1,11 +1,11 @@
 /** `propose`: ideas for later rounds, each accepted or refused with its reason. */
-import { answered } from '../ledger/answered.ts'
+
 import type { Idea, Proposed } from '../ledger/events.ts'
+import { answered } from '../ledger/ledger.ts'
 import { currentRound, type State } from '../ledger/state.ts'
 import type { Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { firstRefused, fitted } from './fit.ts'
-import { alike, sameWords, wordsOf } from './likeness.ts'
+import { alike, firstRefused, fitted, sameWords, wordsOf } from './fit.ts'
 
 export interface ProposeAnswer {
   accepted: Idea[]

@@ -1,10 +1,11 @@
 /** `config`: the knobs that may change while a run lives. */
-import { answered } from '../ledger/answered.ts'
+
 import type { Knobs, StopReason } from '../ledger/events.ts'
+import { answered } from '../ledger/ledger.ts'
 import type { Result } from '../result.ts'
 import { KNOB_PATHS, readKnob } from '../spec/knobs.ts'
+import { stopReason } from './budget.ts'
 import type { OpenRun } from './open.ts'
-import { stopReason } from './stop.ts'
 
 export type KnobValue = Knobs[keyof Knobs]
 

@@ -1,12 +1,149 @@
 /** Who drives a run: one at a time, by a lease that only death or its end gives up; active time goes into the ledger. */
-import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
-import type { Drove } from '../ledger/events.ts'
+
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { HOOKED_HOSTS, type HookCall, sessionAround } from '../hosts/session.ts'
+import type { Drove, Leased, SessionName } from '../ledger/events.ts'
+import { heldAgainst, isLive, isOf, LEASE_MS, type Lease } from '../ledger/lease.ts'
+import { refusal } from '../ledger/ledger.ts'
+import type { Void } from '../ledger/lifecycle.ts'
+import { drivenBecause, holds } from '../ledger/lifecycle.ts'
+import { BASELINE, type State, type Trust } from '../ledger/state.ts'
 import { tryHold } from '../lock.ts'
-import { identify } from '../process.ts'
-import { fail, ok, type Result } from '../result.ts'
-import { drivenByProcess, hasGone, saidBy, takeFromSession } from './lease.ts'
-import type { OpenRun } from './open.ts'
+import { findSite, goingOnFile, listRuns, runPaths, type Site, worktreePath } from '../paths.ts'
+import { identify, isAlive, isElsewhere, type ProcessIdentity } from '../process.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
+import { IDENTICAL_FAILURES, stopReason } from './budget.ts'
+import { type OpenRun, open, type Surroundings } from './open.ts'
+
+// ---------------------------------------------------------------- who may drive the run: whoever calls may take the turn, or is told who has it
+
+/** Set for the commands that a driving process starts itself, and for nothing else: whose hand they are. */
+const MARK = 'ASSAY_DRIVER'
+
+const nameOf = ({ pid, started }: ProcessIdentity): string => `${pid} ${started}`
+
+/** The environment of a command that this process, as the driver, starts for itself. */
+export function environmentOfDriver({ env }: OpenRun): NodeJS.ProcessEnv {
+  const self = identify()
+  return self === null ? env : { ...env, [MARK]: nameOf(self) }
+}
+
+/** The session that calls. null when none says so, and for the hand of a process: what that opens is its own. */
+export function callerIn(env: NodeJS.ProcessEnv): SessionName | null {
+  const around = env[MARK] ? null : sessionAround(env)
+  return around && { host: around.host, session: around.id }
+}
+
+/** For the event that a call leaves behind. */
+export function saidBy({ env }: OpenRun): { by?: SessionName } {
+  const by = callerIn(env)
+  return by === null ? {} : { by }
+}
+
+/** The process that drives. One of another machine is never proved dead, but it beats: silence is its end. */
+export function livingDriver({ ledger, clock }: Pick<OpenRun, 'ledger' | 'clock'>): State['driver'] {
+  const { driver } = ledger.state
+  if (driver === null || !isAlive(driver.owner)) return null
+  const silent = clock().getTime() - Date.parse(driver.since) >= LEASE_MS
+  return silent && isElsewhere(driver.owner) ? null : driver
+}
+
+/** Whether the holder of the driver's lock drives no more: proved dead, or the silent one of another machine. */
+export function hasGone(run: OpenRun, owner: ProcessIdentity): boolean {
+  if (!isAlive(owner)) return true
+  const { driver } = run.ledger.state
+  return driver !== null && nameOf(driver.owner) === nameOf(owner) && livingDriver(run) === null
+}
+
+/** Another process than the caller's own drives the run, and lives. There is nothing to take over from it. */
+function otherProcess(run: OpenRun): Problem | null {
+  const driver = livingDriver(run)
+  return driver === null || run.env[MARK] === nameOf(driver.owner) ? null : drivenByProcess(run.run, driver)
+}
+
+/** Why the caller must not go on, as far as sessions are concerned. */
+export const withheld = ({ env, ledger, clock }: OpenRun): Void | null =>
+  drivenBecause(ledger.state, callerIn(env), clock().toISOString())
+
+/** The session that drives, unless it is the caller's own. */
+export const otherSession = ({ env, ledger, clock }: OpenRun): Lease | null =>
+  heldAgainst(ledger.state.lease, callerIn(env), clock().toISOString())
+
+export function drivenByProcess(run: string, { owner }: { owner: ProcessIdentity }): Problem {
+  return {
+    kind: 'refused',
+    code: 'driven',
+    message: `${run} is driven by process ${owner.pid} on ${owner.host}`,
+    hint: `wait for it (assay wait --for loop), or end it first: assay loop stop${isElsewhere(owner) ? `; when ${owner.host} is gone, the same command goes on after ${LEASE_MS / 60_000} minutes of silence` : ''}`,
+    data: owner,
+  }
+}
+
+/**
+ * Before a round is opened or gone on with. `adopt`: one is open, so its lease is taken by an event of its own; else the
+ * `round_opened` takes it. `takeOver`: a person said that whoever has it must give way.
+ */
+export function takeTurn(run: OpenRun, want: { adopt: boolean; takeOver: boolean }): Result<void> {
+  const busy = otherProcess(run)
+  if (busy) return fail(busy)
+  const other = withheld(run)
+  if (other) return want.takeOver ? pass(run, 'taken_over') : refusal(other)
+  return want.adopt && callerIn(run.env) !== null && !hasLease(run) ? pass(run, 'taken') : ok(undefined)
+}
+
+/** Before something is written into the open round by a caller that has its token. */
+export function mayGoOn(run: OpenRun): Result<void> {
+  const busy = otherProcess(run)
+  if (busy) return fail(busy)
+  const other = callerIn(run.env) && withheld(run)
+  return other ? refusal(other) : ok(undefined)
+}
+
+/**
+ * Does what takes long for one experiment. Nothing else is told meanwhile, so when that is of a round, and the caller's
+ * session has the lease, it is kept from time to time.
+ */
+export async function keepingTurn<T>(run: OpenRun, experiment: string, work: () => Promise<T>): Promise<T> {
+  const round = run.ledger.state.experiments.get(experiment)?.created.round ?? null
+  if (round === null) return work()
+  keepLease(run)
+  const timer = setInterval(() => keepLease(run), LOOK_MS)
+  timer.unref()
+  try {
+    return await work()
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+/** How old the loop's last event is when it is told that the session still works, and how often that is looked at. */
+const KEEP_MS = LEASE_MS / 5
+const LOOK_MS = KEEP_MS / 3
+
+/** A failure costs a lease at most, and the next look may do better. */
+function keepLease(run: OpenRun): void {
+  if (!run.ledger.refresh().ok || !hasLease(run)) return
+  const last = Date.parse(run.ledger.state.lease?.last ?? '')
+  if (run.clock().getTime() - last >= KEEP_MS) pass(run, 'kept')
+}
+
+const hasLease = ({ env, ledger, clock }: OpenRun): boolean =>
+  holds(ledger.state, callerIn(env), clock().toISOString())
+
+/** For a process that is about to drive, when a person said that a session must give way to it. */
+export const takeFromSession = (run: OpenRun): Result<void> =>
+  withheld(run) ? pass(run, 'taken_over') : ok(undefined)
+
+/** The loop is over, or another came first: whoever goes on need not wait for this session. */
+export function giveUp(run: OpenRun): Result<void> {
+  return isOf(run.ledger.state.lease, callerIn(run.env)) ? pass(run, 'given_up') : ok(undefined)
+}
+
+function pass(run: OpenRun, how: Leased['how']): Result<void> {
+  const done = run.ledger.record<'leased'>({ type: 'leased', by: callerIn(run.env), how }, run.clock())
+  return done.ok ? ok(undefined) : done
+}
 
 export interface Driver {
   /** Records for what the loop waits; null = it goes on. */
@@ -68,4 +205,118 @@ export function startDriving(run: OpenRun, name: string, takeOver: boolean): Res
       hold.release()
     },
   })
+}
+
+// ---------------------------------------------------------------- `config autonomous`: one session of an agent program goes on by itself, and its hooks ask here
+
+/** Entrusts the prose loop to the session around this process, or takes it back from whoever has it. */
+export function setAutonomous(run: OpenRun, on: boolean): Result<Trust | null> {
+  const around = on ? sessionAround(run.env) : null
+  if (on && (around === null || !HOOKED_HOSTS.includes(around.host))) {
+    return fail({
+      kind: 'refused',
+      code: 'no_session',
+      message:
+        around === null
+          ? 'no agent program says in which of its sessions this command runs'
+          : `hooks of ${around.host} do not keep a session going`,
+      hint: `let the agent run it, in one of: ${HOOKED_HOSTS.join(', ')}; elsewhere use assay loop`,
+    })
+  }
+  const { entrusted } = run.ledger.state
+  if (entrusted?.session === around?.id) return ok(entrusted)
+  // Only one is entrusted: whose loop it is would be left alone with it.
+  const other = on && entrusted ? withheld(run) : null
+  if (other) return refusal(other)
+  const recorded = run.ledger.record<'entrusted'>(
+    { type: 'entrusted', session: around?.id ?? null, host: around?.host ?? null },
+    run.clock(),
+  )
+  return recorded.ok ? ok(run.ledger.state.entrusted) : recorded
+}
+
+/**
+ * Why the session must not end its turn; null when it may: nothing was entrusted to it, the loop is over, paused or driven
+ * by a process or another session, something of its own still runs, or it was told before and nothing has happened since.
+ */
+export function whyGoOn(world: Surroundings, call: HookCall): string | null {
+  const run = entrustedRun(world, findSite(call.cwd)?.site ?? null, call.session)
+  if (run === null || call.busy) return null
+  const { rounds, seq } = run.ledger.state
+  if (livingDriver(run) !== null) return null
+  if (!mayTellAgain(run, { session: call.session, seq })) return null
+  const last = rounds.at(-1)
+  const where = last && !last.closed ? `its round ${last.round} is open` : 'no round is open'
+  return `${run.run} of Assay is not over: ${where}, no stop rule holds, and this session drives it. Go on as the skill optimize says: assay round open --run ${run.run} --json. To end it: assay loop stop, or assay config autonomous off.`
+}
+
+/** Why a tool of the session must not write these files; null when it may. */
+export function whyNotEdit(world: Surroundings, call: HookCall): string | null {
+  for (const file of call.files) {
+    const path = real(resolve(call.cwd, file))
+    const site = findSite(existing(dirname(path)))?.site ?? null
+    // A lane's worktree, or its artifacts.
+    if (site === null || path.startsWith(`${site.state}${sep}`)) continue
+    const run = entrustedRun(world, site, call.session)
+    if (run === null) continue
+    const where = dirname(worktreePath(site, run.run, BASELINE))
+    return call.lane
+      ? `${path} is in the user's checkout. A lane edits its own worktree only, below ${where}: take data.worktree of assay new.`
+      : `${path} is in the user's checkout, and ${run.run} of Assay is being driven from here: what you write there is in no candidate. Candidates are edited in their worktrees, below ${where}. If the user asked for this edit: assay loop pause or assay config autonomous off comes first.`
+  }
+  return null
+}
+
+/** The run here that goes on, is entrusted to this session, and is not another's turn. */
+function entrustedRun(world: Surroundings, site: Site | null, session: string): OpenRun | null {
+  for (const name of site === null ? [] : listRuns(site).reverse()) {
+    // A ledger that does not have the word is not worth folding: most sessions have nothing to do with any run.
+    if (site === null || !readFileSync(runPaths(site, name).ledger).includes(session)) continue
+    const run = open(world, site, name)
+    if (!run.ok) continue
+    const { state } = run.value.ledger
+    const { lease } = state
+    // Whoever has the turn drives, also when this session was never told that it lost it.
+    const lost = lease !== null && lease.session !== session && isLive(lease, world.clock().toISOString())
+    if (state.entrusted?.session === session && !lost && stopReason(state) === null && state.paused === null)
+      return run.value
+  }
+  return null
+}
+
+/** Without anything new in the ledger between. */
+const TOLD_AT_MOST = 3
+
+/** Keeps, in a file, how often it was told and where the ledger stood: a session that does nothing then is let go. */
+function mayTellAgain(run: OpenRun, now: { session: string; seq: number }): boolean {
+  const file = goingOnFile(run.paths)
+  const told = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  // One mark each time behind who was told where: whatever else stands in the file is of another time.
+  const where = `${now.session} ${now.seq} `
+  const marks = told.startsWith(where) ? told.slice(where.length) : ''
+  if (marks.length >= TOLD_AT_MOST) return false
+  writeFileSync(file, `${where}${marks}+`)
+  return true
+}
+
+function existing(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : existing(dirname(folder))
+}
+
+/** The path as the system sees it, also where the file, or a folder on the way, is yet to be made. */
+function real(path: string): string {
+  const folder = existing(dirname(path))
+  return join(realpathSync(folder), relative(folder, path))
+}
+
+/**
+ * Lifts the stops that nothing but a new start can lift: a person's, a row of identical failures, a round for which
+ * nobody had an idea. Whoever starts the loop again has mended the cause, or wants it to be tried once more.
+ */
+export function resumeLoop(run: OpenRun): void {
+  const { state } = run.ledger
+  const stop = stopReason(state)
+  const row = stop === 'failures' && (state.streak?.count ?? 0) >= IDENTICAL_FAILURES
+  if (stop !== 'user' && stop !== 'no_hypothesis' && !row) return
+  run.ledger.propose<'resumed'>({ type: 'resumed', why: 'the loop was started again' }, run.clock())
 }

@@ -3,7 +3,10 @@ import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { type Checkout, emptyRepository, inspectCheckout } from '../git/checkout.ts'
 import { addExclude, removeExclude } from '../git/exclude.ts'
-import { listTree } from '../git/files.ts'
+import { listTree, type TreeEntry } from '../git/files.ts'
+import { tryFilters } from '../git/filtered.ts'
+import { annexedPaths } from '../git/hollow.ts'
+import { freezeRules } from '../git/rules.ts'
 import { snapshotWorkingTree } from '../git/snapshot.ts'
 import { addStateIgnore } from '../git/state-ignore.ts'
 import { createStore, importCommit } from '../git/store.ts'
@@ -18,10 +21,43 @@ import type { Spec } from '../spec/spec.ts'
 import { warningsOf } from '../spec/warnings.ts'
 import { refuseSources } from './cache.ts'
 import { collectData, type DataFile } from './data.ts'
-import { rulesFor } from './ground-rules.ts'
 import { findHoldout } from './holdout.ts'
 import type { Surroundings } from './open.ts'
 import { removeState } from './start.ts'
+
+// ----------------------------------------------------------------
+// The rules of git that a run is begun with, and what of the repository they do not bring into checkouts.
+
+export const OUT_OF_ANNEX =
+  'take it out with `git annex unannex`, commit that, let .gitignore name it, and name it under worktree.data'
+
+const counted = (paths: readonly string[]): string =>
+  paths.length > 3 ? `${paths.slice(0, 3).join(', ')} and ${paths.length - 3} more` : paths.join(', ')
+
+/** Frozen before a run exists, and tried: a filter that does not work in our checkouts must not leave half a run. */
+export async function rulesFor(
+  site: Site,
+  checkout: Checkout,
+  { tree, files }: { tree: string; files: TreeEntry[] },
+): Promise<Result<{ rules: string; warnings: string[] }>> {
+  const rules = await freezeRules(site, checkout, files)
+  if (!rules.ok) return rules
+  const tried = await tryFilters({ ...site, rules: rules.value }, checkout, { tree }, files)
+  if (!tried.ok) return tried
+  const warnings = tried.value.map(
+    ({ path, filter }) =>
+      `${path} is another file in Assay's checkouts than in yours: git's filter "${filter}" does not make the same of it there`,
+  )
+  const annexed = existsSync(join(checkout.commonDir, 'annex'))
+    ? await annexedPaths(site, tree, files)
+    : ok([])
+  if (!annexed.ok) return annexed
+  if (annexed.value.length > 0)
+    warnings.push(
+      `the content of ${counted(annexed.value)} is in git-annex, and in no checkout of Assay's; if the benchmark reads it: ${OUT_OF_ANNEX}`,
+    )
+  return ok({ rules: rules.value, warnings })
+}
 
 export interface Ground {
   site: Site

@@ -1,7 +1,9 @@
 /** What a person says to a loop that runs, and to whom it was passed on. */
-import { answered } from '../ledger/answered.ts'
+
+import type { Noted } from '../ledger/events.ts'
+import { answered } from '../ledger/ledger.ts'
 import type { State, Steer } from '../ledger/state.ts'
-import { fail, type Result } from '../result.ts'
+import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from './open.ts'
 
 /** Of one word, in characters. */
@@ -44,6 +46,85 @@ export function recordDelivery(
 ): void {
   run.ledger.propose<'steering_delivered'>(
     { type: 'steering_delivered', steering: steers.map(({ id }) => id), role, experiment },
+    run.clock(),
+  )
+}
+
+export interface NoteData {
+  at: string
+  kind: Noted['kind']
+  experiment: string | null
+  text: string
+}
+
+const data = ({ at, kind, experiment, text }: Noted): NoteData => ({ at, kind, experiment, text })
+
+/** What the next rounds are told: a learning among the learnings, the rest among the notes. */
+export function note(
+  run: OpenRun,
+  { text, kind, key }: { text: string; kind: Noted['kind']; key: string | null },
+): Result<NoteData & { repeated?: true }> {
+  const recorded = run.ledger.record<'noted'>(
+    { type: 'noted', kind, experiment: null, text: text.slice(0, 2000) },
+    run.clock(),
+    key,
+  )
+  return answered(recorded, data)
+}
+
+/** The newest `limit` notes, in order. */
+export function listNotes(
+  run: OpenRun,
+  kind: Noted['kind'] | null,
+  limit: number,
+): { notes: NoteData[]; truncated: boolean } {
+  const found = run.ledger.state.notes.filter((one) => kind === null || one.kind === kind)
+  return { notes: found.slice(-limit).map(data), truncated: found.length > limit }
+}
+
+// ----------------------------------------------------------------
+// What a person does to the loop as a whole: hold it, end it, let it go on. The ledger keeps it, so it
+// outlives a crash.
+
+export interface HoldData {
+  state: 'going' | 'paused' | 'stopped'
+  why: string | null
+  /** It was so before. */
+  repeated?: true
+}
+
+export function pauseLoop(run: OpenRun, why: string): Result<HoldData> {
+  return change(run, 'paused', why)
+}
+
+export function stopLoop(run: OpenRun, why: string): Result<HoldData> {
+  return change(run, 'stopped', why)
+}
+
+function change(run: OpenRun, type: 'paused' | 'stopped', why: string): Result<HoldData> {
+  const { state } = run.ledger
+  if (state[type] !== null) return ok({ state: type, why: state[type], repeated: true })
+  const recorded = run.ledger.record<'paused' | 'stopped'>({ type, why: why.slice(0, 1000) }, run.clock())
+  return recorded.ok ? ok({ state: type, why: recorded.value.event.why }) : recorded
+}
+
+/** Lifts a pause; a stop too, when the loop has not ended over it yet. */
+export function continueLoop(run: OpenRun, why: string): Result<HoldData> {
+  const { paused, stopped } = run.ledger.state
+  if (paused === null && stopped === null) return ok({ state: 'going', why: null, repeated: true })
+  const recorded = run.ledger.record<'resumed'>({ type: 'resumed', why: why.slice(0, 1000) }, run.clock())
+  return recorded.ok ? ok({ state: 'going', why: recorded.value.event.why }) : recorded
+}
+
+/** A sentence that a person should read. Agents are not told it. */
+export function recordAlert(
+  run: OpenRun,
+  alert: { role: string; experiment: string | null; paths: readonly string[]; text: string },
+): void {
+  const { role, experiment, paths, text } = alert
+  // What cannot be written is told by the next command that must write.
+  run.ledger.propose<'alerted'>(
+    { type: 'alerted', role, experiment, paths: paths.slice(0, 20), text: text.slice(0, 1000) },
     run.clock(),
   )
 }

@@ -1,7 +1,183 @@
-import { axisWarnings } from './axis.ts'
-import type { Observed, Pattern } from './observed.ts'
+import type { FailureClass, Reason, Status } from '../ledger/events.ts'
 import { figure } from './policy.ts'
-import { together } from './together.ts'
+import { distinctShapes } from './similar.ts'
+
+/** An experiment as patterns read it, in the order of the run. */
+export interface Observed {
+  id: string
+  parent: string | null
+  status: Status
+  reason: Reason | null
+  failure_class: FailureClass | null
+  value: number | null
+  hypothesis: string
+  gates: readonly { name: string; passed: boolean }[]
+  tasks: Readonly<Record<string, number>> | null
+}
+
+/** What the record says beyond single verdicts. `experiments` names at most 12 of those concerned, latest last. */
+export interface Pattern {
+  kind: 'gates' | 'tasks' | 'improver' | 'axis_warning'
+  experiments: string[]
+  message: string
+}
+
+/** Warnings say that more of the same is not worth paying for: the next brief should turn another way. */
+
+/** How many of the latest scored experiments may form a plateau. */
+const LATEST = 12
+/** Scores within this share of the larger one are "about one score". */
+const ABOUT = 0.005
+const ENOUGH = 3
+const MOST_PARENTS = 3
+
+export function axisWarnings(experiments: readonly Observed[]): Pattern[] {
+  return [...plateau(experiments), ...deadEnds(experiments)]
+}
+
+/**
+ * Three structurally distinct hypotheses among the latest ended at about one score, and none of the later
+ * experiments was kept with another score. Failed experiments have no score and never count, nor does one that the
+ * machine spoilt.
+ */
+export function plateau(experiments: readonly Observed[]): Pattern[] {
+  const scored = experiments
+    .filter(({ parent, status, failure_class: place }) => {
+      return parent !== null && (status === 'kept' || (status === 'rejected' && place !== 'environment'))
+    })
+    .flatMap((each) => (each.value === null ? [] : [{ ...each, value: each.value }]))
+    .slice(-LATEST)
+  let best: typeof scored = []
+  for (const { value } of scored) {
+    const near = scored.filter((other) => about(value, other.value))
+    const last = near.at(-1)
+    const left =
+      last !== undefined && scored.slice(scored.indexOf(last) + 1).some(({ status }) => status === 'kept')
+    const distinct = distinctShapes(near, ({ hypothesis }) => hypothesis)
+    if (!left && distinct.length >= ENOUGH && distinct.length > best.length) best = distinct
+  }
+  const [first] = best
+  if (first === undefined) return []
+  return [
+    {
+      kind: 'axis_warning',
+      experiments: best.map(({ id }) => id),
+      message: `${best.length} structurally different hypotheses ended at about ${figure(first.value)}: what they have in common does not move the metric; try another axis`,
+    },
+  ]
+}
+
+const about = (a: number, b: number): boolean => Math.abs(a - b) <= ABOUT * Math.max(Math.abs(a), Math.abs(b))
+
+/**
+ * Three hypotheses in a row around one parent were discarded or rejected as ideas. Build, eval and environment
+ * failures neither count nor break the row; a kept child does.
+ */
+export function deadEnds(experiments: readonly Observed[]): Pattern[] {
+  const rows = new Map<string, { ids: string[]; last: number }>()
+  for (const [at, { id, parent, status, failure_class }] of experiments.entries()) {
+    if (parent === null) continue
+    if (status === 'kept') rows.delete(parent)
+    else if ((status === 'discarded' || status === 'rejected') && failure_class === 'hypothesis')
+      rows.set(parent, { ids: [...(rows.get(parent)?.ids ?? []), id].slice(-50), last: at })
+  }
+  return [...rows]
+    .filter(([, { ids }]) => ids.length >= ENOUGH)
+    .sort(([, a], [, b]) => b.last - a.last)
+    .slice(0, MOST_PARENTS)
+    .map(([parent, { ids }]) => ({
+      kind: 'axis_warning',
+      experiments: ids,
+      message: `${ids.length}${ids.length === 50 ? ' or more' : ''} hypotheses in a row failed on ${parent}: take another parent, or another axis`,
+    }))
+}
+
+/** Something that went wrong in an experiment: a failed gate, or a task that scored zero. */
+interface Signal {
+  kind: 'gates' | 'tasks'
+  name: string
+  /** Indexes of the experiments, ascending. */
+  seen: number[]
+}
+
+/** The commonest signals are compared in pairs, so the cost is bounded by their number squared. */
+const MOST_SIGNALS = 32
+const AT_LEAST = 2
+
+/**
+ * Gate failures and zero tasks that occur at least twice, and which of them occur together. Signals that failed in
+ * exactly the same experiments are told as one.
+ */
+export function together(experiments: readonly Observed[]): Pattern[] {
+  const signals = signalsOf(experiments)
+  const groups = new Map<string, { signals: Set<Signal>; seen: number[] }>()
+  const add = (members: readonly Signal[], seen: number[]) => {
+    if (seen.length < AT_LEAST) return
+    const key = seen.join(' ')
+    const group = groups.get(key) ?? { signals: new Set(), seen }
+    for (const member of members) group.signals.add(member)
+    groups.set(key, group)
+  }
+  for (const [index, first] of signals.entries()) {
+    add([first], first.seen)
+    for (const second of signals.slice(index + 1)) add([first, second], shared(first.seen, second.seen))
+  }
+  const found = [...groups.values()].map(({ signals, seen }) => pattern([...signals], seen, experiments))
+  found.sort((a, b) => b.count - a.count || (a.pattern.message < b.pattern.message ? -1 : 1))
+  return (['gates', 'tasks'] as const).flatMap((kind) =>
+    found
+      .map((each) => each.pattern)
+      .filter((each) => each.kind === kind)
+      .slice(0, MOST_OF_A_KIND),
+  )
+}
+
+function signalsOf(experiments: readonly Observed[]): Signal[] {
+  const signals = new Map<string, Signal>()
+  const see = (kind: Signal['kind'], name: string, at: number) => {
+    const signal = signals.get(`${kind} ${name}`) ?? { kind, name, seen: [] }
+    signals.set(`${kind} ${name}`, signal)
+    if (signal.seen.at(-1) !== at) signal.seen.push(at)
+  }
+  for (const [at, { gates, tasks }] of experiments.entries()) {
+    for (const { name, passed } of gates) if (!passed) see('gates', name, at)
+    for (const [name, score] of Object.entries(tasks ?? {})) if (score === 0) see('tasks', name, at)
+  }
+  return [...signals.values()]
+    .sort((a, b) => b.seen.length - a.seen.length || (a.name < b.name ? -1 : 1))
+    .slice(0, MOST_SIGNALS)
+}
+
+function shared(a: readonly number[], b: readonly number[]): number[] {
+  const others = new Set(b)
+  return a.filter((at) => others.has(at))
+}
+
+function pattern(
+  signals: readonly Signal[],
+  seen: readonly number[],
+  experiments: readonly Observed[],
+): { pattern: Pattern; count: number } {
+  const gates = signals.filter(({ kind }) => kind === 'gates').map(({ name }) => name)
+  const tasks = signals.filter(({ kind }) => kind === 'tasks').map(({ name }) => name)
+  const parts = [
+    ...(gates.length > 0 ? [`${gates.length === 1 ? 'gate' : 'gates'} ${list(gates)} failed`] : []),
+    ...(tasks.length > 0 ? [`${tasks.length === 1 ? 'task' : 'tasks'} ${list(tasks)} scored 0`] : []),
+  ]
+  return {
+    count: seen.length,
+    pattern: {
+      kind: tasks.length > 0 ? 'tasks' : 'gates',
+      experiments: seen.map((at) => experiments[at]?.id ?? '').filter((id) => id !== ''),
+      message: `${parts.join(' and ')}${signals.length > 1 ? ' together' : ''} in ${seen.length} experiments`,
+    },
+  }
+}
+
+const list = (names: readonly string[]): string => {
+  const shown = names.slice(0, 6).map((name) => (name.length > 60 ? `${name.slice(0, 59)}…` : name))
+  return names.length > 6 ? `${shown.join(', ')} and ${names.length - 6} more` : shown.join(', ')
+}
 
 /** Only so many of the latest experiments are looked at: old habits say little, and the cost stays bounded. */
 const WINDOW = 2_000

@@ -1,4 +1,4 @@
-import { POLICIES } from '../search/registry.ts'
+import { POLICIES } from '../search/policies.ts'
 
 /** Every policy of the registry as a Markdown table, for the guide. */
 export function policyTable(): string {

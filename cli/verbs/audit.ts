@@ -1,6 +1,6 @@
 import { audit } from '../experiment/audit.ts'
-import { clearing } from '../ledger/doubt.ts'
 import type { Finding } from '../ledger/events.ts'
+import { clearing } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { idOf, listOf, readInput, textField, theRun } from './verb.ts'

@@ -1,6 +1,6 @@
 import { fail, ok, type Result } from '../result.ts'
-import { setAutonomous } from '../run/autonomy.ts'
 import { knobsIn, setKnob } from '../run/config.ts'
+import { setAutonomous } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
 import { readKnob } from '../spec/knobs.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'

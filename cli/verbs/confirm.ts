@@ -1,6 +1,6 @@
 import { type ConfirmAnswer, confirm } from '../experiment/confirm.ts'
 import { ok, type Result } from '../result.ts'
-import { keepingTurn } from '../run/lease.ts'
+import { keepingTurn } from '../run/driver.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { plain } from '../text.ts'
 import { idOf, theRun } from './verb.ts'

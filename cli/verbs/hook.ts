@@ -1,7 +1,7 @@
 /** What a host's hooks ask: one JSON object on standard input; the answer is the host's form, or nothing at all. */
 import { deny, goOn, readHookCall } from '../hosts/session.ts'
 import { ok, type Result } from '../result.ts'
-import { whyGoOn, whyNotEdit } from '../run/autonomy.ts'
+import { whyGoOn, whyNotEdit } from '../run/driver.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 
 /** Never fails: an answer that is wrong costs a turn, an error would stand in the way of every session. */

@@ -1,6 +1,5 @@
 import { ok, type Result } from '../result.ts'
-import { applyEdits } from '../round/meta/apply.ts'
-import { type DueAnswer, metaDue } from '../round/meta/due.ts'
+import { applyEdits, type DueAnswer, metaDue } from '../round/meta/apply.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { plain } from '../text.ts'

@@ -1,6 +1,6 @@
 import type { Noted } from '../ledger/events.ts'
 import { ok, type Result } from '../result.ts'
-import { listNotes, note } from '../run/note.ts'
+import { listNotes, note } from '../run/steer.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { plain } from '../text.ts'
 import { textAt } from './reason.ts'

@@ -1,9 +1,9 @@
 /** `report --watch`: the chart repainted as the ledger grows; on no terminal, a line a verdict and the chart at the end. */
 import { whenLedger } from '../experiment/wait.ts'
 import { ok, type Result } from '../result.ts'
-import { livingDriver } from '../run/lease.ts'
+import { stopReason } from '../run/budget.ts'
+import { livingDriver } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
-import { stopReason } from '../run/stop.ts'
 import { painter } from '../terminal/colour.ts'
 import type { Answer, Context } from '../terminal/command.ts'
 import { LivePainter } from '../terminal/painter.ts'

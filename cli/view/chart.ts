@@ -1,9 +1,17 @@
 /** What the chart of a run and the numbers under it are made of. */
-import { repairable } from '../ledger/ancestry.ts'
+
 import { bestAmong, bestOf, bestsInOrder } from '../ledger/best.ts'
 import type { Direction, Status, StopReason } from '../ledger/events.ts'
-import { BASELINE, type Experiment, lastJudged, nodeValue, pathTo, type State } from '../ledger/state.ts'
-import { sameWords, wordsOf } from '../round/likeness.ts'
+import {
+  BASELINE,
+  type Experiment,
+  lastJudged,
+  nodeValue,
+  pathTo,
+  repairable,
+  type State,
+} from '../ledger/state.ts'
+import { sameWords, wordsOf } from '../round/fit.ts'
 import type { OpenRun } from '../run/open.ts'
 import { statusOf } from './run.ts'
 

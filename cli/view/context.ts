@@ -1,6 +1,5 @@
 /** `assay context` as text: never longer than its bound, whatever the history. Pure. */
 
-import { repairable } from '../ledger/ancestry.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { Brief, FailureClass, GatePhase, Pick, Reason, Status } from '../ledger/events.ts'
 import {
@@ -10,6 +9,7 @@ import {
   failureClassOf,
   lastJudged,
   pathTo,
+  repairable,
   type State,
   type Steer,
 } from '../ledger/state.ts'

@@ -1,14 +1,12 @@
 /** A run's state as data: what `status` and the report are made of. */
 import { stuck } from '../experiment/wait.ts'
 import { bestOf } from '../ledger/best.ts'
-import { clearing, lastingDoubt } from '../ledger/doubt.ts'
 import type { Status, StopReason } from '../ledger/events.ts'
 import { isLive, isOf, type Lease } from '../ledger/lease.ts'
-import { BASELINE, nodeValue, type State, type Trust } from '../ledger/state.ts'
-import { budgetOf, type Cap, type Used } from '../run/budget.ts'
-import { callerIn, livingDriver } from '../run/lease.ts'
+import { BASELINE, clearing, lastingDoubt, nodeValue, type State, type Trust } from '../ledger/state.ts'
+import { budgetOf, type Cap, stopCause, stopReason, type Used } from '../run/budget.ts'
+import { callerIn, livingDriver } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
-import { stopCause, stopReason } from '../run/stop.ts'
 
 export interface StatusData {
   run: string

@@ -1,8 +1,8 @@
 /** How a loop waits for a host whose provider asks it to: as it is told, within the budget, and so that it can be stopped. */
 import type { Host } from '../hosts/host.ts'
 import type { Driver } from '../run/driver.ts'
-import { pauseLoop } from '../run/hold.ts'
 import type { OpenRun } from '../run/open.ts'
+import { pauseLoop } from '../run/steer.ts'
 import type { AgentCall } from './call.ts'
 
 export interface Patience {

@@ -3,8 +3,8 @@ import { undoEdits } from '../experiment/undo-edits.ts'
 import { changedSince, type Fingerprint, fingerprintCheckout, HEAD_KEY } from '../git/fingerprint.ts'
 import { readCard, type TaskCard } from '../hosts/card.ts'
 import { mayEdit } from '../hosts/rights.ts'
-import { recordAlert } from '../run/alert.ts'
 import type { OpenRun } from '../run/open.ts'
+import { recordAlert } from '../run/steer.ts'
 import type { AgentCall, AgentReply } from './call.ts'
 
 export type Ask = (call: AgentCall) => Promise<AgentReply>

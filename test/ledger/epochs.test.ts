@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { repairable } from '../../cli/ledger/ancestry.ts'
 import { bestOf } from '../../cli/ledger/best.ts'
 import type { Draft } from '../../cli/ledger/events.ts'
-import { addedGates } from '../../cli/ledger/state.ts'
+import { addedGates, repairable } from '../../cli/ledger/state.ts'
 import { audited, confirmed, created, discarded, judged, restored, sealed, started } from './drafts.ts'
 import { story } from './story.ts'
 

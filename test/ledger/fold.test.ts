@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { repairable, tainted } from '../../cli/ledger/ancestry.ts'
 import { bestOf } from '../../cli/ledger/best.ts'
 import { type Draft, type Event, FAIL_REASONS, REJECT_REASONS, type Reason } from '../../cli/ledger/events.ts'
 import { fold } from '../../cli/ledger/fold.ts'
@@ -12,7 +11,9 @@ import {
   lastAttempt,
   nodeValue,
   pathTo,
+  repairable,
   stallOf,
+  tainted,
 } from '../../cli/ledger/state.ts'
 import { candidatesOf as eligible } from '../../cli/round/frontier.ts'
 import {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Pick } from '../../cli/ledger/events.ts'
-import { scanBatches } from '../../cli/round/scan.ts'
+import { scanBatches } from '../../cli/round/open.ts'
 import { History } from './history.ts'
 
 const from = (...ids: string[]): Pick[] =>

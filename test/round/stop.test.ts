@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { stopCause, stopReason } from '../../cli/run/stop.ts'
+import { stopCause, stopReason } from '../../cli/run/budget.ts'
 import { History } from './history.ts'
 
 const stop = (history: History) => stopReason(history.state)

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { Draft, Usage } from '../../cli/ledger/events.ts'
-import { experimentsLeft, isUncapped, marksOf, moneyIsSpent, unaffordable } from '../../cli/run/budget.ts'
-import { stopReason } from '../../cli/run/stop.ts'
+import {
+  experimentsLeft,
+  isUncapped,
+  marksOf,
+  moneyIsSpent,
+  stopReason,
+  unaffordable,
+} from '../../cli/run/budget.ts'
 import { History } from '../round/history.ts'
 
 const NOTHING = { tokens: 0, usd: 0 }

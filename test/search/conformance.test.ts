@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { POLICIES, policyNames, resolvePolicy } from '../../cli/search/policies.ts'
 import type { Candidate, Policy } from '../../cli/search/policy.ts'
 import { rngOf } from '../../cli/search/random.ts'
-import { POLICIES, policyNames, resolvePolicy } from '../../cli/search/registry.ts'
 import { candidate, scored } from './candidates.ts'
 
 /** What every policy owes its callers, whatever it prefers. */

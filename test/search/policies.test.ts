@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { argmax } from '../../cli/search/argmax.ts'
-import { epsilonGreedy } from '../../cli/search/epsilon_greedy.ts'
-import { openOnly } from '../../cli/search/open_only.ts'
-import { paretoPerTask } from '../../cli/search/pareto_per_task.ts'
+import {
+  argmax,
+  epsilonGreedy,
+  openOnly,
+  paretoPerTask,
+  powerLaw,
+  softmax,
+  topK,
+  weighted,
+} from '../../cli/search/policies.ts'
 import type { Candidate, Policy } from '../../cli/search/policy.ts'
-import { powerLaw } from '../../cli/search/power_law.ts'
 import { rngOf } from '../../cli/search/random.ts'
-import { softmax } from '../../cli/search/softmax.ts'
-import { topK } from '../../cli/search/top_k.ts'
-import { weighted } from '../../cli/search/weighted.ts'
 import { candidate, scored } from './candidates.ts'
 
 const DRAWS = 20_000

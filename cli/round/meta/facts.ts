@@ -1,10 +1,220 @@
 /** What the meta controller may have to look at, as facts that the record and the machine show. */
+
+import { join } from 'node:path'
+import { tailOf } from '../../evaluate/tail.ts'
+import {
+  BASELINE,
+  currentRound,
+  type Experiment,
+  lastAttempt,
+  type State,
+  stallOf,
+} from '../../ledger/state.ts'
+import { readSteps, samplesOf } from '../../ledger/steps.ts'
+import { attemptFolder, stepsFile } from '../../paths.ts'
+import { execute, findOrphans } from '../../process.ts'
 import { redact } from '../../redact.ts'
 import type { OpenRun } from '../../run/open.ts'
-import { acceleratorFacts } from './accelerators.ts'
-import type { Fact } from './fact.ts'
-import { recordFacts } from './record-facts.ts'
-import { warningFacts } from './warnings.ts'
+import { deadEnds, plateau } from '../../search/patterns.ts'
+import { observedIn } from '../open.ts'
+
+export interface Fact {
+  /** What evidence calls it; another name is another fact, and each is told once. */
+  name: string
+  message: string
+  /** Whom it is about. */
+  experiments: string[]
+}
+
+// ----------------------------------------------------------------
+// Processes of dead measurements that still hold an accelerator. Best effort: without nvidia-smi there are
+// none.
+
+const QUERY = ['--query-compute-apps=pid,used_memory', '--format=csv,noheader'] as const
+const LIMIT_MS = 3000
+
+export async function acceleratorFacts({ env, signal }: OpenRun): Promise<Fact[]> {
+  const orphans = findOrphans()
+  if (orphans.length === 0) return []
+  const asked = await execute({
+    argv: ['nvidia-smi', ...QUERY],
+    env,
+    timeoutMs: LIMIT_MS,
+    maxBytes: 65_536,
+    signal,
+  })
+  if (asked.startError || asked.code !== 0) return []
+  const held = new Map(
+    asked.stdout
+      .toString()
+      .split('\n')
+      .map((line) => line.split(',').map((part) => part.trim()))
+      .map(([pid, memory]) => [Number(pid), memory ?? ''] as const),
+  )
+  return orphans.flatMap(({ process: { pid, started }, command }) =>
+    held.has(pid)
+      ? [
+          {
+            name: `orphan_accelerator:${pid}:${started.replaceAll(' ', '_')}`,
+            message: `process ${pid} (${command}) outlived its measurement and holds ${held.get(pid)} of an accelerator: assay doctor --fix ends it`,
+            experiments: [],
+          },
+        ]
+      : [],
+  )
+}
+
+// ---------------------------------------------------------------- warnings that the newest samples printed to standard error, and that nobody may have read
+
+const NEWEST = { experiments: 4, bytes: 16_384, lines: 3, characters: 200 }
+const WARNING =
+  /\bwarn(?:ing)?s?\b|\bdeprecat|\berror\b|\bout of memory\b|\boverflow|\bnan\b|\bfall(?:ing)? back\b/i
+
+/** What the baseline prints too is a habit of the benchmark. */
+export function warningFacts(run: OpenRun): Fact[] {
+  const nodes = [...run.ledger.state.experiments.values()]
+  const recent = nodes
+    .filter((node) => node.id !== BASELINE && lastAttempt(node)?.claim)
+    .slice(-NEWEST.experiments)
+  if (recent.length === 0) return []
+  const baseline = run.ledger.state.experiments.get(BASELINE)
+  const habits = new Set(baseline ? warningsOf(run, baseline).map(shape) : [])
+  return recent.flatMap((node) => {
+    const lines = [...new Set(warningsOf(run, node))].filter((line) => !habits.has(shape(line)))
+    if (lines.length === 0) return []
+    const shown = lines.slice(-NEWEST.lines).map((line) => line.slice(0, NEWEST.characters))
+    return [
+      {
+        name: `warning:${node.id}:${lastAttempt(node)?.attempt}`,
+        message: `${node.id} printed to standard error: ${shown.join(' | ')}`,
+        experiments: [node.id],
+      },
+    ]
+  })
+}
+
+/** Of the newest sample of the newest attempt. */
+function warningsOf(run: OpenRun, node: Experiment): string[] {
+  const attempt = lastAttempt(node)
+  if (!attempt) return []
+  const folder = attemptFolder(run.paths, node.id, attempt.attempt)
+  const sample = samplesOf(readSteps(stepsFile(folder))).findLast(({ side }) => side === 'candidate')
+  if (!sample) return []
+  return tailOf(join(folder, sample.stderr), NEWEST.bytes)
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter((line) => WARNING.test(line))
+}
+
+/** Times, counts and addresses differ from run to run. */
+const shape = (line: string): string => line.replace(/0x[0-9a-f]+|\d+/gi, '0')
+
+// ---------------------------------------------------------------- what the ledger and the clock say of the loop as a whole
+
+/** How often the longest of its peers, and how much beyond, something takes before it is far longer. */
+const FAR = { times: 3, ms: 30_000 }
+const PEERS = { least: 3, most: 50 }
+/** Rounds in a row whose lanes stayed empty. */
+const IDLE_ROUNDS = 3
+
+export function recordFacts(state: State, now: Date): Fact[] {
+  return [
+    ...slowExperiments(state, now),
+    ...slowRound(state, now),
+    ...worn(state),
+    ...nearStall(state),
+    ...idleLanes(state),
+  ]
+}
+
+function slowExperiments(state: State, now: Date): Fact[] {
+  const peers = [...state.experiments.values()].flatMap(({ attempts }) =>
+    attempts.flatMap(({ judged }) => (judged && judged.samples > 0 ? [judged.wall_ms] : [])),
+  )
+  const found: Fact[] = []
+  for (const node of state.experiments.values()) {
+    const attempt = node.status === 'running' ? lastAttempt(node) : null
+    if (!attempt?.claim) continue
+    const ms = now.getTime() - Date.parse(attempt.claim.at)
+    const times = farLonger(ms, peers)
+    if (times === null) continue
+    found.push({
+      name: `slow_experiment:${node.id}:x${times}`,
+      message: `${node.id} has been judged for ${seconds(ms)}, more than ${times} times as long as the longest of its peers`,
+      experiments: [node.id],
+    })
+  }
+  return found
+}
+
+function slowRound(state: State, now: Date): Fact[] {
+  const open = currentRound(state)
+  if (!open) return []
+  const peers = state.rounds.flatMap(({ opened, closed }) =>
+    closed ? [Date.parse(closed.at) - Date.parse(opened.at)] : [],
+  )
+  const ms = now.getTime() - Date.parse(open.opened.at)
+  const times = farLonger(ms, peers)
+  if (times === null) return []
+  return [
+    {
+      name: `slow_round:${open.round}:x${times}`,
+      message: `round ${open.round} has been open for ${seconds(ms)}, more than ${times} times as long as the longest of its peers`,
+      experiments: [],
+    },
+  ]
+}
+
+/** 3, 6, 12, …: how often the longest peer was exceeded, so that the fact is told anew only when that doubled. */
+function farLonger(ms: number, peers: readonly number[]): number | null {
+  const known = peers.slice(-PEERS.most)
+  if (known.length < PEERS.least) return null
+  const longest = Math.max(...known, 1)
+  if (ms < FAR.times * longest || ms < longest + FAR.ms) return null
+  return FAR.times * 2 ** Math.floor(Math.log2(ms / longest / FAR.times))
+}
+
+/** Axes and directions that are used up, named by the newest experiment that says so. */
+function worn(state: State): Fact[] {
+  const observed = observedIn(state)
+  const named = (name: string, { experiments, message }: { experiments: string[]; message: string }) => ({
+    name: `${name}:${experiments.at(-1)}`,
+    message,
+    experiments: experiments.slice(-12),
+  })
+  return [
+    ...plateau(observed).map((found) => named('saturated_axis', found)),
+    ...deadEnds(observed).map((found) => named('dead_direction', found)),
+  ]
+}
+
+function nearStall({ knobs, rounds, ...rest }: State): Fact[] {
+  const stall = stallOf({ knobs, rounds, ...rest })
+  if (!knobs || knobs.stall < 2 || stall < knobs.stall - 1 || stall >= knobs.stall) return []
+  return [
+    {
+      name: `near_stall:${rounds.length}`,
+      message: `${stall} rounds without a new best; after ${knobs.stall} the loop ends`,
+      experiments: [],
+    },
+  ]
+}
+
+function idleLanes({ rounds }: State): Fact[] {
+  const last = rounds.filter(({ closed }) => closed).slice(-IDLE_ROUNDS)
+  const [first] = last
+  const idle = last.every(({ opened, briefed }) => (briefed?.lanes.length ?? 0) < opened.width)
+  if (first === undefined || last.length < IDLE_ROUNDS || !idle) return []
+  return [
+    {
+      name: `idle_lanes:${last.at(-1)?.round}`,
+      message: `${IDLE_ROUNDS} rounds in a row had more lanes than briefs: width is out of proportion`,
+      experiments: [],
+    },
+  ]
+}
+
+const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`
 
 const MOST = 20
 

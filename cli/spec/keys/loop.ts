@@ -1,5 +1,5 @@
 /** How parents are picked, how rounds go, and when it ends. All of it is live: it may change while a run lives. */
-import { POLICIES, policyNames } from '../../search/registry.ts'
+import { POLICIES, policyNames } from '../../search/policies.ts'
 import { boolean, choice, type Key, keys, may, number, or, text, whole } from '../kind.ts'
 import { durationMs } from '../units.ts'
 
