@@ -72,7 +72,6 @@ export function lineParser(options: LineParserOptions): LineParser {
   const pattern = regex && {
     // Every match of a line, with the place of its group.
     regex: new RegExp(regex.source, [...new Set(`${regex.flags}gd`)].join('')),
-    hidden: withoutStart(regex),
     comma: namesComma(regex.source),
   }
   const objects = documents((text) => takeJson(text, metric, parsed))
@@ -139,8 +138,6 @@ interface Taking {
 
 interface Pattern {
   regex: RegExp
-  /** The same for the midst of a line; null when it is not bound to the start of one. */
-  hidden: RegExp | null
   /** See `namesComma`. */
   comma: boolean
 }
@@ -221,17 +218,8 @@ function sameValue(
   return typeof after.value === 'number' && convert(after.value, after.unit, before.unit) === before.value
 }
 
-/** What `^` binds to the start of a line could be hidden by what stands before it. */
-function withoutStart({ source, flags }: RegExp): RegExp | null {
-  if (!source.startsWith('^') || source.includes('|')) return null
-  return new RegExp(source.slice(1), [...new Set(`${flags}gd`)].join(''))
-}
-
-function takeMatches(text: string, { regex, hidden, comma }: Pattern, { matches }: ParsedLines): void {
-  const own = [...text.matchAll(regex)]
-  // Only behind a match: nothing else says that the benchmark answers like that.
-  const found = own.length > 0 || !hidden || matches.length === 0 ? own : text.matchAll(hidden)
-  for (const match of found) {
+function takeMatches(text: string, { regex, comma }: Pattern, { matches }: ParsedLines): void {
+  for (const match of text.matchAll(regex)) {
     if (matches.length >= MOST_SAID) return
     const group = match.groups?.value ?? match[1] ?? ''
     const [start, end] = match.indices?.groups?.value ?? match.indices?.[1] ?? [0, text.length]
