@@ -16,6 +16,8 @@ const NEAR = 100
 const GROUP_OF_THREE = /^[,_'’\u00a0\u2009\u202f]\d{3}(?!\d)/
 /** Digits behind which a separator may stand. */
 const LEADING_GROUPS = /(?:^|[^\d.,])[1-9]\d{0,2}(?:[,_'’\u00a0\u2009\u202f]\d{3})*$/
+/** `12,5 s` as other languages write it. Without a unit the comma may separate fields. */
+const DECIMALS = /^,\d+\s{0,8}(?:%|‰|\p{L})/u
 /** A sign only where no word, number or other sign stands in front of it: `p95-12` has none. */
 const SIGN = /(?:^|[\s=:([{,;|])[-−–]$/
 /** Before `=` or `:` it is a name: `n=1 m=2`. */
@@ -58,6 +60,7 @@ function stopsInside(upTo: string, group: string, behind: string, comma: boolean
   if (/^\d/.test(behind) || (/\d$/.test(group) && /^\.\d/.test(behind))) return true
   if (/^[eE][+-]?\d/.test(behind) || (/^[+-]?0$/.test(group) && /^[xX][\da-fA-F]/.test(behind))) return true
   if (comma && behind.startsWith(',')) return false
+  if (DECIMALS.test(behind) && /(?:^|[^\d.,;])\d+$/.test(upTo)) return true
   return GROUP_OF_THREE.test(behind) && LEADING_GROUPS.test(upTo)
 }
 

@@ -13,6 +13,8 @@ export interface ParsedLines {
   near: { raw: string; reason: string }[]
   /** JSON objects, on one line or on many, with the metric, or that try to be; no text twice. */
   json: string[]
+  /** A METRIC line of the metric in the midst of a line, where no line of its own came before. */
+  hidden?: { value: number | boolean; unit: string | null; raw: string }
   /** Matches of the user's own pattern: the first of each value. */
   matches: Match[]
 }
@@ -38,6 +40,8 @@ export interface LineParserOptions {
 
 /** A longer line is not a metric: it is dropped while it streams, so memory stays bounded. */
 const LONGEST_LINE = 64 * 1024
+/** Of a line that was dropped, what is looked at. */
+const LAST_OF_LINE = 2000
 /** A line that begins with a brace may carry the scores of many tasks. */
 const LONGEST_JSON = 1024 * 1024
 const MOST_METRICS = 10_000
@@ -49,6 +53,8 @@ const MOST_SAID = 2
 export const MOST_JSON = 50
 
 const METRIC = /^(?:\[[^\]]*\]\s*)*METRIC\b\s*(.*)$/
+/** In the midst of a line: what ran before may have ended its output without an end of line. */
+const HIDDEN = /^.*(METRIC[ \t]+[\p{L}\p{M}\p{N}_\-./]{1,200}[ \t]*=.*)$/u
 /** Not quite the word: `metric t=1.5`, `METRICS t=1.5`. */
 const ALMOST = /^(?:\[[^\]]*\]\s*)*metrics?\b.*=/i
 const NAME = /^[\p{L}\p{M}\p{N}_][\p{L}\p{M}\p{N}_\-./]*$/u
@@ -72,6 +78,7 @@ export function lineParser(options: LineParserOptions): LineParser {
   let line = ''
   let returned = false
   let dropped = false
+  let last = ''
 
   const add = (piece: string) => {
     const body = piece.replace(/\r+$/, '')
@@ -85,15 +92,22 @@ export function lineParser(options: LineParserOptions): LineParser {
       dropped = false
     }
     returned = body.length < piece.length
-    if (dropped) return
+    if (dropped) {
+      last = (last + body.slice(-LAST_OF_LINE)).slice(-LAST_OF_LINE)
+      return
+    }
     line += start > 0 ? body.slice(start) : body
     if (line.length > LONGEST_LINE && (line.length > LONGEST_JSON || !line.trimStart().startsWith('{'))) {
+      last = line.slice(-LAST_OF_LINE)
       line = ''
       dropped = true
     }
   }
   const flush = () => {
-    if (!dropped) take(stripAnsi(line).trim(), { pattern, objects }, parsed)
+    // Behind one character more, so that nothing stands at the start of the line.
+    if (dropped) take(`…${stripAnsi(last).trim()}`, { metric, pattern, objects }, parsed)
+    else take(stripAnsi(line).trim(), { metric, pattern, objects }, parsed)
+    if (dropped) remark(shown(last, RAW_SHOWN), 'its line is longer than 64 KiB', parsed)
     line = ''
     returned = false
     dropped = false
@@ -117,6 +131,7 @@ export function lineParser(options: LineParserOptions): LineParser {
 }
 
 interface Taking {
+  metric: string
   pattern: Pattern | undefined
   objects: Documents
 }
@@ -127,14 +142,34 @@ interface Pattern {
   comma: boolean
 }
 
-function take(text: string, { pattern, objects }: Taking, parsed: ParsedLines): void {
+function take(text: string, { metric, pattern, objects }: Taking, parsed: ParsedLines): void {
   if (text === '') return
   if (pattern) takeMatches(text, pattern, parsed)
   objects.line(text)
-  if (text.startsWith('{')) return
   const rest = METRIC.exec(text)?.[1]
   if (rest !== undefined) takeMetric(text, rest, parsed)
-  else if (ALMOST.test(text)) remark(text.slice(0, RAW_SHOWN), 'begins with another word than METRIC', parsed)
+  else takeHidden(text, metric, parsed)
+  if (rest === undefined && ALMOST.test(text))
+    remark(text.slice(0, RAW_SHOWN), 'begins with another word than METRIC', parsed)
+  if (!parsed.metrics.has(metric)) return
+  objects.answered()
+  // What stood in prose before the answer hid none.
+  delete parsed.hidden
+}
+
+/** Only what contradicts a line before it counts: a METRIC in the midst of prose is none. */
+function takeHidden(text: string, metric: string, parsed: ParsedLines): void {
+  const found = HIDDEN.exec(text.slice(-LAST_OF_LINE))?.[1]
+  if (found === undefined) return
+  const at = found.indexOf('=')
+  const name = found.slice('METRIC'.length, at).trim()
+  const before = parsed.metrics.get(name)
+  const read = readValue(found.slice(at + 1))
+  if (!read.ok) return
+  if (before === undefined && name === metric) parsed.hidden = { ...read, raw: shown(found, RAW_SHOWN) }
+  if (before === undefined || sameValue(before, read) || parsed.refused.length >= MOST_REMARKS) return
+  const reason = `it contradicts an earlier line: ${before.raw}`
+  parsed.refused.push({ name, raw: shown(found, RAW_SHOWN), reason })
 }
 
 /** A cut would leave half a secret, which nothing recognises later. */
@@ -186,10 +221,10 @@ function sameValue(
 function takeMatches(text: string, { regex, comma }: Pattern, { matches }: ParsedLines): void {
   for (const match of text.matchAll(regex)) {
     if (matches.length >= MOST_SAID) return
-    const found = match.groups?.value ?? match[1] ?? ''
+    const group = match.groups?.value ?? match[1] ?? ''
     const [start, end] = match.indices?.groups?.value ?? match.indices?.[1] ?? [0, text.length]
-    const around = beside(text.slice(0, start), found, text.slice(end), comma)
-    const known = { ...around, raw: shown(text, RAW_SHOWN), text: found }
+    const around = beside(text.slice(0, start), group, text.slice(end), comma)
+    const known = { ...around, raw: shown(text, RAW_SHOWN), text: group }
     if (matches.every((other) => saidBy(other) !== saidBy(known))) matches.push(known)
   }
 }

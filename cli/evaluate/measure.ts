@@ -12,7 +12,7 @@ import { faultOfEnding } from './ending.ts'
 import type { EnvironmentConfig } from './environment.ts'
 import { runPreparation } from './gates.ts'
 import { showGiven } from './given.ts'
-import { belowZeroIsNone } from './plausible.ts'
+import { belowZeroIsNone, isSize } from './plausible.ts'
 import { readFiles, stampOf } from './read-files.ts'
 import { inUnitsOf, type Reference } from './same-units.ts'
 import type { Aggregate } from './stats.ts'
@@ -129,7 +129,8 @@ function answered(reading: ReadAnswer, { reference, metric }: SampleRequest) {
   if (!reading.ok) return { ...NO_ANSWER, fault: reading.fault }
   const same = inUnitsOf(reference ?? null, reading.answer, metric.name)
   if ('reason' in same) return { ...NO_ANSWER, fault: same }
-  const none = same.value < 0 && belowZeroIsNone(metric.name, same.units[metric.name] ?? null)
+  const unit = same.units[metric.name] ?? null
+  const none = same.value < 0 && (belowZeroIsNone(metric.name, unit) || isSize(metric.name, unit))
   return { ...same, ...(none && { below_zero: true as const }), fault: null }
 }
 

@@ -43,6 +43,12 @@ export function readAnswer(evidence: Evidence): ReadAnswer {
       ...(found.beside !== undefined && { beside: found.beside }),
     }
   }
+  const { hidden } = evidence.lines
+  if (read === 'auto' && hidden && seen.value !== undefined && hidden.value !== seen.value)
+    return refuse(
+      `${saidBy.get(metric.name) ?? 'a task'} says ${metric.name} = ${seen.value}, and a METRIC in the midst of a line ${hidden.value}: end each line of output`,
+      hidden.raw,
+    )
   return concluded(evidence, seen, how, metric.name)
 }
 

@@ -1,7 +1,7 @@
 /** Whether a claimed gain in time shows on a clock that the candidate cannot reach. Pure. */
 import type { Direction, Sample } from '../ledger/events.ts'
 import { median, medianDeviation } from './stats.ts'
-import { millisecondsIn, millisecondsOfWord } from './units.ts'
+import { convert, millisecondsIn, millisecondsOfWord } from './units.ts'
 
 type Timed = Pick<Sample, 'value' | 'wall_ms' | 'cpu_ms'>
 
@@ -116,6 +116,30 @@ function scaleByClock(name: string, unit: string | null, pairs: Claim['pairs']):
 export function belowZeroIsNone(name: string, unit: string | null): boolean {
   if (unit !== null) return millisecondsIn(unit.split('/')[0] ?? '') !== null
   return scaleOf(name, null) !== null || wordsOf(name).some((word) => TIMES.test(word))
+}
+
+/** Amounts of memory and of bytes; how much more or less they are may be below 0. */
+const SIZES = /^(?:bytes|kb|mb|gb|kib|mib|gib|size|rss)$/
+const CHANGES = /^(?:delta|diff|difference|change|saved|saving|savings|growth|margin|gain)$/
+
+/** Whether a value below 0 is impossible as it is for a time: of an amount of bytes. */
+export function isSize(name: string, unit: string | null): boolean {
+  const words = wordsOf(name)
+  if (words.some((word) => CHANGES.test(word))) return false
+  return (unit !== null && convert(1, unit, 'B') !== null) || words.some((word) => SIZES.test(word))
+}
+
+/** A sentence when the direction asks for more time, or for a lower rate: few mean that; else null. */
+export function oddDirection(direction: Direction, name: string, unit: string | null): string | null {
+  const shown = unit === null ? name : `${name} (${unit})`
+  if (direction === 'maximize' && belowZeroIsNone(name, unit))
+    return `${shown} is a time, and direction: maximize keeps what takes longer`
+  const per = unit?.split('/')[1]
+  const rate =
+    unit !== null && (convert(1, unit, 'Hz') !== null || (per !== undefined && millisecondsIn(per) !== null))
+  if (direction === 'minimize' && rate)
+    return `${shown} is a rate, and direction: minimize keeps what gets less done`
+  return null
 }
 
 /** Parent minus candidate, pair by pair; null when one of them is unknown. */

@@ -22,7 +22,8 @@ export function readPointer({ path, metric: { name }, places, ...more }: Pointed
     for (const text of place.texts) {
       const json = readToolJson(text)
       if ('reason' in json) {
-        if (place.name.startsWith('standard')) continue
+        // A log line; but of an object on many lines the rest may hold the answer.
+        if (place.name.startsWith('standard') && !(text.includes('\n') && names(text, path))) continue
         return refuse(`${place.name} cannot be read: ${json.reason}`, text.slice(0, 300))
       }
       const value = valueAt(json.value, path)
@@ -58,6 +59,12 @@ export function readPointer({ path, metric: { name }, places, ...more }: Pointed
       raws: {},
     },
   }
+}
+
+/** Whether the text has the last key of the path. */
+function names(text: string, path: string): boolean {
+  const key = path.split(/[./[\]'"]+/).findLast((part) => part !== '' && !/^\d+$/.test(part))
+  return key !== undefined && text.includes(`"${key}"`)
 }
 
 const shown = (value: unknown): string =>

@@ -13,7 +13,7 @@ export interface Remarked {
   baselineValue: number | null
   /** The earlier experiment with the same score on every task, and how many tasks there are. */
   sameAs: { experiment: string; tasks: number } | null
-  /** A sample said a time below 0. */
+  /** A sample said a time or a size below 0. */
   belowZero?: boolean
   /** Values in the order in which they were measured; absent in runs that began before this was looked at. */
   series?: { own: readonly number[]; parents: readonly number[] }
@@ -27,7 +27,9 @@ export function remarksOn(facts: Remarked): string {
   const { sameAs } = facts
   return [
     ...(facts.belowZero && facts.status === 'kept'
-      ? ['; a time below 0 cannot be: look at what the benchmark really measures before you trust it']
+      ? [
+          '; a time or a size below 0 cannot be: look at what the benchmark really measures before you trust it',
+        ]
       : []),
     ...(!facts.belowZero && suspiciouslyPerfect(facts)
       ? ['; suspiciously perfect in one step: look at what it really does before you trust it']

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { networkFolders } from '../doctor/checks/disk.ts'
+import { oddDirection } from '../evaluate/plausible.ts'
 import {
   type BaselineAnswer,
   describeBaseline,
@@ -289,6 +290,7 @@ async function answerOf(
       ...crowdAtBaseline(opened),
       ...isolationWarnings(opened),
       ...doubtsOnSetUp(opened),
+      ...oddDirections(opened),
     ],
     facts: await initFacts(opened, ground),
     ...(more.worktree === undefined ? {} : { worktree: more.worktree }),
@@ -300,6 +302,12 @@ async function answerOf(
 const doubtsOnSetUp = (opened: OpenRun): string[] => {
   const apart = canaryFact(opened)?.apart
   return [...(apart === undefined ? [] : [apart]), ...outsideWarnings(opened)]
+}
+
+/** A slip in the direction would keep each candidate that is worse. */
+const oddDirections = (opened: OpenRun): string[] => {
+  const { name, direction, unit } = opened.spec.metric
+  return [oddDirection(direction, name, describeBaseline(opened).unit ?? unit ?? null) ?? []].flat()
 }
 
 /** The ledger and the leases rest on what only a local file system promises. */

@@ -100,9 +100,12 @@ isolated('what judges a candidate', () => {
     writeFileSync(secret, 'held-out cases')
     await project.data('init', '--holdout', secret)
     const at = join(project.repo.dir, '.assay')
+    // This machine may have ledgers of other runs.
+    const own = `"checkout":"${project.repo.dir}"`
+    expect(readFileSync(join(at, 'runs/run_0001/ledger.jsonl'), 'utf8')).toContain(own)
     const run = await judge(
       project,
-      `{ find / -xdev -name ledger.jsonl -newer assay.yaml; cat '${secret}' '${at}/runs/run_0001/ledger.jsonl'; ls '${at}'; } 2>/dev/null | grep -q . && echo 7 || printf '%099d\\n' 7\n`,
+      `{ find / -xdev -name ledger.jsonl -newer assay.yaml -exec grep -l '${own}' {} +; cat '${secret}' '${at}/runs/run_0001/ledger.jsonl'; ls '${at}'; } 2>/dev/null | grep -q . && echo 7 || printf '%099d\\n' 7\n`,
     )
     expect(run).toMatchObject({ status: 'rejected', reason: 'tie' })
   })

@@ -27,7 +27,7 @@ describe('perfection in one step', () => {
   test('a time below 0 passes without a word, after any step', () => {
     const below = { value: -5, parentValue: 1, belowZero: true }
     expect(remarks(below)).toBe(
-      '; a time below 0 cannot be: look at what the benchmark really measures before you trust it',
+      '; a time or a size below 0 cannot be: look at what the benchmark really measures before you trust it',
     )
     expect(remarks({ ...below, status: 'rejected' })).toBe('')
     expect(remarks({ value: -5, parentValue: 1 })).toBe('')

@@ -1,4 +1,4 @@
-import { type Benchmark, type Figure, linesOf, minimize, type Preset } from './preset.ts'
+import { type Benchmark, type Figure, linesOf, minimize, type Preset, type Reading } from './preset.ts'
 
 const VERBOSE: Record<string, [RegExp, string | null]> = {
   user: [/^\s*User time \(seconds\): ([\d.]+)/, 's'],
@@ -23,8 +23,11 @@ const seconds = (text: string): number =>
   // Hundredths as whole numbers: 60 times a part of a second is not exact.
   text.split(':').reduce((sum, part) => sum * 60 + Math.round(Number(part) * 100), 0) / 100
 
-/** One for each time that it ran. */
-function runs(text: string): Benchmark[] {
+/** With which a report begins. */
+const FIRST = /^\s*(?:Command being timed:|User time \(seconds\):|[\d.]+user |real\s)/
+
+/** The reports, one for each time that it ran, and what else looks like a line of one. */
+function blocks(text: string): { runs: Benchmark[]; strays: Benchmark[] } {
   const found: Benchmark[] = []
   let metrics = new Map<string, Figure>()
   const put = (name: string, value: string | undefined, unit: string | null) => {
@@ -34,6 +37,7 @@ function runs(text: string): Benchmark[] {
     metrics.set(name, { value: value.includes(':') ? seconds(value) : Number(value), unit })
   }
   for (const line of linesOf(text)) {
+    if (FIRST.test(line)) metrics = new Map()
     for (const [name, [pattern, unit]] of Object.entries(VERBOSE)) put(name, pattern.exec(line)?.[1], unit)
     for (const [name, pattern] of Object.entries(PORTABLE)) put(name, pattern.exec(line)?.[1], 's')
     const [, user, system, elapsed, rss] = SHORT.exec(line) ?? []
@@ -45,7 +49,20 @@ function runs(text: string): Benchmark[] {
     put('major_faults', major, null)
     put('minor_faults', minor, null)
   }
-  return found.filter(({ metrics: all }) => all.has('elapsed') && all.has('user'))
+  const isRun = ({ metrics: all }: Benchmark) => all.has('elapsed') && all.has('user')
+  return { runs: found.filter(isRun), strays: found.filter((one) => !isRun(one)) }
+}
+
+/** The measured program writes to the same stream, so what it says there must not be taken for the report. */
+function read(text: string): Reading {
+  const { runs, strays } = blocks(text)
+  for (const { metrics: said } of strays)
+    for (const [name, { value }] of said) {
+      const other = runs.map(({ metrics }) => metrics.get(name)).find((one) => one && one.value !== value)
+      if (other)
+        return { reason: `its output says ${name} twice: ${said.get(name)?.value} and ${other.value}` }
+    }
+  return { benchmarks: runs }
 }
 
 export const gnuTime: Preset<'gnu-time'> = {
@@ -59,6 +76,6 @@ export const gnuTime: Preset<'gnu-time'> = {
     ...minimize(null, 'major_faults', 'minor_faults', 'voluntary_switches', 'involuntary_switches'),
   ],
   command: /(?:^|[\s;&|])(?:\/usr\/bin\/time|\\time|gtime|command time)\s/,
-  recognises: (text) => runs(text).length > 0,
-  read: (text) => ({ benchmarks: runs(text) }),
+  recognises: (text) => blocks(text).runs.length > 0,
+  read,
 }

@@ -59,6 +59,13 @@ export const hyperfine: Preset<'hyperfine'> = {
   read(text) {
     const found = results(text)
     if (found.length === 0) return { benchmarks: fromText(text) }
+    const failed = found.find(
+      ({ exit_codes }) => Array.isArray(exit_codes) && exit_codes.some((one) => one !== 0),
+    )
+    if (failed)
+      return {
+        reason: `a run of ${JSON.stringify(failed.command)} failed, and hyperfine was told to go on (-i): let the command end with exit code 0`,
+      }
     const unit = (name: string) => (TIMES.includes(name) ? 's' : undefined)
     return {
       benchmarks: found.map((result) => ({ name: textOf(result.command), metrics: figures(result, unit) })),

@@ -1,0 +1,149 @@
+/** What runs first may end its output without an end of line, and so hide what the benchmark says behind it. */
+import { expect, test } from 'vitest'
+import { type Files, makeProject, type SpecParts } from './project.ts'
+import { show } from './reading-scene.ts'
+
+/** The benchmark runs the candidate in a child, which shares its output, and answers itself. */
+function scene(read: unknown, says: string, spec: SpecParts = {}) {
+  return makeProject({
+    spec: {
+      measure: { command: 'sh bench/run.sh', read },
+      metric: { name: 'n', direction: 'minimize' },
+      ...spec,
+    },
+    files: { 'bench/run.sh': `sh src/main.sh || exit 1\n${says}\n`, ...prints('') },
+  })
+}
+const prints = (text: string): Files => ({ 'src/main.sh': `printf '${text}'\n` })
+
+test.each([
+  ['a METRIC line', 'auto', 'METRIC n=1\\nx', 'echo METRIC n=100', 'METRIC n=1'],
+  ['a METRIC line', 'lines', 'METRIC n=1\\nx METRIC n=zz ', 'echo METRIC n=100', 'METRIC n=1'],
+  ['a METRIC line', 'auto', 'METRIC n=1\\n{', 'echo METRIC n=100', 'METRIC n=1'],
+  ['a METRIC line', 'auto', '{"n": 1}\\nx', 'echo METRIC n=100', 'a METRIC in the midst of a line 100'],
+  ['JSON', 'auto', 'METRIC n=1\\nx', `echo '{"n": 100}'`, 'a METRIC line says n = 1, a JSON object 100'],
+  ['JSON', 'json', '{"n": 1}\\nx', `echo '{"n": 100}'`, 'n = 1 and n = 100'],
+  ['JSON', 'json', '{"n": 1}\\nx{', `echo '{"n": 100}'`, 'n = 1 and n = 100'],
+  ['JSON on many lines', 'json', '{"n": 1}\\nx', `printf '{\\n"n": 100\\n}\\n'`, 'n = 1 and n = 100'],
+  ['a place in JSON', { json: 'r.n' }, '{"r": {"n": 1}}\\nx', `echo '{"r": {"n": 100}}'`, 'r.n is 1'],
+  [
+    'a place in JSON',
+    { json: 'r.n' },
+    '{"r": {"n": 1}}\\n{"a": [\\n',
+    `echo '{"r": {"n": 100}}'`,
+    'not JSON',
+  ],
+])('a candidate hides %s of the benchmark (%j: %s)', async (_, read, candidate, says, message) => {
+  const project = scene(read, says)
+  await project.data('init', '--no-canary')
+  expect(await project.attempt(prints(candidate))).toMatchObject({
+    status: 'failed',
+    reason: 'metric_error',
+    message: show(message),
+  })
+})
+
+test('a candidate hides the METRIC line of the benchmark behind more than is read of a line, or nothing tells of it', async () => {
+  const project = scene('auto', 'echo METRIC n=100')
+  await project.data('init', '--no-canary')
+  const long = "head -c 70000 /dev/zero | tr '\\0' x\n"
+  expect(await project.attempt({ 'src/main.sh': `echo METRIC n=1\n${long}` })).toMatchObject({
+    reason: 'metric_error',
+    message: show('METRIC n=1'),
+  })
+  expect(await project.attempt({ 'src/main.sh': long })).toMatchObject({
+    reason: 'metric_error',
+    message: show('its line is longer than 64 KiB'),
+  })
+})
+
+test('log lines with another value, before the answer or in prose, make a benchmark unreadable', async () => {
+  const lines = [
+    'epoch 1 {"n": 300}',
+    'INFO METRIC n=200',
+    'epoch 2 {',
+    'METRIC n=100',
+    'saved {"m": 3}',
+    'as {x}',
+  ]
+  const project = scene('auto', `printf '%s\\n' ${lines.map((line) => `'${line}'`).join(' ')}`)
+  expect(await project.data('init', '--no-canary')).toMatchObject({ baseline: { value: 100 } })
+})
+
+test('a pattern for the start of a line is held to lines that only end like it', async () => {
+  const project = scene({ regex: '^time: (\\d+)' }, "printf 'time: 100\\ntotal time: 300\\n'")
+  expect(await project.data('init', '--no-canary')).toMatchObject({ baseline: { value: 100 } })
+})
+
+test('a candidate that writes a line of `time` to the same stream is as quick or small as it says', async () => {
+  const posix = "printf 'real 5.00\\nuser 4.00\\nsys 0.10\\n' >&2"
+  const project = scene('gnu-time', posix, { metric: { name: 'user', direction: 'minimize' } })
+  expect(await project.data('init', '--no-canary')).toMatchObject({ baseline: { value: 4 } })
+  expect(await project.attempt({ 'src/main.sh': 'echo user 0.01 >&2\n' })).toMatchObject({
+    reason: 'metric_error',
+    message: show('its output says user twice: 0.01 and 4'),
+  })
+  const report = [
+    'User time (seconds): 0.01',
+    'Elapsed (wall clock) time (h:mm:ss or m:ss): 0:00.50',
+    'Maximum resident set size (kbytes): 90000',
+  ]
+  const verbose = `printf '\\t%s\\n' ${report.map((line) => `'${line}'`).join(' ')} >&2`
+  const memory = scene('gnu-time', verbose, { metric: { name: 'max_rss', direction: 'minimize' } })
+  await memory.data('init', '--no-canary')
+  const small = { 'src/main.sh': "echo 'Maximum resident set size (kbytes): 5' >&2\n" }
+  expect(await memory.attempt(small)).toMatchObject({
+    reason: 'metric_error',
+    message: show('max_rss twice'),
+  })
+})
+
+test('a program that fails at once is quicker, because hyperfine -i goes on', async () => {
+  const result = (mean: number, code: number) => ({
+    'src/out.json': JSON.stringify({ results: [{ command: 'parse', mean, exit_codes: [0, code] }] }),
+  })
+  const project = makeProject({
+    spec: {
+      measure: { command: 'sh bench/run.sh', read: 'hyperfine' },
+      metric: { name: 'mean', direction: 'minimize' },
+    },
+    files: { 'bench/run.sh': 'cat src/out.json > "$ASSAY_RESULT"\n', ...result(1, 0) },
+  })
+  await project.data('init')
+  expect(await project.attempt(result(0.5, 0))).toMatchObject({ status: 'kept' })
+  expect(await project.attempt(result(0.1, 1))).toMatchObject({
+    reason: 'metric_error',
+    message: show('a run of "parse" failed'),
+  })
+})
+
+test('12,5 s is read as 12, or a field of a table is refused', async () => {
+  const seconds = scene({ regex: 'Zeit: (\\d+)' }, 'echo Zeit: 12,5 s')
+  expect(await seconds.problem('init', '--no-canary')).toMatchObject({
+    message: show('stops inside of 12,5'),
+  })
+  for (const row of ['parse,12,5', 'parse 12,5,3'])
+    expect(
+      await scene({ regex: 'parse[ ,](\\d+)' }, `echo ${row}`).data('init', '--no-canary'),
+    ).toMatchObject({ baseline: { value: 12 } })
+})
+
+test('a size below 0 is the best without a word', async () => {
+  const project = scene('lines', 'cat src/n', { metric: { name: 'bytes', direction: 'minimize' } })
+  project.repo.commit('n', { 'src/n': 'METRIC bytes=1000\n' })
+  await project.data('init')
+  expect(await project.attempt({ 'src/n': 'METRIC bytes=-2147483648\n' })).toMatchObject({
+    message: show('a time or a size below 0 cannot be'),
+  })
+})
+
+test.each([
+  ['maximize', 'ms', 'METRIC ms=100', 'ms is a time'],
+  ['maximize', 'score', 'METRIC score=100 ns/op', 'score (ns/op) is a time'],
+  ['minimize', 'score', 'METRIC score=100 ops/s', 'score (ops/s) is a rate'],
+])('a slip in the direction is not told: %s %s', async (direction, name, line, told) => {
+  const project = scene('lines', 'cat src/n', { metric: { name, direction } })
+  project.repo.commit('n', { 'src/n': `${line}\n` })
+  const init = await project.data<{ warnings: string[] }>('init')
+  expect(init.warnings).toContainEqual(show(told))
+})
