@@ -74,7 +74,10 @@ function agree(
   return Math.abs(one.value - value) <= Math.max(slack, 1e-9 * Math.abs(one.value))
 }
 
-/** One benchmark answers by itself; of several, each is a task, and the metric is their aggregate. */
+/**
+ * Each benchmark that has a name is a task, so that a candidate cannot report another one; the metric is their aggregate.
+ * One without a name answers by itself.
+ */
 function answerOf(
   written: readonly Benchmark[],
   { preset, metric: { name }, aggregate: how, checkout }: Asked,
@@ -124,7 +127,7 @@ function answerOf(
     value: positiveZero(value),
     metrics: { ...metrics },
     units: { ...units },
-    tasks: all.length > 1 ? { ...scores } : null,
+    tasks: all.length > 1 || !Object.hasOwn(scores, '') ? { ...scores } : null,
     artifacts: null,
     raws: {},
     ...(within !== undefined && { within }),

@@ -133,7 +133,7 @@ export const OUTPUTS: readonly Output[] = [
     text: lines('running 1 test', 'test tests::parse ... bench:       1,002 ns/iter (+/- 21)'),
     value: 1002,
     unit: 'ns',
-    tasks: null,
+    tasks: { 'tests::parse': 1002 },
   },
   {
     preset: 'criterion',
@@ -166,7 +166,7 @@ export const OUTPUTS: readonly Output[] = [
     ),
     value: 11,
     unit: 'ns',
-    tasks: null,
+    tasks: { 'parse/small': 11 },
   },
   {
     preset: 'go-test-bench',
@@ -405,6 +405,6 @@ export const OUTPUTS: readonly Output[] = [
     ),
     value: 131.268,
     unit: 'ns',
-    tasks: null,
+    tasks: { 'fib & 12': 131.268 },
   },
 ]

@@ -98,9 +98,9 @@ test('a candidate that writes a line of `time` to the same stream is as quick or
   })
 })
 
-test('a program that fails at once is quicker, because hyperfine -i goes on', async () => {
-  const result = (mean: number, code: number) => ({
-    'src/out.json': JSON.stringify({ results: [{ command: 'parse', mean, exit_codes: [0, code] }] }),
+test('a program that fails at once is quicker, because hyperfine -i goes on, or another program is', async () => {
+  const result = (mean: number, code: number, command = 'parse') => ({
+    'src/out.json': JSON.stringify({ results: [{ command, mean, exit_codes: [0, code] }] }),
   })
   const project = makeProject({
     spec: {
@@ -114,6 +114,10 @@ test('a program that fails at once is quicker, because hyperfine -i goes on', as
   expect(await project.attempt(result(0.1, 1))).toMatchObject({
     reason: 'metric_error',
     message: show('a run of "parse" failed'),
+  })
+  expect(await project.attempt(result(0.1, 0, 'true'))).toMatchObject({
+    reason: 'metric_error',
+    message: show('its tasks are not those of the baseline'),
   })
 })
 
