@@ -1,8 +1,7 @@
 /** Why a benchmark may measure the user's own checkout in place of the candidate. Found by looking, never by running. */
 import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
 import { basename, delimiter, dirname, join, relative } from 'node:path'
-import { listTree } from '../git/files.ts'
-import { filesWith } from '../git/grep.ts'
+import { filesWith, listTree } from '../git/files.ts'
 import { STATE_FOLDER, slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'

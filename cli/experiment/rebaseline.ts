@@ -1,5 +1,5 @@
 /** The baseline of a new epoch: the same candidate, sealed once more, so that it is measured again. */
-import { pinRef } from '../git/pin.ts'
+import { pinRef } from '../git/kept.ts'
 import { type Experiment, lastAttempt } from '../ledger/state.ts'
 import { candidateRef } from '../paths.ts'
 import type { Result } from '../result.ts'

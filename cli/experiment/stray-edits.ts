@@ -1,4 +1,4 @@
-import { changedSince, fingerprintCheckout } from '../git/fingerprint.ts'
+import { changedSince, fingerprintCheckout } from '../git/checkout.ts'
 import { worktreePath } from '../paths.ts'
 import type { OpenRun } from '../run/open.ts'
 import { scopeOfRun } from './scope.ts'

@@ -153,3 +153,22 @@ async function hashFile(path: string): Promise<string | null> {
 
 const blobHash = (content: Buffer): string =>
   createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex')
+
+// ---------------------------------------------------------------- which files of a tree contain a text
+
+const MOST = 2000
+
+/** Of these paths (the first 2,000 of them), the text files whose committed content has `text`, word for word. */
+export async function filesWith(
+  site: Site,
+  tree: string,
+  text: string,
+  paths: readonly string[],
+): Promise<Result<string[]>> {
+  if (paths.length === 0) return ok([])
+  const found = await gitFields(
+    ['--literal-pathspecs', 'grep', '-l', '-I', '-F', '-z', '-e', text, tree, '--', ...paths.slice(0, MOST)],
+    { ...asJudge(site), okCodes: [0, 1] },
+  )
+  return found.ok ? ok(found.value.map((line) => line.slice(tree.length + 1))) : found
+}

@@ -3,11 +3,11 @@ import { lstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Site } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import { namesFilter } from './attributes.ts'
 import { type Checkout, readStatus } from './checkout.ts'
 import type { TreeEntry } from './files.ts'
 import { git, gitFields, nulTerminated } from './git.ts'
 import { judging, rulesFolder, withPrivateIndex } from './judge.ts'
+import { namesFilter } from './rules.ts'
 
 /** Of one filter; what a filter does to one file it does to the others. */
 const FILES_EACH = 3

@@ -4,7 +4,7 @@ import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ok, type Result } from '../result.ts'
 import { fields, type GitOptions, git, gitFields, nulTerminated } from './git.ts'
-import { ORIGINS } from './ignore-rules.ts'
+import { ORIGINS } from './rules.ts'
 
 export interface IgnoredFile {
   path: string

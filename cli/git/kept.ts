@@ -64,3 +64,9 @@ export async function storeState(site: Site): Promise<Result<{ bare: boolean; pa
     partial: /^(extensions\.partialclone|remote\..+\.promisor)$/m.test(listed.value),
   })
 }
+
+/** Names a commit of the store, so that it is kept for ever. */
+export async function pinRef(site: Site, ref: string, commit: string): Promise<Result<void>> {
+  const pinned = await git(['update-ref', ref, commit], inStore(site))
+  return pinned.ok ? ok(undefined) : pinned
+}

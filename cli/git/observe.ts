@@ -6,7 +6,7 @@ import { fail, ok, type Result } from '../result.ts'
 import { hashFiles, treeEntries } from './files.ts'
 import { type GitOptions, git, gitFields } from './git.ts'
 import { copyIndex, judging, withPrivateIndex } from './judge.ts'
-import { judgeIndex, keepTreeIndex, registeredFolder, treeIndex } from './registry.ts'
+import { judgeIndex, keepTreeIndex, registeredFolder, treeIndex } from './worktrees.ts'
 
 export interface Differences {
   /** Tracked paths whose content, mode or type differs, or that are gone. */

@@ -1,20 +1,154 @@
 /** From the files in an edit worktree to a tree in the store. */
+
+import { constants } from 'node:fs'
+import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Site } from '../paths.ts'
-import { redact } from '../redact.ts'
+import { certainSecretsIn, redact } from '../redact.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
+import { readStatus } from './checkout.ts'
 import { type Change, changesBetween } from './diff.ts'
-import { exposedSecrets } from './exposed.ts'
-import { hashFiles, treeEntries } from './files.ts'
-import { type GitOptions, git, gitText } from './git.ts'
+import { hashFiles, readBlob, treeEntries } from './files.ts'
+import { type GitOptions, git, gitFields, gitText } from './git.ts'
 import { type IgnoredFile, ignoredSince } from './ignored.ts'
 import { inStore, judging, withPrivateIndex } from './judge.ts'
-import { nestedInScope } from './nested.ts'
 import { type Differences, observe } from './observe.ts'
 import { looksSecret } from './secrets.ts'
-import type { Committing } from './signing.ts'
+import type { Committing } from './settings.ts'
 import { presence, stagePaths } from './stage.ts'
-import { type SubmoduleEdit, submoduleEdits } from './submodules.ts'
+
+// ---------------------------------------------------------------- repositories inside a worktree: git would record them as a submodule and lose what is in them
+
+const MOST_ENTRIES = 10_000
+
+/** Whether a nested repository (its path ends with `/`) holds files that `inScope` takes. Looks at 10,000 entries at most. */
+export async function nestedInScope(
+  top: string,
+  path: string,
+  inScope: (path: string) => boolean,
+): Promise<boolean> {
+  const folders = [path.replace(/\/$/, '')]
+  let seen = 0
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    const entries = await readdir(join(top, folder), { withFileTypes: true }).catch(() => [])
+    for (const entry of entries) {
+      if (entry.name === '.git') continue
+      if (++seen > MOST_ENTRIES) return true
+      const here = `${folder}/${entry.name}`
+      if (entry.isDirectory()) folders.push(here)
+      else if (inScope(here)) return true
+    }
+  }
+  // An empty one: nothing is lost by leaving it out, unless its folder itself is meant.
+  return seen === 0 && inScope(path.replace(/\/$/, ''))
+}
+
+// ----------------------------------------------------------------
+// Secrets inside ordinary files of a candidate, looked for on the disk: nothing of them may get into the
+// store.
+
+/** Bytes of one file, and of all, that are looked at: what people write by hand is smaller. */
+const FILE_BYTES = 1024 * 1024
+const ALL_BYTES = 32 * FILE_BYTES
+
+/**
+ * The files whose added lines hold a secret, and which kind, never the secret. Lines that the parent's file has as well
+ * were there before. Binary files and links are not looked into, nor what lies beyond the limits above.
+ */
+export async function exposedSecrets(
+  { site, worktree, parent }: { site: Site; worktree: string; parent: { tree: string } },
+  paths: readonly string[],
+): Promise<Result<{ path: string; reason: string }[]>> {
+  const exposed: { path: string; reason: string }[] = []
+  let left = ALL_BYTES
+  for (const path of paths) {
+    if (left <= 0) break
+    const bytes = await beginningOf(join(worktree, path))
+    left -= bytes?.length ?? 0
+    if (bytes === null || bytes.includes(0)) continue
+    const text = bytes.toString('utf8')
+    const found = certainSecretsIn(text)
+    if (found.length === 0) continue
+    const before = await readBlob(site, parent.tree, path)
+    if (!before.ok) return before
+    const old = before.value?.toString('utf8') ?? ''
+    const added = found.find(({ start, end }) => !old.includes(text.slice(start, end)))
+    if (added === undefined) continue
+    const line = text.slice(0, added.start).split('\n').length
+    exposed.push({ path, reason: `${added.kind} in line ${line}` })
+  }
+  return ok(exposed)
+}
+
+/** Null for what is no regular file, or cannot be read: the seal itself tells of that. */
+async function beginningOf(file: string): Promise<Buffer | null> {
+  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    () => null,
+  )
+  if (handle === null) return null
+  try {
+    const stat = await handle.stat()
+    if (!stat.isFile()) return null
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(Math.min(stat.size, FILE_BYTES)))
+    return buffer.subarray(0, bytesRead)
+  } catch {
+    return null
+  } finally {
+    await handle.close()
+  }
+}
+
+// ----------------------------------------------------------------
+// Submodules: a tree holds only the name of their commit, so what is edited inside of one is in no
+// candidate.
+
+export interface SubmoduleEdit {
+  /** From the root of the worktree. */
+  path: string
+  untracked: boolean
+}
+
+const MOST = 1000
+
+/**
+ * Files that differ from the commit that a submodule has checked out, and files in the folder of one that was never
+ * filled. `options` name the worktree and an index of its tree.
+ */
+export async function submoduleEdits(options: GitOptions): Promise<Result<SubmoduleEdit[]>> {
+  const listed = await gitFields(['ls-files', '-z', '--stage'], options)
+  if (!listed.ok) return listed
+  const top = options.workTree ?? ''
+  const edits: SubmoduleEdit[] = []
+  for (const line of listed.value) {
+    if (!line.startsWith('160000 ')) continue
+    const path = line.slice(line.indexOf('\t') + 1)
+    const kind = await presence(top, path)
+    if (kind === 'folder') {
+      edits.push(
+        ...(await filesIn(join(top, path))).map((at) => ({ path: `${path}/${at}`, untracked: true })),
+      )
+    } else if (kind === 'repository') {
+      const status = await readStatus(join(top, path))
+      if (!status.ok) return status
+      for (const dirty of status.value.dirty)
+        edits.push({ path: `${path}/${dirty.path}`, untracked: dirty.kind === 'untracked' })
+    }
+  }
+  return ok(edits)
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  const found: string[] = []
+  const open = ['']
+  for (let at = open.pop(); at !== undefined && found.length < MOST; at = open.pop()) {
+    for (const entry of await readdir(join(folder, at), { withFileTypes: true }).catch(() => [])) {
+      const path = [at, entry.name].filter(Boolean).join('/')
+      if (entry.isDirectory()) open.push(path)
+      else found.push(path)
+    }
+  }
+  return found
+}
 
 /** path → blob hash on disk, `deleted`, or `present` (untracked outside `mutable`; its content does not matter). */
 export type Droppings = ReadonlyMap<string, string>

@@ -1,8 +1,21 @@
 /** What became of a measurement checkout after something ran in it. */
+
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Site } from '../paths.ts'
-import { ok, type Result } from '../result.ts'
-import { withPrivateIndex } from './judge.ts'
-import { observe } from './observe.ts'
+import { fail, ok, type Result } from '../result.ts'
+import { type GitOptions, git, nulTerminated } from './git.ts'
+import { copyIndex, judging, withPrivateIndex } from './judge.ts'
+import { differences, observe } from './observe.ts'
+import {
+  addWorktree,
+  forgetRules,
+  hasRulesOf,
+  isComplete,
+  judgeIndex,
+  publishIndex,
+  registeredFolder,
+} from './worktrees.ts'
 
 /** Tracked files of `tree` that are no longer as the tree has them. */
 export function changedFiles(site: Site, checkout: string, tree: string): Promise<Result<string[]>> {
@@ -11,3 +24,94 @@ export function changedFiles(site: Site, checkout: string, tree: string): Promis
     return found.ok ? ok(found.value.changed) : found
   })
 }
+
+// ---------------------------------------------------------------- brings a measurement checkout to exactly one tree
+
+export interface Freshening {
+  /** Untracked and ignored paths that survive, as `besidePaths` lists them: a folder ends with `/`. */
+  keep?: readonly string[]
+}
+
+/**
+ * After it, tracked files are exactly those of `commit`, nothing else is left except `keep` (ignored files go too, since
+ * a later candidate would read what an earlier one left in them), and HEAD is detached at `commit`. Makes the checkout if there is none. For one caller at a time (it has the slot).
+ * Problem `checkout_not_exact` names the files that would not yield.
+ */
+export async function freshenCheckout(
+  site: Site,
+  path: string,
+  commit: string,
+  { keep = [] }: Freshening = {},
+): Promise<Result<void>> {
+  const added = await addWorktree(site, path, commit)
+  if (!added.ok) return added
+  const folder = await registeredFolder(site, path)
+  if (!folder || !isComplete(folder, path)) {
+    return fail(notExact(path, 'it was removed while it was being prepared'))
+  }
+  return withPrivateIndex(site, async (index) => {
+    // Without an index every file is written again.
+    if (await hasRulesOf(site, folder)) await copyIndex(judgeIndex(folder), index)
+    else await forgetRules(folder)
+    const excludes = `${index}-keep`
+    await writeFile(excludes, keep.map((one) => `/${escapeGlob(one)}\n`).join(''))
+    const options = judging(site, path, index)
+    const kept = ['-c', `core.excludesFile=${excludes}`]
+    for (const args of [
+      ['read-tree', '-u', '--reset', commit],
+      ['clean', '-ffdxq', ...keep.flatMap((one) => ['-e', `/${escapeGlob(one)}`])],
+    ]) {
+      const done = await git(args, options)
+      if (!done.ok) return done
+    }
+    await rm(join(folder, 'index.lock'), { force: true })
+    const exact = await verify(path, options, kept)
+    if (!exact.ok) return exact
+    await pointHead(folder, path, commit)
+    await publishIndex(site, index, folder)
+    return ok(undefined)
+  })
+}
+
+/**
+ * A file that git calls modified right after it wrote it is one whose committed line endings are not the normal
+ * ones. So it is written anew instead of being compared: then it is the tree's content by construction.
+ */
+async function verify(path: string, options: GitOptions, kept: string[]): Promise<Result<void>> {
+  const found = await differences(options, kept)
+  if (!found.ok) return found
+  const { changed, untracked, nested } = found.value
+  const strange = [...untracked, ...nested]
+  if (strange.length > 0) {
+    return fail(notExact(path, `these files could not be removed: ${strange.slice(0, 10).join(', ')}`))
+  }
+  if (changed.length === 0) return ok(undefined)
+  for (const one of changed) await rm(join(path, one), { recursive: true, force: true })
+  const written = await git(['checkout-index', '-z', '--force', '--index', '--stdin'], {
+    ...options,
+    input: nulTerminated(changed),
+  })
+  return written.ok ? ok(undefined) : written
+}
+
+/** A benchmark may ask git where it is. Written by renaming, so that no reader sees half a line. */
+async function pointHead(folder: string, path: string, commit: string): Promise<void> {
+  await writeFile(join(folder, 'HEAD-new'), `${commit}\n`)
+  await rename(join(folder, 'HEAD-new'), join(folder, 'HEAD'))
+  const pointer = join(path, '.git')
+  const text = `gitdir: ${folder}\n`
+  if ((await readFile(pointer, 'utf8').catch(() => '')) === text) return
+  await rm(pointer, { recursive: true, force: true })
+  await writeFile(pointer, text)
+}
+
+const escapeGlob = (path: string): string => path.replace(/[\\*?[\]]/g, '\\$&').replace(/ $/, '\\ ')
+
+const notExact = (path: string, why: string) =>
+  ({
+    kind: 'failed',
+    code: 'checkout_not_exact',
+    message: `the measurement checkout is not the tree that was asked for: ${why}`,
+    hint: 'delete that folder and repeat: a deleted slot is made anew',
+    at: path,
+  }) as const

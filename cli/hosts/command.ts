@@ -1,13 +1,18 @@
 import type { Usage } from '../ledger/events.ts'
 import { type Completed, execute } from '../process.ts'
 import { redact } from '../redact.ts'
-import { agentEnvironment } from './environment.ts'
-import { failed, type Host, type HostAnswer, type HostCall, type HostEntry, UNKNOWN_USAGE } from './host.ts'
+import {
+  agentEnvironment,
+  failed,
+  type Host,
+  type HostAnswer,
+  type HostCall,
+  type HostEntry,
+  UNKNOWN_USAGE,
+} from './host.ts'
 import { numberAt, parseJson } from './json.ts'
-import { thisMoment } from './moment.ts'
-import { askForAnswer, timedOut } from './repair.ts'
-import { lineOfTrouble } from './trouble.ts'
-import { waitSeconds } from './waiting.ts'
+import { askForAnswer, lineOfTrouble, timedOut } from './trouble.ts'
+import { thisMoment, waitSeconds } from './waiting.ts'
 
 export interface CommandSetup {
   /** A string is run by `/bin/sh -c`; a list is program and arguments, without a shell. */

@@ -5,13 +5,19 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Usage } from '../ledger/events.ts'
 import { type Supervised, supervise } from '../process.ts'
-import { agentEnvironment } from './environment.ts'
-import { failed, type Host, type HostAnswer, type HostCall, type HostEntry, UNKNOWN_USAGE } from './host.ts'
+import {
+  agentEnvironment,
+  failed,
+  type Host,
+  type HostAnswer,
+  type HostCall,
+  type HostEntry,
+  UNKNOWN_USAGE,
+} from './host.ts'
 import { isJson, type Json, parseJson } from './json.ts'
-import { thisMoment } from './moment.ts'
-import { askForAnswer, timedOut } from './repair.ts'
 import { mayUseWeb, type Rights, rightsOf } from './rights.ts'
-import { lineOfTrouble, outcomeOf } from './trouble.ts'
+import { askForAnswer, lineOfTrouble, outcomeOf, timedOut } from './trouble.ts'
+import { thisMoment } from './waiting.ts'
 
 export interface ProgramSetup {
   permissions: 'safe' | 'unsafe'

@@ -173,3 +173,9 @@ function instant(time: Day & { hour: number; minute: number }, zone: string): nu
   const ahead = first === null ? null : aheadOfUtc(zone, shown - first)
   return ahead === null ? null : shown - ahead
 }
+
+/** Now, where this machine is. */
+export const thisMoment = (): Moment => ({
+  now: Date.now(),
+  zone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+})

@@ -47,7 +47,7 @@ async function differences(
   spec: Spec,
 ): Promise<Pick<EditedSpec, 'frozen' | 'knobs' | 'other' | 'hint'>> {
   const [{ canonical, frozenOf }, { KNOB_PATHS, knobsOf }] = await Promise.all([
-    import('../spec/frozen.ts'),
+    import('../spec/hash.ts'),
     import('../spec/knobs.ts'),
   ])
   const changed = (Object.keys(spec) as (keyof Spec)[]).filter(

@@ -1,3 +1,5 @@
+import { PRESETS } from '../evaluate/presets/registry.ts'
+import { POLICIES } from '../search/policies.ts'
 import type { Key, Kind } from './kind.ts'
 import { SPEC } from './schema.ts'
 
@@ -60,3 +62,23 @@ function boundsOf(min: number | null, max: number | null, above: boolean): strin
   if (min !== null) return above ? ` above ${min}` : ` from ${min}`
   return ''
 }
+
+/** Every policy of the registry as a Markdown table, for the guide. */
+export function policyTable(): string {
+  const rows = POLICIES.map(({ name, summary, params }) => {
+    const knobs = Object.entries(params).map(([param, { default: usual }]) => `\`${param}\` (${usual})`)
+    return `| \`${name}\` | ${summary} | ${knobs.join(', ')} |`
+  })
+  return `${['| policy | picks | search.params |', '|---|---|---|', ...rows].join('\n')}\n`
+}
+
+/** Every tool whose output is read as it is, as a Markdown table for the guide. */
+export function presetTable(): string {
+  const rows = PRESETS.map(({ name, example, reads, metrics, more }) => {
+    const named = metrics.map((metric) => `\`${metric.name}\`${inUnit(metric.unit)}`)
+    return `| \`${name}\` | \`${example}\` | ${reads} | ${[...named, ...(more ? [more] : [])].join(', ')} |`
+  })
+  return `${['| preset | measure.command | what is read | metric.name |', '|---|---|---|---|', ...rows].join('\n')}\n`
+}
+
+const inUnit = (unit: string | null): string => (unit === null ? '' : ` (${unit})`)

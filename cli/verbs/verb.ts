@@ -2,7 +2,7 @@
 import { fail, ok, type Result } from '../result.ts'
 import { type OpenRun, openRun } from '../run/open.ts'
 import type { Context, Parsed } from '../terminal/command.ts'
-import { fromCommandLine } from '../workflow/input.ts'
+import { fromCommandLine } from '../workflow/clerk.ts'
 
 export const theRun = (context: Context, args: Parsed): Result<OpenRun> => openRun(context, args.run)
 

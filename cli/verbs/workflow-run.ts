@@ -1,7 +1,6 @@
 /** `assay workflow run` and `resume`. */
 import { cpus } from 'node:os'
-import { type Chain, chain } from '../hosts/chain.ts'
-import { hostNames, isHostName } from '../hosts/registry.ts'
+import { type Chain, chain, hostNames, isHostName } from '../hosts/registry.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { openRun } from '../run/open.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'

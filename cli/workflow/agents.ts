@@ -1,10 +1,99 @@
 import type { Tell } from '../facts.ts'
+import type { Usage } from '../ledger/events.ts'
 import { type AgentCall, type AgentReply, CLERK } from './call.ts'
-import { permits } from './permits.ts'
 import type { Reply, ToParent } from './protocol.ts'
 import { askForObject, readSchema, type Wanted } from './schema.ts'
-import { type Spending, spending } from './spending.ts'
-import { watchStall } from './stall.ts'
+
+/** At most `limit` holders at once, first come first served. */
+export interface Permits {
+  /** Resolves with the release; it must be called once. */
+  take(): Promise<() => void>
+}
+
+export function permits(limit: number): Permits {
+  let free = Math.max(1, limit)
+  const line: (() => void)[] = []
+  const release = () => {
+    const next = line.shift()
+    if (next === undefined) free += 1
+    else next()
+  }
+  return {
+    take: () =>
+      new Promise((resolve) => {
+        if (free > 0) {
+          free -= 1
+          resolve(release)
+        } else line.push(() => resolve(release))
+      }),
+  }
+}
+
+/** What a run's calls used. Fields sum what is known; `at_least` is true when some call did not report. */
+export type TotalUsage = Usage & { at_least: boolean }
+
+export interface Spending {
+  /** null: the call ended without a report. */
+  add(usage: Usage | null): void
+  total(): TotalUsage
+}
+
+export function spending(): Spending {
+  const total: TotalUsage = { tokens_in: null, tokens_out: null, usd: null, at_least: false }
+  return {
+    add(usage) {
+      for (const field of ['tokens_in', 'tokens_out', 'usd'] as const) {
+        const value = usage?.[field] ?? null
+        if (value === null) total.at_least = true
+        else total[field] = (total[field] ?? 0) + value
+      }
+    },
+    total: () => ({ ...total }),
+  }
+}
+
+/** Attempts after the first one that stalled, as in the hosts. */
+const RETRIES = 5
+
+export interface Attempt {
+  signal: AbortSignal
+  /** Restarts the clock. */
+  progress(): void
+}
+
+export type Watched<T> = { stalled: false; value: T } | { stalled: true }
+
+/**
+ * Runs a call that may stall: an attempt without progress for `stallMs` is aborted and made again, five times. Without
+ * `stallMs` there is one attempt and no clock: the host's own time limit holds.
+ */
+export async function watchStall<T>(
+  stallMs: number | null,
+  outer: AbortSignal,
+  attempt: (attempt: Attempt) => Promise<T>,
+  retrying: (retry: number, retries: number) => void,
+): Promise<Watched<T>> {
+  if (stallMs === null) return { stalled: false, value: await attempt({ signal: outer, progress: () => {} }) }
+  for (let retry = 0; ; retry += 1) {
+    const stop = new AbortController()
+    let clock: NodeJS.Timeout | undefined
+    const quiet = new Promise<'quiet'>((resolve) => {
+      clock = setTimeout(() => resolve('quiet'), stallMs)
+    })
+    const running = attempt({
+      signal: AbortSignal.any([outer, stop.signal]),
+      progress: () => clock?.refresh(),
+    })
+    const first = await Promise.race([running, quiet])
+    clearTimeout(clock)
+    if (first !== 'quiet') return { stalled: false, value: first }
+    stop.abort()
+    // The next attempt may use what this one holds.
+    await running
+    if (outer.aborted || retry === RETRIES) return { stalled: true }
+    retrying(retry + 1, RETRIES)
+  }
+}
 
 export type CallMessage = Extract<ToParent, { type: 'call' }>
 

@@ -1,6 +1,20 @@
+import { NO_USAGE } from '../hosts/host.ts'
 import { execute } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
-import { fromCommandLine } from './input.ts'
+import type { AgentReply } from './call.ts'
+
+/**
+ * JSON as it stands on a command line: `%27` is an apostrophe, `%25` a percent sign, and so on for any bytes of UTF-8. What
+ * no such sequence is stands for itself, so that `5 % less` may be written as it is.
+ */
+export const fromCommandLine = (text: string): string =>
+  text.replace(/(?:%[0-9A-F]{2})+/g, (bytes) => {
+    try {
+      return decodeURIComponent(bytes)
+    } catch {
+      return bytes
+    }
+  })
 
 export interface ClerkCommand {
   /** Without `assay` itself: verb, arguments, flags. */
@@ -92,4 +106,21 @@ function isJson(text: string): boolean {
 
 function refuse(message: string) {
   return fail({ kind: 'usage', code: 'bad_clerk_prompt', message, hint: FORM })
+}
+
+const TRIES = 3
+
+/** A clerk's call: its prompt is a command of this CLI. */
+
+export async function askClerk(
+  prompt: string,
+  options: { entry: string; cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal },
+): Promise<AgentReply> {
+  const command = parseClerk(prompt)
+  if (!command.ok) return { outcome: 'error', message: command.problem.message }
+  let answer = await runClerk(command.value, options)
+  // Killed by someone (a machine without memory, say), it says nothing of its verb: all verbs may be repeated.
+  for (let tries = 1; answer.killed && tries < TRIES; tries++) answer = await runClerk(command.value, options)
+  const { text } = answer
+  return { outcome: 'ok', text, usage: NO_USAGE }
 }

@@ -9,13 +9,12 @@ import { environmentOfDriver } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
 import { admission } from './admission.ts'
 import { askHost } from './ask.ts'
-import { askClerk } from './ask-clerk.ts'
-import { askingOf } from './asking.ts'
+import { type Ask, askingOf, watch } from './asking.ts'
+import { askClerk } from './clerk.ts'
 import { type OpenHost, openHost } from './open-host.ts'
 import { patience } from './patience.ts'
 import { runWorkflow, type WorkflowOutcome } from './run.ts'
 import type { FoundScript, ScriptFolder } from './scripts.ts'
-import { type Ask, watch } from './watch.ts'
 
 export interface DriveRequest {
   script: FoundScript

@@ -1,15 +1,15 @@
 /** A workflow without an Assay run around it: in any folder, resumable by the id that it was given. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Chain } from '../hosts/chain.ts'
 import type { HostCall } from '../hosts/host.ts'
+import type { Chain } from '../hosts/registry.ts'
 import { tryHold } from '../lock.ts'
 import { looseWorkflow, looseWorkflows } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { Surroundings } from '../run/open.ts'
 import { askHost } from './ask.ts'
-import { askClerk } from './ask-clerk.ts'
 import type { AgentCall } from './call.ts'
+import { askClerk } from './clerk.ts'
 import { runWorkflow, type WorkflowOutcome } from './run.ts'
 import { readScript, type ScriptFolder } from './scripts.ts'
 

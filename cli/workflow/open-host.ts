@@ -1,9 +1,8 @@
 /** The host that the spec names, ready to be called. */
 import { readBlob } from '../git/files.ts'
-import { type Chain, chain } from '../hosts/chain.ts'
-import { isInsideAgent } from '../hosts/environment.ts'
 import type { Host } from '../hosts/host.ts'
-import { HOSTS, type HostName, isProgramName } from '../hosts/registry.ts'
+import { isInsideAgent } from '../hosts/host.ts'
+import { type Chain, chain, HOSTS, type HostName, isProgramName } from '../hosts/registry.ts'
 import { parseParameters, type TuneParameter, type TuneTrial } from '../hosts/tune.ts'
 import { type Experiment, lastJudged } from '../ledger/state.ts'
 import { fail, ok, type Result, unreachable } from '../result.ts'

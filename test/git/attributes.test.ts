@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { composeAttributes, namesFilter } from '../../cli/git/attributes.ts'
+import { composeAttributes, namesFilter } from '../../cli/git/rules.ts'
 import { makeRepo } from '../rig/repo.ts'
 
 const FOLDERS: Record<string, string> = {

@@ -1,9 +1,14 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { emptyRepository, inspectCheckout } from '../../cli/git/checkout.ts'
+import {
+  changedSince,
+  emptyRepository,
+  fingerprintCheckout,
+  HEAD_KEY,
+  inspectCheckout,
+} from '../../cli/git/checkout.ts'
 import { addExclude, removeExclude } from '../../cli/git/exclude.ts'
-import { changedSince, fingerprintCheckout, HEAD_KEY } from '../../cli/git/fingerprint.ts'
 import { commitAll, freshFolder, must, photograph, problemOf, repository, run, write } from './rig.ts'
 
 test('a sub-folder finds its top, branch and commit', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { chain } from '../../cli/hosts/chain.ts'
+import { strictSchema, withoutNulls } from '../../cli/hosts/codex.ts'
 import type { Host } from '../../cli/hosts/host.ts'
-import { strictSchema, withoutNulls } from '../../cli/hosts/strict.ts'
+import { chain } from '../../cli/hosts/registry.ts'
 import { lineOfTrouble, outcomeOf } from '../../cli/hosts/trouble.ts'
 
 const NOW = { now: Date.parse('2026-01-01T00:00:00Z'), zone: 'UTC' }

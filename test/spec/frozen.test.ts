@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { canonical } from '../../cli/spec/frozen.ts'
-import { frozenHash, specHash } from '../../cli/spec/hash.ts'
+import { canonical, frozenHash, specHash } from '../../cli/spec/hash.ts'
 import { LEAST, specOf } from './source.ts'
 
 const hashes = (text: string) => ({ spec: specHash(specOf(text)), frozen: frozenHash(specOf(text)) })

@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { slotLocks } from '../../experiment/slot-lock.ts'
-import { registrations } from '../../git/registrations.ts'
+import { registrations } from '../../git/worktrees.ts'
 import { buryDead, dropDeadLeases, type LockSeen, seeLeases, seeLock } from '../../lock.ts'
 import { initLockOf, leaseFolder, worktreeLock } from '../../paths.ts'
 import { isElsewhere, nameOfProcess } from '../../process.ts'

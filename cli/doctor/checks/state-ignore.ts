@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { addStateIgnore, hasStateIgnore, IGNORE_FILE } from '../../git/state-ignore.ts'
+import { addStateIgnore, hasStateIgnore, IGNORE_FILE } from '../../git/exclude.ts'
 import { ok } from '../../result.ts'
 import type { Check } from '../check.ts'
 import { fine, warning } from '../finding.ts'

@@ -1,4 +1,4 @@
-import { gitVersion } from '../../git/version.ts'
+import { gitVersion } from '../../git/kind.ts'
 import type { Check } from '../check.ts'
 import { type Found, fine, problem } from '../finding.ts'
 

@@ -1,7 +1,7 @@
 /** Tools that put a folder into a package, or copy it: what they take along is published. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { IGNORE_FILE } from '../../git/state-ignore.ts'
+import { IGNORE_FILE } from '../../git/exclude.ts'
 import { type Crawler, mentions, STATE } from './crawler.ts'
 import type { Project } from './project.ts'
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseParameters, placeParameters } from '../../../cli/hosts/tune/places.ts'
-import { numberSpan } from '../../../cli/hosts/tune/pointer.ts'
+import { numberSpan, parseParameters, placeParameters } from '../../../cli/hosts/tune/places.ts'
 import type { TuneParameter } from '../../../cli/hosts/tune/space.ts'
 
 const RANGE = { min: 0, max: 100, scale: 'linear' } as const
