@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Inventory, nothingIn, takeInventory } from '../disk/inventory.ts'
-import { runPreparation } from '../evaluate/gates.ts'
+import { type Preparation, runPreparation } from '../evaluate/gates.ts'
 import { showGiven } from '../evaluate/given.ts'
 import { treePaths } from '../git/files.ts'
 import { besidePaths } from '../git/observe.ts'
@@ -11,6 +11,7 @@ import { removeWorktree } from '../git/worktrees.ts'
 import type { SampleFault } from '../ledger/events.ts'
 import { acquireLease } from '../lock.ts'
 import { leaseFolder, slotPath } from '../paths.ts'
+import type { Isolation } from '../process.ts'
 import { ok, type Result } from '../result.ts'
 import { dataLike } from '../run/data.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -270,8 +271,10 @@ async function setUp(
   run.tell({ type: 'preparing', what: `setup of slot ${bench.slot}` })
   const apart = await isolated(run, bench, at, 'setup')
   if (!apart.ok) return apart
-  const prepared = { ...common(run, bench, at), isolation: apart.value?.renew() ?? null }
-  const done = await runPreparation({ ...prepared, name: 'setup', ...setup })
+  const prepared = common(run, bench, at)
+  const done = await withStores(apart.value, (isolation) =>
+    runPreparation({ ...prepared, isolation, name: 'setup', ...setup }),
+  )
   if (done.fault) return ok(done.fault)
   const left = await leftBy(run, at)
   if (!left.ok) return left
@@ -309,8 +312,14 @@ async function buildThere(
   const apart = await isolated(run, bench, at, 'build')
   if (!apart.ok) return apart
   const environment = { ...prepared.environment, ...build.artifacts?.environment, ASSAY_ARTIFACTS: own }
-  const seen = showGiven(apart.value?.renew() ?? null, environment, { writes: true })
-  const done = await runPreparation({ ...prepared, ...seen, name: 'build', ...config })
+  const done = await withStores(apart.value, (isolation) =>
+    runPreparation({
+      ...prepared,
+      ...showGiven(isolation, environment, { writes: true }),
+      name: 'build',
+      ...config,
+    }),
+  )
   if (done.fault) return ok(done.fault)
   const left = await leftBy(run, at)
   if (!left.ok) return left
@@ -318,6 +327,25 @@ async function buildThere(
   at.facts.built = left.value.rewrote || at.facts.setup === null ? null : build.key
   at.facts.artifacts = await digestOf(build)
   return ok(null)
+}
+
+/**
+ * The package stores of the machine are read-only. A job that finds something missing there and cannot fetch it runs
+ * again with stores of its own, which begin empty.
+ */
+async function withStores(
+  apart: Apart | null,
+  prepare: (isolation: Isolation | null) => Promise<Preparation>,
+): Promise<Preparation> {
+  if (apart === null) return prepare(null)
+  const stores = new Set<string>()
+  for (;;) {
+    const done = await prepare(apart.renew([...stores]))
+    if (done.fault === null || done.fault.reason === 'aborted') return done
+    const more = apart.storesThatFailed(done.output).filter((store) => !stores.has(store))
+    if (more.length === 0) return done
+    for (const store of more) stores.add(store)
+  }
 }
 
 const common = (run: OpenRun, bench: Bench, at: Preparing) => ({

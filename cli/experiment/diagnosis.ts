@@ -147,11 +147,19 @@ function problem(run: OpenRun, answer: RunAnswer, explained: Explained | null, l
     kind: 'usage',
     code: 'baseline_failed',
     message: `the baseline failed: ${answer.message}`,
-    hint: explained?.hint ?? `mend the benchmark or the spec and run assay init again\n${lacks}`,
+    hint:
+      explained?.hint ??
+      (changedItsJudge(answer) || `mend the benchmark or the spec and run assay init again\n${lacks}`),
     ...(said ? { at: `${said.command}\n${said.output}` } : {}),
     data: { cause: explained?.cause ?? null, ...explained?.data },
   }
 }
+
+/** What to do about immutable files that the benchmark writes itself; empty = that is not why it failed. */
+const changedItsJudge = ({ message }: RunAnswer): string =>
+  message.startsWith('its own run changed what judges it')
+    ? 'if the benchmark has to write there, name these files in measure.write, or let it write to TMPDIR; then run assay init again'
+    : ''
 
 function needed(run: OpenRun, message: string, { names, certain }: Missing): Problem {
   const { inherit } = run.spec.measure.environment

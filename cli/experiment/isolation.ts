@@ -4,6 +4,7 @@
  * `.assay`, so neither the other side of a pair, nor the ledger, nor held-out data. Both sides look the same.
  */
 import {
+  accessSync,
   type CopySyncOptions,
   constants,
   cpSync,
@@ -27,6 +28,7 @@ import { ok, type Result } from '../result.ts'
 import { placeOfHoldout } from '../run/holdout.ts'
 import type { OpenRun } from '../run/open.ts'
 import { matchGlobs } from '../spec/rules.ts'
+import { PACKAGE_STORES, storesNamedIn } from './package-stores.ts'
 import { scopeOfRun } from './scope.ts'
 
 export interface Side {
@@ -68,16 +70,19 @@ function applied(run: OpenRun, isolation: Choice | null): Applied | null {
   if (allow.includes(top)) without.add('repository')
   if (allow.includes('/')) without.add('read_only')
   const rules = new Set(ISOLATION_RULES.filter((rule) => !without.has(rule)))
-  return { rules, allow: allow.filter((path) => path !== top && path !== '/' && existsSync(path)) }
+  const others = allow.filter((path) => path !== top && path !== '/' && existsSync(path))
+  return { rules, allow: others.map((path) => realpathSync(path)) }
 }
 
 /** One checkout whose jobs are isolated. */
 export interface Apart {
   /**
    * For one job: what stands for `/tmp` and the caches is as the phase before left it. So a sample finds nothing of the
-   * samples before it.
+   * samples before it. `stores`: package stores that are the job's own, empty and writable, for setup and build.
    */
-  renew(): Isolation
+  renew(stores?: readonly string[]): Isolation
+  /** The package stores of the machine that the output of a failed job names, and that fetching could fill. */
+  storesThatFailed(output: string): string[]
 }
 
 /** What an earlier candidate, setup or build left in place of `/tmp` and the caches goes, unless it still counts. */
@@ -102,15 +107,24 @@ export async function isolationOf(
   if (!sealed.ok) return sealed
   const own = slotOwn(run.site, side.slot, side.place)
   return ok({
-    renew() {
+    renew(stores = []) {
       layFolders(own, phase)
+      for (const store of stores) mkdirSync(join(own, phase, STORES, store), { recursive: true })
       return arrange(run, side, chosen, phase, sealed.value)
+    },
+    storesThatFailed(output) {
+      const fetches = phase === 'setup' || !chosen.rules.has('network')
+      return phase !== 'sample' && fetches && chosen.rules.has('caches')
+        ? storesNamedIn(output, run.env.HOME || homedir())
+        : []
     },
   })
 }
 
 /** Build caches, as long as the candidate lies there. */
 const LASTING = 'lasting'
+/** Package stores, as far as a phase has its own. */
+const STORES = 'stores'
 const TEMPORARY = ['tmp', 'var-tmp']
 
 /** Temporary folders begin as a copy of what the phase before left there. Caches are mounted entry by entry. */
@@ -121,7 +135,7 @@ function layFolders(own: string, phase: Phase): void {
   for (const name of TEMPORARY) {
     const from = before && join(own, before, name)
     if (from && existsSync(from)) cpSync(from, join(now, name), COPY)
-    else mkdirSync(join(now, name), { recursive: true })
+    mkdirSync(join(now, name), { recursive: true })
   }
   for (const name of ['cache', 'state', 'git']) mkdirSync(join(now, name), { recursive: true })
 }
@@ -131,20 +145,25 @@ const COPY: CopySyncOptions = {
   preserveTimestamps: true,
   verbatimSymlinks: true,
   mode: constants.COPYFILE_FICLONE,
-  // Sockets and pipes belong to processes that have ended.
+  // Sockets and pipes belong to processes that have ended. What its owner cannot read, the next job cannot, either.
   filter: (from) => {
     const found = lstatSync(from)
-    return found.isFile() || found.isDirectory() || found.isSymbolicLink()
+    if (found.isSymbolicLink()) return true
+    return (found.isFile() || found.isDirectory()) && isReadable(from, found.isDirectory())
   },
 }
 
-function arrange(
-  run: OpenRun,
-  side: Side,
-  { rules, allow }: Applied,
-  phase: Phase,
-  sealed: string[],
-): Isolation {
+function isReadable(path: string, folder: boolean): boolean {
+  try {
+    accessSync(path, folder ? constants.R_OK | constants.X_OK : constants.R_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function arrange(run: OpenRun, side: Side, chosen: Applied, phase: Phase, sealed: string[]): Isolation {
+  const { rules, allow } = chosen
   const own = slotOwn(run.site, side.slot, side.place)
   const folder = (name: string) => join(own, phase, name)
   const checkout = realpathSync(slotPath(run.site, side.slot, side.place))
@@ -155,9 +174,10 @@ function arrange(
     if (isFolder('/var/tmp')) mounts.push({ at: '/var/tmp', from: folder('var-tmp'), write: true })
     mounts.push(...shownAgain(run, at))
   }
-  // What lies below it is still hidden.
+  if (rules.has('caches')) mounts.push(...caches(run, phase, own), ...ownStores(run, phase, own))
+  else for (const path of cacheFolders(run)) mounts.push({ at: path, from: path, write: true })
+  // On top of the folders that are the job's own. What Assay hides is still hidden.
   for (const path of allow) if (!covers(at, path)) mounts.push({ at: path, from: path, write: true })
-  if (rules.has('caches')) mounts.push(...caches(run, phase, own))
   for (const path of [run.env.XDG_RUNTIME_DIR, runtimeFolder(run.env), userState(run.env)])
     if (path && isFolder(path) && isVisible(mounts, realpathSync(path)))
       mounts.push({ at: realpathSync(path), from: null })
@@ -165,7 +185,7 @@ function arrange(
   const heldOut = heldOutFile(run)
   if (heldOut !== null && isVisible(mounts, heldOut)) mounts.push(hidden(heldOut))
   mounts.push({ at, from: checkout, write: true })
-  mounts.push(...gitView(run, { checkout, at, own: folder('git'), base: privatePlace(rules) }))
+  mounts.push(...gitView(run, { checkout, at, own: folder('git'), base: privatePlace(chosen) }))
   // A folder that is a mount of its own cannot be renamed, and another one put in its place.
   for (const path of foldersAbove(sealed))
     mounts.push({ at: join(at, path), from: join(checkout, path), write: true })
@@ -232,21 +252,53 @@ function shownAgain(run: OpenRun, at: string): Mount[] {
   return found.map((path) => ({ at: path, from: path, write: false }))
 }
 
+/** What this phase may fetch to, and what a phase before it fetched, in place of the stores of the machine. */
+function ownStores(run: OpenRun, phase: Phase, own: string): Mount[] {
+  const home = run.env.HOME || homedir()
+  return PACKAGE_STORES.flatMap((store) => {
+    const at = join(home, store)
+    const made = PHASES.slice(0, PHASES.indexOf(phase) + 1).findLast((one) =>
+      isFolder(join(own, one, STORES, store)),
+    )
+    if (made === undefined || !isFolder(at)) return []
+    return [{ at: realpathSync(at), from: join(own, made, STORES, store), write: made === phase }]
+  })
+}
+
 /** Build caches that their tools cannot use without writing there. */
 const WRITTEN = ['go-build', 'ccache', 'sccache', 'zig', 'deno', 'bazel', 'node-gyp', 'mesa_shader_cache']
 const MOST_ENTRIES = 32
+
+function cachePlaces({ env }: OpenRun): { state: string; cache: string } {
+  const home = env.HOME || homedir()
+  return {
+    state: env.XDG_STATE_HOME || join(home, '.local', 'state'),
+    cache: env.XDG_CACHE_HOME || join(home, '.cache'),
+  }
+}
+
+const cacheFolders = (run: OpenRun): string[] =>
+  Object.values(cachePlaces(run)).flatMap((path) => (isFolder(path) ? realpathSync(path) : []))
+
+/** Nothing can be mounted where no folder is: a user who has no caches yet gets an empty folder for them. */
+function isThere(cache: string): boolean {
+  try {
+    mkdirSync(cache, { mode: 0o700 })
+  } catch {
+    // It is there already, or there is no home folder to make it in.
+  }
+  return isFolder(cache)
+}
 
 /**
  * The caches of the home folder. What is there, or what setup and build left, can be read. What is written is the job's
  * own and ends with it; build caches last for the candidate, unless `measure.fresh` says otherwise.
  */
 function caches(run: OpenRun, phase: Phase, own: string): Mount[] {
-  const home = run.env.HOME || homedir()
   const mounts: Mount[] = []
-  const state = run.env.XDG_STATE_HOME || join(home, '.local', 'state')
+  const { state, cache } = cachePlaces(run)
   if (isFolder(state)) mounts.push({ at: realpathSync(state), from: join(own, phase, 'state'), write: true })
-  const cache = run.env.XDG_CACHE_HOME || join(home, '.cache')
-  if (!isFolder(cache)) return mounts
+  if (!isThere(cache)) return mounts
   const at = realpathSync(cache)
   mounts.push({ at, from: join(own, phase, 'cache'), write: true })
   const shown = new Map(entriesOf(at).map((name) => [name, join(at, name)]))
@@ -316,7 +368,8 @@ function foldersAbove(paths: readonly string[]): string[] {
 }
 
 /** A folder that every isolated process has for itself. */
-const privatePlace = (rules: Applied['rules']): string => (rules.has('temporary') ? '/tmp' : '/dev/shm')
+const privatePlace = ({ rules, allow }: Applied): string =>
+  rules.has('temporary') && !allow.includes('/tmp') ? '/tmp' : '/dev/shm'
 
 /** Whether a job sees what lies at this path of the machine, and not something that is mounted above it. */
 function isVisible(mounts: readonly Mount[], path: string): boolean {

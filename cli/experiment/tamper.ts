@@ -8,6 +8,7 @@ import { BASELINE } from '../ledger/state.ts'
 import { habitsFile, slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
+import { matchGlobs } from '../spec/rules.ts'
 import type { Bench, Place, Placed } from './bench.ts'
 import { changedData, dataPaths, removePlanted } from './data.ts'
 import { drifted } from './manifest.ts'
@@ -48,7 +49,9 @@ export async function tamperedFiles({
 }: Where & { judged: string; touched: readonly string[] }): Promise<Result<string[]>> {
   const changed = await contentChanged({ run, bench, place, tree, placed })
   if (!changed.ok) return changed
-  const { data, rewritten } = changed.value
+  const { data } = changed.value
+  const mayWrite = declaredWritten(run, [...changed.value.rewritten, ...touched])
+  const rewritten = changed.value.rewritten.filter((path) => !mayWrite.has(path))
   const scope = scopeOfRun(run)
   const prepared = placed.rewritten.filter((path) => scope(path) === 'immutable')
   if (judged === BASELINE && place === 'b') {
@@ -59,11 +62,17 @@ export async function tamperedFiles({
     })
   }
   const habits = readHabits(run)
-  const known = new Set([...habits.rewritten, ...(habits.touched ?? touched)])
+  const known = new Set([...mayWrite, ...habits.rewritten, ...(habits.touched ?? touched)])
   const seen = touched.filter((path) => !known.has(path))
   const left = rewritten.filter((path) => !habits.rewritten.includes(path))
   const built = prepared.filter((path) => !(habits.prepared ?? prepared).includes(path))
   return ok([...new Set([...data, ...left, ...seen, ...built])])
+}
+
+/** What `measure.write` names: the spec says that a run may write there. */
+function declaredWritten(run: OpenRun, paths: readonly string[]): ReadonlySet<string> {
+  const globs = run.spec.measure.isolation?.write ?? []
+  return new Set(matchGlobs(globs, run.started.prefix, paths).flatMap(({ matched }) => matched))
 }
 
 /** By what they hold: the data, and all other files that are not as they were placed. */

@@ -3,8 +3,16 @@
  * may use the network, a network of its own. What a job starts ends with it, daemons included.
  */
 import { type ChildProcess, execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import {
+  accessSync,
+  existsSync,
+  constants as fileConstants,
+  lstatSync,
+  readdirSync,
+  readlinkSync,
+} from 'node:fs'
 import { constants } from 'node:os'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 
@@ -43,7 +51,8 @@ export function give(
   { write }: { write: boolean },
 ): Isolation {
   // One of the two is the job's own, so a place can be made there.
-  const base = isolation.mounts.some(({ at }) => at === '/tmp') ? '/tmp' : '/dev/shm'
+  const temporary = isolation.mounts.findLast(({ at }) => at === '/tmp')
+  const base = temporary && temporary.from !== '/tmp' ? '/tmp' : '/dev/shm'
   return { ...isolation, mounts: [...isolation.mounts, { at: `${base}/assay-${name}`, from, write }] }
 }
 
@@ -67,6 +76,59 @@ const RIGHTS_OF_ROOT = [
   'SETUID',
   'SYS_NICE',
 ]
+
+const isRoot = (): boolean => process.getuid?.() === 0
+
+const KERNEL_SETTINGS = ['/proc/sys', '/proc/sysrq-trigger']
+
+/**
+ * Beside what each job has of its own (null, tty, pts and their kin): disks, what other programs share, and devices in
+ * which something can be kept or that concern the whole machine. `measure.allow` shows them.
+ */
+const NO_DEVICE_OF_A_JOB =
+  /^(autofs|block|bsg|btrfs-control|bus|char|console|core|cpu|cpu_dma_latency|disk|fd|full|gpiochip.*|hidraw.*|hpet|hugepages|hwrng|i2c-.*|initctl|input|kcore|kmsg|loop.*|lp.*|mapper|mcelog|mei.*|mem|mqueue|null|nvram|port|ppp|psaux|ptmx|pts|ram.*|random|rfkill|sg.*|shm|snapshot|stderr|stdin|stdout|tty.*|uhid|uinput|urandom|usbmon.*|userfaultfd|vcs.*|vga_arbiter|vhci|vsock|watchdog.*|zero)$/
+
+let knownDevices: string[] | null = null
+
+/**
+ * For root, who may make files there and read disks, a `/dev` of the job's own that ends with it, with the devices of
+ * the machine that a program may need. Others get that of the machine, which takes less time to mount.
+ */
+function devices(): string[] {
+  const queues = existsSync('/dev/mqueue') ? ['--mqueue', '/dev/mqueue'] : []
+  if (!isRoot()) return ['--dev-bind', '/dev', '/dev', ...queues]
+  knownDevices ??= [
+    ...['--dev', '/dev', ...queues],
+    ...namesIn('/dev').flatMap((name) =>
+      NO_DEVICE_OF_A_JOB.test(name) ? [] : shownDevice(join('/dev', name)),
+    ),
+  ]
+  return knownDevices
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort()
+  } catch {
+    return []
+  }
+}
+
+function shownDevice(path: string): string[] {
+  try {
+    const found = lstatSync(path)
+    if (found.isSymbolicLink()) return ['--symlink', readlinkSync(path), path]
+    if (!found.isCharacterDevice() && !found.isDirectory() && !found.isSocket()) return []
+    accessSync(path, fileConstants.R_OK)
+    return ['--dev-bind-try', path, path]
+  } catch {
+    return []
+  }
+}
+
+/** Of devices that are bound in another way, nothing is left but their names. */
+const bindOf = ({ at, write }: { at: string; write: boolean }): string =>
+  !write ? '--ro-bind' : at.startsWith('/dev/') ? '--dev-bind' : '--bind'
 
 /** The descriptor on which bubblewrap reports how the job ended; without a report it never came to start it. */
 export const STATUS_FD = 4
@@ -93,25 +155,16 @@ export function isolatedArgv(
     'bwrap',
     ...['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--as-pid-1'],
     ...(network ? [] : ['--unshare-net']),
-    ...(process.getuid?.() === 0
+    ...(isRoot()
       ? ['--cap-drop', 'ALL', ...RIGHTS_OF_ROOT.flatMap((name) => ['--cap-add', `CAP_${name}`])]
       : []),
-    ...[
-      root === 'writable' ? '--bind' : '--ro-bind',
-      '/',
-      '/',
-      '--dev-bind',
-      '/dev',
-      '/dev',
-      '--tmpfs',
-      '/dev/shm',
-      '--proc',
-      '/proc',
-    ],
+    ...[root === 'writable' ? '--bind' : '--ro-bind', '/', '/'],
+    ...devices(),
+    ...['--tmpfs', '/dev/shm', '--proc', '/proc'],
+    // Root may write there, whatever its rights: a program that the kernel starts for a crash runs outside.
+    ...(isRoot() ? KERNEL_SETTINGS.flatMap((path) => ['--ro-bind-try', path, path]) : []),
     ...mounts.flatMap((mount) =>
-      mount.from === null
-        ? ['--tmpfs', mount.at]
-        : [mount.write ? '--bind' : '--ro-bind', mount.from, mount.at],
+      mount.from === null ? ['--tmpfs', mount.at] : [bindOf(mount), mount.from, mount.at],
     ),
     ...['--chdir', seenAs(isolation, cwd)],
     ...(reports ? ['--json-status-fd', String(STATUS_FD)] : []),

@@ -1,11 +1,12 @@
 /** What a measured process shares with the machine, and what it does not. The table is in `references/integrity.md`. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { dataOf, problemOf } from '../rig/assay.ts'
 import { makeTemp } from '../rig/temp.ts'
+import { unprivileged } from '../rig/unprivileged.ts'
 import { HAS_BUBBLEWRAP, HONEST, isolatedProject } from './isolated.ts'
 import type { InitData, Project, RunData } from './project.ts'
 
@@ -32,6 +33,7 @@ isolated('a candidate that remembers its answer', () => {
     ['/tmp', '/tmp/memo'],
     ['/var/tmp', '/var/tmp/memo'],
     ['/dev/shm', '/dev/shm/memo'],
+    ['/dev, which root can write to', '/dev/memo-of-assay-test'],
     ['the caches of the home folder', '"$XDG_CACHE_HOME/memo"'],
     ['the state folder of the user', '"$XDG_STATE_HOME/memo"'],
     ['its checkout', 'src/memo'],
@@ -42,6 +44,7 @@ isolated('a candidate that remembers its answer', () => {
       project,
       `if [ -e ${memo} ]; then printf '%049d\\n' 7; else : > ${memo}; printf '%099d\\n' 7; fi\n`,
     )
+    rmSync('/dev/memo-of-assay-test', { force: true })
     expect(run).toMatchObject({ status: 'rejected', value: 100 })
   })
 
@@ -121,6 +124,33 @@ isolated('what judges a candidate', () => {
     expect(run).toMatchObject({ status: 'rejected', reason: 'tie' })
     const ledger = readFileSync(join(project.repo.dir, '.assay/runs/run_0001/ledger.jsonl'), 'utf8')
     expect(ledger).not.toContain('"type":"configured"')
+  })
+})
+
+isolated('the machine', () => {
+  test('runs a program that a candidate names, when something crashes, or is set up by it', async () => {
+    const project = isolatedProject()
+    await project.data('init')
+    // The value that is there already: a candidate that could write it could name a program, which runs outside.
+    const setting = '/proc/sys/kernel/core_pattern'
+    const run = await judge(
+      project,
+      `if cat ${setting} > ${setting}; then printf '%049d\\n' 7; else printf '%099d\\n' 7; fi 2>/dev/null\n`,
+    )
+    expect(run).toMatchObject({ status: 'rejected', reason: 'tie' })
+  })
+
+  test('has disks that a job can read, or lacks the devices that programs need', async () => {
+    const project = isolatedProject({
+      files: {
+        'bench/run.sh': `for one in /dev/*; do [ ! -b "$one" ] || [ ! -r "$one" ] || exit 1; done
+head -c 1 /dev/urandom > /dev/null && : < /dev/zero && test -c /dev/full && ls /dev/fd/ /dev/pts > /dev/null || exit 1
+echo "METRIC n=$(wc -c < src/main.sh)"
+`,
+      },
+      measure: { isolation: 'strict' },
+    })
+    expect((await project.data<InitData>('init')).baseline.value).toBe(HONEST.length)
   })
 })
 
@@ -235,6 +265,98 @@ isolated('what a benchmark may still do', () => {
     mkdirSync(join(home, '.tool'), { recursive: true })
     const answer = await project.data<InitData>('init')
     expect(answer.warnings.join('\n')).toContain(`allow: [${home}/.tool]`)
+  })
+
+  test.each([
+    ['of the home folder', ['~/.cache']],
+    ['of one tool', ['~/.cache/tool']],
+  ])('a benchmark cannot write to caches %s that the spec allows', async (_, allow) => {
+    const project = isolatedProject({
+      measure: { isolation: 'strict', allow },
+      files: {
+        'bench/run.sh':
+          'date > "$HOME/.cache/tool/log" && wc -c < src/main.sh | sed "s/ *//;s/^/METRIC n=/"\n',
+      },
+    })
+    const home = makeTemp('home')
+    mkdirSync(join(home, '.cache', 'tool'), { recursive: true })
+    const env = { HOME: home, XDG_CACHE_HOME: undefined }
+    dataOf(await project.cli<InitData>(['init'], { env }))
+    expect(existsSync(join(home, '.cache', 'tool', 'log'))).toBe(true)
+  })
+
+  test('a user without a cache folder cannot build', async () => {
+    const project = isolatedProject({
+      measure: { isolation: 'strict' },
+      worktree: { build: { command: 'mkdir -p ~/.cache/tool && cp src/main.sh ~/.cache/tool/made' } },
+      files: { 'bench/run.sh': 'echo "METRIC n=$(wc -c < ~/.cache/tool/made)"\n' },
+    })
+    const home = makeTemp('home')
+    const env = { HOME: home, XDG_CACHE_HOME: undefined }
+    const answer = dataOf(await project.cli<InitData>(['init'], { env }))
+    expect(answer.baseline.value).toBe(HONEST.length)
+    expect(readdirSync(join(home, '.cache'))).toEqual([])
+  })
+
+  test.each([
+    ['is not there yet', []],
+    ['lacks a package', ['.npm/other']],
+  ])('setup fetches a package, and the store of the user %s', async (_, there) => {
+    const project = isolatedProject({
+      measure: { isolation: 'strict' },
+      worktree: {
+        setup: {
+          command:
+            '[ -e ~/.npm/wanted ] || { mkdir -p ~/.npm && cp bench/expected.txt ~/.npm/wanted; } || { echo "cannot write to $HOME/.npm/wanted"; exit 1; }',
+        },
+      },
+      files: { 'bench/run.sh': 'test -s src/main.sh && echo "METRIC n=$(cat ~/.npm/wanted)"\n' },
+    })
+    const home = makeTemp('home')
+    for (const path of there) mkdirSync(join(home, path), { recursive: true })
+    const answer = dataOf(await project.cli<InitData>(['init'], { env: { HOME: home } }))
+    expect(answer.baseline.value).toBe(7)
+    expect(existsSync(join(home, '.npm', 'wanted'))).toBe(false)
+  })
+
+  test('a rule is given up for what the try without isolation filled', async () => {
+    const project = isolatedProject({
+      files: {
+        'bench/run.sh':
+          '[ -e ~/filled ] || : > ~/filled || exit 1\ntest -s src/main.sh && echo "METRIC n=3"\n',
+      },
+    })
+    const home = makeTemp('home')
+    const answer = dataOf(await project.cli<InitData>(['init'], { env: { HOME: home } }))
+    expect(answer.baseline.value).toBe(3)
+    expect(answer.warnings.join('\n')).not.toContain('so this run allows it')
+  })
+
+  test('a benchmark writes to an immutable file, and measure.write does not allow it, or nobody names it', async () => {
+    const files = {
+      'bench/log.txt': 'none\n',
+      'bench/run.sh': 'echo "$ASSAY_SEED" > bench/log.txt && echo "METRIC n=$(wc -c < src/main.sh)"\n',
+    }
+    const refused = problemOf(await isolatedProject({ files }).cli(['init']))
+    expect(refused).toMatchObject({ code: 'baseline_failed' })
+    expect(refused.hint).toContain('measure.write')
+
+    const project = isolatedProject({ files, measure: { isolation: 'strict', write: ['bench/log.txt'] } })
+    await project.data('init')
+    expect(await judge(project, '# \n')).toMatchObject({ status: 'kept', value: 3 })
+  })
+
+  test('a build that leaves folders in /tmp which it cannot read stops the CLI', async () => {
+    const project = isolatedProject({
+      measure: { isolation: 'strict' },
+      worktree: {
+        build: {
+          command: 'mkdir -p /tmp/left/a && date > /tmp/left/a/b && chmod 0 /tmp/left/a/b /tmp/left/a',
+        },
+      },
+    })
+    const answer = dataOf(await project.cli<InitData>(['init'], unprivileged(project.repo.dir)))
+    expect(answer.baseline.value).toBe(100)
   })
 
   test('a benchmark reads the live checkout of its user, and nobody says so', async () => {
