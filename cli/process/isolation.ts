@@ -86,7 +86,7 @@ const KERNEL_SETTINGS = ['/proc/sys', '/proc/sysrq-trigger']
  * which something can be kept or that concern the whole machine. `measure.allow` shows them.
  */
 const NO_DEVICE_OF_A_JOB =
-  /^(autofs|block|bsg|btrfs-control|bus|char|console|core|cpu|cpu_dma_latency|disk|fd|full|gpiochip.*|hidraw.*|hpet|hugepages|hwrng|i2c-.*|initctl|input|kcore|kmsg|loop.*|lp.*|mapper|mcelog|mei.*|mem|mqueue|null|nvram|port|ppp|psaux|ptmx|pts|ram.*|random|rfkill|sg.*|shm|snapshot|stderr|stdin|stdout|tty.*|uhid|uinput|urandom|usbmon.*|userfaultfd|vcs.*|vga_arbiter|vhci|vsock|watchdog.*|zero)$/
+  /^(autofs|block|bsg|btrfs-control|bus|char|console|core|cpu|cpu_dma_latency|disk|fd|full|fuse|gpiochip.*|hidraw.*|hpet|hugepages|hwrng|i2c-.*|initctl|input|kcore|kmsg|kvm|loop.*|lp.*|mapper|mcelog|mei.*|mem|mqueue|net|null|nvram|port|ppp|psaux|ptmx|pts|ram.*|random|rfkill|sg.*|shm|snapshot|stderr|stdin|stdout|tty.*|uhid|uinput|urandom|usbmon.*|userfaultfd|vcs.*|vga_arbiter|vhci|vhost-.*|vsock|watchdog.*|zero)$/
 
 let knownDevices: string[] | null = null
 
