@@ -8,7 +8,7 @@ import {
   type PairedPlan,
   type PairedStage,
   pairDifference,
-} from './paired/rule.ts'
+} from './paired.ts'
 import { median } from './stats.ts'
 
 /** All that a stage's answer depends on beside its samples. Recorded when the stage begins, so that it can be decided again. */

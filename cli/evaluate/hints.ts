@@ -1,9 +1,8 @@
 /** What stands where a metric was looked for and not found, as clauses of the message. Pure. */
 
 import type { Read } from './answer.ts'
-import { readToolJson } from './json.ts'
+import { numbersIn, readToolJson } from './json.ts'
 import { stripAnsi } from './lines.ts'
-import { numbersIn } from './pointer.ts'
 import { jsonIn } from './presets/preset.ts'
 import { type PresetName, recognise, type Texts } from './presets/registry.ts'
 

@@ -1,8 +1,214 @@
+/** What stands directly before and behind the group of a pattern: it is part of the value. Pure. */
+
 import { redact } from '../redact.ts'
-import { type Beside, beside, namesComma } from './beside.ts'
-import { type Documents, documents } from './documents.ts'
 import { type ReadValue, readValue } from './number.ts'
 import { convert, isUnit } from './units.ts'
+
+// ---------------------------------------------------------------- what stands directly before and behind the group of a pattern: it is part of the value
+
+export interface Beside {
+  /** The word behind the group, as far as it may be a unit; null when there is none. */
+  word: string | null
+  /** The number or the word that the group cuts in two, whole; null when it cuts none. */
+  cut: string | null
+}
+
+const INSIDE = "\\d.,_'’\\u00a0\\u2009\\u202f"
+const BEFORE = new RegExp(`[${INSIDE}]*$`)
+const BEHIND = new RegExp(`^[${INSIDE}]*(?:[eE][+-]?\\d+)?`)
+/** Characters that are looked at on each side. */
+const NEAR = 100
+const GROUP_OF_THREE = /^[,_'’\u00a0\u2009\u202f]\d{3}(?!\d)/
+/** Digits behind which a separator may stand. */
+const LEADING_GROUPS = /(?:^|[^\d.,])[1-9]\d{0,2}(?:[,_'’\u00a0\u2009\u202f]\d{3})*$/
+/** `12,5 s` as other languages write it. Without a unit the comma may separate fields. */
+const DECIMALS = /^,\d+\s{0,8}(?:%|‰|\p{L})/u
+/** A sign only where no word, number or other sign stands in front of it: `p95-12` has none. */
+const SIGN = /(?:^|[\s=:([{,;|])[-−–]$/
+/** Before `=` or `:` it is a name: `n=1 m=2`. */
+const WORD = /^(?:%|‰|\p{L}{1,16}(?:\/\p{L}{1,16})?|\/\p{L}{1,16})(?![\p{L}\p{N}_]|\s*[=:])/u
+/** Tables put more than one space between a number and its unit, prose does not. */
+const SPACES = /^[ \t\u00a0\u2009\u202f]{0,8}/
+
+/**
+ * `upTo` and `rest` are what the line has on both sides of the group. `comma`: the pattern itself names a comma
+ * right behind its group, so that it separates fields.
+ */
+export function beside(upTo: string, group: string, rest: string, comma = false): Beside {
+  const [before, behind] = [upTo.slice(-NEAR), rest.slice(0, NEAR)]
+  if (startsInside(before, group) || stopsInside(before + group, group, behind, comma)) {
+    const left = /0[xX]$/.exec(before)?.[0] ?? BEFORE.exec(before)?.[0] ?? ''
+    const sign = SIGN.test(before.slice(0, before.length - left.length)) ? '-' : ''
+    const right = /\p{L}$/u.test(group)
+      ? (/^[\p{L}/]*/u.exec(behind)?.[0] ?? '')
+      : (BEHIND.exec(behind)?.[0] ?? '').replace(/[^\d]+$/, '')
+    return { word: null, cut: `${sign}${left.replace(/^[^\d.]+/, '')}${group}${right}` }
+  }
+  // The group has its unit, or is no number at all.
+  if (!/[\d.]$/.test(group)) return { word: null, cut: null }
+  const spaces = SPACES.exec(behind)?.[0].length ?? 0
+  const word = WORD.exec(behind.slice(spaces))?.[0] ?? null
+  return { word: word !== null && (spaces <= 1 || isUnit(word)) ? word : null, cut: null }
+}
+
+function startsInside(before: string, group: string): boolean {
+  if (!/^[\d.,]/.test(group)) return false
+  if (/\d$/.test(before) || /\d\.$/.test(before) || /(?:^|[\s=:([])\.$/.test(before)) return true
+  if (/(?:^|[^\p{L}\d])0[xX]$/u.test(before)) return true
+  if (LEADING_GROUPS.test(before.slice(0, -1)) && GROUP_OF_THREE.test(before.slice(-1) + group)) return true
+  return SIGN.test(before)
+}
+
+function stopsInside(upTo: string, group: string, behind: string, comma: boolean): boolean {
+  if (/\p{L}$/u.test(group)) return /\d/.test(group) && /^[\p{L}/]/u.test(behind)
+  if (!/[\d.,]$/.test(group)) return false
+  if (/^\d/.test(behind) || (/\d$/.test(group) && /^\.\d/.test(behind))) return true
+  if (/^[eE][+-]?\d/.test(behind) || (/^[+-]?0$/.test(group) && /^[xX][\da-fA-F]/.test(behind))) return true
+  if (comma && behind.startsWith(',')) return false
+  if (DECIMALS.test(behind) && /(?:^|[^\d.,;])\d+$/.test(upTo)) return true
+  return GROUP_OF_THREE.test(behind) && LEADING_GROUPS.test(upTo)
+}
+
+/** Whether the pattern has a comma, which it cannot do without, right behind its one group. */
+export function namesComma(pattern: string): boolean {
+  let open = 0
+  let inClass = false
+  let group = -1
+  for (let at = 0; at < pattern.length; at++) {
+    const char = pattern[at]
+    if (char === '\\') at++
+    else if (inClass) inClass = char !== ']'
+    else if (char === '[') inClass = true
+    else if (char === '(') {
+      open++
+      const rest = pattern.slice(at + 1)
+      if (group < 0 && (!rest.startsWith('?') || /^\?<[^=!]/.test(rest))) group = open
+    } else if (char === ')') {
+      if (open === group) return /^,(?![?*{])/.test(pattern.slice(at + 1))
+      open--
+    }
+  }
+  return false
+}
+
+// ---------------------------------------------------------------- finds JSON objects among the lines of a log, on one line or on many
+
+/** A longer object is not a benchmark's answer on a stream of text. */
+const LONGEST = 1024 * 1024
+/** Places in one line where an object could begin that are tried. */
+const MOST_BEGINS = 20
+/** One that is never closed goes on to the end, so that the time is linear. */
+const STRING = /"(?:[^"\\]|\\.)*(?:"|\\?$)/g
+/** What a line inside of an object consists of beside its strings. */
+const SIGNS = /^[\s\d.+\-{}[\]:,A-Za-z]*$/
+const WORDS = new Set(['e', 'E', 'true', 'false', 'null', 'NaN', 'nan', 'Infinity', 'inf'])
+const BRACKETS = /"(?:[^"\\]|\\.)*(?:"|\\?$)|[{}[\]]/g
+
+export interface Documents {
+  /** One line without its end. Lines of other text are allowed between objects, and end one that was begun. */
+  line(text: string): void
+  /** Something else has answered: from now on objects in the midst of lines count. */
+  answered(): void
+  /** Counts an object that never ended too. Call it once. */
+  end(): void
+}
+
+/**
+ * `found` gets the text of each object: whole, or as far as it went when it was never closed. Behind the first object,
+ * one that begins in the midst of a line counts as well, when it is whole: a program that ends its output without
+ * an end of line could hide what the next one says.
+ */
+export function documents(found: (text: string) => void): Documents {
+  let open = ''
+  let depth = 0
+  let any = false
+  let hidden = false
+
+  const give = (text: string) => {
+    const counts = !hidden || text.includes('\n') || isWhole(text)
+    any = true
+    hidden = false
+    if (counts) found(text)
+  }
+  const close = () => {
+    const text = open
+    open = ''
+    depth = 0
+    if (text !== '') give(text)
+  }
+  const begin = (text: string) => {
+    const over = depthOf(text)
+    if (over <= 0 || !isPart(text)) return give(text)
+    open = text
+    depth = over
+  }
+  return {
+    line(text) {
+      if (open !== '' && (!isPart(text) || open.length + text.length > LONGEST)) close()
+      if (open === '') {
+        if (text.startsWith('{')) return begin(text)
+        const at = any ? beginOf(text) : -1
+        if (at < 0) return
+        hidden = true
+        return begin(text.slice(at))
+      }
+      open += `\n${text}`
+      depth += depthOf(text)
+      if (depth <= 0) close()
+    },
+    answered() {
+      any = true
+    },
+    end: close,
+  }
+}
+
+/** Of the object that ends the line, or else of what may go on behind it; -1 = none. */
+function beginOf(text: string): number {
+  let at = text.length
+  for (let tries = 0; tries < MOST_BEGINS && at > 0; tries++) {
+    at = text.lastIndexOf('{', at - 1)
+    if (at < 0) break
+    if (isWhole(text.slice(at))) return outermost(text, at)
+  }
+  return text.indexOf('{')
+}
+
+/** The object around the one at `at`, as far as it is whole as well. */
+function outermost(text: string, at: number): number {
+  let best = at
+  for (let tries = 0, before = at; tries < MOST_BEGINS && before > 0; tries++) {
+    before = text.lastIndexOf('{', before - 1)
+    if (before < 0) break
+    if (isWhole(text.slice(before))) best = before
+  }
+  return best
+}
+
+function isWhole(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** How many more brackets it opens than it closes. */
+function depthOf(text: string): number {
+  let depth = 0
+  for (const [token] of text.matchAll(BRACKETS)) {
+    if (token === '{' || token === '[') depth++
+    else if (token === '}' || token === ']') depth--
+  }
+  return depth
+}
+
+function isPart(text: string): boolean {
+  // What is not closed on its line is no part.
+  const rest = text.replace(STRING, (string) => (/."$/.test(string) ? '' : "'"))
+  return SIGNS.test(rest) && (rest.match(/[A-Za-z]+/g) ?? []).every((word) => WORDS.has(word))
+}
 
 /** What was found in a stream of output. Names are in order of appearance. */
 export interface ParsedLines {

@@ -1,22 +1,53 @@
+/** The paths that Assay names in the environment of a job, as the job sees them when it is isolated. */
 import { existsSync, mkdirSync, mkdtempSync, renameSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { removeTree } from '../disk/remove.ts'
 import type { Sample, SampleFault, Side, Stage } from '../ledger/events.ts'
-import { give, type Isolation, type Supervised, seenAs, supervise } from '../process.ts'
+import { type Given, give, type Isolation, type Supervised, seenAs, supervise } from '../process.ts'
 import type { Answer, Read, ReadAnswer } from './answer.ts'
-import { type CommandLine, fillIn } from './command.ts'
-import { clearDesk, DESK, type Names, outputNames } from './desk.ts'
-import { faultOfEnding } from './ending.ts'
+import { type CommandLine, faultOfEnding, fillIn } from './command.ts'
 import type { EnvironmentConfig } from './environment.ts'
 import { runPreparation } from './gates.ts'
-import { showGiven } from './given.ts'
 import { belowZeroIsNone, isSize } from './plausible.ts'
 import { readFiles, stampOf } from './read-files.ts'
 import { inUnitsOf, type Reference } from './same-units.ts'
 import type { Aggregate } from './stats.ts'
+import { clearDesk, DESK, type Names, outputNames } from './stored.ts'
 import { tailOf } from './tail.ts'
+
+// ---------------------------------------------------------------- the paths that Assay names in the environment of a job, as the job sees them when it is isolated
+
+const NAMED: Readonly<Record<string, Given>> = {
+  ASSAY_ARTIFACTS: 'artifacts',
+  ASSAY_PARENT_ARTIFACTS: 'parent-artifacts',
+  ASSAY_SEED_ARTIFACT: 'seed-artifact',
+  ASSAY_HOLDOUT: 'held-out',
+}
+
+export interface Seen {
+  isolation: Isolation | null
+  environment: Record<string, string>
+}
+
+/** `writes`: the job makes its artifacts; else it only reads them. What does not exist is not shown. */
+export function showGiven(
+  isolation: Isolation | null,
+  environment: Record<string, string>,
+  { writes }: { writes: boolean },
+): Seen {
+  if (isolation === null) return { isolation, environment }
+  let shown = isolation
+  const seen = { ...environment }
+  for (const [name, given] of Object.entries(NAMED)) {
+    const path = environment[name]
+    if (path === undefined || !existsSync(path)) continue
+    shown = give(shown, given, path, { write: writes && given === 'artifacts' })
+    seen[name] = seenAs(shown, path)
+  }
+  return { isolation: shown, environment: seen }
+}
 
 export interface MeasureConfig {
   command: CommandLine

@@ -4,8 +4,7 @@ import { betterBy, type MinImprovement, thresholdOf } from './compare.ts'
 import { leastDifference } from './compare-pairs.ts'
 import { crowdBehind, type Objection, objection } from './crowd.ts'
 import { figure } from './figure.ts'
-import { pairDifference } from './paired/rule.ts'
-import { signFlipP } from './paired/sign-flip.ts'
+import { pairDifference, signFlipP } from './paired.ts'
 import { median } from './stats.ts'
 
 export interface ProtectedConfig {

@@ -1,9 +1,8 @@
 /** The number at one place of the JSON that a benchmark wrote. Pure. */
 
 import type { ReadAnswer } from './answer.ts'
-import { NoNumber, readToolJson } from './json.ts'
+import { NoNumber, readToolJson, valueAt } from './json.ts'
 import { positiveZero } from './number.ts'
-import { valueAt } from './pointer.ts'
 
 export interface Pointed {
   /** A pointer or a path. */

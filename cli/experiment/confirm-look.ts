@@ -2,7 +2,7 @@
 
 import type { StageContext } from '../evaluate/compare-pairs.ts'
 import { crowdAround, foremost } from '../evaluate/crowd.ts'
-import { fewestPairs } from '../evaluate/paired/rule.ts'
+import { fewestPairs } from '../evaluate/paired.ts'
 import { regressions } from '../evaluate/protected.ts'
 import type { Sample, SampleFault, Side } from '../ledger/events.ts'
 import { nodeValue } from '../ledger/state.ts'

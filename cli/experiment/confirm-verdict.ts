@@ -1,11 +1,10 @@
 /** What the fresh samples of a second look say of a kept experiment. */
 import { incomparable } from '../evaluate/comparable.ts'
-import { compareDeterministic } from '../evaluate/compare.ts'
+import { breakTie, compareDeterministic } from '../evaluate/compare.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
 import { foremost, inWords, isCandidates, type Objection } from '../evaluate/crowd.ts'
 import { figure } from '../evaluate/figure.ts'
 import { regressions } from '../evaluate/protected.ts'
-import { breakTie } from '../evaluate/tie.ts'
 import type { Comparison, Confirmed, Sample, SampleFault } from '../ledger/events.ts'
 import { type Experiment, lastJudged, nodeValue } from '../ledger/state.ts'
 import type { OpenRun } from '../run/open.ts'

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { buildEnvironment } from '../evaluate/environment.ts'
-import { type EnvironmentOrigins, environmentOrigins } from '../evaluate/environment-origin.ts'
+import { buildEnvironment, type EnvironmentOrigins, environmentOrigins } from '../evaluate/environment.ts'
 import { markOf } from '../process.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'

@@ -1,7 +1,6 @@
 /** The comparison without noise: one sample says no, and a would-be keep is measured once more. */
-import { compareDeterministic } from '../evaluate/compare.ts'
+import { breakTie, compareDeterministic } from '../evaluate/compare.ts'
 import { isCandidates } from '../evaluate/crowd.ts'
-import { breakTie } from '../evaluate/tie.ts'
 import type { Judged, Sample } from '../ledger/events.ts'
 import { lastJudged, nodeValue } from '../ledger/state.ts'
 import { constraintsHold } from './guards.ts'

@@ -1,6 +1,5 @@
 /** The verdict as an event, and what `run` answers of it. */
-import { remarksOn } from '../evaluate/remarks.ts'
-import { failureSignature } from '../evaluate/signature.ts'
+import { failureSignature, remarksOn } from '../evaluate/remarks.ts'
 import { summaryOfMetrics, summaryOfTasks } from '../evaluate/summary.ts'
 import { testsDoubt, testsRemark } from '../evaluate/tests-gone.ts'
 import { decide, type Verdict } from '../evaluate/verdict.ts'

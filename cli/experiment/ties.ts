@@ -1,8 +1,8 @@
 /** What decides when candidate and parent are equally good. */
 
 import { variedMetrics, variesByNature } from '../evaluate/calibrate.ts'
+import { breakTie, type TieBreaker } from '../evaluate/compare.ts'
 import { summaryOfMetrics } from '../evaluate/summary.ts'
-import { breakTie, type TieBreaker } from '../evaluate/tie.ts'
 import type { Sample } from '../ledger/events.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { StageAnswer } from './pairs.ts'

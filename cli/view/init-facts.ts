@@ -1,6 +1,6 @@
 /** What `init` tells before anything is spent. */
 
-import { fewestPairs } from '../evaluate/paired/rule.ts'
+import { fewestPairs } from '../evaluate/paired.ts'
 import { exposedJudges } from '../experiment/benchmark/exposed.ts'
 import type { Exposure } from '../experiment/benchmark/exposure.ts'
 import { type CanaryFact, canaryFact } from '../experiment/canary.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { incomparable, unitChange } from '../../cli/evaluate/comparable.ts'
-import { breakTie } from '../../cli/evaluate/tie.ts'
+import { breakTie } from '../../cli/evaluate/compare.ts'
 
 const answer = (tasks: Record<string, number> | null, units: Record<string, string> = {}) => ({
   metrics: { ms: 1 },

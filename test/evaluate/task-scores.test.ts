@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { disagrees } from '../../cli/evaluate/metrics.ts'
 import type { Aggregate } from '../../cli/evaluate/stats.ts'
-import { disagrees } from '../../cli/evaluate/task-scores.ts'
 
 const against = (value: number, scores: number[], how: Aggregate = 'mean') =>
   disagrees('t', value, Object.fromEntries(scores.map((score, index) => [`case-${index}`, { score }])), how)

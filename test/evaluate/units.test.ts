@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { beside, namesComma } from '../../cli/evaluate/beside.ts'
-import { lineParser } from '../../cli/evaluate/lines.ts'
+import { beside, lineParser, namesComma } from '../../cli/evaluate/lines.ts'
 import { readAnswer } from '../../cli/evaluate/metrics.ts'
 import { readValue } from '../../cli/evaluate/number.ts'
 import { inUnitsOf } from '../../cli/evaluate/same-units.ts'

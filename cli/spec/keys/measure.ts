@@ -1,5 +1,5 @@
 /** How one sample is taken. */
-import { POINTER } from '../../evaluate/pointer.ts'
+import { POINTER } from '../../evaluate/json.ts'
 import { PRESET_NAMES } from '../../evaluate/presets/registry.ts'
 import { boolean, choice, either, keys, later, list, map, may, need, or, text, whole } from '../kind.ts'
 import { capture, command, duration, glob, machinePath, path, size, step } from './text.ts'

@@ -1,9 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { PairedPlan } from '../../../cli/evaluate/paired/rule.ts'
-import { ScaleWindow } from '../../../cli/evaluate/paired/scale.ts'
-import { signFlipP } from '../../../cli/evaluate/paired/sign-flip.ts'
-import { Stage } from '../../../cli/evaluate/paired/stage.ts'
+import type { PairedPlan } from '../../../cli/evaluate/paired.ts'
+import { ScaleWindow, Stage, signFlipP } from '../../../cli/evaluate/paired.ts'
 import { signFlipByEnumeration } from './oracle.ts'
 
 const size = fc.oneof(

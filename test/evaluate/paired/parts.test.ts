@@ -1,8 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { intervalOf } from '../../../cli/evaluate/paired/interval.ts'
-import { calibrationResiduals, pairDifference, stageResiduals } from '../../../cli/evaluate/paired/rule.ts'
-import { ScaleWindow } from '../../../cli/evaluate/paired/scale.ts'
+import {
+  calibrationResiduals,
+  intervalOf,
+  pairDifference,
+  ScaleWindow,
+  stageResiduals,
+} from '../../../cli/evaluate/paired.ts'
 import { scaleByHalving, worths } from './oracle.ts'
 
 const UP = Number.POSITIVE_INFINITY

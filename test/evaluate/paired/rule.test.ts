@@ -1,8 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decidePairs, fewestPairs, type PairedPlan } from '../../../cli/evaluate/paired/rule.ts'
-import { ScaleWindow } from '../../../cli/evaluate/paired/scale.ts'
-import { Stage } from '../../../cli/evaluate/paired/stage.ts'
+import {
+  decidePairs,
+  fewestPairs,
+  type PairedPlan,
+  ScaleWindow,
+  Stage,
+} from '../../../cli/evaluate/paired.ts'
 import { oracle } from './oracle.ts'
 
 const PLAN: PairedPlan = { min: 2, max: 25, minImprovement: 0, seeksTie: false, tries: 100 }
