@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { belongsTo, LAYERS, PURE } from './architecture/layers.ts'
 import { readModule } from './architecture/modules.ts'
 import { RULES } from './architecture/rules.ts'
 
@@ -20,6 +21,11 @@ describe('the house', () => {
 
   test('the rules look at no files', () => {
     expect(modules.map(({ file }) => file)).toContain('cli/main.ts')
+  })
+
+  test('a name of the map stands for nothing', () => {
+    const known = [...LAYERS.flat(), ...PURE]
+    expect(known.filter((name) => !modules.some(({ file }) => belongsTo(file, name)))).toEqual([])
   })
 })
 

@@ -8,9 +8,9 @@ import { attemptFolder, stepsFile } from '../paths.ts'
 import { type EndedBy, endProcess } from '../process.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
+import { freeSlots, isSameProcess } from './bench.ts'
 import { clearDesks, redactWhatWasLeft } from './leftovers.ts'
 import { nodeFor } from './seal.ts'
-import { freeSlots, isSameProcess } from './slot-lock.ts'
 
 export interface AbortAnswer {
   experiment: string

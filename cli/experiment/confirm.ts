@@ -1,16 +1,381 @@
 /** `confirm`: a kept experiment is measured again, on fresh samples in a slot. */
-import type { Confirmed, Status } from '../ledger/events.ts'
+import { incomparable } from '../evaluate/comparable.ts'
+import { breakTie, compareDeterministic } from '../evaluate/compare.ts'
+import type { StageContext } from '../evaluate/compare-pairs.ts'
+import { checkConstraints } from '../evaluate/constraints.ts'
+import { crowdAround, foremost, inWords, isCandidates, type Objection } from '../evaluate/crowd.ts'
+import { figure } from '../evaluate/figure.ts'
+import { fewestPairs } from '../evaluate/paired.ts'
+import { regressions } from '../evaluate/protected.ts'
+import { bestOf } from '../ledger/best.ts'
+import type { Comparison, Confirmed, Sample, SampleFault, Side, Status } from '../ledger/events.ts'
 import { refusal } from '../ledger/ledger.ts'
-import { BASELINE, type Experiment, nodeValue, pathTo } from '../ledger/state.ts'
+import { BASELINE, type Experiment, lastJudged, nodeValue, pathTo, type State } from '../ledger/state.ts'
+import { recordStep } from '../ledger/steps.ts'
 import { hintFor, TRANSITIONS } from '../ledger/transitions.ts'
-import { confirmsFolder } from '../paths.ts'
+import { confirmsFolder, stepsFile } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { lookAgain } from './confirm-look.ts'
-import type { Again } from './confirm-verdict.ts'
-import { inSlot, interrupted, numberedFolder, type Pinned } from './probe.ts'
+import type { Place } from './bench.ts'
+import type { Chance } from './chance.ts'
+import { gatesOn } from './gates.ts'
+import { doubtOn, guardsNeeded } from './guards.ts'
+import { faultOfOther, type StageAnswer, stageContext, untilClear } from './pairs.ts'
+import {
+  inSlot,
+  interrupted,
+  type Numbered,
+  numberedFolder,
+  type Pinned,
+  type Probe,
+  unpreparedProblem,
+} from './probe.ts'
+import { baselineSample } from './samples.ts'
 import { nodeFor } from './seal.ts'
+import { RecordLost } from './steps.ts'
+import { steadyBreakers } from './weigh.ts'
 import { keptCommit } from './worktree.ts'
+
+// ---------------------------------------------------------------- what the fresh samples of a second look say of a kept experiment
+
+export interface Compared {
+  run: OpenRun
+  node: Experiment
+  /** What it is compared with. */
+  other: Experiment
+}
+
+/** As the event has it. */
+export type Again = Pick<
+  Confirmed,
+  'passed' | 'value' | 'comparison' | 'samples' | 'differences' | 'varied'
+> & {
+  message: string
+}
+
+/** Nothing else than a crowd speaks against it, and so nothing can be said; a clause. */
+export interface Spoilt {
+  crowd: string
+}
+
+export const spoiltBy = (found: Objection | undefined): Spoilt | null =>
+  found?.crowd === undefined ? null : { crowd: inWords(found) }
+
+/** Why a sample of the experiment cannot be compared with the baseline's; null when it can. */
+export function mismatch(run: OpenRun, sample: Sample): SampleFault | null {
+  const message = incomparable(baselineSample(run), sample)
+  return message === null ? null : { reason: 'metric_error', message }
+}
+
+/** Something else than the comparison speaks against it. */
+export function against({ other }: Compared, because: string, samples: number): Again {
+  const comparison: Comparison = {
+    outcome: 'not_better',
+    against: other.id,
+    improvement: null,
+    improvement_abs: 0,
+    interval: null,
+    inputs: { rule: 'none', because },
+  }
+  return { passed: false, value: null, comparison, samples, message: `not confirmed: ${because}` }
+}
+
+/** What is better, and is not to stand all the same. */
+export const refusedFor = (found: Again, because: string): Again => ({
+  ...found,
+  passed: false,
+  comparison: { ...found.comparison, ...NOT_BETTER },
+  message: `not confirmed: ${because}`,
+})
+
+const NOT_BETTER = { outcome: 'not_better' } as const
+const UNCLEAR = { outcome: 'inconclusive' } as const
+
+/** Pairs of both: the comparison, and what else a verdict would have asked of them. */
+export function weigh({ run, node, other }: Compared, answer: StageAnswer): Again | Spoilt {
+  const { comparison, score, differences, candidate, other: theirs } = answer
+  const { name } = run.spec.metric
+  const found = foremost([
+    ...checkConstraints(run.spec.constraints, candidate),
+    ...regressions(run.spec.protected, candidate, theirs),
+  ])
+  const violated = found && isCandidates(found) ? found : null
+  const { outcome } = comparison
+  const tie = outcome === 'tie' && lastJudged(node)?.reason === 'tie_broken'
+  const pairs = `${candidate.length} pairs`
+  const percent = describe(comparison.improvement)
+  const objection =
+    violated?.message ??
+    (outcome === 'improved' || tie
+      ? null
+      : `${name} against ${other.id} in ${pairs}${percent}, which is ${outcome === 'inconclusive' ? 'not clear' : outcome.replaceAll('_', ' ')}${repeated(comparison)}`)
+  const spoilt = objection === null ? spoiltBy(found) : null
+  if (spoilt) return spoilt
+  const doubt = objection === null ? doubtOn(run, [answer]) : null
+  const against = objection ?? doubt
+  return {
+    passed: against === null,
+    value: score,
+    // What is in doubt stands, and stays in doubt.
+    comparison: { ...comparison, ...(violated ? NOT_BETTER : doubt === null ? {} : UNCLEAR) },
+    samples: 2 * candidate.length,
+    differences: { confirm: differences },
+    message: against === null ? `better than ${other.id} in ${pairs}${percent}` : `not confirmed: ${against}`,
+  }
+}
+
+/** Why more was asked than of an earlier look, as an aside; empty for the first one. */
+const repeated = ({ inputs: { look } }: Comparison): string =>
+  typeof look === 'number'
+    ? ` (look ${look} at these two, which takes more evidence than the first: assay guide verdict)`
+    : ''
+
+export function judge(
+  compared: Compared,
+  samples: readonly Sample[],
+  values: readonly (number | null)[],
+): Again | Spoilt {
+  const { run, other } = compared
+  const [value = null] = values
+  const theirs = nodeValue(other) ?? 0
+  if (value === null) throw new Error('a sample without a fault has a value')
+  const comparison = compareDeterministic({
+    direction: run.spec.metric.direction,
+    value,
+    other: theirs,
+    against: other.id,
+    minImprovement: run.spec.metric.min_improvement,
+  })
+  const violated = foremost(checkConstraints(run.spec.constraints, samples))
+  const objection = objectionTo(compared, samples, values, comparison, violated)
+  const spoilt = objection === null ? spoiltBy(violated) : null
+  if (spoilt) return spoilt
+  const name = run.spec.metric.name
+  const message =
+    objection === null
+      ? `${name} = ${figure(value)} again, against ${figure(theirs)} of ${other.id}`
+      : `not confirmed: ${objection}`
+  return { passed: objection === null, value, comparison, samples: samples.length, message }
+}
+
+function objectionTo(
+  { run, node, other }: Compared,
+  samples: readonly Sample[],
+  values: readonly (number | null)[],
+  comparison: Comparison,
+  violated: Objection | undefined,
+): string | null {
+  const name = run.spec.metric.name
+  if (values.length > 1) return `${samples.length} samples differ (${values.join(', ')})`
+  for (const sample of samples) {
+    const different = mismatch(run, sample)
+    if (different !== null) return different.message
+  }
+  const recorded = nodeValue(node)
+  if (node.epoch === run.ledger.state.epoch && values[0] !== recorded)
+    return `${name} = ${values[0]} now, ${recorded} when it was judged`
+  if (violated && isCandidates(violated)) return violated.message
+  if (comparison.outcome === 'improved') return null
+  const theirs = lastJudged(other)?.metrics ?? {}
+  if (
+    comparison.outcome === 'tie' &&
+    breakTie(steadyBreakers(run, samples), samples[0]?.metrics ?? {}, theirs)?.better
+  )
+    return null
+  return `${name} = ${figure(values[0] ?? null)} is no better than ${figure(nodeValue(other))} of ${other.id}`
+}
+
+const describe = (improvement: number | null): string =>
+  improvement === null
+    ? ''
+    : `: ${figure(100 * Math.abs(improvement))} % ${improvement < 0 ? 'worse' : 'better'}`
+
+// ---------------------------------------------------------------- the second look at a kept experiment: gates and fresh samples, and what they say
+
+/** Without noise: a value that varies shows in the first two mostly. */
+const SAMPLES = 2
+
+export interface Look extends Compared {
+  kept: Pinned
+  at: Numbered
+  chance: Chance
+  put: (candidate: Pinned, place: Place, experiment: string) => Promise<Result<Probe>>
+}
+
+/** A problem when the machine, not the experiment, is to blame. */
+export async function lookAgain(look: Look): Promise<Result<Again>> {
+  const { run, node, kept, chance, put } = look
+  const placed = await put(kept, chance.place('candidate'), node.id)
+  if (!placed.ok) return placed
+  const probe = placed.value
+  if (probe.unprepared) return unpreparedProblem(node.id, probe.unprepared)
+  const failing = (await probe.gates(gatesOn(run, node.id))).find(({ passed }) => !passed)
+  if (failing?.fault?.reason === 'environment') return notMeasured(node.id, failing.fault.message)
+  if (failing) return ok(against(look, `gate ${failing.name} does not pass`, 0))
+  try {
+    const paired = run.ledger.state.noise.mode === 'paired'
+    const found = paired ? await inPairs(look, probe) : await once(look, probe)
+    if (!found.ok || !found.value.passed) return found
+    const tampered = await probe.tampered()
+    if (!tampered.ok || tampered.value.length === 0) return tampered.ok ? found : tampered
+    const what = tampered.value.slice(0, 5).join(', ')
+    return ok(against(look, `its own run changed what judges it: ${what}`, found.value.samples ?? 0))
+  } catch (error) {
+    if (error instanceof RecordLost) return fail(error.problem)
+    throw error
+  }
+}
+
+async function once(look: Look, probe: Probe): Promise<Result<Again>> {
+  const { run, node } = look
+  const samples: Sample[] = []
+  for (let pair = 0; pair < SAMPLES; pair++) {
+    const sample = await take(look, probe, 'candidate', pair)
+    samples.push(sample)
+    if (sample.fault) return await faulty(look, sample.fault, samples.length)
+  }
+  const values = [...new Set(samples.map(({ value }) => value))]
+  const known = node.epoch === run.ledger.state.epoch ? [nodeValue(node)] : []
+  const seen = [...new Set([...known, ...values])]
+  if (seen.length > 1 && run.spec.noise.mode === 'auto') {
+    const found = await inPairs(look, probe, SAMPLES)
+    return found.ok ? ok({ ...found.value, varied: `${node.id} gave ${seen.join(', then ')}` }) : found
+  }
+  const found = judge(look, samples, values)
+  return 'passed' in found && found.passed ? guarded(look, probe, found, samples) : told(look, found)
+}
+
+/** Protected metrics on fresh samples of both, in as many pairs as they need when they vary. */
+async function guarded(look: Look, probe: Probe, found: Again, candidate: Sample[]): Promise<Result<Again>> {
+  const { run, other, chance } = look
+  if (run.spec.protected.length === 0) return ok(found)
+  const partner = await partnerOf(look)
+  if (!partner.ok) return partner
+  const theirs: Sample[] = []
+  const ours: Sample[] = []
+  const taken = () => candidate.length + ours.length + theirs.length
+  const needed = () => Math.max(...[[...candidate, ...ours], theirs].map((seen) => guardsNeeded(run, seen)))
+  for (let pair = 0; pair < needed(); pair++) {
+    for (const side of chance.order('guard', pair)) {
+      const own = side === 'candidate'
+      const sample = await take(look, own ? probe : partner.value, side, pair, 'guard')
+      const broken = own ? (sample.fault ?? mismatch(run, sample)) : faultOfOther(run, sample)
+      if (broken && !own) return notMeasured(other.id, broken.message)
+      if (broken) return await faulty(look, broken, taken() + 1)
+      ;(own ? ours : theirs).push(sample)
+    }
+  }
+  // Samples of before the pairs say whether a value varies; only those of the pairs are compared.
+  const worse = foremost(regressions(run.spec.protected, ours, theirs))
+  const again = spoiltBy(worse) ?? (worse ? refusedFor(found, worse.message) : found)
+  return told(look, 'crowd' in again ? again : { ...again, samples: taken() })
+}
+
+/** One sample, kept in the record of this look. */
+async function take(
+  look: Look,
+  probe: Probe,
+  side: Side,
+  pair: number,
+  stage: 'confirm' | 'guard' = 'confirm',
+): Promise<Sample> {
+  const { run, at } = look
+  const sample = await probe.sample({ stage, side, pair })
+  const written = recordStep(stepsFile(at.folder), { step: 'sample', sample: bounded(sample) }, run.clock())
+  if (!written.ok) throw new RecordLost(written.problem)
+  return sample
+}
+
+/** `from`: the pairs of this look that were not taken yet. */
+async function inPairs(look: Look, probe: Probe, from = 0): Promise<Result<Again>> {
+  const { run, other, at, chance } = look
+  const partner = await partnerOf(look)
+  if (!partner.ok) return partner
+  const context = forLook(stageContext(run, 'confirm', other.id), 1 + failedLooks(look))
+  const detail = { stage: 'confirm', context }
+  const began = recordStep(stepsFile(at.folder), { step: 'confirm', state: 'began', detail }, run.clock())
+  if (!began.ok) return began
+  let ended: SampleFault | null = null
+  let taken = 0
+  const answer = await untilClear(
+    context,
+    async (index) => {
+      const pair = from + index
+      const pairOf: Partial<Record<Side, Sample>> = {}
+      for (const side of chance.order('confirm', pair)) {
+        const sample = await take(look, side === 'candidate' ? probe : partner.value, side, pair)
+        taken++
+        pairOf[side] = sample
+        if (side === 'candidate') ended = sample.fault ?? mismatch(run, sample)
+        if (ended !== null) return null
+      }
+      const { candidate, parent } = pairOf
+      return candidate && parent ? { candidate, other: parent } : null
+    },
+    (sample) => faultOfOther(run, sample),
+  )
+  if (answer === null)
+    return await faulty(look, ended ?? { reason: 'aborted', message: 'it was interrupted' }, taken)
+  if ('broken' in answer) return notMeasured(other.id, answer.broken.message)
+  const crowd = context.needs_quiet ? crowdAround(answer.comparison) : null
+  return told(look, crowd === null ? weigh(look, answer) : { crowd })
+}
+
+/** Looks at these two, in this epoch, that the experiment did not pass: whoever repeats them until one does has more chances. */
+const failedLooks = ({ run, node, other }: Look): number =>
+  node.attempts
+    .flatMap(({ confirmed }) => confirmed)
+    .filter(
+      (one) =>
+        one.against === other.id && one.epoch === run.ledger.state.epoch && one.differences && !one.passed,
+    ).length
+
+/** More evidence takes more pairs: with as many as the first look had, a small `pairs.max` would let no later one pass. */
+function forLook(context: StageContext, look: number): StageContext {
+  if (look === 1) return context
+  const fewest = (look: number) => fewestPairs(context.rule, context.tries, look)
+  const max = Math.ceil((context.pairs.max * fewest(look)) / fewest(1))
+  return { ...context, look, pairs: { ...context.pairs, max } }
+}
+
+/** What was kept on a quiet machine is neither confirmed nor refuted on a busy one. */
+const told = ({ node }: Look, found: Again | Spoilt): Result<Again> =>
+  'crowd' in found
+    ? notMeasured(node.id, found.crowd, 'repeat it when the machine has a processor to spare')
+    : ok(found)
+
+/** What it is compared with, in the slot's other checkout. */
+async function partnerOf({ run, other, chance, put }: Look): Promise<Result<Probe>> {
+  const commit = keptCommit(run, other.id)
+  if (!commit) throw new Error(`${other.id} is compared with, and was never kept`)
+  const probe = await put(commit, chance.place('parent'), other.id)
+  if (!probe.ok || !probe.value.unprepared) return probe
+  return run.signal.aborted ? probe : unpreparedProblem(other.id, probe.value.unprepared)
+}
+
+/** The fault is the experiment's only if what it is compared with can be measured in this very slot. */
+async function faulty(look: Look, fault: SampleFault, samples: number): Promise<Result<Again>> {
+  const { node, other } = look
+  if (fault.reason === 'environment' || fault.reason === 'aborted') return notMeasured(node.id, fault.message)
+  const probe = await partnerOf(look)
+  if (!probe.ok) return probe
+  const sample = await take(look, probe.value, 'parent', 0)
+  if (sample.fault) return notMeasured(node.id, `${fault.message}; so does ${other.id}`)
+  return ok(against(look, fault.message, samples + 1))
+}
+
+const notMeasured = (experiment: string, message: string, then = 'mend the cause, then confirm it again') =>
+  fail({
+    kind: 'failed',
+    code: 'not_measured',
+    message: `${experiment} could not be measured: ${message}`,
+    hint: `nothing was recorded; ${then}`,
+  })
+
+const bounded = (sample: Sample): Sample => ({
+  ...sample,
+  fault: sample.fault && { ...sample.fault, message: sample.fault.message.slice(0, 1000), raw: '' },
+})
 
 export interface ConfirmAnswer {
   experiment: string
@@ -191,5 +556,31 @@ function answerOf(run: OpenRun, node: Experiment, event: Confirmed, recorded: nu
     samples: event.samples ?? 0,
     epoch: event.epoch ?? run.ledger.state.epoch,
     message: event.message ?? '',
+  }
+}
+
+// ---------------------------------------------------------------- what was kept before the metric was seen to vary has to be shown again, or the run would begin anew
+
+/** The way to what was the best, from the baseline on; its experiments that are in doubt now. */
+export function pathOfBest(state: State): string[] {
+  const best = bestOf(state)
+  return best ? pathTo(state, best.id).map(({ id }) => id) : []
+}
+
+/**
+ * Confirms them one after the other, each against its parent, and stops at the first that does not hold: what was built
+ * on it stands for nothing. The rest stays in doubt until somebody confirms it.
+ */
+export async function confirmAgain(run: OpenRun, path: readonly string[]): Promise<void> {
+  for (const id of path) {
+    const node = run.ledger.state.experiments.get(id)
+    if (node?.status !== 'kept' || node.flagged === null) continue
+    run.tell({ type: 'preparing', what: `another look at ${id}: ${node.flagged}` })
+    const answer = await confirm(run, id, { against: null, key: null })
+    if (answer.ok && answer.value.passed) continue
+    const why = answer.ok ? answer.value.message : answer.problem.message
+    const now = answer.ok && answer.value.status === 'revoked' ? 'does not stand any more' : 'stays in doubt'
+    run.tell({ type: 'warning', message: `${id} ${now}: ${why}` })
+    return
   }
 }

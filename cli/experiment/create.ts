@@ -8,9 +8,8 @@ import { fail, ok, type Problem, type Result } from '../result.ts'
 import { stopReason } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
 import { artifactPlaces, type SeedName } from './artifacts.ts'
-import { discard } from './discard.ts'
 import { diskFull, noRoom } from './room.ts'
-import { restore } from './settle.ts'
+import { discard, restore } from './settle.ts'
 import { ensureWorktree } from './worktree.ts'
 
 export interface NewExperiment {

@@ -1,10 +1,77 @@
+/** Build folders that the user's machine shares between all checkouts, and what each checkout gets in their place. */
 import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { buildEnvironment, type EnvironmentOrigins, environmentOrigins } from '../evaluate/environment.ts'
 import { markOf } from '../process.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { withOwnBuildFolders } from './build-folders.ts'
+
+// ----------------------------------------------------------------
+// Build folders that the user's machine shares between all checkouts, and what each checkout gets in their
+// place.
+
+/** Relative: each tool takes it from the folder that it runs in, so it is the same text on both sides of a pair. */
+const OWN: Readonly<Record<string, string>> = {
+  CARGO_TARGET_DIR: 'target',
+  MIX_BUILD_PATH: '_build',
+  SWIFTPM_BUILD_DIR: '.build',
+  CABAL_BUILDDIR: 'dist-newstyle',
+}
+/** Other ways to say the same, or caches that go by the path and the time of a file. */
+const DROPPED = ['CARGO_BUILD_TARGET_DIR', 'CARGO_BUILD_BUILD_DIR', 'MIX_BUILD_ROOT', 'PYTHONPYCACHEPREFIX']
+
+/**
+ * The environment with folders inside of the checkout where an inherited variable, or the user's configuration of cargo,
+ * names one that all checkouts share. What the spec sets stays: its author wanted it.
+ */
+export function withOwnBuildFolders(
+  run: Pick<OpenRun, 'spec' | 'env' | 'started'>,
+  environment: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const { set } = run.spec.measure.environment
+  const own: Record<string, string> = { ...environment }
+  const isInherited = (name: string) => Object.hasOwn(own, name) && !Object.hasOwn(set, name)
+  const cargo = isInherited('CARGO_BUILD_TARGET_DIR') || isInherited('CARGO_BUILD_BUILD_DIR')
+  for (const name of DROPPED) if (isInherited(name)) delete own[name]
+  for (const [name, folder] of Object.entries(OWN)) if (isInherited(name)) own[name] = folder
+  if (Object.hasOwn(own, 'CARGO_TARGET_DIR')) return own
+  if (cargo || sharedTargetDir(environment, run.started.checkout) !== null)
+    own.CARGO_TARGET_DIR = OWN.CARGO_TARGET_DIR ?? ''
+  return own
+}
+
+/** The file of cargo's configuration that names an absolute folder; null when none does. */
+export function sharedTargetDir(
+  environment: Readonly<Record<string, string>>,
+  checkout: string,
+): string | null {
+  const home = environment.CARGO_HOME ?? (environment.HOME && join(environment.HOME, '.cargo'))
+  const folders = home ? [home] : []
+  for (let at = checkout; ; at = dirname(at)) {
+    folders.push(join(at, '.cargo'))
+    if (at === dirname(at)) break
+  }
+  for (const folder of folders) {
+    for (const name of ['config.toml', 'config']) {
+      const file = join(folder, name)
+      const found = /^[ \t]*(?:build\.)?(?:target-dir|build-dir)[ \t]*=[ \t]*["']([^"'\n]+)["']/m.exec(
+        read(file),
+      )?.[1]
+      // A relative one counts from the folder above the file: in a checkout that is the checkout.
+      if (found !== undefined && (isAbsolute(found) || folder === home || !folder.startsWith(checkout)))
+        return file
+    }
+  }
+  return null
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
 
 /**
  * What a benchmark, gate or setup sees. An `environment.file` is the user's own, read fresh and never stored. Its token says

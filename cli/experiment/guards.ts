@@ -1,11 +1,14 @@
 /** What must hold beside the comparison: constraints, and the metrics that the spec protects. */
 import { variedMetrics, variesByNature } from '../evaluate/calibrate.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
+import { doubt } from '../evaluate/plausible.ts'
 import { type Measured, regressions } from '../evaluate/protected.ts'
+import { differsBySide } from '../evaluate/sides.ts'
 import type { Sample } from '../ledger/events.ts'
-import { lastJudged } from '../ledger/state.ts'
+import { BASELINE, lastJudged } from '../ledger/state.ts'
 import type { OpenRun } from '../run/open.ts'
-import { guardPairs } from './pairs.ts'
+import { guardPairs, type StageAnswer } from './pairs.ts'
+import { recordedSamples } from './samples.ts'
 import { placeOther, type Trial } from './trial.ts'
 
 /** More than the rule of protected metrics needs to refuse at 5 %, and few beside what a keep costs under noise. */
@@ -53,4 +56,42 @@ export async function protectedInPairs(trial: Trial): Promise<boolean> {
   if (!(await placeOther(trial, parent.id))) return false
   const pairs = await guardPairs(trial, count)
   return pairs !== null && protectedHold(trial, [pairs])
+}
+
+// ----------------------------------------------------------------
+// Whether a gain is to be doubted: it shows on no clock of Assay's, or the other side is not what it was.
+
+/** A sentence for a gain in these stages, over one other node, that is to be doubted; else null. */
+export function doubtOn(run: OpenRun, stages: readonly StageAnswer[]): string | null {
+  const { spec } = run
+  const { name, direction } = spec.metric
+  const pairs = stages.flatMap(({ candidate, other }) =>
+    candidate.flatMap((sample, pair) => {
+      const parent = other[pair]
+      return parent ? [{ candidate: sample, parent }] : []
+    }),
+  )
+  const unit = pairs[0]?.candidate.units[name] ?? spec.metric.unit ?? null
+  // The spec of a run that an earlier version began says nothing of isolation.
+  const asBefore = spec.measure.isolation === undefined
+  return doubt({ direction, metricName: name, unit, asBefore, pairs }) ?? otherChanged(run, stages)
+}
+
+/** What it is compared with, now and in its own verdict of this epoch. The baseline is the user's, and has no sides. */
+function otherChanged(run: OpenRun, stages: readonly StageAnswer[]): string | null {
+  const [first] = stages
+  const other = run.ledger.state.experiments.get(first?.comparison.against ?? '')
+  const kept = other?.attempts.findLast(({ judged }) => judged?.status === 'kept')
+  if (!first || !other || other.id === BASELINE || !kept || kept.claim?.epoch !== run.ledger.state.epoch)
+    return null
+  const own = recordedSamples(run, other.id, kept.attempt).filter(
+    ({ side, stage }) => side === 'candidate' && (stage === 'judge' || stage === 'confirm'),
+  )
+  const { name } = run.spec.metric
+  return differsBySide({
+    experiment: other.id,
+    metric: { name, unit: first.other[0]?.units[name] },
+    asCandidate: own.flatMap(({ value }) => value ?? []),
+    asParent: stages.flatMap((stage) => stage.other.flatMap(({ value }) => value ?? [])),
+  })
 }

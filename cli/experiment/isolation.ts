@@ -28,8 +28,58 @@ import { ok, type Result } from '../result.ts'
 import { placeOfHoldout } from '../run/holdout.ts'
 import type { OpenRun } from '../run/open.ts'
 import { matchGlobs } from '../spec/rules.ts'
-import { PACKAGE_STORES, storesNamedIn } from './package-stores.ts'
 import { scopeOfRun } from './scope.ts'
+
+// ---------------------------------------------------------------- folders of the home folder in which package managers keep what they fetched, beside `~/.cache`
+
+/** Each with the text by which the output of a package manager that could not write there names it. */
+const NAMED_STORES: readonly { store: string; named: string }[] = [
+  '.bun/install/cache',
+  '.bundle',
+  '.cabal',
+  '.cargo/git',
+  '.cargo/registry',
+  '.composer',
+  '.conda/pkgs',
+  '.gem',
+  '.gradle',
+  '.hex',
+  '.ivy2',
+  '.julia',
+  '.local/share/gem',
+  '.local/share/pnpm',
+  '.local/share/virtualenv',
+  '.m2/repository',
+  '.mix',
+  '.npm',
+  '.nuget',
+  '.pub-cache',
+  '.sbt',
+  '.stack',
+  '.yarn',
+]
+  .map((store) => ({ store, named: store }))
+  .concat([{ store: 'go/pkg', named: 'go' }])
+
+export const PACKAGE_STORES: readonly string[] = NAMED_STORES.map(({ store }) => store)
+
+/** The stores of this home folder that an output names. Those that are not there yet are made, empty, to be mounted on. */
+export function storesNamedIn(output: string, home: string): string[] {
+  return NAMED_STORES.filter(({ store, named }) => {
+    const path = join(home, named)
+    const found = output.split(path).slice(1)
+    return found.some((after) => !/^[\w.-]/.test(after)) && canBeThere(join(home, store))
+  }).map(({ store }) => store)
+}
+
+function canBeThere(path: string): boolean {
+  try {
+    mkdirSync(path, { recursive: true })
+    return true
+  } catch {
+    return false
+  }
+}
 
 export interface Side {
   slot: number

@@ -1,26 +1,80 @@
 /** Everything between the claim and the verdict: what is asked of a candidate in the slot, in which order. */
-
+import { statSync } from 'node:fs'
+import { calibrate } from '../evaluate/calibrate.ts'
+import { checkConstraints } from '../evaluate/constraints.ts'
+import { median } from '../evaluate/stats.ts'
 import type { VerdictFacts } from '../evaluate/verdict.ts'
 import type { GatePhase, SampleFault } from '../ledger/events.ts'
 import { BASELINE, type Experiment, nodeValue } from '../ledger/state.ts'
+import { slotFacts, slotLock } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { artifactPlaces, guardArtifacts, seedFault } from './artifacts.ts'
 import { type Bench, openBench, placeCandidate } from './bench.ts'
-import { calibration } from './calibration.ts'
 import { chanceOfAttempt } from './chance.ts'
 import { gatesOn } from './gates.ts'
 import { heldOut, removeHeldData } from './holdout.ts'
 import { knownMetrics } from './known.ts'
-import { othersMeasured } from './other-slots.ts'
 import { RecordedSource } from './recorded-source.ts'
 import type { Seal } from './seal.ts'
 import { type InSlot, SlotSource } from './slot-source.ts'
 import type { Recorder } from './steps.ts'
 import { lookAtTests } from './tests-gone.ts'
-import { type Evidence, fault, mayGoOn, must, Orphaned, orphanedBy, type Trial } from './trial.ts'
+import {
+  accept,
+  type Evidence,
+  fault,
+  mayGoOn,
+  must,
+  Orphaned,
+  orphanedBy,
+  sampleOnce,
+  type Trial,
+} from './trial.ts'
 import { weigh } from './weigh.ts'
 import { keptCommit } from './worktree.ts'
+
+// ---------------------------------------------------------------- whether something else was measured beside an attempt, in another slot of this repository
+
+/** `since`: milliseconds of the clock. False in isolation, where other slots cannot be reached. */
+export function othersMeasured(run: OpenRun, { slot, isolation }: Bench, since: number): boolean {
+  if (isolation?.method) return false
+  for (let other = 0; other < run.spec.measure.slots; other++) {
+    if (other === slot) continue
+    const files = [slotFacts(run.site, other, 'a'), slotFacts(run.site, other, 'b')]
+    if (timeOf(slotLock(run.site, other)) !== null) return true
+    if (files.some((file) => (timeOf(file) ?? 0) >= since)) return true
+  }
+  return false
+}
+
+function timeOf(file: string): number | null {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? null
+}
+
+// ---------------------------------------------------------------- the baseline's samples: its value, and what they say of the noise
+
+/** Each sample has a seed of its own: a metric that depends on the seed varies. False when a sample ends the trial. */
+export async function calibration(trial: Trial): Promise<boolean> {
+  const { run, evidence, record } = trial
+  const { facts, samples } = evidence
+  for (let pair = 0; pair < run.spec.noise.calibrate; pair++) {
+    if (!accept(trial, await sampleOnce(trial, { stage: 'calibrate', pair, side: 'candidate' }))) return false
+  }
+  const found = calibrate(run.spec.noise.mode, run.spec.metric.name, samples)
+  facts.value = median(found.values)
+  evidence.calibration = found
+  record.step('measure', 'ended', found)
+  if (found.mode === 'deterministic' && new Set(found.values).size > 1) {
+    return fault(trial, {
+      reason: 'metric_error',
+      message: `${found.values.length} samples of the same code differ (${found.values.join(', ')}), and noise.mode says deterministic: write auto or paired`,
+    })
+  }
+  facts.constraints = checkConstraints(run.spec.constraints, samples)
+  if (facts.constraints.length > 0) record.step('constraints', 'ended', facts.constraints)
+  return facts.constraints.length === 0
+}
 
 export function noEvidence(run: OpenRun, node: Experiment): Evidence {
   const parent = node.parent ? run.ledger.state.experiments.get(node.parent) : undefined

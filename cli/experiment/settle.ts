@@ -1,7 +1,6 @@
 /** `prune` and `restore`: decisions about an experiment that need no measurement. */
-
-import type { Pruned, Restored, Status } from '../ledger/events.ts'
-import type { Recorded } from '../ledger/ledger.ts'
+import type { FailureClass, Pruned, Restored, Status } from '../ledger/events.ts'
+import { answered, type Recorded } from '../ledger/ledger.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -83,3 +82,66 @@ export const neverBaseline = (what: string) =>
     message: `the baseline cannot be ${what}: everything is compared with it`,
     hint: 'to measure it again: assay epoch open --reason TEXT; to begin anew: assay init --new',
   }) as const
+
+// ---------------------------------------------------------------- `discard`: an experiment is given up. Its record and its candidates stay
+
+export interface DiscardAnswer {
+  experiment: string
+  status: Status
+  repeated?: true
+}
+
+export function discard(
+  run: OpenRun,
+  experiment: string,
+  { why, failureClass, key }: { why: string; failureClass: FailureClass | null; key: string | null },
+): Result<DiscardAnswer> {
+  const node = nodeFor(run, experiment)
+  if (!node.ok) return node
+  if (experiment === BASELINE) return fail(neverBaseline('discarded'))
+  if (node.value.status === 'discarded') return ok({ experiment, status: 'discarded', repeated: true })
+  const recorded = run.ledger.record<'discarded'>(
+    { type: 'discarded', experiment, why: why.slice(0, 1000), failure_class: failureClass },
+    run.clock(),
+    key,
+  )
+  return answered(recorded, (event) => ({
+    experiment: event.experiment,
+    status: run.ledger.state.experiments.get(event.experiment)?.status ?? node.value.status,
+  }))
+}
+
+export interface AnnotateAnswer {
+  experiment: string
+  task: string | null
+  tag: string | null
+  text: string
+  repeated?: true
+}
+
+/** A remark on an experiment, or on one of its tasks; any status will do. */
+export function annotate(
+  run: OpenRun,
+  experiment: string,
+  { text, task, tag, key }: { text: string; task: string | null; tag: string | null; key: string | null },
+): Result<AnnotateAnswer> {
+  const node = nodeFor(run, experiment)
+  if (!node.ok) return node
+  const recorded = run.ledger.record<'annotated'>(
+    {
+      type: 'annotated',
+      experiment,
+      task: task?.slice(0, 200) ?? null,
+      tag: tag?.slice(0, 100) ?? null,
+      text: text.slice(0, 2000),
+    },
+    run.clock(),
+    key,
+  )
+  return answered(recorded, (event) => ({
+    experiment: event.experiment,
+    task: event.task,
+    tag: event.tag,
+    text: event.text,
+  }))
+}

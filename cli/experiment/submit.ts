@@ -3,7 +3,10 @@
  * seal → scope → known? → claim → build → gates before → measure → constraints → comparison → gates after → confirm →
  * verdict. What is free of charge comes before the claim; the claim charges the budget and an attempt.
  */
+
 import type { Verdict } from '../evaluate/verdict.ts'
+import { changedSince, fingerprintCheckout } from '../git/checkout.ts'
+import { pinRef } from '../git/kept.ts'
 import { refusal } from '../ledger/ledger.ts'
 import {
   type Attempt,
@@ -14,23 +17,89 @@ import {
   lastAttempt,
 } from '../ledger/state.ts'
 import { hintFor, TRANSITIONS } from '../ledger/transitions.ts'
-import { isAlive } from '../process.ts'
+import { candidateRef, worktreePath } from '../paths.ts'
+import { identify, isAlive } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { unchangedData } from '../run/data.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type RunAnswer, runAnswer } from './answer.ts'
 import { holdsDeclared } from './artifacts.ts'
+import { drawNonce } from './chance.ts'
 import { checkSeal } from './check.ts'
-import { claimAttempt } from './claim.ts'
-import { confirmAgain, pathOfBest } from './doubted.ts'
+import { confirmAgain, pathOfBest } from './confirm.ts'
 import { collectEvidence, noEvidence } from './judge.ts'
-import { sealAgain } from './rebaseline.ts'
 import { recordVerdict, verdictOn } from './record.ts'
+import { scopeOfRun } from './scope.ts'
 import { nodeFor, type Seal, seal, snapshot, storedSeal } from './seal.ts'
 import { Recorder, RecordLost } from './steps.ts'
-import { strayEdits } from './stray-edits.ts'
 import { judgedElsewhere, untilSettled } from './wait.ts'
-import { hasWorktree } from './worktree.ts'
+import { hasWorktree, keptCommit, readWorktreeFacts } from './worktree.ts'
+
+// ---------------------------------------------------------------- the claim on one attempt: it charges the budget, and the fold says who has it
+
+/** `takesOver` is the claim of a process that is proved dead: its chance goes on. */
+export function claimAttempt(
+  run: OpenRun,
+  experiment: string,
+  attempt: number,
+  { takesOver, key = null }: { takesOver?: string; key?: string | null },
+): Result<void> {
+  const owner = identify()
+  if (!owner) throw new Error('this system does not tell when a process started (no /proc, no ps)')
+  const recorded = run.ledger.record<'started'>(
+    {
+      type: 'started',
+      experiment,
+      attempt,
+      owner,
+      ...(takesOver === undefined ? { nonce: drawNonce(run) } : { takes_over: takesOver }),
+    },
+    run.clock(),
+    key,
+  )
+  return recorded.ok ? ok(undefined) : recorded
+}
+
+// ---------------------------------------------------------------- the baseline of a new epoch: the same candidate, sealed once more, so that it is measured again
+
+export async function sealAgain(run: OpenRun, node: Experiment): Promise<Result<Seal>> {
+  const last = lastAttempt(node)
+  const kept = keptCommit(run, node.id) ?? run.started.base
+  if (last && !last.judged && last.sealed.tree === kept.tree) return storedSeal(run, node, last)
+  const attempt = (last?.attempt ?? 0) + 1
+  const pinned = await pinRef(run.site, candidateRef(run.run, node.id, attempt), kept.commit)
+  if (!pinned.ok) return pinned
+  const recorded = run.ledger.record<'sealed'>(
+    {
+      type: 'sealed',
+      experiment: node.id,
+      attempt,
+      commit: kept.commit,
+      tree: kept.tree,
+      diff: { files: 0, added: 0, removed: 0 },
+      left_out: [],
+      secrets: [],
+    },
+    run.clock(),
+  )
+  if (!recorded.ok) return recorded
+  const sealed = lastAttempt(node)
+  if (!sealed) throw new Error(`${node.id} was sealed and has no attempt`)
+  return storedSeal(run, node, sealed)
+}
+
+/** At an empty seal: whether the agent worked in the user's checkout instead, as a sentence to add; `''` when not. */
+export async function strayEdits(run: OpenRun, experiment: string): Promise<string> {
+  const before = readWorktreeFacts(run, experiment)?.checkout
+  if (!before) return ''
+  const scope = scopeOfRun(run)
+  const now = await fingerprintCheckout(run.started.checkout, (path) => scope(path) === 'mutable')
+  if (!now.ok) return ''
+  const changed = changedSince(before, now.value).filter((path) => scope(path) === 'mutable')
+  if (changed.length === 0) return ''
+  const worktree = worktreePath(run.site, run.run, experiment)
+  return `. But ${changed.slice(0, 5).join(', ')} changed in ${run.started.checkout} since this experiment was opened: move the edit into ${worktree}, then run it again`
+}
 
 /** Refusals that say only that another command was quicker: what it did is looked at, and the answer follows from it. */
 const OVERTAKEN = ['stale_seal', 'is_running', 'judged', 'taken_over']

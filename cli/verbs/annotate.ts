@@ -1,4 +1,4 @@
-import { annotate } from '../experiment/annotate.ts'
+import { annotate } from '../experiment/settle.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { plain } from '../text.ts'

@@ -1,4 +1,4 @@
-import { discard } from '../experiment/discard.ts'
+import { discard } from '../experiment/settle.ts'
 import type { FailureClass } from '../ledger/events.ts'
 import { ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'

@@ -1,8 +1,7 @@
 /** How the agents of a run are asked: as its spec says, and each answer is recorded. */
 
 import { agentIsolation } from '../experiment/isolation.ts'
-import { editedSinceSeal } from '../experiment/seal.ts'
-import { undoEdits } from '../experiment/undo-edits.ts'
+import { editedSinceSeal, undoEdits } from '../experiment/seal.ts'
 import { changedSince, type Fingerprint, fingerprintCheckout, HEAD_KEY } from '../git/checkout.ts'
 import { readCard, type TaskCard } from '../hosts/card.ts'
 import type { Host, HostCall } from '../hosts/host.ts'

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { exposedJudges } from '../../cli/experiment/benchmark/exposed.ts'
-import { mentionsIn } from '../../cli/experiment/benchmark/mentions.ts'
+import { mentionsIn } from '../../cli/experiment/benchmark/sources.ts'
 import { readSpec } from '../../cli/spec/read.ts'
 import { scopeOf } from '../../cli/spec/rules.ts'
 import { type SpecParts, specText, writeFiles } from '../e2e/project.ts'

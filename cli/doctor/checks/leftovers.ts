@@ -1,5 +1,5 @@
 import { shellQuote } from '../../evaluate/command.ts'
-import { slotLeftovers } from '../../experiment/slot-leftovers.ts'
+import { slotLeftovers } from '../../experiment/gc.ts'
 import { ok } from '../../result.ts'
 import type { Check } from '../check.ts'
 import { type Found, warning } from '../finding.ts'

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { slotLocks } from '../../experiment/slot-lock.ts'
+import { slotLocks } from '../../experiment/bench.ts'
 import { registrations } from '../../git/worktrees.ts'
 import { buryDead, dropDeadLeases, type LockSeen, seeLeases, seeLock } from '../../lock.ts'
 import { initLockOf, leaseFolder, worktreeLock } from '../../paths.ts'
