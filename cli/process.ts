@@ -12,6 +12,7 @@ export {
   identify,
   isAlive,
   isElsewhere,
+  markOf,
   nameOfProcess,
   type ProcessIdentity,
   pidSpace,
@@ -35,4 +36,3 @@ export {
 } from './process/orphans.ts'
 export { cutStored } from './process/output.ts'
 export { type Job, type Supervised, supervise } from './process/supervise.ts'
-export { markOf } from './process/token.ts'

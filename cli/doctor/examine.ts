@@ -1,6 +1,5 @@
 /** Every check in turn, and with `fix` every hand that mends. */
-import type { Check, Scene } from './check.ts'
-import { type Finding, type Found, problem } from './finding.ts'
+import { type Check, type Finding, type Found, problem, type Scene } from './check.ts'
 
 export interface Examined {
   healthy: boolean

@@ -12,8 +12,7 @@ import type {
   Side,
   Stage,
 } from '../ledger/events.ts'
-import type { Experiment } from '../ledger/state.ts'
-import { undermined } from '../ledger/state.ts'
+import { type Experiment, undermined } from '../ledger/state.ts'
 import type { Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Artifacts } from './artifacts.ts'

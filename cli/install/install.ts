@@ -4,10 +4,18 @@ import { dirname, join } from 'node:path'
 import { type PluginCommands, type PluginHostName, pluginHost, type Scope } from '../hosts/plugins.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { looseSkills, stageBundle, versionOf } from './bundle.ts'
-import { fileHash, hashOf, installFolder, recordFile } from './own.ts'
-import { runHost, type World } from './program.ts'
-import { type InstallRecord, readRecord, writeRecord } from './record.ts'
-import { traceBefore } from './traces.ts'
+import {
+  fileHash,
+  hashOf,
+  type InstallRecord,
+  installFolder,
+  readRecord,
+  recordFile,
+  runHost,
+  traceBefore,
+  type World,
+  writeRecord,
+} from './record.ts'
 import { uninstall } from './uninstall.ts'
 
 export interface Wanted {

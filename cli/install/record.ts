@@ -1,7 +1,136 @@
 /** What an installation made, written before it is made: whatever happens, `uninstall` knows what may be there. */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { createHash } from 'node:crypto'
+import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { PluginHostName, Scope, Trace } from '../hosts/plugins.ts'
+import { looseWorkflows } from '../paths.ts'
+import { execute } from '../process.ts'
+import { fail, ok, type Result } from '../result.ts'
+
+// ---------------------------------------------------------------- where an installation is recorded, and how its files are told from others
+
+/** What was made for one host: for the user, or in one checkout. Beside the workflows that belong to no repository. */
+export const installFolder = (env: NodeJS.ProcessEnv, host: string, checkout: string | null): string => {
+  const place = checkout === null ? '' : `-${hashOf(checkout).slice(0, 12)}`
+  return join(dirname(looseWorkflows(env)), 'installs', `${host}${place}`)
+}
+
+export const recordFile = (
+  env: NodeJS.ProcessEnv,
+  { host, scope, project }: { host: PluginHostName; scope: Scope; project: string },
+): string => join(installFolder(env, host, scope === 'user' ? null : project), 'install.json')
+
+export const hashOf = (text: string | Buffer): string => createHash('sha256').update(text).digest('hex')
+
+/** Null for anything but a file: a link is not what was written. */
+export function fileHash(path: string): string | null {
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() ? hashOf(readFileSync(path)) : null
+}
+
+// ----------------------------------------------------------------
+// What a host's own commands leave behind: noticed before, taken away afterwards, and never more than was
+// added.
+
+const OURS = new Set(['assay', 'assay@assay'])
+
+export const traceBefore = (trace: Trace): TraceBefore => {
+  const path = trace.folder ?? trace.file ?? ''
+  const found = trace.file === undefined ? null : objectIn(trace.file)
+  const had = (trace.keys ?? []).filter((key) => found !== null && key in found)
+  return { ...trace, existed: existsSync(path), had }
+}
+
+/** Answers the paths that were written or removed. What is not JSON, or holds anything of others, stays. */
+export function removeTrace({ folder, file, keys = [], existed, had }: TraceBefore): string[] {
+  if (folder !== undefined) {
+    if (existed || !existsSync(folder)) return []
+    rmSync(folder, { recursive: true, force: true })
+    return [folder]
+  }
+  if (file === undefined || !existsSync(file)) return []
+  const text = readFileSync(file, 'utf8')
+  const found = objectIn(file)
+  const rest = found === null ? null : without(found, keys, had)
+  const empty = text.trim() === '' || (rest !== null && Object.keys(rest).length === 0)
+  if (!existed && empty) {
+    rmSync(file)
+    return [file]
+  }
+  if (rest === null || JSON.stringify(rest) === JSON.stringify(found)) return []
+  writeFileSync(`${file}.new`, `${JSON.stringify(rest, null, 2)}\n`)
+  renameSync(`${file}.new`, file)
+  return [file]
+}
+
+function without(
+  found: Record<string, unknown>,
+  keys: readonly string[],
+  had: readonly string[],
+): Record<string, unknown> {
+  const rest = { ...found }
+  for (const key of keys) {
+    const value = rest[key]
+    if (OURS.has(key)) {
+      if (!had.includes(key)) delete rest[key]
+      continue
+    }
+    if (typeof value !== 'object' || value === null) continue
+    const left = Array.isArray(value)
+      ? value
+      : Object.fromEntries(Object.entries(value).filter(([name]) => !OURS.has(name)))
+    if (Object.keys(left).length === 0 && !had.includes(key)) delete rest[key]
+    else rest[key] = left
+  }
+  return rest
+}
+
+function objectIn(file: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null
+  } catch {
+    return null
+  }
+}
+
+// ---------------------------------------------------------------- runs a host's own plugin commands
+
+/** Some load themselves for seconds; none of these asks a model. */
+const LIMIT_MS = 120_000
+const SAID = 600
+
+export interface World {
+  env: NodeJS.ProcessEnv
+  cwd: string
+  signal: AbortSignal
+}
+
+/** Its output. Problems: `host_missing`, `host_failed` with the host's own words. */
+export async function runHost(argv: readonly string[], world: World): Promise<Result<string>> {
+  const [program = '', ...args] = argv
+  const done = await execute({ argv: [program, ...args], ...world, timeoutMs: LIMIT_MS, input: '' })
+  if (done.startError) {
+    return fail({
+      kind: 'refused',
+      code: 'host_missing',
+      message: `${program} could not be started: ${done.startError.message}`,
+      hint: `install ${program} and make sure that it is on PATH, then repeat the command`,
+    })
+  }
+  const output = `${done.stdout}\n${done.stderr}`
+  if (done.code === 0) return ok(output)
+  const how = done.timedOut
+    ? `gave no answer within ${LIMIT_MS / 1000} s`
+    : `failed (${done.code ?? done.signal})`
+  return fail({
+    kind: 'failed',
+    code: 'host_failed',
+    message: `${argv.join(' ')} ${how}: ${output.trim().slice(-SAID)}`,
+    hint: 'the words are those of the host; mend it there, then repeat the command',
+  })
+}
 
 export interface InstallRecord {
   version: string

@@ -3,10 +3,15 @@ import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type PluginHostName, pluginHost, type Scope } from '../hosts/plugins.ts'
 import { ok, type Result } from '../result.ts'
-import { fileHash, recordFile } from './own.ts'
-import { runHost, type World } from './program.ts'
-import { type InstallRecord, readRecord } from './record.ts'
-import { removeTrace } from './traces.ts'
+import {
+  fileHash,
+  type InstallRecord,
+  readRecord,
+  recordFile,
+  removeTrace,
+  runHost,
+  type World,
+} from './record.ts'
 
 export interface Uninstalled {
   host: PluginHostName

@@ -2,8 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { ok, type Result } from '../result.ts'
 import { appendLine, readFrom, splitLines } from './append.ts'
-import type { GateResult, Sample, StepLine } from './events.ts'
-import { FORMAT_NAME } from './events.ts'
+import { FORMAT_NAME, type GateResult, type Sample, type StepLine } from './events.ts'
 
 export type StepDraft = StepLine extends infer L
   ? L extends StepLine

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { enterCensus } from './census.ts'
 import { after, type Ended, notYet, signalGroup, startErrorOf } from './ended.ts'
 import { type Isolation, isolatedArgv } from './isolation.ts'
+import { enterCensus } from './tally.ts'
 import { besideWatcher } from './watcher.ts'
 
 export interface Command {

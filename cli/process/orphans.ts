@@ -1,9 +1,8 @@
 /** Processes of ours whose owner died before it could end them: daemons that a benchmark left its group with. */
 import { readFileSync, readlinkSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { identify, isAlive, type ProcessIdentity } from './identity.ts'
+import { identify, isAlive, measuredFor, ownersOf, type ProcessIdentity } from './identity.ts'
 import { environmentOf, HAS_PROC, ownedByUs, pids } from './proc.ts'
-import { measuredFor, ownersOf } from './token.ts'
 
 export interface Orphan {
   process: ProcessIdentity

@@ -1,14 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { enterCensus } from './census.ts'
 import { after, type Ended, notYet, signalGroup, startErrorOf } from './ended.ts'
+import { makeToken } from './identity.ts'
 import { type Isolation, type IsolationStatus, isolatedArgv, signalOfCode, statusOf } from './isolation.ts'
 import { type Output, openOutput } from './output.ts'
-import { pids, readStat, realPathOf } from './proc.ts'
-import { type Processors, processorsBetween, processorTimes } from './processors.ts'
+import { type Processors, pids, processorsBetween, processorTimes, readStat, realPathOf } from './proc.ts'
 import { endStrays, endStraysNow, type Traces } from './strays.ts'
-import { Tally } from './tally.ts'
-import { makeToken } from './token.ts'
+import { enterCensus, Tally } from './tally.ts'
 import { besideWatcher } from './watcher.ts'
 
 export interface Job {

@@ -1,5 +1,4 @@
-import type { Line, Role } from './lines.ts'
-import { asText } from './lines.ts'
+import { asText, type Line, type Role } from './lines.ts'
 
 /** Lines as a terminal shows them. */
 export type Paint = (line: Line) => string

@@ -3,8 +3,7 @@ import type { FailureClass } from '../ledger/events.ts'
 import { ok, type Result, unreachable } from '../result.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { plain } from '../text.ts'
-import { reasonOf } from './reason.ts'
-import { idOf, theRun } from './verb.ts'
+import { idOf, reasonOf, theRun } from './verb.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const why = reasonOf(

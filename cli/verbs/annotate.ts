@@ -2,8 +2,7 @@ import { annotate } from '../experiment/settle.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { plain } from '../text.ts'
-import { textAt } from './reason.ts'
-import { idOf, theRun } from './verb.ts'
+import { idOf, textAt, theRun } from './verb.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const text = textAt(args, 1)

@@ -5,8 +5,7 @@ import type { OpenRun } from '../run/open.ts'
 import { readKnob } from '../spec/knobs.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { plain } from '../text.ts'
-import { reasonOf } from './reason.ts'
-import { theRun } from './verb.ts'
+import { reasonOf, theRun } from './verb.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const opened = theRun(context, args)

@@ -3,8 +3,7 @@ import { ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { plain } from '../text.ts'
 import { figure } from '../view/words.ts'
-import { reasonOf } from './reason.ts'
-import { theRun } from './verb.ts'
+import { reasonOf, theRun } from './verb.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const why = reasonOf(args, 'assay epoch open --reason "Another machine from here on"')

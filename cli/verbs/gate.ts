@@ -8,8 +8,7 @@ import type { OpenRun } from '../run/open.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { plain } from '../text.ts'
-import { reasonOf } from './reason.ts'
-import { idOf, theRun } from './verb.ts'
+import { idOf, reasonOf, theRun } from './verb.ts'
 
 const TIMEOUT_MS = 5 * 60_000
 const ADD =

@@ -37,7 +37,7 @@ import { LEAVING } from '../terminal/progress.ts'
 import { wrapped } from '../terminal/wrap.ts'
 import { describeFacts, type InitFacts, initFacts } from '../view/init-facts.ts'
 import { figure } from '../view/words.ts'
-import { referenceText } from './references.ts'
+import { referenceText } from './guide.ts'
 
 interface InitAnswer {
   run: string

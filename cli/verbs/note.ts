@@ -3,8 +3,7 @@ import { ok, type Result } from '../result.ts'
 import { listNotes, note } from '../run/steer.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { plain } from '../text.ts'
-import { textAt } from './reason.ts'
-import { theRun } from './verb.ts'
+import { textAt, theRun } from './verb.ts'
 
 const LIMIT = 50
 

@@ -1,8 +1,7 @@
 import { prune } from '../experiment/settle.ts'
 import { ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
-import { reasonOf } from './reason.ts'
-import { idOf, theRun } from './verb.ts'
+import { idOf, reasonOf, theRun } from './verb.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const why = reasonOf(args, 'assay prune exp_0007 --reason "Five children, none better"')

@@ -3,8 +3,7 @@ import { fail, ok, type Result } from '../result.ts'
 import { steer } from '../run/steer.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { plain } from '../text.ts'
-import { textAt } from './reason.ts'
-import { theRun } from './verb.ts'
+import { textAt, theRun } from './verb.ts'
 
 const LIMIT = 50
 

@@ -2,7 +2,7 @@
 import { fail, ok, type Result } from '../result.ts'
 import { type OpenRun, openRun } from '../run/open.ts'
 import type { Context, Parsed } from '../terminal/command.ts'
-import { fromCommandLine } from '../workflow/clerk.ts'
+import { fromCommandLine } from '../text.ts'
 
 export const theRun = (context: Context, args: Parsed): Result<OpenRun> => openRun(context, args.run)
 
@@ -70,3 +70,22 @@ export const textsField = (item: Record<string, unknown>, name: string): string[
   Array.isArray(item[name])
     ? (item[name] as unknown[]).filter((one): one is string => typeof one === 'string')
     : []
+
+// ---------------------------------------------------------------- decisions that others have to understand later need a reason
+
+export function reasonOf(args: Parsed, example: string): Result<string> {
+  const reason = args.text('reason')
+  if (reason !== null && reason.trim() !== '') return ok(reason)
+  return fail({
+    kind: 'usage',
+    code: 'no_reason',
+    message: `${args.verb}${args.sub === null ? '' : ` ${args.sub}`} needs a reason, which the ledger keeps`,
+    hint: `example: ${example}`,
+  })
+}
+
+/** The positional TEXT at `index`, when it says something. */
+export function textAt(args: Parsed, index: number): string | null {
+  const text = args.positionals[index]
+  return text === undefined || text.trim() === '' ? null : text
+}

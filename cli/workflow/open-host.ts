@@ -1,7 +1,6 @@
 /** The host that the spec names, ready to be called. */
 import { readBlob } from '../git/files.ts'
-import type { Host } from '../hosts/host.ts'
-import { isInsideAgent } from '../hosts/host.ts'
+import { type Host, isInsideAgent } from '../hosts/host.ts'
 import { type Chain, chain, HOSTS, type HostName, isProgramName } from '../hosts/registry.ts'
 import { parseParameters, type TuneParameter, type TuneTrial } from '../hosts/tune.ts'
 import { type Experiment, lastJudged } from '../ledger/state.ts'

@@ -1,15 +1,13 @@
 import type { Tell } from '../facts.ts'
 import { startWithChannel } from '../process.ts'
 import { unreachable } from '../result.ts'
-import type { TotalUsage } from './agents.ts'
-import { createAgents } from './agents.ts'
+import { createAgents, type TotalUsage } from './agents.ts'
 import type { AgentCall, AgentReply } from './call.ts'
 import { childEntry } from './entry.ts'
 import { lazyJournal } from './journal.ts'
 import type { ToChild, ToParent } from './protocol.ts'
 import { launchError, loadScript } from './script.ts'
-import type { ScriptFolder } from './scripts.ts'
-import { nestedScript } from './scripts.ts'
+import { nestedScript, type ScriptFolder } from './scripts.ts'
 
 export interface WorkflowRequest {
   source: string

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { hazardsOf } from '../../cli/doctor/parallel/hazards.ts'
-import { proposeSlots } from '../../cli/doctor/parallel/slots.ts'
+import { hazardsOf, proposeSlots } from '../../cli/doctor/parallel/readiness.ts'
 import { sourcesOf } from '../../cli/experiment/benchmark/sources.ts'
 import { writeFiles } from '../e2e/project.ts'
 import { makeTemp } from '../rig/temp.ts'

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { sameScores } from '../../cli/ledger/alike.ts'
-import type { Attempt, Experiment, State } from '../../cli/ledger/state.ts'
-import { emptyState } from '../../cli/ledger/state.ts'
+import { type Attempt, type Experiment, emptyState, type State } from '../../cli/ledger/state.ts'
 
 type Said = { tasks: Record<string, number> | null; status?: 'kept' | 'rejected' | 'failed'; epoch?: number }
 

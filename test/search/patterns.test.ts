@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Observed } from '../../cli/search/patterns.ts'
-import { patternsOf } from '../../cli/search/patterns.ts'
+import { type Observed, patternsOf } from '../../cli/search/patterns.ts'
 
 let next = 0
 const observed = (given: Partial<Observed> & { id: string }): Observed => ({

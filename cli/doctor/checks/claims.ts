@@ -1,7 +1,6 @@
 import { lastAttempt } from '../../ledger/state.ts'
 import { isAlive, isElsewhere, nameOfProcess } from '../../process.ts'
-import type { Check, RunScene } from '../check.ts'
-import { type Found, fine, warning } from '../finding.ts'
+import { type Check, type Found, fine, type RunScene, warning } from '../check.ts'
 
 /** Experiments that somebody is judging, as far as the ledger knows. */
 export const claims: Check = {

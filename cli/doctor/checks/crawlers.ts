@@ -1,12 +1,16 @@
 import { join } from 'node:path'
-import type { Check, Scene } from '../check.ts'
-import type { Crawler, Crawling } from '../crawlers/crawler.ts'
-import { mentions, STATE } from '../crawlers/crawler.ts'
+import { type Check, type Found, fine, problem, type Scene, warning } from '../check.ts'
+import {
+  type Crawler,
+  type Crawling,
+  mentions,
+  type Project,
+  readProject,
+  STATE,
+} from '../crawlers/crawler.ts'
 import { JAVASCRIPT } from '../crawlers/javascript.ts'
 import { OTHERS } from '../crawlers/others.ts'
 import { PACKERS } from '../crawlers/packers.ts'
-import { type Project, readProject } from '../crawlers/project.ts'
-import { type Found, fine, problem, warning } from '../finding.ts'
 
 /** Every tool that is looked for: one line each in its family's file. */
 const CRAWLERS: readonly Crawler[] = [...JAVASCRIPT, ...OTHERS, ...PACKERS]

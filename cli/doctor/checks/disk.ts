@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs'
+import { warnOfRoom } from '../../experiment/room.ts'
 import { runtimeFolder } from '../../paths.ts'
-import type { Check } from '../check.ts'
-import { type Found, fine, problem, warning } from '../finding.ts'
+import { type Check, type Found, fine, problem, warning } from '../check.ts'
 
 /** Room for what is to be recorded, and whether the file system keeps the promises that the ledger relies on. */
 export const disk: Check = {
@@ -103,4 +103,26 @@ export function fileSystem(at: string, type: number): Found[] {
       at,
     }),
   ]
+}
+
+/** Whether what comes next finds room, and what experiments that have ended still hold. */
+export const room: Check = {
+  name: 'room',
+  look({ site, runs }) {
+    const found = runs.flatMap(({ run, paths, state, spec }): Found[] =>
+      site && state && spec
+        ? warnOfRoom({ site, run, paths, spec, ledger: { state } }).map((what) =>
+            warning('room_tight', {
+              what: `${run}: ${what}`,
+              cause: 'each experiment has a checkout of its own, which stays after its end until gc takes it',
+              repair: `see what would go: assay gc --dry-run --run ${run}; then: assay gc --run ${run}`,
+              at: paths.folder,
+            }),
+          )
+        : [],
+    )
+    return found.length > 0 || runs.length === 0
+      ? found
+      : [fine('room', 'what comes next finds room on the disk')]
+  },
 }

@@ -1,7 +1,14 @@
-import { addExclude, EXCLUDE_LINE, hasExclude } from '../../git/exclude.ts'
+import { join } from 'node:path'
+import {
+  addExclude,
+  addStateIgnore,
+  EXCLUDE_LINE,
+  hasExclude,
+  hasStateIgnore,
+  IGNORE_FILE,
+} from '../../git/exclude.ts'
 import { ok } from '../../result.ts'
-import type { Check } from '../check.ts'
-import { fine, problem, warning } from '../finding.ts'
+import { type Check, fine, problem, warning } from '../check.ts'
 
 export const exclude: Check = {
   name: 'exclude',
@@ -28,6 +35,27 @@ export const exclude: Check = {
         fix: async () => {
           const added = await addExclude(commonDir)
           return added.ok ? ok(`added the line ${EXCLUDE_LINE} to .git/info/exclude`) : added
+        },
+      }),
+    ]
+  },
+}
+
+/** State of earlier versions has no such file. */
+export const stateIgnore: Check = {
+  name: 'state-ignore',
+  look({ site }) {
+    if (!site) return []
+    if (hasStateIgnore(site)) return [fine('state_ignore', 'the state folder ignores itself')]
+    return [
+      warning('state_ignore_missing', {
+        what: `the state folder has no ${IGNORE_FILE} of its own`,
+        cause: 'an earlier version of Assay made the folder, or the file was deleted',
+        repair: `add it, or npm pack and other tools that read no other ignore file publish the run: echo '*' > ${site.state}/${IGNORE_FILE}`,
+        at: join(site.state, IGNORE_FILE),
+        fix: async () => {
+          const added = await addStateIgnore(site)
+          return added.ok ? ok(`wrote ${IGNORE_FILE} into the state folder`) : added
         },
       }),
     ]

@@ -5,8 +5,7 @@ import type { State } from '../../ledger/state.ts'
 import { seeLock } from '../../lock.ts'
 import { experimentFolder, initLockOf, isExperimentId } from '../../paths.ts'
 import { ok } from '../../result.ts'
-import type { Check, RunScene, Scene } from '../check.ts'
-import { type Found, problem, warning } from '../finding.ts'
+import { type Check, type Found, problem, type RunScene, type Scene, warning } from '../check.ts'
 import { names } from '../scene.ts'
 
 /** Between the folder and its event lie milliseconds; a younger one may be in the making. */

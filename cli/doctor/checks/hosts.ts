@@ -3,8 +3,7 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import type { Host } from '../../hosts/host.ts'
 import { HOSTS, isProgramName, PROGRAMS, type ProgramName, programNames } from '../../hosts/registry.ts'
 import type { AgentConfig } from '../../spec/spec.ts'
-import type { Check, Scene } from '../check.ts'
-import { type Found, fine, problem, warning } from '../finding.ts'
+import { type Check, type Found, fine, problem, type Scene, warning } from '../check.ts'
 
 const CALL_MS = 60_000
 

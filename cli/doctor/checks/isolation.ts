@@ -1,6 +1,5 @@
 import { isolationSupport } from '../../process.ts'
-import type { Check } from '../check.ts'
-import { fine, problem, warning } from '../finding.ts'
+import { type Check, fine, problem, warning } from '../check.ts'
 
 /** Whether what is measured can be kept apart from this machine, and whether a run counts on it. */
 export const isolation: Check = {

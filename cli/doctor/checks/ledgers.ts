@@ -3,8 +3,7 @@ import { shellQuote } from '../../evaluate/command.ts'
 import { FORMAT_NAME } from '../../ledger/events.ts'
 import { ok } from '../../result.ts'
 import { healTail } from '../../run/heal.ts'
-import type { Check, RunScene, Scene } from '../check.ts'
-import { type Found, fine, problem, warning } from '../finding.ts'
+import { type Check, type Found, fine, problem, type RunScene, type Scene, warning } from '../check.ts'
 import { isWhole, scanLedger } from '../scan.ts'
 
 const SHOWN_LINES = 5

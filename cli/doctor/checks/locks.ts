@@ -6,8 +6,7 @@ import { buryDead, dropDeadLeases, type LockSeen, seeLeases, seeLock } from '../
 import { initLockOf, leaseFolder, worktreeLock } from '../../paths.ts'
 import { isElsewhere, nameOfProcess } from '../../process.ts'
 import { ok } from '../../result.ts'
-import type { Check } from '../check.ts'
-import { type Found, fine, problem, warning } from '../finding.ts'
+import { type Check, type Found, fine, problem, warning } from '../check.ts'
 
 /** Measurement leases of this machine. */
 export const leases: Check = {

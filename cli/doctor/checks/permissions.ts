@@ -1,7 +1,6 @@
 import { accessSync, constants, existsSync, lstatSync } from 'node:fs'
 import { shellQuote } from '../../evaluate/command.ts'
-import type { Check, Scene } from '../check.ts'
-import { type Found, fine, problem } from '../finding.ts'
+import { type Check, type Found, fine, problem, type Scene } from '../check.ts'
 
 /** Whether we may write where we must. */
 export const permissions: Check = {

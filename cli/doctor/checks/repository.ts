@@ -1,6 +1,5 @@
 import { repositoryKind } from '../../git/kind.ts'
-import type { Check } from '../check.ts'
-import { type Found, fine, problem, warning } from '../finding.ts'
+import { type Check, type Found, fine, problem, warning } from '../check.ts'
 
 const SHOWN = 5
 

@@ -4,8 +4,7 @@ import { fail, ok } from '../../result.ts'
 import { specHash } from '../../spec/hash.ts'
 import { readSpecFile } from '../../spec/read.ts'
 import type { Spec } from '../../spec/spec.ts'
-import type { Check, RunScene } from '../check.ts'
-import { type Found, fine, problem } from '../finding.ts'
+import { type Check, type Found, fine, problem, type RunScene } from '../check.ts'
 
 /** The frozen spec of each run against the hash in its ledger. */
 export const specFile: Check = {

@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs'
 import { splitLines } from '../../ledger/append.ts'
 import type { Judged } from '../../ledger/events.ts'
 import { attemptFolder, stepsFile } from '../../paths.ts'
-import type { Check, RunScene } from '../check.ts'
-import { type Found, fine, problem } from '../finding.ts'
+import { type Check, type Found, fine, problem, type RunScene } from '../check.ts'
 
 /** Of a run with more verdicts, so many are looked at, evenly spread. */
 const MOST = 200

@@ -4,8 +4,7 @@ import { candidateRefs, existingCommits, missingObjects, recreateRef, storeState
 import { storeExists } from '../../git/store.ts'
 import { candidateRef, type Site } from '../../paths.ts'
 import { ok } from '../../result.ts'
-import type { Check, RunScene } from '../check.ts'
-import { type Found, fine, problem, warning } from '../finding.ts'
+import { type Check, type Found, fine, problem, type RunScene, warning } from '../check.ts'
 
 /** The store, and in it every candidate that was ever sealed. */
 export const store: Check = {

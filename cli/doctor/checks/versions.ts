@@ -1,6 +1,5 @@
 import { gitVersion } from '../../git/kind.ts'
-import type { Check } from '../check.ts'
-import { type Found, fine, problem } from '../finding.ts'
+import { type Check, type Found, fine, problem } from '../check.ts'
 
 const NODE = [20, 19] as const
 const GIT = [2, 34] as const

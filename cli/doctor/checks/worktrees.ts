@@ -5,8 +5,7 @@ import { shellQuote } from '../../evaluate/command.ts'
 import { dropRegistration, emptyTrash, registrations } from '../../git/worktrees.ts'
 import { experimentId, runId, type Site, trashFolder, worktreePath } from '../../paths.ts'
 import { fail, ok } from '../../result.ts'
-import type { Check, RunScene } from '../check.ts'
-import { type Found, fine, warning } from '../finding.ts'
+import { type Check, type Found, fine, type RunScene, warning } from '../check.ts'
 import { names } from '../scene.ts'
 
 /** Folders that agents edit and Assay measures in, against the registry and the ledgers. */

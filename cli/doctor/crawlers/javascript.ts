@@ -1,6 +1,5 @@
 /** Tools of JavaScript projects. */
-import { type Crawler, mentions, STATE } from './crawler.ts'
-import { asObject, firstOf, type Project, withEndings } from './project.ts'
+import { asObject, type Crawler, firstOf, mentions, type Project, STATE, withEndings } from './crawler.ts'
 
 /** How a project shows that it uses a tool: a configuration file, a key of package.json, a package, a script. */
 function configOf(

@@ -1,6 +1,5 @@
 /** Tools of Python and Rust projects, and those of no language. */
-import { type Crawler, mentions, STATE } from './crawler.ts'
-import { firstOf, type Project, section } from './project.ts'
+import { type Crawler, firstOf, mentions, type Project, STATE, section } from './crawler.ts'
 
 /** Whether a Python project names the tool in what it asks for. */
 function asksFor(project: Project, tool: string): string | null {

@@ -2,8 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { IGNORE_FILE } from '../../git/exclude.ts'
-import { type Crawler, mentions, STATE } from './crawler.ts'
-import type { Project } from './project.ts'
+import { type Crawler, mentions, type Project, STATE } from './crawler.ts'
 
 /** `files` of the manifest that begin at the folder itself, and so hold everything. */
 const EVERYTHING = /^(\.?\/)?(\*\*?(\/\*\*?)*)?$/

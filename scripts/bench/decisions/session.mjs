@@ -1,6 +1,4 @@
-import { calibrationResiduals, pairDifference } from '../../../cli/evaluate/paired.ts'
-import { ScaleWindow } from '../../../cli/evaluate/paired.ts'
-import { Stage } from '../../../cli/evaluate/paired.ts'
+import { calibrationResiduals, pairDifference, ScaleWindow, Stage } from '../../../cli/evaluate/paired.ts'
 import { median } from '../median.mjs'
 import { NOISE } from './noise.mjs'
 import { Random } from './random.mjs'

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { PairedPlan } from '../../../cli/evaluate/paired.ts'
-import { ScaleWindow, Stage, signFlipP } from '../../../cli/evaluate/paired.ts'
+import { type PairedPlan, ScaleWindow, Stage, signFlipP } from '../../../cli/evaluate/paired.ts'
 import { signFlipByEnumeration } from './oracle.ts'
 
 const size = fc.oneof(
