@@ -4,13 +4,13 @@ import { refusal } from '../ledger/ledger.ts'
 import { type Attempt, type Experiment, lastAttempt, lastJudged } from '../ledger/state.ts'
 import { stepsDigest } from '../ledger/steps.ts'
 import { TRANSITIONS } from '../ledger/transitions.ts'
+import { freeSlots, isSameProcess } from '../measure/bench.ts'
+import { clearDesks, redactWhatWasLeft } from '../measure/leftovers.ts'
+import { nodeFor } from '../measure/seal.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
 import { type EndedBy, endProcess } from '../process.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { freeSlots, isSameProcess } from './bench.ts'
-import { clearDesks, redactWhatWasLeft } from './leftovers.ts'
-import { nodeFor } from './seal.ts'
 
 export interface AbortAnswer {
   experiment: string

@@ -3,11 +3,11 @@ import { changesBetween } from '../git/diff.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { Audited, Finding, Status } from '../ledger/events.ts'
 import { BASELINE, type Experiment, lastJudged, nodeValue } from '../ledger/state.ts'
+import { scopeOfRun } from '../measure/scope.ts'
+import { nodeFor } from '../measure/seal.ts'
+import { baseOf, keptCommit } from '../measure/worktree.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { scopeOfRun } from './scope.ts'
-import { nodeFor } from './seal.ts'
-import { baseOf, keptCommit } from './worktree.ts'
 
 export interface AuditAnswer {
   experiment: string

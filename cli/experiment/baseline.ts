@@ -1,17 +1,18 @@
 /** The baseline's verdict, as what `init` tells of it. */
+
+import { diagnose, outputOf } from '../diagnose/diagnosis.ts'
 import { isSpoilt } from '../evaluate/crowd.ts'
 import { median } from '../evaluate/stats.ts'
 import type { NoiseMode } from '../ledger/events.ts'
 import { BASELINE, lastJudged } from '../ledger/state.ts'
+import type { RunAnswer } from '../measure/answer.ts'
+import { loosenIsolation } from '../measure/choose-isolation.ts'
+import type { Choice } from '../measure/isolation.ts'
+import { rememberCheckout } from '../measure/room.ts'
+import { baselineSample } from '../measure/samples.ts'
 import { slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import type { RunAnswer } from './answer.ts'
-import { loosenIsolation } from './choose-isolation.ts'
-import { diagnose, outputOf } from './diagnosis.ts'
-import type { Choice } from './isolation.ts'
-import { rememberCheckout } from './room.ts'
-import { baselineSample } from './samples.ts'
 import { submit } from './submit.ts'
 
 export interface BaselineAnswer {

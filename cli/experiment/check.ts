@@ -2,11 +2,11 @@
 import { figure } from '../evaluate/figure.ts'
 import type { Reason } from '../ledger/events.ts'
 import { BASELINE, lastJudged } from '../ledger/state.ts'
+import { twinOf } from '../measure/artifacts.ts'
+import { scopeOfRun } from '../measure/scope.ts'
+import type { Seal } from '../measure/seal.ts'
 import type { OpenRun } from '../run/open.ts'
 import { judgeScope } from '../spec/rules.ts'
-import { twinOf } from './artifacts.ts'
-import { scopeOfRun } from './scope.ts'
-import type { Seal } from './seal.ts'
 
 export interface CheckFinding {
   code: Extract<Reason, 'empty' | 'out_of_scope' | 'over_limit' | 'secret' | 'duplicate'>

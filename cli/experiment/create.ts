@@ -3,14 +3,14 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { removeWorktree } from '../git/worktrees.ts'
 import { BASELINE, currentRound, type Experiment, lastAttempt, type State, tainted } from '../ledger/state.ts'
+import { artifactPlaces, type SeedName } from '../measure/artifacts.ts'
+import { diskFull, noRoom } from '../measure/room.ts'
+import { ensureWorktree } from '../measure/worktree.ts'
 import { experimentFolder, experimentId, type RunPaths, worktreePath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { stopReason } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
-import { artifactPlaces, type SeedName } from './artifacts.ts'
-import { diskFull, noRoom } from './room.ts'
 import { discard, restore } from './settle.ts'
-import { ensureWorktree } from './worktree.ts'
 
 export interface NewExperiment {
   experiment: string

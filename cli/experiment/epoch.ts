@@ -1,10 +1,10 @@
 /** `epoch open`: scores from before are no longer compared with scores from now on; the baseline is measured first. */
 
 import { BASELINE, isOutdatedBaseline, nodeValue } from '../ledger/state.ts'
+import type { RunAnswer } from '../measure/answer.ts'
+import { nodeFor } from '../measure/seal.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import type { RunAnswer } from './answer.ts'
-import { nodeFor } from './seal.ts'
 import { submit } from './submit.ts'
 
 export interface EpochAnswer {

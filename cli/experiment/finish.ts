@@ -8,12 +8,12 @@ import { type Committing, committingOf } from '../git/settings.ts'
 import { bestOf } from '../ledger/best.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { BASELINE, clearing, type Experiment, pathTo } from '../ledger/state.ts'
+import { type ConfirmAnswer, confirm } from '../measure/confirm.ts'
+import { keptCommit } from '../measure/worktree.ts'
 import { finishRef } from '../paths.ts'
 import { redact } from '../redact.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { type ConfirmAnswer, confirm } from './confirm.ts'
-import { keptCommit } from './worktree.ts'
 
 export interface FinishedCommit {
   commit: string

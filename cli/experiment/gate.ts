@@ -3,12 +3,12 @@
 import type { GateResult, GateRule, SampleFault } from '../ledger/events.ts'
 import { answered } from '../ledger/ledger.ts'
 import { BASELINE, type Experiment } from '../ledger/state.ts'
+import { bashOnly, gatesOn } from '../measure/gates.ts'
+import { candidateNow, inSlot, numberedFolder, unpreparedProblem } from '../measure/probe.ts'
+import { nodeFor } from '../measure/seal.ts'
 import { gateChecksFolder } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { bashOnly, gatesOn } from './gates.ts'
-import { candidateNow, inSlot, numberedFolder, unpreparedProblem } from './probe.ts'
-import { nodeFor } from './seal.ts'
 
 export interface GateAnswer {
   experiment: string

@@ -6,6 +6,10 @@ import type { Obstacle } from '../disk/remove.ts'
 import { commitAt, emptyTrash, removeWorktree } from '../git/worktrees.ts'
 import { currentRound, type Experiment } from '../ledger/state.ts'
 import { seeLock, tryHold } from '../lock.ts'
+import { belonging } from '../measure/bench.ts'
+import { diskSizeOf, unfinished } from '../measure/room.ts'
+import { snapshot } from '../measure/seal.ts'
+import { readFacts } from '../measure/slot-facts.ts'
 import {
   experimentFolder,
   listRuns,
@@ -19,10 +23,6 @@ import {
 import { ok, type Result } from '../result.ts'
 import { readData } from '../run/data.ts'
 import type { OpenRun } from '../run/open.ts'
-import { belonging } from './bench.ts'
-import { diskSizeOf, unfinished } from './room.ts'
-import { snapshot } from './seal.ts'
-import { readFacts } from './slot-facts.ts'
 
 // ----------------------------------------------------------------
 // What a killed measurement left in checkouts where nobody measures now: the next one would remove it, and

@@ -2,9 +2,9 @@
 import type { FailureClass, Pruned, Restored, Status } from '../ledger/events.ts'
 import { answered, type Recorded } from '../ledger/ledger.ts'
 import { BASELINE } from '../ledger/state.ts'
+import { nodeFor } from '../measure/seal.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { nodeFor } from './seal.ts'
 
 export interface SettleAnswer {
   experiment: string

@@ -2,11 +2,11 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { lastAttempt } from '../ledger/state.ts'
+import { nodeFor } from '../measure/seal.ts'
 import { workerLog } from '../paths.ts'
 import { isAlive, startDetached } from '../process.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { nodeFor } from './seal.ts'
 import { judgedElsewhere, whenLedger } from './wait.ts'
 
 /** The claim comes before anything long, so this bounds a machine that is very busy, not the work. */

@@ -1,6 +1,5 @@
 /** `round open`: where the run stands, and who may become a parent in the turn that begins. */
 import { hasSeal } from '../experiment/create.ts'
-import { noRoom, warnOfRoom } from '../experiment/room.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { Idea, Knobs, Lane, NewDirection, Noted, Pick, StopReason } from '../ledger/events.ts'
 import { isOf } from '../ledger/lease.ts'
@@ -18,6 +17,7 @@ import {
   type State,
   stallOf,
 } from '../ledger/state.ts'
+import { noRoom, warnOfRoom } from '../measure/room.ts'
 import { worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { stopReason } from '../run/budget.ts'

@@ -1,6 +1,6 @@
 import { checkSeal } from '../experiment/check.ts'
-import { nodeFor, type Seal, seal, snapshot, storedSeal } from '../experiment/seal.ts'
 import { type Experiment, lastAttempt } from '../ledger/state.ts'
+import { nodeFor, type Seal, seal, snapshot, storedSeal } from '../measure/seal.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'

@@ -1,4 +1,4 @@
-import { type ConfirmAnswer, confirm } from '../experiment/confirm.ts'
+import { type ConfirmAnswer, confirm } from '../measure/confirm.ts'
 import { ok, type Result } from '../result.ts'
 import { keepingTurn } from '../run/driver.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'

@@ -1,7 +1,8 @@
 /** `context`: what an agent reads first. */
-import { nodeFor } from '../experiment/seal.ts'
+
 import { readBlob } from '../git/files.ts'
 import type { Experiment } from '../ledger/state.ts'
+import { nodeFor } from '../measure/seal.ts'
 import { artifactsFolder, worktreePath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import { candidatesOf, pickParents } from '../round/frontier.ts'

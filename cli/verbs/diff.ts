@@ -1,7 +1,7 @@
-import { nodeFor } from '../experiment/seal.ts'
-import { baseOf } from '../experiment/worktree.ts'
 import { changesBetween, patchBetween } from '../git/diff.ts'
 import { type Experiment, lastAttempt } from '../ledger/state.ts'
+import { nodeFor } from '../measure/seal.ts'
+import { baseOf } from '../measure/worktree.ts'
 
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'

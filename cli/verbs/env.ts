@@ -1,4 +1,4 @@
-import { environmentSources } from '../experiment/environment.ts'
+import { environmentSources } from '../measure/environment.ts'
 import { ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { plain } from '../text.ts'

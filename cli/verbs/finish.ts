@@ -1,9 +1,9 @@
 /** `finish`: the winner as a branch, with the text of its pull request. */
 import { writeFileSync } from 'node:fs'
 import { type Finished, finish } from '../experiment/finish.ts'
-import { gatesOn } from '../experiment/gates.ts'
 import { branchName, isSnapshot } from '../git/branch.ts'
 import { BASELINE, type Experiment, lastJudged, nodeValue, pathTo } from '../ledger/state.ts'
+import { gatesOn } from '../measure/gates.ts'
 import { pullRequestFile } from '../paths.ts'
 import { redact } from '../redact.ts'
 import { ok, type Result } from '../result.ts'

@@ -1,5 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { canaryFact, checkCanary } from '../diagnose/canary.ts'
+import { lookOutside, outsideWarnings } from '../diagnose/outside.ts'
 import { networkFolders } from '../doctor/checks/disk.ts'
 import { oddDirection } from '../evaluate/plausible.ts'
 import {
@@ -8,20 +10,18 @@ import {
   judgeBaseline,
   type NeedsLooser,
 } from '../experiment/baseline.ts'
-import { canaryFact, checkCanary } from '../experiment/canary.ts'
+import { removeWorktree } from '../git/worktrees.ts'
+import { BASELINE } from '../ledger/state.ts'
+import { withLock } from '../lock.ts'
 import {
   chooseIsolation,
   hidesCheckout,
   isolationWarnings,
   recordIsolation,
-} from '../experiment/choose-isolation.ts'
-import { crowdAtBaseline } from '../experiment/crowd.ts'
-import type { Choice } from '../experiment/isolation.ts'
-import { lookOutside, outsideWarnings } from '../experiment/outside.ts'
-import { ensureWorktree } from '../experiment/worktree.ts'
-import { removeWorktree } from '../git/worktrees.ts'
-import { BASELINE } from '../ledger/state.ts'
-import { withLock } from '../lock.ts'
+} from '../measure/choose-isolation.ts'
+import { crowdAtBaseline } from '../measure/crowd.ts'
+import type { Choice } from '../measure/isolation.ts'
+import { ensureWorktree } from '../measure/worktree.ts'
 import { checkoutAround, findSite, initLock, listRuns, runtimeFolder, worktreePath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { digestOf } from '../run/data.ts'

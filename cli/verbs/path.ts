@@ -1,6 +1,6 @@
-import { artifactPlaces } from '../experiment/artifacts.ts'
-import { nodeFor } from '../experiment/seal.ts'
 import { pathTo } from '../ledger/state.ts'
+import { artifactPlaces } from '../measure/artifacts.ts'
+import { nodeFor } from '../measure/seal.ts'
 import { worktreePath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'

@@ -1,5 +1,5 @@
-import { differs, diffStat, nodeFor, type Seal, seal, snapshot, storedSeal } from '../experiment/seal.ts'
 import type { Experiment } from '../ledger/state.ts'
+import { differs, diffStat, nodeFor, type Seal, seal, snapshot, storedSeal } from '../measure/seal.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'

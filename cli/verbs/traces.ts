@@ -1,5 +1,5 @@
-import { nodeFor } from '../experiment/seal.ts'
 import { traceOf, traces } from '../experiment/traces.ts'
+import { nodeFor } from '../measure/seal.ts'
 import { ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'

@@ -1,7 +1,7 @@
 /** A verdict in plain words: what was compared with what, why it stopped, what would change it. Pure. */
 import { isSpoilt } from '../evaluate/crowd.ts'
-import type { StageFact } from '../experiment/samples.ts'
 import type { Comparison, Judged } from '../ledger/events.ts'
+import type { StageFact } from '../measure/samples.ts'
 
 /** What `inputs` of a comparison in pairs holds; anything may be missing in a record of another version. */
 interface PairInputs {

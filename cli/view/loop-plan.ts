@@ -1,5 +1,5 @@
 /** What `assay loop` would do and cost. Reads the run, changes nothing. */
-import { type Cost, costOf } from '../experiment/cost.ts'
+import { type Cost, costOf } from '../measure/cost.ts'
 import { roundSize } from '../round/size.ts'
 import { CAPS, type Cap, experimentsLeft } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'

@@ -1,11 +1,11 @@
 /** How the agents of a run are asked: as its spec says, and each answer is recorded. */
 
-import { agentIsolation } from '../experiment/isolation.ts'
-import { editedSinceSeal, undoEdits } from '../experiment/seal.ts'
 import { changedSince, type Fingerprint, fingerprintCheckout, HEAD_KEY } from '../git/checkout.ts'
 import { readCard, type TaskCard } from '../hosts/card.ts'
 import type { Host, HostCall } from '../hosts/host.ts'
 import { mayEdit } from '../hosts/rights.ts'
+import { agentIsolation } from '../measure/isolation.ts'
+import { editedSinceSeal, undoEdits } from '../measure/seal.ts'
 import type { OpenRun } from '../run/open.ts'
 import { recordAlert } from '../run/steer.ts'
 import { recordUsage } from '../run/usage.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { sourcesOf } from '../../cli/diagnose/sources.ts'
 import { hazardsOf, proposeSlots } from '../../cli/doctor/parallel/readiness.ts'
-import { sourcesOf } from '../../cli/experiment/benchmark/sources.ts'
 import { writeFiles } from '../e2e/project.ts'
 import { makeTemp } from '../rig/temp.ts'
 

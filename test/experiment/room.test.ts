@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { diskSizeOf, MANY_WORKTREES, type Room, tightness } from '../../cli/experiment/room.ts'
+import { diskSizeOf, MANY_WORKTREES, type Room, tightness } from '../../cli/measure/room.ts'
 import { makeTemp } from '../rig/temp.ts'
 
 const MIB = 1024 * 1024

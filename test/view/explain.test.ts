@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { StageFact } from '../../cli/experiment/samples.ts'
 import type { Comparison, Judged } from '../../cli/ledger/events.ts'
+import type { StageFact } from '../../cli/measure/samples.ts'
 import { explain } from '../../cli/view/explain.ts'
 import { judged, stamped } from '../ledger/drafts.ts'
 

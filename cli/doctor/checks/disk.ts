@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs'
-import { warnOfRoom } from '../../experiment/room.ts'
+import { warnOfRoom } from '../../measure/room.ts'
 import { runtimeFolder } from '../../paths.ts'
 import { type Check, type Found, fine, problem, warning } from '../check.ts'
 

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, relative, sep } from 'node:path'
-import { type SourceFile, type Start, sourcesOf } from '../../experiment/benchmark/sources.ts'
+import { type SourceFile, type Start, sourcesOf } from '../../diagnose/sources.ts'
 import { SPEC_FILE } from '../../paths.ts'
 import { readSpecFile } from '../../spec/read.ts'
 import type { Spec } from '../../spec/spec.ts'

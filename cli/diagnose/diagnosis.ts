@@ -11,15 +11,15 @@ import { ignoredAmong } from '../git/ignored.ts'
 import type { Sample } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { readSteps, samplesOf } from '../ledger/steps.ts'
+import type { RunAnswer } from '../measure/answer.ts'
+import { bashOnly } from '../measure/gates.ts'
+import { lastWords } from '../measure/last-words.ts'
 import { attemptFolder, STATE_FOLDER, stepsFile } from '../paths.ts'
 import { fail, type Problem } from '../result.ts'
 import { OUT_OF_ANNEX } from '../run/ground.ts'
 import type { OpenRun } from '../run/open.ts'
 import { editDistance } from '../spec/words.ts'
-import type { RunAnswer } from './answer.ts'
 import { type Missing, missingVariables } from './full-environment.ts'
-import { bashOnly } from './gates.ts'
-import { lastWords } from './last-words.ts'
 
 // ----------------------------------------------------------------
 // What a checkout of ours lacks and the user's own has: the usual reason why a benchmark works there only.

@@ -10,10 +10,6 @@ import { median } from '../evaluate/stats.ts'
 import { filesWith, listTree } from '../git/files.ts'
 import type { Sample } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
-import { canaryFolder, STATE_FOLDER, slotDesk, slotPath } from '../paths.ts'
-import { fail, ok, type Problem, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
-import { calibrationSamples } from './baseline-values.ts'
 import {
   type Bench,
   clearCheckout,
@@ -21,11 +17,15 @@ import {
   type Placed,
   placeCandidate,
   restoreCheckout,
-} from './bench.ts'
-import { scopeOfRun } from './scope.ts'
+} from '../measure/bench.ts'
+import { scopeOfRun } from '../measure/scope.ts'
+import { readFacts, writeFacts } from '../measure/slot-facts.ts'
+import { keptCommit } from '../measure/worktree.ts'
+import { canaryFolder, STATE_FOLDER, slotDesk, slotPath } from '../paths.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import { calibrationSamples } from './baseline-values.ts'
 import { lookApart, placeTwin } from './shared-build.ts'
-import { readFacts, writeFacts } from './slot-facts.ts'
-import { keptCommit } from './worktree.ts'
 
 // ----------------------------------------------------------------
 // Why a benchmark may measure the user's own checkout in place of the candidate. Found by looking, never by

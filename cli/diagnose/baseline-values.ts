@@ -2,8 +2,8 @@
 import { median } from '../evaluate/stats.ts'
 import type { Sample } from '../ledger/events.ts'
 import { BASELINE, lastAttempt } from '../ledger/state.ts'
+import { recordedSamples } from '../measure/samples.ts'
 import type { OpenRun } from '../run/open.ts'
-import { recordedSamples } from './samples.ts'
 
 /** Of its calibration; those with a value. */
 export function calibrationSamples(run: OpenRun): Sample[] {

@@ -1,7 +1,7 @@
 /** For `init`: whether what measures and judges is out of reach of the candidates. */
 import { join, posix } from 'node:path'
-import type { Area } from '../../spec/rules.ts'
-import type { Spec } from '../../spec/spec.ts'
+import type { Area } from '../spec/rules.ts'
+import type { Spec } from '../spec/spec.ts'
 import { type Exposure, exposuresOf, type Judge } from './exposure.ts'
 import { sourcesOf } from './sources.ts'
 

@@ -1,6 +1,6 @@
 /** What decides a measurement and may be changed by a candidate, as far as imports tell. Pure. */
-import { looksLikeTest } from '../../evaluate/tests-gone.ts'
-import type { Area } from '../../spec/rules.ts'
+import { looksLikeTest } from '../evaluate/tests-gone.ts'
+import type { Area } from '../spec/rules.ts'
 import type { Link, SourceFile, Sources } from './sources.ts'
 
 // ----------------------------------------------------------------

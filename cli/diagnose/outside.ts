@@ -11,13 +11,13 @@ import { listTree } from '../git/files.ts'
 import { addWorktree, dropRegistration, registrations } from '../git/worktrees.ts'
 import type { Sample } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
+import { type Bench, openBench, placeCandidate } from '../measure/bench.ts'
+import { costOf } from '../measure/cost.ts'
+import { keptCommit } from '../measure/worktree.ts'
 import { canaryFolder, type Site, STATE_FOLDER, slotPath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { calibrationSamples, isFar } from './baseline-values.ts'
-import { type Bench, openBench, placeCandidate } from './bench.ts'
-import { costOf } from './cost.ts'
-import { keptCommit } from './worktree.ts'
 
 // ----------------------------------------------------------------
 // What a program finds in the folders above a measurement checkout: the user's own files, as they are at

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { neededNames } from '../evaluate/needed.ts'
 import { BASELINE } from '../ledger/state.ts'
+import { baselineHolds } from '../measure/baseline-holds.ts'
+import { openBench } from '../measure/bench.ts'
+import { benchmarkEnvironment } from '../measure/environment.ts'
+import { keptCommit } from '../measure/worktree.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { baselineHolds } from './baseline-holds.ts'
-import { openBench } from './bench.ts'
-import { benchmarkEnvironment } from './environment.ts'
-import { keptCommit } from './worktree.ts'
 
 export interface Missing {
   names: string[]

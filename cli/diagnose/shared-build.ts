@@ -4,13 +4,13 @@ import { join, relative } from 'node:path'
 import { figure } from '../evaluate/figure.ts'
 import { takeSample } from '../evaluate/measure.ts'
 import type { Sample } from '../ledger/events.ts'
+import { type Bench, type Placed, placeCandidate } from '../measure/bench.ts'
+import { readFacts } from '../measure/slot-facts.ts'
 import { canaryFolder } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { isFar } from './baseline-values.ts'
-import { type Bench, type Placed, placeCandidate } from './bench.ts'
-import { sourcesOf } from './benchmark/sources.ts'
-import { readFacts } from './slot-facts.ts'
+import { sourcesOf } from './sources.ts'
 
 interface Base {
   commit: string
