@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { splitLines } from '../../cli/ledger/append.ts'
 import type { Event, EventType } from '../../cli/ledger/events.ts'
 import { assay, dataOf, type Ran, type Running, startAssay } from '../rig/assay.ts'
 import { type Files, makeRepo, type Repo } from '../rig/repo.ts'
@@ -50,10 +51,11 @@ export function sceneOf(repo: Repo): Scene {
   const events = () => {
     const file = join(folder, 'ledger.jsonl')
     if (!existsSync(file)) return []
-    const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1)
-    // What a killed writer left unfinished is cancelled, and counts for nobody.
-    const whole = lines.filter((line) => line !== '' && !line.endsWith('\u0018'))
-    return whole.map((line) => JSON.parse(line) as Event)
+    return splitLines(readFileSync(file), 0).flatMap(({ value }) => {
+      if (value === null) throw new Error(`a line of ${file} cannot be read`)
+      // What a killed writer left unfinished is cancelled, and counts for nobody.
+      return Object.keys(value).length === 0 ? [] : [value as unknown as Event]
+    })
   }
   const startLoop = (...args: string[]) => startAssay<LoopData>(['loop', ...args], { cwd: repo.dir })
   return {
