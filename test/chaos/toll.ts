@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'vitest'
+import { splitLines } from '../../cli/ledger/append.ts'
 import type { StepLine } from '../../cli/ledger/events.ts'
 import { Ledger } from '../../cli/ledger/ledger.ts'
 import { processesIn } from '../e2e/loop-scene.ts'
@@ -90,16 +91,12 @@ export function recordsOf(state: string): { file: string; lines: Line[] }[] {
         .filter((path) => /(^|\/)(ledger|steps)\.jsonl$/.test(path))
         .map((path) => join(folder, path)),
     )
-    .map((file) => ({ file, lines: readFileSync(file, 'utf8').split('\n').flatMap(parse) }))
+    .map((file) => ({ file, lines: splitLines(readFileSync(file), 0).flatMap(linesIn) }))
 }
 
-function parse(text: string): Line[] {
-  try {
-    return [JSON.parse(text) as Line]
-  } catch {
-    return []
-  }
-}
+/** What was cancelled, or is torn, is no line. */
+const linesIn = ({ value }: { value: Record<string, unknown> | null }): Line[] =>
+  value === null || Object.keys(value).length === 0 ? [] : [value as unknown as Line]
 
 const sampleIn = (line: Line): string[] => {
   const step = line as unknown as StepLine
