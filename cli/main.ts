@@ -9,7 +9,7 @@ import { type Manners, parse, readManners } from './terminal/parse.ts'
 import { print, terminalWidth } from './terminal/print.ts'
 import { type Progress, progressTo } from './terminal/progress.ts'
 import { MODULES } from './verbs/modules.ts'
-import { LATER, VERBS } from './verbs/table.ts'
+import { LATER, onlyReads, VERBS } from './verbs/table.ts'
 
 /** Replaced by the build. */
 const VERSION = process.env.ASSAY_VERSION ?? 'unbuilt'
@@ -54,15 +54,18 @@ async function answer(argv: readonly string[], world: Context): Promise<Result<A
     return page({ help }, help)
   }
   const { verb, args } = request.value
-  const { mayCommand } = await import('./verbs/measured.ts')
-  const may = mayCommand(world, args)
-  if (!may.ok) return may
-  const { inSameRun, nextInSameRun } = await import('./verbs/same-run.ts')
-  const context: Context = { ...world, next: (hint) => nextInSameRun(hint, world, args) }
+  if (!onlyReads(args)) {
+    const { mayCommand } = await import('./verbs/measured.ts')
+    const may = mayCommand(world, args)
+    if (!may.ok) return may
+  }
+  // Only a call that named its run has something to add to what comes next.
+  const sameRun = args.run === null ? null : await import('./verbs/same-run.ts')
+  const context: Context = { ...world, next: (hint) => sameRun?.nextInSameRun(hint, world, args) ?? hint }
   const command = await MODULES[verb.name]?.()
   if (command === undefined) throw new Error(`the verb ${verb.name} has no module`)
   const result = await command.run(context, args)
-  return result.ok ? result : fail(inSameRun(result.problem, world, args))
+  return result.ok ? result : fail(sameRun?.inSameRun(result.problem, world, args) ?? result.problem)
 }
 
 function page(data: unknown, text: string): Result<Answer> {

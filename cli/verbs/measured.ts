@@ -3,41 +3,22 @@ import { findSite } from '../paths.ts'
 import { measuredHere } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { Context, Parsed } from '../terminal/command.ts'
-
-/** Verbs that change nothing; with a dot the ones with sub-verbs. */
-const READING: readonly string[] = [
-  ...['status', 'tree', 'frontier', 'show', 'diff', 'traces', 'discards', 'context', 'report'],
-  ...[
-    'guide',
-    'env',
-    'env.show',
-    'wait',
-    'config.get',
-    'gate.list',
-    'meta.due',
-    'workflow.check',
-    'workflow.list',
-  ],
-]
+import { fullName, onlyReads } from './table.ts'
 
 /**
  * Problem `measured` (exit 3) for a verb that would write the state of the repository that this process is measured for:
  * a candidate would command its own judge. Other repositories are free, so a test suite that calls Assay works.
  */
 export function mayCommand({ cwd }: Context, args: Parsed): Result<void> {
-  if (READING.includes(nameOf(args)) || isPlainDoctor(args)) return ok(undefined)
+  if (onlyReads(args)) return ok(undefined)
   const measured = measuredHere()
   const state = measured.length === 0 ? null : (findSite(cwd)?.site.state ?? null)
   if (state === null || !measured.includes(state)) return ok(undefined)
   return fail({
     kind: 'refused',
     code: 'measured',
-    message: `assay ${nameOf(args).replace('.', ' ')} was called by a process that is being measured, or prepared for that, in this repository`,
+    message: `assay ${fullName(args)} was called by a process that is being measured, or prepared for that, in this repository`,
     hint: 'a sample, gate, setup or build may only read it (assay status, show, tree); call the command from outside of the measurement',
     at: state,
   })
 }
-
-const nameOf = ({ verb, sub }: Parsed): string => (sub === null ? verb : `${verb}.${sub}`)
-const isPlainDoctor = (args: Parsed): boolean =>
-  args.verb === 'doctor' && !args.on('fix') && !args.on('hosts')

@@ -1,6 +1,6 @@
 /** The table of verbs, as data: dispatch, help, checks and suggestions all read it. */
 import { FAILURE_CLASSES } from '../ledger/events.ts'
-import type { Flag, Flags, Positional, Verb } from '../terminal/command.ts'
+import type { Flag, Flags, Parsed, Positional, Verb } from '../terminal/command.ts'
 
 const WHERE: Flags = {
   user: { type: 'boolean', summary: 'for all projects of this user (the default)' },
@@ -748,3 +748,27 @@ const TEND: readonly Verb[] = [
 export const LATER: readonly string[] = ['dashboard']
 
 export const VERBS: readonly Verb[] = [...START, ...TRY, ...DECIDE, ...LOOK, ...LOOP, ...TEND]
+
+/** Verbs that change nothing. */
+const READING: readonly string[] = [
+  ...['status', 'tree', 'frontier', 'show', 'diff', 'traces', 'discards', 'context', 'report'],
+  ...[
+    'guide',
+    'env',
+    'env show',
+    'wait',
+    'config get',
+    'gate list',
+    'meta due',
+    'workflow check',
+    'workflow list',
+  ],
+]
+
+/** `round open`. */
+export const fullName = ({ verb, sub }: Pick<Parsed, 'verb' | 'sub'>): string =>
+  sub === null ? verb : `${verb} ${sub}`
+
+/** Whether a call changes nothing. */
+export const onlyReads = (args: Parsed): boolean =>
+  READING.includes(fullName(args)) || (args.verb === 'doctor' && !args.on('fix') && !args.on('hosts'))
