@@ -1,4 +1,4 @@
-/** What stands directly before and behind the group of a pattern: it is part of the value. Pure. */
+/** Metrics in a stream of output: METRIC lines, JSON between other lines, and the groups of a pattern with their units. Pure. */
 
 import { redact } from '../redact.ts'
 import { type ReadValue, readValue } from './number.ts'

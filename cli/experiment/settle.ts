@@ -1,4 +1,4 @@
-/** `prune` and `restore`: decisions about an experiment that need no measurement. */
+/** Decisions about an experiment that need no measurement: `prune`, `restore`, `discard`, `annotate`. */
 import type { FailureClass, Pruned, Restored, Status } from '../ledger/events.ts'
 import { answered, type Recorded } from '../ledger/ledger.ts'
 import { BASELINE } from '../ledger/state.ts'

@@ -1,4 +1,4 @@
-/** The rules of one experiment's life, as the fold applies them: caps, claims, verdicts. Pure. */
+/** The rules of one experiment's life, as the fold applies them: caps, claims, verdicts; and who holds the lease. Pure. */
 import type {
   Created,
   Drove,

@@ -1,4 +1,4 @@
-/** What a person says to a loop that runs, and to whom it was passed on. */
+/** What a person says to a run: words for its agents, notes for its rounds, and whether the loop goes on. */
 
 import type { Noted } from '../ledger/events.ts'
 import { answered } from '../ledger/ledger.ts'

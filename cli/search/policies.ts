@@ -1,3 +1,4 @@
+/** Every policy that picks parents, and the table of them that validation, help and reports read. Pure. */
 import { fail, ok, type Result } from '../result.ts'
 import {
   allPositions,

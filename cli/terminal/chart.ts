@@ -1,3 +1,4 @@
+/** The chart of a run: axis and ticks, columns of experiments, marks, drawn on a canvas of cells. */
 import type { Status } from '../ledger/events.ts'
 import { plain } from '../text.ts'
 import type { ChartInput, ChartPoint } from '../view/chart.ts'
