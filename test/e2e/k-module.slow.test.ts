@@ -10,6 +10,7 @@ describe.concurrent('the loop needs more than 60 evaluations, or stops beside th
     [6, '3031'],
     [7, '3102'],
     [8, '0201'],
+    [9, '0243'],
     [10, '1321'],
     [11, '0244'],
     [12, '0011'],

@@ -2,10 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { climb } from './k-module.ts'
 
 describe.concurrent('the loop needs more than 60 evaluations, or stops beside the hidden configuration', () => {
-  test.each([
-    [1, '2133'],
-    [9, '0243'],
-  ])(
+  test.each([[1, '2133']])(
     'seed %i: %s',
     async (seed, hidden) => {
       const { data, code, evaluations, found, proposed, scene } = await climb(seed)
