@@ -60,7 +60,7 @@ test('a name that is no UTF-8, a pipe, or nothing at all stops the removal', () 
 
 test('a folder without rights, or one in another, is not removed by its owner', (context) => {
   if (isRoot)
-    context.skip('root needs no rights; test/e2e/stuck.chaos.test.ts does it as an unprivileged user')
+    context.skip('root needs no rights; test/e2e/stuck.slow.test.ts does it as an unprivileged user')
   const folder = makeTemp('rights')
   mkdirSync(join(folder, 'tree', 'no', 'rights'), { recursive: true })
   writeFileSync(join(folder, 'tree', 'no', 'rights', 'file'), 'x')
