@@ -94,7 +94,7 @@ describe('hyperfine', () => {
       metric: 'mean',
       command: "hyperfine -r 2 --style color 'sh src/main.sh'",
       unit: 's',
-      tasks: [],
+      tasks: ['sh src/main.sh'],
     })
   })
 })
