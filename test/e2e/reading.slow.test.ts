@@ -104,7 +104,7 @@ test('1e-400 is taken for 0, a negative time passes without a word, or a gain is
     message: show('too small for a number'),
   })
   const negative = await project.attempt({ 'src/metrics.txt': 'METRIC ms=-5\nMETRIC __proto__=1\n' })
-  expect(negative).toMatchObject({ status: 'kept', message: show('; a time below 0 cannot be') })
+  expect(negative).toMatchObject({ status: 'kept', message: show('; a time or a size below 0 cannot be') })
   expect(await project.data('show', negative.experiment, '--recompute')).toMatchObject({ same: true })
   const shown = await project.cli(['show', negative.experiment])
   expect(shown.stdout).toMatch(/"metrics":\{[^}]*"__proto__":1/)
