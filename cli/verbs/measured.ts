@@ -3,14 +3,13 @@ import { findSite } from '../paths.ts'
 import { measuredHere } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { Context, Parsed } from '../terminal/command.ts'
-import { fullName, onlyReads } from './table.ts'
+import { fullName } from './table.ts'
 
 /**
  * Problem `measured` (exit 3) for a verb that would write the state of the repository that this process is measured for:
  * a candidate would command its own judge. Other repositories are free, so a test suite that calls Assay works.
  */
 export function mayCommand({ cwd }: Context, args: Parsed): Result<void> {
-  if (onlyReads(args)) return ok(undefined)
   const measured = measuredHere()
   const state = measured.length === 0 ? null : (findSite(cwd)?.site.state ?? null)
   if (state === null || !measured.includes(state)) return ok(undefined)
