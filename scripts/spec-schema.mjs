@@ -9,7 +9,7 @@ const root = new URL('../', import.meta.url)
 const bundled = await build({
   stdin: {
     contents:
-      "export { specJsonSchema } from './cli/spec/json-schema.ts'; export { keyTable } from './cli/spec/key-table.ts'; export { policyTable } from './cli/spec/policy-table.ts'; export { presetTable } from './cli/spec/preset-table.ts'",
+      "export { specJsonSchema } from './cli/spec/json-schema.ts'; export { keyTable, policyTable, presetTable } from './cli/spec/key-table.ts'",
     resolveDir: root.pathname,
   },
   bundle: true,

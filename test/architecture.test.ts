@@ -23,6 +23,20 @@ describe('the house', () => {
     expect(modules.map(({ file }) => file)).toContain('cli/main.ts')
   })
 
+  test('a script names a module of the CLI that is not there', () => {
+    const scripts = readdirSync(join(ROOT, 'scripts'), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /\.m?[jt]s$/.test(path))
+      .map((path) => `scripts/${path}`)
+    const named = scripts.flatMap((script) =>
+      [...readFileSync(join(ROOT, script), 'utf8').matchAll(/\bcli\/[\w/-]+\.ts\b/g)].map(([path]) => ({
+        script,
+        path,
+      })),
+    )
+    expect(named.length).toBeGreaterThan(5)
+    expect(named.filter(({ path }) => !modules.some(({ file }) => file === path))).toEqual([])
+  })
+
   test('a name of the map stands for nothing', () => {
     const known = [...LAYERS.flat(), ...PURE]
     expect(known.filter((name) => !modules.some(({ file }) => belongsTo(file, name)))).toEqual([])
