@@ -15,8 +15,8 @@ export type Read =
   | 'json'
   /** `from`: absent = stdout. */
   | { regex: string; from?: Stream }
-  /** A pointer or a path; `file` is relative to where the benchmark runs; absent = the result file, else the stream. */
-  | { json: string; file?: string; from?: Stream }
+  /** Pointers or paths to the primary metric and to an object of further ones; `file` is relative to where the benchmark runs; absent = the result file, else the stream. */
+  | { json: string; metrics?: string; file?: string; from?: Stream }
   /** What a known tool prints or writes. */
   | { preset: PresetName; file?: string }
 

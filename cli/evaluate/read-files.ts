@@ -70,7 +70,13 @@ async function readAs(files: AnswerFiles, recorded: Record<string, number>): Pro
       if ('preset' in read)
         return readPreset({ ...shared, preset: read.preset, aggregate, texts: plain, checkout })
       const streamed = { name: STREAMS[stream], texts: objectsIn(plain[stream] ?? '') }
-      return readPointer({ ...shared, path: read.json, places: named ? file : [...file, streamed] })
+      const { json: path, metrics } = read
+      return readPointer({
+        ...shared,
+        path,
+        ...(metrics && { metrics }),
+        places: named ? file : [...file, streamed],
+      })
     }
     const reading = attempt([])
     return reading.ok || !reading.missing ? reading : attempt(hintsOn(plain, read, metric.name).clauses)

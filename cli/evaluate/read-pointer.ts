@@ -1,12 +1,14 @@
 /** The number at one place of the JSON that a benchmark wrote. Pure. */
 
-import type { ReadAnswer } from './answer.ts'
-import { NoNumber, readToolJson, valueAt } from './json.ts'
+import type { Answer, ReadAnswer } from './answer.ts'
+import { duplicateKey, isJsonObject, NoNumber, readToolJson, valueAt } from './json.ts'
 import { positiveZero } from './number.ts'
 
 export interface Pointed {
   /** A pointer or a path. */
   path: string
+  /** Of an object with further metrics, in the JSON that has the primary one. */
+  metrics?: string
   metric: { name: string }
   /** Texts that are, or hold, JSON; with the name of the place in messages. */
   places: readonly { name: string; texts: readonly string[] }[]
@@ -14,9 +16,15 @@ export interface Pointed {
   hints?: string[]
 }
 
+interface Said {
+  value: number
+  place: string
+  more: Answer['metrics']
+}
+
 /** All places that have the pointer are compared; text that is no JSON, or has nothing there, does not matter. */
 export function readPointer({ path, metric: { name }, places, ...more }: Pointed): ReadAnswer {
-  let first: { value: number; place: string } | null = null
+  let first: Said | null = null
   for (const place of places)
     for (const text of place.texts) {
       const json = readToolJson(text)
@@ -27,6 +35,9 @@ export function readPointer({ path, metric: { name }, places, ...more }: Pointed
       }
       const value = valueAt(json.value, path)
       if (value === undefined) continue
+      const twice = duplicateKey(text)
+      if (twice !== null)
+        return refuse(`${place.name} has the key ${JSON.stringify(twice)} twice`, text.slice(0, 300))
       if (typeof value !== 'number')
         return refuse(`${path} in ${place.name} is ${shown(value)}, not a number`)
       if (first && first.value !== value)
@@ -34,7 +45,19 @@ export function readPointer({ path, metric: { name }, places, ...more }: Pointed
           `${path} is ${first.value} in ${first.place} and ${value} in ${place.name}: say it once`,
           text.slice(0, 300),
         )
-      first ??= { value, place: place.name }
+      const found: Answer['metrics'] | string =
+        more.metrics === undefined ? {} : metricsAt(json.value, more.metrics, name, value)
+      if (typeof found === 'string') return refuse(`${found} in ${place.name}`, text.slice(0, 300))
+      const other: Said | null = first
+      const differs =
+        other &&
+        Object.keys(found).find((one) => Object.hasOwn(other.more, one) && other.more[one] !== found[one])
+      if (other && differs)
+        return refuse(
+          `${differs} is ${other.more[differs]} in ${other.place} and ${found[differs]} in ${place.name}: say it once`,
+          text.slice(0, 300),
+        )
+      first ??= { value, place: place.name, more: found }
     }
   const own = more.recorded && Object.hasOwn(more.recorded, name) ? more.recorded[name] : undefined
   const value = first?.value ?? own
@@ -51,13 +74,29 @@ export function readPointer({ path, metric: { name }, places, ...more }: Pointed
     ok: true,
     answer: {
       value: positiveZero(value),
-      metrics: { [name]: positiveZero(value) },
+      metrics: { ...first?.more, [name]: positiveZero(value) },
       units: {},
       tasks: null,
       artifacts: null,
       raws: {},
     },
   }
+}
+
+/** The further metrics, or what is wrong with them as the beginning of a sentence. */
+function metricsAt(json: unknown, path: string, primary: string, value: number): Answer['metrics'] | string {
+  const object = valueAt(json, path)
+  if (object === undefined) return `there is nothing at ${path}, where the metrics should be,`
+  if (!isJsonObject(object)) return `${path} is ${shown(object)}, not an object of metrics,`
+  for (const [name, one] of Object.entries(object)) {
+    if (typeof one !== 'number' && typeof one !== 'boolean')
+      return `the metric ${name} is ${shown(one)}, neither a number nor a boolean,`
+    if (name === primary && one !== value) return `${primary} is ${value} and, among the metrics, ${one}`
+  }
+  const read = Object.entries(object as Answer['metrics'])
+  return Object.fromEntries(
+    read.map(([name, one]) => [name, typeof one === 'number' ? positiveZero(one) : one]),
+  )
 }
 
 /** Whether the text has the last key of the path. */

@@ -11,6 +11,7 @@ import { attemptFolder, stepsFile } from '../paths.ts'
 import { type EndedBy, endProcess } from '../process.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
+import { writeResults } from '../run/results.ts'
 
 export interface AbortAnswer {
   experiment: string
@@ -66,6 +67,7 @@ export async function abort(
     if (recorded.problem.code === 'judged') return ok(standing(node, false, null))
     return recorded
   }
+  writeResults(run)
   const ended = await endProcess(owner, GRACE_MS)
   // Who says so knows that it is gone: what it held of a slot would be waited for in vain.
   if (ended === 'elsewhere') await freeSlots(run, (one) => isSameProcess(one, owner))

@@ -10,6 +10,7 @@ import { stepsDigest } from '../ledger/steps.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
+import { writeResults } from '../run/results.ts'
 import { type RunAnswer, runAnswer } from './answer.ts'
 import type { Seal } from './seal.ts'
 import type { Evidence } from './trial.ts'
@@ -131,6 +132,7 @@ export function recordVerdict(
     key,
   )
   if (!recorded.ok) return recorded
+  writeResults(run)
   const answer = runAnswer(run.ledger.state, node)
   if (!answer) throw new Error(`${node.id} was judged and has no verdict`)
   return ok(answer)

@@ -4,6 +4,7 @@ import { basename } from 'node:path'
 import { Lexer, parseDocument } from 'yaml'
 import { fail, ok, type Result } from '../result.ts'
 import { type Issue, problemOf, type Source } from './diagnose.ts'
+import type { Kind } from './kind.ts'
 import { SPEC } from './schema.ts'
 import { compose, type Spec } from './spec.ts'
 import type { Span } from './tree.ts'
@@ -54,6 +55,15 @@ export function readSpecFile(path: string, file = basename(path)): Result<{ spec
 
 /** Like `readSpec`, and keeps where each value stands. */
 export function locateSpec(source: Source): Result<Located> {
+  const read = readYaml(SPEC, source)
+  return read.ok ? ok({ spec: compose(read.value.value), placeOf: read.value.placeOf }) : read
+}
+
+/** A text of YAML as a kind: all its problems in one. Fails with `spec_invalid`. */
+export function readYaml<T>(
+  kind: Kind<T>,
+  source: Source,
+): Result<{ value: T; placeOf: Located['placeOf'] }> {
   const { text } = source
   const unfit = sizeIssue(text)
   if (unfit) return fail(problemOf(source, [unfit]))
@@ -64,12 +74,12 @@ export function locateSpec(source: Source): Result<Located> {
     const hint = 'see an example: assay init --template'
     return fail(problemOf(source, [{ from: 0, to: 1, message: 'the spec is empty', hint }]))
   }
-  const { value, issues, placeOf } = walk(SPEC, document, text)
+  const { value, issues, placeOf } = walk(kind, document, text)
   // After a syntax error the tree is a guess, and its root misses whatever was lost.
   const sure = issues.filter((issue) => broken.length === 0 || (issue.from > 0 && issue.from < first))
   const all = [...broken, ...sure]
   if (all.length > 0 || value === null) return fail(problemOf(source, all))
-  return ok({ spec: compose(value), placeOf })
+  return ok({ value, placeOf })
 }
 
 function sizeIssue(text: string): Issue | null {

@@ -8,6 +8,7 @@ import { agent } from './keys/agent.ts'
 import { budget, loop, search } from './keys/loop.ts'
 import { gates, measure, noise } from './keys/measure.ts'
 import { instructions, scope, worktree } from './keys/scope.ts'
+import { path } from './keys/text.ts'
 import { constraints, holdout, metric, protectedMetrics, tasks, tieBreakers } from './keys/verdict.ts'
 import { keys, later, list, may, need, or, type TypeOf, text, whole } from './kind.ts'
 
@@ -39,6 +40,16 @@ export const SPEC = keys({
   budget: or(budget, {}, 'Caps, checked before each step. A cap that is absent is not set.'),
   agent: may(agent, 'Who proposes candidates in `assay loop`.'),
   skills: or(list(text()), [], 'Task-category skills that a builder loads.'),
+  report: or(
+    keys({
+      jsonl: may(
+        path,
+        'A file in your checkout that the CLI writes anew at each verdict: one line of JSON for each judged experiment, with its metrics, decision and diff summary.',
+      ),
+    }),
+    {},
+    'What the run writes down beside its ledger.',
+  ),
   dependencies: later('Packages that a candidate may add.'),
   judge: later('A model that scores.'),
   backlog: later('Hypotheses to start with.'),

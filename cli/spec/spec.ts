@@ -61,7 +61,7 @@ export interface Spec {
   version: 1
   name: string
   goal: string
-  instructions: { file: string | null; text: string | null; rules: string[] }
+  instructions: { file: string | string[] | null; text: string | null; rules: string[] }
   scope: ScopeConfig
   worktree: WorktreeConfig
   measure: MeasureConfig
@@ -78,6 +78,8 @@ export interface Spec {
   budget: ReadSpec['budget']
   agent: AgentConfig | null
   skills: string[]
+  /** Absent when the spec does not use it, so that older hashes hold. */
+  report?: { jsonl: string }
 }
 
 /** Gives each part its config. */
@@ -133,6 +135,7 @@ export function compose(read: ReadSpec): Spec {
     budget: read.budget,
     agent: read.agent && agentOf(read.agent),
     skills: read.skills,
+    ...(read.report.jsonl === null ? {} : { report: { jsonl: read.report.jsonl } }),
   }
 }
 
@@ -142,8 +145,9 @@ function readOf(read: ReadSpec['measure']['read']): Read {
   const { regex, json, preset } = read
   const from = read.from === 'stderr' ? { from: read.from } : {}
   const file = read.file === null ? {} : { file: read.file }
+  const metrics = read.metrics === null ? {} : { metrics: read.metrics }
   if (regex !== null) return { regex, ...from }
-  if (json !== null) return { json, ...file, ...from }
+  if (json !== null) return { json, ...metrics, ...file, ...from }
   if (preset === null) throw new Error('measure.read was not checked')
   return { preset, ...file }
 }

@@ -68,15 +68,19 @@ async function factsOf(run: OpenRun, id: string | null): Promise<Result<ContextF
   return ok(contextFacts(state, given, id))
 }
 
-/** The file as it is on the base: a candidate that changes it does not change what the others are told. */
+/** The files as they are on the base: a candidate that changes one does not change what the others are told. */
 async function instructionsOf(run: OpenRun): Promise<Result<Given['instructions']>> {
   const { file, text, rules } = run.spec.instructions
   if (file === null) return ok({ text, file, rules })
-  const path = [run.started.prefix, file].filter(Boolean).join('/')
-  const blob = await readBlob(run.site, run.started.base.tree, path)
-  if (!blob.ok) return blob
-  const read = blob.value?.toString('utf8').trimEnd() ?? `(${file} is not on the base)`
-  return ok({ text: text === null ? read : `${text}\n${read}`, file, rules })
+  const files = [file].flat()
+  const texts = text === null ? [] : [text]
+  for (const one of files) {
+    const path = [run.started.prefix, one].filter(Boolean).join('/')
+    const blob = await readBlob(run.site, run.started.base.tree, path)
+    if (!blob.ok) return blob
+    texts.push(blob.value?.toString('utf8').trimEnd() ?? `(${one} is not on the base)`)
+  }
+  return ok({ text: texts.join('\n'), file: files.join(', '), rules })
 }
 
 function headOf(run: OpenRun, status: StatusData, node: Experiment | null): Head {

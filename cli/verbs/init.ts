@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { canaryFact, checkCanary } from '../diagnose/canary.ts'
 import { lookOutside, outsideWarnings } from '../diagnose/outside.ts'
 import { networkFolders } from '../doctor/checks/disk.ts'
@@ -22,7 +22,15 @@ import {
 import { crowdAtBaseline } from '../measure/crowd.ts'
 import type { Choice } from '../measure/isolation.ts'
 import { ensureWorktree } from '../measure/worktree.ts'
-import { checkoutAround, findSite, initLock, listRuns, runtimeFolder, worktreePath } from '../paths.ts'
+import {
+  checkoutAround,
+  findSite,
+  initLock,
+  listRuns,
+  runtimeFolder,
+  SPEC_FILE,
+  worktreePath,
+} from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { digestOf } from '../run/data.ts'
 import { type Ground, prepareGround } from '../run/ground.ts'
@@ -30,6 +38,8 @@ import { isSameHoldout } from '../run/holdout.ts'
 import { type OpenRun, open } from '../run/open.ts'
 import { createBaseline, sealBase, startRun, withdrawRun } from '../run/start.ts'
 import { frozenHash } from '../spec/hash.ts'
+import { type Imported, importSpec } from '../spec/import/import.ts'
+import type { Mapping } from '../spec/import/mapping.ts'
 import { TEMPLATE } from '../spec/template.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
@@ -57,14 +67,101 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     const benchmark = referenceText(`benchmark-template.${language === 'python' ? 'py' : 'mjs'}`)
     return ok({ data: { benchmark }, text: () => benchmark })
   }
+  const imported = importFrom(context, args)
+  if (!imported.ok) return imported
+  if (imported.value && args.on('print')) return ok(printed(imported.value))
   const around = checkoutAround(context.cwd)
   const misplaced = around && inWorktree(around.top)
   if (misplaced) return fail(misplaced)
-  if (!around) return begin(context, args)
+  if (imported.value) {
+    const written = writeImported(imported.value)
+    if (!written.ok) return written
+  }
+  if (!around) return begin(context, args, imported.value)
   const lock = initLock(context.env, around.commonDir)
   mkdirSync(dirname(lock), { recursive: true, mode: 0o700 })
-  return withLock(lock, () => begin(context, args))
+  return withLock(lock, () => begin(context, args, imported.value))
 }
+
+interface FromFile extends Imported {
+  /** The file, as the user named it. */
+  from: string
+  /** Where its spec belongs. */
+  path: string
+}
+
+/** Reads the file of `--from`; null without one. Nothing is written. */
+function importFrom(context: Context, args: Parsed): Result<FromFile | null> {
+  const from = args.text('from')
+  if (from === null) {
+    if (!args.on('print')) return ok(null)
+    return fail({
+      kind: 'usage',
+      code: 'bad_arguments',
+      message: '--print goes with --from',
+      hint: 'assay init --from task.yaml --print; a spec to begin with: assay init --template',
+    })
+  }
+  if (args.positionals[0] !== undefined)
+    return fail({
+      kind: 'usage',
+      code: 'bad_arguments',
+      message: `both ${args.positionals[0]} and --from ${from} say which spec`,
+      hint: 'leave one of them out',
+    })
+  const file = resolve(context.cwd, from)
+  const text = readText(file, from)
+  if (!text.ok) return text
+  const folder = dirname(file)
+  const beside = { file: basename(file), has: (name: string) => existsSync(join(folder, name)) }
+  const imported = importSpec({ text: text.value, file: from }, beside)
+  return imported.ok ? ok({ ...imported.value, from, path: join(folder, SPEC_FILE) }) : imported
+}
+
+function readText(path: string, shown: string): Result<string> {
+  try {
+    return ok(readFileSync(path, 'utf8'))
+  } catch (error) {
+    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    return fail({
+      kind: 'usage',
+      code: 'spec_unreadable',
+      message: missing ? `there is no ${shown}` : `${shown} cannot be read: ${(error as Error).message}`,
+      hint: 'name the file of the other program: assay init --from tasks/NAME/task.yaml',
+      at: path,
+    })
+  }
+}
+
+/** Never over a spec that is there. */
+function writeImported({ path, yaml, from }: FromFile): Result<void> {
+  try {
+    writeFileSync(path, yaml, { flag: 'wx' })
+    return ok(undefined)
+  } catch (error) {
+    const exists = (error as NodeJS.ErrnoException).code === 'EEXIST'
+    if (exists && readFileSync(path, 'utf8') === yaml) return ok(undefined)
+    return fail({
+      kind: 'refused',
+      code: exists ? 'spec_exists' : 'not_written',
+      message: exists
+        ? `${path} is there already, and says something else than ${from}`
+        : `${path} cannot be written: ${(error as Error).message}`,
+      hint: exists
+        ? `to use it: assay init; to see what would be written: assay init --from ${from} --print`
+        : `to see what would be written: assay init --from ${from} --print`,
+      at: path,
+    })
+  }
+}
+
+const printed = ({ from, path, format, yaml, lines }: FromFile): Answer => ({
+  data: { from, spec: path, format, yaml, keys: lines },
+  text: () => [yaml, ...lines.map((line) => `# ${mappingLine(line)}`)].map(printable).join('\n'),
+})
+
+const mappingLine = ({ from, to, why }: Mapping): string =>
+  to === null ? `${from}: has no equal; ${why}` : `${from} → ${to}${why === null ? '' : ` (${why})`}`
 
 /** Shells of agents stay where the last command went. A spec written here would be part of the candidate. */
 function inWorktree(top: string): Problem | null {
@@ -78,10 +175,10 @@ function inWorktree(top: string): Problem | null {
   }
 }
 
-async function begin(context: Context, args: Parsed): Promise<Result<Answer>> {
+async function begin(context: Context, args: Parsed, from: FromFile | null): Promise<Result<Answer>> {
   const prepare = args.on('prepare')
   const ground = await prepareGround(context, {
-    spec: args.positionals[0] ?? null,
+    spec: from?.path ?? args.positionals[0] ?? null,
     includeDirty: args.on('include-dirty'),
     prepare,
     holdout: args.text('holdout'),
@@ -93,10 +190,14 @@ async function begin(context: Context, args: Parsed): Promise<Result<Answer>> {
     if (listRuns(ground.value.site).length === 0) await ground.value.undo()
     return answer
   }
+  const imported = from && { from: from.from, spec: from.path, format: from.format, keys: from.lines }
   return ok({
-    data: answer.value,
+    data: { ...answer.value, ...(imported && { imported }) },
     text: () => {
-      const lines = describe(answer.value, ground.value).map(printable)
+      const told = from
+        ? [`${from.from} became ${from.path}:`, ...from.lines.map((line) => `  ${mappingLine(line)}`)]
+        : []
+      const lines = [...told, ...describe(answer.value, ground.value)].map(printable)
       return wrapped(context, lines)
     },
   })

@@ -56,6 +56,13 @@ const START: readonly Verb[] = [
         choices: ['node', 'python'],
         summary: 'print a benchmark that times the candidate from outside, and do nothing else',
       },
+      from: {
+        type: 'string',
+        value: 'FILE',
+        summary:
+          'write assay.yaml beside the task file of another program, say what each key became, and go on',
+      },
+      print: { type: 'boolean', summary: 'with --from: only print the spec and what each key became' },
       prepare: { type: 'boolean', summary: 'open exp_0000 first, to build the benchmark in its worktree' },
       'include-dirty': { type: 'boolean', summary: 'use the working tree as it is, uncommitted changes too' },
       'no-canary': {

@@ -51,6 +51,14 @@ const place = keys(
       }),
       'Where the primary metric stands in JSON: `/results/0/mean` or `results[0].mean`; in `file`, or else in the result file and in the JSON on `from`.',
     ),
+    metrics: may(
+      text({
+        noun: 'a JSON pointer or path',
+        pattern: POINTER,
+        hint: 'begin with a slash, as in /metrics, or write results.metrics',
+      }),
+      'With `json`: where an object of further metrics stands, numbers and booleans by their names.',
+    ),
     preset: may(choice(PRESET_NAMES), 'The tool, for which a `file` is to be read.'),
     from: may(from, 'The stream that `regex` or `json` reads: `stdout`, unless you say `stderr`.'),
     file: may(
@@ -71,14 +79,16 @@ const place = keys(
           '`regex` reads a stream, no file',
           'print the file to standard output: `…; cat FILE`',
         )
+      if (value.metrics !== null && value.json === null)
+        report(['metrics'], '`metrics` goes with `json`', 'add `json`: where the primary metric stands')
       if (value.preset !== null && value.from !== null)
         report(['from'], 'a preset knows the streams of its tool', 'remove `from`')
     },
     also: {
       oneOf: [
-        { required: ['regex'], not: { required: ['file'] } },
+        { required: ['regex'], not: { anyOf: [{ required: ['file'] }, { required: ['metrics'] }] } },
         { required: ['json'] },
-        { required: ['preset'], not: { required: ['from'] } },
+        { required: ['preset'], not: { anyOf: [{ required: ['from'] }, { required: ['metrics'] }] } },
       ],
     },
   },

@@ -1,5 +1,5 @@
 /** What a candidate may change, and how a worktree is made ready. */
-import { keys, list, may, need, or, text, whole } from '../kind.ts'
+import { either, keys, list, may, need, or, text, whole } from '../kind.ts'
 import { command, duration, glob, path } from './text.ts'
 
 export const scope = keys({
@@ -62,7 +62,10 @@ export const worktree = keys({
 })
 
 export const instructions = keys({
-  file: may(path, 'A file of text that every agent reads first.'),
+  file: may(
+    either(path, list(path, { least: 1 })),
+    'A file of text, or several, that every agent reads first.',
+  ),
   text: may(text(), 'The text itself.'),
   rules: or(list(text()), [], 'Constraints that no code can check, one sentence each.'),
 })

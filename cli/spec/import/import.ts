@@ -1,0 +1,54 @@
+/** Specifications of other programs, as specs of Assay. Pure: what they say and what lies beside them is given. */
+import { stringify } from 'yaml'
+import { fail, ok, type Result } from '../../result.ts'
+import type { Source } from '../diagnose.ts'
+import { readSpec, readYaml } from '../read.ts'
+import type { Beside, Mapping } from './mapping.ts'
+import { fromTask, TASK, TASK_MARKS } from './task.ts'
+
+export interface Imported {
+  format: 'task'
+  /** The text of `assay.yaml`. */
+  yaml: string
+  lines: Mapping[]
+}
+
+/**
+ * Reads a file of a known format and writes the spec that does the same. Every problem of the file is told with its
+ * place, like those of a spec: an unknown key is refused and never skipped, a wrong word is never a default.
+ * Fails with `spec_invalid`, and with `format_unknown`.
+ */
+export function importSpec(source: Source, beside: Beside): Result<Imported> {
+  const keys = topKeys(source.text)
+  if (TASK_MARKS.filter((mark) => keys.has(mark)).length < 2) return fail(unknownFormat(source.file))
+  const read = readYaml(TASK, source)
+  if (!read.ok) return read
+  const { spec, lines } = fromTask(read.value.value, beside)
+  const yaml = `# Made from ${source.file} by assay init --from.\n${stringify(pruned(spec), { lineWidth: 110 })}`
+  const checked = readSpec(yaml, 'assay.yaml')
+  return checked.ok ? ok({ format: 'task', yaml, lines }) : checked
+}
+
+/** Of a file that may be broken elsewhere. */
+const topKeys = (text: string): Set<string> =>
+  new Set([...text.matchAll(/^["']?([A-Za-z_][\w-]*)["']?[ \t]*:/gm)].map(([, key]) => key ?? ''))
+
+const unknownFormat = (file: string) => ({
+  kind: 'usage' as const,
+  code: 'format_unknown',
+  message: `${file} is of no format that can be imported`,
+  hint: `a task file has the keys ${TASK_MARKS.join(', ')}; a spec of Assay needs no import: assay init ${file}`,
+  at: file,
+})
+
+/** Without what is undefined, and without the mappings and lists that are empty then. */
+function pruned(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(pruned)
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).flatMap(([name, member]) => {
+    const kept = pruned(member)
+    const empty = typeof kept === 'object' && kept !== null && Object.keys(kept).length === 0
+    return kept === undefined || empty ? [] : [[name, kept]]
+  })
+  return Object.fromEntries(members)
+}

@@ -1,0 +1,23 @@
+/** What the importer of a format is given, and what it answers. */
+
+/** One key of the file: what it became, or why it has no equal. */
+export interface Mapping {
+  from: string
+  /** The key of the spec; null = there is none. */
+  to: string | null
+  /** Why it has no equal, or what is different; null = nothing is. */
+  why: string | null
+}
+
+/** What the importer of a format answers. Members that are undefined are left out of the written spec. */
+export interface Mapped {
+  spec: Record<string, unknown>
+  lines: Mapping[]
+}
+
+/** The folder of the imported file. */
+export interface Beside {
+  /** The name of the file itself. */
+  file: string
+  has(name: string): boolean
+}
