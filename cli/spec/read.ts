@@ -1,7 +1,7 @@
 /** Reads `assay.yaml`: all problems of a spec in one pass, each with its place. */
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import { Lexer, parseDocument } from 'yaml'
+import { isScalar, Lexer, parseDocument, visit } from 'yaml'
 import { fail, ok, type Result } from '../result.ts'
 import { type Issue, problemOf, type Source } from './diagnose.ts'
 import type { Kind } from './kind.ts'
@@ -59,10 +59,14 @@ export function locateSpec(source: Source): Result<Located> {
   return read.ok ? ok({ spec: compose(read.value.value), placeOf: read.value.placeOf }) : read
 }
 
-/** A text of YAML as a kind: all its problems in one. Fails with `spec_invalid`. */
+/**
+ * A text of YAML as a kind: all its problems in one. `nulls: 'absent'`: a key without a value is as if it were not there;
+ * else it is a problem. Fails with `spec_invalid`.
+ */
 export function readYaml<T>(
   kind: Kind<T>,
   source: Source,
+  { nulls = 'refused' }: { nulls?: 'refused' | 'absent' } = {},
 ): Result<{ value: T; placeOf: Located['placeOf'] }> {
   const { text } = source
   const unfit = sizeIssue(text)
@@ -74,6 +78,11 @@ export function readYaml<T>(
     const hint = 'see an example: assay init --template'
     return fail(problemOf(source, [{ from: 0, to: 1, message: 'the spec is empty', hint }]))
   }
+  if (nulls === 'absent')
+    visit(document, {
+      Pair: (_, { value }) =>
+        value === null || (isScalar(value) && value.value === null) ? visit.REMOVE : undefined,
+    })
   const { value, issues, placeOf } = walk(kind, document, text)
   // After a syntax error the tree is a guess, and its root misses whatever was lost.
   const sure = issues.filter((issue) => broken.length === 0 || (issue.from > 0 && issue.from < first))

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
 import { canaryFact, checkCanary } from '../diagnose/canary.ts'
 import { lookOutside, outsideWarnings } from '../diagnose/outside.ts'
 import { networkFolders } from '../doctor/checks/disk.ts'
@@ -39,7 +39,7 @@ import { type OpenRun, open } from '../run/open.ts'
 import { createBaseline, sealBase, startRun, withdrawRun } from '../run/start.ts'
 import { frozenHash } from '../spec/hash.ts'
 import { type Imported, importSpec } from '../spec/import/import.ts'
-import type { Mapping } from '../spec/import/mapping.ts'
+import type { Beside, Mapping } from '../spec/import/mapping.ts'
 import { TEMPLATE } from '../spec/template.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
@@ -112,11 +112,18 @@ function importFrom(context: Context, args: Parsed): Result<FromFile | null> {
   const file = resolve(context.cwd, from)
   const text = readText(file, from)
   if (!text.ok) return text
-  const folder = dirname(file)
-  const beside = { file: basename(file), has: (name: string) => existsSync(join(folder, name)) }
-  const imported = importSpec({ text: text.value, file: from }, beside)
-  return imported.ok ? ok({ ...imported.value, from, path: join(folder, SPEC_FILE) }) : imported
+  const folders = { folder: dirname(file), root: checkoutAround(dirname(file))?.top ?? dirname(file) }
+  const places = { folder: placeIn(folders.folder, file), root: placeIn(folders.root, file) }
+  const imported = importSpec({ text: text.value, file: from }, places)
+  if (!imported.ok) return imported
+  return ok({ ...imported.value, from, path: join(folders[imported.value.base], SPEC_FILE) })
 }
+
+const placeIn = (folder: string, file: string): Beside => ({
+  file: relative(folder, file),
+  has: (name) => existsSync(join(folder, name)),
+  isFolder: (path) => statSync(join(folder, path), { throwIfNoEntry: false })?.isDirectory() ?? false,
+})
 
 function readText(path: string, shown: string): Result<string> {
   try {

@@ -60,7 +60,7 @@ const START: readonly Verb[] = [
         type: 'string',
         value: 'FILE',
         summary:
-          'write assay.yaml beside the task file of another program, say what each key became, and go on',
+          'read the specification of a different program: write assay.yaml, say what each key became, and go on',
       },
       print: { type: 'boolean', summary: 'with --from: only print the spec and what each key became' },
       prepare: { type: 'boolean', summary: 'open exp_0000 first, to build the benchmark in its worktree' },

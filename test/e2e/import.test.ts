@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
+import { importSpec } from '../../cli/spec/import/import.ts'
 import { makeRepo } from '../rig/repo.ts'
 import { makeTemp } from '../rig/temp.ts'
 import { type Project, projectIn } from './project.ts'
@@ -45,6 +46,16 @@ const projectOf = (task: unknown, files: Record<string, string> = {}): Project =
     }),
     makeTemp('control'),
   )
+
+/** The message and the hint of an import that is refused, with its place. */
+function refusalOf(file: string, text: string): string {
+  const place = { file, has: () => false, isFolder: () => false }
+  const imported = importSpec({ text, file }, { folder: place, root: place })
+  if (imported.ok) throw new Error(`it was read: ${imported.value.yaml}`)
+  const { code, at, message, hint } = imported.problem
+  expect([code, at]).toEqual(['spec_invalid', expect.stringMatching(/^\w+\.yaml:\d+:\d+\n/)])
+  return `${message} ${hint}`
+}
 
 interface Key {
   from: string
@@ -137,6 +148,18 @@ test('a task does not come to a verdict: constraints, tie-breakers, the JSON of 
   ])
 })
 
+test('a file with a mistake begins a run, or leaves a spec behind', async () => {
+  const project = projectOf({ ...TASK, objective: { primary_metric: 'quality', direction: 'maximise' } })
+  expect(await project.problem('init', '--from', 'task.yaml')).toMatchObject({
+    code: 'spec_invalid',
+    exit: 2,
+  })
+  expect([existsSync(project.repo.path('assay.yaml')), existsSync(project.repo.path('.assay'))]).toEqual([
+    false,
+    false,
+  ])
+})
+
 test('a spec that is there is written over', async () => {
   const project = projectOf(TASK, { 'assay.yaml': 'mine\n' })
   expect(await project.problem('init', '--from', 'task.yaml')).toMatchObject({ code: 'spec_exists', exit: 3 })
@@ -163,13 +186,8 @@ test.each([
   ['a file type with a folder', { mutation: { allowed_file_types: ['a/b'] } }, '.md'],
   ['nothing to run', { runner: { cwd: '.' } }, 'command'],
   ['time without end', { runner: { command: 'x', timeout_seconds: 1e12 } }, ''],
-])('a default stands in for %s', async (_, part, hint) => {
-  const project = projectOf({ ...TASK, ...part })
-  const problem = await project.problem('init', '--from', 'task.yaml')
-  expect(problem).toMatchObject({ code: 'spec_invalid', exit: 2 })
-  expect(problem.at).toMatch(/^task\.yaml:\d+:\d+\n/)
-  expect(`${problem.message} ${problem.hint}`).toContain(hint)
-  expect(existsSync(project.repo.path('assay.yaml'))).toBe(false)
+])('a default stands in for %s', (_, part, hint) => {
+  expect(refusalOf('task.yaml', stringify({ ...TASK, ...part }))).toContain(hint)
 })
 
 test.each([
@@ -226,4 +244,132 @@ test('a file of results that cannot be written costs a verdict', async () => {
   expect(ran.json).toMatchObject({ ok: true, data: { status: 'kept' } })
   expect(ran.stderr).toContain('report.jsonl')
   expect(readFileSync(join(project.repo.dir, 'texts/note.md'), 'utf8')).toBe('score 0.5\n')
+})
+
+const HARD = `
+name: quick-pack
+description: Pack the fixtures in less time.
+metric:
+  primary: { type: hard, name: pack_seconds, direction: minimize, target: 1.5, baseline: null }
+  degenerate_gates:
+    - { name: exit_code, check: "== 0" }
+    - { name: packed, check: ">=7", description: all of them }
+  objectives:
+    - { name: pack_seconds, direction: minimize }
+    - { name: size_kb, direction: minimize, role: secondary, max_regression: { type: relative, value: 0.05 } }
+    - { name: warnings, direction: minimize, role: secondary, max_regression: { type: absolute, value: 2 } }
+    - { name: files, direction: maximize, role: secondary }
+  diagnostics: [{ name: per_file }]
+measurement:
+  command: sh tools/measure.sh
+  timeout_seconds: 300
+  working_directory: .
+  stability: { mode: repeat, repeat_count: 3, aggregation: median, noise_threshold: 1.0 }
+scope:
+  mutable: [src/pack.sh, ./lib, docs/]
+  immutable: [tools/]
+execution: { mode: serial, max_concurrent: 4, backend: worktree }
+parallel: { port_env_var: PACK_PORT, port_base: 9000 }
+dependencies: { approved: [zstd] }
+constraints: [Keep the format of the archive.]
+stopping: { max_iterations: 12, max_hours: 1.5, plateau_iterations: 4 }
+max_runner_up_merges_per_batch: 1
+`
+
+const LADDER = `
+name: slow-suite
+metric:
+  primary: { type: hard, name: wall_seconds, direction: minimize }
+  degenerate_gates: [{ name: suite_passed, check: "== 1" }]
+measurement:
+  command: sh tools/measure.sh
+  stability:
+    mode: ladder
+    ladder: { smoke_command: sh tools/smoke.sh, exploratory_pairs: 1, confirmation_repeats: 3 }
+scope: { mutable: [src], immutable: [tools] }
+execution: { max_concurrent: 2 }
+stopping: { target_reached: false, plateau_iterations: 5 }
+`
+
+const PACKED = {
+  'src/pack.sh': 'pack_seconds=9\n',
+  'lib/a.sh': '',
+  'docs/a.md': '',
+  'tools/smoke.sh': 'exit 0\n',
+  'tools/measure.sh': `. ./src/pack.sh
+echo "{\\"pack_seconds\\":$pack_seconds,\\"wall_seconds\\":$pack_seconds,\\"exit_code\\":\${exit_code:-0},\\"packed\\":7,\\"suite_passed\\":1,\\"size_kb\\":10,\\"warnings\\":0,\\"files\\":1,\\"per_file\\":1}"
+`,
+}
+
+test('a spec with a backlog loses a key, or counts its paths from its own folder', async () => {
+  const project = projectOf('', { ...PACKED, 'notes/quick-pack/spec.yaml': HARD })
+  const from = 'notes/quick-pack/spec.yaml'
+  const printed = await project.data<{ yaml: string; spec: string; keys: Key[] }>(
+    'init',
+    '--from',
+    from,
+    '--print',
+  )
+  expect(printed.spec).toBe(project.repo.path('assay.yaml'))
+  expect(parse(printed.yaml)).toEqual({
+    version: 1,
+    name: 'quick-pack',
+    goal: 'Pack the fixtures in less time.',
+    instructions: {
+      rules: ['Keep the format of the archive.', 'Add no dependency other than these: zstd.'],
+    },
+    scope: { mutable: ['src/pack.sh', 'lib/**', 'docs/**'], immutable: ['tools/**'] },
+    measure: {
+      command: 'export PACK_PORT="$ASSAY_PORT"; sh tools/measure.sh',
+      timeout: '300s',
+      read: 'json',
+    },
+    metric: { name: 'pack_seconds', direction: 'minimize', target: 1.5 },
+    constraints: [
+      { metric: 'exit_code', op: '==', value: 0 },
+      { metric: 'packed', op: '>=', value: 7 },
+    ],
+    protected: [
+      { metric: 'size_kb', direction: 'minimize', max_regression: '5%' },
+      { metric: 'warnings', direction: 'minimize', max_regression: 2 },
+    ],
+    loop: { width: 1, depth: 1, stall: 4 },
+    budget: { experiments: 12, hours: 1.5 },
+  })
+  expect(printed.keys.filter(({ to }) => to === null).map(({ from: key }) => key)).toEqual([
+    'metric.objectives.files',
+    'metric.diagnostics',
+    'measurement.stability.noise_threshold',
+    'execution.backend',
+    'parallel.port_base',
+    'max_runner_up_merges_per_batch',
+  ])
+})
+
+test.each([
+  ['one that measures', HARD, { metric: 'pack_seconds' }],
+  ['one with a ladder', LADDER, { metric: 'wall_seconds' }],
+])('a spec with a backlog does not come to a verdict: %s', async (_, spec) => {
+  const project = projectOf('', { ...PACKED, 'spec.yaml': spec })
+  await project.data('init', '--from', 'spec.yaml')
+  expect(await project.attempt({ 'src/pack.sh': 'pack_seconds=4\n' })).toMatchObject({ status: 'kept' })
+})
+
+test('a degenerate candidate of a spec with a backlog is kept', async () => {
+  const project = projectOf('', { ...PACKED, 'spec.yaml': HARD })
+  await project.data('init', '--from', 'spec.yaml')
+  const attempt = await project.attempt({ 'src/pack.sh': 'pack_seconds=4\nexit_code=1\n' })
+  expect(attempt).toMatchObject({ status: 'rejected', reason: 'constraint' })
+})
+
+test.each([
+  ['a direction that is none', 'direction: minimize, target', 'direction: minimise, target', 'minimize'],
+  ['an operator that is none', '">=7"', '"=>7"', 'operator'],
+  ['a gate without a number', '"== 0"', '"  "', 'operator'],
+  ['a method that is none', 'mode: repeat', 'mode: Repeat', 'repeat'],
+  ['no gate at all', /degenerate_gates:[\s\S]*?objectives/, 'objectives', 'degenerate_gates'],
+  ['a path out of the repository', 'src/pack.sh', '../pack.sh', 'relative'],
+  ['a metric that is judged, which comes later', 'type: hard, name: pack', 'type: judge, name: pack', 'hard'],
+])('a default stands in for %s in a spec with a backlog', (_, from, to, hint) => {
+  expect(refusalOf('spec.yaml', HARD.replace(from, to))).toContain(hint)
 })

@@ -2,12 +2,16 @@
 import { stringify } from 'yaml'
 import { fail, ok, type Result } from '../../result.ts'
 import type { Source } from '../diagnose.ts'
+import type { Kind } from '../kind.ts'
 import { readSpec, readYaml } from '../read.ts'
-import type { Beside, Mapping } from './mapping.ts'
+import { BACKLOG_MARKS, BACKLOG_SPEC, fromBacklog } from './backlog.ts'
+import type { Base, Beside, Mapped, Mapping } from './mapping.ts'
 import { fromTask, TASK, TASK_MARKS } from './task.ts'
 
 export interface Imported {
-  format: 'task'
+  format: 'task' | 'backlog'
+  /** Where the spec belongs. */
+  base: Base
   /** The text of `assay.yaml`. */
   yaml: string
   lines: Mapping[]
@@ -18,15 +22,30 @@ export interface Imported {
  * place, like those of a spec: an unknown key is refused and never skipped, a wrong word is never a default.
  * Fails with `spec_invalid`, and with `format_unknown`.
  */
-export function importSpec(source: Source, beside: Beside): Result<Imported> {
+export function importSpec(source: Source, places: Record<Base, Beside>): Result<Imported> {
   const keys = topKeys(source.text)
-  if (TASK_MARKS.filter((mark) => keys.has(mark)).length < 2) return fail(unknownFormat(source.file))
-  const read = readYaml(TASK, source)
-  if (!read.ok) return read
-  const { spec, lines } = fromTask(read.value.value, beside)
+  const marked = (marks: readonly string[]) => marks.filter((mark) => keys.has(mark)).length >= 2
+  const mapped = marked(TASK_MARKS)
+    ? mapAs({ format: 'task', base: 'folder' }, TASK, fromTask, source, places)
+    : marked(BACKLOG_MARKS)
+      ? mapAs({ format: 'backlog', base: 'root' }, BACKLOG_SPEC, fromBacklog, source, places)
+      : fail(unknownFormat(source.file))
+  if (!mapped.ok) return mapped
+  const { format, base, spec, lines } = mapped.value
   const yaml = `# Made from ${source.file} by assay init --from.\n${stringify(pruned(spec), { lineWidth: 110 })}`
   const checked = readSpec(yaml, 'assay.yaml')
-  return checked.ok ? ok({ format: 'task', yaml, lines }) : checked
+  return checked.ok ? ok({ format, base, yaml, lines }) : checked
+}
+
+function mapAs<T>(
+  what: Pick<Imported, 'format' | 'base'>,
+  kind: Kind<T>,
+  map: (value: T, beside: Beside) => Mapped,
+  source: Source,
+  places: Record<Base, Beside>,
+): Result<Mapped & Pick<Imported, 'format' | 'base'>> {
+  const read = readYaml(kind, source, { nulls: 'absent' })
+  return read.ok ? ok({ ...what, ...map(read.value.value, places[what.base]) }) : read
 }
 
 /** Of a file that may be broken elsewhere. */
@@ -37,7 +56,7 @@ const unknownFormat = (file: string) => ({
   kind: 'usage' as const,
   code: 'format_unknown',
   message: `${file} is of no format that can be imported`,
-  hint: `a task file has the keys ${TASK_MARKS.join(', ')}; a spec of Assay needs no import: assay init ${file}`,
+  hint: `a task file has the keys ${TASK_MARKS.join(', ')}; a spec with a backlog ${BACKLOG_MARKS.join(', ')}; a spec of Assay needs no import: assay init ${file}`,
   at: file,
 })
 

@@ -15,9 +15,13 @@ export interface Mapped {
   lines: Mapping[]
 }
 
-/** The folder of the imported file. */
+/** The folder from which the paths of the imported file count, and in which its spec will lie. */
 export interface Beside {
   /** The name of the file itself. */
   file: string
   has(name: string): boolean
+  isFolder(path: string): boolean
 }
+
+/** Where that is: the folder of the file, or the root of the repository. */
+export type Base = 'folder' | 'root'
