@@ -2,11 +2,12 @@
  * Installs the agent programs that `npm run test:hosts` drives, each at a fixed version in a folder of its own below
  * $ASSAY_HOSTS or the user's cache; never inside this repository. What is there already is left alone. Prints the folder.
  */
-import { spawnSync } from 'node:child_process'
+
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { execaSync } from 'execa'
 
 /** Program on PATH → package and version. Taking a newer one means running the tests of hosts again. */
 export const PACKAGES = {
@@ -36,13 +37,18 @@ function install(name) {
   mkdirSync(prefix, { recursive: true })
   process.stderr.write(`installing ${pack}@${version}\n`)
   const args = ['install', '--prefix', prefix, '--no-audit', '--no-fund', '--loglevel=error']
-  const ended = spawnSync('npm', [...args, `${pack}@${version}`], {
-    stdio: ['ignore', 2, 2],
+  const ended = execaSync('npm', [...args, `${pack}@${version}`], {
+    stdin: 'ignore',
+    stdout: process.stderr,
+    stderr: 'inherit',
     env: { ...PATIENCE, ...process.env },
     timeout: LONGEST_MS,
+    reject: false,
   })
-  if (ended.status === 0) return
-  const how = ended.error?.message ?? `npm ended with ${ended.status ?? ended.signal}`
+  if (ended.exitCode === 0) return
+  const how = ended.timedOut
+    ? `npm took longer than ${LONGEST_MS / 60_000} min`
+    : `npm ended with ${ended.exitCode ?? ended.signal ?? ended.originalMessage}`
   throw new Error(
     `${pack}@${version} could not be installed into ${prefix} (${how}): npm must reach its registry; or set ASSAY_HOSTS to a folder where the programs are`,
   )

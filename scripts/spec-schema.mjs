@@ -1,9 +1,9 @@
 // Writes what is generated from the declaration of the spec's keys: references/spec.schema.json, and the tables
 // of keys, policies and presets in references/spec.md. Run it after every change of cli/spec/keys/, cli/spec/schema.ts,
 // cli/search/ or cli/evaluate/presets/.
-import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { build } from 'esbuild'
+import { execaNode } from 'execa'
 
 const root = new URL('../', import.meta.url)
 const bundled = await build({
@@ -40,11 +40,7 @@ for (const [name, made] of [
 writeFileSync(guide, text)
 
 const biome = new URL('node_modules/@biomejs/biome/bin/biome', root).pathname
-execFileSync(
-  process.execPath,
-  [biome, 'format', '--write', 'references/spec.schema.json', 'references/spec.md'],
-  {
-    cwd: root.pathname,
-    stdio: 'inherit',
-  },
-)
+await execaNode(biome, ['format', '--write', 'references/spec.schema.json', 'references/spec.md'], {
+  cwd: root.pathname,
+  stdio: 'inherit',
+})

@@ -1,12 +1,11 @@
 /** A new branch in the user's repository: objects and one ref, nothing else of theirs is written. */
 import type { Site } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import { type GitOptions, git, gitText, IDENTITY, SNAPSHOT_SUBJECT, trusting } from './git.ts'
+import { gitText, IDENTITY, SNAPSHOT_SUBJECT, trusting } from './git.ts'
 import { inStore } from './judge.ts'
+import { porcelain } from './porcelain.ts'
 
 const HEADS = 'refs/heads/'
-
-const inCheckout = (site: Site): GitOptions => ({ dir: site.root, config: 'user' })
 
 /** `refs/heads/z` is the branch `z`, as git prints it and people copy it. */
 export const branchName = (name: string): string => (name.startsWith(HEADS) ? name.slice(HEADS.length) : name)
@@ -16,13 +15,13 @@ export const branchName = (name: string): string => (name.startsWith(HEADS) ? na
  * way (`a` of `a/b`) or the name is checked out without a commit; its `data.free` is a name that can be had.
  */
 export async function mayBranch(site: Site, name: string): Promise<Result<void>> {
-  const said = await gitText(['check-ref-format', '--branch', name], {
-    ...inCheckout(site),
+  const said = await porcelain(site.root, (git) => git.raw(['check-ref-format', '--branch', name]), {
+    config: 'user',
     okCodes: [0, 128],
   })
   if (!said.ok) return said
   // Another answer than the name: it stands for another branch, such as `@{-1}`. And a whole ref is no name of a branch.
-  if (said.value !== name || name.startsWith('refs/')) {
+  if (said.value.trimEnd() !== name || name.startsWith('refs/')) {
     return fail({
       kind: 'usage',
       code: 'bad_branch',
@@ -45,26 +44,16 @@ export async function makeBranch(
   { name, commit, ref }: { name: string; commit: string; ref: string },
 ): Promise<Result<void>> {
   const flags = ['--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-auto-maintenance']
-  const fetched = await git(
-    // A user may have switched this transport off for all that git does by itself.
-    [
-      '-c',
-      'protocol.file.allow=always',
-      'fetch',
-      ...flags,
-      '--quiet',
-      ...trusting(site.store).after,
-      '--',
-      site.store,
-      ref,
-    ],
-    inCheckout(site),
-  )
-  if (!fetched.ok) return fetched
-  // The empty old value says: only if there is none.
-  const made = await git(
-    ['update-ref', '-m', 'assay finish', `${HEADS}${name}`, commit, ''],
-    inCheckout(site),
+  const made = await porcelain(
+    site.root,
+    async (git) => {
+      // A user may have switched this transport off for all that git does by itself.
+      const transport = ['-c', 'protocol.file.allow=always', 'fetch', ...flags, '--quiet']
+      await git.raw([...transport, ...trusting(site.store).after, '--', site.store, ref])
+      // The empty old value says: only if there is none.
+      await git.raw(['update-ref', '-m', 'assay finish', `${HEADS}${name}`, commit, ''])
+    },
+    { config: 'user' },
   )
   if (made.ok) return ok(undefined)
   const may = await mayBranch(site, name)
@@ -73,18 +62,20 @@ export async function makeBranch(
 
 /** Local branches, and those that a checkout is on before their first commit. */
 async function takenNames(site: Site): Promise<Result<string[]>> {
-  const [branches, checkouts] = await Promise.all([
-    gitText(['for-each-ref', '--format=%(refname)', HEADS], inCheckout(site)),
-    gitText(['worktree', 'list', '--porcelain'], inCheckout(site)),
-  ])
-  if (!branches.ok) return branches
-  if (!checkouts.ok) return checkouts
-  const named = checkouts.value.split('\n').flatMap((line) => /^branch (.+)$/.exec(line)?.[1] ?? [])
-  return ok(
-    [...branches.value.split('\n'), ...named]
-      .filter((ref) => ref.startsWith(HEADS))
-      .map((ref) => ref.slice(HEADS.length)),
+  const listed = await porcelain(
+    site.root,
+    async (git) => {
+      const refs = await git.raw(['for-each-ref', '--format=%(refname)', HEADS])
+      const checkouts = await git.raw(['worktree', 'list', '--porcelain'])
+      return [
+        ...refs.split('\n'),
+        ...checkouts.split('\n').flatMap((line) => /^branch (.+)$/.exec(line)?.[1] ?? []),
+      ]
+    },
+    { config: 'user' },
   )
+  if (!listed.ok) return listed
+  return ok(listed.value.filter((ref) => ref.startsWith(HEADS)).map((ref) => ref.slice(HEADS.length)))
 }
 
 /** `a` and `a/b` cannot both be: one is a file where the other needs a folder. */

@@ -1,10 +1,12 @@
 /** Facts about the user's checkout. Reading only: not even its index is refreshed. */
 
+import { existsSync } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { hashFiles } from './files.ts'
-import { git, gitFields } from './git.ts'
+import { fields, gitFields } from './git.ts'
+import { porcelain } from './porcelain.ts'
 
 export interface DirtyPath {
   /** Relative to the top of the checkout. */
@@ -34,43 +36,38 @@ export interface Checkout {
  * checkout), `newline_in_path`, `unsafe_repository` (git distrusts its owner), `git_missing`, `git_failed`.
  */
 export async function inspectCheckout(dir: string): Promise<Result<Checkout>> {
-  const asked = await git(
-    [
-      'rev-parse',
-      '--path-format=absolute',
-      '--is-inside-work-tree',
-      '--is-shallow-repository',
-      '--git-dir',
-      '--git-common-dir',
-    ],
-    { dir, config: 'user' },
+  if (!existsSync(dir)) return fail(noRepository(dir))
+  const asked = await porcelain(
+    dir,
+    (git) => git.raw(['rev-parse', '--path-format=absolute', ...WHERE]),
+    USERS,
   )
   if (!asked.ok) return fail(explained(asked.problem, dir))
-  const lines = asked.value.toString('utf8').replace(/\n$/, '').split('\n')
+  const lines = asked.value.replace(/\n$/, '').split('\n')
   if (lines.length > 4) return fail(newlineProblem(dir))
   const [inside, shallow, gitDir = '', commonDir = ''] = lines
   if (inside !== 'true') return fail(bareProblem(dir))
-  const [top, bare, status] = await Promise.all([
-    git(['rev-parse', '--path-format=absolute', '--show-toplevel'], { dir, config: 'user' }),
-    git(['config', '--type=bool', '--get', 'core.bare'], {
-      gitDir: commonDir,
-      config: 'user',
-      okCodes: [0, 1],
-    }),
-    readStatus(dir),
-  ])
-  if (!top.ok) return top
-  if (!bare.ok) return bare
-  if (!status.ok) return status
-  return ok({
-    top: top.value.toString('utf8').replace(/\n$/, ''),
-    gitDir,
-    commonDir,
-    bare: bare.value.toString('utf8').trim() === 'true',
-    shallow: shallow === 'true',
-    ...status.value,
-  })
+  const found = await porcelain(
+    dir,
+    async (git) => {
+      const top = await git.raw(['rev-parse', '--path-format=absolute', '--show-toplevel'])
+      const bare = await git.raw([`--git-dir=${commonDir}`, 'config', '--type=bool', '--get', 'core.bare'])
+      const status = await git.raw([...STATUS])
+      return {
+        top: top.replace(/\n$/, ''),
+        bare: bare.trim() === 'true',
+        ...statusOf(fields(status)),
+      }
+    },
+    // 1: the configuration does not say whether it is bare.
+    { ...USERS, okCodes: [0, 1] },
+  )
+  return found.ok ? ok({ gitDir, commonDir, shallow: shallow === 'true', ...found.value }) : found
 }
+
+const USERS = { config: 'user' } as const
+const WHERE = ['--is-inside-work-tree', '--is-shallow-repository', '--git-dir', '--git-common-dir']
+const STATUS = ['status', '--porcelain=v2', '--branch', '-z', '--no-renames', '--untracked-files=all']
 
 /** The problem of a checkout whose `head` is null, for verbs that need a commit. */
 export const emptyRepository = (top: string): Problem => ({
@@ -85,13 +82,13 @@ type Status = Pick<Checkout, 'head' | 'branch' | 'dirty'>
 
 /** HEAD and everything that differs from it. Untracked folders are listed file by file. */
 export async function readStatus(dir: string): Promise<Result<Status>> {
-  const out = await gitFields(
-    ['status', '--porcelain=v2', '--branch', '-z', '--no-renames', '--untracked-files=all'],
-    { dir, config: 'user' },
-  )
-  if (!out.ok) return out
+  const out = await gitFields(STATUS, { dir, config: 'user' })
+  return out.ok ? ok(statusOf(out.value)) : out
+}
+
+function statusOf(lines: readonly string[]): Status {
   const status: Status = { head: null, branch: null, dirty: [] }
-  for (const line of out.value) {
+  for (const line of lines) {
     if (line.startsWith('# branch.oid ')) {
       const oid = line.slice('# branch.oid '.length)
       status.head = oid === '(initial)' ? null : oid
@@ -103,7 +100,7 @@ export async function readStatus(dir: string): Promise<Result<Status>> {
       if (dirty && !isOurs(dirty.path)) status.dirty.push(dirty)
     }
   }
-  return ok(status)
+  return status
 }
 
 const isOurs = (path: string): boolean => path === '.assay' || path.startsWith('.assay/')
@@ -135,18 +132,18 @@ function explained(problem: Problem, dir: string): Problem {
       at: dir,
     }
   }
-  if (/not a git repository|cannot change to/.test(problem.message)) {
-    return {
-      kind: 'refused',
-      code: 'not_a_repository',
-      message: 'this folder is not inside a git repository',
-      hint: 'go to your project, or start one: git init && git add -A && git commit -m "start"',
-      at: dir,
-    }
-  }
+  if (/not a git repository/.test(problem.message)) return noRepository(dir)
   // `--path-format`, or rev-parse without a work tree, in a bare repository.
   return /must be run in a work tree/.test(problem.message) ? bareProblem(dir) : problem
 }
+
+const noRepository = (dir: string): Problem => ({
+  kind: 'refused',
+  code: 'not_a_repository',
+  message: 'this folder is not inside a git repository',
+  hint: 'go to your project, or start one: git init && git add -A && git commit -m "start"',
+  at: dir,
+})
 
 /** git and the shells of benchmarks list paths line by line. */
 const newlineProblem = (dir: string): Problem => ({

@@ -2,7 +2,7 @@
 
 import { freeBytes } from '../disk/free.ts'
 import { execute } from '../process.ts'
-import { fail, ok, type Result } from '../result.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
 
 export interface GitOptions {
   /** `git -C`; absent = this process's folder. */
@@ -41,7 +41,7 @@ export const IDENTITY: Identity = { name: 'Assay', email: 'assay@localhost' }
 export const SNAPSHOT_SUBJECT = 'Working tree with uncommitted changes'
 
 /** An agent can write the store's configuration from its worktree; what is pinned here it cannot change. */
-const PINNED = [
+export const PINNED = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
   'core.untrackedCache=false',
@@ -83,50 +83,66 @@ export async function git(args: readonly string[], options: GitOptions = {}): Pr
     ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
   })
   const what = `git ${verbOf(args)}`
-  const at = options.dir ?? options.gitDir
-  const place = at === undefined ? {} : { at }
-  if (done.startError) {
-    const missing = done.startError.code === 'ENOENT'
-    return fail({
-      kind: 'failed',
-      code: missing ? 'git_missing' : 'git_not_started',
-      message: `${what} could not be started: ${done.startError.message}`,
-      hint: missing
-        ? 'install git 2.34 or newer and make sure that it is on PATH'
-        : 'check that git runs in this shell: git --version',
-      ...place,
-    })
-  }
+  const at = options.dir ?? options.gitDir ?? null
+  if (done.startError) return fail(gitFailure(what, at, { notStarted: done.startError }))
   if (done.cut) {
     return fail({
       kind: 'failed',
       code: 'git_output_too_large',
       message: `${what} printed more than 64 MiB`,
       hint: 'ask for fewer paths at once',
-      ...place,
+      ...(at === null ? {} : { at }),
     })
   }
   if (done.code !== null && (options.okCodes ?? [0]).includes(done.code)) return ok(done.stdout)
-  const said = done.stderr.toString('utf8').trim().split('\n').slice(-8).join('\n')
+  const said = done.stderr.toString('utf8').trim()
   const how = done.timedOut
     ? `took longer than ${Math.round((options.timeoutMs ?? 0) / 1000)} s`
     : done.signal
       ? `died of ${done.signal}`
-      : `failed with exit code ${done.code}`
+      : undefined
+  return fail(
+    gitFailure(what, at, { code: done.code, said, how, writes: options.workTree ?? options.gitDir }),
+  )
+}
+
+export type Ending =
+  | { notStarted: { code?: string | undefined; message: string } }
+  /** `how` it ended, when not by an exit code; `writes` is a folder that it writes to. */
+  | { code: number | null; said: string; how?: string | undefined; writes?: string | undefined }
+
+/** The problem of a call that failed. `what` is the command: `git fetch`. */
+export function gitFailure(what: string, at: string | null, ending: Ending): Problem {
+  const place = at === null ? {} : { at }
+  if ('notStarted' in ending) {
+    const { notStarted: error } = ending
+    const missing = error.code === 'ENOENT'
+    return {
+      kind: 'failed',
+      code: missing ? 'git_missing' : 'git_not_started',
+      message: `${what} could not be started: ${error.message}`,
+      hint: missing
+        ? 'install git 2.34 or newer and make sure that it is on PATH'
+        : 'check that git runs in this shell: git --version',
+      ...place,
+    }
+  }
+  const { code, how = `failed with exit code ${code}`, writes } = ending
+  const said = ending.said.split('\n').slice(-8).join('\n')
   const filter = /(?:^|: )([\w-]+)(?:: command)?:? not found$/m.exec(said)?.[1]
   if (filter !== undefined && /filter/.test(said)) {
-    return fail({
+    return {
       kind: 'refused',
       code: 'filter_missing',
       message: `git needs ${filter} to read the files of this repository, and it is not installed`,
       hint: `install ${filter}, check with \`git status\`, and repeat the command`,
       ...place,
-    })
+    }
   }
   const full =
     /No space left on device|Out of diskspace|Disk quota exceeded/.test(said) ||
-    (/unable to write/.test(said) && isFull(options.workTree ?? options.gitDir))
-  return fail({
+    (/unable to write/.test(said) && isFull(writes))
+  return {
     kind: 'failed',
     code: full ? 'disk_full' : 'git_failed',
     message: `${what} ${how}${said ? `: ${said}` : ''}`,
@@ -134,7 +150,7 @@ export async function git(args: readonly string[], options: GitOptions = {}): Pr
       ? 'free some space and repeat the command; nothing that was acknowledged is lost'
       : 'git names the cause above; `assay doctor` checks the rest',
     ...place,
-  })
+  }
 }
 
 /** A checkout that finds no room says only which file it could not write. What it did write is there still. */
@@ -162,7 +178,7 @@ export async function gitFields(
 }
 
 /** Splits NUL-terminated output. */
-export function fields(output: Buffer): string[] {
+export function fields(output: Buffer | string): string[] {
   const parts = output.toString('utf8').split('\0')
   if (parts.at(-1) === '') parts.pop()
   return parts
@@ -190,7 +206,8 @@ export const nulTerminated = (paths: Iterable<string>): string => {
 const CONFIGURING =
   /^GIT_(CONFIG_(COUNT|(KEY|VALUE)_\d+|PARAMETERS|GLOBAL|SYSTEM|NOSYSTEM)|ATTR_(NO)?SYSTEM|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM)$/
 
-function environment(options: GitOptions): NodeJS.ProcessEnv {
+/** Of every call: what the user's shell says about repositories does not count. */
+export function environment(options: GitOptions): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = {}
   for (const [name, value] of Object.entries(process.env)) {
     // A hook or `rebase --exec` hands on GIT_DIR and GIT_INDEX_FILE: with them we would write to the user's repository.
@@ -221,7 +238,7 @@ function environment(options: GitOptions): NodeJS.ProcessEnv {
 }
 
 /** The sub-command, skipping global options such as `--literal-pathspecs` or `-c x=y`. */
-function verbOf(args: readonly string[]): string {
+export function verbOf(args: readonly string[]): string {
   for (let i = 0; i < args.length; i++) {
     const arg = args[i] ?? ''
     if (arg === '-c') i++

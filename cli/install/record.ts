@@ -4,7 +4,6 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, wri
 import { dirname, join } from 'node:path'
 import type { PluginHostName, Scope, Trace } from '../hosts/plugins.ts'
 import { looseWorkflows } from '../paths.ts'
-import { execute } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
 
 // ---------------------------------------------------------------- where an installation is recorded, and how its files are told from others
@@ -110,25 +109,34 @@ export interface World {
 /** Its output. Problems: `host_missing`, `host_failed` with the host's own words. */
 export async function runHost(argv: readonly string[], world: World): Promise<Result<string>> {
   const [program = '', ...args] = argv
-  const done = await execute({ argv: [program, ...args], ...world, timeoutMs: LIMIT_MS, input: '' })
-  if (done.startError) {
+  const { execa } = await import('execa')
+  const done = await execa(program, args, {
+    cwd: world.cwd,
+    env: world.env,
+    extendEnv: false,
+    cancelSignal: world.signal,
+    timeout: LIMIT_MS,
+    input: '',
+    all: true,
+    reject: false,
+  })
+  if (done.exitCode === 0) return ok(done.all)
+  if (done.code === 'ENOENT' || done.code === 'EACCES') {
     return fail({
       kind: 'refused',
       code: 'host_missing',
-      message: `${program} could not be started: ${done.startError.message}`,
+      message: `${program} could not be started: ${done.originalMessage}`,
       hint: `install ${program} and make sure that it is on PATH, then repeat the command`,
     })
   }
-  const output = `${done.stdout}\n${done.stderr}`
-  if (done.code === 0) return ok(output)
   const how = done.timedOut
     ? `gave no answer within ${LIMIT_MS / 1000} s`
-    : `failed (${done.code ?? done.signal})`
+    : `failed (${done.exitCode ?? done.signal ?? done.originalMessage})`
   return fail({
     kind: 'failed',
     code: 'host_failed',
-    message: `${argv.join(' ')} ${how}: ${output.trim().slice(-SAID)}`,
-    hint: 'the words are those of the host; mend it there, then repeat the command',
+    message: `${argv.join(' ')} ${how}: ${(done.all ?? '').trim().slice(-SAID)}`,
+    hint: 'the words are those of the host; correct it there, then repeat the command',
   })
 }
 

@@ -15,7 +15,6 @@ import { fileURLToPath } from 'node:url'
 import { commitFresh } from '../git/fresh.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { SPEC_FILE, worktreePath } from '../paths.ts'
-import { execute } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { type OpenRun, openRun } from '../run/open.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
@@ -106,12 +105,13 @@ function plant(folder: string, seed: number | null): void {
 async function heldOut({ site, run: name }: OpenRun, best: string, json: boolean): Promise<Result<string>> {
   // The baseline has no worktree of its own: it is what was committed.
   const cwd = best === BASELINE ? site.root : worktreePath(site, name, best)
-  const done = await execute({ argv: [process.execPath, HELD_OUT, ...(json ? ['--json'] : [])], cwd })
-  if (done.code === 0) return ok(done.stdout.toString('utf8'))
+  const { execaNode } = await import('execa')
+  const done = await execaNode(HELD_OUT, json ? ['--json'] : [], { cwd, reject: false })
+  if (done.exitCode === 0) return ok(done.stdout)
   return fail({
     kind: 'failed',
     code: 'held_out_failed',
-    message: `node ${HELD_OUT} did not answer: ${done.startError?.message ?? done.stderr.toString('utf8').trim()}`,
+    message: `node ${HELD_OUT} did not answer: ${done.stderr || done.originalMessage}`,
     hint: `repeat it there: node ${HELD_OUT}`,
     at: cwd,
   })

@@ -1,9 +1,9 @@
 /** What isolation adds to a sample: the same benchmark, with the mounts of an ordinary checkout and without any. */
-import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { execaSync } from 'execa'
 import { benchEnv } from './project.mjs'
 
 const SAMPLES = 40
@@ -74,8 +74,8 @@ export const ISOLATION = [
       await build({ stdin, bundle: true, platform: 'node', format: 'esm', target: 'node20', outfile })
       const { shared, isolated } = requestOf(base)
       const take = (request) => {
-        const ended = spawnSync(process.execPath, [outfile, JSON.stringify(request)], { encoding: 'utf8' })
-        if (ended.status !== 0) throw new Error(`no samples were taken: ${ended.stderr}`)
+        const ended = execaSync(process.execPath, [outfile, JSON.stringify(request)], { reject: false })
+        if (ended.exitCode !== 0) throw new Error(`no samples were taken: ${ended.stderr}`)
         return Number(ended.stdout)
       }
       return {

@@ -1,8 +1,9 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { execaSync } from 'execa'
 
 export const ASSAY = fileURLToPath(new URL('../../bin/assay.cjs', import.meta.url))
 
@@ -51,7 +52,7 @@ export function tinyProject() {
       writeFileSync(join(dir, path), text)
     }
     const run = (program, ...args) =>
-      execFileSync(program, args, { cwd: dir, env, stdio: ['ignore', 'pipe', 'pipe'] })
+      execaSync(program, args, { cwd: dir, env, extendEnv: false, stdin: 'ignore' })
     run('git', 'init', '--quiet', '--initial-branch=main')
     run('git', 'add', '--all')
     run(

@@ -3,11 +3,12 @@
  * busy. By CPU time no-ops must be rejected and 5 % gains kept; by wall time, which then tells who was let wait, nothing
  * may be kept. Ends with 1 when a bar does not hold. Takes about 13 minutes.
  */
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { execaSync } from 'execa'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const ASSAY = join(root, 'bin', 'assay.cjs')
@@ -90,7 +91,11 @@ function makeProject(metric, steps) {
   }
   writeFileSync(join(folder, 'assay.yaml'), JSON.stringify(spec))
   const git = (...args) =>
-    spawnSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: folder, env })
+    execaSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {
+      cwd: folder,
+      env,
+      extendEnv: false,
+    })
   git('init', '-q')
   git('add', '-A')
   git('commit', '-q', '-m', 'base')
@@ -115,7 +120,12 @@ function judgeAll(project, { kind, count, metric }, steps) {
 }
 
 function run(cwd, args) {
-  const ran = spawnSync(process.execPath, [ASSAY, ...args, '--json'], { cwd, env, encoding: 'utf8' })
+  const ran = execaSync(process.execPath, [ASSAY, ...args, '--json'], {
+    cwd,
+    env,
+    extendEnv: false,
+    reject: false,
+  })
   const answer = JSON.parse(ran.stdout || 'null')
   if (!answer?.ok) throw new Error(`assay ${args[0]}: ${ran.stdout}${ran.stderr}`)
   return answer.data

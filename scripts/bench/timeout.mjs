@@ -1,10 +1,10 @@
 /** How long after its limit a benchmark that hangs is answered for, and whether anything of it lives on. */
-import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { execaSync } from 'execa'
 import { benchEnv } from './project.mjs'
 
 const LIMIT = 500
@@ -59,8 +59,8 @@ const hang = (name, command, allowed) => ({
     const request = JSON.stringify(requestOf(command, base))
     return {
       ours: () => {
-        const ended = spawnSync(process.execPath, [outfile, request], { encoding: 'utf8' })
-        if (ended.status !== 0) throw new Error(`the sample was not taken: ${ended.stderr}`)
+        const ended = execaSync(process.execPath, [outfile, request], { reject: false })
+        if (ended.exitCode !== 0) throw new Error(`the sample was not taken: ${ended.stderr}`)
         const { ms, reason } = JSON.parse(ended.stdout)
         if (reason !== 'timeout') throw new Error(`it did not run into its limit, but: ${reason}`)
         const pids = left(base)

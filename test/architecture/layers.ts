@@ -70,13 +70,17 @@ export const PURE: readonly string[] = [
 /** Packages that only compute. */
 export const PURE_PACKAGES: readonly string[] = ['picomatch']
 
-/** Which folders may load a package; no other package may be imported at all. */
+/** Which folders or files may load a package; no other package may be imported at all. */
 export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   yaml: ['spec'],
   picomatch: ['spec'],
   ajv: ['hosts', 'workflow'],
   acorn: ['workflow'],
   chalk: ['terminal'],
+  // Helper programs and the user's checkout: what is neither measured nor judged.
+  execa: ['install/record', 'verbs/demo'],
+  'simple-git': ['git/porcelain'],
+  'jsonc-parser': ['hosts'],
 }
 
 /** The unit of a file: `cli/run/start.ts` → `run`, `cli/process.ts` → `process`. */

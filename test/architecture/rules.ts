@@ -110,7 +110,7 @@ export const packages: Rule = (modules) =>
   modules.flatMap(({ file, imports }) =>
     imports
       .filter(({ kind }) => kind === 'package')
-      .filter(({ to }) => !(PACKAGES[packageOf(to)] ?? []).includes(unitOf(file)))
+      .filter(({ to }) => !(PACKAGES[packageOf(to)] ?? []).some((owner) => belongsTo(file, owner)))
       .map(({ to, line }) => ({ file, line, message: `may not import the package ${to}` })),
   )
 

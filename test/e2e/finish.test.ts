@@ -83,7 +83,7 @@ describe('a branch of the winner', () => {
         },
       })
     repo.write({ 'README.md': 'staged\n' })
-    repo.git('add', 'README.md')
+    await repo.user.add('README.md')
     repo.write({ 'README.md': 'and edited\n', 'untracked.txt': 'mine\n' })
     const before = standing(project)
 
@@ -131,7 +131,7 @@ describe('a branch of the winner', () => {
   test('has a commit a step although one was asked for, or is told by the name of a tag as well', async () => {
     const project = withOld()
     await twoKeeps(project)
-    project.repo.git('tag', 'faster')
+    await project.repo.user.addTag('faster')
     const data = await project.data<FinishData>('finish', '--squash', '--branch', 'refs/heads/faster')
     expect(data).toMatchObject({ branch: 'faster', signing: null })
     expect(data.commits).toHaveLength(1)
@@ -157,7 +157,7 @@ describe('a branch of the winner', () => {
     project.repo.write({ 'src/draft.txt': 'not committed\n' })
     await project.data<InitData>('init', '--include-dirty')
     await project.attempt(ms(70))
-    const head = project.repo.git('rev-parse', 'HEAD')
+    const head = await project.repo.user.revparse(['HEAD'])
     const data = await project.data<FinishData>('finish')
     expect(data.dirty_base).toBe(true)
     expect(project.repo.git('rev-parse', `${data.base}^`)).toBe(head)
@@ -171,7 +171,7 @@ describe('a branch of the winner', () => {
     await project.data<InitData>('init')
     await project.attempt(ms(70))
     await project.data<FinishData>('finish')
-    project.repo.git('merge', '--quiet', '--ff-only', 'assay/demo')
+    await project.repo.user.merge(['--ff-only', 'assay/demo'])
     await project.data<InitData>('init', '--new')
     const next = await project.data<NewData>('new', '-m', 'more', '--run', 'run_0002')
     writeFiles(next.worktree, ms(50))
@@ -202,8 +202,8 @@ describe('a branch that must not be', () => {
     const { repo } = project
     await project.data<InitData>('init')
     await project.attempt(ms(70))
-    repo.git('branch', 'taken')
-    repo.git('branch', 'taken-2')
+    await repo.user.branch(['taken'])
+    await repo.user.branch(['taken-2'])
     repo.git('symbolic-ref', 'HEAD', 'refs/heads/unborn')
     const starts = project.starts().length
     const before = standing(project)

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { execaSync } from 'execa'
 import { isolatedEnv } from './temp.ts'
 
 /**
@@ -8,6 +8,11 @@ import { isolatedEnv } from './temp.ts'
  */
 export function missingProgram(what: string, [program = '', ...args]: readonly string[]): string | null {
   if (process.env.ASSAY_REQUIRE_PROGRAMS === '1') return null
-  const { status } = spawnSync(program, args, { stdio: 'ignore', env: isolatedEnv() })
-  return status === 0 ? null : `${what} is not installed`
+  const { exitCode } = execaSync(program, args, {
+    stdio: 'ignore',
+    env: isolatedEnv(),
+    extendEnv: false,
+    reject: false,
+  })
+  return exitCode === 0 ? null : `${what} is not installed`
 }

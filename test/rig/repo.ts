@@ -1,6 +1,7 @@
-import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { execaSync } from 'execa'
+import { type SimpleGit, simpleGit } from 'simple-git'
 import { isolatedEnv, makeTemp } from './temp.ts'
 
 /** Path → text, or text with a mode. */
@@ -12,6 +13,8 @@ export interface Repo {
   env: NodeJS.ProcessEnv
   /** Runs git here and returns what it printed, without the final newline. Throws when git fails. */
   git: (...args: string[]) => string
+  /** The same repository as a person asks it: branches, log, status. */
+  user: SimpleGit
   path: (...parts: string[]) => string
   read: (path: string) => string
   write: (files: Files) => void
@@ -24,10 +27,7 @@ export function makeRepo({ files, commits = [] }: { files: Files; commits?: File
   const env = isolatedEnv()
   const dir = makeTemp('repo')
   const git = (...args: string[]) =>
-    execFileSync('git', args, { cwd: dir, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).replace(
-      /\n$/,
-      '',
-    )
+    execaSync('git', args, { cwd: dir, env, extendEnv: false, stdin: 'ignore' }).stdout
   const write = (entries: Files) => {
     for (const [path, entry] of Object.entries(entries)) {
       const file = join(dir, path)
@@ -51,6 +51,11 @@ export function makeRepo({ files, commits = [] }: { files: Files; commits?: File
     dir,
     env,
     git,
+    // The rig's own variables name its configuration.
+    user: simpleGit(dir, {
+      unsafe: { allowUnsafeConfigPaths: true },
+      allowEnvironment: Object.keys(env),
+    }).env(env),
     path: (...parts) => join(dir, ...parts),
     read: (path) => readFileSync(join(dir, path), 'utf8'),
     write,

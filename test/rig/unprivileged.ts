@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { execaSync } from 'execa'
 import type { Options } from './assay.ts'
 import { makeTemp } from './temp.ts'
 
@@ -23,6 +23,6 @@ export function unprivileged(...folders: string[]): Pick<Options, 'user' | 'env'
   // The folder that holds all others is open to its owner only.
   chmodSync(dirname(home), 0o755)
   for (const folder of [home, ...folders])
-    execFileSync('chown', ['--recursive', '--no-dereference', `${NOBODY}:${NOBODY}`, folder])
+    execaSync('chown', ['--recursive', '--no-dereference', `${NOBODY}:${NOBODY}`, folder])
   return { user: NOBODY, env }
 }

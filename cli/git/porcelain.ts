@@ -1,0 +1,68 @@
+/**
+ * The user's own checkout, by the library simple-git: for verbs that look at it or write a branch into it. What is sealed,
+ * measured or judged goes through `git.ts`.
+ */
+import type { SimpleGit } from 'simple-git'
+import { fail, ok, type Result } from '../result.ts'
+import { type Ending, environment, type GitOptions, gitFailure, PINNED, verbOf } from './git.ts'
+
+/** The pins and the options of our own calls, which the library would refuse in words of strangers. */
+const TRUSTED = {
+  allowUnsafeAskPass: true,
+  allowUnsafeConfigEnvCount: true,
+  allowUnsafeConfigPaths: true,
+  allowUnsafeEditor: true,
+  allowUnsafeFsMonitor: true,
+  allowUnsafeGitProxy: true,
+  allowUnsafeGpgProgram: true,
+  allowUnsafeHooksPath: true,
+  allowUnsafeInclude: true,
+  allowUnsafePack: true,
+  allowUnsafePager: true,
+  allowUnsafeProtocolOverride: true,
+  allowUnsafeSshCommand: true,
+  allowUnsafeSubmodule: true,
+  allowUnsafeTemplateDir: true,
+  allowUnsafeDiffExternal: true,
+}
+
+export type Porcelain = Pick<SimpleGit, 'raw' | 'init' | 'add' | 'commit' | 'fetch'>
+
+/**
+ * Asks git about the repository around a folder, with the environment and the pins of all our calls. Problems: those of
+ * `git`. `okCodes`: exit codes that are no failure.
+ */
+export async function porcelain<T>(
+  dir: string,
+  ask: (git: Porcelain) => Promise<T>,
+  { okCodes = [0], ...options }: Pick<GitOptions, 'config' | 'okCodes'> = {},
+): Promise<Result<T>> {
+  const { simpleGit } = await import('simple-git')
+  const env = environment(options)
+  let what = 'git'
+  let failed: Ending | null = null
+  try {
+    const git = simpleGit({
+      baseDir: dir,
+      config: PINNED,
+      unsafe: TRUSTED,
+      allowEnvironment: Object.keys(env),
+      // What it throws has the words of git only, and no exit code.
+      errors: (error, { exitCode, stdErr, stdOut }) => {
+        if (okCodes.includes(exitCode)) return undefined
+        const said = Buffer.concat(stdErr.length > 0 ? stdErr : stdOut).toString('utf8')
+        // A program that could not be started is told where its own words would be.
+        const code = /^Error: spawn \S+ (E[A-Z]+)/.exec(said)?.[1]
+        failed = code ? { notStarted: { code, message: said.trim() } } : { code: exitCode, said: said.trim() }
+        return error ?? new Error(said)
+      },
+    })
+    git.env(env)
+    git.outputHandler((_, _out, _err, args) => {
+      what = `git ${verbOf(args)}`
+    })
+    return ok(await ask(git))
+  } catch (error) {
+    return fail(gitFailure(what, dir, failed ?? { notStarted: error as Error }))
+  }
+}
