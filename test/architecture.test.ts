@@ -173,6 +173,15 @@ const PLANTED: Record<string, { why: string; files: Record<string, string>; caug
       files: { 'cli/spec/a.ts': `import x from '@scope/x/y'` },
       caught: ['cli/spec/a.ts'],
     },
+    {
+      why: 'a library for what is neither measured nor judged, where something is',
+      files: {
+        'cli/measure/a.ts': `import { execa } from 'execa'`,
+        'cli/git/seal.ts': `const { simpleGit } = await import('simple-git')`,
+        'cli/git/porcelain.ts': `const { simpleGit } = await import('simple-git')`,
+      },
+      caught: ['cli/measure/a.ts', 'cli/git/seal.ts'],
+    },
   ],
   printing: [
     {

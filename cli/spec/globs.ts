@@ -1,3 +1,4 @@
+import picomatch from 'picomatch/posix.js'
 import { fail, ok, type Result } from '../result.ts'
 import { type Issue, problemOf, type Source } from './diagnose.ts'
 import { locateSpec } from './read.ts'
@@ -69,7 +70,7 @@ function meant(glob: string, prefix: string, paths: readonly string[]): string {
       folders.add(relative.slice(0, end))
     }
   }
-  const base = glob.replace(/[*?{[(!+@].*$/, '').replace(/\/$/, '')
+  const base = picomatch.scan(glob).base.replace(/\/$/, '')
   const rest = glob.slice(base.length)
   if (folders.has(base)) {
     if (rest === '' || rest === '/') return `\`${base}\` is a folder: did you mean \`${base}/**\`?`
