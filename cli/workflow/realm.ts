@@ -251,6 +251,8 @@ export function realm(
     args: settings.args === null ? undefined : parse(settings.args),
   }
   for (const key of keys(globals)) {
+    // Some engines bring a `console` of their own, whose place among the names would stay.
+    delete (globalThis as Record<string, unknown>)[key]
     defineProperty(globalThis, key, {
       value: globals[key],
       writable: true,

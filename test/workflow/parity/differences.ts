@@ -2,6 +2,9 @@
  * Where our answer is another one, on purpose: what a host says, what we say, and why. `references/workflow-parity.md` shows
  * users the same list. `at` is the path in what is compared; a row that no longer differs fails the test.
  */
+
+import { runInNewContext } from 'node:vm'
+
 export interface Difference {
   probe: string
   at: string
@@ -19,10 +22,17 @@ const STACK = `\n    at <anonymous> (workflow.js:2:7)
     at runInContext (native)
     at <anonymous> ((host))
     at processTicksAndRejections (native)`
-const KEYS =
-  'log phase console budget setTimeout clearTimeout then agent parallel pipeline workflow args parseFloat parseInt undefined globalThis decodeURI decodeURIComponent encodeURI encodeURIComponent escape unescape eval isFinite isNaN'.split(
+const OWN_NAMES =
+  'log phase console budget setTimeout clearTimeout then agent parallel pipeline workflow args'.split(' ')
+const ENGINE_NAMES =
+  'parseFloat parseInt undefined globalThis decodeURI decodeURIComponent encodeURI encodeURIComponent escape unescape eval isFinite isNaN'.split(
     ' ',
   )
+/** Newer engines list what they bring along before what was added to a context. */
+const [first] = runInNewContext(
+  'Object.defineProperty(globalThis, "added", { value: 1, enumerable: true }); Object.getOwnPropertyNames(globalThis).filter((name) => name === "added" || name === "parseInt")',
+) as string[]
+const KEYS = first === 'added' ? [...OWN_NAMES, ...ENGINE_NAMES] : [...ENGINE_NAMES, ...OWN_NAMES]
 const NOT_OBJECT =
   'THROW TypeError: agent({schema}) received an invalid JSON Schema: schema must be an object'
 
