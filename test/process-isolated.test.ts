@@ -1,10 +1,12 @@
 /** A job that is isolated: how it ends, what it leaves, what it sees. */
+import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { isolatedArgv } from '../cli/process/isolation.ts'
+import { family } from '../cli/process/proc.ts'
 import { give, type Isolation, isolationSupport, type Mount, seenAs } from '../cli/process.ts'
 import { HAS_BUBBLEWRAP } from './e2e/isolated.ts'
-import { makeScene, processesWith } from './process/scene.ts'
+import { bundle, makeScene, processesWith } from './process/scene.ts'
 import { until } from './rig/until.ts'
 
 const isolated = describe.skipIf(!HAS_BUBBLEWRAP)
@@ -82,6 +84,35 @@ isolated('what an isolated job leaves', () => {
     const { run, text } = sceneApart()
     await run(`${MARK} ${command}`, { timeoutMs })
     expect(processesWith(text('token').trim())).toEqual([])
+  })
+
+  test.each([0, 1, 2, 4, 8, null])(
+    'a job outlives the process that supervises it, killed %s ms after the start, or when the job runs',
+    async (afterMs) => {
+      const { folder, job, at, isolation } = sceneApart()
+      const program = await bundle(
+        `import { supervise } from './process.ts'; await supervise(JSON.parse(process.argv[2]))`,
+        folder,
+      )
+      const command = `touch ready; setsid sh -c 'trap "" TERM; sleep 300' & sleep 300`
+      const env = { PATH: process.env.PATH ?? '', MARK: folder }
+      const request = JSON.stringify(job(command, { isolation, env }))
+      const supervisor = spawn(process.execPath, [program, request], { stdio: 'inherit' })
+      if (afterMs === null) await until(() => existsSync(at('ready')), { what: 'the job', dir: folder })
+      else {
+        while (family(supervisor.pid as number).length < 2);
+        for (const began = performance.now(); performance.now() - began < afterMs; );
+      }
+      supervisor.kill('SIGKILL')
+      // What was forked and has not become bubblewrap yet has the command line of the supervisor.
+      const left = () => [...processesWith(folder), ...processesWith(folder, 'cmdline')]
+      await until(() => left().length === 0, { what: 'the end of the job' })
+    },
+  )
+
+  test('a job that signals its group ends what isolates it', async () => {
+    const { run } = sceneApart()
+    expect(await run('trap "" TERM; kill 0; kill -s TERM -- -1; exit 3')).toMatchObject({ code: 3 })
   })
 
   test('aborting leaves it running', async () => {

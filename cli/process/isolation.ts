@@ -5,16 +5,21 @@
 import { type ChildProcess, execFile } from 'node:child_process'
 import {
   accessSync,
+  closeSync,
   existsSync,
   constants as fileConstants,
+  fstatSync,
   lstatSync,
+  openSync,
   readdirSync,
   readlinkSync,
+  readSync,
+  rmSync,
+  unlinkSync,
 } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
-import { setTimeout as pause } from 'node:timers/promises'
+import { Duplex } from 'node:stream'
 
 /** Everything can be read, except what the mounts cover. Later mounts lie on top of earlier ones. */
 export interface Isolation {
@@ -140,9 +145,13 @@ export const STATUS_FD = 4
  */
 const FIRST_PROCESS = 'exec 5>&2 2>/dev/null; (exec 2>&5 5>&-; exec "$@"); exit $?'
 
+/** The descriptor on which the first process sends a line, and waits for one before it starts the job. */
+const GO_FD = 3
+const FIRST_PROCESS_WAITS = `echo >&${GO_FD}; read -r _ <&${GO_FD} || exit 1; exec ${GO_FD}<&-; ${FIRST_PROCESS}`
+
 /**
- * The command line that runs `argv` isolated, in the folder `cwd` of the machine. `reports`: a pipe for `STATUS_FD` is
- * there.
+ * The command line that runs `argv` isolated, in the folder `cwd` of the machine. `reports`: descriptors for `STATUS_FD` and
+ * `GO_FD` are there (`letBegin`).
  */
 export function isolatedArgv(
   isolation: Isolation,
@@ -153,14 +162,16 @@ export function isolatedArgv(
   const { mounts, network, root } = isolation
   return [
     'bwrap',
-    ...['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--as-pid-1'],
+    ...['--die-with-parent', '--new-session', '--unshare-pid', '--unshare-ipc', '--as-pid-1'],
     ...(network ? [] : ['--unshare-net']),
     ...(isRoot()
       ? ['--cap-drop', 'ALL', ...RIGHTS_OF_ROOT.flatMap((name) => ['--cap-add', `CAP_${name}`])]
       : []),
     ...[root === 'writable' ? '--bind' : '--ro-bind', '/', '/'],
     ...devices(),
-    ...['--tmpfs', '/dev/shm', '--proc', '/proc'],
+    // Where `/dev` is the job's own, so is this folder of it.
+    ...(isRoot() ? [] : ['--tmpfs', '/dev/shm']),
+    ...['--proc', '/proc'],
     // Root may write there, whatever its rights: a program that the kernel starts for a crash runs outside.
     ...(isRoot() ? KERNEL_SETTINGS.flatMap((path) => ['--ro-bind-try', path, path]) : []),
     ...mounts.flatMap((mount) =>
@@ -169,34 +180,55 @@ export function isolatedArgv(
     ...['--chdir', seenAs(isolation, cwd)],
     ...(reports ? ['--json-status-fd', String(STATUS_FD)] : []),
     '--',
-    ...['/bin/sh', '-c', FIRST_PROCESS, 'sh', ...argv],
+    ...['/bin/sh', '-c', reports ? FIRST_PROCESS_WAITS : FIRST_PROCESS, 'sh', ...argv],
   ]
 }
 
-/** bubblewrap's reports; read from the start, since it waits for nobody to read them. */
+/** bubblewrap's reports. They go to a file without a name: bubblewrap would stop half-way at a pipe that nobody reads. */
 export interface IsolationStatus {
+  /** To be given to bubblewrap as `STATUS_FD`. */
+  fd: number
+  /** The first process of the job's table, as the machine numbers it; null until it is there. */
+  first(): number | null
   /** Whether the job ran at all; known once bubblewrap has ended. */
-  ran(): Promise<boolean>
+  ran(): boolean
+  close(): void
 }
 
-const LAST_WORDS_MS = 500
-
-export function statusOf(child: ChildProcess): IsolationStatus {
-  const pipe = child.stdio[STATUS_FD]
-  let text = ''
-  const ended = new Promise<void>((resolve) => {
-    if (!(pipe instanceof Readable)) return resolve()
-    pipe.on('data', (chunk: Buffer) => {
-      text += chunk.toString('latin1')
-    })
-    for (const event of ['end', 'close', 'error']) pipe.on(event, () => resolve())
-  })
+/** `beside`: a file in the folder in which the report lies for a moment. Throws what the file system says. */
+export function openStatus(beside: string): IsolationStatus {
+  const path = `${beside}.isolation`
+  const flags = fileConstants.O_RDWR | fileConstants.O_CREAT | fileConstants.O_EXCL | fileConstants.O_APPEND
+  rmSync(path, { force: true })
+  const fd = openSync(path, flags)
+  unlinkSync(path)
+  const text = Buffer.alloc(1024)
+  const read = () => text.toString('latin1', 0, readSync(fd, text, 0, text.length, 0))
+  let first: number | null = null
   return {
-    async ran() {
-      await Promise.race([ended, pause(LAST_WORDS_MS)])
-      return text.includes('"exit-code"')
+    fd,
+    first() {
+      const named = first ?? (fstatSync(fd).size > 0 ? /"child-pid": *(\d+)/.exec(read())?.[1] : undefined)
+      first = named === undefined ? null : Number(named)
+      return first
     },
+    ran: () => read().includes('"exit-code"'),
+    close: () => closeSync(fd),
   }
+}
+
+/**
+ * To be called at once after the start. The first process says that it is there, and starts the job when we answer: by
+ * then the kernel ends it with bubblewrap, and bubblewrap with us. So no other process has to watch over it; when we are
+ * killed before, the job never begins.
+ */
+export function letBegin(child: ChildProcess): void {
+  const pipe = child.stdio[GO_FD]
+  if (!(pipe instanceof Duplex)) return
+  pipe.on('error', () => {
+    // bubblewrap could not isolate the job, or it has ended.
+  })
+  pipe.once('data', () => pipe.end('\n'))
 }
 
 /** 128 + N says that signal N ended the job; shells and bubblewrap count that way. */

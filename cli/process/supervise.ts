@@ -1,10 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { after, type Ended, notYet, signalGroup, startErrorOf } from './ended.ts'
 import { makeToken } from './identity.ts'
-import { type Isolation, type IsolationStatus, isolatedArgv, signalOfCode, statusOf } from './isolation.ts'
+import {
+  type Isolation,
+  type IsolationStatus,
+  isolatedArgv,
+  letBegin,
+  openStatus,
+  signalOfCode,
+} from './isolation.ts'
 import { type Output, openOutput } from './output.ts'
-import { type Processors, pids, processorsBetween, processorTimes, readStat, realPathOf } from './proc.ts'
+import { type Processors, processorsBetween, processorTimes, readStat, realPathOf } from './proc.ts'
 import { endStrays, endStraysNow, type Traces } from './strays.ts'
 import { enterCensus, Tally } from './tally.ts'
 import { besideWatcher } from './watcher.ts'
@@ -73,20 +81,29 @@ export async function supervise(job: Job): Promise<Supervised> {
     strays: 0,
   }
   if (job.signal?.aborted) return { ...result, cancelled: true }
-  let output: Output
+  let output: Output | undefined
+  let status: IsolationStatus | null
   try {
     output = openOutput(job.stdout, job.stderr)
+    status = job.isolation ? openStatus(job.stdout) : null
   } catch (error) {
+    output?.close()
     return { ...result, startError: startErrorOf(error) }
   }
   try {
-    return await superviseInto(output, job, result)
+    return await superviseInto(output, status, job, result)
   } finally {
+    status?.close()
     output.close()
   }
 }
 
-async function superviseInto(output: Output, job: Job, result: Supervised): Promise<Supervised> {
+async function superviseInto(
+  output: Output,
+  status: IsolationStatus | null,
+  job: Job,
+  result: Supervised,
+): Promise<Supervised> {
   const token = makeToken(randomBytes(16).toString('hex'), job.env.ASSAY_TOKEN)
   const folders = (job.folders ?? []).flatMap((folder) => realPathOf(folder) ?? [])
   const census = enterCensus()
@@ -97,9 +114,9 @@ async function superviseInto(output: Output, job: Job, result: Supervised): Prom
   try {
     const argv = typeof job.command === 'string' ? ['/bin/sh', '-c', job.command] : job.command
     const { isolation } = job
-    const [program, ...args] = besideWatcher(
-      isolation ? isolatedArgv(isolation, argv, job.cwd, { reports: true }) : argv,
-    )
+    const [program, ...args] = isolation
+      ? isolatedArgv(isolation, argv, job.cwd, { reports: true })
+      : besideWatcher(argv)
     child = spawn(program, args, {
       cwd: job.cwd,
       // A job that runs Assay itself keeps the outer token in the inner one, so the outer run finds it too.
@@ -107,7 +124,7 @@ async function superviseInto(output: Output, job: Job, result: Supervised): Prom
       stdio: [
         job.input === undefined ? 'ignore' : 'pipe',
         ...[output.stdout, output.stderr, 'pipe' as const],
-        ...(isolation ? ['pipe' as const] : []),
+        ...(status ? [status.fd] : []),
       ],
       detached: true,
     })
@@ -121,9 +138,9 @@ async function superviseInto(output: Output, job: Job, result: Supervised): Prom
       ? null
       : { token, files: output.ids, folders, since: since ?? 0, group: child.pid }
   if (traces !== null) running.add(traces)
-  const status = job.isolation ? statusOf(child) : null
+  if (status) letBegin(child)
   const tally = child.pid === undefined || traces === null ? null : new Tally(child.pid, traces)
-  const polls = watch(child, output, job, result)
+  const polls = watch(child, output, job, result, status)
   child.stdin?.on('error', () => {
     // A job that does not read its input closes the pipe; how it ended tells the rest.
   })
@@ -131,7 +148,7 @@ async function superviseInto(output: Output, job: Job, result: Supervised): Prom
   await new Promise<void>((resolve) => {
     child.on('error', (error) => {
       if (child.pid !== undefined) return
-      result.startError = startErrorOf(error)
+      result.startError = job.isolation && existsSync(job.cwd) ? NO_BUBBLEWRAP : startErrorOf(error)
       resolve()
     })
     child.on('exit', (code, signal) => {
@@ -140,7 +157,7 @@ async function superviseInto(output: Output, job: Job, result: Supervised): Prom
       result.signal = signal
       const cpuAfter = readStat('self')?.childrenCpuMs
       if (cpuBefore !== undefined && cpuAfter !== undefined && census.alone())
-        result.cpuMs = tally?.cpuMs(cpuAfter - cpuBefore) ?? null
+        result.cpuMs = tally?.cpuMs(cpuAfter - cpuBefore, { allEnded: endedWhole(job, result) }) ?? null
       const { ms, cpuMs } = result
       result.processors = processorsBetween(machineBefore, processorTimes(), { ms, cpuMs })
       result.peakMb = tally?.peakMb ?? null
@@ -150,12 +167,11 @@ async function superviseInto(output: Output, job: Job, result: Supervised): Prom
   polls.stop()
   tally?.stop()
   census.ended()
-  const ownEnd = result.code !== null
-  if (status) await endOfIsolated(status, result)
+  const whole = endedWhole(job, result)
+  if (status) endOfIsolated(status, result)
   if (traces !== null) {
     signalGroup(child.pid, 'SIGKILL')
-    // Of a process table that ended, nothing is left.
-    result.strays = job.isolation && ownEnd ? 0 : await endStrays(traces)
+    result.strays = whole ? 0 : await endStrays(traces)
     running.delete(traces)
     polls.letGo()
   }
@@ -164,35 +180,30 @@ async function superviseInto(output: Output, job: Job, result: Supervised): Prom
   return result
 }
 
-/** Exit codes with which bubblewrap, or the shell that looks for it, says that the job was not started. */
-const MAY_BE_BUBBLEWRAPS = [1, 126, 127]
+/** bubblewrap itself waits for the end of the process table: then nothing is left of the job. */
+const endedWhole = ({ isolation }: Job, { code }: Supervised): boolean => Boolean(isolation) && code !== null
 
-/** Of a job that ran isolated, the code is that of the shell which started it. */
-async function endOfIsolated(status: IsolationStatus, result: Supervised): Promise<void> {
+const NO_BUBBLEWRAP = { code: 'EISOLATION', message: 'bubblewrap (bwrap) is not there' }
+
+/** Of a job that ran isolated, the code is that of the shell which started it; 1 is also what bubblewrap ends with. */
+function endOfIsolated(status: IsolationStatus, result: Supervised): void {
   if (result.signal !== null || result.code === null) return
-  if (MAY_BE_BUBBLEWRAPS.includes(result.code) && !(await status.ran())) {
-    const message = result.code === 1 ? 'bubblewrap could not isolate it' : 'bubblewrap (bwrap) is not there'
-    result.startError = { code: 'EISOLATION', message }
+  if (result.code === 1 && !status.ran()) {
+    result.startError = { code: 'EISOLATION', message: 'bubblewrap could not isolate it' }
     return
   }
   const signal = result.code > 128 ? signalOfCode(result.code) : null
   if (signal !== null) Object.assign(result, { code: null, signal })
 }
 
-/** Every process of the group but its first one. */
-function signalMembers(leader: number, signal: NodeJS.Signals): void {
-  for (const pid of pids()) {
-    if (pid === leader || readStat(pid)?.group !== leader) continue
-    try {
-      process.kill(pid, signal)
-    } catch {
-      // It ended by itself.
-    }
-  }
-}
-
 /** Everything that happens while the job runs: its limit, cancelling, the output cap. */
-function watch(child: ChildProcess, output: Output, job: Job, result: Supervised) {
+function watch(
+  child: ChildProcess,
+  output: Output,
+  job: Job,
+  result: Supervised,
+  status: IsolationStatus | null,
+) {
   const pid = child.pid
   const pipe = child.stdio[3]
   pipe?.on('error', () => {
@@ -200,9 +211,8 @@ function watch(child: ChildProcess, output: Output, job: Job, result: Supervised
   })
   let kill: NodeJS.Timeout | undefined
   const end = () => {
-    // bubblewrap itself would end at once, and everything with it.
-    if (job.isolation && pid !== undefined) signalMembers(pid, 'SIGTERM')
-    else signalGroup(pid, 'SIGTERM')
+    // bubblewrap itself would end at once, and everything with it; its first process is deaf to the signal.
+    signalGroup(status ? (status.first() ?? undefined) : pid, 'SIGTERM')
     kill ??= setTimeout(() => signalGroup(pid, 'SIGKILL'), GRACE_MS)
   }
   const cancel = () => {

@@ -69,9 +69,13 @@ export class Tally {
     this.#lookIn(FIRST_LOOK_MS)
   }
 
-  /** `waitedFor`: what the kernel tells of the first process, which has ended, and all that was waited for below it. */
-  cpuMs(waitedFor: number): number {
-    this.#look()
+  /**
+   * `waitedFor`: what the kernel tells of the first process, which has ended, and all that was waited for below it.
+   * `allEnded`: every other process is known to have ended as well, so none is searched for.
+   */
+  cpuMs(waitedFor: number, { allEnded }: { allEnded: boolean }): number {
+    if (allEnded) this.#lookAt(new Map())
+    else this.#look()
     const living = [...this.#members.values()].reduce((sum, one) => sum + usedMs(one), 0)
     return waitedFor + this.#lostMs + Math.max(0, this.#dueOfRootMs - waitedFor) + living
   }
@@ -89,8 +93,12 @@ export class Tally {
   }
 
   #look(): void {
+    this.#lookAt(this.#find(this.#members))
+  }
+
+  #lookAt(members: Map<number, Member>): void {
     const before = this.#members
-    this.#members = this.#find(before)
+    this.#members = members
     this.#settle(before)
     const peaks = [...this.#members.keys()].flatMap((pid) => peakMbOf(pid) ?? [])
     if (peaks.length > 0)

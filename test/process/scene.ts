@@ -35,15 +35,15 @@ export function makeScene(): Scene {
   }
 }
 
-/** Living processes whose environment holds the text. */
-export function processesWith(text: string): number[] {
+/** Living processes whose environment, or command line, holds the text. */
+export function processesWith(text: string, where: 'environ' | 'cmdline' = 'environ'): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .filter((pid) => {
       try {
         const state = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.charAt(0)
-        return state !== 'Z' && readFileSync(`/proc/${pid}/environ`, 'latin1').includes(text)
+        return state !== 'Z' && readFileSync(`/proc/${pid}/${where}`, 'latin1').includes(text)
       } catch {
         return false
       }
