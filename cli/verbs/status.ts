@@ -35,6 +35,7 @@ function describe(data: StatusData & { spec: EditedSpec | null }, name: string):
     ...held(data),
     ...doubts(data),
     ...data.stuck.flatMap(({ message, hint }) => [`  ${plain(message, 300)}`, `    ${plain(hint, 300)}`]),
+    ...(data.stuck_more === undefined ? [] : [`  and ${data.stuck_more} more like these`]),
     ...specLines(data.spec),
   ]
 }
@@ -69,12 +70,13 @@ function held({ paused, steering, waiting }: StatusData): string[] {
   ]
 }
 
-function doubts({ epoch, outdated, doubts: found, notes }: StatusData): string[] {
+function doubts({ epoch, outdated, doubts: found, doubts_more = 0, notes }: StatusData): string[] {
   return [
     ...(epoch === 1 && outdated === 0
       ? []
       : [`  epoch ${epoch}: ${outdated} kept in earlier ones wait for assay confirm ID`]),
     ...found.map(({ experiment, hint }) => `  in doubt: ${experiment}; ${hint}`),
+    ...(doubts_more === 0 ? [] : [`  in doubt: ${doubts_more} more, see assay tree`]),
     ...(notes === 0 ? [] : [`  notes: ${notes}, see assay note`]),
   ]
 }

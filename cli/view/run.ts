@@ -38,11 +38,15 @@ export interface StatusData {
   flagged: string[]
   /** The same, each with the reason and with the next step for a person. */
   doubts: { experiment: string; doubt: string; lasting_doubt: string | null; hint: string }[]
+  /** How many more are in doubt than are named; absent when all are. */
+  doubts_more?: number
   /** Kept in an earlier epoch and not measured in this one: neither parents nor best. */
   outdated: number
   notes: number
   /** `running` as far as the ledger knows, and nobody here is seen to judge them. */
   stuck: { experiment: string; message: string; hint: string }[]
+  /** How many more are stuck than are named; absent when all are. */
+  stuck_more?: number
 }
 
 export function statusOf(run: OpenRun): StatusData {
@@ -77,7 +81,7 @@ export function statusOf(run: OpenRun): StatusData {
     knobs,
     ...doubts(state),
     notes: state.notes.length,
-    stuck: state.counts.running === 0 ? [] : stuckIn(state),
+    ...stuckIn(state),
   }
 }
 
@@ -93,21 +97,23 @@ function sessionsOf({ env, clock, ledger: { state } }: OpenRun): Pick<StatusData
 
 const NAMED = 20
 
-function stuckIn(state: State): StatusData['stuck'] {
-  return [...state.experiments.values()]
-    .flatMap((node) => {
-      const { message, hint = '' } = stuck(node) ?? {}
-      return message === undefined ? [] : [{ experiment: node.id, message, hint }]
-    })
-    .slice(0, NAMED)
+function stuckIn(state: State): Pick<StatusData, 'stuck' | 'stuck_more'> {
+  if (state.counts.running === 0) return { stuck: [] }
+  const found = [...state.experiments.values()].flatMap((node) => {
+    const { message, hint = '' } = stuck(node) ?? {}
+    return message === undefined ? [] : [{ experiment: node.id, message, hint }]
+  })
+  const more = found.length - NAMED
+  return { stuck: found.slice(0, NAMED), ...(more > 0 && { stuck_more: more }) }
 }
 
-function doubts(state: State): Pick<StatusData, 'flagged' | 'doubts' | 'outdated'> {
+function doubts(state: State): Pick<StatusData, 'flagged' | 'doubts' | 'doubts_more' | 'outdated'> {
   const found: StatusData['doubts'] = []
-  let outdated = 0
+  let [outdated, more] = [0, 0]
   for (const node of state.experiments.values()) {
     if (node.status !== 'kept' && node.status !== 'pruned') continue
-    if (node.flagged && found.length < NAMED)
+    if (node.flagged && found.length === NAMED) more++
+    else if (node.flagged)
       found.push({
         experiment: node.id,
         doubt: node.flagged,
@@ -116,5 +122,6 @@ function doubts(state: State): Pick<StatusData, 'flagged' | 'doubts' | 'outdated
       })
     if (node.epoch !== state.epoch) outdated++
   }
-  return { flagged: found.map(({ experiment }) => experiment), doubts: found, outdated }
+  const flagged = found.map(({ experiment }) => experiment)
+  return { flagged, doubts: found, ...(more > 0 && { doubts_more: more }), outdated }
 }

@@ -2,6 +2,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { assay } from '../rig/assay.ts'
 import { type InitData, makeProject, ms, type Project, type RunData, writeFiles } from './project.ts'
 
 const TEST = `import test from 'node:test'
@@ -17,14 +18,16 @@ interface Shown {
 
 describe('a gate whose tests lie where candidates may delete them', () => {
   let project: Project
-  beforeAll(async () => {
-    project = makeProject({
+  const made = () =>
+    makeProject({
       spec: {
         scope: { mutable: ['src/**'], immutable: [] },
         gates: [{ name: 'unit', command: 'node --test src/' }],
       },
       files: { 'src/main.test.mjs': TEST },
     })
+  beforeAll(async () => {
+    project = made()
     const { facts } = await project.data<InitData>('init')
     expect(facts.exposed).toEqual([
       {
@@ -76,6 +79,21 @@ describe('a gate whose tests lie where candidates may delete them', () => {
       })
     },
   )
+
+  test('of many experiments in doubt, status names twenty as if these were all', async () => {
+    const many = made()
+    await many.data('init')
+    for (let n = 0; n < 22; n++) {
+      const { experiment, worktree } = await many.open(ms(70 - n))
+      rmSync(join(worktree, 'src/main.test.mjs'))
+      expect(await many.data<RunData>('run', experiment)).toMatchObject({ status: 'kept' })
+    }
+    const status = await many.data<{ flagged: string[] }>('status')
+    expect(status).toMatchObject({ doubts_more: 2 })
+    expect(status.flagged).toHaveLength(20)
+    const said = await assay(['status'], { cwd: many.repo.dir })
+    expect(said.stdout).toContain('in doubt: 2 more, see assay tree')
+  })
 
   test('a new measurement clears what only a person can see, or a person cannot clear it', async () => {
     const confirmed = await project.data<{ passed: boolean; flagged: boolean }>('confirm', 'exp_0001')
