@@ -39,8 +39,10 @@ export interface Preparation {
   output: string
   /** Why it did not pass; null when it did. `environment` and `aborted` are no verdict on the candidate. */
   fault: SampleFault | null
-  /** Processes that it left behind, and that were ended. */
+  /** Processes that left its group, and that were ended. */
   strays: number
+  /** All that it left running, and that were ended. */
+  left: number
 }
 
 export interface GateRequest {
@@ -70,6 +72,7 @@ export async function runPreparation(request: PreparationRequest): Promise<Prepa
     stdout: file,
     stderr: file,
     outputCap: OUTPUT_CAP,
+    countsLeft: true,
     ...(request.folders ? { folders: request.folders } : {}),
     signal: request.signal,
   })
@@ -86,13 +89,14 @@ export async function runPreparation(request: PreparationRequest): Promise<Prepa
     output,
     fault,
     strays: ended.strays,
+    left: ended.left,
   }
 }
 
 /** The exit code is the verdict, unless `fault` says that the gate itself could not run. */
 export async function runGate(
   request: GateRequest,
-): Promise<GateResult & Pick<Preparation, 'fault' | 'strays'>> {
+): Promise<GateResult & Pick<Preparation, 'fault' | 'strays' | 'left'>> {
   const { gate, checkout, environment, isolation = null, signal } = request
   const folder = join(request.folder, 'gates')
   mkdirSync(folder, { recursive: true })

@@ -1,18 +1,19 @@
 /** JSON of a benchmark, read strictly. */
-import { underflows } from './number.ts'
+import { losesDigits, tooManyDigits, underflows } from './number.ts'
 
 export type JsonObject = Record<string, unknown>
 export type ReadJson = { ok: true; object: JsonObject } | { ok: false; reason: string }
 
 export const isJsonObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof NoNumber)
 
 /** Some editors and shells put a byte order mark in front of a file; it says nothing. */
 export const withoutMark = (text: string): string => (text.startsWith('\ufeff') ? text.slice(1) : text)
 
 /**
  * Refuses what `JSON.parse` refuses, anything but an object, an object that has a key twice (which one counts?), and a
- * number that would be read as 0 and is none.
+ * number that would be read as 0 and is none. A number of too many digits is a `NoNumber`: it may be an id that nobody
+ * asks for.
  */
 export function readJsonObject(written: string): ReadJson {
   const text = withoutMark(written)
@@ -28,9 +29,11 @@ export function readJsonObject(written: string): ReadJson {
   if (!isJsonObject(value)) return refuse('it is not a JSON object')
   const twice = duplicateKey(text)
   if (twice !== null) return refuse(`it has the key ${JSON.stringify(twice)} twice`)
-  const small = (text.match(TOKENS) ?? []).find((token) => NUMERIC.test(token) && underflows(token))
+  const numbers = (text.match(TOKENS) ?? []).filter((token) => NUMERIC.test(token))
+  const small = numbers.find(underflows)
   if (small !== undefined) return refuse(`it has ${small}, which is too small for a number`)
-  return { ok: true, object: value }
+  if (!numbers.some(losesDigits)) return { ok: true, object: value }
+  return { ok: true, object: parseMarked(text, losesDigits) as JsonObject }
 }
 
 const refuse = (reason: string): ReadJson => ({ ok: false, reason })
@@ -39,13 +42,24 @@ const refuse = (reason: string): ReadJson => ({ ok: false, reason })
 const TOKENS = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|-?\d[\d.eE+-]*|-?\b(?:NaN|nan|Infinity|inf)\b/g
 const NUMERIC = /^-?\d/
 
-/** What a program wrote where a number should be, and JSON has none: `NaN`, `-Infinity`, `1e-400`, `1e400`. */
+/** What a program wrote where a number should be, and none can hold it: `NaN`, `-Infinity`, `1e-400`, `9007199254740993`. */
 export class NoNumber {
   readonly written: string
   constructor(written: string) {
     this.written = written
   }
+  get isTooLong(): boolean {
+    return losesDigits(this.written)
+  }
+  /** What is said of it, without its subject. */
+  get why(): string {
+    return this.isTooLong ? tooManyDigits(this.written) : `is ${this.written}, which is no number`
+  }
 }
+
+/** The number that a tool printed as these digits, of which no other text is left. */
+export const numberOr = (digits: string): number | NoNumber =>
+  losesDigits(digits) || underflows(digits) ? new NoNumber(digits) : Number(digits)
 
 const MARK = '\u0000assay:'
 
@@ -54,24 +68,27 @@ const MARK = '\u0000assay:'
  * one of them matters only to whom asks for it.
  */
 export function readToolJson(written: string): { value: unknown } | { reason: string } {
-  const text = withoutMark(written)
-  const marked = text.replace(TOKENS, (token) => {
-    if (token.startsWith('"')) return token
-    const number = NUMERIC.test(token) && Number.isFinite(Number(token)) && !underflows(token)
-    return number || (NUMERIC.test(token) && Number.isNaN(Number(token)))
-      ? token
-      : JSON.stringify(MARK + token)
-  })
   try {
-    const value: unknown = JSON.parse(marked, (_, member: unknown) =>
-      typeof member === 'string' && member.startsWith(MARK)
-        ? new NoNumber(member.slice(MARK.length))
-        : member,
-    )
-    return { value }
+    return { value: parseMarked(withoutMark(written), isNoNumber) }
   } catch (error) {
     return { reason: `it is not JSON: ${(error as Error).message}` }
   }
+}
+
+/** Of a token that is no text. */
+function isNoNumber(token: string): boolean {
+  if (!NUMERIC.test(token)) return true
+  const value = Number(token)
+  return !Number.isNaN(value) && (!Number.isFinite(value) || underflows(token) || losesDigits(token))
+}
+
+function parseMarked(text: string, isNone: (token: string) => boolean): unknown {
+  const marked = text.replace(TOKENS, (token) =>
+    !token.startsWith('"') && isNone(token) ? JSON.stringify(MARK + token) : token,
+  )
+  return JSON.parse(marked, (_, member: unknown) =>
+    typeof member === 'string' && member.startsWith(MARK) ? new NoNumber(member.slice(MARK.length)) : member,
+  )
 }
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]/g

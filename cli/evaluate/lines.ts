@@ -242,6 +242,8 @@ export interface LineParserOptions {
   metric: string
   /** The user's pattern; its group 1 (or `value`) holds the number. */
   regex?: RegExp
+  /** Something else has answered already, so objects in the midst of lines count from the start. */
+  answered?: boolean
 }
 
 /** A longer line is not a metric: it is dropped while it streams, so memory stays bounded. */
@@ -281,6 +283,7 @@ export function lineParser(options: LineParserOptions): LineParser {
     comma: namesComma(regex.source),
   }
   const objects = documents((text) => takeJson(text, metric, parsed))
+  if (options.answered) objects.answered()
   let line = ''
   let returned = false
   let dropped = false

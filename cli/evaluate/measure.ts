@@ -11,7 +11,7 @@ import { type CommandLine, faultOfEnding, fillIn } from './command.ts'
 import type { EnvironmentConfig } from './environment.ts'
 import { runPreparation } from './gates.ts'
 import { belowZeroIsNone, isSize } from './plausible.ts'
-import { readFiles, stampOf } from './read-files.ts'
+import { namedFile, readFiles } from './read-files.ts'
 import { inUnitsOf, type Reference } from './same-units.ts'
 import type { Aggregate } from './stats.ts'
 import { clearDesk, DESK, type Names, outputNames } from './stored.ts'
@@ -214,9 +214,10 @@ async function runOnce(request: SampleRequest, names: Names): Promise<Executed> 
   }
   try {
     const begun = config.before && (await aside(scene, 'before', config.before))
-    const done = begun ? { ended: null, reading: broken(begun) } : await measureAndScore(scene)
+    const done = begun?.fault ? { ended: null, reading: broken(begun.fault) } : await measureAndScore(scene)
+    if (begun?.left && !done.reading.ok) tellOfLeft(done.reading.fault)
     // Also after a failure or an interruption: what `before` began must not outlive the sample.
-    const unclean = config.after && (await aside(scene, 'after', config.after))
+    const { fault: unclean } = (config.after && (await aside(scene, 'after', config.after))) ?? {}
     return unclean && done.reading.ok
       ? { ...done, reading: broken(unclean) }
       : hereAgain(done, scene, artifacts)
@@ -270,7 +271,7 @@ async function aside(
   { request, desk, isolation, values, env }: Scene,
   which: 'before' | 'after',
   { command, timeoutMs }: StepConfig,
-): Promise<SampleFault | null> {
+): Promise<{ fault: SampleFault | null; left: number }> {
   const done = await runPreparation({
     name: which,
     command: fillIn(command, values),
@@ -282,8 +283,16 @@ async function aside(
     folders: [request.checkout, ...(env.TMPDIR ? [env.TMPDIR] : [])],
     signal: which === 'before' ? request.signal : undefined,
   })
-  if (!done.fault || done.fault.reason === 'aborted') return done.fault
-  return { ...done.fault, reason: 'environment', message: `measure.${which} failed: ${done.fault.message}` }
+  const { fault, left } = done
+  if (!fault || fault.reason === 'aborted') return { fault, left }
+  const message = `measure.${which} failed: ${fault.message}`
+  return { fault: { ...fault, reason: 'environment', message }, left }
+}
+
+/** The likely cause where the benchmark looks for what is gone. */
+function tellOfLeft(fault: SampleFault): void {
+  fault.message +=
+    '; what measure.before left running was ended with it, before the sample: start it in measure.command, or let a daemon run it (docker compose up -d)'
 }
 
 async function measureAndScore(scene: Scene): Promise<Executed> {
@@ -296,7 +305,9 @@ async function measureAndScore(scene: Scene): Promise<Executed> {
   // Nobody but the sample has business in the checkout of a slot, or in its own temporary folder.
   const folders = [checkout, ...(env.TMPDIR ? [env.TMPDIR] : [])]
   const shared = { cwd, isolation, outputCap: config.outputBytes, folders, signal }
-  const named = namedFile(config.read, cwd)
+  const { read } = config
+  const shown = typeof read === 'object' && 'file' in read ? read.file : undefined
+  const named = shown === undefined ? null : namedFile(join(cwd, shown), shown, read)
   const ended = await supervise({
     ...shared,
     command: fillIn(config.command, values),
@@ -334,14 +345,6 @@ async function measureAndScore(scene: Scene): Promise<Executed> {
   const failed = faultOfEnding(scored, config.score.timeoutMs, tailOf(stderr, STDERR_TAIL))
   if (failed) return { ended, reading: broken({ ...failed, message: `measure.score: ${failed.message}` }) }
   return { ended, reading: await readFiles({ ...answer, stdout, stderr }) }
-}
-
-/** As it is before the sample. */
-function namedFile(read: Read, cwd: string) {
-  const shown = typeof read === 'object' && 'file' in read ? read.file : undefined
-  if (shown === undefined) return null
-  const path = join(cwd, shown)
-  return { path, shown, before: stampOf(path) }
 }
 
 const notBuilt = (path: string): SampleFault => ({

@@ -13,6 +13,9 @@ const UNIT = /^[ \u00a0\u202f]?(%|‰|\p{L}{1,16}(?:\/\p{L}{1,16})?|\/\p{L}{1,16
 /** A unit that would make an unfinished exponent look like a number. */
 const HALF_EXPONENT = /^[eE]$/
 
+/** One comma with three digits behind it and no decimal point: `1,500` is 1500 to some programs and 1.5 to others. */
+const EITHER = /^[+-]?\d{1,3},\d{3}$/
+
 /** `grouped`: the text is of a program that may write thousands separators. */
 export function readValue(text: string, { grouped = false } = {}): ReadValue {
   const trimmed = text.trim()
@@ -20,6 +23,7 @@ export function readValue(text: string, { grouped = false } = {}): ReadValue {
   const groups = grouped ? GROUPED.exec(trimmed)?.[0] : undefined
   const digits = groups ?? NUMBER.exec(trimmed)?.[0]
   if (digits === undefined) return refuse(whyNoNumber(trimmed))
+  if (groups !== undefined && EITHER.test(groups)) return refuse(whyEither(groups))
   const rest = trimmed.slice(digits.length)
   const unit = rest === '' ? null : UNIT.exec(rest)?.[1]
   if (/^[+-]?0[xX]/.test(trimmed)) return refuse('hexadecimal is not accepted')
@@ -28,8 +32,24 @@ export function readValue(text: string, { grouped = false } = {}): ReadValue {
   const value = Number(plain)
   if (!Number.isFinite(value)) return refuse('it is too large for a number')
   if (underflows(plain)) return refuse(`it is too small for a number: ${digits} would be read as 0`)
+  if (losesDigits(plain)) return refuse(`it ${tooManyDigits(plain)}`)
   return { ok: true, value: positiveZero(value), unit }
 }
+
+/**
+ * Whether a whole number has more digits than a number can hold, so that it would be read as one beside it. What
+ * JavaScript itself prints for a number that large is that number.
+ */
+export function losesDigits(digits: string): boolean {
+  const whole = /^[+-]?0*(\d{16,400})(?:\.0*)?$/.exec(digits)?.[1]
+  if (whole === undefined) return false
+  const value = Number(whole)
+  return Number.isFinite(value) && BigInt(value) !== BigInt(whole) && String(value) !== whole
+}
+
+/** Without its subject. */
+export const tooManyDigits = (digits: string): string =>
+  `has more digits than a number can hold (${digits} would be read as ${BigInt(Number(digits))}): print it in a larger unit`
 
 /** Whether the written number is not 0 and is 0 as a number: `1e-400`. */
 export const underflows = (digits: string): boolean =>
@@ -47,6 +67,9 @@ function whyNoNumber(text: string): string {
   if (/^["'].*["']$/.test(text)) return 'it is quoted text, not a number'
   return 'it is not a number'
 }
+
+const whyEither = (text: string): string =>
+  `its comma may be a decimal sign (${text.replace(',', '.')}) or separate thousands (${text.replace(',', '')}): print it without`
 
 function whyNotRest(rest: string): string {
   if (/^,\d/.test(rest)) return 'it has a comma: write a decimal point, and no thousands separator'

@@ -1,15 +1,26 @@
 /** From the files that a measured program, or a scorer, left to its answer. */
-import { createReadStream, existsSync, lstatSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  createReadStream,
+  type Dirent,
+  existsSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  statSync,
+} from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { SampleFault } from '../ledger/events.ts'
 import type { Supervised } from '../process.ts'
 import type { Answer, Read, ReadAnswer } from './answer.ts'
 import { hintsOn } from './hints.ts'
 import { withoutMark } from './json.ts'
-import { documents, lineParser, type ParsedLines, stripAnsi } from './lines.ts'
+import { documents, type LineParserOptions, lineParser, type ParsedLines, stripAnsi } from './lines.ts'
 import { readAnswer } from './metrics.ts'
 import { readPreset } from './presets/answer.ts'
-import type { PresetName, Texts } from './presets/registry.ts'
+import { type PresetName, presetOf, type Texts } from './presets/registry.ts'
 import { readPointer } from './read-pointer.ts'
 import { UNREADABLE } from './sources.ts'
 import type { Aggregate } from './stats.ts'
@@ -22,14 +33,54 @@ export interface AnswerFiles {
   checkout: string
   /** Where the program was told to write its result; need not exist. */
   result: string
-  /** `measure.read.file`, and what `stampOf` said of it before the program ran; null when the spec names none. */
-  named: { path: string; shown: string; before: string | null } | null
+  /** `measure.read.file`, as it was before the program ran; null when the spec names none. */
+  named: NamedFile | null
   stdout: string
   stderr: string
   /** The measured command: its time and memory are metrics too. */
   ended: Supervised
   /** Metrics that the caller knows. */
   known?: Record<string, number>
+}
+
+/** That nothing was found may have this cause, which the texts themselves do not show. */
+function asWritten(files: AnswerFiles, reading: ReadAnswer): ReadAnswer {
+  if (reading.ok) return reading
+  const { result, named, stdout, stderr } = files
+  const places = [
+    [named?.path ?? result, named?.shown ?? 'the result file'],
+    [stdout, STREAMS.stdout],
+    [stderr, STREAMS.stderr],
+  ] as const
+  for (const [path, name] of places) {
+    const encoding = wideEncodingOf(path)
+    if (encoding !== null)
+      return refuse(`${name} is written in ${encoding}, which is not read: let the program write UTF-8`)
+  }
+  return reading
+}
+
+const LOOKED_AT = 4096
+
+/** Of a file whose characters take two or four bytes each; null for any other, or when there is none. */
+function wideEncodingOf(path: string): 'UTF-16' | 'UTF-32' | null {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return null
+  const start = Buffer.alloc(LOOKED_AT)
+  const fd = openSync(path, 'r')
+  const length = readSync(fd, start, 0, LOOKED_AT, 0)
+  closeSync(fd)
+  const text = start.subarray(0, length - (length % 4))
+  const [first, second] = [start.readUInt16LE(0), start.readUInt16LE(2)]
+  if ((first === 0xfeff && second === 0) || (first === 0 && second === 0xfffe)) return 'UTF-32'
+  if (length >= 2 && (first === 0xfeff || first === 0xfffe)) return 'UTF-16'
+  // Of letters, digits and signs as METRIC lines and JSON have them, every other byte is 0, or three of four.
+  const zeros = [0, 0, 0, 0]
+  text.forEach((byte, at) => {
+    if (byte === 0) zeros[at % 4] = (zeros[at % 4] ?? 0) + 1
+  })
+  const mostly = zeros.filter((count) => count > (0.6 * text.length) / 4).length
+  if (text.length === 0 || mostly < 2) return null
+  return mostly === 2 ? 'UTF-16' : mostly === 3 ? 'UTF-32' : null
 }
 
 const RESULT_BYTES = 16 * 1024 * 1024
@@ -49,7 +100,7 @@ export async function readFiles(files: AnswerFiles): Promise<ReadAnswer> {
       ...files.known,
     }).filter((entry): entry is [string, number] => entry[1] !== null),
   )
-  const reading = await readAs(files, recorded)
+  const reading = asWritten(files, await readAs(files, recorded))
   const claimed = reading.ok && claimedOf(reading.answer.metrics, files.known ?? {})
   if (claimed) return refuse(claimed)
   if (!reading.ok) return reading
@@ -85,12 +136,13 @@ async function readAs(files: AnswerFiles, recorded: Record<string, number>): Pro
   if (regex === null) return refuse('measure.read.regex is not a valid pattern')
   const [own, other] =
     typeof read === 'object' && read.from === 'stderr' ? [stderr, stdout] : [stdout, stderr]
-  const lines = await parseFile(own, metric.name, regex)
   const resultFile = existsSync(result) ? withoutMark(await readFile(result, 'utf8')) : null
+  const answered = read === 'auto' && resultFile !== null
+  const lines = await parseFile(own, { metric: metric.name, answered, ...(regex && { regex }) })
   const evidence = { read, metric, aggregate, resultFile, lines, recorded }
   const reading = readAnswer(evidence)
   if (reading.ok || !reading.missing) return reading
-  const elsewhere = await parseFile(other, metric.name, regex)
+  const elsewhere = await parseFile(other, { metric: metric.name, ...(regex && { regex }) })
   const texts = await textsOf(files, EXPLAINED_BYTES)
   const { clauses: hints, preset } = texts
     ? hintsOn(withoutCodes(texts), read, metric.name)
@@ -122,9 +174,11 @@ const withoutCodes = ({ result, stdout, stderr }: Texts): Texts => ({
 
 /** The file that the spec names stands for the result file. null when one of them is too large to be looked at whole. */
 async function textsOf(
-  { result, named, stdout, stderr }: AnswerFiles,
+  { read: how, result, named, stdout, stderr }: AnswerFiles,
   most = RESULT_BYTES,
 ): Promise<Texts | null> {
+  const together =
+    typeof how === 'object' && 'preset' in how ? presetOf(how.preset).folder?.together : undefined
   const texts: Texts = { result: null, stdout: null, stderr: null }
   for (const [place, path] of [
     ['result', named?.path ?? result],
@@ -132,8 +186,16 @@ async function textsOf(
     ['stderr', stderr],
   ] as const) {
     if (!existsSync(path)) continue
-    if (statSync(path).size > most) return null
-    texts[place] = withoutMark(await readFile(path, 'utf8'))
+    const folder = place === 'result' && statSync(path).isDirectory() ? named : null
+    const files = folder ? writtenSince(folder) : [path]
+    if (files.reduce((bytes, file) => bytes + statSync(file).size, 0) > most) return null
+    const read = await Promise.all(
+      files.map(async (file) => ({
+        path: file.slice(path.length + 1),
+        text: withoutMark(await readFile(file, 'utf8')),
+      })),
+    )
+    texts[place] = folder ? (together?.(read) ?? null) : (read[0]?.text ?? null)
   }
   return texts
 }
@@ -154,6 +216,57 @@ function unusableFile(path: string, name: string): string | null {
   return statSync(path).size > RESULT_BYTES ? `${name} is larger than 16 MiB` : null
 }
 
+export interface NamedFile {
+  path: string
+  /** As the spec has it. */
+  shown: string
+  /** `stampOf` the file, or, where it may be a folder, of each that the tool writes there; by path. */
+  before: ReadonlyMap<string, string>
+  /** Which files of a folder are the tool's; absent = it must be a file. */
+  holds?: RegExp
+}
+
+/** To be called before the program runs. */
+export function namedFile(path: string, shown: string, read: Read): NamedFile {
+  const folder = typeof read === 'object' && 'preset' in read ? presetOf(read.preset).folder : undefined
+  const named = { path, shown, ...(folder && { holds: folder.holds }) }
+  const stamps = filesOf(named).flatMap((file) => {
+    const stamp = stampOf(file)
+    return stamp === null ? [] : [[file, stamp] as const]
+  })
+  return { ...named, before: new Map(stamps) }
+}
+
+const DEEPEST = 8
+const MOST_FILES = 2000
+
+/** The file itself, or those of a folder that are the tool's. */
+function filesOf({ path, holds }: Pick<NamedFile, 'path' | 'holds'>): string[] {
+  if (!holds || !lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) return [path]
+  const found: string[] = []
+  const search = (folder: string, depth: number) => {
+    for (const entry of entriesOf(join(path, folder))) {
+      const name = join(folder, entry.name)
+      if (entry.isDirectory() && depth < DEEPEST) search(name, depth + 1)
+      else if (entry.isFile() && holds.test(name) && found.length < MOST_FILES) found.push(join(path, name))
+    }
+  }
+  search('', 1)
+  return found.sort()
+}
+
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch {
+    return []
+  }
+}
+
+/** Of a folder, those that were written since: others are the answer of another sample. */
+const writtenSince = (named: NamedFile): string[] =>
+  filesOf(named).filter((file) => stampOf(file) !== (named.before.get(file) ?? null))
+
 /** Changes whenever a file is written: nobody can set its time of change back. null when there is no file. */
 export function stampOf(path: string): string | null {
   const found = lstatSync(path, { bigint: true, throwIfNoEntry: false })
@@ -161,11 +274,18 @@ export function stampOf(path: string): string | null {
 }
 
 /** A file that was there before would be the answer of another sample, or of another machine. */
-function staleFile({ path, shown, before }: NonNullable<AnswerFiles['named']>): string | null {
+function staleFile(named: NamedFile): string | null {
+  const { path, shown, before } = named
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (!found) return `${shown} (measure.read.file) is not there after the sample`
+  if (named.holds && found.isDirectory()) {
+    const written = writtenSince(named)
+    return written.length > 0
+      ? (written.map((file) => unusableFile(file, file.slice(path.length + 1))).find(Boolean) ?? null)
+      : `${shown} (measure.read.file) holds no results that the sample wrote`
+  }
   if (!found.isFile()) return `${shown} (measure.read.file) is not a file`
-  if (stampOf(path) === before)
+  if (stampOf(path) === before.get(path))
     return `${shown} (measure.read.file) was there before the sample, which did not write it`
   return unusableFile(path, shown)
 }
@@ -177,8 +297,8 @@ function claimedOf(metrics: Answer['metrics'], known: Record<string, number>): s
   return `it reports ${name} = ${metrics[name]}, which Assay takes from the files (${known[name]}): use another name`
 }
 
-async function parseFile(path: string, metric: string, regex: RegExp | undefined): Promise<ParsedLines> {
-  const parser = lineParser({ metric, ...(regex && { regex }) })
+async function parseFile(path: string, options: LineParserOptions): Promise<ParsedLines> {
+  const parser = lineParser(options)
   for await (const chunk of createReadStream(path, { encoding: 'utf8' })) parser.push(chunk as string)
   return parser.end()
 }

@@ -38,8 +38,7 @@ export function readPointer({ path, metric: { name }, places, ...more }: Pointed
       const twice = duplicateKey(text)
       if (twice !== null)
         return refuse(`${place.name} has the key ${JSON.stringify(twice)} twice`, text.slice(0, 300))
-      if (typeof value !== 'number')
-        return refuse(`${path} in ${place.name} is ${shown(value)}, not a number`)
+      if (typeof value !== 'number') return refuse(`${path} in ${place.name} ${whatInstead(value)}`)
       if (first && first.value !== value)
         return refuse(
           `${path} is ${first.value} in ${first.place} and ${value} in ${place.name}: say it once`,
@@ -90,7 +89,7 @@ function metricsAt(json: unknown, path: string, primary: string, value: number):
   if (!isJsonObject(object)) return `${path} is ${shown(object)}, not an object of metrics,`
   for (const [name, one] of Object.entries(object)) {
     if (typeof one !== 'number' && typeof one !== 'boolean')
-      return `the metric ${name} is ${shown(one)}, neither a number nor a boolean,`
+      return `the metric ${name} ${whatInstead(one, 'neither a number nor a boolean,')}`
     if (name === primary && one !== value) return `${primary} is ${value} and, among the metrics, ${one}`
   }
   const read = Object.entries(object as Answer['metrics'])
@@ -104,6 +103,9 @@ function names(text: string, path: string): boolean {
   const key = path.split(/[./[\]'"]+/).findLast((part) => part !== '' && !/^\d+$/.test(part))
   return key !== undefined && text.includes(`"${key}"`)
 }
+
+const whatInstead = (value: unknown, wanted = 'not a number'): string =>
+  value instanceof NoNumber && value.isTooLong ? value.why : `is ${shown(value)}, ${wanted}`
 
 const shown = (value: unknown): string =>
   value instanceof NoNumber ? value.written : (JSON.stringify(value)?.slice(0, 60) ?? 'nothing')

@@ -1,7 +1,7 @@
 /** The places in which a benchmark may say its metrics, each read whole or refused. Pure. */
 import type { SampleFault, TaskScore } from '../ledger/events.ts'
 import type { Evidence, Found } from './answer.ts'
-import { isJsonObject, type JsonObject, readJsonObject } from './json.ts'
+import { isJsonObject, type JsonObject, NoNumber, readJsonObject } from './json.ts'
 import { MOST_JSON } from './lines.ts'
 import { positiveZero, readValue } from './number.ts'
 import { isUnit } from './units.ts'
@@ -73,6 +73,7 @@ function metricValue(name: string, value: unknown): number | boolean {
 }
 
 function numberOf(name: string, value: unknown): number {
+  if (value instanceof NoNumber) throw new Refusal(`${name} ${value.why}`)
   if (typeof value !== 'number') throw new Refusal(`${name} is ${JSON.stringify(value)}, not a number`)
   if (!Number.isFinite(value)) throw new Refusal(`${name} is too large for a number`)
   return positiveZero(value)

@@ -147,11 +147,18 @@ const FIRST_PROCESS = 'exec 5>&2 2>/dev/null; (exec 2>&5 5>&-; exec "$@"); exit 
 
 /** The descriptor on which the first process sends a line, and waits for one before it starts the job. */
 const GO_FD = 3
-const FIRST_PROCESS_WAITS = `echo >&${GO_FD}; read -r _ <&${GO_FD} || exit 1; exec ${GO_FD}<&-; ${FIRST_PROCESS}`
+/** The descriptor on which it reports how many processes are there when the job has ended, itself included. */
+export const LEFT_FD = 5
+
+const FIRST_PROCESS_REPORTS = [
+  `echo >&${GO_FD}; read -r _ <&${GO_FD} || exit 1; exec ${GO_FD}<&- 6>&2 2>/dev/null`,
+  `(exec 2>&6 ${LEFT_FD}>&- 6>&-; exec "$@"); code=$?`,
+  `set -- /proc/[0-9]*; echo "left $#" >&${LEFT_FD}; exit $code`,
+].join('; ')
 
 /**
- * The command line that runs `argv` isolated, in the folder `cwd` of the machine. `reports`: descriptors for `STATUS_FD` and
- * `GO_FD` are there (`letBegin`).
+ * The command line that runs `argv` isolated, in the folder `cwd` of the machine. `reports`: descriptors for `STATUS_FD`,
+ * `LEFT_FD` and `GO_FD` (`letBegin`) are there.
  */
 export function isolatedArgv(
   isolation: Isolation,
@@ -180,18 +187,20 @@ export function isolatedArgv(
     ...['--chdir', seenAs(isolation, cwd)],
     ...(reports ? ['--json-status-fd', String(STATUS_FD)] : []),
     '--',
-    ...['/bin/sh', '-c', reports ? FIRST_PROCESS_WAITS : FIRST_PROCESS, 'sh', ...argv],
+    ...['/bin/sh', '-c', reports ? FIRST_PROCESS_REPORTS : FIRST_PROCESS, 'sh', ...argv],
   ]
 }
 
 /** bubblewrap's reports. They go to a file without a name: bubblewrap would stop half-way at a pipe that nobody reads. */
 export interface IsolationStatus {
-  /** To be given to bubblewrap as `STATUS_FD`. */
+  /** To be given to bubblewrap as `STATUS_FD` and `LEFT_FD`. */
   fd: number
   /** The first process of the job's table, as the machine numbers it; null until it is there. */
   first(): number | null
   /** Whether the job ran at all; known once bubblewrap has ended. */
   ran(): boolean
+  /** How many processes the job left behind, which ended with its table. */
+  left(): number
   close(): void
 }
 
@@ -213,6 +222,7 @@ export function openStatus(beside: string): IsolationStatus {
       return first
     },
     ran: () => read().includes('"exit-code"'),
+    left: () => Math.max(0, Number(/^left (\d+)$/m.exec(read())?.[1] ?? 1) - 1),
     close: () => closeSync(fd),
   }
 }

@@ -12,10 +12,18 @@ import {
   signalOfCode,
 } from './isolation.ts'
 import { type Output, openOutput } from './output.ts'
-import { type Processors, processorsBetween, processorTimes, readStat, realPathOf } from './proc.ts'
+import {
+  isDead,
+  type Processors,
+  pids,
+  processorsBetween,
+  processorTimes,
+  readStat,
+  realPathOf,
+} from './proc.ts'
 import { endStrays, endStraysNow, type Traces } from './strays.ts'
 import { enterCensus, Tally } from './tally.ts'
-import { besideWatcher } from './watcher.ts'
+import { besideWatcher, isWatcher } from './watcher.ts'
 
 export interface Job {
   /** A string goes to `/bin/sh -c`; a list is program and arguments, without a shell. */
@@ -33,6 +41,8 @@ export interface Job {
   isolation?: Isolation | null | undefined
   /** Folders in which nobody but the job has business: whoever works there after its end is ended as a stray. */
   folders?: readonly string[]
+  /** Whether what it leaves running is counted (`left`). */
+  countsLeft?: boolean
   /** Standard input; absent = none. */
   input?: string
   /** Without growth of its output for so long, the job is ended as at its limit. */
@@ -53,6 +63,8 @@ export interface Supervised extends Ended {
   processors: Processors | null
   /** How many processes had left the group and were ended afterwards. */
   strays: number
+  /** How many processes it left running, which were ended with it; 0 unless the job asks. */
+  left: number
 }
 
 /** Between SIGTERM and SIGKILL, in milliseconds. */
@@ -79,6 +91,7 @@ export async function supervise(job: Job): Promise<Supervised> {
     peakMb: null,
     processors: null,
     strays: 0,
+    left: 0,
   }
   if (job.signal?.aborted) return { ...result, cancelled: true }
   let output: Output | undefined
@@ -124,7 +137,7 @@ async function superviseInto(
       stdio: [
         job.input === undefined ? 'ignore' : 'pipe',
         ...[output.stdout, output.stderr, 'pipe' as const],
-        ...(status ? [status.fd] : []),
+        ...(status ? [status.fd, status.fd] : []),
       ],
       detached: true,
     })
@@ -170,8 +183,10 @@ async function superviseInto(
   const whole = endedWhole(job, result)
   if (status) endOfIsolated(status, result)
   if (traces !== null) {
+    const group = job.countsLeft && !status ? membersOf(traces.group) : 0
     signalGroup(child.pid, 'SIGKILL')
     result.strays = whole ? 0 : await endStrays(traces)
+    if (job.countsLeft) result.left = status?.left() ?? group + result.strays
     running.delete(traces)
     polls.letGo()
   }
@@ -195,6 +210,13 @@ function endOfIsolated(status: IsolationStatus, result: Supervised): void {
   const signal = result.code > 128 ? signalOfCode(result.code) : null
   if (signal !== null) Object.assign(result, { code: null, signal })
 }
+
+/** Living processes of the group, without the watcher. */
+const membersOf = (group: number): number =>
+  pids().filter((pid) => {
+    const stat = readStat(pid)
+    return stat?.group === group && !isDead(stat.state) && !isWatcher(pid)
+  }).length
 
 /** Everything that happens while the job runs: its limit, cancelling, the output cap. */
 function watch(

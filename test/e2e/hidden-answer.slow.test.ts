@@ -43,6 +43,142 @@ test.each([
   })
 })
 
+test('a candidate writes the result file, and hides the JSON of the benchmark', async () => {
+  const project = scene('auto', `echo '{"n": 100}'`)
+  await project.data('init', '--no-canary')
+  const writes = `echo '{"score": 1}' > "$ASSAY_RESULT"; printf x\n`
+  expect(await project.attempt({ 'src/main.sh': writes })).toMatchObject({
+    reason: 'metric_error',
+    message: show('the result file says n = 1, a JSON object 100'),
+  })
+})
+
+/** A tool says the beginning, runs the candidate, and says the rest; the candidate says lines of the tool and breaks its own. */
+const toolLines = (...lines: string[]) => `printf '%s\\n' ${lines.map((line) => `'${line}'`).join(' ')}`
+test.each([
+  [
+    'go-test-bench',
+    'ns/op',
+    [`printf 'BenchmarkParse-8 \\t'`, toolLines('     1000\t   900 ns/op')],
+    '\\nBenchmarkParse-8 1000 1 ns/op\\n',
+  ],
+  [
+    'go-test-bench',
+    'ns/op',
+    ['', toolLines('BenchmarkParse-8 1000 900 ns/op')],
+    'BenchmarkParse-8 1000 1 ns/op\\nx',
+  ],
+  [
+    'criterion',
+    'typical',
+    [`printf 'test parse ... '`, toolLines('bench:         900 ns/iter (+/- 21)')],
+    '\\ntest parse ... bench: 1 ns/iter (+/- 0)\\n',
+  ],
+  [
+    'criterion',
+    'typical',
+    ['', toolLines('{"reason":"benchmark-complete","id":"parse","typical":{"estimate":900,"unit":"ns"}}')],
+    '{"reason":"benchmark-complete","id":"parse","typical":{"estimate":1,"unit":"ns"}}\\nx',
+  ],
+  [
+    'hyperfine',
+    'mean',
+    [
+      toolLines('Benchmark 1: parse'),
+      toolLines('  Time (mean ± σ):     900 ms ±   3.0 ms    [User: 1.2 ms, System: 0.0 ms]'),
+    ],
+    '  Time (mean ± σ):     1 ms ±   3.0 ms    [User: 1.2 ms, System: 0.0 ms]\\nx',
+  ],
+  [
+    'catch2',
+    'mean',
+    [
+      `${toolLines('benchmark name                       samples       iterations    est run time')}; ${toolLines('parse    100    1    90 ms')}`,
+      toolLines('      900 us    890 us    910 us', '      3 us    2 us    4 us'),
+    ],
+    '      1 us    1 us    1 us\\n      3 us    2 us    4 us\\nx',
+  ],
+  [
+    'catch2',
+    'mean',
+    [
+      toolLines('<BenchmarkResults name="parse" samples="100">'),
+      toolLines('<mean value="900" lowerBound="890"/>', '</BenchmarkResults>'),
+    ],
+    '<mean value="1" lowerBound="1"/>\\n',
+  ],
+  [
+    'gnu-time',
+    'elapsed',
+    ['', `${toolLines('0.90user 0.10system 0:01.00elapsed 99%CPU (0avgtext+0avgdata 900maxresident)k')} >&2`],
+    '0.01user 0.01system 0:00.02elapsed 99%%CPU (0avgtext+0avgdata 900maxresident)k\\nx',
+  ],
+])(
+  'a candidate says a line of %s (%s), and breaks that of the tool',
+  async (preset, metric, [begins, ends], says) => {
+    const project = makeProject({
+      spec: {
+        measure: { command: 'sh bench/run.sh', read: preset },
+        metric: { name: metric, direction: 'minimize' },
+      },
+      files: {
+        'bench/run.sh': `${begins || 'true'}\nsh src/main.sh || exit 1\n${ends}\n`,
+        'src/main.sh': 'true\n',
+      },
+    })
+    await project.data('init', '--no-canary')
+    const stream = preset === 'gnu-time' ? ' >&2' : ''
+    expect(await project.attempt({ 'src/main.sh': `printf '${says}'${stream}\n` })).toMatchObject({
+      status: 'failed',
+      reason: 'metric_error',
+      message: show('looks like an answer of'),
+    })
+  },
+)
+
+test.each([
+  ['a request', { http_req_failed: { passes: 40, fails: 60, value: 0.4 } }, '40 requests failed'],
+  [
+    'a request, by handleSummary',
+    { http_req_failed: { type: 'rate', values: { rate: 0.4, passes: 40, fails: 60 } } },
+    '40 requests failed',
+  ],
+  ['a check', { checks: { passes: 99, fails: 1, value: 0.99 } }, '1 checks failed'],
+  [
+    'a threshold',
+    { http_req_duration: { avg: 1, thresholds: { 'p(95)<1': true } } },
+    'the threshold p(95)<1 of http_req_duration does not hold',
+  ],
+  [
+    'a threshold, by handleSummary',
+    { http_req_duration: { values: { avg: 1 }, thresholds: { 'p(95)<1': { ok: false } } } },
+    'does not hold',
+  ],
+])('a server is quicker because it refuses work, and k6 says so: %s', async (_, metrics, message) => {
+  const summary = (more: object, avg: number) => ({
+    'src/out.json': JSON.stringify({
+      metrics: {
+        iterations: { count: 100, rate: 50 },
+        http_req_duration: { avg },
+        http_req_failed: { passes: 0, fails: 100, value: 0 },
+        ...more,
+      },
+    }),
+  })
+  const project = makeProject({
+    spec: {
+      measure: { command: 'sh bench/run.sh', read: 'k6' },
+      metric: { name: 'http_req_duration.avg', direction: 'minimize' },
+    },
+    files: { 'bench/run.sh': 'cat src/out.json > "$ASSAY_RESULT"\n', ...summary({}, 10) },
+  })
+  await project.data('init', '--no-canary')
+  expect(await project.attempt(summary(metrics, 1))).toMatchObject({
+    reason: 'metric_error',
+    message: show(message),
+  })
+})
+
 test('a candidate hides the METRIC line of the benchmark behind more than is read of a line, or nothing tells of it', async () => {
   const project = scene('auto', 'echo METRIC n=100')
   await project.data('init', '--no-canary')

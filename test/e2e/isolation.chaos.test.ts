@@ -127,6 +127,28 @@ isolated('what judges a candidate', () => {
   })
 })
 
+isolated('what measure.before leaves running', () => {
+  test.each(['strict', 'none'])('is gone before the sample, and nobody says so (%s)', async (isolation) => {
+    const server = "require('net').createServer().listen(Number(process.env.ASSAY_PORT))"
+    const asks =
+      "require('net').connect(Number(process.env.ASSAY_PORT)).on('error', () => process.exit(1)).on('connect', () => { console.log('METRIC n=1'); process.exit() })"
+    const project = isolatedProject({
+      measure: {
+        isolation,
+        before: 'node bench/server.cjs >/dev/null 2>&1 &',
+        command: 'node bench/asks.cjs',
+      },
+      files: { 'bench/server.cjs': server, 'bench/asks.cjs': asks },
+    })
+    expect(await project.problem('init', '--no-canary')).toMatchObject({
+      code: 'baseline_failed',
+      message: expect.stringContaining(
+        'what measure.before left running was ended with it, before the sample: start it in measure.command',
+      ),
+    })
+  })
+})
+
 isolated('the machine', () => {
   test('runs a program that a candidate names, when something crashes, or is set up by it', async () => {
     const project = isolatedProject()

@@ -259,3 +259,40 @@ test('a file that the sample did not write, or JSON of another shape, gives the 
     message: show('JSON in the result file has /a/b = 5: name one with measure: { read: { json: "/a/b" } }'),
   })
 })
+
+test('criterion: the folder of its results, without those that the sample did not write', async () => {
+  const estimates = (mean: number) =>
+    JSON.stringify({ mean: { point_estimate: mean }, median: { point_estimate: mean } })
+  const writes = (name: string, mean: number) =>
+    `mkdir -p 'target/criterion/${name}/new' 'target/criterion/${name}/report'
+echo '${estimates(mean)}' > 'target/criterion/${name}/new/estimates.json'
+echo '{}' > 'target/criterion/${name}/new/benchmark.json'\n`
+  const project = makeProject({
+    spec: {
+      measure: {
+        command: 'sh src/bench.sh',
+        read: { preset: 'criterion', file: 'target/criterion' },
+      },
+      metric: { name: 'median', direction: 'minimize' },
+      worktree: { build: { command: writes('old/1', 1) } },
+    },
+    files: { 'src/bench.sh': writes('parse/small', 900) + writes('sort', 300), '.gitignore': 'target/\n' },
+  })
+  const { baseline } = await project.data<InitData & { baseline: { unit: string | null } }>(
+    'init',
+    '--no-canary',
+  )
+  expect(baseline).toMatchObject({ value: 600, unit: 'ns' })
+  expect((await project.data<Shown>('show', 'exp_0000')).tasks).toEqual({ 'parse/small': 900, sort: 300 })
+  const faster = { 'src/bench.sh': writes('parse/small', 800) + writes('sort', 200) }
+  expect(await project.attempt(faster)).toMatchObject({ status: 'kept', value: 500 })
+  for (const [files, message] of [
+    [writes('sort', 100), 'its tasks are not those of the baseline'],
+    ['true\n', 'holds no results that the sample wrote'],
+    [`${writes('sort', 1)}echo '{' > target/criterion/sort/new/estimates.json\n`, 'no output of criterion'],
+  ] as const)
+    expect(await project.attempt({ 'src/bench.sh': files })).toMatchObject({
+      reason: 'metric_error',
+      message: show(message),
+    })
+})

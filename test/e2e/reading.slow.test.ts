@@ -59,7 +59,8 @@ test('a number in groups of three is not read, or a pattern that cuts one is fou
   const bench = (text: string) => prints(`test tests::parse ... bench:         ${text} ns/iter (+/- 21)`)
   const whole = makeProject({ spec: reading({ regex: 'bench:\\s+([\\d,.]+)' }), files: bench('999') })
   await whole.data('init')
-  expect(await whole.attempt(bench('1,002'))).toMatchObject({ reason: 'not_better', value: 1002 })
+  expect(await whole.attempt(bench('1,002.5'))).toMatchObject({ reason: 'not_better', value: 1002.5 })
+  expect(await whole.attempt(bench('1,234,567'))).toMatchObject({ reason: 'not_better', value: 1_234_567 })
   const decimals = makeProject({ spec: reading({ regex: 'took (\\d+)' }), files: prints('took 12.9 ms') })
   expect(await decimals.problem('init')).toMatchObject({
     code: 'baseline_failed',
@@ -116,4 +117,55 @@ test('1e-400 is taken for 0, a negative time passes without a word, or a gain is
   expect(lost.message).toContain('worse by more than a number can hold')
   for (const { message } of [huge, lost]) expect(message).not.toContain('Infinity')
   expect((await project.cli(['show', lost.experiment])).stdout).not.toContain('Infinity')
+})
+
+test('1,500 is read as 1500 or 1.5 without a word', async () => {
+  const seconds = makeProject({ spec: reading({ regex: 'took ([\\d.,]+)' }), files: prints('took 1.6 s') })
+  await seconds.data('init')
+  expect(await seconds.attempt(prints('took 1,500 s'))).toMatchObject({
+    reason: 'metric_error',
+    message: show('its comma may be a decimal sign (1.500) or separate thousands (1500)'),
+  })
+})
+
+test('output in UTF-16 is told as if nothing was printed', async () => {
+  const utf16 = (text: string) => Buffer.from(text, 'utf16le').toString('base64')
+  const mark = Buffer.from([0xff, 0xfe]).toString('base64')
+  const decode = (text: string) => `echo ${text} | base64 -d`
+  const stdout = makeProject({ spec: reading('auto', 'n'), files: prints('METRIC n=100') })
+  await stdout.data('init')
+  const said = 'is written in UTF-16, which is not read: let the program write UTF-8'
+  for (const text of [decode(utf16('METRIC n=1\n')), `${decode(mark)}; ${decode(utf16('METRIC n=1\n'))}`])
+    expect(await stdout.attempt({ ...prints(''), ...hook(text) })).toMatchObject({
+      reason: 'metric_error',
+      message: show(`standard output ${said}`),
+    })
+  expect(
+    await stdout.attempt({
+      ...prints(''),
+      ...hook(`${decode(utf16('{"score": 1}\n'))} > "$ASSAY_RESULT"`),
+    }),
+  ).toMatchObject({ reason: 'metric_error', message: show(`the result file ${said}`) })
+})
+
+test('whole numbers that no number can hold are read as the ones beside them, or one that nobody asks for is refused', async () => {
+  const n = (read: unknown) =>
+    makeProject({ spec: reading(read, 'n'), files: prints('{"n": 9007199254740994}') })
+  const lost = 'has more digits than a number can hold (9007199254740993 would be read as 9007199254740992)'
+  for (const read of ['auto', 'json', { json: '/n' }, { regex: '"n": (\\d+)' }]) {
+    const project = n(read)
+    await project.data('init', '--no-canary')
+    expect(await project.attempt(prints('{"n": 9007199254740993}'))).toMatchObject({
+      reason: 'metric_error',
+      message: show(lost),
+    })
+  }
+  const lines = n('auto')
+  await lines.data('init', '--no-canary')
+  for (const text of ['METRIC n=9007199254740993', 'METRIC n=1\n{"n": 9007199254740993}'])
+    expect(await lines.attempt(prints(text))).toMatchObject({ reason: 'metric_error', message: show(lost) })
+  expect(await lines.attempt(prints('{"n": 5, "id": 12345678901234567891}'))).toMatchObject({
+    status: 'kept',
+    value: 5,
+  })
 })

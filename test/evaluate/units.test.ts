@@ -114,23 +114,34 @@ describe('a number in groups', () => {
     return read.ok ? read.value : read.reason
   }
   test.each<[string, number]>([
-    ['1,002', 1002],
+    ['1,500.25', 1500.25],
+    ['1,234,567', 1_234_567],
     ['12,345,678.9', 12_345_678.9],
     ["1'234", 1234],
     ['1\u202f234', 1234],
     ['1_000_000', 1_000_000],
-    ['-1,002', -1002],
+    ['-1,002,003', -1_002_003],
     ['999', 999],
-    ['1,002 ns', 1002],
+    ['1,002.5 ns', 1002.5],
   ])('%s', (text, expected) => {
     expect(value(text)).toBe(expected)
   })
-  test.each(['1,5', '1,00', '0,123', '1,002,5', "1,002'003", '1,0022', '12,34,567', ',002', '1234,567'])(
-    '%s is refused',
-    (text) => {
-      expect(value(text)).toMatch(/comma|not a number|not a unit/)
-    },
-  )
+  test.each([
+    '1,002',
+    '-1,500',
+    '1,002 ns',
+    '1,5',
+    '1,00',
+    '0,123',
+    '1,002,5',
+    "1,002'003",
+    '1,0022',
+    '12,34,567',
+    ',002',
+    '1234,567',
+  ])('%s is refused', (text) => {
+    expect(value(text)).toMatch(/comma|not a number|not a unit/)
+  })
   test('not in what is written for Assay, where a comma may be a decimal one', () => {
     expect(readValue('1,002')).toMatchObject({ ok: false })
   })
@@ -142,6 +153,19 @@ test.each(['1e-400', '-1e-400', '0.0000001e-330'])('%s is read as 0, the best th
 test.each(['0', '0.000', '-0', '0e-400', '1e-300'])('%s is refused for being small', (text) => {
   expect(readValue(text)).toMatchObject({ ok: true })
 })
+
+test.each(['9007199254740993', '-9007199254740993', '09007199254740993.0', '12345678901234567891'])(
+  '%s is read as the number beside it',
+  (text) => {
+    expect(readValue(text)).toMatchObject({ ok: false, reason: expect.stringContaining('more digits') })
+  },
+)
+test.each(['9007199254740992', '1152921504606846976', '9223372036854776000', '9007199254740993e3', '0.1'])(
+  '%s is refused, though no digit that was printed is lost, or it has an exponent',
+  (text) => {
+    expect(readValue(text)).toMatchObject({ ok: true })
+  },
+)
 
 describe('a sample in the units of the baseline', () => {
   const answer = (value: number, unit: string | null, beside?: string | null) => ({

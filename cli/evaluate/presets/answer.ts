@@ -99,9 +99,7 @@ function answerOf(
     const figure = metrics.get(name)
     if (!figure) return lacking(preset, name, task, metrics)
     if (typeof figure.value !== 'number')
-      return fault(
-        `${name}${task === '' ? '' : ` of ${task}`} is ${figure.value.written}, which is no number`,
-      )
+      return fault(`${name}${task === '' ? '' : ` of ${task}`} ${figure.value.why}`)
     unit ??= figure.unit
     const score = convert(figure.value, figure.unit, unit)
     if (score === null)

@@ -1,4 +1,4 @@
-import { type Benchmark, type Figure, linesOf, minimize, type Preset, printed } from './preset.ts'
+import { type Benchmark, brokenLine, type Figure, linesOf, minimize, type Preset, printed } from './preset.ts'
 
 const HEAD = /^benchmark name\s+samples\s+iterations\s+est/
 const NUMBER = /^\d+(?:\.\d+)?$/
@@ -27,8 +27,9 @@ function fromXml(text: string): Benchmark[] {
 }
 
 /** The table: a name, which may go on over several lines, then three lines of numbers. */
-function fromTable(text: string): Benchmark[] {
+function fromTable(text: string): { benchmarks: Benchmark[]; broken: string | null } {
   const found: Benchmark[] = []
+  let broken: string | null = null
   let name: string | null = null
   let inTable = false
   for (const line of linesOf(text)) {
@@ -46,8 +47,10 @@ function fromTable(text: string): Benchmark[] {
       const figure = printed(words[0] ?? '', words[1] ?? '', 'ns')
       const metric = last.metrics.has('mean') ? 'std_dev' : 'mean'
       if (figure && !last.metrics.has(metric)) last.metrics.set(metric, figure)
+      else broken ??= line
       continue
     }
+    if (FIGURES.test(line)) broken ??= line
     // Samples, iterations, and an estimate with its unit.
     const [samples = '', iterations = '', estimate = ''] = words.slice(-4)
     if (/^\d+$/.test(samples) && /^\d+$/.test(iterations) && NUMBER.test(estimate)) {
@@ -56,12 +59,18 @@ function fromTable(text: string): Benchmark[] {
     } else if (/^\S/.test(line)) name = [name, line.trim()].filter(Boolean).join(' ')
     else if (line.trim() === '') name = null
   }
-  return found.filter(({ metrics }) => metrics.size > 0)
+  return { benchmarks: found.filter(({ metrics }) => metrics.size > 0), broken }
 }
 
-const all = (text: string): Benchmark[] => {
-  const xml = fromXml(text)
-  return xml.length > 0 ? xml : fromTable(text)
+/** How a line of mean or standard deviation ends. */
+const FIGURES = /(?:\d(?:\.\d+)? (?:ns|us|µs|ms|s)\s+){2}\d+(?:\.\d+)? (?:ns|us|µs|ms|s)\s*$/
+
+const all = (text: string): { benchmarks: Benchmark[]; broken: string | null } => {
+  const benchmarks = fromXml(text)
+  if (benchmarks.length === 0) return fromTable(text)
+  // What the benchmark prints while it runs stands inside of its element, and in front of what Catch2 says of it.
+  const means = [...text.matchAll(/<mean\s[^>]*>?/g)]
+  return { benchmarks, broken: means.length > benchmarks.length ? (means.at(-1)?.[0] ?? null) : null }
 }
 
 export const catch2: Preset<'catch2'> = {
@@ -71,6 +80,9 @@ export const catch2: Preset<'catch2'> = {
   reads: 'the XML of `-r xml`, or the printed table',
   metrics: minimize('ns', 'mean', 'std_dev'),
   command: /\bcatch2?\b|--benchmark-samples\b/i,
-  recognises: (text) => all(text).length > 0,
-  read: (text) => ({ benchmarks: all(text) }),
+  recognises: (text) => all(text).benchmarks.length > 0,
+  read(text) {
+    const { benchmarks, broken } = all(text)
+    return broken === null ? { benchmarks } : brokenLine('Catch2', broken)
+  },
 }

@@ -1,5 +1,6 @@
 import {
   type Benchmark,
+  brokenLine,
   type Figure,
   isObject,
   jsonIn,
@@ -14,9 +15,13 @@ const ESTIMATES = ['mean', 'median', 'slope', 'std_dev', 'median_abs_dev']
 const INTERVAL = /^(.*?)\s*time:\s+\[([\d.]+) (\S+) ([\d.]+) (\S+) ([\d.]+) (\S+)\]\s*$/
 const BENCHER = /^test (.+?) \.\.\. bench:\s+([\d,.]+) (\S+)\/iter/
 
+/** Parts of lines that give a time, wherever they stand. */
+const ANSWERS = /time:\s+\[[\d.]+ \S+ [\d.]+ \S+ [\d.]+ |bench:\s+[\d,.]+ \S+\/iter/
+
 /** `name   time:   [low best high]`; a long name stands alone on the line before. */
-function fromText(text: string): Benchmark[] {
+function fromText(text: string): Found {
   const found: Benchmark[] = []
+  let broken: string | null = null
   let before = ''
   for (const line of linesOf(text)) {
     const interval = INTERVAL.exec(line)
@@ -25,13 +30,16 @@ function fromText(text: string): Benchmark[] {
       : (BENCHER.exec(line)?.slice(1) ?? [])
     const typical = value && unit ? printed(value, unit, 'ns') : null
     if (typical) found.push({ name: name?.trim() || before.trim(), metrics: new Map([['typical', typical]]) })
+    else if (ANSWERS.test(line)) broken ??= line
     before = line
   }
-  return found
+  return { benchmarks: found, broken }
 }
 
-/** `estimates.json` of one benchmark. */
-function fromEstimates(json: unknown): Benchmark[] {
+/** `estimates.json` of one benchmark, or of those of a folder with their names. */
+function fromEstimates(json: unknown, name: string | null = null): Benchmark[] {
+  if (Array.isArray(json))
+    return json.flatMap((one) => (isObject(one) ? fromEstimates(one.estimates, textOf(one.folder)) : []))
   if (!isObject(json) || !isObject(json.mean) || json.mean.point_estimate === undefined) return []
   const metrics = new Map<string, Figure>()
   for (const name of ESTIMATES) {
@@ -41,13 +49,16 @@ function fromEstimates(json: unknown): Benchmark[] {
   }
   const typical = metrics.get('slope') ?? metrics.get('mean')
   if (typical) metrics.set('typical', typical)
-  return [{ name: null, metrics }]
+  return [{ name, metrics }]
 }
 
 /** Lines of `cargo criterion --message-format=json`. */
-function fromMessages(text: string): Benchmark[] {
-  return text.split(/\r?\n/).flatMap((line) => {
-    const json = line.includes('"benchmark-complete"') ? jsonIn(line) : null
+function fromMessages(text: string): Found {
+  let broken: string | null = null
+  const benchmarks = text.split(/\r?\n/).flatMap((line) => {
+    if (!line.includes('"benchmark-complete"')) return []
+    const json = jsonIn(line)
+    if (!isObject(json)) broken ??= line
     if (!isObject(json)) return []
     const metrics = new Map<string, Figure>()
     for (const name of ['typical', ...ESTIMATES]) {
@@ -57,13 +68,20 @@ function fromMessages(text: string): Benchmark[] {
     }
     return [{ name: textOf(json.id), metrics }]
   })
+  return { benchmarks, broken }
 }
 
-function all(text: string): Benchmark[] {
+interface Found {
+  benchmarks: Benchmark[]
+  /** A line that gives a time, and could not be read. */
+  broken: string | null
+}
+
+function all(text: string): Found {
   const messages = fromMessages(text)
-  if (messages.length > 0) return messages
+  if (messages.benchmarks.length > 0) return messages
   const estimates = fromEstimates(jsonIn(text))
-  return estimates.length > 0 ? estimates : fromText(text)
+  return estimates.length > 0 ? { benchmarks: estimates, broken: null } : fromText(text)
 }
 
 export const criterion: Preset<'criterion'> = {
@@ -71,9 +89,18 @@ export const criterion: Preset<'criterion'> = {
   example: 'cargo bench --bench parse',
   places: ['result', 'stdout'],
   reads:
-    'the printed `time: [low typical high]`, lines of libtest (`bench: 1,002 ns/iter`), `cargo criterion --message-format=json`, or as `file` one `target/criterion/NAME/new/estimates.json`',
+    'the printed `time: [low typical high]`, lines of libtest (`bench: 1,002 ns/iter`), `cargo criterion --message-format=json`, or as `file` the folder `target/criterion`, or one `target/criterion/NAME/new/estimates.json`',
   metrics: minimize('ns', 'typical', 'mean', 'median', 'slope', 'std_dev', 'median_abs_dev'),
+  folder: {
+    holds: /(?:^|\/)new\/estimates\.json$/,
+    // What is no JSON stays none in the whole, and is refused.
+    together: (files) =>
+      `[${files.map(({ path, text }) => `{"folder":${JSON.stringify(path.replace(/\/?new\/estimates\.json$/, ''))},"estimates":${text}}`).join(',\n')}]`,
+  },
   command: /\bcargo (?:bench|criterion)\b/,
-  recognises: (text) => all(text).length > 0,
-  read: (text) => ({ benchmarks: all(text) }),
+  recognises: (text) => all(text).benchmarks.length > 0,
+  read(text) {
+    const { benchmarks, broken } = all(text)
+    return broken === null ? { benchmarks } : brokenLine('criterion', broken)
+  },
 }

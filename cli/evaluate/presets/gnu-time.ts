@@ -1,4 +1,12 @@
-import { type Benchmark, type Figure, linesOf, minimize, type Preset, type Reading } from './preset.ts'
+import {
+  type Benchmark,
+  brokenLine,
+  type Figure,
+  linesOf,
+  minimize,
+  type Preset,
+  type Reading,
+} from './preset.ts'
 
 const VERBOSE: Record<string, [RegExp, string | null]> = {
   user: [/^\s*User time \(seconds\): ([\d.]+)/, 's'],
@@ -25,6 +33,10 @@ const seconds = (text: string): number =>
 
 /** With which a report begins. */
 const FIRST = /^\s*(?:Command being timed:|User time \(seconds\):|[\d.]+user |real\s)/
+
+/** What a line of a report has, which another program's output in front of it hides from the patterns above. */
+const HIDDEN =
+  /\S.*(?:User time \(seconds\): |Elapsed \(wall clock\) time |Maximum resident set size \(kbytes\): |[\d.]+user [\d.]+system )|\S(?:real|user|sys) +\d+\.\d\d$/
 
 /** The reports, one for each time that it ran, and what else looks like a line of one. */
 function blocks(text: string): { runs: Benchmark[]; strays: Benchmark[] } {
@@ -55,6 +67,8 @@ function blocks(text: string): { runs: Benchmark[]; strays: Benchmark[] } {
 
 /** The measured program writes to the same stream, so what it says there must not be taken for the report. */
 function read(text: string): Reading {
+  const hidden = linesOf(text).find((line) => HIDDEN.test(line) && !SHORT.test(line))
+  if (hidden !== undefined) return brokenLine('time', hidden)
   const { runs, strays } = blocks(text)
   for (const { metrics: said } of strays)
     for (const [name, { value }] of said) {

@@ -1,21 +1,38 @@
-import { type Benchmark, type Figure, linesOf, maximize, minimize, type Preset, repeated } from './preset.ts'
+import { numberOr } from '../json.ts'
+import {
+  type Benchmark,
+  brokenLine,
+  type Figure,
+  linesOf,
+  maximize,
+  minimize,
+  type Preset,
+  repeated,
+} from './preset.ts'
 
 /** `BenchmarkParse-8   1000000   1234 ns/op   456 B/op   7 allocs/op`: each unit is the name of a metric. */
-function benchmarks(text: string): Benchmark[] {
+function benchmarks(text: string): { runs: Benchmark[]; broken: string | null } {
   const runs: Benchmark[] = []
+  let broken: string | null = null
   for (const line of linesOf(text)) {
     const [name = '', iterations = '', ...pairs] = line.trim().split(/\s+/)
-    if (!/^Benchmark\S/.test(name) || !/^\d+$/.test(iterations) || pairs.length === 0 || pairs.length % 2)
+    if (!/^Benchmark\S/.test(name) || !/^\d+$/.test(iterations) || pairs.length === 0 || pairs.length % 2) {
+      if (ANSWERS.test(line)) broken ??= line
       continue
+    }
     const metrics = new Map<string, Figure>()
     for (let at = 0; at < pairs.length; at += 2) {
-      const [value, unit = ''] = [Number(pairs[at]), pairs[at + 1]]
-      if (Number.isFinite(value)) metrics.set(unit, { value, unit })
+      const [digits = '', unit = ''] = pairs.slice(at, at + 2)
+      if (!Number.isFinite(Number(digits))) broken ??= line
+      else metrics.set(unit, { value: numberOr(digits), unit })
     }
     runs.push({ name, metrics })
   }
-  return repeated(runs)
+  return { runs: repeated(runs), broken }
 }
+
+/** It prints the name of a benchmark, runs it, and prints the rest of the line. */
+const ANSWERS = /\d[ \t]+[\d.eE+]+[ \t]+ns\/op\b/
 
 export const goTestBench: Preset<'go-test-bench'> = {
   name: 'go-test-bench',
@@ -30,6 +47,9 @@ export const goTestBench: Preset<'go-test-bench'> = {
   ],
   more: 'metrics of `b.ReportMetric` by their unit',
   command: /\bgo test\b.*\s-(?:test\.)?bench\b/,
-  recognises: (text) => benchmarks(text).length > 0,
-  read: (text) => ({ benchmarks: benchmarks(text) }),
+  recognises: (text) => benchmarks(text).runs.length > 0,
+  read(text) {
+    const { runs, broken } = benchmarks(text)
+    return broken === null ? { benchmarks: runs } : brokenLine('go test', broken)
+  },
 }

@@ -1,5 +1,6 @@
 import {
   type Benchmark,
+  brokenLine,
   figures,
   isObject,
   jsonIn,
@@ -44,6 +45,8 @@ function fromText(text: string): Benchmark[] {
   })
 }
 
+const TIMES_LINE = /^.*Time \((?:mean|abs).*$/gm
+
 export const hyperfine: Preset<'hyperfine'> = {
   name: 'hyperfine',
   example: "hyperfine --export-json {result} 'node src/main.js'",
@@ -58,7 +61,11 @@ export const hyperfine: Preset<'hyperfine'> = {
   },
   read(text) {
     const found = results(text)
-    if (found.length === 0) return { benchmarks: fromText(text) }
+    if (found.length === 0) {
+      const benchmarks = fromText(text)
+      const times = text.match(TIMES_LINE) ?? []
+      return times.length > benchmarks.length ? brokenLine('hyperfine', times.at(-1) ?? '') : { benchmarks }
+    }
     const failed = found.find(
       ({ exit_codes }) => Array.isArray(exit_codes) && exit_codes.some((one) => one !== 0),
     )

@@ -27,6 +27,33 @@ function figures(metrics: Record<string, unknown>): Map<string, Figure> {
   return found
 }
 
+/**
+ * A server that refuses requests answers them sooner. Of a threshold, the export of the summary says whether it was
+ * crossed, `handleSummary` whether it holds.
+ */
+function failureIn(metrics: Record<string, unknown>): string | null {
+  const of = (name: string) => {
+    const metric = metrics[name]
+    return isObject(metric) ? (isObject(metric.values) ? metric.values : metric) : {}
+  }
+  const count = (value: unknown) => (typeof value === 'number' ? value : 0)
+  // Of requests, `passes` counts those for which "it failed" is true.
+  const requests = of('http_req_failed')
+  const failed = count(requests.passes)
+  if (failed > 0 || count(requests.rate ?? requests.value) > 0)
+    return `${failed > 0 ? `${failed} requests` : 'requests'} failed (http_req_failed): let the script expect what it gets (http.setResponseCallback)`
+  const checks = of('checks')
+  const broken = count(checks.fails)
+  if (broken > 0) return `${broken} checks failed: let the script check what holds`
+  for (const [name, metric] of Object.entries(metrics))
+    for (const [rule, held] of Object.entries(
+      isObject(metric) && isObject(metric.thresholds) ? metric.thresholds : {},
+    ))
+      if (isObject(held) ? held.ok === false : held === true)
+        return `the threshold ${rule} of ${name} does not hold`
+  return null
+}
+
 export const k6: Preset<'k6'> = {
   name: 'k6',
   example: 'k6 run --summary-export={result} script.js',
@@ -45,5 +72,11 @@ export const k6: Preset<'k6'> = {
       /^metric_name,timestamp,metric_value/m.test(text) || /http_req_duration\.{3,}/.test(text),
     hint: 'only the summary as JSON is read: add --summary-export={result}',
   },
-  read: (text) => ({ benchmarks: [{ name: null, metrics: figures(summary(text) ?? {}) }] }),
+  read(text) {
+    const metrics = summary(text) ?? {}
+    const failure = failureIn(metrics)
+    return failure === null
+      ? { benchmarks: [{ name: null, metrics: figures(metrics) }] }
+      : { reason: `${failure}, or read one number by read: { json: … }, which looks at none of this` }
+  },
 }

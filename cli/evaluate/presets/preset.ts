@@ -1,6 +1,6 @@
 /** What a preset is: one known tool, and how its own output is read. Pure. */
 import type { Direction } from '../../ledger/events.ts'
-import { NoNumber, readToolJson } from '../json.ts'
+import { NoNumber, numberOr, readToolJson } from '../json.ts'
 import { median } from '../stats.ts'
 import { convert } from '../units.ts'
 
@@ -32,6 +32,8 @@ export interface Preset<Name extends string = string> {
   /** What `metric.name` may be, the usual one first; `more` when the output holds others. */
   metrics: readonly { name: string; unit: string | null; better: Direction }[]
   more?: string
+  /** Of a tool that writes a file for each benchmark: which of a folder, and all of them as the text that `read` takes. */
+  folder?: { holds: RegExp; together: (files: readonly { path: string; text: string }[]) => string }
   /** A command that starts the tool. */
   command: RegExp
   /** Whether the text is output of the tool that `read` takes. */
@@ -60,6 +62,8 @@ export function jsonIn(text: string): unknown {
   const begin = /^[ \t]*[{[]/m.exec(text)?.index
   const ends = [...text.matchAll(/[}\]][ \t\r]*$/gm)].at(-1)
   if (begin === undefined || ends === undefined) return undefined
+  // Behind the last line that ends like JSON: what was printed there may have hidden an end.
+  if (text.slice(ends.index + 1).includes('}')) return undefined
   const part = readToolJson(text.slice(begin, ends.index + 1))
   return 'value' in part ? part.value : undefined
 }
@@ -81,13 +85,25 @@ export function figures(
 /** A longer one is no line of a tool's table, and would make patterns slow. */
 const LONGEST_LINE = 500
 
+/** Of a longer line its end is looked at: what another program printed in front may hide what the tool says. */
 export const linesOf = (text: string): string[] =>
-  text.split(/\r?\n/).map((line) => (line.length > LONGEST_LINE ? '' : line))
+  text.split(/\r?\n/).map((line) => (line.length > LONGEST_LINE ? `…${line.slice(-LONGEST_LINE)}` : line))
+
+/**
+ * The measured program shares the output of a tool that prints, so it can print lines of the tool, and break those that
+ * the tool prints. What looks like a part of the tool's answer and was not read is refused.
+ */
+export const brokenLine = (tool: string, line: string): { reason: string } => ({
+  reason: `a line looks like an answer of ${tool} and cannot be read: ${JSON.stringify(line.trim().slice(0, 120))}: end each line of other output, or let the tool write to a file`,
+})
 
 /** A number of a printed text, in one unit whatever unit it was printed in; null when it cannot be read so. */
 export function printed(number: string, unit: string, wanted: string): Figure | null {
+  if (number.includes(',') && !/^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/.test(number)) return null
   const digits = number.replaceAll(',', '')
-  const value = convert(Number(digits), unit, wanted)
+  const read = numberOr(digits)
+  if (typeof read !== 'number') return { value: read, unit: wanted }
+  const value = convert(read, unit, wanted)
   const last = convert(0.5 * 10 ** -(digits.split('.')[1]?.length ?? 0), unit, wanted)
   return value === null || last === null || Number.isNaN(value) ? null : { value, unit: wanted, within: last }
 }
