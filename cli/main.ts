@@ -4,12 +4,12 @@ import type { Tell } from './facts.ts'
 import { fail, type Result } from './result.ts'
 import type { Answer, Context } from './terminal/command.ts'
 import { explain, overview } from './terminal/help.ts'
-import { type Output, refusedByDisk, renderBug, renderResult } from './terminal/output.ts'
+import { type Edge, type Output, refusedByDisk, renderBug, renderResult } from './terminal/output.ts'
 import { type Manners, parse, readManners } from './terminal/parse.ts'
-import { print, terminalWidth } from './terminal/print.ts'
+import { print, terminalWidth, wantsColour } from './terminal/print.ts'
 import { type Progress, progressTo } from './terminal/progress.ts'
 import { MODULES } from './verbs/modules.ts'
-import { LATER, onlyReads, VERBS } from './verbs/table.ts'
+import { fullName, LATER, onlyReads, VERBS } from './verbs/table.ts'
 
 /** Replaced by the build. */
 const VERSION = process.env.ASSAY_VERSION ?? 'unbuilt'
@@ -25,12 +25,19 @@ export async function main(argv: readonly string[]): Promise<number> {
     shown.progress.tell(fact)
   }
   const context = createContext(manners, interrupts, tell)
+  const edge: Edge = {
+    json: manners.json,
+    get columns() {
+      return context.tty ? context.columns : null
+    },
+    say: String,
+  }
   let output: Output
   try {
-    output = renderResult(await answer(argv, context), manners.json)
+    output = renderResult(await answer(argv, context, edge), edge)
   } catch (error) {
     const refused = interrupts.signal.aborted ? interrupted() : disk(error)
-    output = refused ? renderResult(refused, manners.json) : renderBug(error, manners.json)
+    output = refused ? renderResult(refused, edge) : renderBug(error, manners.json)
   }
   shown.progress?.end()
   await print('stdout', output.stdout)
@@ -44,7 +51,8 @@ function createProgress(manners: Manners): Progress {
   return progressTo((text) => void print('stderr', text), options)
 }
 
-async function answer(argv: readonly string[], world: Context): Promise<Result<Answer>> {
+/** `edge`: learns the run that the commands of the answer have to name. */
+async function answer(argv: readonly string[], context: Context, edge: Edge): Promise<Result<Answer>> {
   const request = parse(argv, { verbs: VERBS, later: LATER })
   if (!request.ok) return request
   if (request.value.ask === 'version') return page({ version: VERSION }, VERSION)
@@ -56,17 +64,21 @@ async function answer(argv: readonly string[], world: Context): Promise<Result<A
   const { verb, args } = request.value
   if (!onlyReads(args)) {
     const { mayCommand } = await import('./verbs/measured.ts')
-    const may = mayCommand(world, args)
+    const may = mayCommand(context, args)
     if (!may.ok) return may
   }
-  // Only a call that named its run has something to add to what comes next.
-  const sameRun = args.run === null ? null : await import('./verbs/same-run.ts')
-  const context: Context = { ...world, next: (hint) => sameRun?.nextInSameRun(hint, world, args) ?? hint }
-  const command = await MODULES[verb.name]?.()
+  if (args.run !== null) {
+    const { sayingRun } = await import('./verbs/same-run.ts')
+    edge.say = sayingRun(context, args.run)
+  }
+  const command = await (MODULES[fullName(args)] ?? MODULES[verb.name])?.()
   if (command === undefined) throw new Error(`the verb ${verb.name} has no module`)
-  const result = await command.run(context, args)
-  return result.ok ? result : fail(sameRun?.inSameRun(result.problem, world, args) ?? result.problem)
+  return command.run(context, args)
 }
+
+/** Another verb of the same process, for one that shows others. It names no run, so neither does its answer. */
+const callVerb: Context['call'] = (argv, world) =>
+  answer(argv, world, { json: false, columns: null, say: String })
 
 function page(data: unknown, text: string): Result<Answer> {
   return { ok: true, value: { data, text: () => text } }
@@ -99,14 +111,13 @@ function createContext(manners: Manners, interrupts: Interrupts, tell: Tell): Co
       return columns() ?? 80
     },
     get colour() {
-      return manners.colour && !env.NO_COLOR && env.TERM !== 'dumb' && columns() !== null
+      return manners.colour && wantsColour(() => columns() !== null, env)
     },
     quiet: manners.quiet,
     tell,
     ...interrupts,
     clock: () => new Date(),
-    call: answer,
-    next: (hint) => hint,
+    call: callVerb,
     random: (bytes) => Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('hex'),
   }
 }

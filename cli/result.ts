@@ -3,6 +3,8 @@
  * carries. Expected failures are values; a thrown error is a bug in Assay (exit 1).
  */
 
+import type { Said } from './next.ts'
+
 /** What kind of failure it is decides the exit code, in one place. */
 export type ProblemKind = 'usage' | 'refused' | 'failed' | 'timeout' | 'interrupted'
 
@@ -25,8 +27,8 @@ export interface Problem {
   code: string
   /** What is wrong, in one sentence that names the thing. */
   message: string
-  /** The next step. */
-  hint?: string
+  /** The next step; a `Next` when it has commands of this CLI. */
+  hint?: Said
   /** Where: `file:line:column` and the user's own line, or a path. */
   at?: string
   /** The other problems of the same pass; never nested deeper. */

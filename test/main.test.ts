@@ -15,7 +15,7 @@ const VERBS = {
   show: `export const run = async () => ({ ok: false, problem: { kind: 'refused', code: 'no_such', message: 'there is no exp_0009', hint: 'assay tree', at: 'a.yaml:1:2\\nbad: \\u001b[31mline', data: { best: 1 }, more: [{ kind: 'usage', code: 'second', message: 'and this' }] } })`,
   tree: `export const run = async () => { throw new TypeError('planted') }`,
   report: `export const run = async () => ({ ok: true, value: { data: null, text: () => 'line\\n'.repeat(400000) } })`,
-  propose: answer(
+  round: answer(
     '{ got: await context.stdin(), random: context.random(4).length, clock: context.clock() instanceof Date }',
   ),
   wait: `export const run = async ({ tell, signal }) => {
@@ -96,7 +96,7 @@ describe('the edge', () => {
   })
 
   test('standard input, clock or randomness does not reach the verb', async () => {
-    const ran = await run(['propose', '--json'], { input: '{"a":"é"}' })
+    const ran = await run(['round', 'findings', '--json'], { input: '{"a":"é"}' })
     expect(ran.json).toEqual({ ok: true, data: { got: '{"a":"é"}', random: 8, clock: true } })
   })
 
@@ -126,7 +126,7 @@ describe('the edge', () => {
   })
 
   test('the first Ctrl-C does not reach the verb, or the exit code is not 130', async () => {
-    const running = startAssay(['wait', '--json'], { cwd, bin })
+    const running = startAssay(['wait', '--for', 'loop', '--json'], { cwd, bin })
     await running.said('waiting')
     running.kill('SIGINT')
     const ran = await running.ended

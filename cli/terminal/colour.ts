@@ -6,19 +6,6 @@ export type Paint = (line: Line) => string
 /** Without any escape sequence. */
 export const monochrome: Paint = asText
 
-/**
- * Whether to colour: only a terminal, and not when `NO_COLOR` has a value (https://no-color.org) or `TERM` is
- * `dumb`; `FORCE_COLOR` with any value but 0 overrides the terminal test.
- */
-export function wantsColour(
-  stream: { isTTY?: boolean | undefined },
-  env: Readonly<Record<string, string | undefined>>,
-): boolean {
-  if (env.NO_COLOR) return false
-  if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0'
-  return stream.isTTY === true && env.TERM !== 'dumb'
-}
-
 /** The sixteen colours of the user's own theme; loads chalk only when colour is wanted. */
 export async function painter(colour: boolean): Promise<Paint> {
   if (!colour) return monochrome

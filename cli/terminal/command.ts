@@ -1,5 +1,6 @@
 /** What every verb's module is, what it is given, and what it answers. */
 import type { Tell } from '../facts.ts'
+import type { Next, Said } from '../next.ts'
 import type { Result } from '../result.ts'
 
 /** The world as a verb may see it. Verbs read no globals: what is not here, they do not use. */
@@ -26,15 +27,15 @@ export interface Context {
   random: (bytes: number) => string
   /** Another verb, as if it were called in that world; for a verb that shows others. */
   call: (argv: readonly string[], world: Context) => Promise<Result<Answer>>
-  /** What the user does next, as commands in a sentence: of a call that named its run, the commands name it too. */
-  next: (hint: string) => string
 }
 
 export interface Answer {
-  /** The `data` of `--json`: only what JSON can carry. */
+  /** The `data` of `--json`: only what JSON can carry; a `Next` becomes text. */
   data: unknown
-  /** For people; called only without `--json`. A list is joined with newlines; a final newline is added. */
-  text: () => string | string[]
+  /** Lines for people, in which commands name the run that the call named; called only without `--json`. A list is joined with newlines; a final newline is added. */
+  text: () => Said | Said[]
+  /** Sentences: a terminal shows them in lines of its width, broken at spaces. */
+  wrap?: true
   /** Default 0; 4 when an attempt could not be judged. */
   exit?: number
 }
@@ -49,6 +50,8 @@ export interface Parsed {
   /** `open` of `assay round open`; null when the verb has none or none was given. */
   sub: string | null
   positionals: string[]
+  /** The verb's own flags: false, [] or null where one was not given; a duration in milliseconds. */
+  flags: Readonly<Record<string, FlagValue | null>>
   /** `--run`. */
   run: string | null
   /** `--key`. */
@@ -63,8 +66,18 @@ export interface Parsed {
   list: (flag: string) => string[]
 }
 
-/** `needed`: the verb refuses without it. */
-export type Flag = { summary: string; short?: string; needed?: true } & (
+/** A duration is in milliseconds. */
+export type FlagValue = boolean | string | number | string[]
+
+/** Refused when it is missing or blank: `code` is the problem's, and `what` ends the sentence "assay VERB needs …". */
+export interface Needed {
+  code: string
+  what: string
+  /** Default: the verb's example. */
+  hint?: Next
+}
+
+export type Flag = { summary: string; short?: string; needed?: Needed } & (
   | { type: 'boolean' }
   | { type: 'string'; value: string; repeat?: true; choices?: readonly string[] }
   | { type: 'integer'; value: string; min: number; max: number }
@@ -77,6 +90,8 @@ export interface Positional {
   /** As shown in usage: `ID`. */
   name: string
   required: boolean
+  /** For a text that is there and blank. */
+  needed?: Needed
 }
 
 export interface Verb {

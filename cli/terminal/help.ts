@@ -56,7 +56,7 @@ function usage(name: string, verb: Verb, sub: SubVerb | null): string {
   const shape = sub ?? verb
   const positionals = shape.positionals.map((one) => (one.required ? one.name : `[${one.name}]`))
   for (const [flag, one] of Object.entries(shape.flags))
-    if (one.needed === true) positionals.push(`--${flag}${placeholder(one)}`)
+    if (one.needed !== undefined) positionals.push(`--${flag}${placeholder(one)}`)
   if (sub === null && verb.subs !== undefined) positionals.push(verb.subs.map((one) => one.name).join('|'))
   return [name, ...positionals, '[flags]'].join(' ')
 }

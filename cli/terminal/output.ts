@@ -2,10 +2,12 @@
 import { accessSync, constants } from 'node:fs'
 import { dirname } from 'node:path'
 
+import { call, Next, next, type Said } from '../next.ts'
 import { redact } from '../redact.ts'
 import { EXIT, type Problem, type Result } from '../result.ts'
 import { UNSAFE } from '../text.ts'
 import type { Answer } from './command.ts'
+import { wrap } from './wrap.ts'
 
 export interface Output {
   stdout: string
@@ -13,36 +15,56 @@ export interface Output {
   exit: number
 }
 
+/** How this call is answered. */
+export interface Edge {
+  json: boolean
+  /** Columns of the terminal on standard output; null when it is none. */
+  columns: number | null
+  /** Gives each command the run that the call named: the only place where a command becomes text. */
+  say: (said: Said) => string
+}
+
 /** With `json` exactly one line on standard output, ok or not; without, text there and problems on standard error. */
-export function renderResult(result: Result<Answer>, json: boolean): Output {
-  const { stdout, stderr, exit } = render(result, json)
+export function renderResult(result: Result<Answer>, edge: Edge): Output {
+  const { stdout, stderr, exit } = result.ok
+    ? renderAnswer(result.value, edge)
+    : renderProblem(result.problem, edge)
   return { stdout: redact(stdout), stderr: redact(stderr), exit }
 }
 
-function render(result: Result<Answer>, json: boolean): Output {
-  if (!result.ok) return renderProblem(result.problem, json)
-  const { data, text, exit = 0 } = result.value
-  if (json) return { stdout: `${JSON.stringify({ ok: true, data: data ?? null })}\n`, stderr: '', exit }
-  const lines = text()
-  const body = typeof lines === 'string' ? lines : lines.join('\n')
+function renderAnswer({ data, text, wrap: wraps, exit = 0 }: Answer, edge: Edge): Output {
+  if (edge.json) return { stdout: oneLine({ ok: true, data: data ?? null }, edge), stderr: '', exit }
+  const lines = [text()].flat().map((line) => textOf(line, edge))
+  const { columns } = edge
+  const shown = wraps && columns !== null ? lines.flatMap((line) => wrap(line, columns)) : lines
+  const body = shown.join('\n')
   return { stdout: body === '' || body.endsWith('\n') ? body : `${body}\n`, stderr: '', exit }
 }
 
-function renderProblem(problem: Problem, json: boolean): Output {
+function renderProblem(problem: Problem, edge: Edge): Output {
   const exit = EXIT[problem.kind]
-  if (json)
-    return { stdout: `${JSON.stringify({ ok: false, problem: forJson(problem) })}\n`, stderr: '', exit }
+  if (edge.json) return { stdout: oneLine({ ok: false, problem: forJson(problem) }, edge), stderr: '', exit }
   const problems = [problem, ...(problem.more ?? [])]
-  return { stdout: '', stderr: problems.map(forPeople).join(''), exit }
+  return { stdout: '', stderr: problems.map((one) => forPeople(one, edge)).join(''), exit }
+}
+
+const textOf = (said: Said, { say }: Edge): string => (said instanceof Next ? say(said) : said)
+
+function oneLine(value: unknown, edge: Edge): string {
+  // A `Next` is text already when a replacer is given the value; what it was is still in its parent.
+  return `${JSON.stringify(value, function (this: Record<string, unknown>, key, plainly) {
+    const raw = this[key]
+    return raw instanceof Next || (key === 'hint' && typeof raw === 'string') ? edge.say(raw) : plainly
+  })}\n`
 }
 
 /** What a file system refused, wherever it was asked: no bug, and nothing that was acknowledged is lost. */
-const REFUSED: Record<string, { code: string; hint: string }> = {
+const REFUSED: Record<string, { code: string; hint: Said }> = {
   ENOSPC: { code: 'disk_full', hint: 'free some disk space, then run the same command again' },
   EDQUOT: { code: 'disk_full', hint: 'free some of your quota, then run the same command again' },
   EROFS: { code: 'not_written', hint: 'make the file system writable, then run the same command again' },
-  EACCES: { code: 'not_written', hint: 'check the permissions of .assay: assay doctor' },
-  EPERM: { code: 'not_written', hint: 'check the permissions of .assay: assay doctor' },
+  EACCES: { code: 'not_written', hint: next`check the permissions of .assay: ${call('doctor')}` },
+  EPERM: { code: 'not_written', hint: next`check the permissions of .assay: ${call('doctor')}` },
 }
 
 /** The problem behind an error of a system call on a path; null when it is anything else. */
@@ -95,10 +117,10 @@ function forJson({ code, message, hint, at, more, data }: Problem): Record<strin
 }
 
 /** What, where, next step. */
-function forPeople({ message, at, hint }: Problem): string {
+function forPeople({ message, at, hint }: Problem, edge: Edge): string {
   const lines = [`assay: ${indent(message, '  ')}`]
   if (at !== undefined) lines.push(`  at ${indent(at, '     ')}`)
-  if (hint !== undefined) lines.push(`  → ${indent(hint, '    ')}`)
+  if (hint !== undefined) lines.push(`  → ${indent(edge.say(hint), '    ')}`)
   return `${printable(lines.join('\n'))}\n`
 }
 

@@ -1,13 +1,16 @@
 /** Arguments → verb and checked values. Pure: all problems in one pass, each with the next step. */
 
 import { parseArgs } from 'node:util'
+import { call, next, type Said } from '../next.ts'
 import { fail, ok, type Problem, type Result, unreachable } from '../result.ts'
 import { closest } from '../spec/words.ts'
 import {
   type Flag,
   type Flags,
+  type FlagValue,
   GLOBAL_FLAGS,
   INPUT_FLAG,
+  type Needed,
   type Parsed,
   type Positional,
   type SubVerb,
@@ -16,9 +19,6 @@ import {
 
 // ---------------------------------------------------------------- one flag's raw text → its checked value
 
-/** A duration is in milliseconds. */
-export type Value = boolean | string | number | string[]
-
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
 /** `raw` is absent when no value was given; `before` is the value of an earlier occurrence. Errors: `bad_value`. */
@@ -26,8 +26,8 @@ export function readFlag(
   name: string,
   flag: Flag,
   raw: string | undefined,
-  before: Value | undefined,
-): Result<Value> {
+  before: FlagValue | undefined,
+): Result<FlagValue> {
   if (flag.type === 'boolean') {
     return raw === undefined ? ok(true) : fail(bad(`--${name} takes no value`, `write just --${name}`))
   }
@@ -52,8 +52,8 @@ function readString(
   name: string,
   flag: Extract<Flag, { type: 'string' }>,
   raw: string,
-  before: Value | undefined,
-): Result<Value> {
+  before: FlagValue | undefined,
+): Result<FlagValue> {
   if (raw === '') return fail(bad(`--${name} is empty`, `write --${name} ${flag.value}`))
   if (flag.choices !== undefined && !flag.choices.includes(raw)) {
     const meant = closest(raw, flag.choices)
@@ -66,7 +66,7 @@ function readString(
   return ok([...(Array.isArray(before) ? before : []), raw])
 }
 
-function readInteger(name: string, flag: Extract<Flag, { type: 'integer' }>, raw: string): Result<Value> {
+function readInteger(name: string, flag: Extract<Flag, { type: 'integer' }>, raw: string): Result<FlagValue> {
   const value = Number(raw)
   if (!/^-?\d+$/.test(raw) || value < flag.min || value > flag.max) {
     return fail(bad(`--${name} cannot be "${raw}"`, `a whole number from ${flag.min} to ${flag.max}`))
@@ -74,7 +74,11 @@ function readInteger(name: string, flag: Extract<Flag, { type: 'integer' }>, raw
   return ok(value)
 }
 
-function readDuration(name: string, flag: Extract<Flag, { type: 'duration' }>, raw: string): Result<Value> {
+function readDuration(
+  name: string,
+  flag: Extract<Flag, { type: 'duration' }>,
+  raw: string,
+): Result<FlagValue> {
   const value = parseDuration(raw)
   const max = parseDuration(flag.max)
   if (max === null) throw new Error(`--${name}: the table has the bound "${flag.max}"`)
@@ -145,11 +149,16 @@ function parseVerb(verb: Verb, rest: string[]): Result<Request> {
   const shape = sub ?? verb
   const input = shape.stdin === undefined ? {} : INPUT_FLAG
   const flags: Flags = { ...GLOBAL_FLAGS, ...input, ...shape.flags }
-  const { values, positionals, problems } = readTokens(argv, flags, usageName(verb, sub))
+  const read = readTokens(argv, flags, usageName(verb, sub))
+  const { values, positionals, problems } = read
   if (values.get('help') === true) return ok({ ask: 'help', verb, sub })
-  // The value of a flag that we do not know looks like an argument too many: one mistake, one problem.
+  // The value of a flag that we do not know looks like an argument too many, and the flag that was meant looks missing: one
+  // mistake, one problem.
   const known = problems.every((problem) => problem.code !== 'unknown_flag')
-  problems.push(...countPositionals(positionals, shape.positionals, verb, sub, known))
+  problems.push(
+    ...countPositionals(positionals, shape.positionals, verb, sub, known),
+    ...(known ? whatIsNeeded(read, verb, sub) : []),
+  )
   const [first, ...more] = problems
   if (first !== undefined) return fail(more.length === 0 ? first : { ...first, more })
   return ok({ ask: 'run', verb, args: toParsed(verb, sub, positionals, flags, values) })
@@ -167,20 +176,23 @@ function chooseSub(verb: Verb, rest: string[]): Result<{ sub: SubVerb | null; ar
       usage(
         'missing_argument',
         `assay ${verb.name} needs one of: ${names.join(', ')}`,
-        `assay ${verb.name} --help`,
+        next`${call(verb.name, '--help')}`,
       ),
     )
   }
   const sub = verb.subs.find((candidate) => candidate.name === name)
   if (sub !== undefined) return ok({ sub, argv: [...rest.slice(0, at), ...rest.slice(at + 1)] })
   const meant = closest(name, names)
-  const hint = meant === null ? `one of: ${names.join(', ')}` : `did you mean: assay ${verb.name} ${meant}?`
+  const hint =
+    meant === null ? `one of: ${names.join(', ')}` : next`did you mean: ${call(`${verb.name} ${meant}`)}?`
   return fail(usage('unknown_verb', `assay ${verb.name} has no "${name}"`, hint))
 }
 
 interface Tokens {
-  values: Map<string, Value>
+  values: Map<string, FlagValue>
   positionals: string[]
+  /** Flags whose value was refused. */
+  refused: Set<string>
   problems: Problem[]
 }
 
@@ -192,7 +204,7 @@ function readTokens(argv: string[], flags: Flags, command: string): Tokens {
     tokens: true,
     allowPositionals: true,
   })
-  const read: Tokens = { values: new Map(), positionals: [], problems: [] }
+  const read: Tokens = { values: new Map(), positionals: [], refused: new Set(), problems: [] }
   for (const token of tokens) {
     if (token.kind === 'positional') read.positionals.push(token.value)
     if (token.kind !== 'option') continue
@@ -205,7 +217,10 @@ function readTokens(argv: string[], flags: Flags, command: string): Tokens {
     const raw = swallowed ? undefined : token.value
     const outcome = readFlag(token.name, flag, raw, read.values.get(token.name))
     if (outcome.ok) read.values.set(token.name, outcome.value)
-    else read.problems.push(outcome.problem)
+    else {
+      read.refused.add(token.name)
+      read.problems.push(outcome.problem)
+    }
   }
   return read
 }
@@ -275,13 +290,33 @@ function countPositionals(
   ]
 }
 
+/** Needed flags that are missing, and what is blank where a text is needed. A flag that was refused already is not missing. */
+function whatIsNeeded({ values, positionals, refused }: Tokens, verb: Verb, sub: SubVerb | null): Problem[] {
+  const shape = sub ?? verb
+  const missing = ({ code, what, hint }: Needed): Problem =>
+    usage(code, `${usageName(verb, sub)} needs ${what}`, hint ?? `example: ${shape.example}`)
+  const isBlank = (value: FlagValue | undefined) => typeof value === 'string' && value.trim() === ''
+  return [
+    ...Object.entries(shape.flags).flatMap(([name, { needed }]) => {
+      const value = values.get(name)
+      const lacks = (value === undefined && !refused.has(name)) || isBlank(value)
+      return needed !== undefined && lacks ? [missing(needed)] : []
+    }),
+    ...shape.positionals.flatMap(({ needed }, at) =>
+      needed !== undefined && isBlank(positionals[at]) ? [missing(needed)] : [],
+    ),
+  ]
+}
+
 function usageName(verb: Verb, sub: SubVerb | null): string {
   return `assay ${verb.name}${sub === null ? '' : ` ${sub.name}`}`
 }
 
+const LIST = 'assay --help lists the verbs'
+
 function unknownVerb(name: string, { verbs, later }: Table): Problem {
   if (later.includes(name)) {
-    return usage('comes_later', `assay ${name} comes later: it is not part of this release`, 'assay --help')
+    return usage('comes_later', `assay ${name} comes later: it is not part of this release`, LIST)
   }
   const meant = closest(
     name,
@@ -290,7 +325,7 @@ function unknownVerb(name: string, { verbs, later }: Table): Problem {
   return usage(
     'unknown_verb',
     `there is no verb "${name}"`,
-    meant === null ? 'assay --help lists the verbs' : `did you mean: assay ${meant}?`,
+    meant === null ? LIST : next`did you mean: ${call(meant)}?`,
   )
 }
 
@@ -308,9 +343,9 @@ function toParsed(
   sub: SubVerb | null,
   positionals: string[],
   flags: Flags,
-  values: Map<string, Value>,
+  values: Map<string, FlagValue>,
 ): Parsed {
-  const get = (name: string, type: Flag['type'], repeat = false): Value | undefined => {
+  const get = (name: string, type: Flag['type'], repeat = false): FlagValue | undefined => {
     const flag = Object.hasOwn(flags, name) ? flags[name] : undefined
     const repeats = flag?.type === 'string' && flag.repeat === true
     if (flag?.type !== type || repeats !== repeat)
@@ -322,6 +357,9 @@ function toParsed(
     verb: verb.name,
     sub: sub?.name ?? null,
     positionals,
+    flags: Object.fromEntries(
+      Object.entries((sub ?? verb).flags).map(([name, flag]) => [name, values.get(name) ?? absent(flag)]),
+    ),
     run: (values.get('run') as string | undefined) ?? null,
     key: (values.get('key') as string | undefined) ?? null,
     json: values.get('json') === true,
@@ -333,6 +371,11 @@ function toParsed(
   }
 }
 
-function usage(code: string, message: string, hint: string): Problem {
+function absent(flag: Flag): FlagValue | null {
+  if (flag.type === 'boolean') return false
+  return flag.type === 'string' && flag.repeat === true ? [] : null
+}
+
+function usage(code: string, message: string, hint: Said): Problem {
   return { kind: 'usage', code, message, hint }
 }

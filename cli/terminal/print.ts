@@ -15,6 +15,19 @@ export function terminalWidth(name: StreamName): number | null {
   return stream.isTTY === true ? (stream.columns ?? 80) : null
 }
 
+/**
+ * Whether text may carry colour: only on a terminal, and not when `NO_COLOR` has a value (https://no-color.org) or `TERM`
+ * is `dumb`. `FORCE_COLOR` replaces the look at the terminal: 0 is no, any other value is yes.
+ */
+export function wantsColour(
+  isTerminal: () => boolean,
+  env: Readonly<Record<string, string | undefined>>,
+): boolean {
+  if (env.NO_COLOR) return false
+  if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0'
+  return env.TERM !== 'dumb' && isTerminal()
+}
+
 function isCharacterDevice(descriptor: number): boolean {
   try {
     return fstatSync(descriptor).isCharacterDevice()

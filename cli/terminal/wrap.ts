@@ -1,5 +1,4 @@
 import { widthOf } from '../text.ts'
-import type { Context } from './command.ts'
 
 /** A sentence in lines of at most `columns`, broken at spaces; what follows is indented two more. A longer word stays whole. */
 export function wrap(line: string, columns: number): string[] {
@@ -16,7 +15,3 @@ export function wrap(line: string, columns: number): string[] {
   }
   return [...lines, open]
 }
-
-/** Lines of text as a terminal of this width shows them whole; for programs they stay as they are. */
-export const wrapped = ({ tty, columns }: Pick<Context, 'tty' | 'columns'>, lines: string[]): string[] =>
-  tty ? lines.flatMap((line) => wrap(line, columns)) : lines

@@ -1,35 +1,28 @@
 import { type AbortAnswer, abort } from '../experiment/abort.ts'
-import type { FailureClass } from '../ledger/events.ts'
-import { ok, type Result, unreachable } from '../result.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import { call, next, type Said } from '../next.ts'
+import { unreachable } from '../result.ts'
 import { plain } from '../text.ts'
-import { idOf, reasonOf, theRun } from './verb.ts'
+import { verb } from './verb.ts'
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
-  const why = reasonOf(
-    args,
-    'assay abort exp_0007 --reason "The fixture is being downloaded again and again"',
-  )
-  if (!why.ok) return why
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
-  const done = await abort(opened.value, idOf(args), {
-    ifRunning: args.on('if-running'),
-    // Stopped from outside says nothing about the idea unless somebody says so.
-    failureClass: (args.text('failure-class') as FailureClass | null) ?? 'environment',
-    why: why.value,
-    fix: args.text('fix'),
-    key: args.key,
-  })
-  return done.ok ? ok({ data: done.value, text: () => describe(done.value) }) : done
-}
+export const { run } = verb('abort', {
+  run: (run, { positionals: [id], flags, key }) =>
+    abort(run, id, {
+      ifRunning: flags['if-running'],
+      // Stopped from outside says nothing about the idea unless somebody says so.
+      failureClass: flags['failure-class'] ?? 'environment',
+      why: flags.reason,
+      fix: flags.fix,
+      key,
+    }),
+  say: describe,
+})
 
-function describe({ experiment, aborted, attempt, process, fix, message }: AbortAnswer): string[] {
+function describe({ experiment, aborted, attempt, process, fix, message }: AbortAnswer): Said[] {
   if (!aborted) return [`${experiment} was not aborted: ${plain(message, 500)}`]
   return [
     `${experiment}: attempt ${attempt} is aborted; ${fateOf(process)}`,
-    ...(fix === null ? [] : [`  fix, told to the next rounds: ${plain(fix, 500)}`]),
-    `  It is not tried again by itself. When the cause is mended: assay run ${experiment}`,
+    ...(fix === null ? [] : [`  the next rounds are told this fix: ${plain(fix, 500)}`]),
+    next`  The loop does not try it again by itself. When the cause is repaired: ${call('run', experiment)}`,
   ]
 }
 

@@ -1,6 +1,7 @@
 import { audit } from '../experiment/audit.ts'
 import type { Finding } from '../ledger/events.ts'
 import { clearing } from '../ledger/state.ts'
+import { next } from '../next.ts'
 import { ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { idOf, listOf, readInput, textField, theRun } from './verb.ts'
@@ -23,7 +24,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     data: done.value,
     text: () => [
       `${experiment}: ${outcome}; it is ${status}${flagged ? ', in doubt' : ''}`,
-      ...(flagged && node ? [`Next: ${clearing(node)}`] : []),
+      ...(flagged && node ? [next`Next: ${clearing(node)}`] : []),
     ],
   })
 }

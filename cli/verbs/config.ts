@@ -1,76 +1,55 @@
+/** `config get` and `config autonomous`; `config set` is a decision. */
+import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
-import { knobsIn, setKnob } from '../run/config.ts'
+import { type KnobData, knobsIn } from '../run/config.ts'
 import { setAutonomous } from '../run/driver.ts'
-import type { OpenRun } from '../run/open.ts'
 import { readKnob } from '../spec/knobs.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { plain } from '../text.ts'
-import { reasonOf, theRun } from './verb.ts'
+import { verb } from './verb.ts'
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
-  if (args.sub === 'autonomous') return autonomous(opened.value, args)
-  return args.sub === 'set' ? set(opened.value, args) : get(opened.value, args)
-}
+const shown = ({ value }: KnobData): string => plain(String(value ?? 'none'), 100)
 
-function get(run: OpenRun, args: Parsed): Result<Answer> {
-  const [name] = args.positionals
-  const all = knobsIn(run)
-  if (name === undefined) {
-    return ok({
-      data: { knobs: all },
-      text: () => all.map(({ path, value }) => `${path}: ${plain(String(value ?? 'none'), 100)}`),
-    })
-  }
-  const knob = all.find(({ key, path }) => key === name || path === name)
-  if (knob) return ok({ data: knob, text: () => plain(String(knob.value ?? 'none'), 100) })
-  // Asks for the near name in the words of `set`.
-  const unknown = readKnob(name, '1')
-  return unknown.ok
-    ? fail({
+const get = verb('config get', {
+  run: (run, { positionals: [name] }): Result<KnobData | { knobs: KnobData[] }> => {
+    const knobs = knobsIn(run)
+    if (name === undefined) return ok({ knobs })
+    const knob = knobs.find(({ key, path }) => key === name || path === name)
+    if (knob) return ok(knob)
+    // Asks for the near name in the words of `set`.
+    const unknown = readKnob(name, '1')
+    return unknown.ok
+      ? fail({
+          kind: 'usage',
+          code: 'knob_unknown',
+          message: `${name} is not a knob`,
+          hint: next`${call('config get')}`,
+        })
+      : unknown
+  },
+  say: (found) =>
+    'knobs' in found ? found.knobs.map((knob) => `${knob.path}: ${shown(knob)}`) : shown(found),
+})
+
+const autonomous = verb('config autonomous', {
+  run: (run, { positionals: [word] }) => {
+    if (word !== undefined && word !== 'on' && word !== 'off') {
+      return fail({
         kind: 'usage',
-        code: 'knob_unknown',
-        message: `${name} is not a knob`,
-        hint: 'assay config get',
+        code: 'bad_value',
+        message: `autonomous is on or off, not ${word}`,
+        hint: next`${call('config autonomous', 'on')}`,
       })
-    : unknown
-}
+    }
+    const now = word === undefined ? ok(run.ledger.state.entrusted) : setAutonomous(run, word === 'on')
+    return now.ok ? ok({ autonomous: now.value }) : now
+  },
+  say: ({ autonomous: on }) =>
+    on === null
+      ? 'off: a session ends its turn whenever it likes'
+      : plain(`on: ${on.host} goes on until the loop is over (session ${on.session})`, 300),
+})
 
-function set(run: OpenRun, args: Parsed): Result<Answer> {
-  const why = reasonOf(args, 'assay config set budget.experiments 200 --reason "It still improves"')
-  if (!why.ok) return why
-  const [name = '', text = ''] = args.positionals
-  const done = setKnob(run, { name, text, why: why.value, key: args.key })
-  if (!done.ok) return done
-  const { path, value, before, takes_effect, stop } = done.value
-  return ok({
-    data: done.value,
-    text: () => [
-      `${path}: ${plain(String(value ?? 'none'), 100)} (it was ${plain(String(before ?? 'none'), 100)}), from ${takes_effect === 'now' ? 'now' : 'the next round'} on`,
-      ...(stop ? [`  the loop would stop: ${stop}`] : []),
-    ],
-  })
-}
-
-function autonomous(run: OpenRun, args: Parsed): Result<Answer> {
-  const [word] = args.positionals
-  if (word !== undefined && word !== 'on' && word !== 'off') {
-    return fail({
-      kind: 'usage',
-      code: 'bad_value',
-      message: `autonomous is on or off, not ${word}`,
-      hint: 'assay config autonomous on',
-    })
-  }
-  const now = word === undefined ? ok(run.ledger.state.entrusted) : setAutonomous(run, word === 'on')
-  if (!now.ok) return now
-  const trust = now.value
-  return ok({
-    data: { autonomous: trust },
-    text: () =>
-      trust === null
-        ? 'off: a session ends its turn whenever it likes'
-        : plain(`on: ${trust.host} goes on until the loop is over (session ${trust.session})`, 300),
-  })
+export function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+  return (args.sub === 'autonomous' ? autonomous : get).run(context, args)
 }

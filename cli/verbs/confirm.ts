@@ -1,31 +1,25 @@
 import { type ConfirmAnswer, confirm } from '../measure/confirm.ts'
-import { ok, type Result } from '../result.ts'
+import { call, next, type Said } from '../next.ts'
 import { keepingTurn } from '../run/driver.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { plain } from '../text.ts'
-import { idOf, theRun } from './verb.ts'
+import { verb } from './verb.ts'
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
-  const opened = theRun(context, args)
-  if (!opened.ok) return opened
-  const experiment = idOf(args)
-  const how = { against: args.text('against'), key: args.key }
-  const done = await keepingTurn(opened.value, experiment, () => confirm(opened.value, experiment, how))
-  if (!done.ok) return done
-  const { passed, status, message, epoch } = done.value
-  return ok({
-    data: done.value,
-    text: () => [
-      `${experiment} ${passed ? `is confirmed in epoch ${epoch}` : `is ${status}`}`,
+export const { run } = verb('confirm', {
+  run: (run, { positionals: [id], flags, key }) =>
+    keepingTurn(run, id, () => confirm(run, id, { against: flags.against, key })),
+  say: (answer, { positionals: [id] }) => {
+    const { passed, status, message, epoch, flagged } = answer
+    return [
+      `${id} ${passed ? `is confirmed in epoch ${epoch}` : `is ${status}`}`,
       `  ${plain(message, 500)}`,
-      ...(passed && !done.value.flagged ? [] : [`  ${standing(done.value)}`]),
-    ],
-  })
-}
+      ...(passed && !flagged ? [] : [standing(answer)]),
+    ]
+  },
+})
 
-function standing({ experiment, status, flagged }: ConfirmAnswer): string {
-  if (status === 'revoked') return `A person may bring it back: assay restore ${experiment}`
+function standing({ experiment, status, flagged }: ConfirmAnswer): Said {
+  if (status === 'revoked') return next`  A person may bring it back: ${call('restore', experiment)}`
   return flagged
-    ? `In doubt, so no parent. A person may clear it: assay restore ${experiment}`
-    : 'That changes nothing about its standing'
+    ? next`  In doubt, so no parent. A person may clear it: ${call('restore', experiment)}`
+    : '  That changes nothing about its standing'
 }

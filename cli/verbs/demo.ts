@@ -14,6 +14,7 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { commitFresh } from '../git/fresh.ts'
 import { BASELINE } from '../ledger/state.ts'
+import { call, next, type Said } from '../next.ts'
 import { SPEC_FILE, worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { type OpenRun, openRun } from '../run/open.ts'
@@ -38,7 +39,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     await say(`\n— ${title}`)
     const answer = await context.call(args.json ? [...argv, '--json'] : argv, inside)
     if (!answer.ok) return fail({ ...answer.problem, at: answer.problem.at ?? folder.value })
-    if (!args.json) await say([answer.value.text()].flat().join('\n').trimEnd())
+    if (!args.json) await say([answer.value.text()].flat().map(String).join('\n').trimEnd())
     return ok(undefined)
   }
 
@@ -117,7 +118,7 @@ async function heldOut({ site, run: name }: OpenRun, best: string, json: boolean
   })
 }
 
-function farewell(env: NodeJS.ProcessEnv, folder: string, best: string): string[] {
+function farewell(env: NodeJS.ProcessEnv, folder: string, best: string): Said[] {
   const entry = process.argv[1] ?? ''
   return [
     '',
@@ -126,12 +127,12 @@ function farewell(env: NodeJS.ProcessEnv, folder: string, best: string): string[
     ...(onPath(env, 'assay', entry)
       ? []
       : [`alias assay=${shellWord(`${process.execPath} ${shellWord(entry)}`)}`]),
-    'assay report             # this chart again',
-    'assay tree               # everything that was tried',
-    `assay show ${best}      # why the winner was kept`,
-    'assay finish             # the winner, measured again, as a branch of that repository',
+    next`${call('report')}             # this chart again`,
+    next`${call('tree')}               # everything that was tried`,
+    next`${call('show', best)}      # why the winner was kept`,
+    next`${call('finish')}             # the winner, measured again, as a branch of that repository`,
     '',
     `All of it is in that folder; clean up with: rm -rf ${shellWord(folder)}`,
-    'Your own project: assay guide first-use; in a coding agent: assay guide usage',
+    next`Your own project: ${call('guide', 'first-use')}; in a coding agent: ${call('guide', 'usage')}`,
   ]
 }

@@ -3,6 +3,7 @@ import { type Experiment, lastAttempt } from '../ledger/state.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { baseOf } from '../measure/worktree.ts'
 
+import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
@@ -56,6 +57,6 @@ function treeOf(node: Experiment): Result<string> {
     kind: 'refused',
     code: 'not_sealed',
     message: `${node.id} has no candidate yet`,
-    hint: `pin what its worktree holds: assay seal ${node.id}`,
+    hint: next`pin what its worktree holds: ${call('seal', node.id)}`,
   })
 }

@@ -1,18 +1,19 @@
 /** Readiness for parallel work, for people. */
 import type { Readiness } from '../doctor/parallel/readiness.ts'
+import { call, next, type Said } from '../next.ts'
 import { plain } from '../text.ts'
 import { counted } from '../view/words.ts'
 
 const MOST = 30
 const LONGEST = 120
 
-export function describeReadiness({ spec, files, blockers, slots, truncated }: Readiness): string[] {
+export function describeReadiness({ spec, files, blockers, slots, truncated }: Readiness): Said[] {
   if (spec === null)
     return [
       'parallel: no spec was found, so there is nothing to look at',
-      '  → write one: assay init --template',
+      next`  → write one: ${call('init', '--template')}`,
     ]
-  const lines = [
+  const lines: Said[] = [
     `parallel: ${counted(files, 'file')} of the benchmark, gates and setup ${files === 1 ? 'was' : 'were'} read`,
   ]
   for (const { path, line, kind, blocks, text, advice } of blockers.slice(0, MOST)) {
@@ -22,7 +23,7 @@ export function describeReadiness({ spec, files, blockers, slots, truncated }: R
     )
   }
   const more = Math.max(0, blockers.length - MOST) + truncated
-  if (more > 0) lines.push(`… and ${more} more: assay doctor --parallel --json`)
+  if (more > 0) lines.push(next`… and ${more} more: ${call('doctor', '--parallel', '--json')}`)
   lines.push(`measure.slots: ${slots.proposed} (now ${slots.current}): ${slots.reason}`)
   return lines
 }

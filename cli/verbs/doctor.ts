@@ -2,9 +2,9 @@ import { type Examined, examine } from '../doctor/examine.ts'
 import { readiness } from '../doctor/parallel/readiness.ts'
 import { CHECKS } from '../doctor/registry.ts'
 import { lookAround } from '../doctor/scene.ts'
+import { call, next, type Said } from '../next.ts'
 import { ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
-import { wrapped } from '../terminal/wrap.ts'
 import { plain } from '../text.ts'
 import { counted } from '../view/words.ts'
 import { describeReadiness } from './doctor-parallel.ts'
@@ -33,11 +33,11 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   }
   return ok({
     data,
-    text: () =>
-      wrapped(context, [
-        ...describe(ordered, counts, args.on('fix')),
-        ...(parallel ? ['', ...describeReadiness(parallel)] : []),
-      ]),
+    text: () => [
+      ...describe(ordered, counts, args.on('fix')),
+      ...(parallel ? ['', ...describeReadiness(parallel)] : []),
+    ],
+    wrap: true,
   })
 }
 
@@ -49,17 +49,19 @@ function countsOf(findings: readonly Finding[]) {
   return counts
 }
 
-function describe(findings: readonly Finding[], counts: ReturnType<typeof countsOf>, fix: boolean): string[] {
+function describe(findings: readonly Finding[], counts: ReturnType<typeof countsOf>, fix: boolean): Said[] {
   const bad = findings.filter(({ level }) => level !== 'ok')
-  const lines = bad.slice(0, MOST_IN_TEXT).flatMap(describeOne)
-  if (bad.length > MOST_IN_TEXT) lines.push(`… and ${bad.length - MOST_IN_TEXT} more: assay doctor --json`)
+  const lines: Said[] = bad.slice(0, MOST_IN_TEXT).flatMap(describeOne)
+  if (bad.length > MOST_IN_TEXT)
+    lines.push(next`… and ${bad.length - MOST_IN_TEXT} more: ${call('doctor', '--json')}`)
   const good = findings.filter(({ level }) => level === 'ok').slice(0, MOST_IN_TEXT)
   lines.push(...good.map(({ what }) => `ok       ${plain(what, LONGEST)}`))
   const fixable = bad.filter((one) => one.fixable && one.fixed === undefined).length
+  const total = `${counted(counts.problem, 'problem')}, ${counted(counts.warning, 'warning')}${counts.fixed > 0 ? `, ${counts.fixed} fixed` : ''}`
   lines.push(
-    `${counted(counts.problem, 'problem')}, ${counted(counts.warning, 'warning')}${counts.fixed > 0 ? `, ${counts.fixed} fixed` : ''}${
-      fixable > 0 && !fix ? `; ${fixable} of them can be mended: assay doctor --fix` : ''
-    }`,
+    fixable > 0 && !fix
+      ? next`${total}; Assay can repair ${fixable} of them: ${call('doctor', '--fix')}`
+      : total,
   )
   return lines
 }

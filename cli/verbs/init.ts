@@ -22,6 +22,7 @@ import {
 import { crowdAtBaseline } from '../measure/crowd.ts'
 import type { Choice } from '../measure/isolation.ts'
 import { ensureWorktree } from '../measure/worktree.ts'
+import { call, next, type Said } from '../next.ts'
 import {
   checkoutAround,
   findSite,
@@ -44,7 +45,7 @@ import { TEMPLATE } from '../spec/template.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { LEAVING } from '../terminal/progress.ts'
-import { wrapped } from '../terminal/wrap.ts'
+import { shellWord } from '../text.ts'
 import { describeFacts, type InitFacts, initFacts } from '../view/init-facts.ts'
 import { figure } from '../view/words.ts'
 import { referenceText } from './guide.ts'
@@ -99,7 +100,7 @@ function importFrom(context: Context, args: Parsed): Result<FromFile | null> {
       kind: 'usage',
       code: 'bad_arguments',
       message: '--print goes with --from',
-      hint: 'assay init --from task.yaml --print; a spec to begin with: assay init --template',
+      hint: next`${call('init', '--from', 'task.yaml', '--print')}; a spec to begin with: ${call('init', '--template')}`,
     })
   }
   if (args.positionals[0] !== undefined)
@@ -134,7 +135,7 @@ function readText(path: string, shown: string): Result<string> {
       kind: 'usage',
       code: 'spec_unreadable',
       message: missing ? `there is no ${shown}` : `${shown} cannot be read: ${(error as Error).message}`,
-      hint: 'name the file of the other program: assay init --from tasks/NAME/task.yaml',
+      hint: next`name the file of the other program: ${call('init', '--from', 'tasks/NAME/task.yaml')}`,
       at: path,
     })
   }
@@ -154,9 +155,7 @@ function writeImported({ path, yaml, from }: FromFile): Result<void> {
       message: exists
         ? `${path} is there already, and says something else than ${from}`
         : `${path} cannot be written: ${(error as Error).message}`,
-      hint: exists
-        ? `to use it: assay init; to see what would be written: assay init --from ${from} --print`
-        : `to see what would be written: assay init --from ${from} --print`,
+      hint: next`${exists ? next`to use it: ${call('init')}; ` : ''}to see what would be written: ${call('init', '--from', from, '--print')}`,
       at: path,
     })
   }
@@ -178,7 +177,7 @@ function inWorktree(top: string): Problem | null {
     kind: 'refused',
     code: 'in_worktree',
     message: `this is the worktree of ${experiment}, and a run is started in the project`,
-    hint: `cd '${site.root}', then repeat the command`,
+    hint: `cd ${shellWord(site.root)}, then repeat the command`,
   }
 }
 
@@ -204,9 +203,9 @@ async function begin(context: Context, args: Parsed, from: FromFile | null): Pro
       const told = from
         ? [`${from.from} became ${from.path}:`, ...from.lines.map((line) => `  ${mappingLine(line)}`)]
         : []
-      const lines = [...told, ...describe(answer.value, ground.value)].map(printable)
-      return wrapped(context, lines)
+      return [...told.map(printable), ...describe(answer.value, ground.value)]
     },
+    wrap: true,
   })
 }
 
@@ -314,7 +313,7 @@ async function takeBackWorktree(run: OpenRun, problem: Problem): Promise<Result<
   const removed = await removeWorktree(run.site, worktreePath(run.site, run.run, BASELINE))
   if (!removed.ok) return removed
   withdrawRun(run)
-  const hint = 'correct worktree.setup and run assay init again; nothing of this run is left'
+  const hint = next`correct worktree.setup and run ${call('init')} again; nothing of this run is left`
   return fail(problem.code === 'setup_failed' ? { ...problem, hint } : problem)
 }
 
@@ -322,7 +321,7 @@ const left = ({ run: name }: OpenRun): Problem => ({
   kind: 'interrupted',
   code: 'interrupted',
   message: `the baseline of ${name} has its verdict; whether the benchmark sees the candidate was not tried`,
-  hint: 'go on with: assay init',
+  hint: next`go on with: ${call('init')}`,
 })
 
 /** Nothing but the base is in the run. Experiments, and a benchmark built in exp_0000, are not taken back. */
@@ -375,7 +374,7 @@ async function sameRun(
     kind: 'refused',
     code: 'run_exists',
     message: `${runs.join(', ')} ${runs.length === 1 ? 'is' : 'are'} here, of another spec, folder, base commit, data or held-out file`,
-    hint: 'start one more beside it: assay init --new',
+    hint: next`start one more beside it: ${call('init', '--new')}`,
     at: ground.site.root,
     data: { runs },
   })
@@ -430,24 +429,29 @@ function describeNoise({ noise, samples, spread }: BaselineAnswer): string {
   return `the median of ${samples} samples${range}: compared in pairs`
 }
 
-function describe(answer: InitAnswer, ground: Ground): string[] {
+function describe(answer: InitAnswer, ground: Ground): Said[] {
   const { spec, base } = ground
   const { baseline } = answer
-  const lines = [
+  const said = [
+    ...describeFacts(answer.facts, ground),
+    ...answer.warnings.map((warning) => `Note: ${warning}`),
+  ].map(printable)
+  const first = printable(
     `${answer.run}  ${spec.name}, on ${base.commit.slice(0, 10)}${answer.repeated ? ' (it was here already)' : ''}`,
-  ]
+  )
   if (answer.worktree) {
-    lines.push(
-      `Build the benchmark in ${answer.worktree}, then: assay run ${BASELINE}, and assay init again, which checks it`,
-    )
-  } else {
-    lines.push(
-      `Baseline: ${spec.metric.name} = ${figure(baseline.value)}${baseline.unit === null ? '' : ` ${baseline.unit}`} (${spec.metric.direction}; ${describeNoise(baseline)})`,
-    )
+    const begin = next`Build the benchmark in ${printable(answer.worktree)}, then: ${call('run', BASELINE)}, and ${call('init')} again, which checks it`
+    return [first, begin, ...said]
   }
-  lines.push(...describeFacts(answer.facts, ground))
-  for (const warning of answer.warnings) lines.push(`Note: ${warning}`)
-  if (!answer.worktree)
-    lines.push(spec.agent ? 'Next: assay loop' : `Next: assay new -m "your idea", edit, then assay run ID`)
-  return lines
+  const unit = baseline.unit === null ? '' : ` ${baseline.unit}`
+  return [
+    first,
+    printable(
+      `Baseline: ${spec.metric.name} = ${figure(baseline.value)}${unit} (${spec.metric.direction}; ${describeNoise(baseline)})`,
+    ),
+    ...said,
+    spec.agent
+      ? next`Next: ${call('loop')}`
+      : next`Next: ${call('new', '-m', 'your idea')}, edit, then ${call('run', 'ID')}`,
+  ]
 }

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { type PluginHostName, pluginHost, pluginHostNames, type Scope } from '../hosts/plugins.ts'
 import { install } from '../install/install.ts'
+import { call, next } from '../next.ts'
 import { checkoutAround } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { closest } from '../spec/words.ts'
@@ -12,7 +13,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   if (args.positionals.length === 0)
     return ok({
       data: { hosts: pluginHostNames },
-      text: () => pluginHostNames.map((name) => `assay install ${name}`),
+      text: () => pluginHostNames.map((name) => next`${call('install', name)}`),
     })
   const wanted = wantedIn(context, args)
   if (!wanted.ok) return wanted
@@ -20,9 +21,9 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   const done = await install({ ...wanted.value, root: ROOT }, { env, signal, cwd: wanted.value.project })
   if (!done.ok) return done
   const { method, version, commands, files, already } = done.value
-  const { call, permissions } = pluginHost(wanted.value.host)
+  const { call: calls, permissions } = pluginHost(wanted.value.host)
   const { dryRun } = wanted.value
-  const start = call[method === 'plugin' ? 'plugin' : 'copied']
+  const start = calls[method === 'plugin' ? 'plugin' : 'copied']
   return ok({
     data: { ...done.value, call: start, permissions, ...(dryRun ? { dry_run: true } : {}) },
     text: () => [

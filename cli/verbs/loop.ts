@@ -1,12 +1,12 @@
 import { BASELINE } from '../ledger/state.ts'
+import { call, next, type Said } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { resumeLoop, startDriving } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
-import { continueLoop, pauseLoop, stopLoop } from '../run/steer.ts'
+import { continueLoop, type HoldData, pauseLoop, stopLoop } from '../run/steer.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { LEAVING } from '../terminal/progress.ts'
 import { chartLines } from '../terminal/run-chart.ts'
-import { wrapped } from '../terminal/wrap.ts'
 import { describePlan, planLoop } from '../view/loop-plan.ts'
 import { statusOf } from '../view/run.ts'
 import { drive } from '../workflow/drive.ts'
@@ -25,7 +25,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   if (!script.ok) return script
   if (args.on('dry-run')) {
     const plan = planLoop(opened.value, { rounds: args.integer('rounds') })
-    return ok({ data: plan, text: () => wrapped(context, describePlan(plan)) })
+    return ok({ data: plan, text: () => describePlan(plan), wrap: true })
   }
   const driver = startDriving(opened.value, 'assay loop', args.on('take-over'))
   if (!driver.ok) return driver
@@ -64,6 +64,12 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
 /** As many as `meta due` tells. */
 const ALERTS = 100
 
+const HELD: Readonly<Record<HoldData['state'], Said>> = {
+  going: 'the loop may go on',
+  paused: next`the loop finishes what runs, and starts no agent and no lane. Go on with: ${call('loop', 'resume')}`,
+  stopped: next`the loop finishes what runs, then ends. ${call('loop')} starts it again`,
+}
+
 const HOLDS = { pause: pauseLoop, resume: continueLoop, stop: stopLoop }
 
 /** `pause`, `resume`, `stop`: of the loop that runs, or of the next one. */
@@ -81,12 +87,7 @@ function hold(run: OpenRun, action: string, args: Parsed): Result<Answer> {
   const { state } = done.value
   return ok({
     data: done.value,
-    text: () =>
-      ({
-        going: 'the loop may go on',
-        paused: 'no agent and no lane starts; what runs is finished. Go on with: assay loop resume',
-        stopped: 'the loop ends as soon as what was begun is finished; assay loop starts it again',
-      })[state],
+    text: () => HELD[state],
   })
 }
 
@@ -96,7 +97,7 @@ function isReady(run: OpenRun): Result<void> {
     kind: 'refused',
     code: 'no_baseline',
     message: 'the baseline has no verdict yet',
-    hint: `judge it first: assay run ${BASELINE}`,
+    hint: next`judge it first: ${call('run', BASELINE)}`,
   })
 }
 
@@ -112,7 +113,7 @@ async function answerOf(
       kind: 'interrupted',
       code: 'interrupted',
       message: `the loop was interrupted; what was judged is in the ledger of ${run.run}`,
-      hint: 'go on with: assay loop',
+      hint: next`go on with: ${call('loop')}`,
     })
   }
   if (outcome.status === 'failed' && !outcome.left) {
@@ -120,7 +121,7 @@ async function answerOf(
       kind: 'failed',
       code: 'workflow_failed',
       message: `the workflow ended early: ${outcome.error ?? 'no reason given'}`,
-      hint: 'what was judged is in the ledger; go on with: assay loop',
+      hint: next`what was judged is in the ledger; go on with: ${call('loop')}`,
       data: { logs: outcome.logs.slice(-20) },
     })
   }

@@ -1,4 +1,6 @@
 /** What a measured process may do with the state of the repository that it is measured for: read it. */
+
+import { call, next } from '../next.ts'
 import { findSite } from '../paths.ts'
 import { measuredHere } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -17,7 +19,7 @@ export function mayCommand({ cwd }: Context, args: Parsed): Result<void> {
     kind: 'refused',
     code: 'measured',
     message: `assay ${fullName(args)} was called by a process that is being measured, or prepared for that, in this repository`,
-    hint: 'a sample, gate, setup or build may only read it (assay status, show, tree); call the command from outside of the measurement',
+    hint: next`a sample, gate, setup or build may only read it (${call('status')}, ${call('show', 'ID')}, ${call('tree')}); call the command from outside of the measurement`,
     at: state,
   })
 }

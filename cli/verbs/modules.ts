@@ -1,5 +1,12 @@
-/** The module of each verb. Only the called verb's module is loaded, and only `main` reads this list. */
+/** The module of each verb, and of each sub-verb that is not in its verb's. Only the called verb's module is loaded, and only `main` reads this list. */
 import type { Command } from '../terminal/command.ts'
+
+const decision = (name: string) => async (): Promise<Command> => {
+  const { DECISIONS } = await import('./decisions.ts')
+  const found = DECISIONS[name]
+  if (found === undefined) throw new Error(`${name} is no decision`)
+  return found
+}
 
 export const MODULES: Readonly<Record<string, () => Promise<Command>>> = {
   init: () => import('./init.ts'),
@@ -13,13 +20,15 @@ export const MODULES: Readonly<Record<string, () => Promise<Command>>> = {
   check: () => import('./check.ts'),
   run: () => import('./run.ts'),
   audit: () => import('./audit.ts'),
-  discard: () => import('./discard.ts'),
+  discard: decision('discard'),
   confirm: () => import('./confirm.ts'),
   abort: () => import('./abort.ts'),
-  prune: () => import('./prune.ts'),
-  restore: () => import('./restore.ts'),
+  prune: decision('prune'),
+  restore: decision('restore'),
   gate: () => import('./gate.ts'),
-  annotate: () => import('./annotate.ts'),
+  'gate add': decision('gate add'),
+  'gate remove': decision('gate remove'),
+  annotate: decision('annotate'),
   status: () => import('./status.ts'),
   tree: () => import('./tree.ts'),
   frontier: () => import('./frontier.ts'),
@@ -32,15 +41,16 @@ export const MODULES: Readonly<Record<string, () => Promise<Command>>> = {
   report: () => import('./report.ts'),
   finish: () => import('./finish.ts'),
   round: () => import('./round.ts'),
-  propose: () => import('./propose.ts'),
-  steer: () => import('./steer.ts'),
+  propose: decision('propose'),
+  steer: decision('steer'),
   meta: () => import('./meta.ts'),
   wait: () => import('./wait.ts'),
   loop: () => import('./loop.ts'),
   workflow: () => import('./workflow.ts'),
-  note: () => import('./note.ts'),
+  note: decision('note'),
   config: () => import('./config.ts'),
-  epoch: () => import('./epoch.ts'),
+  'config set': decision('config set'),
+  'epoch open': decision('epoch open'),
   env: () => import('./env.ts'),
   gc: () => import('./gc.ts'),
   hook: () => import('./hook.ts'),

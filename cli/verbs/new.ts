@@ -3,6 +3,7 @@ import { bestOf } from '../ledger/best.ts'
 import { BASELINE, type State } from '../ledger/state.ts'
 import { findSeed, type SeedName } from '../measure/artifacts.ts'
 import { warnOfRoom } from '../measure/room.ts'
+import { call, type Next, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { pickParents } from '../round/frontier.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -12,15 +13,6 @@ import { theRun } from './verb.ts'
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
-  const hypothesis = args.text('message')
-  if (hypothesis === null || hypothesis.trim() === '') {
-    return fail({
-      kind: 'usage',
-      code: 'no_hypothesis',
-      message: 'an experiment needs its hypothesis',
-      hint: 'say what you expect: assay new -m "Cache the parsed header"',
-    })
-  }
   const wanted = args.text('from-artifact')
   const seed = wanted === null ? ok(null) : await findSeed(opened.value, wanted)
   if (!seed.ok) return seed
@@ -29,15 +21,17 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   const parent = args.text('parent')
   const made = await createExperiment(opened.value, {
     parent: parent ?? parentFor(opened.value.ledger.state, seed.value),
-    hypothesis,
+    hypothesis: args.text('message') ?? '',
     key: args.key,
     place,
     fromArtifact: seed.value,
   })
   if (!made.ok) {
     if (parent !== null || made.problem.code !== 'bad_parent') return made
-    const hint = [anotherParent(opened.value), made.problem.hint].filter(Boolean).join('; or ')
-    return fail({ ...made.problem, hint })
+    const other = anotherParent(opened.value)
+    const { hint } = made.problem
+    if (other === null) return made
+    return fail({ ...made.problem, hint: hint === undefined ? other : next`${other}; or ${hint}` })
   }
   const { experiment, parent: of, worktree, artifacts, seed_artifact } = made.value
   // A loop is told once a round, when it opens.
@@ -49,17 +43,17 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
       `Edit in ${worktree}`,
       `Expensive outputs go into ${artifacts}`,
       ...(seed_artifact === undefined ? [] : [`It starts from ${seed_artifact}`]),
-      `Then: assay run ${experiment}`,
+      next`Then: ${call('run', experiment)}`,
       ...warnings.map((warning) => `warning: ${warning}`),
     ],
   })
 }
 
 /** The best may be pruned, or doubted: what the next round would begin with; null when nothing may be a parent. */
-function anotherParent(run: OpenRun): string | null {
+function anotherParent(run: OpenRun): Next | null {
   const frontier = pickParents(run, { round: run.ledger.state.rounds.length + 1 })
   const first = frontier.ok ? frontier.value.picks[0] : undefined
-  return first ? `name another parent: assay new --parent ${first.experiment} -m TEXT` : null
+  return first ? next`name another parent: ${call('new', '--parent', first.experiment, '-m', 'TEXT')}` : null
 }
 
 /** A sibling of the experiment whose artifact it takes, or a child when that one is kept; else a child of the best. */

@@ -1,5 +1,6 @@
 /** `report --watch`: the chart repainted as the ledger grows; on no terminal, a line a verdict and the chart at the end. */
 import { whenLedger } from '../experiment/wait.ts'
+import { call, next } from '../next.ts'
 import { findSite, listRuns } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { stopReason } from '../run/budget.ts'
@@ -117,7 +118,7 @@ function allRuns(context: Context): Result<OpenRun[]> {
       kind: 'refused',
       code: 'no_run',
       message: 'no run was found here',
-      hint: 'start one: assay init',
+      hint: next`start one: ${call('init')}`,
       at: context.cwd,
     })
   }

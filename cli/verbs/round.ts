@@ -1,5 +1,5 @@
 import type { Brief } from '../ledger/events.ts'
-import { fail, ok, type Result } from '../result.ts'
+import { ok, type Result } from '../result.ts'
 import { takeBriefs } from '../round/briefs.ts'
 import { closeRound, type LaneReport } from '../round/close.ts'
 import { checkFindings, FINDING_KINDS, type ScanFinding } from '../round/findings.ts'
@@ -39,8 +39,6 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
 }
 
 async function briefs(context: Context, args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
-  const turn = turnOf(args)
-  if (!turn.ok) return turn
   const input = await readInput(context, args, BRIEFS)
   if (!input.ok) return input
   const list = listOf(input.value, 'briefs', BRIEFS, (item) => ({ brief: readBrief(item) }))
@@ -48,7 +46,7 @@ async function briefs(context: Context, args: Parsed, opened: OpenRun): Promise<
   return answerOf(
     takeBriefs(
       opened,
-      turn.value,
+      turnOf(args),
       list.value.map(({ brief }) => brief),
     ),
     ({ lanes, refused }) => `${counted(lanes.length, 'lane')}, ${counted(refused.length, 'brief')} refused`,
@@ -74,13 +72,11 @@ async function findings(context: Context, args: Parsed, opened: OpenRun): Promis
 }
 
 async function close(context: Context, args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
-  const turn = turnOf(args)
-  if (!turn.ok) return turn
   const input = await readInput(context, args, LANES)
   if (!input.ok) return input
   const lanes = listOf(input.value, 'lanes', LANES, readLane)
   if (!lanes.ok) return lanes
-  return answerOf(await closeRound(opened, turn.value, lanes.value), ({ round, improved, stall, stop }) =>
+  return answerOf(await closeRound(opened, turnOf(args), lanes.value), ({ round, improved, stall, stop }) =>
     [
       `round ${round} closed: ${improved ? 'a new best' : `no new best, stall ${stall}`}`,
       ...(stop ? [`the loop is over: ${stop}`] : []),
@@ -92,16 +88,7 @@ function answerOf<T>(result: Result<T>, text: (data: T) => string | string[]): R
   return result.ok ? ok({ data: result.value, text: () => text(result.value) }) : result
 }
 
-function turnOf(args: Parsed): Result<Turn> {
-  const token = args.text('token')
-  if (token !== null) return ok({ token, round: args.integer('round') })
-  return fail({
-    kind: 'usage',
-    code: 'no_token',
-    message: 'the token of the round is missing',
-    hint: 'give back the one of the last answer: --token T; assay round open tells it',
-  })
-}
+const turnOf = (args: Parsed): Turn => ({ token: args.text('token') ?? '', round: args.integer('round') })
 
 /** Text says why it cannot be read. */
 function readBrief(item: Record<string, unknown>): Brief | string {

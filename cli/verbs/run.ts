@@ -10,6 +10,7 @@ import { isolationWarnings, recordIsolation } from '../measure/choose-isolation.
 import { checkWiring } from '../measure/dry-run.ts'
 import { lastWords } from '../measure/last-words.ts'
 import { nodeFor } from '../measure/seal.ts'
+import { call, type Next, next, type Said } from '../next.ts'
 import { worktreePath } from '../paths.ts'
 import { nameOfProcess } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -37,7 +38,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     if (!begun.ok) return begun
     return ok({
       data: { experiment, started: true },
-      text: () => `${experiment} is being judged; the verdict: assay wait --for ${experiment}`,
+      text: () => next`${experiment} is being judged; the verdict: ${call('wait', '--for', experiment)}`,
     })
   }
   context.onLeave(() => context.tell(LEAVING))
@@ -51,7 +52,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
       kind: 'interrupted',
       code: 'interrupted',
       message: `the judging of ${experiment} was interrupted`,
-      hint: `begin again: assay run ${experiment}`,
+      hint: next`begin again: ${call('run', experiment)}`,
     })
   }
   const loosened = await loosenForBaseline(opened.value, answer.value)
@@ -61,20 +62,20 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     text: () => [
       ...describe(answer.value, opened.value),
       ...loosened.value,
-      context.next(nextStep(answer.value, opened.value)),
+      nextStep(answer.value, opened.value),
     ],
     exit: answer.value.status === 'failed' ? 4 : 0,
   })
 }
 
 /** A baseline that fails only because it is isolated: the run is isolated less from now on. What it then says. */
-async function loosenForBaseline(run: OpenRun, answer: RunAnswer): Promise<Result<string[]>> {
+async function loosenForBaseline(run: OpenRun, answer: RunAnswer): Promise<Result<Said[]>> {
   if (answer.experiment !== BASELINE || answer.status === 'kept') return ok([])
   const looser = await looserIsolation(run, answer)
   if (!looser.ok || looser.value === null) return looser.ok ? ok([]) : looser
   const recorded = recordIsolation(run, looser.value)
   if (!recorded.ok) return recorded
-  return ok([...isolationWarnings(run), `Judge it again: assay run ${BASELINE}`].map(printable))
+  return ok([...isolationWarnings(run).map(printable), next`Judge it again: ${call('run', BASELINE)}`])
 }
 
 async function check(run: OpenRun, experiment: string): Promise<Result<Answer>> {
@@ -116,16 +117,16 @@ function printed({ experiment, attempt, status, reason, message }: RunAnswer, op
   return [`  $ ${said.command}`, ...lines.map((line) => `  | ${line}`)].map(printable)
 }
 
-function nextStep({ experiment, status, reason, failure_class: place }: RunAnswer, opened: OpenRun): string {
+function nextStep({ experiment, status, reason, failure_class: place }: RunAnswer, opened: OpenRun): Next {
   const { state } = opened.ledger
   if (status === 'kept') {
     const doubted = state.experiments.get(experiment)
-    if (doubted?.flagged) return `Next: ${clearing(doubted)}`
-    const another = 'assay new -m "your idea"'
-    if (experiment !== BASELINE) return `Next: assay diff ${experiment}, or ${another}`
+    if (doubted?.flagged) return next`Next: ${clearing(doubted)}`
+    const another = call('new', '-m', 'your idea')
+    if (experiment !== BASELINE) return next`Next: ${call('diff', experiment)}, or ${another}`
     return canaryFact(opened) === null
-      ? 'Next: assay init, which looks whether the benchmark reads what candidates change'
-      : `Next: ${another}`
+      ? next`Next: ${call('init')}, which looks whether the benchmark reads what candidates change`
+      : next`Next: ${another}`
   }
   const worktree = worktreePath(opened.site, opened.run, experiment)
   const node = state.experiments.get(experiment)
@@ -136,8 +137,8 @@ function nextStep({ experiment, status, reason, failure_class: place }: RunAnswe
       ? isSpoilt({ reason, failure_class: place }) || (node && isOutdatedBaseline(state, node))
       : place === 'environment'
   if (open && sound)
-    return `Next: assay run ${experiment} once more when that is over; the candidate needs no change`
+    return next`Next: ${call('run', experiment)} once more when that is over; the candidate needs no change`
   return open
-    ? `Next: mend it in ${printable(worktree)}, then assay run ${experiment}`
-    : 'Next: assay new -m "another idea"'
+    ? next`Next: repair it in ${printable(worktree)}, then ${call('run', experiment)}`
+    : next`Next: ${call('new', '-m', 'another idea')}`
 }

@@ -1,44 +1,31 @@
-/** What a command that named its run says to do next: whoever does it means the same run. */
+/** The commands of an answer: who follows them means the run that the call named. */
+import { Next, type Said } from '../next.ts'
 import { findSite, listRuns } from '../paths.ts'
-import type { Problem } from '../result.ts'
-import type { Context, Parsed } from '../terminal/command.ts'
+import type { Context } from '../terminal/command.ts'
 import { VERBS } from './table.ts'
 
-/** The problem with `--run` in the commands of its hints, when the verb had it and another run is here. */
-export function inSameRun(problem: Problem, context: Where, args: Parsed): Problem {
-  const run = runToName(context, args)
-  return run === null ? problem : named(problem, run)
-}
-
-/** The same for what an answer says to do next. */
-export function nextInSameRun(hint: string, context: Where, args: Parsed): string {
-  const run = runToName(context, args)
-  return run === null ? hint : withRun(hint, run)
-}
-
-type Where = Pick<Context, 'cwd'>
-
-function runToName({ cwd }: Where, { run }: Parsed): string | null {
-  const site = run === null ? null : (findSite(cwd)?.site ?? null)
+/** How to say a command of an answer. It names the run that the call named if there are others to take it for. */
+export function sayingRun({ cwd }: Pick<Context, 'cwd'>, run: string): (said: Said) => string {
+  const site = findSite(cwd)?.site ?? null
   const runs = site === null ? [] : listRuns(site)
-  return run !== null && runs.length > 1 && runs.includes(run) ? run : null
-}
-
-function named({ hint, more, ...problem }: Problem, run: string): Problem {
-  return {
-    ...problem,
-    ...(hint === undefined ? {} : { hint: withRun(hint, run) }),
-    ...(more === undefined ? {} : { more: more.map((one) => named(one, run)) }),
+  const named = runs.length > 1 && runs.includes(run) ? run : null
+  return (said) => {
+    if (said instanceof Next) return said.say(named, worksOnARun)
+    return named === null ? said : withRun(said, named)
   }
 }
 
-/** Each command has it behind its verb, if the verb works on a run. */
+export function worksOnARun(name: string): boolean {
+  const verb = VERBS.find((one) => one.name === name.split(' ')[0])
+  return verb !== undefined && verb.group !== 'start' && verb.group !== 'hidden'
+}
+
+/** A hint that is a sentence with commands inside: each command has the run behind its verb, if the verb works on a run. */
 export function withRun(hint: string, run: string): string {
   return hint.replace(/\bassay ([a-z]+)\b( [a-z]+\b)?/g, (command, name: string, word = '', at: number) => {
     const verb = VERBS.find((one) => one.name === name)
-    const runless = verb === undefined || verb.group === 'start' || verb.group === 'hidden'
-    if (runless || hint.startsWith(' --run', at + command.length)) return command
-    const sub = verb.subs?.some((one) => one.name === word.trim()) ? word : ''
+    if (!worksOnARun(name) || hint.startsWith(' --run', at + command.length)) return command
+    const sub = verb?.subs?.some((one) => one.name === word.trim()) ? word : ''
     return `assay ${name}${sub} --run ${run}${sub === '' ? word : ''}`
   })
 }

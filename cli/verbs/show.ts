@@ -2,10 +2,10 @@ import { type Experiment, lastJudged } from '../ledger/state.ts'
 import { type Undeclared, undeclaredFiles } from '../measure/artifacts.ts'
 import { recompute } from '../measure/recompute.ts'
 import { nodeFor } from '../measure/seal.ts'
+import { call, next, type Said } from '../next.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
-import { wrapped } from '../terminal/wrap.ts'
 import { plain } from '../text.ts'
 import { explain } from '../view/explain.ts'
 import { showData } from '../view/node.ts'
@@ -26,10 +26,8 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   const shown = { ...data, explained }
   return ok({
     data: shown,
-    text: () => {
-      const lines = describe(shown, { now: ledger.state.epoch })
-      return wrapped(context, lines)
-    },
+    text: () => describe(shown, { now: ledger.state.epoch }),
+    wrap: true,
   })
 }
 
@@ -56,8 +54,8 @@ async function recomputed(run: OpenRun, node: Experiment): Promise<Result<Answer
 function describe(
   data: ReturnType<typeof showData> & { undeclared: Undeclared; explained: string[] },
   epochs: { now: number },
-): string[] {
-  const lines = [
+): Said[] {
+  const lines: Said[] = [
     `${data.experiment}  ${data.status}${data.reason ? ` (${data.reason})` : ''}${data.flagged ? ', in doubt' : ''}${epochs.now === data.epoch ? '' : `, of epoch ${data.epoch} (now ${epochs.now})`}`,
     `  ${plain(data.hypothesis, 500)}`,
     `  ${data.parent ? `child of ${data.parent}, ` : ''}${counted(data.children.length, 'child', 'children')}`,
@@ -74,7 +72,7 @@ function describe(
   if (data.doubt) lines.push(`  in doubt: ${plain(data.doubt, 500)}`)
   if (data.lost_to)
     lines.push(
-      `  not the best: pairs with ${data.lost_to} did not show it to be better; to look again: assay confirm ${data.experiment} --against ${data.lost_to}`,
+      next`  not the best: pairs with ${data.lost_to} did not show it to be better; to look again: ${call('confirm', data.experiment, '--against', data.lost_to)}`,
     )
   if (data.why) lines.push(`  why: ${plain(data.why, 500)}`)
   if (data.fix) lines.push(`  fix: ${plain(data.fix, 500)}`)

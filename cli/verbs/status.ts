@@ -1,9 +1,9 @@
 import { BASELINE } from '../ledger/state.ts'
+import { call, next, type Said } from '../next.ts'
 import { ok, type Result } from '../result.ts'
 import { CAPS, type Cap, type Used } from '../run/budget.ts'
 import { type EditedSpec, editedSpec } from '../run/edited-spec.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
-import { wrapped } from '../terminal/wrap.ts'
 import { plain } from '../text.ts'
 import { type StatusData, statusOf } from '../view/run.ts'
 import { counted, figure, percent } from '../view/words.ts'
@@ -12,29 +12,24 @@ import { theRun } from './verb.ts'
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
-  const facts = statusOf(opened.value)
-  const data = {
-    ...facts,
-    stuck: facts.stuck.map((one) => ({ ...one, hint: context.next(one.hint) })),
-    spec: await editedSpec(opened.value),
-  }
-  return ok({ data, text: () => wrapped(context, describe(data, opened.value.started.name)) })
+  const data = { ...statusOf(opened.value), spec: await editedSpec(opened.value) }
+  return ok({ data, text: () => describe(data, opened.value.started.name), wrap: true })
 }
 
-function describe(data: StatusData & { spec: EditedSpec | null }, name: string): string[] {
+function describe(data: StatusData & { spec: EditedSpec | null }, name: string): Said[] {
   const { metric, budget } = data
   const counts = Object.entries(data.counts).flatMap(([status, count]) =>
     count > 0 ? [`${count} ${status}`] : [],
   )
   return [
     `${data.run}  ${name}`,
-    `  ${metric.name} (${metric.direction}${metric.target === null ? '' : `, target ${figure(metric.target)}`}): ${standing(data)}`,
+    next`  ${metric.name} (${metric.direction}${metric.target === null ? '' : `, target ${figure(metric.target)}`}): ${standing(data)}`,
     `  experiments: ${counts.join(', ')}`,
     `  budget: ${CAPS.every((cap) => budget[cap].limit === null) ? 'none is set; used: ' : ''}${CAPS.flatMap((cap) => spent(budget[cap], cap) ?? []).join(', ')}`,
     `  loop: ${driverOf(data)}${data.round === null ? '' : `, round ${data.round}`}${data.stop ? `; it would stop: ${data.stop}${data.stop_cause ? ` (${plain(data.stop_cause, 300)})` : ''}` : ''}`,
     ...held(data),
     ...doubts(data),
-    ...data.stuck.flatMap(({ message, hint }) => [`  ${plain(message, 300)}`, `    ${plain(hint, 300)}`]),
+    ...data.stuck.flatMap(({ message, hint }) => [`  ${plain(message, 300)}`, next`    ${hint}`]),
     ...(data.stuck_more === undefined ? [] : [`  and ${data.stuck_more} more like these`]),
     ...specLines(data.spec),
   ]
@@ -47,48 +42,52 @@ function driverOf({ driver, turn }: StatusData): string {
   return `${which} of ${turn.host} drives it, last seen ${turn.last}`
 }
 
-function standing(data: StatusData): string {
+function standing(data: StatusData): Said {
   const { baseline, best, epoch } = data
-  if (!best && epoch > 1) return `no baseline of epoch ${epoch} yet: assay run ${BASELINE}`
+  if (!best && epoch > 1) return next`no baseline of epoch ${epoch} yet: ${call('run', BASELINE)}`
   if (!best)
-    return `no baseline yet; build the benchmark (assay path ${BASELINE}), then assay run ${BASELINE}`
+    return next`no baseline yet; build the benchmark (${call('path', BASELINE)}), then ${call('run', BASELINE)}`
   const first = `${figure(baseline.value)} at the baseline`
   return best.experiment === baseline.experiment
     ? `${first}, nothing better yet`
     : `${first}, ${figure(best.value)} at ${best.experiment}${gain(data)}`
 }
 
-function held({ paused, steering, waiting }: StatusData): string[] {
+function held({ paused, steering, waiting }: StatusData): Said[] {
   return [
     ...(waiting === null
       ? []
       : [
-          `  waiting for ${waiting.host} until ${waiting.until}: ${plain(waiting.why, 300)}; end it with: assay loop stop`,
+          next`  waiting for ${waiting.host} until ${waiting.until}: ${plain(waiting.why, 300)}; end it with: ${call('loop', 'stop')}`,
         ]),
-    ...(paused === null ? [] : [`  paused: ${plain(paused, 300)}; go on with: assay loop resume`]),
-    ...(steering.waiting === 0 ? [] : [`  steering: ${steering.waiting} not delivered yet, see assay steer`]),
+    ...(paused === null
+      ? []
+      : [next`  paused: ${plain(paused, 300)}; go on with: ${call('loop', 'resume')}`]),
+    ...(steering.waiting === 0
+      ? []
+      : [next`  steering: ${steering.waiting} not delivered yet, see ${call('steer')}`]),
   ]
 }
 
-function doubts({ epoch, outdated, doubts: found, doubts_more = 0, notes }: StatusData): string[] {
+function doubts({ epoch, outdated, doubts: found, doubts_more = 0, notes }: StatusData): Said[] {
   return [
     ...(epoch === 1 && outdated === 0
       ? []
-      : [`  epoch ${epoch}: ${outdated} kept in earlier ones wait for assay confirm ID`]),
-    ...found.map(({ experiment, hint }) => `  in doubt: ${experiment}; ${hint}`),
-    ...(doubts_more === 0 ? [] : [`  in doubt: ${doubts_more} more, see assay tree`]),
-    ...(notes === 0 ? [] : [`  notes: ${notes}, see assay note`]),
+      : [next`  epoch ${epoch}: ${outdated} kept in earlier ones wait for ${call('confirm', 'ID')}`]),
+    ...found.map(({ experiment, hint }) => next`  in doubt: ${experiment}; ${hint}`),
+    ...(doubts_more === 0 ? [] : [next`  in doubt: ${doubts_more} more, see ${call('tree')}`]),
+    ...(notes === 0 ? [] : [next`  notes: ${notes}, see ${call('note')}`]),
   ]
 }
 
-function specLines(spec: EditedSpec | null): string[] {
+function specLines(spec: EditedSpec | null): Said[] {
   if (!spec) return []
   const what = {
     edited: `was edited since init (${[...spec.frozen, ...spec.knobs.map(({ path }) => path), ...spec.other].join(', ')}); that changes nothing by itself`,
     invalid: 'was edited since init and does not hold now; the run goes on with what it began with',
     missing: 'is gone; the run goes on with what it began with',
   }[spec.state]
-  return [`  ${plain(spec.file, 200)} ${what}`, `    ${plain(spec.hint, 300)}`]
+  return [`  ${plain(spec.file, 200)} ${what}`, next`    ${spec.hint}`]
 }
 
 function gain({ metric, baseline, best }: StatusData): string {

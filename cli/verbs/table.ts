@@ -1,48 +1,71 @@
 /** The table of verbs, as data: dispatch, help, checks and suggestions all read it. */
 import { FAILURE_CLASSES } from '../ledger/events.ts'
+import { call, next } from '../next.ts'
 import type { Flag, Flags, Parsed, Positional, Verb } from '../terminal/command.ts'
 
-const WHERE: Flags = {
+const WHERE = {
   user: { type: 'boolean', summary: 'for all projects of this user (the default)' },
   project: { type: 'boolean', summary: 'for the checkout around this folder only' },
-}
-const ID: Positional = { name: 'ID', required: true }
-const MESSAGE: Flag = {
+} as const satisfies Flags
+const ONLY_SAY = { type: 'boolean', summary: 'only say what would be done' } as const satisfies Flag
+const ID = { name: 'ID', required: true } as const satisfies Positional
+const MESSAGE = {
   type: 'string',
   short: 'm',
   value: 'TEXT',
   summary: 'the hypothesis, in one sentence',
-}
-const REASON: Flag = { type: 'string', value: 'TEXT', summary: 'the reason, kept in the ledger' }
-const ROUND: Flag = {
+} as const satisfies Flag
+const REASON = {
+  type: 'string',
+  value: 'TEXT',
+  summary: 'the reason, kept in the ledger',
+} as const satisfies Flag
+const NEEDS_REASON = {
+  ...REASON,
+  needed: { code: 'no_reason', what: 'a reason, which the ledger keeps' },
+} as const satisfies Flag
+const ROUND = {
   type: 'integer',
   value: 'R',
   min: 1,
   max: 1_000_000_000,
   summary: 'the round it belongs to',
-}
-const NEEDS_REASON: Flag = { ...REASON, needed: true }
-const CLASS: Flag = { type: 'string', value: 'CLASS', choices: FAILURE_CLASSES, summary: 'what failed' }
-const NAME: Flag = { type: 'string', value: 'NAME', summary: 'the name of the gate', needed: true }
+} as const satisfies Flag
+const CLASS = {
+  type: 'string',
+  value: 'CLASS',
+  choices: FAILURE_CLASSES,
+  summary: 'what failed',
+} as const satisfies Flag
+const NAME = {
+  type: 'string',
+  value: 'NAME',
+  summary: 'the name of the gate',
+  needed: { code: 'missing_argument', what: '--name' },
+} as const satisfies Flag
 const LIMIT = {
   type: 'integer',
   value: 'N',
   min: 1,
   max: 100_000,
-  summary: 'at most so many entries',
-} satisfies Flag
-const TOKEN: Flag = {
+  summary: 'list at most N',
+} as const satisfies Flag
+const TOKEN = {
   type: 'string',
   value: 'T',
   summary: "the token of that round's last answer",
-  needed: true,
-}
-const TAKE_OVER: Flag = {
+  needed: {
+    code: 'no_token',
+    what: 'the token of the round',
+    hint: next`give back the one of the last answer: --token T; ${call('round open')} tells it`,
+  },
+} as const satisfies Flag
+const TAKE_OVER = {
   type: 'boolean',
   summary: 'the user said so: the session that drives must give way',
-}
+} as const satisfies Flag
 
-const START: readonly Verb[] = [
+const START = [
   {
     name: 'init',
     group: 'start',
@@ -125,7 +148,7 @@ const START: readonly Verb[] = [
     group: 'start',
     summary: 'put the skills into an agent program; without HOST: the list',
     positionals: [{ name: 'HOST', required: false }],
-    flags: { ...WHERE, 'dry-run': { type: 'boolean', summary: 'only say what would be done' } },
+    flags: { ...WHERE, 'dry-run': ONLY_SAY },
     example: 'assay install claude-code',
   },
   {
@@ -133,12 +156,12 @@ const START: readonly Verb[] = [
     group: 'start',
     summary: 'take away what install made, and nothing else',
     positionals: [{ name: 'HOST', required: true }],
-    flags: { ...WHERE, 'dry-run': { type: 'boolean', summary: 'only say what would be done' } },
+    flags: { ...WHERE, 'dry-run': ONLY_SAY },
     example: 'assay uninstall claude-code',
   },
-]
+] as const satisfies readonly Verb[]
 
-const TRY: readonly Verb[] = [
+const TRY = [
   {
     name: 'new',
     group: 'try',
@@ -146,7 +169,10 @@ const TRY: readonly Verb[] = [
     positionals: [],
     flags: {
       parent: { type: 'string', short: 'p', value: 'ID', summary: 'a kept experiment; default: the best' },
-      message: { ...MESSAGE, needed: true },
+      message: {
+        ...MESSAGE,
+        needed: { code: 'no_hypothesis', what: 'a hypothesis: say what you expect of the change' },
+      },
       'from-artifact': {
         type: 'string',
         value: 'ID[:LABEL]',
@@ -212,13 +238,13 @@ const TRY: readonly Verb[] = [
     positionals: [ID],
     flags: {
       reason: REASON,
-      'failure-class': { type: 'string', value: 'CLASS', choices: FAILURE_CLASSES, summary: 'what failed' },
+      'failure-class': CLASS,
     },
     example: 'assay discard exp_0007 --failure-class hypothesis --reason "No hot path left there"',
   },
-]
+] as const satisfies readonly Verb[]
 
-const DECIDE: readonly Verb[] = [
+const DECIDE = [
   {
     name: 'confirm',
     group: 'decide',
@@ -277,7 +303,7 @@ const DECIDE: readonly Verb[] = [
             type: 'string',
             value: 'LINE',
             summary: 'a line for /bin/sh; exit 0 passes',
-            needed: true,
+            needed: { code: 'missing_argument', what: '--command' },
           },
           phase: {
             type: 'string',
@@ -317,16 +343,19 @@ const DECIDE: readonly Verb[] = [
     name: 'annotate',
     group: 'decide',
     summary: 'a remark on an experiment, or on one of its tasks',
-    positionals: [ID, { name: 'TEXT', required: true }],
+    positionals: [
+      ID,
+      { name: 'TEXT', required: true, needed: { code: 'empty_text', what: 'a TEXT that says something' } },
+    ],
     flags: {
       task: { type: 'string', value: 'TASK', summary: 'the task that it is about' },
       tag: { type: 'string', value: 'TAG', summary: 'a word to find it by' },
     },
     example: 'assay annotate exp_0007 "Half of the time is spent in the lexer" --tag profile',
   },
-]
+] as const satisfies readonly Verb[]
 
-const LOOK: readonly Verb[] = [
+const LOOK = [
   {
     name: 'status',
     group: 'look',
@@ -441,9 +470,9 @@ const LOOK: readonly Verb[] = [
     },
     example: 'assay finish --branch faster-parser',
   },
-]
+] as const satisfies readonly Verb[]
 
-const LOOP: readonly Verb[] = [
+const LOOP = [
   {
     name: 'round',
     group: 'loop',
@@ -543,7 +572,12 @@ const LOOP: readonly Verb[] = [
     summary: 'wait until an experiment, a round or the loop has ended',
     positionals: [],
     flags: {
-      for: { type: 'string', value: 'ID|round|loop', summary: 'what to wait for', needed: true },
+      for: {
+        type: 'string',
+        value: 'ID|round|loop',
+        summary: 'what to wait for',
+        needed: { code: 'wait_for', what: 'to know what to wait for: an experiment, round or loop' },
+      },
       timeout: { type: 'duration', value: 'TIME', max: '24h', summary: 'at most; default 90s' },
     },
     example: 'assay wait --for exp_0007 --timeout 90s',
@@ -622,9 +656,9 @@ const LOOP: readonly Verb[] = [
       },
     ],
   },
-]
+] as const satisfies readonly Verb[]
 
-const TEND: readonly Verb[] = [
+const TEND = [
   {
     name: 'note',
     group: 'tend',
@@ -749,12 +783,17 @@ const TEND: readonly Verb[] = [
       },
     ],
   },
-]
+] as const satisfies readonly Verb[]
 
 /** Known by name, part of a later release. */
 export const LATER: readonly string[] = ['dashboard']
 
-export const VERBS: readonly Verb[] = [...START, ...TRY, ...DECIDE, ...LOOK, ...LOOP, ...TEND]
+const ALL = [...START, ...TRY, ...DECIDE, ...LOOK, ...LOOP, ...TEND] as const
+
+export const VERBS: readonly Verb[] = ALL
+
+/** The entries with their literal types: which flags a verb takes, and of which values, is known to the compiler. */
+export type Entry = (typeof ALL)[number]
 
 /** Verbs that change nothing. */
 const READING: readonly string[] = [

@@ -1,5 +1,6 @@
 import { traceOf, traces } from '../experiment/traces.ts'
 import { nodeFor } from '../measure/seal.ts'
+import { call, next } from '../next.ts'
 import { ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
@@ -25,7 +26,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
         `${experiment}, attempt ${attempt}, sample ${sample}`,
         ...list.map((one) => `  ${plain(headline(one), 300)}`),
         ...(truncated ? ['  … more: --limit'] : []),
-        `One of them in full: assay traces ${experiment} TASK`,
+        next`One of them in full: ${call('traces', experiment, 'TASK')}`,
       ],
     })
   }

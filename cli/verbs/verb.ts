@@ -1,8 +1,76 @@
-/** What most verbs begin with: the run, and one JSON object. */
-import { fail, ok, type Result } from '../result.ts'
+/** What most verbs have in common: a run, arguments as their table has them, one JSON object; then one call and its answer. */
+import type { Said } from '../next.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
 import { type OpenRun, openRun } from '../run/open.ts'
-import type { Context, Parsed } from '../terminal/command.ts'
+import type { Answer, Command, Context, Parsed } from '../terminal/command.ts'
 import { fromCommandLine } from '../text.ts'
+import type { Entry } from './table.ts'
+
+// ---------------------------------------------------------------- a verb that makes one call on a run and says what came of it
+
+/** Name and entry of each verb, and of each sub-verb in place of its verb: `prune`, `gate add`. */
+type Named<E = Entry> = E extends { name: infer V extends string }
+  ? E extends { subs: readonly (infer S)[] }
+    ? S extends { name: infer N extends string }
+      ? [`${V} ${N}`, S]
+      : never
+    : [V, E]
+  : never
+export type VerbName = Named[0]
+type Shape<N extends VerbName> = Extract<Named, [N, unknown]>[1]
+
+type ValueOf<F> = F extends { type: 'boolean' }
+  ? boolean
+  : F extends { repeat: true }
+    ? string[]
+    : Given<F> | (F extends { needed: object } ? never : null)
+type Words<P extends readonly unknown[]> = {
+  readonly [At in keyof P]: P[At] extends { required: true } ? string : string | undefined
+}
+type Given<F> = F extends { choices: readonly (infer C)[] }
+  ? C
+  : F extends { type: 'string' }
+    ? string
+    : number
+
+/** What a call gave, typed by the table. `input` is what `reads` made of the rest. */
+export interface Asked<N extends VerbName, I> {
+  flags: { readonly [F in keyof Shape<N>['flags']]: ValueOf<Shape<N>['flags'][F]> }
+  positionals: Words<Shape<N>['positionals']>
+  /** `--key`. */
+  key: string | null
+  input: I
+}
+
+interface Made<N extends VerbName, D extends object, I> {
+  /** What it needs from the call besides its flags: standard input, for one. */
+  reads?: (context: Context, args: Parsed) => Result<I> | Promise<Result<I>>
+  run: (run: OpenRun, call: Asked<N, I>, context: Context) => Result<D> | Promise<Result<D>>
+  /** For people. `data` is what `--json` answers. */
+  say: (data: D, call: Asked<N, I>) => Said | Said[]
+  exit?: (data: D) => number
+}
+
+/** A verb in three parts: what it reads, what it does with the run, what it says. */
+export function verb<N extends VerbName, D extends object, I = undefined>(
+  name: N,
+  { reads, run, say, exit }: Made<N, D, I>,
+): Command & { name: N } {
+  const runVerb = async (context: Context, args: Parsed): Promise<Result<Answer>> => {
+    const opened = theRun(context, args)
+    if (!opened.ok) return opened
+    const input = reads === undefined ? ok(undefined) : await reads(context, args)
+    if (!input.ok) return input
+    const { flags, positionals, key } = args
+    // The parser has checked them against the entry that gives them these types.
+    const call = { flags, positionals, key, input: input.value } as unknown as Asked<N, I>
+    const done = await run(opened.value, call, context)
+    if (!done.ok) return done
+    const data = done.value
+    return ok({ data, text: () => say(data, call), ...(exit === undefined ? {} : { exit: exit(data) }) })
+  }
+  return { name, run: runVerb }
+}
 
 export const theRun = (context: Context, args: Parsed): Result<OpenRun> => openRun(context, args.run)
 
@@ -12,6 +80,8 @@ export function idOf(args: Parsed): string {
   if (id === undefined) throw new Error(`${args.verb} has no ID`)
   return id
 }
+
+// ---------------------------------------------------------------- one JSON object
 
 /** One JSON object from `--input`, else from standard input. `shape` is how it should look, for the message. */
 export async function readInput(
@@ -36,10 +106,7 @@ export async function readInput(
   return ok(value as Record<string, unknown>)
 }
 
-export function badInput(
-  message: string,
-  shape: string,
-): { ok: false; problem: import('../result.ts').Problem } {
+export function badInput(message: string, shape: string): { ok: false; problem: Problem } {
   return fail({ kind: 'usage', code: 'bad_input', message, hint: `it must look like ${shape}` })
 }
 
@@ -70,22 +137,3 @@ export const textsField = (item: Record<string, unknown>, name: string): string[
   Array.isArray(item[name])
     ? (item[name] as unknown[]).filter((one): one is string => typeof one === 'string')
     : []
-
-// ---------------------------------------------------------------- decisions that others have to understand later need a reason
-
-export function reasonOf(args: Parsed, example: string): Result<string> {
-  const reason = args.text('reason')
-  if (reason !== null && reason.trim() !== '') return ok(reason)
-  return fail({
-    kind: 'usage',
-    code: 'no_reason',
-    message: `${args.verb}${args.sub === null ? '' : ` ${args.sub}`} needs a reason, which the ledger keeps`,
-    hint: `example: ${example}`,
-  })
-}
-
-/** The positional TEXT at `index`, when it says something. */
-export function textAt(args: Parsed, index: number): string | null {
-  const text = args.positionals[index]
-  return text === undefined || text.trim() === '' ? null : text
-}

@@ -2,6 +2,7 @@ import { judgedElsewhere, settled, whenLedger } from '../experiment/wait.ts'
 import { clearing, currentRound } from '../ledger/state.ts'
 import { runAnswer } from '../measure/answer.ts'
 import { nodeFor } from '../measure/seal.ts'
+import { next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { stopReason } from '../run/budget.ts'
 import { livingDriver, otherSession } from '../run/driver.ts'
@@ -21,15 +22,7 @@ interface Waited {
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
-  const what = args.text('for')
-  if (what === null) {
-    return fail({
-      kind: 'usage',
-      code: 'wait_for',
-      message: 'wait for what?',
-      hint: 'assay wait --for exp_0007 (or round, or loop)',
-    })
-  }
+  const what = args.text('for') ?? ''
   const look = lookFor(opened.value, what)
   if (!look.ok) return look
   const deadline = performance.now() + (args.duration('timeout') ?? TIMEOUT_MS)
@@ -60,9 +53,15 @@ function answerOf(run: OpenRun, { event, experiment }: Waited): Answer {
     data: { event, experiment, timed_out: false, ...(verdict ?? {}) },
     text: () =>
       node && verdict
-        ? printable(
-            `${experiment} ${verdict.status}: ${verdict.message}${verdict.doubt === null ? '' : `\n  in doubt, so no parent yet: ${verdict.doubt}\n  Next: ${clearing(node)}`}`,
-          )
+        ? [
+            printable(`${experiment} ${verdict.status}: ${verdict.message}`),
+            ...(verdict.doubt === null
+              ? []
+              : [
+                  printable(`  in doubt, so no parent yet: ${verdict.doubt}`),
+                  next`  Next: ${clearing(node)}`,
+                ]),
+          ]
         : `${experiment ?? 'it'}: ${event}`,
   }
 }

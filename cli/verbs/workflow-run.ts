@@ -1,6 +1,7 @@
 /** `assay workflow run` and `resume`. */
 import { cpus } from 'node:os'
 import { type Chain, chain, hostNames, isHostName } from '../hosts/registry.ts'
+import { call, next, type Said } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { openRun } from '../run/open.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
@@ -92,7 +93,7 @@ async function finish(context: Context, run: LooseRun, chain: Chain): Promise<Re
   const done = await runLoose(context, run, { chain, entry: process.argv[1] ?? '', folders })
   if (!done.ok) return done
   if (context.signal.aborted) {
-    const hint = `go on, without paying again for what was answered: assay workflow resume ${id}`
+    const hint = next`go on, without paying again for what was answered: ${call('workflow resume', id)}`
     return fail({
       kind: 'interrupted',
       code: 'interrupted',
@@ -106,13 +107,13 @@ async function finish(context: Context, run: LooseRun, chain: Chain): Promise<Re
   return ok({ data, text: () => describe(done.value, id), exit: status === 'completed' ? 0 : 4 })
 }
 
-function describe(outcome: WorkflowOutcome, id: string): string[] {
+function describe(outcome: WorkflowOutcome, id: string): Said[] {
   const { status, result, error, agents, failures } = outcome
   const counts = `${id}: ${status}, ${agents} agent calls${failures.length > 0 ? `, ${failures.length} failures` : ''}`
   if (status === 'failed') {
     return [
       `${counts}: ${plain(error ?? 'no reason given', 2000)}`,
-      `  go on with: assay workflow resume ${id}`,
+      next`  go on with: ${call('workflow resume', id)}`,
     ]
   }
   const text = typeof result === 'string' ? result : JSON.stringify(result, null, 2)

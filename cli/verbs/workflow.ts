@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
+import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { plain } from '../text.ts'
@@ -79,7 +80,7 @@ function eject(context: Context, args: Parsed): Result<Answer> {
     data: { name: script.value.name, file },
     text: () => [
       `${plain(script.value.name, 100)} was copied to ${plain(to, 500)}`,
-      `  after a change: assay workflow check ${plain(to, 500)}`,
+      next`  after a change: ${call('workflow check', to)}`,
       `  for the loop, in assay.yaml: loop: { workflow: ./${plain(to, 500)} }`,
     ],
   })

@@ -1,5 +1,6 @@
 /** What `assay loop` would do and cost. Reads the run, changes nothing. */
 import { type Cost, costOf } from '../measure/cost.ts'
+import { call, next, type Said } from '../next.ts'
 import { roundSize } from '../round/size.ts'
 import { CAPS, type Cap, experimentsLeft } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -100,9 +101,9 @@ function agentCalls(
   return Math.ceil(scan_max / scan_batch) + 1 + 2 + 1 + experiments * each
 }
 
-export function describePlan(plan: LoopPlan): string[] {
+export function describePlan(plan: LoopPlan): Said[] {
   const { round, rounds, budget, host, model, concurrency, candidate } = plan
-  const lines = [
+  const lines: Said[] = [
     plan.stop === null
       ? `${plan.run}: assay loop would run ${plan.workflow}. Nothing was changed.`
       : `${plan.run}: assay loop would end at once, because of: ${plan.stop}. Nothing was changed.`,
@@ -111,7 +112,11 @@ export function describePlan(plan: LoopPlan): string[] {
       : `Host: ${host}${model === null ? '' : `, model ${model}`}, at most ${concurrency} at once`,
   ]
   if (plan.stop !== null)
-    return [...lines, ...limits(budget), 'Next: assay report, or another limit: assay config get']
+    return [
+      ...lines,
+      ...limits(budget),
+      next`Next: ${call('report')}, or another limit: ${call('config get')}`,
+    ]
   lines.push(
     `A round: ${counted(round.lanes, 'lane')}, up to ${round.depth} deep: at most ${counted(round.experiments, 'experiment')}${round.agent_calls === null ? '' : ` and ${counted(round.agent_calls, 'agent call')}`}`,
   )
@@ -122,7 +127,7 @@ export function describePlan(plan: LoopPlan): string[] {
   lines.push(`Rounds: ${roundsLine(rounds)}`)
   lines.push(...limits(budget))
   if (plan.buys) lines.push(buysLine(plan.buys))
-  lines.push(host !== null ? 'Next: assay loop' : 'Next: assay guide spec')
+  lines.push(host !== null ? next`Next: ${call('loop')}` : next`Next: ${call('guide', 'spec')}`)
   return lines
 }
 

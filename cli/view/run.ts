@@ -4,6 +4,7 @@ import { bestOf } from '../ledger/best.ts'
 import type { Status, StopReason } from '../ledger/events.ts'
 import { isLive, isOf, type Lease } from '../ledger/lease.ts'
 import { BASELINE, clearing, lastingDoubt, nodeValue, type State, type Trust } from '../ledger/state.ts'
+import type { Said } from '../next.ts'
 import { budgetOf, type Cap, stopCause, stopReason, type Used } from '../run/budget.ts'
 import { callerIn, livingDriver } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -37,14 +38,14 @@ export interface StatusData {
   /** Kept, but something stands against them: no parents, and none is the best. */
   flagged: string[]
   /** The same, each with the reason and with the next step for a person. */
-  doubts: { experiment: string; doubt: string; lasting_doubt: string | null; hint: string }[]
+  doubts: { experiment: string; doubt: string; lasting_doubt: string | null; hint: Said }[]
   /** How many more are in doubt than are named; absent when all are. */
   doubts_more?: number
   /** Kept in an earlier epoch and not measured in this one: neither parents nor best. */
   outdated: number
   notes: number
   /** `running` as far as the ledger knows, and nobody here is seen to judge them. */
-  stuck: { experiment: string; message: string; hint: string }[]
+  stuck: { experiment: string; message: string; hint: Said }[]
   /** How many more are stuck than are named; absent when all are. */
   stuck_more?: number
 }

@@ -2,8 +2,9 @@
 
 /** From the leaves up. A unit may import itself and any lower layer, never a sibling. */
 export const LAYERS: readonly (readonly string[])[] = [
-  ['result', 'facts', 'redact'],
-  ['text'],
+  ['facts', 'redact', 'text'],
+  ['next'],
+  ['result'],
   ['process', 'paths', 'disk'],
   ['lock'],
   ['ledger'],
@@ -25,6 +26,7 @@ export const PURE: readonly string[] = [
   'result',
   'facts',
   'redact',
+  'next',
   'ledger/events',
   'ledger/lease',
   'ledger/meta',

@@ -51,6 +51,8 @@ const WORLD = new Set([
   'queueMicrotask',
 ])
 
+export { type Node, walk }
+
 export function readModule(file: string, text: string): Module {
   const { program, errors } = parseSync(file, text)
   if (errors.length > 0) throw new Error(`${file} cannot be parsed: ${errors[0]?.message}`)

@@ -87,7 +87,9 @@ test('text for people lacks the cause, the repair or what --fix did', async () =
     "warning  exclude_missing: the line /.assay/ is not in git's exclude file\n         at: ",
   )
   expect(said.stdout).toContain('         cause: something rewrote .git/info/exclude')
-  expect(said.stdout).toMatch(/^0 problems, \d+ warnings?; \d+ of them can be mended: assay doctor --fix$/m)
+  expect(said.stdout).toMatch(
+    /^0 problems, \d+ warnings?; Assay can repair \d+ of them: assay doctor --fix$/m,
+  )
   const fixed = await assay(['doctor', '--fix'], { cwd: project.repo.dir })
   expect(fixed.stdout).toContain('fixed: added the line /.assay/ to .git/info/exclude')
   expect(fixed.stdout).toMatch(/^0 problems, 0 warnings, \d+ fixed$/m)

@@ -1,15 +1,17 @@
 import { expect, it } from 'vitest'
-import { painter, wantsColour } from '../../cli/terminal/colour.ts'
+import { painter } from '../../cli/terminal/colour.ts'
 import { asciiOnly, asText, cell, clip, merged } from '../../cli/terminal/lines.ts'
+import { wantsColour } from '../../cli/terminal/print.ts'
 
 it('colours only a terminal, and obeys NO_COLOR, FORCE_COLOR and TERM', () => {
-  const tty = { isTTY: true }
+  const tty = () => true
+  const pipe = () => false
   expect(wantsColour(tty, {})).toBe(true)
-  expect(wantsColour({}, {})).toBe(false)
+  expect(wantsColour(pipe, {})).toBe(false)
   expect(wantsColour(tty, { NO_COLOR: '1' })).toBe(false)
   expect(wantsColour(tty, { NO_COLOR: '' })).toBe(true)
   expect(wantsColour(tty, { TERM: 'dumb' })).toBe(false)
-  expect(wantsColour({}, { FORCE_COLOR: '1' })).toBe(true)
+  expect(wantsColour(pipe, { FORCE_COLOR: '1' })).toBe(true)
   expect(wantsColour(tty, { FORCE_COLOR: '0' })).toBe(false)
   expect(wantsColour(tty, { FORCE_COLOR: '1', NO_COLOR: '1' })).toBe(false)
 })

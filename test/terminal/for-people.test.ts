@@ -1,9 +1,10 @@
 /** Lines that people read, where no run is needed to make them. */
 import { tmpdir } from 'node:os'
 import { expect, test } from 'vitest'
+import { ok } from '../../cli/result.ts'
+import { renderResult } from '../../cli/terminal/output.ts'
 import { progressTo } from '../../cli/terminal/progress.ts'
 import { spent } from '../../cli/terminal/summary.ts'
-import { wrapped } from '../../cli/terminal/wrap.ts'
 import { withRun } from '../../cli/verbs/same-run.ts'
 import { describePlan, type LoopPlan } from '../../cli/view/loop-plan.ts'
 import { assay } from '../rig/assay.ts'
@@ -30,7 +31,7 @@ const plan: LoopPlan = {
 }
 
 test('a loop that is over is told to have rounds of no lanes, or nothing to do next', () => {
-  expect(describePlan(plan)).toEqual([
+  expect(describePlan(plan).map(String)).toEqual([
     'run_0001: assay loop would end at once, because of: budget. Nothing was changed.',
     'Host: tune, at most 2 at once',
     'Budget: experiments 64 of 64 used',
@@ -40,9 +41,16 @@ test('a loop that is over is told to have rounds of no lanes, or nothing to do n
 })
 
 test('a terminal breaks a line within a word, or a program gets it broken', () => {
-  const lines = ['one two three four five']
-  expect(wrapped({ tty: false, columns: 12 }, lines)).toEqual(lines)
-  const broken = wrapped({ tty: true, columns: 12 }, lines)
+  const lines = (columns: number | null) =>
+    renderResult(ok({ data: null, text: () => 'one two three four five', wrap: true }), {
+      json: false,
+      columns,
+      say: String,
+    })
+      .stdout.trimEnd()
+      .split('\n')
+  expect(lines(null)).toEqual(['one two three four five'])
+  const broken = lines(12)
   expect(broken.length).toBeGreaterThan(1)
   expect(broken.flatMap((line) => line.trim().split(' '))).toEqual(['one', 'two', 'three', 'four', 'five'])
 })

@@ -18,7 +18,7 @@ function problems(...argv: string[]): { code: string; message: string; hint: str
   const request = parse(argv)
   if (request.ok) throw new Error(`accepted: ${argv.join(' ')}`)
   const list: Problem[] = [request.problem, ...(request.problem.more ?? [])]
-  return list.map(({ code, message, hint }) => ({ code, message, hint }))
+  return list.map(({ code, message, hint }) => ({ code, message, hint: hint?.toString() }))
 }
 
 describe('accepted', () => {
@@ -72,14 +72,14 @@ describe('accepted', () => {
   })
 
   test('times are read in the wrong unit', () => {
-    const timeout = (text: string) => parsed('wait', '--timeout', text).duration('timeout')
+    const timeout = (text: string) => parsed('wait', '--for', 'loop', '--timeout', text).duration('timeout')
     expect(['90s', '1500ms', '5m', '1.5h'].map(timeout)).toEqual([90_000, 1500, 300_000, 5_400_000])
-    expect(parsed('wait').duration('timeout')).toBeNull()
+    expect(parsed('wait', '--for', 'loop').duration('timeout')).toBeNull()
   })
 
   test('a command reads a flag that its table does not have', () => {
     expect(() => parsed('status').on('detach')).toThrow('status has no boolean flag --detach')
-    expect(() => parsed('wait').text('timeout')).toThrow('wait has no string flag --timeout')
+    expect(() => parsed('wait', '--for', 'loop').text('timeout')).toThrow('wait has no string flag --timeout')
   })
 })
 
@@ -110,7 +110,7 @@ describe('refused', () => {
   })
 
   test('a flag swallows the next flag, or an empty text passes', () => {
-    expect(problems('new', '--parent', '--json')).toEqual([
+    expect(problems('new', '-m', 'a', '--parent', '--json')).toEqual([
       { code: 'bad_value', message: '--parent needs a value', hint: 'write --parent ID' },
     ])
     expect(problems('new', '-m').map(({ message }) => message)).toEqual(['--message needs a value'])
@@ -127,8 +127,8 @@ describe('refused', () => {
     ],
     ['a number with a tail', ['tree', '--limit', '10x'], '--limit cannot be "10x"'],
     ['an exponent', ['tree', '--limit', '1e3'], '--limit cannot be "1e3"'],
-    ['a time without unit', ['wait', '--timeout', '90'], '--timeout cannot be "90"'],
-    ['a time beyond the bound', ['wait', '--timeout', '25h'], '--timeout cannot be "25h"'],
+    ['a time without unit', ['wait', '--for', 'loop', '--timeout', '90'], '--timeout cannot be "90"'],
+    ['a time beyond the bound', ['wait', '--for', 'loop', '--timeout', '25h'], '--timeout cannot be "25h"'],
     ['a flag of another verb', ['status', '--detach'], 'assay status has no flag --detach'],
     ['a name from the prototype', ['status', '--constructor'], 'assay status has no flag --constructor'],
     ['an unknown flag alone', ['--jsno'], 'assay has no flag --jsno'],
@@ -181,7 +181,22 @@ describe('help', () => {
   })
 
   test('a verb has no module, or a module no verb', () => {
-    expect(Object.keys(MODULES)).toEqual(VERBS.map(({ name }) => name))
+    const verbs = VERBS.map(({ name }) => name)
+    const subs = VERBS.flatMap(({ name, subs = [] }) => subs.map((sub) => `${name} ${sub.name}`))
+    expect(Object.keys(MODULES).filter((name) => !subs.includes(name))).toEqual(
+      verbs.filter((name) => name in MODULES),
+    )
+    const alone = VERBS.filter(({ name, subs: own = [] }) =>
+      [name, ...own.map((sub) => `${name} ${sub.name}`)].every((one) => !(one in MODULES)),
+    )
+    expect(alone).toEqual([])
+  })
+
+  test('a decision is called for another verb, or is not there', async () => {
+    for (const [name, load] of Object.entries(MODULES)) {
+      const module = (await load()) as { name?: string }
+      if (module.name !== undefined) expect(module.name).toBe(name)
+    }
   })
 
   test('two flags of a verb share a letter', () => {

@@ -8,13 +8,13 @@ export const repository: Check = {
   name: 'repository',
   async look({ checkout }) {
     if (!checkout.ok) {
-      const { code, message, hint = null, at } = checkout.problem
+      const { code, message, hint, at } = checkout.problem
       const isNone = code === 'not_a_repository'
       return [
         (isNone ? warning : problem)(code, {
           what: message,
           cause: 'Assay optimises what is committed in a git repository',
-          repair: hint,
+          repair: hint?.toString() ?? null,
           ...(at === undefined ? {} : { at }),
         }),
       ]

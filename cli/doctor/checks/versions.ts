@@ -15,7 +15,7 @@ export const versions: Check = {
         problem(git.problem.code, {
           what: git.problem.message,
           cause: 'every candidate is kept by git',
-          repair: git.problem.hint ?? null,
+          repair: git.problem.hint?.toString() ?? null,
         }),
       )
     return found

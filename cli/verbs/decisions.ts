@@ -1,0 +1,205 @@
+/** Verbs that record a decision and measure nothing: each is one call on the run, and what there is to say of it. */
+import type { Idea } from '../ledger/events.ts'
+import type { Steer } from '../ledger/state.ts'
+import { call, next } from '../next.ts'
+import { fail, ok, type Result } from '../result.ts'
+import type { NoteData } from '../run/steer.ts'
+import type { Command } from '../terminal/command.ts'
+import { plain } from '../text.ts'
+import { figure } from '../view/words.ts'
+import { listOf, readInput, textField, textsField, verb } from './verb.ts'
+
+type ListedNotes = ReturnType<typeof import('../run/steer.ts').listNotes>
+interface ListedSteers {
+  steering: Steer[]
+  truncated: boolean
+}
+
+const settle = () => import('../experiment/settle.ts')
+const steering = () => import('../run/steer.ts')
+const shownValue = (value: unknown): string => plain(String(value ?? 'none'), 100)
+
+const list = [
+  // -------------------------------------------------------------- about one experiment
+
+  verb('annotate', {
+    run: async (run, { positionals: [id, text], flags, key }) =>
+      (await settle()).annotate(run, id, { text, ...flags, key }),
+    say: ({ experiment, task }) =>
+      `noted on ${experiment}${task === null ? '' : `, task ${plain(task, 100)}`}`,
+  }),
+
+  verb('discard', {
+    run: async (run, { positionals: [id], flags, key }) =>
+      (await settle()).discard(run, id, {
+        why: flags.reason ?? '',
+        failureClass: flags['failure-class'],
+        key,
+      }),
+    say: ({ experiment }) => `${experiment} is discarded`,
+  }),
+
+  verb('prune', {
+    run: async (run, { positionals: [id], flags, key }) =>
+      (await settle()).prune(run, id, { why: flags.reason, key }),
+    say: ({ experiment }) =>
+      next`${experiment} is pruned: it gets no more children, and its score still counts. Undo: ${call('restore', experiment)}`,
+  }),
+
+  verb('restore', {
+    run: async (run, { positionals: [id], flags, key }) =>
+      (await settle()).restore(run, id, { why: flags.reason ?? '', key }),
+    say: ({ experiment, status, changed }) =>
+      changed ? `${experiment} is ${status} again` : `${experiment} is ${status}: there is nothing to undo`,
+  }),
+
+  verb('gate add', {
+    run: async (run, { positionals: [id], flags, key }) => {
+      const [{ addGate }, { keepingTurn }] = await Promise.all([
+        import('../experiment/gate.ts'),
+        import('../run/driver.ts'),
+      ])
+      const { name, command, phase, timeout, reason } = flags
+      const gate = { name, command, phase: phase ?? 'before', timeoutMs: timeout ?? 5 * 60_000 } as const
+      return keepingTurn(run, id, () => addGate(run, id, { gate, why: reason, key }))
+    },
+    say: ({ experiment, gate, passed_on }) =>
+      `gate ${plain(gate, 100)} passes on ${passed_on}; from now on it binds ${experiment} and everything below it`,
+  }),
+
+  verb('gate remove', {
+    run: async (run, { positionals: [id], flags, key }) =>
+      (await import('../experiment/gate.ts')).removeGate(run, id, {
+        name: flags.name,
+        why: flags.reason ?? '',
+        key,
+      }),
+    say: ({ experiment, gate }) =>
+      `gate ${plain(gate, 100)} no longer binds ${experiment} and what is below it`,
+  }),
+
+  // -------------------------------------------------------------- to the agents of the next rounds
+
+  verb('note', {
+    run: async (run, { positionals: [text], flags, key }): Promise<Result<NoteData | ListedNotes>> => {
+      const { listNotes, note } = await steering()
+      return says(text)
+        ? note(run, { text, kind: flags.kind ?? 'note', key })
+        : ok(listNotes(run, flags.kind, flags.limit ?? 50))
+    },
+    say: (found) => {
+      if ('kind' in found) return `noted (${found.kind}); the next rounds are told`
+      if (found.notes.length === 0) return next`nothing has been noted: ${call('note', 'TEXT')}`
+      return [
+        ...(found.truncated ? ['… older ones: --limit'] : []),
+        ...found.notes.map(({ at, kind, text }) => `${at.slice(0, 16)}  ${kind}  ${plain(text, 500)}`),
+      ]
+    },
+  }),
+
+  verb('steer', {
+    run: async (run, { positionals: [first, second], key }): Promise<Result<Steer | ListedSteers>> => {
+      const experiment = first !== undefined && /^exp_\d+$/.test(first) ? first : null
+      const text = experiment === null ? first : second
+      if (experiment === null && second !== undefined) return notOneText(first ?? '')
+      if (says(text)) return (await steering()).steer(run, { experiment, text, key })
+      const found = run.ledger.state.steers.filter(
+        (one) => experiment === null || one.experiment === experiment,
+      )
+      const shown = found.slice(-50)
+      return ok({ steering: shown, truncated: found.length > shown.length })
+    },
+    say: (found) => {
+      if (!('steering' in found)) return `said; ${whereTo(found)}`
+      if (found.steering.length === 0) return next`nobody has steered this run: ${call('steer', 'TEXT')}`
+      return found.steering.map((one) => `${one.at.slice(0, 16)}  ${whereTo(one)}: ${plain(one.text, 300)}`)
+    },
+  }),
+
+  verb('propose', {
+    reads: async (context, args) => {
+      const input = await readInput(context, args, IDEAS)
+      return input.ok ? listOf(input.value, 'ideas', IDEAS, readIdea) : input
+    },
+    run: async (run, { input, key }) => {
+      const { propose } = await import('../round/propose.ts')
+      return propose(run, input, key)
+    },
+    say: ({ accepted, refused }) => [
+      `${accepted.length} accepted`,
+      ...refused.map(({ index, reason, message }) => `idea ${index + 1} refused (${reason}): ${message}`),
+    ],
+  }),
+
+  // -------------------------------------------------------------- about the run as a whole
+
+  verb('config set', {
+    run: async (run, { positionals: [name, text], flags, key }) =>
+      (await import('../run/config.ts')).setKnob(run, { name, text, why: flags.reason, key }),
+    say: ({ path, value, before, takes_effect, stop }) => [
+      `${path}: ${shownValue(value)} (it was ${shownValue(before)}), from ${takes_effect === 'now' ? 'now' : 'the next round'} on`,
+      ...(stop ? [`  the loop would stop: ${stop}`] : []),
+    ],
+  }),
+
+  verb('epoch open', {
+    run: async (run, { flags, key }) =>
+      (await import('../experiment/epoch.ts')).openEpoch(run, { why: flags.reason, key }),
+    exit: ({ verdict }) => (verdict.status === 'kept' ? 0 : 4),
+    say: ({ epoch, baseline, outdated, outdated_count, verdict }) => [
+      ...(verdict.status === 'kept'
+        ? [`epoch ${epoch}: the baseline is ${figure(baseline.value)} (${figure(baseline.before)} before)`]
+        : [
+            `epoch ${epoch} is open, but its baseline could not be measured: ${plain(verdict.message, 500)}`,
+            next`  repair the cause, then: ${call('run', baseline.experiment)}`,
+          ]),
+      ...(outdated_count === 0
+        ? []
+        : [
+            `  ${outdated_count} kept in earlier epochs are neither parents nor best until they are measured again:`,
+            ...outdated.slice(0, 10).map(({ experiment }) => next`  ${call('confirm', experiment)}`),
+          ]),
+    ],
+  }),
+]
+
+export const DECISIONS: Readonly<Record<string, Command>> = Object.fromEntries(
+  list.map((one) => [one.name, one]),
+)
+
+/** Whether a TEXT was given, and says something. */
+const says = (text: string | undefined): text is string => text !== undefined && text.trim() !== ''
+
+const notOneText = (word: string): Result<never> =>
+  fail({
+    kind: 'usage',
+    code: 'bad_value',
+    message: `${plain(word, 40)} is no experiment`,
+    hint: next`put the words in quotes: ${call('steer', 'exp_0007', 'Leave the parser alone')}`,
+  })
+
+function whereTo({ experiment, delivered }: Steer): string {
+  if (delivered === null)
+    return experiment === null ? 'waits for the next round' : `waits for the next agent of ${experiment}`
+  return delivered.round === null
+    ? `delivered to ${plain(delivered.role, 40)} of ${delivered.experiment}`
+    : `delivered to round ${delivered.round}`
+}
+
+const IDEAS =
+  '{"ideas":[{"hypothesis":"…","parent":"exp_0003","kind":"…","uplift":0.05,"confidence":0.6,"sources":[]}]}'
+
+function readIdea(item: Record<string, unknown>): Idea | string {
+  const hypothesis = textField(item, 'hypothesis')
+  if (hypothesis === null) return 'it needs a "hypothesis"'
+  const [parent, kind] = [textField(item, 'parent'), textField(item, 'kind')]
+  const number = (name: string) => (typeof item[name] === 'number' ? { [name]: item[name] as number } : {})
+  return {
+    hypothesis,
+    ...(parent === null || parent === '' ? {} : { parent }),
+    ...(kind === null ? {} : { kind }),
+    ...number('uplift'),
+    ...number('confidence'),
+    ...(Array.isArray(item.sources) ? { sources: textsField(item, 'sources').slice(0, 10) } : {}),
+  }
+}
