@@ -1,5 +1,7 @@
 /** Whether a claimed gain in time shows on a clock that the candidate cannot reach. Pure. */
+
 import type { Direction, Sample } from '../ledger/events.ts'
+import { roughly } from './figure.ts'
 import { median, medianDeviation } from './stats.ts'
 import { convert, millisecondsIn, millisecondsOfWord } from './units.ts'
 
@@ -55,7 +57,7 @@ export function doubt({ direction, metricName, unit, pairs, asBefore = false }: 
   const shown = Math.max(median(wall), median(cpu))
   if (shown >= gain * SHOWN || gain < LEAST_MS + CLEARLY * standardError(wall)) return null
   const name = unit === null ? metricName : `${metricName} (${unit})`
-  return `${name} fell by ${figure(gain)} ms, but wall time ${fall(median(wall))} and CPU time ${fall(median(cpu))}: does the benchmark time itself?`
+  return `${name} fell by ${roughly(gain, 2)} ms, but wall time ${fall(median(wall))} and CPU time ${fall(median(cpu))}: does the benchmark time itself?`
 }
 
 /** Of its wall time, that a run must compute: with less it waits, and may compute less in the same time. */
@@ -75,7 +77,7 @@ function hiddenWork(pairs: Claim['pairs']): string | null {
   const expected = gain / Math.max(1, threads)
   const shown = median(wall)
   if (shown >= expected * SHOWN || expected < LEAST_MS + CLEARLY * standardError(wall)) return null
-  return `CPU time fell by ${figure(gain)} ms, but wall time ${fall(shown)}: does something else do the work?`
+  return `CPU time fell by ${roughly(gain, 2)} ms, but wall time ${fall(shown)}: does something else do the work?`
 }
 
 /** null when it is no time of a whole run, or in no unit that is known. */
@@ -154,5 +156,5 @@ function falls(pairs: Claim['pairs'], of: (sample: Timed) => number | null): num
 const standardError = (values: readonly number[]): number =>
   (NORMAL * medianDeviation(values)) / Math.sqrt(values.length)
 
-const fall = (ms: number): string => (ms < 0 ? `rose by ${figure(-ms)} ms` : `fell by ${figure(ms)} ms`)
-const figure = (value: number): string => String(Number(value.toPrecision(2)))
+const fall = (ms: number): string =>
+  ms < 0 ? `rose by ${roughly(-ms, 2)} ms` : `fell by ${roughly(ms, 2)} ms`

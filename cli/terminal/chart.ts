@@ -1,8 +1,8 @@
 /** The chart of a run: axis and ticks, columns of experiments, marks, drawn on a canvas of cells. */
+import { shown } from '../evaluate/figure.ts'
 import type { Status } from '../ledger/events.ts'
 import { plain } from '../text.ts'
 import type { ChartInput, ChartPoint } from '../view/chart.ts'
-import { figure } from '../view/figures.ts'
 import { type Glyphs, glyphsOf, READING_ORDER, WEIGHT } from './glyphs.ts'
 import { asciiOnly, type Cell, cell, clip, type Line, merged, type Role } from './lines.ts'
 
@@ -432,7 +432,7 @@ function goalOf({ metric }: ChartInput, scale: Scale | null, glyphs: Glyphs): Li
   return [
     ...title,
     cell(', target ', 'dim'),
-    cell(`${drawn ? `${glyphs.dash} ` : ''}${figure(target)}`, 'target'),
+    cell(`${drawn ? `${glyphs.dash} ` : ''}${shown(target)}`, 'target'),
     cell(drawn || scale === null ? '' : ' (off the scale)', 'dim'),
   ]
 }

@@ -1,7 +1,7 @@
+import { duration, gainOf, gainText, shown } from '../evaluate/figure.ts'
 import type { Direction, Status, StopReason } from '../ledger/events.ts'
 import { padEnd, plain, widthOf } from '../text.ts'
 import type { Used } from '../view/chart.ts'
-import { duration, figure, gainOf, gainText } from '../view/figures.ts'
 import { type Glyphs, glyphsOf } from './glyphs.ts'
 import { asciiOnly, BLANK, type Cell, cell, clip, type Line, lineWidth } from './lines.ts'
 import { STOPPED, spent } from './summary.ts'
@@ -79,19 +79,19 @@ function scoreOf({ metric, baseline, best }: LiveModel, glyphs: Glyphs): Line {
   const unit = plain(metric.unit ?? '', 12)
   const cells = [cell(plain(metric.name, 30), 'title'), cell('  ')]
   if (best === null || best.value === null)
-    return [...cells, cell(baseline === null ? 'no score yet' : figure(baseline, unit)), ...goal()]
+    return [...cells, cell(baseline === null ? 'no score yet' : shown(baseline, unit)), ...goal()]
   const gain = gainOf(baseline, best.value, metric.direction)
   return [
     ...cells,
-    cell(`${figure(baseline)} ${glyphs.arrow} `),
-    cell(figure(best.value, unit), 'best'),
+    cell(`${shown(baseline)} ${glyphs.arrow} `),
+    cell(shown(best.value, unit), 'best'),
     cell(gain === null ? '' : `  ${gainText(gain)}`, gain !== null && gain < 0 ? 'bad' : 'good'),
     cell(`  ${plain(best.experiment, 24)}`, 'dim'),
     ...goal(),
   ]
 
   function goal(): Cell[] {
-    return metric.target === null ? [] : [cell(`  target ${figure(metric.target, unit)}`, 'target')]
+    return metric.target === null ? [] : [cell(`  target ${shown(metric.target, unit)}`, 'target')]
   }
 }
 

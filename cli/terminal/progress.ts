@@ -1,7 +1,7 @@
 /** Facts of long work → lines for people on standard error. */
+import { duration, shown } from '../evaluate/figure.ts'
 import type { Fact, Tell } from '../facts.ts'
 import { unreachable } from '../result.ts'
-import { figure } from '../view/words.ts'
 import { printable } from './output.ts'
 
 export interface Progress {
@@ -56,7 +56,7 @@ function describe(fact: Fact): string {
     case 'step':
       return `${fact.experiment}: ${STEPS[fact.step] ?? fact.step}`
     case 'sample':
-      return `${fact.experiment}: ${fact.stage} ${fact.pair + 1}${fact.side === 'parent' ? ', parent' : ''}: ${fact.value === null ? 'no value' : figure(fact.value)} (${duration(fact.wall_ms)})`
+      return `${fact.experiment}: ${fact.stage} ${fact.pair + 1}${fact.side === 'parent' ? ', parent' : ''}: ${fact.value === null ? 'no value' : shown(fact.value)} (${duration(fact.wall_ms)})`
     case 'phase':
       return `== ${fact.title}`
     case 'log':
@@ -77,8 +77,4 @@ const STEPS: Readonly<Record<string, string>> = {
   build: 'checking out what was sealed',
   gates_before: 'gates',
   gates_after: 'gates after measuring',
-}
-
-function duration(ms: number): string {
-  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`
 }

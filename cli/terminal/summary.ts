@@ -1,7 +1,7 @@
+import { duration, gainOf, gainText, shown } from '../evaluate/figure.ts'
 import type { StopReason } from '../ledger/events.ts'
 import { padEnd, plain, widthOf } from '../text.ts'
 import type { Arms, PathStep, SummaryInput, Used } from '../view/chart.ts'
-import { duration, figure, gainOf, gainText } from '../view/figures.ts'
 import { glyphsOf, READING_ORDER } from './glyphs.ts'
 import { asciiOnly, type Cell, cell, clip, type Line } from './lines.ts'
 
@@ -43,8 +43,8 @@ function effort({ duration: took, spend, arms, left }: SummaryInput): Line[] {
     const calls = `${spend.calls} agent ${spend.calls === 1 ? 'call' : 'calls'}`
     const tokens = spend.tokens_in + spend.tokens_out
     const told = [
-      [`${least}${figure(tokens)} tokens`, tokens],
-      [`${least}${figure(Number(spend.usd.toFixed(2)))} usd`, spend.usd],
+      [`${least}${shown(tokens)} tokens`, tokens],
+      [`${least}${shown(Number(spend.usd.toFixed(2)))} usd`, spend.usd],
     ] as const
     // Of a program that tells nothing, "at least 0" would be a strange way to say so.
     const known = told.filter(([, amount]) => amount > 0 || !spend.at_least).map(([text]) => text)
@@ -64,7 +64,7 @@ function effort({ duration: took, spend, arms, left }: SummaryInput): Line[] {
 }
 
 function armsText({ baseline, search }: Arms): string {
-  const best = (value: number | null) => (value === null ? 'nothing better' : `best ${figure(value)}`)
+  const best = (value: number | null) => (value === null ? 'nothing better' : `best ${shown(value)}`)
   return `${best(baseline.best)} in ${baseline.experiments}; the search ${best(search.best_at_same)} in as many, ${best(search.best)} in ${search.experiments}`
 }
 
@@ -81,13 +81,13 @@ function result({ metric, path }: SummaryInput, arrow: string): Cell[] {
   const last = path.at(-1)
   if (first === undefined || last === undefined) return [cell('no baseline yet', 'dim')]
   const unit = plain(metric.unit ?? '', 12)
-  const goal = metric.target === null ? [] : [cell(`  target ${figure(metric.target, unit)}`, 'dim')]
+  const goal = metric.target === null ? [] : [cell(`  target ${shown(metric.target, unit)}`, 'dim')]
   if (path.length === 1)
-    return [cell(figure(first.value, unit)), cell('  the baseline; nothing better yet', 'dim'), ...goal]
+    return [cell(shown(first.value, unit)), cell('  the baseline; nothing better yet', 'dim'), ...goal]
   const gain = gainOf(first.value, last.value, metric.direction)
   return [
-    cell(`${figure(first.value)} ${arrow} `),
-    cell(figure(last.value, unit), 'best'),
+    cell(`${shown(first.value)} ${arrow} `),
+    cell(shown(last.value, unit), 'best'),
     cell(
       gain === null ? '' : `  ${gainText(gain)}${path.length === 2 ? between(last.interval) : ''}`,
       'good',
@@ -99,9 +99,9 @@ function result({ metric, path }: SummaryInput, arrow: string): Cell[] {
 
 /** `18 of 30 experiments`; one digit, two below one: minutes are hours, too. */
 export function spent({ used, limit, at_least }: Used, what: string): string {
-  const number = `${at_least ? 'at least ' : ''}${figure(Number(used.toFixed(used < 1 ? 2 : 1)))}`
+  const number = `${at_least ? 'at least ' : ''}${shown(Number(used.toFixed(used < 1 ? 2 : 1)))}`
   const noun = used === 1 && limit === null ? what.replace(/s$/, '') : what
-  return limit === null ? `${number} ${noun}` : `${number} of ${figure(limit)} ${noun}`
+  return limit === null ? `${number} ${noun}` : `${number} of ${shown(limit)} ${noun}`
 }
 
 /** Without a limit, `0 experiments` would read like a budget of none. */
@@ -123,7 +123,7 @@ export const STOPPED: Readonly<Record<StopReason, string>> = {
 
 /** `, by 4 to 6`: between what the gain lies, in metric units. */
 const between = (interval: PathStep['interval']): string =>
-  interval ? `, by ${figure(interval[0])} to ${figure(interval[1])}` : ''
+  interval ? `, by ${shown(interval[0])} to ${shown(interval[1])}` : ''
 
 /** The largest steps of the best path, in its order. */
 function improvements({ metric, path: whole }: SummaryInput, arrow: string): Line[] {
@@ -137,10 +137,10 @@ function improvements({ metric, path: whole }: SummaryInput, arrow: string): Lin
   })
   if (steps.length === 0) return []
   const largest = new Set([...steps].sort((a, b) => b.change - a.change).slice(0, MOST_STEPS))
-  const shown = steps.filter((step) => largest.has(step))
-  const texts = shown.map(({ step, before, gain }) => ({
+  const visible = steps.filter((step) => largest.has(step))
+  const texts = visible.map(({ step, before, gain }) => ({
     experiment: plain(step.experiment, 20),
-    values: `${figure(before)} ${arrow} ${figure(step.value)}`,
+    values: `${shown(before)} ${arrow} ${shown(step.value)}`,
     gain: `${gain === null ? '' : gainText(gain)}${between(step.interval)}`,
     hypothesis: plain(step.hypothesis, 200),
   }))
@@ -154,7 +154,7 @@ function improvements({ metric, path: whole }: SummaryInput, arrow: string): Lin
     cell(`  ${text.gain.padStart(widths.gain)}`, text.gain.includes('worse') ? 'bad' : 'good'),
     cell(`  ${text.hypothesis}`),
   ])
-  const rest = steps.length - shown.length
+  const rest = steps.length - visible.length
   return [
     [cell('key improvements', 'title')],
     ...lines,

@@ -1,6 +1,6 @@
+import { shown } from '../evaluate/figure.ts'
 import type { Reason, Status } from '../ledger/events.ts'
 import { plain } from '../text.ts'
-import { figure } from '../view/figures.ts'
 import { type Glyphs, glyphsOf } from './glyphs.ts'
 import { asciiOnly, type Cell, cell, clip, type Line } from './lines.ts'
 
@@ -90,7 +90,7 @@ function lineOf(
     ...(depth > INDENT ? [cell(`(${depth}) `, 'dim')] : []),
     cell(`${glyphs.status[node.status]} `, isBest ? 'best' : node.status),
     cell(plain(node.experiment, 24), isBest ? 'best' : 'plain'),
-    cell(`  ${figure(node.value)}`, isBest ? 'best' : 'plain'),
+    cell(`  ${shown(node.value)}`, isBest ? 'best' : 'plain'),
     cell(`  ${verdict}`, node.status),
     ...(isBest ? [cell('  best', 'best')] : []),
     ...(node.flagged ? [cell('  flagged', 'revoked')] : []),

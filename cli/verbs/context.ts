@@ -1,5 +1,6 @@
 /** `context`: what an agent reads first. */
 
+import { shown } from '../evaluate/figure.ts'
 import { readBlob } from '../git/files.ts'
 import type { Experiment } from '../ledger/state.ts'
 import { nodeFor } from '../measure/seal.ts'
@@ -13,7 +14,6 @@ import { budgetText, STOPPED } from '../terminal/summary.ts'
 import { plain } from '../text.ts'
 import { type ContextFacts, contextFacts, digest, type Given, type Head, quoted } from '../view/context.ts'
 import { type StatusData, statusOf } from '../view/run.ts'
-import { figure } from '../view/words.ts'
 import { theRun } from './verb.ts'
 
 const PARENTS = 5
@@ -87,8 +87,8 @@ function headOf(run: OpenRun, status: StatusData, node: Experiment | null): Head
   const { metric, baseline, best, budget, epoch, stop } = status
   const { min_improvement: least } = run.spec.metric
   const step = 'relative' in least ? least.relative * 100 : least.absolute
-  const gain = step === 0 ? 'any gain' : `a gain of ${figure(step)}${'relative' in least ? ' %' : ''} or more`
-  const target = metric.target === null ? '' : `, target ${figure(metric.target)}`
+  const gain = step === 0 ? 'any gain' : `a gain of ${shown(step)}${'relative' in least ? ' %' : ''} or more`
+  const target = metric.target === null ? '' : `, target ${shown(metric.target)}`
   const counts = Object.entries(status.counts).flatMap(([name, count]) =>
     count > 0 ? [`${count} ${name}`] : [],
   )
@@ -98,8 +98,8 @@ function headOf(run: OpenRun, status: StatusData, node: Experiment | null): Head
       `Goal: ${quoted(run.spec.goal, 240)}`,
       `Metric: ${plain(metric.name, 60)}, ${metric.direction}${target}; ${gain} counts; noise: ${run.spec.noise.mode}`,
       isUnaware(node)
-        ? `Baseline ${figure(baseline.value)}`
-        : `Baseline ${figure(baseline.value)}; best ${best ? `${figure(best.value)} (${best.experiment})` : 'none yet'}`,
+        ? `Baseline ${shown(baseline.value)}`
+        : `Baseline ${shown(baseline.value)}; best ${best ? `${shown(best.value)} (${best.experiment})` : 'none yet'}`,
       `Experiments: ${counts.join(', ')}`,
       `Budget: ${budgetText(budget)}${stop === null ? '' : `; stopped: ${STOPPED[stop]}`}`,
       ...(node

@@ -1,4 +1,5 @@
 /** Verbs that record a decision and measure nothing: each is one call on the run, and what there is to say of it. */
+import { shown } from '../evaluate/figure.ts'
 import type { Idea } from '../ledger/events.ts'
 import type { Steer } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
@@ -6,7 +7,6 @@ import { fail, ok, type Result } from '../result.ts'
 import type { NoteData } from '../run/steer.ts'
 import type { Command } from '../terminal/command.ts'
 import { plain } from '../text.ts'
-import { figure } from '../view/words.ts'
 import { listOf, readInput, textField, textsField, verb } from './verb.ts'
 
 type ListedNotes = ReturnType<typeof import('../run/steer.ts').listNotes>
@@ -148,7 +148,7 @@ const list = [
     exit: ({ verdict }) => (verdict.status === 'kept' ? 0 : 4),
     say: ({ epoch, baseline, outdated, outdated_count, verdict }) => [
       ...(verdict.status === 'kept'
-        ? [`epoch ${epoch}: the baseline is ${figure(baseline.value)} (${figure(baseline.before)} before)`]
+        ? [`epoch ${epoch}: the baseline is ${shown(baseline.value)} (${shown(baseline.before)} before)`]
         : [
             `epoch ${epoch} is open, but its baseline could not be measured: ${plain(verdict.message, 500)}`,
             next`  repair the cause, then: ${call('run', baseline.experiment)}`,

@@ -1,9 +1,9 @@
+import { shown } from '../evaluate/figure.ts'
 import { type Experiment, failureClassOf, lastJudged, nodeValue } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import { likeness, shapeOf } from '../search/similar.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { plain } from '../text.ts'
-import { figure } from '../view/words.ts'
 import { theRun } from './verb.ts'
 
 const LIMIT = 50
@@ -31,7 +31,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
         const why = one.why ?? one.message ?? ''
         const alike = one.likeness === undefined ? '' : `  ${Math.round(one.likeness * 100)} % alike`
         const reason = one.reason ? ` (${one.reason})` : ''
-        return `${one.experiment}  ${one.status}${reason}  ${figure(one.value)}${alike}  ${plain(one.hypothesis, 200)}${why === '' ? '' : `: ${plain(why, 300)}`}`
+        return `${one.experiment}  ${one.status}${reason}  ${shown(one.value)}${alike}  ${plain(one.hypothesis, 200)}${why === '' ? '' : `: ${plain(why, 300)}`}`
       }),
       ...(found.length > limit ? [`… ${found.length - limit} more: --limit`] : []),
       ...(found.length === 0 ? ['nothing has been rejected or discarded'] : []),

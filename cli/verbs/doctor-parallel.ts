@@ -1,8 +1,9 @@
 /** Readiness for parallel work, for people. */
+
 import type { Readiness } from '../doctor/parallel/readiness.ts'
+import { counted } from '../evaluate/figure.ts'
 import { call, next, type Said } from '../next.ts'
 import { plain } from '../text.ts'
-import { counted } from '../view/words.ts'
 
 const MOST = 30
 const LONGEST = 120

@@ -2,11 +2,11 @@ import { type Examined, examine } from '../doctor/examine.ts'
 import { readiness } from '../doctor/parallel/readiness.ts'
 import { CHECKS } from '../doctor/registry.ts'
 import { lookAround } from '../doctor/scene.ts'
+import { counted } from '../evaluate/figure.ts'
 import { call, next, type Said } from '../next.ts'
 import { ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { plain } from '../text.ts'
-import { counted } from '../view/words.ts'
 import { describeReadiness } from './doctor-parallel.ts'
 
 type Finding = Examined['findings'][number]

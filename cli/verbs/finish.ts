@@ -1,5 +1,7 @@
 /** `finish`: the winner as a branch, with the text of its pull request. */
+
 import { writeFileSync } from 'node:fs'
+import { counted, gainText, shown } from '../evaluate/figure.ts'
 import { type Finished, finish } from '../experiment/finish.ts'
 import { branchName, isSnapshot } from '../git/branch.ts'
 import { BASELINE, type Experiment, lastJudged, nodeValue, pathTo } from '../ledger/state.ts'
@@ -11,9 +13,7 @@ import { learningsOf } from '../round/open.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { plain, shellWord } from '../text.ts'
-import { figure, percent } from '../view/figures.ts'
 import { inMessage, pullRequest } from '../view/pull-request.ts'
-import { counted } from '../view/words.ts'
 import { theRun } from './verb.ts'
 
 const SUBJECT = 72
@@ -66,9 +66,9 @@ function wordsOf(run: OpenRun, steps: readonly Experiment[]): { subject: string;
   const name = inMessage(metric.name, 200)
   const lines = steps.flatMap((step) => {
     const judged = lastJudged(step)
-    if (step.id === BASELINE) return [`${step.id}: ${name} ${figure(nodeValue(step))}`]
-    const gain = judged?.improvement == null ? '' : `, ${percent(judged.improvement)} better`
-    const against = `${name} ${figure(judged?.parent_value ?? null)} → ${figure(nodeValue(step))}${gain}`
+    if (step.id === BASELINE) return [`${step.id}: ${name} ${shown(nodeValue(step))}`]
+    const gain = judged?.improvement == null ? '' : `, ${gainText(judged.improvement)}`
+    const against = `${name} ${shown(judged?.parent_value ?? null)} → ${shown(nodeValue(step))}${gain}`
     return [`${step.id} on ${step.parent}: ${against}`, `  ${inMessage(step.hypothesis, 500)}`]
   })
   return { subject, body: [...lines, '', `Assay-Run: ${run.run}`].join('\n') }

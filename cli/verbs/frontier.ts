@@ -1,7 +1,7 @@
+import { shown } from '../evaluate/figure.ts'
 import { ok, type Result } from '../result.ts'
 import { type Frontier, pickParents } from '../round/frontier.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
-import { figure } from '../view/words.ts'
 import { theRun } from './verb.ts'
 
 /** What the next round would pick, with the reasons; nothing is recorded. */
@@ -29,7 +29,7 @@ function describe({ policy, seed, picks }: Frontier, explain: boolean): string[]
   if (picks.length === 0) return ['No experiment may become a parent.']
   const lines = picks.map(
     ({ experiment, value, rank, why }) =>
-      `${rank}. ${experiment}  ${figure(value)}${explain ? `  ${why}` : ''}`,
+      `${rank}. ${experiment}  ${shown(value)}${explain ? `  ${why}` : ''}`,
   )
   return explain ? [`${policy}, seed ${seed}`, ...lines] : lines
 }

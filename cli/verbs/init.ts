@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { canaryFact, checkCanary } from '../diagnose/canary.ts'
 import { lookOutside, outsideWarnings } from '../diagnose/outside.ts'
 import { networkFolders } from '../doctor/checks/disk.ts'
+import { shown } from '../evaluate/figure.ts'
 import { oddDirection } from '../evaluate/plausible.ts'
 import {
   type BaselineAnswer,
@@ -47,7 +48,6 @@ import { printable } from '../terminal/output.ts'
 import { LEAVING } from '../terminal/progress.ts'
 import { shellWord } from '../text.ts'
 import { describeFacts, type InitFacts, initFacts } from '../view/init-facts.ts'
-import { figure } from '../view/words.ts'
 import { referenceText } from './guide.ts'
 
 interface InitAnswer {
@@ -425,7 +425,7 @@ const onNetwork = ({ site, env }: OpenRun): string[] =>
 
 function describeNoise({ noise, samples, spread }: BaselineAnswer): string {
   if (noise === 'deterministic') return `${samples} equal samples: one sample says no, two say yes`
-  const range = spread === null ? '' : `, which lie up to ${figure(spread * 100)} % apart`
+  const range = spread === null ? '' : `, which lie up to ${shown(spread * 100)} % apart`
   return `the median of ${samples} samples${range}: compared in pairs`
 }
 
@@ -447,7 +447,7 @@ function describe(answer: InitAnswer, ground: Ground): Said[] {
   return [
     first,
     printable(
-      `Baseline: ${spec.metric.name} = ${figure(baseline.value)}${unit} (${spec.metric.direction}; ${describeNoise(baseline)})`,
+      `Baseline: ${spec.metric.name} = ${shown(baseline.value)}${unit} (${spec.metric.direction}; ${describeNoise(baseline)})`,
     ),
     ...said,
     spec.agent

@@ -1,4 +1,5 @@
 /** What a running loop shows: a live frame on a terminal, plain lines elsewhere, nothing with --quiet or --json. */
+import { counted, gainText, shown } from '../evaluate/figure.ts'
 import type { Fact, Tell } from '../facts.ts'
 import type { Event } from '../ledger/events.ts'
 import { currentRound, stallOf } from '../ledger/state.ts'
@@ -12,7 +13,6 @@ import { spent } from '../terminal/summary.ts'
 import { plain } from '../text.ts'
 import { buysLine } from '../view/loop-plan.ts'
 import { statusOf } from '../view/run.ts'
-import { counted, figure, percent } from '../view/words.ts'
 
 export interface LoopView {
   tell: Tell
@@ -151,11 +151,11 @@ export function lineOf(event: Event, run: OpenRun): string | null {
       const hypothesis = run.ledger.state.experiments.get(event.experiment)?.hypothesis ?? ''
       const word =
         event.reason && event.reason !== 'improved' ? `${event.status} (${event.reason})` : event.status
-      return `  ${event.experiment} ${word}${event.value === null ? '' : ` ${figure(event.value)}`} ${percent(event.improvement)}  ${plain(hypothesis, 100)}`.trimEnd()
+      return `  ${event.experiment} ${word}${event.value === null ? '' : ` ${shown(event.value)}`} ${gainText(event.improvement)}  ${plain(hypothesis, 100)}`.trimEnd()
     }
     case 'round_closed': {
       const { best } = statusOf(run)
-      const reached = best === null || best.experiment !== event.best ? '' : ` ${figure(best.value)}`
+      const reached = best === null || best.experiment !== event.best ? '' : ` ${shown(best.value)}`
       return `round ${event.round} closed: ${event.improved ? `new best ${event.best}${reached}` : `no new best, stall ${event.stall}`}`
     }
     case 'alerted':

@@ -1,9 +1,9 @@
+import { counted } from '../evaluate/figure.ts'
 import { ok, type Result } from '../result.ts'
 import { applyEdits, type DueAnswer, metaDue } from '../round/meta/apply.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { plain } from '../text.ts'
-import { counted } from '../view/words.ts'
 import { badInput, readInput, textsField, theRun } from './verb.ts'
 
 const SHAPE =

@@ -1,3 +1,4 @@
+import { shown } from '../evaluate/figure.ts'
 import { pathTo } from '../ledger/state.ts'
 import { artifactPlaces } from '../measure/artifacts.ts'
 import { nodeFor } from '../measure/seal.ts'
@@ -6,7 +7,6 @@ import { ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { plain } from '../text.ts'
 import { nodeData } from '../view/node.ts'
-import { figure } from '../view/words.ts'
 import { idOf, theRun } from './verb.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
@@ -22,7 +22,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     text: () => [
       ...path.map(
         ({ experiment, status, value, hypothesis }) =>
-          `${experiment}  ${figure(value)}  ${status}  ${plain(hypothesis, 200)}`,
+          `${experiment}  ${shown(value)}  ${status}  ${plain(hypothesis, 200)}`,
       ),
       `worktree: ${worktree}`,
       `artifacts: ${artifacts}`,

@@ -1,3 +1,4 @@
+import { counted } from '../evaluate/figure.ts'
 import type { Brief } from '../ledger/events.ts'
 import { ok, type Result } from '../result.ts'
 import { takeBriefs } from '../round/briefs.ts'
@@ -7,7 +8,6 @@ import { openRound } from '../round/open.ts'
 import type { Turn } from '../round/token.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
-import { counted } from '../view/words.ts'
 import { listOf, readInput, textField, textsField, theRun } from './verb.ts'
 
 const BRIEFS =

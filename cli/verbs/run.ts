@@ -1,5 +1,6 @@
 import { canaryFact } from '../diagnose/canary.ts'
 import { isSpoilt } from '../evaluate/crowd.ts'
+import { gainText, shown } from '../evaluate/figure.ts'
 import { looserIsolation } from '../experiment/baseline.ts'
 import { submit } from '../experiment/submit.ts'
 import { startWorker } from '../experiment/worker.ts'
@@ -20,7 +21,6 @@ import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { LEAVING } from '../terminal/progress.ts'
 import { plain } from '../text.ts'
-import { figure, percent } from '../view/words.ts'
 import { idOf, theRun } from './verb.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
@@ -87,7 +87,7 @@ async function check(run: OpenRun, experiment: string): Promise<Result<Answer>> 
   return ok({
     data: done.value,
     text: () => [
-      `${experiment}: ${passed ? 'the wiring holds' : 'the wiring does not hold'}; ${run.spec.metric.name} = ${figure(value)}. No attempt, no charge`,
+      `${experiment}: ${passed ? 'the wiring holds' : 'the wiring does not hold'}; ${run.spec.metric.name} = ${shown(value)}. No attempt, no charge`,
       ...problems.map((problem) => `  ${plain(problem, 500)}`),
       ...(passed || output === '' ? [] : [printable(output.trimEnd())]),
     ],
@@ -98,10 +98,10 @@ async function check(run: OpenRun, experiment: string): Promise<Result<Answer>> 
 function describe(answer: RunAnswer, opened: OpenRun): string[] {
   const { experiment, status, reason, value, improvement, best, message } = answer
   const word = reason && reason !== 'improved' ? `${status} (${reason})` : status
-  const gain = improvement === null ? '' : `  ${percent(improvement)}`
+  const gain = improvement === null ? '' : `  ${gainText(improvement)}`
   const mark = best && experiment !== BASELINE ? '  ← the best so far' : ''
   return [
-    `${experiment} ${word}${value === null ? '' : `  ${figure(value)}`}${gain}${mark}`,
+    `${experiment} ${word}${value === null ? '' : `  ${shown(value)}`}${gain}${mark}`,
     `  ${printable(message)}`,
     ...(answer.doubt === null ? [] : [`  in doubt, so no parent yet: ${plain(answer.doubt, 500)}`]),
     ...printed(answer, opened),

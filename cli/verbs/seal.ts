@@ -1,10 +1,10 @@
+import { counted } from '../evaluate/figure.ts'
 import type { Experiment } from '../ledger/state.ts'
 import { differs, diffStat, nodeFor, type Seal, seal, snapshot, storedSeal } from '../measure/seal.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
-import { counted } from '../view/words.ts'
 import { idOf, theRun } from './verb.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {

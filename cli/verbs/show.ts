@@ -1,3 +1,4 @@
+import { counted, duration, gainText, shown } from '../evaluate/figure.ts'
 import { type Experiment, lastJudged } from '../ledger/state.ts'
 import { type Undeclared, undeclaredFiles } from '../measure/artifacts.ts'
 import { recompute } from '../measure/recompute.ts'
@@ -9,7 +10,6 @@ import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { plain } from '../text.ts'
 import { explain } from '../view/explain.ts'
 import { showData } from '../view/node.ts'
-import { counted, figure, percent, timeSpan } from '../view/words.ts'
 import { idOf, theRun } from './verb.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
@@ -64,8 +64,8 @@ function describe(
     const against =
       data.parent_value === null
         ? ''
-        : `, its parent ${figure(data.parent_value)}: ${percent(data.improvement)}`
-    lines.push(`  value ${figure(data.value)}${against}`)
+        : `, its parent ${shown(data.parent_value)}: ${gainText(data.improvement)}`
+    lines.push(`  value ${shown(data.value)}${against}`)
   }
   if (data.message) lines.push(`  ${plain(data.message, 500)}`)
   for (const said of data.explained) lines.push(`  ${plain(said, 600)}`)
@@ -127,6 +127,6 @@ function pairLines(measurements: readonly Measurement[]): string[] {
 }
 
 function sampleText({ value, fault, wall_ms }: Measurement): string {
-  const what = value === null ? `no value: ${plain(fault?.message ?? '', 200)}` : figure(value)
-  return `${what} in ${timeSpan(wall_ms)}`
+  const what = value === null ? `no value: ${plain(fault?.message ?? '', 200)}` : shown(value)
+  return `${what} in ${duration(wall_ms)}`
 }

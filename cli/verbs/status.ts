@@ -1,3 +1,4 @@
+import { counted, gainOf, gainText, shown } from '../evaluate/figure.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { call, next, type Said } from '../next.ts'
 import { ok, type Result } from '../result.ts'
@@ -6,7 +7,6 @@ import { type EditedSpec, editedSpec } from '../run/edited-spec.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { plain } from '../text.ts'
 import { type StatusData, statusOf } from '../view/run.ts'
-import { counted, figure, percent } from '../view/words.ts'
 import { theRun } from './verb.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
@@ -23,7 +23,7 @@ function describe(data: StatusData & { spec: EditedSpec | null }, name: string):
   )
   return [
     `${data.run}  ${name}`,
-    next`  ${metric.name} (${metric.direction}${metric.target === null ? '' : `, target ${figure(metric.target)}`}): ${standing(data)}`,
+    next`  ${metric.name} (${metric.direction}${metric.target === null ? '' : `, target ${shown(metric.target)}`}): ${standing(data)}`,
     `  experiments: ${counts.join(', ')}`,
     `  budget: ${CAPS.every((cap) => budget[cap].limit === null) ? 'none is set; used: ' : ''}${CAPS.flatMap((cap) => spent(budget[cap], cap) ?? []).join(', ')}`,
     `  loop: ${driverOf(data)}${data.round === null ? '' : `, round ${data.round}`}${data.stop ? `; it would stop: ${data.stop}${data.stop_cause ? ` (${plain(data.stop_cause, 300)})` : ''}` : ''}`,
@@ -47,10 +47,10 @@ function standing(data: StatusData): Said {
   if (!best && epoch > 1) return next`no baseline of epoch ${epoch} yet: ${call('run', BASELINE)}`
   if (!best)
     return next`no baseline yet; build the benchmark (${call('path', BASELINE)}), then ${call('run', BASELINE)}`
-  const first = `${figure(baseline.value)} at the baseline`
+  const first = `${shown(baseline.value)} at the baseline`
   return best.experiment === baseline.experiment
     ? `${first}, nothing better yet`
-    : `${first}, ${figure(best.value)} at ${best.experiment}${gain(data)}`
+    : `${first}, ${shown(best.value)} at ${best.experiment}${gain(data)}`
 }
 
 function held({ paused, steering, waiting }: StatusData): Said[] {
@@ -91,9 +91,8 @@ function specLines(spec: EditedSpec | null): Said[] {
 }
 
 function gain({ metric, baseline, best }: StatusData): string {
-  if (!best || best.value === null || baseline.value === null || baseline.value === 0) return ''
-  const better = metric.direction === 'minimize' ? baseline.value - best.value : best.value - baseline.value
-  return ` (${percent(better / Math.abs(baseline.value))})`
+  const text = gainText(gainOf(baseline.value, best?.value ?? null, metric.direction))
+  return text === '' ? '' : ` (${text})`
 }
 
 const NOUNS = { experiments: 'experiment', hours: 'hour', failures: 'failure', tokens: 'token' }
@@ -102,8 +101,8 @@ const NOUNS = { experiments: 'experiment', hours: 'hour', failures: 'failure', t
 function spent({ used, limit, at_least }: Used, cap: Cap): string | null {
   if ((cap === 'tokens' || cap === 'usd') && limit === null && used === 0) return null
   const unknown = at_least ? 'at least ' : ''
-  if (cap === 'usd') return `${unknown}$${figure(used)}${limit === null ? '' : ` of $${figure(limit)}`}`
+  if (cap === 'usd') return `${unknown}$${shown(used)}${limit === null ? '' : ` of $${shown(limit)}`}`
   const noun = NOUNS[cap]
   const amount = cap === 'hours' ? Number(used.toFixed(2)) : used
-  return `${unknown}${limit === null ? counted(amount, noun) : `${figure(amount)} of ${counted(limit, noun)}`}`
+  return `${unknown}${limit === null ? counted(amount, noun) : `${shown(amount)} of ${counted(limit, noun)}`}`
 }

@@ -1,3 +1,4 @@
+import { shown } from '../evaluate/figure.ts'
 import { traceOf, traces } from '../experiment/traces.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { call, next } from '../next.ts'
@@ -5,7 +6,6 @@ import { ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { plain } from '../text.ts'
-import { figure } from '../view/words.ts'
 import { idOf, theRun } from './verb.ts'
 
 const LIMIT = 100
@@ -51,7 +51,7 @@ function headline(trace: {
 }): string {
   const { task, score, status, reason } = trace
   const parts = [
-    score === null ? 'no score' : figure(score),
+    score === null ? 'no score' : shown(score),
     ...(status ? [status] : []),
     ...(reason ? [reason] : []),
   ]

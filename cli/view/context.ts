@@ -1,5 +1,6 @@
 /** `assay context` as text: never longer than its bound, whatever the history. Pure. */
 
+import { shown } from '../evaluate/figure.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { Brief, FailureClass, GatePhase, Pick, Reason, Status } from '../ledger/events.ts'
 import {
@@ -15,7 +16,6 @@ import {
 } from '../ledger/state.ts'
 import { likeness, SAME_SHAPE, type Shape, shapeOf } from '../search/similar.ts'
 import { cut, plain, widthOf } from '../text.ts'
-import { figure } from './figures.ts'
 
 /** Characters. */
 export const LONGEST = 6_000
@@ -55,7 +55,7 @@ function overall(head: Head, facts: ContextFacts): Section[] {
     {
       title: 'Frontier: parents to build on',
       lines: facts.frontier.items.map(
-        ({ experiment, value, why }) => `- ${experiment} ${figure(value)}: ${plain(why, 70)}`,
+        ({ experiment, value, why }) => `- ${experiment} ${shown(value)}: ${plain(why, 70)}`,
       ),
       more: facts.frontier.more,
       command: 'assay frontier -k 20 --explain',
@@ -185,7 +185,7 @@ const rules = ({ rules: { items, more } }: ContextFacts): Section => ({
 
 function pathLines({ path }: ContextFacts): string[] {
   const lines = path.items.map((one) => {
-    const text = `- ${one.experiment} ${figure(one.value)} `
+    const text = `- ${one.experiment} ${shown(one.value)} `
     return text + quoted(one.hypothesis, 60 - widthOf(text))
   })
   if (path.more === 0) return lines
@@ -278,7 +278,7 @@ const drillDown = (id: string): Section => ({
 // ---------------------------------------------------------------- lines
 
 const verdict = ({ status, reason, value }: Tried): string =>
-  `${status}${reason === null || reason === 'improved' ? '' : ` (${reason})`}${value === null ? '' : ` ${figure(value)}`}`
+  `${status}${reason === null || reason === 'improved' ? '' : ` (${reason})`}${value === null ? '' : ` ${shown(value)}`}`
 
 const short = (one: Tried): string => `- ${one.experiment} ${verdict(one)}`
 

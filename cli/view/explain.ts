@@ -1,5 +1,7 @@
 /** A verdict in plain words: what was compared with what, why it stopped, what would change it. Pure. */
+
 import { isSpoilt } from '../evaluate/crowd.ts'
+import { roughly } from '../evaluate/figure.ts'
 import type { Comparison, Judged } from '../ledger/events.ts'
 import type { StageFact } from '../measure/samples.ts'
 
@@ -38,7 +40,7 @@ export function explain(
 }
 
 function calibrated({ mode, transform, values }: NonNullable<Judged['calibration']>, name: string): string {
-  const seen = `${values.length} samples of ${name}: ${values.slice(0, 10).map(figure).join(', ')}`
+  const seen = `${values.length} samples of ${name}: ${values.slice(0, 10).map(inWords).join(', ')}`
   if (mode === 'deterministic')
     return `${seen}. Candidates are compared by one sample, and a better one is measured once more.`
   const by = transform === 'log' ? 'ratios' : 'differences'
@@ -52,7 +54,7 @@ function unpaired(
   if (against === null || value === null) return []
   const again = confirmed ? ', measured twice' : ', one sample'
   return [
-    `Compared with ${against}: ${name} = ${figure(value)}${again}, against ${figure(before)}; equal code gives equal values here.`,
+    `Compared with ${against}: ${name} = ${inWords(value)}${again}, against ${inWords(before)}; equal code gives equal values here.`,
     ...(isSpoilt(judged)
       ? [QUIETER]
       : judged.status === 'rejected'
@@ -68,17 +70,17 @@ function line(
 ): string {
   const { pairs, crowded, why, e, p, bounds } = inputs as PairInputs
   const amount = improvement === null ? improvement_abs : improvement * 100
-  const effect = `${figure(Math.abs(amount))}${improvement === null ? '' : ' %'} ${amount < 0 ? 'worse' : 'better'}`
+  const effect = `${inWords(Math.abs(amount))}${improvement === null ? '' : ' %'} ${amount < 0 ? 'worse' : 'better'}`
   const range =
     interval === null
       ? (pairs ?? 0) < PAIRS_FOR_INTERVAL
         ? 'too few pairs for an interval'
         : 'no interval with two finite ends'
-      : `95 % interval ${figure(interval[0])} to ${figure(interval[1])} in the unit of the metric`
+      : `95 % interval ${inWords(interval[0])} to ${inWords(interval[1])} in the unit of the metric`
   const evidence =
     p === null || p === undefined
-      ? `evidence ${figure(e ?? 0)} of ${figure(bounds?.e ?? 0)}`
-      : `p = ${figure(p)}, needed ${figure(bounds?.p ?? 0)}`
+      ? `evidence ${inWords(e ?? 0)} of ${inWords(bounds?.e ?? 0)}`
+      : `p = ${inWords(p)}, needed ${inWords(bounds?.p ?? 0)}`
   const stopped = WHY[why ?? ''] ?? 'it ended'
   const among =
     crowded === undefined ? '' : `, ${crowded} of them while other programs left no processor idle`
@@ -114,7 +116,7 @@ function whatElse(judged: Judged, last: Comparison | undefined, max: number): st
   if (isSpoilt(judged)) return QUIETER
   if (judged.reason === 'inconclusive' && last.inputs.why === 'not_typical')
     return 'What would change it: a gain on most inputs. If the sum over the inputs is what counts, let one sample measure all of them (in a new run).'
-  const seen = `at this noise a gain of about ${figure(gain)}${unit} is nearly always seen`
+  const seen = `at this noise a gain of about ${inWords(gain)}${unit} is nearly always seen`
   switch (judged.reason) {
     case 'inconclusive':
     case 'unconfirmed':
@@ -130,5 +132,4 @@ function whatElse(judged: Judged, last: Comparison | undefined, max: number): st
   }
 }
 
-const figure = (value: number | null): string =>
-  value === null ? 'unknown' : String(Number(value.toPrecision(3)))
+const inWords = (value: number | null): string => (value === null ? 'unknown' : roughly(value, 3))

@@ -3,6 +3,7 @@
 import { type CanaryFact, canaryFact } from '../diagnose/canary.ts'
 import { exposedJudges } from '../diagnose/exposed.ts'
 import type { Exposure } from '../diagnose/exposure.ts'
+import { counted, duration } from '../evaluate/figure.ts'
 import { fewestPairs } from '../evaluate/paired.ts'
 import { filesWith, listTree } from '../git/files.ts'
 import type { IsolationRule } from '../ledger/events.ts'
@@ -15,7 +16,6 @@ import type { Ground } from '../run/ground.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { GlobReport } from '../spec/globs.ts'
 import { type GlobMatch, matchGlobs, scopeOf } from '../spec/rules.ts'
-import { counted, timeSpan } from './words.ts'
 
 export interface GlobFact {
   glob: string
@@ -168,7 +168,7 @@ export function costLine(
     buys === null
       ? 'no budget is set'
       : `the budget of ${caps.join(' and ')} buys at least ${counted(buys, 'candidate')}`
-  return `One candidate takes ${timeSpan(best_ms)} to ${timeSpan(worst_ms)} to judge (${samples.join(' to ')} samples); ${bought}`
+  return `One candidate takes ${duration(best_ms)} to ${duration(worst_ms)} to judge (${samples.join(' to ')} samples); ${bought}`
 }
 
 const matches = ({ glob, files, first }: GlobFact): string =>

@@ -1,11 +1,11 @@
 /** What `assay loop` would do and cost. Reads the run, changes nothing. */
+import { counted, duration, shown } from '../evaluate/figure.ts'
 import { type Cost, costOf } from '../measure/cost.ts'
 import { call, next, type Said } from '../next.ts'
 import { roundSize } from '../round/size.ts'
 import { CAPS, type Cap, experimentsLeft } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type StatusData, statusOf } from './run.ts'
-import { counted, figure, timeSpan } from './words.ts'
 
 export interface LoopPlan {
   run: string
@@ -122,7 +122,7 @@ export function describePlan(plan: LoopPlan): Said[] {
   )
   if (candidate && round.judging_ms)
     lines.push(
-      `Judging one candidate takes ${timeSpan(candidate.best_ms)} to ${timeSpan(candidate.worst_ms)}, such a round ${round.judging_ms.map(timeSpan).join(' to ')}; the agents' own time comes on top`,
+      `Judging one candidate takes ${duration(candidate.best_ms)} to ${duration(candidate.worst_ms)}, such a round ${round.judging_ms.map(duration).join(' to ')}; the agents' own time comes on top`,
     )
   lines.push(`Rounds: ${roundsLine(rounds)}`)
   lines.push(...limits(budget))
@@ -135,7 +135,7 @@ function limits(budget: LoopPlan['budget']): string[] {
   const limited = CAPS.filter((name) => budget[name].limit !== null)
   return [
     ...limited.map(
-      (name) => `Budget: ${name} ${figure(budget[name].used)} of ${figure(budget[name].limit)} used`,
+      (name) => `Budget: ${name} ${shown(budget[name].used)} of ${shown(budget[name].limit)} used`,
     ),
     `Not limited: ${CAPS.filter((name) => !limited.includes(name)).join(', ') || 'nothing'}`,
   ]

@@ -1,7 +1,7 @@
 /** The text of a pull request, in Markdown. Pure. What agents and users wrote stays text: no markup, one line. */
+import { gainText, shown } from '../evaluate/figure.ts'
 import type { Direction } from '../ledger/events.ts'
 import { cut, plain, shellWord, verbatim } from '../text.ts'
-import { figure, percent } from './figures.ts'
 
 export interface PullRequest {
   name: string
@@ -41,8 +41,8 @@ const MOST = { files: 30, learnings: 10, steps: 40 }
 /** The first line is the title. */
 export function pullRequest(input: PullRequest): string {
   const { metric, winner, baseline } = input
-  const gain = winner.improvement === null ? '' : ` (${percent(winner.improvement)} better)`
-  const values = `${figure(baseline.value)} → ${figure(winner.value)}`
+  const gain = winner.improvement === null ? '' : ` (${gainText(winner.improvement)})`
+  const values = `${shown(baseline.value)} → ${shown(winner.value)}`
   return [
     // A title is no Markdown: a backslash would be shown.
     `${inMessage(input.name, 60)}: ${inMessage(metric.name, 40)} ${values}${gain}`,
@@ -53,7 +53,7 @@ export function pullRequest(input: PullRequest): string {
     '',
     '| | before | after |',
     '| --- | ---: | ---: |',
-    `| ${inMarkdown(metric.name, 60)} (${metric.direction}) | ${figure(baseline.value)} | ${figure(winner.value)}${gain} |`,
+    `| ${inMarkdown(metric.name, 60)} (${metric.direction}) | ${shown(baseline.value)} | ${shown(winner.value)}${gain} |`,
     '',
     `Measured again for this text, in a clean checkout, against the baseline: ${winner.samples} samples; ${inMarkdown(winner.message, 300)}.`,
     intervalLine(input),
@@ -86,7 +86,7 @@ function intervalLine({ winner, metric }: PullRequest): string {
   if (winner.interval === null)
     return 'The number does not vary from run to run, so there is no interval: each sample gives the same.'
   const [low, high] = winner.interval
-  return `The gain lies between ${figure(low)} and ${figure(high)} of ${inMarkdown(metric.name, 60)} (95 %). ${SCALE}`
+  return `The gain lies between ${shown(low)} and ${shown(high)} of ${inMarkdown(metric.name, 60)} (95 %). ${SCALE}`
 }
 
 /** Else whoever measures it on a machine that is quieter by now takes the values for wrong. */
@@ -97,7 +97,7 @@ const stepsOf = ({ steps }: PullRequest): string[] =>
   few(steps, MOST.steps, 'steps').map((step) =>
     typeof step === 'string'
       ? `- ${step}`
-      : `- ${step.experiment}, ${figure(step.value)}: ${inMarkdown(step.hypothesis, 300) || 'the baseline'}`,
+      : `- ${step.experiment}, ${shown(step.value)}: ${inMarkdown(step.hypothesis, 300) || 'the baseline'}`,
   )
 
 const heldOf = ({ gates, constraints }: PullRequest): string[] => [

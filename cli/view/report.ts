@@ -1,11 +1,11 @@
 /** Everything that `report` tells of a run, as data. */
+import { gainOf } from '../evaluate/figure.ts'
 import { bestOf } from '../ledger/best.ts'
 import { BASELINE, type Experiment, failureClassOf, lastJudged } from '../ledger/state.ts'
 import { learningsOf } from '../round/open.ts'
 import type { OpenRun } from '../run/open.ts'
 import { plain } from '../text.ts'
 import { armsOf, bestPath, chartData, durationOf, leftOf, spendOf } from './chart.ts'
-import { gainOf } from './figures.ts'
 import { statusOf } from './run.ts'
 
 export type ReportData = ReturnType<typeof reportData>

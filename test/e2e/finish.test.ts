@@ -123,7 +123,7 @@ describe('a branch of the winner', () => {
     expect(readFileSync(data.file, 'utf8')).toBe(data.text)
     expect(repo.git('show', '--no-patch', '--format=%B', 'assay/demo')).not.toMatch(/#1|@s/)
     expect(data.text).toContain('Move what is slow, fixes `#12` of `@someone`')
-    expect(data.text).toContain('| ms (minimize) | 100 | 50 (50% better) |')
+    expect(data.text).toContain('| ms (minimize) | 100 | 50 (50 % better) |')
     expect(data.text).toContain(`    git worktree add --detach ../before ${base}\n`)
     expect(data.text).toContain('    sh bench/run.sh\n')
   })

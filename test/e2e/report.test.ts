@@ -86,17 +86,17 @@ describe('a run with some history', () => {
   test('the summary misses what it took, what it cost, what is left, or the interval of a gain', async () => {
     const lines = (await textOf(project)).split('\n')
     const summary = lines.slice(lines.indexOf('') + 1)
-    expect(summary[0]).toBe('ms             100 → 60  40% better  exp_0000 → exp_0002')
+    expect(summary[0]).toBe('ms             100 → 60  40 % better  exp_0000 → exp_0002')
     expect(summary[1]).toBe('experiments    4  ● 3 kept  × 1 failed')
-    expect(summary[3]).toMatch(/^duration {7}\d+h, \d+\.\ds of it at work$/)
+    expect(summary[3]).toMatch(/^duration {7}\d+ h, [\d.]+ m?s of it at work$/)
     expect(summary.slice(4, 6)).toEqual([
       'spend          2 agent calls, at least 1234 tokens, at least 1.5 usd',
       'left           1 repairable, 1 to retest, 1 idea not tried',
     ])
     expect(summary.slice(6)).toEqual([
       'key improvements',
-      '  exp_0001  100 → 80               20% better  idea of exp_0001',
-      '  exp_0002  80 → 60   25% better, by 15 to 25  idea of exp_0002',
+      '  exp_0001  100 → 80               20 % better  idea of exp_0001',
+      '  exp_0002  80 → 60   25 % better, by 15 to 25  idea of exp_0002',
       '',
     ])
   })
@@ -160,10 +160,10 @@ describe('a run with some history', () => {
     expect(lines[0]).toBe('ms, lower is better; 2 of earlier epochs not shown')
     expect(lines.slice(1).join('\n')).not.toMatch(/ (80|60) /)
     expect(lines.find((line) => line.startsWith('ms  '))).toBe(
-      'ms             1000 → 700  30% better  exp_0000 → exp_0002',
+      'ms             1000 → 700  30 % better  exp_0000 → exp_0002',
     )
     expect(lines.slice(lines.indexOf('key improvements') + 1)).toEqual([
-      expect.stringMatching(/^ {2}exp_0002 {2}1000 → 700 {2}30% better/),
+      expect.stringMatching(/^ {2}exp_0002 {2}1000 → 700 {2}30 % better/),
       '',
     ])
     const data = await project.data<Report>('report')
@@ -211,7 +211,7 @@ describe('--watch', () => {
     running.kill('SIGINT')
     const ran = await running.ended
     expect(ran.code).toBe(130)
-    expect(ran.stdout).toContain('100 → 80  20% better')
+    expect(ran.stdout).toContain('100 → 80  20 % better')
   })
 
   test('goes on when the driver has stopped', async () => {
@@ -226,7 +226,7 @@ describe('--watch', () => {
     remember(project, [{ ...drove, phase: 'stop' }])
     const ran = await running.ended
     expect(ran.code).toBe(0)
-    expect(ran.stdout).toContain('100 → 70  30% better')
+    expect(ran.stdout).toContain('100 → 70  30 % better')
   })
 
   test('waits for ever for a run that has a reason to stop', async () => {

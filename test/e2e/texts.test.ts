@@ -20,12 +20,12 @@ test('a verdict leaves out what the gate printed, where to mend it, or what come
     `  $ ${GATE}`,
     '  | case 7: wrong sum',
     '  | 1 failed',
-    `Next: mend it in ${worktree}, then assay run exp_0001`,
+    `Next: repair it in ${worktree}, then assay run exp_0001`,
     '',
   ])
   writeFiles(worktree, ms(90))
   expect((await run()).stdout.split('\n')).toEqual([
-    'exp_0001 kept  90  +10 %  ← the best so far',
+    'exp_0001 kept  90  10 % better  ← the best so far',
     '  ms = 90: 10 better (10 %, minimize) against exp_0000 (100)',
     'Next: assay diff exp_0001, or assay new -m "your idea"',
     '',

@@ -67,7 +67,7 @@ test('a sample is shown with all the digits of a double, or does not tell whose 
   tell({ ...sample, side: 'candidate', value: 100 / 3, wall_ms: 12 })
   tell({ ...sample, side: 'parent', value: null, wall_ms: 12 })
   expect(said).toEqual([
-    'exp_0001: judge 1: 33.3333 (12 ms)\n',
+    'exp_0001: judge 1: 33.333 (12 ms)\n',
     'exp_0001: judge 1, parent: no value (12 ms)\n',
   ])
 })

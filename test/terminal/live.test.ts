@@ -25,7 +25,7 @@ const model: LiveModel = {
     { lane: 2, experiment: null, step: 'agent', since_ms: 3_000, note: 'thinking' },
   ],
   recent: [
-    { status: 'kept', text: 'exp_0033 4 ms, 5% better' },
+    { status: 'kept', text: 'exp_0033 4 ms, 5 % better' },
     { status: 'rejected', text: 'exp_0032 \x1b[31mtie' },
   ],
   stop: null,
@@ -35,14 +35,14 @@ describe('the frame', () => {
   it('shows score, budget, lanes and results', () => {
     expect(text(liveFrame(model, 70, 20))).toBe(
       [
-        'run_0003 · round 4 · implement                                  1h 12m',
-        'latency  5 → 4 ms  20% better  exp_0025  target 2 ms',
+        'run_0003 · round 4 · implement                              1 h 12 min',
+        'latency  5 → 4 ms  20 % better  exp_0025  target 2 ms',
         '████████░░░░░░░░  20 of 40 experiments, 1.4 of 8 hours, stall 2 of 6',
         '',
-        '  ◐ 1  exp_0034  measure  1m 23s  pair 12 of 30',
-        '  ◐ 2            agent      3.0s  thinking',
+        '  ◐ 1  exp_0034  measure  1 min 23 s  pair 12 of 30',
+        '  ◐ 2            agent           3 s  thinking',
         '',
-        '  ● exp_0033 4 ms, 5% better',
+        '  ● exp_0033 4 ms, 5 % better',
         '  ○ exp_0032 \\x1b[31mtie',
       ].join('\n'),
     )
@@ -68,7 +68,7 @@ describe('the frame', () => {
     }
     expect(text(liveFrame(bare, 40, 20, true))).toBe(
       [
-        'run_0003                          1h 12m',
+        'run_0003                      1 h 12 min',
         'latency  no score yet',
         '0 experiments, 0 hours, 2 failures',
         'stopped: the target is reached',

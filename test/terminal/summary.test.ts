@@ -24,13 +24,13 @@ const usual: SummaryInput = {
 it('tells result, counts, budget, stop and the steps of the best path', () => {
   expect(text(summary(usual, 100))).toBe(
     [
-      'latency        10 → 5 ms  50% better  exp_0000 → exp_0007  target 3 ms',
+      'latency        10 → 5 ms  50 % better  exp_0000 → exp_0007  target 3 ms',
       'experiments    8  ● 3 kept  ○ 4 rejected  × 1 failed',
       'budget         7 of 20 experiments, at least 1.3 hours, 1 failure',
       'stopped        no new best for too many rounds',
       'key improvements',
-      '  exp_0002  10 → 9.5     5% better  sort once',
-      '  exp_0007  9.5 → 5   47.4% better  cache the \\x1b[31mrows',
+      '  exp_0002  10 → 9.5     5 % better  sort once',
+      '  exp_0007  9.5 → 5   47.4 % better  cache the \\x1b[31mrows',
     ].join('\n'),
   )
 })
@@ -46,7 +46,7 @@ it('claims no gain when nothing is better, and none over a baseline of 0', () =>
     { experiment: 'b', value: -2, hypothesis: 'h' },
   ]
   expect(text(summary({ ...usual, path }, 100)).split('\n')[0]).toBe(
-    'latency        0 → −2 ms  a → b  target 3 ms',
+    'latency        0 → -2 ms  a → b  target 3 ms',
   )
   expect(text(summary({ ...usual, path: [] }, 100)).split('\n')[0]).toBe('latency        no baseline yet')
 })

@@ -53,7 +53,7 @@ test('a binary file is told to have an unknown number of lines', () => {
 
 test('the title shows backslashes, or the text lets a name become markup', () => {
   const [title, ...rest] = text({ metric: { name: 'p_99_ms', direction: 'minimize' } }).split('\n')
-  expect(title).toBe('demo: p_99_ms 100 → 50 (50% better)')
+  expect(title).toBe('demo: p_99_ms 100 → 50 (50 % better)')
   expect(rest.join('\n')).toContain('| p_99_ms (minimize) |')
 })
 

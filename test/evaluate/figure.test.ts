@@ -1,0 +1,73 @@
+import { expect, it } from 'vitest'
+import { duration, figure, gainOf, gainText, percent, shown } from '../../cli/evaluate/figure.ts'
+
+it('writes numbers as people do', () => {
+  const given = [0, -0, 2.71238999, 12345.678, 123456.7, 12345678, 1e-7, 2.5e25, -2.5, Number.NaN, null]
+  expect(given.map((value) => shown(value))).toEqual([
+    '0',
+    '0',
+    '2.7124',
+    '12346',
+    '123457',
+    '12345678',
+    '1e-7',
+    '2.5e+25',
+    '-2.5',
+    '–',
+    '–',
+  ])
+  expect([shown(3, 'ms'), shown(3, '%'), shown(null, 'ms')]).toEqual(['3 ms', '3 %', '–'])
+})
+
+it('writes the sentence of a verdict otherwise than before, so that an old one does not come out again', () => {
+  const given = [0, 100 / 3, 0.00012345, 9999.9, 1234567, -0.12345, null]
+  expect(given.map(figure)).toEqual(['0', '33.33', '0.0001234', '10000', '1234567', '-0.1235', 'unknown'])
+})
+
+it('writes shares with the digits that matter', () => {
+  expect([0.316, 0.0004, 12, 0, -0.05, null, Number.NaN, 1e300].map(percent)).toEqual([
+    '31.6 %',
+    '0.04 %',
+    '1200 %',
+    '0 %',
+    '-5 %',
+    '–',
+    '–',
+    '1e+302 %',
+  ])
+})
+
+it('writes durations without a 60 in them', () => {
+  const given = [0, 999.6, 1234, 9_960, 59_600, 61_000, 3_599_600, 7_620_000, 4e8, null, Number.NaN, -5]
+  expect(given.map(duration)).toEqual([
+    '0 ms',
+    '1 s',
+    '1.2 s',
+    '10 s',
+    '1 min 00 s',
+    '1 min 01 s',
+    '1 h 00 min',
+    '2 h 07 min',
+    '111 h',
+    '–',
+    '–',
+    '0 ms',
+  ])
+})
+
+it('knows which way is better, and that nothing is a share of 0', () => {
+  expect(gainOf(10, 8, 'minimize')).toBe(0.2)
+  expect(gainOf(10, 8, 'maximize')).toBe(-0.2)
+  expect(gainOf(-10, -8, 'maximize')).toBe(0.2)
+  expect([gainOf(0, 8, 'maximize'), gainOf(null, 8, 'maximize'), gainOf(5e-324, 1e300, 'maximize')]).toEqual([
+    null,
+    null,
+    null,
+  ])
+  expect([gainText(0.2), gainText(-0.2), gainText(0), gainText(null)]).toEqual([
+    '20 % better',
+    '20 % worse',
+    'the same',
+    '',
+  ])
+})
