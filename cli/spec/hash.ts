@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Spec } from './spec.ts'
 
-const FROZEN = [
+/** Sections of what is measured. */
+export const FROZEN = [
   'scope',
   'worktree',
   'measure',

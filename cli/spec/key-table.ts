@@ -3,40 +3,63 @@ import { POLICIES } from '../search/policies.ts'
 import type { Key, Kind } from './kind.ts'
 import { SPEC } from './schema.ts'
 
-/** Every key in declaration order as a Markdown table, for the guide. */
-export function keyTable(): string {
-  const rows = ['| key | value | default | meaning |', '|---|---|---|---|']
-  const coming: string[] = []
+/** A key of the spec under its path: `metric.name`, `gates[].command`. */
+export interface SpecKey {
+  path: string
+  key: Key
+}
+
+/** Every key in declaration order, the two that may be written in several ways too. */
+export function specKeys(): SpecKey[] {
+  const found: SpecKey[] = []
   const add = (kind: Kind, path: string): void => {
     if (kind.is === 'list') add(kind.of, `${path}[]`)
     if (kind.is === 'map') add(kind.of, `${path}.NAME`)
     if (kind.is === 'either') for (const member of kind.of) add(member, path)
-    if (kind.is === 'choice') coming.push(...kind.later.map((word) => `${path}: ${word}`))
     if (kind.is !== 'keys') return
     for (const [name, key] of Object.entries(kind.keys)) {
       const at = path === '' ? name : `${path}.${name}`
-      if (key.presence === 'later') coming.push(at)
-      else rows.push(row(at, key))
+      found.push({ path: at, key })
       add(key.kind, at)
     }
   }
   add(SPEC, '')
-  const names = coming.map((name) => `\`${name}\``).join(', ')
-  return `${rows.join('\n')}\n\nKnown, but refused until a later release: ${names}.\n`
+  return found
 }
 
-function row(path: string, key: Key): string {
+/** Every key in declaration order as a Markdown table, for the guide. */
+export function keyTable(): string {
+  const all = specKeys()
+  const rows = all.filter(({ key }) => key.presence !== 'later').map(row)
+  const coming = all.flatMap(({ path, key: { kind, presence } }) => [
+    ...(presence === 'later' ? [path] : []),
+    ...laterWords(kind).map((word) => `${path}: ${word}`),
+  ])
+  const names = coming.map((name) => `\`${name}\``).join(', ')
+  const head = ['| key | value | default | meaning |', '|---|---|---|---|']
+  return `${[...head, ...rows].join('\n')}\n\nKnown, but refused until a later release: ${names}.\n`
+}
+
+/** Words of a choice, also behind a list or beside other ways to write it. */
+function laterWords(kind: Kind): readonly string[] {
+  if (kind.is === 'choice') return kind.later
+  return kind.is === 'either' ? kind.of.flatMap(laterWords) : []
+}
+
+function row({ path, key }: SpecKey): string {
   const cells = [`\`${path}\``, writtenAs(key.kind), defaultOf(key), key.doc]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }
 
-function defaultOf({ presence, written }: Key): string {
+/** As Markdown; empty for a mapping or a list of defaults. */
+export function defaultOf({ presence, written }: Key): string {
   if (presence === 'required') return '**required**'
   if (presence === 'optional') return 'not set'
   return typeof written === 'object' ? '' : `\`${written}\``
 }
 
-function writtenAs(kind: Kind): string {
+/** What is written there, in words. */
+export function writtenAs(kind: Kind): string {
   switch (kind.is) {
     case 'text':
       return kind.noun.replace(/^an? |^the /, '')

@@ -1,6 +1,7 @@
 /** The pages and templates that come with Assay. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 
@@ -21,7 +22,8 @@ const PACKAGE = new URL('../../', import.meta.url)
 
 /** Reference pages, then what agents read: the protocol of a lane, for one, wherever no plugin is installed. */
 export async function run(_context: Context, args: Parsed): Promise<Result<Answer>> {
-  const [topic] = args.positionals
+  const [topic, key] = args.positionals
+  if (topic === 'spec' && key !== undefined) return aboutKey(key)
   const pages = new Map([...filesIn('references'), ...skillsIn('skills')])
   for (const [name, page] of filesIn('agents')) pages.set(pages.has(name) ? `${name}-agent` : name, page)
   const topics = [...pages.keys()]
@@ -42,8 +44,41 @@ export async function run(_context: Context, args: Parsed): Promise<Result<Answe
       hint: `topics: ${topics.join(', ')}`,
     })
   }
+  if (key !== undefined) {
+    return fail({
+      kind: 'usage',
+      code: 'unexpected_argument',
+      message: `only the page of the spec has keys, not ${topic}`,
+      hint: next`for one key of the spec: ${call('guide', 'spec', key)}`,
+    })
+  }
   const text = textOf(page).replace(FRONTMATTER, '')
   return ok({ data: { topic, text }, text: () => text })
+}
+
+async function aboutKey(name: string): Promise<Result<Answer>> {
+  const { keyPage } = await import('../spec/key-page.ts')
+  const page = keyPage(name)
+  if (!page.ok) return page
+  const { key, value, required, meaning, change, example, below } = page.value
+  const usual = page.value.default
+  return ok({
+    data: page.value,
+    text: () => [
+      key,
+      `  ${meaning}`,
+      `  Value: ${value} (${required ? 'required' : usual === null ? 'not required' : `default: ${usual}`})`,
+      {
+        live: next`  It may change while a run lives: ${call('config set', key, 'VALUE', '--reason', 'TEXT')}`,
+        frozen: next`  It is frozen: it decides what is measured, so another value needs another run: ${call('init', '--new')}`,
+        kept: '  A run goes on with the value that it began with.',
+      }[change],
+      ...(below.length === 0 ? [] : [`  Keys below: ${below.join(', ')}`]),
+      '',
+      example,
+    ],
+    wrap: true,
+  })
 }
 
 const textOf = (page: string): string => readFileSync(new URL(page, PACKAGE), 'utf8')

@@ -138,10 +138,13 @@ const START = [
   {
     name: 'guide',
     group: 'start',
-    summary: 'print a reference page, or the list of them',
-    positionals: [{ name: 'TOPIC', required: false }],
+    summary: 'print a reference page, or one key of the spec; without TOPIC: the list of pages',
+    positionals: [
+      { name: 'TOPIC', required: false },
+      { name: 'KEY', required: false },
+    ],
     flags: {},
-    example: 'assay guide spec',
+    example: 'assay guide spec metric.direction',
   },
   {
     name: 'install',
