@@ -77,6 +77,8 @@ async function bundle(root, lib) {
     splitting: true,
     format: 'esm',
     platform: 'node',
+    // A package that has both: its older form may load its parts in ways that no bundler sees.
+    mainFields: ['module', 'main'],
     target: 'node20',
     outExtension: { '.js': '.mjs' },
     chunkNames: '[name]-[hash]',
