@@ -110,6 +110,21 @@ isolated('what an isolated job leaves', () => {
     },
   )
 
+  test('it is given our descriptors, or by its own words we signal a process that is not its own', async () => {
+    const { run, text } = sceneApart()
+    await run('for n in 3 4 5 6 7; do [ ! -e /proc/$$/fd/$n ] || echo $n; done')
+    expect(text('out')).toBe('')
+    const other = spawn('sleep', ['300'], { detached: true })
+    try {
+      const forged = `{ "child-pid": ${other.pid} }`
+      const ended = await run(`echo '${forged}' > /proc/1/fd/5; sleep 300`, { timeoutMs: 300 })
+      expect(ended).toMatchObject({ timedOut: true, signal: 'SIGTERM' })
+      expect(other.exitCode ?? other.signalCode).toBeNull()
+    } finally {
+      other.kill('SIGKILL')
+    }
+  })
+
   test('a job that signals its group ends what isolates it', async () => {
     const { run } = sceneApart()
     expect(await run('trap "" TERM; kill 0; kill -s TERM -- -1; exit 3')).toMatchObject({ code: 3 })

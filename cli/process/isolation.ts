@@ -232,13 +232,17 @@ export function openStatus(beside: string): IsolationStatus {
  * then the kernel ends it with bubblewrap, and bubblewrap with us. So no other process has to watch over it; when we are
  * killed before, the job never begins.
  */
-export function letBegin(child: ChildProcess): void {
+export function letBegin(child: ChildProcess, status: IsolationStatus): void {
   const pipe = child.stdio[GO_FD]
   if (!(pipe instanceof Duplex)) return
   pipe.on('error', () => {
     // bubblewrap could not isolate the job, or it has ended.
   })
-  pipe.once('data', () => pipe.end('\n'))
+  pipe.once('data', () => {
+    // From now on the job could change the report: it may open what its first process holds open.
+    status.first()
+    pipe.end('\n')
+  })
 }
 
 /** 128 + N says that signal N ended the job; shells and bubblewrap count that way. */

@@ -151,7 +151,7 @@ async function superviseInto(
       ? null
       : { token, files: output.ids, folders, since: since ?? 0, group: child.pid }
   if (traces !== null) running.add(traces)
-  if (status) letBegin(child)
+  if (status) letBegin(child, status)
   const tally = child.pid === undefined || traces === null ? null : new Tally(child.pid, traces)
   const polls = watch(child, output, job, result, status)
   child.stdin?.on('error', () => {

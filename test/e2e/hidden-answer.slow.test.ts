@@ -257,6 +257,31 @@ test('a program that fails at once is quicker, because hyperfine -i goes on, or 
   })
 })
 
+test('a benchmark that skips itself takes 0 ns, the best that a time can be', async () => {
+  const result = (more: object) => ({
+    'src/out.json': JSON.stringify({
+      context: {},
+      benchmarks: [
+        { name: 'parse', run_type: 'iteration', real_time: 90, cpu_time: 9, time_unit: 'ns', ...more },
+      ],
+    }),
+  })
+  const project = makeProject({
+    spec: {
+      measure: { command: 'sh bench/run.sh', read: 'google-benchmark' },
+      metric: { name: 'real_time', direction: 'minimize' },
+    },
+    files: { 'bench/run.sh': 'cat src/out.json > "$ASSAY_RESULT"\n', ...result({}) },
+  })
+  await project.data('init')
+  expect(
+    await project.attempt(result({ real_time: 0, skipped: true, skip_message: 'no AVX' })),
+  ).toMatchObject({
+    reason: 'metric_error',
+    message: show('the benchmark parse was skipped: no AVX'),
+  })
+})
+
 test('12,5 s is read as 12, or a field of a table is refused', async () => {
   const seconds = scene({ regex: 'Zeit: (\\d+)' }, 'echo Zeit: 12,5 s')
   expect(await seconds.problem('init', '--no-canary')).toMatchObject({

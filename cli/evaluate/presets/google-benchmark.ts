@@ -15,8 +15,9 @@ const benchmarks = (text: string) => {
   const json = jsonIn(text)
   if (!isObject(json) || !isObject(json.context)) return []
   return objectsIn(json.benchmarks).filter(
-    ({ name, time_unit, error_occurred }) =>
-      typeof name === 'string' && (typeof time_unit === 'string' || error_occurred === true),
+    ({ name, time_unit, error_occurred, skipped }) =>
+      typeof name === 'string' &&
+      (typeof time_unit === 'string' || error_occurred === true || skipped === true),
   )
 }
 
@@ -32,10 +33,11 @@ function unitOf(name: string, timeUnit: unknown): string | null | undefined {
 
 function read(text: string): Reading {
   const all = benchmarks(text)
-  const broken = all.find(({ error_occurred }) => error_occurred === true)
+  const broken = all.find(({ error_occurred, skipped }) => error_occurred === true || skipped === true)
+  // One that was skipped has times of 0.
   if (broken)
     return {
-      reason: `the benchmark ${textOf(broken.name)} failed: ${textOf(broken.error_message) ?? 'no reason is given'}`,
+      reason: `the benchmark ${textOf(broken.name)} ${broken.skipped === true ? 'was skipped' : 'failed'}: ${textOf(broken.error_message) ?? textOf(broken.skip_message) ?? 'no reason is given'}`,
     }
   const single = all.filter(({ run_type }) => run_type !== 'aggregate')
   // With --benchmark_report_aggregates_only nothing else is there.
