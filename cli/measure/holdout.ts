@@ -67,11 +67,8 @@ const UNKNOWN =
 
 /** Why the data could not be used, as it was recorded; null when they could. */
 function goneIn({ record }: Trial): string | null {
-  for (const detail of record.details('holdout')) {
-    const { gone } = (detail ?? {}) as { gone?: string | true }
-    if (gone !== undefined) return gone === true ? CHANGED : gone
-  }
-  return null
+  const [known] = record.decided('gone')
+  return known ? (known.gone === true ? CHANGED : known.gone) : null
 }
 
 async function onHoldout(trial: Trial, pair: number, side: Side): Promise<Sample | null> {
@@ -95,7 +92,7 @@ async function inPrivate(trial: Trial, at: SampleAt): Promise<Sample | string> {
   const place = placeOfHoldout(env, holdout)
   if (place === null || !(await isHoldout(env, holdout, place))) {
     const gone = place === null ? UNKNOWN : CHANGED
-    trial.record.step('holdout', 'ended', { gone })
+    trial.record.decide({ is: 'gone', gone })
     return gone
   }
   const folder = mkdtempSync(join(tmpdir(), `${HELD}${process.pid}-`))

@@ -4,7 +4,7 @@ import { calibrate } from '../evaluate/calibrate.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
 import { median } from '../evaluate/stats.ts'
 import type { VerdictFacts } from '../evaluate/verdict.ts'
-import type { GatePhase, SampleFault } from '../ledger/events.ts'
+import type { GatePhase } from '../ledger/events.ts'
 import { BASELINE, type Experiment, nodeValue } from '../ledger/state.ts'
 import { slotFacts, slotLock } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
@@ -12,6 +12,7 @@ import type { OpenRun } from '../run/open.ts'
 import { artifactPlaces, guardArtifacts, seedFault } from './artifacts.ts'
 import { type Bench, openBench, placeCandidate } from './bench.ts'
 import { chanceOfAttempt } from './chance.ts'
+import type { Preparation } from './decisions.ts'
 import { gatesOn } from './gates.ts'
 import { heldOut, removeHeldData } from './holdout.ts'
 import { knownMetrics } from './known.ts'
@@ -142,7 +143,7 @@ export async function collectEvidence(
     record.step('build', 'began')
     // What others found while this one waited counts.
     if (orphanedBy({ run, node, record }) !== null) {
-      record.step('build', 'ended', UNBUILT)
+      record.decide({ is: 'prepared', preparation: UNBUILT })
       await collect({ run, node, seal, record, source: new RecordedSource({}, record), evidence }, UNBUILT)
       return ok(evidence)
     }
@@ -163,23 +164,17 @@ export async function collectEvidence(
       folder,
     }
     const preparation = await prepared(slot)
-    record.step('build', 'ended', preparation)
+    record.decide({ is: 'prepared', preparation })
     const source = new SlotSource(slot)
     await collect({ run, node, seal, record, source, evidence }, preparation)
     evidence.tampered = await source.tampered()
     evidence.beside = evidence.tampered.length > 0 && othersMeasured(run, bench.value, since)
     const { tampered, beside } = evidence
-    record.step('measure', 'ended', { tampered, ...(beside ? { beside } : {}) })
+    record.decide({ is: 'tampered', tampered, beside })
     return ok(evidence)
   } finally {
     bench.value.release()
   }
-}
-
-/** What setup and build came to. */
-export interface Preparation extends Pick<VerdictFacts, 'setup' | 'build'> {
-  /** Why nothing can be measured although both worked. */
-  seed: SampleFault | null
 }
 
 /** Nothing is built for what cannot count; what was paid for before is still told. */
@@ -196,7 +191,7 @@ async function prepared({ run, node, seal, bench, placed, guard, folder }: InSlo
   return { setup, build: { fault: build, parentToo: unchanged.build !== null }, seed: null }
 }
 
-/** The list of DESIGN §6 from the build on; the first thing that speaks against the candidate ends it. */
+/** Everything that is asked of a candidate once it is built, in order; the first thing that speaks against it ends it. */
 export async function collect(trial: Trial, preparation: Preparation): Promise<void> {
   try {
     await ask(trial, preparation)

@@ -9,10 +9,9 @@ import type { Comparison, Sample, SampleFault, Side } from '../ledger/events.ts'
 import { nodeValue, type State } from '../ledger/state.ts'
 import type { OpenRun } from '../run/open.ts'
 import { chanceOfAttempt } from './chance.ts'
+import { type PairedStageName, stepOfStage } from './decisions.ts'
 import { baselineSample } from './samples.ts'
 import { accept, fault, sampleOnce, type Trial } from './trial.ts'
-
-export type PairedStageName = 'judge' | 'confirm' | 'best'
 
 /** Pairs of a stage that the other side may spoil by failing, before the machine is held to be broken. */
 const SPOILT = 2
@@ -107,7 +106,7 @@ export async function runPairs(
   if ('broken' in answer) return fault(trial, answer.broken, 'parent') || null
   trial.evidence.differences[stage] = answer.differences
   trial.evidence.others.push(...answer.other)
-  trial.record.step(stepOf(stage), 'ended', answer.comparison)
+  trial.record.step(stepOfStage(stage), 'ended', answer.comparison)
   return answer
 }
 
@@ -120,16 +119,14 @@ export function faultOfOther(run: OpenRun, sample: Sample): SampleFault | null {
 
 /** As it was when the stage began, also for a process that takes the attempt up: the rule reads nothing from later. */
 function contextFor(trial: Trial, stage: PairedStageName, against: string): StageContext {
-  for (const detail of trial.record.details(stepOf(stage))) {
-    const found = detail as { stage?: string; context?: StageContext }
-    if (found.stage === stage && found.context?.against === against) return found.context
-  }
+  const known = trial.record
+    .decided('stage')
+    .find((one) => one.stage === stage && one.context.against === against)
+  if (known) return known.context
   const context = stageContext(trial.run, stage, against)
-  trial.record.step(stepOf(stage), 'began', { stage, context })
+  trial.record.decide({ is: 'stage', stage, context })
   return context
 }
-
-const stepOf = (stage: PairedStageName) => (stage === 'judge' ? 'comparison' : 'confirm')
 
 async function takePair(
   trial: Trial,

@@ -8,10 +8,10 @@ import type { Attempt, Experiment } from '../ledger/state.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { collect, noEvidence, type Preparation } from './judge.ts'
+import { collect, noEvidence } from './judge.ts'
 import { verdictEvent, verdictOn } from './record.ts'
 import { lacking, RecordedSource } from './recorded-source.ts'
-import { type AttemptRecord, Recorder, RecordLost } from './steps.ts'
+import { Recorder, RecordLost } from './steps.ts'
 import { testsIn } from './tests-gone.ts'
 import type { Trial } from './trial.ts'
 
@@ -65,18 +65,13 @@ export async function recompute(run: OpenRun, node: Experiment): Promise<Result<
 
 async function again(trial: Trial): Promise<Verdict> {
   const { record, evidence } = trial
-  const preparation = record.details('build').at(-1)
-  if (!preparation) throw lacking('the build')
-  await collect(trial, preparation as Preparation)
-  Object.assign(evidence, tamperedIn(record))
+  const prepared = record.decided('prepared').at(-1)
+  if (!prepared) throw lacking('the build')
+  await collect(trial, prepared.preparation)
+  const { tampered = [], beside = false } = record.decided('tampered').at(-1) ?? {}
+  Object.assign(evidence, { tampered, beside })
   evidence.tests = testsIn(record)
   return verdictOn(evidence)
-}
-
-function tamperedIn(record: AttemptRecord): { tampered: string[]; beside: boolean } {
-  const found = record.details('measure').findLast((detail) => Object.hasOwn(Object(detail), 'tampered'))
-  const { tampered = [], beside = false } = (found ?? {}) as { tampered?: string[]; beside?: boolean }
-  return { tampered, beside }
 }
 
 function compare(

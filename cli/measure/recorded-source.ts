@@ -1,5 +1,5 @@
 /** The record of an attempt as the source of a trial. */
-import type { Sample, SampleFault } from '../ledger/events.ts'
+import type { Sample } from '../ledger/events.ts'
 import type { Artifacts } from './artifacts.ts'
 import { type AttemptRecord, RecordLost } from './steps.ts'
 import type { Source } from './trial.ts'
@@ -15,11 +15,8 @@ export class RecordedSource implements Source {
   }
 
   place(experiment: string) {
-    for (const detail of this.#record.details('setup')) {
-      const found = detail as { placed?: string; broken?: SampleFault } | undefined
-      if (found?.broken && found.placed === experiment) return Promise.resolve(found.broken)
-    }
-    return Promise.resolve(null)
+    const found = this.#record.decided('broken').find(({ placed }) => placed === experiment)
+    return Promise.resolve(found?.broken ?? null)
   }
   sample(): Promise<Sample> {
     throw lacking('a sample')
@@ -28,11 +25,8 @@ export class RecordedSource implements Source {
     throw lacking('a gate')
   }
   artifacts({ stage, pair }: Sample) {
-    for (const detail of this.#record.details('measure')) {
-      const found = detail as { stage?: string; pair?: number; declared?: SampleFault } | undefined
-      if (found?.declared && found.stage === stage && found.pair === pair) return { fault: found.declared }
-    }
-    return { records: this.#artifacts }
+    const found = this.#record.decided('declared').find((one) => one.stage === stage && one.pair === pair)
+    return found ? { fault: found.declared } : { records: this.#artifacts }
   }
 }
 

@@ -7,15 +7,20 @@ import { attemptFolder, stepsFile } from '../paths.ts'
 import type { Problem } from '../result.ts'
 import { seal, unseal } from '../run/holdout.ts'
 import type { OpenRun } from '../run/open.ts'
+import { type Decision, type DecisionName, type DecisionOf, decisionOf, stepOfDecision } from './decisions.ts'
 
 /** What a trial reads and writes of its own past. */
 export interface AttemptRecord {
+  /** Says how far it is, or what a step came to: for readers, nothing rests on it. */
   step(step: StepName, state: 'began' | 'ended' | 'skipped', detail?: unknown): void
+  /** Writes down what the verdict rests on. */
+  decide(decision: Decision): void
+  /** All decisions of that name that an earlier process of this attempt, or this one, wrote down, in order. */
+  decided<N extends DecisionName>(name: N): DecisionOf<N>[]
   sample(sample: Sample): void
   gate(gate: GateResult): void
   paidSample(stage: Stage, pair: number, side: Side): Sample | null
   paidGate(name: string, phase: GatePhase): GateResult | null
-  details(step: StepName): unknown[]
 }
 
 export class Recorder implements AttemptRecord {
@@ -25,7 +30,7 @@ export class Recorder implements AttemptRecord {
   readonly #experiment: string
   readonly #samples: Sample[]
   readonly #gates: GateResult[]
-  readonly #details: { step: StepName; detail: unknown }[]
+  readonly #decisions: Decision[]
 
   readonly #writes: boolean
 
@@ -45,8 +50,8 @@ export class Recorder implements AttemptRecord {
     const steps = readSteps(this.file)
     this.#samples = samplesOf(steps).filter((sample) => sample.fault?.reason !== 'aborted')
     this.#gates = gatesOf(steps)
-    this.#details = steps.flatMap((line) =>
-      'detail' in line ? [{ step: line.step, detail: line.detail }] : [],
+    this.#decisions = steps.flatMap((line) =>
+      'detail' in line ? (decisionOf(line.step, line.detail) ?? []) : [],
     )
   }
 
@@ -54,6 +59,16 @@ export class Recorder implements AttemptRecord {
     if (state === 'began' && this.#writes)
       this.#run.tell({ type: 'step', experiment: this.#experiment, step })
     this.#write({ step, state, ...(detail === undefined ? {} : { detail }) })
+  }
+
+  decide(decision: Decision): void {
+    const { step, state, detail } = stepOfDecision(decision)
+    this.step(step, state, detail)
+    this.#decisions.push(decision)
+  }
+
+  decided<N extends DecisionName>(name: N): DecisionOf<N>[] {
+    return this.#decisions.filter((one): one is DecisionOf<N> => one.is === name)
   }
 
   sample(sample: Sample): void {
@@ -87,11 +102,6 @@ export class Recorder implements AttemptRecord {
     const text = unseal(this.#run.env, sealed)
     if (text === null) throw new RecordLost(sealedElsewhere)
     return { ...sample, ...(JSON.parse(text) as Pick<Sample, 'value' | 'cpu_ms' | 'peak_mb'>) }
-  }
-
-  /** What a step was told when an earlier process began or ended it, in order. */
-  details(step: StepName): unknown[] {
-    return this.#details.flatMap((one) => (one.step === step ? [one.detail] : []))
   }
 
   paidGate(name: string, phase: GatePhase): GateResult | null {

@@ -31,14 +31,13 @@ export async function lookAtTests(
   // Too much to be read is nothing that could be said of it.
   if (!patch.ok) return patch.problem.code === 'git_output_too_large' ? ok([]) : patch
   const found = testsGone(wholeFiles(patch.value, telling)).slice(0, KEPT)
-  if (found.length > 0) record.step('scope', 'ended', { tests: found })
+  if (found.length > 0) record.decide({ is: 'tests', tests: found })
   return ok(found)
 }
 
 /** What was recorded of it; nothing for attempts that were judged before this was looked for. */
 export function testsIn(record: AttemptRecord): TestFinding[] {
-  const known = record.details('scope').find((detail) => Object.hasOwn(Object(detail), 'tests'))
-  return (known as { tests: TestFinding[] } | undefined)?.tests ?? []
+  return record.decided('tests')[0]?.tests ?? []
 }
 
 /** Text, and a test, a configuration, or code that could end its process. */

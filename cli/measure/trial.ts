@@ -95,7 +95,7 @@ export function accept(trial: Trial, sample: Sample): boolean {
   const declared = trial.source.artifacts(sample)
   if ('fault' in declared) {
     const { stage, pair } = sample
-    trial.record.step('measure', 'ended', { stage, pair, declared: declared.fault })
+    trial.record.decide({ is: 'declared', stage, pair, declared: declared.fault })
     return fault(trial, declared.fault)
   }
   if (trial.evidence.samples.length === 1) trial.evidence.artifacts = declared.records
@@ -107,7 +107,7 @@ export function accept(trial: Trial, sample: Sample): boolean {
 export async function placeOther(trial: Trial, experiment: string): Promise<boolean> {
   const broken = await trial.source.place(experiment)
   if (!broken) return true
-  trial.record.step('setup', 'ended', { placed: experiment, broken })
+  trial.record.decide({ is: 'broken', placed: experiment, broken })
   const message = `${experiment} cannot be made ready any more: ${broken.message}`
   return fault(trial, { ...broken, message }, 'parent')
 }
@@ -120,15 +120,13 @@ export class Orphaned extends Error {}
  * is recorded, so that looking back ends where the measuring did.
  */
 export function orphanedBy({ run, node, record }: Pick<Trial, 'run' | 'node' | 'record'>): string | null {
-  for (const detail of record.details('measure')) {
-    const known = (detail as { orphaned?: string } | undefined)?.orphaned
-    if (known !== undefined) return known
-  }
+  const [known] = record.decided('orphaned')
+  if (known) return known.orphaned
   must(run.ledger.refresh())
   const found = undermined(run.ledger.state, node)
   if (!found) return null
   const orphaned = `${found.message}; ${found.hint}`
-  record.step('measure', 'ended', { orphaned })
+  record.decide({ is: 'orphaned', orphaned })
   return orphaned
 }
 

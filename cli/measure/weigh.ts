@@ -7,6 +7,7 @@ import { bestOf, better } from '../ledger/best.ts'
 import type { Judged, NoiseMode, Sample } from '../ledger/events.ts'
 import { lastJudged, nodeValue } from '../ledger/state.ts'
 import type { OpenRun } from '../run/open.ts'
+import type { DecisionOf } from './decisions.ts'
 import { constraintsHold, doubtOn, protectedHold, protectedInPairs } from './guards.ts'
 import { heldOut } from './holdout.ts'
 import { runPairs, type StageAnswer } from './pairs.ts'
@@ -136,10 +137,10 @@ export async function weigh(trial: Trial, gatesAfter: Gates): Promise<boolean> {
 
 /** As it was when the measurement began, also for a process that takes the attempt up. */
 function modeOf({ run, record }: Trial): NoiseMode {
-  const known = record.details('measure').find((detail) => Object.hasOwn(Object(detail), 'mode'))
-  if (known) return (known as { mode: NoiseMode }).mode
+  const [known] = record.decided('mode')
+  if (known) return known.mode
   const { mode } = run.ledger.state.noise
-  record.step('measure', 'ended', { mode })
+  record.decide({ is: 'mode', mode })
   return mode
 }
 
@@ -187,20 +188,18 @@ async function contest(trial: Trial): Promise<boolean> {
   return true
 }
 
-interface Rival {
-  best: string | null
-  /** Whether the score says that it could be better than the best. */
-  could: boolean
-}
-
 /** As of the confirmation, also for a process that takes the attempt up. */
-function rival(trial: Trial): Rival {
+function rival(trial: Trial): DecisionOf<'rival'> {
   const { run, record } = trial
-  const known = record.details('confirm').find((detail) => Object.hasOwn(Object(detail), 'could'))
-  if (known) return known as Rival
+  const [known] = record.decided('rival')
+  if (known) return known
   must(run.ledger.refresh())
-  const found = { best: bestOf(run.ledger.state)?.id ?? null, could: couldBeBest(trial) }
-  record.step('confirm', 'ended', found)
+  const found = {
+    is: 'rival',
+    best: bestOf(run.ledger.state)?.id ?? null,
+    could: couldBeBest(trial),
+  } as const
+  record.decide(found)
   return found
 }
 

@@ -1,0 +1,113 @@
+/**
+ * What was decided while an attempt was judged and cannot be seen in its samples and gates. Each decision is a step in the
+ * attempt's record; a process that takes the attempt up, and `show --recompute`, read it there in place of deciding again.
+ * The union is closed: whatever a verdict rests on is a sample, a gate, or one of these.
+ */
+import type { StageContext } from '../evaluate/compare-pairs.ts'
+import type { TestFinding } from '../evaluate/tests-gone.ts'
+import type { VerdictFacts } from '../evaluate/verdict.ts'
+import type { NoiseMode, SampleFault, Stage, StepName } from '../ledger/events.ts'
+import { unreachable } from '../result.ts'
+
+/** What setup and build came to. */
+export interface Preparation extends Pick<VerdictFacts, 'setup' | 'build'> {
+  /** Why nothing can be measured although both worked. */
+  seed: SampleFault | null
+}
+
+/** A stage of pairs that a comparison may take. */
+export type PairedStageName = 'judge' | 'confirm' | 'best'
+
+export type Decision =
+  /** What the candidate did to tests. */
+  | { is: 'tests'; tests: TestFinding[] }
+  | { is: 'prepared'; preparation: Preparation }
+  /** How the metric is compared, as it was when the measurement began. */
+  | { is: 'mode'; mode: NoiseMode }
+  /** What a stage of pairs knew before its first pair. */
+  | { is: 'stage'; stage: PairedStageName; context: StageContext }
+  /** The best as of the confirmation, and whether the score says that the candidate could be better. */
+  | { is: 'rival'; best: string | null; could: boolean }
+  /** An experiment to compare with could not be made ready. */
+  | { is: 'broken'; placed: string; broken: SampleFault }
+  /** Why the artifacts that a sample declared do not hold. */
+  | { is: 'declared'; stage: Stage; pair: number; declared: SampleFault }
+  /** What the candidate is built on was revoked. */
+  | { is: 'orphaned'; orphaned: string }
+  /** Files that the candidate's own run changed; `beside`: a job in a different slot could have done it. */
+  | { is: 'tampered'; tampered: string[]; beside: boolean }
+  /** Why the held-out data could not be used; `true` in records of 0.1.0: they had changed. */
+  | { is: 'gone'; gone: string | true }
+
+export type DecisionName = Decision['is']
+export type DecisionOf<N extends DecisionName> = Extract<Decision, { is: N }>
+
+/** A step as the record has it. */
+export interface DecidedStep {
+  step: StepName
+  state: 'began' | 'ended'
+  detail: unknown
+}
+
+/** The step of the record in which a stage of pairs is taken. */
+export const stepOfStage = (stage: PairedStageName): StepName =>
+  stage === 'judge' ? 'comparison' : 'confirm'
+
+/** The step that says so. Its bytes are the record's format. */
+export function stepOfDecision(decision: Decision): DecidedStep {
+  const ended = (step: StepName, detail: unknown): DecidedStep => ({ step, state: 'ended', detail })
+  switch (decision.is) {
+    case 'tests':
+      return ended('scope', { tests: decision.tests })
+    case 'prepared':
+      return ended('build', decision.preparation)
+    case 'mode':
+      return ended('measure', { mode: decision.mode })
+    case 'stage': {
+      const { stage, context } = decision
+      return { step: stepOfStage(stage), state: 'began', detail: { stage, context } }
+    }
+    case 'rival':
+      return ended('confirm', { best: decision.best, could: decision.could })
+    case 'broken':
+      return ended('setup', { placed: decision.placed, broken: decision.broken })
+    case 'declared': {
+      const { stage, pair, declared } = decision
+      return ended('measure', { stage, pair, declared })
+    }
+    case 'orphaned':
+      return ended('measure', { orphaned: decision.orphaned })
+    case 'tampered': {
+      const { tampered, beside } = decision
+      return ended('measure', { tampered, ...(beside ? { beside } : {}) })
+    }
+    case 'gone':
+      return ended('holdout', { gone: decision.gone })
+    default:
+      return unreachable(decision)
+  }
+}
+
+/** The decision that a step of a record says; null for one that says none, such as a conclusion for readers. */
+export function decisionOf(step: StepName, detail: unknown): Decision | null {
+  const said = Object(detail) as Record<string, never>
+  const has = (key: string) => Object.hasOwn(said, key)
+  if (step === 'scope' && has('tests')) return { is: 'tests', tests: said.tests ?? [] }
+  if (step === 'build') return { is: 'prepared', preparation: detail as Preparation }
+  if (step === 'setup' && has('broken'))
+    return { is: 'broken', ...(detail as Omit<DecisionOf<'broken'>, 'is'>) }
+  if (step === 'holdout' && has('gone')) return { is: 'gone', ...(detail as Omit<DecisionOf<'gone'>, 'is'>) }
+  if ((step === 'comparison' || step === 'confirm') && has('context'))
+    return { is: 'stage', ...(detail as Omit<DecisionOf<'stage'>, 'is'>) }
+  if (step === 'confirm' && has('could'))
+    return { is: 'rival', ...(detail as Omit<DecisionOf<'rival'>, 'is'>) }
+  if (step !== 'measure') return null
+  if (has('mode')) return { is: 'mode', ...(detail as Omit<DecisionOf<'mode'>, 'is'>) }
+  if (has('declared')) return { is: 'declared', ...(detail as Omit<DecisionOf<'declared'>, 'is'>) }
+  if (has('orphaned')) return { is: 'orphaned', ...(detail as Omit<DecisionOf<'orphaned'>, 'is'>) }
+  if (has('tampered')) {
+    const { tampered, beside = false } = detail as { tampered: string[]; beside?: boolean }
+    return { is: 'tampered', tampered, beside }
+  }
+  return null
+}

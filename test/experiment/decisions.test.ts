@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { type Decision, decisionOf, stepOfDecision } from '../../cli/measure/decisions.ts'
+
+const fault = { reason: 'crash', message: 'it broke' } as const
+
+/** One of each name, so that a new one has to be added here. */
+const EACH: { [N in Decision['is']]: Extract<Decision, { is: N }> } = {
+  tests: { is: 'tests', tests: [] },
+  prepared: { is: 'prepared', preparation: { setup: null, build: null, seed: fault } },
+  mode: { is: 'mode', mode: 'paired' },
+  stage: { is: 'stage', stage: 'best', context: { against: 'exp_0001' } as never },
+  rival: { is: 'rival', best: null, could: true },
+  broken: { is: 'broken', placed: 'exp_0002', broken: fault },
+  declared: { is: 'declared', stage: 'judge', pair: 3, declared: fault },
+  orphaned: { is: 'orphaned', orphaned: 'exp_0001 was revoked' },
+  tampered: { is: 'tampered', tampered: ['a'], beside: true },
+  gone: { is: 'gone', gone: true },
+}
+
+test.each(Object.values(EACH))(
+  'what is written of the decision $is is read as something else',
+  (decision) => {
+    const { step, detail } = stepOfDecision(decision)
+    expect(decisionOf(step, JSON.parse(JSON.stringify(detail)))).toEqual(decision)
+  },
+)
+
+test.each([
+  ['a conclusion', 'comparison', { comparison: null, tie_break: null }],
+  ['a confirmed comparison', 'confirm', { outcome: 'improved', inputs: {} }],
+  ['a metric that varied', 'confirm', { varied: 'exp_0001 gave 1, then 2' }],
+  ['nothing', 'measure', null],
+  ['a step without more', 'setup', undefined],
+] as const)('%s is taken for a decision', (_, step, detail) => {
+  expect(decisionOf(step, detail)).toBeNull()
+})
