@@ -68,8 +68,8 @@ const PLANTED: Record<string, { why: string; files: Record<string, string>; caug
     },
     {
       why: 'a lazy import',
-      files: { 'cli/round/a.ts': `const b = () => import('../verbs/b.ts')` },
-      caught: ['cli/round/a.ts'],
+      files: { 'cli/loop/a.ts': `const b = () => import('../verbs/b.ts')` },
+      caught: ['cli/loop/a.ts'],
     },
     { why: 'a folder without a layer', files: { 'cli/extra/a.ts': '' }, caught: ['cli/extra/a.ts'] },
     {
@@ -227,7 +227,7 @@ describe('a rule that would not notice', () => {
 
   test('what is allowed is refused', () => {
     const allowed = {
-      'cli/round/a.ts': `import { propose } from '../ledger/ledger.ts'\nimport type { Spec } from '../spec/spec.ts'`,
+      'cli/loop/a.ts': `import { propose } from '../ledger/ledger.ts'\nimport type { Spec } from '../spec/spec.ts'`,
       'cli/spec/read.ts': `import { parse } from 'yaml'\nimport { readFileSync } from 'node:fs'`,
       'cli/verbs/modules.ts': `const load = () => import('./status.ts')`,
       'cli/verbs/status.ts': `import type { A } from '../terminal/command.ts'\nprocess.stdout.write('a')`,

@@ -122,7 +122,7 @@ const list = [
       return input.ok ? listOf(input.value, 'ideas', IDEAS, readIdea) : input
     },
     run: async (run, { input, key }) => {
-      const { propose } = await import('../round/propose.ts')
+      const { propose } = await import('../loop/propose.ts')
       return propose(run, input, key)
     },
     say: ({ accepted, refused }) => [

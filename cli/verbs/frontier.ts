@@ -1,6 +1,6 @@
 import { shown } from '../evaluate/figure.ts'
+import { type Frontier, pickParents } from '../loop/frontier.ts'
 import { ok, type Result } from '../result.ts'
-import { type Frontier, pickParents } from '../round/frontier.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { theRun } from './verb.ts'
 

@@ -1,6 +1,6 @@
 import { counted } from '../evaluate/figure.ts'
+import { applyEdits, type DueAnswer, metaDue } from '../loop/meta/apply.ts'
 import { ok, type Result } from '../result.ts'
-import { applyEdits, type DueAnswer, metaDue } from '../round/meta/apply.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { plain } from '../text.ts'

@@ -11,7 +11,7 @@ import {
   repairable,
   type State,
 } from '../ledger/state.ts'
-import { sameWords, wordsOf } from '../round/fit.ts'
+import { sameWords, wordsOf } from '../loop/fit.ts'
 import type { OpenRun } from '../run/open.ts'
 import { statusOf } from './run.ts'
 

@@ -1,8 +1,8 @@
 /** What `assay loop` would do and cost. Reads the run, changes nothing. */
 import { counted, duration, shown } from '../evaluate/figure.ts'
+import { roundSize } from '../loop/size.ts'
 import { type Cost, costOf } from '../measure/cost.ts'
 import { call, next, type Said } from '../next.ts'
-import { roundSize } from '../round/size.ts'
 import { CAPS, type Cap, experimentsLeft } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type StatusData, statusOf } from './run.ts'

@@ -2,7 +2,7 @@
 import { gainOf } from '../evaluate/figure.ts'
 import { bestOf } from '../ledger/best.ts'
 import { BASELINE, type Experiment, failureClassOf, lastJudged } from '../ledger/state.ts'
-import { learningsOf } from '../round/open.ts'
+import { learningsOf } from '../loop/open.ts'
 import type { OpenRun } from '../run/open.ts'
 import { plain } from '../text.ts'
 import { armsOf, bestPath, chartData, durationOf, leftOf, spendOf } from './chart.ts'

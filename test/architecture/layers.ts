@@ -14,7 +14,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['measure'],
   ['diagnose'],
   ['experiment'],
-  ['round', 'workflow', 'doctor', 'install'],
+  ['loop', 'workflow', 'doctor', 'install'],
   ['view'],
   ['terminal'],
   ['verbs'],

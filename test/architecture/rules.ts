@@ -71,10 +71,10 @@ export const purity: Rule = (modules) => {
   ])
 }
 
-const APPENDERS = ['ledger', 'run', 'measure', 'experiment', 'round']
+const APPENDERS = ['ledger', 'run', 'measure', 'experiment', 'loop']
 /** The ledger's own function, and the method of an open ledger. */
 const APPENDING_NAMES = ['appendLine', 'recordStep', 'endUnfinished']
-const APPENDS = 'only run/, measure/, experiment/ and round/ append to the ledger'
+const APPENDS = 'only run/, measure/, experiment/ and loop/ append to the ledger'
 const PROPOSES = /\.propose\s*[<(]/
 
 export const spawning: Rule = (modules) =>

@@ -15,7 +15,7 @@ import {
   stallOf,
   tainted,
 } from '../../cli/ledger/state.ts'
-import { candidatesOf as eligible } from '../../cli/round/frontier.ts'
+import { candidatesOf as eligible } from '../../cli/loop/frontier.ts'
 import {
   audited,
   confirmed,

@@ -8,7 +8,7 @@ import {
   stopReason,
   unaffordable,
 } from '../../cli/run/budget.ts'
-import { History } from '../round/history.ts'
+import { History } from '../loop/history.ts'
 
 const NOTHING = { tokens: 0, usd: 0 }
 const usage = (role: string, told: Partial<Usage>): Draft => ({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Brief } from '../../cli/ledger/events.ts'
-import { sift } from '../../cli/round/briefs.ts'
+import { sift } from '../../cli/loop/briefs.ts'
 import { History } from './history.ts'
 
 const brief = (objective: string, { parent = 'exp_0000', kind = 'edit' } = {}): Brief => ({

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { armLanes, roundSize } from '../../cli/round/size.ts'
+import { armLanes, roundSize } from '../../cli/loop/size.ts'
 import { History } from './history.ts'
 
 function sizeAfter(claims: number, knobs: object) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { recordFacts } from '../../cli/round/meta/facts.ts'
+import { recordFacts } from '../../cli/loop/meta/facts.ts'
 import { History } from './history.ts'
 
 /** Every event of a history is of this moment. */

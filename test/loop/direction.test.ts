@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { candidatesOf } from '../../cli/round/frontier.ts'
-import { newDirection, plateauOf } from '../../cli/round/open.ts'
+import { candidatesOf } from '../../cli/loop/frontier.ts'
+import { newDirection, plateauOf } from '../../cli/loop/open.ts'
 import { History } from './history.ts'
 
 const directionOf = (history: History, picked: string[]) =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { MAX_LINE } from '../../cli/ledger/append.ts'
-import { fitted } from '../../cli/round/fit.ts'
+import { fitted } from '../../cli/loop/fit.ts'
 
 test('texts that fit are cut, or many bytes of few characters are more than a line takes', () => {
   const cut = (text: string) => fitted(400, (most) => Array(40).fill(text.slice(0, most)) as string[])

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Pick } from '../../cli/ledger/events.ts'
-import { scanBatches } from '../../cli/round/open.ts'
+import { scanBatches } from '../../cli/loop/open.ts'
 import { History } from './history.ts'
 
 const from = (...ids: string[]): Pick[] =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { exhausted } from '../../cli/round/close.ts'
+import { exhausted } from '../../cli/loop/close.ts'
 import { History } from './history.ts'
 
 const childrenOf = (...children: Partial<Parameters<History['experiment']>[1]>[]) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ideateBecause } from '../../cli/round/open.ts'
+import { ideateBecause } from '../../cli/loop/open.ts'
 import { History } from './history.ts'
 
 const keep = (history: History, from: number, count: number) => {
