@@ -24,6 +24,16 @@ export class Next {
       .join('')
   }
 
+  /** With `value` where `placeholder` stands, a word in capitals. */
+  fill(placeholder: string, value: string): Next {
+    const filled = (text: string) => text.replaceAll(placeholder, value)
+    return new Next(
+      this.parts.map((part) =>
+        typeof part === 'string' ? filled(part) : { ...part, args: part.args.map(filled) },
+      ),
+    )
+  }
+
   toString(): string {
     return this.say(null)
   }
@@ -49,7 +59,8 @@ export function next(words: TemplateStringsArray, ...values: readonly (number | 
 }
 
 function commandLine({ verb, args }: Call, run: string | null): string {
-  return ['assay', verb, ...(run === null ? [] : ['--run', run]), ...args.map(asWord)].join(' ')
+  const named = run === null || args.includes('--run') ? [] : ['--run', run]
+  return ['assay', verb, ...named, ...args.map(asWord)].join(' ')
 }
 
 /** As a shell takes it; words of a sentence in double quotes, as people write them. */

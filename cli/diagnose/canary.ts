@@ -21,6 +21,7 @@ import {
 import { scopeOfRun } from '../measure/scope.ts'
 import { readFacts, writeFacts } from '../measure/slot-facts.ts'
 import { keptCommit } from '../measure/worktree.ts'
+import { call, next } from '../next.ts'
 import { canaryFolder, STATE_FOLDER, slotDesk, slotPath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -339,7 +340,7 @@ const interrupted: Problem = {
   kind: 'interrupted',
   code: 'interrupted',
   message: 'init was interrupted while it looked whether the benchmark reads the mutable files',
-  hint: 'run assay init again: what was measured is kept',
+  hint: next`run ${call('init')} again: what was measured is kept`,
 }
 
 function blind(
@@ -352,7 +353,7 @@ function blind(
     kind: 'usage',
     code: 'blind_benchmark',
     message: `the benchmark does not read what candidates change: with all ${files} mutable files emptied it still says ${run.spec.metric.name} = ${figure(value)}${cause ? `; ${cause.message}` : ''}`,
-    hint: `${cause?.hint ?? `let the benchmark use the files under ${mutable.slice(0, 3).join(', ')} of the folder it runs in, or correct scope.mutable`}; if the same value is right for empty files, say so: assay init --no-canary`,
+    hint: next`${cause?.hint ?? `let the benchmark use the files under ${mutable.slice(0, 3).join(', ')} of the folder it runs in, or correct scope.mutable`}; if the same value is right for empty files, say so: ${call('init', '--no-canary')}`,
     at: String(run.spec.measure.command),
     data: { value, files, cause: cause?.message ?? null },
   }

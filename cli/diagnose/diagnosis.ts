@@ -14,6 +14,7 @@ import { readSteps, samplesOf } from '../ledger/steps.ts'
 import type { RunAnswer } from '../measure/answer.ts'
 import { bashOnly } from '../measure/gates.ts'
 import { lastWords } from '../measure/last-words.ts'
+import { call, type Next, next, type Said } from '../next.ts'
 import { attemptFolder, STATE_FOLDER, stepsFile } from '../paths.ts'
 import { fail, type Problem } from '../result.ts'
 import { OUT_OF_ANNEX } from '../run/ground.ts'
@@ -56,7 +57,7 @@ const listed = (paths: readonly string[]): string =>
 
 export interface MissingFiles {
   cause: 'not_committed' | 'ignored_file'
-  hint: string
+  hint: Said
   data: { paths: string[] }
 }
 
@@ -97,7 +98,7 @@ export async function missingFiles(run: OpenRun, said: string): Promise<MissingF
 
 const notCommitted = (paths: string[]): MissingFiles => ({
   cause: 'not_committed',
-  hint: `${paths.join(', ')} ${paths.length === 1 ? 'is' : 'are'} in your checkout but not committed: commit ${paths.length === 1 ? 'it' : 'them'}, or take the working tree as it is: assay init --include-dirty`,
+  hint: next`${paths.join(', ')} ${paths.length === 1 ? 'is' : 'are'} in your checkout but not committed: commit ${paths.length === 1 ? 'it' : 'them'}, or take the working tree as it is: ${call('init', '--include-dirty')}`,
   data: { paths },
 })
 
@@ -183,7 +184,7 @@ export type BaselineCause =
 
 interface Explained {
   cause: BaselineCause
-  hint: string
+  hint: Said
   data?: Record<string, unknown>
 }
 
@@ -191,7 +192,7 @@ const OUTPUT = 65_536
 
 const BUSY: Explained = {
   cause: 'busy_machine',
-  hint: 'nothing needs mending: run assay init again when the machine has a processor to spare',
+  hint: next`nothing needs repair: run ${call('init')} again when the machine has a processor to spare`,
 }
 
 /** Always fails: `environment_needed` names variables, `baseline_failed` everything else. */
@@ -232,7 +233,7 @@ async function noTags(run: OpenRun): Promise<Explained> {
   const fetch = checkout.ok && checkout.value.shallow ? 'git fetch --unshallow --tags' : 'git fetch --tags'
   return {
     cause: 'no_tags',
-    hint: `git describe finds no tag: none reaches the base commit in your clone. Fetch them (${fetch}) and run assay init again, or set the version by the variable of your tool (SETUPTOOLS_SCM_PRETEND_VERSION, say) in measure.environment.set`,
+    hint: next`git describe finds no tag: none reaches the base commit in your clone. Fetch them (${fetch}) and run ${call('init')} again, or set the version by the variable of your tool (SETUPTOOLS_SCM_PRETEND_VERSION, say) in measure.environment.set`,
   }
 }
 
@@ -301,17 +302,18 @@ function problem(run: OpenRun, answer: RunAnswer, explained: Explained | null, l
     message: `the baseline failed: ${answer.message}`,
     hint:
       explained?.hint ??
-      (changedItsJudge(answer) || `mend the benchmark or the spec and run assay init again\n${lacks}`),
+      changedItsJudge(answer) ??
+      next`repair the benchmark or the spec and run ${call('init')} again\n${lacks}`,
     ...(said ? { at: `${said.command}\n${said.output}` } : {}),
     data: { cause: explained?.cause ?? null, ...explained?.data },
   }
 }
 
 /** What to do about immutable files that the benchmark writes itself; empty = that is not why it failed. */
-const changedItsJudge = ({ message }: RunAnswer): string =>
+const changedItsJudge = ({ message }: RunAnswer): Next | null =>
   message.startsWith('its own run changed what judges it')
-    ? 'if the benchmark has to write there, name these files in measure.write, or let it write to TMPDIR; then run assay init again'
-    : ''
+    ? next`if the benchmark has to write there, name these files in measure.write, or let it write to TMPDIR; then run ${call('init')} again`
+    : null
 
 function needed(run: OpenRun, message: string, { names, certain }: Missing): Problem {
   const { inherit } = run.spec.measure.environment

@@ -14,6 +14,7 @@ import { BASELINE } from '../ledger/state.ts'
 import { type Bench, openBench, placeCandidate } from '../measure/bench.ts'
 import { costOf } from '../measure/cost.ts'
 import { keptCommit } from '../measure/worktree.ts'
+import { call, next } from '../next.ts'
 import { canaryFolder, type Site, STATE_FOLDER, slotPath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -248,5 +249,5 @@ const interrupted = {
   kind: 'interrupted',
   code: 'interrupted',
   message: 'init was interrupted while it measured the baseline outside of the repository',
-  hint: 'run assay init again: what was measured is kept',
+  hint: next`run ${call('init')} again: what was measured is kept`,
 } as const

@@ -1,4 +1,5 @@
 /** Whether the two checkouts of a slot are apart: what is built in one must not change what the other measures. */
+
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { figure } from '../evaluate/figure.ts'
@@ -6,6 +7,7 @@ import { takeSample } from '../evaluate/measure.ts'
 import type { Sample } from '../ledger/events.ts'
 import { type Bench, type Placed, placeCandidate } from '../measure/bench.ts'
 import { readFacts } from '../measure/slot-facts.ts'
+import { call, next } from '../next.ts'
 import { canaryFolder } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -171,5 +173,5 @@ const interrupted: Problem = {
   kind: 'interrupted',
   code: 'interrupted',
   message: 'init was interrupted while it looked whether the two checkouts are apart',
-  hint: 'run assay init again: what was measured is kept',
+  hint: next`run ${call('init')} again: what was measured is kept`,
 }

@@ -1,4 +1,5 @@
 /** `abort`: the judging of an experiment is stopped from outside. Its verdict is written first, so that it is the one. */
+
 import type { FailureClass, Status } from '../ledger/events.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { type Attempt, type Experiment, lastAttempt, lastJudged } from '../ledger/state.ts'
@@ -7,6 +8,7 @@ import { TRANSITIONS } from '../ledger/transitions.ts'
 import { freeSlots, isSameProcess } from '../measure/bench.ts'
 import { clearDesks, redactWhatWasLeft } from '../measure/leftovers.ts'
 import { nodeFor } from '../measure/seal.ts'
+import { call, next } from '../next.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
 import { type EndedBy, endProcess } from '../process.ts'
 import { ok, type Result } from '../result.ts'
@@ -57,7 +59,7 @@ export async function abort(
     return refusal({
       code: `is_${node.status}`,
       message: `cannot abort ${experiment}: ${refused}`,
-      hint: `its status: assay show ${experiment}; --if-running takes this for an answer`,
+      hint: next`its status: ${call('show', experiment)}; --if-running takes this for an answer`,
     })
   }
   const { owner } = attempt.claim

@@ -1,4 +1,5 @@
 /** `audit`: findings about a judged experiment. Evidence that the CLI can check revokes; an opinion only flags. */
+
 import { changesBetween } from '../git/diff.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { Audited, Finding, Status } from '../ledger/events.ts'
@@ -6,6 +7,7 @@ import { BASELINE, type Experiment, lastJudged, nodeValue } from '../ledger/stat
 import { scopeOfRun } from '../measure/scope.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { baseOf, keptCommit } from '../measure/worktree.ts'
+import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 
@@ -35,7 +37,7 @@ export async function audit(
       kind: 'refused',
       code: 'not_judged',
       message: `${experiment} has no verdict to audit`,
-      hint: `run it first: assay run ${experiment}`,
+      hint: next`run it first: ${call('run', experiment)}`,
     })
   }
   const confirmed = await checked(run, node.value, findings)

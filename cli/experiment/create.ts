@@ -1,4 +1,5 @@
 /** `new`: an id that nobody else has, an event that says so, and a worktree to edit. */
+
 import { mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { removeWorktree } from '../git/worktrees.ts'
@@ -6,6 +7,7 @@ import { BASELINE, currentRound, type Experiment, lastAttempt, type State, taint
 import { artifactPlaces, type SeedName } from '../measure/artifacts.ts'
 import { diskFull, noRoom } from '../measure/room.ts'
 import { ensureWorktree } from '../measure/worktree.ts'
+import { call, next, type Said } from '../next.ts'
 import { experimentFolder, experimentId, type RunPaths, worktreePath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { stopReason } from '../run/budget.ts'
@@ -113,7 +115,7 @@ function noLaneMore(state: State): Problem | null {
 function barrenParent(state: State, parent: string): Problem | null {
   const node = state.experiments.get(parent)
   if (node?.status !== 'kept') return null
-  const refuse = (code: string, message: string, hint: string): Problem => ({
+  const refuse = (code: string, message: string, hint: Said): Problem => ({
     kind: 'refused',
     code,
     message,
@@ -123,12 +125,12 @@ function barrenParent(state: State, parent: string): Problem | null {
     return refuse(
       'bad_parent',
       `${parent} cannot be a parent: one of its ancestors is revoked`,
-      'take one of: assay frontier',
+      next`take one of: ${call('frontier')}`,
     )
   }
   if (node.epoch !== state.epoch) {
     const message = `${parent} was measured in epoch ${node.epoch}, and this is epoch ${state.epoch}`
-    return refuse('other_epoch', message, `measure it again first: assay confirm ${parent}`)
+    return refuse('other_epoch', message, next`measure it again first: ${call('confirm', parent)}`)
   }
   return null
 }

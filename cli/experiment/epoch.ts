@@ -3,6 +3,7 @@
 import { BASELINE, isOutdatedBaseline, nodeValue } from '../ledger/state.ts'
 import type { RunAnswer } from '../measure/answer.ts'
 import { nodeFor } from '../measure/seal.ts'
+import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { submit } from './submit.ts'
@@ -57,7 +58,7 @@ function openUnlessDue(run: OpenRun, why: string, key: string | null): Result<{ 
       kind: 'refused',
       code: 'no_baseline',
       message: 'the baseline has no verdict yet, so there is nothing to compare with in another epoch',
-      hint: `judge it first: assay run ${BASELINE}`,
+      hint: next`judge it first: ${call('run', BASELINE)}`,
     })
   }
   const recorded = run.ledger.record<'epoch_opened'>(

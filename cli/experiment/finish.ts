@@ -1,4 +1,5 @@
 /** `finish`: the winner, measured fresh against the baseline, as commits on a new branch of the user's. */
+
 import { figure } from '../evaluate/figure.ts'
 import { makeBranch, mayBranch } from '../git/branch.ts'
 import { type Change, changesBetween } from '../git/diff.ts'
@@ -10,6 +11,7 @@ import { refusal } from '../ledger/ledger.ts'
 import { BASELINE, clearing, type Experiment, pathTo } from '../ledger/state.ts'
 import { type ConfirmAnswer, confirm } from '../measure/confirm.ts'
 import { keptCommit } from '../measure/worktree.ts'
+import { call, next } from '../next.ts'
 import { finishRef } from '../paths.ts'
 import { redact } from '../redact.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -164,10 +166,10 @@ function nothingBetter(run: OpenRun): Result<never> {
     code: 'nothing_better',
     message: 'no experiment is better than the baseline, so there is nothing to finish',
     hint: doubted
-      ? `${doubted.id} is in doubt, so it does not count; ${clearing(doubted)}`
+      ? next`${doubted.id} is in doubt, so it does not count; ${clearing(doubted)}`
       : counts.kept > 1
-        ? 'look at what stands: assay tree'
-        : 'go on: assay loop',
+        ? next`look at what stands: ${call('tree')}`
+        : next`go on: ${call('loop')}`,
   })
 }
 
@@ -178,7 +180,7 @@ function notConfirmed(fresh: ConfirmAnswer): Result<never> {
     kind: 'refused',
     code: 'not_confirmed',
     message: `measured again, ${experiment} did not hold up against ${against} (${message}); ${now}, and no branch was made`,
-    hint: 'assay report shows what is the best now; assay finish takes that one',
+    hint: next`${call('report')} shows what is the best now; ${call('finish')} takes that one`,
     data: fresh,
   })
 }

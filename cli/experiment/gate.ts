@@ -6,6 +6,7 @@ import { BASELINE, type Experiment } from '../ledger/state.ts'
 import { bashOnly, gatesOn } from '../measure/gates.ts'
 import { candidateNow, inSlot, numberedFolder, unpreparedProblem } from '../measure/probe.ts'
 import { nodeFor } from '../measure/seal.ts'
+import { call, next } from '../next.ts'
 import { gateChecksFolder } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -65,7 +66,7 @@ async function mayBeAdded(
       kind: 'refused',
       code: 'is_running',
       message: `cannot add a gate to ${node.id}: it is being judged`,
-      hint: `wait for it: assay wait --for ${node.id}`,
+      hint: next`wait for it: ${call('wait', '--for', node.id)}`,
     })
   }
   if (gatesOn(run, node.id).some(({ name }) => name === gate.name)) {
@@ -73,7 +74,7 @@ async function mayBeAdded(
       kind: 'refused',
       code: 'gate_exists',
       message: `a gate ${gate.name} binds ${node.id} already`,
-      hint: `assay gate list ${node.id}`,
+      hint: next`${call('gate list', node.id)}`,
     })
   }
   const subject = nodeFor(run, parent)
@@ -106,7 +107,7 @@ export function removeGate(
       kind: 'refused',
       code: 'gate_of_spec',
       message: `gate ${name} is part of the spec, which is frozen for this run`,
-      hint: 'take it out of assay.yaml and start another run: assay init --new',
+      hint: next`take it out of assay.yaml and start another run: ${call('init', '--new')}`,
     })
   }
   const recorded = run.ledger.record<'gate_removed'>(

@@ -1,8 +1,10 @@
 /** Decisions about an experiment that need no measurement: `prune`, `restore`, `discard`, `annotate`. */
+
 import type { FailureClass, Pruned, Restored, Status } from '../ledger/events.ts'
 import { answered, type Recorded } from '../ledger/ledger.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { nodeFor } from '../measure/seal.ts'
+import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 
@@ -80,7 +82,7 @@ export const neverBaseline = (what: string) =>
     kind: 'refused',
     code: 'is_baseline',
     message: `the baseline cannot be ${what}: everything is compared with it`,
-    hint: 'to measure it again: assay epoch open --reason TEXT; to begin anew: assay init --new',
+    hint: next`to measure it again: ${call('epoch open', '--reason', 'TEXT')}; to begin anew: ${call('init', '--new')}`,
   }) as const
 
 // ---------------------------------------------------------------- `discard`: an experiment is given up. Its record and its candidates stay

@@ -27,6 +27,7 @@ import { scopeOfRun } from '../measure/scope.ts'
 import { nodeFor, type Seal, seal, snapshot, storedSeal } from '../measure/seal.ts'
 import { Recorder, RecordLost } from '../measure/steps.ts'
 import { hasWorktree, keptCommit, readWorktreeFacts } from '../measure/worktree.ts'
+import { call, next } from '../next.ts'
 import { candidateRef, worktreePath } from '../paths.ts'
 import { identify, isAlive } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -228,7 +229,7 @@ async function sealOrRepeat(
       kind: 'refused',
       code: 'unsealed_changes',
       message: `the worktree of ${node.id} has changed since its seal`,
-      hint: `seal it again: assay seal ${node.id}`,
+      hint: next`seal it again: ${call('seal', node.id)}`,
     })
   }
   const built = run.spec.worktree.build !== null

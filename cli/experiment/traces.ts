@@ -1,8 +1,10 @@
 /** `traces`: what the benchmark of the last attempt wrote of each task. */
+
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { MOST_TRACES, readTrace, type Trace, traceFiles } from '../evaluate/traces.ts'
 import { type Attempt, type Experiment, lastJudged } from '../ledger/state.ts'
+import { call, next } from '../next.ts'
 import { attemptFolder } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -54,7 +56,7 @@ export function traceOf(run: OpenRun, node: Experiment, task: string): Result<Tr
     kind: 'usage',
     code: 'unknown_task',
     message: `attempt ${attempt} of ${node.id} has no trace of ${task}`,
-    hint: `assay traces ${node.id} lists them`,
+    hint: next`${call('traces', node.id)} lists them`,
   })
 }
 
@@ -76,13 +78,13 @@ function lastTraces(run: OpenRun, node: Experiment): Result<Found> {
       kind: 'refused',
       code: 'no_traces',
       message: `no benchmark of ${node.id} wrote traces: ${judged.message}`,
-      hint: 'ask for the traces of that experiment: assay traces ID',
+      hint: next`ask for the traces of that experiment: ${call('traces', 'ID')}`,
     })
   return fail({
     kind: 'refused',
     code: 'no_traces',
     message: `no benchmark of ${node.id} wrote traces`,
-    hint: 'a benchmark writes <task>.json into the folder ASSAY_TRACES: assay guide spec',
+    hint: next`a benchmark writes <task>.json into the folder ASSAY_TRACES: ${call('guide', 'spec')}`,
   })
 }
 

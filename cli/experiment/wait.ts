@@ -1,7 +1,9 @@
 /** Waiting for what another process will append: woken by the file system, with a slow look as a safety net. */
+
 import { watch } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Experiment } from '../ledger/state.ts'
+import { call, next } from '../next.ts'
 import { isAlive, isElsewhere, nameOfProcess } from '../process.ts'
 import { ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -55,7 +57,7 @@ export function judgedElsewhere({ id, status, attempts }: Experiment): Problem |
     kind: 'refused',
     code: 'claim_elsewhere',
     message: `${id} is being judged by ${nameOfProcess(owner)}, which cannot be proved dead from here`,
-    hint: `wait on, or look there; if that machine is gone: assay abort ${id} --reason TEXT`,
+    hint: next`wait on, or look there; if that machine is gone: ${call('abort', id, '--reason', 'TEXT')}`,
   }
 }
 
@@ -67,7 +69,7 @@ export function stuck(node: Experiment): Problem | null {
     kind: 'refused',
     code: 'claim_dead',
     message: `the process that judged ${node.id} is gone`,
-    hint: `go on with it: assay run ${node.id}`,
+    hint: next`go on with it: ${call('run', node.id)}`,
   }
 }
 

@@ -1,8 +1,10 @@
 /** `run --detach`: the judging goes on in a session of its own, so that whoever asked may leave. */
+
 import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { lastAttempt } from '../ledger/state.ts'
 import { nodeFor } from '../measure/seal.ts'
+import { call, next } from '../next.ts'
 import { workerLog } from '../paths.ts'
 import { isAlive, startDetached } from '../process.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
@@ -74,7 +76,7 @@ function problemIn(log: string, experiment: string): Result<void> {
     kind: 'refused',
     code: 'worker_died',
     message: `the process that was to judge ${experiment} ended without an answer`,
-    hint: `run it in the foreground to see why: assay run ${experiment}`,
+    hint: next`run it in the foreground to see why: ${call('run', experiment)}`,
     at: log,
   })
 }

@@ -1,4 +1,5 @@
 /** A new branch in the user's repository: objects and one ref, nothing else of theirs is written. */
+import { call, next } from '../next.ts'
 import type { Site } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { gitText, IDENTITY, SNAPSHOT_SUBJECT, trusting } from './git.ts'
@@ -26,7 +27,7 @@ export async function mayBranch(site: Site, name: string): Promise<Result<void>>
       kind: 'usage',
       code: 'bad_branch',
       message: `git does not take "${name}" as the name of a branch`,
-      hint: 'for example: assay finish --branch assay/faster',
+      hint: next`for example: ${call('finish', '--branch', 'assay/faster')}`,
     })
   }
   const taken = await takenNames(site)
@@ -90,7 +91,7 @@ function existsProblem(taken: readonly string[], name: string, other: string): P
     kind: 'refused',
     code: 'branch_exists',
     message: other === name ? `the branch ${name} exists` : `the branch ${other} is in the way of ${name}`,
-    hint: `nothing of it was touched; another name: assay finish --branch ${free}`,
+    hint: next`nothing of it was touched; another name: ${call('finish', '--branch', free)}`,
     data: { branch: name, exists: other, free },
   }
 }

@@ -1,7 +1,9 @@
 /** `install`: Assay's skills into one agent program, by its own plugin commands or as copied files. */
+
 import { existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type PluginCommands, type PluginHostName, pluginHost, type Scope } from '../hosts/plugins.ts'
+import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { looseSkills, stageBundle, versionOf } from './bundle.ts'
 import {
@@ -172,7 +174,7 @@ async function addPlugin(
     kind: 'failed',
     code: 'host_failed',
     message: `${plugin.list(scope).join(' ')} does not show assay after ${commands.map((argv) => argv.join(' ')).join('; ')}`,
-    hint: 'take back what was done: assay uninstall, then look at the host',
+    hint: next`take back what was done: ${call('uninstall')}, then look at the host`,
   })
 }
 

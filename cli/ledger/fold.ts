@@ -4,6 +4,7 @@
  * same lines give the same state on every reader.
  */
 
+import { call, next } from '../next.ts'
 import { unreachable } from '../result.ts'
 import { bestOf } from './best.ts'
 import type { Event, UsageRecorded } from './events.ts'
@@ -58,7 +59,7 @@ export function fold(state: State, event: Event): Outcome {
 function apply(state: State, event: Event): Outcome {
   switch (event.type) {
     case 'run_started':
-      if (state.run) return refuse('started', 'the run has started already', 'assay status')
+      if (state.run) return refuse('started', 'the run has started already', next`${call('status')}`)
       state.run = event
       state.knobs = event.knobs
       return accepted
@@ -132,7 +133,7 @@ function apply(state: State, event: Event): Outcome {
           return refuse(
             'gate_exists',
             `a gate ${event.gate.name} binds ${node.id} already`,
-            `assay gate list ${node.id}`,
+            next`${call('gate list', node.id)}`,
           )
         }
         node.droppedGates = node.droppedGates.filter((name) => name !== event.gate.name)
@@ -145,7 +146,7 @@ function apply(state: State, event: Event): Outcome {
           return refuse(
             'no_gate',
             `no added gate ${event.name} binds ${node.id}`,
-            `assay gate list ${node.id}`,
+            next`${call('gate list', node.id)}`,
           )
         }
         node.gates = node.gates.filter(({ name }) => name !== event.name)
@@ -161,7 +162,7 @@ function apply(state: State, event: Event): Outcome {
       })
     case 'epoch_opened':
       if (event.epoch !== state.epoch + 1)
-        return refuse('stale_epoch', 'another epoch opened first', 'assay status')
+        return refuse('stale_epoch', 'another epoch opened first', next`${call('status')}`)
       state.epoch = event.epoch
       state.trees.clear()
       return accepted
@@ -171,7 +172,7 @@ function apply(state: State, event: Event): Outcome {
     case 'round_opened': {
       const other = driven(state, event.by ?? null, event.at)
       if (other) return other
-      if (currentRound(state)) return refuse('round_open', 'a round is open', 'assay round close')
+      if (currentRound(state)) return refuse('round_open', 'a round is open', next`${call('round close')}`)
       if (event.round !== state.rounds.length + 1)
         return refuse('stale_round', 'another round opened first', 'ask again')
       const best = bestOf(state)
@@ -191,7 +192,7 @@ function apply(state: State, event: Event): Outcome {
     case 'round_briefed': {
       const round = currentRound(state)
       if (round?.opened.token !== event.token)
-        return refuse('stale_round', 'the token is not of the open round', 'assay round open')
+        return refuse('stale_round', 'the token is not of the open round', next`${call('round open')}`)
       // Briefs that became no lane may be written again: nothing rests on them.
       if (round.briefed && round.briefed.lanes.length > 0)
         return refuse('repeated', 'the round has its briefs', 'the first answer stands')
@@ -203,7 +204,7 @@ function apply(state: State, event: Event): Outcome {
     case 'round_closed': {
       const round = currentRound(state)
       if (round?.opened.token !== event.token)
-        return refuse('stale_round', 'the token is not of the open round', 'assay round open')
+        return refuse('stale_round', 'the token is not of the open round', next`${call('round open')}`)
       const other = event.by && driven(state, event.by, event.at)
       if (other) return other
       round.closed = event
@@ -267,7 +268,7 @@ function apply(state: State, event: Event): Outcome {
     case 'adjusted':
       return takeEdits(state.meta, event)
         ? accepted
-        : refuse('stale_edits', 'other edits came between', 'ask again: assay meta due')
+        : refuse('stale_edits', 'other edits came between', next`ask again: ${call('meta due')}`)
     case 'noted':
       state.notes.push(event)
       return accepted

@@ -2,6 +2,7 @@
  * Which session of an agent program drives the loop. It has no process that could be proved dead, so its lease ends by
  * the times in the ledger: at its own word, or when its loop has done nothing for so long. Pure.
  */
+import { call, next, type Said } from '../next.ts'
 import type { Leased, SessionName } from './events.ts'
 
 export interface Lease extends SessionName {
@@ -36,12 +37,12 @@ export const passOn = (lease: Lease | null, { how, by, at }: Leased): Lease | nu
   how === 'given_up' ? (isOf(lease, by) ? null : lease) : taken(lease, by, at)
 
 /** What whoever must not drive is told. */
-export function describeLease(lease: Lease): { code: string; message: string; hint: string; data: object } {
+export function describeLease(lease: Lease): { code: string; message: string; hint: Said; data: object } {
   const free = new Date(freeAt(lease)).toISOString()
   return {
     code: 'driven',
     message: `a session of ${lease.host} drives the run: ${lease.session.slice(0, 100)}, since ${short(lease.since)}, last seen ${short(lease.last)}`,
-    hint: `wait for it (assay wait --for loop); unless it does something before ${short(free)}, the same command goes on then; at once, when the user says that it is gone or must give way: assay round open --take-over, or assay loop --take-over`,
+    hint: next`wait for it (${call('wait', '--for', 'loop')}); unless it does something before ${short(free)}, the same command goes on then; at once, when the user says that it is gone or must give way: ${call('round open', '--take-over')}, or ${call('loop', '--take-over')}`,
     data: { ...lease, free_at: free },
   }
 }
@@ -52,7 +53,7 @@ export function describeOusted(ousted: Lease): ReturnType<typeof describeLease> 
   return {
     code: 'driven',
     message: `the run was taken from this session at ${short(ousted.since)}: a person said that it must give way`,
-    hint: 'end your loop; when the user says that this session goes on: assay round open --take-over, or assay loop --take-over',
+    hint: next`end your loop; when the user says that this session goes on: ${call('round open', '--take-over')}, or ${call('loop', '--take-over')}`,
     data: { ...ousted, free_at: free },
   }
 }

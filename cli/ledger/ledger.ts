@@ -1,5 +1,7 @@
 /** One run's ledger: append, read, heal. Writers propose; what the fold made of the proposal is the answer. */
+
 import { randomBytes } from 'node:crypto'
+import { call, next } from '../next.ts'
 import { redact } from '../redact.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { appendLine, type Line, readFrom, splitLines, type Torn } from './append.ts'
@@ -181,7 +183,7 @@ export class Ledger {
       kind: 'refused',
       code: 'ledger_corrupt',
       message: `line ${number} of the ledger cannot be read, and nothing says that it was left unfinished`,
-      hint: 'assay doctor explains the damage and how to repair it; nothing was changed',
+      hint: next`${call('doctor')} explains the damage and how to repair it; nothing was changed`,
       at: `${this.file}:${number}`,
     }
   }

@@ -1,4 +1,5 @@
 /** The rules of one experiment's life, as the fold applies them: caps, claims, verdicts; and who holds the lease. Pure. */
+import { call, next, type Said } from '../next.ts'
 import type {
   Created,
   Drove,
@@ -34,18 +35,18 @@ import { hintFor, TRANSITIONS, type Verb } from './transitions.ts'
 export interface Void {
   code: string
   message: string
-  hint: string
+  hint: Said
   data?: object
 }
 export type Outcome = { accepted: true } | { accepted: false; because: Void }
 
 export const accepted: Outcome = { accepted: true }
-export const refuse = (code: string, message: string, hint: string): Outcome => ({
+export const refuse = (code: string, message: string, hint: Said): Outcome => ({
   accepted: false,
   because: { code, message, hint },
 })
 
-export const notStarted = refuse('not_started', 'the run has not started', 'assay init')
+export const notStarted = refuse('not_started', 'the run has not started', next`${call('init')}`)
 
 export function created(state: State, event: Created): Outcome {
   if (!state.run) return notStarted
@@ -110,7 +111,7 @@ export function sealed(state: State, event: Sealed): Outcome {
       // What an artifact holds is no part of the seal, so it may have changed.
       const declares = Object.keys(last.judged?.artifacts ?? {}).length > 0
       if (isSettled(last) && !declares)
-        return refuse('judged', 'this content has its verdict', `assay show ${node.id}`)
+        return refuse('judged', 'this content has its verdict', next`${call('show', node.id)}`)
       if (!last.judged)
         return refuse('stale_seal', `the same content is sealed as attempt ${last.attempt}`, 'ask again')
     }
@@ -136,7 +137,7 @@ export function started(state: State, event: Started): Outcome {
   if (!node) return unknown(event.experiment)
   const attempt = lastAttempt(node)
   if (attempt?.attempt !== event.attempt)
-    return refuse('stale_seal', 'a newer seal exists', `assay run ${node.id}`)
+    return refuse('stale_seal', 'a newer seal exists', next`${call('run', node.id)}`)
   const claim = {
     id: event.id,
     owner: event.owner,
@@ -147,12 +148,16 @@ export function started(state: State, event: Started): Outcome {
   }
   if (event.takes_over !== undefined) {
     if (node.status !== 'running' || attempt.claim?.id !== event.takes_over) {
-      return refuse('taken_over', 'another command took it over first', `assay wait --for ${node.id}`)
+      return refuse(
+        'taken_over',
+        'another command took it over first',
+        next`${call('wait', '--for', node.id)}`,
+      )
     }
     attempt.claim = claim
     return accepted
   }
-  if (attempt.judged) return refuse('judged', 'this seal has its verdict', `assay show ${node.id}`)
+  if (attempt.judged) return refuse('judged', 'this seal has its verdict', next`${call('show', node.id)}`)
   const rule = TRANSITIONS.run[node.status]
   if ('refused' in rule && !isOutdatedBaseline(state, node))
     return refuse(`is_${node.status}`, `${node.id} cannot be run: ${rule.refused}`, hintFor(rule, node.id))
@@ -183,14 +188,14 @@ function overCap(state: State, node: Experiment): Outcome | null {
     return refuse(
       'budget_experiments',
       `the budget of ${knobs.experiments} experiments is used`,
-      'raise budget.experiments, or finish: assay report',
+      next`raise budget.experiments, or finish: ${call('report')}`,
     )
   }
   if (knobs.failures !== null && state.failures >= knobs.failures) {
     return refuse(
       'budget_failures',
       `${state.failures} attempts failed, the budget allows ${knobs.failures}`,
-      'see what fails: assay tree, assay show ID',
+      next`see what fails: ${call('tree')}, ${call('show', 'ID')}`,
     )
   }
   return null
@@ -201,13 +206,13 @@ export function judged(state: State, event: Judged): Outcome {
   if (!node) return unknown(event.experiment)
   const attempt = attemptOf(node, event.attempt)
   if (!attempt)
-    return refuse('no_seal', `${node.id} has no attempt ${event.attempt}`, `assay seal ${node.id}`)
-  if (attempt.judged) return refuse('judged', 'this attempt has its verdict', `assay show ${node.id}`)
+    return refuse('no_seal', `${node.id} has no attempt ${event.attempt}`, next`${call('seal', node.id)}`)
+  if (attempt.judged) return refuse('judged', 'this attempt has its verdict', next`${call('show', node.id)}`)
   if (attempt.claim ? node.status !== 'running' : !isFree(event) || node.status === 'running') {
     return refuse(
       'not_claimed',
       `attempt ${event.attempt} of ${node.id} is not running`,
-      `assay run ${node.id}`,
+      next`${call('run', node.id)}`,
     )
   }
   const rule = TRANSITIONS.judge[node.status]
@@ -245,8 +250,8 @@ function otherEpoch(state: State, parent: Experiment): Outcome | null {
     'other_epoch',
     `${parent.id} was measured in epoch ${parent.epoch}, and this is epoch ${state.epoch}`,
     parent.id === BASELINE
-      ? `measure it again first: assay run ${parent.id}`
-      : `measure it again first: assay confirm ${parent.id}`,
+      ? next`measure it again first: ${call('run', parent.id)}`
+      : next`measure it again first: ${call('confirm', parent.id)}`,
   )
 }
 
@@ -314,7 +319,8 @@ export function move(state: State, node: Experiment, to: Status): void {
 export const attemptOf = (node: Experiment, n: number): Attempt | undefined =>
   node.attempts.find((a) => a.attempt === n)
 
-const unknown = (id: string): Outcome => refuse('unknown_experiment', `there is no ${id}`, 'see assay tree')
+const unknown = (id: string): Outcome =>
+  refuse('unknown_experiment', `there is no ${id}`, next`see ${call('tree')}`)
 
 // ---------------------------------------------------------------- the lease of a session, as the fold applies it
 
@@ -343,7 +349,7 @@ export function leased(state: State, event: Leased): Outcome {
   return accepted
 }
 
-const notHeld = refuse('not_driving', 'this session has no lease to keep', 'assay round open')
+const notHeld = refuse('not_driving', 'this session has no lease to keep', next`${call('round open')}`)
 
 /** Whether this caller has the lease then: one that nobody took since it lapsed is nobody's. */
 export const holds = ({ lease }: State, by: SessionName | null, at: string): boolean =>

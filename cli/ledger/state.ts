@@ -1,4 +1,5 @@
 /** What the ledger's events add up to. Built by `fold`, read by every command; pure. */
+import { call, type Next, next, type Said } from '../next.ts'
 import {
   ANSWERS,
   type Annotated,
@@ -320,10 +321,10 @@ export function lastingDoubt(node: Experiment): string | null {
 }
 
 /** The next step for a person, as a hint. */
-export const clearing = (node: Experiment): string =>
+export const clearing = (node: Experiment): Next =>
   lastingDoubt(node) === null
-    ? `measure it again: assay confirm ${node.id}`
-    : `look at assay diff ${node.id}; when it is right, clear it: assay restore ${node.id}`
+    ? next`measure it again: ${call('confirm', node.id)}`
+    : next`look at ${call('diff', node.id)}; when it is right, clear it: ${call('restore', node.id)}`
 
 // ---------------------------------------------------------------- what stands above an experiment, and what falls with it
 
@@ -356,7 +357,7 @@ export interface Undermined {
   /** Names the nearest ancestor that was revoked, and why. */
   message: string
   /** How to go on from what still stands. */
-  hint: string
+  hint: Said
 }
 
 /** Why nothing more is to be paid for an experiment: what it is built on was revoked. null when all of that stands. */
@@ -382,7 +383,7 @@ export function undermined(
     nearest && {
       code: 'parent_revoked',
       message: `${id} is built on ${nearest.id}, which was revoked: ${nearest.why ?? 'no reason was given'}`,
-      hint: `begin again from what stands: assay new --parent ${sound} -m TEXT; the change itself: assay diff ${id}`,
+      hint: next`begin again from what stands: ${call('new', '--parent', sound, '-m', 'TEXT')}; the change itself: ${call('diff', id)}`,
     }
   )
 }

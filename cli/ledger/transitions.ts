@@ -1,3 +1,4 @@
+import { call, type Next, next } from '../next.ts'
 import type { Status } from './events.ts'
 
 /** Verbs that change an experiment. */
@@ -16,21 +17,20 @@ export const VERBS = [
 export type Verb = (typeof VERBS)[number]
 
 /** What a verb makes of a status: the new status, `same`, or why it is refused. `judge` and `audit` decide by their findings. */
-export type Transition = { to: Status | 'same' | 'decided' } | { refused: string; hint: string }
+export type Transition = { to: Status | 'same' | 'decided' } | { refused: string; hint: Next }
 
 /** The next step of a refusal, for this experiment. */
-export const hintFor = ({ hint }: { hint: string }, experiment: string): string =>
-  hint.replaceAll('ID', experiment)
+export const hintFor = ({ hint }: { hint: Next }, experiment: string): Next => hint.fill('ID', experiment)
 
-const refuse = (refused: string, hint: string): Transition => ({ refused, hint })
-const running = refuse('it is being judged', 'wait for it: assay wait --for ID')
+const refuse = (refused: string, hint: Next): Transition => ({ refused, hint })
+const running = refuse('it is being judged', next`wait for it: ${call('wait', '--for', 'ID')}`)
 const settledKept = refuse(
   'it is kept; a kept experiment is never edited',
-  'make a child: assay new --parent ID -m TEXT',
+  next`make a child: ${call('new', '--parent', 'ID', '-m', 'TEXT')}`,
 )
 const gone = (status: Status): Transition =>
-  refuse(`it is ${status}`, 'bring it back first: assay restore ID')
-const unjudged = refuse('it has not been judged', 'run it first: assay run ID')
+  refuse(`it is ${status}`, next`bring it back first: ${call('restore', 'ID')}`)
+const unjudged = refuse('it has not been judged', next`run it first: ${call('run', 'ID')}`)
 const same: Transition = { to: 'same' }
 
 /** The one table of the life cycle: verb × status. The fold obeys it, the commands explain it. */
@@ -71,7 +71,10 @@ export const TRANSITIONS: Record<Verb, Record<Status, Transition>> = {
   discard: row({
     open: { to: 'discarded' },
     running,
-    kept: refuse('it is kept; kept work is pruned, never discarded', 'assay prune ID --reason TEXT'),
+    kept: refuse(
+      'it is kept; kept work is pruned, never discarded',
+      next`${call('prune', 'ID', '--reason', 'TEXT')}`,
+    ),
     rejected: { to: 'discarded' },
     failed: { to: 'discarded' },
     discarded: same,
@@ -95,22 +98,28 @@ export const TRANSITIONS: Record<Verb, Record<Status, Transition>> = {
     revoked: { to: 'decided' },
   }),
   new: row({
-    open: refuse('it has no verdict yet', 'run it first, or take another parent: assay frontier'),
+    open: refuse('it has no verdict yet', next`run it first, or take another parent: ${call('frontier')}`),
     running,
     kept: same,
-    rejected: refuse('it was rejected', 'repair it with assay run ID, or take a kept parent: assay frontier'),
+    rejected: refuse(
+      'it was rejected',
+      next`repair it with ${call('run', 'ID')}, or take a kept parent: ${call('frontier')}`,
+    ),
     failed: refuse(
       'it could not be judged',
-      'repair it with assay run ID, or take a kept parent: assay frontier',
+      next`repair it with ${call('run', 'ID')}, or take a kept parent: ${call('frontier')}`,
     ),
   }),
 }
 
 function unkept(): Transition {
-  return refuse('it is not kept', 'only a kept experiment can be confirmed or pruned; see assay status')
+  return refuse(
+    'it is not kept',
+    next`only a kept experiment can be confirmed or pruned; see ${call('status')}`,
+  )
 }
 function notRunning(): Transition {
-  return refuse('it is not running', 'see assay status')
+  return refuse('it is not running', next`see ${call('status')}`)
 }
 function row(cells: Partial<Record<Status, Transition>>): Record<Status, Transition> {
   return {

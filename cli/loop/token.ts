@@ -1,6 +1,7 @@
 import type { Void } from '../ledger/fold.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { currentRound, type Round } from '../ledger/state.ts'
+import { call, next } from '../next.ts'
 import { fail, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 
@@ -29,7 +30,7 @@ export function staleToken(run: OpenRun): { ok: false; problem: Problem } {
     message: current
       ? `the token is not that of the open round ${current.round}`
       : 'no round is open with this token',
-    hint: 'ask where the run stands: assay round open',
+    hint: next`ask where the run stands: ${call('round open')}`,
     data: { round: current?.round ?? null, token: current?.opened.token ?? null },
   })
 }

@@ -3,12 +3,14 @@
  * `worktree.build` or by the agent, only read by samples, and handed on to other experiments. They outlive attempts
  * and discards, and are part of what a candidate is.
  */
+
 import { createHash } from 'node:crypto'
 import { createReadStream, mkdirSync } from 'node:fs'
 import { lstat, readdir, readlink } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
 import type { ArtifactRecord, Created, SampleFault } from '../ledger/events.ts'
 import type { Experiment, State } from '../ledger/state.ts'
+import { call, next } from '../next.ts'
 import { artifactsFolder } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -201,7 +203,7 @@ export async function findSeed(run: OpenRun, text: string): Promise<Result<SeedN
       kind: 'usage',
       code: 'unknown_experiment',
       message: `${run.run} has no experiment ${experiment}`,
-      hint: 'name it as exp_0007:label; assay tree lists the experiments',
+      hint: next`name it as exp_0007:label; ${call('tree')} lists the experiments`,
     })
   }
   const declared = declaredArtifacts(node)

@@ -1,4 +1,5 @@
 /** `confirm`: a kept experiment is measured again, on fresh samples in a slot. */
+
 import { incomparable } from '../evaluate/comparable.ts'
 import { breakTie, compareDeterministic } from '../evaluate/compare.ts'
 import type { StageContext } from '../evaluate/compare-pairs.ts'
@@ -13,6 +14,7 @@ import { refusal } from '../ledger/ledger.ts'
 import { BASELINE, type Experiment, lastJudged, nodeValue, pathTo, type State } from '../ledger/state.ts'
 import { recordStep } from '../ledger/steps.ts'
 import { hintFor, TRANSITIONS } from '../ledger/transitions.ts'
+import { call, next } from '../next.ts'
 import { confirmsFolder, stepsFile } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -500,7 +502,7 @@ function mayConfirm(node: Experiment): Result<void> {
       kind: 'refused',
       code: 'is_baseline',
       message: 'the baseline is compared with nothing, so there is nothing to confirm',
-      hint: 'to measure it again: assay epoch open --reason TEXT',
+      hint: next`to measure it again: ${call('epoch open', '--reason', 'TEXT')}`,
     })
   }
   const rule = TRANSITIONS.confirm[node.status]
@@ -524,7 +526,7 @@ function otherFor(run: OpenRun, node: Experiment, wanted: string | null): Result
       kind: 'refused',
       code: 'not_comparable',
       message: `${wanted} has no value of epoch ${state.epoch} that ${node.id} could be compared with`,
-      hint: 'leave --against away, or name a kept experiment of this epoch: assay tree',
+      hint: next`leave --against away, or name a kept experiment of this epoch: ${call('tree')}`,
     })
   }
   const above = pathTo(state, node.id).slice(0, -1)
@@ -534,7 +536,7 @@ function otherFor(run: OpenRun, node: Experiment, wanted: string | null): Result
     kind: 'refused',
     code: 'other_epoch',
     message: `nothing above ${node.id} has been measured in epoch ${state.epoch}`,
-    hint: `measure the baseline first: assay run ${BASELINE}`,
+    hint: next`measure the baseline first: ${call('run', BASELINE)}`,
   })
 }
 

@@ -1,10 +1,12 @@
 /** A verdict computed again from what was recorded: the same rules, with the record in place of the slot. */
+
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import type { Verdict } from '../evaluate/verdict.ts'
 import type { Judged } from '../ledger/events.ts'
 import { Ledger } from '../ledger/ledger.ts'
 import type { Attempt, Experiment } from '../ledger/state.ts'
+import { call, next, type Said } from '../next.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -33,7 +35,8 @@ const NOT_DECIDED: readonly string[] = ['v', 'id', 'at', 'key', 'wall_ms', 'step
 export async function recompute(run: OpenRun, node: Experiment): Promise<Result<Recomputed>> {
   const attempt = node.attempts.findLast(({ judged }) => judged !== null)
   const judged = attempt?.judged
-  if (!attempt || !judged) return refuse(`${node.id} has no verdict`, `run it first: assay run ${node.id}`)
+  if (!attempt || !judged)
+    return refuse(`${node.id} has no verdict`, next`run it first: ${call('run', node.id)}`)
   if (!attempt.claim || judged.aborted || judged.reason === 'aborted')
     return refuse(`${node.id} was not measured: ${judged.message}`, 'only what was measured can be computed')
   const then = Ledger.before(run.ledger.file, judged.id)
@@ -115,5 +118,5 @@ function isIntact(run: OpenRun, experiment: string, attempt: number, { steps }: 
   return createHash('sha256').update(bytes.subarray(0, end)).digest('hex') === steps.sha256
 }
 
-const refuse = (message: string, hint: string) =>
+const refuse = (message: string, hint: Said) =>
   fail({ kind: 'refused', code: 'nothing_to_recompute', message, hint })

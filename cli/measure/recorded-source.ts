@@ -1,5 +1,6 @@
 /** The record of an attempt as the source of a trial. */
 import type { Sample } from '../ledger/events.ts'
+import { call, next } from '../next.ts'
 import type { Artifacts } from './artifacts.ts'
 import { type AttemptRecord, RecordLost } from './steps.ts'
 import type { Source } from './trial.ts'
@@ -35,5 +36,5 @@ export const lacking = (what: string) =>
     kind: 'refused',
     code: 'record_incomplete',
     message: `the record of this attempt lacks ${what} that its verdict rests on`,
-    hint: 'assay doctor looks whether files of the run are damaged',
+    hint: next`${call('doctor')} looks whether files of the run are damaged`,
   })

@@ -1,4 +1,5 @@
 /** What checkouts take on the disk, what is left of it, and when that is worth a word. */
+
 import { existsSync, lstatSync, opendirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -6,6 +7,7 @@ import { freeBytes } from '../disk/free.ts'
 import { counted } from '../evaluate/figure.ts'
 import type { SampleFault } from '../ledger/events.ts'
 import { attemptsUsed, BASELINE, type Experiment, type State } from '../ledger/state.ts'
+import { call, next } from '../next.ts'
 import { checkoutFile, experimentFolder, experimentId, type Site, worktreePath } from '../paths.ts'
 import type { Problem } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -117,7 +119,7 @@ export const diskFull = (what: string, at: string): Problem => ({
   kind: 'failed',
   code: 'disk_full',
   message: `the disk is full: ${what}`,
-  hint: 'free some space (assay gc is a start), then run the same command again',
+  hint: next`free some space (${call('gc')} is a start), then run the same command again`,
   at,
 })
 

@@ -7,6 +7,7 @@ import { pinCommit, sealTree } from '../git/seal.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { type Attempt, type Experiment, freeRejections, lastAttempt } from '../ledger/state.ts'
 import { hintFor, TRANSITIONS } from '../ledger/transitions.ts'
+import { call, next } from '../next.ts'
 import { artifactsFolder, candidateRef, worktreePath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -44,7 +45,7 @@ export function nodeFor(run: OpenRun, experiment: string): Result<Experiment> {
     kind: 'usage',
     code: 'unknown_experiment',
     message: `${run.run} has no experiment ${experiment}`,
-    hint: 'assay tree lists them',
+    hint: next`${call('tree')} lists them`,
   })
 }
 
@@ -130,7 +131,7 @@ export async function seal(
     return refusal({
       code: 'too_many_free',
       message: `${node.id} was rejected ${MAX_FREE} times before it cost anything`,
-      hint: `discard it and take another idea: assay discard ${node.id}`,
+      hint: next`discard it and take another idea: ${call('discard', node.id)}`,
     })
   }
   return pin(run, node, taken, (last?.attempt ?? 0) + 1, { hypothesis, key })

@@ -1,4 +1,5 @@
 /** The slot as the source of a trial: the candidate lies in one checkout, what it is compared with in the other. */
+
 import { lstatSync, mkdirSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { removeTree } from '../disk/remove.ts'
@@ -8,6 +9,7 @@ import { takeSample } from '../evaluate/measure.ts'
 import { redactStored } from '../evaluate/stored.ts'
 import type { GateRule, Sample, SampleFault } from '../ledger/events.ts'
 import { BASELINE, type Experiment } from '../ledger/state.ts'
+import { call, next } from '../next.ts'
 import { slotArtifacts, slotDesk } from '../paths.ts'
 import type { Problem } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -214,7 +216,7 @@ const notMadeAgain = (experiment: string, why: string): Problem => ({
   kind: 'failed',
   code: 'checkout_not_made',
   message: `the checkout of ${experiment} had to be made again, and could not be prepared: ${why}`,
-  hint: `run the same command again; assay doctor looks for what is in the way`,
+  hint: next`run the same command again; ${call('doctor')} looks for what is in the way`,
 })
 
 function valueOnly({ converted: _, ...sample }: Sample): Sample {

@@ -1,8 +1,10 @@
 /** `worktree.data`: files of the user's checkout that git does not have and the benchmark needs, as they were at `init`. */
+
 import { createHash } from 'node:crypto'
 import { createReadStream, readFileSync, renameSync, type Stats, writeFileSync } from 'node:fs'
 import { lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { call, next } from '../next.ts'
 import { dataFile, listRuns, type RunPaths, runPaths, type Site, STATE_FOLDER } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { type GlobMatch, matchGlobs } from '../spec/rules.ts'
@@ -174,7 +176,7 @@ export function dataOfRun(run: Pick<OpenRun, 'paths' | 'started'>): Result<DataF
     kind: 'refused',
     code: 'data_list_lost',
     message: `the list of the run's data is not the one that it began with`,
-    hint: 'start a new run: assay init --new',
+    hint: next`start a new run: ${call('init', '--new')}`,
     at: dataFile(run.paths),
   })
 }
@@ -207,7 +209,7 @@ const changed = (run: OpenRun, path: string, how: string): Problem => ({
   kind: 'refused',
   code: 'data_changed',
   message: `${path} ${how} what it was when ${run.run} began (worktree.data)`,
-  hint: 'put it back; or, since scores on other data cannot be compared, start a new run: assay init --new',
+  hint: next`put it back; or, since scores on other data cannot be compared, start a new run: ${call('init', '--new')}`,
   at: join(run.started.checkout, path),
   data: { path },
 })

@@ -9,6 +9,7 @@ import { refusal } from '../ledger/ledger.ts'
 import { drivenBecause, holds, type Void } from '../ledger/lifecycle.ts'
 import { BASELINE, type State, type Trust } from '../ledger/state.ts'
 import { tryHold } from '../lock.ts'
+import { call, next } from '../next.ts'
 import { findSite, goingOnFile, listRuns, runPaths, type Site, worktreePath } from '../paths.ts'
 import { identify, isAlive, isElsewhere, type ProcessIdentity } from '../process.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
@@ -74,7 +75,7 @@ export function drivenByProcess(run: string, { owner }: { owner: ProcessIdentity
     kind: 'refused',
     code: 'driven',
     message: `${run} is driven by process ${owner.pid} on ${owner.host}`,
-    hint: `wait for it (assay wait --for loop), or end it first: assay loop stop${isElsewhere(owner) ? `; when ${owner.host} is gone, the same command goes on after ${LEASE_MS / 60_000} minutes of silence` : ''}`,
+    hint: next`wait for it (${call('wait', '--for', 'loop')}), or end it first: ${call('loop', 'stop')}${isElsewhere(owner) ? `; when ${owner.host} is gone, the same command goes on after ${LEASE_MS / 60_000} minutes of silence` : ''}`,
     data: owner,
   }
 }
@@ -219,7 +220,7 @@ export function setAutonomous(run: OpenRun, on: boolean): Result<Trust | null> {
         around === null
           ? 'no agent program says in which of its sessions this command runs'
           : `hooks of ${around.host} do not keep a session going`,
-      hint: `let the agent run it, in one of: ${HOOKED_HOSTS.join(', ')}; elsewhere use assay loop`,
+      hint: next`let the agent run it, in one of: ${HOOKED_HOSTS.join(', ')}; elsewhere use ${call('loop')}`,
     })
   }
   const { entrusted } = run.ledger.state

@@ -1,7 +1,9 @@
 /** Whether the user's spec file says something else than the run does. It changes nothing by itself. */
+
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Knobs } from '../ledger/events.ts'
+import { call, next, type Said } from '../next.ts'
 import { runSpecCopy, SPEC_FILE } from '../paths.ts'
 import type { Spec } from '../spec/spec.ts'
 import type { OpenRun } from './open.ts'
@@ -17,10 +19,10 @@ export interface EditedSpec {
   /** Other top-level keys that differ; a run keeps what it began with. */
   other: string[]
   /** The verb that applies it. */
-  hint: string
+  hint: Said
 }
 
-const NEW = 'assay init --new'
+const NEW = call('init', '--new')
 
 /** null when the file means what it meant at `init`; comments and order do not count. */
 export async function editedSpec(run: OpenRun): Promise<EditedSpec | null> {
@@ -37,7 +39,7 @@ export async function editedSpec(run: OpenRun): Promise<EditedSpec | null> {
     import('../spec/hash.ts'),
   ])
   const now = readSpec(text, file)
-  if (!now.ok) return { ...nothing, state: 'invalid', hint: `its problems are told by: ${NEW}` }
+  if (!now.ok) return { ...nothing, state: 'invalid', hint: next`its problems are told by: ${NEW}` }
   if (specHash(now.value) === started.spec_hash) return null
   return { ...nothing, ...(await differences(run, now.value)), state: 'edited' }
 }
@@ -65,8 +67,8 @@ async function differences(
   const [knob] = knobs
   const hint =
     frozen.length > 0 || !knob
-      ? `a run keeps what it measures; another one begins with: ${NEW}`
-      : `apply it: assay config set ${knob.path} ${knob.file ?? 'none'} --reason TEXT`
+      ? next`a run keeps what it measures; another one begins with: ${NEW}`
+      : next`apply it: ${call('config set', knob.path, String(knob.file ?? 'none'), '--reason', 'TEXT')}`
   return { frozen, knobs, other, hint }
 }
 

@@ -1,4 +1,5 @@
 /** What `init` stands on, checked before anything is made: the spec, the user's checkout, the base, the globs. */
+
 import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { type Checkout, emptyRepository, inspectCheckout } from '../git/checkout.ts'
@@ -11,6 +12,7 @@ import { freezeRules } from '../git/rules.ts'
 import { snapshotWorkingTree } from '../git/snapshot.ts'
 import { createStore, importCommit } from '../git/store.ts'
 import type { HeldOutFile } from '../ledger/events.ts'
+import { call, next } from '../next.ts'
 import { rootForInit, type Site, SPEC_FILE, siteAt } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { checkGlobs, type GlobReport } from '../spec/globs.ts'
@@ -210,7 +212,7 @@ function dirtyInScope(checkout: Checkout, spec: Spec, prefix: string): Problem |
     kind: 'refused',
     code: 'dirty_scope',
     message: `not committed, and in the scope of the spec: ${paths.slice(0, 5).join(', ')}${more}`,
-    hint: 'commit them, or measure the working tree as it is: assay init --include-dirty',
+    hint: next`commit them, or measure the working tree as it is: ${call('init', '--include-dirty')}`,
     at: checkout.top,
     data: { paths },
   }

@@ -1,10 +1,12 @@
 /** Which run a command means, and everything that it needs to work on it. */
+
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { buildEnvironment, parseEnvironmentFile } from '../evaluate/environment.ts'
 import type { Tell } from '../facts.ts'
 import type { RunStarted } from '../ledger/events.ts'
 import { Ledger } from '../ledger/ledger.ts'
+import { call, next } from '../next.ts'
 import { findSite, isRunId, listRuns, type RunPaths, runPaths, type Site } from '../paths.ts'
 import { rememberSecrets } from '../redact.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
@@ -63,7 +65,7 @@ export function openRun(world: Surroundings, wanted: string | null): Result<Open
       kind: 'refused',
       code: 'no_run',
       message: 'no run was found here',
-      hint: 'start one: assay init (assay init --template prints a spec to begin with)',
+      hint: next`start one: ${call('init')} (${call('init', '--template')} prints a spec to begin with)`,
       at: world.cwd,
     })
   }
@@ -84,7 +86,7 @@ function onlyActive(world: Surroundings, site: Site): Result<OpenRun> {
       kind: 'refused',
       code: 'no_run',
       message: 'there is no run yet',
-      hint: 'start one: assay init',
+      hint: next`start one: ${call('init')}`,
       at: site.root,
     })
   }
@@ -116,7 +118,7 @@ export function open(world: Surroundings, site: Site, run: string): Result<OpenR
       kind: 'refused',
       code: 'not_started',
       message: `${run} never came to its start: init was interrupted`,
-      hint: 'run assay init again',
+      hint: next`run ${call('init')} again`,
       at: paths.ledger,
     })
   }
@@ -142,7 +144,7 @@ function unknownRun(wanted: string, site: Site): Problem {
     kind: 'usage',
     code: 'unknown_run',
     message: `there is no run ${wanted}`,
-    hint: runs.length > 0 ? `runs here: ${runs.join(', ')}` : 'start one: assay init',
+    hint: runs.length > 0 ? `runs here: ${runs.join(', ')}` : next`start one: ${call('init')}`,
     at: site.root,
   }
 }

@@ -3,6 +3,7 @@
 import type { Noted } from '../ledger/events.ts'
 import { answered } from '../ledger/ledger.ts'
 import type { State, Steer } from '../ledger/state.ts'
+import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from './open.ts'
 
@@ -20,7 +21,7 @@ export function steer(
       kind: 'refused',
       code: `is_${status}`,
       message: `${experiment} is ${status}: no agent is asked about it any more`,
-      hint: 'leave the experiment out, to tell the next round: assay steer TEXT',
+      hint: next`leave the experiment out, to tell the next round: ${call('steer', 'TEXT')}`,
     })
   }
   const recorded = run.ledger.record<'steered'>(

@@ -1,3 +1,4 @@
+import type { Said } from '../next.ts'
 import type { Problem } from '../result.ts'
 
 /** Something wrong at a place of the text. */
@@ -7,7 +8,7 @@ export interface Issue {
   /** Where the caret ends; it always marks at least one character, and never goes on to the next line. */
   to: number
   message: string
-  hint: string
+  hint: Said
 }
 
 /** The text of a spec, and what it is called in messages. */

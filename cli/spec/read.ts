@@ -1,7 +1,9 @@
 /** Reads `assay.yaml`: all problems of a spec in one pass, each with its place. */
+
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { isScalar, Lexer, parseDocument, visit } from 'yaml'
+import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { type Issue, problemOf, type Source } from './diagnose.ts'
 import type { Kind } from './kind.ts'
@@ -44,7 +46,7 @@ export function readSpecFile(path: string, file = basename(path)): Result<{ spec
       code: 'spec_unreadable',
       message: missing ? `there is no ${file}` : `${file} cannot be read: ${(error as Error).message}`,
       hint: missing
-        ? 'write one: assay init --template > assay.yaml'
+        ? next`write one: ${call('init', '--template')} > assay.yaml`
         : 'it must be a text file that you may read',
       at: path,
     })
@@ -75,7 +77,7 @@ export function readYaml<T>(
   const broken = document.errors.map((error) => syntaxIssue(error.code, error.message, error.pos))
   const first = broken.reduce((least, issue) => Math.min(least, issue.from), Number.POSITIVE_INFINITY)
   if (document.contents === null && broken.length === 0) {
-    const hint = 'see an example: assay init --template'
+    const hint = next`see an example: ${call('init', '--template')}`
     return fail(problemOf(source, [{ from: 0, to: 1, message: 'the spec is empty', hint }]))
   }
   if (nulls === 'absent')

@@ -1,6 +1,8 @@
 /** Drives one run with a workflow script: its agents are a host's, its clerk is this CLI, its journal is the run's. */
+
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { call, next } from '../next.ts'
 import { redact } from '../redact.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { isUncapped } from '../run/budget.ts'
@@ -91,7 +93,7 @@ function isBounded(run: OpenRun, { metered, silent }: OpenHost, uncapped: boolea
       kind: 'refused',
       code: 'uncapped',
       message: 'nothing bounds what the agents of this loop may cost',
-      hint: 'set a cap, for example: assay config set budget.experiments 50 --reason TEXT; or say yes to none: assay loop --uncapped',
+      hint: next`set a cap, for example: ${call('config set', 'budget.experiments', '50', '--reason', 'TEXT')}; or say yes to none: ${call('loop', '--uncapped')}`,
     })
   }
   const cap = (['tokens', 'usd'] as const).find((one) => (state.knobs?.[one] ?? null) !== null)
@@ -100,7 +102,7 @@ function isBounded(run: OpenRun, { metered, silent }: OpenHost, uncapped: boolea
       kind: 'refused',
       code: 'usage_unknown',
       message: `budget.${cap} cannot be kept: the host ${silent} does not tell what its calls use`,
-      hint: 'cap experiments or hours instead, or accept that: assay config set budget.unknown allow --reason TEXT',
+      hint: next`cap experiments or hours instead, or accept that: ${call('config set', 'budget.unknown', 'allow', '--reason', 'TEXT')}`,
     })
   }
   return ok(undefined)

@@ -1,9 +1,11 @@
 /** A workflow without an Assay run around it: in any folder, resumable by the id that it was given. */
+
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HostCall } from '../hosts/host.ts'
 import type { Chain } from '../hosts/registry.ts'
 import { tryHold } from '../lock.ts'
+import { call, next } from '../next.ts'
 import { looseWorkflow, looseWorkflows } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { Surroundings } from '../run/open.ts'
@@ -62,7 +64,7 @@ export function findLooseRun(env: NodeJS.ProcessEnv, id: string): Result<LooseRu
     return ok({ id, request: JSON.parse(readFileSync(file, 'utf8')) as LooseRequest })
   }
   const hint = /^run_\d+$/.test(id)
-    ? `a run of experiments goes on with: assay loop --run ${id}`
+    ? next`a run of experiments goes on with: ${call('loop', '--run', id)}`
     : 'a workflow run is named by the "run" of its answer, for example wf_0f3a5c7e9b1d'
   return fail({
     kind: 'usage',
@@ -93,7 +95,10 @@ export async function runLoose(
       requestOf: (call: AgentCall) => callOf(world, request, call),
     }
     const { cwd } = request
-    world.tell({ type: 'log', message: `${id}: when it is stopped, assay workflow resume ${id} goes on` })
+    world.tell({
+      type: 'log',
+      message: `${id}: when it is stopped, assay workflow resume ${id} goes on`,
+    })
     const outcome = await runWorkflow({
       source: script.value.source,
       file: request.file,

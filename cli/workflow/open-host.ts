@@ -1,9 +1,11 @@
 /** The host that the spec names, ready to be called. */
+
 import { readBlob } from '../git/files.ts'
 import { type Host, isInsideAgent } from '../hosts/host.ts'
 import { type Chain, chain, HOSTS, type HostName, isProgramName } from '../hosts/registry.ts'
 import { parseParameters, type TuneParameter, type TuneTrial } from '../hosts/tune.ts'
 import { type Experiment, lastJudged } from '../ledger/state.ts'
+import { call, next } from '../next.ts'
 import { fail, ok, type Result, unreachable } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { AgentConfig } from '../spec/spec.ts'
@@ -23,7 +25,7 @@ export async function openHost(run: OpenRun): Promise<Result<OpenHost>> {
       kind: 'refused',
       code: 'no_agent',
       message: 'the spec of this run names no agent, so a loop has nobody to ask',
-      hint: 'a run keeps the spec that it began with: add agent: { host: … } to assay.yaml (assay guide spec), then assay init --new; or work by hand: assay new, edit, assay run',
+      hint: next`a run keeps the spec that it began with: add agent: { host: … } to assay.yaml (${call('guide', 'spec')}), then ${call('init', '--new')}; or work by hand: ${call('new')}, edit, ${call('run')}`,
     })
   }
   if (agent.host !== 'tune' && isInsideAgent(run.env)) {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { MAX_SCRIPT_BYTES, parseMeta } from './meta.ts'
 import type { Runnable } from './protocol.ts'
@@ -21,7 +22,7 @@ export interface FoundScript {
   source: string
 }
 
-const NAMES = 'assay workflow list shows the names; a path has a slash, or ends with .js'
+const NAMES = next`${call('workflow list')} shows the names; a path has a slash, or ends with .js`
 const HOST_FOLDER = join('.claude', 'workflows')
 
 /** Project (from `cwd` upwards) before user before the bundle: where the hosts look, so one file serves all. */

@@ -93,7 +93,7 @@ test('a baseline that a crowd lets wait is taken for broken, or holds, or spoils
   project.repo.commit('a benchmark', { 'bench/run.sh': bench })
   writeFileSync(busy, '')
   await expect(cli('init')).rejects.toThrow(
-    /baseline failed: constraint wall_ms <= 1000 does not hold: .*, but in 2 of 2 samples .*nothing needs mending.*busy_machine/,
+    /baseline failed: constraint wall_ms <= 1000 does not hold: .*, but in 2 of 2 samples .*nothing needs repair.*busy_machine/,
   )
   rmSync(busy)
   expect(await cli('init')).toMatchObject({ baseline: { value: 100 } })

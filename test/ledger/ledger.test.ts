@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Ledger } from '../../cli/ledger/ledger.ts'
+import { call, next } from '../../cli/next.ts'
 import { makeTemp } from '../rig/temp.ts'
 import { created, noted, runStarted, stamped } from './drafts.ts'
 import { fileOf, lineOf, opened, texts, write } from './file.ts'
@@ -34,7 +35,7 @@ describe('reading', () => {
       kind: 'refused',
       code: 'ledger_corrupt',
       message: 'line 3 of the ledger cannot be read, and nothing says that it was left unfinished',
-      hint: 'assay doctor explains the damage and how to repair it; nothing was changed',
+      hint: next`${call('doctor')} explains the damage and how to repair it; nothing was changed`,
       at: `${file}:3`,
     }
     expect(Ledger.open(file)).toEqual({ ok: false, problem })

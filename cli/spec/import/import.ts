@@ -1,5 +1,7 @@
 /** Specifications of other programs, as specs of Assay. Pure: what they say and what lies beside them is given. */
+
 import { stringify } from 'yaml'
+import { call, next } from '../../next.ts'
 import { fail, ok, type Result } from '../../result.ts'
 import type { Source } from '../diagnose.ts'
 import type { Kind } from '../kind.ts'
@@ -56,7 +58,7 @@ const unknownFormat = (file: string) => ({
   kind: 'usage' as const,
   code: 'format_unknown',
   message: `${file} is of no format that can be imported`,
-  hint: `a task file has the keys ${TASK_MARKS.join(', ')}; a spec with a backlog ${BACKLOG_MARKS.join(', ')}; a spec of Assay needs no import: assay init ${file}`,
+  hint: next`a task file has the keys ${TASK_MARKS.join(', ')}; a spec with a backlog ${BACKLOG_MARKS.join(', ')}; a spec of Assay needs no import: ${call('init', file)}`,
   at: file,
 })
 
