@@ -1,6 +1,6 @@
 /**
- * Where our answer is another one, on purpose: what a host says, what we say, and why. `references/workflow-parity.md` shows
- * users the same list. `at` is the path in what is compared; a row that no longer differs fails the test.
+ * Where our answer is another one, on purpose: what a host says, what we say, and why. `README.md` beside this
+ * file has the same list. `at` is the path in what is compared; a row that no longer differs fails the test.
  */
 
 import { runInNewContext } from 'node:vm'
