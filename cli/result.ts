@@ -35,6 +35,8 @@ export interface Problem {
   more?: Problem[]
   /** Facts that a program needs to go on, for example the current round and its token. */
   data?: unknown
+  /** Another process was quicker: whoever looks at the record again finds what it did. For callers only, never shown. */
+  raced?: true
 }
 
 export type Result<T> = { ok: true; value: T } | { ok: false; problem: Problem }

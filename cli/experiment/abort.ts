@@ -1,10 +1,10 @@
 /** `abort`: the judging of an experiment is stopped from outside. Its verdict is written first, so that it is the one. */
 
+import { refusedBy } from '../ledger/decide.ts'
 import type { FailureClass, Status } from '../ledger/events.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { type Attempt, type Experiment, lastAttempt, lastJudged } from '../ledger/state.ts'
 import { stepsDigest } from '../ledger/steps.ts'
-import { TRANSITIONS } from '../ledger/transitions.ts'
 import { freeSlots, isSameProcess } from '../measure/bench.ts'
 import { clearDesks, redactWhatWasLeft } from '../measure/leftovers.ts'
 import { nodeFor } from '../measure/seal.ts'
@@ -48,25 +48,21 @@ export async function abort(
   const found = nodeFor(run, experiment)
   if (!found.ok) return found
   const node = found.value
-  const earlier = request.key === null ? undefined : run.ledger.state.keys.get(request.key)
-  if (earlier?.type === 'judged' && earlier.experiment === experiment)
-    return ok({ ...standing(node, true, null), repeated: true })
+  const earlier = run.ledger.answeredBefore(['judged'], request.key, experiment)
+  if (earlier) return earlier.ok ? ok({ ...standing(node, true, null), repeated: true }) : earlier
   const attempt = lastAttempt(node)
   if (node.status !== 'running' || !attempt?.claim) {
     if (request.ifRunning) return ok(standing(node, false, null))
-    const rule = TRANSITIONS.abort[node.status]
-    const refused = 'refused' in rule ? rule.refused : 'it is not claimed'
-    return refusal({
-      code: `is_${node.status}`,
-      message: `cannot abort ${experiment}: ${refused}`,
-      hint: next`its status: ${call('show', experiment)}; --if-running takes this for an answer`,
-    })
+    const because = refusedBy(node, 'abort')
+    if (!because) throw new Error(`${experiment} is running and nobody has claimed it`)
+    const hint = next`its status: ${call('show', experiment)}; --if-running takes this for an answer`
+    return refusal({ ...because, hint })
   }
   const { owner } = attempt.claim
   const recorded = record(run, node, attempt, request)
   if (!recorded.ok) {
     // It was judged while we asked: that verdict stands.
-    if (recorded.problem.code === 'judged') return ok(standing(node, false, null))
+    if (recorded.problem.raced) return ok(standing(node, false, null))
     return recorded
   }
   writeResults(run)

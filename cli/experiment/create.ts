@@ -3,11 +3,12 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { removeWorktree } from '../git/worktrees.ts'
+import { mayBeParent } from '../ledger/decide.ts'
 import { BASELINE, currentRound, type Experiment, lastAttempt, type State, tainted } from '../ledger/state.ts'
 import { artifactPlaces, type SeedName } from '../measure/artifacts.ts'
 import { diskFull, noRoom } from '../measure/room.ts'
 import { ensureWorktree } from '../measure/worktree.ts'
-import { call, next, type Said } from '../next.ts'
+import { call, next } from '../next.ts'
 import { experimentFolder, experimentId, type RunPaths, worktreePath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { stopReason } from '../run/budget.ts'
@@ -46,15 +47,18 @@ export interface NewRequest {
  */
 export async function createExperiment(run: OpenRun, request: NewRequest): Promise<Result<NewExperiment>> {
   const { state } = run.ledger
-  const barren = isRepeated(state, request) ? null : barrenParent(state, request.parent)
-  if (barren) return fail(barren)
-  const over = request.place === null || isRepeated(state, request) ? null : noLaneMore(state)
+  const earlier = run.ledger.answeredBefore(['created'], request.key)
+  if (earlier) return earlier.ok ? withWorktree(run, earlier.value.experiment, true) : earlier
+  const over = request.place === null ? null : noLaneMore(state)
   if (over) return fail(over)
+  const barren = barrenParent(state, request.parent)
+  if (barren) return fail(barren)
   const arm = armOf(state, request.place)
   if (arm !== null && (request.parent !== BASELINE || request.place?.depth !== 1)) return fail(ONE_TRY)
-  const full = isRepeated(state, request) ? null : noRoom(run, 'no experiment was begun')
+  const full = noRoom(run, 'no experiment was begun')
   if (full) return fail(full)
-  const experiment = idFor(run, request)
+  const given = reserved(state, request)
+  const experiment = given === null ? claimId(run.paths, state) : ok(given)
   if (!experiment.ok) return experiment
   const recorded = run.ledger.record<'created'>(
     {
@@ -75,14 +79,6 @@ export async function createExperiment(run: OpenRun, request: NewRequest): Promi
   return withWorktree(run, recorded.value.event.experiment, recorded.value.repeated)
 }
 
-/** A folder is claimed only by a call that is not a repetition; the id of one that is plays no part. */
-function idFor(run: OpenRun, request: NewRequest): Result<string> {
-  const { state } = run.ledger
-  if (isRepeated(state, request)) return ok(BASELINE)
-  const given = reserved(state, request)
-  return given === null ? claimId(run.paths, state) : ok(given)
-}
-
 /** The arm of a lane, when it is not the search's. */
 function armOf(state: State, place: NewRequest['place']): 'baseline' | null {
   const round = place && state.rounds.find((one) => one.round === place.round)
@@ -95,8 +91,6 @@ const ONE_TRY: Problem = {
   message: 'a lane of the baseline arm makes one try, from the baseline',
   hint: 'let the lane end',
 }
-
-const isRepeated = (state: State, { key }: NewRequest): boolean => key !== null && state.keys.has(key)
 
 /** A lane begins nothing more once a person ended the loop, or the budget is used; by hand one may still be opened. */
 function noLaneMore(state: State): Problem | null {
@@ -111,28 +105,20 @@ function noLaneMore(state: State): Problem | null {
   }
 }
 
-/** A kept parent whose children could never be parents themselves, nor the best: the fold would let it pass. */
+/**
+ * Before an id is claimed. Children of a kept parent below a revoked one could never be parents themselves, nor the
+ * best; the fold lets them pass, as ledgers of earlier versions have them.
+ */
 function barrenParent(state: State, parent: string): Problem | null {
-  const node = state.experiments.get(parent)
-  if (node?.status !== 'kept') return null
-  const refuse = (code: string, message: string, hint: Said): Problem => ({
+  const because = mayBeParent(state, parent)
+  if (because) return { kind: 'refused', ...because }
+  if (!tainted(state).has(parent)) return null
+  return {
     kind: 'refused',
-    code,
-    message,
-    hint,
-  })
-  if (tainted(state).has(parent)) {
-    return refuse(
-      'bad_parent',
-      `${parent} cannot be a parent: one of its ancestors is revoked`,
-      next`take one of: ${call('frontier')}`,
-    )
+    code: 'bad_parent',
+    message: `${parent} cannot be a parent: one of its ancestors is revoked`,
+    hint: next`take one of: ${call('frontier')}`,
   }
-  if (node.epoch !== state.epoch) {
-    const message = `${parent} was measured in epoch ${node.epoch}, and this is epoch ${state.epoch}`
-    return refuse('other_epoch', message, next`measure it again first: ${call('confirm', parent)}`)
-  }
-  return null
 }
 
 function reserved(state: State, { place, parent }: NewRequest): string | null {

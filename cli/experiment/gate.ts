@@ -38,8 +38,7 @@ export async function addGate(
   const node = nodeFor(run, experiment)
   if (!node.ok) return node
   const parent = node.value.parent ?? BASELINE
-  const earlier = key === null ? undefined : run.ledger.state.keys.get(key)
-  if (earlier === undefined) {
+  if (run.ledger.answeredBefore(['gate_added'], key) === null) {
     const fits = await mayBeAdded(run, node.value, parent, gate)
     if (!fits.ok) return fits
   }

@@ -48,7 +48,7 @@ export function restore(
   if (!node.ok) return node
   const { status, flagged } = node.value
   const gone = status === 'discarded' || status === 'pruned' || status === 'revoked'
-  const earlier = key !== null && run.ledger.state.keys.has(key)
+  const earlier = run.ledger.answeredBefore(['restored'], key)
   if (!gone && !flagged && !earlier) return ok(answer(run, experiment, false, false))
   const recorded = run.ledger.record<'restored'>(
     { type: 'restored', experiment, why: why.slice(0, REASON) },

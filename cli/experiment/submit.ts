@@ -7,6 +7,7 @@
 import type { Verdict } from '../evaluate/verdict.ts'
 import { changedSince, fingerprintCheckout } from '../git/checkout.ts'
 import { pinRef } from '../git/kept.ts'
+import { refusedBy } from '../ledger/decide.ts'
 import { refusal } from '../ledger/ledger.ts'
 import {
   type Attempt,
@@ -16,7 +17,6 @@ import {
   isSettled,
   lastAttempt,
 } from '../ledger/state.ts'
-import { hintFor, TRANSITIONS } from '../ledger/transitions.ts'
 import { type RunAnswer, runAnswer } from '../measure/answer.ts'
 import { holdsDeclared } from '../measure/artifacts.ts'
 import { drawNonce } from '../measure/chance.ts'
@@ -102,8 +102,6 @@ export async function strayEdits(run: OpenRun, experiment: string): Promise<stri
   return `. But ${changed.slice(0, 5).join(', ')} changed in ${run.started.checkout} since this experiment was opened: move the edit into ${worktree}, then run it again`
 }
 
-/** Refusals that say only that another command was quicker: what it did is looked at, and the answer follows from it. */
-const OVERTAKEN = ['stale_seal', 'is_running', 'judged', 'taken_over']
 /** More commands than this at one experiment are told to wait. */
 const TRIES = 20
 
@@ -117,15 +115,10 @@ export async function submit(
   experiment: string,
   { key = null, asSealed = false }: { key?: string | null; asSealed?: boolean } = {},
 ): Promise<Result<RunAnswer>> {
-  const status = () => run.ledger.state.experiments.get(experiment)?.status
   for (let tries = 1; ; tries++) {
-    const before = status()
     const answer = await submitOnce(run, experiment, key, asSealed)
-    if (answer.ok || tries >= TRIES) return answer
-    const { code } = answer.problem
-    // Sealed, judged and kept by another command while this one still looked at the files.
-    const settled = code.startsWith('is_') && status() !== before
-    if (!OVERTAKEN.includes(code) && !settled) return answer
+    // What the other command did is looked at, and the answer follows from it.
+    if (answer.ok || !answer.problem.raced || tries >= TRIES) return answer
   }
 }
 
@@ -139,12 +132,14 @@ async function submitOnce(
   if (!node.ok) return node
   const current = lastAttempt(node.value)
   if (node.value.status === 'running' && current) return joinOrTakeOver(run, node.value, current)
-  const first = key === null ? undefined : run.ledger.state.keys.get(key)
+  const first = run.ledger.answeredBefore(['started', 'judged'], key, experiment)
+  if (first && !first.ok) return first
   const known = first && runAnswer(run.ledger.state, node.value, true)
-  if (known && 'experiment' in first && first.experiment === experiment) return ok(known)
+  if (known) return ok(known)
+  const { status } = node.value
   if (isOutdatedBaseline(run.ledger.state, node.value)) return judgeBaselineAgain(run, node.value, key)
   const sealed = await sealOrRepeat(run, node.value, current, asSealed)
-  if (!sealed.ok) return sealed
+  if (!sealed.ok) return unlessLate(sealed, node.value, status)
   if ('answer' in sealed.value) return ok(sealed.value.answer)
   const { seal: candidate } = sealed.value
   const [finding] = checkSeal(run, candidate)
@@ -161,7 +156,7 @@ async function submitOnce(
   const data = await unchangedData(run)
   if (!data.ok) return data
   const claim = claimAttempt(run, experiment, candidate.attempt, { key })
-  if (!claim.ok) return claim
+  if (!claim.ok) return unlessLate(claim, node.value, status)
   return judge(run, node.value, candidate)
 }
 
@@ -171,11 +166,18 @@ async function judgeBaselineAgain(
   node: Experiment,
   key: string | null,
 ): Promise<Result<RunAnswer>> {
+  const { status } = node
   const sealed = await sealAgain(run, node)
   if (!sealed.ok) return sealed
   const claim = claimAttempt(run, node.id, sealed.value.attempt, { key })
-  return claim.ok ? judge(run, node, sealed.value) : claim
+  return claim.ok ? judge(run, node, sealed.value) : unlessLate(claim, node, status)
 }
+
+type Refused = Extract<Result<never>, { ok: false }>
+
+/** Another command may seal, claim or judge it while this one still looks at the files: a refusal then is no answer. */
+const unlessLate = (refused: Refused, node: Experiment, began: Experiment['status']): Refused =>
+  node.status === began ? refused : fail({ ...refused.problem, raced: true })
 
 /** A second `run` of the same seal joins the first; the work of a dead one is taken over, with all that it paid for. */
 async function joinOrTakeOver(run: OpenRun, node: Experiment, attempt: Attempt): Promise<Result<RunAnswer>> {
@@ -204,15 +206,8 @@ async function sealOrRepeat(
   current: Attempt | null,
   asSealed: boolean,
 ): Promise<Result<Ready>> {
-  const rule = TRANSITIONS.run[node.status]
-  const refused = 'refused' in rule ? rule : null
-  if (refused && node.status !== 'kept') {
-    return refusal({
-      code: `is_${node.status}`,
-      message: `cannot run ${node.id}: ${refused.refused}`,
-      hint: hintFor(refused, node.id),
-    })
-  }
+  const refused = refusedBy(node, 'run')
+  if (refused && node.status !== 'kept') return refusal(refused)
   // The base itself, sealed by init: nobody edits it, so it needs no worktree.
   const needless = node.id === BASELINE && !hasWorktree(run, node.id)
   if (current && !current.judged && (asSealed || needless)) {
@@ -239,11 +234,8 @@ async function sealOrRepeat(
     if (answer) return ok({ answer })
   }
   if (refused) {
-    return refusal({
-      code: 'is_kept',
-      message: `${node.id} is kept, and its ${same ? 'artifacts have' : 'worktree has'} changed since`,
-      hint: hintFor(refused, node.id),
-    })
+    const what = same ? 'artifacts have' : 'worktree has'
+    return refusal({ ...refused, message: `${node.id} is kept, and its ${what} changed since` })
   }
   const sealed = await seal(run, node, taken.value, null)
   return sealed.ok ? ok({ seal: sealed.value }) : sealed
@@ -275,7 +267,7 @@ async function judge(run: OpenRun, node: Experiment, candidate: Seal): Promise<R
       await confirmAgain(run, way)
       return ok(runAnswer(run.ledger.state, node) ?? recorded.value)
     }
-    if (recorded.ok || recorded.problem.code !== 'judged') return recorded
+    if (recorded.ok || !recorded.problem.raced) return recorded
     // Somebody gave this attempt its verdict while it ran (`assay abort`): that one counts, and nothing is tried again.
     const standing = runAnswer(run.ledger.state, node, true)
     return standing ? ok(standing) : recorded

@@ -5,14 +5,15 @@ import { call, next } from '../next.ts'
 import { redact } from '../redact.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { appendLine, type Line, readFrom, splitLines, type Torn } from './append.ts'
+import type { Refusal } from './decide.ts'
 import { type Draft, type Event, type EventType, FORMAT, FORMAT_NAME } from './events.ts'
-import { fold, type Outcome, type Void } from './fold.ts'
+import { fold, type Outcome } from './fold.ts'
 import { emptyState, type State } from './state.ts'
 
 /** What became of a proposal. A void one changed nothing; `because` says why. */
 export type Proposal<T extends Event = Event> =
   | { accepted: true; event: T }
-  | { accepted: false; because: Void }
+  | { accepted: false; because: Refusal }
 
 /** `repeated`: the event is an earlier one with the same key. */
 export interface Recorded<T extends Event = Event> {
@@ -145,8 +146,8 @@ export class Ledger {
   }
 
   /**
-   * Proposes and answers the event that counts, as a problem when none does. With a key that an event of this type
-   * has already, nothing is written and that event is the answer.
+   * Proposes and answers the event that counts, as a problem when none does. With a key that was answered before,
+   * nothing is written, and the first answer is the answer.
    */
   record<T extends Event['type']>(
     draft: Extract<Draft, { type: T }>,
@@ -154,26 +155,37 @@ export class Ledger {
     given: string | null = null,
   ): Result<Recorded<Extract<Event, { type: T }>>> {
     const key = given === null ? null : redact(given)
-    const before = this.#firstWith<T>(draft.type as T, key)
+    const first = (): Result<Recorded<Extract<Event, { type: T }>>> | null => {
+      const found = this.answeredBefore([draft.type as T], key)
+      return found && (found.ok ? ok({ event: found.value, repeated: true }) : found)
+    }
+    const before = first()
     if (before) return before
     const proposal = this.propose<T>(key === null ? draft : { ...draft, key }, at)
     if (!proposal.ok) return proposal
     if (proposal.value.accepted) return ok({ event: proposal.value.event, repeated: false })
-    return this.#firstWith<T>(draft.type as T, key) ?? refusal(proposal.value.because)
+    return first() ?? refusal(proposal.value.because)
   }
 
-  /** The event of this type that an earlier call with this key recorded; null when there is none. */
-  #firstWith<T extends Event['type']>(
-    type: T,
-    key: string | null,
-  ): Result<Recorded<Extract<Event, { type: T }>>> | null {
+  /**
+   * The event that an earlier call of the same verb recorded with this key: its answer is the answer. null when there is
+   * none. Events of other types, or of an experiment other than the one that is asked about, make the key a wrong one.
+   */
+  answeredBefore<T extends Event['type']>(
+    types: readonly T[],
+    given: string | null,
+    experiment: string | null = null,
+  ): Result<Extract<Event, { type: T }>> | null {
+    const key = given === null ? null : redact(given)
     const first = key === null ? undefined : this.state.keys.get(key)
-    if (!first) return null
-    if (first.type === type) return ok({ event: first as Extract<Event, { type: T }>, repeated: true })
+    if (first === undefined) return null
+    const same = (types as readonly string[]).includes(first.type)
+    const about = 'experiment' in first ? first.experiment : null
+    if (same && (experiment === null || about === experiment)) return ok(first as Extract<Event, { type: T }>)
     return fail({
       kind: 'usage',
       code: 'key_reused',
-      message: `the key ${key} was used by another verb`,
+      message: `the key ${key} was used ${same ? `for ${about}` : 'by another verb'}`,
       hint: 'give every call a key of its own',
     })
   }
@@ -200,8 +212,8 @@ function newerFormat(value: Record<string, unknown>): Problem | null {
   }
 }
 
-/** A void proposal as the problem that a command answers with. */
-export function refusal(because: Void): { ok: false; problem: Problem } {
+/** A refusal as the problem that a command answers with. */
+export function refusal(because: Refusal): { ok: false; problem: Problem } {
   return fail({ kind: 'refused', ...because })
 }
 

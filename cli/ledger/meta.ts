@@ -44,23 +44,16 @@ export const noMeta = (): Meta => ({
 
 // ---------------------------------------------------------------- folding
 
-/** False: another was asked less than an interval ago. */
-export function takeTick(meta: Meta, event: MetaTicked): boolean {
-  const last = meta.lastTick
-  if (last && Date.parse(event.at) - Date.parse(last.at) < event.every_ms) return false
+export function takeTick(meta: Meta, event: MetaTicked): void {
   meta.lastTick = event
   meta.ticks++
-  return true
 }
 
-/** False: it was decided on edits that are no longer all. */
-export function takeEdits(meta: Meta, event: Adjusted): boolean {
-  if (event.after !== meta.edits.length) return false
+export function takeEdits(meta: Meta, event: Adjusted): void {
   for (const edit of event.edits) addEdit(meta, edit, event.id)
   meta.alerts.push(...event.alerts)
   // Facts count as told when there is an answer: an agent that failed is asked about them again.
   if (event.tick === meta.ticks) for (const name of meta.lastTick?.facts ?? []) meta.told.add(name)
-  return true
 }
 
 export function addEdit(meta: Meta, edit: Edit, event: string): HeldEdit {

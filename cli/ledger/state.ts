@@ -226,6 +226,9 @@ export const BASELINE = 'exp_0000'
 
 export const lastAttempt = (experiment: Experiment): Attempt | null => experiment.attempts.at(-1) ?? null
 
+export const attemptOf = (experiment: Experiment, number: number): Attempt | undefined =>
+  experiment.attempts.find(({ attempt }) => attempt === number)
+
 /** Rejections that the same content need not get again. */
 const UNSETTLED: readonly Judged['reason'][] = ['inconclusive', 'unconfirmed', 'dependency']
 

@@ -1,5 +1,6 @@
 import { call, type Next, next } from '../next.ts'
 import type { Status } from './events.ts'
+import { type Experiment, isOutdatedBaseline, type State } from './state.ts'
 
 /** Verbs that change an experiment. */
 export const VERBS = [
@@ -33,7 +34,7 @@ const gone = (status: Status): Transition =>
 const unjudged = refuse('it has not been judged', next`run it first: ${call('run', 'ID')}`)
 const same: Transition = { to: 'same' }
 
-/** The one table of the life cycle: verb × status. The fold obeys it, the commands explain it. */
+/** The one table of the life cycle, verb × status: `decide` refuses by it, and `evolve` moves by it. */
 export const TRANSITIONS: Record<Verb, Record<Status, Transition>> = {
   seal: row({ open: same, rejected: same, failed: same, running, kept: settledKept }),
   run: row({
@@ -110,6 +111,17 @@ export const TRANSITIONS: Record<Verb, Record<Status, Transition>> = {
       next`repair it with ${call('run', 'ID')}, or take a kept parent: ${call('frontier')}`,
     ),
   }),
+}
+
+/**
+ * The status in which the table leaves an experiment after a verb; `decided` says it where the verb's findings do. The
+ * baseline of a new epoch is run as if it were open.
+ */
+export function statusAfter(state: State, node: Experiment, verb: Verb, decided: Status): Status {
+  const from = verb === 'run' && isOutdatedBaseline(state, node) ? 'open' : node.status
+  const rule = TRANSITIONS[verb][from]
+  if ('refused' in rule) throw new Error(`${verb} of ${node.id} was applied although it is ${node.status}`)
+  return rule.to === 'decided' ? decided : rule.to === 'same' ? node.status : rule.to
 }
 
 function unkept(): Transition {

@@ -1,4 +1,4 @@
-import type { Void } from '../ledger/fold.ts'
+import type { Refusal } from '../ledger/decide.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { currentRound, type Round } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
@@ -18,8 +18,8 @@ export function roundOf(run: OpenRun, { token, round: number }: Turn): Result<Ro
 }
 
 /** What became of an event of a round that another event came before. */
-export const notCounted = (run: OpenRun, because: Void): { ok: false; problem: Problem } =>
-  because.code === 'driven' ? refusal(because) : staleToken(run)
+export const notCounted = (run: OpenRun, because: Refusal): { ok: false; problem: Problem } =>
+  because.raced ? staleToken(run) : refusal(because)
 
 /** The caller acts on a state that is gone; the answer carries the present one. */
 export function staleToken(run: OpenRun): { ok: false; problem: Problem } {

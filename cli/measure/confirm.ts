@@ -9,11 +9,11 @@ import { figure } from '../evaluate/figure.ts'
 import { fewestPairs } from '../evaluate/paired.ts'
 import { regressions } from '../evaluate/protected.ts'
 import { bestOf } from '../ledger/best.ts'
+import { refusedBy } from '../ledger/decide.ts'
 import type { Comparison, Confirmed, Sample, SampleFault, Side, Status } from '../ledger/events.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { BASELINE, type Experiment, lastJudged, nodeValue, pathTo, type State } from '../ledger/state.ts'
 import { recordStep } from '../ledger/steps.ts'
-import { hintFor, TRANSITIONS } from '../ledger/transitions.ts'
 import { call, next } from '../next.ts'
 import { confirmsFolder, stepsFile } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -414,7 +414,7 @@ export async function confirm(
   const node = nodeFor(run, experiment)
   if (!node.ok) return node
   const earlier = answered(run, node.value, key)
-  if (earlier) return ok(earlier)
+  if (earlier) return earlier
   const may = plan(run, node.value, against)
   if (!may.ok) return may
   const at = numberedFolder(confirmsFolder(run.paths, experiment))
@@ -424,7 +424,7 @@ export async function confirm(
     const read = run.ledger.refresh()
     if (!read.ok) return read
     const meanwhile = answered(run, node.value, key)
-    if (meanwhile) return ok(meanwhile)
+    if (meanwhile) return meanwhile
     const planned = plan(run, node.value, against)
     if (!planned.ok) return planned
     const again = await lookAgain({ run, node: node.value, at, chance, put, ...planned.value })
@@ -461,11 +461,11 @@ function remember(
 }
 
 /** What the key was answered before; null when it is new. */
-function answered(run: OpenRun, node: Experiment, key: string | null): ConfirmAnswer | null {
-  const earlier = key === null ? undefined : run.ledger.state.keys.get(key)
-  return earlier?.type === 'confirmed' && earlier.experiment === node.id
-    ? { ...answerOf(run, node, earlier, null), repeated: true }
-    : null
+function answered(run: OpenRun, node: Experiment, key: string | null): Result<ConfirmAnswer> | null {
+  const earlier = run.ledger.answeredBefore(['confirmed'], key, node.id)
+  return (
+    earlier && (earlier.ok ? ok({ ...answerOf(run, node, earlier.value, null), repeated: true }) : earlier)
+  )
 }
 
 interface Plan {
@@ -505,13 +505,8 @@ function mayConfirm(node: Experiment): Result<void> {
       hint: next`to measure it again: ${call('epoch open', '--reason', 'TEXT')}`,
     })
   }
-  const rule = TRANSITIONS.confirm[node.status]
-  if (!('refused' in rule)) return ok(undefined)
-  return refusal({
-    code: `is_${node.status}`,
-    message: `cannot confirm ${node.id}: ${rule.refused}`,
-    hint: hintFor(rule, node.id),
-  })
+  const because = refusedBy(node, 'confirm')
+  return because ? refusal(because) : ok(undefined)
 }
 
 /** Its parent; in an epoch that knows nothing of the parent, the nearest one above that was measured in it. */

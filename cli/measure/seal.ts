@@ -4,9 +4,9 @@ import { existsSync } from 'node:fs'
 import { bringBack } from '../git/bring-back.ts'
 import { type Change, changesBetween } from '../git/diff.ts'
 import { pinCommit, sealTree } from '../git/seal.ts'
+import { refusedBy } from '../ledger/decide.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { type Attempt, type Experiment, freeRejections, lastAttempt } from '../ledger/state.ts'
-import { hintFor, TRANSITIONS } from '../ledger/transitions.ts'
 import { call, next } from '../next.ts'
 import { artifactsFolder, candidateRef, worktreePath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
@@ -119,14 +119,8 @@ export async function seal(
   if (last && !last.judged && last.sealed.tree === taken.tree && same) {
     return ok({ ...taken, attempt: last.attempt, commit: last.sealed.commit })
   }
-  const rule = TRANSITIONS.seal[node.status]
-  if ('refused' in rule) {
-    return refusal({
-      code: `is_${node.status}`,
-      message: `cannot seal ${node.id}: ${rule.refused}`,
-      hint: hintFor(rule, node.id),
-    })
-  }
+  const because = refusedBy(node, 'seal')
+  if (because) return refusal(because)
   if (freeRejections(node) >= MAX_FREE) {
     return refusal({
       code: 'too_many_free',

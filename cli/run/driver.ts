@@ -3,10 +3,10 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { HOOKED_HOSTS, type HookCall, sessionAround } from '../hosts/session.ts'
+import { driven, holds, type Refusal } from '../ledger/decide.ts'
 import type { Drove, Leased, SessionName } from '../ledger/events.ts'
 import { heldAgainst, isLive, isOf, LEASE_MS, type Lease } from '../ledger/lease.ts'
 import { refusal } from '../ledger/ledger.ts'
-import { drivenBecause, holds, type Void } from '../ledger/lifecycle.ts'
 import { BASELINE, type State, type Trust } from '../ledger/state.ts'
 import { tryHold } from '../lock.ts'
 import { call, next } from '../next.ts'
@@ -63,8 +63,8 @@ function otherProcess(run: OpenRun): Problem | null {
 }
 
 /** Why the caller must not go on, as far as sessions are concerned. */
-export const withheld = ({ env, ledger, clock }: OpenRun): Void | null =>
-  drivenBecause(ledger.state, callerIn(env), clock().toISOString())
+export const withheld = ({ env, ledger, clock }: OpenRun): Refusal | null =>
+  driven(ledger.state, callerIn(env), clock().toISOString())
 
 /** The session that drives, unless it is the caller's own. */
 export const otherSession = ({ env, ledger, clock }: OpenRun): Lease | null =>

@@ -1,5 +1,5 @@
 import { counted } from '../evaluate/figure.ts'
-import type { Experiment } from '../ledger/state.ts'
+import { attemptOf, type Experiment } from '../ledger/state.ts'
 import { differs, diffStat, nodeFor, type Seal, seal, snapshot, storedSeal } from '../measure/seal.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -52,11 +52,11 @@ async function sealOnce(
   node: Experiment,
   args: Parsed,
 ): Promise<Result<(Seal & { repeated: boolean }) | null>> {
-  const first = args.key === null ? undefined : run.ledger.state.keys.get(args.key)
-  const known = first?.type === 'sealed' ? run.ledger.state.experiments.get(first.experiment) : undefined
-  const attempt = known?.attempts.find(({ sealed }) => sealed === first)
-  if (known && attempt) {
-    const stored = await storedSeal(run, known, attempt)
+  const first = run.ledger.answeredBefore(['sealed'], args.key, node.id)
+  if (first && !first.ok) return first
+  const attempt = first && attemptOf(node, first.value.attempt)
+  if (attempt) {
+    const stored = await storedSeal(run, node, attempt)
     return stored.ok ? ok({ ...stored.value, repeated: true }) : stored
   }
   const before = node.attempts.length

@@ -173,3 +173,21 @@ test('a setup that fails leaves an experiment that no command can use', async ()
   writeFiles(made.worktree, ms(90))
   expect(await project.data('run', made.experiment)).toMatchObject({ status: 'kept', value: 90 })
 })
+
+test('a key of one experiment has the next one measured without a claim, or answers for it', async () => {
+  const project = makeProject()
+  await project.data('init')
+  const [one, other] = [await project.open(ms(90)), await project.open(ms(95))]
+  await project.data('run', one.experiment, '--key', 'k1')
+  const before = project.starts()
+  expect(await project.problem('run', other.experiment, '--key', 'k1')).toMatchObject({
+    exit: 2,
+    code: 'key_reused',
+    message: `the key k1 was used for ${one.experiment}`,
+  })
+  expect(project.starts()).toEqual(before)
+  expect(await project.data('run', one.experiment, '--key', 'k1')).toMatchObject({
+    repeated: true,
+    value: 90,
+  })
+})

@@ -138,7 +138,7 @@ describe('proposing', () => {
       ok: true,
       value: {
         accepted: false,
-        because: { code: 'exists', message: 'exp_0000 exists', hint: 'take the next number' },
+        because: { code: 'exists', message: 'exp_0000 exists', hint: 'take the next number', raced: true },
       },
     })
     expect(other.state.seq).toBe(2)
@@ -153,5 +153,43 @@ describe('proposing', () => {
     one.propose<'created'>(created('exp_0000', null), at)
     one.propose<'noted'>(noted('own'), at)
     expect(heard).toEqual(['created', 'noted'])
+  })
+})
+
+describe('a key', () => {
+  const begun = () => {
+    const ledger = opened(fileOf(`${JSON.stringify(stamped(runStarted(), 'a'))}\n`))
+    return { ledger, first: ledger.record<'created'>(created('exp_0000', null), at, 'k') }
+  }
+
+  test('is answered by a later event, or writes a second one', () => {
+    const { ledger, first } = begun()
+    const again = ledger.record<'created'>(created('exp_0001', null), at, 'k')
+    expect(again).toEqual({ ok: true, value: { event: first.ok && first.value.event, repeated: true } })
+    expect([...ledger.state.experiments.keys()]).toEqual(['exp_0000'])
+  })
+
+  test('answers for another verb, for another experiment, or when it is new', () => {
+    const { ledger } = begun()
+    const said = (types: Parameters<typeof ledger.answeredBefore>[0], key: string | null, about?: string) => {
+      const found = ledger.answeredBefore(types, key, about)
+      return found && (found.ok ? found.value.type : found.problem.message)
+    }
+    expect(said(['created'], 'k')).toBe('created')
+    expect(said(['sealed', 'created'], 'k', 'exp_0000')).toBe('created')
+    expect(said(['created'], 'k', 'exp_0001')).toBe('the key k was used for exp_0000')
+    expect(said(['sealed'], 'k')).toBe('the key k was used by another verb')
+    expect([said(['created'], 'l'), said(['created'], null)]).toEqual([null, null])
+  })
+
+  test('an event that came second is no race, or a refusal by a rule is one', () => {
+    const { ledger } = begun()
+    const raced = (result: { ok: boolean; problem?: { code: string; raced?: true } }) =>
+      result.ok ? null : [result.problem?.code, result.problem?.raced]
+    expect(raced(ledger.record<'created'>(created('exp_0000', null), at))).toEqual(['exists', true])
+    expect(raced(ledger.record<'created'>(created('exp_0001', 'exp_0000'), at))).toEqual([
+      'bad_parent',
+      undefined,
+    ])
   })
 })

@@ -55,7 +55,7 @@ export async function applyEdits(
       key,
     )
     if (!recorded.ok) {
-      if (recorded.problem.code === 'stale_edits' && tries < TRIES) continue
+      if (recorded.problem.raced && tries < TRIES) continue
       return recorded
     }
     const { event, repeated } = recorded.value

@@ -1,0 +1,313 @@
+/**
+ * Every rule about whether an event counts, with what people read when it does not. The fold asks it for each line, and
+ * writers ask it before they write. Pure, and it changes nothing.
+ */
+import { call, next, type Said } from '../next.ts'
+import { unreachable } from '../result.ts'
+import type { Draft, SessionName } from './events.ts'
+import { describeLease, describeOusted, heldAgainst, isLive, isOf } from './lease.ts'
+import {
+  addedGates,
+  attemptOf,
+  attemptsUsed,
+  BASELINE,
+  clearing,
+  currentRound,
+  type Experiment,
+  isFree,
+  isOutdatedBaseline,
+  isSettled,
+  lastAttempt,
+  type State,
+  undermined,
+} from './state.ts'
+import { hintFor, TRANSITIONS, type Verb } from './transitions.ts'
+
+/** Why an event does not count. */
+export interface Refusal {
+  code: string
+  message: string
+  hint: Said
+  data?: object
+  /** Another event came first: whoever looks again finds what it did, and the answer follows from that. */
+  raced?: true
+}
+
+/** An event as far as the rules read it: they know when it is written, not yet under which id. */
+export type Proposed = Draft & { at: string }
+type Of<T extends Draft['type']> = Extract<Proposed, { type: T }>
+
+const refuse = (code: string, message: string, hint: Said): Refusal => ({ code, message, hint })
+const raced = (code: string, message: string, hint: Said): Refusal => ({ code, message, hint, raced: true })
+
+const NOT_STARTED = refuse('not_started', 'the run has not started', next`${call('init')}`)
+const NOT_HELD = refuse('not_driving', 'this session has no lease to keep', next`${call('round open')}`)
+
+/** null when the event counts. */
+export function decide(state: State, event: Proposed): Refusal | null {
+  if (event.key !== undefined && state.keys.has(event.key))
+    return raced('repeated', `the key ${event.key} was used before`, 'the first answer stands')
+  switch (event.type) {
+    case 'run_started':
+      return state.run ? raced('started', 'the run has started already', next`${call('status')}`) : null
+    case 'configured':
+      return state.knobs ? null : NOT_STARTED
+    case 'created':
+      return mayCreate(state, event)
+    case 'sealed':
+      return maySeal(state, event)
+    case 'started':
+      return mayStart(state, event)
+    case 'judged':
+      return mayJudge(state, event)
+    case 'confirmed':
+      return (
+        allowed(state, event.experiment, 'confirm') ??
+        (event.epoch !== undefined && event.epoch !== state.epoch
+          ? raced('stale_epoch', 'another epoch opened while it was measured', 'confirm it again')
+          : null)
+      )
+    case 'audited':
+      return allowed(state, event.experiment, 'audit')
+    case 'discarded':
+      return allowed(state, event.experiment, 'discard')
+    case 'pruned':
+      return allowed(state, event.experiment, 'prune')
+    case 'restored':
+      return allowed(state, event.experiment, 'restore')
+    case 'gate_added':
+    case 'gate_removed':
+      return mayChangeGate(state, event)
+    case 'annotated':
+      return exists(state, event.experiment)
+    case 'epoch_opened':
+      return event.epoch === state.epoch + 1
+        ? null
+        : raced('stale_epoch', 'another epoch opened first', next`${call('status')}`)
+    case 'round_opened':
+      return (
+        driven(state, event.by ?? null, event.at) ??
+        (currentRound(state) ? raced('round_open', 'a round is open', next`${call('round close')}`) : null) ??
+        (event.round === state.rounds.length + 1
+          ? null
+          : raced('stale_round', 'another round opened first', 'ask again'))
+      )
+    case 'round_briefed':
+    case 'round_closed':
+      return mayWriteInRound(state, event)
+    case 'leased':
+      if (event.how === 'kept') return holds(state, event.by, event.at) ? null : NOT_HELD
+      return event.how === 'taken' ? driven(state, event.by, event.at) : null
+    case 'drove':
+      return event.phase === 'start' ? driven(state, event.by ?? null, event.at) : null
+    case 'steered':
+      return event.experiment === null ? null : exists(state, event.experiment)
+    case 'meta_ticked': {
+      const last = state.meta.lastTick
+      return last && Date.parse(event.at) - Date.parse(last.at) < event.every_ms
+        ? raced('too_early', 'the meta controller was asked less than an interval ago', 'ask again later')
+        : null
+    }
+    case 'adjusted':
+      return event.after === state.meta.edits.length
+        ? null
+        : raced('stale_edits', 'other edits came between', next`ask again: ${call('meta due')}`)
+    case 'isolated':
+    case 'proposed':
+    case 'entrusted':
+    case 'usage':
+    case 'stopped':
+    case 'paused':
+    case 'resumed':
+    case 'steering_delivered':
+    case 'alerted':
+    case 'noted':
+    case 'healed':
+      return null
+    default:
+      return unreachable(event)
+  }
+}
+
+// ---------------------------------------------------------------- the life of one experiment
+
+/** Why the table refuses a verb for an experiment; null when it does not. */
+export function refusedBy(node: Experiment, verb: Verb): Refusal | null {
+  const rule = TRANSITIONS[verb][node.status]
+  return 'refused' in rule
+    ? refuse(`is_${node.status}`, `cannot ${verb} ${node.id}: ${rule.refused}`, hintFor(rule, node.id))
+    : null
+}
+
+const unknown = (id: string): Refusal =>
+  refuse('unknown_experiment', `there is no ${id}`, next`see ${call('tree')}`)
+
+const exists = (state: State, id: string): Refusal | null => (state.experiments.has(id) ? null : unknown(id))
+
+function allowed(state: State, id: string, verb: Verb): Refusal | null {
+  const node = state.experiments.get(id)
+  return node ? refusedBy(node, verb) : unknown(id)
+}
+
+function mayCreate(state: State, event: Of<'created'>): Refusal | null {
+  if (!state.run) return NOT_STARTED
+  if (state.experiments.has(event.experiment))
+    return raced('exists', `${event.experiment} exists`, 'take the next number')
+  return event.parent === null ? null : mayBeParent(state, event.parent)
+}
+
+/** Why nothing may be built on an experiment. */
+export function mayBeParent(state: State, id: string): Refusal | null {
+  const parent = state.experiments.get(id)
+  if (!parent) return unknown(id)
+  const rule = TRANSITIONS.new[parent.status]
+  if ('refused' in rule)
+    return refuse('bad_parent', `${id} cannot be a parent: ${rule.refused}`, hintFor(rule, id))
+  if (parent.flagged)
+    return refuse('bad_parent', `${id} cannot be a parent: ${parent.flagged}`, clearing(parent))
+  return otherEpoch(state, parent)
+}
+
+function maySeal(state: State, event: Of<'sealed'>): Refusal | null {
+  const node = state.experiments.get(event.experiment)
+  if (!node) return unknown(event.experiment)
+  const again = isOutdatedBaseline(state, node)
+  const refused = (again ? null : refusedBy(node, 'seal')) ?? undermined(state, node)
+  if (refused) return refused
+  const last = lastAttempt(node)
+  if (!last) return null
+  if (event.attempt <= last.attempt)
+    return raced('stale_seal', `attempt ${event.attempt} was sealed by another command`, 'ask again')
+  // Commands at once seal the same files: the first seal, and its verdict, is the one that all of them mean. A seal
+  // with a hypothesis of its own is meant as it is.
+  const same = event.hypothesis === undefined && sameContent(last.sealed, event)
+  if (!same || again) return null
+  // What an artifact holds is no part of the seal, so it may have changed.
+  const declares = Object.keys(last.judged?.artifacts ?? {}).length > 0
+  if (isSettled(last) && !declares)
+    return raced('judged', 'this content has its verdict', next`${call('show', node.id)}`)
+  if (!last.judged)
+    return raced('stale_seal', `the same content is sealed as attempt ${last.attempt}`, 'ask again')
+  return null
+}
+
+type Content = Pick<Of<'sealed'>, 'tree' | 'secrets'>
+
+/** A secret-looking file is never in the tree, so trees are compared only where there was none. */
+const sameContent = (a: Content, b: Content): boolean =>
+  a.tree === b.tree && a.secrets.length === 0 && b.secrets.length === 0
+
+function mayStart(state: State, event: Of<'started'>): Refusal | null {
+  const node = state.experiments.get(event.experiment)
+  if (!node) return unknown(event.experiment)
+  const attempt = lastAttempt(node)
+  if (attempt?.attempt !== event.attempt)
+    return raced('stale_seal', 'a newer seal exists', next`${call('run', node.id)}`)
+  if (event.takes_over !== undefined) {
+    return node.status === 'running' && attempt.claim?.id === event.takes_over
+      ? null
+      : raced('taken_over', 'another command took it over first', next`${call('wait', '--for', node.id)}`)
+  }
+  if (attempt.judged) return raced('judged', 'this seal has its verdict', next`${call('show', node.id)}`)
+  const parent = node.parent === null ? undefined : state.experiments.get(node.parent)
+  return (
+    (isOutdatedBaseline(state, node) ? null : refusedBy(node, 'run')) ??
+    undermined(state, node) ??
+    (parent ? otherEpoch(state, parent) : null) ??
+    (node.id === BASELINE ? null : overCap(state, node))
+  )
+}
+
+/** Caps are kept here and nowhere else: two commands at once cannot both pass the last place. */
+function overCap(state: State, node: Experiment): Refusal | null {
+  const knobs = state.knobs
+  if (!knobs) return NOT_STARTED
+  if (attemptsUsed(node) >= knobs.max_attempts) {
+    return refuse(
+      'max_attempts',
+      `${node.id} has used its ${knobs.max_attempts} attempts`,
+      'make a child of its parent',
+    )
+  }
+  if (knobs.experiments !== null && state.claims >= knobs.experiments) {
+    return refuse(
+      'budget_experiments',
+      `the budget of ${knobs.experiments} experiments is used`,
+      next`raise budget.experiments, or finish: ${call('report')}`,
+    )
+  }
+  if (knobs.failures !== null && state.failures >= knobs.failures) {
+    return refuse(
+      'budget_failures',
+      `${state.failures} attempts failed, the budget allows ${knobs.failures}`,
+      next`see what fails: ${call('tree')}, ${call('show', 'ID')}`,
+    )
+  }
+  return null
+}
+
+function mayJudge(state: State, event: Of<'judged'>): Refusal | null {
+  const node = state.experiments.get(event.experiment)
+  if (!node) return unknown(event.experiment)
+  const attempt = attemptOf(node, event.attempt)
+  if (!attempt)
+    return refuse('no_seal', `${node.id} has no attempt ${event.attempt}`, next`${call('seal', node.id)}`)
+  if (attempt.judged) return raced('judged', 'this attempt has its verdict', next`${call('show', node.id)}`)
+  if (attempt.claim ? node.status !== 'running' : !isFree(event) || node.status === 'running') {
+    return refuse(
+      'not_claimed',
+      `attempt ${event.attempt} of ${node.id} is not running`,
+      next`${call('run', node.id)}`,
+    )
+  }
+  return refusedBy(node, 'judge')
+}
+
+/** Scores of different epochs are never compared, so nothing is built on a node that has none of this epoch. */
+function otherEpoch(state: State, parent: Experiment): Refusal | null {
+  if (parent.epoch === state.epoch || parent.status !== 'kept') return null
+  return refuse(
+    'other_epoch',
+    `${parent.id} was measured in epoch ${parent.epoch}, and this is epoch ${state.epoch}`,
+    parent.id === BASELINE
+      ? next`measure it again first: ${call('run', parent.id)}`
+      : next`measure it again first: ${call('confirm', parent.id)}`,
+  )
+}
+
+function mayChangeGate(state: State, event: Of<'gate_added'> | Of<'gate_removed'>): Refusal | null {
+  const id = event.experiment
+  if (!state.experiments.has(id)) return unknown(id)
+  const wanted = event.type === 'gate_added' ? event.gate.name : event.name
+  const binds = addedGates(state, id).some(({ name }) => name === wanted)
+  if (event.type === 'gate_added')
+    return binds
+      ? refuse('gate_exists', `a gate ${wanted} binds ${id} already`, next`${call('gate list', id)}`)
+      : null
+  return binds
+    ? null
+    : refuse('no_gate', `no added gate ${wanted} binds ${id}`, next`${call('gate list', id)}`)
+}
+
+// ---------------------------------------------------------------- rounds, and who drives
+
+function mayWriteInRound(state: State, event: Of<'round_briefed'> | Of<'round_closed'>): Refusal | null {
+  const round = currentRound(state)
+  if (round?.opened.token !== event.token)
+    return raced('stale_round', 'the token is not of the open round', next`${call('round open')}`)
+  // Briefs that became no lane may be written again: nothing rests on them.
+  if (event.type === 'round_briefed' && round.briefed && round.briefed.lanes.length > 0)
+    return raced('repeated', 'the round has its briefs', 'the first answer stands')
+  return event.by ? driven(state, event.by, event.at) : null
+}
+
+/** Why this caller must not drive then: another session has the lease, or it was taken from this one; null when it may. */
+export function driven({ lease, ousted }: State, by: SessionName | null, at: string): Refusal | null {
+  const holder = heldAgainst(lease, by, at)
+  if (holder) return describeLease(holder)
+  return ousted && isOf(ousted, by) && isLive(ousted, at) ? describeOusted(ousted) : null
+}
+
+/** Whether this caller has the lease then: one that nobody took since it lapsed is nobody's. */
+export const holds = ({ lease }: State, by: SessionName | null, at: string): boolean =>
+  lease !== null && isOf(lease, by) && isLive(lease, at)

@@ -1,0 +1,435 @@
+/** Applies an event that `decide` lets pass: what it makes of the state. It refuses nothing. Pure. */
+import { unreachable } from '../result.ts'
+import { bestOf } from './best.ts'
+import type {
+  Audited,
+  Confirmed,
+  Created,
+  Drove,
+  Event,
+  GateAdded,
+  GateRemoved,
+  Judged,
+  Leased,
+  Noted,
+  ProcessIdentity,
+  RoundOpened,
+  Sealed,
+  Started,
+  Status,
+  UsageRecorded,
+} from './events.ts'
+import { passOn, taken } from './lease.ts'
+import { beginRound, overrule, takeEdits, takeTick } from './meta.ts'
+import { keptWithoutPairs, learnNoise } from './noise.ts'
+import {
+  type Attempt,
+  addedGates,
+  attemptOf,
+  BASELINE,
+  currentRound,
+  type Experiment,
+  holdsForTwins,
+  lastAttempt,
+  lastingDoubt,
+  lastJudged,
+  nodeValue,
+  type Round,
+  type State,
+  type Steer,
+} from './state.ts'
+import { statusAfter, type Verb } from './transitions.ts'
+
+export function evolve(state: State, event: Event): void {
+  apply(state, event)
+  state.seq++
+  state.lastAt = event.at
+  renewLease(state, event)
+  if (event.key !== undefined) state.keys.set(event.key, event)
+}
+
+function apply(state: State, event: Event): void {
+  switch (event.type) {
+    case 'run_started':
+      state.run = event
+      state.knobs = event.knobs
+      return
+    case 'configured':
+      if (state.knobs) state.knobs = { ...state.knobs, ...event.changes }
+      state.configured.push(event)
+      overrule(state.meta, Object.keys(event.changes))
+      return
+    case 'created':
+      create(state, event)
+      return
+    case 'sealed':
+      addAttempt(nodeOf(state, event), event)
+      return
+    case 'started':
+      claim(state, nodeOf(state, event), event)
+      return
+    case 'judged':
+      judge(state, nodeOf(state, event), event)
+      return
+    case 'confirmed':
+      confirm(state, nodeOf(state, event), event)
+      return
+    case 'audited':
+      audit(state, nodeOf(state, event), event)
+      return
+    case 'discarded': {
+      const node = nodeOf(state, event)
+      node.why = event.why
+      node.discard_class = event.failure_class
+      move(state, node, 'discard')
+      return
+    }
+    case 'pruned': {
+      const node = nodeOf(state, event)
+      node.why = event.why
+      move(state, node, 'prune')
+      return
+    }
+    case 'restored':
+      restore(state, nodeOf(state, event))
+      return
+    case 'gate_added':
+    case 'gate_removed':
+      changeGates(state, nodeOf(state, event), event)
+      return
+    case 'annotated':
+      nodeOf(state, event).annotations.push(event)
+      return
+    case 'epoch_opened':
+      state.epoch = event.epoch
+      state.trees.clear()
+      return
+    case 'isolated':
+      state.isolation = event
+      return
+    case 'round_opened':
+      openRound(state, event)
+      return
+    case 'round_briefed':
+      roundOf(state).briefed = event
+      return
+    case 'round_closed':
+      roundOf(state).closed = event
+      return
+    case 'proposed':
+      state.ideas.push(...event.accepted)
+      return
+    case 'leased':
+      passLease(state, event)
+      return
+    case 'drove':
+      // What a process drives, its death sets free at once.
+      if (event.phase === 'start') state.lease = state.ousted = null
+      state.activeMs += event.active_ms
+      drive(state, event)
+      return
+    case 'entrusted': {
+      const { session, host, at } = event
+      state.entrusted = session === null ? null : { session, host, since: at }
+      return
+    }
+    case 'usage':
+      addUsage(state, event)
+      return
+    case 'stopped':
+      state.stopped = event.why
+      // The end needs no pause: what was begun has to finish.
+      state.paused = null
+      state.lease = state.ousted = null
+      return
+    case 'paused':
+      state.paused = event.why
+      return
+    case 'resumed':
+      state.stopped = null
+      state.paused = null
+      state.streak = null
+      state.resumedRound = state.rounds.length
+      return
+    case 'steered': {
+      const { id, at, experiment, text } = event
+      state.steers.push({ id, at, experiment, text, delivered: null })
+      return
+    }
+    case 'steering_delivered':
+      deliver(state, event.steering, { role: event.role, round: null, experiment: event.experiment })
+      return
+    case 'alerted':
+      state.meta.alerts.push(event.text)
+      return
+    case 'meta_ticked':
+      takeTick(state.meta, event)
+      return
+    case 'adjusted':
+      takeEdits(state.meta, event)
+      return
+    case 'noted':
+      state.notes.push(event)
+      return
+    case 'healed':
+      return
+    default:
+      unreachable(event)
+  }
+}
+
+// ---------------------------------------------------------------- one experiment
+
+/** `decide` has seen that it is there. */
+function nodeOf(state: State, { experiment }: { experiment: string }): Experiment {
+  const node = state.experiments.get(experiment)
+  if (!node) throw new Error(`an event of ${experiment} was applied, and there is no ${experiment}`)
+  return node
+}
+
+/** As the table says; `decided`: what the event says where the table leaves it to the verb. */
+const move = (state: State, node: Experiment, verb: Verb, decided: Status = node.status): void =>
+  enter(state, node, statusAfter(state, node, verb, decided))
+
+function enter(state: State, node: Experiment, to: Status): void {
+  state.counts[node.status]--
+  state.counts[to]++
+  node.status = to
+}
+
+function create(state: State, event: Created): void {
+  const parent = event.parent === null ? undefined : state.experiments.get(event.parent)
+  parent?.children.push(event.experiment)
+  state.experiments.set(event.experiment, {
+    id: event.experiment,
+    parent: event.parent,
+    children: [],
+    generation: parent ? parent.generation + 1 : 0,
+    status: 'open',
+    hypothesis: event.hypothesis,
+    created: event,
+    attempts: [],
+    value: null,
+    epoch: state.epoch,
+    gates: [],
+    droppedGates: [],
+    annotations: [],
+    flagged: null,
+    lostTo: null,
+    why: null,
+    discard_class: null,
+    judgedSeq: null,
+  })
+  state.counts.open++
+}
+
+function addAttempt(node: Experiment, event: Sealed): void {
+  node.attempts.push({
+    attempt: event.attempt,
+    sealed: event,
+    claim: null,
+    judged: null,
+    confirmed: [],
+    audited: [],
+  })
+  if (event.hypothesis !== undefined) node.hypothesis = event.hypothesis
+}
+
+function claim(state: State, node: Experiment, event: Started): void {
+  const attempt = lastAttempt(node)
+  if (!attempt) return
+  const { id, owner, at } = event
+  if (event.takes_over !== undefined) {
+    // Whoever takes over goes on with samples of the epoch in which they were taken.
+    const before = attempt.claim
+    attempt.claim = { id, owner, at, epoch: before?.epoch ?? state.epoch, nonce: before?.nonce ?? null }
+    return
+  }
+  attempt.claim = { id, owner, at, epoch: state.epoch, nonce: event.nonce ?? null }
+  if (node.id !== BASELINE) state.claims++
+  move(state, node, 'run')
+}
+
+function judge(state: State, node: Experiment, event: Judged): void {
+  const attempt = attemptOf(node, event.attempt)
+  if (!attempt) return
+  attempt.judged = event
+  node.value = event.value
+  node.epoch = attempt.claim?.epoch ?? state.epoch
+  node.judgedSeq = state.seq
+  learnNoise(state, node, event)
+  if (event.status === 'kept') {
+    node.flagged = event.doubt ?? keptWithoutPairs(state, node, event)
+    node.lostTo = event.lost_to ?? null
+  }
+  if (event.aborted?.fix) state.notes.push(fixNote(event, event.aborted.fix))
+  move(state, node, 'judge', event.status)
+  count(state, node, attempt, event)
+  const round = state.rounds.at(-1)
+  // A round that was open when the epoch changed has to be judged by the scores of the new one.
+  if (node.id === BASELINE && round && !round.closed && event.status === 'kept')
+    round.bestAtOpen = { experiment: node.id, value: node.value }
+}
+
+/** What `abort` says has to be mended reaches the next rounds as a note. */
+const fixNote = ({ v, id, at, experiment, message }: Judged, fix: string): Noted => ({
+  v,
+  id,
+  at,
+  type: 'noted',
+  kind: 'infrastructure',
+  experiment,
+  text: `${experiment} was stopped: ${message}. Fix: ${fix}`,
+})
+
+function count(state: State, node: Experiment, attempt: Attempt, event: Judged): void {
+  if (event.status === 'failed') {
+    if (event.failure_class !== 'environment') state.failures++
+    const same = state.streak?.signature === event.signature && event.signature !== null
+    state.streak =
+      event.signature === null
+        ? null
+        : {
+            signature: event.signature,
+            count: same ? (state.streak?.count ?? 0) + 1 : 1,
+            message: event.message,
+          }
+  } else if (attempt.claim) {
+    state.streak = null
+  }
+  if (holdsForTwins(event) && node.epoch === state.epoch) {
+    const { tree } = attempt.sealed
+    const twin = { experiment: node.id, attempt: attempt.attempt }
+    state.trees.set(tree, [...(state.trees.get(tree) ?? []), twin])
+  }
+  if (state.driver === null && attempt.claim) state.activeMs += event.wall_ms
+}
+
+function confirm(state: State, node: Experiment, event: Confirmed): void {
+  attemptOf(node, event.attempt)?.confirmed.push(event)
+  learnNoise(state, node, event)
+  if (event.passed && node.lostTo === event.against) node.lostTo = null
+  if (event.aside) return
+  const why = event.message ?? `a fresh measurement did not confirm it against ${event.against}`
+  if (event.passed) {
+    node.flagged = lastingDoubt(node)
+    // What was kept in an earlier epoch becomes comparable again by being measured in this one.
+    if (node.epoch !== state.epoch) Object.assign(node, { epoch: state.epoch, value: event.value })
+  } else if (event.comparison.outcome === 'inconclusive' && event.differences) node.flagged = why
+  else revoke(state, node, why)
+}
+
+function audit(state: State, node: Experiment, event: Audited): void {
+  attemptOf(node, event.attempt)?.audited.push(event)
+  // A pruned node is no parent, but it may be the best.
+  if (node.status !== 'kept' && node.status !== 'pruned') return
+  const why = event.findings.map((finding) => finding.message).join('; ')
+  if (event.outcome === 'revoked') revoke(state, node, why)
+  else if (event.outcome === 'flagged') node.flagged = `an audit flagged it: ${why}`
+}
+
+function revoke(state: State, node: Experiment, why: string): void {
+  node.why = why
+  enter(state, node, 'revoked')
+}
+
+function restore(state: State, node: Experiment): void {
+  node.flagged = null
+  const before = node.status
+  move(state, node, 'restore', lastJudged(node)?.status ?? 'open')
+  if (node.status === before) return
+  node.why = null
+  node.discard_class = null
+}
+
+function changeGates(state: State, node: Experiment, event: GateAdded | GateRemoved): void {
+  if (event.type === 'gate_added') {
+    node.droppedGates = node.droppedGates.filter((name) => name !== event.gate.name)
+    node.gates.push(event.gate)
+    return
+  }
+  node.gates = node.gates.filter(({ name }) => name !== event.name)
+  // One from above ends here, also the one that an own gate stood in for.
+  if (addedGates(state, node.id).some(({ name }) => name === event.name)) node.droppedGates.push(event.name)
+}
+
+// ---------------------------------------------------------------- the loop: rounds, who drives, what people said, what agents cost
+
+function openRound(state: State, event: RoundOpened): void {
+  const best = bestOf(state)
+  deliver(state, event.steering ?? [], { role: 'brief', round: event.round, experiment: null })
+  if (state.knobs) state.knobs = beginRound(state.meta, state.knobs, event.round)
+  state.rounds.push({
+    round: event.round,
+    opened: event,
+    briefed: null,
+    closed: null,
+    openedSeq: state.seq,
+    bestAtOpen: best && { experiment: best.id, value: nodeValue(best) },
+  })
+  state.lease = taken(state.lease, event.by ?? null, event.at)
+}
+
+function roundOf(state: State): Round {
+  const round = currentRound(state)
+  if (!round) throw new Error('an event of a round was applied, and no round is open')
+  return round
+}
+
+function passLease(state: State, event: Leased): void {
+  const { by, at, how } = event
+  if (how === 'kept') return
+  // Of two words of a person, the newer one.
+  if (how === 'taken_over' && state.entrusted?.session !== by?.session) state.entrusted = null
+  if (how === 'taken_over')
+    state.ousted = by === null && state.lease ? { ...state.lease, since: at, last: at } : null
+  state.lease = passOn(state.lease, event)
+}
+
+/** A process that was given up, and wakes, has its time counted; only a start makes a driver of it again. */
+function drive(state: State, { driver, owner, phase, at, waiting }: Drove): void {
+  if (phase !== 'start' && state.driver && !isSame(state.driver.owner, owner)) return
+  state.driver = phase === 'stop' ? null : { driver, owner, since: at, ...(waiting ? { waiting } : {}) }
+}
+
+const isSame = (one: ProcessIdentity, other: ProcessIdentity): boolean =>
+  one.pid === other.pid && one.started === other.started && one.host === other.host
+
+/** What the loop does renews the lease, and keeps out the session that it was taken from. */
+function renewLease(state: State, event: Event): void {
+  if (!isOfLoop(state, event)) return
+  for (const one of [state.lease, state.ousted]) if (one) one.last = event.at
+}
+
+/** Events by which the loop is seen to go on. What a person tries by hand beside it is in no round. */
+function isOfLoop(state: State, event: Event): boolean {
+  if (event.type === 'round_briefed' || event.type === 'round_closed') return true
+  if (event.type === 'leased') return event.how === 'kept'
+  if (event.type === 'created') return event.round !== null
+  if (event.type !== 'sealed' && event.type !== 'started' && event.type !== 'judged') return false
+  return (state.experiments.get(event.experiment)?.created.round ?? null) !== null
+}
+
+/** The first delivery counts. */
+function deliver(state: State, ids: readonly string[], to: NonNullable<Steer['delivered']>): void {
+  for (const steer of state.steers) if (ids.includes(steer.id)) steer.delivered ??= to
+}
+
+function addUsage(state: State, { role, usage }: UsageRecorded): void {
+  state.usage.calls++
+  state.usage.tokensIn += usage.tokens_in ?? 0
+  state.usage.tokensOut += usage.tokens_out ?? 0
+  state.usage.usd += usage.usd ?? 0
+  if (usage.usd === null) state.usage.unknown++
+  const cost = state.costs.get(role) ?? {
+    dearest: { tokens: null, usd: null },
+    unknown: { tokens: 0, usd: 0 },
+  }
+  const whole =
+    usage.tokens_in === null || usage.tokens_out === null ? null : usage.tokens_in + usage.tokens_out
+  for (const [unit, amount] of [['tokens', whole] as const, ['usd', usage.usd] as const]) {
+    if (amount === null) cost.unknown[unit]++
+    else cost.dearest[unit] = Math.max(cost.dearest[unit] ?? 0, amount)
+  }
+  state.costs.set(role, cost)
+}
