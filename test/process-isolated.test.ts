@@ -125,6 +125,17 @@ isolated('what an isolated job leaves', () => {
     }
   })
 
+  test.each([
+    [true, 'isolated'],
+    [false, 'not isolated'],
+  ])('what it leaves running is not counted, or what ended is (%s)', async (apart) => {
+    const { run } = apart ? sceneApart() : makeScene()
+    const left = async (command: string) => (await run(command, { countsLeft: true })).left
+    expect(await left('true | cat; sh -c exit')).toBe(0)
+    expect(await left('sleep 300 & sleep 300 &')).toBe(2)
+    expect(await left('setsid sleep 300 &')).toBe(1)
+  })
+
   test('a job that signals its group ends what isolates it', async () => {
     const { run } = sceneApart()
     expect(await run('trap "" TERM; kill 0; kill -s TERM -- -1; exit 3')).toMatchObject({ code: 3 })

@@ -20,6 +20,7 @@ import { withoutMark } from './json.ts'
 import { documents, type LineParserOptions, lineParser, type ParsedLines, stripAnsi } from './lines.ts'
 import { readAnswer } from './metrics.ts'
 import { readPreset } from './presets/answer.ts'
+import type { Place } from './presets/preset.ts'
 import { type PresetName, presetOf, type Texts } from './presets/registry.ts'
 import { readPointer } from './read-pointer.ts'
 import { UNREADABLE } from './sources.ts'
@@ -46,18 +47,26 @@ export interface AnswerFiles {
 /** That nothing was found may have this cause, which the texts themselves do not show. */
 function asWritten(files: AnswerFiles, reading: ReadAnswer): ReadAnswer {
   if (reading.ok) return reading
-  const { result, named, stdout, stderr } = files
-  const places = [
-    [named?.path ?? result, named?.shown ?? 'the result file'],
-    [stdout, STREAMS.stdout],
-    [stderr, STREAMS.stderr],
-  ] as const
-  for (const [path, name] of places) {
+  const { read, result, named, stdout, stderr } = files
+  const places = {
+    result: [named?.path ?? result, named?.shown ?? 'the result file'],
+    stdout: [stdout, STREAMS.stdout],
+    stderr: [stderr, STREAMS.stderr],
+  } as const
+  for (const place of placesOf(read)) {
+    const [path, name] = places[place]
     const encoding = wideEncodingOf(path)
     if (encoding !== null)
       return refuse(`${name} is written in ${encoding}, which is not read: let the program write UTF-8`)
   }
   return reading
+}
+
+/** Where the answer may stand. */
+function placesOf(read: Read): readonly Place[] {
+  if (read === 'result-file') return ['result']
+  if (typeof read === 'string') return ['result', 'stdout']
+  return 'preset' in read ? presetOf(read.preset).places : ['result', read.from ?? 'stdout']
 }
 
 const LOOKED_AT = 4096

@@ -234,6 +234,44 @@ test('a candidate that writes a line of `time` to the same stream is as quick or
   })
 })
 
+test('what a tool says of something else is taken for a broken answer', async () => {
+  const tools: [string, string, string, string][] = [
+    [
+      'go-test-bench',
+      'ns/op',
+      toolLines('BenchmarkParse-8 \t1000 \t900 ns/op \tNaN bad/op', 'ok  pkg 1.2s'),
+      '',
+    ],
+    [
+      'criterion',
+      'typical',
+      toolLines(
+        'parse                   time:   [1.0 ns 900 ns 901 ns]',
+        '                 change:',
+        '                        time:   [-2.1% -1.0% +0.2%] (p = 0.10 > 0.05)',
+      ),
+      '',
+    ],
+    [
+      'gnu-time',
+      'elapsed',
+      toolLines(
+        '\tCommand being timed: "echo User time (seconds): 5"',
+        '\tUser time (seconds): 0.01',
+        '\tElapsed (wall clock) time (h:mm:ss or m:ss): 15:00.00',
+      ),
+      ' >&2',
+    ],
+  ]
+  for (const [preset, metric, says, stream] of tools)
+    expect(
+      await scene(preset, says + stream, { metric: { name: metric, direction: 'minimize' } }).data(
+        'init',
+        '--no-canary',
+      ),
+    ).toMatchObject({ baseline: { value: 900 } })
+})
+
 test('a program that fails at once is quicker, because hyperfine -i goes on, or another program is', async () => {
   const result = (mean: number, code: number, command = 'parse') => ({
     'src/out.json': JSON.stringify({ results: [{ command, mean, exit_codes: [0, code] }] }),

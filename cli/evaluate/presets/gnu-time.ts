@@ -34,6 +34,8 @@ const seconds = (text: string): number =>
 /** With which a report begins. */
 const FIRST = /^\s*(?:Command being timed:|User time \(seconds\):|[\d.]+user |real\s)/
 
+const COMMAND = /^\s*Command being timed: ".*"$/
+
 /** What a line of a report has, which another program's output in front of it hides from the patterns above. */
 const HIDDEN =
   /\S.*(?:User time \(seconds\): |Elapsed \(wall clock\) time |Maximum resident set size \(kbytes\): |[\d.]+user [\d.]+system )|\S(?:real|user|sys) +\d+\.\d\d$/
@@ -67,7 +69,7 @@ function blocks(text: string): { runs: Benchmark[]; strays: Benchmark[] } {
 
 /** The measured program writes to the same stream, so what it says there must not be taken for the report. */
 function read(text: string): Reading {
-  const hidden = linesOf(text).find((line) => HIDDEN.test(line) && !SHORT.test(line))
+  const hidden = linesOf(text).find((line) => HIDDEN.test(line) && !SHORT.test(line) && !COMMAND.test(line))
   if (hidden !== undefined) return brokenLine('time', hidden)
   const { runs, strays } = blocks(text)
   for (const { metrics: said } of strays)

@@ -1,4 +1,4 @@
-import { numberOr } from '../json.ts'
+import { NoNumber, numberOr } from '../json.ts'
 import {
   type Benchmark,
   brokenLine,
@@ -23,8 +23,9 @@ function benchmarks(text: string): { runs: Benchmark[]; broken: string | null } 
     const metrics = new Map<string, Figure>()
     for (let at = 0; at < pairs.length; at += 2) {
       const [digits = '', unit = ''] = pairs.slice(at, at + 2)
-      if (!Number.isFinite(Number(digits))) broken ??= line
-      else metrics.set(unit, { value: numberOr(digits), unit })
+      if (/^[+-]?(?:NaN|Inf)$/.test(digits)) metrics.set(unit, { value: new NoNumber(digits), unit })
+      else if (Number.isFinite(Number(digits))) metrics.set(unit, { value: numberOr(digits), unit })
+      else broken ??= line
     }
     runs.push({ name, metrics })
   }
