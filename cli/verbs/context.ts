@@ -1,6 +1,6 @@
 /** `context`: what an agent reads first. */
 
-import { shown } from '../evaluate/figure.ts'
+import { figure, shown } from '../evaluate/figure.ts'
 import { readBlob } from '../git/files.ts'
 import type { Experiment } from '../ledger/state.ts'
 import { candidatesOf, pickParents } from '../loop/frontier.ts'
@@ -98,8 +98,8 @@ function headOf(run: OpenRun, status: StatusData, node: Experiment | null): Head
       `Goal: ${quoted(run.spec.goal, 240)}`,
       `Metric: ${plain(metric.name, 60)}, ${metric.direction}${target}; ${gain} counts; noise: ${run.spec.noise.mode}`,
       isUnaware(node)
-        ? `Baseline ${shown(baseline.value)}`
-        : `Baseline ${shown(baseline.value)}; best ${best ? `${shown(best.value)} (${best.experiment})` : 'none yet'}`,
+        ? `Baseline ${figure(baseline.value)}`
+        : `Baseline ${figure(baseline.value)}; best ${best ? `${figure(best.value)} (${best.experiment})` : 'none yet'}`,
       `Experiments: ${counts.join(', ')}`,
       `Budget: ${budgetText(budget)}${stop === null ? '' : `; stopped: ${STOPPED[stop]}`}`,
       ...(node
