@@ -125,13 +125,6 @@ export const initLockOf = (env: NodeJS.ProcessEnv, site: Site): string =>
 export const initLock = (env: NodeJS.ProcessEnv, commonDir: string): string =>
   join(runtimeFolder(env), `init-${createHash('sha256').update(commonDir).digest('hex').slice(0, 16)}.lock`)
 export const trashFolder = (site: Site): string => join(site.state, 'trash')
-export const candidateRef = (run: string, experiment: string, attempt: number): string =>
-  `refs/assay/${run}/${experiment}/${attempt}`
-/** What a wiring run looked at: no candidate, but kept as well. */
-export const checkRef = (run: string, experiment: string, name: string): string =>
-  `refs/assay/${run}/checks/${experiment}-${name}`
-/** Of the commits that `finish` made of a way, and the text of their pull request. */
-export const finishRef = (run: string, name: string): string => `refs/assay/${run}/finish/${name}`
 export const pullRequestFile = (paths: RunPaths): string => join(paths.folder, 'pull-request.md')
 /** What workflows without a run keep, so that they can be resumed: per user, since they may belong to no repository. */
 export const looseWorkflows = (env: NodeJS.ProcessEnv): string => join(userState(env), 'workflows')

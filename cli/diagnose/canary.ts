@@ -7,7 +7,7 @@ import { figure } from '../evaluate/figure.ts'
 import { runPreparation } from '../evaluate/gates.ts'
 import { takeSample } from '../evaluate/measure.ts'
 import { median } from '../evaluate/stats.ts'
-import { filesWith, listTree } from '../git/files.ts'
+import { filesWith, listTree } from '../git/trees.ts'
 import type { Sample } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
 import {

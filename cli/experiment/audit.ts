@@ -1,6 +1,6 @@
 /** `audit`: findings about a judged experiment. Evidence that the CLI can check revokes; an opinion only flags. */
 
-import { changesBetween } from '../git/diff.ts'
+import { changesBetween } from '../git/trees.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { Audited, Finding, Status } from '../ledger/events.ts'
 import { BASELINE, type Experiment, lastJudged, nodeValue } from '../ledger/state.ts'

@@ -6,7 +6,7 @@
 
 import type { Verdict } from '../evaluate/verdict.ts'
 import { changedSince, fingerprintCheckout } from '../git/checkout.ts'
-import { pinRef } from '../git/kept.ts'
+import { candidateRef, pinRef } from '../git/refs.ts'
 import { refusedBy } from '../ledger/decide.ts'
 import { refusal } from '../ledger/ledger.ts'
 import {
@@ -28,7 +28,7 @@ import { nodeFor, type Seal, seal, snapshot, storedSeal } from '../measure/seal.
 import { Recorder, RecordLost } from '../measure/steps.ts'
 import { hasWorktree, keptCommit, readWorktreeFacts } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
-import { candidateRef, worktreePath } from '../paths.ts'
+import { worktreePath } from '../paths.ts'
 import { identify, isAlive } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { unchangedData } from '../run/data.ts'

@@ -4,9 +4,9 @@ import { existsSync } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import { hashFiles } from './files.ts'
 import { fields, gitFields } from './git.ts'
 import { porcelain } from './porcelain.ts'
+import { hashFiles } from './trees.ts'
 
 export interface DirtyPath {
   /** Relative to the top of the checkout. */

@@ -3,10 +3,12 @@
  * `git config`, `update-index` or hook of an agent reaches. Everything that decides what a candidate *is* goes
  * through it; the store itself is only asked for refs and the registry of worktrees.
  */
-import { copyFile, mkdtemp, rm, stat, utimes } from 'node:fs/promises'
+
+import { copyFile, lstat, mkdtemp, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Site } from '../paths.ts'
-import type { GitOptions } from './git.ts'
+import { ok, type Result } from '../result.ts'
+import { type GitOptions, git, nulTerminated } from './git.ts'
 
 export const judgeFolder = (store: string): string => join(store, 'judge')
 
@@ -52,4 +54,54 @@ export async function copyIndex(from: string, to: string): Promise<void> {
   await copyFile(from, to)
   const seconds = Math.floor(mtimeMs / 1000)
   await utimes(to, seconds, seconds)
+}
+
+// ---------------------------------------------------------------- Putting files from disk into a private index
+
+export type Presence = 'file' | 'folder' | 'repository' | 'gone'
+
+/** What stands at a path, without looking through symbolic links in front of it. */
+export async function presence(top: string, path: string): Promise<Presence> {
+  const parts = path.split('/')
+  let place = top
+  for (const [n, part] of parts.entries()) {
+    place = join(place, part)
+    const found = await lstat(place).catch(() => null)
+    if (!found) return 'gone'
+    if (n < parts.length - 1) {
+      if (!found.isDirectory()) return 'gone'
+    } else if (found.isDirectory()) {
+      const own = await lstat(join(place, '.git')).catch(() => null)
+      return own ? 'repository' : 'folder'
+    }
+  }
+  return 'file'
+}
+
+/**
+ * Makes the index say what the disk says about these paths: added, changed, or removed when nothing (or a folder) is
+ * there. Contents go into the object database of `options`, through the filters of its configuration.
+ */
+export async function stagePaths(options: GitOptions, paths: readonly string[]): Promise<Result<void>> {
+  const there: string[] = []
+  const gone: string[] = []
+  for (const path of paths) {
+    const list = (await presence(options.workTree ?? '', path)) === 'file' ? there : gone
+    list.push(path)
+  }
+  if (gone.length > 0) {
+    const removed = await git(['update-index', '-z', '--force-remove', '--stdin'], {
+      ...options,
+      input: nulTerminated(gone),
+    })
+    if (!removed.ok) return removed
+  }
+  if (there.length > 0) {
+    const added = await git(['update-index', '-z', '--add', '--remove', '--replace', '--stdin'], {
+      ...options,
+      input: nulTerminated(there),
+    })
+    if (!added.ok) return added
+  }
+  return ok(undefined)
 }

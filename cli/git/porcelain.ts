@@ -2,6 +2,7 @@
  * The user's own checkout, by the library simple-git: for verbs that look at it or write a branch into it. What is sealed,
  * measured or judged goes through `git.ts`.
  */
+
 import type { SimpleGit } from 'simple-git'
 import { fail, ok, type Result } from '../result.ts'
 import { type Ending, environment, type GitOptions, gitFailure, PINNED, verbOf } from './git.ts'
@@ -65,4 +66,19 @@ export async function porcelain<T>(
   } catch (error) {
     return fail(gitFailure(what, dir, failed ?? { notStarted: error as Error }))
   }
+}
+
+// ---------------------------------------------------------------- A repository that Assay makes itself
+
+/**
+ * Makes a folder that is in no repository of its own a repository with one commit of all that is in it. The user's
+ * configuration has no say: no template, hook, signature or ignore rule.
+ */
+export async function commitFresh(folder: string, message: string): Promise<Result<void>> {
+  const made = await porcelain(folder, async (git) => {
+    await git.init(['--quiet', '--template=', '--initial-branch=main'])
+    await git.add(['--all'])
+    await git.commit(message)
+  })
+  return made.ok ? ok(undefined) : made
 }

@@ -7,15 +7,13 @@ import type { Site } from '../paths.ts'
 import { certainSecretsIn, redact } from '../redact.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { readStatus } from './checkout.ts'
-import { type Change, changesBetween } from './diff.ts'
-import { hashFiles, readBlob, treeEntries } from './files.ts'
-import { type GitOptions, git, gitFields, gitText } from './git.ts'
-import { type IgnoredFile, ignoredSince } from './ignored.ts'
-import { inStore, judging, withPrivateIndex } from './judge.ts'
-import { type Differences, observe } from './observe.ts'
+import { type GitOptions, gitFields, gitText } from './git.ts'
+import { inStore, judging, presence, stagePaths, withPrivateIndex } from './judge.ts'
+import { type Differences, type IgnoredFile, ignoredSince, observe } from './observe.ts'
+import { createRef } from './refs.ts'
+import type { Committing } from './rules.ts'
 import { looksSecret } from './secrets.ts'
-import type { Committing } from './settings.ts'
-import { presence, stagePaths } from './stage.ts'
+import { type Change, changesBetween, hashFiles, readBlob, treeEntries } from './trees.ts'
 
 // ---------------------------------------------------------------- repositories inside a worktree: git would record them as a submodule and lose what is in them
 
@@ -390,8 +388,7 @@ export async function pinCommit(site: Site, candidate: Candidate): Promise<Resul
     options,
   )
   if (!commit.ok) return by?.sign ? fail({ ...commit.problem, code: 'not_signed' }) : commit
-  // The empty old value says: only if there is none.
-  const pinned = await git(['update-ref', candidate.ref, commit.value, ''], inStore(site))
+  const pinned = await createRef(site, candidate.ref, commit.value)
   if (pinned.ok) return commit
   // There already, or being made by another: its lock file exists.
   const taken = /already exists|File exists/.test(pinned.problem.message)

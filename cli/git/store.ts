@@ -1,4 +1,4 @@
-/** Assay's own bare repository: how it comes to be, and how the user's commits get into it. */
+/** Assay's own bare repository: how it comes to be, and how the user's commits and uncommitted changes get into it. */
 
 import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
@@ -6,88 +6,12 @@ import { join } from 'node:path'
 import { withLock } from '../lock.ts'
 import { type Site, worktreeLock } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
-import { type Checkout, emptyRepository } from './checkout.ts'
-import { type GitOptions, git, gitText, trusting } from './git.ts'
-import { inStore, judgeFolder } from './judge.ts'
-import { giveRulesToAgents } from './rules.ts'
-import { copySettings } from './settings.ts'
-
-// ----------------------------------------------------------------
-// Names of the user's for commits of the base's history: `git describe` and `origin/main...` work in
-// checkouts.
-
-/**
- * Brings tags that reach `commit` into the store, and remote-tracking refs whose commits are there already. A tag that is
- * there stays as it is: what a benchmark says of it must not change while runs live. No remote is made: nothing can be pushed.
- */
-export async function bringNames(site: Site, checkout: Checkout, commit: string): Promise<Result<void>> {
-  const theirs: GitOptions = { dir: checkout.top, config: 'user' }
-  const [tags, remotes, known] = await Promise.all([
-    refsOf(theirs, `--merged=${commit}`, 'refs/tags/'),
-    refsOf(theirs, 'refs/remotes/'),
-    refsOf(inStore(site), 'refs/tags/', 'refs/remotes/'),
-  ])
-  if (!tags.ok) return tags
-  if (!remotes.ok) return remotes
-  if (!known.ok) return known
-  const missing = [...tags.value].filter(([ref]) => !known.value.has(ref))
-  await fetchTags(site, checkout, missing)
-  const there = await present(site, [...remotes.value.values()])
-  if (!there.ok) return there
-  const moved = [...remotes.value].filter(
-    ([ref, oid]) => there.value.has(oid) && known.value.get(ref) !== oid,
-  )
-  if (moved.length === 0) return ok(undefined)
-  const input = moved.map(([ref, oid]) => `update ${ref}\0${oid}\0\0`).join('')
-  // Of names that exclude each other (`a` and `a/b`, since the last init) none is moved; no run rests on them.
-  await git(['update-ref', '-z', '--stdin'], { ...inStore(site), input })
-  return ok(undefined)
-}
-
-/** Symbolic ones (`origin/HEAD`) are none: what they name is there by itself. */
-async function refsOf(options: GitOptions, ...which: string[]): Promise<Result<Map<string, string>>> {
-  const listed = await gitText(
-    ['for-each-ref', '--format=%(objectname) %(refname) %(symref)', ...which],
-    options,
-  )
-  if (!listed.ok) return listed
-  return ok(
-    new Map(
-      listed.value.split('\n').flatMap((line): [string, string][] => {
-        const [oid = '', ref = '', symbolic = ''] = line.split(' ')
-        return ref === '' || symbolic !== '' ? [] : [[ref, oid]]
-      }),
-    ),
-  )
-}
-
-async function fetchTags(site: Site, checkout: Checkout, tags: readonly [string, string][]): Promise<void> {
-  if (tags.length === 0) return
-  const flags = [
-    '--no-tags',
-    '--no-write-fetch-head',
-    '--update-shallow',
-    '--no-recurse-submodules',
-    '--quiet',
-  ]
-  const { after } = trusting(checkout.commonDir)
-  // What cannot be had is missing for `git describe`, which says so itself when the baseline is judged.
-  await git(['-c', 'protocol.version=2', 'fetch', ...flags, ...after, '--stdin', '--', checkout.commonDir], {
-    ...inStore(site),
-    config: 'user',
-    input: tags.map(([ref]) => `${ref}:${ref}\n`).join(''),
-  })
-}
-
-async function present(site: Site, oids: readonly string[]): Promise<Result<Set<string>>> {
-  if (oids.length === 0) return ok(new Set())
-  const told = await gitText(['cat-file', '--batch-check=%(objectname) %(objecttype)'], {
-    ...inStore(site),
-    input: `${[...new Set(oids)].join('\n')}\n`,
-  })
-  if (!told.ok) return told
-  return ok(new Set(told.value.split('\n').flatMap((line) => /^([0-9a-f]+) commit$/.exec(line)?.[1] ?? [])))
-}
+import { type Checkout, emptyRepository, readStatus } from './checkout.ts'
+import { type GitOptions, git, gitText, SNAPSHOT_SUBJECT, trusting } from './git.ts'
+import { inStore, judgeFolder, stagePaths, withPrivateIndex } from './judge.ts'
+import { baseRef, bringNames, pinRef } from './refs.ts'
+import { copySettings, giveRulesToAgents } from './rules.ts'
+import { looksSecret } from './secrets.ts'
 
 export interface Pinned {
   commit: string
@@ -220,12 +144,89 @@ export async function importCommit(site: Site, checkout: Checkout): Promise<Resu
   return named.ok ? pinBase(site, commit) : named
 }
 
-const baseRef = (commit: string): string => `refs/assay/base/${commit}`
-
 /** Keeps a base commit for ever. */
 export async function pinBase(site: Site, commit: string): Promise<Result<Pinned>> {
-  const pinned = await git(['update-ref', baseRef(commit), commit], inStore(site))
+  const pinned = await pinRef(site, baseRef(commit), commit)
   if (!pinned.ok) return pinned
   const tree = await gitText(['rev-parse', '--verify', '--end-of-options', `${commit}^{tree}`], inStore(site))
   return tree.ok ? ok({ commit, tree: tree.value }) : tree
 }
+
+/** Whether git can work with the store at all, and what the store is. */
+export async function storeState(site: Site): Promise<Result<{ bare: boolean; partial: boolean }>> {
+  const told = await gitText(['rev-parse', '--is-bare-repository'], inStore(site))
+  if (!told.ok) return told
+  const listed = await gitText(['config', '--list', '--name-only'], inStore(site))
+  if (!listed.ok) return listed
+  return ok({
+    bare: told.value === 'true',
+    partial: /^(extensions\.partialclone|remote\..+\.promisor)$/m.test(listed.value),
+  })
+}
+
+// ---------------------------------------------------------------- The user's working tree as a commit of the store (`--include-dirty`); nothing of theirs is written
+
+export interface Snapshot extends Pinned {
+  /** Not part of it, with the reason: untracked secrets, nested repositories, changed submodules. */
+  leftOut: { path: string; reason: string }[]
+}
+
+/**
+ * A commit on top of HEAD with the tracked changes and the untracked files that the user's own ignore rules let
+ * through. HEAD itself when nothing differs. Problem `empty_repository` when there is no commit.
+ */
+export async function snapshotWorkingTree(
+  site: Site,
+  checkout: Checkout,
+  at: Date,
+): Promise<Result<Snapshot>> {
+  const base = await importCommit(site, checkout)
+  if (!base.ok) return base
+  const status = await readStatus(checkout.top)
+  if (!status.ok) return status
+  if (status.value.head !== checkout.head) return fail(moved(checkout.top))
+  const paths: string[] = []
+  const leftOut: Snapshot['leftOut'] = []
+  for (const { path, kind } of status.value.dirty) {
+    const secret = kind === 'untracked' || kind === 'added' ? looksSecret(path) : null
+    if (secret !== null) leftOut.push({ path, reason: `looks like a secret (${secret})` })
+    else if (kind === 'submodule') leftOut.push({ path, reason: 'changed submodule' })
+    else if (path.endsWith('/')) leftOut.push({ path, reason: 'repository inside the repository' })
+    else paths.push(path)
+  }
+  if (paths.length === 0) return ok({ ...base.value, leftOut })
+  const tree = await withPrivateIndex(site, async (index) => {
+    // By the user's own git: its attributes and filters are those of their files. Objects go into the store.
+    const { gitDir } = checkout
+    const objects = join(site.store, 'objects')
+    const options: GitOptions = {
+      dir: checkout.top,
+      gitDir,
+      workTree: checkout.top,
+      index,
+      objects,
+      config: 'user',
+    }
+    const read = await git(['read-tree', base.value.tree], options)
+    if (!read.ok) return read
+    const staged = await stagePaths(options, paths)
+    return staged.ok ? gitText(['write-tree'], options) : staged
+  })
+  if (!tree.ok) return tree
+  const commit = await gitText(['commit-tree', '-p', base.value.commit, '-m', SNAPSHOT_SUBJECT, tree.value], {
+    ...inStore(site),
+    date: at,
+  })
+  if (!commit.ok) return commit
+  const pinned = await pinBase(site, commit.value)
+  return pinned.ok ? ok({ ...pinned.value, leftOut }) : pinned
+}
+
+const moved = (top: string) =>
+  ({
+    kind: 'refused',
+    code: 'checkout_moved',
+    message: 'a commit or a switch of branches happened in your checkout while it was read',
+    hint: 'repeat the command',
+    at: top,
+  }) as const

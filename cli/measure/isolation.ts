@@ -20,7 +20,7 @@ import {
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { removeTree } from '../disk/remove.ts'
-import { listTree } from '../git/files.ts'
+import { listTree } from '../git/trees.ts'
 import type { Isolated, IsolationRule } from '../ledger/events.ts'
 import { runtimeFolder, slotOwn, slotPath, userState } from '../paths.ts'
 import type { Isolation, Mount } from '../process.ts'

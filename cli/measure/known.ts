@@ -1,6 +1,5 @@
 /** Metrics that Assay knows of a candidate without running it; computed only when the spec names them. */
-import { changesBetween } from '../git/diff.ts'
-import { listTree } from '../git/files.ts'
+import { changesBetween, listTree } from '../git/trees.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Spec } from '../spec/spec.ts'

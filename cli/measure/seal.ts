@@ -1,14 +1,15 @@
 /** Pins what the worktree holds as a commit, before anything is judged. */
 
 import { existsSync } from 'node:fs'
-import { bringBack } from '../git/bring-back.ts'
-import { type Change, changesBetween } from '../git/diff.ts'
+import { candidateRef } from '../git/refs.ts'
+import { bringBack } from '../git/restore.ts'
 import { pinCommit, sealTree } from '../git/seal.ts'
+import { type Change, changesBetween } from '../git/trees.ts'
 import { refusedBy } from '../ledger/decide.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { type Attempt, type Experiment, freeRejections, lastAttempt } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
-import { artifactsFolder, candidateRef, worktreePath } from '../paths.ts'
+import { artifactsFolder, worktreePath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type Listing, listArtifacts } from './artifacts.ts'

@@ -5,7 +5,7 @@
 import { lstatSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { changedIn, putBack } from '../disk/inventory.ts'
-import { changedFiles } from '../git/slots.ts'
+import { changedFiles } from '../git/restore.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { habitsFile, slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'

@@ -1,6 +1,6 @@
 /** What a candidate did to tests, against its parent: looked for once, and kept with the attempt. */
 import { type Changed, looksLikeTest, type TestFinding, testsGone } from '../evaluate/tests-gone.ts'
-import { type Change, patchBetween } from '../git/diff.ts'
+import { type Change, patchBetween } from '../git/trees.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Seal } from './seal.ts'

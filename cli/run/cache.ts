@@ -1,5 +1,5 @@
 /** The paths of `worktree.cache`: outputs of builds, never sources. */
-import { ignoredAmong } from '../git/ignored.ts'
+import { ignoredAmong } from '../git/observe.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { Spec } from '../spec/spec.ts'
 

@@ -1,12 +1,11 @@
 /** Opens a run: its folder, its frozen spec, its first events. Measuring the baseline is not its business. */
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { pinRef } from '../git/kept.ts'
+import { candidateRef, pinRef } from '../git/refs.ts'
 import type { Draft, HeldOutFile, RunStarted } from '../ledger/events.ts'
 import { Ledger } from '../ledger/ledger.ts'
 import { BASELINE } from '../ledger/state.ts'
 import {
-  candidateRef,
   experimentFolder,
   type RunPaths,
   runId,

@@ -1,7 +1,7 @@
 /** `context`: what an agent reads first. */
 
 import { figure, shown } from '../evaluate/figure.ts'
-import { readBlob } from '../git/files.ts'
+import { readBlob } from '../git/trees.ts'
 import type { Experiment } from '../ledger/state.ts'
 import { candidatesOf, pickParents } from '../loop/frontier.ts'
 import { learningsOf, patternsIn } from '../loop/open.ts'

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { commitFresh } from '../git/fresh.ts'
+import { commitFresh } from '../git/porcelain.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { call, next, type Said } from '../next.ts'
 import { SPEC_FILE, worktreePath } from '../paths.ts'

@@ -1,4 +1,4 @@
-import { changesBetween, patchBetween } from '../git/diff.ts'
+import { changesBetween, patchBetween } from '../git/trees.ts'
 import { type Experiment, lastAttempt } from '../ledger/state.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { baseOf } from '../measure/worktree.ts'

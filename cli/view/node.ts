@@ -1,11 +1,11 @@
 /** One experiment as data: what `tree`, `path` and `show` are made of. */
 
+import { candidateRef } from '../git/refs.ts'
 import type { Reason, Sample, Status } from '../ledger/events.ts'
 import { type Experiment, failureClassOf, lastJudged, nodeValue } from '../ledger/state.ts'
 import { declaredArtifacts } from '../measure/artifacts.ts'
 import { gatesWithOrigin } from '../measure/gates.ts'
 import { recordedComparisons, recordedSamples } from '../measure/samples.ts'
-import { candidateRef } from '../paths.ts'
 import type { OpenRun } from '../run/open.ts'
 
 /** The newest; all are counted. */

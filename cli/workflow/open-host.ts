@@ -1,6 +1,6 @@
 /** The host that the spec names, ready to be called. */
 
-import { readBlob } from '../git/files.ts'
+import { readBlob } from '../git/trees.ts'
 import { type Host, isInsideAgent } from '../hosts/host.ts'
 import { type Chain, chain, HOSTS, type HostName, isProgramName } from '../hosts/registry.ts'
 import { parseParameters, type TuneParameter, type TuneTrial } from '../hosts/tune.ts'

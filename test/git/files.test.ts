@@ -1,9 +1,8 @@
 import { mkdirSync, statSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { changesBetween, patchBetween } from '../../cli/git/diff.ts'
-import { hashFiles, listTree, readBlob } from '../../cli/git/files.ts'
 import { copyIndex } from '../../cli/git/judge.ts'
+import { changesBetween, hashFiles, listTree, patchBetween, readBlob } from '../../cli/git/trees.ts'
 import { commitAll, must, open, problemOf, repository, run, write } from './rig.ts'
 
 test('a tree is listed with modes and sizes, and files are read by their literal path', async () => {

@@ -10,8 +10,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { listTree, readBlob } from '../../cli/git/files.ts'
 import { pinCommit, recordDroppings, type SealedTree, sealTree } from '../../cli/git/seal.ts'
+import { listTree, readBlob } from '../../cli/git/trees.ts'
 import type { Result } from '../../cli/result.ts'
 import {
   commitAll,

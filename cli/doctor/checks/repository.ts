@@ -1,4 +1,4 @@
-import { repositoryKind } from '../../git/kind.ts'
+import { repositoryKind } from '../../git/repository.ts'
 import { type Check, type Found, fine, problem, warning } from '../check.ts'
 
 const SHOWN = 5

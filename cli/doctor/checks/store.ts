@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { shellQuote } from '../../evaluate/command.ts'
-import { candidateRefs, existingCommits, missingObjects, recreateRef, storeState } from '../../git/kept.ts'
-import { storeExists } from '../../git/store.ts'
-import { candidateRef, type Site } from '../../paths.ts'
+import { candidateRef, createRef, existingCommits, missingObjects, ownRefs } from '../../git/refs.ts'
+import { storeExists, storeState } from '../../git/store.ts'
+import type { Site } from '../../paths.ts'
 import { ok } from '../../result.ts'
 import { type Check, type Found, fine, problem, type RunScene, warning } from '../check.ts'
 
@@ -74,7 +74,7 @@ async function candidates(site: Site, runs: RunScene[], partial: boolean): Promi
   const kept = runs.flatMap(sealedIn)
   const bases = runs.flatMap(({ state }) => state?.run?.base.commit ?? [])
   const commits = [...new Set([...bases, ...kept.map(({ commit }) => commit)])]
-  const [refs, existing] = await Promise.all([candidateRefs(site), existingCommits(site, commits)])
+  const [refs, existing] = await Promise.all([ownRefs(site), existingCommits(site, commits)])
   const unread = [refs, existing].find((one) => !one.ok)
   if (!refs.ok || !existing.ok) return unread && !unread.ok ? [unreadable(site, unread.problem.message)] : []
   const found = kept.flatMap((one) => refFinding(site, one, refs.value, existing.value) ?? [])
@@ -125,7 +125,7 @@ function refFinding(
       repair: `git --git-dir ${shellQuote(site.store)} update-ref ${ref} ${commit}`,
       at: site.store,
       fix: async () => {
-        const made = await recreateRef(site, ref, commit)
+        const made = await createRef(site, ref, commit)
         return made.ok ? ok(`made ${ref} again`) : made
       },
     })

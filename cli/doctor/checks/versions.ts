@@ -1,4 +1,4 @@
-import { gitVersion } from '../../git/kind.ts'
+import { gitVersion } from '../../git/repository.ts'
 import { type Check, type Found, fine, problem } from '../check.ts'
 
 const NODE = [20, 19] as const

@@ -1,10 +1,14 @@
-/** What is special about the user's repository, as far as it decides what a candidate gets to see. */
+/** What is special about the user's repository, as far as it decides what a candidate gets to see; and which git this is. */
+
 import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Site, STATE_FOLDER } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import type { Checkout } from './checkout.ts'
+import { type Checkout, readStatus } from './checkout.ts'
 import { type GitOptions, git, gitFields, gitText, nulTerminated } from './git.ts'
+import { asJudge, judging, rulesFolder, withPrivateIndex } from './judge.ts'
+import { namesFilter } from './rules.ts'
+import { listTree, readBlobs, type TreeEntry } from './trees.ts'
 
 export interface RepositoryKind {
   shallow: boolean
@@ -166,3 +170,136 @@ export async function gitVersion(): Promise<Result<string>> {
   const said = await gitText(['version'])
   return said.ok ? ok(/\d+(\.\d+)+/.exec(said.value)?.[0] ?? said.value) : said
 }
+
+// ---------------------------------------------------------------- What a checkout of ours holds only the name of: submodules, and large files that git-lfs did not fetch
+
+export interface Hollow {
+  submodules: string[]
+  /** Pointer files, when no filter of git-lfs is configured that would bring their content. */
+  pointers: string[]
+  /** Files whose content is in an annex of git-annex: pointers, or links that lead nowhere. */
+  annexed: string[]
+}
+
+export async function hollowPaths(site: Site, tree: string): Promise<Result<Hollow>> {
+  const files = await listTree(site, tree)
+  if (!files.ok) return files
+  const submodules = files.value.filter(({ mode }) => mode === '160000').map(({ path }) => path)
+  const pointers = await lfsPointers(site, tree)
+  if (!pointers.ok) return pointers
+  const annexed = await annexedPaths(site, tree, files.value)
+  return annexed.ok ? ok({ submodules, pointers: pointers.value, annexed: annexed.value }) : annexed
+}
+
+/** `files` are all of the tree. */
+export async function annexedPaths(
+  site: Site,
+  tree: string,
+  files: readonly TreeEntry[],
+): Promise<Result<string[]>> {
+  const found = await gitFields(['grep', '-l', '-z', '-e', '^/annex/objects/', tree, '--', ':/'], {
+    ...asJudge(site),
+    okCodes: [0, 1],
+  })
+  if (!found.ok) return found
+  const links = files.filter(({ mode }) => mode === '120000')
+  const targets = await readBlobs(
+    site,
+    links.map(({ oid }) => oid),
+  )
+  if (!targets.ok) return targets
+  const leading = links.filter(({ oid }) =>
+    /(^|\/)\.git\/annex\/objects\//.test(targets.value.get(oid)?.toString() ?? ''),
+  )
+  return ok(
+    [...found.value.map((one) => one.slice(tree.length + 1)), ...leading.map(({ path }) => path)].sort(),
+  )
+}
+
+async function lfsPointers(site: Site, tree: string): Promise<Result<string[]>> {
+  const filter = await git(['config', '--get', 'filter.lfs.smudge'], { ...asJudge(site), okCodes: [0, 1] })
+  if (!filter.ok) return filter
+  if (filter.value.length > 0) return ok([])
+  const found = await gitFields(['grep', '-l', '-z', '--fixed-strings', '-e', POINTER, tree, '--', ':/'], {
+    ...asJudge(site),
+    okCodes: [0, 1],
+  })
+  // git prints `<tree>:<path>`.
+  return found.ok ? ok(found.value.map((one) => one.slice(tree.length + 1))) : found
+}
+
+// ---------------------------------------------------------------- Files that the user's filters would write otherwise than they stand in the checkout
+
+/** Of one filter; what a filter does to one file it does to the others. */
+const FILES_EACH = 3
+/** Bytes of a file in the user's checkout. */
+const LARGEST = 4 * 1024 * 1024
+
+/**
+ * Lets each filter that the run's rules name make a few files of their blobs. Answers those that then differ from the
+ * files in the user's checkout, although git calls these unchanged. Problem `filter_failed`: a file could not be made.
+ */
+export async function tryFilters(
+  site: Site,
+  checkout: Checkout,
+  base: { tree: string },
+  files: readonly TreeEntry[],
+): Promise<Result<{ path: string; filter: string }[]>> {
+  const rules = readFileSync(join(rulesFolder(site), 'info', 'attributes'), 'latin1')
+  if (!namesFilter(rules)) return ok([])
+  return withPrivateIndex(site, async (index) => {
+    const options = judging(site, checkout.top, index)
+    const chosen = await filteredFiles(options, checkout, files)
+    if (!chosen.ok) return chosen
+    const different: { path: string; filter: string }[] = []
+    for (const { path, filter } of chosen.value) {
+      const made = await git(['cat-file', '--filters', `${base.tree}:${path}`], {
+        ...options,
+        timeoutMs: LONGEST_MS,
+      })
+      if (!made.ok)
+        return made.problem.code === 'git_failed' ? fail(broken(made.problem, path, filter)) : made
+      if (!made.value.equals(readFileSync(join(checkout.top, path)))) different.push({ path, filter })
+    }
+    const dirty = different.length === 0 ? null : await readStatus(checkout.top)
+    if (dirty?.ok === false) return dirty
+    const changed = new Set(dirty?.value.dirty.map(({ path }) => path))
+    return ok(different.filter(({ path }) => !changed.has(path)))
+  })
+}
+
+const LONGEST_MS = 60_000
+
+async function filteredFiles(
+  options: ReturnType<typeof judging>,
+  checkout: Checkout,
+  files: readonly TreeEntry[],
+): Promise<Result<{ path: string; filter: string }[]>> {
+  const plain = files.filter(({ mode }) => mode.startsWith('100')).map(({ path }) => path)
+  const told = await gitFields(['check-attr', '-z', '--stdin', 'filter'], {
+    ...options,
+    input: nulTerminated(plain),
+  })
+  if (!told.ok) return told
+  const counts = new Map<string, number>()
+  const chosen: { path: string; filter: string }[] = []
+  for (let at = 0; at + 2 < told.value.length; at += 3) {
+    const [path = '', , filter = ''] = told.value.slice(at, at + 3)
+    const count = counts.get(filter) ?? 0
+    if (/^(unspecified|set|unset)$/.test(filter) || count >= FILES_EACH) continue
+    const found = lstatSync(join(checkout.top, path), { throwIfNoEntry: false })
+    // Of git-lfs, pointers are looked for by `hollowPaths`: what is not there must not be fetched for this.
+    if (!found?.isFile() || found.size > LARGEST || isPointer(join(checkout.top, path))) continue
+    counts.set(filter, count + 1)
+    chosen.push({ path, filter })
+  }
+  return ok(chosen)
+}
+
+const broken = (problem: Problem, path: string, filter: string): Problem => ({
+  kind: 'refused',
+  code: 'filter_failed',
+  message: `git's filter "${filter}" does not work outside of your checkout, so ${path} would not be in any candidate: ${problem.message}`,
+  hint: `check that \`git worktree add --detach ../try\` gives you ${path} as you have it; if it does not, the filter is bound to one checkout: commit files that need no filter, or take the filter off for what the benchmark reads`,
+  at: path,
+})
