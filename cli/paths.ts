@@ -124,6 +124,9 @@ export const initLockOf = (env: NodeJS.ProcessEnv, site: Site): string =>
 /** One `init` at a time for a repository. Outside of its state, which an `init` that fails takes away again. */
 export const initLock = (env: NodeJS.ProcessEnv, commonDir: string): string =>
   join(runtimeFolder(env), `init-${createHash('sha256').update(commonDir).digest('hex').slice(0, 16)}.lock`)
+/** Who serves the page of a repository, with what its actions need: readable by this user only. */
+export const pageRecord = (env: NodeJS.ProcessEnv, site: Site): string =>
+  join(runtimeFolder(env), `page-${createHash('sha256').update(site.root).digest('hex').slice(0, 16)}.json`)
 export const trashFolder = (site: Site): string => join(site.state, 'trash')
 export const pullRequestFile = (paths: RunPaths): string => join(paths.folder, 'pull-request.md')
 /** What workflows without a run keep, so that they can be resumed: per user, since they may belong to no repository. */

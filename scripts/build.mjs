@@ -22,6 +22,8 @@ import { fileURLToPath } from 'node:url'
 import { exclusive } from './exclusive.mjs'
 
 const ENTRIES = { main: 'cli/main.ts', 'workflow-child': 'cli/workflow/child.ts' }
+/** What runs in the browser. */
+const PAGE = 'page/main.tsx'
 /** A process that started before a rebuild may still load its own chunks for this long. */
 const OLD_CHUNKS_LIVE_MS = 60 * 60 * 1000
 
@@ -102,7 +104,51 @@ async function bundle(root, lib) {
       return { name: cjs, contents: verbatim.includes(cjs) ? code : await shortened(esbuild, code) }
     }),
   )
-  return [...files, ...notices(root, Object.keys(metafile.inputs))]
+  const page = existsSync(join(root, PAGE)) ? await pageOf(esbuild, root) : { files: [], inputs: [] }
+  const inputs = [...new Set([...Object.keys(metafile.inputs), ...page.inputs])]
+  return [...files, ...page.files, ...notices(root, inputs)]
+}
+
+/**
+ * The page of `assay serve` and `assay report --html`: script and style in one document, which a policy allows by their
+ * hashes and nothing else. What differs from one to the next is put in later, by `cli/page/document.ts`.
+ */
+async function pageOf(esbuild, root) {
+  const { outputFiles, metafile } = await esbuild.build({
+    metafile: true,
+    absWorkingDir: root,
+    entryPoints: [join(root, PAGE)],
+    outdir: join(root, 'bin', 'lib'),
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    platform: 'browser',
+    target: 'es2022',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
+    logLevel: 'silent',
+    write: false,
+  })
+  const of = (end) => outputFiles.find(({ path }) => path.endsWith(end))?.text.trim() ?? ''
+  // An inline script ends where this stands, also inside of a text.
+  const script = of('.js').replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--')
+  const style = of('.css')
+  const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hash(script)}`,
+    `style-src ${hash(style)}`,
+    'img-src data:',
+    'connect-src {{CONNECT}}',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ')
+  const html = readFileSync(join(root, 'page', 'document.html'), 'utf8')
+    .replace('{{POLICY}}', () => policy)
+    .replace('{{STYLE}}', () => style)
+    .replace('{{SCRIPT}}', () => script)
+  return { files: [{ name: 'page.html', contents: html }], inputs: Object.keys(metafile.inputs) }
 }
 
 /** The licences of the packages that are in the bundle: they ask to be handed on with it. */
@@ -183,7 +229,9 @@ function stampOf(stamp) {
 /** Of everything that a build reads. */
 function hashOf(root) {
   const hash = createHash('sha256')
-  const sources = readdirSync(join(root, 'cli'), { recursive: true, withFileTypes: true })
+  const sources = ['cli', 'page']
+    .filter((folder) => existsSync(join(root, folder)))
+    .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .sort()

@@ -15,7 +15,7 @@ import { fileURLToPath } from 'node:url'
 import { commitFresh } from '../git/porcelain.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { call, next, type Said } from '../next.ts'
-import { SPEC_FILE, worktreePath } from '../paths.ts'
+import { SPEC_FILE, STATE_FOLDER, worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { type OpenRun, openRun } from '../run/open.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
@@ -26,6 +26,8 @@ import { statusOf } from '../view/run.ts'
 import { onPath } from './on-path.ts'
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/binpack', import.meta.url))
+/** Where git does not see it. */
+const PAGE = join(STATE_FOLDER, 'report.html')
 /** Prints what a search may not see: best fit and the heuristic on other instances. */
 const HELD_OUT = 'holdout/measure.js'
 
@@ -62,6 +64,9 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   const held = await heldOut(opened.value, best, args.json)
   if (!held.ok) return held
   if (!args.json) await say(printable(held.value.trimEnd()))
+  const page = join(folder.value, PAGE)
+  const written = await context.call(['report', '--html', page], inside)
+  if (!written.ok) return written
   const { run: name, baseline, stop } = status
   return ok({
     data: {
@@ -71,8 +76,9 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
       best: status.best,
       stop,
       held_out: args.json ? JSON.parse(held.value) : null,
+      page,
     },
-    text: () => farewell(context.env, folder.value, best),
+    text: () => farewell(context.env, folder.value, best, page),
   })
 }
 
@@ -118,7 +124,7 @@ async function heldOut({ site, run: name }: OpenRun, best: string, json: boolean
   })
 }
 
-function farewell(env: NodeJS.ProcessEnv, folder: string, best: string): Said[] {
+function farewell(env: NodeJS.ProcessEnv, folder: string, best: string, page: string): Said[] {
   const entry = process.argv[1] ?? ''
   return [
     '',
@@ -128,10 +134,12 @@ function farewell(env: NodeJS.ProcessEnv, folder: string, best: string): Said[] 
       ? []
       : [`alias assay=${shellWord(`${process.execPath} ${shellWord(entry)}`)}`]),
     next`${call('report')}             # this chart again`,
+    next`${call('serve', '--open')}       # the same in the browser, with every diff and sample`,
     next`${call('tree')}               # everything that was tried`,
     next`${call('show', best)}      # why the winner was kept`,
     next`${call('finish')}             # the winner, measured again, as a branch of that repository`,
     '',
+    `The run as one file, for any browser: ${shellWord(page)}`,
     `All of it is in that folder; clean up with: rm -rf ${shellWord(folder)}`,
     next`Your own project: ${call('guide', 'first-use')}; in a coding agent: ${call('guide', 'usage')}`,
   ]

@@ -11,6 +11,7 @@ import { describePlan, planLoop } from '../view/loop-plan.ts'
 import { statusOf } from '../view/run.ts'
 import { drive } from '../workflow/drive.ts'
 import { showLoop } from './loop-view.ts'
+import { ensureServed } from './served.ts'
 import { theRun } from './verb.ts'
 import { loopScript, workflowFolders } from './workflow-places.ts'
 
@@ -27,10 +28,13 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     const plan = planLoop(opened.value, { rounds: args.integer('rounds') })
     return ok({ data: plan, text: () => describePlan(plan), wrap: true })
   }
+  const served = args.on('serve') ? await ensureServed(opened.value) : null
+  if (served?.ok === false) return served
   const driver = startDriving(opened.value, 'assay loop', args.on('take-over'))
   if (!driver.ok) return driver
   const view = await showLoop(opened.value, context, args.json)
   try {
+    if (served) context.tell({ type: 'log', message: `the page of this run: ${served.value}` })
     resumeLoop(opened.value)
     context.onLeave(() => {
       const tell = args.json ? context.tell : view.tell

@@ -38,6 +38,7 @@ export const MODULES: Readonly<Record<string, () => Promise<Command>>> = {
   traces: () => import('./traces.ts'),
   discards: () => import('./discards.ts'),
   context: () => import('./context.ts'),
+  serve: () => import('./serve.ts'),
   report: () => import('./report.ts'),
   finish: () => import('./finish.ts'),
   round: () => import('./round.ts'),

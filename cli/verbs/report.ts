@@ -81,6 +81,8 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   }
   const runs = args.on('all') ? allRuns(context) : theRuns(context, args)
   if (!runs.ok) return runs
+  const file = args.text('html')
+  if (file !== null) return (await import('./report-html.ts')).writePage(context, runs.value, file, args)
   const size = {
     width: args.integer('width') ?? context.columns,
     height: args.integer('height') ?? HEIGHT,

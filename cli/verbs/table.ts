@@ -453,10 +453,35 @@ const LOOK = [
       all: { type: 'boolean', summary: 'every run of this repository, one chart each' },
       watch: { type: 'boolean', summary: 'repaint as results come in, until the driver stops or Ctrl-C' },
       csv: { type: 'boolean', summary: 'one line of comma-separated values an experiment' },
+      html: {
+        type: 'string',
+        value: 'FILE',
+        summary: 'write the page of the run as one file, for any browser',
+      },
+      full: { type: 'boolean', summary: 'with --html: details and diffs of every experiment' },
       width: { type: 'integer', value: 'N', min: 40, max: 1000, summary: 'columns; default: the terminal' },
       height: { type: 'integer', value: 'N', min: 10, max: 500, summary: 'rows of the chart; default 20' },
     },
     example: 'assay report',
+  },
+  {
+    name: 'serve',
+    group: 'look',
+    summary: 'a page in the browser: every run of this repository, live',
+    positionals: [],
+    flags: {
+      port: {
+        type: 'integer',
+        value: 'N',
+        min: 1,
+        max: 65_535,
+        summary: 'default: the last one, else one that is free',
+      },
+      open: { type: 'boolean', summary: 'open it in the browser' },
+      'read-only': { type: 'boolean', summary: 'no actions' },
+      stop: { type: 'boolean', summary: 'end the one that serves this repository' },
+    },
+    example: 'assay serve --open',
   },
   {
     name: 'finish',
@@ -592,6 +617,10 @@ const LOOP = [
     positionals: [{ name: 'pause|resume|stop', required: false }],
     flags: {
       rounds: { type: 'integer', value: 'N', min: 1, max: 1_000_000, summary: 'at most so many rounds' },
+      serve: {
+        type: 'boolean',
+        summary: 'serve its page, too; it stays when the loop is over (assay serve --stop)',
+      },
       uncapped: { type: 'boolean', summary: 'yes to agents whose cost nothing bounds' },
       'take-over': TAKE_OVER,
       reason: { type: 'string', value: 'TEXT', summary: 'why it is paused, resumed or stopped' },

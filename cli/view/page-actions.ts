@@ -1,0 +1,65 @@
+/** What the page can ask for, each as the line of the CLI that does it: the server calls that verb, the page shows the line. Pure. */
+import { shellWord } from '../text.ts'
+
+/** `id`: an experiment; `text`: words of the user. */
+export const ACTIONS = {
+  steer: { needs: ['text'], says: 'Tell the next round' },
+  steer_one: { needs: ['id', 'text'], says: 'Tell the next agent of this experiment' },
+  note: { needs: ['text'], says: 'Note for all rounds' },
+  pause: { needs: ['text'], says: 'Pause the loop' },
+  resume: { needs: ['text'], says: 'Resume the loop' },
+  stop: { needs: ['text'], says: 'Stop the loop' },
+  new: { needs: ['id', 'text'], says: 'New experiment from here' },
+  confirm: { needs: ['id'], says: 'Measure again' },
+  prune: { needs: ['id', 'text'], says: 'Prune: no parent any more' },
+  restore: { needs: ['id', 'text'], says: 'Restore' },
+} as const satisfies Record<string, { needs: readonly ('id' | 'text')[]; says: string }>
+
+export type ActionName = keyof typeof ACTIONS
+
+export interface Action {
+  action: ActionName
+  run: string
+  id: string
+  text: string
+}
+
+/** Arguments of `assay`. Words of the user stand where nothing in them can be taken for a flag. */
+export function argumentsOf({ action, run, id, text }: Action): string[] {
+  const ofRun = `--run=${run}`
+  switch (action) {
+    case 'steer':
+      return ['steer', ofRun, '--', text]
+    case 'steer_one':
+      return ['steer', ofRun, '--', id, text]
+    case 'note':
+      return ['note', ofRun, '--', text]
+    case 'pause':
+    case 'resume':
+    case 'stop':
+      return ['loop', action, ofRun, `--reason=${text}`]
+    case 'new':
+      return ['new', ofRun, `--parent=${id}`, `--message=${text}`]
+    case 'confirm':
+      return ['confirm', id, ofRun]
+    case 'prune':
+    case 'restore':
+      return [action, id, ofRun, `--reason=${text}`]
+  }
+}
+
+/** For a shell. */
+export const lineOf = (action: Action): string => ['assay', ...argumentsOf(action)].map(shellWord).join(' ')
+
+/** An action as a request has it; null when it is none, or something is missing that it needs. */
+export function readAction(value: unknown, run: string): Action | null {
+  if (typeof value !== 'object' || value === null) return null
+  const { action, id = '', text = '' } = value as Record<string, unknown>
+  if (typeof action !== 'string' || !Object.hasOwn(ACTIONS, action)) return null
+  if (typeof id !== 'string' || typeof text !== 'string') return null
+  const name = action as ActionName
+  const needs: readonly string[] = ACTIONS[name].needs
+  if (needs.includes('id') && !/^exp_\d{4,}$/.test(id)) return null
+  if (needs.includes('text') && text.trim() === '') return null
+  return { action: name, run, id, text }
+}

@@ -1,0 +1,407 @@
+/**
+ * What the page is given of a run: one document as data, the same for the live page and for the file. Its figures and words are
+ * those of the terminal. Rows are packed into lists, since a run may have a hundred thousand of them. Pure.
+ */
+import type { Direction, FailureClass, GatePhase, Status, StopReason } from '../ledger/events.ts'
+
+/** What a row is marked as: the status, refined by what a reader looks for first. */
+export const MARKS = [
+  'kept',
+  'confirmed',
+  'flagged',
+  'inconclusive',
+  'rejected',
+  'failed',
+  'running',
+  'open',
+  'pruned',
+  'revoked',
+  'discarded',
+] as const
+export type Mark = (typeof MARKS)[number]
+
+/** One experiment, as far as tree and chart need it. Times are ms since the run's first event. */
+export interface PageRow {
+  experiment: string
+  parent: string | null
+  status: Status
+  mark: Mark
+  reason: string | null
+  failure_class: FailureClass | null
+  /** In metric units; null when there is none. */
+  value: number | null
+  epoch: number
+  /** In which the value lies, by the interval of its improvement; null when there is none. */
+  range: readonly [number, number] | null
+  /** Over what it was compared with; positive is better. */
+  improvement: number | null
+  round: number | null
+  lane: number | null
+  /** It tried from the baseline, for comparison. */
+  arm: boolean
+  attempts: number
+  created: number
+  judged: number | null
+  /** Place of its verdict in the order of events; null before one. */
+  order: number | null
+  hypothesis: string
+}
+
+/** An experiment's number, or −1 for none. */
+const NONE = -1
+const numberOf = (id: string | null): number => (id === null ? NONE : Number(id.slice(4)))
+export const idOfNumber = (n: number): string => `exp_${String(n).padStart(4, '0')}`
+
+/** As a list, in a fixed order: a third of the size of an object. */
+export type PackedRow = readonly [
+  experiment: number,
+  parent: number,
+  status: Status,
+  mark: number,
+  reason: string | null,
+  failureClass: FailureClass | null,
+  value: number | null,
+  epoch: number,
+  range: readonly [number, number] | null,
+  improvement: number | null,
+  round: number | null,
+  lane: number | null,
+  arm: 0 | 1,
+  attempts: number,
+  created: number,
+  judged: number | null,
+  order: number | null,
+  hypothesis: string,
+]
+
+export const packRow = (row: PageRow): PackedRow => [
+  numberOf(row.experiment),
+  numberOf(row.parent),
+  row.status,
+  MARKS.indexOf(row.mark),
+  row.reason,
+  row.failure_class,
+  row.value,
+  row.epoch,
+  row.range,
+  row.improvement,
+  row.round,
+  row.lane,
+  row.arm ? 1 : 0,
+  row.attempts,
+  row.created,
+  row.judged,
+  row.order,
+  row.hypothesis,
+]
+
+export function unpackRow(packed: PackedRow): PageRow {
+  const [id, parent, status, mark, reason, failureClass, value, epoch, range, improvement, ...rest] = packed
+  const [round, lane, arm, attempts, created, judged, order, hypothesis] = rest
+  return {
+    experiment: idOfNumber(id),
+    parent: parent === NONE ? null : idOfNumber(parent),
+    status,
+    mark: MARKS[mark] ?? 'open',
+    reason,
+    failure_class: failureClass,
+    value,
+    epoch,
+    range,
+    improvement,
+    round,
+    lane,
+    arm: arm === 1,
+    attempts,
+    created,
+    judged,
+    order,
+    hypothesis,
+  }
+}
+
+/** The mark of an experiment. What stands against a kept one comes before what speaks for it. */
+export function markOf({
+  status,
+  flagged,
+  reason,
+  confirmed,
+}: {
+  status: Status
+  flagged: boolean
+  reason: string | null
+  confirmed: boolean
+}): Mark {
+  if (status === 'kept') return flagged ? 'flagged' : confirmed ? 'confirmed' : 'kept'
+  if (status === 'rejected' && reason === 'inconclusive') return 'inconclusive'
+  return status
+}
+
+export interface Standing {
+  experiment: string
+  value: number | null
+}
+
+export interface PageUsed {
+  used: number
+  /** null when there is none. */
+  limit: number | null
+  at_least?: boolean
+}
+
+export interface PageRound {
+  round: number
+  opened: string
+  closed: string | null
+  policy: string
+  parents: readonly { experiment: string; value: number | null; why: string }[]
+  /** Why ideas were asked for; null when they were not. */
+  ideate: string | null
+  /** What the round does otherwise after a plateau; null when nothing. */
+  direction: string | null
+  lanes: readonly {
+    lane: number
+    experiment: string
+    parent: string
+    arm: boolean
+    kind: string
+    objective: string
+  }[]
+  refused: readonly string[]
+  improved: boolean | null
+  best: string | null
+  stall: number | null
+  learnings: readonly string[]
+}
+
+export interface PageCall {
+  role: string
+  host: string
+  calls: number
+  ms: number
+  tokens: number
+  usd: number
+  /** Calls that did not tell what they cost. */
+  unknown: number
+  failed: number
+}
+
+export interface PageLane {
+  experiment: string
+  round: number | null
+  lane: number | null
+  /** `agent`: somebody edits; `waiting`: claimed, and nothing measured yet; else the step of the measurement. */
+  phase: string
+  since: string
+  /** How long one sample may take; null when nobody measures. */
+  limit_ms: number | null
+  samples: number
+  /** The process that judges it. */
+  owner: string | null
+  hypothesis: string
+}
+
+export interface PageText {
+  kind: 'learning' | 'infrastructure' | 'note' | 'alert' | 'steering' | 'remark'
+  at: string | null
+  experiment: string | null
+  text: string
+}
+
+/** Everything of a run but its rows and the details of single experiments. */
+export interface PageHead {
+  run: string
+  name: string
+  goal: string
+  version: string
+  started: string
+  last: string
+  /** Bytes of the ledger that this was made of: where a stream goes on. */
+  offset: number
+  metric: { name: string; direction: Direction; target: number | null }
+  /** `deterministic` or `paired`. */
+  noise: string
+  epoch: number
+  epochs: readonly { epoch: number; at: string; why: string }[]
+  baseline: Standing
+  /** Least and largest sample of the baseline; null when it was not seen to vary. */
+  baseline_band: readonly [number, number] | null
+  best: (Standing & { confirmed: boolean; samples: number | null }) | null
+  /** Of the best over the baseline; positive is better. */
+  gain: number | null
+  /** Of the best's own comparison, in metric units, against `against`. */
+  interval: readonly [number, number] | null
+  against: string | null
+  counts: Readonly<Record<Status, number>>
+  inconclusive: number
+  budget: Readonly<Record<string, PageUsed>>
+  stop: StopReason | null
+  stop_cause: string | null
+  paused: string | null
+  driver: { name: string; pid: number; host: string; since: string } | null
+  stall: { now: number; limit: number | null }
+  /** About how many experiments the tightest cap still pays for; null when none says. */
+  buys: { count: number; cap: string } | null
+  bests: readonly string[]
+  path: readonly { experiment: string; value: number | null; hypothesis: string }[]
+  doubts: readonly { experiment: string; doubt: string; hint: string }[]
+  stuck: readonly { experiment: string; message: string; hint: string }[]
+  duration: { ms: number; active_ms: number }
+  spend: { calls: number; tokens_in: number; tokens_out: number; usd: number; at_least: boolean }
+  costs: {
+    agents_ms: number
+    measuring_ms: number
+    calls: readonly PageCall[]
+    dearest: {
+      role: string
+      experiment: string | null
+      ms: number
+      usd: number | null
+      tokens: number | null
+    } | null
+    /** Cumulative, by ms since the run's first event. */
+    timeline: readonly (readonly [ms: number, usd: number, tokens: number])[]
+  }
+  arms: {
+    baseline: { experiments: number; best: number | null }
+    search: { experiments: number; best: number | null; best_at_same: number | null }
+  } | null
+  left: { repairable: readonly string[]; retests: readonly string[]; ideas: readonly string[] }
+  rounds: readonly PageRound[]
+  edits: readonly { id: string; what: string; why: string; from: number | null; undone: boolean }[]
+  texts: readonly PageText[]
+  /** Kept experiments with scores by task, the baseline first; null when the benchmark has no tasks. */
+  tasks: {
+    names: readonly string[]
+    rows: readonly { experiment: string; scores: readonly (number | null)[] }[]
+  } | null
+  /** Metrics that kept experiments have beside the one that is optimised. */
+  metrics: readonly { name: string; points: readonly { experiment: string; value: number }[] }[]
+  environment: {
+    isolation: string
+    /** Given up since the baseline does not work under them. */
+    without: readonly string[]
+    host: string | null
+    git_rules: string | null
+    seed: number
+    base: string
+  }
+}
+
+/** What only the live page has. */
+export interface PageNow {
+  lanes: readonly PageLane[]
+  /** Who holds or awaits a measurement slot of this machine. */
+  slots: readonly { holder: string; waiting: boolean; experiment: string | null }[]
+  /** Bytes under `.assay`; null when not looked at yet. */
+  disk: number | null
+  /** Who drives the loop; null when nobody is seen to. */
+  driver: PageHead['driver']
+}
+
+export interface PageStage {
+  stage: 'judge' | 'confirm' | 'best'
+  against: string
+  outcome: string
+  why: string | null
+  /** Positive is better; a log ratio, or metric units when linear. */
+  differences: readonly number[]
+  transform: 'log' | 'linear'
+  /** What the bets were worth at most after each pair; null when the record does not tell. */
+  evidence: readonly number[] | null
+  bounds: { e: number; p: number } | null
+  p: number | null
+  crowded: number
+}
+
+export interface PageFile {
+  path: string
+  status: string
+  /** null for a binary file. */
+  added: number | null
+  removed: number | null
+  /** Folded at first: a lock file, or one that a tool writes. */
+  noise: boolean
+}
+
+export interface PageDiff {
+  from: string
+  to: string
+  files: readonly PageFile[]
+}
+
+/** A patch of one file, or why there is none to show. */
+export type PagePatch =
+  | { patch: string }
+  | { too_big: { lines: number; bytes: number } }
+  | { missing: string }
+
+export interface PageNode {
+  experiment: string
+  message: string | null
+  explained: readonly string[]
+  why: string | null
+  doubt: string | null
+  lost_to: string | null
+  fix: string | null
+  flagged: boolean
+  against: string | null
+  parent_value: number | null
+  improvement_abs: number | null
+  samples: number | null
+  gates: readonly { name: string; phase: GatePhase; passed: boolean | null; from: string }[]
+  constraints: readonly string[]
+  protected: readonly string[]
+  held_out: boolean | null
+  metrics: Readonly<Record<string, number | boolean>>
+  /** Of the node that it was compared with. */
+  parent_metrics: Readonly<Record<string, number | boolean>>
+  tasks: Readonly<Record<string, number>> | null
+  stages: readonly PageStage[]
+  annotations: readonly { at: string; task: string | null; tag: string | null; text: string }[]
+  brief: {
+    kind: string
+    objective: string
+    boundaries: readonly string[]
+    pointers: readonly string[]
+  } | null
+  artifacts: readonly { label: string; path: string; bytes: number; sha256: string }[]
+  attempts: readonly {
+    attempt: number
+    status: string | null
+    reason: string | null
+    value: number | null
+    message: string | null
+    started: string | null
+    finished: string | null
+    files: number
+    added: number
+    removed: number
+    samples: number
+    confirmations: readonly { at: string; against: string; passed: boolean; message: string | null }[]
+    audits: readonly { outcome: string; findings: readonly string[] }[]
+  }[]
+  /** The conditions under which its samples were taken; null without samples. */
+  environment: Readonly<Record<string, string>> | null
+  commit: string | null
+  ref: string | null
+  /** The CLI's own lines of it, to copy. */
+  commands: readonly string[]
+  diff: PageDiff | null
+}
+
+/** One line of the list of runs. */
+export interface PageRunLine {
+  run: string
+  name: string
+  goal: string
+  metric: { name: string; direction: Direction }
+  baseline: number | null
+  best: Standing | null
+  gain: number | null
+  experiments: number
+  kept: number
+  state: 'running' | 'paused' | 'stopped' | 'waiting'
+  stop: StopReason | null
+  last: string
+}

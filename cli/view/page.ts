@@ -1,0 +1,428 @@
+/** What the page says of a run, from the state and the functions that the terminal's verbs answer with. */
+import { bestOf } from '../ledger/best.ts'
+import type { Edit, Judged } from '../ledger/events.ts'
+import {
+  BASELINE,
+  type Experiment,
+  failureClassOf,
+  lastJudged,
+  nodeValue,
+  type State,
+  stallOf,
+} from '../ledger/state.ts'
+import { readSteps, samplesOf } from '../ledger/steps.ts'
+import { seeLeases } from '../lock/inspect.ts'
+import { attemptFolder, leaseFolder, stepsFile } from '../paths.ts'
+import { nameOfProcess } from '../process.ts'
+import { learningsOf } from '../round/open.ts'
+import { experimentsLeft } from '../run/budget.ts'
+import type { OpenRun } from '../run/open.ts'
+import { plain } from '../text.ts'
+import { armsOf, bestPath, chartData, durationOf, leftOf, spendOf } from './chart.ts'
+import { gainOf } from './figures.ts'
+import type { History } from './history.ts'
+import {
+  markOf,
+  type PageCall,
+  type PageHead,
+  type PageLane,
+  type PageNow,
+  type PageRound,
+  type PageRow,
+  type PageRunLine,
+  type PageText,
+} from './page-model.ts'
+import { statusOf } from './run.ts'
+
+/** Characters of a text that stands in a list; a node shows the whole of it. */
+const LINE = 300
+const WHOLE = 4000
+
+const said = (text: string, max = WHOLE): string => plain(text, max)
+
+// ---------------------------------------------------------------- rows
+
+export function rowOf(run: OpenRun, node: Experiment): PageRow {
+  const judged = lastJudged(node)
+  const { round, lane } = node.created
+  const since = Date.parse(run.started.at)
+  const at = (time: string) => Date.parse(time) - since
+  return {
+    experiment: node.id,
+    parent: node.parent,
+    status: node.status,
+    mark: markOf({
+      status: node.status,
+      flagged: node.flagged !== null,
+      reason: judged?.reason ?? null,
+      confirmed: isConfirmed(node),
+    }),
+    reason: judged?.reason ?? null,
+    failure_class: failureClassOf(node),
+    value: nodeValue(node),
+    epoch: node.epoch,
+    range: rangeOf(run, judged),
+    improvement: judged?.improvement ?? null,
+    round,
+    lane,
+    arm: node.created.arm !== undefined,
+    attempts: node.attempts.length,
+    created: at(node.created.at),
+    judged: judged ? at(judged.at) : null,
+    order: node.judgedSeq,
+    hypothesis: said(node.hypothesis, LINE),
+  }
+}
+
+export const rowsOf = (run: OpenRun): PageRow[] =>
+  [...run.ledger.state.experiments.values()].map((node) => rowOf(run, node))
+
+/** Where the value lies, from the interval of its improvement over what it was compared with. */
+function rangeOf({ started }: OpenRun, judged: Judged | null): [number, number] | null {
+  if (!judged?.interval || judged.parent_value === null) return null
+  const [low, high] = judged.interval
+  const from = judged.parent_value
+  return started.metric.direction === 'minimize' ? [from - high, from - low] : [from + low, from + high]
+}
+
+/** Measured a second time, and better again: within its verdict, or by a later look against its parent. */
+function isConfirmed(node: Experiment): boolean {
+  // There is nothing that the baseline could be better than.
+  if (node.parent === null) return false
+  const last = node.attempts.findLast(({ judged }) => judged !== null)
+  if (!last?.judged) return false
+  return last.judged.confirmed || last.confirmed.some(({ passed, aside }) => passed && !aside)
+}
+
+// ---------------------------------------------------------------- the run
+
+export function headOf(run: OpenRun, history: History, version: string): PageHead {
+  const { state } = run.ledger
+  const { started, spec } = run
+  const status = statusOf(run)
+  const best = bestOf(state)
+  const judged = best && lastJudged(best)
+  const { metric, baseline } = status
+  const calibrated = state.experiments.get(BASELINE)
+  return {
+    run: run.run,
+    name: said(started.name, LINE),
+    goal: said(spec.goal),
+    version,
+    started: started.at,
+    last: state.lastAt ?? started.at,
+    offset: history.offset,
+    metric,
+    noise: state.noise.mode,
+    epoch: state.epoch,
+    epochs: history.epochs.map(({ epoch, at, why }) => ({ epoch, at, why: said(why, LINE) })),
+    baseline,
+    baseline_band: calibrated?.epoch === state.epoch ? bandOf(state) : null,
+    best: status.best && {
+      ...status.best,
+      confirmed: best !== null && isConfirmed(best),
+      samples: judged?.samples ?? null,
+    },
+    gain: gainOf(baseline.value, status.best?.value ?? null, metric.direction),
+    interval: best?.id === BASELINE ? null : (judged?.interval ?? null),
+    against: judged?.against ?? null,
+    counts: status.counts,
+    inconclusive: inconclusive(state),
+    budget: status.budget,
+    stop: status.stop,
+    stop_cause: status.stop_cause === null ? null : said(status.stop_cause, LINE),
+    paused: status.paused === null ? null : said(status.paused, LINE),
+    driver: status.driver,
+    stall: { now: stallOf(state), limit: state.knobs?.stall ?? null },
+    buys: experimentsLeft(state),
+    bests: chartData(run).best,
+    path: bestPath(state).map(({ experiment, value, hypothesis }) => ({
+      experiment,
+      value,
+      hypothesis: said(hypothesis, LINE),
+    })),
+    doubts: status.doubts.map(({ experiment, doubt, hint }) => ({
+      experiment,
+      doubt: said(doubt),
+      hint: said(hint),
+    })),
+    stuck: status.stuck.map(({ experiment, message, hint }) => ({
+      experiment,
+      message: said(message),
+      hint: said(hint),
+    })),
+    duration: durationOfRun(run),
+    spend: spendOf(run),
+    costs: costsOf(run, history),
+    arms: armsOf(state),
+    left: leftOf(run),
+    rounds: state.rounds.map(roundOf),
+    edits: state.meta.edits.map(({ id, edit, from, undone }) => ({
+      id,
+      what: said(whatOf(edit), LINE),
+      why: said(edit.rationale, LINE),
+      from,
+      undone,
+    })),
+    texts: textsOf(run, history),
+    tasks: tasksOf(state),
+    metrics: metricsOf(state, metric.name),
+    environment: {
+      isolation: state.isolation?.method ?? 'none',
+      without: state.isolation?.without ?? [],
+      host: judgedOn(state),
+      git_rules: started.git_rules ?? null,
+      seed: started.seed,
+      base: started.base.commit,
+    },
+  }
+}
+
+function durationOfRun(run: OpenRun) {
+  const { ms, active_ms } = durationOf(run)
+  return { ms, active_ms }
+}
+
+function bandOf({ noise: { values } }: State): [number, number] | null {
+  const [low, high] = [Math.min(...values), Math.max(...values)]
+  return values.length > 1 && low < high ? [low, high] : null
+}
+
+function inconclusive(state: State): number {
+  let count = 0
+  for (const node of state.experiments.values())
+    if (node.status === 'rejected' && lastJudged(node)?.reason === 'inconclusive') count++
+  return count
+}
+
+/** Where the baseline was judged. */
+function judgedOn(state: State): string | null {
+  const claim = state.experiments.get(BASELINE)?.attempts.findLast((attempt) => attempt.claim)?.claim
+  return claim ? said(claim.owner.host, LINE) : null
+}
+
+// ---------------------------------------------------------------- cost
+
+function costsOf({ started, ledger: { state } }: OpenRun, history: History): PageHead['costs'] {
+  const calls = new Map<string, PageCall>()
+  let dearest: PageHead['costs']['dearest'] = null
+  const timeline: [number, number, number][] = []
+  const spent = { usd: 0, tokens: 0, ms: 0 }
+  for (const { role, host, experiment, ms, outcome, usage, at } of history.calls) {
+    const key = `${role}\0${host}`
+    const known = calls.get(key) ?? {
+      role: said(role, 60),
+      host: said(host, 60),
+      calls: 0,
+      ms: 0,
+      tokens: 0,
+      usd: 0,
+      unknown: 0,
+      failed: 0,
+    }
+    const tokens =
+      usage.tokens_in === null && usage.tokens_out === null
+        ? null
+        : (usage.tokens_in ?? 0) + (usage.tokens_out ?? 0)
+    calls.set(key, {
+      ...known,
+      calls: known.calls + 1,
+      ms: known.ms + ms,
+      tokens: known.tokens + (tokens ?? 0),
+      usd: known.usd + (usage.usd ?? 0),
+      unknown: known.unknown + (usage.usd === null && tokens === null ? 1 : 0),
+      failed: known.failed + (outcome === 'ok' ? 0 : 1),
+    })
+    spent.ms += ms
+    spent.usd += usage.usd ?? 0
+    spent.tokens += tokens ?? 0
+    timeline.push([Date.parse(at) - Date.parse(started.at), spent.usd, spent.tokens])
+    const dear =
+      (usage.usd ?? 0) - (dearest?.usd ?? 0) ||
+      (tokens ?? 0) - (dearest?.tokens ?? 0) ||
+      ms - (dearest?.ms ?? 0)
+    if (dearest === null || dear > 0)
+      dearest = { role: said(role, 60), experiment, ms, usd: usage.usd, tokens }
+  }
+  let measuring = 0
+  for (const { attempts } of state.experiments.values())
+    for (const { judged } of attempts) measuring += judged?.wall_ms ?? 0
+  return {
+    agents_ms: spent.ms,
+    measuring_ms: measuring,
+    calls: [...calls.values()].sort((a, b) => b.usd - a.usd || b.tokens - a.tokens || b.ms - a.ms),
+    dearest,
+    timeline,
+  }
+}
+
+// ---------------------------------------------------------------- rounds, and what the loop changed of itself
+
+function roundOf({ round, opened, briefed, closed }: State['rounds'][number]): PageRound {
+  return {
+    round,
+    opened: opened.at,
+    closed: closed?.at ?? null,
+    policy: opened.policy,
+    parents: opened.parents.map(({ experiment, value, why }) => ({
+      experiment,
+      value,
+      why: said(why, LINE),
+    })),
+    ideate: opened.ideate === null ? null : said(opened.ideate.why, LINE),
+    direction: opened.direction ? said(opened.direction.why, LINE) : null,
+    lanes: (briefed?.lanes ?? []).map(({ lane, brief, parent, experiment, arm }) => ({
+      lane,
+      experiment,
+      parent,
+      arm: arm !== undefined,
+      kind: said(brief.kind, 60),
+      objective: said(brief.objective, 600),
+    })),
+    refused: (briefed?.refused ?? []).map(({ message }) => said(message, LINE)),
+    improved: closed?.improved ?? null,
+    best: closed?.best ?? null,
+    stall: closed?.stall ?? null,
+    learnings: [...(closed?.learnings ?? []), ...(closed?.suggestions ?? [])].map((text) => said(text)),
+  }
+}
+
+function whatOf(edit: Edit): string {
+  switch (edit.kind) {
+    case 'knob':
+      return `${edit.knob} = ${edit.value}`
+    case 'phase':
+      return `${edit.phase} ${edit.on ? 'on' : 'off'}`
+    case 'prompt':
+      return `prompt of ${edit.prompt}: ${edit.mode} “${edit.text}”`
+    case 'step':
+      return `step ${edit.seam} for ${edit.rounds} rounds: “${edit.text}”`
+    case 'undo':
+      return `takes ${edit.edit} back`
+  }
+}
+
+// ---------------------------------------------------------------- words
+
+function textsOf({ ledger: { state } }: OpenRun, history: History): PageText[] {
+  const noted = state.notes.filter(({ kind }) => kind !== 'learning')
+  return [
+    ...history.alerts.map(({ at, experiment, text }) => ({ kind: 'alert' as const, at, experiment, text })),
+    // The list of the report, which no times go with.
+    ...learningsOf(state).map((text) => ({ kind: 'learning' as const, at: null, experiment: null, text })),
+    ...noted.map(({ kind, at, experiment, text }) => ({ kind, at, experiment, text })),
+    ...state.steers.map(({ at, experiment, text }) => ({ kind: 'steering' as const, at, experiment, text })),
+    ...[...state.experiments.values()].flatMap(({ id, annotations }) =>
+      annotations.map(({ at, text }) => ({ kind: 'remark' as const, at, experiment: id, text })),
+    ),
+  ].map((one) => ({ ...one, text: said(one.text) }))
+}
+
+// ---------------------------------------------------------------- scores by task, and the other metrics
+
+/** More columns or rows than a person compares; the rest is in `show`. */
+const MOST = { tasks: 200, nodes: 60, metrics: 12 }
+
+const keptOf = (state: State): Experiment[] =>
+  [...state.experiments.values()].filter(
+    ({ status, epoch }) => (status === 'kept' || status === 'pruned') && epoch === state.epoch,
+  )
+
+function tasksOf(state: State): PageHead['tasks'] {
+  const nodes = keptOf(state).filter((node) => lastJudged(node)?.tasks)
+  if (nodes.length === 0) return null
+  const names = [...new Set(nodes.flatMap((node) => Object.keys(lastJudged(node)?.tasks ?? {})))].slice(
+    0,
+    MOST.tasks,
+  )
+  const shown = nodes.length <= MOST.nodes ? nodes : [nodes[0], ...nodes.slice(1 - MOST.nodes)]
+  return {
+    names: names.map((name) => said(name, 80)),
+    rows: shown.flatMap((node) =>
+      node === undefined
+        ? []
+        : [{ experiment: node.id, scores: names.map((name) => lastJudged(node)?.tasks?.[name] ?? null) }],
+    ),
+  }
+}
+
+function metricsOf(state: State, primary: string): PageHead['metrics'] {
+  const nodes = keptOf(state).slice(-500)
+  const names = new Set(nodes.flatMap((node) => Object.keys(lastJudged(node)?.metrics ?? {})))
+  names.delete(primary)
+  return [...names].slice(0, MOST.metrics).map((name) => ({
+    name: said(name, 60),
+    points: nodes.flatMap((node) => {
+      const value = lastJudged(node)?.metrics[name]
+      return typeof value === 'number' ? [{ experiment: node.id, value }] : []
+    }),
+  }))
+}
+
+// ---------------------------------------------------------------- now
+
+export function nowOf(run: OpenRun, disk: number | null): PageNow {
+  const { state } = run.ledger
+  const busy = [...state.experiments.values()].filter(
+    ({ status }) => status === 'open' || status === 'running',
+  )
+  const lanes = busy.slice(-50).map((node) => laneOf(run, node))
+  return {
+    lanes,
+    slots: seeLeases(leaseFolder(run.env))
+      .filter(({ state: seen, path }) => seen === 'alive' && !path.endsWith('line'))
+      .map(({ owner, path }) => {
+        const holder = owner ? nameOfProcess(owner) : 'unknown'
+        return {
+          holder,
+          waiting: /q-\d+$/.test(path),
+          experiment: lanes.find((lane) => lane.owner === holder)?.experiment ?? null,
+        }
+      }),
+    disk,
+    driver: statusOf(run).driver,
+  }
+}
+
+function laneOf(run: OpenRun, node: Experiment): PageLane {
+  const last = node.attempts.at(-1)
+  const { round, lane } = node.created
+  const base = { experiment: node.id, round, lane, hypothesis: said(node.hypothesis, LINE) }
+  if (!last?.claim || last.judged) {
+    const since = last?.judged?.at ?? last?.sealed.at ?? node.created.at
+    return { ...base, phase: 'agent', since, limit_ms: null, samples: 0, owner: null }
+  }
+  const steps = readSteps(stepsFile(attemptFolder(run.paths, node.id, last.attempt)))
+  const began = steps.findLast((line) => 'state' in line && line.state === 'began')
+  const samples = samplesOf(steps)
+  return {
+    ...base,
+    phase: began?.step ?? 'waiting',
+    since: steps.at(-1)?.at ?? last.claim.at,
+    limit_ms: began ? run.spec.measure.timeoutMs : null,
+    samples: samples.length,
+    owner: nameOfProcess(last.claim.owner),
+  }
+}
+
+// ---------------------------------------------------------------- all runs of a repository
+
+export function runLineOf(run: OpenRun): PageRunLine {
+  const { state } = run.ledger
+  const { metric, baseline, best, counts, stop, driver, paused } = statusOf(run)
+  const kept = Math.max(0, counts.kept + counts.pruned - 1)
+  return {
+    run: run.run,
+    name: said(run.started.name, LINE),
+    goal: said(run.spec.goal, LINE),
+    metric: { name: metric.name, direction: metric.direction },
+    baseline: baseline.value,
+    best,
+    gain: gainOf(baseline.value, best?.value ?? null, metric.direction),
+    experiments: Math.max(0, state.experiments.size - 1),
+    kept,
+    state: paused !== null ? 'paused' : driver !== null ? 'running' : stop !== null ? 'stopped' : 'waiting',
+    stop,
+    last: state.lastAt ?? run.started.at,
+  }
+}

@@ -1,0 +1,162 @@
+/** Small parts that every view uses. */
+import { Component, type ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { PageRow } from '../cli/view/page-model.ts'
+import { figure, percent } from '../cli/view/words.ts'
+import { rows, rowsVersion } from './data.ts'
+import { MarkIcon, wordOf } from './marks.tsx'
+import { linkTo } from './route.ts'
+
+/** A part of the page with a title; when it breaks, the others stay. */
+export function Section({
+  title,
+  children,
+  aside,
+  id,
+}: {
+  title: string
+  children: ComponentChildren
+  aside?: ComponentChildren
+  id?: string
+}) {
+  return (
+    <section class="part" id={id}>
+      <header>
+        <h2>{title}</h2>
+        {aside}
+      </header>
+      <Guarded>{children}</Guarded>
+    </section>
+  )
+}
+
+export class Guarded extends Component<{ children: ComponentChildren }, { failed: string | null }> {
+  override state = { failed: null }
+  override componentDidCatch(error: unknown): void {
+    this.setState({ failed: error instanceof Error ? error.message : String(error) })
+  }
+  override render() {
+    const { failed } = this.state
+    if (failed === null) return this.props.children
+    return <p class="notice">This part cannot be shown: {failed}</p>
+  }
+}
+
+export function Empty({ children }: { children: ComponentChildren }) {
+  return <p class="empty">{children}</p>
+}
+
+/** A link to an experiment, with its mark. */
+export function NodeLink({ id, short }: { id: string; short?: boolean }) {
+  rowsVersion.value
+  const row = rows.get(id)
+  return (
+    <a class="node" href={linkTo({ node: id })} title={row ? `${wordOf(row)}: ${row.hypothesis}` : id}>
+      {row && !short ? <MarkIcon mark={row.mark} size={10} /> : null}
+      {id}
+    </a>
+  )
+}
+
+/** Texts name experiments: `exp_0007` becomes a link. Everything else stays text. */
+export function Linked({ text }: { text: string }) {
+  const parts = text.split(/(\bexp_\d{4,}\b)/)
+  return (
+    <>
+      {parts.map((part, i) =>
+        i % 2 === 1 && rows.has(part) ? <NodeLink key={`${i} ${part}`} id={part} short /> : part,
+      )}
+    </>
+  )
+}
+
+export function Gain({ value }: { value: number | null }) {
+  return <span class={value !== null && value > 0 ? 'figure better' : 'figure'}>{percent(value)}</span>
+}
+
+export const Figure = ({ value }: { value: number | null }) => <span class="figure">{figure(value)}</span>
+
+export function Facts({ facts }: { facts: readonly (readonly [string, ComponentChildren] | null)[] }) {
+  return (
+    <dl class="facts">
+      {facts.map((fact) =>
+        fact === null ? null : (
+          <div key={fact[0]}>
+            <dt>{fact[0]}</dt>
+            <dd>{fact[1]}</dd>
+          </div>
+        ),
+      )}
+    </dl>
+  )
+}
+
+/** What may be wider than its place: it scrolls by itself, also by keyboard. */
+export const Scroll = ({ label, children }: { label: string; children: ComponentChildren }) => (
+  <section class="scroll" tabIndex={0} aria-label={label}>
+    {children}
+  </section>
+)
+
+/** `2026-11-29 06:12` in the reader's own time. */
+export function Time({ at }: { at: string }) {
+  const date = new Date(at)
+  const two = (n: number) => String(n).padStart(2, '0')
+  const text = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`
+  return <time dateTime={at}>{text}</time>
+}
+
+/** What is fetched when it is looked at: shows that it loads, and why it did not come. */
+export function useLoaded<T>(
+  load: () => Promise<T>,
+  on: readonly unknown[],
+): { value: T | undefined; failed: string | null } {
+  const [state, set] = useState<{ value: T | undefined; failed: string | null }>({
+    value: undefined,
+    failed: null,
+  })
+  useEffect(() => {
+    let wanted = true
+    load().then(
+      (value) => wanted && set({ value, failed: null }),
+      (error: unknown) => wanted && set({ value: undefined, failed: (error as Error).message }),
+    )
+    return () => {
+      wanted = false
+    }
+  }, on)
+  return state
+}
+
+export function useWidth(): [(element: HTMLElement | null) => void, number] {
+  const [element, setElement] = useState<HTMLElement | null>(null)
+  const [width, setWidth] = useState(0)
+  useEffect(() => {
+    if (!element) return
+    const observer = new ResizeObserver(([entry]) => entry && setWidth(Math.floor(entry.contentRect.width)))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [element])
+  return [setElement, width]
+}
+
+export function CopyLine({ line }: { line: string }) {
+  const [said, say] = useState('copy')
+  const copy = () => {
+    navigator.clipboard?.writeText(line).then(
+      () => say('copied'),
+      () => say('select it, then copy'),
+    )
+    setTimeout(() => say('copy'), 2000)
+  }
+  return (
+    <div class="line">
+      <code tabIndex={0}>{line}</code>
+      <button type="button" class="quiet" onClick={copy} aria-label={`copy ${line}`}>
+        {said}
+      </button>
+    </div>
+  )
+}
+
+export const byId = (id: string): PageRow | undefined => rows.get(id)

@@ -1,0 +1,618 @@
+/** The views beside the first one: tree, rounds, cost, record, comparison, and all runs of the repository. */
+
+import { signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import type { PageCall, PageHead, PageRound, PageText } from '../cli/view/page-model.ts'
+import { counted, figure, percent, timeSpan } from '../cli/view/words.ts'
+import { connection, head, nodeOf, rows, rowsVersion, runs } from './data.ts'
+import { Graph } from './graph.tsx'
+import { Status } from './marks.tsx'
+import { CopyLine, Empty, Facts, Gain, Linked, NodeLink, Scroll, Section, Time, useLoaded } from './parts.tsx'
+import { compared, go, linkTo } from './route.ts'
+import { Tree, TreeFilters } from './tree.tsx'
+
+export function TreeView() {
+  return (
+    <>
+      <Section title="Experiments">
+        <TreeFilters />
+        <Tree />
+      </Section>
+      <Section title="The same as a drawing">
+        <Graph />
+      </Section>
+    </>
+  )
+}
+
+// ---------------------------------------------------------------- rounds
+
+export function Rounds() {
+  const data = head.value
+  if (!data) return null
+  return (
+    <>
+      <Section title="When it stops">
+        <Facts
+          facts={[
+            [
+              'now',
+              data.stop
+                ? `stopped: ${data.stop}${data.stop_cause ? `, ${data.stop_cause}` : ''}`
+                : 'no stop rule holds',
+            ],
+            [
+              'rounds without a new best',
+              `${data.stall.now}${data.stall.limit === null ? '' : ` of ${data.stall.limit}`}`,
+            ],
+            ...Object.entries(data.budget).map(
+              ([cap, { used, limit, at_least }]) =>
+                [
+                  cap,
+                  `${at_least ? 'at least ' : ''}${figure(used)}${limit === null ? ', no cap' : ` of ${figure(limit)}`}`,
+                ] as const,
+            ),
+            data.buys ? ['left', `about ${counted(data.buys.count, 'experiment')} (${data.buys.cap})`] : null,
+            data.metric.target === null ? null : ['target', figure(data.metric.target)],
+          ]}
+        />
+      </Section>
+      <Section title={counted(data.rounds.length, 'round')}>
+        {data.rounds.length === 0 ? (
+          <Empty>No round was opened: these experiments were made by hand.</Empty>
+        ) : null}
+        {[...data.rounds].reverse().map((round) => (
+          <Round key={round.round} round={round} open={round === data.rounds.at(-1)} />
+        ))}
+      </Section>
+      {data.edits.length > 0 ? (
+        <Section title="What the loop changed of itself">
+          <ul>
+            {data.edits.map(({ id, what, why, from, undone }) => (
+              <li key={id} class={undone ? 'struck' : ''}>
+                <b>{what}</b>{' '}
+                <span class="soft">{from === null ? 'from the next round' : `from round ${from}`}</span>{' '}
+                <Linked text={why} />
+                {undone ? ' (taken back)' : ''}
+              </li>
+            ))}
+          </ul>
+        </Section>
+      ) : null}
+    </>
+  )
+}
+
+function Round({ round, open }: { round: PageRound; open: boolean }) {
+  const outcome =
+    round.closed === null ? 'open' : round.improved ? 'new best' : `no new best, stall ${round.stall ?? 0}`
+  return (
+    <details open={open} class="round">
+      <summary>
+        <b>round {round.round}</b> <span class="soft">{outcome}</span>{' '}
+        {round.improved && round.best ? <NodeLink id={round.best} /> : null}{' '}
+        <span class="soft small">
+          <Time at={round.opened} />
+          {round.closed === null ? '' : `, ${timeSpan(Date.parse(round.closed) - Date.parse(round.opened))}`}
+        </span>
+      </summary>
+      <p class="small soft">parents, picked by {round.policy}:</p>
+      <ul class="small">
+        {round.parents.map(({ experiment, value, why }) => (
+          <li key={experiment}>
+            <NodeLink id={experiment} /> <span class="figure">{figure(value)}</span> {why}
+          </li>
+        ))}
+      </ul>
+      {round.direction ? <p class="small">After a plateau: {round.direction}</p> : null}
+      {round.ideate ? <p class="small">Ideas were asked for: {round.ideate}</p> : null}
+      {round.lanes.length > 0 ? (
+        <ol class="briefs">
+          {round.lanes.map(({ lane, experiment, parent, kind, objective, arm }) => (
+            <li key={lane} value={lane}>
+              <NodeLink id={experiment} /> <span class="soft">on {parent}</span>{' '}
+              <span class="small soft">
+                {kind}
+                {arm ? ', from the baseline for comparison' : ''}
+              </span>
+              <br />
+              <Linked text={objective} />
+            </li>
+          ))}
+        </ol>
+      ) : null}
+      {round.refused.length > 0 ? <p class="small soft">refused: {round.refused.join('; ')}</p> : null}
+      {round.learnings.length > 0 ? (
+        <ul>
+          {round.learnings.map((text) => (
+            <li key={text}>
+              <Linked text={text} />
+            </li>
+          ))}
+        </ul>
+      ) : null}
+    </details>
+  )
+}
+
+// ---------------------------------------------------------------- cost
+
+/** Never 0 for what is not known. */
+export function costWords({ calls, usd, tokens_in, tokens_out, at_least }: PageHead['spend']): string {
+  if (calls === 0) return 'no agent was called'
+  const tokens = tokens_in + tokens_out
+  const known =
+    usd > 0
+      ? `$${figure(Number(usd.toPrecision(4)))}`
+      : tokens > 0
+        ? `${tokens.toLocaleString('en')} tokens`
+        : null
+  if (known === null) return 'unknown: no call told what it cost'
+  return at_least ? `at least ${known}: some calls did not tell` : known
+}
+
+export function CostView() {
+  const data = head.value
+  if (!data) return null
+  const { costs, spend } = data
+  rowsVersion.value
+  const kept = Math.max(0, data.counts.kept + data.counts.pruned - 1)
+  const each =
+    kept > 0 && spend.usd > 0
+      ? `${spend.at_least ? 'at least ' : ''}$${figure(Number((spend.usd / kept).toPrecision(3)))}`
+      : null
+  return (
+    <>
+      <Section title="Cost">
+        <Facts
+          facts={[
+            ['agents', costWords(spend)],
+            ['calls', `${spend.calls}, ${timeSpan(costs.agents_ms)} together`],
+            ['measuring', `${timeSpan(costs.measuring_ms)}, in ${counted(rows.size, 'experiment')}`],
+            [
+              'the run',
+              `${timeSpan(data.duration.ms)} from first to last event, ${timeSpan(data.duration.active_ms)} of work`,
+            ],
+            ['per kept win', each ?? (kept === 0 ? 'nothing was kept yet' : 'unknown')],
+            data.buys
+              ? [
+                  'forecast',
+                  `the budget pays for about ${counted(data.buys.count, 'more experiment')} (${data.buys.cap})`,
+                ]
+              : null,
+            costs.dearest
+              ? [
+                  'dearest call',
+                  <span key="d">
+                    {costs.dearest.role}{' '}
+                    {costs.dearest.experiment ? <NodeLink id={costs.dearest.experiment} /> : null}{' '}
+                    {costs.dearest.usd === null ? '' : `$${figure(costs.dearest.usd)}, `}
+                    {costs.dearest.tokens === null
+                      ? ''
+                      : `${costs.dearest.tokens.toLocaleString('en')} tokens, `}
+                    {timeSpan(costs.dearest.ms)}
+                  </span>,
+                ]
+              : null,
+          ]}
+        />
+      </Section>
+      <Section title="By role and host">
+        {costs.calls.length === 0 ? <Empty>No agent was called.</Empty> : <Calls calls={costs.calls} />}
+      </Section>
+      <Section title="Environment of the run">
+        <Facts
+          facts={[
+            ['baseline judged on', data.environment.host ?? 'unknown'],
+            [
+              'isolation',
+              `${data.environment.isolation}${data.environment.without.length === 0 ? '' : `, without ${data.environment.without.join(', ')}`}`,
+            ],
+            [
+              'comparison',
+              data.noise === 'paired'
+                ? 'in pairs, since the metric varies'
+                : 'by one sample: equal code gave equal values',
+            ],
+            ['seed of the search', String(data.environment.seed)],
+            ['base', data.environment.base.slice(0, 12)],
+            ...data.epochs.map(
+              ({ epoch, at, why }) =>
+                [
+                  `epoch ${epoch}`,
+                  <span key={epoch}>
+                    <Time at={at} /> {why}
+                  </span>,
+                ] as const,
+            ),
+          ]}
+        />
+        <p class="small soft">
+          The conditions of single samples stand with each experiment; pick two to see how they differ.
+        </p>
+      </Section>
+    </>
+  )
+}
+
+function Calls({ calls }: { calls: readonly PageCall[] }) {
+  return (
+    <Scroll label="Calls by role and host">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">role</th>
+            <th scope="col">host</th>
+            <th scope="col" class="figure">
+              calls
+            </th>
+            <th scope="col" class="figure">
+              failed
+            </th>
+            <th scope="col" class="figure">
+              time
+            </th>
+            <th scope="col" class="figure">
+              tokens
+            </th>
+            <th scope="col" class="figure">
+              dollars
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {calls.map(({ role, host, calls: count, failed, ms, tokens, usd, unknown }) => {
+            const told = (value: string, isZero: boolean) =>
+              unknown === count
+                ? 'unknown'
+                : `${unknown > 0 ? 'at least ' : ''}${isZero && unknown > 0 ? 'unknown' : value}`
+            return (
+              <tr key={`${role} ${host}`}>
+                <td>{role}</td>
+                <td>{host}</td>
+                <td class="figure">{count}</td>
+                <td class="figure">{failed}</td>
+                <td class="figure">{timeSpan(ms)}</td>
+                <td class="figure">{told(tokens.toLocaleString('en'), tokens === 0)}</td>
+                <td class="figure">
+                  {usd === 0 ? 'not told' : told(`$${figure(Number(usd.toPrecision(4)))}`, false)}
+                </td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}
+
+// ---------------------------------------------------------------- what was said, and searching all of it
+
+const wanted = signal('')
+const KINDS: Record<PageText['kind'], string> = {
+  alert: 'alert',
+  learning: 'learning',
+  infrastructure: 'infrastructure',
+  note: 'note',
+  steering: 'said to agents',
+  remark: 'remark',
+}
+const FOUND = 100
+
+export function RecordView() {
+  const data = head.value
+  if (!data) return null
+  rowsVersion.value
+  const words = wanted.value.toLowerCase().split(/\s+/).filter(Boolean)
+  const fits = (text: string) => words.every((word) => text.toLowerCase().includes(word))
+  const texts = data.texts.filter(({ text, kind }) => fits(`${kind} ${text}`))
+  const found =
+    words.length === 0
+      ? []
+      : [...rows.values()].filter(({ experiment, hypothesis }) => fits(`${experiment} ${hypothesis}`))
+  return (
+    <>
+      <Section title="Search">
+        <input
+          type="search"
+          aria-label="Search all words of the run"
+          placeholder="Search hypotheses, learnings, notes, alerts"
+          value={wanted.value}
+          onInput={({ currentTarget }) => {
+            wanted.value = currentTarget.value
+          }}
+        />
+        {words.length > 0 ? (
+          <p class="small" role="status">
+            {counted(found.length, 'hypothesis', 'hypotheses')}, {counted(texts.length, 'other text')}
+          </p>
+        ) : null}
+        <ul class="plain">
+          {found.slice(0, FOUND).map((row) => (
+            <li key={row.experiment}>
+              <NodeLink id={row.experiment} /> {row.hypothesis}
+            </li>
+          ))}
+        </ul>
+        {found.length > FOUND ? (
+          <p class="small soft">and {found.length - FOUND} more: use the search of the tree</p>
+        ) : null}
+      </Section>
+      {(Object.keys(KINDS) as PageText['kind'][]).map((kind) => {
+        const own = texts.filter((text) => text.kind === kind)
+        if (own.length === 0) return null
+        return (
+          <Section
+            key={kind}
+            title={`${KINDS[kind][0]?.toUpperCase()}${KINDS[kind].slice(1)} (${own.length})`}
+          >
+            <ul class="plain">
+              {own
+                .slice(-FOUND)
+                .reverse()
+                .map(({ at, experiment, text }, i) => (
+                  <li key={`${i} ${text}`}>
+                    {at ? (
+                      <span class="small soft">
+                        <Time at={at} />{' '}
+                      </span>
+                    ) : null}
+                    {experiment ? <NodeLink id={experiment} /> : null} <Linked text={text} />
+                  </li>
+                ))}
+            </ul>
+          </Section>
+        )
+      })}
+      {data.texts.length === 0 ? <Empty>Nothing was noted or learnt yet.</Empty> : null}
+      <Ideas data={data} />
+    </>
+  )
+}
+
+function Ideas({ data }: { data: PageHead }) {
+  const { ideas, repairable, retests } = data.left
+  if (ideas.length + repairable.length + retests.length === 0) return null
+  const links = (ids: readonly string[]) =>
+    ids.slice(0, 20).map((id) => (
+      <span key={id}>
+        <NodeLink id={id} />{' '}
+      </span>
+    ))
+  return (
+    <Section title="What could be gone on with">
+      <Facts
+        facts={[
+          repairable.length === 0 ? null : ['could be repaired', links(repairable)],
+          retests.length === 0 ? null : ['not evaluated', links(retests)],
+        ]}
+      />
+      <ul>
+        {ideas.slice(0, FOUND).map((text) => (
+          <li key={text}>{text}</li>
+        ))}
+      </ul>
+    </Section>
+  )
+}
+
+// ---------------------------------------------------------------- side by side
+
+export function CompareView() {
+  const ids = compared.value
+  const { value, failed } = useLoaded(
+    () => Promise.all(ids.map((id) => nodeOf(id).catch(() => null))),
+    [ids.join(), rowsVersion.value],
+  )
+  if (ids.length < 2) {
+    return (
+      <Section title="Compare experiments">
+        <Empty>
+          {ids.length === 0 ? 'Nothing is picked.' : `Only ${ids[0]} is picked.`} Open an experiment and press
+          “compare”; two to four can stand side by side.
+        </Empty>
+        {head.value?.best && head.value.best.experiment !== 'exp_0000' ? (
+          <p>
+            <a href={linkTo({ with: `exp_0000,${head.value.best.experiment}` })}>
+              Compare the best with the baseline
+            </a>
+          </p>
+        ) : null}
+      </Section>
+    )
+  }
+  const nodes = value ?? []
+  const at = (i: number) => nodes[i] ?? null
+  const environment = [...new Set(nodes.flatMap((node) => Object.keys(node?.environment ?? {})))]
+  const metrics = [...new Set(nodes.flatMap((node) => Object.keys(node?.metrics ?? {})))]
+  const line = (name: string, cell: (id: string, i: number) => ComponentChildren, differs = false) => (
+    <tr key={name} class={differs ? 'differs' : ''}>
+      <th scope="row">{name}</th>
+      {ids.map((id, i) => (
+        <td key={id}>{cell(id, i)}</td>
+      ))}
+    </tr>
+  )
+  const differs = (values: readonly unknown[]) =>
+    new Set(values.map((one) => JSON.stringify(one ?? null))).size > 1
+  return (
+    <Section title="Side by side">
+      {failed ? <p class="notice">{failed}</p> : null}
+      <Scroll label="Comparison">
+        <table class="compare">
+          <thead>
+            <tr>
+              <th scope="col">
+                <span class="unseen">what</span>
+              </th>
+              {ids.map((id) => (
+                <th key={id} scope="col">
+                  <NodeLink id={id} />{' '}
+                  <button
+                    type="button"
+                    class="quiet"
+                    aria-label={`take ${id} out`}
+                    onClick={() => go({ with: ids.filter((one) => one !== id).join(',') })}
+                  >
+                    ×
+                  </button>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {line('hypothesis', (id) =>
+              rows.get(id)?.parent === null ? 'the baseline' : rows.get(id)?.hypothesis,
+            )}
+            {line('verdict', (id) => {
+              const row = rows.get(id)
+              return row ? <Status row={row} /> : 'unknown'
+            })}
+            {line('value', (id) => (
+              <span class="figure">{figure(rows.get(id)?.value ?? null)}</span>
+            ))}
+            {line('over its parent', (id) => (
+              <Gain value={rows.get(id)?.improvement ?? null} />
+            ))}
+            {line('parent', (id) => {
+              const parent = rows.get(id)?.parent
+              return parent ? <NodeLink id={parent} /> : '–'
+            })}
+            {line('samples', (_, i) => at(i)?.samples ?? 'not here')}
+            {line('change', (_, i) => {
+              const one = at(i)?.attempts.at(-1)
+              return one ? `${counted(one.files, 'file')} +${one.added} −${one.removed}` : '–'
+            })}
+            {metrics.map((name) =>
+              line(name, (_, i) => {
+                const found = at(i)?.metrics[name]
+                return (
+                  <span class="figure">
+                    {typeof found === 'number' ? figure(found) : String(found ?? '–')}
+                  </span>
+                )
+              }),
+            )}
+            <tr class="divider">
+              <th scope="rowgroup" colSpan={ids.length + 1}>
+                conditions; what differs is marked
+              </th>
+            </tr>
+            {environment.map((name) =>
+              line(
+                name,
+                (_, i) => at(i)?.environment?.[name] ?? '–',
+                differs(nodes.map((node) => node?.environment?.[name])),
+              ),
+            )}
+          </tbody>
+        </table>
+      </Scroll>
+      <Lines ids={ids} />
+    </Section>
+  )
+}
+
+function Lines({ ids }: { ids: readonly string[] }) {
+  const [first, second] = ids
+  if (first === undefined || second === undefined) return null
+  return (
+    <p class="small">
+      <a href={linkTo({ node: second, against: first, view: 'tree' })}>
+        What {second} changes against {first}
+      </a>
+    </p>
+  )
+}
+
+// ---------------------------------------------------------------- runs
+
+export function RunsView() {
+  const list = runs.value
+  const shown = head.value?.run
+  return (
+    <Section title={counted(list.length, 'run')}>
+      {connection.value === 'file' ? (
+        <p class="small soft">A file holds one run; assay serve shows every run of the repository.</p>
+      ) : null}
+      <Scroll label="Runs">
+        <table class="runs">
+          <thead>
+            <tr>
+              <th scope="col">run</th>
+              <th scope="col">goal</th>
+              <th scope="col">metric</th>
+              <th scope="col" class="figure">
+                baseline
+              </th>
+              <th scope="col" class="figure">
+                best
+              </th>
+              <th scope="col" class="figure">
+                gain
+              </th>
+              <th scope="col" class="figure">
+                kept
+              </th>
+              <th scope="col">state</th>
+              <th scope="col">last event</th>
+            </tr>
+          </thead>
+          <tbody>
+            {list.map(
+              ({ run, name, goal, metric, baseline, best, gain, experiments, kept, state, stop, last }) => (
+                <tr key={run} {...(run === shown ? { 'aria-current': 'true' } : {})}>
+                  <td>
+                    <a href={linkTo({ run, view: null, node: null, with: null, q: null, against: null })}>
+                      {run}
+                    </a>{' '}
+                    <span class="soft">{name}</span>
+                  </td>
+                  <td>{goal}</td>
+                  <td>
+                    {metric.name}, {metric.direction}
+                  </td>
+                  <td class="figure">{figure(baseline)}</td>
+                  <td class="figure">{figure(best?.value ?? null)}</td>
+                  <td class="figure">{percent(gain)}</td>
+                  <td class="figure">
+                    {kept} of {experiments}
+                  </td>
+                  <td>{stop ? `${state}: ${stop}` : state}</td>
+                  <td>
+                    <Time at={last} />
+                  </td>
+                </tr>
+              ),
+            )}
+          </tbody>
+        </table>
+      </Scroll>
+    </Section>
+  )
+}
+
+// ---------------------------------------------------------------- taking it along
+
+export function ExportView() {
+  const run = head.value?.run ?? ''
+  const live = connection.value === 'live'
+  return (
+    <Section title="Take it along" id="export">
+      {live ? (
+        <p class="filters">
+          <a class="button" href={`/api/runs/${run}/file/html`} download>
+            this run as one file
+          </a>
+          <a class="button" href={`/api/runs/${run}/file/csv`} download>
+            table (CSV)
+          </a>
+        </p>
+      ) : null}
+      <CopyLine line={`assay report --html report.html --run ${run}`} />
+      <CopyLine line={`assay report --csv --run ${run}`} />
+      <p class="small soft">The winner as a branch, measured again, with the text of its pull request:</p>
+      <CopyLine line={`assay finish --run ${run}`} />
+    </Section>
+  )
+}
