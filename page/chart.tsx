@@ -106,10 +106,15 @@ function layout(data: PageHead, axis: Axis, width: number, height: number, last:
   }
   const valued = now.flatMap((row) => (row.value === null ? [] : [{ row, value: row.value }]))
   const bests = new Set(data.bests)
-  const stair = valued
-    .filter(({ row }) => bests.has(row.experiment))
-    .map(({ row, value }) => ({ x: xOf(row), value, row }))
-    .sort((a, b) => a.x - b.x || data.bests.indexOf(a.row.experiment) - data.bests.indexOf(b.row.experiment))
+  const better = data.metric.direction === 'minimize' ? -1 : 1
+  // By the axis, not by the order of verdicts: an earlier experiment may have been judged later.
+  const stair: Made['stair'] = []
+  for (const { row, value } of valued
+    .filter((one) => bests.has(one.row.experiment))
+    .sort((a, b) => xOf(a.row) - xOf(b.row))) {
+    const before = stair.at(-1)
+    if (before === undefined || better * (value - before.value) > 0) stair.push({ x: xOf(row), value, row })
+  }
   const x = scaleLinear()
     .domain([0, Math.max(1, ...extremes(shown.map(xOf)))])
     .range([EDGE.left, Math.max(EDGE.left + 10, width - EDGE.right)])

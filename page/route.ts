@@ -56,14 +56,14 @@ const KEY = 'assay-token'
 
 function takeToken(): string | null {
   const parts = readAddress()
-  const found = parts.get('token')
+  const found = parts.get('page')
   try {
     if (found === null) return sessionStorage.getItem(KEY)
     sessionStorage.setItem(KEY, found)
   } catch {
     // A file may have no storage.
   }
-  parts.delete('token')
+  parts.delete('page')
   history.replaceState(null, '', parts.size === 0 ? location.pathname : `#${parts}`)
   return found
 }

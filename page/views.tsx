@@ -167,13 +167,15 @@ export function CostView() {
         <Facts
           facts={[
             ['agents', costWords(spend)],
-            ['calls', `${spend.calls}, ${timeSpan(costs.agents_ms)} together`],
+            spend.calls === 0 ? null : ['calls', `${spend.calls}, ${timeSpan(costs.agents_ms)} together`],
             ['measuring', `${timeSpan(costs.measuring_ms)}, in ${counted(rows.size, 'experiment')}`],
             [
               'the run',
               `${timeSpan(data.duration.ms)} from first to last event, ${timeSpan(data.duration.active_ms)} of work`,
             ],
-            ['per kept win', each ?? (kept === 0 ? 'nothing was kept yet' : 'unknown')],
+            spend.calls === 0
+              ? null
+              : ['per kept win', each ?? (kept === 0 ? 'nothing was kept yet' : 'unknown')],
             data.buys
               ? [
                   'forecast',

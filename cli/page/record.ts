@@ -37,4 +37,4 @@ export function recordServed(env: NodeJS.ProcessEnv, site: Site, served: Omit<Se
 
 /** The token stands behind `#`: a browser keeps that part to itself. */
 export const addressOf = ({ port, token, read_only }: Omit<Served, 'owner'>): string =>
-  `http://127.0.0.1:${port}/${read_only ? '' : `#token=${token}`}`
+  `http://127.0.0.1:${port}/${read_only ? '' : `#page=${token}`}`

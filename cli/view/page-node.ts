@@ -206,8 +206,8 @@ function environmentOf(run: OpenRun, node: Experiment): PageNode['environment'] 
   const told: Record<string, string | null> = {
     machine: said(attempt.claim.owner.host, 80),
     epoch: String(attempt.claim.epoch),
-    'measured from': samples[0]?.started ?? null,
-    'measured until': samples.at(-1)?.ended ?? null,
+    'measured from': momentOf(samples[0]?.started),
+    'measured until': momentOf(samples.at(-1)?.ended),
     samples: String(samples.length),
     'load at the start': over(({ load }) => load),
     'processors idle, %': over(({ processors }) => processors && 100 * processors.idle),
@@ -220,6 +220,10 @@ function environmentOf(run: OpenRun, node: Experiment): PageNode['environment'] 
     Object.entries(told).flatMap(([name, value]) => (value === null ? [] : [[name, value] as const])),
   )
 }
+
+/** To the second, in UTC as the ledger has it. */
+const momentOf = (at: string | undefined): string | null =>
+  at === undefined ? null : `${at.slice(0, 19).replace('T', ' ')} UTC`
 
 function rangeOf(values: readonly number[]): string | null {
   if (values.length === 0) return null

@@ -9,14 +9,12 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { assay, type Envelope } from '../rig/assay.ts'
 import { isolatedEnv, makeTemp, tempBase } from '../rig/temp.ts'
 import { KINDS } from './kinds.ts'
+import { RUNS, type Unpacked, unpack } from './unpack.ts'
 
-const RUNS = fileURLToPath(new URL('./runs/', import.meta.url))
-const CLOCK = fileURLToPath(new URL('./clock-preload.cjs', import.meta.url))
 const RECORD = (process.env.ASSAY_RECORD ?? '').split(',')
 
 type Answers = Record<string, Envelope<unknown> | null>
@@ -65,35 +63,6 @@ async function record(kind: string): Promise<void> {
 
 const withoutHost = (text: string): string =>
   text.replaceAll(`"host":${JSON.stringify(hostname())}`, `"host":${JSON.stringify(ELSEWHERE)}`)
-
-interface Unpacked {
-  repo: string
-  env: Record<string, string>
-}
-
-function unpack(kind: string): Unpacked {
-  const folder = makeTemp('unpacked')
-  execFileSync('tar', ['-xzf', join(RUNS, `${kind}.tar.gz`), '-C', folder])
-  const repo = join(folder, 'repo')
-  return {
-    repo,
-    env: {
-      XDG_STATE_HOME: join(folder, 'state'),
-      NODE_OPTIONS: `--require=${JSON.stringify(CLOCK)}`,
-      CLOCK_AT: String(lastMoment(repo) + 60_000),
-    },
-  }
-}
-
-/** Of the ledgers, in ms since 1970: time stands still a minute later. */
-function lastMoment(repo: string): number {
-  const runs = join(repo, '.assay/runs')
-  const lines = readdirSync(runs).flatMap((run) => {
-    const ledger = join(runs, run, 'ledger.jsonl')
-    return existsSync(ledger) ? (readFileSync(ledger, 'utf8').match(/"at":"[^"]+"/g) ?? []) : []
-  })
-  return Math.max(...lines.map((line) => Date.parse(line.slice(6, -1))))
-}
 
 async function answersOf({ repo, env }: Unpacked): Promise<Answers> {
   const answers: Answers = {}
