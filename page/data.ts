@@ -200,6 +200,8 @@ export function nodeOf(experiment: string): Promise<PageNode | null> {
 
 export async function diffOf(node: PageNode, other: string): Promise<PageDiff | null> {
   if (node.diff?.from === other) return node.diff
+  // Nothing was sealed.
+  if (node.attempts.length === 0) return null
   if (isFile) return inFile.diffs[`${node.experiment} ${other}`] ?? null
   return get<PageDiff>(`/api/runs/${run()}/diff/${node.experiment}/${other}`)
 }

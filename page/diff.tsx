@@ -159,10 +159,20 @@ function Patch({
   )
   if (failed) return <p class="notice">The diff did not come: {failed}</p>
   if (value === undefined) return <Empty>Loading …</Empty>
-  return <PatchText patch={value} line={line} binary={file.added === null} />
+  return <PatchText patch={value} line={line} binary={file.added === null} path={file.path} />
 }
 
-function PatchText({ patch, line, binary }: { patch: PagePatch; line: string; binary: boolean }) {
+function PatchText({
+  patch,
+  line,
+  binary,
+  path,
+}: {
+  patch: PagePatch
+  line: string
+  binary: boolean
+  path: string
+}) {
   const [most, setMost] = useState(LINES)
   if ('missing' in patch) {
     return (
@@ -190,7 +200,7 @@ function PatchText({ patch, line, binary }: { patch: PagePatch; line: string; bi
   let left = most
   const total = hunks.reduce((sum, { lines }) => sum + lines.length, 0)
   return (
-    <Scroll label="Changed lines">
+    <Scroll label={`Changed lines of ${path}`}>
       <table class="patch">
         {hunks.map((hunk) => {
           const shown = hunk.lines.slice(0, Math.max(0, left))

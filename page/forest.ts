@@ -1,4 +1,7 @@
-/** The tree of experiments as rows: order, filter and folds. Ancestors of what is found stay; a parent that is missing hides nothing. */
+/**
+ * The tree of experiments as rows: order, filter and folds. Ancestors of what is found stay; a parent that is missing hides
+ * nothing. A list holds numbers, and makes a row of them when it is looked at, since a run may have 100,000.
+ */
 import type { Direction } from '../cli/ledger/events.ts'
 import type { Mark, PageRow } from '../cli/view/page-model.ts'
 
@@ -33,162 +36,209 @@ export type TreeRow =
       id: string
       level: number
       open: boolean
-      counts: readonly [Mark, number][]
+      counts: readonly (readonly [Mark, number])[]
       position: number
       siblings: number
     }
 
+/** The visible rows, in order. */
+export interface Listed {
+  length: number
+  /** How many are what was asked for. */
+  found: number
+  at: (i: number) => TreeRow
+  levelAt: (i: number) => number
+  /** −1 when it is not among them. */
+  indexOf: (id: string | null) => number
+}
+
 /** Leaves that led nowhere: folded into one row when there are more than a few. */
 const NOWHERE: ReadonlySet<Mark> = new Set(['rejected', 'inconclusive', 'failed', 'discarded'])
 const FEW = 3
+const FOLD = '/nowhere'
+/** In the place of an experiment: the leaves among the roots. */
+const TOP = 'top'
+const NONE = -1
+
+export const idOfRow = (row: TreeRow): string => (row.kind === 'node' ? row.row.experiment : row.id)
 
 export class Forest {
   readonly #rows: PageRow[]
-  readonly #children = new Map<string, PageRow[]>()
-  readonly #roots: PageRow[] = []
+  readonly #index = new Map<string, number>()
+  readonly #parent: Int32Array
+  /** Of each the first child, and the next one of the same parent; `NONE` = no more. The last place is for roots. */
+  readonly #first: Int32Array
+  readonly #next: Int32Array
   #words: string[] | null = null
 
   constructor(rows: ReadonlyMap<string, PageRow>) {
     this.#rows = [...rows.values()]
-    for (const row of this.#rows) {
-      if (row.parent === null || !rows.has(row.parent)) this.#roots.push(row)
-      else {
-        const siblings = this.#children.get(row.parent)
-        if (siblings) siblings.push(row)
-        else this.#children.set(row.parent, [row])
-      }
+    const n = this.#rows.length
+    this.#rows.forEach((row, i) => {
+      this.#index.set(row.experiment, i)
+    })
+    this.#parent = new Int32Array(n).fill(NONE)
+    this.#first = new Int32Array(n + 1).fill(NONE)
+    this.#next = new Int32Array(n).fill(NONE)
+    for (let i = n - 1; i >= 0; i--) {
+      const parent = this.#rows[i]?.parent ?? null
+      const above = parent === null ? NONE : (this.#index.get(parent) ?? NONE)
+      this.#parent[i] = above
+      const place = above === NONE ? n : above
+      this.#next[i] = this.#first[place] ?? NONE
+      this.#first[place] = i
     }
   }
 
-  childrenOf(id: string): readonly PageRow[] {
-    return this.#children.get(id) ?? []
+  childrenOf(id: string): PageRow[] {
+    const i = this.#index.get(id)
+    return i === undefined ? [] : this.#children(i).flatMap((child) => this.#rows[child] ?? [])
   }
 
-  /** Ids of what is asked for; null when everything is. */
-  matching({ query, marks }: Pick<Wanted, 'query' | 'marks'>): Set<string> | null {
-    const words = query.toLowerCase().split(/\s+/).filter(Boolean)
-    if (words.length === 0 && marks === null) return null
+  /** What a search looks through; made at the first search, unless somebody has time before. */
+  prepare(): string[] {
     this.#words ??= this.#rows.map(({ experiment, hypothesis, reason, mark }) =>
       `${experiment} ${mark} ${reason ?? ''} ${hypothesis}`.toLowerCase(),
     )
-    const texts = this.#words
-    const found = new Set<string>()
-    this.#rows.forEach((row, i) => {
-      if (marks !== null && !marks.has(row.mark)) return
-      const text = texts[i] ?? ''
-      if (words.every((word) => text.includes(word))) found.add(row.experiment)
-    })
+    return this.#words
+  }
+
+  list(wanted: Wanted): Listed {
+    const found = this.#matching(wanted)
+    const above = found && this.#above(found.is)
+    const n = this.#rows.length
+    // Of each row in turn: the experiment, or below 0 the fold of an experiment's children; level, place, and of how many.
+    const [ids, levels, positions, counts]: [number[], number[], number[], number[]] = [[], [], [], []]
+    const stack: number[] = []
+    const isOpen = (i: number): boolean => {
+      if ((this.#first[i] ?? NONE) === NONE) return false
+      const { toggled, path } = wanted
+      const id = this.#rows[i]?.experiment ?? ''
+      return (found !== null || path.has(id)) !== (toggled.size > 0 && toggled.has(id))
+    }
+    const push = (children: readonly number[], level: number, fold: number | null) => {
+      const all = children.length + (fold === null ? 0 : 1)
+      if (fold !== null) stack.push(all, all, level, fold)
+      for (let k = children.length - 1; k >= 0; k--) stack.push(all, k + 1, level, children[k] ?? NONE)
+    }
+    const open = (place: number, level: number) => {
+      let children = this.#children(place)
+      if (above) children = children.filter((child) => above[child] === 1)
+      const nowhere = found === null ? children.filter((child) => this.#isNowhere(child)) : []
+      if (nowhere.length <= FEW) push(this.#ordered(children, wanted), level, null)
+      else
+        push(
+          this.#ordered(
+            children.filter((child) => !this.#isNowhere(child)),
+            wanted,
+          ),
+          level,
+          -2 - place,
+        )
+    }
+    open(n, 1)
+    // Depth first without recursion: a chain of ten thousand is an ordinary run.
+    while (stack.length > 0) {
+      const [id = 0, level = 1, position = 1, all = 1] = [stack.pop(), stack.pop(), stack.pop(), stack.pop()]
+      ids.push(id)
+      levels.push(level)
+      positions.push(position)
+      counts.push(all)
+      if (id >= 0) {
+        if (isOpen(id)) open(id, level + 1)
+      } else if (wanted.toggled.has(this.#foldId(-2 - id))) {
+        const nowhere = this.#children(-2 - id).filter((child) => this.#isNowhere(child))
+        push(this.#ordered(nowhere, wanted), level + 1, null)
+      }
+    }
+    return {
+      length: ids.length,
+      found: found?.count ?? n,
+      levelAt: (i) => levels[i] ?? 0,
+      indexOf: (id) => {
+        if (id === null) return NONE
+        if (!id.endsWith(FOLD)) return ids.indexOf(this.#index.get(id) ?? NONE)
+        const of = id.slice(0, -FOLD.length)
+        return ids.indexOf(-2 - (of === TOP ? n : (this.#index.get(of) ?? NONE)))
+      },
+      at: (i) => {
+        const id = ids[i] ?? 0
+        const where = { level: levels[i] ?? 1, position: positions[i] ?? 1, siblings: counts[i] ?? 1 }
+        const row = this.#rows[id]
+        if (id < 0 || !row) return this.#fold(-2 - id, where, wanted)
+        return {
+          kind: 'node',
+          row,
+          ...where,
+          open: (this.#first[id] ?? NONE) === NONE ? null : isOpen(id),
+          dimmed: found !== null && found.is[id] !== 1,
+        }
+      },
+    }
+  }
+
+  #children(place: number): number[] {
+    const found: number[] = []
+    for (let i = this.#first[place] ?? NONE; i !== NONE; i = this.#next[i] ?? NONE) found.push(i)
     return found
   }
 
-  /** The visible rows, in order. */
-  list(wanted: Wanted): { rows: TreeRow[]; found: number } {
-    const found = this.matching(wanted)
-    const above = found === null ? null : this.#above(found)
-    const shown = (row: PageRow) => above === null || above.has(row.experiment)
-    const out: TreeRow[] = []
-    /** Depth first without recursion: a chain of ten thousand is an ordinary run. */
-    const stack: TreeRow[] = this.#level(this.#roots.filter(shown), 1, 'top', wanted, found).reverse()
-    for (let next = stack.pop(); next; next = stack.pop()) {
-      out.push(next)
-      if (!next.open) continue
-      const id = next.kind === 'node' ? next.row.experiment : next.id.slice(0, -FOLD.length)
-      const children = this.childrenOf(id).filter(shown)
-      const below =
-        next.kind === 'node'
-          ? this.#level(children, next.level + 1, id, wanted, found)
-          : this.#plain(
-              children.filter((row) => this.#isNowhere(row)),
-              next.level + 1,
-              wanted,
-              found,
-            )
-      for (let i = below.length - 1; i >= 0; i--) {
-        const one = below[i]
-        if (one) stack.push(one)
-      }
-    }
-    return { rows: out, found: found?.size ?? this.#rows.length }
+  /** null when everything is asked for. */
+  #matching({ query, marks }: Pick<Wanted, 'query' | 'marks'>): { is: Uint8Array; count: number } | null {
+    const words = query.toLowerCase().split(/\s+/).filter(Boolean)
+    if (words.length === 0 && marks === null) return null
+    const texts = this.prepare()
+    const is = new Uint8Array(texts.length)
+    let count = 0
+    texts.forEach((text, i) => {
+      if (!words.every((word) => text.includes(word))) return
+      if (marks !== null && !marks.has(this.#rows[i]?.mark ?? 'open')) return
+      is[i] = 1
+      count++
+    })
+    return { is, count }
   }
 
-  #above(found: ReadonlySet<string>): Set<string> {
-    const above = new Set<string>()
-    const byId = new Map(this.#rows.map((row) => [row.experiment, row]))
-    for (const id of found) {
-      for (let row = byId.get(id); row && !above.has(row.experiment); row = byId.get(row.parent ?? ''))
-        above.add(row.experiment)
-    }
+  #above(found: Uint8Array): Uint8Array {
+    const above = new Uint8Array(found.length)
+    found.forEach((is, i) => {
+      for (let at = is === 1 ? i : NONE; at !== NONE && above[at] === 0; at = this.#parent[at] ?? NONE)
+        above[at] = 1
+    })
     return above
   }
 
-  #isNowhere(row: PageRow): boolean {
-    return NOWHERE.has(row.mark) && !this.#children.has(row.experiment)
+  #isNowhere(i: number): boolean {
+    return NOWHERE.has(this.#rows[i]?.mark ?? 'open') && (this.#first[i] ?? NONE) === NONE
   }
 
-  #level(
-    children: readonly PageRow[],
-    level: number,
-    id: string,
-    wanted: Wanted,
-    found: ReadonlySet<string> | null,
-  ): TreeRow[] {
-    const nowhere = found === null ? children.filter((row) => this.#isNowhere(row)) : []
-    if (nowhere.length <= FEW) return this.#plain(children, level, wanted, found)
-    const rest = this.#plain(
-      children.filter((row) => !this.#isNowhere(row)),
-      level,
-      wanted,
-      found,
-    ).map((row) => ({ ...row, siblings: row.siblings + 1 }))
+  #foldId(place: number): string {
+    return `${this.#rows[place]?.experiment ?? TOP}${FOLD}`
+  }
+
+  #fold(
+    place: number,
+    where: { level: number; position: number; siblings: number },
+    { toggled }: Wanted,
+  ): TreeRow {
     const counts = new Map<Mark, number>()
-    for (const { mark } of nowhere) counts.set(mark, (counts.get(mark) ?? 0) + 1)
-    const fold = `${id}${FOLD}`
-    return [
-      ...rest,
-      {
-        kind: 'fold',
-        id: fold,
-        level,
-        open: wanted.toggled.has(fold),
-        counts: [...counts],
-        position: rest.length + 1,
-        siblings: rest.length + 1,
-      },
-    ]
+    for (const child of this.#children(place)) {
+      const mark = this.#rows[child]?.mark
+      if (mark !== undefined && this.#isNowhere(child)) counts.set(mark, (counts.get(mark) ?? 0) + 1)
+    }
+    const id = this.#foldId(place)
+    return { kind: 'fold', id, ...where, open: toggled.has(id), counts: [...counts] }
   }
 
-  #plain(
-    children: readonly PageRow[],
-    level: number,
-    wanted: Wanted,
-    found: ReadonlySet<string> | null,
-  ): TreeRow[] {
-    return ordered(children, wanted).map((row, i) => ({
-      kind: 'node',
-      row,
-      level,
-      open: this.#children.has(row.experiment)
-        ? (found !== null || wanted.path.has(row.experiment)) !== wanted.toggled.has(row.experiment)
-        : null,
-      dimmed: found !== null && !found.has(row.experiment),
-      position: i + 1,
-      siblings: children.length,
-    }))
+  /** What has no value comes last in each order but that of time. */
+  #ordered(children: readonly number[], { order, direction }: Wanted): readonly number[] {
+    if (order === 'time') return children
+    const key = (i: number) => (order === 'gain' ? this.#rows[i]?.improvement : this.#rows[i]?.value) ?? null
+    const sign = order === 'gain' || direction === 'maximize' ? -1 : 1
+    return [...children].sort((a, b) => {
+      const [x, y] = [key(a), key(b)]
+      if (x === null || y === null) return x === y ? 0 : x === null ? 1 : -1
+      return sign * (x - y)
+    })
   }
-}
-
-const FOLD = '/nowhere'
-
-export const idOfRow = (row: TreeRow): string => (row.kind === 'node' ? row.row.experiment : row.id)
-
-/** What has no value comes last in each order but that of time. */
-function ordered(rows: readonly PageRow[], { order, direction }: Wanted): readonly PageRow[] {
-  if (order === 'time') return rows
-  const key = (row: PageRow) => (order === 'gain' ? row.improvement : row.value)
-  const sign = order === 'gain' || direction === 'maximize' ? -1 : 1
-  return [...rows].sort((a, b) => {
-    const [x, y] = [key(a), key(b)]
-    if (x === null || y === null) return x === y ? 0 : x === null ? 1 : -1
-    return sign * (x - y)
-  })
 }

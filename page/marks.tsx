@@ -61,6 +61,7 @@ export function Status({ row }: { row: PageRow }) {
   )
 }
 
+const INNER = new Path2D(circle(2.6))
 const drawn = new Map<Mark, Path2D>()
 
 /** On a canvas, centred. */
@@ -82,6 +83,10 @@ export function drawMark(
   if (filled) {
     to.fillStyle = colours[tone]
     to.fill(path)
+  }
+  if (mark === 'confirmed') {
+    to.fillStyle = colours[tone]
+    to.fill(INNER)
   }
   to.strokeStyle = colours[tone]
   to.lineWidth = 1.5

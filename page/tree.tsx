@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { MARKS, type Mark } from '../cli/view/page-model.ts'
 import { figure } from '../cli/view/words.ts'
 import { head, rows, rowsVersion } from './data.ts'
-import { Forest, idOfRow, type Order, type TreeRow } from './forest.ts'
+import { Forest, idOfRow, type Listed, type Order, type TreeRow } from './forest.ts'
 import { MarkIcon, SHAPES, wordOf } from './marks.tsx'
 import { Gain } from './parts.tsx'
 import { go, param, query, selected } from './route.ts'
@@ -51,10 +51,15 @@ function toggle(id: string): void {
   toggled.value = next
 }
 
-export function TreeFilters() {
+const countsByMark = computed(() => {
   const counts = new Map<Mark, number>()
   rowsVersion.value
   for (const { mark } of rows.values()) counts.set(mark, (counts.get(mark) ?? 0) + 1)
+  return counts
+})
+
+export function TreeFilters() {
+  const counts = countsByMark.value
   const wanted = marksWanted.value
   const flip = (mark: Mark) => {
     const next = new Set(wanted ?? [])
@@ -104,7 +109,14 @@ export function Tree() {
   const box = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
   const [height, setHeight] = useState(600)
-  const { rows: all, found } = listed.value
+  const all = listed.value
+  const { found } = all
+  const trees = forest.value
+  useEffect(() => {
+    // While a person looks at the tree, and before the first letter of a search.
+    const timer = setTimeout(() => trees.prepare(), 200)
+    return () => clearTimeout(timer)
+  }, [trees])
   useEffect(() => {
     const element = box.current
     if (!element) return
@@ -112,19 +124,18 @@ export function Tree() {
     observer.observe(element)
     return () => observer.disconnect()
   }, [])
-  const at = all.findIndex((row) => idOfRow(row) === (active.value ?? selected.value))
+  const at = all.indexOf(active.value ?? selected.value)
   const reveal = (index: number) => {
     const element = box.current
-    const row = all[index]
-    if (!element || !row) return
-    active.value = idOfRow(row)
+    if (!element || index < 0 || index >= all.length) return
+    active.value = idOfRow(all.at(index))
     const [from, to] = [index * ROW, (index + 1) * ROW]
     if (from < element.scrollTop) element.scrollTop = from
     else if (to > element.scrollTop + element.clientHeight) element.scrollTop = to - element.clientHeight
     setTop(element.scrollTop)
   }
   const onKey = (event: KeyboardEvent) => {
-    const row = all[at]
+    const row = at < 0 ? undefined : all.at(at)
     const jump = keyStep(event.key, all, at, Math.max(1, Math.floor(height / ROW) - 1))
     if (jump !== null) reveal(jump)
     else if (event.key === 'ArrowRight' && row) {
@@ -151,7 +162,7 @@ export function Tree() {
   }
   const first = Math.max(0, Math.floor(top / ROW) - MARGIN)
   const last = Math.min(all.length, Math.ceil((top + height) / ROW) + MARGIN)
-  const activeId = at >= first && at < last ? `row-${idOfRow(all[at] as TreeRow)}` : undefined
+  const activeId = at >= first && at < last ? `row-${idOfRow(all.at(at))}` : undefined
   return (
     <>
       <p class="small" role="status">
@@ -171,9 +182,10 @@ export function Tree() {
         onFocus={() => at < 0 && reveal(0)}
       >
         <div role="presentation" style={{ height: `${all.length * ROW}px`, position: 'relative' }}>
-          {all.slice(first, last).map((row, i) => (
-            <Row key={idOfRow(row)} row={row} index={first + i} isActive={first + i === at} />
-          ))}
+          {Array.from({ length: last - first }, (_, i) => {
+            const row = all.at(first + i)
+            return <Row key={idOfRow(row)} row={row} index={first + i} isActive={first + i === at} />
+          })}
         </div>
       </div>
     </>
@@ -186,7 +198,7 @@ function choose(row: TreeRow): void {
   else go({ node: row.row.experiment })
 }
 
-function keyStep(key: string, all: readonly TreeRow[], at: number, page: number): number | null {
+function keyStep(key: string, all: Listed, at: number, page: number): number | null {
   const last = all.length - 1
   switch (key) {
     case 'ArrowDown':
@@ -206,9 +218,9 @@ function keyStep(key: string, all: readonly TreeRow[], at: number, page: number)
   }
 }
 
-function parentAt(all: readonly TreeRow[], at: number): number {
-  const level = all[at]?.level ?? 1
-  for (let i = at - 1; i >= 0; i--) if ((all[i]?.level ?? 0) < level) return i
+function parentAt(all: Listed, at: number): number {
+  const level = all.levelAt(at)
+  for (let i = at - 1; i >= 0; i--) if (all.levelAt(i) < level) return i
   return at
 }
 

@@ -90,7 +90,7 @@ function Round({ round, open }: { round: PageRound; open: boolean }) {
     <details open={open} class="round">
       <summary>
         <b>round {round.round}</b> <span class="soft">{outcome}</span>{' '}
-        {round.improved && round.best ? <NodeLink id={round.best} /> : null}{' '}
+        {round.improved && round.best ? round.best : null}{' '}
         <span class="soft small">
           <Time at={round.opened} />
           {round.closed === null ? '' : `, ${timeSpan(Date.parse(round.closed) - Date.parse(round.opened))}`}
