@@ -6,11 +6,11 @@ import { curveStepAfter, line } from 'd3-shape'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { PageHead, PageRow } from '../cli/view/page-model.ts'
 import { MARKS } from '../cli/view/page-model.ts'
-import { counted, figure, percent, timeSpan } from '../cli/view/words.ts'
 import { head, rows, rowsVersion } from './data.ts'
 import { type Colours, drawMark, MarkIcon, SHAPES, wordOf } from './marks.tsx'
 import { useWidth } from './parts.tsx'
 import { go, param, selected } from './route.ts'
+import { counted, figure, percent, timeSpan } from './words.ts'
 
 const AXES = ['experiments', 'time', 'cost'] as const
 type Axis = (typeof AXES)[number]

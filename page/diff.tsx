@@ -2,10 +2,10 @@
 import { diffWordsWithSpace, parsePatch } from 'diff'
 import { useState } from 'preact/hooks'
 import type { PageDiff, PageFile, PageNode, PagePatch } from '../cli/view/page-model.ts'
-import { counted } from '../cli/view/words.ts'
 import { connection, diffOf, head, patchOf } from './data.ts'
 import { CopyLine, Empty, Scroll, useLoaded } from './parts.tsx'
 import { go, linkTo, param } from './route.ts'
+import { counted } from './words.ts'
 
 /** Lines that are drawn at once. */
 const LINES = 400

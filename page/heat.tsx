@@ -3,10 +3,10 @@ import { extent } from 'd3-array'
 import { scaleLinear } from 'd3-scale'
 import { line } from 'd3-shape'
 import type { PageHead } from '../cli/view/page-model.ts'
-import { figure, percent } from '../cli/view/words.ts'
 import { rows } from './data.ts'
 import { NodeLink, Scroll } from './parts.tsx'
 import { go } from './route.ts'
+import { figure, percent } from './words.ts'
 
 type Tasks = NonNullable<PageHead['tasks']>
 

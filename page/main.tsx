@@ -2,7 +2,6 @@
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { PageHead } from '../cli/view/page-model.ts'
-import { counted, figure } from '../cli/view/words.ts'
 import { connection, head, lostAt, now, rows, rowsVersion, runs, start, trouble } from './data.ts'
 import { NodePanel } from './node.tsx'
 import { Overview } from './overview.tsx'
@@ -18,6 +17,7 @@ import {
   RunsView,
   TreeView,
 } from './views.tsx'
+import { counted, figure } from './words.ts'
 import './style.css'
 
 const TITLES: Record<View, string> = {

@@ -1,7 +1,6 @@
 /** One experiment: what was expected, what came out, why it ended so, and what it changed. */
 import { useState } from 'preact/hooks'
 import type { PageNode, PageRow } from '../cli/view/page-model.ts'
-import { counted, figure, percent } from '../cli/view/words.ts'
 import { Actions } from './actions.tsx'
 import { connection, head, nodeOf, rows, rowsVersion } from './data.ts'
 import { DiffView } from './diff.tsx'
@@ -10,6 +9,7 @@ import { Pairs } from './pairs.tsx'
 import { CopyLine, Empty, Facts, Gain, Guarded, Linked, NodeLink, Scroll, Time, useLoaded } from './parts.tsx'
 import { compared, go, linkTo } from './route.ts'
 import { forest } from './tree.tsx'
+import { counted, figure, percent } from './words.ts'
 
 export function NodePanel({ id }: { id: string }) {
   const version = rowsVersion.value

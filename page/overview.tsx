@@ -2,12 +2,12 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import type { PageHead, PageLane } from '../cli/view/page-model.ts'
-import { figure, percent, timeSpan } from '../cli/view/words.ts'
 import { Actions } from './actions.tsx'
 import { Chart } from './chart.tsx'
 import { head, logOf, now, rows, rowsVersion } from './data.ts'
 import { Heat, Multiples } from './heat.tsx'
 import { Empty, Facts, Gain, Linked, NodeLink, Section, Time, useLoaded } from './parts.tsx'
+import { figure, percent, timeSpan } from './words.ts'
 
 export function Overview() {
   const data = head.value

@@ -3,8 +3,8 @@ import { extent } from 'd3-array'
 import { scaleLinear, scaleLog } from 'd3-scale'
 import { line } from 'd3-shape'
 import type { PageStage } from '../cli/view/page-model.ts'
-import { counted, figure } from '../cli/view/words.ts'
 import { NodeLink, useWidth } from './parts.tsx'
+import { counted, figure } from './words.ts'
 
 const HEIGHT = 96
 const EDGE = { left: 46, right: 10, top: 8, bottom: 18 }

@@ -2,10 +2,10 @@
 import { Component, type ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { PageRow } from '../cli/view/page-model.ts'
-import { figure, percent } from '../cli/view/words.ts'
 import { rows, rowsVersion } from './data.ts'
 import { MarkIcon, wordOf } from './marks.tsx'
 import { linkTo } from './route.ts'
+import { figure, percent } from './words.ts'
 
 /** A part of the page with a title; when it breaks, the others stay. */
 export function Section({

@@ -2,12 +2,12 @@
 import { computed, signal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { MARKS, type Mark } from '../cli/view/page-model.ts'
-import { figure } from '../cli/view/words.ts'
 import { head, rows, rowsVersion } from './data.ts'
 import { Forest, idOfRow, type Listed, type Order, type TreeRow } from './forest.ts'
 import { MarkIcon, SHAPES, wordOf } from './marks.tsx'
 import { Gain } from './parts.tsx'
 import { go, param, query, selected } from './route.ts'
+import { figure } from './words.ts'
 
 const ROW = 30
 /** Rendered above and below what is in sight. */

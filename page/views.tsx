@@ -3,13 +3,13 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { PageCall, PageHead, PageRound, PageText } from '../cli/view/page-model.ts'
-import { counted, figure, percent, timeSpan } from '../cli/view/words.ts'
 import { connection, head, nodeOf, rows, rowsVersion, runs } from './data.ts'
 import { Graph } from './graph.tsx'
 import { Status } from './marks.tsx'
 import { CopyLine, Empty, Facts, Gain, Linked, NodeLink, Scroll, Section, Time, useLoaded } from './parts.tsx'
 import { compared, go, linkTo } from './route.ts'
 import { Tree, TreeFilters } from './tree.tsx'
+import { counted, figure, percent, timeSpan } from './words.ts'
 
 export function TreeView() {
   return (

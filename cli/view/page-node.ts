@@ -1,6 +1,7 @@
 /** What the page says of one experiment: what `show` answers, with what its pairs were worth, its brief, and its diff. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { duration, shown } from '../evaluate/figure.ts'
 import { Bets, residual, ScaleWindow } from '../evaluate/paired.ts'
 import { changesBetween, patchBetween } from '../git/diff.ts'
 import { readFrom } from '../ledger/append.ts'
@@ -15,10 +16,8 @@ import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { plain, verbatim } from '../text.ts'
 import { explain } from './explain.ts'
-import { figure } from './figures.ts'
 import { showData } from './node.ts'
 import type { PageDiff, PageNode, PagePatch, PageStage } from './page-model.ts'
-import { timeSpan } from './words.ts'
 
 const said = (text: string, max = 4000): string => plain(text, max)
 
@@ -228,14 +227,14 @@ const momentOf = (at: string | undefined): string | null =>
 function rangeOf(values: readonly number[]): string | null {
   if (values.length === 0) return null
   const [low, high] = [Math.min(...values), Math.max(...values)].map((value) =>
-    figure(Number(value.toPrecision(3))),
+    shown(Number(value.toPrecision(3))),
   )
   return low === high ? `${low}` : `${low} to ${high}`
 }
 
 function spanOf(values: readonly number[]): string | null {
   if (values.length === 0) return null
-  const [low, high] = [timeSpan(Math.min(...values)), timeSpan(Math.max(...values))]
+  const [low, high] = [duration(Math.min(...values)), duration(Math.max(...values))]
   return low === high ? low : `${low} to ${high}`
 }
 

@@ -1,4 +1,5 @@
 /** What the page says of a run, from the state and the functions that the terminal's verbs answer with. */
+import { gainOf } from '../evaluate/figure.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { Edit, Judged } from '../ledger/events.ts'
 import {
@@ -12,14 +13,13 @@ import {
 } from '../ledger/state.ts'
 import { readSteps, samplesOf } from '../ledger/steps.ts'
 import { seeLeases } from '../lock/inspect.ts'
+import { learningsOf } from '../loop/open.ts'
 import { attemptFolder, leaseFolder, stepsFile } from '../paths.ts'
 import { nameOfProcess } from '../process.ts'
-import { learningsOf } from '../round/open.ts'
 import { experimentsLeft } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
 import { plain } from '../text.ts'
 import { armsOf, bestPath, chartData, durationOf, leftOf, spendOf } from './chart.ts'
-import { gainOf } from './figures.ts'
 import type { History } from './history.ts'
 import {
   markOf,
@@ -144,12 +144,12 @@ export function headOf(run: OpenRun, history: History, version: string): PageHea
     doubts: status.doubts.map(({ experiment, doubt, hint }) => ({
       experiment,
       doubt: said(doubt),
-      hint: said(hint),
+      hint: said(String(hint)),
     })),
     stuck: status.stuck.map(({ experiment, message, hint }) => ({
       experiment,
       message: said(message),
-      hint: said(hint),
+      hint: said(String(hint)),
     })),
     duration: durationOfRun(run),
     spend: spendOf(run),
