@@ -156,6 +156,7 @@ function listen(own: NonNullable<typeof followed>): void {
   })
   stream.addEventListener('now', ({ data }) => {
     now.value = JSON.parse(data) as PageNow
+    if (now.value.runs !== runs.value.length) void listAgain()
   })
   stream.addEventListener('trouble', ({ data }) => {
     trouble.value = (JSON.parse(data) as { message: string }).message
@@ -172,6 +173,15 @@ function listen(own: NonNullable<typeof followed>): void {
     if (followed !== own) return
     lost()
     setTimeout(() => followed === own && listen(own), AGAIN_MS)
+  }
+}
+
+/** A run began since. */
+async function listAgain(): Promise<void> {
+  try {
+    runs.value = (await get<{ runs: PageRunLine[] }>('/api/runs')).runs
+  } catch {
+    // The stream tells that the server is gone.
   }
 }
 

@@ -297,6 +297,8 @@ export interface PageNow {
   disk: number | null
   /** Who drives the loop; null when nobody is seen to. */
   driver: PageHead['driver']
+  /** How many runs the repository has. */
+  runs: number
 }
 
 export interface PageStage {

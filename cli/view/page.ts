@@ -14,7 +14,7 @@ import {
 import { readSteps, samplesOf } from '../ledger/steps.ts'
 import { seeLeases } from '../lock/inspect.ts'
 import { learningsOf } from '../loop/open.ts'
-import { attemptFolder, leaseFolder, stepsFile } from '../paths.ts'
+import { attemptFolder, leaseFolder, listRuns, stepsFile } from '../paths.ts'
 import { nameOfProcess } from '../process.ts'
 import { experimentsLeft } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -381,6 +381,7 @@ export function nowOf(run: OpenRun, disk: number | null): PageNow {
       }),
     disk,
     driver: statusOf(run).driver,
+    runs: listRuns(run.site).length,
   }
 }
 
