@@ -134,12 +134,11 @@ function farewell(env: NodeJS.ProcessEnv, folder: string, best: string, page: st
       ? []
       : [`alias assay=${shellWord(`${process.execPath} ${shellWord(entry)}`)}`]),
     next`${call('report')}             # this chart again`,
-    next`${call('serve', '--open')}       # the same in the browser, with every diff and sample`,
     next`${call('tree')}               # everything that was tried`,
     next`${call('show', best)}      # why the winner was kept`,
     next`${call('finish')}             # the winner, measured again, as a branch of that repository`,
     '',
-    `The run as one file, for any browser: ${shellWord(page)}`,
+    next`The run as one file, for any browser: ${shellWord(page)} (live, with actions: ${call('serve', '--open')})`,
     `All of it is in that folder; clean up with: rm -rf ${shellWord(folder)}`,
     next`Your own project: ${call('guide', 'first-use')}; in a coding agent: ${call('guide', 'usage')}`,
   ]

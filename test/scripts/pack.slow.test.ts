@@ -44,7 +44,9 @@ test('the package asks for another one, lacks a part, or has what nobody needs',
   expect(existsSync(join(root, 'node_modules'))).toBe(false)
   expect(existsSync(join(root, 'cli'))).toBe(false)
   expect(readdirSync(join(root, 'examples'))).toEqual(['binpack'])
-  expect(readFileSync(join(root, 'bin', 'lib', 'notices.txt'), 'utf8')).toMatch(/^acorn\n/)
+  const notices = readFileSync(join(root, 'bin', 'lib', 'notices.txt'), 'utf8')
+  for (const name of ['acorn', 'd3-scale', 'diff', 'preact'])
+    expect(notices).toMatch(new RegExp(`^${name}\n`, 'm'))
   const cwd = makeTemp('elsewhere')
   const data = (...args: string[]) => JSON.parse(offline(installed(...args, '--json'), cwd)).data
   expect(offline(installed('--version'), cwd)).toBe(`${version}\n`)
@@ -67,6 +69,8 @@ test('the demo of the package needs a network, or leaves out the chart, the diff
   expect(after).toContain(`\ncd '${folder}'\n`)
   expect(after).toContain(`rm -rf '${folder}'\n`)
   expect(after).not.toContain('alias')
+  expect(after).toContain(`The run as one file, for any browser: '${folder}/.assay/report.html'`)
+  expect(readFileSync(join(folder, '.assay/report.html'), 'utf8')).toContain('data-kind="rows"')
   const commands = after.match(/^(cd|assay) .*$/gm) ?? []
   expect(commands.length).toBe(5)
   const tried = offline(['sh', '-ec', commands.join('\n')], '/', env)
