@@ -17,7 +17,7 @@ import {
   RunsView,
   TreeView,
 } from './views.tsx'
-import { counted, figure } from './words.ts'
+import { counted, figure, usedText } from './words.ts'
 import './style.css'
 
 const TITLES: Record<View, string> = {
@@ -233,7 +233,7 @@ function Meter({
   atLeast: boolean
 }) {
   const share = limit === 0 ? 1 : Math.min(1, used / limit)
-  const words = `${atLeast ? 'at least ' : ''}${figure(Number(used.toPrecision(3)))} of ${figure(limit)} ${cap}`
+  const words = `${usedText({ used, at_least: atLeast })} of ${figure(limit)} ${cap}`
   return (
     <span class="budget">
       <span class="meter" aria-hidden="true">

@@ -1,6 +1,7 @@
 /** The first view: how far it came, what runs now, and the way to the best. */
 
 import { useEffect, useState } from 'preact/hooks'
+import { gainOf } from '../cli/evaluate/figure.ts'
 import type { PageHead, PageLane } from '../cli/view/page-model.ts'
 import { Actions } from './actions.tsx'
 import { Chart } from './chart.tsx'
@@ -76,7 +77,9 @@ function Way({ data }: { data: PageHead }) {
         <li key={experiment}>
           <NodeLink id={experiment} />
           <span class="figure">{figure(value)}</span>
-          <Gain value={i === 0 ? null : (rows.get(experiment)?.improvement ?? null)} />
+          <Gain
+            value={i === 0 ? null : gainOf(data.path[i - 1]?.value ?? null, value, data.metric.direction)}
+          />
           <span class="what">{i === 0 ? 'the baseline' : hypothesis}</span>
         </li>
       ))}

@@ -9,7 +9,7 @@ import { Status } from './marks.tsx'
 import { CopyLine, Empty, Facts, Gain, Linked, NodeLink, Scroll, Section, Time, useLoaded } from './parts.tsx'
 import { compared, go, linkTo } from './route.ts'
 import { Tree, TreeFilters } from './tree.tsx'
-import { counted, figure, percent, timeSpan } from './words.ts'
+import { counted, figure, percent, timeSpan, usedText } from './words.ts'
 
 export function TreeView() {
   return (
@@ -49,7 +49,7 @@ export function Rounds() {
               ([cap, { used, limit, at_least }]) =>
                 [
                   cap,
-                  `${at_least ? 'at least ' : ''}${figure(used)}${limit === null ? ', no cap' : ` of ${figure(limit)}`}`,
+                  `${usedText({ used, at_least: at_least === true })}${limit === null ? ', no cap' : ` of ${figure(limit)}`}`,
                 ] as const,
             ),
             data.buys ? ['left', `about ${counted(data.buys.count, 'experiment')} (${data.buys.cap})`] : null,
