@@ -1,7 +1,7 @@
 /**
  * Runs the fast tests on other versions of Node: `node scripts/nodes.mjs [VERSION…] [-- ARGUMENTS OF VITEST]`, for
  * example `22 -- test/workflow`. Each version is installed once, from the registry of npm, outside of this repository:
- * into `$ASSAY_NODES`, else `~/.cache/assay-nodes`.
+ * into `$ASSAY_NODES`, else `~/.cache/assay-nodes`, or for root `/var/tmp/assay-nodes`.
  */
 import { existsSync, mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -13,10 +13,14 @@ import { execaSync } from 'execa'
 const VERSIONS = ['20.19', '22', '24']
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
+/** Tests of root start some commands as a user who may not enter the home folder of root. */
+const shared = () =>
+  process.getuid?.() === 0 ? '/var/tmp/assay-nodes' : join(homedir(), '.cache', 'assay-nodes')
+
 /** The folder that has the program `node` of that version. */
 function install(version) {
   const name = `node-${process.platform}-${process.arch}`
-  const prefix = join(process.env.ASSAY_NODES || join(homedir(), '.cache', 'assay-nodes'), version)
+  const prefix = join(process.env.ASSAY_NODES || shared(), version)
   const bin = join(prefix, 'node_modules', name, 'bin')
   if (!existsSync(join(bin, 'node'))) {
     mkdirSync(prefix, { recursive: true })

@@ -36,11 +36,11 @@ const PASSES_AT_ONCE = 5
 /**
  * Ends every process of our user that carries the token, can write to an output file or works in a folder of the job:
  * daemons that left the group (`setsid`, `disown`, a double fork). Repeats until a pass finds none, and none of the
- * group; answers how many had left the group. A process that dropped all three is out of reach. Off Linux there is no /proc to search: only the group
+ * group; answers those that had left the group. A process that dropped all three is out of reach. Off Linux there is no /proc to search: only the group
  * is ended.
  */
-export async function endStrays(traces: Traces): Promise<number> {
-  if (!HAS_PROC) return 0
+export async function endStrays(traces: Traces): Promise<ReadonlySet<number>> {
+  if (!HAS_PROC) return new Set()
   const ended = new Set<number>()
   let unsurePasses = 0
   for (let pass = 0; pass < PASSES; pass++) {
@@ -50,7 +50,7 @@ export async function endStrays(traces: Traces): Promise<number> {
     for (const pid of strays) ended.add(pid)
     await pause(PAUSES_MS[pass] ?? LAST_PAUSE_MS)
   }
-  return ended.size
+  return ended
 }
 
 /** The same for who must not wait, the group included: a few passes at once, no pause between them. */

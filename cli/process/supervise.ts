@@ -183,10 +183,12 @@ async function superviseInto(
   const whole = endedWhole(job, result)
   if (status) endOfIsolated(status, result)
   if (traces !== null) {
-    const group = job.countsLeft && !status ? membersOf(traces.group) : 0
+    const group = job.countsLeft && !status ? membersOf(traces.group) : []
     signalGroup(child.pid, 'SIGKILL')
-    result.strays = whole ? 0 : await endStrays(traces)
-    if (job.countsLeft) result.left = status?.left() ?? group + result.strays
+    const strays = whole ? [] : [...(await endStrays(traces))]
+    result.strays = strays.length
+    // One that left the group in between is in both.
+    if (job.countsLeft) result.left = status?.left() ?? new Set([...group, ...strays]).size
     running.delete(traces)
     polls.letGo()
   }
@@ -212,11 +214,11 @@ function endOfIsolated(status: IsolationStatus, result: Supervised): void {
 }
 
 /** Living processes of the group, without the watcher. */
-const membersOf = (group: number): number =>
+const membersOf = (group: number): number[] =>
   pids().filter((pid) => {
     const stat = readStat(pid)
     return stat?.group === group && !isDead(stat.state) && !isWatcher(pid)
-  }).length
+  })
 
 /** Everything that happens while the job runs: its limit, cancelling, the output cap. */
 function watch(
