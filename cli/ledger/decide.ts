@@ -95,6 +95,10 @@ export function decide(state: State, event: Proposed): Refusal | null {
     case 'round_briefed':
     case 'round_closed':
       return mayWriteInRound(state, event)
+    case 'task_answered':
+      return state.answers.has(event.task)
+        ? raced('answered', `${event.task} was answered before`, next`${call('round next')}`)
+        : null
     case 'leased':
       if (event.how === 'kept') return holds(state, event.by, event.at) ? null : NOT_HELD
       return event.how === 'taken' ? driven(state, event.by, event.at) : null

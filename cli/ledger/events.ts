@@ -612,6 +612,19 @@ export interface RoundClosed extends Envelope {
   by?: SessionName
 }
 
+/** What became of one task of the loop: an agent's answer, or what the CLI found itself. The first one counts. */
+export interface TaskAnswered extends Envelope {
+  type: 'task_answered'
+  /** `r7/l1/d1/implement`. */
+  task: string
+  round: number
+  experiment: string | null
+  /** Of the answer as it was given; null = the CLI's own. */
+  sha256: string | null
+  /** Cut to what a line holds; null = the agent ended without an answer. */
+  answer: Record<string, unknown> | null
+}
+
 export interface Proposed extends Envelope {
   type: 'proposed'
   round: number | null
@@ -815,6 +828,7 @@ export type Event =
   | Configured
   | EpochOpened
   | Noted
+  | TaskAnswered
   | Healed
   | Isolated
   | Created

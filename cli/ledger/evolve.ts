@@ -116,6 +116,9 @@ function apply(state: State, event: Event): void {
     case 'round_closed':
       roundOf(state).closed = event
       return
+    case 'task_answered':
+      state.answers.set(event.task, event)
+      return
     case 'proposed':
       state.ideas.push(...event.accepted)
       return
@@ -403,7 +406,8 @@ function renewLease(state: State, event: Event): void {
 
 /** Events by which the loop is seen to go on. What a person tries by hand beside it is in no round. */
 function isOfLoop(state: State, event: Event): boolean {
-  if (event.type === 'round_briefed' || event.type === 'round_closed') return true
+  if (event.type === 'round_briefed' || event.type === 'round_closed' || event.type === 'task_answered')
+    return true
   if (event.type === 'leased') return event.how === 'kept'
   if (event.type === 'created') return event.round !== null
   if (event.type !== 'sealed' && event.type !== 'started' && event.type !== 'judged') return false

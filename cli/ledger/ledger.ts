@@ -43,6 +43,7 @@ const KNOWN: Record<EventType, true> = {
   round_briefed: true,
   round_closed: true,
   proposed: true,
+  task_answered: true,
   leased: true,
   drove: true,
   entrusted: true,

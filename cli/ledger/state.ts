@@ -25,6 +25,7 @@ import {
   type Sealed,
   type Started,
   type Status,
+  type TaskAnswered,
   type Transform,
 } from './events.ts'
 import type { Lease } from './lease.ts'
@@ -134,6 +135,8 @@ export interface State {
   keys: Map<string, Event>
   rounds: Round[]
   ideas: Idea[]
+  /** Task of the loop → what became of it. */
+  answers: Map<string, TaskAnswered>
   /** What was noted, and the fixes that `abort` named. */
   notes: Noted[]
   driver: DriverState | null
@@ -203,6 +206,7 @@ export function emptyState(): State {
     keys: new Map(),
     rounds: [],
     ideas: [],
+    answers: new Map(),
     notes: [],
     driver: null,
     lease: null,

@@ -301,7 +301,8 @@ function withOther(picks: Pick[], direction: NewDirection | null, state: State):
   return [first, ...picks.map((pick) => ({ ...pick, rank: pick.rank + 1 }))]
 }
 
-function describe(run: OpenRun, round: Round | null, stop: StopReason | null): RoundAnswer {
+/** The round as its agents are told it. */
+export function describe(run: OpenRun, round: Round | null, stop: StopReason | null): RoundAnswer {
   const { state } = run.ledger
   const { spec } = run
   const best = bestOf(state)

@@ -42,6 +42,8 @@ export const MODULES: Readonly<Record<string, () => Promise<Command>>> = {
   serve: () => import('./serve.ts'),
   finish: () => import('./finish.ts'),
   round: () => import('./round.ts'),
+  task: () => import('./task.ts'),
+  answer: () => import('./answer.ts'),
   propose: decision('propose'),
   steer: decision('steer'),
   meta: () => import('./meta.ts'),

@@ -1,13 +1,16 @@
 import { counted } from '../evaluate/figure.ts'
 import type { Brief } from '../ledger/events.ts'
+import { nextOf } from '../loop/answer.ts'
 import { takeBriefs } from '../loop/briefs.ts'
 import { closeRound, type LaneReport } from '../loop/close.ts'
 import { checkFindings, FINDING_KINDS, type ScanFinding } from '../loop/findings.ts'
 import { openRound } from '../loop/open.ts'
 import type { Turn } from '../loop/token.ts'
+import type { Said } from '../next.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import { describeNext } from './task.ts'
 import { listOf, readInput, textField, textsField, theRun } from './verb.ts'
 
 const BRIEFS =
@@ -29,6 +32,8 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
               ...warnings.map((warning) => `warning: ${warning}`),
             ],
       )
+    case 'next':
+      return next(args, opened.value)
     case 'findings':
       return findings(context, args, opened.value)
     case 'briefs':
@@ -36,6 +41,16 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     default:
       return close(context, args, opened.value)
   }
+}
+
+async function next(args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
+  const answer = await nextOf(opened, {
+    lane: args.integer('lane'),
+    waitMs: args.duration('wait') ?? 0,
+    until: args.integer('until'),
+    takeOver: args.on('take-over'),
+  })
+  return answerOf(answer, describeNext)
 }
 
 async function briefs(context: Context, args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
@@ -84,7 +99,7 @@ async function close(context: Context, args: Parsed, opened: OpenRun): Promise<R
   )
 }
 
-function answerOf<T>(result: Result<T>, text: (data: T) => string | string[]): Result<Answer> {
+function answerOf<T>(result: Result<T>, text: (data: T) => Said | Said[]): Result<Answer> {
   return result.ok ? ok({ data: result.value, text: () => text(result.value) }) : result
 }
 

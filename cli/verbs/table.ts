@@ -9,6 +9,7 @@ const WHERE = {
 } as const satisfies Flags
 const ONLY_SAY = { type: 'boolean', summary: 'only say what would be done' } as const satisfies Flag
 const ID = { name: 'ID', required: true } as const satisfies Positional
+const TASK = { name: 'TASK', required: true } as const satisfies Positional
 const MESSAGE = {
   type: 'string',
   short: 'm',
@@ -517,6 +518,30 @@ const LOOP = [
         example: 'assay round open --json',
       },
       {
+        name: 'next',
+        summary:
+          'do what needs no agent, and say which tasks agents have to do now; opens a round where none is open',
+        positionals: [],
+        flags: {
+          lane: { type: 'integer', value: 'N', min: 1, max: 10_000, summary: 'only the tasks of this lane' },
+          wait: {
+            type: 'duration',
+            value: 'TIME',
+            max: '24h',
+            summary: 'for a task, at most; default: not at all',
+          },
+          until: {
+            type: 'integer',
+            value: 'R',
+            min: 1,
+            max: 1_000_000_000,
+            summary: 'open no round after this one',
+          },
+          'take-over': TAKE_OVER,
+        },
+        example: 'assay round next --wait 90s --json',
+      },
+      {
         name: 'findings',
         summary: 'which findings are proved by what the experiments printed',
         positionals: [],
@@ -542,6 +567,25 @@ const LOOP = [
         example: 'assay round close --round 1 --token T --json < lanes.json',
       },
     ],
+  },
+  {
+    name: 'task',
+    group: 'loop',
+    summary: 'the whole prompt of an open task: what its agent reads first',
+    positionals: [TASK],
+    flags: {},
+    example: 'assay task r1/l1/d1/implement',
+  },
+  {
+    name: 'answer',
+    group: 'loop',
+    summary: 'hand in the answer to a task; does what follows, and says what comes next',
+    positionals: [TASK],
+    flags: {
+      none: { type: 'boolean', summary: 'its agent ended without an answer; what it edited counts' },
+    },
+    stdin: '{"summary":"…"} as the task says',
+    example: `echo '{"summary":"Interned the keys"}' | assay answer r1/l1/d1/implement`,
   },
   {
     name: 'propose',
@@ -838,6 +882,7 @@ const READING: readonly string[] = [
     'config get',
     'gate list',
     'meta due',
+    'task',
     'workflow check',
     'workflow list',
   ],

@@ -104,7 +104,7 @@ describe('refused', () => {
       },
     ])
     expect(problems('round').map(({ message }) => message)).toEqual([
-      'assay round needs one of: open, findings, briefs, close',
+      'assay round needs one of: open, next, findings, briefs, close',
     ])
     expect(problems('round', 'brief').map(({ hint }) => hint)).toEqual(['did you mean: assay round briefs?'])
   })

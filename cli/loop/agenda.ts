@@ -1,0 +1,331 @@
+/**
+ * What the loop does next, from the ledger alone: which agents are to be asked, and what the CLI does by itself. Pure, so
+ * that every driver reads the same, and a driver that was killed loses nothing.
+ */
+import type { Lane, TaskAnswered } from '../ledger/events.ts'
+import { directionsOf } from '../ledger/meta.ts'
+import { currentRound, type Experiment, lastAttempt, type Round, type State } from '../ledger/state.ts'
+import type { Spec } from '../spec/spec.ts'
+
+export const ROLES = [
+  'step',
+  'scan',
+  'ideate',
+  'brief',
+  'implement',
+  'revise',
+  'verify',
+  'audit',
+  'collect',
+] as const
+export type Role = (typeof ROLES)[number]
+
+export type PhaseTitle = 'Scan' | 'Ideate' | 'Brief' | 'Lanes' | 'Collect'
+
+/** One thing that an agent must do now. */
+export interface Task {
+  /** `r7/l1/d1/implement`: the same in every driver. */
+  id: string
+  role: Role
+  phase: PhaseTitle
+  label: string
+  experiment: string | null
+  lane: number | null
+  /** Absent: as the driver's agents are set. */
+  model?: string
+  effort?: string
+}
+
+/** What the CLI does by itself. Each may be done again: the first one counts. */
+export type Effect =
+  | { do: 'propose'; task: string }
+  | { do: 'brief'; task: string; record: string }
+  | { do: 'create'; lane: Lane; depth: number; parent: string; key: string; refused: string }
+  | { do: 'seal'; experiment: string; record: string; answer: string }
+  /** `record`: what says that it could not be begun, or that its process was replaced once more. */
+  | { do: 'run'; experiment: string; record: string; lost: boolean }
+  | { do: 'audit'; experiment: string; task: string }
+  | { do: 'discard'; experiment: string; class: 'eval' | 'environment'; why: string }
+  | { do: 'close' }
+
+export interface Agenda {
+  tasks: Task[]
+  effects: Effect[]
+  /** Experiments whose verdict is awaited. */
+  measuring: string[]
+}
+
+/** What the ledger does not say. */
+export interface Facts {
+  /** What the scanners of the open round read. */
+  batches: readonly string[][]
+  /** Experiments whose judging process has died. */
+  lost: ReadonlySet<string>
+}
+
+/** By task, what an agent of the loop may be asked now. Empty when no round is open. */
+export const nextTasks = (state: State, spec: Spec, facts: Facts): Task[] =>
+  agendaOf(state, spec, facts).tasks
+
+/** Empty when no round is open. */
+export function agendaOf(state: State, spec: Spec, facts: Facts): Agenda {
+  const round = currentRound(state)
+  if (!round) return NOTHING
+  const found = round.briefed?.lanes.length ? lanesOf(state, round, facts) : beforeLanes(state, round, facts)
+  return { ...found, tasks: found.tasks.map((task) => withModel(task, round, spec)) }
+}
+
+const NOTHING: Agenda = { tasks: [], effects: [], measuring: [] }
+const asks = (...tasks: Task[]): Agenda => ({ ...NOTHING, tasks })
+const does = (...effects: Effect[]): Agenda => ({ ...NOTHING, effects })
+const all = (parts: readonly Agenda[]): Agenda => ({
+  tasks: parts.flatMap(({ tasks }) => tasks),
+  effects: parts.flatMap(({ effects }) => effects),
+  measuring: parts.flatMap(({ measuring }) => measuring),
+})
+const isEmpty = ({ tasks, effects, measuring }: Agenda): boolean =>
+  tasks.length + effects.length + measuring.length === 0
+
+/** The first part that has something left to do: what comes later waits for it. */
+function first(parts: readonly (() => Agenda)[]): Agenda {
+  for (const part of parts) {
+    const found = part()
+    if (!isEmpty(found)) return found
+  }
+  return NOTHING
+}
+
+// ---------------------------------------------------------------- before the lanes
+
+const IDEATORS = ['exploit', 'explore', 'failures'] as const
+
+function beforeLanes(state: State, round: Round, facts: Facts): Agenda {
+  const at = `r${round.round}`
+  const open = (task: Task): Agenda => (state.answers.has(task.id) ? NOTHING : asks(task))
+  const ideators = round.opened.ideate === null ? [] : IDEATORS
+  return first([
+    () => stepsAt('before-scan', state, round, 'Scan'),
+    () =>
+      all(
+        facts.batches.map((_, index) =>
+          open(roundTask(`${at}/scan/${index + 1}`, 'scan', 'Scan', `scan batch ${index + 1}`)),
+        ),
+      ),
+    () => stepsAt('after-scan', state, round, 'Scan'),
+    () =>
+      all(
+        ideators.map((kind) => {
+          const task = `${at}/ideate/${kind}`
+          const answer = state.answers.get(task)
+          if (answer === undefined) return asks(roundTask(task, 'ideate', 'Ideate', `ideate ${kind}`))
+          return listIn(answer, 'ideas').length === 0 || state.keys.has(task)
+            ? NOTHING
+            : does({ do: 'propose', task })
+        }),
+      ),
+    () => stepsAt('before-brief', state, round, 'Brief'),
+    () => briefing(state, round),
+  ])
+}
+
+/** A brief that no lane came of is asked for once more, with the reasons. */
+function briefing(state: State, round: Round): Agenda {
+  const at = `r${round.round}`
+  for (const [task, label] of [
+    [`${at}/brief`, 'brief'],
+    [`${at}/brief/again`, 'brief again'],
+  ] as const) {
+    const record = `${task}/laid`
+    const wanted = round.opened.width > (round.opened.arm ?? 0)
+    const answer = state.answers.get(task)
+    if (wanted && answer === undefined) return asks(roundTask(task, 'brief', 'Brief', label))
+    if (!state.answers.has(record)) return does({ do: 'brief', task, record })
+    // None were written: that is an answer. No answer at all is not.
+    if (!wanted || (answer?.answer != null && listIn(answer, 'briefs').length === 0)) break
+  }
+  return collecting(state, round)
+}
+
+function stepsAt(seam: string, state: State, { round }: Round, phase: PhaseTitle): Agenda {
+  const { steps } = directionsOf(state.meta, round)
+  return all(
+    steps
+      .filter((step) => step.seam === seam)
+      .map(({ edit }) => roundTask(`r${round}/step/${edit}`, 'step', phase, `step ${edit}`))
+      .filter(({ id }) => !state.answers.has(id))
+      .map((task) => asks(task)),
+  )
+}
+
+const roundTask = (id: string, role: Role, phase: PhaseTitle, label: string): Task => ({
+  id,
+  role,
+  phase,
+  label,
+  experiment: null,
+  lane: null,
+})
+
+const listIn = ({ answer }: TaskAnswered, field: string): unknown[] => {
+  const list = answer?.[field]
+  return Array.isArray(list) ? list : []
+}
+
+// ---------------------------------------------------------------- the lanes, and what follows them
+
+function lanesOf(state: State, round: Round, facts: Facts): Agenda {
+  const lanes = all((round.briefed?.lanes ?? []).map((lane) => laneOf(state, round, lane, facts)))
+  return isEmpty(lanes) ? collecting(state, round) : lanes
+}
+
+function collecting(state: State, round: Round): Agenda {
+  const task = `r${round.round}/collect`
+  return first([
+    () => (state.answers.has(task) ? NOTHING : asks(roundTask(task, 'collect', 'Collect', 'collect'))),
+    () => stepsAt('after-collect', state, round, 'Collect'),
+    () => does({ do: 'close' }),
+  ])
+}
+
+/** One chain of experiments, which waits for no other lane. Empty when it has ended. */
+function laneOf(state: State, { round, opened }: Round, lane: Lane, facts: Facts): Agenda {
+  let parent = lane.parent
+  // A lane of the baseline arm makes one try.
+  const depths = lane.arm === undefined ? opened.depth : 1
+  for (let depth = 1; depth <= depths; depth++) {
+    const at = `r${round}/l${lane.lane}/d${depth}`
+    const made = state.keys.get(`${at}/new`)
+    if (!made) {
+      // That it could not be created was recorded: the lane ends there.
+      if (state.answers.has(`${at}/refused`)) return NOTHING
+      return does({ do: 'create', lane, depth, parent, key: `${at}/new`, refused: `${at}/refused` })
+    }
+    const node = made.type === 'created' ? state.experiments.get(made.experiment) : undefined
+    if (!node) return NOTHING
+    const step = chainOf(state, node, { at, lane: lane.lane }, facts)
+    if (step !== 'passed') return step
+    parent = node.id
+  }
+  return NOTHING
+}
+
+interface Place {
+  at: string
+  lane: number
+}
+
+/** One experiment, from its edit to its audit; `passed` when the lane goes deeper from it. */
+function chainOf(state: State, node: Experiment, place: Place, facts: Facts): Agenda | 'passed' {
+  const { id, status } = node
+  if (status === 'discarded' || status === 'pruned' || status === 'revoked') return NOTHING
+  if (status === 'running')
+    return facts.lost.has(id) ? runAgain(state, id, place) : { ...NOTHING, measuring: [id] }
+  // Nothing measures it any more: what ends the round ends it.
+  if (state.answers.has(`${place.at}/not-run`)) return NOTHING
+  let builds = 0
+  const most = state.knobs?.revise ?? 0
+  for (let turn = 0; ; turn++) {
+    const edit = editOf(state, node, place, turn)
+    if ('tasks' in edit) return edit
+    const { attempt, refused } = edit
+    if (attempt === null) return giveUp(id, 'environment', refused ?? 'its agent left no edit')
+    const judged = node.attempts.find((one) => one.attempt === attempt)?.judged ?? null
+    if (judged === null) {
+      const against = edit.findings.length > 0 ? edit.findings : verdictOf(state, place, turn)
+      if (against === null) return asks(laneTask(node, place, `verify${mark(turn)}`, 'verify'))
+      if (against.length === 0)
+        return does({ do: 'run', experiment: id, record: `${place.at}/not-run`, lost: false })
+      // It was not measured, so nothing is known of the idea.
+      if (turn - builds >= most) return giveUp(id, 'eval', 'no candidate passed verification')
+    } else {
+      if (judged.status === 'kept') return audited(state, node, place)
+      // Whoever stopped it said that it is hopeless.
+      if (judged.aborted || judged.failure_class !== 'build' || builds > 0) return NOTHING
+      builds++
+    }
+    if (!state.answers.has(`${place.at}/revise.${turn + 1}`))
+      return asks(laneTask(node, place, `revise.${turn + 1}`, 'revise'))
+  }
+}
+
+/** Of one experiment. What was measured before its process died is not measured again, so most of these are short. */
+const TRIES = 10
+
+function runAgain(state: State, experiment: string, { at }: Place): Agenda {
+  for (let count = 1; count <= TRIES; count++) {
+    const record = `${at}/run-again.${count}`
+    if (!state.answers.has(record)) return does({ do: 'run', experiment, record, lost: true })
+  }
+  return NOTHING
+}
+
+interface Edited {
+  /** null: there is nothing to judge. */
+  attempt: number | null
+  refused: string | null
+  findings: unknown[]
+}
+
+/** The seal of one edit, which the CLI makes and checks by itself; else what is still to be done for it. */
+function editOf(state: State, node: Experiment, place: Place, turn: number): Agenda | Edited {
+  const answer = turn === 0 ? `${place.at}/implement` : `${place.at}/revise.${turn}`
+  const last = lastAttempt(node)
+  // A driver of an earlier version asked, and left no answer in the ledger: its seal says that there was one.
+  const before = turn === 0 && last !== null && !state.answers.has(answer)
+  if (before && last.judged) return { attempt: last.attempt, refused: null, findings: [] }
+  if (!before && !state.answers.has(answer)) return asks(laneTask(node, place, 'implement', 'implement'))
+  const record = `${place.at}/sealed${mark(turn)}`
+  const sealed = state.answers.get(record)
+  if (!sealed) return does({ do: 'seal', experiment: node.id, record, answer })
+  const { attempt, refused } = sealed.answer ?? {}
+  return {
+    attempt: typeof attempt === 'number' ? attempt : null,
+    refused: typeof refused === 'string' ? refused : null,
+    findings: listIn(sealed, 'findings'),
+  }
+}
+
+/** What the verifier found; null when it was not asked. One that gave no answer found nothing. */
+function verdictOf(state: State, { at }: Place, turn: number): unknown[] | null {
+  const answer = state.answers.get(`${at}/verify${mark(turn)}`)
+  if (!answer) return null
+  if (answer.answer === null || answer.answer.passed === true) return []
+  const findings = listIn(answer, 'findings')
+  return findings.length > 0 ? findings : [{ message: 'the verifier did not pass it' }]
+}
+
+function audited(state: State, node: Experiment, place: Place): Agenda | 'passed' {
+  const task = `${place.at}/audit`
+  const answer = state.answers.get(task)
+  const recorded = lastAttempt(node)?.audited.length ?? 0
+  if (!answer && recorded === 0) return asks(laneTask(node, place, 'audit', 'audit'))
+  if (answer?.answer && recorded === 0) return does({ do: 'audit', experiment: node.id, task })
+  return node.status === 'kept' && node.flagged === null ? 'passed' : NOTHING
+}
+
+const mark = (turn: number): string => (turn === 0 ? '' : `.${turn}`)
+
+const giveUp = (experiment: string, failure: 'eval' | 'environment', why: string): Agenda =>
+  does({ do: 'discard', experiment, class: failure, why })
+
+const laneTask = ({ id }: Experiment, { at, lane }: Place, name: string, role: Role): Task => ({
+  id: `${at}/${name}`,
+  role,
+  phase: 'Lanes',
+  label: `${role} lane ${lane} ${id}`,
+  experiment: id,
+  lane,
+})
+
+// ---------------------------------------------------------------- who is asked
+
+/** The spec's word for a hard brief, for the role, for all. */
+function withModel(task: Task, round: Round, { agent }: Spec): Task {
+  if (agent === null) return task
+  const lane = round.briefed?.lanes.find((one) => one.lane === task.lane)
+  const works = task.role === 'implement' || task.role === 'revise'
+  const hard = works && lane?.brief.hard ? agent.roles.hard : undefined
+  const model = hard?.model ?? agent.roles[task.role]?.model ?? agent.model
+  const effort = hard?.effort ?? agent.roles[task.role]?.effort ?? agent.effort
+  return { ...task, ...(model ? { model } : {}), ...(effort ? { effort } : {}) }
+}

@@ -1,0 +1,581 @@
+/** What follows from an answer: the CLI records it, and does by itself all that needs no agent. */
+import { createHash } from 'node:crypto'
+import { audit } from '../experiment/audit.ts'
+import { checkSeal } from '../experiment/check.ts'
+import { createExperiment } from '../experiment/create.ts'
+import { discard } from '../experiment/settle.ts'
+import { settled, whenLedger } from '../experiment/wait.ts'
+import { startWorker } from '../experiment/worker.ts'
+import { answerCheck, extractObject } from '../hosts/answer.ts'
+import { mayEdit } from '../hosts/rights.ts'
+import type { Brief, Finding, Idea, StopReason, TaskAnswered } from '../ledger/events.ts'
+import { directionsOf } from '../ledger/meta.ts'
+import { currentRound, lastAttempt, lastJudged, type Round, type State } from '../ledger/state.ts'
+import { differs, nodeFor, seal, snapshot, storedSeal } from '../measure/seal.ts'
+import { artifactsFolder, worktreePath } from '../paths.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
+import { mayGoOn } from '../run/driver.ts'
+import type { OpenRun } from '../run/open.ts'
+import { type Agenda, agendaOf, type Effect, type Facts, type Task } from './agenda.ts'
+import { ANSWERS_OF, cut, knownFields } from './answers.ts'
+import { takeBriefs } from './briefs.ts'
+import { closeRound, type LaneReport } from './close.ts'
+import { checkFindings, type ScanFinding } from './findings.ts'
+import { fitted } from './fit.ts'
+import { describe, openRound, type RoundAnswer, scanBatches } from './open.ts'
+import { type PromptLane, type PromptTask, promptOf } from './prompts.ts'
+import { propose } from './propose.ts'
+
+// ---------------------------------------------------------------- what comes next
+
+export interface NextAnswer {
+  /** null: no round is open. */
+  round: number | null
+  /** Why the loop is over; null while it is not. */
+  over: StopReason | 'until' | null
+  tasks: Task[]
+  measuring: string[]
+  /** What a person should do something about. */
+  alerts: string[]
+}
+
+export interface NextRequest {
+  /** Only this lane's tasks. */
+  lane: number | null
+  /** How long to wait for a task; 0 = not at all. */
+  waitMs: number
+  /** The last round that may be opened; null = no limit. */
+  until: number | null
+  takeOver: boolean
+}
+
+/** Opens the next round where none is open, does what needs no agent, and answers who is to be asked. */
+export async function nextOf(run: OpenRun, request: NextRequest): Promise<Result<NextAnswer>> {
+  const deadline = performance.now() + request.waitMs
+  for (;;) {
+    const { state } = run.ledger
+    if (currentRound(state) === null && request.until !== null && state.rounds.length >= request.until)
+      return ok({ ...NOBODY, over: 'until' })
+    const turn = openRound(run, request.takeOver)
+    if (!turn.ok) return turn
+    if (turn.value.stop !== null) return ok({ ...NOBODY, over: turn.value.stop })
+    const agenda = await advance(run)
+    if (!agenda.ok) return agenda
+    // It was closed by what needed no agent: the next one may open.
+    if (currentRound(state) === null) continue
+    const { measuring } = agenda.value
+    const tasks = agenda.value.tasks.filter(({ lane }) => request.lane === null || lane === request.lane)
+    const round = turn.value.round
+    const found = { round, over: null, tasks, measuring, alerts: turn.value.warnings }
+    if (tasks.length > 0 || performance.now() >= deadline || run.signal.aborted) return ok(found)
+    const before = state.seq
+    const seen = await whenLedger(run, deadline, () =>
+      state.seq > before || factsOf(run).lost.size > 0 ? true : null,
+    )
+    if (!seen.ok) return seen
+    if (seen.value === null) return ok(found)
+  }
+}
+
+const NOBODY = { round: null, tasks: [], measuring: [], alerts: [] }
+
+function factsOf(run: OpenRun): Facts {
+  const { state } = run.ledger
+  const round = currentRound(state)
+  const { knobs, meta } = state
+  const scans = round && knobs && directionsOf(meta, round.round).phases.scan
+  return {
+    batches: scans ? scanBatches(state, knobs, round.opened.parents) : [],
+    lost: new Set(
+      [...state.experiments.values()].flatMap((node) => (settled(node) === 'lost' ? [node.id] : [])),
+    ),
+  }
+}
+
+/** Does what needs no agent until only agents and measurements are left. Safe to be done by several at once. */
+export async function advance(run: OpenRun): Promise<Result<Agenda>> {
+  let before = ''
+  for (;;) {
+    const read = run.ledger.refresh()
+    if (!read.ok) return read
+    const agenda = agendaOf(run.ledger.state, run.spec, factsOf(run))
+    // A person holds the loop: what begins a lane waits.
+    const effects = agenda.effects.filter(
+      (effect) => effect.do !== 'create' || run.ledger.state.paused === null,
+    )
+    if (effects.length === 0) return ok(agenda)
+    const now = JSON.stringify([effects, run.ledger.state.seq])
+    if (now === before) throw new Error(`the loop cannot go on: ${effects.map((one) => one.do).join(', ')}`)
+    before = now
+    for (const effect of effects) {
+      const done = await doIt(run, effect)
+      if (!done.ok) return done
+    }
+  }
+}
+
+async function doIt(run: OpenRun, effect: Effect): Promise<Result<unknown>> {
+  const { state } = run.ledger
+  switch (effect.do) {
+    case 'propose': {
+      const { ideas } = state.answers.get(effect.task)?.answer ?? {}
+      return propose(run, (ideas ?? []) as Idea[], effect.task)
+    }
+    case 'brief':
+      return lay(run, effect)
+    case 'create': {
+      const { lane, depth, parent, key, refused } = effect
+      const round = currentRound(state)
+      const made = await createExperiment(run, {
+        parent,
+        hypothesis: lane.brief.objective,
+        key,
+        place: { round: round?.round ?? 0, lane: lane.lane, depth },
+      })
+      return made.ok ? made : ends(run, refused, null, made.problem)
+    }
+    case 'seal':
+      return sealOf(run, effect)
+    case 'run': {
+      const { experiment, record, lost } = effect
+      if (lost) recordOwn(run, record, experiment, {})
+      const begun = await startWorker(run, experiment, { key: null, asSealed: true })
+      return begun.ok || lost ? ok(undefined) : ends(run, record, experiment, begun.problem)
+    }
+    case 'audit': {
+      const { findings } = state.answers.get(effect.task)?.answer ?? {}
+      const read = (findings ?? []) as Partial<Finding>[]
+      return audit(run, effect.experiment, read.map(findingOf), effect.task)
+    }
+    case 'discard': {
+      const { experiment, why, class: failureClass } = effect
+      return discard(run, experiment, { why, failureClass, key: null })
+    }
+    case 'close':
+      return close(run)
+  }
+}
+
+/** What a full disk or a lost turn refuses may be done later; anything else ends the lane. */
+function ends(run: OpenRun, task: string, experiment: string | null, problem: Problem): Result<unknown> {
+  if (problem.code === 'disk_full' || problem.code === 'driven' || problem.code === 'worker_died')
+    return fail(problem)
+  return recordOwn(run, task, experiment, { refused: problem.message })
+}
+
+/** An auditor's own word for what it saw is an opinion: only the listed codes can be checked. */
+const findingOf = ({ code, message, path }: Partial<Finding>): Finding => ({
+  code: code === 'hash' || code === 'task_set' || code === 'path' ? code : 'opinion',
+  message: message ?? '',
+  ...(path ? { path } : {}),
+})
+
+async function lay(
+  run: OpenRun,
+  { task, record }: Extract<Effect, { do: 'brief' }>,
+): Promise<Result<unknown>> {
+  const { state } = run.ledger
+  const round = currentRound(state)
+  if (!round) return ok(undefined)
+  const given = state.answers.get(task)
+  // An author that gave no answer is asked once more, before a round without lanes is recorded.
+  if (given?.answer === null && !task.endsWith('/again')) return recordOwn(run, record, null, { refused: [] })
+  const { parents, token } = round.opened
+  const briefs = ((given?.answer?.briefs ?? []) as Partial<Brief>[]).map((brief, index) => ({
+    parent: parents[index % parents.length]?.experiment ?? '',
+    kind: 'edit',
+    objective: '',
+    boundaries: [],
+    pointers: [],
+    hard: false,
+    ...brief,
+  }))
+  const laid = takeBriefs(run, { token, round: round.round }, briefs)
+  if (!laid.ok) return laid
+  return recordOwn(run, record, null, { refused: laid.value.refused.map(({ message }) => message) })
+}
+
+async function sealOf(
+  run: OpenRun,
+  { experiment, record, answer }: Extract<Effect, { do: 'seal' }>,
+): Promise<Result<unknown>> {
+  const node = nodeFor(run, experiment)
+  if (!node.ok) return node
+  const given = run.ledger.state.answers.get(answer)
+  const last = lastAttempt(node.value)
+  const found = (data: Record<string, unknown>) => recordOwn(run, record, experiment, data)
+  const stands = async () => {
+    if (!given && last && !last.judged) return storedSeal(run, node.value, last)
+    const taken = await snapshot(run, node.value)
+    if (!taken.ok) return taken
+    // An agent that left nothing says nothing about the idea. What it left is paid for, whatever came after it.
+    if (given?.answer === null && !differs(taken.value, last)) return ok(null)
+    const said = given?.answer?.hypothesis
+    return seal(run, node.value, taken.value, typeof said === 'string' && said.trim() !== '' ? said : null)
+  }
+  const sealed = await stands()
+  if (!sealed.ok) {
+    const { code, message, hint } = sealed.problem
+    if (code === 'disk_full') return sealed
+    if (code === 'parent_revoked') return found({ attempt: null, refused: 'what it is built on was revoked' })
+    // Why it cannot be sealed is a finding. No attempt has the number 0.
+    return found({ attempt: 0, findings: [{ message: hint ? `${message}: ${String(hint)}` : message }] })
+  }
+  if (sealed.value === null) return found({ attempt: null, refused: 'its agent gave no answer' })
+  const findings = checkSeal(run, sealed.value).map(({ code, message }) => ({ code, message }))
+  return found({ attempt: sealed.value.attempt, findings })
+}
+
+function close(run: OpenRun): Promise<Result<unknown>> | Result<unknown> {
+  const { state } = run.ledger
+  const round = currentRound(state)
+  if (!round) return ok(undefined)
+  const at = `r${round.round}/`
+  const reports = new Map<number, LaneReport>()
+  for (const { task, sha256, answer } of state.answers.values()) {
+    if (sha256 === null || answer === null || !task.startsWith(at)) continue
+    const lane = Number(/^r\d+\/l(\d+)\//.exec(task)?.[1] ?? 0)
+    const report = reports.get(lane) ?? { lane, learnings: [], suggestions: [] }
+    reports.set(lane, report)
+    // What a step says at the end of a round is told the next one first.
+    if (/\/step\//.test(task) && isAfter(state, round, task))
+      report.learnings.unshift(...texts(answer.findings))
+    report.learnings.push(...texts(answer.learnings))
+    report.suggestions.push(...texts(answer.suggestions))
+  }
+  const lanes = [...reports.values()].sort((a, b) => a.lane - b.lane)
+  return closeRound(run, { token: round.opened.token, round: round.round }, lanes)
+}
+
+const isAfter = ({ meta }: State, { round }: Round, task: string): boolean =>
+  directionsOf(meta, round).steps.some(
+    ({ edit, seam }) => seam === 'after-collect' && task.endsWith(`/${edit}`),
+  )
+
+const texts = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []
+
+/** What the CLI found itself; the first one counts. */
+function recordOwn(
+  run: OpenRun,
+  task: string,
+  experiment: string | null,
+  answer: Record<string, unknown>,
+): Result<unknown> {
+  return recordAnswer(run, { task, experiment, sha256: null, answer })
+}
+
+function recordAnswer(
+  run: OpenRun,
+  given: Pick<TaskAnswered, 'task' | 'experiment' | 'sha256' | 'answer'>,
+): Result<boolean> {
+  const round = currentRound(run.ledger.state)?.round ?? 0
+  const proposal = run.ledger.propose<'task_answered'>(
+    {
+      type: 'task_answered',
+      round,
+      ...given,
+      ...fitted(MOST.characters, (most) => ({
+        answer: cut(given.answer, most, MOST.items) as TaskAnswered['answer'],
+      })),
+    },
+    run.clock(),
+  )
+  return proposal.ok ? ok(proposal.value.accepted) : proposal
+}
+
+const MOST = { characters: 4000, items: 100 }
+
+// ---------------------------------------------------------------- an answer
+
+export interface TakenAnswer {
+  task: string
+  repeated?: true
+  /** Names of fields that nobody reads. */
+  ignored: string[]
+  /** For an edit: what the CLI has against its seal, free of charge. */
+  findings: string[]
+  next: Pick<NextAnswer, 'round' | 'tasks' | 'measuring'>
+}
+
+/** Bytes of an answer: far more than any role has to say. */
+const LONGEST = 1_000_000
+
+/**
+ * Takes the answer to an open task; `null` = its agent ended without one. The same answer again is that answer; a
+ * different one is refused with the first. Prose of an agent that edits is its summary.
+ */
+export async function takeAnswer(
+  run: OpenRun,
+  id: string,
+  given: string | null,
+): Promise<Result<TakenAnswer>> {
+  const mine = mayGoOn(run)
+  if (!mine.ok) return mine
+  const { state } = run.ledger
+  const before = state.answers.get(id)
+  const sha256 = createHash('sha256')
+    .update(given ?? '')
+    .digest('hex')
+  if (before) return before.sha256 === sha256 ? follow(run, id, [], true) : fail(answeredBefore(id, before))
+  const agenda = await advance(run)
+  if (!agenda.ok) return agenda
+  const task = agenda.value.tasks.find((one) => one.id === id)
+  if (!task) return fail(notOpen(id, agenda.value.tasks))
+  const foreign = otherWorktree(run, task)
+  if (foreign) return fail(foreign)
+  const read = given === null ? ok(null) : await readAnswer(task, given)
+  if (!read.ok) return read
+  const { known, ignored } = read.value ?? { known: null, ignored: [] }
+  const recorded = recordAnswer(run, { task: id, experiment: task.experiment, sha256, answer: known })
+  if (!recorded.ok) return recorded
+  const first = state.answers.get(id)
+  // A different driver was quicker.
+  if (!recorded.value && first && first.sha256 !== sha256) return fail(answeredBefore(id, first))
+  return follow(run, id, ignored, !recorded.value)
+}
+
+async function readAnswer(
+  { role }: Task,
+  given: string,
+): Promise<Result<{ known: Record<string, unknown>; ignored: string[] }>> {
+  if (Buffer.byteLength(given) > LONGEST)
+    return bad(
+      'too_long',
+      `the answer has more than ${LONGEST / 1_000_000} MB`,
+      'say less: what matters, in sentences',
+    )
+  const object = extractObject(given)
+  if (object === null) {
+    const summary = given.trim()
+    if (mayEdit(role) && summary !== '') {
+      const line = summary.replace(/\s+/g, ' ').slice(0, 500)
+      return ok({ known: { summary, learnings: [line] }, ignored: [] })
+    }
+    return bad('bad_answer', 'the answer is not a JSON object', shapeOf(role))
+  }
+  const check = await answerCheck(ANSWERS_OF[role])
+  if (!check.ok) return check
+  const wrong = check.value(object)
+  return wrong === null ? ok(knownFields(role, object)) : bad('bad_answer', wrong, shapeOf(role))
+}
+
+const shapeOf = (role: Task['role']): string =>
+  `it must satisfy ${JSON.stringify(ANSWERS_OF[role])}; hand it in again`
+
+const bad = (code: string, message: string, hint: string) => fail({ kind: 'usage', code, message, hint })
+
+async function follow(
+  run: OpenRun,
+  id: string,
+  ignored: string[],
+  repeated: boolean,
+): Promise<Result<TakenAnswer>> {
+  const agenda = await advance(run)
+  if (!agenda.ok) return agenda
+  const { tasks, measuring } = agenda.value
+  const sealed = run.ledger.state.answers.get(sealOfAnswer(id))?.answer
+  return ok({
+    task: id,
+    ...(repeated ? { repeated: true as const } : {}),
+    ignored,
+    findings: messages(sealed?.findings),
+    next: { round: currentRound(run.ledger.state)?.round ?? null, tasks, measuring },
+  })
+}
+
+/** `r1/l1/d1/implement` → `r1/l1/d1/sealed`, `…/revise.2` → `…/sealed.2`. */
+const sealOfAnswer = (id: string): string => id.replace(/\/(?:implement|revise(\.\d+))$/, '/sealed$1')
+
+const messages = (findings: unknown): string[] =>
+  Array.isArray(findings)
+    ? findings.flatMap((one: { message?: unknown } | null) =>
+        typeof one?.message === 'string' ? [one.message] : [],
+      )
+    : []
+
+function answeredBefore(id: string, { answer }: TaskAnswered): Problem {
+  return {
+    kind: 'refused',
+    code: 'answered',
+    message: `${id} was answered before, and the first answer counts`,
+    hint: 'ask what comes next: assay round next',
+    data: { answer },
+  }
+}
+
+function notOpen(id: string, tasks: readonly Task[]): Problem {
+  const open = tasks.map((task) => task.id)
+  return {
+    kind: 'refused',
+    code: 'not_open',
+    message: `no task ${id.slice(0, 100)} is open`,
+    hint: open.length > 0 ? `open are: ${open.slice(0, 20).join(', ')}` : 'none is open: assay round next',
+    data: { open },
+  }
+}
+
+/** An agent that calls from the worktree of an experiment answers for that one. */
+function otherWorktree(run: OpenRun, { id, experiment }: Task): Problem | null {
+  const here = [...run.ledger.state.experiments.keys()].find((one) => {
+    const folder = worktreePath(run.site, run.run, one)
+    return run.cwd === folder || run.cwd.startsWith(`${folder}/`)
+  })
+  if (here === undefined || experiment === null || here === experiment) return null
+  return {
+    kind: 'refused',
+    code: 'other_experiment',
+    message: `${id} is about ${experiment}, and this is the worktree of ${here}`,
+    hint: 'answer the task that you were given, or call from the folder of the run',
+  }
+}
+
+// ---------------------------------------------------------------- the prompt of a task
+
+export interface TaskAnswer extends Task {
+  prompt: string
+  /** JSON Schema. */
+  answer: object
+}
+
+/** The whole prompt of an open task. */
+export async function taskOf(run: OpenRun, id: string): Promise<Result<TaskAnswer>> {
+  const before = run.ledger.state.answers.get(id)
+  if (before) return fail(answeredBefore(id, before))
+  const agenda = agendaOf(run.ledger.state, run.spec, factsOf(run))
+  const task = agenda.tasks.find((one) => one.id === id)
+  const round = currentRound(run.ledger.state)
+  if (!task || !round) return fail(notOpen(id, agenda.tasks))
+  const answer = ANSWERS_OF[task.role]
+  return ok({ ...task, prompt: promptOf(inputsOf(run, task, round)), answer })
+}
+
+function inputsOf(run: OpenRun, task: Task, round: Round): PromptTask {
+  const { state } = run.ledger
+  const turn = describe(run, round, null)
+  const lane = laneOf(run, task, round)
+  const { id, role } = task
+  const inputs: PromptTask = {
+    id,
+    role,
+    round: {
+      run: run.run,
+      round: round.round,
+      goal: turn.goal,
+      metric: turn.metric,
+      parents: turn.parents,
+      width: turn.width,
+      ideate: turn.ideate,
+      direction: turn.direction,
+      steering: lane?.arm ? [] : turn.steering,
+      prompts: turn.prompts,
+      capsule: capsuleOf(turn, lane?.arm !== undefined),
+      skills: turn.skills,
+    },
+    answer: ANSWERS_OF[role],
+    ...(lane ? { lane } : {}),
+  }
+  const at = `r${round.round}`
+  const last = id.slice(id.lastIndexOf('/') + 1)
+  switch (role) {
+    case 'scan':
+      return { ...inputs, batch: factsOf(run).batches[Number(last) - 1] ?? [] }
+    case 'ideate':
+      return {
+        ...inputs,
+        author: last as 'exploit' | 'explore' | 'failures',
+        findings: findingsOf(run, round),
+      }
+    case 'brief': {
+      const { proposals, repairable, retests, patterns } = turn
+      const refused = texts(state.answers.get(`${at}/brief/laid`)?.answer?.refused)
+      const findings = findingsOf(run, round)
+      return { ...inputs, refused, findings, proposals, repairable, retests, patterns }
+    }
+    case 'step':
+      return { ...inputs, text: turn.steps.find(({ edit }) => edit === last)?.text ?? '' }
+    case 'verify':
+      return { ...inputs, claim: claimOf(state, id) }
+    case 'revise':
+      return { ...inputs, ...againstOf(state, task) }
+    case 'collect':
+      return { ...inputs, ...lanesOfRound(state, round) }
+    default:
+      return inputs
+  }
+}
+
+function laneOf(run: OpenRun, { experiment, lane: number }: Task, round: Round): PromptLane | null {
+  const lane = round.briefed?.lanes.find((one) => one.lane === number)
+  const node = experiment === null ? undefined : run.ledger.state.experiments.get(experiment)
+  if (!lane || !node) return null
+  return {
+    lane: lane.lane,
+    depth: node.created.depth ?? 1,
+    experiment: node.id,
+    parent: node.parent ?? '',
+    worktree: worktreePath(run.site, run.run, node.id),
+    artifacts: artifactsFolder(run.paths, node.id),
+    brief: lane.brief,
+    ...(lane.arm ? { arm: lane.arm } : {}),
+  }
+}
+
+/** The baseline arm knows nothing of the search. */
+function capsuleOf(turn: RoundAnswer, arm: boolean): Record<string, unknown> {
+  const { goal, metric, best, skills, learnings, rules, notes, steering } = turn
+  const blank = { best: null, learnings: [], notes: [], steering: [] }
+  return { goal, metric, best, skills, learnings, rules, notes, steering, ...(arm ? blank : {}) }
+}
+
+/** What steps and scanners of the round said; of the scanners, what the stored outputs prove. */
+function findingsOf(run: OpenRun, { round }: Round): { message: string }[] {
+  const given = [...run.ledger.state.answers.values()]
+  const steps = given
+    .filter(({ task }) => task.startsWith(`r${round}/step/`))
+    .flatMap(({ answer }) => texts(answer?.findings).map((message) => ({ message })))
+  const scanned = given
+    .filter(({ task }) => task.startsWith(`r${round}/scan/`))
+    .flatMap(({ answer }) => (answer?.findings ?? []) as ScanFinding[])
+  return [...steps, ...checkFindings(run, scanned).findings]
+}
+
+function claimOf(state: State, id: string): Record<string, unknown> {
+  const turn = /\/verify(?:\.(\d+))?$/.exec(id)?.[1]
+  const edit = turn === undefined ? 'implement' : `revise.${turn}`
+  const said = state.answers.get(id.replace(/\/verify(\.\d+)?$/, `/${edit}`))?.answer ?? {}
+  return cut(said, 1000, 20) as Record<string, unknown>
+}
+
+function againstOf(state: State, { id, experiment }: Task): { against: string[]; build: boolean } {
+  const before = Number(/\.(\d+)$/.exec(id)?.[1] ?? 1) - 1
+  const at = id.slice(0, id.lastIndexOf('/'))
+  const suffix = before === 0 ? '' : `.${before}`
+  const sealed = state.answers.get(`${at}/sealed${suffix}`)?.answer
+  const node = experiment === null ? undefined : state.experiments.get(experiment)
+  const judged = node && lastJudged(node)
+  if (judged && judged.attempt === (sealed?.attempt ?? judged.attempt))
+    return { against: [judged.message], build: true }
+  const checked = messages(sealed?.findings)
+  const read = messages(state.answers.get(`${at}/verify${suffix}`)?.answer?.findings)
+  const against = checked.length > 0 ? checked : read
+  return { against: against.length > 0 ? against : ['the verifier did not pass it'], build: false }
+}
+
+function lanesOfRound(state: State, { round, briefed }: Round): { lost: string[]; lanes: unknown[] } {
+  const nodes = [...state.experiments.values()].filter(({ created }) => created.round === round)
+  const of = (node: (typeof nodes)[number]) => ({
+    experiment: node.id,
+    status: node.status,
+    reason: lastJudged(node)?.reason ?? null,
+  })
+  const lost = nodes
+    .filter(({ status }) => status !== 'kept')
+    .map(of)
+    .map(({ experiment, reason, status }) => `${experiment} (${reason ?? status})`)
+  const lanes = (briefed?.lanes ?? []).map(({ lane }) => ({
+    lane,
+    experiments: nodes.filter(({ created }) => created.lane === lane).map(of),
+  }))
+  return { lost, lanes }
+}

@@ -1,0 +1,95 @@
+/** What each role answers, as JSON Schema; what is read of it, and how much of it the ledger keeps. Pure. */
+import type { Role } from './agenda.ts'
+
+const text = { type: 'string' }
+const texts = { type: 'array', items: text }
+const object = (properties: Record<string, object>, required: string[] = Object.keys(properties)) => ({
+  type: 'object',
+  properties,
+  required,
+})
+const list = (items: object) => ({ type: 'array', items })
+
+const FINDING = object({ code: text, message: text, path: text }, ['message'])
+const EDITED = object(
+  { hypothesis: text, summary: text, predicted: text, learnings: texts, suggestions: texts },
+  [],
+)
+
+export const ANSWERS_OF: Readonly<Record<Role, { properties: Record<string, object>; required: string[] }>> =
+  {
+    step: object({ findings: texts }),
+    scan: object({
+      findings: list(
+        object({
+          kind: { type: 'string', enum: ['shared_cause', 'wall', 'compound_failure', 'axis_or_plumbing'] },
+          message: text,
+          evidence: list(object({ experiment: text, quote: text })),
+        }),
+      ),
+    }),
+    ideate: object({
+      ideas: list(
+        object(
+          {
+            hypothesis: text,
+            parent: text,
+            kind: text,
+            uplift: { type: 'number' },
+            confidence: { type: 'number' },
+            sources: texts,
+          },
+          ['hypothesis'],
+        ),
+      ),
+    }),
+    brief: object({
+      briefs: list(
+        object(
+          {
+            parent: text,
+            kind: text,
+            objective: text,
+            boundaries: texts,
+            pointers: texts,
+            hard: { type: 'boolean' },
+          },
+          ['objective'],
+        ),
+      ),
+    }),
+    implement: EDITED,
+    revise: EDITED,
+    verify: object({ passed: { type: 'boolean' }, findings: list(FINDING) }, ['passed']),
+    audit: object({ findings: list(FINDING) }),
+    collect: object({ learnings: texts, suggestions: texts }),
+  }
+
+/** The known fields of an answer, and the names of those that nobody reads. */
+export function knownFields(
+  role: Role,
+  answer: object,
+): { known: Record<string, unknown>; ignored: string[] } {
+  const fields = Object.keys(ANSWERS_OF[role].properties)
+  const entries = Object.entries(answer)
+  return {
+    known: Object.fromEntries(entries.filter(([name]) => fields.includes(name))),
+    ignored: entries
+      .map(([name]) => name)
+      .filter((name) => !fields.includes(name))
+      .slice(0, 20),
+  }
+}
+
+/** With no text longer than `characters`, no list longer than `items`, and nothing below the fourth level. */
+export function cut(value: unknown, characters: number, items: number, depth = 4): unknown {
+  if (typeof value === 'string') return value.slice(0, characters)
+  if (typeof value !== 'object' || value === null) return value
+  if (depth === 0) return null
+  if (Array.isArray(value)) return value.slice(0, items).map((one) => cut(one, characters, items, depth - 1))
+  return Object.fromEntries(
+    Object.entries(value)
+      .slice(0, 20)
+      .map(([name, one]) => [name.slice(0, 100), cut(one, characters, items, depth - 1)]),
+  )
+}

@@ -1,0 +1,249 @@
+/** What an agent reads before it does its task: the whole prompt, from typed inputs. Pure. */
+import type { Brief, Idea, Pick } from '../ledger/events.ts'
+import type { Directions } from '../ledger/meta.ts'
+import type { Role } from './agenda.ts'
+
+/** What a prompt says of the round. */
+export interface PromptRound {
+  run: string
+  round: number
+  goal: string
+  metric: { name: string; direction: string }
+  parents: readonly Pick[]
+  width: number
+  ideate: { why: string } | null
+  direction: { why: string } | null
+  steering: readonly string[]
+  prompts: Directions['prompts']
+  /** What every agent should know, bounded. */
+  capsule: Record<string, unknown>
+  skills: readonly string[]
+}
+
+export interface PromptLane {
+  lane: number
+  depth: number
+  experiment: string
+  parent: string
+  worktree: string
+  artifacts: string
+  brief: Brief
+  /** A lane of the baseline arm must not know what the search knows. */
+  arm?: 'baseline'
+}
+
+export interface PromptTask {
+  id: string
+  role: Role
+  round: PromptRound
+  lane?: PromptLane
+  answer: object
+  /** `scan`: the experiments to read. */
+  batch?: readonly string[]
+  /** `ideate`: which of the authors. */
+  author?: 'exploit' | 'explore' | 'failures'
+  /** `brief`: why none of the last briefs was taken. */
+  refused?: readonly string[]
+  /** `brief`, `ideate`: what the scanners proved. */
+  findings?: readonly { message: string }[]
+  proposals?: readonly Idea[]
+  repairable?: readonly string[]
+  retests?: readonly string[]
+  patterns?: readonly unknown[]
+  /** `revise`: what stands against the candidate. */
+  against?: readonly string[]
+  /** `revise`: the build failed; the candidate was not turned down. */
+  build?: boolean
+  /** `verify`: what its author says of it. */
+  claim?: Record<string, unknown>
+  /** `step`: the controller's own words. */
+  text?: string
+  /** `collect`: what each lane came to. */
+  lost?: readonly string[]
+  lanes?: readonly unknown[]
+}
+
+const GUIDES: Partial<Record<Role, string>> = {
+  scan: 'scanner',
+  ideate: 'ideator',
+  implement: 'subagent',
+  revise: 'subagent',
+  verify: 'verifier',
+  audit: 'verifier',
+}
+
+export function promptOf(task: PromptTask): string {
+  const { id, role, round, lane, answer } = task
+  const guide = GUIDES[role] ? `assay guide ${GUIDES[role]}` : null
+  const context = lane
+    ? `assay context ${lane.experiment} --run ${round.run}`
+    : `assay context --run ${round.run}`
+  const reading = [guide, context].filter(Boolean).join(', then ')
+  const card = {
+    assay: 1,
+    task: id,
+    role,
+    ...(guide ? { guide } : {}),
+    run: round.run,
+    round: round.round,
+    lane: lane?.lane ?? null,
+    depth: lane?.depth ?? null,
+    experiment: lane?.experiment ?? null,
+    worktree: lane?.worktree ?? null,
+    artifacts: lane?.artifacts ?? null,
+    ...(lane?.arm ? { arm: lane.arm } : {}),
+    brief: briefOf(task),
+    capsule: round.capsule,
+    ...(task.claim ? { claim: task.claim } : {}),
+    ...(task.against ? { findings: task.against.map((message) => ({ message })) } : {}),
+    answer,
+  }
+  return `Read this first, it is short: ${reading}\n\n${directed(task)}\n\n\`\`\`json\n${JSON.stringify(card)}\n\`\`\``
+}
+
+function briefOf(task: PromptTask): unknown {
+  const { role, round, lane, findings, proposals, repairable, retests, patterns } = task
+  if (lane) return { ...lane.brief, parent: lane.parent }
+  if (role === 'scan') return { experiments: task.batch ?? [] }
+  if (role === 'ideate') return { kind: task.author, why: round.ideate?.why ?? '', findings }
+  if (role === 'collect') return { lanes: task.lanes ?? [] }
+  if (role !== 'brief') return null
+  const { parents, width, direction } = round
+  return { parents, width, direction, findings, patterns, proposals, repairable, retests }
+}
+
+// ---------------------------------------------------------------- the text of each role
+
+const AUTHORS = {
+  exploit: 'Look at the best experiment and at what made it so: what would take the same mechanism further?',
+  explore:
+    'Look for a direction that nobody has taken: a different mechanism, a different part of the code, what is known elsewhere. Name your sources.',
+  failures:
+    'Look at what was rejected or failed (assay tree, assay discards): which idea was right and only carried out badly, and what do the failures rule out?',
+}
+
+function textOf(task: PromptTask): string {
+  const { role, round, lane } = task
+  const { goal, metric } = round
+  const id = lane?.experiment ?? ''
+  switch (role) {
+    case 'step':
+      return `${task.text ?? ''}\n\nYou may read everything (assay tree, assay show ID, assay diff ID), and change nothing. Answer with findings, one sentence each, with what shows it; none is a good answer.`
+    case 'scan':
+      return `Read what Assay recorded of ${(task.batch ?? []).join(', ')} (assay show ID, assay diff ID, assay traces ID). Say what they have in common:
+- shared_cause: several fail or stop for one reason; quote it from at least two of them
+- wall: what they all run into, whatever they change
+- compound_failure: failures that come together, where repairing one alone would show nothing
+- axis_or_plumbing: the changes vary what does not matter, or never reach what is measured
+Each finding quotes the output that shows it, word for word, with its experiment; a quote that Assay does not find there is dropped. No finding is a good answer.`
+    case 'ideate':
+      return `Propose at most five new directions for: ${goal}
+Why now: ${round.ideate?.why ?? ''}. ${AUTHORS[task.author ?? 'explore']}
+Each idea is one testable sentence that differs in mechanism from what was tried (assay tree, assay show ID), with the uplift of the metric that you expect (0.05 is 5 %) and how sure you are (0 to 1). No idea is better than a weak one.`
+    case 'brief':
+      return briefText(task)
+    case 'implement':
+      return `You improve one thing: ${goal}
+Metric: ${metric.name} (${metric.direction}). Your experiment is ${id}, a copy of ${lane?.parent ?? ''}.
+Edit files only inside ${lane?.worktree ?? ''}; an expensive output (a checkpoint, an index) belongs in ${lane?.artifacts ?? ''}. Do not commit, and do not run the benchmark for a score: Assay measures.${skillsText(round)}
+Objective:
+${quoted(lane?.brief.objective ?? '')}
+Make one concrete change, leave the folder in a state that builds, and say in one sentence what you changed and what you expect.`
+    case 'revise':
+      return task.build
+        ? `${id} did not build:\n${quoted((task.against ?? []).join('\n'))}\nRepair the build in ${lane?.worktree ?? ''}.`
+        : `Your candidate ${id} in ${lane?.worktree ?? ''} was not accepted. Repair exactly what the findings name, in that folder only:\n${quoted((task.against ?? []).map((message) => `- ${message}`).join('\n'))}`
+    case 'verify':
+      return `Read the candidate ${id} (assay diff ${id}) before it is measured. Does it leak expected answers, special-case the input, narrow the evaluation, cache across runs, or claim something that it does not do? Unsure = not passed. Do not change any file.`
+    case 'audit':
+      return `${id} was kept. Read its diff and what was measured (assay show ${id}, assay diff ${id}). Is the gain what it claims? Report only what you can point at; code is hash, task_set or path where the CLI can check it, else opinion.`
+    case 'collect':
+      return `Round ${round.round} is over. What should the next round know that the numbers do not say? A learning is one sentence with its evidence.${task.lost?.length ? `\nRead again what was not kept, one by one (assay show ID, assay diff ID): ${task.lost.join(', ')}. What was right about it, and what exactly refused it?` : ''}`
+  }
+}
+
+function briefText({ round, refused, proposals, repairable, retests }: PromptTask): string {
+  const { goal, metric, width, direction, steering } = round
+  const list = (lines: readonly string[]) => quoted(lines.map((line) => `- ${line}`).join('\n'))
+  return [
+    `Write at most ${width} briefs for: ${goal}`,
+    `The metric is ${metric.name} (${metric.direction}). Parents of this round: ${parentsText(round)}.`,
+    'A brief says where the gain hides, with what points to it, and what must not change; it does not dictate the edit. Several may share a parent. Do not pad: fewer good ones are better, none is an answer. Mark a brief as hard when it needs a stronger model.',
+    proposals?.length
+      ? `Ideas that nobody has tried yet, the most promising first; a brief may take one up and name it among its pointers:\n${list(proposals.map(({ hypothesis }) => hypothesis))}`
+      : '',
+    repairable?.length
+      ? `Rejected or failed for something that can be repaired: ${repairable.join(', ')}; a brief may say "repair of ID".`
+      : '',
+    retests?.length ? `Not measured, so the idea is open: ${retests.join(', ')}.` : '',
+    steering.length ? `The person who runs this search says:\n${quoted(steering.join('\n'))}` : '',
+    direction ? `The direction changes:\n${quoted(direction.why)}` : '',
+    refused?.length ? `None of your last briefs was taken:\n${list(refused)}` : '',
+  ]
+    .filter(Boolean)
+    .join('\n')
+}
+
+const parentsText = ({ parents }: PromptRound): string =>
+  parents.map(({ experiment, why }) => `${experiment} (${why})`).join('; ')
+
+const skillsText = ({ skills }: PromptRound): string =>
+  skills.length === 0
+    ? ''
+    : `\nLoad these skills in full first, where your program has them: ${skills.join(', ')}.`
+
+// ---------------------------------------------------------------- under the directives of the round
+
+/** Whose directives a role hears. Those who verify and audit hear none. */
+const HEARS = {
+  scan: ['state', 'scan'],
+  ideate: ['state', 'ideate'],
+  brief: ['state', 'aggregate', 'brief'],
+  implement: ['state', 'run', 'implement'],
+  revise: ['run'],
+  collect: ['state', 'collect'],
+} as const satisfies Partial<Record<Role, readonly (keyof Directions['prompts'])[]>>
+
+const hearing = (role: Role): readonly (keyof Directions['prompts'])[] =>
+  Object.hasOwn(HEARS, role) ? HEARS[role as keyof typeof HEARS] : []
+
+function directed(task: PromptTask): string {
+  // What the controller saw in the search is nothing for a lane that must not know of it.
+  const prompts = task.lane?.arm ? {} : task.round.prompts
+  const heard = hearing(task.role)
+  const own = heard.find((name) => name === task.role)
+  const replaced = own === undefined ? null : (prompts[own]?.replace ?? null)
+  const added = heard.flatMap((name) => prompts[name]?.append ?? []).map((line) => `- ${line}`)
+  const body = replaced === null ? textOf(task) : filled(replaced, task)
+  return added.length === 0 ? body : [body, 'In this round also:', ...added].join('\n')
+}
+
+/** Placeholders → what they stand for. In one pass: what was put in is not looked at again. */
+function filled(template: string, task: PromptTask): string {
+  const { round, lane } = task
+  const known: Record<string, unknown> = {
+    goal: round.goal,
+    metric: `${round.metric.name} (${round.metric.direction})`,
+    round: round.round,
+    width: round.width,
+    parents: parentsText(round),
+    experiment: lane?.experiment,
+    worktree: lane?.worktree,
+    artifacts: lane?.artifacts,
+    parent: lane?.parent,
+    objective: lane ? `\n${quoted(lane.brief.objective)}\n` : '',
+    experiments: (task.batch ?? []).join(', '),
+    why: round.ideate?.why,
+  }
+  return template.replace(/\{(\w+)\}/g, (whole, name: string) =>
+    Object.hasOwn(known, name) ? String(known[name] ?? '') : whole,
+  )
+}
+
+/** What a benchmark or an agent said, inside a prompt: cut, and in a fence longer than any in it. */
+function quoted(said: string): string {
+  const short = said.slice(0, 4000)
+  const longest = Math.max(2, ...(short.match(/`+/g) ?? []).map((ticks) => ticks.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}text\n${short}\n${fence}`
+}

@@ -1,0 +1,249 @@
+/** The protocol of the loop, as an agent calls it: round next, task, answer. */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { splitLines } from '../../cli/ledger/append.ts'
+import { dataOf, problemOf } from '../rig/assay.ts'
+import type { Project } from './project.ts'
+import { brief, start } from './rounds-scene.ts'
+
+interface TaskData {
+  id: string
+  role: string
+  lane: number | null
+  experiment: string | null
+}
+interface NextData {
+  round: number | null
+  over: string | null
+  tasks: TaskData[]
+  measuring: string[]
+}
+interface AnswerData {
+  repeated?: true
+  ignored: string[]
+  findings: string[]
+  next: Pick<NextData, 'tasks' | 'measuring' | 'round'>
+}
+interface Card {
+  worktree: string
+  experiment: string
+  findings?: { message: string }[]
+  brief: { proposals?: { hypothesis: string }[] }
+}
+
+const next = (project: Project, ...flags: string[]) => project.data<NextData>('round', 'next', ...flags)
+const ids = ({ tasks }: { tasks: TaskData[] }) => tasks.map(({ id }) => id)
+const answer = (project: Project, id: string, input: unknown) =>
+  project.cli<AnswerData>(['answer', id], {
+    input: typeof input === 'string' ? input : JSON.stringify(input),
+  })
+const answered = async (project: Project, id: string, input: unknown) =>
+  dataOf(await answer(project, id, input))
+async function card(project: Project, id: string): Promise<Card> {
+  const { prompt } = await project.data<{ prompt: string }>('task', id)
+  return JSON.parse(/```json\n(.*)\n```$/.exec(prompt)?.[1] ?? 'null')
+}
+/** What an agent that implements does. */
+async function edit(project: Project, id: string, value: number, words: unknown = { summary: 'done' }) {
+  const { worktree } = await card(project, id)
+  writeFileSync(join(worktree, 'src/metrics.txt'), `METRIC ms=${value}\n`)
+  return answered(project, id, words)
+}
+/** Round 1 with these briefs on the baseline. */
+async function briefed(project: Project, ...objectives: string[]) {
+  await next(project)
+  return answered(project, 'r1/brief', { briefs: objectives.map((text) => brief('exp_0000', text)) })
+}
+const ledger = (project: Project) =>
+  splitLines(readFileSync(project.repo.path('.assay/runs/run_0001/ledger.jsonl')), 0).map(
+    ({ value }) => value as Record<string, unknown>,
+  )
+
+describe('a round by tasks', () => {
+  test('an idea goes from its brief to a keep and an audit, and the next round opens, without any verb in between', async () => {
+    const project = await start({ loop: { width: 1, depth: 1 } })
+    expect(ids(await next(project))).toEqual(['r1/brief'])
+    const laid = await answered(project, 'r1/brief', { briefs: [brief('exp_0000', 'halve it')] })
+    expect(ids(laid.next)).toEqual(['r1/l1/d1/implement'])
+    expect(ids((await edit(project, 'r1/l1/d1/implement', 50)).next)).toEqual(['r1/l1/d1/verify'])
+    const verified = await answered(project, 'r1/l1/d1/verify', { passed: true })
+    expect(verified.next.tasks).toEqual([])
+    expect(ids(await next(project, '--wait', '60s'))).toEqual(['r1/l1/d1/audit'])
+    expect(ids((await answered(project, 'r1/l1/d1/audit', { findings: [] })).next)).toEqual(['r1/collect'])
+    await answered(project, 'r1/collect', { learnings: ['half is enough'], suggestions: [] })
+    const second = await next(project)
+    expect([second.round, second.over, ids(second)]).toEqual([2, null, ['r2/scan/1']])
+    const { best } = await project.data<{ best: { value: number } }>('status')
+    expect(best.value).toBe(50)
+  })
+
+  test('what the CLI finds free of charge comes back with the answer, and as the findings of a revision', async () => {
+    const project = await start({ loop: { width: 1, depth: 1 } })
+    await briefed(project, 'change nothing')
+    const empty = await answered(project, 'r1/l1/d1/implement', {})
+    expect(empty.findings).toEqual(['nothing changed against the parent'])
+    expect(ids(empty.next)).toEqual(['r1/l1/d1/revise.1'])
+    expect((await card(project, 'r1/l1/d1/revise.1')).findings).toEqual([
+      { message: 'nothing changed against the parent' },
+    ])
+    expect(ids((await edit(project, 'r1/l1/d1/revise.1', 70)).next)).toEqual(['r1/l1/d1/verify.1'])
+  })
+
+  test('a candidate that no verifier passed is not held against its idea: it was not measured', async () => {
+    const project = await start({ loop: { width: 1, depth: 1, revise: 0 } })
+    await briefed(project, 'halve it')
+    await edit(project, 'r1/l1/d1/implement', 50)
+    const turned = await answered(project, 'r1/l1/d1/verify', {
+      passed: false,
+      findings: [{ message: 'it special-cases the input' }],
+    })
+    expect(ids(turned.next)).toEqual(['r1/collect'])
+    expect(ledger(project).find(({ type }) => type === 'discarded')).toMatchObject({
+      failure_class: 'eval',
+      experiment: 'exp_0001',
+    })
+  })
+
+  test('ideas that a round paid for reach the briefs of the same round', async () => {
+    const project = await start({ loop: { width: 1, depth: 1, stall: 5, ideate: { stall: 1 } } })
+    await briefed(project, 'halve it')
+    await project.data('answer', 'r1/l1/d1/implement', '--none')
+    await answered(project, 'r1/collect', { learnings: [], suggestions: [] })
+    const second = await next(project)
+    expect(ids(second)).toEqual(['r2/ideate/exploit', 'r2/ideate/explore', 'r2/ideate/failures'])
+    await answered(project, 'r2/ideate/exploit', { ideas: [{ hypothesis: 'Intern the keys' }] })
+    await answered(project, 'r2/ideate/explore', { ideas: [] })
+    await project.data('answer', 'r2/ideate/failures', '--none')
+    const { prompt } = await project.data<{ prompt: string }>('task', 'r2/brief')
+    expect(prompt).toContain('Ideas that nobody has tried yet')
+    expect((await card(project, 'r2/brief')).brief.proposals).toEqual([{ hypothesis: 'Intern the keys' }])
+  })
+
+  test('a run that a person aborted as hopeless ends its lane; nobody is asked to revise it', async () => {
+    const project = await start({
+      loop: { width: 1, depth: 1 },
+      measure: { command: 'sh bench/run.sh', timeout: '5m' },
+    })
+    await briefed(project, 'hang')
+    const { worktree } = await card(project, 'r1/l1/d1/implement')
+    writeFileSync(join(worktree, 'src/hook.sh'), 'sleep 300\n')
+    await answered(project, 'r1/l1/d1/implement', {})
+    const begun = await answered(project, 'r1/l1/d1/verify', { passed: true })
+    expect(begun.next.measuring).toEqual(['exp_0001'])
+    await project.data('abort', 'exp_0001', '--failure-class', 'build', '--reason', 'it hangs')
+    expect(ids(await next(project, '--wait', '60s'))).toEqual(['r1/collect'])
+  })
+
+  test('no round is opened after the one that --until names', async () => {
+    const project = await start({ loop: { width: 1, depth: 1 } })
+    await briefed(project)
+    await answered(project, 'r1/collect', { learnings: [], suggestions: [] })
+    expect(await next(project, '--until', '1')).toMatchObject({ round: null, over: 'until', tasks: [] })
+    expect(ledger(project).filter(({ type }) => type === 'round_opened')).toHaveLength(1)
+  })
+})
+
+describe('answers that are not as they should be', () => {
+  test('the same answer twice is one answer; a different one is refused with the first', async () => {
+    const project = await start({ loop: { width: 1, depth: 1 } })
+    await briefed(project, 'halve it')
+    await edit(project, 'r1/l1/d1/implement', 50)
+    const again = await answered(project, 'r1/l1/d1/implement', { summary: 'done' })
+    expect([again.repeated, ids(again.next)]).toEqual([true, ['r1/l1/d1/verify']])
+    const other = problemOf(await answer(project, 'r1/l1/d1/implement', { summary: 'something else' }))
+    expect(other).toMatchObject({ code: 'answered', data: { answer: { summary: 'done' } } })
+    expect(ledger(project).filter(({ task }) => task === 'r1/l1/d1/implement')).toHaveLength(1)
+  })
+
+  test('an answer to a task that is not open says which are', async () => {
+    const project = await start({ loop: { width: 1, depth: 1 } })
+    await briefed(project, 'halve it')
+    for (const id of ['r1/l1/d1/verify', 'r9/l9/d9/implement', '__proto__'])
+      expect(problemOf(await answer(project, id, {}))).toMatchObject({
+        code: 'not_open',
+        data: { open: ['r1/l1/d1/implement'] },
+      })
+  })
+
+  test('an agent that edited and answers in prose is judged all the same, and its prose is kept', async () => {
+    const project = await start({ loop: { width: 1, depth: 1 } })
+    await briefed(project, 'halve it')
+    const taken = await edit(project, 'r1/l1/d1/implement', 50, 'I halved the number.')
+    expect(ids(taken.next)).toEqual(['r1/l1/d1/verify'])
+    expect(ledger(project).find(({ task }) => task === 'r1/l1/d1/implement')).toMatchObject({
+      answer: { summary: 'I halved the number.' },
+    })
+  })
+
+  test('an agent that edited and gave no answer is judged; one that left nothing says nothing about the idea', async () => {
+    const project = await start({ loop: { width: 2, depth: 1 } })
+    await briefed(project, 'halve the number', 'write another parser')
+    const { worktree } = await card(project, 'r1/l1/d1/implement')
+    writeFileSync(join(worktree, 'src/metrics.txt'), 'METRIC ms=50\n')
+    expect(ids((await project.data<AnswerData>('answer', 'r1/l1/d1/implement', '--none')).next)).toContain(
+      'r1/l1/d1/verify',
+    )
+    await project.data<AnswerData>('answer', 'r1/l2/d1/implement', '--none')
+    expect(ledger(project).find(({ type }) => type === 'discarded')).toMatchObject({
+      experiment: 'exp_0002',
+      failure_class: 'environment',
+    })
+  })
+
+  test('prose, a wrong type and five megabytes are refused, and the task stays open', async () => {
+    const project = await start({ loop: { width: 1, depth: 1 } })
+    await next(project)
+    for (const [input, code] of [
+      ['I have no idea', 'bad_answer'],
+      ['{"briefs":"none"}', 'bad_answer'],
+      [`{"briefs":[{"objective":"${'x'.repeat(5_000_000)}"}]}`, 'too_long'],
+    ])
+      expect(problemOf(await answer(project, 'r1/brief', input))).toMatchObject({ code })
+    expect(ids(await next(project))).toEqual(['r1/brief'])
+  })
+
+  test('fields that nobody reads are named, and not kept', async () => {
+    const project = await start({ loop: { width: 1, depth: 1 } })
+    await next(project)
+    const taken = await answered(
+      project,
+      'r1/brief',
+      '{"briefs":[{"parent":"exp_0000","objective":"halve it"}],"score":9999,"__proto__":{"hard":true}}',
+    )
+    expect(taken.ignored).toEqual(['score', '__proto__'])
+    expect(ledger(project).find(({ task }) => task === 'r1/brief')?.answer).toEqual({
+      briefs: [{ parent: 'exp_0000', objective: 'halve it' }],
+    })
+  })
+
+  test('an agent in the worktree of one lane cannot answer for the other', async () => {
+    const project = await start({ loop: { width: 2, depth: 1 } })
+    await briefed(project, 'halve the number', 'write another parser')
+    const { worktree } = await card(project, 'r1/l1/d1/implement')
+    const other = await project.cli(['answer', 'r1/l2/d1/implement'], { cwd: worktree, input: '{}' })
+    expect(problemOf(other)).toMatchObject({ code: 'other_experiment' })
+  })
+
+  test('two drivers that ask at once open one round, one lane and one experiment', async () => {
+    const project = await start({ loop: { width: 1, depth: 1 } })
+    const opened = await Promise.all([next(project), next(project), next(project)])
+    expect(opened.map(ids)).toEqual([['r1/brief'], ['r1/brief'], ['r1/brief']])
+    const input = { briefs: [brief('exp_0000', 'halve it')] }
+    await Promise.all([answered(project, 'r1/brief', input), answered(project, 'r1/brief', input)])
+    await Promise.all([next(project), next(project)])
+    const types = ledger(project).map(({ type }) => type)
+    expect(types.filter((type) => type === 'created')).toHaveLength(2)
+    expect(ids(await next(project))).toEqual(['r1/l1/d1/implement'])
+  })
+
+  test('a lane whose worktree was deleted says so as a finding, and is edited again', async () => {
+    const project = await start({ loop: { width: 1, depth: 1 } })
+    await briefed(project, 'halve it')
+    const { worktree } = await card(project, 'r1/l1/d1/implement')
+    rmSync(worktree, { recursive: true, force: true })
+    const taken = await answered(project, 'r1/l1/d1/implement', { summary: 'done' })
+    expect(taken.findings[0]).toMatch(/the worktree of exp_0001 was deleted/)
+    expect(ids((await edit(project, 'r1/l1/d1/revise.1', 50)).next)).toEqual(['r1/l1/d1/verify.1'])
+  })
+})
