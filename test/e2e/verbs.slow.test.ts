@@ -350,7 +350,7 @@ cat src/metrics.txt\n`,
     truncated: false,
   })
   const said = await assay(['traces', experiment], { cwd: project.repo.dir })
-  expect(said.stdout).toContain('  case/1: 0.333333, ok\n')
+  expect(said.stdout).toContain('  case/1: 0.33333, ok\n')
   expect(await project.data('traces', experiment, 'case/1')).toMatchObject({ log: 'one\ntwo', cut: false })
   const raw = await project.data<{ log: string; cut: boolean }>('traces', experiment, 'raw')
   expect([raw.log.length, raw.cut]).toEqual([16_000, true])
