@@ -266,7 +266,13 @@ const HIDDEN = /^.*(METRIC[ \t]+[\p{L}\p{M}\p{N}_\-./]{1,200}[ \t]*=.*)$/u
 /** Not quite the word: `metric t=1.5`, `METRICS t=1.5`. */
 const ALMOST = /^(?:\[[^\]]*\]\s*)*metrics?\b.*=/i
 const NAME = /^[\p{L}\p{M}\p{N}_][\p{L}\p{M}\p{N}_\-./]*$/u
-const ANSI = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g
+/**
+ * The codes that tools print: colours, erasing, moving the cursor, titles and links of one line. Of anything else only the
+ * escape itself goes: a code that a program left unfinished would otherwise take in the first letters of what the next one
+ * says, such as the `M` of METRIC or the brace of an object.
+ */
+const ANSI =
+  /\u001b(?:\[(?:[\d;:]*[mJK]|\d[\d;]*[A-H]|\?[\d;]+[hl]|(?![\d;:?]))|\][^\u0007\u001b\n]*(?:\u0007|\u001b\\)|\([AB0]|[78](?!\d))?/g
 
 export const stripAnsi = (text: string): string => (text.includes('\u001b') ? text.replace(ANSI, '') : text)
 

@@ -24,7 +24,10 @@ export function lastWords(run: OpenRun, experiment: string, attempt: number): La
   if (refused) {
     return words(gates.find(({ name }) => name === refused.name)?.command, lastLines(refused.output))
   }
-  const sample = samplesOf(steps).at(-1)
+  // After a fault the parent is measured as well, to see whether the machine is to blame.
+  const samples = samplesOf(steps)
+  const ours = samples.filter(({ side }) => side === 'candidate')
+  const sample = ours.findLast(({ fault }) => fault !== null) ?? ours.at(-1) ?? samples.at(-1)
   if (sample) {
     const output = tail(join(folder, sample.stderr)) || tail(join(folder, sample.stdout))
     return words(measure.command, output)

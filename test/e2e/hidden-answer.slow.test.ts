@@ -19,6 +19,10 @@ const prints = (text: string): Files => ({ 'src/main.sh': `printf '${text}'\n` }
 test.each([
   ['a METRIC line', 'auto', 'METRIC n=1\\nx', 'echo METRIC n=100', 'METRIC n=1'],
   ['a METRIC line', 'lines', 'METRIC n=1\\nx METRIC n=zz ', 'echo METRIC n=100', 'METRIC n=1'],
+  ['a METRIC line by an escape', 'auto', 'METRIC n=1\\n\\033', 'echo METRIC n=100', 'METRIC n=100'],
+  ['a METRIC line by a code', 'auto', 'METRIC n=1\\n\\033[', 'echo METRIC n=100', 'METRIC n=100'],
+  ['JSON by a code', 'auto', '{"n": 1}\\n\\033[', `echo '{"n": 100}'`, 'n = 1 and n = 100'],
+  ['a match by a code', { regex: 'took ([\\d.]+) ms' }, 'took 1 ms\\n\\033[', 'echo took 100 ms', '100'],
   ['a METRIC line', 'auto', 'METRIC n=1\\n{', 'echo METRIC n=100', 'METRIC n=1'],
   ['a METRIC line', 'auto', '{"n": 1}\\nx', 'echo METRIC n=100', 'a METRIC in the midst of a line 100'],
   ['JSON', 'auto', 'METRIC n=1\\nx', `echo '{"n": 100}'`, 'a METRIC line says n = 1, a JSON object 100'],
@@ -112,6 +116,37 @@ test.each([
     'elapsed',
     ['', `${toolLines('0.90user 0.10system 0:01.00elapsed 99%CPU (0avgtext+0avgdata 900maxresident)k')} >&2`],
     '0.01user 0.01system 0:00.02elapsed 99%%CPU (0avgtext+0avgdata 900maxresident)k\\nx',
+  ],
+  [
+    'gnu-time',
+    'elapsed',
+    ['', `${toolLines('real 0.50', 'user 0.00', 'sys 0.00')} >&2`],
+    'real 0.01\\nuser 0.00\\nsys 0.00\\nx ',
+  ],
+  // The other format of the same tool, which it does not print beside this one.
+  [
+    'criterion',
+    'typical',
+    ['', toolLines('parse                   time:   [900.00 ns 1000.0 ns 1100.0 ns]')],
+    '{"reason":"benchmark-complete","id":"parse","typical":{"estimate":1,"unit":"ns"}}\\n',
+  ],
+  [
+    'catch2',
+    'mean',
+    [
+      `${toolLines('benchmark name                       samples       iterations    est run time')}; ${toolLines('parse    100    1    90 ms')}`,
+      toolLines('      900 us    890 us    910 us', '      3 us    2 us    4 us'),
+    ],
+    '<BenchmarkResults name="parse" samples="1"><mean value="1"/></BenchmarkResults>\\n',
+  ],
+  [
+    'catch2',
+    'mean',
+    [
+      toolLines('<BenchmarkResults name="parse" samples="100">'),
+      toolLines('<mean value="900" lowerBound="890"/>', '</BenchmarkResults>'),
+    ],
+    '<BenchmarkResults name="parse" x="1"></BenchmarkResults><BenchmarkResults name="parse" x="1"><mean value="1"/></BenchmarkResults>\\n',
   ],
 ])(
   'a candidate says a line of %s (%s), and breaks that of the tool',

@@ -70,7 +70,11 @@ const all = (text: string): { benchmarks: Benchmark[]; broken: string | null } =
   if (benchmarks.length === 0) return fromTable(text)
   // What the benchmark prints while it runs stands inside of its element, and in front of what Catch2 says of it.
   const means = [...text.matchAll(/<mean\s[^>]*>?/g)]
-  return { benchmarks, broken: means.length > benchmarks.length ? (means.at(-1)?.[0] ?? null) : null }
+  const whole = benchmarks.filter(({ metrics }) => metrics.has('mean')).length === benchmarks.length
+  // With XML the reporter prints no table: one beside it is of somebody else.
+  const table = linesOf(text).find((line) => HEAD.test(line) || FIGURES.test(line))
+  const odd = !whole || means.length > benchmarks.length ? means.at(-1)?.[0] : table
+  return { benchmarks, broken: odd ?? null }
 }
 
 export const catch2: Preset<'catch2'> = {

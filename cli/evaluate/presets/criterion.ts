@@ -79,7 +79,12 @@ interface Found {
 
 function all(text: string): Found {
   const messages = fromMessages(text)
-  if (messages.benchmarks.length > 0) return messages
+  // With messages the tool prints no table: one beside them is of somebody else.
+  if (messages.benchmarks.length > 0)
+    return {
+      ...messages,
+      broken: messages.broken ?? linesOf(text).find((line) => ANSWERS.test(line)) ?? null,
+    }
   const estimates = fromEstimates(jsonIn(text))
   return estimates.length > 0 ? { benchmarks: estimates, broken: null } : fromText(text)
 }

@@ -38,7 +38,7 @@ const COMMAND = /^\s*Command being timed: ".*"$/
 
 /** What a line of a report has, which another program's output in front of it hides from the patterns above. */
 const HIDDEN =
-  /\S.*(?:User time \(seconds\): |Elapsed \(wall clock\) time |Maximum resident set size \(kbytes\): |[\d.]+user [\d.]+system )|\S(?:real|user|sys) +\d+\.\d\d$/
+  /\S.*(?:User time \(seconds\): |Elapsed \(wall clock\) time |Maximum resident set size \(kbytes\): |[\d.]+user [\d.]+system )|\S\s*(?:real|user|sys) +\d+\.\d\d$/
 
 /** The reports, one for each time that it ran, and what else looks like a line of one. */
 function blocks(text: string): { runs: Benchmark[]; strays: Benchmark[] } {

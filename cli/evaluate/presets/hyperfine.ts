@@ -1,6 +1,7 @@
 import {
   type Benchmark,
   brokenLine,
+  type Figure,
   figures,
   isObject,
   jsonIn,
@@ -45,6 +46,12 @@ function fromText(text: string): Benchmark[] {
   })
 }
 
+/** The summary is rounded to four digits or so. */
+const isAbout = (said: Figure | undefined, mean: unknown): boolean =>
+  typeof said?.value === 'number' &&
+  typeof mean === 'number' &&
+  Math.abs(said.value - mean) <= 0.01 * Math.abs(mean)
+
 const TIMES_LINE = /^.*Time \((?:mean|abs).*$/gm
 
 export const hyperfine: Preset<'hyperfine'> = {
@@ -61,8 +68,16 @@ export const hyperfine: Preset<'hyperfine'> = {
   },
   read(text) {
     const found = results(text)
+    const summary = fromText(text)
+    const other = summary.find(
+      ({ metrics: said }) => !found.some((one) => isAbout(said.get('mean'), one.mean)),
+    )
+    if (found.length > 0 && other)
+      return {
+        reason: `the printed summary says a mean of ${other.metrics.get('mean')?.value} s, which is in no result of its JSON: write --export-json {result}`,
+      }
     if (found.length === 0) {
-      const benchmarks = fromText(text)
+      const benchmarks = summary
       const times = text.match(TIMES_LINE) ?? []
       return times.length > benchmarks.length ? brokenLine('hyperfine', times.at(-1) ?? '') : { benchmarks }
     }
