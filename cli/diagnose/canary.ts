@@ -136,7 +136,7 @@ async function links(modules: string): Promise<string[]> {
   return found
 }
 
-/** Only the name is told, never the value. */
+/** The CLI prints only the name, never the value. */
 function variable(environment: Record<string, string>, checkout: string): Cause | null {
   const found = Object.entries(environment).find(
     ([name, value]) => name !== 'PWD' && name !== 'OLDPWD' && pointsInto(value, checkout),

@@ -16,7 +16,7 @@ export interface Tool {
   reads: readonly (string | RegExp)[]
   /**
    * Of these, what it also reads in folders below; default: all of them. With it, all may be added in each folder on the
-   * way to what it is told to run; else only where it runs, and in the root.
+   * way to the file that it runs; else only where it runs, and in the root.
    */
   deep?: readonly (string | RegExp)[]
 }
@@ -391,7 +391,7 @@ function toldTo({ command, folder }: Judge, paths: readonly string[], program: R
 const isBelow = (path: string, root: string): boolean =>
   root === '' || path === root || path.startsWith(`${root}/`)
 
-/** What its tools read on their way from the root to what they are told to run; files that exist come first. */
+/** What its tools read on their way from the root to the file that they run; files that exist come first. */
 function configsOf(
   judge: Judge,
   paths: readonly string[],

@@ -1,6 +1,6 @@
 /** The spec of an optimisation that works through a backlog of hypotheses in batches. */
 
-import { metricName } from '../keys/text.ts'
+import { metricName, path } from '../keys/text.ts'
 import {
   boolean,
   choice,
@@ -25,11 +25,6 @@ const name = text({
 })
 const direction = choice(['maximize', 'minimize'])
 const CHECK = /^(>=|<=|==|!=|>|<)\s*(-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|true|false)$/
-const inside = text({
-  noun: 'a path',
-  pattern: '^(?!/)(?!(.*/)?\\.\\.(/|$))',
-  hint: 'write it relative to the repository, without ..',
-})
 
 const gate = keys({
   name: need(metricName, 'The metric.'),
@@ -122,15 +117,15 @@ export const BACKLOG_SPEC = keys({
       command: need(text(), 'Prints the metrics as JSON.'),
       timeout_seconds: or(number({ above: 0, max: 99 * 3600 }), 600, 'The longest that it may take.'),
       output_format: or(choice(['json']), 'json', 'What it prints.'),
-      working_directory: or(inside, '.', 'Where it runs.'),
+      working_directory: or(path, '.', 'Where it runs.'),
       stability: or(stability, {}, 'How often is measured.'),
     }),
     'How the metrics are measured.',
   ),
   scope: need(
     keys({
-      mutable: need(list(inside, { least: 1 }), 'Files and folders that may change.'),
-      immutable: need(list(inside, { least: 1 }), 'Files and folders that may not.'),
+      mutable: need(list(path, { least: 1 }), 'Files and folders that may change.'),
+      immutable: need(list(path, { least: 1 }), 'Files and folders that may not.'),
     }),
     'What may change.',
   ),
@@ -156,7 +151,7 @@ export const BACKLOG_SPEC = keys({
         'The variable that gets the port.',
       ),
       port_base: may(whole({ min: 1, max: 65_535 }), 'The first port.'),
-      shared_files: or(list(inside), [], 'Files that are copied into each worktree.'),
+      shared_files: or(list(path), [], 'Files that are copied into each worktree.'),
       exclusive_resources: or(list(text()), [], 'What only one may use at a time.'),
     }),
     {},
@@ -263,7 +258,7 @@ export function fromBacklog(read: BacklogSpec, beside: Beside): Mapped {
   if (read.max_runner_up_merges_per_batch !== null)
     noEqual('max_runner_up_merges_per_batch', 'runners-up stay in the tree as parents of later rounds')
 
-  const globs = (paths: readonly string[]) => paths.map((path) => globOf(path, beside))
+  const globs = (paths: readonly string[]) => paths.map((one) => globOf(one, beside))
   return {
     lines,
     spec: {
