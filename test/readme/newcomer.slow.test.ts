@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { execute } from '../../cli/process.ts'
@@ -10,8 +10,11 @@ import { makeTemp } from '../rig/temp.ts'
 import { shellBlocks } from './commands.ts'
 import { type Newcomer, NODE, PYTHON } from './projects.ts'
 
-/** Programs on PATH: `assay` as a link, as npm makes it, and an editor that types what the author would. */
-function programs(newcomer: Newcomer): string {
+/**
+ * Programs on PATH: `assay` as a link, as npm makes it, an editor that types what the author would, and a browser that
+ * writes the title of each page that it is given to `seen`, and then ends the server.
+ */
+function programs(newcomer: Newcomer, seen: string): string {
   const folder = makeTemp('bin')
   const program = (name: string, text: string) => {
     writeFileSync(join(folder, name), text)
@@ -57,6 +60,16 @@ else if (place === '.assay/w/1-0000/bench') {
 else throw new Error('the author does not know what to do with ' + place)
 `,
   )
+  const browser = `#!${process.execPath}
+const { spawn } = require('node:child_process')
+const { appendFileSync } = require('node:fs')
+fetch(process.argv[2]).then(async (page) => {
+  appendFileSync(${JSON.stringify(seen)}, page.status + ' ' + /<title>.*<\\/title>/.exec(await page.text()))
+  spawn('assay', ['serve', '--stop'], { detached: true, stdio: 'ignore' }).unref()
+})
+`
+  program('xdg-open', browser)
+  program('open', browser)
   return folder
 }
 
@@ -68,21 +81,23 @@ test.each([NODE, PYTHON])(
     mkdirSync(join(home, 'your'))
     renameSync(repo.dir, join(home, 'your', 'repository'))
     const blocks = shellBlocks('On your own repository', newcomer.language)
-    expect(blocks.length).toBe(5)
-    const [spec, , build, byHand, loop] = blocks
+    expect(blocks.length).toBe(6)
+    const [spec, , build, byHand, loop, page] = blocks
+    const seen = join(home, 'seen')
     const env = {
       ...repo.env,
-      PATH: [programs(newcomer), process.env.PATH].join(delimiter),
+      PATH: [programs(newcomer, seen), process.env.PATH].join(delimiter),
       EDITOR: 'editor',
       NO_COLOR: '1',
     }
-    const script = ['set -e', spec, build, byHand, loop].join('\n')
+    const script = ['set -e', spec, build, byHand, loop, page].join('\n')
     const ran = await execute({ argv: ['sh', '-c', script], cwd: home, env })
     const said = `${ran.stdout}${ran.stderr}`
     expect(ran.code, said).toBe(0)
     expect(said).toContain('The benchmark reads them: ')
     expect(said).toMatch(/^exp_0001 kept .*← the best so far$/m)
     expect(said).toMatch(/^ {2}exp_0002 rejected /m)
+    expect(readFileSync(seen, 'utf8')).toMatch(/^200 <title>/)
     const git = (...args: string[]) =>
       execFileSync('git', args, { cwd: join(home, 'your', 'repository'), env, encoding: 'utf8' })
     expect(git('status', '--porcelain')).toBe('?? assay.yaml\n')
