@@ -31,6 +31,8 @@ export interface Answer {
   raws: Record<string, string>
   /** The word behind the number that a pattern found, null when there is none; absent when no pattern was asked. */
   beside?: string | null
+  /** The unit that stands near the number, not directly behind it; null when there is none; absent when nothing was asked. */
+  around?: string | null
 }
 /** `missing`: nothing was there, or nothing that could be read as a result; what else is there may explain it. */
 export type ReadAnswer = { ok: true; answer: Answer } | { ok: false; fault: SampleFault; missing?: true }

@@ -139,6 +139,24 @@ export function valueAt(value: unknown, path: string): unknown {
   return at
 }
 
+const UNIT_KEY = /^(?:time|value)?_?units?$/i
+
+/** What an object says of the unit of its own numbers: `{"value": 12.3, "unit": "ms"}`; null when it says nothing. */
+export function unitNamed(object: JsonObject): string | null {
+  const unit = Object.entries(object).find(([key, one]) => UNIT_KEY.test(key) && typeof one === 'string')
+  return unit ? String(unit[1]).slice(0, 40) : null
+}
+
+/** Of the object in which the path ends. */
+export function unitAt(value: unknown, path: string): string | null {
+  const parent = partsOf(path).slice(0, -1)
+  const object = valueAt(
+    value,
+    parent.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''),
+  )
+  return isJsonObject(object) ? unitNamed(object) : null
+}
+
 const LOOKED_AT = 20_000
 const DEEPEST = 12
 

@@ -82,6 +82,7 @@ export function readAnswer(evidence: Evidence): ReadAnswer {
       artifacts: seen.artifacts ?? found.artifacts,
       raws: { ...found.raws, ...seen.raws },
       ...(found.beside !== undefined && { beside: found.beside }),
+      ...(seen.around === undefined && found.around !== undefined && { around: found.around }),
     }
   }
   const { hidden } = evidence.lines

@@ -1,7 +1,7 @@
 /** The number at one place of the JSON that a benchmark wrote. Pure. */
 
 import type { Answer, ReadAnswer } from './answer.ts'
-import { duplicateKey, isJsonObject, NoNumber, readToolJson, valueAt } from './json.ts'
+import { duplicateKey, isJsonObject, NoNumber, readToolJson, unitAt, valueAt } from './json.ts'
 import { positiveZero } from './number.ts'
 
 export interface Pointed {
@@ -19,12 +19,13 @@ export interface Pointed {
 interface Said {
   value: number
   place: string
+  unit: string | null
   more: Answer['metrics']
 }
 
 /** All places that have the pointer are compared; text that is no JSON, or has nothing there, does not matter. */
 export function readPointer({ path, metric: { name }, places, ...more }: Pointed): ReadAnswer {
-  let first: Said | null = null
+  let first = null as Said | null
   for (const place of places)
     for (const text of place.texts) {
       const json = readToolJson(text)
@@ -56,7 +57,7 @@ export function readPointer({ path, metric: { name }, places, ...more }: Pointed
           `${differs} is ${other.more[differs]} in ${other.place} and ${found[differs]} in ${place.name}: say it once`,
           text.slice(0, 300),
         )
-      first ??= { value, place: place.name, more: found }
+      first ??= { value, place: place.name, unit: unitAt(json.value, path), more: found }
     }
   const own = more.recorded && Object.hasOwn(more.recorded, name) ? more.recorded[name] : undefined
   const value = first?.value ?? own
@@ -78,6 +79,7 @@ export function readPointer({ path, metric: { name }, places, ...more }: Pointed
       tasks: null,
       artifacts: null,
       raws: {},
+      ...(first !== null && first.unit !== null && { around: first.unit }),
     },
   }
 }

@@ -3,7 +3,7 @@ import type { Sample, SampleFault } from '../ledger/events.ts'
 import type { Answer } from './answer.ts'
 import { convert, isUnit } from './units.ts'
 
-export type Reference = Pick<Sample, 'metrics' | 'units' | 'beside'>
+export type Reference = Pick<Sample, 'metrics' | 'units' | 'beside' | 'around'>
 /** As it is recorded. */
 export type InUnits = Omit<Answer, 'raws'> & Pick<Sample, 'converted'>
 
@@ -17,6 +17,8 @@ export function inUnitsOf(
   if (reference === null) return said
   const word = otherWord(reference, answer)
   if (word !== null) return fault(`the word behind the number of ${primary} changed ${word}`, raws[primary])
+  const near = otherAround(reference, answer)
+  if (near !== null) return fault(`the unit beside the number of ${primary} changed ${near}`, raws[primary])
   const known = unitsKnown(reference, said, primary)
   const same: InUnits = { ...known, metrics: { ...known.metrics }, units: { ...known.units } }
   const converted: [string, { value: number; unit: string | null }][] = []
@@ -59,6 +61,16 @@ function otherWord({ beside: before }: Reference, { beside: after }: Answer): st
   const [was, is] = [before, after].map((word) => (word !== null && isUnit(word) ? null : singular(word)))
   if (was === is || (before !== null && isUnit(before)) || (after !== null && isUnit(after))) return null
   return `from ${before ?? 'none'} to ${after ?? 'none'}`
+}
+
+/** A unit in brackets, in front of the number, behind its deviation. Where one stands directly behind, that one is compared. */
+function otherAround(
+  { around: was, beside: before }: Reference,
+  { around: is, beside: after }: Answer,
+): string | null {
+  if (was === undefined || is === undefined || was === is) return null
+  if ([before, after].some((word) => typeof word === 'string' && isUnit(word))) return null
+  return `from ${was ?? 'none'} to ${is ?? 'none'}`
 }
 
 const singular = (word: string | null): string | null => word?.replace(/(?<=..)s$/, '') ?? null

@@ -1,7 +1,7 @@
 /** The places in which a benchmark may say its metrics, each read whole or refused. Pure. */
 import type { SampleFault, TaskScore } from '../ledger/events.ts'
 import type { Evidence, Found } from './answer.ts'
-import { isJsonObject, type JsonObject, NoNumber, readJsonObject } from './json.ts'
+import { isJsonObject, type JsonObject, NoNumber, readJsonObject, unitNamed } from './json.ts'
 import { MOST_JSON } from './lines.ts'
 import { positiveZero, readValue } from './number.ts'
 import { isUnit } from './units.ts'
@@ -121,7 +121,7 @@ export const FILE: Named = {
     if (!json.ok) return fault(`${UNREADABLE}: ${json.reason}`, raw)
     const read = readResultObject(json.object, metric.name)
     if (!read.ok) return fault(`${UNREADABLE}: ${read.reason}`, raw)
-    return fromObject(read.result, metric.name)
+    return fromObject(read.result, metric.name, json.object)
   },
 }
 
@@ -180,6 +180,7 @@ function allOf(answers: readonly Found[]): Found | null {
   const lastWith = <K extends 'tasks' | 'artifacts' | 'value'>(key: K) =>
     answers.findLast((one) => one[key] !== null && one[key] !== undefined)?.[key] ?? last[key]
   const { raws } = last
+  const around = answers.findLast((one) => one.around !== undefined)?.around
   return {
     value: lastWith('value'),
     metrics,
@@ -187,6 +188,7 @@ function allOf(answers: readonly Found[]): Found | null {
     tasks: lastWith('tasks'),
     artifacts: lastWith('artifacts'),
     raws,
+    ...(around !== undefined && { around }),
   }
 }
 
@@ -198,17 +200,21 @@ function fromText(text: string, name: string): Found | SampleFault {
   const flat = Object.hasOwn(json.object, name)
   const read = shaped && !flat ? readResultObject(json.object, name) : readFlatObject(json.object, name)
   if (!read.ok) return fault(`the JSON line cannot be read: ${read.reason}`, raw)
-  return { ...fromObject(read.result, name), raws: { [name]: raw } }
+  return { ...fromObject(read.result, name, json.object), raws: { [name]: raw } }
 }
 
-const fromObject = ({ metrics, tasks, artifacts }: ResultObject, name: string): Found => ({
-  value: metrics.get(name),
-  metrics: Object.fromEntries(metrics),
-  units: {},
-  tasks,
-  artifacts,
-  raws: {},
-})
+function fromObject({ metrics, tasks, artifacts }: ResultObject, name: string, object: JsonObject): Found {
+  const unit = (isJsonObject(object.metrics) ? unitNamed(object.metrics) : null) ?? unitNamed(object)
+  return {
+    value: metrics.get(name),
+    metrics: Object.fromEntries(metrics),
+    units: {},
+    tasks,
+    artifacts,
+    raws: {},
+    ...(metrics.has(name) && unit !== null && { around: unit }),
+  }
+}
 
 export const MATCHES: Named = {
   name: 'the pattern',
@@ -218,8 +224,8 @@ export const MATCHES: Named = {
     for (const { cut, raw } of lines.matches)
       if (cut !== null) return fault(`the pattern stops inside of ${cut}: let its group hold the whole`, raw)
     if (second !== undefined) {
-      const [one, other] = [first, second].map(({ text, word }) =>
-        word !== null && isUnit(word) ? `${text} ${word}` : text,
+      const [one, other] = [first, second].map(({ text, word, around }) =>
+        [text, word !== null && isUnit(word) ? word : around].filter(Boolean).join(' '),
       )
       return fault(
         `the pattern found two different values, ${one} and ${other}: make it match one line only`,
@@ -228,7 +234,7 @@ export const MATCHES: Named = {
     }
     const read = readValue(first.text, { grouped: true })
     if (!read.ok) return fault(`what the pattern found was not read, because ${read.reason}`, first.raw)
-    const { word } = first
+    const { word, around } = first
     const unit = read.unit ?? (word !== null && isUnit(word) ? word : null)
     return {
       value: read.value,
@@ -238,6 +244,7 @@ export const MATCHES: Named = {
       artifacts: null,
       raws: { [name]: first.raw },
       beside: read.unit === null ? word : null,
+      around: read.unit === null ? around : null,
     }
   },
 }

@@ -30,6 +30,8 @@ export interface AsRead {
   below_zero?: true
   /** The word behind the number that a pattern found, null = none; absent without a pattern, and in records of earlier versions. */
   beside?: string | null
+  /** The unit that stands near that number and is compared, not converted; null = none; absent as above. */
+  around?: string | null
 }
 
 // ---------------------------------------------------------------- the words with closed lists and the nouns that events persist. Imports only nouns

@@ -55,6 +55,36 @@ test('the samples of a baseline are in two units, and their values are taken for
   })
 })
 
+test.each<[string, string, string, string]>([
+  ['mean ([\\d.]+)', 'mean 12.3 ± 0.1 ms', 'mean 1.3 ± 0.1 s', 'changed from ms to s'],
+  ['mean ([\\d.]+)', 'mean 12.3 (ms)', 'mean 1.3 (s)', 'changed from ms to s'],
+  ['mean.*= ([\\d.]+)', 'mean_ms = 12.3', 'mean_s = 1.3', 'changed from ms to s'],
+  ['"mean": ([\\d.]+)', '{"mean": 12.3, "unit": "ms"}', '{"mean": 1.3, "unit": "s"}', 'changed from ms to s'],
+  ['mean (\\d+)', 'mean 999', 'mean 1 020', 'stops inside of 1 020'],
+  ['mean ([\\d.]+)', 'mean 999.5', 'mean 1.1 × 10^3', 'stops inside of 1.1 × 10^3'],
+  ['mean ([\\d.]+)', 'mean 59.5', 'mean 2:01.5', 'stops inside of 2:01.5'],
+  ['mean (\\d+)', 'mean 59 s', 'mean 2 m 40 s', 'stops inside of 2 m 40 s'],
+])('%s on %s, and then on %s, which is more, is read as less', async (regex, first, then, message) => {
+  const project = makeProject({ spec: reading({ regex }), files: prints(first) })
+  await project.data('init', '--no-canary')
+  expect(await project.attempt(prints(then))).toMatchObject({
+    reason: 'metric_error',
+    message: show(message),
+  })
+})
+
+test('a unit beside the number at a pointer changes, and the number is compared all the same', async () => {
+  const project = makeProject({
+    spec: reading({ json: '/result/mean' }),
+    files: prints('{"result": {"mean": 12.3, "unit": "ms"}}'),
+  })
+  await project.data('init', '--no-canary')
+  expect(await project.attempt(prints('{"result": {"mean": 1.3, "unit": "s"}}'))).toMatchObject({
+    reason: 'metric_error',
+    message: show('the unit beside the number of lat changed from ms to s'),
+  })
+})
+
 test('a number in groups of three is not read, or a pattern that cuts one is found only at a candidate', async () => {
   const bench = (text: string) => prints(`test tests::parse ... bench:         ${text} ns/iter (+/- 21)`)
   const whole = makeProject({ spec: reading({ regex: 'bench:\\s+([\\d,.]+)' }), files: bench('999') })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { beside, lineParser, namesComma } from '../../cli/evaluate/lines.ts'
+import { beside, fieldsOf } from '../../cli/evaluate/beside.ts'
+import { lineParser } from '../../cli/evaluate/lines.ts'
 import { readAnswer } from '../../cli/evaluate/metrics.ts'
 import { readValue } from '../../cli/evaluate/number.ts'
 import { inUnitsOf } from '../../cli/evaluate/same-units.ts'
@@ -60,7 +61,7 @@ describe('what stands around a group', () => {
     ['took ', '42 ms', ' or so', null],
     ['', '42', ' (best)', null],
   ])('%s(%s)%s', (before, group, behind, word) => {
-    expect(beside(before, group, behind)).toEqual({ word, cut: null })
+    expect(beside(before, group, behind)).toMatchObject({ word, cut: null })
   })
 
   test.each<[string, string, string, string]>([
@@ -99,12 +100,77 @@ describe('what stands around a group', () => {
     expect(beside(before, group, behind).cut).toBe(null)
   })
 
-  test('a comma that the pattern names separates fields', () => {
-    expect(beside('', '12', ',150', namesComma('^(\\d+),')).cut).toBe(null)
-    expect(namesComma('(?:a|b)[()]\\((?<value>\\d+),\\d')).toBe(true)
-    expect(namesComma('(\\d+),?')).toBe(false)
-    expect(namesComma('(\\d+)[,\\d]*')).toBe(false)
-    expect(namesComma('a,(\\d+) b')).toBe(false)
+  test('a comma, a space or a colon that the pattern itself has separates fields', () => {
+    expect(beside('', '12', ',150', fieldsOf('^(\\d+),')).cut).toBe(null)
+    expect(beside('', '12', ' 150', fieldsOf('^(\\d+) \\d+')).cut).toBe(null)
+    expect(beside('run 3 ', '150', ' ms', fieldsOf('run \\d+ (\\d+) ms')).cut).toBe(null)
+    expect(beside('', '12', ':59', fieldsOf('^(\\d+):\\d+')).cut).toBe(null)
+    expect(fieldsOf('(?:a|b)[()]\\((?<value>\\d+),\\d')).toEqual({ before: null, behind: ',' })
+    expect(fieldsOf('(\\d+),?').behind).toBe(null)
+    expect(fieldsOf('(\\d+)[,\\d]*').behind).toBe(null)
+    expect(fieldsOf('a,(\\d+) b').behind).toBe(null)
+    expect(fieldsOf('(\\d+)\\s+(?:[\\d.]+)').behind).toBe(' ')
+    expect(fieldsOf('(\\d+)\\s*ms').behind).toBe(null)
+    expect(fieldsOf('^\\d{1,3}\\s+(\\d+)').before).toBe(' ')
+    expect(fieldsOf('took:\\s+(\\d+)').before).toBe(null)
+  })
+
+  test.each<[string, string, string, string]>([
+    ['took ', '999', ' 000 ms', '999 000'],
+    ['took ', '1', ' 234 567', '1 234 567'],
+    ['took 999 ', '000', ' ms', '999 000'],
+    ['took ', '1.0', ' × 10^3 ms', '1.0 × 10^3'],
+    ['took ', '1.0', ' x 10^-3', '1.0 x 10^-3'],
+    ['took ', '2', '*10⁶', '2*10⁶'],
+    ['took 1.0 × ', '10', '^3', '1.0 × 10'],
+    ['took 1.0 × 10^', '3', ' ms', '1.0 × 10^3'],
+    ['took ', '2', ':59.5', '2:59.5'],
+    ['took ', '1', ':02:03', '1:02:03'],
+    ['took 2:', '59.5', '', '2:59.5'],
+    ['took ', '2', 'm 40s', '2m 40s'],
+    ['took ', '1', 'h2m', '1h2m'],
+    ['took ', '1', ' min, 5.5 s', '1 min, 5.5 s'],
+    ['took 2m ', '40', 's', '2m 40s'],
+    ['took 1 minute and ', '40', ' seconds', '1 minute and 40seconds'],
+    ['took 2 m ', '40s', '', '2 m 40s'],
+  ])('%s(%s)%s is read in part: thousands, a power, a clock, two units', (before, group, behind, cut) => {
+    expect(beside(before, group, behind).cut).toBe(cut)
+  })
+
+  test.each<[string, string, string]>([
+    ['at 12:30:01 ', '12', ' ms'],
+    ['main.js:12: ', '15', ' ms'],
+    ['p50:', '12', ' p99:15'],
+    ['run 3: ', '120', ' ms'],
+    ['in 1200 ', '300', ' ms'],
+    ['took ', '12', ' 15 18'],
+    ['took ', '0.5', ' 100'],
+    ['mean 12 ms ', '15', ' ms'],
+    ['took 3 x ', '12', ' ms'],
+    ['in 5 s at ', '40', ' ms'],
+    ['ratio ', '12', '/15'],
+  ])('%s(%s)%s is a whole number', (before, group, behind) => {
+    expect(beside(before, group, behind).cut).toBe(null)
+  })
+
+  test.each<[string, string, string, string | null]>([
+    ['mean ', '12.3', ' ± 0.1 ms', 'ms'],
+    ['mean ', '12.3', ' +/- 0.1 (s)', 's'],
+    ['mean ', '12.3', ' [ms]', 'ms'],
+    ['mean ', '12.3', ' (µs)', 'µs'],
+    ['mean ', '12.3', '-ms', 'ms'],
+    ['mean (ms): ', '12.3', '', 'ms'],
+    ['mean [s] | ', '12.3', '', 's'],
+    ['mean_ms=', '12.3', '', 'ms'],
+    ['"durationMs":', '12.3', '', null],
+    ['ms ', '12.3', '', 'ms'],
+    ['{"value": ', '12.3', ', "unit": "ms"}, {"value": 2, "unit": "s"}', 'ms'],
+    ['{"unit": "s", "value": ', '12.3', '}', 's'],
+    ['parsed ', '12', ' records in 3 ms', null],
+    ['took ', '12.3', ' ms (s)', null],
+    ['took ', '12', ' of 15', null],
+  ])('%s(%s)%s has its unit near', (before, group, behind, around) => {
+    expect(beside(before, group, behind).around).toBe(around)
   })
 })
 
@@ -210,6 +276,21 @@ describe('a sample in the units of the baseline', () => {
       message: 'the word behind the number of t changed from widgets to gadgets',
     })
     expect(changed('widgets', null)).toMatchObject({ message: expect.stringContaining('to none') })
+  })
+
+  test('a unit that stands near the number became another one, unseen', () => {
+    const near = (around?: string | null) => (around === undefined ? {} : { around })
+    const changed = (was: string | null | undefined, is: string | null | undefined) =>
+      inUnitsOf({ ...reference(null, null), ...near(was) }, { ...answer(5, null, null), ...near(is) }, 't')
+    expect(changed('ms', 's')).toEqual({
+      reason: 'metric_error',
+      message: 'the unit beside the number of t changed from ms to s',
+      raw: 'took 5',
+    })
+    expect(changed(null, 's')).toMatchObject({ message: expect.stringContaining('from none to s') })
+    expect(changed('ms', 'ms')).toMatchObject({ value: 5 })
+    // A baseline of an earlier version.
+    expect(changed(undefined, 's')).toMatchObject({ value: 5 })
   })
 
   test('a baseline of an earlier version, which did not look behind the group, stops its run', () => {

@@ -1,0 +1,225 @@
+/** What stands in a line around the group of a pattern: the rest of its number, its unit, and where to find both. Pure. */
+import { convert, isUnit } from './units.ts'
+
+export interface Beside {
+  /** The word directly behind the group, as far as it may be a unit; null when there is none. */
+  word: string | null
+  /** The number or the word that the group cuts in two, whole; null when it cuts none. */
+  cut: string | null
+  /**
+   * The unit that stands near, where none stands directly behind: `12.3 (ms)`, `12.3 ± 0.1 ms`, `time_ms=12.3`,
+   * `"value": 12.3, "unit": "ms"`. It may belong to something else, so it is compared and never converted.
+   */
+  around: string | null
+}
+
+/** What a pattern itself has between its group and the next field, so that it separates fields and not digits. */
+export interface Fields {
+  before: ' ' | ':' | null
+  behind: ' ' | ':' | ',' | null
+}
+
+const NO_FIELDS: Fields = { before: null, behind: null }
+
+/** Characters that are looked at on each side. */
+const NEAR = 100
+
+/** `upTo` and `rest` are what the line has on both sides of the group. */
+export function beside(upTo: string, group: string, rest: string, fields = NO_FIELDS): Beside {
+  const [before, behind] = [upTo.slice(-NEAR), rest.slice(0, NEAR)]
+  const cut = compound(before, group, behind) ?? halfOf(before, group, behind, fields)
+  if (cut !== null) return { word: null, cut, around: null }
+  // The group has its unit, or is no number at all.
+  if (!/[\d.]$/.test(group)) return { word: null, cut: null, around: null }
+  const word = wordBehind(behind)
+  const around = word !== null && isUnit(word) ? null : unitNear(before, behind)
+  return { word, cut: null, around }
+}
+
+// ---------------------------------------------------------------- a number that the group cuts in two
+
+const INSIDE = "\\d.,_'’\\u00a0\\u2009\\u202f"
+const BEFORE = new RegExp(`[${INSIDE}]*$`)
+const BEHIND = new RegExp(`^[${INSIDE}]*(?:[eE][+-]?\\d+)?`)
+const GROUP_OF_THREE = /^[,_'’\u00a0\u2009\u202f]\d{3}(?!\d)/
+/** Digits behind which a separator may stand. */
+const LEADING_GROUPS = /(?:^|[^\d.,])[1-9]\d{0,2}(?:[,_'’\u00a0\u2009\u202f]\d{3})*$/
+/** The same with plain spaces, which may separate fields as well: groups of three from the first to the last. */
+const SPACED_BEFORE = /(?:^|[^\d.,\s]|[^\d.,]\s)[1-9]\d{0,2}(?: \d{3})* $/
+const SPACED_BEHIND = /^(?: \d{3})+(?![\d:])/
+/** `12,5 s` as other languages write it. Without a unit the comma may separate fields. */
+const DECIMALS = /^,\d+\s{0,8}(?:%|‰|\p{L})/u
+/** A sign only where no word, number or other sign stands in front of it: `p95-12` has none. */
+const SIGN = /(?:^|[\s=:([{,;|])[-−–]$/
+/** `1.0 × 10^3`, `1.0*10³`. */
+const POWER_BEHIND = /^\s?[×x*·⋅]\s?10(?:\^[+-]?\d+|[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)/
+const TIMES_BEFORE = /\d\s?[×x*·⋅]\s?$/
+const TEN = /^10(?:\^|[⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹])/
+const TEN_BEFORE = /\d\s?[×x*·⋅]\s?10\^[+-]?$/
+/** `2:59.5`: minutes, and seconds with two digits. */
+const CLOCK_BEFORE = /(?:^|[^\p{L}\d.:-])(?:\d{1,3}:)?\d{1,3}:$/u
+const CLOCK_BEHIND = /^(?::[0-5]\d){1,2}(?:\.\d+)?(?![\d:])/
+
+function halfOf(before: string, group: string, behind: string, fields: Fields): string | null {
+  const spaced = spacedGroups(before, group, behind, fields)
+  if (spaced !== null) return spaced
+  const power = POWER_BEHIND.exec(behind)?.[0]
+  if (power !== undefined && /\d$/.test(group)) return `${group}${power}`
+  const tens = TIMES_BEFORE.test(before) && TEN.test(`${group}${behind}`)
+  if (tens || (TEN_BEFORE.test(before) && /^\d/.test(group))) return `${lastWord(before)}${group}`
+  const clock = CLOCK_BEHIND.exec(behind)?.[0]
+  if (clock !== undefined && /^[1-9]?\d$/.test(group) && fields.behind !== ':') return `${group}${clock}`
+  if (/^[0-5]\d(?:$|\D)/.test(group) && CLOCK_BEFORE.test(before) && fields.before !== ':')
+    return `${lastWord(before)}${group}`
+  if (!startsInside(before, group) && !stopsInside(before + group, group, behind, fields.behind === ','))
+    return null
+  const left = /0[xX]$/.exec(before)?.[0] ?? BEFORE.exec(before)?.[0] ?? ''
+  const sign = SIGN.test(before.slice(0, before.length - left.length)) ? '-' : ''
+  const right = /\p{L}$/u.test(group)
+    ? (/^[\p{L}/]*/u.exec(behind)?.[0] ?? '')
+    : (BEHIND.exec(behind)?.[0] ?? '').replace(/[^\d]+$/, '')
+  return `${sign}${left.replace(/^[^\d.]+/, '')}${group}${right}`
+}
+
+const lastWord = (before: string): string => /\S*\s?[×x*·⋅]\s?\S*$|\S*$/.exec(before)?.[0] ?? ''
+
+/** `999 000`, of which a pattern holds one part. */
+function spacedGroups(before: string, group: string, behind: string, fields: Fields): string | null {
+  const left = fields.before === ' ' ? null : SPACED_BEFORE.exec(before)?.[0]
+  const right = fields.behind === ' ' ? null : SPACED_BEHIND.exec(behind)?.[0]
+  const begun = left !== undefined && left !== null && /^\d{3}(?!\d)/.test(group)
+  const goesOn = right !== undefined && right !== null && /^[+-]?[1-9]\d{0,2}$/.test(group)
+  if (begun) return `${left.replace(/^\D+/, '')}${group}`
+  return goesOn && !/\d$/.test(before) ? `${group}${right}` : null
+}
+
+function startsInside(before: string, group: string): boolean {
+  if (!/^[\d.,]/.test(group)) return false
+  if (/\d$/.test(before) || /\d\.$/.test(before) || /(?:^|[\s=:([])\.$/.test(before)) return true
+  if (/(?:^|[^\p{L}\d])0[xX]$/u.test(before)) return true
+  if (LEADING_GROUPS.test(before.slice(0, -1)) && GROUP_OF_THREE.test(before.slice(-1) + group)) return true
+  return SIGN.test(before)
+}
+
+function stopsInside(upTo: string, group: string, behind: string, comma: boolean): boolean {
+  if (/\p{L}$/u.test(group)) return /\d/.test(group) && /^[\p{L}/]/u.test(behind)
+  if (!/[\d.,]$/.test(group)) return false
+  if (/^\d/.test(behind) || (/\d$/.test(group) && /^\.\d/.test(behind))) return true
+  if (/^[eE][+-]?\d/.test(behind) || (/^[+-]?0$/.test(group) && /^[xX][\da-fA-F]/.test(behind))) return true
+  if (comma && behind.startsWith(',')) return false
+  if (DECIMALS.test(behind) && /(?:^|[^\d.,;])\d+$/.test(upTo)) return true
+  return GROUP_OF_THREE.test(behind) && LEADING_GROUPS.test(upTo)
+}
+
+// ---------------------------------------------------------------- a time in two units: `2m 40s`
+
+const TIME = '(?:d|days?|h|hrs?|hours?|m|mins?|minutes?|s|secs?|seconds?|ms)'
+const LARGER = new RegExp(`(?:^|[^\\p{L}\\d.,])(\\d+\\s?(${TIME})(?:,|\\sand)?\\s?)$`, 'u')
+const SMALLER = new RegExp(
+  `^\\s?(${TIME})(?:,|\\sand)?\\s?(\\d+(?:\\.\\d+)?)\\s?(${TIME})(?![\\p{L}\\d])`,
+  'u',
+)
+const OWN = new RegExp(`^\\s?(${TIME})(?![\\p{L}\\d])`, 'u')
+/** In minutes and days the letters mean something else than in a unit of its own. */
+const secondsIn = (word: string): number =>
+  word === 'm' ? 60 : /^d/.test(word) ? 86_400 : (convert(1, word, 's') ?? 0)
+
+function compound(before: string, group: string, behind: string): string | null {
+  const [, figure = group, unit = ''] = /^(.*?\d)\s?(\p{L}+)$/u.exec(group) ?? []
+  const own = unit || (OWN.exec(behind)?.[1] ?? '')
+  const left = LARGER.exec(before)
+  if (
+    /^\d/.test(figure) &&
+    left?.[2] !== undefined &&
+    secondsIn(own) > 0 &&
+    secondsIn(left[2]) > secondsIn(own)
+  )
+    return `${left[1]}${group}${unit === '' ? own : ''}`
+  const right = SMALLER.exec(`${unit}${behind}`)
+  if (!/^\d+$/.test(figure) || right === null) return null
+  return secondsIn(right[1] ?? '') > secondsIn(right[3] ?? '') ? `${figure}${right[0]}` : null
+}
+
+// ---------------------------------------------------------------- the unit
+
+/** Before `=` or `:` it is a name: `n=1 m=2`. */
+const WORD = /^(?:%|‰|\p{L}{1,16}(?:\/\p{L}{1,16})?|\/\p{L}{1,16})(?![\p{L}\p{N}_]|\s*[=:])/u
+/** Tables put more than one space between a number and its unit, prose does not. */
+const SPACES = /^[ \t\u00a0\u2009\u202f]{0,8}/
+const UNIT = '%|‰|\\p{L}{1,16}(?:\\/\\p{L}{1,16})?'
+/** Behind a deviation, in brackets, or behind a dash. */
+const NEAR_BEHIND = [
+  new RegExp(
+    `^\\s{0,8}[(]?(?:±|\\+\\/-|\\+-)\\s{0,3}[\\d.,]+(?:[eE][+-]?\\d+)?[)]?\\s{0,3}[[(]?(${UNIT})(?![\\p{L}\\d])`,
+    'u',
+  ),
+  new RegExp(`^\\s{0,8}[[({<]\\s?(${UNIT})\\s?[\\])}>]`, 'u'),
+  new RegExp(`^-(${UNIT})(?![\\p{L}\\d])`, 'u'),
+]
+/** At the end of a name, or in brackets behind it. */
+const NEAR_BEFORE = new RegExp(
+  `(?:^|[^\\p{L}\\d])(${UNIT})["')\\]}>]{0,2}\\s{0,8}[:=|]?\\s{0,8}["'([|]?$`,
+  'u',
+)
+const FIELD = new RegExp(`\\b\\w*units?["']?\\s{0,3}[:=]\\s{0,3}["']?(${UNIT})`, 'iu')
+
+function wordBehind(behind: string): string | null {
+  const spaces = SPACES.exec(behind)?.[0].length ?? 0
+  const word = WORD.exec(behind.slice(spaces))?.[0] ?? null
+  return word !== null && (spaces <= 1 || isUnit(word)) ? word : null
+}
+
+function unitNear(before: string, behind: string): string | null {
+  const found = [...NEAR_BEHIND.map((one) => one.exec(behind)), NEAR_BEFORE.exec(before)]
+  // Of several objects on a line, the field of the own one is the nearest.
+  const fields = [FIELD.exec(behind.split('}')[0] ?? ''), FIELD.exec(before.split('{').at(-1) ?? '')]
+  for (const match of [...found, ...fields]) {
+    const unit = match?.[1]
+    if (unit !== undefined && isUnit(unit)) return unit
+  }
+  return null
+}
+
+// ---------------------------------------------------------------- what the pattern itself says of its group
+
+const SPACE = '(?: |\\\\s|\\\\t|\\[ \\\\t\\])[+*]?\\??'
+const DIGITS = '\\(?(?:\\?:|\\?<\\w+>)?(?:\\\\d|\\\\S|\\[[^\\]]*\\\\d|\\[0-9|[0-9])'
+const FIELD_BEHIND = new RegExp(`^(?:(:)|${SPACE})${DIGITS}`)
+const FIELD_BEFORE = new RegExp(`(?:\\\\d|\\\\S|\\]|[0-9)])(?:[+*?]|\\{[\\d,]+\\})*(?:(:)|${SPACE})$`)
+
+export function fieldsOf(pattern: string): Fields {
+  const group = groupOf(pattern)
+  if (group === null) return NO_FIELDS
+  const behind = pattern.slice(group.to)
+  const [left, right] = [FIELD_BEFORE.exec(pattern.slice(0, group.from)), FIELD_BEHIND.exec(behind)]
+  return {
+    before: left && (left[1] === ':' ? ':' : ' '),
+    behind: /^,(?![?*{])/.test(behind) ? ',' : right && (right[1] === ':' ? ':' : ' '),
+  }
+}
+
+/** Of the first capturing group, its brackets included. */
+function groupOf(pattern: string): { from: number; to: number } | null {
+  let open = 0
+  let inClass = false
+  let group = -1
+  let from = -1
+  for (let at = 0; at < pattern.length; at++) {
+    const char = pattern[at]
+    if (char === '\\') at++
+    else if (inClass) inClass = char !== ']'
+    else if (char === '[') inClass = true
+    else if (char === '(') {
+      open++
+      const rest = pattern.slice(at + 1)
+      if (group < 0 && (!rest.startsWith('?') || /^\?<[^=!]/.test(rest))) {
+        group = open
+        from = at
+      }
+    } else if (char === ')') {
+      if (open === group) return { from, to: at + 1 }
+      open--
+    }
+  }
+  return null
+}
