@@ -9,7 +9,7 @@ if (process.platform === 'win32') {
 } else if (major < 20 || (major === 20 && minor < 19)) {
   refuse(`Assay needs Node 20.19 or later; this is ${process.versions.node}`)
 } else if (process.argv.length === 3 && (process.argv[2] === '--version' || process.argv[2] === '-v')) {
-  process.stdout.write(`${require('../package.json').version}\n`)
+  process.stdout.write(`assay ${require('../package.json').version}\n`)
 } else {
   start()
 }

@@ -55,7 +55,7 @@ function createProgress(manners: Manners): Progress {
 async function answer(argv: readonly string[], context: Context, edge: Edge): Promise<Result<Answer>> {
   const request = parse(argv, { verbs: VERBS, later: LATER })
   if (!request.ok) return request
-  if (request.value.ask === 'version') return page({ version: VERSION }, VERSION)
+  if (request.value.ask === 'version') return page({ version: VERSION }, `assay ${VERSION}`)
   if (request.value.ask === 'help') {
     const { verb, sub } = request.value
     const help = verb === null ? overview(VERBS) : explain(verb, sub)

@@ -182,7 +182,7 @@ describe('the edge', () => {
   test('the short way to --version and the long one disagree', async () => {
     const short = await run(['--version'])
     const long = await run(['--quiet', '--version'])
-    expect(short.stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+    expect(short.stdout).toMatch(/^assay \d+\.\d+\.\d+\n$/)
     expect(long.stdout).toBe(short.stdout)
   })
 })

@@ -36,6 +36,7 @@ export const MODULES: Readonly<Record<string, () => Promise<Command>>> = {
   diff: () => import('./diff.ts'),
   path: () => import('./path.ts'),
   traces: () => import('./traces.ts'),
+  log: () => import('./log.ts'),
   discards: () => import('./discards.ts'),
   context: () => import('./context.ts'),
   report: () => import('./report.ts'),

@@ -427,6 +427,18 @@ const LOOK = [
     example: 'assay traces exp_0007 case-12',
   },
   {
+    name: 'log',
+    group: 'look',
+    summary:
+      'what the commands of an experiment printed; without PART: the one that failed, or the last sample',
+    positionals: [ID, { name: 'PART', required: false }, { name: 'NAME', required: false }],
+    flags: {
+      stderr: { type: 'boolean', summary: 'standard error of a sample, in place of standard output' },
+      follow: { type: 'boolean', summary: 'print what the running attempt prints, until its verdict' },
+    },
+    example: 'assay log exp_0007 gate unit-tests',
+  },
+  {
     name: 'discards',
     group: 'look',
     summary: 'what was rejected or discarded, and why',
@@ -873,7 +885,7 @@ export type Entry = (typeof ALL)[number]
 
 /** Verbs that change nothing. */
 const READING: readonly string[] = [
-  ...['status', 'tree', 'frontier', 'show', 'diff', 'traces', 'discards', 'context', 'report'],
+  ...['status', 'tree', 'frontier', 'show', 'diff', 'traces', 'log', 'discards', 'context', 'report'],
   ...[
     'guide',
     'env',

@@ -1,10 +1,9 @@
 /** What the page says of one experiment: what `show` answers, with what its pairs were worth, its brief, and its diff. */
-import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { duration, shown } from '../evaluate/figure.ts'
 import { Bets, residual, ScaleWindow } from '../evaluate/paired.ts'
+import { tailOf } from '../evaluate/tail.ts'
 import { changesBetween, patchBetween } from '../git/trees.ts'
-import { readFrom } from '../ledger/append.ts'
 import type { Sample } from '../ledger/events.ts'
 import { BASELINE, type Experiment, lastAttempt, lastJudged } from '../ledger/state.ts'
 import { readSteps } from '../ledger/steps.ts'
@@ -348,16 +347,6 @@ export function pageLog(run: OpenRun, node: Experiment): string | null {
   const folder = attemptFolder(run.paths, node.id, attempt.attempt)
   const last = recordedSamples(run, node.id, attempt.attempt).findLast(({ stage }) => stage !== 'holdout')
   if (!last) return null
-  const text = tailOf(join(folder, last.stdout)) + tailOf(join(folder, last.stderr))
+  const text = tailOf(join(folder, last.stdout), TAIL) + tailOf(join(folder, last.stderr), TAIL)
   return text === '' ? null : text.split('\n').map(verbatim).join('\n')
-}
-
-function tailOf(file: string): string {
-  try {
-    const { size } = statSync(file)
-    const bytes = readFrom(file, Math.max(0, size - TAIL))
-    return bytes.ok ? bytes.value.toString('utf8') : ''
-  } catch {
-    return ''
-  }
 }

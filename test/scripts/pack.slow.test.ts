@@ -49,8 +49,8 @@ test('the package asks for another one, lacks a part, or has what nobody needs',
     expect(notices).toMatch(new RegExp(`^${name}\n`, 'm'))
   const cwd = makeTemp('elsewhere')
   const data = (...args: string[]) => JSON.parse(offline(installed(...args, '--json'), cwd)).data
-  expect(offline(installed('--version'), cwd)).toBe(`${version}\n`)
-  expect(offline([join(root, 'bin', 'assay'), '--version'], cwd)).toBe(`${version}\n`)
+  expect(offline(installed('--version'), cwd)).toBe(`assay ${version}\n`)
+  expect(offline([join(root, 'bin', 'assay'), '--version'], cwd)).toBe(`assay ${version}\n`)
   expect(data('guide', 'subagent').text).toMatch(/^# /)
   expect(data('workflow', 'list').workflows).toMatchObject([{ name: 'assay:optimize' }])
   expect(data('install', 'opencode')).toMatchObject({ method: 'copied', already: false })
