@@ -1,6 +1,7 @@
 /** What the command that ended an attempt printed at its end: for people who have to mend it. */
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { failuresIn } from '../evaluate/failures.ts'
+import { tailOf } from '../evaluate/tail.ts'
 import type { StepLine } from '../ledger/events.ts'
 import { gatesOf, readSteps, samplesOf } from '../ledger/steps.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
@@ -9,8 +10,10 @@ import type { OpenRun } from '../run/open.ts'
 export interface LastWords {
   /** The command as the spec has it. */
   command: string
-  /** At most 16 lines. */
+  /** What failed, as far as its test runner is known, else its end. At most 16 lines. */
   output: string
+  /** It printed more than that. */
+  more: boolean
 }
 
 const LINES = 16
@@ -22,18 +25,19 @@ export function lastWords(run: OpenRun, experiment: string, attempt: number): La
   const { gates, measure } = run.spec
   const refused = gatesOf(steps).find((gate) => !gate.passed)
   if (refused) {
-    return words(gates.find(({ name }) => name === refused.name)?.command, lastLines(refused.output))
+    const printed = textOf(join(folder, 'gates', `${refused.name}.out`)) || refused.output
+    return words(gates.find(({ name }) => name === refused.name)?.command, printed)
   }
   // After a fault the parent is measured as well, to see whether the machine is to blame.
   const samples = samplesOf(steps)
   const ours = samples.filter(({ side }) => side === 'candidate')
   const sample = ours.findLast(({ fault }) => fault !== null) ?? ours.at(-1) ?? samples.at(-1)
   if (sample) {
-    const output = tail(join(folder, sample.stderr)) || tail(join(folder, sample.stdout))
-    return words(measure.command, output)
+    const printed = textOf(join(folder, sample.stderr)) || textOf(join(folder, sample.stdout))
+    return words(measure.command, printed)
   }
   const failed = failedPreparation(steps)
-  return failed && words(run.spec.worktree[failed]?.command, tail(join(folder, `${failed}.out`)))
+  return failed && words(run.spec.worktree[failed]?.command, textOf(join(folder, `${failed}.out`)))
 }
 
 function failedPreparation(steps: readonly StepLine[]): 'setup' | 'build' | null {
@@ -43,26 +47,34 @@ function failedPreparation(steps: readonly StepLine[]): 'setup' | 'build' | null
   return detail.build ? 'build' : null
 }
 
-const words = (command: string | readonly string[] | undefined, output: string): LastWords | null =>
-  command === undefined || output === ''
-    ? null
-    : { command: typeof command === 'string' ? command : command.join(' '), output }
-
-function tail(file: string): string {
-  try {
-    return lastLines(readFileSync(file, 'utf8'))
-  } catch {
-    return ''
+function words(command: string | readonly string[] | undefined, printed: string): LastWords | null {
+  if (command === undefined || printed.trim() === '') return null
+  const output = lastLines(printed)
+  return {
+    command: typeof command === 'string' ? command : command.join(' '),
+    output,
+    more: output.trim() !== printed.trim(),
   }
 }
 
-/** At most 16; of a stack its first frame: the message above it is worth more than the way that led there. */
-export const lastLines = (text: string): string =>
-  text
+/** Far more than a test runner prints of its failures. */
+const MOST_BYTES = 1024 * 1024
+
+const textOf = (file: string): string => tailOf(file, MOST_BYTES)
+
+/**
+ * At most 16: the first ones that tell what failed, or else the last ones. Of a stack its first frame: the message above
+ * it is worth more than the way that led there.
+ */
+export function lastLines(text: string): string {
+  const failures = failuresIn(text)
+  if (failures !== null) return failures.slice(0, LINES).join('\n')
+  return text
     .trimEnd()
     .split('\n')
     .filter((line, index, all) => !(FRAME.test(line) && FRAME.test(all[index - 1] ?? '')))
     .slice(-LINES)
     .join('\n')
+}
 
 const FRAME = /^\s+at /

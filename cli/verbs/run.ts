@@ -95,7 +95,7 @@ async function check(run: OpenRun, experiment: string): Promise<Result<Answer>> 
   })
 }
 
-function describe(answer: RunAnswer, opened: OpenRun): string[] {
+function describe(answer: RunAnswer, opened: OpenRun): Said[] {
   const { experiment, status, reason, value, improvement, best, message } = answer
   const word = reason && reason !== 'improved' ? `${status} (${reason})` : status
   const gain = improvement === null ? '' : `  ${gainText(improvement)}`
@@ -109,12 +109,15 @@ function describe(answer: RunAnswer, opened: OpenRun): string[] {
 }
 
 /** What the command that failed said; its verdict alone mends nothing. */
-function printed({ experiment, attempt, status, reason, message }: RunAnswer, opened: OpenRun): string[] {
+function printed({ experiment, attempt, status, reason, message }: RunAnswer, opened: OpenRun): Said[] {
   if (status === 'kept' || !(status === 'failed' || reason === 'gate')) return []
   const said = lastWords(opened, experiment, attempt)
   if (said === null || message.includes(said.output.trim())) return []
   const lines = said.output.split('\n').filter((line) => line.trim() !== '')
-  return [`  $ ${said.command}`, ...lines.map((line) => `  | ${line}`)].map(printable)
+  return [
+    ...[`  $ ${said.command}`, ...lines.map((line) => `  | ${line}`)].map(printable),
+    ...(said.more ? [next`  All that it printed: ${call('log', experiment)}`] : []),
+  ]
 }
 
 function nextStep({ experiment, status, reason, failure_class: place }: RunAnswer, opened: OpenRun): Next {

@@ -51,6 +51,20 @@ test('what a gate printed is lost but for its last lines, or its secrets are sho
   expect(await project.problem('log', failed.experiment, 'tests')).toMatchObject({ code: 'unknown_part' })
 })
 
+test('run shows the last of five hundred tests that passed, and not the first one, which failed', async () => {
+  const project = gated()
+  await project.data('init')
+  const passed = Array.from({ length: 500 }, (_, at) => `ok ${at + 2} - passes`).join('\n')
+  const { experiment } = await project.open({
+    ...ms(90),
+    'src/said': `TAP version 13\nnot ok 1 - parses FAIL\n  ---\n  expected: 3\n  actual: 4\n  ...\n${passed}\n`,
+  })
+  const { stdout } = await assay(['run', experiment], { cwd: project.repo.dir })
+  expect(stdout).toContain(
+    `  | not ok 1 - parses FAIL\n  |   expected: 3\n  |   actual: 4\n  All that it printed: assay log ${experiment}\n`,
+  )
+})
+
 test('a sample cannot be asked for by its number or its name, or codes of a benchmark reach the terminal', async () => {
   const project = makeProject({ files: hook('echo "\\033]0;title\\007\\033[31mred"; echo warned >&2') })
   await project.data('init')
