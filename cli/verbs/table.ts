@@ -58,12 +58,12 @@ const TOKEN = {
   needed: {
     code: 'no_token',
     what: 'the token of the round',
-    hint: next`give back the one of the last answer: --token T; ${call('round open')} tells it`,
+    hint: next`pass the token of the last answer: --token T; ${call('round open')} answers with it again`,
   },
 } as const satisfies Flag
 const TAKE_OVER = {
   type: 'boolean',
-  summary: 'the user said so: the session that drives must give way',
+  summary: 'take the run from the session that drives it; only if the user said so',
 } as const satisfies Flag
 
 const START = [
@@ -84,21 +84,24 @@ const START = [
         type: 'string',
         value: 'FILE',
         summary:
-          'read the specification of a different program: write assay.yaml, say what each key became, and go on',
+          'read the specification of a different program: write assay.yaml, say what each key became, and continue',
       },
       print: { type: 'boolean', summary: 'with --from: only print the spec and what each key became' },
       prepare: { type: 'boolean', summary: 'open exp_0000 first, to build the benchmark in its worktree' },
-      'include-dirty': { type: 'boolean', summary: 'use the working tree as it is, uncommitted changes too' },
+      'include-dirty': {
+        type: 'boolean',
+        summary: 'use the working tree as it is, with uncommitted changes',
+      },
       'no-canary': {
         type: 'boolean',
-        summary: 'do not look whether the benchmark reads the mutable files',
+        summary: 'do not test whether the benchmark reads the mutable files',
       },
       holdout: {
         type: 'string',
         value: 'FILE',
-        summary: 'held-out data from outside of the repository, for new bests only ($ASSAY_HOLDOUT)',
+        summary: 'data outside of the repository that only new bests are measured on ($ASSAY_HOLDOUT)',
       },
-      new: { type: 'boolean', summary: 'a new run although another one is here' },
+      new: { type: 'boolean', summary: 'start a new run although there is one already' },
     },
     example: 'assay init assay.yaml',
   },
@@ -108,14 +111,14 @@ const START = [
     summary: 'look for what is broken or in the way, with cause and repair',
     positionals: [],
     flags: {
-      fix: { type: 'boolean', summary: 'mend what can be mended without inventing anything' },
+      fix: { type: 'boolean', summary: 'apply the repairs that need no guess, and report each one' },
       parallel: {
         type: 'boolean',
-        summary: 'find what makes measuring side by side unsafe; propose measure.slots',
+        summary: 'find what makes it unsafe to measure several samples at once; propose measure.slots',
       },
       hosts: {
         type: 'boolean',
-        summary: 'also make one trivial call to each agent program that is here; it may cost something',
+        summary: 'also make one trivial call to each agent program that is installed; it may cost something',
       },
     },
     example: 'assay doctor --fix',
@@ -131,7 +134,7 @@ const START = [
         value: 'N',
         min: 0,
         max: Number.MAX_SAFE_INTEGER,
-        summary: 'another way of the search; the same seed gives the same tree',
+        summary: 'the seed of the search; the same seed gives the same tree',
       },
     },
     example: 'assay demo --seed 7',
@@ -150,7 +153,7 @@ const START = [
   {
     name: 'install',
     group: 'start',
-    summary: 'put the skills into an agent program; without HOST: the list',
+    summary: 'install the skills into an agent program; without HOST: list the programs',
     positionals: [{ name: 'HOST', required: false }],
     flags: { ...WHERE, 'dry-run': ONLY_SAY },
     example: 'assay install claude-code',
@@ -158,7 +161,7 @@ const START = [
   {
     name: 'uninstall',
     group: 'start',
-    summary: 'take away what install made, and nothing else',
+    summary: 'remove what install made, and nothing else',
     positionals: [{ name: 'HOST', required: true }],
     flags: { ...WHERE, 'dry-run': ONLY_SAY },
     example: 'assay uninstall claude-code',
@@ -180,11 +183,17 @@ const TRY = [
       'from-artifact': {
         type: 'string',
         value: 'ID[:LABEL]',
-        summary: 'start from an artifact of another experiment, whatever its verdict; parent: its sibling',
+        summary: 'start from an artifact of a different experiment, whatever its verdict',
       },
       round: ROUND,
       lane: { type: 'integer', value: 'N', min: 1, max: 10_000, summary: 'the lane of that round' },
-      depth: { type: 'integer', value: 'N', min: 1, max: 10_000, summary: 'how deep in that lane' },
+      depth: {
+        type: 'integer',
+        value: 'N',
+        min: 1,
+        max: 10_000,
+        summary: 'its place in that lane, from 1 on',
+      },
     },
     example: 'assay new --parent exp_0000 -m "Cache the parsed header"',
   },
@@ -197,7 +206,7 @@ const TRY = [
       message: MESSAGE,
       'if-changed': {
         type: 'boolean',
-        summary: 'only if the files differ from the last judged attempt, or from the parent without one',
+        summary: 'only if the files differ from the last judged attempt; if there is none, from the parent',
       },
     },
     example: 'assay seal exp_0007',
@@ -217,11 +226,15 @@ const TRY = [
     positionals: [ID],
     flags: {
       detach: { type: 'boolean', summary: 'answer at once; then: assay wait --for ID' },
-      sealed: { type: 'boolean', summary: 'judge the last seal, whatever its worktree holds by now' },
-      check: { type: 'boolean', summary: 'only try the wiring: one sample, no attempt, no charge' },
+      sealed: { type: 'boolean', summary: 'judge the last seal, even if the worktree has changed since' },
+      check: {
+        type: 'boolean',
+        summary: 'only try whether it can be measured: one sample, no attempt, no charge',
+      },
       'take-over': {
         type: 'boolean',
-        summary: 'a person says that other machines and containers which hold a slot are gone',
+        summary:
+          'free the slots that other machines and containers hold; only if the user said that they are gone',
       },
     },
     example: 'assay run exp_0007',
@@ -252,10 +265,14 @@ const DECIDE = [
   {
     name: 'confirm',
     group: 'decide',
-    summary: 'measure a kept experiment again: lifts a flag, or revokes it',
+    summary: 'measure a kept experiment again: clears a doubt about it, or revokes it',
     positionals: [ID],
     flags: {
-      against: { type: 'string', value: 'ID', summary: 'another one than its parent to be better than' },
+      against: {
+        type: 'string',
+        value: 'ID',
+        summary: 'the experiment to compare with; default: the parent',
+      },
     },
     example: 'assay confirm exp_0007',
   },
@@ -267,8 +284,12 @@ const DECIDE = [
     flags: {
       reason: NEEDS_REASON,
       'failure-class': { ...CLASS, summary: 'what failed; default environment, which costs no attempt' },
-      fix: { type: 'string', value: 'TEXT', summary: 'what has to be mended; told to the next rounds' },
-      'if-running': { type: 'boolean', summary: 'no failure when it is not running' },
+      fix: {
+        type: 'string',
+        value: 'TEXT',
+        summary: 'what has to be repaired; the next rounds are given this text',
+      },
+      'if-running': { type: 'boolean', summary: 'succeed also if it is not running' },
     },
     example:
       'assay abort exp_0007 --if-running --reason "It hangs in the download" --fix "Cache the fixture"',
@@ -276,7 +297,7 @@ const DECIDE = [
   {
     name: 'prune',
     group: 'decide',
-    summary: 'no more children from a kept experiment; its score still counts',
+    summary: 'allow no more children of a kept experiment; its score still counts',
     positionals: [ID],
     flags: { reason: NEEDS_REASON },
     example: 'assay prune exp_0007 --reason "Five children, none better"',
@@ -284,7 +305,7 @@ const DECIDE = [
   {
     name: 'restore',
     group: 'decide',
-    summary: 'undo a discard, a prune or a revocation; lift a flag',
+    summary: 'undo a discard, a prune or a revocation; clear a doubt',
     positionals: [ID],
     flags: { reason: REASON },
     example: 'assay restore exp_0007 --reason "The finding was wrong"',
@@ -315,7 +336,7 @@ const DECIDE = [
             choices: ['before', 'after'],
             summary: 'before or after the measurement; default before',
           },
-          timeout: { type: 'duration', value: 'TIME', max: '24h', summary: 'at most; default 5m' },
+          timeout: { type: 'duration', value: 'TIME', max: '24h', summary: 'its time limit; default 5m' },
           reason: NEEDS_REASON,
         },
         example: 'assay gate add exp_0007 --name order --command "node check-order.js" --reason "Lost twice"',
@@ -329,7 +350,7 @@ const DECIDE = [
       },
       {
         name: 'remove',
-        summary: 'end an added gate here and below',
+        summary: 'remove an added gate from an experiment and everything below it',
         positionals: [ID],
         flags: { name: NAME, reason: REASON },
         example: 'assay gate remove exp_0007 --name order',
@@ -346,7 +367,7 @@ const DECIDE = [
   {
     name: 'annotate',
     group: 'decide',
-    summary: 'a remark on an experiment, or on one of its tasks',
+    summary: 'add a remark to an experiment, or to one of its tasks',
     positionals: [
       ID,
       { name: 'TEXT', required: true, needed: { code: 'empty_text', what: 'a TEXT that says something' } },
@@ -382,9 +403,15 @@ const LOOK = [
     summary: 'the parents that the policy would pick now',
     positionals: [],
     flags: {
-      k: { type: 'integer', short: 'k', value: 'N', min: 1, max: 1000, summary: 'how many' },
-      policy: { type: 'string', value: 'NAME', summary: 'another policy than the configured one' },
-      seed: { type: 'integer', value: 'N', min: 0, max: Number.MAX_SAFE_INTEGER, summary: 'another seed' },
+      k: { type: 'integer', short: 'k', value: 'N', min: 1, max: 1000, summary: 'how many parents' },
+      policy: { type: 'string', value: 'NAME', summary: 'the policy; default: the configured one' },
+      seed: {
+        type: 'integer',
+        value: 'N',
+        min: 0,
+        max: Number.MAX_SAFE_INTEGER,
+        summary: 'the seed; default: search.seed',
+      },
       explain: { type: 'boolean', summary: 'say why each was picked' },
     },
     example: 'assay frontier -k 3 --explain',
@@ -413,7 +440,7 @@ const LOOK = [
   {
     name: 'path',
     group: 'look',
-    summary: 'how an experiment came about, from the baseline on; and its worktree',
+    summary: 'the experiments from the baseline to this one, and its worktree',
     positionals: [ID],
     flags: {},
     example: 'assay path exp_0007',
@@ -421,7 +448,7 @@ const LOOK = [
   {
     name: 'traces',
     group: 'look',
-    summary: 'what the benchmark wrote of the tasks of an experiment, or of one',
+    summary: 'the traces that the benchmark wrote for the tasks of an experiment, or for one task',
     positionals: [ID, { name: 'TASK', required: false }],
     flags: { limit: { ...LIMIT, max: 500 } },
     example: 'assay traces exp_0007 case-12',
@@ -465,7 +492,7 @@ const LOOK = [
     flags: {
       all: { type: 'boolean', summary: 'every run of this repository, one chart each' },
       watch: { type: 'boolean', summary: 'repaint as results come in, until the driver stops or Ctrl-C' },
-      csv: { type: 'boolean', summary: 'one line of comma-separated values an experiment' },
+      csv: { type: 'boolean', summary: 'one line of comma-separated values for each experiment' },
       html: {
         type: 'string',
         value: 'FILE',
@@ -488,11 +515,11 @@ const LOOK = [
         value: 'N',
         min: 1,
         max: 65_535,
-        summary: 'default: the last one, else one that is free',
+        summary: 'default: the port of the last time, else a free one',
       },
       open: { type: 'boolean', summary: 'open it in the browser' },
-      'read-only': { type: 'boolean', summary: 'no actions' },
-      stop: { type: 'boolean', summary: 'end the one that serves this repository' },
+      'read-only': { type: 'boolean', summary: 'serve a page without actions' },
+      stop: { type: 'boolean', summary: 'end the server of this repository' },
     },
     example: 'assay serve --open',
   },
@@ -507,7 +534,7 @@ const LOOK = [
         value: 'NAME',
         summary: 'the new branch; default: assay/ and the name in the spec',
       },
-      squash: { type: 'boolean', summary: 'one commit; default: one for each step of the way' },
+      squash: { type: 'boolean', summary: 'one commit; default: one for each kept step' },
     },
     example: 'assay finish --branch faster-parser',
   },
@@ -532,7 +559,7 @@ const LOOP = [
       {
         name: 'next',
         summary:
-          'do what needs no agent, and say which tasks agents have to do now; opens a round where none is open',
+          'do what needs no agent, and list the tasks that agents must do now; opens a round if none is open',
         positionals: [],
         flags: {
           lane: { type: 'integer', value: 'N', min: 1, max: 10_000, summary: 'only the tasks of this lane' },
@@ -540,7 +567,7 @@ const LOOP = [
             type: 'duration',
             value: 'TIME',
             max: '24h',
-            summary: 'for a task, at most; default: not at all',
+            summary: 'how long to wait for a task; default: not at all',
           },
           until: {
             type: 'integer',
@@ -555,7 +582,7 @@ const LOOP = [
       },
       {
         name: 'findings',
-        summary: 'which findings are proved by what the experiments printed',
+        summary: 'say which findings are proved by what the experiments printed',
         positionals: [],
         flags: {},
         stdin:
@@ -572,7 +599,7 @@ const LOOP = [
       },
       {
         name: 'close',
-        summary: 'close a round: improved or not, and whether to stop',
+        summary: 'close a round; says whether it improved and whether the loop is over',
         positionals: [],
         flags: { round: ROUND, token: TOKEN },
         stdin: '{"lanes":[{"lane":1,"learnings":[],"suggestions":[]}]}',
@@ -594,7 +621,7 @@ const LOOP = [
     summary: 'hand in the answer to a task; does what follows, and says what comes next',
     positionals: [TASK],
     flags: {
-      none: { type: 'boolean', summary: 'its agent ended without an answer; what it edited counts' },
+      none: { type: 'boolean', summary: 'the agent ended without an answer; its edits count' },
     },
     stdin: '{"summary":"…"} as the task says',
     example: `echo '{"summary":"Interned the keys"}' | assay answer r1/l1/d1/implement`,
@@ -611,7 +638,7 @@ const LOOP = [
   {
     name: 'steer',
     group: 'loop',
-    summary: "a person's word to the next round, or to an experiment's next agent; without TEXT: the list",
+    summary: "instruct the next round, or an experiment's next agent; without TEXT: list the instructions",
     positionals: [
       { name: 'ID|TEXT', required: false },
       { name: 'TEXT', required: false },
@@ -622,20 +649,20 @@ const LOOP = [
   {
     name: 'meta',
     group: 'loop',
-    summary: 'the controller that steers the rounds: what it would look at, what it changes',
+    summary: 'the meta controller, which steers the rounds: the facts for it, and its edits',
     positionals: [],
     flags: {},
     example: 'assay meta due',
     subs: [
       {
         name: 'due',
-        summary: 'whether it is time, and the facts that nobody was asked about yet',
+        summary: 'whether it is time to ask it, and the facts that it has not answered yet',
         positionals: [],
         flags: {
           claim: {
             type: 'string',
             value: 'NAME',
-            summary: 'take the turn in this name, so that no other does',
+            summary: 'record that NAME asks now, so that no other driver does',
           },
         },
         example: 'assay meta due --json',
@@ -669,18 +696,18 @@ const LOOP = [
   {
     name: 'loop',
     group: 'loop',
-    summary: 'run rounds until a stop rule holds; pause, resume or stop the one that runs',
+    summary: 'run rounds until a stop rule applies; or pause, resume or stop the running loop',
     positionals: [{ name: 'pause|resume|stop', required: false }],
     flags: {
-      rounds: { type: 'integer', value: 'N', min: 1, max: 1_000_000, summary: 'at most so many rounds' },
+      rounds: { type: 'integer', value: 'N', min: 1, max: 1_000_000, summary: 'run at most N rounds' },
       serve: {
         type: 'boolean',
         summary: 'serve its page, too; it stays when the loop is over (assay serve --stop)',
       },
-      uncapped: { type: 'boolean', summary: 'yes to agents whose cost nothing bounds' },
+      uncapped: { type: 'boolean', summary: 'allow agents that have no cost limit' },
       'take-over': TAKE_OVER,
       reason: { type: 'string', value: 'TEXT', summary: 'why it is paused, resumed or stopped' },
-      'dry-run': { type: 'boolean', summary: 'tell what it would do and cost, and do nothing' },
+      'dry-run': { type: 'boolean', summary: 'say what it would do and cost, and do nothing' },
     },
     example: 'assay loop --rounds 3',
   },
@@ -694,14 +721,14 @@ const LOOP = [
     subs: [
       {
         name: 'run',
-        summary: 'run a script to its end, in any folder; its agents are a host',
+        summary: 'run a script to its end, in any folder; a host answers its agent calls',
         positionals: [{ name: 'FILE', required: true }],
         flags: {
           args: { type: 'string', value: 'JSON', summary: 'what the script sees as args' },
           host: {
             type: 'string',
             value: 'NAME',
-            summary: 'who answers; default: the host of the run around, or the command',
+            summary: 'the host that answers; default: command with --command, else the host of the run here',
           },
           command: {
             type: 'string',
@@ -714,14 +741,14 @@ const LOOP = [
       },
       {
         name: 'check',
-        summary: 'what would keep a script from running, here or in a host',
+        summary: 'what would prevent a script from running, here or in a host',
         positionals: [{ name: 'FILE', required: true }],
         flags: {},
         example: 'assay workflow check review.js',
       },
       {
         name: 'list',
-        summary: 'the workflows that have a name here',
+        summary: 'list the workflows that can be run by name here',
         positionals: [],
         flags: {},
         example: 'assay workflow list',
@@ -737,7 +764,7 @@ const LOOP = [
       },
       {
         name: 'resume',
-        summary: 'go on with a workflow that was stopped; answers it had are not asked for again',
+        summary: 'resume a workflow that was stopped; it asks for no answer twice',
         positionals: [{ name: 'RUN', required: true }],
         flags: {},
         example: 'assay workflow resume wf_0f3a5c7e9b1d',
@@ -750,7 +777,7 @@ const TEND = [
   {
     name: 'note',
     group: 'tend',
-    summary: 'something that the next rounds should know; without TEXT: the list',
+    summary: 'record something that the next rounds should know; without TEXT: list the notes',
     positionals: [{ name: 'TEXT', required: false }],
     flags: {
       kind: {
@@ -764,7 +791,7 @@ const TEND = [
         value: 'N',
         min: 1,
         max: 10_000,
-        summary: 'list at most so many; default 50',
+        summary: 'list at most N; default 50',
       },
     },
     example: 'assay note --kind learning "The allocator is not the bottleneck"',
@@ -786,7 +813,7 @@ const TEND = [
       },
       {
         name: 'set',
-        summary: 'change a knob; none takes a cap away',
+        summary: 'change a knob; the value none removes a cap',
         positionals: [
           { name: 'KEY', required: true },
           { name: 'VALUE', required: true },
@@ -796,7 +823,7 @@ const TEND = [
       },
       {
         name: 'autonomous',
-        summary: 'whether this session of an agent program goes on by itself until the loop is over',
+        summary: 'whether this session of an agent program continues by itself until the loop is over',
         positionals: [{ name: 'on|off', required: false }],
         flags: {},
         example: 'assay config autonomous on',
@@ -806,17 +833,17 @@ const TEND = [
   {
     name: 'epoch',
     group: 'tend',
-    summary: 'scores from before are no longer compared; the baseline is measured anew',
+    summary: 'begin an epoch: earlier scores are no longer compared, and the baseline is measured again',
     positionals: [],
     flags: {},
-    example: 'assay epoch open --reason "Another machine from here on"',
+    example: 'assay epoch open --reason "A different machine from here on"',
     subs: [
       {
         name: 'open',
         summary: 'begin an epoch',
         positionals: [],
         flags: { reason: NEEDS_REASON },
-        example: 'assay epoch open --reason "Another machine from here on"',
+        example: 'assay epoch open --reason "A different machine from here on"',
       },
     ],
   },
@@ -840,7 +867,7 @@ const TEND = [
   {
     name: 'gc',
     group: 'tend',
-    summary: 'free what nobody needs: worktrees of settled experiments, trash, old logs',
+    summary: 'delete what is no longer needed: worktrees of settled experiments, trash, old logs',
     positionals: [],
     flags: { 'dry-run': { type: 'boolean', summary: 'only say what would be deleted' } },
     example: 'assay gc --dry-run',
