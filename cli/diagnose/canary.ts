@@ -42,7 +42,7 @@ export async function blindCause(run: OpenRun, bench: Bench, tree: string): Prom
   const checkout = run.started.checkout
   const written = await absolutePath(run, tree, checkout)
   if (!written.ok || written.value) return written
-  const slot = slotPath(run.site, bench.slot, 'b')
+  const slot = slotPath(bench.site, bench.slot, 'b')
   return ok(
     (await editableInstall(bench.environment, checkout, slot)) ??
       (await workspaceLink(checkout, slot, run.started.prefix)) ??
@@ -208,7 +208,7 @@ async function sing(run: OpenRun, bench: Bench, base: Base): Promise<Result<Cana
   let heard = await listen(run, bench, base, before)
   if (heard.ok && heard.value.same && run.spec.worktree.build) {
     // What the baseline's build left may have been measured again: once more where nothing was ever built.
-    const cleared = await clearCheckout(run, bench, 'b')
+    const cleared = await clearCheckout(bench, 'b')
     if (!cleared.ok) return cleared
     heard = await listen(run, bench, base, before)
   }
@@ -242,12 +242,11 @@ async function listen(run: OpenRun, bench: Bench, base: Base, before: Sample[]):
   const folder = canaryFolder(run.paths)
   mkdirSync(join(folder, 'samples'), { recursive: true })
   const { build } = run.spec.worktree
-  const unbuilt = { ...run, spec: { ...run.spec, worktree: { ...run.spec.worktree, build: null } } }
-  const placed = await placeCandidate(unbuilt, bench, 'b', base, { outputs: folder })
+  const placed = await placeCandidate(run, bench, 'b', base, { outputs: folder, builds: false })
   if (!placed.ok) return placed
   // From here on the checkout is not what was built, also when this process dies.
-  writeFacts(run, bench, 'b', { ...readFacts(run, bench, 'b'), built: null })
-  const emptied = await emptyMutable(run, slotPath(run.site, bench.slot, 'b'), base.tree)
+  writeFacts(bench, 'b', { ...readFacts(bench, 'b'), built: null })
+  const emptied = await emptyMutable(run, slotPath(bench.site, bench.slot, 'b'), base.tree)
   if (!emptied.ok) return emptied
   const { folder: cwd, apart } = placed.value
   const isolation = apart?.renew()
@@ -310,7 +309,7 @@ async function sampleEmptied(
     pair: 0,
     seed: before[0]?.seed ?? SEED,
     slot: bench.slot,
-    desk: slotDesk(run.site, bench.slot),
+    desk: slotDesk(bench.site, bench.slot),
     environment: bench.environment,
     isolation: placed.apart?.renew(),
     reference: before[0] ?? null,

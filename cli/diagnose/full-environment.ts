@@ -30,8 +30,8 @@ export async function missingVariables(
   { said, setUpAnew }: { said: string; setUpAnew: boolean },
 ): Promise<Result<Missing | null>> {
   const base = keptCommit(run, BASELINE) ?? run.started.base
-  const given = environmentWith(run, [])
-  const full = environmentWith(run, ['*'])
+  const given = benchmarkEnvironment(run)
+  const full = benchmarkEnvironment(run, ['*'])
   if (!given.ok || !full.ok) return ok(null)
   const extra = Object.keys(full.value).filter((name) => !Object.hasOwn(given.value, name))
   if (extra.length === 0) return ok(null)
@@ -46,7 +46,7 @@ export async function missingVariables(
   try {
     run.tell({ type: 'preparing', what: 'one sample with your full environment' })
     const works = async (names: readonly string[]) => {
-      const environment = environmentWith(run, names)
+      const environment = benchmarkEnvironment(run, names)
       if (!environment.ok) return false
       const dressed = { ...bench.value, environment: environment.value }
       return baselineHolds(run, dressed, base, { outputs, setUpAnew })
@@ -59,12 +59,6 @@ export async function missingVariables(
     rmSync(outputs, { recursive: true, force: true })
     bench.value.release()
   }
-}
-
-const environmentWith = (run: OpenRun, names: readonly string[]): Result<Record<string, string>> => {
-  const { measure } = run.spec
-  const environment = { ...measure.environment, inherit: [...measure.environment.inherit, ...names] }
-  return benchmarkEnvironment({ ...run, spec: { ...run.spec, measure: { ...measure, environment } } })
 }
 
 /** Names that the failing program printed, or that a command of the spec holds, before all others. */

@@ -167,8 +167,8 @@ async function sampleThere(
     const outputs = join(state, 'outputs')
     mkdirSync(join(outputs, 'samples'), { recursive: true })
     // What is isolated does not see the folders above the repository's checkouts, so it is not looked at here.
-    const shared = { ...bench, isolation: null }
-    const placed = await placeCandidate({ ...run, site }, shared, 'b', base, { outputs })
+    const outside = { ...bench, site, isolation: null }
+    const placed = await placeCandidate(run, outside, 'b', base, { outputs })
     if (!placed.ok) return placed
     const { setup, build, folder } = placed.value
     if (run.signal.aborted) return fail(interrupted)

@@ -144,7 +144,7 @@ const NOTHING_LEFT =
 function leftNothing(run: OpenRun, bench: Bench, { folder }: Twin): boolean {
   const { build } = run.spec.worktree
   if (!build || BY_CONTENT.test([build.command].flat().join(' '))) return false
-  const { built, afterSetup, afterBuild } = readFacts(run, bench, 'a')
+  const { built, afterSetup, afterBuild } = readFacts(bench, 'a')
   if (built === null) return false
   const wrote = Object.entries(afterBuild.files).some(([path, stamp]) => afterSetup.files[path] !== stamp)
   return !wrote && readdirSync(join(folder, 'build-artifacts')).length === 0

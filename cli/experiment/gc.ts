@@ -51,12 +51,12 @@ export async function slotLeftovers(site: Site, { dryRun }: { dryRun: boolean })
 
 async function inCheckout(site: Site, slot: number, place: 'a' | 'b', dryRun: boolean): Promise<Leftover[]> {
   const path = slotPath(site, slot, place)
-  const facts = readFacts({ site }, { slot }, place)
+  const facts = readFacts({ site, slot }, place)
   const top = lstatSync(path, { throwIfNoEntry: false })
   const commit = await commitAt(site, path)
   if (!top?.isDirectory() || facts.made === null || top.ino !== facts.made || commit === null) return []
   const { afterSetup, afterBuild } = facts
-  const keep = await belonging({ site }, commit, {
+  const keep = await belonging(site, commit, {
     roots: [],
     files: { ...afterSetup.files, ...afterBuild.files },
     folders: [...(afterSetup.folders ?? []), ...(afterBuild.folders ?? [])],

@@ -7,6 +7,7 @@ import { type Keep, keepOnly } from '../disk/keep-only.ts'
 import { removeTree } from '../disk/remove.ts'
 import { type Preparation, runPreparation } from '../evaluate/gates.ts'
 import { showGiven } from '../evaluate/measure.ts'
+import type { Tell } from '../facts.ts'
 import { besidePaths } from '../git/observe.ts'
 import { changedFiles, freshenCheckout } from '../git/restore.ts'
 import { treePaths } from '../git/trees.ts'
@@ -46,7 +47,7 @@ const LOOK_MS = 50
 
 /** Waits for the lock of the slot's checkouts; the answer gives it back. Rejects with the signal's reason. */
 export async function holdSlot(run: OpenRun, slot: number): Promise<() => void> {
-  ownFolders(run, slot)
+  ownFolders(run.site, slot)
   const lock = slotLock(run.site, slot)
   mkdirSync(dirname(lock), { recursive: true })
   let told = ''
@@ -102,8 +103,8 @@ export const isSameProcess = (one: ProcessIdentity, other: ProcessIdentity): boo
 export const asideOf = (checkout: string): string => `${checkout}.aside`
 
 /** A slot lies in folders of ours: a program may have put a link there, and what it leads to is not ours. */
-export function ownFolders(run: Pick<OpenRun, 'site'>, slot: number): void {
-  const folder = dirname(slotPath(run.site, slot, 'a'))
+export function ownFolders(site: Site, slot: number): void {
+  const folder = dirname(slotPath(site, slot, 'a'))
   for (const one of [dirname(folder), folder]) {
     const found = lstatSync(one, { throwIfNoEntry: false })
     if (found && !found.isDirectory()) removeTree(one)
@@ -115,13 +116,13 @@ export function ownFolders(run: Pick<OpenRun, 'site'>, slot: number): void {
  * moved into the trash, since nobody knows whose it is. Nothing behind a link is looked at. `made`: see `SlotFacts`.
  */
 export async function isOurs(
-  run: OpenRun,
-  slot: number,
+  { site, slot }: Bench,
   place: Place,
   made: number | null,
+  tell: Tell,
 ): Promise<boolean> {
-  ownFolders(run, slot)
-  const path = slotPath(run.site, slot, place)
+  ownFolders(site, slot)
+  const path = slotPath(site, slot, place)
   removeTree(asideOf(path))
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (!found) return false
@@ -130,11 +131,11 @@ export async function isOurs(
     return false
   }
   if (made === null || found.ino === made) return true
-  run.tell({
+  tell({
     type: 'warning',
     message: `${path} is not the checkout that was made there; it was moved into the trash and is made again`,
   })
-  await moveToTrash(run.site, path)
+  await moveToTrash(site, path)
   return false
 }
 
@@ -147,7 +148,8 @@ export const madeAt = (path: string): number | null => lstatSync(path, { throwIf
  * nothing stayed.
  */
 export async function clear(
-  run: OpenRun,
+  run: RunInSlot,
+  site: Site,
   path: string,
   candidate: { commit: string; tree: string },
   stays: Manifest,
@@ -155,10 +157,10 @@ export async function clear(
   const listed = dataOfRun(run)
   if (!listed.ok) return listed
   const data = listed.value.map((one) => one.path)
-  const swept = await sweep(run, path, candidate, { ...stays, data })
+  const swept = await sweep(site, path, candidate, { ...stays, data })
   if (!swept.ok) return swept
   if (swept.value === null) {
-    const fresh = await freshenCheckout(run.site, path, candidate.commit, { keep: [...stays.roots, ...data] })
+    const fresh = await freshenCheckout(site, path, candidate.commit, { keep: [...stays.roots, ...data] })
     if (fresh.ok) return ok('as_wanted')
     if (fresh.problem.code === 'disk_full') return fresh
   }
@@ -169,21 +171,21 @@ export async function clear(
       message: `${path} could not be cleaned${why}; it was moved into the trash and is made again`,
     })
   }
-  const removed = await removeSlotOr(run, path)
+  const removed = await removeSlotOr(site, path)
   if (!removed.ok) return removed
-  const fresh = await freshenCheckout(run.site, path, candidate.commit)
+  const fresh = await freshenCheckout(site, path, candidate.commit)
   return fresh.ok ? ok('again') : fresh
 }
 
 /** What was in the way, as a text; null when all is gone that had to go. */
 async function sweep(
-  run: OpenRun,
+  site: Site,
   path: string,
   { tree }: { tree: string },
   stays: Manifest & { data: string[] },
 ): Promise<Result<string | null>> {
   if (!lstatSync(path, { throwIfNoEntry: false })) return ok(null)
-  const keep = await belonging(run, tree, stays)
+  const keep = await belonging(site, tree, stays)
   if (!keep.ok) return keep
   const obstacle = keepOnly(path, keep.value)
   return ok(obstacle && `${obstacle.path}: ${obstacle.code}`)
@@ -191,11 +193,11 @@ async function sweep(
 
 /** What may lie in a checkout of a tree, beside what stays. */
 export async function belonging(
-  run: Pick<OpenRun, 'site'>,
+  site: Site,
   treeish: string,
   { files, folders = [], data }: Manifest & { data: readonly string[] },
 ): Promise<Result<Keep>> {
-  const tracked = await treePaths(run.site, treeish)
+  const tracked = await treePaths(site, treeish)
   if (!tracked.ok) return tracked
   return ok({
     files: ['.git', ...tracked.value.files, ...Object.keys(files), ...data],
@@ -206,31 +208,40 @@ export async function belonging(
 
 /** Why a build failed; one that filled the disk is to blame for that, and what it left goes. */
 export async function faultOfBuild(
-  run: OpenRun,
+  run: RunInSlot,
+  site: Site,
   path: string,
   tree: string,
   { disk, fault }: { disk: DiskWatch; fault: SampleFault | null },
 ): Promise<SampleFault | null> {
   disk.ended()
   if (fault === null || !disk.isFull) return fault
-  const keep = await belonging(run, tree, { roots: [], files: {}, data: [...dataPaths(run)] })
+  const keep = await belonging(site, tree, { roots: [], files: {}, data: [...dataPaths(run)] })
   if (keep.ok) keepOnly(path, keep.value)
   return disk.blame(fault)
 }
 
 /** A checkout of which even the top does not yield goes with the folder that holds it, which is ours. */
-async function removeSlotOr(run: OpenRun, path: string): Promise<Result<void>> {
+async function removeSlotOr(site: Site, path: string): Promise<Result<void>> {
   try {
-    return await removeWorktree(run.site, path)
+    return await removeWorktree(site, path)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code !== 'EACCES' && code !== 'EPERM') throw error
-    await moveToTrash(run.site, path.slice(0, path.lastIndexOf('/')))
-    return removeWorktree(run.site, path)
+    await moveToTrash(site, path.slice(0, path.lastIndexOf('/')))
+    return removeWorktree(site, path)
   }
 }
 
+/** What work in a slot needs of a run. Where the checkouts lie is the slot's to say. */
+export type RunInSlot = Pick<
+  OpenRun,
+  'run' | 'paths' | 'ledger' | 'started' | 'spec' | 'env' | 'tell' | 'signal'
+>
+
 export interface Bench {
+  /** Where the checkouts of the slot lie. */
+  site: Site
   slot: number
   environment: Record<string, string>
   /** How setup, build, gates and samples are isolated; null = they are not. */
@@ -281,6 +292,7 @@ export async function openBench(run: OpenRun): Promise<Result<Bench>> {
   }
   await endWhatWasLeft(run.site, run.tell)
   return ok({
+    site: run.site,
     slot: lease.slot,
     environment: environment.value,
     isolation: run.ledger.state.isolation,
@@ -296,22 +308,22 @@ export async function openBench(run: OpenRun): Promise<Result<Bench>> {
  * was built there before: that it built then says nothing about the machine now. `setUpAnew` does so with setup.
  */
 export async function placeCandidate(
-  run: OpenRun,
+  run: RunInSlot,
   bench: Bench,
   place: Place,
   candidate: { commit: string; tree: string },
-  { outputs, anew = false, setUpAnew = false, artifacts }: Placement,
+  { outputs, anew = false, setUpAnew = false, builds = true, artifacts }: Placement,
 ): Promise<Result<Placed>> {
-  const path = slotPath(run.site, bench.slot, place)
-  const warm = await warmStart({ run, bench, place, tree: candidate.tree, anew }, (base) =>
+  const path = slotPath(bench.site, bench.slot, place)
+  const warm = await warmStart({ run, bench, place, tree: candidate.tree, anew: anew || !builds }, (base) =>
     placeCandidate(run, bench, place, base, { outputs, anew: true }),
   )
   if (!warm.ok) return warm
-  const recorded = readFacts(run, bench, place)
-  const known = (await isOurs(run, bench.slot, place, recorded.made)) ? recorded : UNKNOWN
-  forgetFacts(run, bench, place)
+  const recorded = readFacts(bench, place)
+  const known = (await isOurs(bench, place, recorded.made, run.tell)) ? recorded : UNKNOWN
+  forgetFacts(bench, place)
   const build: Building = { key: '', ...(artifacts && { artifacts }) }
-  const keys = await preparationKeys(run, bench.environment, candidate.tree)
+  const keys = await preparationKeys(run, bench, candidate.tree)
   if (!keys.ok) return keys
   build.key = buildKey(keys.value.build, build)
   const keepsSetup =
@@ -320,7 +332,11 @@ export async function placeCandidate(
     known.afterSetup.folders !== undefined &&
     drifted(path, known.afterSetup).length === 0
   const keepsBuild =
-    keepsSetup && !anew && (await isBuilt(known, build)) && drifted(path, known.afterBuild).length === 0
+    builds &&
+    keepsSetup &&
+    !anew &&
+    (await isBuilt(known, build)) &&
+    drifted(path, known.afterBuild).length === 0
   const stays = keepsBuild ? known.afterBuild : keepsSetup ? known.afterSetup : EMPTY_MANIFEST
   const facts: SlotFacts = {
     ...known,
@@ -329,15 +345,15 @@ export async function placeCandidate(
     afterSetup: keepsSetup ? known.afterSetup : EMPTY_MANIFEST,
     afterBuild: stays,
   }
-  const cleared = await clear(run, path, candidate, stays)
+  const cleared = await clear(run, bench.site, path, candidate, stays)
   if (!cleared.ok) return cleared
   if (cleared.value === 'again') Object.assign(facts, UNKNOWN)
   facts.made = madeAt(path)
-  writeFacts(run, bench, place, { ...UNKNOWN, made: facts.made })
+  writeFacts(bench, place, { ...UNKNOWN, made: facts.made })
   const given = await giveData(run, path, facts.data)
   if (!given.ok) return given
   facts.data = given.value
-  forgetOwnFolders(run, { slot: bench.slot, place }, { setup: keepsSetup, build: keepsBuild })
+  forgetOwnFolders({ site: bench.site, slot: bench.slot, place }, { setup: keepsSetup, build: keepsBuild })
   const at: Preparing = {
     path,
     place,
@@ -360,39 +376,36 @@ export async function placeCandidate(
     inventory: nothingIn(path),
     touched: new Set(),
   }
-  if (placed.setup === null) {
+  if (placed.setup === null && builds) {
     const filled = warm.value && facts.built === null ? await fillFromCache(warm.value) : ok(false)
     if (!filled.ok) return filled
-    const disk = new DiskWatch(run.site)
+    const disk = new DiskWatch(bench.site)
     const built = await buildThere(run, bench, at, build)
     if (!built.ok) return built
-    placed.build = await faultOfBuild(run, path, candidate.tree, { disk, fault: built.value })
+    placed.build = await faultOfBuild(run, bench.site, path, candidate.tree, { disk, fault: built.value })
     if (placed.build === null) await keepCache({ run, bench, place, tree: candidate.tree }, keys.value.setup)
   }
   const beside = await dataLike(run, path)
   if (!beside.ok) return beside
   placed.beside = beside.value
-  const prepared = await everything(run, path, candidate.tree)
+  const prepared = await everything(bench.site, path, candidate.tree)
   if (!prepared.ok) return prepared
   Object.assign(placed, prepared.value)
   placed.inventory = takeInventory(path)
   const apart = await isolated(run, bench, at, 'sample')
   if (!apart.ok) return apart
   placed.apart = apart.value
-  writeFacts(run, bench, place, facts)
+  writeFacts(bench, place, facts)
   return ok(placed)
 }
 
 /** All that is not the sealed tree: untracked and ignored files, and sealed ones that setup or build rewrote. */
 async function everything(
-  run: OpenRun,
+  site: Site,
   path: string,
   tree: string,
 ): Promise<Result<Pick<Placed, 'before' | 'rewritten'>>> {
-  const [beside, changed] = [
-    await besidePaths(run.site, path, tree),
-    await changedFiles(run.site, path, tree),
-  ]
+  const [beside, changed] = [await besidePaths(site, path, tree), await changedFiles(site, path, tree)]
   if (!beside.ok) return beside
   if (!changed.ok) return changed
   const rewritten = changed.value
@@ -404,6 +417,8 @@ interface Placement {
   /** Whatever is known of the checkout, build again; or set up again. */
   anew?: boolean
   setUpAnew?: boolean
+  /** False: it is set up only; what an earlier build left goes. */
+  builds?: boolean
   /** Where the build puts its artifacts, and what else it sees of them; default: a place that nobody reads. */
   artifacts?: Pick<ArtifactPlaces, 'own' | 'environment'>
 }
@@ -425,30 +440,30 @@ async function isBuilt(facts: SlotFacts, build: Building): Promise<boolean> {
 
 /** Brings a checkout back to the candidate, after something wrote there on purpose. What was built there counts no more. */
 export async function restoreCheckout(
-  run: OpenRun,
+  run: RunInSlot,
   bench: Bench,
   place: Place,
   candidate: { commit: string; tree: string },
 ): Promise<Result<void>> {
-  const path = slotPath(run.site, bench.slot, place)
-  const recorded = readFacts(run, bench, place)
-  const facts = (await isOurs(run, bench.slot, place, recorded.made)) ? recorded : UNKNOWN
-  forgetFacts(run, bench, place)
-  const cleared = await clear(run, path, candidate, facts.afterSetup)
+  const path = slotPath(bench.site, bench.slot, place)
+  const recorded = readFacts(bench, place)
+  const facts = (await isOurs(bench, place, recorded.made, run.tell)) ? recorded : UNKNOWN
+  forgetFacts(bench, place)
+  const cleared = await clear(run, bench.site, path, candidate, facts.afterSetup)
   if (!cleared.ok) return cleared
   const left = cleared.value === 'again' ? UNKNOWN : { ...facts, built: null }
-  writeFacts(run, bench, place, { ...left, made: madeAt(path) })
+  writeFacts(bench, place, { ...left, made: madeAt(path) })
   return ok(undefined)
 }
 
 /** A deleted checkout is a clean room: the next use of it sets up and builds anew. */
-export async function clearCheckout(run: OpenRun, bench: Bench, place: Place): Promise<Result<void>> {
-  forgetFacts(run, bench, place)
-  return removeWorktree(run.site, slotPath(run.site, bench.slot, place))
+export async function clearCheckout(bench: Bench, place: Place): Promise<Result<void>> {
+  forgetFacts(bench, place)
+  return removeWorktree(bench.site, slotPath(bench.site, bench.slot, place))
 }
 
-const isolated = (run: OpenRun, bench: Bench, { place, tree }: Preparing, phase: Phase) =>
-  isolationOf(run, { slot: bench.slot, place }, { choice: bench.isolation, phase, tree })
+const isolated = (run: RunInSlot, bench: Bench, { place, tree }: Preparing, phase: Phase) =>
+  isolationOf(run, { site: bench.site, slot: bench.slot, place }, { choice: bench.isolation, phase, tree })
 
 interface Preparing {
   place: Place
@@ -461,7 +476,7 @@ interface Preparing {
 }
 
 async function setUp(
-  run: OpenRun,
+  run: RunInSlot,
   bench: Bench,
   at: Preparing,
   key: string,
@@ -477,7 +492,7 @@ async function setUp(
     runPreparation({ ...prepared, isolation, name: 'setup', ...setup }),
   )
   if (done.fault) return ok(done.fault)
-  const left = await leftBy(run, at)
+  const left = await leftBy(bench.site, at)
   if (!left.ok) return left
   at.facts.afterSetup = left.value.manifest
   at.facts.setup = left.value.rewrote ? null : key
@@ -485,22 +500,19 @@ async function setUp(
 }
 
 /** What a preparation left. One that rewrote sealed files must run again for the next candidate: those are reset. */
-async function leftBy(
-  run: OpenRun,
-  at: Preparing,
-): Promise<Result<{ manifest: Manifest; rewrote: boolean }>> {
-  const changed = await changedFiles(run.site, at.path, at.tree)
+async function leftBy(site: Site, at: Preparing): Promise<Result<{ manifest: Manifest; rewrote: boolean }>> {
+  const changed = await changedFiles(site, at.path, at.tree)
   if (!changed.ok) return changed
-  const beside = await besidePaths(run.site, at.path, at.tree)
+  const beside = await besidePaths(site, at.path, at.tree)
   if (!beside.ok) return beside
-  const tracked = await treePaths(run.site, at.tree)
+  const tracked = await treePaths(site, at.tree)
   if (!tracked.ok) return tracked
   const manifest = takeWhole(at.path, beside.value, tracked.value)
   return ok({ manifest, rewrote: changed.value.length > 0 })
 }
 
 async function buildThere(
-  run: OpenRun,
+  run: RunInSlot,
   bench: Bench,
   at: Preparing,
   build: Building,
@@ -522,7 +534,7 @@ async function buildThere(
     }),
   )
   if (done.fault) return ok(done.fault)
-  const left = await leftBy(run, at)
+  const left = await leftBy(bench.site, at)
   if (!left.ok) return left
   at.facts.afterBuild = left.value.manifest
   at.facts.built = left.value.rewrote || at.facts.setup === null ? null : build.key
@@ -549,7 +561,7 @@ async function withStores(
   }
 }
 
-const common = (run: OpenRun, bench: Bench, at: Preparing) => ({
+const common = (run: RunInSlot, bench: Bench, at: Preparing) => ({
   cwd: at.folder,
   environment: bench.environment,
   folder: at.outputs,

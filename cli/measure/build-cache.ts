@@ -19,7 +19,7 @@ import { cp } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { changesBetween, listTree } from '../git/trees.ts'
 import { BASELINE } from '../ledger/state.ts'
-import { slotPath } from '../paths.ts'
+import { type Site, slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import { cachePaths } from '../run/cache.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -34,8 +34,8 @@ import { keptCommit } from './worktree.ts'
  * build depends on all that and on the whole tree.
  */
 export async function preparationKeys(
-  run: OpenRun,
-  environment: Record<string, string>,
+  run: Pick<OpenRun, 'spec' | 'started'>,
+  { site, environment }: Pick<CacheAt['bench'], 'site' | 'environment'>,
   tree: string,
 ): Promise<Result<{ setup: string; build: string }>> {
   const { setup, build } = run.spec.worktree
@@ -43,7 +43,7 @@ export async function preparationKeys(
     JSON.stringify([setup?.command ?? null, run.started.prefix, environment]),
   )
   if (setup && setup.inputs.length > 0) {
-    const files = await listTree(run.site, tree)
+    const files = await listTree(site, tree)
     if (!files.ok) return files
     const oids = new Map(files.value.map(({ path, oid }) => [path, oid]))
     for (const { matched } of matchGlobs(setup.inputs, run.started.prefix, [...oids.keys()])) {
@@ -61,8 +61,8 @@ export async function preparationKeys(
 
 /** One checkout of a slot, and what is to be built there. */
 export interface CacheAt {
-  run: OpenRun
-  bench: { slot: number; environment: Record<string, string> }
+  run: Pick<OpenRun, 'ledger' | 'spec' | 'started' | 'tell'>
+  bench: { site: Site; slot: number; environment: Record<string, string> }
   place: 'a' | 'b'
   tree: string
 }
@@ -90,9 +90,9 @@ interface Note {
 }
 
 /** What the cache is made of. The base stands for the baseline until that is judged. */
-const cacheBase = (run: OpenRun): Tree => keptCommit(run, BASELINE) ?? run.started.base
+const cacheBase = (run: CacheAt['run']): Tree => keptCommit(run, BASELINE) ?? run.started.base
 
-const hasCache = ({ spec }: OpenRun): boolean =>
+const hasCache = ({ spec }: CacheAt['run']): boolean =>
   spec.worktree.build !== null && (spec.worktree.cache ?? []).length > 0
 
 /**
@@ -108,13 +108,13 @@ export async function warmStart(
   const { run, bench, tree, anew } = at
   if (!hasCache(run) || anew) return ok(null)
   const base = cacheBase(run)
-  const its = await preparationKeys(run, bench.environment, base.tree)
+  const its = await preparationKeys(run, bench, base.tree)
   if (!its.ok) return its
   const warm: Warm = { ...at, setup: its.value.setup, changed: new Set() }
   if (tree === base.tree) return ok(readNote(warm) === null ? null : warm)
-  const own = await preparationKeys(run, bench.environment, tree)
+  const own = await preparationKeys(run, bench, tree)
   if (!own.ok) return own
-  const changes = await changesBetween(run.site, base.tree, tree)
+  const changes = await changesBetween(bench.site, base.tree, tree)
   if (!changes.ok) return changes
   const deletes = changes.value.some(({ status }) => status === 'D' || status === 'T')
   if (own.value.setup !== its.value.setup || deletes) return ok(null)
@@ -133,7 +133,7 @@ export async function warmStart(
 export async function fillFromCache(at: Warm): Promise<Result<boolean>> {
   const note = readNote(at)
   if (note === null) return ok(false)
-  const sources = await listTree(at.run.site, at.tree)
+  const sources = await listTree(at.bench.site, at.tree)
   if (!sources.ok) return sources
   const top = topOf(at)
   try {
@@ -176,7 +176,7 @@ export async function keepCache(place: CacheAt, setup: string): Promise<void> {
   }
 }
 
-const topOf = ({ run, bench, place }: CacheAt): string => slotPath(run.site, bench.slot, place)
+const topOf = ({ bench, place }: CacheAt): string => slotPath(bench.site, bench.slot, place)
 const folderOf = (at: CacheAt): string => `${topOf(at)}-cache`
 const filesOf = (at: CacheAt): string => join(folderOf(at), 'files')
 const noteOf = (at: CacheAt): string => join(folderOf(at), 'note.json')

@@ -13,7 +13,11 @@ export type GivenData = Record<string, string>
  * Copies what is missing in a checkout or no longer as it was given, read-only. A copy on write where the file system
  * can, never a link: nothing that runs there reaches the user's file. Problems: `data_changed`, `data_not_given`.
  */
-export async function giveData(run: OpenRun, top: string, given: GivenData): Promise<Result<GivenData>> {
+export async function giveData(
+  run: Pick<OpenRun, 'run' | 'paths' | 'started'>,
+  top: string,
+  given: GivenData,
+): Promise<Result<GivenData>> {
   const files = await unchangedData(run)
   if (!files.ok) return files
   const now: GivenData = {}
@@ -35,7 +39,11 @@ export async function giveData(run: OpenRun, top: string, given: GivenData): Pro
 }
 
 /** Paths of the run's data whose content in the checkout is not what it was given. */
-export async function changedData(run: OpenRun, top: string, given: GivenData): Promise<Result<string[]>> {
+export async function changedData(
+  run: Pick<OpenRun, 'paths' | 'started'>,
+  top: string,
+  given: GivenData,
+): Promise<Result<string[]>> {
   const files = dataOfRun(run)
   if (!files.ok) return files
   const changed: string[] = []
@@ -54,7 +62,7 @@ export async function changedData(run: OpenRun, top: string, given: GivenData): 
  * must not find what an earlier one left there.
  */
 export async function removePlanted(
-  run: OpenRun,
+  run: Pick<OpenRun, 'spec' | 'started'>,
   top: string,
   before: ReadonlySet<string>,
 ): Promise<Result<void>> {
@@ -66,15 +74,15 @@ export async function removePlanted(
   return ok(undefined)
 }
 
-const known = new WeakMap<OpenRun, ReadonlySet<string>>()
+const known = new WeakMap<OpenRun['started'], ReadonlySet<string>>()
 
 /** The paths that hold data: never part of a candidate, whatever the scope says. */
-export function dataPaths(run: OpenRun): ReadonlySet<string> {
-  const cached = known.get(run)
+export function dataPaths(run: Pick<OpenRun, 'paths' | 'started'>): ReadonlySet<string> {
+  const cached = known.get(run.started)
   if (cached) return cached
   const files = dataOfRun(run)
   const paths = new Set(files.ok ? files.value.map(({ path }) => path) : [])
-  known.set(run, paths)
+  known.set(run.started, paths)
   return paths
 }
 

@@ -75,12 +75,16 @@ function read(file: string): string {
 
 /**
  * What a benchmark, gate or setup sees. An `environment.file` is the user's own, read fresh and never stored. Its token says
- * that it is measured for this repository, whose state it may read and not change.
+ * that it is measured for this repository, whose state it may read and not change. `more`: patterns of variables that it
+ * inherits beside those of the spec.
  */
 export function benchmarkEnvironment(
   run: Pick<OpenRun, 'spec' | 'env' | 'started' | 'site'>,
+  more: readonly string[] = [],
 ): Result<Record<string, string>> {
-  const built = buildEnvironment(run.spec.measure.environment, run.env, (file) =>
+  const { environment } = run.spec.measure
+  const wanted = { ...environment, inherit: [...environment.inherit, ...more] }
+  const built = buildEnvironment(wanted, run.env, (file) =>
     readFileSync(resolve(run.started.checkout, run.started.prefix, file), 'utf8'),
   )
   if (!built.ok) return built

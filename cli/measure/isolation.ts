@@ -22,7 +22,7 @@ import { dirname, join, resolve } from 'node:path'
 import { removeTree } from '../disk/remove.ts'
 import { listTree } from '../git/trees.ts'
 import type { Isolated, IsolationRule } from '../ledger/events.ts'
-import { runtimeFolder, slotOwn, slotPath, userState } from '../paths.ts'
+import { runtimeFolder, type Site, slotOwn, slotPath, userState } from '../paths.ts'
 import type { Isolation, Mount } from '../process.ts'
 import { ok, type Result } from '../result.ts'
 import { placeOfHoldout } from '../run/holdout.ts'
@@ -81,7 +81,11 @@ function canBeThere(path: string): boolean {
   }
 }
 
+/** What isolation depends on. */
+type Ground = Pick<OpenRun, 'paths' | 'started' | 'spec' | 'env'>
+
 export interface Side {
+  site: Site
   slot: number
   place: 'a' | 'b'
 }
@@ -107,7 +111,7 @@ export const ISOLATION_RULES: readonly IsolationRule[] = [
   'read_only',
 ]
 
-function applied(run: OpenRun, isolation: Choice | null): Applied | null {
+function applied(run: Ground, isolation: Choice | null): Applied | null {
   const config = run.spec.measure.isolation
   if (!isolation?.method || !config) return null
   const top = run.started.checkout
@@ -136,8 +140,8 @@ export interface Apart {
 }
 
 /** What an earlier candidate, setup or build left in place of `/tmp` and the caches goes, unless it still counts. */
-export function forgetOwnFolders(run: OpenRun, side: Side, keeps: { setup: boolean; build: boolean }): void {
-  const own = slotOwn(run.site, side.slot, side.place)
+export function forgetOwnFolders(side: Side, keeps: { setup: boolean; build: boolean }): void {
+  const own = slotOwn(side.site, side.slot, side.place)
   for (const phase of PHASES) if (phase === 'sample' || !keeps[phase]) removeTree(join(own, phase))
   removeTree(join(own, LASTING))
 }
@@ -146,16 +150,18 @@ const PHASES: readonly Phase[] = ['setup', 'build', 'sample']
 
 /** null = the run measures without isolation. The checkout exists, brought to `tree`. */
 export async function isolationOf(
-  run: OpenRun,
+  run: Ground,
   side: Side,
   { choice, phase, tree }: { choice: Choice | null; phase: Phase; tree: string },
 ): Promise<Result<Apart | null>> {
   const chosen = applied(run, choice)
   if (!chosen) return ok(null)
   const sealed =
-    phase !== 'setup' && chosen.rules.has('sealed') ? await immutableFiles(run, tree) : ok<string[]>([])
+    phase !== 'setup' && chosen.rules.has('sealed')
+      ? await immutableFiles(run, side.site, tree)
+      : ok<string[]>([])
   if (!sealed.ok) return sealed
-  const own = slotOwn(run.site, side.slot, side.place)
+  const own = slotOwn(side.site, side.slot, side.place)
   return ok({
     renew(stores = []) {
       layFolders(own, phase)
@@ -212,17 +218,17 @@ function isReadable(path: string, folder: boolean): boolean {
   }
 }
 
-function arrange(run: OpenRun, side: Side, chosen: Applied, phase: Phase, sealed: string[]): Isolation {
+function arrange(run: Ground, side: Side, chosen: Applied, phase: Phase, sealed: string[]): Isolation {
   const { rules, allow } = chosen
-  const own = slotOwn(run.site, side.slot, side.place)
+  const own = slotOwn(side.site, side.slot, side.place)
   const folder = (name: string) => join(own, phase, name)
-  const checkout = realpathSync(slotPath(run.site, side.slot, side.place))
-  const at = checkoutPlace(run, rules)
+  const checkout = realpathSync(slotPath(side.site, side.slot, side.place))
+  const at = checkoutPlace(run, side.site, rules)
   const mounts: Mount[] = []
   if (rules.has('temporary')) {
     mounts.push({ at: '/tmp', from: folder('tmp'), write: true })
     if (isFolder('/var/tmp')) mounts.push({ at: '/var/tmp', from: folder('var-tmp'), write: true })
-    mounts.push(...shownAgain(run, at))
+    mounts.push(...shownAgain(run, side.site, at))
   }
   if (rules.has('caches')) mounts.push(...caches(run, phase, own), ...ownStores(run, phase, own))
   else for (const path of cacheFolders(run)) mounts.push({ at: path, from: path, write: true })
@@ -231,11 +237,11 @@ function arrange(run: OpenRun, side: Side, chosen: Applied, phase: Phase, sealed
   for (const path of [run.env.XDG_RUNTIME_DIR, runtimeFolder(run.env), userState(run.env)])
     if (path && isFolder(path) && isVisible(mounts, realpathSync(path)))
       mounts.push({ at: realpathSync(path), from: null })
-  mounts.push({ at: realpathSync(run.site.state), from: null })
+  mounts.push({ at: realpathSync(side.site.state), from: null })
   const heldOut = heldOutFile(run)
   if (heldOut !== null && isVisible(mounts, heldOut)) mounts.push(hidden(heldOut))
   mounts.push({ at, from: checkout, write: true })
-  mounts.push(...gitView(run, { checkout, at, own: folder('git'), base: privatePlace(chosen) }))
+  mounts.push(...gitView(side.site, { checkout, at, own: folder('git'), base: privatePlace(chosen) }))
   // A folder that is a mount of its own cannot be renamed, and another one put in its place.
   for (const path of foldersAbove(sealed))
     mounts.push({ at: join(at, path), from: join(checkout, path), write: true })
@@ -255,7 +261,7 @@ function arrange(run: OpenRun, side: Side, chosen: Applied, phase: Phase, sealed
  * For an agent: of the repository only these folders can be written to, and what git needs for a worktree among them.
  * The rest of the machine, where agent programs keep their own files, stays as it is.
  */
-export function agentIsolation(run: OpenRun, folders: readonly string[]): Isolation {
+export function agentIsolation(run: Ground & Pick<OpenRun, 'site'>, folders: readonly string[]): Isolation {
   const [top, root, store] = [run.started.checkout, run.site.root, run.site.store].map((path) =>
     realpathSync(path),
   ) as [string, string, string]
@@ -276,34 +282,32 @@ export function agentIsolation(run: OpenRun, folders: readonly string[]): Isolat
 }
 
 /** Where the checkout is seen: in place of the user's own, so that absolute paths lead into the candidate. */
-function checkoutPlace(run: OpenRun, rules: Applied['rules']): string {
+function checkoutPlace(run: Ground, site: Site, rules: Applied['rules']): string {
   const top = realpathSync(run.started.checkout)
   const needed = [run.env.HOME || homedir(), process.execPath, ...programFolders(run)]
   const venv = run.env.VIRTUAL_ENV
   const hides = needed.some((path) => covers(top, path) && !(venv && covers(venv, path)))
   if (rules.has('repository') && !hides) return top
-  return join(realpathSync(run.site.state), 'checkout')
+  return join(realpathSync(site.state), 'checkout')
 }
 
-const programFolders = (run: OpenRun): string[] =>
-  (run.env.PATH ?? '')
-    .split(':')
-    .filter((path) => path.startsWith('/') && !path.includes('/node_modules/.bin'))
+const programFolders = ({ env }: Ground): string[] =>
+  (env.PATH ?? '').split(':').filter((path) => path.startsWith('/') && !path.includes('/node_modules/.bin'))
 
 /** A home folder, or programs, that lie below a folder which is hidden. */
-function shownAgain(run: OpenRun, at: string): Mount[] {
+function shownAgain(run: Ground, site: Site, at: string): Mount[] {
   const wanted = [run.env.HOME || homedir(), dirname(process.execPath), ...programFolders(run)]
   const found: string[] = []
   for (const path of wanted) {
     const below = covers('/tmp', path) || covers('/var/tmp', path)
-    if (!below || !isFolder(path) || covers(at, path) || covers(run.site.state, path)) continue
+    if (!below || !isFolder(path) || covers(at, path) || covers(site.state, path)) continue
     if (!found.some((one) => covers(one, path))) found.push(path)
   }
   return found.map((path) => ({ at: path, from: path, write: false }))
 }
 
 /** What this phase may fetch to, and what a phase before it fetched, in place of the stores of the machine. */
-function ownStores(run: OpenRun, phase: Phase, own: string): Mount[] {
+function ownStores(run: Ground, phase: Phase, own: string): Mount[] {
   const home = run.env.HOME || homedir()
   return PACKAGE_STORES.flatMap((store) => {
     const at = join(home, store)
@@ -319,7 +323,7 @@ function ownStores(run: OpenRun, phase: Phase, own: string): Mount[] {
 const WRITTEN = ['go-build', 'ccache', 'sccache', 'zig', 'deno', 'bazel', 'node-gyp', 'mesa_shader_cache']
 const MOST_ENTRIES = 32
 
-function cachePlaces({ env }: OpenRun): { state: string; cache: string } {
+function cachePlaces({ env }: Ground): { state: string; cache: string } {
   const home = env.HOME || homedir()
   return {
     state: env.XDG_STATE_HOME || join(home, '.local', 'state'),
@@ -327,7 +331,7 @@ function cachePlaces({ env }: OpenRun): { state: string; cache: string } {
   }
 }
 
-const cacheFolders = (run: OpenRun): string[] =>
+const cacheFolders = (run: Ground): string[] =>
   Object.values(cachePlaces(run)).flatMap((path) => (isFolder(path) ? realpathSync(path) : []))
 
 /** Nothing can be mounted where no folder is: a user who has no caches yet gets an empty folder for them. */
@@ -344,7 +348,7 @@ function isThere(cache: string): boolean {
  * The caches of the home folder. What is there, or what setup and build left, can be read. What is written is the job's
  * own and ends with it; build caches last for the candidate, unless `measure.fresh` says otherwise.
  */
-function caches(run: OpenRun, phase: Phase, own: string): Mount[] {
+function caches(run: Ground, phase: Phase, own: string): Mount[] {
   const mounts: Mount[] = []
   const { state, cache } = cachePlaces(run)
   if (isFolder(state)) mounts.push({ at: realpathSync(state), from: join(own, phase, 'state'), write: true })
@@ -371,11 +375,11 @@ function caches(run: OpenRun, phase: Phase, own: string): Mount[] {
  * refs of experiments are not there.
  */
 function gitView(
-  run: OpenRun,
+  site: Site,
   { checkout, at, own, base }: { checkout: string; at: string; own: string; base: string },
 ): Mount[] {
   const pointer = /^gitdir: (.+)$/m.exec(textOf(join(checkout, '.git')))?.[1]?.trim()
-  const store = realpathSync(run.site.store)
+  const store = realpathSync(site.store)
   if (!pointer || !existsSync(pointer)) return []
   const seen = join(base, 'assay-git')
   const registered = join(seen, 'worktrees', 'checkout')
@@ -397,8 +401,8 @@ function gitView(
 /** More mounts than this would be felt in each sample; the stamps of sealed files are looked at in any case. */
 const MOST_SEALED = 48
 
-async function immutableFiles(run: OpenRun, tree: string): Promise<Result<string[]>> {
-  const files = await listTree(run.site, tree)
+async function immutableFiles(run: Ground, site: Site, tree: string): Promise<Result<string[]>> {
+  const files = await listTree(site, tree)
   if (!files.ok) return files
   const scope = scopeOfRun(run)
   const paths = files.value
@@ -430,7 +434,7 @@ function isVisible(mounts: readonly Mount[], path: string): boolean {
 /** An empty file in its place. */
 const hidden = (file: string): Mount => ({ at: file, from: '/dev/null', write: false })
 
-function heldOutFile({ started, env }: OpenRun): string | null {
+function heldOutFile({ started, env }: Ground): string | null {
   const place = started.holdout && placeOfHoldout(env, started.holdout)
   return place && existsSync(place) ? place : null
 }

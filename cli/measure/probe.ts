@@ -119,7 +119,7 @@ export async function inSlot<T>(
   try {
     const nonce = drawNonce(run)
     const chance = chanceOfLook(nonce, at.about)
-    const room: Room = { seats: [], touches: new Touches(run, bench.value, null) }
+    const room: Room = { seats: [], touches: new Touches(bench.value, null) }
     const answer = await look(
       (candidate, place, name) =>
         probeOf(run, bench.value, at.folder, chance, room, { candidate, place, name }),

@@ -3,21 +3,23 @@ import type { OpenRun } from '../run/open.ts'
 import { type Area, scopeOf } from '../spec/rules.ts'
 import { dataPaths } from './data.ts'
 
-const known = new WeakMap<OpenRun, (path: string) => Area>()
+type Framed = Pick<OpenRun, 'spec' | 'started' | 'paths'>
+
+const known = new WeakMap<Framed['spec'], (path: string) => Area>()
 
 /** What the frozen spec says of a path; compiled once for a run. */
-export function scopeOfRun(run: OpenRun): (path: string) => Area {
-  const cached = known.get(run)
+export function scopeOfRun(run: Framed): (path: string) => Area {
+  const cached = known.get(run.spec)
   if (cached) return cached
   const scope = scopeOf(run.spec.scope, run.started.prefix)
   const data = dataPaths(run)
   const area = data.size === 0 ? scope : (path: string) => (data.has(path) ? 'immutable' : scope(path))
-  known.set(run, area)
+  known.set(run.spec, area)
   return area
 }
 
 /** Whether new files at a path are part of an experiment's candidate. The baseline is still being built: all are. */
-export function mutableFor(run: OpenRun, experiment: string): (path: string) => boolean {
+export function mutableFor(run: Framed, experiment: string): (path: string) => boolean {
   if (experiment === BASELINE) return (path) => !dataPaths(run).has(path)
   const scope = scopeOfRun(run)
   return (path) => scope(path) === 'mutable'

@@ -2,8 +2,7 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { stampOf } from '../disk/inventory.ts'
-import { slotFacts } from '../paths.ts'
-import type { OpenRun } from '../run/open.ts'
+import { type Site, slotFacts } from '../paths.ts'
 import type { GivenData } from './data.ts'
 
 // ----------------------------------------------------------------
@@ -118,6 +117,7 @@ export interface SlotFacts {
 }
 
 interface Slot {
+  site: Site
   slot: number
 }
 
@@ -131,24 +131,24 @@ export const UNKNOWN: Readonly<SlotFacts> = {
   made: null,
 }
 
-export function readFacts(run: Pick<OpenRun, 'site'>, { slot }: Slot, place: 'a' | 'b'): SlotFacts {
+export function readFacts({ site, slot }: Slot, place: 'a' | 'b'): SlotFacts {
   try {
-    return { ...UNKNOWN, ...JSON.parse(readFileSync(slotFacts(run.site, slot, place), 'utf8')) }
+    return { ...UNKNOWN, ...JSON.parse(readFileSync(slotFacts(site, slot, place), 'utf8')) }
   } catch {
     return { ...UNKNOWN }
   }
 }
 
-export function writeFacts(run: OpenRun, { slot }: Slot, place: 'a' | 'b', facts: SlotFacts): void {
-  const file = slotFacts(run.site, slot, place)
+export function writeFacts({ site, slot }: Slot, place: 'a' | 'b', facts: SlotFacts): void {
+  const file = slotFacts(site, slot, place)
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(`${file}.new`, JSON.stringify(facts))
   renameSync(`${file}.new`, file)
 }
 
 /** A process that dies while it changes the checkout leaves one of which nothing is known, but which one it is. */
-export function forgetFacts(run: OpenRun, slot: Slot, place: 'a' | 'b'): void {
-  const { made } = readFacts(run, slot, place)
-  if (made !== null) writeFacts(run, slot, place, { ...UNKNOWN, made })
-  else rmSync(slotFacts(run.site, slot.slot, place), { force: true })
+export function forgetFacts(slot: Slot, place: 'a' | 'b'): void {
+  const { made } = readFacts(slot, place)
+  if (made !== null) writeFacts(slot, place, { ...UNKNOWN, made })
+  else rmSync(slotFacts(slot.site, slot.slot, place), { force: true })
 }

@@ -62,7 +62,7 @@ export class SlotSource implements Source {
     const { run, node, seal, placed, known, guard } = slot
     const { own: artifacts, environment } = guard.places
     this.#in = slot
-    this.#touches = new Touches(slot.run, slot.bench, join(slot.folder, 'touches.json'))
+    this.#touches = new Touches(slot.bench, join(slot.folder, 'touches.json'))
     this.#chance = chanceOfAttempt(run, node, seal.attempt)
     const place = this.#chance.place('candidate')
     this.#own = { place, experiment: node.id, tree: seal.tree, placed, known, artifacts, environment }

@@ -12,7 +12,7 @@ import { ok, type Result } from '../result.ts'
 import { stampIn } from '../run/data.ts'
 import type { OpenRun } from '../run/open.ts'
 import { matchGlobs } from '../spec/rules.ts'
-import { asideOf, type Bench, madeAt, type Place, type Placed } from './bench.ts'
+import { asideOf, type Bench, madeAt, type Place, type Placed, type RunInSlot } from './bench.ts'
 import { changedData, dataPaths, removePlanted } from './data.ts'
 import { scopeOfRun } from './scope.ts'
 import { drifted, readFacts, writeFacts } from './slot-facts.ts'
@@ -29,8 +29,8 @@ export interface Looked {
 }
 
 /** The checkout holds the same files as before it, in the same folders: the next sample finds no trace of this one. */
-export function lookAt(run: OpenRun, bench: Bench, place: Place, placed: Placed): Looked {
-  const path = slotPath(run.site, bench.slot, place)
+export function lookAt(bench: Bench, place: Place, placed: Placed): Looked {
+  const path = slotPath(bench.site, bench.slot, place)
   const seen = putBack(placed.inventory, asideOf(path))
   if (seen.lost)
     return { touched: ['the checkout itself'], spoilt: `${path} was replaced while it was measured` }
@@ -38,10 +38,10 @@ export function lookAt(run: OpenRun, bench: Bench, place: Place, placed: Placed)
   const moved = [...seen.moved].filter(([file]) => !placed.touched.has(file))
   restamp(placed, path, moved)
   if (moved.length > 0 || seen.remade) {
-    const facts = readFacts(run, bench, place)
+    const facts = readFacts(bench, place)
     for (const before of [facts.afterSetup, facts.afterBuild])
       restamp({ before, data: facts.data }, path, moved)
-    writeFacts(run, bench, place, { ...facts, made: madeAt(path) })
+    writeFacts(bench, place, { ...facts, made: madeAt(path) })
   }
   const { obstacle } = seen
   return {
@@ -74,7 +74,6 @@ export interface Seat {
 type Touch = [experiment: string, path: string, who: string]
 
 export class Touches {
-  readonly #run: OpenRun
   readonly #bench: Bench
   /** Path in the checkout of an experiment → whose samples changed it. */
   readonly #by = new Map<string, Map<string, Set<string>>>()
@@ -84,8 +83,7 @@ export class Touches {
   /** Where an attempt keeps them: another process that takes it up reads them; null = for this process only. */
   readonly #file: string | null
 
-  constructor(run: OpenRun, bench: Bench, file: string | null) {
-    this.#run = run
+  constructor(bench: Bench, file: string | null) {
     this.#bench = bench
     this.#file = file
     for (const [experiment, path, who] of kept(file)) this.#add(experiment, path, who)
@@ -95,7 +93,7 @@ export class Touches {
   look(who: string, seats: readonly Seat[]): void {
     for (const { place, experiment, placed } of seats) {
       if (this.#spoilt.has(place)) continue
-      const { touched, spoilt } = lookAt(this.#run, this.#bench, place, placed)
+      const { touched, spoilt } = lookAt(this.#bench, place, placed)
       for (const path of touched) this.#note(experiment, path, who)
       if (spoilt !== null) this.#spoilt.add(place)
     }
@@ -158,7 +156,7 @@ function kept(file: string | null): Touch[] {
 }
 
 interface Where {
-  run: OpenRun
+  run: RunInSlot
   bench: Bench
   place: Place
   tree: string
@@ -213,7 +211,10 @@ export async function tamperedFiles({
 }
 
 /** What `measure.write` names: the spec says that a run may write there. */
-function declaredWritten(run: OpenRun, paths: readonly string[]): ReadonlySet<string> {
+function declaredWritten(
+  run: Pick<OpenRun, 'spec' | 'started'>,
+  paths: readonly string[],
+): ReadonlySet<string> {
   const globs = run.spec.measure.isolation?.write ?? []
   return new Set(matchGlobs(globs, run.started.prefix, paths).flatMap(({ matched }) => matched))
 }
@@ -226,8 +227,8 @@ async function contentChanged({
   tree,
   placed,
 }: Where): Promise<Result<{ data: string[]; rewritten: string[] }>> {
-  const checkout = slotPath(run.site, bench.slot, place)
-  const sealed = await changedFiles(run.site, checkout, tree)
+  const checkout = slotPath(bench.site, bench.slot, place)
+  const sealed = await changedFiles(bench.site, checkout, tree)
   if (!sealed.ok) return sealed
   const data = await changedData(run, checkout, placed.data)
   if (!data.ok) return data
@@ -239,14 +240,14 @@ async function contentChanged({
   return ok({ data: data.value, rewritten: [...new Set([...drift, ...strange])] })
 }
 
-function writeHabits(run: OpenRun, habits: Habits): void {
-  writeFileSync(habitsFile(run.paths), JSON.stringify(habits))
+function writeHabits({ paths }: Pick<OpenRun, 'paths'>, habits: Habits): void {
+  writeFileSync(habitsFile(paths), JSON.stringify(habits))
 }
 
 /** A list is what runs kept before touches were looked at. */
-function readHabits(run: OpenRun): Habits {
+function readHabits({ paths }: Pick<OpenRun, 'paths'>): Habits {
   try {
-    const found = JSON.parse(readFileSync(habitsFile(run.paths), 'utf8')) as string[] | Habits
+    const found = JSON.parse(readFileSync(habitsFile(paths), 'utf8')) as string[] | Habits
     const older = { touched: null, prepared: null }
     return Array.isArray(found) ? { ...older, rewritten: found } : { ...older, ...found }
   } catch {

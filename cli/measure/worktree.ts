@@ -90,7 +90,10 @@ export function readWorktreeFacts(run: OpenRun, experiment: string): WorktreeFac
 }
 
 /** What an experiment starts from: its parent's kept candidate, or the base for the baseline. */
-export function baseOf(run: OpenRun, experiment: string): { commit: string; tree: string } {
+export function baseOf(
+  run: Pick<OpenRun, 'ledger' | 'started'>,
+  experiment: string,
+): { commit: string; tree: string } {
   const parent = run.ledger.state.experiments.get(experiment)?.parent
   return (parent ? keptCommit(run, parent) : null) ?? run.started.base
 }
@@ -103,8 +106,11 @@ function startOf(run: OpenRun, experiment: string): { commit: string; tree: stri
 }
 
 /** The candidate of a kept experiment's last verdict. */
-export function keptCommit(run: OpenRun, experiment: string): { commit: string; tree: string } | null {
-  const node = run.ledger.state.experiments.get(experiment)
+export function keptCommit(
+  { ledger }: Pick<OpenRun, 'ledger'>,
+  experiment: string,
+): { commit: string; tree: string } | null {
+  const node = ledger.state.experiments.get(experiment)
   const attempt =
     node?.attempts.findLast((candidate) => candidate.judged?.status === 'kept') ?? (node && lastAttempt(node))
   return attempt ? { commit: attempt.sealed.commit, tree: attempt.sealed.tree } : null

@@ -81,7 +81,10 @@ interface Looking extends Pick<DataRequest, 'top' | 'prefix' | 'globs' | 'tracke
 }
 
 /** Everything in a checkout at the places where the globs look, links not followed; empty without data. */
-export async function dataLike(run: OpenRun, top: string): Promise<Result<Set<string>>> {
+export async function dataLike(
+  run: Pick<OpenRun, 'spec' | 'started'>,
+  top: string,
+): Promise<Result<Set<string>>> {
   const { data: globs } = run.spec.worktree
   const found = await present({
     top,
@@ -185,7 +188,9 @@ export function dataOfRun(run: Pick<OpenRun, 'paths' | 'started'>): Result<DataF
  * The run's data, if the user's files are still those of `init`; files that were merely touched are remembered so.
  * Problem `data_changed` names the first that differs.
  */
-export async function unchangedData(run: OpenRun): Promise<Result<DataFile[]>> {
+export async function unchangedData(
+  run: Pick<OpenRun, 'run' | 'paths' | 'started'>,
+): Promise<Result<DataFile[]>> {
   const listed = dataOfRun(run)
   if (!listed.ok || listed.value.length === 0) return listed
   let touched = false
@@ -205,7 +210,7 @@ export async function unchangedData(run: OpenRun): Promise<Result<DataFile[]>> {
   return listed
 }
 
-const changed = (run: OpenRun, path: string, how: string): Problem => ({
+const changed = (run: Pick<OpenRun, 'run' | 'started'>, path: string, how: string): Problem => ({
   kind: 'refused',
   code: 'data_changed',
   message: `${path} ${how} what it was when ${run.run} began (worktree.data)`,
