@@ -25,9 +25,13 @@ const NONCE_BYTES = 16
 export const drawNonce = (run: Pick<OpenRun, 'random'>): string => run.random(NONCE_BYTES)
 
 /** Of an attempt that was claimed; one whose claim is of an earlier version has no nonce, and goes on by that version's rule. */
-export function chanceOfAttempt(run: OpenRun, { id, attempts }: Experiment, attempt: number): Chance {
+export function chanceOfAttempt(
+  { started }: Pick<OpenRun, 'started'>,
+  { id, attempts }: Experiment,
+  attempt: number,
+): Chance {
   const nonce = attempts.find((one) => one.attempt === attempt)?.claim?.nonce ?? null
-  if (nonce === null) return knownBefore(run.started.seed, id, attempt)
+  if (nonce === null) return knownBefore(started.seed, id, attempt)
   const chance = chanceOf(nonce, id, attempt)
   // The baseline is the user's own and has no other side: its checkout stays, so that setup and build run in one only.
   return id === BASELINE ? { ...chance, place: fixedPlace } : chance

@@ -5,7 +5,7 @@ import type { OpenRun } from '../run/open.ts'
 import { recordedSamples } from './samples.ts'
 
 /** Warnings, of the baseline's last verdict. */
-export function crowdAtBaseline(run: OpenRun): string[] {
+export function crowdAtBaseline(run: Pick<OpenRun, 'ledger' | 'spec' | 'paths'>): string[] {
   const { metric, constraints, protected: guarded } = run.spec
   const name = [metric.name, ...[...constraints, ...guarded].map((one) => one.metric)].find(isSpoiltByCrowd)
   const attempt = run.ledger.state.experiments.get(BASELINE)?.attempts.at(-1)?.attempt

@@ -6,10 +6,9 @@ import { type Measured, regressions } from '../evaluate/protected.ts'
 import { differsBySide } from '../evaluate/sides.ts'
 import type { Sample } from '../ledger/events.ts'
 import { BASELINE, lastJudged } from '../ledger/state.ts'
-import type { OpenRun } from '../run/open.ts'
 import { guardPairs, type StageAnswer } from './pairs.ts'
 import { recordedSamples } from './samples.ts'
-import { placeOther, type Trial } from './trial.ts'
+import { placeOther, type RunInTrial, type Trial } from './trial.ts'
 
 /** More than the rule of protected metrics needs to refuse at 5 %, and few beside what a keep costs under noise. */
 const GUARD_PAIRS = 10
@@ -33,7 +32,7 @@ export function protectedHold(trial: Trial, stages: { candidate: Measured[]; oth
 }
 
 /** How many pairs it takes to compare the protected metrics, by the samples so far: 1 when none of them varies. */
-export function guardsNeeded(run: OpenRun, samples: readonly Sample[]): number {
+export function guardsNeeded(run: RunInTrial, samples: readonly Sample[]): number {
   const [first] = samples
   // A candidate that makes a metric vary is no less held to it.
   const varied = new Set([...run.ledger.state.noise.varied, ...variedMetrics(samples)])
@@ -62,7 +61,7 @@ export async function protectedInPairs(trial: Trial): Promise<boolean> {
 // Whether a gain is to be doubted: it shows on no clock of Assay's, or the other side is not what it was.
 
 /** A sentence for a gain in these stages, over one other node, that is to be doubted; else null. */
-export function doubtOn(run: OpenRun, stages: readonly StageAnswer[]): string | null {
+export function doubtOn(run: RunInTrial, stages: readonly StageAnswer[]): string | null {
   const { spec } = run
   const { name, direction } = spec.metric
   const pairs = stages.flatMap(({ candidate, other }) =>
@@ -78,7 +77,7 @@ export function doubtOn(run: OpenRun, stages: readonly StageAnswer[]): string | 
 }
 
 /** What it is compared with, now and in its own verdict of this epoch. The baseline is the user's, and has no sides. */
-function otherChanged(run: OpenRun, stages: readonly StageAnswer[]): string | null {
+function otherChanged(run: RunInTrial, stages: readonly StageAnswer[]): string | null {
   const [first] = stages
   const other = run.ledger.state.experiments.get(first?.comparison.against ?? '')
   const kept = other?.attempts.findLast(({ judged }) => judged?.status === 'kept')

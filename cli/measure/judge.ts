@@ -9,6 +9,7 @@ import { BASELINE, type Experiment, nodeValue } from '../ledger/state.ts'
 import { slotFacts, slotLock } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
+import type { Spec } from '../spec/spec.ts'
 import { artifactPlaces, guardArtifacts, seedFault } from './artifacts.ts'
 import { type Bench, openBench, placeCandidate } from './bench.ts'
 import { chanceOfAttempt } from './chance.ts'
@@ -29,6 +30,7 @@ import {
   must,
   Orphaned,
   orphanedBy,
+  type RunInTrial,
   sampleOnce,
   type Trial,
 } from './trial.ts'
@@ -38,12 +40,12 @@ import { keptCommit } from './worktree.ts'
 // ---------------------------------------------------------------- whether something else was measured beside an attempt, in another slot of this repository
 
 /** `since`: milliseconds of the clock. False in isolation, where other slots cannot be reached. */
-export function othersMeasured(run: OpenRun, { slot, isolation }: Bench, since: number): boolean {
+export function othersMeasured(spec: Spec, { site, slot, isolation }: Bench, since: number): boolean {
   if (isolation?.method) return false
-  for (let other = 0; other < run.spec.measure.slots; other++) {
+  for (let other = 0; other < spec.measure.slots; other++) {
     if (other === slot) continue
-    const files = [slotFacts(run.site, other, 'a'), slotFacts(run.site, other, 'b')]
-    if (timeOf(slotLock(run.site, other)) !== null) return true
+    const files = [slotFacts(site, other, 'a'), slotFacts(site, other, 'b')]
+    if (timeOf(slotLock(site, other)) !== null) return true
     if (files.some((file) => (timeOf(file) ?? 0) >= since)) return true
   }
   return false
@@ -77,7 +79,7 @@ export async function calibration(trial: Trial): Promise<boolean> {
   return facts.constraints.length === 0
 }
 
-export function noEvidence(run: OpenRun, node: Experiment): Evidence {
+export function noEvidence(run: RunInTrial, node: Experiment): Evidence {
   const parent = node.parent ? run.ledger.state.experiments.get(node.parent) : undefined
   const facts: VerdictFacts = {
     metric: { name: run.spec.metric.name, direction: run.spec.metric.direction },
@@ -168,7 +170,7 @@ export async function collectEvidence(
     const source = new SlotSource(slot)
     await collect({ run, node, seal, record, source, evidence }, preparation)
     evidence.tampered = await source.tampered()
-    evidence.beside = evidence.tampered.length > 0 && othersMeasured(run, bench.value, since)
+    evidence.beside = evidence.tampered.length > 0 && othersMeasured(run.spec, bench.value, since)
     const { tampered, beside } = evidence
     record.decide({ is: 'tampered', tampered, beside })
     return ok(evidence)

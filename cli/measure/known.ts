@@ -7,7 +7,10 @@ import { scopeOfRun } from './scope.ts'
 import { diffStat } from './seal.ts'
 
 /** `source_bytes`: size of the mutable files. `diff_lines`: lines added and removed against the baseline. */
-export async function knownMetrics(run: OpenRun, tree: string): Promise<Result<Record<string, number>>> {
+export async function knownMetrics(
+  run: Pick<OpenRun, 'site' | 'spec' | 'started' | 'paths'>,
+  tree: string,
+): Promise<Result<Record<string, number>>> {
   const named = metricsNamed(run.spec)
   const known: Record<string, number> = {}
   if (named.has('source_bytes')) {

@@ -7,11 +7,10 @@ import { isSpoiltByCrowd, pairInCrowd } from '../evaluate/crowd.ts'
 import { calibrationResiduals, POOL, stageResiduals } from '../evaluate/paired.ts'
 import type { Comparison, Sample, SampleFault, Side } from '../ledger/events.ts'
 import { nodeValue, type State } from '../ledger/state.ts'
-import type { OpenRun } from '../run/open.ts'
 import { chanceOfAttempt } from './chance.ts'
 import { type PairedStageName, stepOfStage } from './decisions.ts'
 import { baselineSample } from './samples.ts'
-import { accept, fault, sampleOnce, type Trial } from './trial.ts'
+import { accept, fault, type RunInTrial, sampleOnce, type Trial } from './trial.ts'
 
 /** Pairs of a stage that the other side may spoil by failing, before the machine is held to be broken. */
 const SPOILT = 2
@@ -65,7 +64,7 @@ export function poolOf({ noise }: State): number[] {
   ].slice(-POOL)
 }
 
-export function stageContext(run: OpenRun, stage: PairedStageName, against: string): StageContext {
+export function stageContext(run: RunInTrial, stage: PairedStageName, against: string): StageContext {
   const { state } = run.ledger
   const other = state.experiments.get(against)
   const score = other ? nodeValue(other) : null
@@ -111,7 +110,7 @@ export async function runPairs(
 }
 
 /** Why a sample of what a candidate is compared with is of no use; null when it is. */
-export function faultOfOther(run: OpenRun, sample: Sample): SampleFault | null {
+export function faultOfOther(run: RunInTrial, sample: Sample): SampleFault | null {
   if (sample.fault) return sample.fault
   const difference = incomparable(baselineSample(run), sample)
   return difference === null ? null : { reason: 'metric_error', message: difference }

@@ -15,7 +15,7 @@ import { verdictEvent, verdictOn } from './record.ts'
 import { lacking, RecordedSource } from './recorded-source.ts'
 import { Recorder, RecordLost } from './steps.ts'
 import { testsIn } from './tests-gone.ts'
-import type { Trial } from './trial.ts'
+import type { RunInTrial, Trial } from './trial.ts'
 
 export interface Recomputed {
   attempt: number
@@ -43,8 +43,9 @@ export async function recompute(run: OpenRun, node: Experiment): Promise<Result<
   if (!then.ok) return then
   const before = then.value.state.experiments.get(node.id)
   if (!before) throw new Error(`the ledger has a verdict on ${node.id}, and does not know it`)
-  const at: OpenRun = { ...run, ledger: then.value }
-  const record = new Recorder(at, node.id, attempt.attempt, { writes: false })
+  const { spec, started, paths, env } = run
+  const at: RunInTrial = { ledger: then.value, spec, started, paths, env }
+  const record = new Recorder(run, node.id, attempt.attempt, { writes: false })
   const { commit, tree } = attempt.sealed
   const trial: Trial = {
     run: at,

@@ -13,7 +13,7 @@ import type { OpenRun } from '../run/open.ts'
 import { writeResults } from '../run/results.ts'
 import { type RunAnswer, runAnswer } from './answer.ts'
 import type { Seal } from './seal.ts'
-import type { Evidence } from './trial.ts'
+import type { Evidence, RunInTrial } from './trial.ts'
 
 /** Long enough for the numbers, short enough for 100,000 of them. */
 const MESSAGE = 500
@@ -37,7 +37,7 @@ export function verdictOn({ facts, tampered, beside }: Evidence): Verdict {
 type Stamped = 'v' | 'id' | 'at' | 'key' | 'wall_ms' | 'steps'
 
 export function verdictEvent(
-  run: OpenRun,
+  run: RunInTrial,
   node: Experiment,
   { attempt }: Pick<Seal, 'attempt'>,
   evidence: Evidence,

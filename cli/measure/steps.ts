@@ -9,6 +9,8 @@ import { seal, unseal } from '../run/holdout.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type Decision, type DecisionName, type DecisionOf, decisionOf, stepOfDecision } from './decisions.ts'
 
+type RecordedRun = Pick<OpenRun, 'paths' | 'env' | 'tell' | 'clock'>
+
 /** What a trial reads and writes of its own past. */
 export interface AttemptRecord {
   /** Says how far it is, or what a step came to: for readers, nothing rests on it. */
@@ -26,7 +28,7 @@ export interface AttemptRecord {
 export class Recorder implements AttemptRecord {
   readonly folder: string
   readonly file: string
-  readonly #run: OpenRun
+  readonly #run: RecordedRun
   readonly #experiment: string
   readonly #samples: Sample[]
   readonly #gates: GateResult[]
@@ -36,7 +38,7 @@ export class Recorder implements AttemptRecord {
 
   /** With `writes` off, what would be recorded is only remembered. */
   constructor(
-    run: OpenRun,
+    run: RecordedRun,
     experiment: string,
     attempt: number,
     { writes }: { writes: boolean } = { writes: true },

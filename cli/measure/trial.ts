@@ -44,8 +44,11 @@ export interface Evidence {
   tests: TestFinding[]
 }
 
+/** What the rules of a verdict read of a run. For a verdict that is computed again, the ledger is the one of that time. */
+export type RunInTrial = Pick<OpenRun, 'ledger' | 'spec' | 'started' | 'paths' | 'env'>
+
 export interface Trial {
-  run: OpenRun
+  run: RunInTrial
   node: Experiment
   seal: Pick<Seal, 'attempt' | 'commit' | 'tree'>
   record: AttemptRecord

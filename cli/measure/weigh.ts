@@ -6,12 +6,11 @@ import { summaryOfMetrics } from '../evaluate/summary.ts'
 import { bestOf, better } from '../ledger/best.ts'
 import type { Judged, NoiseMode, Sample } from '../ledger/events.ts'
 import { lastJudged, nodeValue } from '../ledger/state.ts'
-import type { OpenRun } from '../run/open.ts'
 import type { DecisionOf } from './decisions.ts'
 import { constraintsHold, doubtOn, protectedHold, protectedInPairs } from './guards.ts'
 import { heldOut } from './holdout.ts'
 import { runPairs, type StageAnswer } from './pairs.ts'
-import { accept, fault, must, placeOther, sampleOnce, type Trial } from './trial.ts'
+import { accept, fault, must, placeOther, type RunInTrial, sampleOnce, type Trial } from './trial.ts'
 
 // ---------------------------------------------------------------- what decides when candidate and parent are equally good
 
@@ -23,7 +22,7 @@ export function tieInPairs({ run }: Trial, { candidate, other }: StageAnswer): R
 }
 
 /** The tie-breakers for single samples: those that nothing has shown to vary, in the run or in these samples. */
-export function steadyBreakers(run: OpenRun, samples: readonly Sample[]): TieBreaker[] {
+export function steadyBreakers(run: RunInTrial, samples: readonly Sample[]): TieBreaker[] {
   const varied = new Set([...run.ledger.state.noise.varied, ...variedMetrics(samples)])
   const units = samples[0]?.units ?? {}
   return run.spec.tie_breakers.filter(
