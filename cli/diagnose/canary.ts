@@ -5,7 +5,6 @@ import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
 import { basename, delimiter, dirname, join, relative } from 'node:path'
 import { figure } from '../evaluate/figure.ts'
 import { runPreparation } from '../evaluate/gates.ts'
-import { takeSample } from '../evaluate/measure.ts'
 import { median } from '../evaluate/stats.ts'
 import { filesWith, listTree } from '../git/trees.ts'
 import type { Sample } from '../ledger/events.ts'
@@ -19,10 +18,11 @@ import {
   restoreCheckout,
 } from '../measure/bench.ts'
 import { scopeOfRun } from '../measure/scope.ts'
+import { sampleIn } from '../measure/session.ts'
 import { readFacts, writeFacts } from '../measure/slot-facts.ts'
 import { keptCommit } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
-import { canaryFolder, STATE_FOLDER, slotDesk, slotPath } from '../paths.ts'
+import { canaryFolder, STATE_FOLDER, slotPath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { calibrationSamples } from './baseline-values.ts'
@@ -171,10 +171,8 @@ export async function checkCanary(run: OpenRun, { skip }: { skip: boolean }): Pr
     return ok(remember(run, { outcome: 'skipped', why: `${run.spec.metric.name} is taken from the files` }))
   const base = keptCommit(run, BASELINE)
   if (!base) throw new Error('the canary needs a baseline that holds')
-  const bench = await openBench(run).catch((error: unknown) => {
-    if (!run.signal.aborted) throw error
-    return fail(interrupted)
-  })
+  const bench = await openBench(run)
+  if (bench === null) return fail(interrupted)
   if (!bench.ok) return bench
   try {
     return await sing(run, bench.value, base)
@@ -295,25 +293,16 @@ async function sampleEmptied(
   folder: string,
   before: Sample[],
 ): Promise<Sample> {
-  const { measure, metric, tasks } = run.spec
   const longest = Math.max(0, ...before.map(({ wall_ms }) => wall_ms))
-  return takeSample({
-    // A program without its files may hang; to be blind it has to be about as quick as the baseline.
-    config: { ...measure, timeoutMs: Math.min(measure.timeoutMs, Math.max(LEAST_LIMIT_MS, 4 * longest)) },
-    metric,
-    aggregate: tasks.aggregate,
-    checkout: placed.folder,
-    folder,
+  return sampleIn(run, bench, placed, {
     stage: 'check',
     side: 'candidate',
     pair: 0,
     seed: before[0]?.seed ?? SEED,
-    slot: bench.slot,
-    desk: slotDesk(bench.site, bench.slot),
-    environment: bench.environment,
-    isolation: placed.apart?.renew(),
+    folder,
     reference: before[0] ?? null,
-    signal: run.signal,
+    // A program without its files may hang; to be blind it has to be about as quick as the baseline.
+    limitMs: Math.max(LEAST_LIMIT_MS, 4 * longest),
   })
 }
 

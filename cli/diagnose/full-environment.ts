@@ -35,10 +35,7 @@ export async function missingVariables(
   if (!given.ok || !full.ok) return ok(null)
   const extra = Object.keys(full.value).filter((name) => !Object.hasOwn(given.value, name))
   if (extra.length === 0) return ok(null)
-  const bench = await openBench(run).catch((error: unknown) => {
-    if (!run.signal.aborted) throw error
-    return null
-  })
+  const bench = await openBench(run)
   if (bench === null) return ok(null)
   if (!bench.ok) return bench
   const outputs = mkdtempSync(join(tmpdir(), 'assay-environment-'))

@@ -5,14 +5,13 @@ import { lstat, readdir, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { figure } from '../evaluate/figure.ts'
-import { takeSample } from '../evaluate/measure.ts'
 import { tailOf } from '../evaluate/tail.ts'
 import { listTree } from '../git/trees.ts'
 import { addWorktree, dropRegistration, registrations } from '../git/worktrees.ts'
-import type { Sample } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { type Bench, openBench, placeCandidate } from '../measure/bench.ts'
 import { costOf } from '../measure/cost.ts'
+import { sampleIn } from '../measure/session.ts'
 import { keptCommit } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
 import { canaryFolder, type Site, STATE_FOLDER, slotPath } from '../paths.ts'
@@ -125,10 +124,8 @@ export async function lookOutside(run: OpenRun, { isolated }: { isolated: boolea
   const inside = !relative(realpathSync(run.site.root), temporary).startsWith('..')
   if (above.value.length === 0 || inside || (cost?.build_ms ?? 0) > LONGEST_BUILD_MS)
     return ok(remember(run, { warning: null }))
-  const bench = await openBench(run).catch((error: unknown) => {
-    if (!run.signal.aborted) throw error
-    return fail(interrupted)
-  })
+  const bench = await openBench(run)
+  if (bench === null) return fail(interrupted)
   if (!bench.ok) return bench
   try {
     const found = await sampleThere(run, bench.value, base, temporary)
@@ -170,7 +167,7 @@ async function sampleThere(
     const outside = { ...bench, site, isolation: null }
     const placed = await placeCandidate(run, outside, 'b', base, { outputs })
     if (!placed.ok) return placed
-    const { setup, build, folder } = placed.value
+    const { setup, build } = placed.value
     if (run.signal.aborted) return fail(interrupted)
     if (setup || build) {
       const step = setup ? 'setup' : 'build'
@@ -180,7 +177,8 @@ async function sampleThere(
       })
     }
     const before = calibrationSamples(run)
-    const sample = await sampleOf(run, bench, folder, outputs, before)
+    const at = { stage: 'check', side: 'candidate', pair: 0, seed: before[0]?.seed ?? 1 } as const
+    const sample = await sampleIn(run, outside, placed.value, { ...at, folder: outputs })
     if (run.signal.aborted) return fail(interrupted)
     if (sample.fault)
       return ok({
@@ -197,29 +195,6 @@ async function sampleThere(
     const [left] = (await registrations(run.site)).filter((one) => one.path === path)
     if (left) await dropRegistration(run.site, left.folder)
   }
-}
-
-function sampleOf(
-  run: OpenRun,
-  bench: Bench,
-  checkout: string,
-  folder: string,
-  before: readonly Sample[],
-): Promise<Sample> {
-  return takeSample({
-    config: run.spec.measure,
-    metric: run.spec.metric,
-    aggregate: run.spec.tasks.aggregate,
-    checkout,
-    folder,
-    stage: 'check',
-    side: 'candidate',
-    pair: 0,
-    seed: before[0]?.seed ?? 1,
-    slot: bench.slot,
-    environment: bench.environment,
-    signal: run.signal,
-  })
 }
 
 const factFile = (run: Pick<OpenRun, 'paths'>) => join(canaryFolder(run.paths), 'outside.json')

@@ -3,9 +3,9 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { figure } from '../evaluate/figure.ts'
-import { takeSample } from '../evaluate/measure.ts'
 import type { Sample } from '../ledger/events.ts'
 import { type Bench, type Placed, placeCandidate } from '../measure/bench.ts'
+import { sampleIn } from '../measure/session.ts'
 import { readFacts } from '../measure/slot-facts.ts'
 import { call, next } from '../next.ts'
 import { canaryFolder } from '../paths.ts'
@@ -70,21 +70,8 @@ export async function lookApart(
 }
 
 function sampleOf(run: OpenRun, bench: Bench, twin: Twin, before: readonly Sample[]): Promise<Sample> {
-  return takeSample({
-    config: run.spec.measure,
-    metric: run.spec.metric,
-    aggregate: run.spec.tasks.aggregate,
-    checkout: twin.placed.folder,
-    folder: twin.folder,
-    stage: 'check',
-    side: 'parent',
-    pair: 0,
-    seed: before[0]?.seed ?? 1,
-    slot: bench.slot,
-    environment: bench.environment,
-    isolation: twin.placed.apart?.renew(),
-    signal: run.signal,
-  })
+  const at = { stage: 'check', side: 'parent', pair: 0, seed: before[0]?.seed ?? 1 } as const
+  return sampleIn(run, bench, twin.placed, { ...at, folder: twin.folder })
 }
 
 /** Caches that go by content, and places that are no outputs. */

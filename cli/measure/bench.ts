@@ -16,7 +16,7 @@ import type { SampleFault } from '../ledger/events.ts'
 import { acquireLease, beat, buryElsewhere, dropLeasesElsewhere, hasGivenUp, tryHold } from '../lock.ts'
 import { leaseFolder, type Site, slotLock, slotPath } from '../paths.ts'
 import { type Isolation, isElsewhere, nameOfProcess, type ProcessIdentity } from '../process.ts'
-import { ok, type Result } from '../result.ts'
+import { ok, type Problem, type Result } from '../result.ts'
 import { dataLike, dataOfRun } from '../run/data.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type ArtifactPlaces, artifactAt, listArtifacts } from './artifacts.ts'
@@ -272,10 +272,26 @@ export interface Placed {
   apart: Apart | null
 }
 
-/** Rejects with the signal's reason when that ends the waiting. What killed runs left on the machine is ended first. */
-export async function openBench(run: OpenRun): Promise<Result<Bench>> {
+export const interrupted: Problem = {
+  kind: 'interrupted',
+  code: 'interrupted',
+  message: 'interrupted; nothing was recorded',
+  hint: 'repeat the same command',
+}
+
+/** Waits for a slot; null when the signal ended the waiting. What killed runs left on the machine is ended first. */
+export async function openBench(run: OpenRun): Promise<Result<Bench> | null> {
   const environment = benchmarkEnvironment(run)
   if (!environment.ok) return environment
+  try {
+    return ok(await leaseBench(run, environment.value))
+  } catch (error) {
+    if (!run.signal.aborted) throw error
+    return null
+  }
+}
+
+async function leaseBench(run: OpenRun, environment: Record<string, string>): Promise<Bench> {
   const lease = await acquireLease({
     folder: leaseFolder(run.env),
     capacity: run.spec.measure.slots,
@@ -291,16 +307,16 @@ export async function openBench(run: OpenRun): Promise<Result<Bench>> {
     throw error
   }
   await endWhatWasLeft(run.site, run.tell)
-  return ok({
+  return {
     site: run.site,
     slot: lease.slot,
-    environment: environment.value,
+    environment,
     isolation: run.ledger.state.isolation,
     release: () => {
       release()
       lease.release()
     },
-  })
+  }
 }
 
 /**

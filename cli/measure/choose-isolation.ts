@@ -7,7 +7,7 @@ import { isolationSupport } from '../process.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { baselineHolds } from './baseline-holds.ts'
-import { type Bench, openBench } from './bench.ts'
+import { type Bench, interrupted, openBench } from './bench.ts'
 import { type Choice, ISOLATION_RULES } from './isolation.ts'
 
 /**
@@ -55,6 +55,7 @@ export async function loosenIsolation(
 ): Promise<Result<Choice | null>> {
   if (choice.method === null) return ok(null)
   const bench = await openBench(run)
+  if (bench === null) return fail(interrupted)
   if (!bench.ok) return bench
   const outputs = mkdtempSync(join(tmpdir(), 'assay-isolation-'))
   mkdirSync(join(outputs, 'samples'))

@@ -18,22 +18,15 @@ import { call, next } from '../next.ts'
 import { confirmsFolder, stepsFile } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import type { Place } from './bench.ts'
+import { interrupted, type Place } from './bench.ts'
 import type { Chance } from './chance.ts'
 import { gatesOn } from './gates.ts'
 import { doubtOn, guardsNeeded } from './guards.ts'
 import { faultOfOther, type StageAnswer, stageContext, untilClear } from './pairs.ts'
-import {
-  inSlot,
-  interrupted,
-  type Numbered,
-  numberedFolder,
-  type Pinned,
-  type Probe,
-  unpreparedProblem,
-} from './probe.ts'
+import { inSlot, type Numbered, numberedFolder, type Pinned, type Probe, unpreparedProblem } from './probe.ts'
 import { baselineSample } from './samples.ts'
 import { nodeFor } from './seal.ts'
+import type { Session } from './session.ts'
 import { RecordLost } from './steps.ts'
 import { steadyBreakers } from './weigh.ts'
 import { keptCommit } from './worktree.ts'
@@ -201,6 +194,7 @@ export interface Look extends Compared {
   kept: Pinned
   at: Numbered
   chance: Chance
+  session: Session
   put: (candidate: Pinned, place: Place, experiment: string) => Promise<Result<Probe>>
 }
 
@@ -214,18 +208,13 @@ export async function lookAgain(look: Look): Promise<Result<Again>> {
   const failing = (await probe.gates(gatesOn(run, node.id))).find(({ passed }) => !passed)
   if (failing?.fault?.reason === 'environment') return notMeasured(node.id, failing.fault.message)
   if (failing) return ok(against(look, `gate ${failing.name} does not pass`, 0))
-  try {
-    const paired = run.ledger.state.noise.mode === 'paired'
-    const found = paired ? await inPairs(look, probe) : await once(look, probe)
-    if (!found.ok || !found.value.passed) return found
-    const tampered = await probe.tampered()
-    if (!tampered.ok || tampered.value.length === 0) return tampered.ok ? found : tampered
-    const what = tampered.value.slice(0, 5).join(', ')
-    return ok(against(look, `its own run changed what judges it: ${what}`, found.value.samples ?? 0))
-  } catch (error) {
-    if (error instanceof RecordLost) return fail(error.problem)
-    throw error
-  }
+  const paired = run.ledger.state.noise.mode === 'paired'
+  const found = paired ? await inPairs(look, probe) : await once(look, probe)
+  if (!found.ok || !found.value.passed) return found
+  const tampered = await look.session.tampered()
+  if (tampered.length === 0) return found
+  const what = tampered.slice(0, 5).join(', ')
+  return ok(against(look, `its own run changed what judges it: ${what}`, found.value.samples ?? 0))
 }
 
 async function once(look: Look, probe: Probe): Promise<Result<Again>> {
@@ -418,7 +407,7 @@ export async function confirm(
   const may = plan(run, node.value, against)
   if (!may.ok) return may
   const at = numberedFolder(confirmsFolder(run.paths, experiment))
-  return inSlot(run, { ...at, about: experiment }, async (put, { nonce, chance }) => {
+  return inSlot(run, { ...at, about: experiment }, async (put, { nonce, chance, session }) => {
     // Others may have looked while this one waited for the slot, and what did not pass then asks for more now. So what
     // comes of it is recorded before the slot is given back.
     const read = run.ledger.refresh()
@@ -427,7 +416,7 @@ export async function confirm(
     if (meanwhile) return meanwhile
     const planned = plan(run, node.value, against)
     if (!planned.ok) return planned
-    const again = await lookAgain({ run, node: node.value, at, chance, put, ...planned.value })
+    const again = await lookAgain({ run, node: node.value, at, chance, session, put, ...planned.value })
     if (!again.ok) return again
     return run.signal.aborted
       ? fail(interrupted)

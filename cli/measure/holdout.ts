@@ -11,7 +11,6 @@ import type { Sample, Side } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { identify, pidSpace } from '../process.ts'
 import { isHoldout, placeOfHoldout } from '../run/holdout.ts'
-import { chanceOfAttempt } from './chance.ts'
 import { fault, placeOther, type SampleAt, sampleOnce, type Trial } from './trial.ts'
 
 /** Of private folders. Containers may share their parent, so the name tells where its process has that number. */
@@ -30,7 +29,7 @@ const PAIRS = 8
 
 /** False when it is worse than the baseline beyond the allowance, or cannot be measured there. */
 export async function heldOut(trial: Trial): Promise<boolean> {
-  const { run, node, seal, evidence, record } = trial
+  const { run, chance, evidence, record } = trial
   if (!run.started.holdout) return true
   const { facts } = evidence
   record.step('holdout', 'began')
@@ -39,9 +38,7 @@ export async function heldOut(trial: Trial): Promise<boolean> {
   const paired = evidence.differences.judge !== undefined
   const done: Record<Side, Sample[]> = { candidate: [], parent: [] }
   for (let pair = 0; pair < (paired ? PAIRS : 1); pair++) {
-    for (const side of facts.baseline
-      ? ['candidate' as const]
-      : chanceOfAttempt(run, node, seal.attempt).order('holdout', pair)) {
+    for (const side of facts.baseline ? ['candidate' as const] : chance.order('holdout', pair)) {
       const sample = await onHoldout(trial, pair, side)
       if (sample === null) return false
       done[side].push(sample)

@@ -1,5 +1,6 @@
 /** Everything between the claim and the verdict: what is asked of a candidate in the slot, in which order. */
 import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { calibrate } from '../evaluate/calibrate.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
 import { median } from '../evaluate/stats.ts'
@@ -16,9 +17,9 @@ import { chanceOfAttempt } from './chance.ts'
 import type { Preparation } from './decisions.ts'
 import { gatesOn } from './gates.ts'
 import { heldOut, removeHeldData } from './holdout.ts'
-import { knownMetrics } from './known.ts'
 import { RecordedSource } from './recorded-source.ts'
 import type { Seal } from './seal.ts'
+import { Session } from './session.ts'
 import { type InSlot, SlotSource } from './slot-source.ts'
 import type { Recorder } from './steps.ts'
 import { lookAtTests } from './tests-gone.ts'
@@ -122,13 +123,9 @@ export async function collectEvidence(
   record: Recorder,
 ): Promise<Result<Evidence>> {
   const evidence = noEvidence(run, node)
-  const known = await knownMetrics(run, seal.tree)
-  if (!known.ok) return known
-  let bench: Result<Bench>
-  try {
-    bench = await openBench(run)
-  } catch (error) {
-    if (!run.signal.aborted) throw error
+  const chance = chanceOfAttempt(run, node, seal.attempt)
+  const bench = await openBench(run)
+  if (bench === null) {
     evidence.facts.faults.push({
       side: 'candidate',
       fault: { reason: 'aborted', message: 'it was interrupted while it waited for a slot' },
@@ -146,29 +143,26 @@ export async function collectEvidence(
     // What others found while this one waited counts.
     if (orphanedBy({ run, node, record }) !== null) {
       record.decide({ is: 'prepared', preparation: UNBUILT })
-      await collect({ run, node, seal, record, source: new RecordedSource({}, record), evidence }, UNBUILT)
+      const source = new RecordedSource({}, record)
+      await collect({ run, node, seal, chance, record, source, evidence }, UNBUILT)
       return ok(evidence)
     }
     const places = artifactPlaces(run, node)
-    const { folder } = record
-    const place = chanceOfAttempt(run, node, seal.attempt).place('candidate')
-    const placed = await placeCandidate(run, bench.value, place, seal, { outputs: folder, artifacts: places })
-    if (!placed.ok) return placed
+    const session = new Session(run, bench.value, {
+      experiment: node.id,
+      touches: join(record.folder, 'touches.json'),
+    })
+    const own = await session.put(seal, chance.place('candidate'), {
+      outputs: record.folder,
+      artifacts: places,
+    })
+    if (!own.ok) return own
     const guard = await guardArtifacts(places)
-    const slot = {
-      run,
-      node,
-      seal,
-      bench: bench.value,
-      placed: placed.value,
-      known: known.value,
-      guard,
-      folder,
-    }
+    const slot: InSlot = { run, node, seal, session, chance, own: own.value, guard }
     const preparation = await prepared(slot)
     record.decide({ is: 'prepared', preparation })
     const source = new SlotSource(slot)
-    await collect({ run, node, seal, record, source, evidence }, preparation)
+    await collect({ run, node, seal, chance, record, source, evidence }, preparation)
     evidence.tampered = await source.tampered()
     evidence.beside = evidence.tampered.length > 0 && othersMeasured(run.spec, bench.value, since)
     const { tampered, beside } = evidence
@@ -182,14 +176,14 @@ export async function collectEvidence(
 /** Nothing is built for what cannot count; what was paid for before is still told. */
 const UNBUILT: Preparation = { setup: null, build: null, seed: null }
 
-async function prepared({ run, node, seal, bench, placed, guard, folder }: InSlot): Promise<Preparation> {
-  const { setup, build } = placed
+async function prepared({ run, node, session, chance, own, guard }: InSlot): Promise<Preparation> {
+  const { setup, build } = own.placed
   if (setup || !build) return { setup, build: null, seed: seedFault(guard) }
   const parent = node.parent ? keptCommit(run, node.parent) : null
   if (!parent || build.reason === 'aborted')
     return { setup, build: { fault: build, parentToo: false }, seed: null }
-  const place = chanceOfAttempt(run, node, seal.attempt).place('parent')
-  const unchanged = must(await placeCandidate(run, bench, place, parent, { outputs: folder, anew: true }))
+  const how = { outputs: own.outputs, anew: true }
+  const unchanged = must(await placeCandidate(run, session.bench, chance.place('parent'), parent, how))
   return { setup, build: { fault: build, parentToo: unchanged.build !== null }, seed: null }
 }
 

@@ -1,5 +1,6 @@
 /** Metrics that Assay knows of a candidate without running it; computed only when the spec names them. */
 import { changesBetween, listTree } from '../git/trees.ts'
+import type { Site } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Spec } from '../spec/spec.ts'
@@ -8,13 +9,14 @@ import { diffStat } from './seal.ts'
 
 /** `source_bytes`: size of the mutable files. `diff_lines`: lines added and removed against the baseline. */
 export async function knownMetrics(
-  run: Pick<OpenRun, 'site' | 'spec' | 'started' | 'paths'>,
+  run: Pick<OpenRun, 'spec' | 'started' | 'paths'>,
+  site: Site,
   tree: string,
 ): Promise<Result<Record<string, number>>> {
   const named = metricsNamed(run.spec)
   const known: Record<string, number> = {}
   if (named.has('source_bytes')) {
-    const files = await listTree(run.site, tree)
+    const files = await listTree(site, tree)
     if (!files.ok) return files
     const scope = scopeOfRun(run)
     known.source_bytes = files.value.reduce(
@@ -23,7 +25,7 @@ export async function knownMetrics(
     )
   }
   if (named.has('diff_lines')) {
-    const changes = await changesBetween(run.site, run.started.base.tree, tree, { asText: true })
+    const changes = await changesBetween(site, run.started.base.tree, tree, { asText: true })
     if (!changes.ok) return changes
     const { added, removed } = diffStat(changes.value)
     known.diff_lines = added + removed

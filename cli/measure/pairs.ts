@@ -7,7 +7,6 @@ import { isSpoiltByCrowd, pairInCrowd } from '../evaluate/crowd.ts'
 import { calibrationResiduals, POOL, stageResiduals } from '../evaluate/paired.ts'
 import type { Comparison, Sample, SampleFault, Side } from '../ledger/events.ts'
 import { nodeValue, type State } from '../ledger/state.ts'
-import { chanceOfAttempt } from './chance.ts'
 import { type PairedStageName, stepOfStage } from './decisions.ts'
 import { baselineSample } from './samples.ts'
 import { accept, fault, type RunInTrial, sampleOnce, type Trial } from './trial.ts'
@@ -132,9 +131,8 @@ async function takePair(
   stage: PairedStageName | 'guard',
   pair: number,
 ): Promise<{ candidate: Sample; other: Sample } | null> {
-  const { run, node, seal } = trial
   const taken: Partial<Record<Side, Sample>> = {}
-  for (const side of chanceOfAttempt(run, node, seal.attempt).order(stage, pair)) {
+  for (const side of trial.chance.order(stage, pair)) {
     const sample = await sampleOnce(trial, { stage, pair, side })
     taken[side] = sample
     if (sample.fault?.reason === 'aborted') return fault(trial, sample.fault, side) || null

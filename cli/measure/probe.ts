@@ -1,23 +1,19 @@
 /** A look at one candidate in a slot that is no attempt: its gates and samples, kept in a numbered folder of their own. */
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { runGate } from '../evaluate/gates.ts'
-import { takeSample } from '../evaluate/measure.ts'
 import { checkRef } from '../git/refs.ts'
 import { pinCommit } from '../git/seal.ts'
-import type { GateResult, GateRule, Sample, SampleFault, Side, Stage } from '../ledger/events.ts'
+import type { GateRule, Sample, SampleFault, Side, Stage } from '../ledger/events.ts'
 import { type Experiment, lastAttempt } from '../ledger/state.ts'
-import { slotDesk } from '../paths.ts'
-import { fail, ok, type Problem, type Result } from '../result.ts'
+import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type ArtifactPlaces, artifactPlaces } from './artifacts.ts'
-import { type Bench, openBench, type Place, placeCandidate } from './bench.ts'
+import { interrupted, openBench, type Place } from './bench.ts'
 import { type Chance, chanceOfLook, drawNonce } from './chance.ts'
-import { knownMetrics } from './known.ts'
 import { baselineSample } from './samples.ts'
 import { snapshot } from './seal.ts'
-import { type Seat, Touches, tamperedFiles } from './tamper.ts'
-import { must } from './trial.ts'
+import { type Candidate, type GateDone, Session } from './session.ts'
+import { RecordLost } from './steps.ts'
 import { baseOf, keptCommit } from './worktree.ts'
 
 export interface Pinned {
@@ -78,21 +74,14 @@ export interface Probe {
   /** Why it cannot be asked anything: setup or build failed. */
   unprepared: { step: 'setup' | 'build'; fault: SampleFault } | null
   /** Runs gates in order, all of them, and answers how each ended. */
-  gates(rules: readonly GateRule[]): Promise<(GateResult & { fault: SampleFault | null })[]>
+  gates(rules: readonly GateRule[]): Promise<GateDone[]>
   sample(at: { stage: Stage; side: Side; pair: number }): Promise<Sample>
-  /** What decides a verdict and was changed by its own gates and samples, also when they put it back; see `tamperedFiles`. */
-  tampered(): Promise<Result<string[]>>
-}
-
-/** What lies in the slot during a look, and what its samples touched. */
-interface Room {
-  seats: Seat[]
-  touches: Touches
 }
 
 export interface Drawn {
   nonce: string
   chance: Chance
+  session: Session
 }
 
 /**
@@ -108,24 +97,22 @@ export async function inSlot<T>(
     drawn: Drawn,
   ) => Promise<Result<T>>,
 ): Promise<Result<T>> {
-  let bench: Result<Bench>
-  try {
-    bench = await openBench(run)
-  } catch (error) {
-    if (!run.signal.aborted) throw error
-    return fail(interrupted)
-  }
+  const bench = await openBench(run)
+  if (bench === null) return fail(interrupted)
   if (!bench.ok) return bench
   try {
     const nonce = drawNonce(run)
     const chance = chanceOfLook(nonce, at.about)
-    const room: Room = { seats: [], touches: new Touches(bench.value, null) }
+    const session = new Session(run, bench.value, { experiment: at.about, touches: null })
     const answer = await look(
-      (candidate, place, name) =>
-        probeOf(run, bench.value, at.folder, chance, room, { candidate, place, name }),
-      { nonce, chance },
+      (candidate, place, experiment) =>
+        probeOf(run, session, at.folder, chance, { ...candidate, experiment }, place),
+      { nonce, chance, session },
     )
     return run.signal.aborted ? fail(interrupted) : answer
+  } catch (error) {
+    if (error instanceof RecordLost) return fail(error.problem)
+    throw error
   } finally {
     bench.value.release()
   }
@@ -133,95 +120,31 @@ export async function inSlot<T>(
 
 async function probeOf(
   run: OpenRun,
-  bench: Bench,
+  session: Session,
   folder: string,
   chance: Chance,
-  { seats, touches }: Room,
-  { candidate, place, name: experiment }: { candidate: Pinned; place: Place; name: string },
+  candidate: Candidate,
+  place: Place,
 ): Promise<Result<Probe>> {
-  const known = await knownMetrics(run, candidate.tree)
-  if (!known.ok) return known
-  const artifacts = artifactsOf(run, experiment, join(folder, `${place}-artifacts`))
-  const prepare = () => placeCandidate(run, bench, place, candidate, { outputs: folder, artifacts })
-  const placed = await prepare()
-  if (!placed.ok) return placed
-  const { setup, build } = placed.value
-  const seat: Seat = { place, experiment, placed: placed.value }
-  seats.splice(0, seats.length, ...seats.filter((one) => one.place !== place), seat)
-  touches.placedAgain(place)
-  /** The checkout as it was placed; one that the last sample spoilt is made again. */
-  const ready = async () => {
-    if (!touches.isSpoilt(place)) return seat.placed
-    seat.placed = must(await prepare())
-    touches.placedAgain(place)
-    return seat.placed
-  }
+  const artifacts = artifactsOf(run, candidate.experiment, join(folder, `${place}-artifacts`))
+  const put = await session.put(candidate, place, { outputs: folder, artifacts })
+  if (!put.ok) return put
+  const seat = put.value
+  const { setup, build } = seat.placed
   return ok({
-    bench,
     unprepared: setup ? { step: 'setup', fault: setup } : build ? { step: 'build', fault: build } : null,
     gates: async (rules) => {
-      const done: (GateResult & { fault: SampleFault | null })[] = []
-      for (const gate of rules) {
-        const { environment } = bench
-        const { signal } = run
-        const { folder: checkout, apart } = await ready()
-        const isolation = apart?.renew()
-        done.push(await runGate({ gate, checkout, environment, folder, isolation, signal }))
-        touches.look(experiment, seats)
-      }
+      const done: GateDone[] = []
+      for (const gate of rules) done.push(await session.gate(seat, gate))
       return done
     },
-    sample: async ({ stage, side, pair }) => {
-      const { folder: checkout, apart } = await ready()
-      const sample = await takeSample({
-        config: run.spec.measure,
-        metric: run.spec.metric,
-        aggregate: run.spec.tasks.aggregate,
-        checkout,
+    sample: (at) =>
+      session.sample(seat, {
+        ...at,
+        seed: chance.seed(at.stage, at.pair),
         folder,
-        stage,
-        side,
-        pair,
-        seed: chance.seed(stage, pair),
-        slot: bench.slot,
-        desk: slotDesk(run.site, bench.slot),
-        environment: { ...bench.environment, ...artifacts.environment },
-        artifacts: artifacts.own,
-        known: known.value,
-        isolation: apart?.renew(),
         reference: baselineSample(run),
-        signal: run.signal,
-        scoring: () => touches.glance(experiment, seats),
-      })
-      touches.look(experiment, seats)
-      return sample
-    },
-    tampered: async () => {
-      const found: string[] = []
-      const habits = touches.habits(experiment)
-      for (const { place: where, experiment: whose, placed: there } of seats) {
-        const touched = touches.by(experiment, whose).filter((path) => !habits.has(path))
-        const { tree } = whose === experiment ? candidate : (keptCommit(run, whose) ?? candidate)
-        const changed = touches.isSpoilt(where)
-          ? ok(touched)
-          : await tamperedFiles({
-              run,
-              bench,
-              place: where,
-              tree,
-              placed: there,
-              judged: experiment,
-              touched,
-            })
-        if (!changed.ok) return changed
-        found.push(
-          ...changed.value.map((path) =>
-            whose === experiment ? path : `${path} in the checkout of ${whose}`,
-          ),
-        )
-      }
-      return ok(found)
-    },
+      }),
   })
 }
 
@@ -236,13 +159,6 @@ function artifactsOf(
   if (!places) return { own: made, environment: {} }
   const own = run.spec.worktree.build === null ? places.own : made
   return { own, environment: { ...places.environment, ASSAY_ARTIFACTS: own } }
-}
-
-export const interrupted: Problem = {
-  kind: 'interrupted',
-  code: 'interrupted',
-  message: 'interrupted; nothing was recorded',
-  hint: 'repeat the same command',
 }
 
 /** Setup or build failed in the slot: nothing can be said of the candidate by this look. */

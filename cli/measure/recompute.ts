@@ -10,6 +10,7 @@ import { call, next, type Said } from '../next.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
+import { chanceOfAttempt } from './chance.ts'
 import { collect, noEvidence } from './judge.ts'
 import { verdictEvent, verdictOn } from './record.ts'
 import { lacking, RecordedSource } from './recorded-source.ts'
@@ -51,6 +52,7 @@ export async function recompute(run: OpenRun, node: Experiment): Promise<Result<
     run: at,
     node: before,
     seal: { attempt: attempt.attempt, commit, tree },
+    chance: chanceOfAttempt(at, before, attempt.attempt),
     record,
     source: new RecordedSource(judged.artifacts ?? {}, record),
     evidence: noEvidence(at, before),

@@ -65,7 +65,8 @@ function restamp(
 
 // ---------------------------------------------------------------- which files the samples of an attempt were seen to change, by whose sample it was
 
-export interface Seat {
+/** A checkout of the slot, and whose candidate lies in it. */
+export interface Occupied {
   place: Place
   experiment: string
   placed: Placed
@@ -90,7 +91,7 @@ export class Touches {
   }
 
   /** Looks at the checkouts of the slot after something of `who` ran in one of them, and cleans them. */
-  look(who: string, seats: readonly Seat[]): void {
+  look(who: string, seats: readonly Occupied[]): void {
     for (const { place, experiment, placed } of seats) {
       if (this.#spoilt.has(place)) continue
       const { touched, spoilt } = lookAt(this.#bench, place, placed)
@@ -100,7 +101,7 @@ export class Touches {
   }
 
   /** The same while it still runs: nothing is cleaned. */
-  glance(who: string, seats: readonly Seat[]): void {
+  glance(who: string, seats: readonly Occupied[]): void {
     for (const { experiment, placed } of seats)
       for (const path of changedIn(placed.inventory)) {
         placed.touched.add(path)

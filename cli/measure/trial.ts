@@ -16,6 +16,7 @@ import { type Experiment, undermined } from '../ledger/state.ts'
 import type { Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Artifacts } from './artifacts.ts'
+import type { Chance } from './chance.ts'
 import { baselineSample } from './samples.ts'
 import type { Seal } from './seal.ts'
 import { type AttemptRecord, RecordLost } from './steps.ts'
@@ -51,6 +52,7 @@ export interface Trial {
   run: RunInTrial
   node: Experiment
   seal: Pick<Seal, 'attempt' | 'commit' | 'tree'>
+  chance: Chance
   record: AttemptRecord
   source: Source
   evidence: Evidence

@@ -1,0 +1,214 @@
+/**
+ * A measuring session: what is placed, run and looked at in a slot, from its lease to its release. Every sample and gate goes
+ * through it; who asks says only what is its own. After each job the checkouts of the slot are looked at and cleaned.
+ */
+import { join } from 'node:path'
+import { runGate } from '../evaluate/gates.ts'
+import { type SampleRequest, takeSample } from '../evaluate/measure.ts'
+import { redactStored } from '../evaluate/stored.ts'
+import type { GateResult, GateRule, Sample, SampleFault } from '../ledger/events.ts'
+import { call, next } from '../next.ts'
+import { slotDesk } from '../paths.ts'
+import { ok, type Problem, type Result } from '../result.ts'
+import type { ArtifactPlaces } from './artifacts.ts'
+import { type Bench, type Place, type Placed, placeCandidate, type RunInSlot } from './bench.ts'
+import { knownMetrics } from './known.ts'
+import { DiskWatch } from './room.ts'
+import { RecordLost } from './steps.ts'
+import { type Occupied, Touches, tamperedFiles } from './tamper.ts'
+import { must } from './trial.ts'
+
+// ---------------------------------------------------------------- one job in a checkout of a slot
+
+/** What a sample is beside the slot that it is taken in. */
+export interface Asked
+  extends Pick<
+    SampleRequest,
+    'stage' | 'side' | 'pair' | 'seed' | 'folder' | 'reference' | 'known' | 'scoring' | 'ended'
+  > {
+  /** Where artifacts are, and what else it sees of them. */
+  artifacts?: Artifacts | undefined
+  /** Variables beside those of the slot. */
+  environment?: Readonly<Record<string, string>> | undefined
+  /** Below the limit of the spec, when it is. */
+  limitMs?: number
+  /** Nothing of it may come into the folders of the slot: it writes into `folder` from the beginning. */
+  secluded?: boolean
+}
+
+type Artifacts = Pick<ArtifactPlaces, 'own' | 'environment'>
+
+export function sampleIn(
+  { spec, signal }: Pick<RunInSlot, 'spec' | 'signal'>,
+  { site, slot, environment }: Bench,
+  { folder: checkout, apart }: Placed,
+  { artifacts, limitMs = Number.POSITIVE_INFINITY, secluded, environment: more, ...asked }: Asked,
+): Promise<Sample> {
+  const { measure, metric, tasks } = spec
+  return takeSample({
+    ...asked,
+    config: { ...measure, timeoutMs: Math.min(measure.timeoutMs, limitMs) },
+    metric,
+    aggregate: tasks.aggregate,
+    checkout,
+    slot,
+    ...(secluded ? {} : { desk: slotDesk(site, slot) }),
+    environment: { ...environment, ...artifacts?.environment, ...more },
+    ...(artifacts ? { artifacts: artifacts.own } : {}),
+    isolation: apart?.renew(),
+    signal,
+  })
+}
+
+export type GateDone = GateResult & { fault: SampleFault | null }
+
+export const gateIn = (
+  { signal }: Pick<RunInSlot, 'signal'>,
+  { environment }: Bench,
+  { folder: checkout, apart }: Placed,
+  gate: GateRule,
+  folder: string,
+): Promise<GateDone> => runGate({ gate, checkout, environment, folder, isolation: apart?.renew(), signal })
+
+// ---------------------------------------------------------------- candidates in the checkouts of the slot, and what their jobs did to them
+
+export interface Candidate {
+  experiment: string
+  commit: string
+  tree: string
+}
+
+/** A candidate in a checkout of the slot. */
+export interface Seat extends Candidate, Occupied {
+  /** Where what its jobs print goes. */
+  outputs: string
+  artifacts: Artifacts
+  /** See `knownMetrics`. */
+  known: Record<string, number>
+}
+
+export interface About {
+  /** The experiment that is measured. */
+  experiment: string
+  /** Keeps what was touched for a process that takes the attempt up; null = for this process only. */
+  touches: string | null
+}
+
+export class Session {
+  readonly bench: Bench
+  readonly #run: RunInSlot
+  readonly #experiment: string
+  readonly #touches: Touches
+  #seats: Seat[] = []
+  /** Found when something else was put in the place of what was tampered with. */
+  readonly #tampered: string[] = []
+
+  constructor(run: RunInSlot, bench: Bench, { experiment, touches }: About) {
+    this.#run = run
+    this.bench = bench
+    this.#experiment = experiment
+    this.#touches = new Touches(bench, touches)
+  }
+
+  /** Brings a candidate to a checkout of the slot. What lay there is looked at for the last time. */
+  async put(
+    candidate: Candidate,
+    place: Place,
+    { outputs, artifacts }: Pick<Seat, 'outputs' | 'artifacts'>,
+  ): Promise<Result<Seat>> {
+    const gone = this.#seats.find((seat) => seat.place === place)
+    if (gone) this.#tampered.push(...(await this.#tamperedIn(gone)))
+    this.leave(place)
+    const placed = await placeCandidate(this.#run, this.bench, place, candidate, { outputs, artifacts })
+    if (!placed.ok) return placed
+    this.#touches.placedAgain(place)
+    const known = await knownMetrics(this.#run, this.bench.site, candidate.tree)
+    if (!known.ok) return known
+    const { experiment, commit, tree } = candidate
+    const seat: Seat = {
+      experiment,
+      commit,
+      tree,
+      place,
+      placed: placed.value,
+      outputs,
+      artifacts,
+      known: known.value,
+    }
+    this.#seats.push(seat)
+    return ok(seat)
+  }
+
+  /** What lies there is of no concern any more. */
+  leave(place: Place): void {
+    this.#seats = this.#seats.filter((seat) => seat.place !== place)
+  }
+
+  /** Its fault is its own, not that of a full disk: see `DiskWatch`. */
+  async sample(seat: Seat, asked: Omit<Asked, 'artifacts' | 'known' | 'scoring' | 'ended'>): Promise<Sample> {
+    await this.#ready(seat)
+    const { experiment, artifacts, known } = seat
+    const disk = new DiskWatch(this.bench.site)
+    const sample = await sampleIn(this.#run, this.bench, seat.placed, {
+      ...asked,
+      artifacts,
+      known,
+      scoring: () => this.#touches.glance(experiment, this.#seats),
+      ended: disk.ended,
+    })
+    this.#touches.look(experiment, this.#seats)
+    const fault = disk.blame(sample.fault)
+    // There was no room to take the secrets out.
+    if (fault !== sample.fault) redactStored(join(asked.folder, 'samples'))
+    return { ...sample, fault }
+  }
+
+  async gate(seat: Seat, gate: GateRule): Promise<GateDone> {
+    await this.#ready(seat)
+    const disk = new DiskWatch(this.bench.site)
+    const done = await gateIn(this.#run, this.bench, seat.placed, gate, seat.outputs)
+    disk.ended()
+    this.#touches.look(seat.experiment, this.#seats)
+    return { ...done, fault: disk.blame(done.fault) }
+  }
+
+  /**
+   * What decides a verdict and was changed by the jobs of the experiment, also when they put it back. They can find both
+   * checkouts of their slot.
+   */
+  async tampered(): Promise<string[]> {
+    const own: string[] = []
+    const others: string[] = []
+    for (const seat of this.#seats)
+      (seat.experiment === this.#experiment ? own : others).push(...(await this.#tamperedIn(seat)))
+    return [...own, ...this.#tampered, ...others]
+  }
+
+  async #tamperedIn({ experiment, place, tree, placed }: Seat): Promise<string[]> {
+    const judged = this.#experiment
+    const isOwn = experiment === judged
+    const habits = isOwn ? this.#touches.habits(judged) : new Set<string>()
+    const touched = this.#touches.by(judged, experiment).filter((path) => !habits.has(path))
+    const found = this.#touches.isSpoilt(place)
+      ? touched
+      : must(await tamperedFiles({ run: this.#run, bench: this.bench, place, tree, placed, judged, touched }))
+    return isOwn ? found : found.map((path) => `${path} in the checkout of ${experiment}`)
+  }
+
+  /** A checkout that the last job spoilt is made again before something runs in it. */
+  async #ready(seat: Seat): Promise<void> {
+    if (!this.#touches.isSpoilt(seat.place)) return
+    const { place, outputs, artifacts } = seat
+    seat.placed = must(await placeCandidate(this.#run, this.bench, place, seat, { outputs, artifacts }))
+    this.#touches.placedAgain(place)
+    const broken = seat.placed.setup ?? seat.placed.build
+    if (broken) throw new RecordLost(notMadeAgain(seat.experiment, broken.message))
+  }
+}
+
+const notMadeAgain = (experiment: string, why: string): Problem => ({
+  kind: 'failed',
+  code: 'checkout_not_made',
+  message: `the checkout of ${experiment} had to be made again, and could not be prepared: ${why}`,
+  hint: next`run the same command again; ${call('doctor')} looks for what is in the way`,
+})
