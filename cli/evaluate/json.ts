@@ -112,6 +112,21 @@ export function duplicateKey(text: string): string | null {
   return null
 }
 
+/**
+ * Where a text, which need not be JSON, has one of the names as the key of a member, or `open` as the key of an object;
+ * -1 when it has none.
+ */
+export function keyFinder(names: readonly string[], open?: string): (text: string) => number {
+  const keys = names.flatMap((name) => [JSON.stringify(name), inAscii(JSON.stringify(name))])
+  const pattern = keys.map((key) => `${key.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}\\s*:`)
+  const regex = new RegExp([...pattern, ...(open ? [`"${open}"\\s*:\\s*\\{`] : [])].join('|'))
+  return (text) => text.search(regex)
+}
+
+/** As some programs write other letters. */
+const inAscii = (text: string): string =>
+  text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
 // ---------------------------------------------------------------- where a value stands in JSON: `/results/0/mean` (RFC 6901), or `results[0].mean`
 
 /** A pointer, or names and `[index]` joined by dots; a name with other characters is quoted: `a["b.c"]`. */

@@ -2,6 +2,7 @@
 
 import { redact } from '../redact.ts'
 import { type Beside, beside, type Fields, fieldsOf } from './beside.ts'
+import { keyFinder } from './json.ts'
 import { type ReadValue, readValue } from './number.ts'
 import { convert, isUnit } from './units.ts'
 
@@ -21,6 +22,8 @@ const BRACKETS = /"(?:[^"\\]|\\.)*(?:"|\\?$)|[{}[\]]/g
 export interface Documents {
   /** One line without its end. Lines of other text are allowed between objects, and end one that was begun. */
   line(text: string): void
+  /** A part of a line that is too long to be looked at whole. */
+  part(text: string): void
   /** Something else has answered: from now on objects in the midst of lines count. */
   answered(): void
   /** Counts an object that never ended too. Call it once. */
@@ -30,16 +33,17 @@ export interface Documents {
 /**
  * `found` gets the text of each object: whole, or as far as it went when it was never closed. Behind the first object,
  * one that begins in the midst of a line counts as well, when it is whole: a program that ends its output without
- * an end of line could hide what the next one says.
+ * an end of line could hide what the next one says. For the same reason `found` then gets each text outside of an object
+ * that has the wanted key: the object may have begun in an unfinished text of the other program.
  */
-export function documents(found: (text: string) => void): Documents {
+export function documents(found: (text: string) => void, keyAt: (text: string) => number): Documents {
   let open = ''
   let depth = 0
   let any = false
   let hidden = false
 
   const give = (text: string) => {
-    const counts = !hidden || text.includes('\n') || isWhole(text)
+    const counts = !hidden || text.includes('\n') || keyAt(text) >= 0 || isWhole(text)
     any = true
     hidden = false
     if (counts) found(text)
@@ -49,6 +53,9 @@ export function documents(found: (text: string) => void): Documents {
     open = ''
     depth = 0
     if (text !== '') give(text)
+  }
+  const part = (text: string) => {
+    if (any && keyAt(text) >= 0) found(text)
   }
   const begin = (text: string) => {
     const over = depthOf(text)
@@ -61,7 +68,9 @@ export function documents(found: (text: string) => void): Documents {
       if (open !== '' && (!isPart(text) || open.length + text.length > LONGEST)) close()
       if (open === '') {
         if (text.startsWith('{')) return begin(text)
-        const at = any ? beginOf(text) : -1
+        if (!any) return
+        const at = beginOf(text)
+        part(at < 0 ? text : text.slice(0, at + 1))
         if (at < 0) return
         hidden = true
         return begin(text.slice(at))
@@ -70,6 +79,7 @@ export function documents(found: (text: string) => void): Documents {
       depth += depthOf(text)
       if (depth <= 0) close()
     },
+    part,
     answered() {
       any = true
     },
@@ -202,12 +212,15 @@ export function lineParser(options: LineParserOptions): LineParser {
     regex: new RegExp(regex.source, [...new Set(`${regex.flags}gd`)].join('')),
     fields: fieldsOf(regex.source),
   }
-  const objects = documents((text) => takeJson(text, metric, parsed))
+  const keyAt = keyFinder([metric], 'tasks')
+  const objects = documents((text) => takeJson(text, { metric, keyAt }, parsed), keyAt)
   if (options.answered) objects.answered()
   let line = ''
   let returned = false
   let dropped = false
   let last = ''
+  /** Of a line that was dropped, from the key of the metric on; empty when it has none. */
+  let keyed = ''
 
   const add = (piece: string) => {
     const body = piece.replace(/\r+$/, '')
@@ -219,25 +232,30 @@ export function lineParser(options: LineParserOptions): LineParser {
     if (returned || start > 0) {
       line = ''
       dropped = false
+      keyed = ''
     }
     returned = body.length < piece.length
-    if (dropped) {
-      last = (last + body.slice(-LAST_OF_LINE)).slice(-LAST_OF_LINE)
-      return
-    }
+    if (dropped) return drop(last + body)
     line += start > 0 ? body.slice(start) : body
     if (line.length > LONGEST_LINE && (line.length > LONGEST_JSON || !line.trimStart().startsWith('{'))) {
-      last = line.slice(-LAST_OF_LINE)
+      drop(line)
       line = ''
       dropped = true
     }
+  }
+  const drop = (text: string) => {
+    const at = keyed === '' ? keyAt(text) : -1
+    if (at >= 0) keyed = text.slice(at, at + RAW_SHOWN)
+    last = text.slice(-LAST_OF_LINE)
   }
   const flush = () => {
     // Behind one character more, so that nothing stands at the start of the line.
     if (dropped) take(`…${stripAnsi(last).trim()}`, { metric, pattern, objects }, parsed)
     else take(stripAnsi(line).trim(), { metric, pattern, objects }, parsed)
     if (dropped) remark(shown(last, RAW_SHOWN), 'its line is longer than 64 KiB', parsed)
+    if (keyed !== '') objects.part(keyed)
     line = ''
+    keyed = ''
     returned = false
     dropped = false
   }
@@ -364,19 +382,24 @@ function saidBy({ text, word, cut, around }: Match): string {
   return JSON.stringify([read.ok ? read.value : text, unit ?? around, cut])
 }
 
-function takeJson(text: string, metric: string, { json }: ParsedLines): void {
+interface Asked {
+  metric: string
+  keyAt: (text: string) => number
+}
+
+function takeJson(text: string, asked: Asked, { json }: ParsedLines): void {
   // One too many is enough to refuse them.
-  if (json.length <= MOST_JSON && triesToAnswer(text, metric) && !json.includes(text)) json.push(text)
+  if (json.length <= MOST_JSON && triesToAnswer(text, asked) && !json.includes(text)) json.push(text)
 }
 
 /** An unreadable object that names the metric counts: it must be refused, not replaced by an earlier one. */
-function triesToAnswer(text: string, metric: string): boolean {
+function triesToAnswer(text: string, { metric, keyAt }: Asked): boolean {
   try {
     const object = JSON.parse(text) as Record<string, unknown>
     if (Object.hasOwn(object, metric) || isObject(object.tasks)) return true
     return isObject(object.metrics) && Object.hasOwn(object.metrics, metric)
   } catch {
-    return text.includes(JSON.stringify(metric))
+    return text.includes(JSON.stringify(metric)) || keyAt(text) >= 0
   }
 }
 

@@ -85,13 +85,15 @@ export function readAnswer(evidence: Evidence): ReadAnswer {
       ...(seen.around === undefined && found.around !== undefined && { around: found.around }),
     }
   }
+  const reading = concluded(evidence, seen, how, metric.name)
   const { hidden } = evidence.lines
-  if (read === 'auto' && hidden && seen.value !== undefined && hidden.value !== seen.value)
+  const isSaid = seen.value !== undefined || seen.tasks !== null
+  if (read === 'auto' && hidden && isSaid && reading.ok && hidden.value !== reading.answer.value)
     return refuse(
-      `${saidBy.get(metric.name) ?? 'a task'} says ${metric.name} = ${seen.value}, and a METRIC in the midst of a line ${hidden.value}: end each line of output`,
+      `${saidBy.get(metric.name) ?? 'a task'} says ${metric.name} = ${reading.answer.value}, and a METRIC in the midst of a line ${hidden.value}: end each line of output`,
       hidden.raw,
     )
-  return concluded(evidence, seen, how, metric.name)
+  return reading
 }
 
 function concluded(evidence: Evidence, seen: Found, how: Aggregate, name: string): ReadAnswer {

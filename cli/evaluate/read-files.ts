@@ -16,13 +16,13 @@ import type { SampleFault } from '../ledger/events.ts'
 import type { Supervised } from '../process.ts'
 import type { Answer, Read, ReadAnswer } from './answer.ts'
 import { hintsOn } from './hints.ts'
-import { withoutMark } from './json.ts'
+import { partsOf, withoutMark } from './json.ts'
 import { documents, type LineParserOptions, lineParser, type ParsedLines, stripAnsi } from './lines.ts'
 import { readAnswer } from './metrics.ts'
 import { readPreset } from './presets/answer.ts'
 import type { Place } from './presets/preset.ts'
 import { type PresetName, presetOf, type Texts } from './presets/registry.ts'
-import { readPointer } from './read-pointer.ts'
+import { keyIn, readPointer } from './read-pointer.ts'
 import { UNREADABLE } from './sources.ts'
 import type { Aggregate } from './stats.ts'
 
@@ -129,8 +129,11 @@ async function readAs(files: AnswerFiles, recorded: Record<string, number>): Pro
       const shared = { metric, recorded, hints }
       if ('preset' in read)
         return readPreset({ ...shared, preset: read.preset, aggregate, texts: plain, checkout })
-      const streamed = { name: STREAMS[stream], texts: objectsIn(plain[stream] ?? '') }
       const { json: path, metrics } = read
+      const streamed = {
+        name: STREAMS[stream],
+        texts: objectsIn(plain[stream] ?? '', path, { answered: texts.result !== null }),
+      }
       return readPointer({
         ...shared,
         path,
@@ -209,11 +212,15 @@ async function textsOf(
   return texts
 }
 
-/** JSON objects and lists of a stream: all of it, or those that stand among other lines. */
-function objectsIn(text: string): string[] {
-  if (text.trimStart().startsWith('[')) return [text]
+/**
+ * JSON of a stream: all of it when it begins with a list, or when the path asks for a list; else the objects that stand
+ * among other lines.
+ */
+function objectsIn(text: string, path: string, { answered }: { answered: boolean }): string[] {
+  if (text.trimStart().startsWith('[') || /^\d+$/.test(partsOf(path)[0] ?? '')) return [text]
   const found: string[] = []
-  const objects = documents((one) => found.push(one))
+  const objects = documents((one) => found.push(one), keyIn(path))
+  if (answered) objects.answered()
   for (const line of text.split('\n')) objects.line(line.trim())
   objects.end()
   return found

@@ -1,7 +1,16 @@
 /** The number at one place of the JSON that a benchmark wrote. Pure. */
 
 import type { Answer, ReadAnswer } from './answer.ts'
-import { duplicateKey, isJsonObject, NoNumber, readToolJson, unitAt, valueAt } from './json.ts'
+import {
+  duplicateKey,
+  isJsonObject,
+  keyFinder,
+  NoNumber,
+  partsOf,
+  readToolJson,
+  unitAt,
+  valueAt,
+} from './json.ts'
 import { positiveZero } from './number.ts'
 
 export interface Pointed {
@@ -25,13 +34,15 @@ interface Said {
 
 /** All places that have the pointer are compared; text that is no JSON, or has nothing there, does not matter. */
 export function readPointer({ path, metric: { name }, places, ...more }: Pointed): ReadAnswer {
+  const keyAt = keyIn(path)
   let first = null as Said | null
   for (const place of places)
     for (const text of place.texts) {
       const json = readToolJson(text)
       if ('reason' in json) {
-        // A log line; but of an object on many lines the rest may hold the answer.
-        if (place.name.startsWith('standard') && !(text.includes('\n') && names(text, path))) continue
+        // A log line; but one on many lines, or behind an answer, may be what is left of another answer.
+        const mayAnswer = (first !== null || text.includes('\n')) && keyAt(text) >= 0
+        if (place.name.startsWith('standard') && !mayAnswer) continue
         return refuse(`${place.name} cannot be read: ${json.reason}`, text.slice(0, 300))
       }
       const value = valueAt(json.value, path)
@@ -100,10 +111,10 @@ function metricsAt(json: unknown, path: string, primary: string, value: number):
   )
 }
 
-/** Whether the text has the last key of the path. */
-function names(text: string, path: string): boolean {
-  const key = path.split(/[./[\]'"]+/).findLast((part) => part !== '' && !/^\d+$/.test(part))
-  return key !== undefined && text.includes(`"${key}"`)
+/** Finds the last key of the path in a text, which need not be JSON. */
+export function keyIn(path: string): (text: string) => number {
+  const key = partsOf(path).findLast((part) => !/^\d+$/.test(part))
+  return key === undefined ? () => -1 : keyFinder([key])
 }
 
 const whatInstead = (value: unknown, wanted = 'not a number'): string =>

@@ -16,6 +16,8 @@ function scene(read: unknown, says: string, spec: SpecParts = {}) {
 }
 const prints = (text: string): Files => ({ 'src/main.sh': `printf '${text}'\n` })
 
+const MANY = `printf '{\\n  "n": 100\\n}\\n'`
+
 test.each([
   ['a METRIC line', 'auto', 'METRIC n=1\\nx', 'echo METRIC n=100', 'METRIC n=1'],
   ['a METRIC line', 'lines', 'METRIC n=1\\nx METRIC n=zz ', 'echo METRIC n=100', 'METRIC n=1'],
@@ -37,6 +39,13 @@ test.each([
     `echo '{"r": {"n": 100}}'`,
     'not JSON',
   ],
+  ['JSON on many lines by a text', 'auto', '{"n": 1}\\n{"a": "', MANY, 'the JSON line cannot be read'],
+  ['JSON on many lines by a text', 'json', '{"n": 1}\\n{"a": "\\n', MANY, 'n = 1 and n = 100'],
+  ['JSON on many lines by a list', 'json', '{"n": 1}\\n{"a": [', MANY, 'the JSON line cannot be read'],
+  ['JSON on many lines by a CR', 'auto', '{"n": 1}\\n{"a": "\\r', MANY, 'n = 1 and n = 100'],
+  ['JSON on many lines', { json: 'n' }, '{"n": 1}\\n{"a": "', MANY, 'standard output cannot be read'],
+  ['a place in JSON', { json: 'r.n' }, '{"r": {"n": 1}}\\n{"a": "', `echo '{"r": {"n": 100}}'`, 'not JSON'],
+  ['a list', { json: '/0/n' }, '{"0": {"n": 1}}\\n', `echo '[{"n": 100}]'`, 'standard output cannot be read'],
 ])('a candidate hides %s of the benchmark (%j: %s)', async (_, read, candidate, says, message) => {
   const project = scene(read, says)
   await project.data('init', '--no-canary')
@@ -47,15 +56,21 @@ test.each([
   })
 })
 
-test('a candidate writes the result file, and hides the JSON of the benchmark', async () => {
-  const project = scene('auto', `echo '{"n": 100}'`)
-  await project.data('init', '--no-canary')
-  const writes = `echo '{"score": 1}' > "$ASSAY_RESULT"; printf x\n`
-  expect(await project.attempt({ 'src/main.sh': writes })).toMatchObject({
-    reason: 'metric_error',
-    message: show('the result file says n = 1, a JSON object 100'),
-  })
-})
+test.each([
+  ['auto', '{"score": 1}', 'the result file says n = 1, a JSON object 100'],
+  [{ json: 'n' }, '{"n": 1}', 'n is 1 in the result file and 100 in standard output'],
+])(
+  'a candidate writes the result file, and hides the JSON of the benchmark (%j)',
+  async (read, result, message) => {
+    const project = scene(read, `echo '{"n": 100}'`)
+    await project.data('init', '--no-canary')
+    const writes = `echo '${result}' > "$ASSAY_RESULT"; printf x\n`
+    expect(await project.attempt({ 'src/main.sh': writes })).toMatchObject({
+      reason: 'metric_error',
+      message: show(message),
+    })
+  },
+)
 
 /** A tool says the beginning, runs the candidate, and says the rest; the candidate says lines of the tool and breaks its own. */
 const toolLines = (...lines: string[]) => `printf '%s\\n' ${lines.map((line) => `'${line}'`).join(' ')}`
