@@ -42,6 +42,25 @@ export function settled(node: Experiment): Settled | null {
   return node.status === 'running' && last?.claim && !isAlive(last.claim.owner) ? 'lost' : null
 }
 
+/** An experiment that was never judged and that nobody judges: to wait on would be to wait for ever. */
+export function unattended(node: Experiment): Problem | null {
+  if (node.status === 'running' || settled(node) !== null) return null
+  const { id, status } = node
+  if (status === 'open')
+    return {
+      kind: 'refused',
+      code: 'not_judged',
+      message: `no process judges ${id}: ${node.attempts.length === 0 ? 'it is not sealed' : 'its last seal was not run'}`,
+      hint: next`measure it: ${call('run', id)}`,
+    }
+  return {
+    kind: 'refused',
+    code: `is_${status}`,
+    message: `${id} is ${status} and has no verdict to wait for`,
+    hint: next`look at it: ${call('show', id)}`,
+  }
+}
+
 export function untilSettled(run: OpenRun, experiment: string): Promise<Result<Settled | null>> {
   return whenLedger(run, Number.POSITIVE_INFINITY, () => {
     const node = run.ledger.state.experiments.get(experiment)

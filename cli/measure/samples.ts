@@ -20,6 +20,35 @@ export function baselineSample(run: Pick<OpenRun, 'ledger' | 'paths'>): Sample |
   return judged ? (recordedSamples(run, BASELINE, judged.attempt)[0] ?? null) : null
 }
 
+export interface Progress {
+  stage: Sample['stage']
+  /** Samples or pairs of the stage that have ended. */
+  done: number
+  /** Pairs that the stage may take; null where that is not known. */
+  most: number | null
+  /** At the pace so far, until `most`; null where either is not known. */
+  seconds_left: number | null
+}
+
+/** How far the judging of an attempt is; null before its first sample. */
+export function progressOf(
+  run: Pick<OpenRun, 'paths'> & { spec: Pick<OpenRun['spec'], 'noise'> },
+  experiment: string,
+  attempt: number,
+): Progress | null {
+  const samples = recordedSamples(run, experiment, attempt)
+  const stage = samples.at(-1)?.stage
+  if (stage === undefined) return null
+  const candidates = samples.filter((one) => one.stage === stage && one.side === 'candidate')
+  const paired = samples.some((one) => one.stage === stage && one.side === 'parent')
+  const done = candidates.length
+  const most = paired && stage === 'judge' ? run.spec.noise.pairs.max : null
+  const [first, last] = [candidates[0], samples.at(-1)]
+  const took = first && last ? Date.parse(last.ended) - Date.parse(first.started) : 0
+  const left = most === null || done === 0 ? null : ((most - done) * took) / done / 1000
+  return { stage, done, most, seconds_left: left === null ? null : Math.max(0, Math.round(left)) }
+}
+
 /** One stage of pairs, as it ended. */
 export interface StageFact {
   stage: 'judge' | 'confirm' | 'best'

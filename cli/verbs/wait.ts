@@ -1,6 +1,8 @@
-import { judgedElsewhere, settled, whenLedger } from '../experiment/wait.ts'
-import { clearing, currentRound } from '../ledger/state.ts'
+import { counted, duration } from '../evaluate/figure.ts'
+import { judgedElsewhere, settled, unattended, whenLedger } from '../experiment/wait.ts'
+import { clearing, currentRound, lastAttempt } from '../ledger/state.ts'
 import { runAnswer } from '../measure/answer.ts'
+import { type Progress, progressOf } from '../measure/samples.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -13,9 +15,12 @@ import { theRun } from './verb.ts'
 
 const TIMEOUT_MS = 90_000
 const TIMED_OUT = 124
+/** A process that was started just now may not have its claim yet. */
+const GRACE_MS = 2000
 
 interface Waited {
-  event: string
+  /** null: the experiment is not judged, and no process is about to. */
+  event: string | null
   experiment: string | null
 }
 
@@ -28,22 +33,42 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   const deadline = performance.now() + (args.duration('timeout') ?? TIMEOUT_MS)
   const found = await whenLedger(opened.value, deadline, look.value)
   if (!found.ok) return found
+  const experiment = what.startsWith('exp_') ? what : null
+  const node = experiment === null ? undefined : opened.value.ledger.state.experiments.get(experiment)
+  const idle = node && found.value?.event === null ? unattended(node) : null
+  if (idle) return fail(idle)
   if (found.value) return ok(answerOf(opened.value, found.value))
   if (context.signal.aborted)
     return fail({ kind: 'interrupted', code: 'interrupted', message: 'interrupted while waiting' })
-  const experiment = what.startsWith('exp_') ? what : null
-  const node = experiment === null ? undefined : opened.value.ledger.state.experiments.get(experiment)
   const far = node && judgedElsewhere(node)
   if (far) return fail(far)
   const session = what === 'loop' ? drivingSession(opened.value) : null
+  const attempt = node?.status === 'running' ? lastAttempt(node)?.attempt : undefined
+  const progress =
+    node === undefined || attempt === undefined ? null : progressOf(opened.value, node.id, attempt)
   return ok({
-    data: { event: null, experiment, timed_out: true, ...(session ? { driven_by: session } : {}) },
+    data: {
+      event: null,
+      experiment,
+      timed_out: true,
+      ...(session ? { driven_by: session } : {}),
+      ...(progress ? { progress } : {}),
+    },
     text: () =>
       session
         ? printable(`a session of ${session.host} drives it: ${session.session}, last seen ${session.last}`)
-        : `nothing yet of ${what}`,
+        : progress
+          ? `${what} is being judged: ${describe(progress)}`
+          : `nothing yet of ${what}`,
     exit: TIMED_OUT,
   })
+}
+
+function describe({ stage, done, most, seconds_left }: Progress): string {
+  if (most === null) return `${stage}, ${counted(done, 'sample')} so far`
+  const left =
+    seconds_left === null ? '' : `, at most ${duration(seconds_left * 1000)} more for this comparison`
+  return `pair ${done} of at most ${most}${left}`
 }
 
 function answerOf(run: OpenRun, { event, experiment }: Waited): Answer {
@@ -83,8 +108,12 @@ function lookFor(run: OpenRun, what: string): Result<() => Waited | null> {
   }
   const node = nodeFor(run, what)
   if (!node.ok) return node
+  const { id } = node.value
+  const since = performance.now()
   return ok(() => {
     const event = settled(node.value)
-    return event && { event, experiment: node.value.id }
+    if (event) return { event, experiment: id }
+    const idle = unattended(node.value) !== null && performance.now() - since >= GRACE_MS
+    return idle ? { event: null, experiment: id } : null
   })
 }

@@ -2,9 +2,9 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { isAlive } from '../rig/alive.ts'
-import { dataOf, problemOf, startAssay } from '../rig/assay.ts'
+import { assay, dataOf, problemOf, startAssay } from '../rig/assay.ts'
 import { until } from '../rig/until.ts'
-import { makeProject, ms, type Project, type RunData, specText } from './project.ts'
+import { hook, makeProject, ms, type Project, type RunData, specText } from './project.ts'
 
 /** A project with a gate after the measurement that says that it began, and goes on once `release` is called. */
 async function heldAfterMeasuring() {
@@ -70,7 +70,7 @@ test('a detached run ends with its caller, or wait answers before the verdict', 
   await began(1)
   const early = await project.cli(['wait', '--for', experiment, '--timeout', '1ms'])
   expect(early.code).toBe(124)
-  expect(dataOf(early)).toEqual({ event: null, experiment, timed_out: true })
+  expect(dataOf(early)).toMatchObject({ event: null, experiment, timed_out: true })
   // A second run of the same seal joins the first.
   const joined = startAssay<RunData>(['run', experiment, '--json'], { cwd: project.repo.dir })
   const waiting = startAssay<RunData>(['wait', '--for', experiment, '--json'], { cwd: project.repo.dir })
@@ -148,4 +148,41 @@ test('wait waits without knowing for what, or for something that does not exist'
   expect(await project.data('wait', '--for', 'loop')).toMatchObject({ event: 'loop_stopped' })
   const { experiment } = await project.open(ms(90))
   expect((await project.cli(['wait', '--for', experiment, '--timeout', '1ms'])).code).toBe(124)
+  expect(await project.problem('wait', '--for', experiment)).toMatchObject({
+    exit: 3,
+    code: 'not_judged',
+    message: `no process judges ${experiment}: it is not sealed`,
+    hint: `measure it: assay run ${experiment}`,
+  })
+  await project.data('seal', experiment)
+  expect(await project.problem('wait', '--for', experiment)).toMatchObject({
+    message: `no process judges ${experiment}: its last seal was not run`,
+  })
+  await project.data('discard', experiment, '--reason', 'no')
+  expect(await project.problem('wait', '--for', experiment)).toMatchObject({ code: 'is_discarded' })
+})
+
+test('wait does not say how many pairs were measured, or how many there may be', async () => {
+  const project = makeProject({
+    spec: { noise: { mode: 'paired', calibrate: 2, pairs: { min: 4, max: 24 } } },
+  })
+  await project.data('init')
+  const [begun, go] = [join(project.control, 'begun'), join(project.control, 'go')]
+  const { experiment } = await project.open({
+    ...ms(90),
+    ...hook(
+      `echo >> '${begun}'; [ "$(wc -l < '${begun}')" -lt 4 ] || until [ -e '${go}' ]; do sleep 0.05; done`,
+    ),
+  })
+  expect(await project.data('run', experiment, '--detach')).toMatchObject({ started: true })
+  await until(() => existsSync(begun) && readFileSync(begun, 'utf8').length === 4, {
+    what: 'the fourth sample of the candidate',
+    dir: project.control,
+  })
+  const waited = await project.cli<{ progress: unknown }>(['wait', '--for', experiment, '--timeout', '1ms'])
+  expect(dataOf(waited).progress).toMatchObject({ stage: 'judge', done: 3, most: 24 })
+  const { stdout } = await assay(['wait', '--for', experiment, '--timeout', '1ms'], { cwd: project.repo.dir })
+  expect(stdout).toMatch(/is being judged: pair 3 of at most 24, at most .* more for this comparison\n$/)
+  writeFileSync(go, '')
+  expect(await project.data('wait', '--for', experiment)).toMatchObject({ event: 'judged' })
 })
