@@ -17,7 +17,10 @@ export function incomparable(baseline: Answer | null, sample: Answer): string | 
   if (large !== null) return large
   if (baseline === null) return null
   return (
-    unitChange(baseline, sample) ?? taskChange(baseline.tasks, sample.tasks) ?? forgedRecord(baseline, sample)
+    unitChange(baseline, sample) ??
+    taskChange(baseline.tasks, sample.tasks) ??
+    runsChange(baseline.tasks, sample.tasks) ??
+    forgedRecord(baseline, sample)
   )
 }
 
@@ -69,6 +72,17 @@ function taskChange(before: Sample['tasks'], after: Sample['tasks']): string | n
   const parts = [list('missing', missing), list('new', added)].filter((part) => part !== '')
   return `its tasks are not those of the baseline (${parts.join('; ')})`
 }
+
+/** The candidate shares the output of the tool: one line more is one that it printed itself. */
+function runsChange(before: Sample['tasks'], after: Sample['tasks']): string | null {
+  for (const [task, { runs: was = 1 }] of Object.entries(before ?? {})) {
+    const is = after?.[task]?.runs ?? 1
+    if (was !== is) return `its output has ${task} ${times(is)}, and that of the baseline ${times(was)}`
+  }
+  return null
+}
+
+const times = (count: number): string => ['', 'once', 'twice'][count] ?? `${count} times`
 
 const list = (what: string, tasks: readonly string[]): string =>
   tasks.length === 0 ? '' : `${what}: ${tasks.slice(0, NAMED).join(', ')}${tasks.length > NAMED ? ', …' : ''}`

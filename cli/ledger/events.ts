@@ -152,6 +152,8 @@ export type Differences = Partial<Record<'judge' | 'confirm' | 'best', number[]>
 
 export interface TaskScore {
   score: number
+  /** How often the tool ran it, when the score is made of several runs; absent = once. */
+  runs?: number
   status?: string
   reason?: string
 }

@@ -400,3 +400,30 @@ test.each([
   const init = await project.data<{ warnings: string[] }>('init')
   expect(init.warnings).toContainEqual(show(told))
 })
+
+test('a candidate prints a line of go test itself, and the median of both is its value', async () => {
+  const runs = (...times: number[]) => toolLines(...times.map((ns) => `BenchmarkParse-8 1000 ${ns} ns/op`))
+  const metric = { name: 'ns/op', direction: 'minimize' }
+  for (const [times, said] of [
+    [[900], 'BenchmarkParse-8 twice, and that of the baseline once'],
+    [[900, 910, 890], 'BenchmarkParse-8 4 times, and that of the baseline 3 times'],
+  ] as const) {
+    const project = scene('go-test-bench', runs(...times), { metric })
+    expect(await project.data('init', '--no-canary')).toMatchObject({ baseline: { value: 900 } })
+    expect(await project.attempt({ 'src/main.sh': runs(1) })).toMatchObject({
+      status: 'failed',
+      reason: 'metric_error',
+      message: show(said),
+    })
+  }
+})
+
+test('a code that a candidate leaves open takes in the lines of criterion up to a bell', async () => {
+  const line = (ns: number) => `parse                   time:   [${ns}.00 ns ${ns}.00 ns ${ns}.00 ns]`
+  const project = scene('criterion', `${toolLines(line(900))}; printf '\\a\\n'`, {
+    metric: { name: 'typical', direction: 'minimize' },
+  })
+  await project.data('init', '--no-canary')
+  const says = `${toolLines(line(100))}; printf '\\033]0;'\n`
+  expect(await project.attempt({ 'src/main.sh': says })).toMatchObject({ reason: 'metric_error' })
+})

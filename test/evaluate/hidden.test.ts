@@ -1,8 +1,12 @@
 /** A candidate prints first, on the same output: what it prints must not take the place of the benchmark's answer behind it. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { lineParser } from '../../cli/evaluate/lines.ts'
+import { incomparable } from '../../cli/evaluate/comparable.ts'
+import { lineParser, stripAnsi } from '../../cli/evaluate/lines.ts'
 import { readAnswer } from '../../cli/evaluate/metrics.ts'
+import { readPreset } from '../../cli/evaluate/presets/answer.ts'
+import { presetOf } from '../../cli/evaluate/presets/registry.ts'
+import { OUTPUTS, type Output } from './presets/outputs.ts'
 
 /** null when the output is refused. */
 function read(output: string): number | null {
@@ -51,3 +55,44 @@ test('a long text of a candidate hides the answer, and its own answer counts', (
     for (const text of [JSON.stringify(answer), JSON.stringify(answer, null, 2)])
       expect([100, null]).toContain(read(`{"n": 1}\n${unfinished}${text}\n`))
 })
+
+/** The output of a tool with ones for all digits, but in the names of its benchmarks. */
+function better({ text, tasks }: Output): string {
+  const names = Object.keys(tasks ?? {}).map((name) => name.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&'))
+  return text.replace(new RegExp([...names, '\\d'].join('|'), 'g'), (found) =>
+    found.length === 1 && /\d/.test(found) ? '1' : found,
+  )
+}
+
+/** What is printed, or can be. */
+const PRINTED = OUTPUTS.map((output) => ({
+  ...output,
+  place: output.place === 'result' ? ('stdout' as const) : output.place,
+})).filter(({ preset, place }) => presetOf(preset).places.includes(place))
+
+test.each(PRINTED.map((output) => [`${output.preset}: ${output.what}`, output] as const))(
+  '%s: an unfinished text of a candidate hides what the tool prints, and its own answer counts',
+  (_, output) => {
+    const { preset, place, metric: name, text, value } = output
+    const answerOf = (written: string) => {
+      const texts = { result: null, stdout: null, stderr: null, [place]: stripAnsi(written) }
+      const metric = { name }
+      const reading = readPreset({ preset, metric, aggregate: 'mean', texts, checkout: '/check/out' })
+      return reading.ok ? reading.answer : null
+    }
+    const baseline = answerOf(text)
+    const first = better(output)
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(...SIGNS, ...CODES, 'Benchmark', '   ', '\t'), { maxLength: 8 }),
+        fc.constantFrom('\n', ''),
+        fc.constantFrom('', '\n\u0007\n', '\n\u001b]8;;\u0007\n'),
+        (unfinished, end, behind) => {
+          const answer = answerOf(`${first}${end}${unfinished.join('')}${text}${behind}`)
+          if (answer && incomparable(baseline, answer) === null) expect(answer.value).toBeCloseTo(value, 9)
+        },
+      ),
+      { numRuns: 300 },
+    )
+  },
+)

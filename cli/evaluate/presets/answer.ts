@@ -95,7 +95,7 @@ function answerOf(
   }
   const scores: Record<string, TaskScore> = Object.create(null) as Record<string, TaskScore>
   let unit: string | null | undefined
-  for (const [task, { metrics }] of benchmarks) {
+  for (const [task, { metrics, runs }] of benchmarks) {
     const figure = metrics.get(name)
     if (!figure) return lacking(preset, name, task, metrics)
     if (typeof figure.value !== 'number')
@@ -104,7 +104,7 @@ function answerOf(
     const score = convert(figure.value, figure.unit, unit)
     if (score === null)
       return fault(`the unit of ${name} is ${unit ?? 'none'}, and of ${task} it is ${figure.unit ?? 'none'}`)
-    scores[task] = { score: positiveZero(score) }
+    scores[task] = { score: positiveZero(score), ...(runs !== undefined && { runs }) }
   }
   const all = [...benchmarks.values()]
   const value = aggregate(

@@ -39,7 +39,8 @@ export const goTestBench: Preset<'go-test-bench'> = {
   name: 'go-test-bench',
   example: "go test -run '^$' -bench . -benchmem",
   places: ['stdout'],
-  reads: 'its lines on stdout; with `-count` the median',
+  reads:
+    'its lines on stdout; with `-count` the median, and each benchmark must have as many lines as at the baseline',
   metrics: [
     ...minimize('ns/op', 'ns/op'),
     ...minimize('B/op', 'B/op'),

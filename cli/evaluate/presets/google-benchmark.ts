@@ -56,7 +56,8 @@ export const googleBenchmark: Preset<'google-benchmark'> = {
   name: 'google-benchmark',
   example: 'build/bench --benchmark_out={result} --benchmark_out_format=json',
   places: ['result', 'stdout'],
-  reads: 'the file of `--benchmark_out`, or stdout with `--benchmark_format=json`; of repetitions the median',
+  reads:
+    'the file of `--benchmark_out`, or stdout with `--benchmark_format=json`; of repetitions the median, and there must be as many as at the baseline',
   metrics: [
     ...minimize('`time_unit`', 'real_time', 'cpu_time'),
     ...maximize('/s', 'items_per_second'),

@@ -18,6 +18,8 @@ export interface Figure {
 export interface Benchmark {
   name: string | null
   metrics: Map<string, Figure>
+  /** How many runs the metrics are made of; absent = one. */
+  runs?: number
 }
 export type Reading = { benchmarks: Benchmark[] } | { reason: string }
 
@@ -123,6 +125,6 @@ export function repeated(runs: readonly Benchmark[]): Benchmark[] {
       })
       metrics.set(metric, { value: all.length === same.length ? median(all) : value, unit })
     }
-    return { name, metrics }
+    return { name, metrics, runs: same.length }
   })
 }
