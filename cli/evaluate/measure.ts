@@ -88,7 +88,8 @@ export interface StepConfig {
 
 export interface SampleRequest {
   config: MeasureConfig
-  metric: { name: string }
+  /** `unit`: as the spec says it. */
+  metric: { name: string; unit?: string | null }
   aggregate: Aggregate
   /** Root of the measurement checkout joined with the spec's folder. */
   checkout: string
@@ -160,8 +161,9 @@ function answered(reading: ReadAnswer, { reference, metric }: SampleRequest) {
   if (!reading.ok) return { ...NO_ANSWER, fault: reading.fault }
   const same = inUnitsOf(reference ?? null, reading.answer, metric.name)
   if ('reason' in same) return { ...NO_ANSWER, fault: same }
-  const unit = same.units[metric.name] ?? null
-  const none = same.value < 0 && (belowZeroIsNone(metric.name, unit) || isSize(metric.name, unit))
+  const units = [same.units[metric.name] ?? null, metric.unit ?? null]
+  const none =
+    same.value < 0 && units.some((unit) => belowZeroIsNone(metric.name, unit) || isSize(metric.name, unit))
   return { ...same, ...(none && { below_zero: true as const }), fault: null }
 }
 

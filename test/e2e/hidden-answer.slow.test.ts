@@ -381,11 +381,15 @@ test('12,5 s is read as 12, or a field of a table is refused', async () => {
     ).toMatchObject({ baseline: { value: 12 } })
 })
 
-test('a size below 0 is the best without a word', async () => {
-  const project = scene('lines', 'cat src/n', { metric: { name: 'bytes', direction: 'minimize' } })
-  project.repo.commit('n', { 'src/n': 'METRIC bytes=1000\n' })
+test.each([
+  ['bytes', undefined],
+  ['n', 'KiB'],
+  ['n', 'ns/op'],
+])('a size or a time below 0 is the best without a word: %s in %s', async (name, unit) => {
+  const project = scene('lines', 'cat src/n', { metric: { name, unit, direction: 'minimize' } })
+  project.repo.commit('n', { 'src/n': `METRIC ${name}=1000\n` })
   await project.data('init')
-  expect(await project.attempt({ 'src/n': 'METRIC bytes=-2147483648\n' })).toMatchObject({
+  expect(await project.attempt({ 'src/n': `METRIC ${name}=-2147483648\n` })).toMatchObject({
     message: show('a time or a size below 0 cannot be'),
   })
 })
