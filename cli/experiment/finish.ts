@@ -47,7 +47,7 @@ export type Words = (steps: readonly Experiment[]) => { subject: string; body: s
 
 /**
  * Nothing is made unless fresh samples in a slot show the best to be better than the baseline. Problems:
- * `nothing_better`, `not_confirmed`, `bad_branch`, `branch_exists`, those of `confirm` and of git.
+ * `nothing_better`, `path_in_doubt`, `not_confirmed`, `bad_branch`, `branch_exists`, those of `confirm` and of git.
  */
 export async function finish(
   run: OpenRun,
@@ -55,6 +55,13 @@ export async function finish(
 ): Promise<Result<Finished>> {
   const best = bestOf(run.ledger.state)
   if (!best || best.id === BASELINE) return nothingBetter(run)
+  const doubted = pathTo(run.ledger.state, best.id).find(({ flagged }) => flagged !== null)
+  if (doubted)
+    return refusal({
+      code: 'path_in_doubt',
+      message: `${best.id} is built on ${doubted.id}, which is in doubt: ${doubted.flagged}`,
+      hint: clearing(doubted),
+    })
   // Before the measuring, which is the dear part; the branch itself is made only if there is none.
   const may = await mayBranch(run.site, branch)
   if (!may.ok) return may

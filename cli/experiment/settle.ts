@@ -1,8 +1,8 @@
-/** Decisions about an experiment that need no measurement: `prune`, `restore`, `discard`, `annotate`. */
+/** Decisions about an experiment that need no measurement: `prune`, `revoke`, `restore`, `discard`, `annotate`. */
 
-import type { FailureClass, Pruned, Restored, Status } from '../ledger/events.ts'
+import type { Audited, FailureClass, Pruned, Restored, Status } from '../ledger/events.ts'
 import { answered, type Recorded } from '../ledger/ledger.ts'
-import { BASELINE } from '../ledger/state.ts'
+import { BASELINE, lastJudged } from '../ledger/state.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -38,6 +38,44 @@ export function prune(
   return settled(run, recorded)
 }
 
+/**
+ * A keep does not stand, whatever a measurement says: its benchmark was gamed. What is built on it counts no more, and only
+ * `restore` undoes it. It is recorded as an audit, whose finding is the reason.
+ */
+export function revoke(
+  run: OpenRun,
+  experiment: string,
+  { why, key }: { why: string; key: string | null },
+): Result<SettleAnswer> {
+  const node = nodeFor(run, experiment)
+  if (!node.ok) return node
+  if (experiment === BASELINE) return fail(neverBaseline('revoked'))
+  const { status } = node.value
+  const attempt = lastJudged(node.value)?.attempt
+  const earlier = run.ledger.answeredBefore(['audited'], key)
+  if (status === 'revoked' && !earlier) return ok(answer(run, experiment, false, false))
+  if (!earlier && (attempt === undefined || (status !== 'kept' && status !== 'pruned')))
+    return fail({
+      kind: 'refused',
+      code: `is_${status}`,
+      message: `${experiment} is ${status}: only what was kept can be revoked`,
+      hint: next`${call('show', experiment)} tells why; to give it up: ${call('discard', experiment, '--reason', 'TEXT')}`,
+    })
+  const message = why.slice(0, REASON)
+  const recorded = run.ledger.record<'audited'>(
+    {
+      type: 'audited',
+      experiment,
+      attempt: attempt ?? 1,
+      outcome: 'revoked',
+      findings: [{ code: 'opinion', message }],
+    },
+    run.clock(),
+    key,
+  )
+  return settled(run, recorded)
+}
+
 /** Undoes a discard, a prune or a revocation, and lifts a flag. Nothing to undo is no failure. */
 export function restore(
   run: OpenRun,
@@ -58,7 +96,10 @@ export function restore(
   return settled(run, recorded)
 }
 
-function settled(run: OpenRun, recorded: Result<Recorded<Pruned | Restored>>): Result<SettleAnswer> {
+function settled(
+  run: OpenRun,
+  recorded: Result<Recorded<Pruned | Restored | Audited>>,
+): Result<SettleAnswer> {
   if (!recorded.ok) return recorded
   const { event, repeated } = recorded.value
   return ok(answer(run, event.experiment, true, repeated))

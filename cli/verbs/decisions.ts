@@ -46,6 +46,15 @@ const list = [
       next`${experiment} is pruned: it gets no more children, and its score still counts. Undo: ${call('restore', experiment)}`,
   }),
 
+  verb('revoke', {
+    run: async (run, { positionals: [id], flags, key }) =>
+      (await settle()).revoke(run, id, { why: flags.reason, key }),
+    say: ({ experiment, changed }) =>
+      changed
+        ? next`${experiment} is revoked, and what is built on it no longer counts. Undo: ${call('restore', experiment)}`
+        : `${experiment} is revoked already`,
+  }),
+
   verb('restore', {
     run: async (run, { positionals: [id], flags, key }) =>
       (await settle()).restore(run, id, { why: flags.reason ?? '', key }),

@@ -24,6 +24,7 @@ export const MODULES: Readonly<Record<string, () => Promise<Command>>> = {
   confirm: () => import('./confirm.ts'),
   abort: () => import('./abort.ts'),
   prune: decision('prune'),
+  revoke: decision('revoke'),
   restore: decision('restore'),
   gate: () => import('./gate.ts'),
   'gate add': decision('gate add'),

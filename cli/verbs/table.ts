@@ -303,6 +303,14 @@ const DECIDE = [
     example: 'assay prune exp_0007 --reason "Five children, none better"',
   },
   {
+    name: 'revoke',
+    group: 'decide',
+    summary: 'take back a keep that was gained by a trick; no measurement brings it back',
+    positionals: [ID],
+    flags: { reason: NEEDS_REASON },
+    example: 'assay revoke exp_0007 --reason "It caches the answer between samples"',
+  },
+  {
     name: 'restore',
     group: 'decide',
     summary: 'undo a discard, a prune or a revocation; clear a doubt',

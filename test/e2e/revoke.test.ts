@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { makeProject, ms } from './project.ts'
+
+async function chain() {
+  const project = makeProject()
+  await project.data('init')
+  const first = await project.attempt(ms(90))
+  const second = await project.attempt(ms(80), first.experiment)
+  return { project, first: first.experiment, second: second.experiment }
+}
+const REASON = 'it caches the answer between samples'
+
+test('a cheat that a person revoked counts again after a measurement, or what is built on it stays the best', async () => {
+  const { project, first, second } = await chain()
+  expect(await project.data('status')).toMatchObject({ best: { experiment: second } })
+  const revoked = await project.data('revoke', first, '--reason', REASON, '--key', 'k')
+  expect(revoked).toEqual({ experiment: first, status: 'revoked', flagged: false, changed: true })
+  expect(await project.data('revoke', first, '--reason', REASON, '--key', 'k')).toEqual({
+    ...(revoked as object),
+    repeated: true,
+  })
+  expect(await project.data('revoke', first, '--reason', 'once more')).toMatchObject({ changed: false })
+  expect(await project.data('status')).toMatchObject({ best: { experiment: 'exp_0000' } })
+  expect(await project.problem('confirm', first)).toMatchObject({ code: 'is_revoked' })
+  await project.data('confirm', second)
+  expect(await project.data('status')).toMatchObject({ best: { experiment: 'exp_0000' } })
+  expect(await project.problem('new', '--parent', first, '-m', 'more')).toMatchObject({ exit: 3 })
+  expect(await project.problem('finish')).toMatchObject({ code: 'nothing_better' })
+  expect(await project.data('restore', first, '--reason', 'it does not')).toMatchObject({ status: 'kept' })
+  expect(await project.data('status')).toMatchObject({ best: { experiment: second } })
+})
+
+test('revoke takes the baseline or what was never kept, or says nothing of the next step', async () => {
+  const { project } = await chain()
+  const worse = await project.attempt(ms(200))
+  expect(await project.problem('revoke', worse.experiment, '--reason', REASON)).toMatchObject({
+    exit: 3,
+    code: 'is_rejected',
+    message: `${worse.experiment} is rejected: only what was kept can be revoked`,
+  })
+  const { experiment } = await project.open(ms(70))
+  expect(await project.problem('revoke', experiment, '--reason', REASON)).toMatchObject({ code: 'is_open' })
+  expect(await project.problem('revoke', 'exp_0000', '--reason', REASON)).toMatchObject({
+    code: 'is_baseline',
+  })
+  expect(await project.problem('revoke', 'exp_0001')).toMatchObject({ exit: 2 })
+  expect(await project.problem('revoke', 'exp_0099', '--reason', REASON)).toMatchObject({
+    code: 'unknown_experiment',
+  })
+})
+
+test('finish publishes a winner that is built on an experiment in doubt', async () => {
+  const { project, first, second } = await chain()
+  const findings = JSON.stringify({ findings: [{ code: 'opinion', message: 'a test is weaker' }] })
+  await project.data('audit', first, '--input', findings)
+  expect(await project.problem('finish')).toMatchObject({
+    exit: 3,
+    code: 'path_in_doubt',
+    message: `${second} is built on ${first}, which is in doubt: an audit flagged it: a test is weaker`,
+    hint: `measure it again: assay confirm ${first}`,
+  })
+  await project.data('confirm', first)
+  expect(await project.data('finish')).toMatchObject({ experiment: second })
+})
