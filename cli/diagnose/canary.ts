@@ -221,7 +221,7 @@ async function sing(run: OpenRun, bench: Bench, base: Base): Promise<Result<Cana
   }
   const spread = spreadOf(before)
   if (spread > TELLING) {
-    const why = `emptied, they make no difference that noise could not hide: equal code gives values up to ${figure(spread * 100)} % apart`
+    const why = `with them emptied, the value differs no more than noise explains: equal code gives values up to ${figure(spread * 100)} % apart`
     return ok(remember(run, { outcome: 'skipped', why }))
   }
   const cause = await blindCause(run, bench, base.tree)
@@ -327,7 +327,7 @@ function sameAs({ value }: Sample, before: Sample[]): boolean {
 const interrupted: Problem = {
   kind: 'interrupted',
   code: 'interrupted',
-  message: 'init was interrupted while it looked whether the benchmark reads the mutable files',
+  message: 'init was interrupted while it tested whether the benchmark reads the mutable files',
   hint: next`run ${call('init')} again: what was measured is kept`,
 }
 

@@ -46,7 +46,7 @@ export async function whatCheckoutsLack(run: OpenRun): Promise<string> {
     )
   }
   if (annexed.length > 0)
-    lines.push(`the content of ${listed(annexed)} is in git-annex, and not there; ${OUT_OF_ANNEX}`)
+    lines.push(`the content of ${listed(annexed)} is in git-annex, and in no checkout; ${OUT_OF_ANNEX}`)
   return lines.join('\n')
 }
 
@@ -107,7 +107,7 @@ function ignoredFile(run: OpenRun, paths: string[], onBase: ReadonlySet<string>)
   const data = [...new Set([...run.spec.worktree.data, ...globs.filter((one) => one !== null)])]
   return {
     cause: 'ignored_file',
-    hint: `git ignores ${paths.join(', ')}, which the benchmark wants: ${
+    hint: `git ignores ${paths.join(', ')}, which the benchmark needs: ${
       globs.includes(null)
         ? 'install packages with worktree.setup: { command: npm ci, inputs: [package-lock.json] }'
         : `add to assay.yaml: worktree.data: [${data.map((glob) => JSON.stringify(glob)).join(', ')}]; or let worktree.setup make it`
@@ -192,7 +192,7 @@ const OUTPUT = 65_536
 
 const BUSY: Explained = {
   cause: 'busy_machine',
-  hint: next`nothing needs repair: run ${call('init')} again when the machine has a processor to spare`,
+  hint: next`nothing needs repair: run ${call('init')} again when the machine is less busy`,
 }
 
 /** Always fails: `environment_needed` names variables, `baseline_failed` everything else. */
@@ -233,7 +233,7 @@ async function noTags(run: OpenRun): Promise<Explained> {
   const fetch = checkout.ok && checkout.value.shallow ? 'git fetch --unshallow --tags' : 'git fetch --tags'
   return {
     cause: 'no_tags',
-    hint: next`git describe finds no tag: none reaches the base commit in your clone. Fetch them (${fetch}) and run ${call('init')} again, or set the version by the variable of your tool (SETUPTOOLS_SCM_PRETEND_VERSION, say) in measure.environment.set`,
+    hint: next`git describe finds no tag: your clone has none on the base commit or before it. Fetch them (${fetch}) and run ${call('init')} again, or set the version by the variable of your tool (SETUPTOOLS_SCM_PRETEND_VERSION, say) in measure.environment.set`,
   }
 }
 
@@ -258,7 +258,7 @@ function otherMetric({ fault }: Sample, run: OpenRun): Explained | null {
   const [near = ''] = [...found].sort((a, b) => likeness(name, a) - likeness(name, b))
   return {
     cause: 'other_metric',
-    hint: `did you mean \`${near}\`? It is what metric.name should say, or let the benchmark print ${name}`,
+    hint: `did you mean \`${near}\`? Then write it as metric.name; otherwise let the benchmark print ${name}`,
     data: { found, nearest: near },
   }
 }
@@ -322,8 +322,8 @@ function needed(run: OpenRun, message: string, { names, certain }: Missing): Pro
     kind: 'usage',
     code: 'environment_needed',
     message: certain
-      ? `the benchmark works only with ${shown.join(', ')} of your environment, which it does not get: ${message}`
-      : `the benchmark works only with more of your environment than it gets, among it some of ${shown.join(', ')}${names.length > 20 ? ', …' : ''}: ${message}`,
+      ? `the benchmark needs ${shown.join(', ')} of your environment, and does not get it: ${message}`
+      : `the benchmark needs more of your environment than it gets, at least some of ${shown.join(', ')}${names.length > 20 ? ', …' : ''}: ${message}`,
     hint: certain
       ? `add to assay.yaml: measure.environment.inherit: [${[...inherit, ...names].join(', ')}]`
       : 'add those that it needs to assay.yaml: measure.environment.inherit: [NAME, …]',

@@ -267,7 +267,7 @@ export function exposuresOf(
       })),
       ...all('config', files, (path, others) => ({
         at: path,
-        message: `${judge.name} runs ${tool}, which obeys ${path}${others}, and a candidate may change or add it: add it to scope.immutable`,
+        message: `${judge.name} runs ${tool}, which is configured by ${path}${others}, and a candidate may change or add it: add it to scope.immutable`,
       })),
       ...all('tests', tests, (path, others) => ({
         at: path,
@@ -278,7 +278,7 @@ export function exposuresOf(
         loadedBy({ ...variables, ...assignedIn(judge.command) }, judge, open, paths),
         (hit) => ({
           at: hit.variable,
-          message: `${hit.variable}=${hit.value} names what a candidate may change: ${hit.by} loads ${hit.file} from there into every process of ${judge.name}. Set it for the child that runs the candidate only (assay guide integrity)`,
+          message: `${hit.variable}=${hit.value} names a place that a candidate may change: ${hit.by} loads ${hit.file} from there into every process of ${judge.name}. Set it for the child that runs the candidate only (assay guide integrity)`,
         }),
       ),
       ...one('helper', helpers, ({ from, line, to }) => ({

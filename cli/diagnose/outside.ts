@@ -70,7 +70,7 @@ export async function causeAbove(paths: readonly string[], said: string, checkou
   return {
     message:
       likely === undefined
-        ? 'what it finds by walking up from the measurement checkouts is yours, and may change while it measures'
+        ? 'it uses files of yours in the folders above the measurement checkouts, and these may change during the run'
         : `${likely} lies above the measurement checkouts, where programs look for it: what you change there changes what is measured`,
     hint: 'commit what the benchmark needs, name it under worktree.data, or let worktree.setup make it in each checkout',
   }

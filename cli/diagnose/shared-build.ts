@@ -159,6 +159,6 @@ function read(file: string): string {
 const interrupted: Problem = {
   kind: 'interrupted',
   code: 'interrupted',
-  message: 'init was interrupted while it looked whether the two checkouts are apart',
+  message: 'init was interrupted while it tested whether the two checkouts are independent',
   hint: next`run ${call('init')} again: what was measured is kept`,
 }

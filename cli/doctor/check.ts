@@ -23,14 +23,14 @@ export interface Finding {
   cause: string | null
   /** The next step; null when there is none to take. */
   repair: string | null
-  /** Whether `--fix` mends it. */
+  /** Whether `--fix` repairs it. */
   fixable: boolean
   at?: string
   /** Facts for programs. */
   data?: unknown
 }
 
-/** A finding with the hand that mends it. `fix` answers what it did; it looks again before it touches anything. */
+/** A finding with its repair. `fix` answers what it did; it checks the state again before it changes anything. */
 export interface Found extends Omit<Finding, 'fixable'> {
   fix?: () => Promise<Result<string>>
 }
@@ -73,7 +73,7 @@ export interface Scene extends Surroundings {
   hosts: boolean
 }
 
-/** Looks and never touches. It need not guard itself: a check that throws becomes a finding. */
+/** Changes nothing. It may throw: a check that throws becomes a finding. */
 export interface Check {
   name: string
   look(scene: Scene): Promise<Found[]> | Found[]

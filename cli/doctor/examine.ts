@@ -1,4 +1,4 @@
-/** Every check in turn, and with `fix` every hand that mends. */
+/** Makes every check in turn, and with `fix` every repair. */
 import { type Check, type Finding, type Found, problem, type Scene } from './check.ts'
 
 export interface Examined {
@@ -7,8 +7,8 @@ export interface Examined {
 }
 
 /**
- * Never throws: a check that does is a finding, since what is broken here is what it was to look at. With `fix`, a
- * finding that was mended says so in `fixed` and counts no longer against `healthy`.
+ * Never throws: a check that throws becomes a finding, because the thing that it should check is broken. With `fix`, a
+ * finding that was repaired says so in `fixed` and no longer counts against `healthy`.
  */
 export async function examine(
   scene: Scene,
@@ -17,9 +17,9 @@ export async function examine(
 ): Promise<Examined> {
   const findings: Examined['findings'] = []
   for (const check of checks) {
-    for (const { fix: mend, ...found } of await lookSafely(check, scene)) {
-      const mended = fix && mend ? await mendSafely(mend) : {}
-      findings.push({ check: check.name, ...found, fixable: mend !== undefined, ...mended })
+    for (const { fix: repair, ...found } of await lookSafely(check, scene)) {
+      const repaired = fix && repair ? await repairSafely(repair) : {}
+      findings.push({ check: check.name, ...found, fixable: repair !== undefined, ...repaired })
     }
   }
   return {
@@ -35,7 +35,7 @@ async function lookSafely(check: Check, scene: Scene): Promise<Found[]> {
     return [
       problem('check_failed', {
         what: `the check of ${check.name} could not be made: ${(error as Error).message}`,
-        cause: 'something there is in a state that nothing of Assay leaves behind',
+        cause: 'a file or folder there is in a state that Assay never leaves',
         repair: 'look at the path in the message; if nothing is wrong with it, please report this',
         data: { stack: (error as Error).stack },
       }),
@@ -43,9 +43,11 @@ async function lookSafely(check: Check, scene: Scene): Promise<Found[]> {
   }
 }
 
-async function mendSafely(mend: NonNullable<Found['fix']>): Promise<{ fixed?: string; fix_failed?: string }> {
+async function repairSafely(
+  repair: NonNullable<Found['fix']>,
+): Promise<{ fixed?: string; fix_failed?: string }> {
   try {
-    const done = await mend()
+    const done = await repair()
     return done.ok ? { fixed: done.value } : { fix_failed: done.problem.message }
   } catch (error) {
     return { fix_failed: (error as Error).message }

@@ -1,4 +1,4 @@
-/** Every check, in the order in which they are told. To add one: a file in `checks/` and a line here. */
+/** Every check, in the order of the report. To add one: a file in `checks/` and a line here. */
 import type { Check } from './check.ts'
 import { claims } from './checks/claims.ts'
 import { crawlers } from './checks/crawlers.ts'

@@ -1,4 +1,4 @@
-/** A ledger line by line, whatever is in it: where `Ledger.open` stops at the first trouble, this goes on. */
+/** A ledger line by line, whatever is in it: where `Ledger.open` stops at the first error, this continues. */
 import { readFileSync } from 'node:fs'
 import { splitLines } from '../ledger/append.ts'
 import { type Event, FORMAT } from '../ledger/events.ts'

@@ -1,4 +1,4 @@
-/** What lies around a folder, damaged or not. Nothing here refuses. */
+/** What doctor looks at around a folder. A damaged state is read as far as possible and is never an error. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { inspectCheckout } from '../git/checkout.ts'
 import { checkoutAround, findSite, isRunId, rootForInit, runPaths, type Site, siteAt } from '../paths.ts'

@@ -55,19 +55,19 @@ export async function abort(
     if (request.ifRunning) return ok(standing(node, false, null))
     const because = refusedBy(node, 'abort')
     if (!because) throw new Error(`${experiment} is running and nobody has claimed it`)
-    const hint = next`its status: ${call('show', experiment)}; --if-running takes this for an answer`
+    const hint = next`its status: ${call('show', experiment)}; with --if-running this is not an error`
     return refusal({ ...because, hint })
   }
   const { owner } = attempt.claim
   const recorded = record(run, node, attempt, request)
   if (!recorded.ok) {
-    // It was judged while we asked: that verdict stands.
+    // It got its verdict before the abort was recorded: that verdict counts.
     if (recorded.problem.raced) return ok(standing(node, false, null))
     return recorded
   }
   writeResults(run)
   const ended = await endProcess(owner, GRACE_MS)
-  // Who says so knows that it is gone: what it held of a slot would be waited for in vain.
+  // The user knows that this process is gone, so its hold on a slot is released: otherwise measurements would wait for it.
   if (ended === 'elsewhere') await freeSlots(run, (one) => isSameProcess(one, owner))
   redactWhatWasLeft(attemptFolder(run.paths, experiment, attempt.attempt))
   clearDesks(run.site)
@@ -103,7 +103,7 @@ function record(
       metrics: {},
       tasks: null,
       message: why.slice(0, 500),
-      // Whoever stops three in a row has reasons of their own: that is no row of identical failures.
+      // Three aborts in a row are decisions of a person or controller, not a row of identical failures.
       signature: null,
       wall_ms: Math.max(0, now.getTime() - Date.parse(claim?.at ?? now.toISOString())),
       steps: steps.value,

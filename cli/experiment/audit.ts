@@ -93,7 +93,7 @@ function sameTasks(run: OpenRun, node: Experiment): boolean {
   return names(baseline) === names(node)
 }
 
-/** So that they fit into a line of the ledger, whatever an auditor says. */
+/** Cut, so that they fit into a line of the ledger. */
 const bounded = (findings: readonly Finding[]): Finding[] =>
   findings.slice(0, 10).map(({ path, ...finding }) => ({
     ...finding,

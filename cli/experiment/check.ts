@@ -1,4 +1,4 @@
-/** What can be said against a seal before anything is paid: secrets, scope, limits, nothing new, done before. Pure. */
+/** The reasons that reject a seal free of charge: secrets, scope, limits, nothing changed, judged before. Pure. */
 import { figure } from '../evaluate/figure.ts'
 import type { Reason } from '../ledger/events.ts'
 import { BASELINE, lastJudged } from '../ledger/state.ts'

@@ -1,4 +1,4 @@
-/** `new`: an id that nobody else has, an event that says so, and a worktree to edit. */
+/** `new`: an id that no other experiment has, the event that records it, and a worktree to edit. */
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -89,10 +89,10 @@ const ONE_TRY: Problem = {
   kind: 'refused',
   code: 'baseline_arm',
   message: 'a lane of the baseline arm makes one try, from the baseline',
-  hint: 'let the lane end',
+  hint: 'end the lane',
 }
 
-/** A lane begins nothing more once a person ended the loop, or the budget is used; by hand one may still be opened. */
+/** A lane begins no experiment once a person stopped the loop or the budget is used up; by hand, one may still be opened. */
 function noLaneMore(state: State): Problem | null {
   const reason = stopReason(state)
   if (reason !== 'user' && reason !== 'budget') return null
@@ -101,7 +101,7 @@ function noLaneMore(state: State): Problem | null {
     code: 'loop_over',
     message:
       reason === 'user' ? `a person stopped the loop: ${state.stopped}` : 'the budget of the loop is used up',
-    hint: 'let the lane end; what was begun is still judged',
+    hint: 'end the lane; experiments that have begun are still judged',
   }
 }
 
@@ -131,7 +131,7 @@ function reserved(state: State, { place, parent }: NewRequest): string | null {
 }
 
 /**
- * A free number: whoever makes its folder has it. Ids begin at 0, so the count of experiments is never above the
+ * A free number: the process that makes its folder has it. Ids begin at 0, so the count of experiments is never above the
  * next one; gaps are allowed.
  */
 export function claimId(paths: RunPaths, state: State): Result<string> {
@@ -149,7 +149,7 @@ export function claimId(paths: RunPaths, state: State): Result<string> {
         kind: 'failed',
         code: code === 'ENOSPC' || code === 'EDQUOT' ? 'disk_full' : 'not_written',
         message: `the folder of ${experiment} could not be made: ${message}`,
-        hint: 'free some disk space or mend the permissions of .assay, then run the same command again',
+        hint: 'free some disk space or correct the permissions of .assay, then run the same command again',
         at: folder,
       })
     }
@@ -172,7 +172,7 @@ async function worktreeOrFull(run: OpenRun, experiment: string): Promise<Result<
 
 const isFull = (said: string): boolean => /ENOSPC|EDQUOT|disk_full|No space left on device/.test(said)
 
-/** Half a worktree is removed first: what it held is the room for the record. */
+/** The unfinished worktree is removed first, so that the disk has room for the record. */
 async function giveUp(run: OpenRun, experiment: string): Promise<Problem> {
   const path = worktreePath(run.site, run.run, experiment)
   rmSync(path, { recursive: true, force: true })

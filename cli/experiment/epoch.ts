@@ -47,7 +47,7 @@ export async function openEpoch(
   })
 }
 
-/** An epoch whose baseline has no score yet is gone on with: opening another one would change nothing. */
+/** An epoch whose baseline has no score yet is continued: a further one would change nothing. */
 function openUnlessDue(run: OpenRun, why: string, key: string | null): Result<{ repeated: boolean }> {
   const { state } = run.ledger
   const node = state.experiments.get(BASELINE)
@@ -57,7 +57,7 @@ function openUnlessDue(run: OpenRun, why: string, key: string | null): Result<{ 
     return fail({
       kind: 'refused',
       code: 'no_baseline',
-      message: 'the baseline has no verdict yet, so there is nothing to compare with in another epoch',
+      message: 'the baseline has no verdict yet, so there is nothing to compare with in a new epoch',
       hint: next`judge it first: ${call('run', BASELINE)}`,
     })
   }

@@ -62,7 +62,7 @@ export async function finish(
       message: `${best.id} is built on ${doubted.id}, which is in doubt: ${doubted.flagged}`,
       hint: clearing(doubted),
     })
-  // Before the measuring, which is the dear part; the branch itself is made only if there is none.
+  // Checked before the measuring, which is the expensive part; making the branch checks once more that there is none.
   const may = await mayBranch(run.site, branch)
   if (!may.ok) return may
   const fresh = await confirm(run, best.id, { against: BASELINE, key })
@@ -72,7 +72,7 @@ export async function finish(
   if (!by.ok) return by
   const signed = await commitsOf(run, best, { squash, words, by: by.value })
   const unsigned = !signed.ok && signed.problem.code === 'not_signed' ? signed.problem.message : null
-  // All or none: a branch of which some commits are signed is as good as one without.
+  // All or none: a branch with only some signed commits is as useless as one without.
   const made =
     unsigned === null
       ? signed
@@ -120,7 +120,7 @@ interface Made {
   tree: string
 }
 
-/** The way from the base to the best: what changes no file is no commit. They are made in the store. */
+/** One commit in the store for each step from the base to the best that changes a file. */
 async function commitsOf(
   run: OpenRun,
   best: Experiment,
@@ -175,14 +175,14 @@ function nothingBetter(run: OpenRun): Result<never> {
     hint: doubted
       ? next`${doubted.id} is in doubt, so it does not count; ${clearing(doubted)}`
       : counts.kept > 1
-        ? next`look at what stands: ${call('tree')}`
-        : next`go on: ${call('loop')}`,
+        ? next`see what was tried: ${call('tree')}`
+        : next`continue the search: ${call('loop')}`,
   })
 }
 
 function notConfirmed(fresh: ConfirmAnswer): Result<never> {
   const { experiment, against, status, flagged, message } = fresh
-  const now = flagged ? 'it stands, in doubt' : `it is ${status} now`
+  const now = flagged ? 'it is still kept, but in doubt' : `it is ${status} now`
   return fail({
     kind: 'refused',
     code: 'not_confirmed',

@@ -29,7 +29,7 @@ export interface GateCheckAnswer {
 
 const TAIL = 2000
 
-/** A gate that what already stands does not pass would reject everything: it must pass on the parent first. */
+/** Adds a gate after it has passed on the parent: a gate that fails there would reject every candidate. */
 export async function addGate(
   run: OpenRun,
   experiment: string,
@@ -88,7 +88,7 @@ async function mayBeAdded(
     message: `gate ${gate.name} does not pass on ${parent}: ${howItEnded(result)}`,
     hint:
       bashOnly(result?.output ?? '')?.hint ??
-      'a gate must hold before it can bind; mend its command, or add it below the change that makes it pass',
+      'a gate must pass there before it can be added; repair its command, or add it below the change that makes it pass',
     at: `${[gate.command].flat().join(' ')}\n${result?.output.slice(-TAIL).trim() ?? ''}`.trim(),
     data: result && { exit: result.exit, signal: result.signal, timed_out: result.timed_out },
   })
@@ -106,7 +106,7 @@ export function removeGate(
       kind: 'refused',
       code: 'gate_of_spec',
       message: `gate ${name} is part of the spec, which is frozen for this run`,
-      hint: next`take it out of assay.yaml and start another run: ${call('init', '--new')}`,
+      hint: next`take it out of assay.yaml and start a new run: ${call('init', '--new')}`,
     })
   }
   const recorded = run.ledger.record<'gate_removed'>(
@@ -120,7 +120,7 @@ export function removeGate(
   }))
 }
 
-/** Every gate that binds the experiment, on what stands for it now. */
+/** Runs every gate that binds the experiment, on the candidate that it has now. */
 export async function checkGates(run: OpenRun, experiment: string): Promise<Result<GateCheckAnswer>> {
   const node = nodeFor(run, experiment)
   if (!node.ok) return node

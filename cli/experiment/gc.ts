@@ -1,4 +1,4 @@
-/** `gc`: frees what nobody needs any more. Never a candidate, a ref or a record: those make an experiment. */
+/** `gc`: deletes what is no longer needed. Never a candidate, a ref or a record: an experiment consists of these. */
 import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { keepOnly, strangersIn } from '../disk/keep-only.ts'
@@ -25,8 +25,8 @@ import { readData } from '../run/data.ts'
 import type { OpenRun } from '../run/open.ts'
 
 // ----------------------------------------------------------------
-// What a killed measurement left in checkouts where nobody measures now: the next one would remove it, and
-// a full disk lets none begin.
+// What a killed measurement left in checkouts where no process measures now: the next measurement would remove it, but
+// on a full disk none can begin.
 
 export interface Leftover {
   path: string
@@ -37,7 +37,7 @@ export interface Leftover {
 export async function slotLeftovers(site: Site, { dryRun }: { dryRun: boolean }): Promise<Leftover[]> {
   const found: Leftover[] = []
   for (const slot of slotsOf(site)) {
-    // Who only looks takes no lock: that would be to write.
+    // A dry run takes no lock, because a lock is written to the disk.
     const hold = dryRun ? null : tryHold(slotLock(site, slot))
     if (hold ? !hold.held : seeLock(slotLock(site, slot)).state === 'alive') continue
     try {
@@ -136,7 +136,7 @@ export async function collectGarbage(
   })
 }
 
-/** Why a worktree must stay; null when everything in it can be had again. */
+/** Why a worktree must stay; null when everything in it can be restored from the record. */
 async function neededBecause(run: OpenRun, node: Experiment, path: string): Promise<string | null> {
   const { state } = run.ledger
   const waits = unfinished(state, node)

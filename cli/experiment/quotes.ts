@@ -9,7 +9,7 @@ import type { OpenRun } from '../run/open.ts'
 /** Bytes of one file: its first half and its last, when it has more. */
 const FILE_BYTES = 8 * 1024 * 1024
 const MOST_FILES = 2000
-/** Fewer characters than this are found anywhere. */
+/** A shorter quote would be found almost anywhere, so it proves nothing. */
 const SHORTEST = 8
 
 /**
@@ -47,12 +47,12 @@ function filesBelow(folder: string): string[] {
       .sort()
       .slice(0, MOST_FILES)
   } catch {
-    // Nothing was written: it was judged without a look at it.
+    // The folder is missing: the attempt was judged without being measured.
     return []
   }
 }
 
-/** A file of JSON is read as it is and with its texts unfolded: whoever quotes may have seen either. */
+/** A file of JSON is read as it is and with its texts unfolded: the agent may have quoted either. */
 function textOf(file: string): string {
   const text = read(file)
   const value = file.endsWith('.json') ? objectIn(text) : null

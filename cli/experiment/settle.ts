@@ -123,7 +123,7 @@ export const neverBaseline = (what: string) =>
     kind: 'refused',
     code: 'is_baseline',
     message: `the baseline cannot be ${what}: everything is compared with it`,
-    hint: next`to measure it again: ${call('epoch open', '--reason', 'TEXT')}; to begin anew: ${call('init', '--new')}`,
+    hint: next`to measure it again: ${call('epoch open', '--reason', 'TEXT')}; to start a new run: ${call('init', '--new')}`,
   }) as const
 
 // ---------------------------------------------------------------- `discard`: an experiment is given up. Its record and its candidates stay

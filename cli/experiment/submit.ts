@@ -102,11 +102,11 @@ export async function strayEdits(run: OpenRun, experiment: string): Promise<stri
   return `. But ${changed.slice(0, 5).join(', ')} changed in ${run.started.checkout} since this experiment was opened: move the edit into ${worktree}, then run it again`
 }
 
-/** More commands than this at one experiment are told to wait. */
+/** If more commands than this work on one experiment, the others are refused and told to wait. */
 const TRIES = 20
 
 /**
- * Judges what the worktree holds, or goes on with what a dead process began. Safe to repeat and to run many times at
+ * Judges the content of the worktree, or continues what a dead process began. Safe to repeat and to run many times at
  * once: one seal, one verdict. The same `key` gives the first answer. `asSealed`: a seal that waits for its verdict, or has
  * it, is meant, whatever the worktree holds by now.
  */
@@ -117,7 +117,7 @@ export async function submit(
 ): Promise<Result<RunAnswer>> {
   for (let tries = 1; ; tries++) {
     const answer = await submitOnce(run, experiment, key, asSealed)
-    // What the other command did is looked at, and the answer follows from it.
+    // A different command came first: look at what it recorded, and answer by that.
     if (answer.ok || !answer.problem.raced || tries >= TRIES) return answer
   }
 }
@@ -175,7 +175,7 @@ async function judgeBaselineAgain(
 
 type Refused = Extract<Result<never>, { ok: false }>
 
-/** Another command may seal, claim or judge it while this one still looks at the files: a refusal then is no answer. */
+/** The refusal; marked `raced`, so that this command looks again, if a different one sealed, claimed or judged it meanwhile. */
 const unlessLate = (refused: Refused, node: Experiment, began: Experiment['status']): Refused =>
   node.status === began ? refused : fail({ ...refused.problem, raced: true })
 
@@ -208,7 +208,7 @@ async function sealOrRepeat(
 ): Promise<Result<Ready>> {
   const refused = refusedBy(node, 'run')
   if (refused && node.status !== 'kept') return refusal(refused)
-  // The base itself, sealed by init: nobody edits it, so it needs no worktree.
+  // The base itself, sealed by init: it is never edited, so it needs no worktree.
   const needless = node.id === BASELINE && !hasWorktree(run, node.id)
   if (current && !current.judged && (asSealed || needless)) {
     const stored = await storedSeal(run, node, current)
@@ -241,7 +241,7 @@ async function sealOrRepeat(
   return sealed.ok ? ok({ seal: sealed.value }) : sealed
 }
 
-/** A baseline that was rejected in isolation is asked again once the run is isolated less. */
+/** A baseline that was rejected in isolation is judged again after the isolation was loosened. */
 function isolatedSince({ ledger }: OpenRun, { judged }: Attempt): boolean {
   const { isolation } = ledger.state
   return (
@@ -268,7 +268,7 @@ async function judge(run: OpenRun, node: Experiment, candidate: Seal): Promise<R
       return ok(runAnswer(run.ledger.state, node) ?? recorded.value)
     }
     if (recorded.ok || !recorded.problem.raced) return recorded
-    // Somebody gave this attempt its verdict while it ran (`assay abort`): that one counts, and nothing is tried again.
+    // `assay abort` gave this attempt its verdict while it ran: that verdict counts, and nothing is tried again.
     const standing = runAnswer(run.ledger.state, node, true)
     return standing ? ok(standing) : recorded
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Waiting for what another process will append: woken by the file system, with a slow look as a safety net. */
+/** Waits for an event of a different process: the file system wakes it, and it also looks at intervals in case it does not. */
 
 import { watch } from 'node:fs'
 import { dirname } from 'node:path'
@@ -68,7 +68,7 @@ export function untilSettled(run: OpenRun, experiment: string): Promise<Result<S
   })
 }
 
-/** To wait on could be to wait for ever: the container of a loop may be gone, and its death is proved by nothing. */
+/** A problem instead of endless waiting: the container that judges may be gone, and nothing can prove that from here. */
 export function judgedElsewhere({ id, status, attempts }: Experiment): Problem | null {
   const owner = attempts.at(-1)?.claim?.owner
   if (status !== 'running' || !owner || !isElsewhere(owner)) return null
@@ -76,11 +76,11 @@ export function judgedElsewhere({ id, status, attempts }: Experiment): Problem |
     kind: 'refused',
     code: 'claim_elsewhere',
     message: `${id} is being judged by ${nameOfProcess(owner)}, which cannot be proved dead from here`,
-    hint: next`wait on, or look there; if that machine is gone: ${call('abort', id, '--reason', 'TEXT')}`,
+    hint: next`wait longer, or look there; if that machine is gone: ${call('abort', id, '--reason', 'TEXT')}`,
   }
 }
 
-/** Why it may be `running` for ever: from here nobody is seen to judge it, and nobody comes back by himself. */
+/** Problem if no living process is known to judge a running experiment: it would stay `running` for ever. */
 export function stuck(node: Experiment): Problem | null {
   if (node.status !== 'running') return null
   if (settled(node) !== 'lost') return judgedElsewhere(node)

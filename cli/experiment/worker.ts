@@ -1,4 +1,4 @@
-/** `run --detach`: the judging goes on in a session of its own, so that whoever asked may leave. */
+/** `run --detach`: a process in a session of its own judges, so that the caller may end. */
 
 import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -22,7 +22,7 @@ export async function startWorker(
 ): Promise<Result<void>> {
   const node = nodeFor(run, experiment)
   if (!node.ok) return node
-  // Another worker is at it: this call is a repetition, and its answer is as quick as that of the first.
+  // A worker judges it already: this call is a repetition, and answers as quickly as the first.
   const claim = node.value.status === 'running' ? lastAttempt(node.value)?.claim : null
   const far = judgedElsewhere(node.value)
   if (far) return fail(far)

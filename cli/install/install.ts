@@ -145,7 +145,7 @@ async function mayInstall(
   }
   const foreign = [...texts.keys()].filter((path) => isTaken(path) && before?.files[path] === undefined)
   if (foreign.length === 0) return ok(undefined)
-  return theirs(`this is there already: ${foreign.join(', ')}`, 'move it away, then repeat the command')
+  return theirs(`these exist already: ${foreign.join(', ')}`, 'move it away, then repeat the command')
 }
 
 const theirs = (what: string, hint: string) =>
@@ -174,7 +174,7 @@ async function addPlugin(
     kind: 'failed',
     code: 'host_failed',
     message: `${plugin.list(scope).join(' ')} does not show assay after ${commands.map((argv) => argv.join(' ')).join('; ')}`,
-    hint: next`take back what was done: ${call('uninstall')}, then look at the host`,
+    hint: next`undo it: ${call('uninstall')}, then check the host`,
   })
 }
 

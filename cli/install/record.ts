@@ -136,7 +136,7 @@ export async function runHost(argv: readonly string[], world: World): Promise<Re
     kind: 'failed',
     code: 'host_failed',
     message: `${argv.join(' ')} ${how}: ${(done.all ?? '').trim().slice(-SAID)}`,
-    hint: 'the words are those of the host; correct it there, then repeat the command',
+    hint: 'the message is that of the host; correct the cause there, then repeat the command',
   })
 }
 

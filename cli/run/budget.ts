@@ -43,14 +43,14 @@ const reported = ({ usage }: State, unit: Unit): number =>
 const isPartial = (state: State, unit: Unit): boolean =>
   [...state.costs.values()].some(({ unknown }) => unknown[unit] > 0)
 
-/** What counts against a cap: a call that did not tell is taken for the dearest of its role. */
+/** What counts against a cap: a call that did not report its cost counts as much as the most expensive one of its role. */
 function charged(state: State, unit: Unit): number {
   let sum = reported(state, unit)
   for (const { dearest, unknown } of state.costs.values()) sum += unknown[unit] * (dearest[unit] ?? 0)
   return sum
 }
 
-/** The dearest call of the role so far; 0 before one has told its price. */
+/** The most expensive call of the role so far; 0 before a call has reported its cost. */
 export function priceOf(state: State, role: string): Reserved {
   const dearest = state.costs.get(role)?.dearest
   return { tokens: dearest?.tokens ?? 0, usd: dearest?.usd ?? 0 }
@@ -64,7 +64,7 @@ export function unaffordable(state: State, role: string, inFlight: Reserved): st
     if (limit === null) continue
     const used = charged(state, unit) + inFlight[unit]
     if (used >= limit || used + price[unit] > limit)
-      return `budget.${unit}: ${amount(used, unit)} of ${amount(limit, unit)} is used or reserved, and the dearest ${role} call took ${amount(price[unit], unit)}`
+      return `budget.${unit}: ${amount(used, unit)} of ${amount(limit, unit)} is used or reserved, and the most expensive ${role} call took ${amount(price[unit], unit)}`
   }
   return null
 }
@@ -72,7 +72,7 @@ export function unaffordable(state: State, role: string, inFlight: Reserved): st
 const amount = (value: number, unit: Unit): string =>
   unit === 'usd' ? `$${Number(value.toFixed(4))}` : String(value)
 
-/** Whether a cap on money is reached: the dearest call that was seen of any role does not fit any more. */
+/** Whether a cap on money is reached: the most expensive call of any role so far would exceed it. */
 export function moneyIsSpent(state: State): boolean {
   return UNITS.some((unit) => {
     const limit = state.knobs?.[unit] ?? null
@@ -152,7 +152,7 @@ export function stopCause(state: State): string | null {
   return `${streak.count} identical failures in a row: ${streak.message}`
 }
 
-/** Of the rounds without a new best: that a busy machine spoilt at least half of what was judged in them. */
+/** A sentence if, in the rounds without a new best, a busy machine spoilt at least half of the verdicts; else null. */
 function crowdsIn(state: State): string | null {
   const first = (state.rounds.at(-1)?.round ?? 0) - stallOf(state) + 1
   const judged = [...state.experiments.values()].flatMap((node) =>
@@ -160,6 +160,6 @@ function crowdsIn(state: State): string | null {
   )
   const crowded = judged.filter(isSpoilt)
   return crowded.length > 0 && 2 * crowded.length >= judged.length
-    ? `${crowded.length} of the last ${judged.length} candidates looked better while other programs kept the machine busy, which proves nothing: quiet it, and let the loop go on with a larger loop.stall`
+    ? `${crowded.length} of the last ${judged.length} candidates looked better while other programs kept the machine busy, which proves nothing: stop these programs, then continue with a larger loop.stall`
     : null
 }

@@ -10,7 +10,7 @@ export const cachePaths = ({ worktree }: Spec, prefix: string): string[] =>
   )
 
 /**
- * Problem `cache_not_ignored` for a path that git has, or would take: then what a candidate is made of would come from the
+ * Problem `cache_not_ignored` for a path that git has, or would add: sources of a candidate would then come from the
  * baseline's build. `tracked`: every file of the base.
  */
 export async function refuseSources(

@@ -185,7 +185,7 @@ export function dataOfRun(run: Pick<OpenRun, 'paths' | 'started'>): Result<DataF
 }
 
 /**
- * The run's data, if the user's files are still those of `init`; files that were merely touched are remembered so.
+ * The run's data, if the user's files are still those of `init`. A file whose time changed, but not its content, is recorded with its new time.
  * Problem `data_changed` names the first that differs.
  */
 export async function unchangedData(
@@ -230,7 +230,7 @@ const missing = (glob: string, at: string): Problem => ({
 const tooMany = (at: string): Problem => ({
   kind: 'usage',
   code: 'data_too_many',
-  message: `more than ${MOST} files that git does not have lie where worktree.data looks`,
+  message: `more than ${MOST} files that are not in git match worktree.data`,
   hint: 'name a smaller folder, or pack the files into one',
   at,
 })

@@ -16,9 +16,9 @@ import { fail, ok, type Problem, type Result } from '../result.ts'
 import { IDENTICAL_FAILURES, stopReason } from './budget.ts'
 import { type OpenRun, open, type Surroundings } from './open.ts'
 
-// ---------------------------------------------------------------- who may drive the run: whoever calls may take the turn, or is told who has it
+// ---------------------------------------------------------------- who may drive the run: a caller takes the lease, or learns who has it
 
-/** Set for the commands that a driving process starts itself, and for nothing else: whose hand they are. */
+/** Set only for the commands that a driving process starts itself; it names that process. */
 const MARK = 'ASSAY_DRIVER'
 
 const nameOf = ({ pid, started }: ProcessIdentity): string => `${pid} ${started}`
@@ -29,7 +29,7 @@ export function environmentOfDriver({ env }: OpenRun): NodeJS.ProcessEnv {
   return self === null ? env : { ...env, [MARK]: nameOf(self) }
 }
 
-/** The session that calls. null when none says so, and for the hand of a process: what that opens is its own. */
+/** The session that calls. null without one, and for a command that a driving process started: it acts for the process. */
 export function callerIn(env: NodeJS.ProcessEnv): SessionName | null {
   const around = env[MARK] ? null : sessionAround(env)
   return around && { host: around.host, session: around.id }
@@ -41,7 +41,7 @@ export function saidBy({ env }: OpenRun): { by?: SessionName } {
   return by === null ? {} : { by }
 }
 
-/** The process that drives. One of another machine is never proved dead, but it beats: silence is its end. */
+/** The process that drives. A process of a different machine cannot be proved dead, but it records beats: after a silence it counts as dead. */
 export function livingDriver({ ledger, clock }: Pick<OpenRun, 'ledger' | 'clock'>): State['driver'] {
   const { driver } = ledger.state
   if (driver === null || !isAlive(driver.owner)) return null
@@ -49,20 +49,20 @@ export function livingDriver({ ledger, clock }: Pick<OpenRun, 'ledger' | 'clock'
   return silent && isElsewhere(driver.owner) ? null : driver
 }
 
-/** Whether the holder of the driver's lock drives no more: proved dead, or the silent one of another machine. */
+/** Whether the holder of the driver's lock has ended: it is proved dead, or it is on a different machine and silent. */
 export function hasGone(run: OpenRun, owner: ProcessIdentity): boolean {
   if (!isAlive(owner)) return true
   const { driver } = run.ledger.state
   return driver !== null && nameOf(driver.owner) === nameOf(owner) && livingDriver(run) === null
 }
 
-/** Another process than the caller's own drives the run, and lives. There is nothing to take over from it. */
+/** Problem `driven`: a living process drives the run, and it is not the caller's. The run cannot be taken over from it. */
 function otherProcess(run: OpenRun): Problem | null {
   const driver = livingDriver(run)
   return driver === null || run.env[MARK] === nameOf(driver.owner) ? null : drivenByProcess(run.run, driver)
 }
 
-/** Why the caller must not go on, as far as sessions are concerned. */
+/** Why the lease of a session, or its loss, forbids the caller to drive; null when it may. */
 export const withheld = ({ env, ledger, clock }: OpenRun): Refusal | null =>
   driven(ledger.state, callerIn(env), clock().toISOString())
 
@@ -75,14 +75,14 @@ export function drivenByProcess(run: string, { owner }: { owner: ProcessIdentity
     kind: 'refused',
     code: 'driven',
     message: `${run} is driven by process ${owner.pid} on ${owner.host}`,
-    hint: next`wait for it (${call('wait', '--for', 'loop')}), or end it first: ${call('loop', 'stop')}${isElsewhere(owner) ? `; when ${owner.host} is gone, the same command goes on after ${LEASE_MS / 60_000} minutes of silence` : ''}`,
+    hint: next`wait for it (${call('wait', '--for', 'loop')}), or end it first: ${call('loop', 'stop')}${isElsewhere(owner) ? `; if ${owner.host} is gone, repeat the command after ${LEASE_MS / 60_000} minutes of silence` : ''}`,
     data: owner,
   }
 }
 
 /**
- * Before a round is opened or gone on with. `adopt`: one is open, so its lease is taken by an event of its own; else the
- * `round_opened` takes it. `takeOver`: a person said that whoever has it must give way.
+ * Called before a round is opened or continued. `adopt`: a round is open, so an event of its own takes the lease; otherwise the
+ * `round_opened` takes it. `takeOver`: a person said that the session that has it must give way.
  */
 export function takeTurn(run: OpenRun, want: { adopt: boolean; takeOver: boolean }): Result<void> {
   const busy = otherProcess(run)
@@ -92,7 +92,7 @@ export function takeTurn(run: OpenRun, want: { adopt: boolean; takeOver: boolean
   return want.adopt && callerIn(run.env) !== null && !hasLease(run) ? pass(run, 'taken') : ok(undefined)
 }
 
-/** Before something is written into the open round by a caller that has its token. */
+/** Called before a caller that has the token writes into the open round. */
 export function mayGoOn(run: OpenRun): Result<void> {
   const busy = otherProcess(run)
   if (busy) return fail(busy)
@@ -101,8 +101,8 @@ export function mayGoOn(run: OpenRun): Result<void> {
 }
 
 /**
- * Does what takes long for one experiment. Nothing else is told meanwhile, so when that is of a round, and the caller's
- * session has the lease, it is kept from time to time.
+ * Does long work for one experiment. The ledger gets no other event meanwhile, so if the experiment belongs to a round and the
+ * caller's session has the lease, this renews the lease from time to time.
  */
 export async function keepingTurn<T>(run: OpenRun, experiment: string, work: () => Promise<T>): Promise<T> {
   const round = run.ledger.state.experiments.get(experiment)?.created.round ?? null
@@ -117,11 +117,11 @@ export async function keepingTurn<T>(run: OpenRun, experiment: string, work: () 
   }
 }
 
-/** How old the loop's last event is when it is told that the session still works, and how often that is looked at. */
+/** How old the loop's last event must be before the lease is renewed, and how often that is checked. */
 const KEEP_MS = LEASE_MS / 5
 const LOOK_MS = KEEP_MS / 3
 
-/** A failure costs a lease at most, and the next look may do better. */
+/** A failure costs at most the lease, and the next attempt may succeed. */
 function keepLease(run: OpenRun): void {
   if (!run.ledger.refresh().ok || !hasLease(run)) return
   const last = Date.parse(run.ledger.state.lease?.last ?? '')
@@ -131,11 +131,11 @@ function keepLease(run: OpenRun): void {
 const hasLease = ({ env, ledger, clock }: OpenRun): boolean =>
   holds(ledger.state, callerIn(env), clock().toISOString())
 
-/** For a process that is about to drive, when a person said that a session must give way to it. */
+/** Called by a process that is about to drive, if a person said that a session must give way to it. */
 export const takeFromSession = (run: OpenRun): Result<void> =>
   withheld(run) ? pass(run, 'taken_over') : ok(undefined)
 
-/** The loop is over, or another came first: whoever goes on need not wait for this session. */
+/** The loop is over, or a different caller opened the round first: the next driver need not wait for this session's lease to end. */
 export function giveUp(run: OpenRun): Result<void> {
   return isOf(run.ledger.state.lease, callerIn(run.env)) ? pass(run, 'given_up') : ok(undefined)
 }
@@ -146,7 +146,7 @@ function pass(run: OpenRun, how: Leased['how']): Result<void> {
 }
 
 export interface Driver {
-  /** Records for what the loop waits; null = it goes on. */
+  /** Records what the loop waits for; null = it continues. */
   wait(waiting: NonNullable<Drove['waiting']> | null): void
   /** Records the last stretch of active time and gives the lease up. */
   stop(): void
@@ -207,9 +207,9 @@ export function startDriving(run: OpenRun, name: string, takeOver: boolean): Res
   })
 }
 
-// ---------------------------------------------------------------- `config autonomous`: one session of an agent program goes on by itself, and its hooks ask here
+// ---------------------------------------------------------------- `config autonomous`: one session of an agent program continues by itself, and its hooks ask here
 
-/** Entrusts the prose loop to the session around this process, or takes it back from whoever has it. */
+/** Entrusts the prose loop to the session around this process, or ends that for the session that has it. */
 export function setAutonomous(run: OpenRun, on: boolean): Result<Trust | null> {
   const around = on ? sessionAround(run.env) : null
   if (on && (around === null || !HOOKED_HOSTS.includes(around.host))) {
@@ -218,14 +218,14 @@ export function setAutonomous(run: OpenRun, on: boolean): Result<Trust | null> {
       code: 'no_session',
       message:
         around === null
-          ? 'no agent program says in which of its sessions this command runs'
-          : `hooks of ${around.host} do not keep a session going`,
-      hint: next`let the agent run it, in one of: ${HOOKED_HOSTS.join(', ')}; elsewhere use ${call('loop')}`,
+          ? 'this command was not started by an agent program that names its session'
+          : `the hooks of ${around.host} cannot make a session continue`,
+      hint: next`let the agent run this command, in one of: ${HOOKED_HOSTS.join(', ')}; elsewhere use ${call('loop')}`,
     })
   }
   const { entrusted } = run.ledger.state
   if (entrusted?.session === around?.id) return ok(entrusted)
-  // Only one is entrusted: whose loop it is would be left alone with it.
+  // Only one session is entrusted: the session whose loop it is would lose that.
   const other = on && entrusted ? withheld(run) : null
   if (other) return refusal(other)
   const recorded = run.ledger.record<'entrusted'>(
@@ -237,7 +237,7 @@ export function setAutonomous(run: OpenRun, on: boolean): Result<Trust | null> {
 
 /**
  * Why the session must not end its turn; null when it may: nothing was entrusted to it, the loop is over, paused or driven
- * by a process or another session, something of its own still runs, or it was told before and nothing has happened since.
+ * by a process or a different session, something of its own still runs, or it got the reminders and nothing has happened since.
  */
 export function whyGoOn(world: Surroundings, call: HookCall): string | null {
   const run = entrustedRun(world, findSite(call.cwd)?.site ?? null, call.session)
@@ -267,16 +267,16 @@ export function whyNotEdit(world: Surroundings, call: HookCall): string | null {
   return null
 }
 
-/** The run here that goes on, is entrusted to this session, and is not another's turn. */
+/** The run here that is not over, is entrusted to this session, and has no live lease of a different session. */
 function entrustedRun(world: Surroundings, site: Site | null, session: string): OpenRun | null {
   for (const name of site === null ? [] : listRuns(site).reverse()) {
-    // A ledger that does not have the word is not worth folding: most sessions have nothing to do with any run.
+    // A ledger without the session's id need not be folded: most sessions have nothing to do with any run.
     if (site === null || !readFileSync(runPaths(site, name).ledger).includes(session)) continue
     const run = open(world, site, name)
     if (!run.ok) continue
     const { state } = run.value.ledger
     const { lease } = state
-    // Whoever has the turn drives, also when this session was never told that it lost it.
+    // The session with the lease drives, even if this session does not know that it lost it.
     const lost = lease !== null && lease.session !== session && isLive(lease, world.clock().toISOString())
     if (state.entrusted?.session === session && !lost && stopReason(state) === null && state.paused === null)
       return run.value
@@ -284,14 +284,14 @@ function entrustedRun(world: Surroundings, site: Site | null, session: string): 
   return null
 }
 
-/** Without anything new in the ledger between. */
+/** Reminders in a row without a new event in the ledger. */
 const TOLD_AT_MOST = 3
 
-/** Keeps, in a file, how often it was told and where the ledger stood: a session that does nothing then is let go. */
+/** A file keeps how often the session was reminded, and at which event: a session that does nothing between may end its turn. */
 function mayTellAgain(run: OpenRun, now: { session: string; seq: number }): boolean {
   const file = goingOnFile(run.paths)
   const told = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  // One mark each time behind who was told where: whatever else stands in the file is of another time.
+  // The session and the event, then one mark for each reminder. A file that begins differently is out of date.
   const where = `${now.session} ${now.seq} `
   const marks = told.startsWith(where) ? told.slice(where.length) : ''
   if (marks.length >= TOLD_AT_MOST) return false
@@ -303,15 +303,15 @@ function existing(folder: string): string {
   return existsSync(folder) || dirname(folder) === folder ? folder : existing(dirname(folder))
 }
 
-/** The path as the system sees it, also where the file, or a folder on the way, is yet to be made. */
+/** The path as the system sees it, even if the file, or a folder on the way, does not exist yet. */
 function real(path: string): string {
   const folder = existing(dirname(path))
   return join(realpathSync(folder), relative(folder, path))
 }
 
 /**
- * Lifts the stops that nothing but a new start can lift: a person's, a row of identical failures, a round for which
- * nobody had an idea. Whoever starts the loop again has mended the cause, or wants it to be tried once more.
+ * Lifts the stops that only a new start can lift: a person's, a row of identical failures, a round for which
+ * no agent had an idea. A user who starts the loop again has repaired the cause, or wants one more try.
  */
 export function resumeLoop(run: OpenRun): void {
   const { state } = run.ledger

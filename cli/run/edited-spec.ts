@@ -1,4 +1,4 @@
-/** Whether the user's spec file says something else than the run does. It changes nothing by itself. */
+/** How the user's spec file differs from the spec of the run. The difference has no effect by itself. */
 
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -12,7 +12,7 @@ export interface EditedSpec {
   /** The file, relative to the checkout. */
   file: string
   state: 'edited' | 'invalid' | 'missing'
-  /** Top-level keys that differ and that say what is measured: another run. */
+  /** Top-level keys that differ and that say what is measured: they need a new run. */
   frozen: string[]
   /** Knobs whose value in the file is neither the run's own nor that of its start. */
   knobs: { key: keyof Knobs; path: string; run: Knobs[keyof Knobs]; file: Knobs[keyof Knobs] }[]
@@ -33,13 +33,13 @@ export async function editedSpec(run: OpenRun): Promise<EditedSpec | null> {
   const nothing = { file, frozen: [], knobs: [], other: [] }
   if (text === null)
     return { ...nothing, state: 'missing', hint: 'the run keeps the spec that it began with' }
-  // Only now: the parser costs every `status` a tenth of its time.
+  // Loaded only if the file changed: the parser would cost every `status` a tenth of its time.
   const [{ readSpec }, { specHash }] = await Promise.all([
     import('../spec/read.ts'),
     import('../spec/hash.ts'),
   ])
   const now = readSpec(text, file)
-  if (!now.ok) return { ...nothing, state: 'invalid', hint: next`its problems are told by: ${NEW}` }
+  if (!now.ok) return { ...nothing, state: 'invalid', hint: next`to see what is wrong: ${NEW}` }
   if (specHash(now.value) === started.spec_hash) return null
   return { ...nothing, ...(await differences(run, now.value)), state: 'edited' }
 }
@@ -67,7 +67,7 @@ async function differences(
   const [knob] = knobs
   const hint =
     frozen.length > 0 || !knob
-      ? next`a run keeps what it measures; another one begins with: ${NEW}`
+      ? next`a run keeps what it measures; to start a new run: ${NEW}`
       : next`apply it: ${call('config set', knob.path, String(knob.file ?? 'none'), '--reason', 'TEXT')}`
   return { frozen, knobs, other, hint }
 }

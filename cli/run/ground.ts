@@ -44,7 +44,7 @@ export async function rulesFor(
   if (!tried.ok) return tried
   const warnings = tried.value.map(
     ({ path, filter }) =>
-      `${path} is another file in Assay's checkouts than in yours: git's filter "${filter}" does not make the same of it there`,
+      `${path} has different content in Assay's checkouts than in yours: git's filter "${filter}" works differently there`,
   )
   const annexed = existsSync(join(checkout.commonDir, 'annex'))
     ? await annexedPaths(site, tree, files)
@@ -175,7 +175,9 @@ async function lookAround(
 const inGit = (globs: GlobMatch[]): string[] =>
   globs
     .filter(({ matched }) => matched.length === 0)
-    .map(({ glob }) => `${glob} under worktree.data matches only files that git has: the line does nothing`)
+    .map(
+      ({ glob }) => `${glob} under worktree.data matches only files that are in git: the line has no effect`,
+    )
 
 function findSpec(cwd: string, top: string, given: string | null): string {
   if (given !== null) return resolve(cwd, given)

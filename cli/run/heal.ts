@@ -1,4 +1,4 @@
-/** Ends an unfinished line of a ledger, by the ledger's own rule, when no writer comes along to do it. */
+/** Ends an unfinished line of a ledger, as the next writer would. */
 import { endUnfinished, type Torn } from '../ledger/append.ts'
 import { FORMAT_NAME } from '../ledger/events.ts'
 import { ok, type Result } from '../result.ts'

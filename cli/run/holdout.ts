@@ -26,7 +26,7 @@ const CIPHER = 'aes-256-gcm'
 
 type Env = NodeJS.ProcessEnv
 
-/** null when there is none, as on another machine. */
+/** null when there is none, for example on a different machine. */
 function knownKey(env: Env): Buffer | null {
   try {
     const key = Buffer.from(readFileSync(sealKey(env), 'utf8').trim(), 'hex')
@@ -36,7 +36,7 @@ function knownKey(env: Env): Buffer | null {
   }
 }
 
-/** Of two processes that make it at once, one is first, and both get that one's. Throws when it cannot be written. */
+/** If two processes make it at once, both get the key of the first. Throws when it cannot be written. */
 function key(env: Env): Buffer {
   const known = knownKey(env)
   if (known) return known
@@ -68,7 +68,7 @@ export function seal(env: Env, text: string): string {
   return Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64')
 }
 
-/** null when the key is another one, or not here, or the text was changed. */
+/** null when the key is missing or a different one, or the text was changed. */
 export function unseal(env: Env, sealed: string): string | null {
   const known = knownKey(env)
   if (!known) return null
@@ -137,7 +137,7 @@ export async function isHoldout(
   }
 }
 
-/** Whether a run that began with the one may go on with the other. */
+/** Whether a run that began with the one may continue with the other. */
 export async function isSameHoldout(
   env: NodeJS.ProcessEnv,
   known: HeldOutFile | undefined,

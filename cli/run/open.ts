@@ -17,7 +17,7 @@ import { stopReason } from './budget.ts'
 // The values that the spec of a run passes on to the benchmark: none of them may come back in what is
 // stored or shown.
 
-/** A file that cannot be read is named where the environment is needed; here it only means that nothing is known. */
+/** A file that cannot be read is reported where the environment is needed; here its values are only unknown. */
 export function rememberSecretsOf(run: { spec: Spec; started: RunStarted; env: NodeJS.ProcessEnv }): void {
   const { file, ...rest } = run.spec.measure.environment
   const text = file === null ? '' : contentOf(resolve(run.started.checkout, run.started.prefix, file))
@@ -102,7 +102,7 @@ function onlyActive(world: Surroundings, site: Site): Result<OpenRun> {
   return fail({
     kind: 'usage',
     code: 'several_runs',
-    message: `${runs.length} runs are here: ${runs.join(', ')}`,
+    message: `there are ${runs.length} runs here: ${runs.join(', ')}`,
     hint: `say which one: --run ${runs.at(-1)}`,
     at: site.root,
   })
@@ -117,7 +117,7 @@ export function open(world: Surroundings, site: Site, run: string): Result<OpenR
     return fail({
       kind: 'refused',
       code: 'not_started',
-      message: `${run} never came to its start: init was interrupted`,
+      message: `${run} did not start: init was interrupted`,
       hint: next`run ${call('init')} again`,
       at: paths.ledger,
     })

@@ -13,9 +13,9 @@ const DECISION: Record<JudgedStatus, 'keep' | 'discard' | 'crash'> = {
 }
 
 /**
- * Writes the file anew, whole or not at all. Readers never see half of it. When a second process recorded a verdict in
- * the meantime the file is written once more, so the last one to write knows all. A file that cannot be written is told
- * and costs no verdict.
+ * Writes the whole file again, or nothing: readers never see half of it. If a second process recorded a verdict in
+ * the meantime, the file is written once more, so the last writer knows all verdicts. If the file cannot be written, the user gets a
+ * warning, and no verdict is lost.
  */
 export function writeResults(run: OpenRun): void {
   const jsonl = run.spec.report?.jsonl
@@ -41,7 +41,7 @@ function discard(path: string): void {
   try {
     rmSync(path, { force: true })
   } catch {
-    // It is not there: what stands in its way was told.
+    // What prevents the removal also prevented the write, and the warning names it.
   }
 }
 

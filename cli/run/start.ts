@@ -1,4 +1,4 @@
-/** Opens a run: its folder, its frozen spec, its first events. Measuring the baseline is not its business. */
+/** Opens a run: its folder, its frozen spec, its first events. It does not measure the baseline. */
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { candidateRef, pinRef } from '../git/refs.ts'
@@ -41,7 +41,7 @@ export interface StartRequest {
   key: string | null
 }
 
-/** A crash in here leaves a folder without a first event (ignored from then on) or a run that `init` goes on with. */
+/** A crash in here leaves a folder without a first event (ignored from then on) or a run that `init` continues. */
 export function startRun(world: Surroundings, request: StartRequest): Result<OpenRun> {
   const paths = claimRun(request.site)
   writeFileSync(paths.spec, JSON.stringify(request.spec))
@@ -93,7 +93,7 @@ export async function sealBase(run: OpenRun): Promise<Result<OpenRun>> {
   return proposal.ok ? ok(run) : proposal
 }
 
-/** Takes back a run whose baseline did not work: nothing half-made stays, its outputs are in the trash. */
+/** Withdraws a run whose baseline did not work: nothing of it stays, and its outputs are in the trash. */
 export function withdrawRun(run: OpenRun): string {
   const trash = join(trashFolder(run.site), `${run.run}-${run.random(4)}`)
   mkdirSync(trashFolder(run.site), { recursive: true })

@@ -1,4 +1,4 @@
-/** What a person says to a run: words for its agents, notes for its rounds, and whether the loop goes on. */
+/** What a person says to a run: instructions for its agents, notes for its rounds, and whether the loop continues. */
 
 import type { Noted } from '../ledger/events.ts'
 import { answered } from '../ledger/ledger.ts'
@@ -7,10 +7,10 @@ import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from './open.ts'
 
-/** Of one word, in characters. */
+/** Of one instruction, in characters. */
 const LONGEST = 2000
 
-/** To the next round's briefs, or to the next agent call of the experiment. The same key says it once. */
+/** Instructs the next round's briefs, or the next agent call of the experiment. Calls with the same key count once. */
 export function steer(
   run: OpenRun,
   { experiment, text, key }: { experiment: string | null; text: string; key: string | null },
@@ -20,8 +20,8 @@ export function steer(
     return fail({
       kind: 'refused',
       code: `is_${status}`,
-      message: `${experiment} is ${status}: no agent is asked about it any more`,
-      hint: next`leave the experiment out, to tell the next round: ${call('steer', 'TEXT')}`,
+      message: `${experiment} is ${status}, so no agent will work on it`,
+      hint: next`to instruct the next round, leave out the experiment: ${call('steer', 'TEXT')}`,
     })
   }
   const recorded = run.ledger.record<'steered'>(
@@ -36,11 +36,11 @@ export function steer(
   })
 }
 
-/** What waits for this experiment, or, with null, for the next round. */
+/** The instructions that wait for this experiment; with null, for the next round. */
 export const waitingSteers = ({ steers }: State, experiment: string | null): Steer[] =>
   steers.filter((one) => one.delivered === null && one.experiment === experiment)
 
-/** After an agent that was told has answered: a call that was cut short is made again, words included. */
+/** Called after the agent that got the instructions has answered: a call that was cut short is repeated with its instructions. */
 export function recordDelivery(
   run: OpenRun,
   { steers, role, experiment }: { steers: readonly Steer[]; role: string; experiment: string },
@@ -60,7 +60,7 @@ export interface NoteData {
 
 const data = ({ at, kind, experiment, text }: Noted): NoteData => ({ at, kind, experiment, text })
 
-/** What the next rounds are told: a learning among the learnings, the rest among the notes. */
+/** A note for the next rounds: they read a learning among the learnings, other kinds among the notes. */
 export function note(
   run: OpenRun,
   { text, kind, key }: { text: string; kind: Noted['kind']; key: string | null },
@@ -84,13 +84,13 @@ export function listNotes(
 }
 
 // ----------------------------------------------------------------
-// What a person does to the loop as a whole: hold it, end it, let it go on. The ledger keeps it, so it
+// What a person does to the loop as a whole: pause it, stop it, resume it. The ledger keeps it, so it
 // outlives a crash.
 
 export interface HoldData {
   state: 'going' | 'paused' | 'stopped'
   why: string | null
-  /** It was so before. */
+  /** The loop was in this state before. */
   repeated?: true
 }
 
@@ -109,7 +109,7 @@ function change(run: OpenRun, type: 'paused' | 'stopped', why: string): Result<H
   return recorded.ok ? ok({ state: type, why: recorded.value.event.why }) : recorded
 }
 
-/** Lifts a pause; a stop too, when the loop has not ended over it yet. */
+/** Lifts a pause, and also a stop if the loop has not ended because of it yet. */
 export function continueLoop(run: OpenRun, why: string): Result<HoldData> {
   const { paused, stopped } = run.ledger.state
   if (paused === null && stopped === null) return ok({ state: 'going', why: null, repeated: true })
@@ -117,13 +117,13 @@ export function continueLoop(run: OpenRun, why: string): Result<HoldData> {
   return recorded.ok ? ok({ state: 'going', why: recorded.value.event.why }) : recorded
 }
 
-/** A sentence that a person should read. Agents are not told it. */
+/** A sentence that a person should read. Agents do not get it. */
 export function recordAlert(
   run: OpenRun,
   alert: { role: string; experiment: string | null; paths: readonly string[]; text: string },
 ): void {
   const { role, experiment, paths, text } = alert
-  // What cannot be written is told by the next command that must write.
+  // If it cannot be written, the next command that must write reports why.
   run.ledger.propose<'alerted'>(
     { type: 'alerted', role, experiment, paths: paths.slice(0, 20), text: text.slice(0, 1000) },
     run.clock(),

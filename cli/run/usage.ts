@@ -8,7 +8,7 @@ export function recordUsage(
   run: OpenRun,
   { call, host, answer, ms }: { call: TaskCard | null; host: string; answer: HostAnswer; ms: number },
 ): void {
-  // What cannot be written is told by the next command that must write; the answer itself is not lost by it.
+  // If it cannot be written, the next command that must write reports why; the answer itself is not lost.
   run.ledger.propose<'usage'>(
     {
       type: 'usage',

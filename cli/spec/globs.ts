@@ -74,7 +74,7 @@ function meant(glob: string, prefix: string, paths: readonly string[]): string {
   const rest = glob.slice(base.length)
   if (folders.has(base)) {
     if (rest === '' || rest === '/') return `\`${base}\` is a folder: did you mean \`${base}/**\`?`
-    return `\`${base}\` exists, but no file in it fits: \`**\` also looks into its sub-folders`
+    return `\`${base}\` exists, but no file in it matches: \`**\` also looks into its sub-folders`
   }
   const near = nearest(base, [...folders, ...files])
   if (near === null) return 'globs count from the folder of the spec'

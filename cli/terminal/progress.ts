@@ -36,7 +36,10 @@ export function progressTo(
 }
 
 /** After the first Ctrl-C, by a verb that ends at its next boundary. */
-export const LEAVING: Fact = { type: 'log', message: 'finishing what is paid; Ctrl-C again stops now' }
+export const LEAVING: Fact = {
+  type: 'log',
+  message: 'finishing the work that is paid for; Ctrl-C again stops now',
+}
 
 /** Of interest only until the next fact. */
 function isPassing(fact: Fact): boolean {

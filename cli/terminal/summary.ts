@@ -65,7 +65,7 @@ function effort({ duration: took, spend, arms, left }: SummaryInput): Line[] {
 
 function armsText({ baseline, search }: Arms): string {
   const best = (value: number | null) => (value === null ? 'nothing better' : `best ${shown(value)}`)
-  return `${best(baseline.best)} in ${baseline.experiments}; the search ${best(search.best_at_same)} in as many, ${best(search.best)} in ${search.experiments}`
+  return `${best(baseline.best)} after ${baseline.experiments}; the search: ${best(search.best_at_same)} after as many, ${best(search.best)} after ${search.experiments}`
 }
 
 const NAME = 14
@@ -116,7 +116,7 @@ export const STOPPED: Readonly<Record<StopReason, string>> = {
   stall: 'no new best for too many rounds',
   budget: 'the budget is used up',
   frontier_empty: 'no experiment is left that may become a parent',
-  no_hypothesis: 'nobody had another hypothesis',
+  no_hypothesis: 'no agent had a further hypothesis',
   failures: 'too many experiments could not be judged',
   user: 'a person stopped it',
 }

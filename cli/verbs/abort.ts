@@ -8,7 +8,7 @@ export const { run } = verb('abort', {
   run: (run, { positionals: [id], flags, key }) =>
     abort(run, id, {
       ifRunning: flags['if-running'],
-      // Stopped from outside says nothing about the idea unless somebody says so.
+      // A stop from outside says nothing about the idea, unless the caller names a class.
       failureClass: flags['failure-class'] ?? 'environment',
       why: flags.reason,
       fix: flags.fix,
@@ -21,7 +21,7 @@ function describe({ experiment, aborted, attempt, process, fix, message }: Abort
   if (!aborted) return [`${experiment} was not aborted: ${plain(message, 500)}`]
   return [
     `${experiment}: attempt ${attempt} is aborted; ${fateOf(process)}`,
-    ...(fix === null ? [] : [`  the next rounds are told this fix: ${plain(fix, 500)}`]),
+    ...(fix === null ? [] : [`  the next rounds are given this fix: ${plain(fix, 500)}`]),
     next`  The loop does not try it again by itself. When the cause is repaired: ${call('run', experiment)}`,
   ]
 }
@@ -36,7 +36,7 @@ function fateOf(process: AbortAnswer['process']): string {
     case null:
       return 'its process was gone already'
     case 'elsewhere':
-      return 'its process runs on another host: end it there'
+      return 'its process runs on a different host: end it there'
     case 'alive':
       return 'its process could not be ended: it belongs to another user'
     default:

@@ -17,8 +17,8 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   return ok({
     data: taken.value,
     text: () => [
-      printable(`${task}: ${repeated ? 'answered before, in the same words' : 'the answer is taken'}`),
-      ...(ignored.length > 0 ? [printable(`not read: ${ignored.join(', ')}`)] : []),
+      printable(`${task}: ${repeated ? 'was answered before with the same text' : 'the answer is recorded'}`),
+      ...(ignored.length > 0 ? [printable(`fields that are ignored: ${ignored.join(', ')}`)] : []),
       ...findings.map((message) => printable(`repair: ${message}`)),
       ...describeNext(after),
     ],

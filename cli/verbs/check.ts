@@ -7,7 +7,7 @@ import type { Answer, Context, Parsed } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { idOf, theRun } from './verb.ts'
 
-/** Judges the unjudged seal by what can be known for nothing; without a seal it makes one. */
+/** Makes the checks that are free of charge on the seal that has no verdict; without one it seals first. */
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened

@@ -46,8 +46,8 @@ const autonomous = verb('config autonomous', {
   },
   say: ({ autonomous: on }) =>
     on === null
-      ? 'off: a session ends its turn whenever it likes'
-      : plain(`on: ${on.host} goes on until the loop is over (session ${on.session})`, 300),
+      ? 'off: no session continues by itself'
+      : plain(`on: the session ${on.session} of ${on.host} continues by itself until the loop is over`, 300),
 })
 
 export function run(context: Context, args: Parsed): Promise<Result<Answer>> {

@@ -18,8 +18,8 @@ export const { run } = verb('confirm', {
 })
 
 function standing({ experiment, status, flagged }: ConfirmAnswer): Said {
-  if (status === 'revoked') return next`  A person may bring it back: ${call('restore', experiment)}`
+  if (status === 'revoked') return next`  A person may undo this: ${call('restore', experiment)}`
   return flagged
-    ? next`  In doubt, so no parent. A person may clear it: ${call('restore', experiment)}`
-    : '  That changes nothing about its standing'
+    ? next`  In doubt, so not a parent. A person may clear the doubt: ${call('restore', experiment)}`
+    : '  This answer does not change its status'
 }

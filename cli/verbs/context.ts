@@ -48,7 +48,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   })
 }
 
-/** A lane of the baseline arm must not know what the search came to, nor where to read it. */
+/** A lane of the baseline arm must not know the results of the search, nor where to read them. */
 const isUnaware = (node: Experiment | null): boolean => node?.created.arm === 'baseline'
 
 async function factsOf(run: OpenRun, id: string | null): Promise<Result<ContextFacts>> {
@@ -68,7 +68,7 @@ async function factsOf(run: OpenRun, id: string | null): Promise<Result<ContextF
   return ok(contextFacts(state, given, id))
 }
 
-/** The files as they are on the base: a candidate that changes one does not change what the others are told. */
+/** The files as they are on the base: a candidate that changes one does not change what other lanes read. */
 async function instructionsOf(run: OpenRun): Promise<Result<Given['instructions']>> {
   const { file, text, rules } = run.spec.instructions
   if (file === null) return ok({ text, file, rules })

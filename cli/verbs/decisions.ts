@@ -1,4 +1,4 @@
-/** Verbs that record a decision and measure nothing: each is one call on the run, and what there is to say of it. */
+/** Verbs that record a decision and measure nothing: each is one call on the run and the text about its answer. */
 import { shown } from '../evaluate/figure.ts'
 import type { Idea } from '../ledger/events.ts'
 import type { Steer } from '../ledger/state.ts'
@@ -97,10 +97,10 @@ const list = [
         : ok(listNotes(run, flags.kind, flags.limit ?? 50))
     },
     say: (found) => {
-      if ('kind' in found) return `noted (${found.kind}); the next rounds are told`
+      if ('kind' in found) return `noted (${found.kind}); the next rounds are given it`
       if (found.notes.length === 0) return next`nothing has been noted: ${call('note', 'TEXT')}`
       return [
-        ...(found.truncated ? ['… older ones: --limit'] : []),
+        ...(found.truncated ? ['… there are older ones: --limit N'] : []),
         ...found.notes.map(({ at, kind, text }) => `${at.slice(0, 16)}  ${kind}  ${plain(text, 500)}`),
       ]
     },
@@ -120,7 +120,8 @@ const list = [
     },
     say: (found) => {
       if (!('steering' in found)) return `said; ${whereTo(found)}`
-      if (found.steering.length === 0) return next`nobody has steered this run: ${call('steer', 'TEXT')}`
+      if (found.steering.length === 0)
+        return next`this run has no instructions of a person: ${call('steer', 'TEXT')}`
       return found.steering.map((one) => `${one.at.slice(0, 16)}  ${whereTo(one)}: ${plain(one.text, 300)}`)
     },
   }),
@@ -165,7 +166,7 @@ const list = [
       ...(outdated_count === 0
         ? []
         : [
-            `  ${outdated_count} kept in earlier epochs are neither parents nor best until they are measured again:`,
+            `  ${outdated_count} experiments, kept in earlier epochs, are neither parents nor the best until they are measured again:`,
             ...outdated.slice(0, 10).map(({ experiment }) => next`  ${call('confirm', experiment)}`),
           ]),
     ],
@@ -183,7 +184,7 @@ const notOneText = (word: string): Result<never> =>
   fail({
     kind: 'usage',
     code: 'bad_value',
-    message: `${plain(word, 40)} is no experiment`,
+    message: `${plain(word, 40)} is not the id of an experiment`,
     hint: next`put the words in quotes: ${call('steer', 'exp_0007', 'Leave the parser alone')}`,
   })
 

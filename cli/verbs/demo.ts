@@ -34,7 +34,7 @@ const HELD_OUT = 'holdout/measure.js'
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const folder = placeFor(context, args.positionals[0] ?? null)
   if (!folder.ok) return folder
-  // What the verbs answer is shown one after the other: a line of progress that is being updated would get in between.
+  // The answers of the verbs are shown one after the other, and a progress line that is updated in place would disturb them.
   const inside: Context = { ...context, cwd: folder.value, tell: () => {} }
   const say = (text: string) => (args.json ? Promise.resolve() : print('stdout', `${text}\n`))
   const verb = async (title: string, argv: string[]): Promise<Result<void>> => {
@@ -90,8 +90,8 @@ function placeFor(context: Context, asked: string | null): Result<string> {
     return fail({
       kind: 'usage',
       code: 'folder_in_use',
-      message: 'the demo wants a folder of its own, and there is something here',
-      hint: 'name another one, or none: then it is made below the temporary folder',
+      message: 'the demo needs an empty folder, and this one is not empty',
+      hint: 'name a different folder, or none: then the demo makes one in the temporary folder',
       at: folder,
     })
   }
@@ -128,7 +128,7 @@ function farewell(env: NodeJS.ProcessEnv, folder: string, best: string, page: st
   const entry = process.argv[1] ?? ''
   return [
     '',
-    '— Look around',
+    '— What to look at next',
     `cd ${shellWord(folder)}`,
     ...(onPath(env, 'assay', entry)
       ? []
@@ -139,7 +139,7 @@ function farewell(env: NodeJS.ProcessEnv, folder: string, best: string, page: st
     next`${call('finish')}             # the winner, measured again, as a branch of that repository`,
     '',
     next`The run as one file, for any browser: ${shellWord(page)} (live, with actions: ${call('serve', '--open')})`,
-    `All of it is in that folder; clean up with: rm -rf ${shellWord(folder)}`,
+    `Everything is in that folder; to delete it: rm -rf ${shellWord(folder)}`,
     next`Your own project: ${call('guide', 'first-use')}; in a coding agent: ${call('guide', 'usage')}`,
   ]
 }

@@ -8,7 +8,7 @@ import { theRun } from './verb.ts'
 
 const LIMIT = 50
 
-/** What was tried and did not stand, newest first; with `--like`, the most similar idea first. */
+/** What was rejected, discarded or revoked, newest first; with `--like`, the most similar idea first. */
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened

@@ -11,12 +11,12 @@ import { describeReadiness } from './doctor-parallel.ts'
 
 type Finding = Examined['findings'][number]
 
-/** Findings that are answered; what is beyond is counted in `truncated`. Everything fixable is fixed all the same. */
+/** The most findings in an answer; `truncated` counts the others. `--fix` repairs those as well. */
 const MOST = 200
 const MOST_IN_TEXT = 30
 const LONGEST = 600
 
-/** Works in any folder. Exit 0 whatever it finds: `healthy` tells. */
+/** Works in any folder. Exit 0 whatever it finds: read `healthy`. */
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   const scene = await lookAround(context, args.on('hosts'))
   const { healthy, findings } = await examine(scene, CHECKS, { fix: args.on('fix') })

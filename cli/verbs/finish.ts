@@ -48,7 +48,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   })
 }
 
-/** Protected branches refuse commits that are not signed, so it is said when the user's git would have signed them. */
+/** Protected branches refuse commits that are not signed, so the user learns it when git would have signed them. */
 function signingLines({ signing, branch, base }: Finished): string[] {
   if (signing === null) return []
   if (signing.signed) return ['  the commits are signed with your key']

@@ -15,6 +15,6 @@ function describe({ dry_run, deleted, kept, stuck, bytes, truncated }: GcAnswer)
     ...kept.map(({ experiment, why }) => `kept the worktree of ${experiment}: ${plain(why, 300)}`),
     ...stuck.map(({ path, code }) => `could not delete ${plain(path, 300)}: ${plain(code, 40)}`),
     ...(truncated ? ['… and more'] : []),
-    dry_run ? next`${size} would be free; do it: ${call('gc')}` : `${size} freed`,
+    dry_run ? next`${size} would be freed; to do it: ${call('gc')}` : `${size} freed`,
   ]
 }

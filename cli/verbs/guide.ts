@@ -69,9 +69,9 @@ async function aboutKey(name: string): Promise<Result<Answer>> {
       `  ${meaning}`,
       `  Value: ${value} (${required ? 'required' : usual === null ? 'not required' : `default: ${usual}`})`,
       {
-        live: next`  It may change while a run lives: ${call('config set', key, 'VALUE', '--reason', 'TEXT')}`,
-        frozen: next`  It is frozen: it decides what is measured, so another value needs another run: ${call('init', '--new')}`,
-        kept: '  A run goes on with the value that it began with.',
+        live: next`  It may change during a run: ${call('config set', key, 'VALUE', '--reason', 'TEXT')}`,
+        frozen: next`  It is frozen: it says what is measured, so a different value needs a new run: ${call('init', '--new')}`,
+        kept: '  A run keeps the value that it began with.',
       }[change],
       ...(below.length === 0 ? [] : [`  Keys below: ${below.join(', ')}`]),
       '',

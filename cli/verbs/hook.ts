@@ -4,13 +4,13 @@ import { ok, type Result } from '../result.ts'
 import { whyGoOn, whyNotEdit } from '../run/driver.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
 
-/** Never fails: an answer that is wrong costs a turn, an error would stand in the way of every session. */
+/** Never fails: an answer that is wrong costs a turn, an error would hinder every session. */
 export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
   let answer = ''
   try {
     answer = await ask(context, args.sub)
   } catch {
-    // Not ours to tell: whoever reads this is a host, and a run in trouble is for `assay doctor`.
+    // No message: the reader is a host, and `assay doctor` reports what is wrong with a run.
   }
   return ok({ data: answer, text: () => answer })
 }

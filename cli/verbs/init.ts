@@ -141,7 +141,7 @@ function readText(path: string, shown: string): Result<string> {
   }
 }
 
-/** Never over a spec that is there. */
+/** Never overwrites a spec. */
 function writeImported({ path, yaml, from }: FromFile): Result<void> {
   try {
     writeFileSync(path, yaml, { flag: 'wx' })
@@ -153,7 +153,7 @@ function writeImported({ path, yaml, from }: FromFile): Result<void> {
       kind: 'refused',
       code: exists ? 'spec_exists' : 'not_written',
       message: exists
-        ? `${path} is there already, and says something else than ${from}`
+        ? `${path} exists, and differs from what ${from} gives`
         : `${path} cannot be written: ${(error as Error).message}`,
       hint: next`${exists ? next`to use it: ${call('init')}; ` : ''}to see what would be written: ${call('init', '--from', from, '--print')}`,
       at: path,
@@ -167,16 +167,16 @@ const printed = ({ from, path, format, yaml, lines }: FromFile): Answer => ({
 })
 
 const mappingLine = ({ from, to, why }: Mapping): string =>
-  to === null ? `${from}: has no equal; ${why}` : `${from} → ${to}${why === null ? '' : ` (${why})`}`
+  to === null ? `${from}: has no counterpart; ${why}` : `${from} → ${to}${why === null ? '' : ` (${why})`}`
 
-/** Shells of agents stay where the last command went. A spec written here would be part of the candidate. */
+/** The shell of an agent may still be in a worktree, and a spec that is written there would be part of the candidate. */
 function inWorktree(top: string): Problem | null {
   const { site, run, experiment } = findSite(top) ?? {}
   if (!site || !run || !experiment || top !== worktreePath(site, run, experiment)) return null
   return {
     kind: 'refused',
     code: 'in_worktree',
-    message: `this is the worktree of ${experiment}, and a run is started in the project`,
+    message: `this is the worktree of ${experiment}; a run can only be started in the project itself`,
     hint: `cd ${shellWord(site.root)}, then repeat the command`,
   }
 }
@@ -248,7 +248,7 @@ interface How {
   skipCanary: boolean
 }
 
-/** Seals and judges the baseline, or opens its worktree; goes on where an interrupted `init` left off. */
+/** Seals and judges the baseline, or opens its worktree; continues where an interrupted `init` ended. */
 async function finish(
   context: Context,
   opened: OpenRun,
@@ -297,7 +297,7 @@ async function finish(
   return canary
 }
 
-/** Decides how the run is isolated, unless that is decided; a run that cannot be as its spec asks does not stay. */
+/** Decides how the run is isolated, unless that is decided already. A run that cannot be isolated as its spec demands is withdrawn. */
 async function isolated(opened: OpenRun): Promise<Result<void>> {
   const choice = await chooseIsolation(opened)
   if (choice.ok)
@@ -308,7 +308,7 @@ async function isolated(opened: OpenRun): Promise<Result<void>> {
   return choice
 }
 
-/** No agent has the worktree yet, and a corrected spec would meet a run of the old one. */
+/** No agent has the worktree yet, and the run of the old spec would be in the way of a corrected one. */
 async function takeBackWorktree(run: OpenRun, problem: Problem): Promise<Result<never>> {
   const removed = await removeWorktree(run.site, worktreePath(run.site, run.run, BASELINE))
   if (!removed.ok) return removed
@@ -320,11 +320,11 @@ async function takeBackWorktree(run: OpenRun, problem: Problem): Promise<Result<
 const left = ({ run: name }: OpenRun): Problem => ({
   kind: 'interrupted',
   code: 'interrupted',
-  message: `the baseline of ${name} has its verdict; whether the benchmark sees the candidate was not tried`,
-  hint: next`go on with: ${call('init')}`,
+  message: `the baseline of ${name} is judged, but init was interrupted before it tested whether the benchmark reads the mutable files`,
+  hint: next`continue with: ${call('init')}`,
 })
 
-/** Nothing but the base is in the run. Experiments, and a benchmark built in exp_0000, are not taken back. */
+/** Whether only the base is in the run. A run with experiments, or with a benchmark built in exp_0000, is not withdrawn. */
 function isUntouched({ ledger, started }: OpenRun): boolean {
   const { experiments } = ledger.state
   const baseline = experiments.get(BASELINE)
@@ -334,7 +334,7 @@ function isUntouched({ ledger, started }: OpenRun): boolean {
 /** Problems of the spec or the benchmark: a run that cannot compare anything is only in the way. */
 const BROKEN_SET_UP = ['blind_benchmark', 'shared_build']
 const WITHDRAWN = ['baseline_failed', 'environment_needed', 'isolation_refused']
-/** The same command goes on with the run as it stands, or another command judges its baseline. */
+/** The same command can continue with the run as it is, or a different command judges its baseline. */
 const GOES_ON = [
   'disk_full',
   'not_written',
@@ -346,11 +346,11 @@ const GOES_ON = [
   'stale_seal',
 ]
 
-/** After any other problem the next start, of a corrected spec or commit, would meet half a run. */
+/** After any other problem, half a run would be in the way of the next start with a corrected spec or commit. */
 const isInTheWay = (run: OpenRun, { code, kind }: Problem): boolean =>
   WITHDRAWN.includes(code) || (kind !== 'interrupted' && !GOES_ON.includes(code) && isUntouched(run))
 
-/** The run that this `init` asks for again; another one in the way is a refusal. */
+/** The run that this `init` asks for again. A run of a different spec or base is a refusal. */
 async function sameRun(
   context: Context,
   ground: Ground,
@@ -373,8 +373,8 @@ async function sameRun(
   return fail({
     kind: 'refused',
     code: 'run_exists',
-    message: `${runs.join(', ')} ${runs.length === 1 ? 'is' : 'are'} here, of another spec, folder, base commit, data or held-out file`,
-    hint: next`start one more beside it: ${call('init', '--new')}`,
+    message: `${runs.join(', ')} ${runs.length === 1 ? 'exists' : 'exist'} here, with a different spec, folder, base commit, data or held-out file`,
+    hint: next`to start a new run beside it: ${call('init', '--new')}`,
     at: ground.site.root,
     data: { runs },
   })
@@ -405,26 +405,27 @@ async function answerOf(
   }
 }
 
-/** What was found of samples that see more than their own checkout. */
+/** Warnings about samples that see more than their own checkout. */
 const doubtsOnSetUp = (opened: OpenRun): string[] => {
   const apart = canaryFact(opened)?.apart
   return [...(apart === undefined ? [] : [apart]), ...outsideWarnings(opened)]
 }
 
-/** A slip in the direction would keep each candidate that is worse. */
+/** With a wrong direction, the run would keep each candidate that is worse. */
 const oddDirections = (opened: OpenRun): string[] => {
   const { name, direction, unit } = opened.spec.metric
   return [oddDirection(direction, name, describeBaseline(opened).unit ?? unit ?? null) ?? []].flat()
 }
 
-/** The ledger and the leases rest on what only a local file system promises. */
+/** The ledger and the leases need guarantees that only a local file system gives. */
 const onNetwork = ({ site, env }: OpenRun): string[] =>
   networkFolders([site.state, runtimeFolder(env)]).map(
     ({ what, cause, repair }) => `${what}: ${cause}; ${repair}`,
   )
 
 function describeNoise({ noise, samples, spread }: BaselineAnswer): string {
-  if (noise === 'deterministic') return `${samples} equal samples: one sample says no, two say yes`
+  if (noise === 'deterministic')
+    return `${samples} equal samples: one sample can reject a candidate, two can keep it`
   const range = spread === null ? '' : `, which lie up to ${shown(spread * 100)} % apart`
   return `the median of ${samples} samples${range}: compared in pairs`
 }
@@ -437,10 +438,10 @@ function describe(answer: InitAnswer, ground: Ground): Said[] {
     ...answer.warnings.map((warning) => `Note: ${warning}`),
   ].map(printable)
   const first = printable(
-    `${answer.run}  ${spec.name}, on ${base.commit.slice(0, 10)}${answer.repeated ? ' (it was here already)' : ''}`,
+    `${answer.run}  ${spec.name}, on ${base.commit.slice(0, 10)}${answer.repeated ? ' (it existed already)' : ''}`,
   )
   if (answer.worktree) {
-    const begin = next`Build the benchmark in ${printable(answer.worktree)}, then: ${call('run', BASELINE)}, and ${call('init')} again, which checks it`
+    const begin = next`Build the benchmark in ${printable(answer.worktree)}, then: ${call('run', BASELINE)}, then ${call('init')} again, which checks the benchmark`
     return [first, begin, ...said]
   }
   const unit = baseline.unit === null ? '' : ` ${baseline.unit}`

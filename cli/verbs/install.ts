@@ -29,11 +29,11 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     text: () => [
       dryRun
         ? 'Nothing was done. It would:'
-        : `Assay ${version} is ${already ? 'there already' : 'there now'}:`,
+        : `Assay ${version} is ${already ? 'installed already' : 'installed'}:`,
       ...commands.map((command) => `  ${command}`),
       ...files.map((file) => `  ${file}`),
       `Start a new session of ${wanted.value.host}, then: ${start}`,
-      'So that it does not ask for each command:',
+      `To let it run Assay's commands without asking:`,
       ...permissions.map((line) => `  ${line}`),
     ],
   })
@@ -63,7 +63,7 @@ export function wantedIn(
       kind: 'usage',
       code: 'no_checkout',
       message: '--project needs a git checkout, and there is none around this folder',
-      hint: 'go into the project, or leave --project away',
+      hint: 'go into the project, or leave out --project',
       at: context.cwd,
     })
   }

@@ -142,7 +142,7 @@ function modelOf(run: OpenRun, activity: Activity, elapsedMs: number): LiveModel
   }
 }
 
-/** One line for a log, null for an event that nobody waits for. */
+/** One line for a log, null for an event that is not worth a line. */
 export function lineOf(event: Event, run: OpenRun): string | null {
   switch (event.type) {
     case 'round_opened':
@@ -161,11 +161,11 @@ export function lineOf(event: Event, run: OpenRun): string | null {
     case 'alerted':
       return `warning: ${plain(event.text, 500)}`
     case 'paused':
-      return `paused: ${plain(event.why, 200)}; go on with: assay loop resume`
+      return `paused: ${plain(event.why, 200)}; continue with: assay loop resume`
     case 'stopped':
-      return `stopping when what was begun is finished: ${plain(event.why, 200)}`
+      return `stopping after the work that has begun: ${plain(event.why, 200)}`
     case 'resumed':
-      return `going on: ${plain(event.why, 200)}`
+      return `continuing: ${plain(event.why, 200)}`
     default:
       return null
   }

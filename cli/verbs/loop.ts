@@ -65,13 +65,13 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   }
 }
 
-/** As many as `meta due` tells. */
+/** As many as `meta due` lists. */
 const ALERTS = 100
 
 const HELD: Readonly<Record<HoldData['state'], Said>> = {
-  going: 'the loop may go on',
-  paused: next`the loop finishes what runs, and starts no agent and no lane. Go on with: ${call('loop', 'resume')}`,
-  stopped: next`the loop finishes what runs, then ends. ${call('loop')} starts it again`,
+  going: 'the loop may continue',
+  paused: next`the loop finishes the work that has begun, and starts no agent and no lane. Continue with: ${call('loop', 'resume')}`,
+  stopped: next`the loop finishes the work that has begun, then ends. ${call('loop')} starts it again`,
 }
 
 const HOLDS = { pause: pauseLoop, resume: continueLoop, stop: stopLoop }
@@ -117,7 +117,7 @@ async function answerOf(
       kind: 'interrupted',
       code: 'interrupted',
       message: `the loop was interrupted; what was judged is in the ledger of ${run.run}`,
-      hint: next`go on with: ${call('loop')}`,
+      hint: next`continue with: ${call('loop')}`,
     })
   }
   if (outcome.status === 'failed' && !outcome.left) {
@@ -125,18 +125,18 @@ async function answerOf(
       kind: 'failed',
       code: 'workflow_failed',
       message: `the workflow ended early: ${outcome.error ?? 'no reason given'}`,
-      hint: next`what was judged is in the ledger; go on with: ${call('loop')}`,
+      hint: next`what was judged is in the ledger; continue with: ${call('loop')}`,
       data: { logs: outcome.logs.slice(-20) },
     })
   }
   const lines = await chartLines(run, { width: context.columns, height: 20, colour: context.colour })
   const { stop, best, baseline, counts, knobs } = statusOf(run)
-  // One that was left while it waited has no result of its own.
+  // A loop that was ended while it waited has no result of its own.
   const result = (outcome.left ? { rounds: null, best, baseline, counts, knobs } : outcome.result) as {
     alerts?: unknown
   } | null
   const said = Array.isArray(result?.alerts) ? result.alerts.map(String) : []
-  // Also those of a run whose controller is off.
+  // Also the edits of a run whose controller is off now.
   const alerts = [...new Set([...run.ledger.state.meta.alerts.slice(-ALERTS), ...said])]
   return ok({ data: { stop, ...result, alerts }, text: () => lines })
 }

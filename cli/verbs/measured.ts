@@ -1,4 +1,4 @@
-/** What a measured process may do with the state of the repository that it is measured for: read it. */
+/** A process that is being measured may only read the state of its repository. */
 
 import { call, next } from '../next.ts'
 import { findSite } from '../paths.ts'
@@ -8,8 +8,8 @@ import type { Context, Parsed } from '../terminal/command.ts'
 import { fullName } from './table.ts'
 
 /**
- * Problem `measured` (exit 3) for a verb that would write the state of the repository that this process is measured for:
- * a candidate would command its own judge. Other repositories are free, so a test suite that calls Assay works.
+ * Problem `measured` (exit 3) for a verb that would write the state of the repository for which this process is measured:
+ * otherwise a candidate could command its own judge. Other repositories are allowed, so a test suite that calls Assay works.
  */
 export function mayCommand({ cwd }: Context, args: Parsed): Result<void> {
   const measured = measuredHere()
@@ -18,8 +18,8 @@ export function mayCommand({ cwd }: Context, args: Parsed): Result<void> {
   return fail({
     kind: 'refused',
     code: 'measured',
-    message: `assay ${fullName(args)} was called by a process that is being measured, or prepared for that, in this repository`,
-    hint: next`a sample, gate, setup or build may only read it (${call('status')}, ${call('show', 'ID')}, ${call('tree')}); call the command from outside of the measurement`,
+    message: `assay ${fullName(args)} was called from inside a measurement (a sample, gate, setup or build) in this repository`,
+    hint: next`a measurement may only read a run (${call('status')}, ${call('show', 'ID')}, ${call('tree')}); call the command from outside of the measurement`,
     at: state,
   })
 }

@@ -50,8 +50,8 @@ async function apply(context: Context, args: Parsed, opened: OpenRun): Promise<R
 function describe({ every_ms, due, facts, edits }: DueAnswer): string[] {
   return [
     every_ms === null
-      ? 'the spec has no loop.meta: nobody is asked'
-      : `${due ? 'it is time to look' : 'it is not time yet'}; ${counted(facts.length, 'new fact')}, ${counted(edits.length, 'edit')}`,
+      ? 'the spec has no loop.meta, so the meta controller is off'
+      : `${due ? 'it is time to ask' : 'it is not time yet'}; ${counted(facts.length, 'new fact')}, ${counted(edits.length, 'edit')}`,
     ...facts.map(({ name, message }) => `  ${plain(name, 100)}: ${plain(message, 500)}`),
   ]
 }

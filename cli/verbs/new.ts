@@ -34,7 +34,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     return fail({ ...made.problem, hint: hint === undefined ? other : next`${other}; or ${hint}` })
   }
   const { experiment, parent: of, worktree, artifacts, seed_artifact } = made.value
-  // A loop is told once a round, when it opens.
+  // A loop gets this warning once a round, when the round opens.
   const warnings = place === null ? warnOfRoom(opened.value, 1) : []
   return ok({
     data: { ...made.value, ...(warnings.length > 0 ? { warnings } : {}) },
@@ -49,11 +49,13 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   })
 }
 
-/** The best may be pruned, or doubted: what the next round would begin with; null when nothing may be a parent. */
+/** A parent that the next round would pick, since the best may be pruned or in doubt; null when no experiment may be a parent. */
 function anotherParent(run: OpenRun): Next | null {
   const frontier = pickParents(run, { round: run.ledger.state.rounds.length + 1 })
   const first = frontier.ok ? frontier.value.picks[0] : undefined
-  return first ? next`name another parent: ${call('new', '--parent', first.experiment, '-m', 'TEXT')}` : null
+  return first
+    ? next`name a different parent: ${call('new', '--parent', first.experiment, '-m', 'TEXT')}`
+    : null
 }
 
 /** A sibling of the experiment whose artifact it takes, or a child when that one is kept; else a child of the best. */

@@ -1,4 +1,4 @@
-/** `report --html FILE`: the page of a run as one file that asks for nothing. */
+/** `report --html FILE`: the page of a run as one file that needs neither server nor network. */
 import { statSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { htmlOf } from '../page/export.ts'
@@ -42,6 +42,7 @@ export async function writePage(
   const { size } = statSync(path)
   return ok({
     data: { run: run.run, file: path, bytes: size },
-    text: () => `${plain(path)} (${Math.ceil(size / 1024)} KB): open it in any browser; it asks for nothing`,
+    text: () =>
+      `${plain(path)} (${Math.ceil(size / 1024)} KB): open it in any browser; it needs neither server nor network`,
   })
 }

@@ -80,8 +80,8 @@ async function findings(context: Context, args: Parsed, opened: OpenRun): Promis
   return ok({
     data,
     text: () => [
-      `proved by what was printed: ${counted(data.findings.length, 'finding')}`,
-      ...data.dropped.map(({ index, message }) => `finding ${index + 1} is dropped: ${message}`),
+      `${counted(data.findings.length, 'finding')} proved by the output of the experiments`,
+      ...data.dropped.map(({ index, message }) => `finding ${index + 1} dropped: ${message}`),
     ],
   })
 }

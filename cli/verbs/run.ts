@@ -44,7 +44,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   context.onLeave(() => context.tell(LEAVING))
   const answer = await keepingTurn(opened.value, experiment, () => submit(opened.value, experiment, how))
   if (!answer.ok) return answer
-  // Stopped by `assay abort`, it has that verdict; stopped by its own caller, it was interrupted.
+  // If `assay abort` stopped it, it has a verdict; if its own caller did, it was interrupted.
   const node = opened.value.ledger.state.experiments.get(experiment)
   const stopped = node && lastJudged(node)?.aborted
   if (context.signal.aborted && answer.value.reason === 'aborted' && !stopped) {
@@ -68,7 +68,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   })
 }
 
-/** A baseline that fails only because it is isolated: the run is isolated less from now on. What it then says. */
+/** Loosens the isolation of a run whose baseline fails only because of it. Answers lines for the user; empty if nothing was loosened. */
 async function loosenForBaseline(run: OpenRun, answer: RunAnswer): Promise<Result<Said[]>> {
   if (answer.experiment !== BASELINE || answer.status === 'kept') return ok([])
   const looser = await looserIsolation(run, answer)
@@ -87,7 +87,7 @@ async function check(run: OpenRun, experiment: string): Promise<Result<Answer>> 
   return ok({
     data: done.value,
     text: () => [
-      `${experiment}: ${passed ? 'the wiring holds' : 'the wiring does not hold'}; ${run.spec.metric.name} = ${shown(value)}. No attempt, no charge`,
+      `${experiment}: ${passed ? 'it can be measured' : 'it cannot be measured'}; ${run.spec.metric.name} = ${shown(value)}. No attempt, no charge`,
       ...problems.map((problem) => `  ${plain(problem, 500)}`),
       ...(passed || output === '' ? [] : [printable(output.trimEnd())]),
     ],
@@ -103,12 +103,12 @@ function describe(answer: RunAnswer, opened: OpenRun): Said[] {
   return [
     `${experiment} ${word}${value === null ? '' : `  ${shown(value)}`}${gain}${mark}`,
     `  ${printable(message)}`,
-    ...(answer.doubt === null ? [] : [`  in doubt, so no parent yet: ${plain(answer.doubt, 500)}`]),
+    ...(answer.doubt === null ? [] : [`  in doubt, so not a parent yet: ${plain(answer.doubt, 500)}`]),
     ...printed(answer, opened),
   ]
 }
 
-/** What the command that failed said; its verdict alone mends nothing. */
+/** What the command that failed said; the verdict alone does not show what to repair. */
 function printed({ experiment, attempt, status, reason, message }: RunAnswer, opened: OpenRun): Said[] {
   if (status === 'kept' || !(status === 'failed' || reason === 'gate')) return []
   const said = lastWords(opened, experiment, attempt)
@@ -128,19 +128,19 @@ function nextStep({ experiment, status, reason, failure_class: place }: RunAnswe
     const another = call('new', '-m', 'your idea')
     if (experiment !== BASELINE) return next`Next: ${call('diff', experiment)}, or ${another}`
     return canaryFact(opened) === null
-      ? next`Next: ${call('init')}, which looks whether the benchmark reads what candidates change`
+      ? next`Next: ${call('init')}, which tests whether the benchmark reads what candidates change`
       : next`Next: ${another}`
   }
   const worktree = worktreePath(opened.site, opened.run, experiment)
   const node = state.experiments.get(experiment)
   const open = experiment === BASELINE || repairable(state).some(({ id }) => id === experiment)
-  // What else the environment does to the baseline is for its author to mend.
+  // Other faults of the environment at the baseline are for the author of the benchmark to repair.
   const sound =
     experiment === BASELINE
       ? isSpoilt({ reason, failure_class: place }) || (node && isOutdatedBaseline(state, node))
       : place === 'environment'
   if (open && sound)
-    return next`Next: ${call('run', experiment)} once more when that is over; the candidate needs no change`
+    return next`Next: ${call('run', experiment)} again when that is over; the candidate needs no change`
   return open
     ? next`Next: repair it in ${printable(worktree)}, then ${call('run', experiment)}`
     : next`Next: ${call('new', '-m', 'another idea')}`

@@ -1,4 +1,4 @@
-/** The commands of an answer: who follows them means the run that the call named. */
+/** The commands in an answer name the run that the call named, so that they work on the same one. */
 import { Next, type Said } from '../next.ts'
 import { findSite, listRuns } from '../paths.ts'
 import type { Context } from '../terminal/command.ts'

@@ -46,7 +46,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   })
 }
 
-/** Null: it was to be sealed if it changed, and did not. The same key, and the same content as an unjudged seal, give the first answer. */
+/** Null: `--if-changed` was given, and nothing changed. The same key, or the same content as a seal without a verdict, gives the first answer. */
 async function sealOnce(
   run: OpenRun,
   node: Experiment,

@@ -71,7 +71,7 @@ const insideOf = (context: Context, site: Site): Context => ({
   colour: false,
   stdin: async () => '',
   tell: () => {},
-  // An action is over when it is over: Ctrl-C is for the server.
+  // Ctrl-C ends the server, not an action that still runs.
   onLeave: () => {},
 })
 
@@ -81,16 +81,16 @@ async function stop(context: Context, site: Site): Promise<Result<Answer>> {
     return fail({
       kind: 'refused',
       code: 'not_served',
-      message: 'nobody serves this repository',
+      message: 'no process serves this repository',
       hint: 'start it: assay serve',
       at: site.root,
     })
   }
   await endProcess(last.owner, GRACE_MS)
-  return ok({ data: { pid: last.owner.pid }, text: () => `process ${last.owner.pid} serves no more` })
+  return ok({ data: { pid: last.owner.pid }, text: () => `process ${last.owner.pid} has stopped serving` })
 }
 
-/** A machine without a browser has the address. */
+/** Failing is harmless: the address is printed anyway. */
 async function show(context: Context, args: Parsed, address: string): Promise<void> {
   if (!args.on('open')) return
   const opener = process.platform === 'darwin' ? 'open' : 'xdg-open'

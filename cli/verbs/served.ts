@@ -11,7 +11,7 @@ import type { OpenRun } from '../run/open.ts'
 const LOOK_MS = 50
 const STARTING_MS = 20_000
 
-/** The address of the page; starts its server when nobody serves this repository yet. Problem: `not_served`. */
+/** The address of the page; starts its server if no process serves this repository. Problem: `not_served`. */
 export async function ensureServed({ env, site, signal }: OpenRun): Promise<Result<string>> {
   const before = lastServed(env, site)
   if (before?.alive) return ok(addressOf(before))
@@ -34,7 +34,7 @@ export async function ensureServed({ env, site, signal }: OpenRun): Promise<Resu
     kind: 'failed',
     code: 'not_served',
     message: 'the page of the loop could not be served',
-    hint: 'look at what it said, or serve it apart from the loop: assay serve',
+    hint: 'read its log, or serve the page in a process of its own: assay serve',
     at: log,
   })
 }

@@ -38,11 +38,11 @@ async function recomputed(run: OpenRun, node: Experiment): Promise<Result<Answer
   const { same, attempt, record, differences } = found.value
   const lines = same
     ? [
-        `${node.id}, attempt ${attempt}: the same verdict comes out of the record: ${plain(found.value.message, 500)}`,
+        `${node.id}, attempt ${attempt}: the record gives the same verdict: ${plain(found.value.message, 500)}`,
       ]
     : [
         `${node.id}, attempt ${attempt}: the record does not give the verdict of the ledger`,
-        ...(record === 'changed' ? ['  the record is not the one that the verdict was bound to'] : []),
+        ...(record === 'changed' ? ['  the record was changed after the verdict: its hash differs'] : []),
         ...differences.map(
           ({ field, recorded, recomputed }) =>
             `  ${field}: ${plain(JSON.stringify(recorded), 200)} in the ledger, ${plain(JSON.stringify(recomputed), 200)} from the record`,

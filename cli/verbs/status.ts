@@ -26,7 +26,7 @@ function describe(data: StatusData & { spec: EditedSpec | null }, name: string):
     next`  ${metric.name} (${metric.direction}${metric.target === null ? '' : `, target ${shown(metric.target)}`}): ${standing(data)}`,
     `  experiments: ${counts.join(', ')}`,
     `  budget: ${CAPS.every((cap) => budget[cap].limit === null) ? 'none is set; used: ' : ''}${CAPS.flatMap((cap) => spent(budget[cap], cap) ?? []).join(', ')}`,
-    `  loop: ${driverOf(data)}${data.round === null ? '' : `, round ${data.round}`}${data.stop ? `; it would stop: ${data.stop}${data.stop_cause ? ` (${plain(data.stop_cause, 300)})` : ''}` : ''}`,
+    `  loop: ${driverOf(data)}${data.round === null ? '' : `, round ${data.round}`}${data.stop ? `; stop rule: ${data.stop}${data.stop_cause ? ` (${plain(data.stop_cause, 300)})` : ''}` : ''}`,
     ...held(data),
     ...doubts(data),
     ...data.stuck.flatMap(({ message, hint }) => [`  ${plain(message, 300)}`, next`    ${hint}`]),
@@ -46,7 +46,7 @@ function standing(data: StatusData): Said {
   const { baseline, best, epoch } = data
   if (!best && epoch > 1) return next`no baseline of epoch ${epoch} yet: ${call('run', BASELINE)}`
   if (!best)
-    return next`no baseline yet; build the benchmark (${call('path', BASELINE)}), then ${call('run', BASELINE)}`
+    return next`no baseline yet; build the benchmark in its worktree (${call('path', BASELINE)} names it), then ${call('run', BASELINE)}`
   const first = `${shown(baseline.value)} at the baseline`
   return best.experiment === baseline.experiment
     ? `${first}, nothing better yet`
@@ -62,7 +62,7 @@ function held({ paused, steering, waiting }: StatusData): Said[] {
         ]),
     ...(paused === null
       ? []
-      : [next`  paused: ${plain(paused, 300)}; go on with: ${call('loop', 'resume')}`]),
+      : [next`  paused: ${plain(paused, 300)}; continue with: ${call('loop', 'resume')}`]),
     ...(steering.waiting === 0
       ? []
       : [next`  steering: ${steering.waiting} not delivered yet, see ${call('steer')}`]),
@@ -73,7 +73,9 @@ function doubts({ epoch, outdated, doubts: found, doubts_more = 0, notes }: Stat
   return [
     ...(epoch === 1 && outdated === 0
       ? []
-      : [next`  epoch ${epoch}: ${outdated} kept in earlier ones wait for ${call('confirm', 'ID')}`]),
+      : [
+          next`  epoch ${epoch}: ${outdated} kept in earlier epochs; to use one again: ${call('confirm', 'ID')}`,
+        ]),
     ...found.map(({ experiment, hint }) => next`  in doubt: ${experiment}; ${hint}`),
     ...(doubts_more === 0 ? [] : [next`  in doubt: ${doubts_more} more, see ${call('tree')}`]),
     ...(notes === 0 ? [] : [next`  notes: ${notes}, see ${call('note')}`]),
@@ -83,9 +85,9 @@ function doubts({ epoch, outdated, doubts: found, doubts_more = 0, notes }: Stat
 function specLines(spec: EditedSpec | null): Said[] {
   if (!spec) return []
   const what = {
-    edited: `was edited since init (${[...spec.frozen, ...spec.knobs.map(({ path }) => path), ...spec.other].join(', ')}); that changes nothing by itself`,
-    invalid: 'was edited since init and does not hold now; the run goes on with what it began with',
-    missing: 'is gone; the run goes on with what it began with',
+    edited: `was edited since init (${[...spec.frozen, ...spec.knobs.map(({ path }) => path), ...spec.other].join(', ')}); the run does not use these edits by itself`,
+    invalid: 'was edited since init and has errors now; the run keeps the spec that it began with',
+    missing: 'is gone; the run keeps the spec that it began with',
   }[spec.state]
   return [`  ${plain(spec.file, 200)} ${what}`, next`    ${spec.hint}`]
 }
@@ -97,7 +99,7 @@ function gain({ metric, baseline, best }: StatusData): string {
 
 const NOUNS = { experiments: 'experiment', hours: 'hour', failures: 'failure', tokens: 'token' }
 
-/** null for money that nobody caps and nobody has spent. */
+/** null for money without a cap of which none was spent. */
 function spent({ used, limit, at_least }: Used, cap: Cap): string | null {
   if ((cap === 'tokens' || cap === 'usd') && limit === null && used === 0) return null
   const unknown = at_least ? 'at least ' : ''

@@ -16,12 +16,12 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     text: () => [
       ...printable(prompt).split('\n'),
       '',
-      next`Your answer is one JSON object as "answer" above says. Hand it in: ${call('answer', id, '--input', 'JSON')}`,
+      next`Your answer is one JSON object; "answer" above says which fields it has. Hand it in: ${call('answer', id, '--input', 'JSON')}`,
     ],
   })
 }
 
-/** For people: who is to be asked now. */
+/** For people: which tasks agents have to do now. */
 export function describeNext({
   round,
   over,

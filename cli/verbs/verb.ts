@@ -1,4 +1,4 @@
-/** What most verbs have in common: a run, arguments as their table has them, one JSON object; then one call and its answer. */
+/** What most verbs share: they open a run, read checked arguments and perhaps one JSON object, make one call and describe its answer. */
 import type { Said } from '../next.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { type OpenRun, openRun } from '../run/open.ts'
@@ -43,7 +43,7 @@ export interface Asked<N extends VerbName, I> {
 }
 
 interface Made<N extends VerbName, D extends object, I> {
-  /** What it needs from the call besides its flags: standard input, for one. */
+  /** What it needs from the call in addition to its flags, such as standard input. */
   reads?: (context: Context, args: Parsed) => Result<I> | Promise<Result<I>>
   run: (run: OpenRun, call: Asked<N, I>, context: Context) => Result<D> | Promise<Result<D>>
   /** For people. `data` is what `--json` answers. */

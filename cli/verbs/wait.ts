@@ -59,7 +59,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
         ? printable(`a session of ${session.host} drives it: ${session.session}, last seen ${session.last}`)
         : progress
           ? `${what} is being judged: ${describe(progress)}`
-          : `nothing yet of ${what}`,
+          : `nothing has ended yet: ${what}`,
     exit: TIMED_OUT,
   })
 }
@@ -83,7 +83,7 @@ function answerOf(run: OpenRun, { event, experiment }: Waited): Answer {
             ...(verdict.doubt === null
               ? []
               : [
-                  printable(`  in doubt, so no parent yet: ${verdict.doubt}`),
+                  printable(`  in doubt, so not a parent yet: ${verdict.doubt}`),
                   next`  Next: ${clearing(node)}`,
                 ]),
           ]
@@ -91,7 +91,7 @@ function answerOf(run: OpenRun, { event, experiment }: Waited): Answer {
   }
 }
 
-/** Unless it is the caller's own, which would wait for itself. Over is over, whether it has said so or not. */
+/** null for the caller's own session, which would wait for itself, and once a stop rule holds, because then the loop is over. */
 const drivingSession = (run: OpenRun) => (stopReason(run.ledger.state) === null ? otherSession(run) : null)
 
 function lookFor(run: OpenRun, what: string): Result<() => Waited | null> {

@@ -19,13 +19,13 @@ export const workflowFolders = (cwd: string): ScriptFolder[] =>
 
 const isPath = (text: string) => text.includes('/') || text.endsWith('.js')
 
-/** A path, or the name of a workflow; a file beside goes before a name. */
+/** A path, or the name of a workflow; a file in the current folder is preferred to a name. */
 export function scriptNamed(text: string, cwd: string): Result<FoundScript> {
   const file = isPath(text) || existsSync(resolve(cwd, text))
   return file ? readScript(text, cwd) : findScript(text, workflowFolders(cwd))
 }
 
-/** What a spec's `loop.workflow` names. A name of ours means ours, whatever else a project calls so. */
+/** What a spec's `loop.workflow` names. A built-in name means the built-in workflow, even if the project has one of that name. */
 export function loopScript(text: string, checkout: string): Result<FoundScript> {
   if (isPath(text)) return readScript(text, checkout)
   const folders = workflowFolders(checkout)

@@ -64,7 +64,7 @@ function jsonTrouble(text: string): Result<never> | null {
   }
 }
 
-/** The host that is named, else the one of the run around; a workflow cannot do without. */
+/** The host that is named, else that of the run in this folder. Problem `no_host` without either. */
 async function hostOf(context: Context, run: string | null, request: LooseRequest): Promise<Result<Chain>> {
   const { host, command } = request
   if (host !== null) {
@@ -93,7 +93,7 @@ async function finish(context: Context, run: LooseRun, chain: Chain): Promise<Re
   const done = await runLoose(context, run, { chain, entry: process.argv[1] ?? '', folders })
   if (!done.ok) return done
   if (context.signal.aborted) {
-    const hint = next`go on, without paying again for what was answered: ${call('workflow resume', id)}`
+    const hint = next`continue, without paying again for answers that were given: ${call('workflow resume', id)}`
     return fail({
       kind: 'interrupted',
       code: 'interrupted',
@@ -113,7 +113,7 @@ function describe(outcome: WorkflowOutcome, id: string): Said[] {
   if (status === 'failed') {
     return [
       `${counts}: ${plain(error ?? 'no reason given', 2000)}`,
-      next`  go on with: ${call('workflow resume', id)}`,
+      next`  continue with: ${call('workflow resume', id)}`,
     ]
   }
   const text = typeof result === 'string' ? result : JSON.stringify(result, null, 2)

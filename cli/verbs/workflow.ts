@@ -56,7 +56,7 @@ function list(context: Context): Result<Answer> {
   })
 }
 
-/** A copy to adapt, where hosts and `assay workflow run` find it; the loop is told by its path. */
+/** A copy to adapt, where hosts and `assay workflow run` find it; the spec names it by its path. */
 function eject(context: Context, args: Parsed): Result<Answer> {
   const [name = ''] = args.positionals
   const script = findScript(name, workflowFolders(context.cwd))
@@ -72,7 +72,7 @@ function eject(context: Context, args: Parsed): Result<Answer> {
       kind: 'refused',
       code: taken ? 'file_exists' : 'cannot_write',
       message: taken ? `${to} is there already` : `cannot write ${to}: ${(error as Error).message}`,
-      hint: 'name another file: --to FILE',
+      hint: 'name a different file: --to FILE',
       at: file,
     })
   }

@@ -35,7 +35,7 @@ test.each(['two interrupts', 'two and one that does not wait'])(
     const { project, running } = await stubborn()
     running.kill('SIGINT')
     // Two at once may come as one.
-    await running.said('finishing what is paid')
+    await running.said('finishing the work that is paid for')
     running.kill('SIGINT')
     // Of another kind, since two of one kind may come as one.
     if (count !== 'two interrupts') running.kill('SIGTERM')

@@ -151,7 +151,7 @@ test.each([
     await project.cli(['epoch', 'open', '--reason', 'another machine'], { env })
     const { stdout } = await assay(['run', 'exp_0000'], { cwd: project.repo.dir, env })
     expect(stdout).toContain(`exp_0000 rejected (${reason})`)
-    expect(stdout).toContain('Next: assay run exp_0000 once more when that is over')
+    expect(stdout).toContain('Next: assay run exp_0000 again when that is over')
     const status = await assay(['status'], { cwd: project.repo.dir, env })
     expect(status.stdout).toContain('no baseline of epoch 2 yet: assay run exp_0000')
     const worktree = join(project.repo.dir, '.assay/w/1-0000')

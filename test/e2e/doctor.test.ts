@@ -114,7 +114,11 @@ test('a fixed port in a file of the benchmark is not found, or slots are propose
   const asked = await ask()
   expect(asked).toMatchObject({
     truncated: 0,
-    slots: { proposed: 1, current: 4, reason: '1 blockers: two measurements at once would meet in them' },
+    slots: {
+      proposed: 1,
+      current: 4,
+      reason: '1 blockers: two measurements at once would disturb each other there',
+    },
   })
   expect(asked?.blockers).toEqual([
     {

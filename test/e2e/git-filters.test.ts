@@ -70,7 +70,7 @@ test('a filter that fails leaves half a run behind, or says nothing of what it m
   withHiding(project, 'cat')
   const init = await project.data<InitData>('init', '--no-canary')
   expect(init.warnings).toContain(
-    `data.txt is another file in Assay's checkouts than in yours: git's filter "hide" does not make the same of it there`,
+    `data.txt has different content in Assay's checkouts than in yours: git's filter "hide" works differently there`,
   )
 })
 

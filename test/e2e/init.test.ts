@@ -252,11 +252,11 @@ cat src/metrics.txt
   const running = startAssay(['init', '--json'], { cwd: project.repo.dir })
   await until(() => notes.lines().length === 1, { what: 'the baseline to be measured' })
   running.kill('SIGINT')
-  await running.said('finishing what is paid; Ctrl-C again stops now')
+  await running.said('finishing the work that is paid for; Ctrl-C again stops now')
   writeFileSync(`${notes.file}.go`, '')
   const ended = await running.ended
   expect(ended.code).toBe(130)
-  expect(problemOf(ended)).toMatchObject({ code: 'interrupted', hint: 'go on with: assay init' })
+  expect(problemOf(ended)).toMatchObject({ code: 'interrupted', hint: 'continue with: assay init' })
   const paid = notes.lines().length
   const again = await project.data('init')
   expect(again).toMatchObject({ repeated: true, baseline: { value: 100 } })

@@ -120,7 +120,7 @@ test('one Ctrl-C takes the verdict from what runs, or a second one does not end 
   const hasty = start()
   await began(1)
   hasty.kill('SIGINT')
-  await hasty.said('finishing what is paid; Ctrl-C again stops now')
+  await hasty.said('finishing the work that is paid for; Ctrl-C again stops now')
   hasty.kill('SIGINT')
   expect((await hasty.ended).code).toBe(130)
   expect(gates().filter(isAlive)).toEqual([])
@@ -128,7 +128,7 @@ test('one Ctrl-C takes the verdict from what runs, or a second one does not end 
   const patient = start()
   await began(2)
   patient.kill('SIGINT')
-  await patient.said('finishing what is paid')
+  await patient.said('finishing the work that is paid for')
   release()
   const ended = await patient.ended
   expect([ended.code, ended.signal]).toEqual([0, null])

@@ -112,7 +112,7 @@ describe('an agent at work when its loop is to end', () => {
     expect(seen.driver?.pid).toBe(driver.pid)
 
     driver.kill('SIGINT')
-    await driver.said('finishing what is paid; Ctrl-C again stops now')
+    await driver.said('finishing the work that is paid for; Ctrl-C again stops now')
     expect(gate.lines().map((pid) => alive(Number(pid)))).toEqual([false, true])
     driver.kill('SIGINT')
     const stopped = await driver.ended
@@ -153,7 +153,7 @@ describe('an agent at work when its loop is to end', () => {
     await until(() => gate.lines().length === 1, { what: 'the first agent to work' })
     dataOf(await scene.cli(['loop', 'pause']))
     driver.kill('SIGINT')
-    await driver.said('finishing what is paid; Ctrl-C again stops now')
+    await driver.said('finishing the work that is paid for; Ctrl-C again stops now')
     writeFileSync(`${gate.file}.go`, '')
     const ended = await driver.ended
     expect([ended.code, ended.signal]).toEqual([0, null])

@@ -60,7 +60,7 @@ cd -
   expect(exits).toContain('3 note hello')
   // The setup of the worktree runs before the candidate writes it, that of the slot afterwards.
   expect(exits).toContain('3 loop stop')
-  expect(readFileSync(log, 'utf8')).toContain('was called by a process that is being measured')
+  expect(readFileSync(log, 'utf8')).toContain('was called from inside a measurement')
   const ledger = readFileSync(project.repo.path('.assay/runs/run_0001/ledger.jsonl'), 'utf8')
   expect(ledger).not.toMatch(/"type":"(steered|configured|pruned|noted|epoch_opened|asked)"/)
 })

@@ -19,7 +19,7 @@ console.log('METRIC elapsed=' + elapsed(performance.now() - from))
   await project.data('init')
   const { experiment } = await project.open({ 'src/clock.mjs': 'export const elapsed = (ms) => ms * 0.3\n' })
   const ran = await assay(['run', experiment, '--quiet'], { cwd: project.repo.dir })
-  expect(ran.stdout).toContain('\n  in doubt, so no parent yet: elapsed fell by 700 ms, but wall time ')
+  expect(ran.stdout).toContain('\n  in doubt, so not a parent yet: elapsed fell by 700 ms, but wall time ')
   expect(ran.stdout).toContain('Next: measure it again: assay confirm exp_0001\n')
   expect(await project.data('run', experiment)).toMatchObject({
     status: 'kept',

@@ -47,7 +47,7 @@ test('a candidate is to be mended for what the machine did, or nothing used read
   rmSync(up)
   const run = () => assay(['run', experiment, '--quiet'], { cwd: project.repo.dir })
   expect((await run()).stdout.trimEnd().split('\n').at(-1)).toBe(
-    'Next: assay run exp_0001 once more when that is over; the candidate needs no change',
+    'Next: assay run exp_0001 again when that is over; the candidate needs no change',
   )
   const context = await assay(['context'], { cwd: project.repo.dir })
   expect(context.stdout).toMatch(
@@ -65,7 +65,7 @@ test('a doubt is told as an audit whatever raised it, or a confirmation offers t
   const said = async (...args: string[]) =>
     (await assay([...args, '--quiet'], { cwd: project.repo.dir })).stdout
   expect(await said('confirm', 'exp_0001', '--against', 'exp_0002')).toBe(
-    'exp_0001 is kept\n  not confirmed: ms = 80 is no better than 70 of exp_0002\n  That changes nothing about its standing\n',
+    'exp_0001 is kept\n  not confirmed: ms = 80 is no better than 70 of exp_0002\n  This answer does not change its status\n',
   )
   await project.cli(['audit', 'exp_0002'], { input: '{"findings":[{"message":"odd"}]}' })
   expect(await said('status')).toContain('  in doubt: exp_0002; measure it again: assay confirm exp_0002\n')
@@ -76,11 +76,11 @@ test('a prepared run does not say what is to be done', async () => {
   await project.data<NewData>('init', '--prepare')
   const status = await assay(['status'], { cwd: project.repo.dir })
   expect(status.stdout).toContain(
-    'no baseline yet; build the benchmark (assay path exp_0000), then assay run exp_0000',
+    'no baseline yet; build the benchmark in its worktree (assay path exp_0000 names it), then assay run exp_0000',
   )
   const ran = await assay(['run', 'exp_0000', '--quiet'], { cwd: project.repo.dir })
   expect(ran.stdout).toContain(
-    'Next: assay init, which looks whether the benchmark reads what candidates change\n',
+    'Next: assay init, which tests whether the benchmark reads what candidates change\n',
   )
   const after = await assay(['status'], { cwd: project.repo.dir })
   expect(after.stdout).toContain('100 at the baseline, nothing better yet')

@@ -133,7 +133,7 @@ test('an edited spec changes the run, or nobody is told that it does not', async
   expect(await spec()).toMatchObject({
     frozen: ['metric'],
     other: ['goal'],
-    hint: 'a run keeps what it measures; another one begins with: assay init --new',
+    hint: 'a run keeps what it measures; to start a new run: assay init --new',
   })
   write('version: [')
   expect(await spec()).toMatchObject({ state: 'invalid' })

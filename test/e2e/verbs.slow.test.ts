@@ -442,7 +442,7 @@ test('a best that is pruned is named as ID, and nothing says which parent there 
   await project.data('prune', experiment, '--reason', 'too odd')
   expect(await project.problem('new', '-m', 'x')).toMatchObject({
     code: 'bad_parent',
-    hint: 'name another parent: assay new --parent exp_0000 -m TEXT; or bring it back first: assay restore exp_0001',
+    hint: 'name a different parent: assay new --parent exp_0000 -m TEXT; or bring it back first: assay restore exp_0001',
   })
   expect(await project.problem('new', '--parent', experiment, '-m', 'x')).toMatchObject({
     hint: 'bring it back first: assay restore exp_0001',

@@ -28,7 +28,7 @@ describe('money', () => {
     const { state } = new History({ knobs: { usd: 3 } }).add(usage('implement', { usd: 1 }))
     expect(unaffordable(state, 'implement', { tokens: 0, usd: 1 })).toBeNull()
     expect(unaffordable(state, 'implement', { tokens: 0, usd: 1.01 })).toBe(
-      'budget.usd: $2.01 of $3 is used or reserved, and the dearest implement call took $1',
+      'budget.usd: $2.01 of $3 is used or reserved, and the most expensive implement call took $1',
     )
     // A role whose price nobody knows is bounded by what is used.
     expect(unaffordable(state, 'audit', { tokens: 0, usd: 1.9 })).toBeNull()

@@ -65,7 +65,7 @@ test('the demo of the package needs a network, or leaves out the chart, the diff
   expect(said).toMatch(/^\+ {2}\{ at: 0\.1, value: \/\* k10 \*\/ [\d.]+ \},$/m)
   expect(said).toMatch(/^mean +best fit +4\.59 % +heuristic +\d\.\d\d % +cut \d\d\.\d %$/m)
   // All of it is to be copied into a shell: spaces in the path or not, and `assay` as it is on PATH.
-  const after = said.slice(said.indexOf('— Look around'))
+  const after = said.slice(said.indexOf('— What to look at next'))
   expect(after).toContain(`\ncd '${folder}'\n`)
   expect(after).toContain(`rm -rf '${folder}'\n`)
   expect(after).not.toContain('alias')

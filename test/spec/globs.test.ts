@@ -30,7 +30,7 @@ it.each([
   ['{ mutable: [src/] }', '4:20 `src/` matches no file → `src` is a folder: did you mean `src/**`?'],
   [
     '{ mutable: [src/*.ts] }',
-    '4:20 `src/*.ts` matches no file → `src` exists, but no file in it fits: `**` also looks into its sub-folders',
+    '4:20 `src/*.ts` matches no file → `src` exists, but no file in it matches: `**` also looks into its sub-folders',
   ],
   ['{ mutable: [lib/c.ts] }', '4:20 `lib/c.ts` matches no file → did you mean `lib/b.ts`?'],
   [

@@ -2,7 +2,7 @@ import { lastAttempt } from '../../ledger/state.ts'
 import { isAlive, isElsewhere, nameOfProcess } from '../../process.ts'
 import { type Check, type Found, fine, type RunScene, warning } from '../check.ts'
 
-/** Experiments that somebody is judging, as far as the ledger knows. */
+/** Experiments that are being judged, according to the ledger. */
 export const claims: Check = {
   name: 'claims',
   look: ({ runs }) => runs.flatMap(claimsOf),
@@ -16,7 +16,7 @@ function claimsOf({ run, state }: RunScene): Found[] {
     if (owner && isElsewhere(owner)) {
       return warning('claim_elsewhere', {
         what: `${node.id} of ${run} is being judged by ${nameOfProcess(owner)}`,
-        cause: 'from here it cannot be proved dead, so nobody takes it over',
+        cause: 'from here it cannot be proved dead, so no command takes it over',
         repair: `look on ${owner.host}; if that host is gone, assay abort ${node.id} --reason TEXT --run ${run}`,
       })
     }

@@ -105,7 +105,7 @@ export function fileSystem(at: string, type: number): Found[] {
   ]
 }
 
-/** Whether what comes next finds room, and what experiments that have ended still hold. */
+/** Whether the disk has room for the next measurement, and how much space experiments that have ended still use. */
 export const room: Check = {
   name: 'room',
   look({ site, runs }) {
@@ -114,8 +114,9 @@ export const room: Check = {
         ? warnOfRoom({ site, run, paths, spec, ledger: { state } }).map((what) =>
             warning('room_tight', {
               what: `${run}: ${what}`,
-              cause: 'each experiment has a checkout of its own, which stays after its end until gc takes it',
-              repair: `see what would go: assay gc --dry-run --run ${run}; then: assay gc --run ${run}`,
+              cause:
+                'each experiment has a checkout of its own, which stays after its end until assay gc deletes it',
+              repair: `see what would be deleted: assay gc --dry-run --run ${run}; then: assay gc --run ${run}`,
               at: paths.folder,
             }),
           )
@@ -123,6 +124,6 @@ export const room: Check = {
     )
     return found.length > 0 || runs.length === 0
       ? found
-      : [fine('room', 'what comes next finds room on the disk')]
+      : [fine('room', 'the disk has room for the next measurement')]
   },
 }

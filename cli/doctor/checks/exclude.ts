@@ -30,7 +30,7 @@ export const exclude: Check = {
       warning('exclude_missing', {
         what: `the line ${EXCLUDE_LINE} is not in git's exclude file`,
         cause: 'something rewrote .git/info/exclude, or the repository was copied without it',
-        repair: `add it, or else git status and git add -A see the folder: echo '${EXCLUDE_LINE}' >> .git/info/exclude`,
+        repair: `add it; otherwise git status and git add -A see the folder: echo '${EXCLUDE_LINE}' >> .git/info/exclude`,
         at: `${commonDir}/info/exclude`,
         fix: async () => {
           const added = await addExclude(commonDir)
@@ -46,12 +46,12 @@ export const stateIgnore: Check = {
   name: 'state-ignore',
   look({ site }) {
     if (!site) return []
-    if (hasStateIgnore(site)) return [fine('state_ignore', 'the state folder ignores itself')]
+    if (hasStateIgnore(site)) return [fine('state_ignore', `the state folder has its ${IGNORE_FILE}`)]
     return [
       warning('state_ignore_missing', {
         what: `the state folder has no ${IGNORE_FILE} of its own`,
         cause: 'an earlier version of Assay made the folder, or the file was deleted',
-        repair: `add it, or npm pack and other tools that read no other ignore file publish the run: echo '*' > ${site.state}/${IGNORE_FILE}`,
+        repair: `add it; otherwise npm pack, and other tools that read no other ignore file, publish the run: echo '*' > ${site.state}/${IGNORE_FILE}`,
         at: join(site.state, IGNORE_FILE),
         fix: async () => {
           const added = await addStateIgnore(site)

@@ -8,10 +8,10 @@ import { ok } from '../../result.ts'
 import { type Check, type Found, problem, type RunScene, type Scene, warning } from '../check.ts'
 import { names } from '../scene.ts'
 
-/** Between the folder and its event lie milliseconds; a younger one may be in the making. */
+/** A command writes the event milliseconds after it made the folder; a folder younger than this may still get its event. */
 const YOUNG_MS = 10_000
 
-/** Folders that were claimed by a command that never came to its end. */
+/** Folders of commands that ended before they wrote their event. */
 export const halfMade: Check = {
   name: 'half-made',
   look: (scene) => [...runsHalfMade(scene), ...scene.runs.flatMap((run) => experimentsHalfMade(run, scene))],
@@ -24,15 +24,15 @@ function runsHalfMade({ site, runs, env }: Scene): Found[] {
     .map(({ run, paths }) =>
       names(paths.experiments).some((name) => names(join(paths.experiments, name)).length > 0)
         ? problem('ledger_missing', {
-            what: `${run} has experiments and no ledger`,
-            cause: 'it was deleted, moved or emptied; without it the run is not known',
+            what: `${run} has experiments, but no ledger`,
+            cause: 'it was deleted, moved or emptied; without it no command finds the run',
             repair: `put it back from a backup; the candidates are still in the store: git --git-dir .assay/.git for-each-ref refs/assay/${run}`,
             at: paths.ledger,
           })
         : warning('run_half_made', {
-            what: `${run} has a folder and never began`,
+            what: `${run} has a folder, but never began`,
             cause: 'an assay init was killed in its first moments',
-            repair: `nothing, it is passed over; to be rid of it: rm -r ${shellQuote(paths.folder)}`,
+            repair: `nothing: commands skip it; to delete it: rm -r ${shellQuote(paths.folder)}`,
             at: paths.folder,
           }),
     )
@@ -50,7 +50,7 @@ function experimentsHalfMade({ run, paths, state }: RunScene, { clock }: Scene):
     const empty = names(folder).length === 0
     return [
       warning('experiment_half_made', {
-        what: `${experiment} of ${run} has a folder and no event`,
+        what: `${experiment} of ${run} has a folder, but no event`,
         cause: 'an assay new was refused or killed after it had claimed the number',
         repair: empty
           ? 'nothing: the number just stays unused'
@@ -59,7 +59,7 @@ function experimentsHalfMade({ run, paths, state }: RunScene, { clock }: Scene):
         ...(empty
           ? {
               fix: async () => {
-                // Fails when somebody put something there in the meantime.
+                // Fails if the folder is no longer empty.
                 rmdirSync(folder)
                 return ok(`removed the empty folder of ${experiment}`)
               },

@@ -9,7 +9,7 @@ const CALL_MS = 60_000
 
 /**
  * Which agent programs are here, and whether those that runs name are among them; with `--hosts` whether they answer. One
- * that no run names may fail: it is not in the way.
+ * that no run names may fail without a problem.
  */
 export const hosts: Check = {
   name: 'hosts',
@@ -54,7 +54,7 @@ async function programFindings(name: ProgramName, named: Named | null, scene: Sc
       problem('host_missing', {
         what: `${named.run}: the agent program ${program} is not there`,
         cause: 'it is not on PATH',
-        repair: `install it, or name another host than ${name} in assay.yaml`,
+        repair: `install it, or name a different host than ${name} in assay.yaml`,
         data: { program },
       }),
     ]

@@ -1,7 +1,7 @@
 import { isolationSupport } from '../../process.ts'
 import { type Check, fine, problem, warning } from '../check.ts'
 
-/** Whether what is measured can be kept apart from this machine, and whether a run counts on it. */
+/** Whether samples can be isolated on this machine, and whether a run needs that. */
 export const isolation: Check = {
   name: 'isolation',
   async look({ env, runs, hosts }) {
@@ -10,18 +10,18 @@ export const isolation: Check = {
       const samples = fine('isolation', 'samples can be isolated: bubblewrap works here')
       const agents = fine(
         'agent_sandbox',
-        'agents can be kept to their own worktree: agent: { sandbox: true }',
+        'agents can be confined to their own worktree: agent: { sandbox: true }',
       )
       return hosts ? [samples, agents] : [samples]
     }
     const relying = runs.filter(({ state }) => state?.isolation?.method).map(({ run }) => run)
     const trouble = {
       what: `samples cannot be isolated: ${support.why}`,
-      cause: 'then a benchmark shares /tmp, caches, the network and your own checkout with the samples',
+      cause: 'without isolation, all samples share /tmp, caches, the network and your own checkout',
       repair: support.repair,
     }
     if (relying.length === 0) return [warning('isolation_missing', trouble)]
-    const cause = `${relying.join(', ')} began isolated, and can be measured in no other way`
+    const cause = `${relying.join(', ')} began with isolation, and cannot be measured without it`
     return [problem('isolation_missing', { ...trouble, cause, data: { runs: relying } })]
   },
 }

@@ -7,7 +7,7 @@ import { type Check, type Found, fine, problem, type RunScene, type Scene, warni
 import { isWhole, scanLedger } from '../scan.ts'
 
 const SHOWN_LINES = 5
-/** A tail may be another's write in flight: such a write is one system call, so this is long. */
+/** An unfinished last line may be a write that is under way; that is one system call, so this time is long enough. */
 const IN_FLIGHT_MS = 50
 
 /** Each run's ledger, line by line. */
@@ -32,7 +32,7 @@ function damage({ run, paths, ledger }: RunScene): Found[] {
     found.push(
       problem('ledger_unreadable', {
         what: `the ledger of ${run} cannot be read: ${ledger.unreadable}`,
-        cause: 'its permissions, or something that is no file in its place',
+        cause: 'its permissions, or it is not a file',
         repair: 'make it readable for your user',
         at: file,
       }),
@@ -43,8 +43,8 @@ function damage({ run, paths, ledger }: RunScene): Found[] {
       problem('ledger_corrupt', {
         what: `line ${line} of the ledger of ${run} cannot be read: ${bytes}`,
         cause:
-          'something else than Assay wrote into it, or the disk lost a block; an unfinished line would say so',
-        repair: `copy the file first. Then mend the line from a backup, or have it skipped (what it said is lost): sed -i '${line}s/$/\\x18/' ${shellQuote(file)}`,
+          'something else than Assay wrote into it, or the disk lost a block; a line that Assay could not finish has a mark',
+        repair: `copy the file first. Then restore the line from a backup, or let Assay skip it (its content is lost): sed -i '${line}s/$/\\x18/' ${shellQuote(file)}`,
         at: `${file}:${line}`,
         data: { line, bytes },
       }),
@@ -75,7 +75,7 @@ function damage({ run, paths, ledger }: RunScene): Found[] {
     const { line, bytes, message } = ledger.unfoldable
     found.push(
       problem('ledger_unfoldable', {
-        what: `line ${line} of the ledger of ${run} is JSON, but no event (${message}): ${bytes}`,
+        what: `line ${line} of the ledger of ${run} is JSON, but not an event (${message}): ${bytes}`,
         cause: 'it was edited by hand, or another program wrote it',
         repair: 'restore the line from a backup',
         at: `${file}:${line}`,
@@ -88,7 +88,7 @@ function damage({ run, paths, ledger }: RunScene): Found[] {
       warning('ledger_crlf', {
         what: `${ledger.crlf} lines of the ledger of ${run} end in CR LF`,
         cause: 'an editor or a copy changed the line endings; Assay still reads them',
-        repair: `never edit it; to take them back: sed -i 's/\\r$//' ${shellQuote(file)}`,
+        repair: `do not edit the file; to restore its line ends: sed -i 's/\\r$//' ${shellQuote(file)}`,
         at: file,
       }),
     )
@@ -96,7 +96,7 @@ function damage({ run, paths, ledger }: RunScene): Found[] {
   if (isWhole(ledger) && !ledger.state.run && ledger.bytes !== null && ledger.bytes.length > ledger.tail) {
     found.push(
       problem('ledger_headless', {
-        what: `the ledger of ${run} has lines and no run_started`,
+        what: `the ledger of ${run} has lines, but no run_started`,
         cause: 'its beginning was cut off',
         repair: 'restore the file from a backup',
         at: file,
@@ -107,7 +107,7 @@ function damage({ run, paths, ledger }: RunScene): Found[] {
 }
 
 async function tornTail({ run, paths, ledger }: RunScene, scene: Scene): Promise<Found[]> {
-  // A run that is nothing but a tail never began: what ended it would be a ledger without its first event.
+  // A ledger that is only an unfinished line belongs to a run that never began: to end the line would leave a ledger without its first event.
   if (ledger.tail === 0 || ledger.tail === ledger.bytes?.length) return []
   await pause(IN_FLIGHT_MS)
   const now = scanLedger(paths.ledger)
@@ -125,7 +125,7 @@ async function tornTail({ run, paths, ledger }: RunScene, scene: Scene): Promise
         return ok(
           healed.value
             ? `ended the unfinished line at byte ${healed.value.offset}`
-            : 'another writer had ended it',
+            : 'a different process had ended it',
         )
       },
     }),

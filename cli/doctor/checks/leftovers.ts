@@ -38,7 +38,7 @@ export const orphans: Check = {
   },
 }
 
-/** What belongs to another repository is somebody else's to end: it may be looked at there. */
+/** A process that belongs to a different repository is only named: `assay doctor --fix` there ends it. */
 function named(orphan: Orphan, ours: boolean): Found {
   const { pid } = orphan.process
   return warning('orphan', {

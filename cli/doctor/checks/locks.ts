@@ -27,7 +27,7 @@ export const leases: Check = {
         warning('lease_dead', {
           what: `${dead.length} measurement leases of dead processes: ${names(dead)}`,
           cause: 'their owners were killed',
-          repair: 'nothing: whoever measures next removes them',
+          repair: 'nothing: the next measurement removes them',
           at: folder,
           fix: async () => ok(`removed ${(await dropDeadLeases(folder)).length} leases of dead processes`),
         }),
@@ -36,7 +36,10 @@ export const leases: Check = {
     if (found.length > 0) return found
     const held = seen.filter(({ state, path }) => state === 'alive' && /\/s-\d+$/.test(path)).length
     return [
-      fine('leases', held === 0 ? 'nobody measures on this machine now' : `${held} measurements under way`),
+      fine(
+        'leases',
+        held === 0 ? 'no measurement is running on this machine' : `${held} measurements under way`,
+      ),
     ]
   },
 }
@@ -70,7 +73,7 @@ function lockFinding(lock: LockSeen, code: string, who: string): Found | null {
   return warning(code, {
     what: `a lock of process ${lock.owner?.pid}, which is gone: ${lock.path}`,
     cause: `${who} was killed`,
-    repair: 'nothing: whoever needs it next takes it over',
+    repair: 'nothing: the next process that needs it takes it over',
     at: lock.path,
     fix: async () => ok(buryDead(lock.path) ? `removed ${lock.path}` : `${lock.path} was gone already`),
   })
@@ -79,7 +82,7 @@ function lockFinding(lock: LockSeen, code: string, who: string): Found | null {
 /** Its owner beats every 20 s. */
 const QUIET_MS = 60_000
 
-/** It is taken over by silence; until then, whoever measures waits for it. One that only waits is in nobody's way. */
+/** A lock of a different machine. It is taken over after a silence; until then, measurements wait for it. A process that only waits blocks none. */
 function elsewhere({ path, state, owner }: LockSeen): Found | null {
   if (state !== 'alive' || owner === null || !isElsewhere(owner) || /\/q-\d+$/.test(path)) return null
   const beaten = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
@@ -87,8 +90,8 @@ function elsewhere({ path, state, owner }: LockSeen): Found | null {
   return level('lock_elsewhere', {
     what: `${nameOfProcess(owner)} holds ${path}, and measurements wait for it`,
     cause:
-      'it measures there, or that machine or container is gone: from here it cannot be proved dead. After 15 minutes of silence it is taken over',
-    repair: `look there; if it is gone, go on at once: assay run ID --take-over, or assay abort ID --reason TEXT for what it judged`,
+      'it measures there, or that machine or container is gone: from here it cannot be proved dead. After 15 minutes of silence the next measurement takes it over',
+    repair: `look there; if it is gone, continue at once: assay run ID --take-over, or assay abort ID --reason TEXT for the experiment that it judged`,
     at: path,
     data: owner,
   })
@@ -97,7 +100,7 @@ function elsewhere({ path, state, owner }: LockSeen): Found | null {
 function foreign({ path, state }: LockSeen): Found | null {
   if (state !== 'foreign') return null
   return problem('lock_foreign', {
-    what: `${path} is not a lock of Assay, and stands in the place of one`,
+    what: `${path} is in the place of a lock, but it is not a lock of Assay`,
     cause: 'a copy that follows symbolic links, or another program, put it there',
     repair: 'move it away',
     at: path,

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, lstatSync } from 'node:fs'
 import { shellQuote } from '../../evaluate/command.ts'
 import { type Check, type Found, fine, problem, type Scene } from '../check.ts'
 
-/** Whether we may write where we must. */
+/** Whether this user may write to the state folder. */
 export const permissions: Check = {
   name: 'permissions',
   look(scene) {

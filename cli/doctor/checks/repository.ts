@@ -3,7 +3,7 @@ import { type Check, type Found, fine, problem, warning } from '../check.ts'
 
 const SHOWN = 5
 
-/** The user's repository: whether git reads it, and what of it does not reach a fresh checkout by itself. */
+/** The user's repository: whether git can read it, and which of its files are missing in a fresh checkout. */
 export const repository: Check = {
   name: 'repository',
   async look({ checkout }) {

@@ -5,11 +5,11 @@ import type { Judged } from '../../ledger/events.ts'
 import { attemptFolder, stepsFile } from '../../paths.ts'
 import { type Check, type Found, fine, problem, type RunScene } from '../check.ts'
 
-/** Of a run with more verdicts, so many are looked at, evenly spread. */
+/** If a run has more verdicts than this, so many of them are checked, evenly spread. */
 const MOST = 200
 const SHOWN = 20
 
-/** What verdicts rest on: each attempt's steps against the digest in the verdict. */
+/** Compares the recorded steps of each attempt with the digest in its verdict. */
 export const steps: Check = {
   name: 'steps',
   look: ({ runs }) => runs.flatMap(stepsOf),
@@ -27,7 +27,7 @@ function stepsOf({ run, paths, state }: RunScene): Found[] {
   })
   if (bad.length === 0) {
     const share = some.length < judged.length ? ` (${some.length} of ${judged.length} looked at)` : ''
-    return [fine('steps', `${run}: the steps of ${some.length} verdicts are as they were judged${share}`)]
+    return [fine('steps', `${run}: the recorded steps of ${some.length} verdicts are unchanged${share}`)]
   }
   return bad.slice(0, SHOWN).map(({ verdict, file }) =>
     problem('steps_changed', {
@@ -46,7 +46,7 @@ function spread(all: Judged[], most: number): Judged[] {
   )
 }
 
-/** Lines behind the verdict's own are allowed: a later measurement may write there. */
+/** Lines behind those of the verdict are allowed: a later measurement may write there. */
 function matches(file: string, { sha256, lines }: Judged['steps']): boolean {
   let bytes: Buffer
   try {

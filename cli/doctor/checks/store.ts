@@ -120,8 +120,7 @@ function refFinding(
   if (is === undefined) {
     return problem('ref_missing', {
       what: `${ref} is gone; its commit is still there`,
-      cause:
-        'it was deleted by something else than Assay; nothing keeps that commit from being collected now',
+      cause: 'it was deleted by something else than Assay; without it, git may delete that commit',
       repair: `git --git-dir ${shellQuote(site.store)} update-ref ${ref} ${commit}`,
       at: site.store,
       fix: async () => {

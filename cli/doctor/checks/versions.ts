@@ -14,7 +14,7 @@ export const versions: Check = {
       found.push(
         problem(git.problem.code, {
           what: git.problem.message,
-          cause: 'every candidate is kept by git',
+          cause: 'Assay stores every candidate with git',
           repair: git.problem.hint?.toString() ?? null,
         }),
       )
@@ -26,7 +26,7 @@ export function node(version: string): Found {
   if (atLeast(version, NODE)) return fine('node', `Node ${version}`)
   return problem('node_old', {
     what: `Node ${version} is older than ${NODE.join('.')}`,
-    cause: 'Assay is built for newer ones',
+    cause: 'Assay needs a newer one',
     repair: `install Node ${NODE.join('.')} or newer`,
   })
 }

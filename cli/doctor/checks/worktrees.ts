@@ -30,7 +30,7 @@ function gone(site: Site, folder: string, path: string | null, runs: RunScene[])
   const node = owner && runs.find(({ run }) => run === owner.run)?.state?.experiments.get(owner.experiment)
   const open = node?.status === 'open'
   return warning('worktree_missing', {
-    what: `the worktree ${path ?? folder} is registered and not there`,
+    what: `the worktree ${path ?? folder} is registered, but its folder is gone`,
     cause: 'it was deleted by something else than Assay',
     repair: open
       ? `edits in it that were not sealed are lost; the next command on ${node.id} makes the folder again from its parent`
@@ -72,11 +72,11 @@ function editFolders(site: Site, runs?: RunScene[]): EditFolder[] {
 
 function withoutExperiment({ path, run, experiment }: EditFolder, runs: RunScene[]): Found | null {
   const owner = runs.find((one) => one.run === run)
-  // Of a ledger that cannot be read nothing follows.
+  // A ledger that cannot be read does not say which worktrees there should be.
   if (owner && (!owner.state || owner.state.experiments.has(experiment))) return null
   return warning('worktree_orphan', {
     what: `${path} belongs to no experiment: ${owner ? `${run} has no ${experiment}` : `there is no ${run}`}`,
-    cause: 'its run was taken back or deleted, or somebody made the folder',
+    cause: 'its run was withdrawn or deleted, or a person made the folder',
     repair: `save what you need from it, then: rm -r ${shellQuote(path)}`,
     at: path,
   })
@@ -87,7 +87,7 @@ const notDeleted = ({ path, code }: Obstacle) =>
     kind: 'failed',
     code: 'not_deleted',
     message: `${path} is in the trash and cannot be deleted: ${code}`,
-    hint: `it belongs to another user, or is protected; as somebody who may: rm -r ${shellQuote(path)}`,
+    hint: `it belongs to another user, or is protected; as a user who may delete it: rm -r ${shellQuote(path)}`,
     at: path,
   }) as const
 
@@ -101,7 +101,7 @@ export const trash: Check = {
     return [
       warning('trash', {
         what: `${left.length} things in the trash take disk space: ${left.slice(0, 5).join(', ')}`,
-        cause: 'worktrees that were removed, and outputs of runs that were taken back',
+        cause: 'worktrees that were removed, and outputs of runs that were withdrawn',
         repair: `look into ${trashFolder(site)} if you miss something, then: assay doctor --fix`,
         at: trashFolder(site),
         fix: async () => {

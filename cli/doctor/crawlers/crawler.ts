@@ -111,5 +111,5 @@ export interface Crawler {
 /** The name of the state folder, for lines that are shown to people. */
 export const STATE = STATE_FOLDER
 
-/** Whether a text that configures a tool speaks of the folder. A comment that does so is taken at its word. */
+/** Whether a text that configures a tool speaks of the folder. A comment that names it counts as well. */
 export const mentions = (text: string): boolean => text.includes(STATE_FOLDER)

@@ -25,7 +25,7 @@ const npm: Crawler = {
       walks: named && !guarded && !ignored,
       follows_exclude: false,
       why: !named
-        ? 'its files name what goes into the package'
+        ? 'its "files" say what goes into the package'
         : guarded
           ? `it follows ${STATE}/${IGNORE_FILE}`
           : ignored
@@ -53,7 +53,7 @@ const vsce: Crawler = {
         ? '.vscodeignore names the folder'
         : named
           ? 'it takes hidden folders along, and reads .vscodeignore only'
-          : 'its files name what goes into the package',
+          : 'its "files" say what goes into the package',
       ignore: { file: '.vscodeignore', line: `${STATE}/**` },
     }
   },

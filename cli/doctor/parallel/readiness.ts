@@ -1,4 +1,4 @@
-/** Whether measuring and editing side by side is safe: what the benchmark, the gates and the setup share. */
+/** Whether it is safe to measure several samples at the same time: what the benchmark, the gates and the setup would share. */
 import { existsSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, relative, sep } from 'node:path'
@@ -21,18 +21,18 @@ export type Kind =
 
 export interface Hazard {
   kind: Kind
-  /** Whether it stands against more than one slot; else it is worth a look. */
+  /** Whether it forbids more than one slot; otherwise it only deserves a look. */
   blocks: boolean
   advice: string
 }
 
 interface Rule extends Hazard {
   sees: RegExp
-  /** What takes the danger away on the same line. */
+  /** Text on the same line that makes the use harmless. */
   unless?: RegExp
 }
 
-/** A checkout of each slot is its own folder, so only what lies outside of it is shared. */
+/** Each slot has a checkout of its own, so slots share only what lies outside of it. */
 const OUTSIDE = String.raw`(?:~|\$HOME|\$\{HOME\}|\.\.)?\/`
 const LOCKFILES =
   /(package-lock|yarn\.lock|pnpm-lock|Cargo\.lock|poetry\.lock|uv\.lock|composer\.lock|Gemfile\.lock|flake\.lock|Pipfile\.lock|bun\.lock)/
@@ -78,7 +78,7 @@ const RULES: readonly Rule[] = [
     blocks: false,
     sees: /\bflock\b|\blockfile\b|['"`][\w./-]+\.(?:lock|pid)['"`]/,
     unless: new RegExp(`ASSAY_SLOT|TMPDIR|${LOCKFILES.source}`),
-    advice: 'harmless in the checkout of a slot; a lock that waits for another run would hold up a sample',
+    advice: 'harmless in the checkout of a slot; a lock that waits for a different run would delay a sample',
   },
   {
     kind: 'fixed_path',
@@ -146,9 +146,10 @@ const IS_TIME =
 
 export function proposeSlots({ cores, current, blocking, metric, files }: SlotsRequest): Slots {
   const answer = (proposed: number, reason: string): Slots => ({ proposed, current, cores, reason })
-  if (blocking > 0) return answer(1, `${blocking} blockers: two measurements at once would meet in them`)
+  if (blocking > 0)
+    return answer(1, `${blocking} blockers: two measurements at once would disturb each other there`)
   if (IS_TIME.test(metric))
-    return answer(1, `${metric} is a time, and measurements side by side disturb each other's`)
+    return answer(1, `${metric} is a time, and measurements at once disturb each other`)
   if (files === 0) return answer(1, 'no file of the benchmark could be read, so nothing is known about it')
   const half = Math.max(1, Math.min(MOST_SLOTS, Math.floor(cores / 2)))
   if (half === 1) return answer(1, `there are ${cores} cores: one for the measurement, one for the rest`)

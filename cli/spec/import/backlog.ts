@@ -55,34 +55,34 @@ const objective = keys({
 })
 
 const stability = keys({
-  mode: or(choice(['stable', 'repeat', 'ladder']), 'stable', 'How often is measured.'),
+  mode: or(choice(['stable', 'repeat', 'ladder']), 'stable', 'How often each candidate is measured.'),
   repeat_count: may(whole({ min: 1 }), 'Samples.'),
-  aggregation: may(choice(['median', 'mean', 'min', 'max']), 'What is made of them.'),
-  noise_threshold: may(number({ min: 0 }), 'A smaller difference is none.'),
+  aggregation: may(choice(['median', 'mean', 'min', 'max']), 'How the samples become one value.'),
+  noise_threshold: may(number({ min: 0 }), 'A smaller difference does not count.'),
   comparison: or(
     keys({
-      method: may(choice(['absolute', 'relative', 'paired']), 'How two are compared.'),
-      relative_threshold: may(number({ min: 0 }), 'A smaller share is none.'),
+      method: may(choice(['absolute', 'relative', 'paired']), 'How two candidates are compared.'),
+      relative_threshold: may(number({ min: 0 }), 'A smaller share does not count.'),
     }),
     {},
-    'How two are compared.',
+    'How two candidates are compared.',
   ),
   ladder: or(
     keys({
       smoke_command: may(text(), 'A cheap command that must pass first.'),
-      exploratory_pairs: may(whole({ min: 1 }), 'Pairs of the first look.'),
-      confirmation_repeats: may(whole({ min: 1 }), 'Samples of the second look.'),
+      exploratory_pairs: may(whole({ min: 1 }), 'Pairs of the first comparison.'),
+      confirmation_repeats: may(whole({ min: 1 }), 'Samples of the second comparison.'),
       futility: or(
         keys({
-          worse_factor: may(number({ above: 1 }), 'From where on it is hopeless.'),
-          after_elapsed_seconds: may(number({ above: 0 }), 'Not before.'),
+          worse_factor: may(number({ above: 1 }), 'How much worse a candidate must be to be given up.'),
+          after_elapsed_seconds: may(number({ above: 0 }), 'Seconds before which no candidate is given up.'),
         }),
         {},
         'When to give up.',
       ),
     }),
     {},
-    'Cheap looks before dear ones.',
+    'Cheap measurements before expensive ones.',
   ),
 })
 
@@ -118,7 +118,7 @@ export const BACKLOG_SPEC = keys({
       timeout_seconds: or(number({ above: 0, max: 99 * 3600 }), 600, 'The longest that it may take.'),
       output_format: or(choice(['json']), 'json', 'What it prints.'),
       working_directory: or(path, '.', 'Where it runs.'),
-      stability: or(stability, {}, 'How often is measured.'),
+      stability: or(stability, {}, 'How often each candidate is measured.'),
     }),
     'How the metrics are measured.',
   ),
