@@ -340,7 +340,7 @@ function blind(
   return {
     kind: 'usage',
     code: 'blind_benchmark',
-    message: `the benchmark does not read what candidates change: with all ${files} mutable files emptied it still says ${run.spec.metric.name} = ${figure(value)}${cause ? `; ${cause.message}` : ''}`,
+    message: `the benchmark does not read what candidates change: with every mutable file emptied (${files}), it still says ${run.spec.metric.name} = ${figure(value)}${cause ? `; ${cause.message}` : ''}`,
     hint: next`${cause?.hint ?? `let the benchmark use the files under ${mutable.slice(0, 3).join(', ')} of the folder it runs in, or correct scope.mutable`}; if the same value is right for empty files, say so: ${call('init', '--no-canary')}`,
     at: String(run.spec.measure.command),
     data: { value, files, cause: cause?.message ?? null },

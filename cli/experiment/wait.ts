@@ -42,7 +42,7 @@ export function settled(node: Experiment): Settled | null {
   return node.status === 'running' && last?.claim && !isAlive(last.claim.owner) ? 'lost' : null
 }
 
-/** An experiment that was never judged and that nobody judges: to wait on would be to wait for ever. */
+/** Problem for an experiment without a verdict that no process judges: a wait for it would never end. */
 export function unattended(node: Experiment): Problem | null {
   if (node.status === 'running' || settled(node) !== null) return null
   const { id, status } = node

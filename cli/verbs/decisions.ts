@@ -166,7 +166,7 @@ const list = [
       ...(outdated_count === 0
         ? []
         : [
-            `  ${outdated_count} experiments, kept in earlier epochs, are neither parents nor the best until they are measured again:`,
+            `  kept in earlier epochs, and neither a parent nor the best until measured again (${outdated_count}):`,
             ...outdated.slice(0, 10).map(({ experiment }) => next`  ${call('confirm', experiment)}`),
           ]),
     ],

@@ -99,7 +99,7 @@ function importFrom(context: Context, args: Parsed): Result<FromFile | null> {
     return fail({
       kind: 'usage',
       code: 'bad_arguments',
-      message: '--print goes with --from',
+      message: '--print needs --from',
       hint: next`${call('init', '--from', 'task.yaml', '--print')}; a spec to begin with: ${call('init', '--template')}`,
     })
   }

@@ -28,7 +28,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     data: { ...done.value, call: start, permissions, ...(dryRun ? { dry_run: true } : {}) },
     text: () => [
       dryRun
-        ? 'Nothing was done. It would:'
+        ? 'Nothing was done. Without --dry-run, install would run these commands and write these files:'
         : `Assay ${version} is ${already ? 'installed already' : 'installed'}:`,
       ...commands.map((command) => `  ${command}`),
       ...files.map((file) => `  ${file}`),

@@ -26,7 +26,7 @@ function describe(data: StatusData & { spec: EditedSpec | null }, name: string):
     next`  ${metric.name} (${metric.direction}${metric.target === null ? '' : `, target ${shown(metric.target)}`}): ${standing(data)}`,
     `  experiments: ${counts.join(', ')}`,
     `  budget: ${CAPS.every((cap) => budget[cap].limit === null) ? 'none is set; used: ' : ''}${CAPS.flatMap((cap) => spent(budget[cap], cap) ?? []).join(', ')}`,
-    `  loop: ${driverOf(data)}${data.round === null ? '' : `, round ${data.round}`}${data.stop ? `; stop rule: ${data.stop}${data.stop_cause ? ` (${plain(data.stop_cause, 300)})` : ''}` : ''}`,
+    `  loop: ${driverOf(data)}${data.round === null ? '' : `, round ${data.round}`}${data.stop ? `; stop reason: ${data.stop}${data.stop_cause ? ` (${plain(data.stop_cause, 300)})` : ''}` : ''}`,
     ...held(data),
     ...doubts(data),
     ...data.stuck.flatMap(({ message, hint }) => [`  ${plain(message, 300)}`, next`    ${hint}`]),
@@ -74,7 +74,7 @@ function doubts({ epoch, outdated, doubts: found, doubts_more = 0, notes }: Stat
     ...(epoch === 1 && outdated === 0
       ? []
       : [
-          next`  epoch ${epoch}: ${outdated} kept in earlier epochs; to use one again: ${call('confirm', 'ID')}`,
+          next`  epoch ${epoch}: ${counted(outdated, 'experiment')} kept in earlier epochs; to use one again: ${call('confirm', 'ID')}`,
         ]),
     ...found.map(({ experiment, hint }) => next`  in doubt: ${experiment}; ${hint}`),
     ...(doubts_more === 0 ? [] : [next`  in doubt: ${doubts_more} more, see ${call('tree')}`]),

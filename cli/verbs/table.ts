@@ -646,7 +646,7 @@ const LOOP = [
   {
     name: 'steer',
     group: 'loop',
-    summary: "instruct the next round, or an experiment's next agent; without TEXT: list the instructions",
+    summary: 'instruct the next round, or the next agent of an experiment; without TEXT: the list',
     positionals: [
       { name: 'ID|TEXT', required: false },
       { name: 'TEXT', required: false },

@@ -16,7 +16,9 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
     text: () =>
       was_there
         ? [
-            dryRun ? 'Nothing was done. It would:' : `Assay is removed from ${host}:`,
+            dryRun
+              ? 'Nothing was done. Without --dry-run, uninstall would:'
+              : `Assay is removed from ${host}:`,
             ...commands.map((command) => `  ${command}`),
             ...removed.map((path) => `  ${dryRun ? 'remove' : 'removed'} ${path}`),
             ...kept.map((path) => `  ${dryRun ? 'leave' : 'left'}, because it was changed: ${path}`),

@@ -87,8 +87,14 @@ function answerOf(run: OpenRun, { event, experiment }: Waited): Answer {
                   next`  Next: ${clearing(node)}`,
                 ]),
           ]
-        : `${experiment ?? 'it'}: ${event}`,
+        : ended(event, experiment),
   }
+}
+
+function ended(event: Waited['event'], experiment: string | null): string {
+  if (event === 'round_closed') return 'no round is open'
+  if (event === 'loop_stopped') return 'no loop is running'
+  return `${experiment}: ${event === 'lost' ? 'the process that judged it is gone' : event}`
 }
 
 /** null for the caller's own session, which would wait for itself, and once a stop rule holds, because then the loop is over. */

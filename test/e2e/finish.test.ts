@@ -245,7 +245,7 @@ describe('a branch that must not be', () => {
     expect(await project.problem('finish')).toMatchObject({
       code: 'nothing_better',
       exit: 3,
-      hint: 'go on: assay loop',
+      hint: 'continue the search: assay loop',
     })
     await project.attempt(ms(70))
     const audited = await assay(['audit', 'exp_0002', '--input', '{"findings":[{"message":"odd"}]}'], {
