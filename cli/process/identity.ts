@@ -59,7 +59,8 @@ export function isAlive(identity: ProcessIdentity): boolean {
  */
 export const pidSpace = (): string => spaceOf('self') ?? '0'
 
-function spaceOf(pid: number | 'self'): string | null {
+/** The same of another process; null when the system does not tell. */
+export function spaceOf(pid: number | 'self'): string | null {
   try {
     return /\d+/.exec(readlinkSync(`/proc/${pid}/ns/pid`))?.[0] ?? null
   } catch {

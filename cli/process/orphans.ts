@@ -1,7 +1,16 @@
 /** Processes of ours whose owner died before it could end them: daemons that a benchmark left its group with. */
-import { readFileSync, readlinkSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { identify, isAlive, measuredFor, ownersOf, type ProcessIdentity } from './identity.ts'
+import {
+  identify,
+  isAlive,
+  markOf,
+  measuredFor,
+  ownersOf,
+  type ProcessIdentity,
+  pidSpace,
+  spaceOf,
+} from './identity.ts'
 import { environmentOf, HAS_PROC, ownedByUs, pids } from './proc.ts'
 
 export interface Orphan {
@@ -13,16 +22,16 @@ export interface Orphan {
 
 /**
  * Every process of our user that carries a token of which every owner is proved dead. One whose outer owner lives is
- * that one's to end. Ourselves and what we descend from are never among them, nor processes of another pid namespace,
- * where the same number means another process. Empty off Linux.
+ * that one's to end. Ourselves and what we descend from are never among them. Processes of another pid namespace are only
+ * when their owners were in ours: when a command is killed while bubblewrap starts, the first process of the namespace
+ * waits for ever for the rest of bubblewrap. Empty off Linux.
  */
 export function findOrphans(): Orphan[] {
   if (!HAS_PROC) return []
   const family = ancestors()
-  const space = namespaceOf('self')
   const found: Orphan[] = []
   for (const pid of pids()) {
-    if (family.has(pid) || !ownedByUs(pid) || namespaceOf(pid) !== space) continue
+    if (family.has(pid) || !ownedByUs(pid)) continue
     const orphan = orphanOf(pid)
     if (orphan) found.push(orphan)
   }
@@ -55,9 +64,16 @@ const LOOK_MS = 5
 /** A killed process that still stands after this many looks will not go for us. */
 const LOOKS = 200
 
-/** Whether its environment names a file below the folder, the state of a repository. */
-export const belongsTo = ({ process: { pid } }: Orphan, folder: string): boolean =>
-  environmentOf(pid).includes(`=${latin1(folder)}/`)
+/**
+ * Whether its token names the folder, the state of a repository, or its environment a file below it. What is isolated
+ * sees its files somewhere else.
+ */
+export function belongsTo({ process: { pid } }: Orphan, folder: string): boolean {
+  const parts = (tokenOf(pid) ?? '').split('.')
+  return (
+    parts.some((part) => part.endsWith(markOf(folder))) || environmentOf(pid).includes(`=${latin1(folder)}/`)
+  )
+}
 
 /** A path as an environment is read: each of its bytes a character. */
 const latin1 = (path: string): string => Buffer.from(path).toString('latin1')
@@ -76,6 +92,8 @@ function orphanOf(pid: number): Orphan | null {
   const token = tokenOf(pid)
   const owners = token === null ? null : ownersOf(token)
   if (owners === null || owners.some(isAlive)) return null
+  // In a namespace of its own, one from outside of Assay may mean another process by the same number.
+  if (spaceOf(pid) !== spaceOf('self') && owners.some(({ space }) => space !== pidSpace())) return null
   const itself = identify(pid)
   return itself && { process: itself, owners, command: commandOf(pid) }
 }
@@ -98,14 +116,6 @@ const parentOf = (pid: number): number =>
 
 function commandOf(pid: number): string {
   return text(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim().slice(0, 200)
-}
-
-function namespaceOf(pid: number | 'self'): string | null {
-  try {
-    return readlinkSync(`/proc/${pid}/ns/pid`)
-  } catch {
-    return null
-  }
 }
 
 function text(file: string): string {

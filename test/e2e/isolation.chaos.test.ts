@@ -1,12 +1,17 @@
 /** What a measured process shares with the machine, and what it does not. The table is in `references/integrity.md`. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { markOf } from '../../cli/process/identity.ts'
+import { identify } from '../../cli/process.ts'
 import { dataOf, problemOf } from '../rig/assay.ts'
 import { makeTemp } from '../rig/temp.ts'
 import { unprivileged } from '../rig/unprivileged.ts'
+import { until } from '../rig/until.ts'
 import { HAS_BUBBLEWRAP, HONEST, isolatedProject } from './isolated.ts'
 import type { InitData, Project, RunData } from './project.ts'
 
@@ -435,3 +440,34 @@ describe('a machine without bubblewrap', () => {
     expect(existsSync(join(project.repo.dir, '.assay/runs'))).toBe(false)
   })
 })
+
+isolated('a command that is killed while bubblewrap starts', () => {
+  test('leaves a process in a namespace of its own, which waits for ever', async () => {
+    const project = isolatedProject()
+    await project.data('init')
+    const owner = Buffer.from(JSON.stringify({ ...identify(), started: '1@00000000' })).toString('base64url')
+    const token = `00:${owner}${markOf(join(project.repo.dir, '.assay'))}`
+    const apart = ['--unshare-pid', '--as-pid-1', '--bind', '/', '/', '--proc', '/proc']
+    const bubblewrap = spawn('bwrap', [...apart, 'sleep', '300.25'], {
+      env: { PATH: process.env.PATH, ASSAY_TOKEN: token },
+      stdio: 'ignore',
+    })
+    const first = () =>
+      processesLike('sleep\u0000300.25')
+        .map(Number)
+        .filter((pid) => pid !== bubblewrap.pid)
+    onTestFinished(() => {
+      for (const pid of first()) process.kill(pid, 'SIGKILL')
+    })
+    await until(() => processesLike('sleep\u0000300.25').some((pid) => isSleep(pid)), {
+      what: 'its first process',
+    })
+    bubblewrap.kill('SIGKILL')
+    await once(bubblewrap, 'exit')
+    expect(first()).toHaveLength(1)
+    await judge(project, 'true\n')
+    expect(first()).toEqual([])
+  })
+})
+
+const isSleep = (pid: string): boolean => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('sleep')
