@@ -1,11 +1,12 @@
 /** `gate add | remove | check`: gates that are added while a run lives, inherited down the tree. */
 
-import type { GateResult, GateRule, SampleFault } from '../ledger/events.ts'
+import type { GateResult, GateRule } from '../ledger/events.ts'
 import { answered } from '../ledger/ledger.ts'
 import { BASELINE, type Experiment } from '../ledger/state.ts'
 import { bashOnly, gatesOn } from '../measure/gates.ts'
-import { candidateNow, inSlot, numberedFolder, unpreparedProblem } from '../measure/probe.ts'
+import { candidateNow, inSlot, numberedFolder, unpreparedProblem } from '../measure/look.ts'
 import { nodeFor } from '../measure/seal.ts'
+import type { GateDone } from '../measure/session.ts'
 import { call, next } from '../next.ts'
 import { gateChecksFolder } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -141,24 +142,25 @@ export async function checkGates(run: OpenRun, experiment: string): Promise<Resu
   })
 }
 
-type Tried = GateResult & { fault: SampleFault | null }
-
 async function tryGates(
   run: OpenRun,
   subject: Experiment,
   gates: readonly GateRule[],
   recordedAt: string,
-): Promise<Result<Tried[]>> {
+): Promise<Result<GateDone[]>> {
   const looked = await candidateNow(run, subject)
   if (!looked.ok) return looked
   const at = numberedFolder(gateChecksFolder(run.paths, recordedAt))
-  return inSlot(run, { ...at, about: subject.id }, async (put) => {
-    const probe = await put(looked.value, 'b', subject.id)
-    if (!probe.ok) return probe
-    if (probe.value.unprepared) return unpreparedProblem(subject.id, probe.value.unprepared)
-    return ok(await probe.value.gates(gates))
+  return inSlot(run, { ...at, about: subject.id }, async ({ session, put }) => {
+    const seat = await put({ experiment: subject.id, ...looked.value }, 'b')
+    if (!seat.ok) return seat
+    const problem = unpreparedProblem(seat.value)
+    if (problem) return fail(problem)
+    const done: GateDone[] = []
+    for (const gate of gates) done.push(await session.gate(seat.value, gate))
+    return ok(done)
   })
 }
 
-const howItEnded = (result: Tried | undefined): string =>
+const howItEnded = (result: GateDone | undefined): string =>
   result?.timed_out ? 'it ran into its time limit' : `exit ${result?.exit ?? result?.signal ?? 'unknown'}`

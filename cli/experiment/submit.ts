@@ -28,7 +28,7 @@ import { nodeFor, type Seal, seal, snapshot, storedSeal } from '../measure/seal.
 import { Recorder, RecordLost } from '../measure/steps.ts'
 import { hasWorktree, keptCommit, readWorktreeFacts } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
-import { worktreePath } from '../paths.ts'
+import { attemptFolder, worktreePath } from '../paths.ts'
 import { identify, isAlive } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { unchangedData } from '../run/data.ts'
@@ -255,7 +255,10 @@ function isolatedSince({ ledger }: OpenRun, { judged }: Attempt): boolean {
 async function judge(run: OpenRun, node: Experiment, candidate: Seal): Promise<Result<RunAnswer>> {
   const began = performance.now()
   try {
-    const record = new Recorder(run, node.id, candidate.attempt)
+    const record = new Recorder(run, {
+      experiment: node.id,
+      folder: attemptFolder(run.paths, node.id, candidate.attempt),
+    })
     const evidence = await collectEvidence(run, node, candidate, record)
     if (!evidence.ok) return evidence
     const verdict = verdictOn(evidence.value)

@@ -144,7 +144,7 @@ export interface ArtifactPlaces {
 }
 
 /** Makes the folders that are missing. */
-export function artifactPlaces(run: OpenRun, node: Experiment): ArtifactPlaces {
+export function artifactPlaces(run: Pick<OpenRun, 'paths' | 'ledger'>, node: Experiment): ArtifactPlaces {
   const own = artifactsFolder(run.paths, node.id)
   const parent = node.parent === null ? null : artifactsFolder(run.paths, node.parent)
   for (const folder of [own, parent]) if (folder !== null) mkdirSync(folder, { recursive: true })
@@ -184,7 +184,7 @@ export async function undeclaredFiles(run: OpenRun, node: Experiment): Promise<U
   return { files: files.slice(0, SHOWN), more: Math.max(0, files.length - SHOWN) }
 }
 
-function seedPlace(run: OpenRun, { experiment, label }: SeedName) {
+function seedPlace(run: Pick<OpenRun, 'paths' | 'ledger'>, { experiment, label }: SeedName) {
   const folder = artifactsFolder(run.paths, experiment)
   const node = run.ledger.state.experiments.get(experiment)
   const recorded = (node && declaredArtifacts(node)[label]) ?? null

@@ -1,40 +1,47 @@
-/** `confirm`: a kept experiment is measured again, on fresh samples in a slot. */
+/**
+ * `confirm`: a kept experiment is measured again, on fresh samples in a slot. It is a trial: the same source, pairs and
+ * guards. Here is what differs: which looks were taken before, what two samples say, and what follows from an answer.
+ */
 
 import { incomparable } from '../evaluate/comparable.ts'
 import { breakTie, compareDeterministic } from '../evaluate/compare.ts'
-import type { StageContext } from '../evaluate/compare-pairs.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
-import { crowdAround, foremost, inWords, isCandidates, type Objection } from '../evaluate/crowd.ts'
+import {
+  crowdAround,
+  foremost,
+  inWords,
+  isCandidates,
+  isSpoiltByCrowd,
+  type Objection,
+} from '../evaluate/crowd.ts'
 import { figure } from '../evaluate/figure.ts'
-import { fewestPairs } from '../evaluate/paired.ts'
 import { regressions } from '../evaluate/protected.ts'
 import { bestOf } from '../ledger/best.ts'
 import { refusedBy } from '../ledger/decide.ts'
 import type { Comparison, Confirmed, Sample, SampleFault, Side, Status } from '../ledger/events.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { BASELINE, type Experiment, lastJudged, nodeValue, pathTo, type State } from '../ledger/state.ts'
-import { recordStep } from '../ledger/steps.ts'
 import { call, next } from '../next.ts'
-import { confirmsFolder, stepsFile } from '../paths.ts'
+import { confirmsFolder } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { interrupted, type Place } from './bench.ts'
-import type { Chance } from './chance.ts'
-import { gatesOn } from './gates.ts'
+import { interrupted } from './bench.ts'
 import { doubtOn, guardsNeeded } from './guards.ts'
-import { faultOfOther, type StageAnswer, stageContext, untilClear } from './pairs.ts'
-import { inSlot, type Numbered, numberedFolder, type Pinned, type Probe, unpreparedProblem } from './probe.ts'
+import { gates, noEvidence } from './judge.ts'
+import { inSlot, type Looking, numberedFolder, type Pinned, unpreparedProblem } from './look.ts'
+import { faultOfOther, guardPairs, runPairs, type StageAnswer } from './pairs.ts'
 import { baselineSample } from './samples.ts'
 import { nodeFor } from './seal.ts'
-import type { Session } from './session.ts'
-import { RecordLost } from './steps.ts'
+import { SlotSource } from './slot-source.ts'
+import { Recorder } from './steps.ts'
+import { fault, type Plan, placeOther, type RunInTrial, sampleOnce, type Trial } from './trial.ts'
 import { steadyBreakers } from './weigh.ts'
 import { keptCommit } from './worktree.ts'
 
 // ---------------------------------------------------------------- what the fresh samples of a second look say of a kept experiment
 
 export interface Compared {
-  run: OpenRun
+  run: RunInTrial
   node: Experiment
   /** What it is compared with. */
   other: Experiment
@@ -57,7 +64,7 @@ export const spoiltBy = (found: Objection | undefined): Spoilt | null =>
   found?.crowd === undefined ? null : { crowd: inWords(found) }
 
 /** Why a sample of the experiment cannot be compared with the baseline's; null when it can. */
-export function mismatch(run: OpenRun, sample: Sample): SampleFault | null {
+export function mismatch(run: RunInTrial, sample: Sample): SampleFault | null {
   const message = incomparable(baselineSample(run), sample)
   return message === null ? null : { reason: 'metric_error', message }
 }
@@ -190,143 +197,100 @@ const describe = (improvement: number | null): string =>
 /** Without noise: a value that varies shows in the first two mostly. */
 const SAMPLES = 2
 
-export interface Look extends Compared {
-  kept: Pinned
-  at: Numbered
-  chance: Chance
-  session: Session
-  put: (candidate: Pinned, place: Place, experiment: string) => Promise<Result<Probe>>
+interface Look extends Compared {
+  trial: Trial
+  record: Recorder
 }
 
 /** A problem when the machine, not the experiment, is to blame. */
-export async function lookAgain(look: Look): Promise<Result<Again>> {
-  const { run, node, kept, chance, put } = look
-  const placed = await put(kept, chance.place('candidate'), node.id)
-  if (!placed.ok) return placed
-  const probe = placed.value
-  if (probe.unprepared) return unpreparedProblem(node.id, probe.unprepared)
-  const failing = (await probe.gates(gatesOn(run, node.id))).find(({ passed }) => !passed)
-  if (failing?.fault?.reason === 'environment') return notMeasured(node.id, failing.fault.message)
-  if (failing) return ok(against(look, `gate ${failing.name} does not pass`, 0))
-  const paired = run.ledger.state.noise.mode === 'paired'
-  const found = paired ? await inPairs(look, probe) : await once(look, probe)
+async function lookAgain(
+  run: OpenRun,
+  { node, other, kept, look, folder }: Planned & { node: Experiment; folder: string },
+  { session, chance, put }: Looking,
+): Promise<Result<Again>> {
+  const own = await put({ experiment: node.id, ...kept }, chance.place('candidate'))
+  if (!own.ok) return own
+  const problem = unpreparedProblem(own.value)
+  if (problem) return fail(problem)
+  const record = new Recorder(run, { experiment: node.id, folder }, { tells: false })
+  const source = new SlotSource({
+    run,
+    session,
+    chance,
+    own: own.value,
+    guard: null,
+    reference: () => baselineSample(run),
+  })
+  const plan: Plan = { look, endsEarly: false }
+  const evidence = noEvidence(run, node)
+  const trial: Trial = { run, node, plan, chance, record, source, evidence }
+  const found = await ask({ run, node, other, trial, record })
   if (!found.ok || !found.value.passed) return found
-  const tampered = await look.session.tampered()
+  const tampered = await source.tampered()
   if (tampered.length === 0) return found
   const what = tampered.slice(0, 5).join(', ')
-  return ok(against(look, `its own run changed what judges it: ${what}`, found.value.samples ?? 0))
+  const because = `its own run changed what judges it: ${what}`
+  return ok(against({ run, node, other }, because, found.value.samples ?? 0))
 }
 
-async function once(look: Look, probe: Probe): Promise<Result<Again>> {
-  const { run, node } = look
+async function ask(look: Look): Promise<Result<Again>> {
+  const { run, node, trial } = look
+  if (!((await gates(trial, 'before')) && (await gates(trial, 'after')))) {
+    const failing = trial.evidence.facts.gates.at(-1)
+    if (failing?.fault?.reason === 'environment') return notMeasured(node.id, failing.fault.message)
+    return ok(against(look, `gate ${failing?.name} does not pass`, 0))
+  }
+  return run.ledger.state.noise.mode === 'paired' ? inPairs(look, 0) : once(look)
+}
+
+async function once(look: Look): Promise<Result<Again>> {
+  const { run, node, trial } = look
   const samples: Sample[] = []
   for (let pair = 0; pair < SAMPLES; pair++) {
-    const sample = await take(look, probe, 'candidate', pair)
+    const sample = await sampleOnce(trial, { stage: 'confirm', pair, side: 'candidate' })
     samples.push(sample)
-    if (sample.fault) return await faulty(look, sample.fault, samples.length)
+    if (!sample.fault) continue
+    fault(trial, sample.fault)
+    return faulty(look)
   }
   const values = [...new Set(samples.map(({ value }) => value))]
   const known = node.epoch === run.ledger.state.epoch ? [nodeValue(node)] : []
   const seen = [...new Set([...known, ...values])]
   if (seen.length > 1 && run.spec.noise.mode === 'auto') {
-    const found = await inPairs(look, probe, SAMPLES)
+    const found = await inPairs(look, SAMPLES)
     return found.ok ? ok({ ...found.value, varied: `${node.id} gave ${seen.join(', then ')}` }) : found
   }
   const found = judge(look, samples, values)
-  return 'passed' in found && found.passed ? guarded(look, probe, found, samples) : told(look, found)
+  return 'passed' in found && found.passed ? guarded(look, found, samples) : told(look, found)
 }
 
 /** Protected metrics on fresh samples of both, in as many pairs as they need when they vary. */
-async function guarded(look: Look, probe: Probe, found: Again, candidate: Sample[]): Promise<Result<Again>> {
-  const { run, other, chance } = look
+async function guarded(look: Look, found: Again, candidate: Sample[]): Promise<Result<Again>> {
+  const { run, other, trial, record } = look
   if (run.spec.protected.length === 0) return ok(found)
-  const partner = await partnerOf(look)
-  if (!partner.ok) return partner
-  const theirs: Sample[] = []
-  const ours: Sample[] = []
-  const taken = () => candidate.length + ours.length + theirs.length
-  const needed = () => Math.max(...[[...candidate, ...ours], theirs].map((seen) => guardsNeeded(run, seen)))
-  for (let pair = 0; pair < needed(); pair++) {
-    for (const side of chance.order('guard', pair)) {
-      const own = side === 'candidate'
-      const sample = await take(look, own ? probe : partner.value, side, pair, 'guard')
-      const broken = own ? (sample.fault ?? mismatch(run, sample)) : faultOfOther(run, sample)
-      if (broken && !own) return notMeasured(other.id, broken.message)
-      if (broken) return await faulty(look, broken, taken() + 1)
-      ;(own ? ours : theirs).push(sample)
-    }
+  if (!(await placeOther(trial, other.id))) return faulty(look)
+  const pairs = await guardPairs(trial, (sofar) =>
+    Math.max(...[[...candidate, ...sofar.candidate], sofar.other].map((seen) => guardsNeeded(run, seen))),
+  )
+  if (pairs === null) return faulty(look)
+  for (const sample of pairs.other) {
+    const broken = faultOfOther(run, sample)
+    if (broken) return notMeasured(other.id, broken.message)
   }
   // Samples of before the pairs say whether a value varies; only those of the pairs are compared.
-  const worse = foremost(regressions(run.spec.protected, ours, theirs))
+  const worse = foremost(regressions(run.spec.protected, pairs.candidate, pairs.other))
   const again = spoiltBy(worse) ?? (worse ? refusedFor(found, worse.message) : found)
-  return told(look, 'crowd' in again ? again : { ...again, samples: taken() })
-}
-
-/** One sample, kept in the record of this look. */
-async function take(
-  look: Look,
-  probe: Probe,
-  side: Side,
-  pair: number,
-  stage: 'confirm' | 'guard' = 'confirm',
-): Promise<Sample> {
-  const { run, at } = look
-  const sample = await probe.sample({ stage, side, pair })
-  const written = recordStep(stepsFile(at.folder), { step: 'sample', sample: bounded(sample) }, run.clock())
-  if (!written.ok) throw new RecordLost(written.problem)
-  return sample
+  return told(look, 'crowd' in again ? again : { ...again, samples: record.taken })
 }
 
 /** `from`: the pairs of this look that were not taken yet. */
-async function inPairs(look: Look, probe: Probe, from = 0): Promise<Result<Again>> {
-  const { run, other, at, chance } = look
-  const partner = await partnerOf(look)
-  if (!partner.ok) return partner
-  const context = forLook(stageContext(run, 'confirm', other.id), 1 + failedLooks(look))
-  const detail = { stage: 'confirm', context }
-  const began = recordStep(stepsFile(at.folder), { step: 'confirm', state: 'began', detail }, run.clock())
-  if (!began.ok) return began
-  let ended: SampleFault | null = null
-  let taken = 0
-  const answer = await untilClear(
-    context,
-    async (index) => {
-      const pair = from + index
-      const pairOf: Partial<Record<Side, Sample>> = {}
-      for (const side of chance.order('confirm', pair)) {
-        const sample = await take(look, side === 'candidate' ? probe : partner.value, side, pair)
-        taken++
-        pairOf[side] = sample
-        if (side === 'candidate') ended = sample.fault ?? mismatch(run, sample)
-        if (ended !== null) return null
-      }
-      const { candidate, parent } = pairOf
-      return candidate && parent ? { candidate, other: parent } : null
-    },
-    (sample) => faultOfOther(run, sample),
-  )
-  if (answer === null)
-    return await faulty(look, ended ?? { reason: 'aborted', message: 'it was interrupted' }, taken)
-  if ('broken' in answer) return notMeasured(other.id, answer.broken.message)
-  const crowd = context.needs_quiet ? crowdAround(answer.comparison) : null
+async function inPairs(look: Look, from: number): Promise<Result<Again>> {
+  const { other, trial } = look
+  if (!(await placeOther(trial, other.id))) return faulty(look)
+  const answer = await runPairs(trial, 'confirm', other.id, from)
+  if (answer === null) return faulty(look)
+  const crowd = isSpoiltByCrowd(look.run.spec.metric.name) ? crowdAround(answer.comparison) : null
   return told(look, crowd === null ? weigh(look, answer) : { crowd })
-}
-
-/** Looks at these two, in this epoch, that the experiment did not pass: whoever repeats them until one does has more chances. */
-const failedLooks = ({ run, node, other }: Look): number =>
-  node.attempts
-    .flatMap(({ confirmed }) => confirmed)
-    .filter(
-      (one) =>
-        one.against === other.id && one.epoch === run.ledger.state.epoch && one.differences && !one.passed,
-    ).length
-
-/** More evidence takes more pairs: with as many as the first look had, a small `pairs.max` would let no later one pass. */
-function forLook(context: StageContext, look: number): StageContext {
-  if (look === 1) return context
-  const fewest = (look: number) => fewestPairs(context.rule, context.tries, look)
-  const max = Math.ceil((context.pairs.max * fewest(look)) / fewest(1))
-  return { ...context, look, pairs: { ...context.pairs, max } }
 }
 
 /** What was kept on a quiet machine is neither confirmed nor refuted on a busy one. */
@@ -335,24 +299,28 @@ const told = ({ node }: Look, found: Again | Spoilt): Result<Again> =>
     ? notMeasured(node.id, found.crowd, 'repeat it when the machine has a processor to spare')
     : ok(found)
 
-/** What it is compared with, in the slot's other checkout. */
-async function partnerOf({ run, other, chance, put }: Look): Promise<Result<Probe>> {
-  const commit = keptCommit(run, other.id)
-  if (!commit) throw new Error(`${other.id} is compared with, and was never kept`)
-  const probe = await put(commit, chance.place('parent'), other.id)
-  if (!probe.ok || !probe.value.unprepared) return probe
-  return run.signal.aborted ? probe : unpreparedProblem(other.id, probe.value.unprepared)
-}
+/** Whether a fault may be the experiment's. */
+const isBlamed = ({ reason }: SampleFault): boolean => reason !== 'environment' && reason !== 'aborted'
 
-/** The fault is the experiment's only if what it is compared with can be measured in this very slot. */
-async function faulty(look: Look, fault: SampleFault, samples: number): Promise<Result<Again>> {
-  const { node, other } = look
-  if (fault.reason === 'environment' || fault.reason === 'aborted') return notMeasured(node.id, fault.message)
-  const probe = await partnerOf(look)
-  if (!probe.ok) return probe
-  const sample = await take(look, probe.value, 'parent', 0)
-  if (sample.fault) return notMeasured(node.id, `${fault.message}; so does ${other.id}`)
-  return ok(against(look, fault.message, samples + 1))
+/** A fault is the experiment's only if what it is compared with can be measured in this very slot after it. */
+async function faulty(look: Look): Promise<Result<Again>> {
+  const { node, other, trial, record } = look
+  const found = (wanted: Side) => trial.evidence.facts.faults.find(({ side }) => side === wanted)?.fault
+  const own = found('candidate')
+  if (own && !isBlamed(own)) return notMeasured(node.id, own.message)
+  if (own && !found('parent') && (await placeOther(trial, other.id))) {
+    // No pair has this number: the other half of the pair that failed may have been taken before it.
+    const { fault: theirs } = await sampleOnce(trial, {
+      stage: 'confirm',
+      pair: record.taken,
+      side: 'parent',
+    })
+    if (theirs) fault(trial, theirs, 'parent')
+  }
+  const theirs = found('parent')
+  if (!own) return notMeasured(other.id, theirs?.message ?? 'it was interrupted')
+  if (theirs) return notMeasured(node.id, `${own.message}; so does ${other.id}`)
+  return ok(against(look, own.message, record.taken))
 }
 
 const notMeasured = (experiment: string, message: string, then = 'mend the cause, then confirm it again') =>
@@ -362,11 +330,6 @@ const notMeasured = (experiment: string, message: string, then = 'mend the cause
     message: `${experiment} could not be measured: ${message}`,
     hint: `nothing was recorded; ${then}`,
   })
-
-const bounded = (sample: Sample): Sample => ({
-  ...sample,
-  fault: sample.fault && { ...sample.fault, message: sample.fault.message.slice(0, 1000), raw: '' },
-})
 
 export interface ConfirmAnswer {
   experiment: string
@@ -404,30 +367,31 @@ export async function confirm(
   if (!node.ok) return node
   const earlier = answered(run, node.value, key)
   if (earlier) return earlier
-  const may = plan(run, node.value, against)
+  const may = planned(run, node.value, against)
   if (!may.ok) return may
-  const at = numberedFolder(confirmsFolder(run.paths, experiment))
-  return inSlot(run, { ...at, about: experiment }, async (put, { nonce, chance, session }) => {
+  const { number, folder } = numberedFolder(confirmsFolder(run.paths, experiment))
+  return inSlot(run, { number, folder, about: experiment }, async (looking) => {
     // Others may have looked while this one waited for the slot, and what did not pass then asks for more now. So what
     // comes of it is recorded before the slot is given back.
     const read = run.ledger.refresh()
     if (!read.ok) return read
     const meanwhile = answered(run, node.value, key)
     if (meanwhile) return meanwhile
-    const planned = plan(run, node.value, against)
-    if (!planned.ok) return planned
-    const again = await lookAgain({ run, node: node.value, at, chance, session, put, ...planned.value })
+    const now = planned(run, node.value, against)
+    if (!now.ok) return now
+    const at = { node: node.value, folder }
+    const again = await lookAgain(run, { ...now.value, ...at }, looking)
     if (!again.ok) return again
     return run.signal.aborted
       ? fail(interrupted)
-      : remember(run, node.value, planned.value, { ...again.value, nonce }, key)
+      : remember(run, node.value, now.value, { ...again.value, nonce: looking.nonce }, key)
   })
 }
 
 function remember(
   run: OpenRun,
   node: Experiment,
-  { other, aside, epoch, recordedValue }: Plan,
+  { other, aside, epoch, recordedValue }: Planned,
   { message, ...answer }: Again & { nonce: string },
   key: string | null,
 ): Result<ConfirmAnswer> {
@@ -457,17 +421,19 @@ function answered(run: OpenRun, node: Experiment, key: string | null): Result<Co
   )
 }
 
-interface Plan {
+interface Planned {
   other: Experiment
   /** Nothing but what is told of it depends on the answer. */
   aside: boolean
   kept: Pinned
+  /** See `Plan`. */
+  look: number
   epoch: number
   recordedValue: number | null
 }
 
 /** What is compared with what, as the ledger is known now; refused when there is nothing to confirm. */
-function plan(run: OpenRun, node: Experiment, against: string | null): Result<Plan> {
+function planned(run: OpenRun, node: Experiment, against: string | null): Result<Planned> {
   const may = mayConfirm(node)
   if (!may.ok) return may
   const other = otherFor(run, node, against)
@@ -480,10 +446,20 @@ function plan(run: OpenRun, node: Experiment, against: string | null): Result<Pl
     other: other.value,
     aside,
     kept,
+    look: 1 + failedLooks(run, node, other.value),
     epoch: run.ledger.state.epoch,
     recordedValue: nodeValue(node),
   })
 }
+
+/** Looks at these two, in this epoch, that the experiment did not pass: who repeats them until one does has more chances. */
+const failedLooks = (run: OpenRun, node: Experiment, other: Experiment): number =>
+  node.attempts
+    .flatMap(({ confirmed }) => confirmed)
+    .filter(
+      (one) =>
+        one.against === other.id && one.epoch === run.ledger.state.epoch && one.differences && !one.passed,
+    ).length
 
 function mayConfirm(node: Experiment): Result<void> {
   if (node.id === BASELINE) {

@@ -12,8 +12,17 @@ import { redact } from '../redact.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { gatesOn } from './gates.ts'
-import { candidateNow, inSlot, type Looked, type Numbered, numberedFolder, type Probe } from './probe.ts'
+import {
+  candidateNow,
+  inSlot,
+  type Looked,
+  type Looking,
+  type Numbered,
+  numberedFolder,
+  unprepared,
+} from './look.ts'
 import { baselineSample } from './samples.ts'
+import type { GateDone, Seat } from './session.ts'
 
 export interface CheckAnswer {
   experiment: string
@@ -44,9 +53,9 @@ export async function checkWiring(run: OpenRun, node: Experiment): Promise<Resul
   const looked = await candidateNow(run, node)
   if (!looked.ok) return looked
   const at = numberedFolder(checksFolder(run.paths, node.id))
-  const answer = await inSlot(run, { ...at, about: node.id }, async (put) => {
-    const probe = await put(looked.value, 'b', node.id)
-    return probe.ok ? ok(await ask(run, node, looked.value, at, probe.value)) : probe
+  const answer = await inSlot(run, { ...at, about: node.id }, async (looking) => {
+    const seat = await looking.put({ experiment: node.id, ...looked.value }, 'b')
+    return seat.ok ? ok(await ask(run, node, looked.value, at, looking, seat.value)) : seat
   })
   if (answer.ok) writeFileSync(join(at.folder, 'check.json'), `${redact(JSON.stringify(answer.value))}\n`)
   return answer
@@ -57,7 +66,8 @@ async function ask(
   node: Experiment,
   looked: Looked,
   { number, folder }: Numbered,
-  probe: Probe,
+  { session, chance }: Looking,
+  seat: Seat,
 ): Promise<CheckAnswer> {
   const answer: CheckAnswer = {
     experiment: node.id,
@@ -75,15 +85,24 @@ async function ask(
     exit: null,
     output: '',
   }
-  if (probe.unprepared) {
-    const { step, fault } = probe.unprepared
+  const failed = unprepared(seat)
+  if (failed) {
+    const { step, fault } = failed
     answer.problems.push(`worktree.${step} failed: ${fault.message}`)
     answer.output = tailOf(join(folder, `${step}.out`), TAIL)
     return answer
   }
   const rules = gatesOn(run, node.id)
-  const sample = await probe.sample({ stage: 'check', side: 'candidate', pair: 0 })
-  const gates = await probe.gates(rules)
+  const sample = await session.sample(seat, {
+    stage: 'check',
+    side: 'candidate',
+    pair: 0,
+    seed: chance.seed('check', 0),
+    folder,
+    reference: baselineSample(run),
+  })
+  const gates: GateDone[] = []
+  for (const rule of rules) gates.push(await session.gate(seat, rule))
   readSample(run, node, answer, sample, folder)
   answer.gates = gates.map(({ name, phase, passed, output }) => ({
     name,

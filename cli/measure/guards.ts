@@ -53,7 +53,7 @@ export async function protectedInPairs(trial: Trial): Promise<boolean> {
     return protectedHold(trial, [{ candidate: evidence.samples, other: [{ metrics: known }] }])
   }
   if (!(await placeOther(trial, parent.id))) return false
-  const pairs = await guardPairs(trial, count)
+  const pairs = await guardPairs(trial, () => count)
   return pairs !== null && protectedHold(trial, [pairs])
 }
 

@@ -11,19 +11,21 @@ import { slotFacts, slotLock } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Spec } from '../spec/spec.ts'
-import { artifactPlaces, guardArtifacts, seedFault } from './artifacts.ts'
-import { type Bench, openBench, placeCandidate } from './bench.ts'
+import { artifactPlaces, type Guard, guardArtifacts, seedFault } from './artifacts.ts'
+import { type Bench, openBench, placeCandidate, type RunInSlot } from './bench.ts'
 import { chanceOfAttempt } from './chance.ts'
 import type { Preparation } from './decisions.ts'
 import { gatesOn } from './gates.ts'
 import { heldOut, removeHeldData } from './holdout.ts'
 import { RecordedSource } from './recorded-source.ts'
+import { baselineSample, recordedSamples } from './samples.ts'
 import type { Seal } from './seal.ts'
 import { Session } from './session.ts'
 import { type InSlot, SlotSource } from './slot-source.ts'
 import type { Recorder } from './steps.ts'
 import { lookAtTests } from './tests-gone.ts'
 import {
+  ATTEMPT,
   accept,
   type Evidence,
   fault,
@@ -144,7 +146,7 @@ export async function collectEvidence(
     if (orphanedBy({ run, node, record }) !== null) {
       record.decide({ is: 'prepared', preparation: UNBUILT })
       const source = new RecordedSource({}, record)
-      await collect({ run, node, seal, chance, record, source, evidence }, UNBUILT)
+      await collect({ run, node, plan: ATTEMPT, chance, record, source, evidence }, UNBUILT)
       return ok(evidence)
     }
     const places = artifactPlaces(run, node)
@@ -158,11 +160,13 @@ export async function collectEvidence(
     })
     if (!own.ok) return own
     const guard = await guardArtifacts(places)
-    const slot: InSlot = { run, node, seal, session, chance, own: own.value, guard }
-    const preparation = await prepared(slot)
+    const preparation = await prepared(run, node, { session, chance, own: own.value, guard })
     record.decide({ is: 'prepared', preparation })
-    const source = new SlotSource(slot)
-    await collect({ run, node, seal, chance, record, source, evidence }, preparation)
+    // The baseline keeps to its own first sample.
+    const reference = () =>
+      node.id === BASELINE ? (recordedSamples(run, node.id, seal.attempt)[0] ?? null) : baselineSample(run)
+    const source = new SlotSource({ run, session, chance, own: own.value, guard, reference })
+    await collect({ run, node, plan: ATTEMPT, chance, record, source, evidence }, preparation)
     evidence.tampered = await source.tampered()
     evidence.beside = evidence.tampered.length > 0 && othersMeasured(run.spec, bench.value, since)
     const { tampered, beside } = evidence
@@ -176,7 +180,11 @@ export async function collectEvidence(
 /** Nothing is built for what cannot count; what was paid for before is still told. */
 const UNBUILT: Preparation = { setup: null, build: null, seed: null }
 
-async function prepared({ run, node, session, chance, own, guard }: InSlot): Promise<Preparation> {
+async function prepared(
+  run: RunInSlot,
+  node: Experiment,
+  { session, chance, own, guard }: Pick<InSlot, 'session' | 'chance' | 'own'> & { guard: Guard },
+): Promise<Preparation> {
   const { setup, build } = own.placed
   if (setup || !build) return { setup, build: null, seed: seedFault(guard) }
   const parent = node.parent ? keptCommit(run, node.parent) : null
@@ -211,7 +219,7 @@ async function ask(trial: Trial, { setup, build, seed }: Preparation): Promise<v
   else if ((await calibration(trial)) && (await after())) await heldOut(trial)
 }
 
-async function gates(trial: Trial, phase: GatePhase): Promise<boolean> {
+export async function gates(trial: Trial, phase: GatePhase): Promise<boolean> {
   const { run, node, record, source, evidence } = trial
   const due = gatesOn(run, node.id).filter((gate) => gate.phase === phase)
   if (due.length === 0) return true

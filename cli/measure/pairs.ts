@@ -4,7 +4,7 @@ import { incomparable } from '../evaluate/comparable.ts'
 import { comparePairs, type PairOfValues, type StageContext } from '../evaluate/compare-pairs.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
 import { isSpoiltByCrowd, pairInCrowd } from '../evaluate/crowd.ts'
-import { calibrationResiduals, POOL, stageResiduals } from '../evaluate/paired.ts'
+import { calibrationResiduals, fewestPairs, POOL, stageResiduals } from '../evaluate/paired.ts'
 import type { Comparison, Sample, SampleFault, Side } from '../ledger/events.ts'
 import { nodeValue, type State } from '../ledger/state.ts'
 import { type PairedStageName, stepOfStage } from './decisions.ts'
@@ -15,27 +15,25 @@ import { accept, fault, type RunInTrial, sampleOnce, type Trial } from './trial.
 const SPOILT = 2
 
 /** Both samples of a pair; null when something ended the stage. */
-export type TakePair = (pair: number) => Promise<{ candidate: Sample; other: Sample } | null>
+type TakePair = (pair: number) => Promise<{ candidate: Sample; other: Sample } | null>
 
-export interface StageAnswer {
+export interface StageAnswer extends Pairs {
   comparison: Comparison
   /** The candidate's. */
   score: number
   differences: number[]
-  candidate: Sample[]
-  other: Sample[]
 }
 
 /**
  * Takes pairs until the evidence is clear. A pair whose other side fails is left out, the candidate's half with it; after
  * `SPOILT` of them the fault is the answer. null when `take` ended it.
  */
-export async function untilClear(
+async function untilClear(
   context: StageContext,
   take: TakePair,
   faultOfOther: (sample: Sample) => SampleFault | null,
 ): Promise<StageAnswer | { broken: SampleFault } | null> {
-  const done: { candidate: Sample[]; other: Sample[] } = { candidate: [], other: [] }
+  const done: Pairs = { candidate: [], other: [] }
   const values: PairOfValues[] = []
   for (let pair = 0, spoilt = 0; ; pair++) {
     const { comparison, differences, score } = comparePairs(context, values)
@@ -63,7 +61,7 @@ export function poolOf({ noise }: State): number[] {
   ].slice(-POOL)
 }
 
-export function stageContext(run: RunInTrial, stage: PairedStageName, against: string): StageContext {
+function stageContext(run: RunInTrial, stage: PairedStageName, against: string): StageContext {
   const { state } = run.ledger
   const other = state.experiments.get(against)
   const score = other ? nodeValue(other) : null
@@ -86,18 +84,20 @@ export function stageContext(run: RunInTrial, stage: PairedStageName, against: s
   }
 }
 
-/** null when a fault, a constraint that is broken for good, or an interruption ended it. */
+/**
+ * null when a fault, a constraint that is broken for good, or an interruption ended it. `from`: the pairs of the stage that
+ * were not taken yet. What was measured before the metric was seen to vary was selected by what it said.
+ */
 export async function runPairs(
   trial: Trial,
   stage: PairedStageName,
   against: string,
+  from = trial.evidence.varied === null ? 0 : 1,
 ): Promise<StageAnswer | null> {
   const context = contextFor(trial, stage, against)
-  // What was measured before the metric was seen to vary was selected by what it said.
-  const offset = trial.evidence.varied === null ? 0 : 1
   const answer = await untilClear(
     context,
-    (pair) => takePair(trial, stage, pair + offset),
+    (pair) => takePair(trial, stage, pair + from),
     (sample) => faultOfOther(trial.run, sample),
   )
   if (answer === null) return null
@@ -121,9 +121,17 @@ function contextFor(trial: Trial, stage: PairedStageName, against: string): Stag
     .decided('stage')
     .find((one) => one.stage === stage && one.context.against === against)
   if (known) return known.context
-  const context = stageContext(trial.run, stage, against)
+  const context = forLook(stageContext(trial.run, stage, against), trial.plan.look)
   trial.record.decide({ is: 'stage', stage, context })
   return context
+}
+
+/** More evidence takes more pairs: with as many as the first look had, a small `pairs.max` would let no later one pass. */
+function forLook(context: StageContext, look: number): StageContext {
+  if (look === 1) return context
+  const fewest = (look: number) => fewestPairs(context.rule, context.tries, look)
+  const max = Math.ceil((context.pairs.max * fewest(look)) / fewest(1))
+  return { ...context, look, pairs: { ...context.pairs, max } }
 }
 
 async function takePair(
@@ -152,20 +160,26 @@ async function blame(trial: Trial, stage: PairedStageName | 'guard', pair: numbe
 }
 
 /** What no further sample can mend: a boolean that does not hold, a metric that is missing. */
-function holdsSoFar({ run, evidence }: Trial, sample: Sample): boolean {
+function holdsSoFar({ run, plan, evidence }: Trial, sample: Sample): boolean {
+  if (!plan.endsEarly) return true
   const broken = checkConstraints(run.spec.constraints, [sample])
   if (broken.every(({ actual }) => typeof actual === 'number')) return true
   evidence.facts.constraints = checkConstraints(run.spec.constraints, evidence.samples)
   return false
 }
 
-/** A fixed number of pairs, for protected metrics that vary when the primary one does not. null as in `runPairs`. */
-export async function guardPairs(
-  trial: Trial,
-  count: number,
-): Promise<{ candidate: Sample[]; other: Sample[] } | null> {
-  const pairs: { candidate: Sample[]; other: Sample[] } = { candidate: [], other: [] }
-  for (let pair = 0; pair < count; pair++) {
+export interface Pairs {
+  candidate: Sample[]
+  other: Sample[]
+}
+
+/**
+ * Pairs for protected metrics when the primary one does not vary, as many as `needed` says of those so far. null as in
+ * `runPairs`.
+ */
+export async function guardPairs(trial: Trial, needed: (sofar: Pairs) => number): Promise<Pairs | null> {
+  const pairs: Pairs = { candidate: [], other: [] }
+  for (let pair = 0; pair < needed(pairs); pair++) {
     const taken = await takePair(trial, 'guard', pair)
     if (taken === null) return null
     if (taken.other.fault) return fault(trial, taken.other.fault, 'parent') || null

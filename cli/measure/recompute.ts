@@ -16,7 +16,7 @@ import { verdictEvent, verdictOn } from './record.ts'
 import { lacking, RecordedSource } from './recorded-source.ts'
 import { Recorder, RecordLost } from './steps.ts'
 import { testsIn } from './tests-gone.ts'
-import type { RunInTrial, Trial } from './trial.ts'
+import { ATTEMPT, type RunInTrial, type Trial } from './trial.ts'
 
 export interface Recomputed {
   attempt: number
@@ -46,12 +46,15 @@ export async function recompute(run: OpenRun, node: Experiment): Promise<Result<
   if (!before) throw new Error(`the ledger has a verdict on ${node.id}, and does not know it`)
   const { spec, started, paths, env } = run
   const at: RunInTrial = { ledger: then.value, spec, started, paths, env }
-  const record = new Recorder(run, node.id, attempt.attempt, { writes: false })
-  const { commit, tree } = attempt.sealed
+  const record = new Recorder(
+    run,
+    { experiment: node.id, folder: attemptFolder(run.paths, node.id, attempt.attempt) },
+    { writes: false },
+  )
   const trial: Trial = {
     run: at,
     node: before,
-    seal: { attempt: attempt.attempt, commit, tree },
+    plan: ATTEMPT,
     chance: chanceOfAttempt(at, before, attempt.attempt),
     record,
     source: new RecordedSource(judged.artifacts ?? {}, record),
@@ -84,10 +87,10 @@ function compare(
   run: OpenRun,
   attempt: Attempt,
   judged: Judged,
-  { run: then, node, seal, evidence }: Trial,
+  { run: then, node, evidence }: Trial,
   verdict: Verdict,
 ): Recomputed {
-  const recomputed = verdictEvent(then, node, seal, evidence, verdict)
+  const recomputed = verdictEvent(then, node, attempt, evidence, verdict)
   const [before, now] = [new Map(Object.entries(judged)), new Map(Object.entries(recomputed))]
   const changed = [...new Set([...before.keys(), ...now.keys()])].flatMap((field) => {
     if (NOT_DECIDED.includes(field)) return []

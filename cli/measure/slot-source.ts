@@ -5,27 +5,24 @@ import { dirname, join } from 'node:path'
 import { removeTree } from '../disk/remove.ts'
 import { recordable } from '../evaluate/comparable.ts'
 import type { GateRule, Sample, SampleFault } from '../ledger/events.ts'
-import { BASELINE, type Experiment } from '../ledger/state.ts'
 import { slotArtifacts } from '../paths.ts'
 import type { OpenRun } from '../run/open.ts'
 import { artifactPlaces, changedSince, type Guard, readDeclared } from './artifacts.ts'
 import type { Chance } from './chance.ts'
-import { baselineSample, recordedSamples } from './samples.ts'
-import type { Seal } from './seal.ts'
 import type { Seat, Session } from './session.ts'
 import { must, type SampleAt, type Secluded, type Source } from './trial.ts'
 import { keptCommit } from './worktree.ts'
 
 export interface InSlot {
-  run: OpenRun
-  node: Experiment
-  seal: Seal
+  run: Pick<OpenRun, 'site' | 'spec' | 'ledger' | 'paths'>
   session: Session
   chance: Chance
   /** The candidate, as it was placed. */
   own: Seat
-  /** The artifacts as they were before the samples. */
-  guard: Guard
+  /** The artifacts as they were before the samples; null = nobody asks what became of them. */
+  guard: Guard | null
+  /** The sample in whose units all are recorded. */
+  reference: () => Sample | null
 }
 
 export class SlotSource implements Source {
@@ -60,7 +57,7 @@ export class SlotSource implements Source {
   }
 
   async sample({ stage, pair, side }: SampleAt, secluded?: Secluded): Promise<Sample> {
-    const { session, chance, own } = this.#in
+    const { session, chance, own, reference } = this.#in
     const seat = side === 'candidate' ? own : this.#other
     if (!seat) throw new Error('a pair needs something to compare with')
     const sample = await session.sample(seat, {
@@ -71,16 +68,9 @@ export class SlotSource implements Source {
       folder: secluded?.folder ?? own.outputs,
       environment: secluded?.environment,
       secluded: secluded !== undefined,
-      reference: this.#reference(),
+      reference: reference(),
     })
     return secluded ? valueOnly(sample) : recordable(sample)
-  }
-
-  /** The baseline keeps to its own first sample. */
-  #reference(): Sample | null {
-    const { run, node, seal } = this.#in
-    if (node.id !== BASELINE) return baselineSample(run)
-    return recordedSamples(run, node.id, seal.attempt)[0] ?? null
   }
 
   gate(gate: GateRule) {
@@ -88,12 +78,14 @@ export class SlotSource implements Source {
   }
 
   artifacts(sample: Sample) {
-    return readDeclared(this.#in.guard, sample.artifacts)
+    const { guard } = this.#in
+    return guard ? readDeclared(guard, sample.artifacts) : { records: {} }
   }
 
   /** What decides a verdict and was changed by the candidate's run. */
   async tampered(): Promise<string[]> {
-    return [...(await this.#in.session.tampered()), ...(await changedSince(this.#in.guard))]
+    const { session, guard } = this.#in
+    return [...(await session.tampered()), ...(guard ? await changedSince(guard) : [])]
   }
 }
 

@@ -3,13 +3,13 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { GatePhase, GateResult, Sample, Side, Stage, StepName } from '../ledger/events.ts'
 import { gatesOf, readSteps, recordStep, samplesOf } from '../ledger/steps.ts'
-import { attemptFolder, stepsFile } from '../paths.ts'
+import { stepsFile } from '../paths.ts'
 import type { Problem } from '../result.ts'
 import { seal, unseal } from '../run/holdout.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type Decision, type DecisionName, type DecisionOf, decisionOf, stepOfDecision } from './decisions.ts'
 
-type RecordedRun = Pick<OpenRun, 'paths' | 'env' | 'tell' | 'clock'>
+type RecordedRun = Pick<OpenRun, 'env' | 'tell' | 'clock'>
 
 /** What a trial reads and writes of its own past. */
 export interface AttemptRecord {
@@ -35,19 +35,20 @@ export class Recorder implements AttemptRecord {
   readonly #decisions: Decision[]
 
   readonly #writes: boolean
+  readonly #tells: boolean
 
-  /** With `writes` off, what would be recorded is only remembered. */
+  /** With `writes` off, what would be recorded is only remembered; with `tells` off, nobody is told meanwhile. */
   constructor(
     run: RecordedRun,
-    experiment: string,
-    attempt: number,
-    { writes }: { writes: boolean } = { writes: true },
+    { experiment, folder }: { experiment: string; folder: string },
+    { writes = true, tells = writes }: { writes?: boolean; tells?: boolean } = {},
   ) {
     this.#run = run
     this.#experiment = experiment
-    this.folder = attemptFolder(run.paths, experiment, attempt)
-    this.file = stepsFile(this.folder)
+    this.folder = folder
+    this.file = stepsFile(folder)
     this.#writes = writes
+    this.#tells = tells
     if (writes) mkdirSync(join(this.folder, 'samples'), { recursive: true })
     const steps = readSteps(this.file)
     this.#samples = samplesOf(steps).filter((sample) => sample.fault?.reason !== 'aborted')
@@ -58,8 +59,7 @@ export class Recorder implements AttemptRecord {
   }
 
   step(step: StepName, state: 'began' | 'ended' | 'skipped', detail?: unknown): void {
-    if (state === 'began' && this.#writes)
-      this.#run.tell({ type: 'step', experiment: this.#experiment, step })
+    if (state === 'began' && this.#tells) this.#run.tell({ type: 'step', experiment: this.#experiment, step })
     this.#write({ step, state, ...(detail === undefined ? {} : { detail }) })
   }
 
@@ -76,7 +76,8 @@ export class Recorder implements AttemptRecord {
   sample(sample: Sample): void {
     const written = sample.stage === 'holdout' ? this.#sealed(sample) : sample
     const { stage: of, pair, side, value, wall_ms } = written
-    this.#run.tell({ type: 'sample', experiment: this.#experiment, stage: of, pair, side, value, wall_ms })
+    const experiment = this.#experiment
+    if (this.#tells) this.#run.tell({ type: 'sample', experiment, stage: of, pair, side, value, wall_ms })
     this.#write({ step: 'sample', sample: bounded(written) })
     this.#samples.push(sample)
   }
@@ -104,6 +105,11 @@ export class Recorder implements AttemptRecord {
     const text = unseal(this.#run.env, sealed)
     if (text === null) throw new RecordLost(sealedElsewhere)
     return { ...sample, ...(JSON.parse(text) as Pick<Sample, 'value' | 'cpu_ms' | 'peak_mb'>) }
+  }
+
+  /** How many samples there are, of all sides and stages. */
+  get taken(): number {
+    return this.#samples.length
   }
 
   paidGate(name: string, phase: GatePhase): GateResult | null {

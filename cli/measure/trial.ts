@@ -18,7 +18,6 @@ import type { OpenRun } from '../run/open.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { Chance } from './chance.ts'
 import { baselineSample } from './samples.ts'
-import type { Seal } from './seal.ts'
 import { type AttemptRecord, RecordLost } from './steps.ts'
 
 /** What was found; `tampered` names sealed files that the candidate's own run changed. */
@@ -48,10 +47,20 @@ export interface Evidence {
 /** What the rules of a verdict read of a run. For a verdict that is computed again, the ledger is the one of that time. */
 export type RunInTrial = Pick<OpenRun, 'ledger' | 'spec' | 'started' | 'paths' | 'env'>
 
+/** What an attempt and a second look at what was kept do not have in common. */
+export interface Plan {
+  /** Which look at these two it is, from 1: a later one asks for more evidence. */
+  look: number
+  /** It ends where no further sample is worth its price: what it is built on was revoked, a constraint is broken for good. */
+  endsEarly: boolean
+}
+
+export const ATTEMPT: Plan = { look: 1, endsEarly: true }
+
 export interface Trial {
   run: RunInTrial
   node: Experiment
-  seal: Pick<Seal, 'attempt' | 'commit' | 'tree'>
+  plan: Plan
   chance: Chance
   record: AttemptRecord
   source: Source
@@ -137,6 +146,7 @@ export function orphanedBy({ run, node, record }: Pick<Trial, 'run' | 'node' | '
 
 /** Throws `Orphaned` when nothing more may be asked of the candidate. */
 export function mayGoOn(trial: Trial): void {
+  if (!trial.plan.endsEarly) return
   const orphaned = orphanedBy(trial)
   if (orphaned !== null) throw new Orphaned(orphaned)
 }

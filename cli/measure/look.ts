@@ -1,18 +1,17 @@
-/** A look at one candidate in a slot that is no attempt: its gates and samples, kept in a numbered folder of their own. */
+/** A look at a candidate in a slot that is no attempt: what it prints is kept in a numbered folder of its own. */
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkRef } from '../git/refs.ts'
 import { pinCommit } from '../git/seal.ts'
-import type { GateRule, Sample, SampleFault, Side, Stage } from '../ledger/events.ts'
+import type { SampleFault } from '../ledger/events.ts'
 import { type Experiment, lastAttempt } from '../ledger/state.ts'
-import { fail, ok, type Result } from '../result.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type ArtifactPlaces, artifactPlaces } from './artifacts.ts'
 import { interrupted, openBench, type Place } from './bench.ts'
 import { type Chance, chanceOfLook, drawNonce } from './chance.ts'
-import { baselineSample } from './samples.ts'
 import { snapshot } from './seal.ts'
-import { type Candidate, type GateDone, Session } from './session.ts'
+import { type Candidate, type Seat, Session } from './session.ts'
 import { RecordLost } from './steps.ts'
 import { baseOf, keptCommit } from './worktree.ts'
 
@@ -21,7 +20,7 @@ export interface Pinned {
   tree: string
 }
 
-/** A folder of its own for each look: whoever makes it has the number. */
+/** A folder of its own for each look: the process that makes it has the number. */
 export interface Numbered {
   number: number
   folder: string
@@ -70,45 +69,36 @@ export async function candidateNow(run: OpenRun, node: Experiment): Promise<Resu
   return ok({ commit: commit.value, tree, fromWorktree: true, secrets })
 }
 
-export interface Probe {
-  /** Why it cannot be asked anything: setup or build failed. */
-  unprepared: { step: 'setup' | 'build'; fault: SampleFault } | null
-  /** Runs gates in order, all of them, and answers how each ended. */
-  gates(rules: readonly GateRule[]): Promise<GateDone[]>
-  sample(at: { stage: Stage; side: Side; pair: number }): Promise<Sample>
-}
-
-export interface Drawn {
-  nonce: string
-  chance: Chance
+/** What a look asks with. */
+export interface Looking {
   session: Session
+  chance: Chance
+  nonce: string
+  /** Brings a candidate to a checkout of the slot. */
+  put(candidate: Candidate, place: Place): Promise<Result<Seat>>
 }
 
 /**
- * Waits for a slot, brings candidates there, lets `look` ask, and gives the slot back. `about`: the experiment that the
- * look is about. What chance decides is drawn once the slot is there: it is never that of an attempt, whose samples were
- * selected by what they said.
+ * Waits for a slot, lets `look` ask there, and gives the slot back. `about`: the experiment that the look is about. What
+ * chance decides is drawn once the slot is there: it is never that of an attempt, whose samples were selected by what they
+ * said.
  */
 export async function inSlot<T>(
   run: OpenRun,
-  at: Numbered & { about: string },
-  look: (
-    put: (candidate: Pinned, place: Place, experiment: string) => Promise<Result<Probe>>,
-    drawn: Drawn,
-  ) => Promise<Result<T>>,
+  { folder, about }: Numbered & { about: string },
+  look: (looking: Looking) => Promise<Result<T>>,
 ): Promise<Result<T>> {
   const bench = await openBench(run)
   if (bench === null) return fail(interrupted)
   if (!bench.ok) return bench
   try {
     const nonce = drawNonce(run)
-    const chance = chanceOfLook(nonce, at.about)
-    const session = new Session(run, bench.value, { experiment: at.about, touches: null })
-    const answer = await look(
-      (candidate, place, experiment) =>
-        probeOf(run, session, at.folder, chance, { ...candidate, experiment }, place),
-      { nonce, chance, session },
-    )
+    const session = new Session(run, bench.value, { experiment: about, touches: null })
+    const put = (candidate: Candidate, place: Place) => {
+      const artifacts = artifactsOf(run, candidate.experiment, join(folder, `${place}-artifacts`))
+      return session.put(candidate, place, { outputs: folder, artifacts })
+    }
+    const answer = await look({ session, chance: chanceOfLook(nonce, about), nonce, put })
     return run.signal.aborted ? fail(interrupted) : answer
   } catch (error) {
     if (error instanceof RecordLost) return fail(error.problem)
@@ -116,36 +106,6 @@ export async function inSlot<T>(
   } finally {
     bench.value.release()
   }
-}
-
-async function probeOf(
-  run: OpenRun,
-  session: Session,
-  folder: string,
-  chance: Chance,
-  candidate: Candidate,
-  place: Place,
-): Promise<Result<Probe>> {
-  const artifacts = artifactsOf(run, candidate.experiment, join(folder, `${place}-artifacts`))
-  const put = await session.put(candidate, place, { outputs: folder, artifacts })
-  if (!put.ok) return put
-  const seat = put.value
-  const { setup, build } = seat.placed
-  return ok({
-    unprepared: setup ? { step: 'setup', fault: setup } : build ? { step: 'build', fault: build } : null,
-    gates: async (rules) => {
-      const done: GateDone[] = []
-      for (const gate of rules) done.push(await session.gate(seat, gate))
-      return done
-    },
-    sample: (at) =>
-      session.sample(seat, {
-        ...at,
-        seed: chance.seed(at.stage, at.pair),
-        folder,
-        reference: baselineSample(run),
-      }),
-  })
 }
 
 /** What a build makes for a look must not touch what the experiment has. */
@@ -161,12 +121,21 @@ function artifactsOf(
   return { own, environment: { ...places.environment, ASSAY_ARTIFACTS: own } }
 }
 
-/** Setup or build failed in the slot: nothing can be said of the candidate by this look. */
-export function unpreparedProblem(experiment: string, { step, fault }: NonNullable<Probe['unprepared']>) {
-  return fail({
-    kind: 'failed',
-    code: `${step}_failed`,
-    message: `worktree.${step} failed for ${experiment}: ${fault.message}`,
-    hint: `mend it, then repeat the command; it runs in a slot, not in the edit worktree`,
-  })
+/** Why it cannot be asked anything: setup or build failed. */
+export function unprepared({ placed: { setup, build } }: Seat): { step: string; fault: SampleFault } | null {
+  if (setup) return { step: 'setup', fault: setup }
+  return build && { step: 'build', fault: build }
+}
+
+/** As a problem: nothing can be said of the candidate by this look. */
+export function unpreparedProblem(seat: Seat): Problem | null {
+  const failed = unprepared(seat)
+  return (
+    failed && {
+      kind: 'failed',
+      code: `${failed.step}_failed`,
+      message: `worktree.${failed.step} failed for ${seat.experiment}: ${failed.fault.message}`,
+      hint: `mend it, then repeat the command; it runs in a slot, not in the edit worktree`,
+    }
+  )
 }
