@@ -57,11 +57,21 @@ export function gainOf(
   return Number.isFinite(gain) ? gain : null
 }
 
-/** `31.6 % better`, `2 % worse`, `the same`; where there is no share, nothing. */
-export function gainText(gain: number | null): string {
+/** From here on, how many times as much says more than a percentage. */
+const MANY_TIMES = 10
+
+/**
+ * `31.6 % better`, `2 % worse`, `the same`; where there is no share, nothing. `from` and `to` are the values themselves:
+ * with them a gain may be `550 times as much, which is worse`.
+ */
+export function gainText(gain: number | null, from: number | null = null, to: number | null = null): string {
   if (gain === null) return ''
   if (gain === 0) return 'the same'
-  return gain > 0 ? `${percent(gain)} better` : `${percent(-gain)} worse`
+  const word = gain > 0 ? 'better' : 'worse'
+  const times = from === null || to === null ? 0 : to / from
+  return times >= MANY_TIMES && Number.isFinite(times)
+    ? `${roughly(times, 3)} times as much, which is ${word}`
+    : `${percent(Math.abs(gain))} ${word}`
 }
 
 /** `1 file`, `2 files`. */

@@ -112,6 +112,9 @@ export function duplicateKey(text: string): string | null {
   return null
 }
 
+/** The beginning of JSON, which may be written on many lines, so that more than a brace is shown. */
+export const onOneLine = (text: string): string => text.slice(0, 3000).replace(/\s+/g, ' ').slice(0, 300)
+
 /**
  * Where a text, which need not be JSON, has one of the names as the key of a member, or `open` as the key of an object;
  * -1 when it has none.

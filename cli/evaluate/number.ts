@@ -71,9 +71,21 @@ function whyNoNumber(text: string): string {
 const whyEither = (text: string): string =>
   `its comma may be a decimal sign (${text.replace(',', '.')}) or separate thousands (${text.replace(',', '')}): print it without`
 
+/** What to do about a number that a program writes in a way that is not read, although a pattern may hold all of it. */
+export function adviceOn(written: string): string {
+  if (/\d:\d/.test(written)) return 'let the benchmark print the time in one unit, such as 179.5 s for 2:59.5'
+  if (/\d[\s\u00a0\u2009\u202f]\d/.test(written)) return 'let the benchmark print it without spaces'
+  if (/\d,\d/.test(written)) return 'let the benchmark print it without commas'
+  return 'let the benchmark print one number and one unit, such as 160 s'
+}
+
 function whyNotRest(rest: string): string {
-  if (/^,\d/.test(rest)) return 'it has a comma: write a decimal point, and no thousands separator'
+  if (/^:\d/.test(rest))
+    return 'it is a time in several parts: write it in one unit, such as 179.5 s for 2:59.5'
+  if (/^,\d/.test(rest))
+    return 'it has a comma: write a decimal point (1.5), and thousands without a separator (200000)'
   if (/^_\d/.test(rest)) return 'it has an underscore among its digits'
-  if (/^ \d/.test(rest)) return 'there is a second number after it: write one metric per line'
+  if (/^ \d/.test(rest))
+    return 'there is a space among its digits, or a second number after it: write one number without spaces'
   return `there is text after the number that is not a unit: ${JSON.stringify(rest.slice(0, 40))}`
 }

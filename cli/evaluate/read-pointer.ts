@@ -6,6 +6,7 @@ import {
   isJsonObject,
   keyFinder,
   NoNumber,
+  onOneLine,
   partsOf,
   readToolJson,
   unitAt,
@@ -43,22 +44,22 @@ export function readPointer({ path, metric: { name }, places, ...more }: Pointed
         // A log line; but one on many lines, or behind an answer, may be what is left of another answer.
         const mayAnswer = (first !== null || text.includes('\n')) && keyAt(text) >= 0
         if (place.name.startsWith('standard') && !mayAnswer) continue
-        return refuse(`${place.name} cannot be read: ${json.reason}`, text.slice(0, 300))
+        return refuse(`${place.name} cannot be read: ${json.reason}`, onOneLine(text))
       }
       const value = valueAt(json.value, path)
       if (value === undefined) continue
       const twice = duplicateKey(text)
       if (twice !== null)
-        return refuse(`${place.name} has the key ${JSON.stringify(twice)} twice`, text.slice(0, 300))
+        return refuse(`${place.name} has the key ${JSON.stringify(twice)} twice`, onOneLine(text))
       if (typeof value !== 'number') return refuse(`${path} in ${place.name} ${whatInstead(value)}`)
       if (first && first.value !== value)
         return refuse(
           `${path} is ${first.value} in ${first.place} and ${value} in ${place.name}: say it once`,
-          text.slice(0, 300),
+          onOneLine(text),
         )
       const found: Answer['metrics'] | string =
         more.metrics === undefined ? {} : metricsAt(json.value, more.metrics, name, value)
-      if (typeof found === 'string') return refuse(`${found} in ${place.name}`, text.slice(0, 300))
+      if (typeof found === 'string') return refuse(`${found} in ${place.name}`, onOneLine(text))
       const other: Said | null = first
       const differs =
         other &&
@@ -66,7 +67,7 @@ export function readPointer({ path, metric: { name }, places, ...more }: Pointed
       if (other && differs)
         return refuse(
           `${differs} is ${other.more[differs]} in ${other.place} and ${found[differs]} in ${place.name}: say it once`,
-          text.slice(0, 300),
+          onOneLine(text),
         )
       first ??= { value, place: place.name, unit: unitAt(json.value, path), more: found }
     }

@@ -1,9 +1,9 @@
 /** The places in which a benchmark may say its metrics, each read whole or refused. Pure. */
 import type { SampleFault, TaskScore } from '../ledger/events.ts'
 import type { Evidence, Found } from './answer.ts'
-import { isJsonObject, type JsonObject, NoNumber, readJsonObject, unitNamed } from './json.ts'
+import { isJsonObject, type JsonObject, NoNumber, onOneLine, readJsonObject, unitNamed } from './json.ts'
 import { MOST_JSON } from './lines.ts'
-import { positiveZero, readValue } from './number.ts'
+import { adviceOn, positiveZero, readValue } from './number.ts'
 import { isUnit } from './units.ts'
 
 /** What a result object holds: `{"metrics": {…}, "tasks": {…}, "artifacts": {…}}` or `{"score": 12.3}`. */
@@ -106,7 +106,8 @@ export interface Named {
 export const fault = (message: string, raw?: string): SampleFault => ({
   reason: 'metric_error',
   message,
-  ...(raw !== undefined && { raw }),
+  // A lone brace tells nobody anything.
+  ...(raw !== undefined && /[\p{L}\d]/u.test(raw) && { raw }),
 })
 
 /** How the message of a result file that cannot be read begins. */
@@ -116,7 +117,7 @@ export const FILE: Named = {
   name: 'the result file',
   read({ resultFile, metric }) {
     if (resultFile === null) return null
-    const raw = resultFile.slice(0, 300)
+    const raw = onOneLine(resultFile)
     const json = readJsonObject(resultFile)
     if (!json.ok) return fault(`${UNREADABLE}: ${json.reason}`, raw)
     const read = readResultObject(json.object, metric.name)
@@ -156,7 +157,7 @@ export const JSON_OBJECTS: Named = {
     if (first && second)
       return fault(
         `two JSON objects say ${name} = ${first.value} and ${name} = ${second.value}: print it once`,
-        second.text.slice(0, 300),
+        onOneLine(second.text),
       )
     const broken = found.find((one) => 'reason' in one)
     return broken ? fault(broken.message, broken.raw) : allOf(answers)
@@ -193,7 +194,7 @@ function allOf(answers: readonly Found[]): Found | null {
 }
 
 function fromText(text: string, name: string): Found | SampleFault {
-  const raw = text.slice(0, 300)
+  const raw = onOneLine(text)
   const json = readJsonObject(text)
   if (!json.ok) return fault(`the JSON line cannot be read: ${json.reason}`, raw)
   const shaped = Object.hasOwn(json.object, 'metrics') || Object.hasOwn(json.object, 'tasks')
@@ -222,7 +223,11 @@ export const MATCHES: Named = {
     const [first, second] = lines.matches
     if (first === undefined) return null
     for (const { cut, raw } of lines.matches)
-      if (cut !== null) return fault(`the pattern stops inside of ${cut}: let its group hold the whole`, raw)
+      if (cut !== null) {
+        const whole = readValue(cut, { grouped: true }).ok
+        const advice = whole ? 'let its group hold the whole' : adviceOn(cut)
+        return fault(`the pattern stops inside of ${cut}: ${advice}`, raw)
+      }
     if (second !== undefined) {
       const [one, other] = [first, second].map(({ text, word, around }) =>
         [text, word !== null && isUnit(word) ? word : around].filter(Boolean).join(' '),

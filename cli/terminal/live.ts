@@ -85,7 +85,10 @@ function scoreOf({ metric, baseline, best }: LiveModel, glyphs: Glyphs): Line {
     ...cells,
     cell(`${shown(baseline)} ${glyphs.arrow} `),
     cell(shown(best.value, unit), 'best'),
-    cell(gain === null ? '' : `  ${gainText(gain)}`, gain !== null && gain < 0 ? 'bad' : 'good'),
+    cell(
+      gain === null ? '' : `  ${gainText(gain, baseline, best.value)}`,
+      gain !== null && gain < 0 ? 'bad' : 'good',
+    ),
     cell(`  ${plain(best.experiment, 24)}`, 'dim'),
     ...goal(),
   ]

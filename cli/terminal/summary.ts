@@ -89,7 +89,9 @@ function result({ metric, path }: SummaryInput, arrow: string): Cell[] {
     cell(`${shown(first.value)} ${arrow} `),
     cell(shown(last.value, unit), 'best'),
     cell(
-      gain === null ? '' : `  ${gainText(gain)}${path.length === 2 ? between(last.interval) : ''}`,
+      gain === null
+        ? ''
+        : `  ${gainText(gain, first.value, last.value)}${path.length === 2 ? between(last.interval) : ''}`,
       'good',
     ),
     cell(`  ${plain(first.experiment, 20)} ${arrow} ${plain(last.experiment, 20)}`, 'dim'),
@@ -141,7 +143,7 @@ function improvements({ metric, path: whole }: SummaryInput, arrow: string): Lin
   const texts = visible.map(({ step, before, gain }) => ({
     experiment: plain(step.experiment, 20),
     values: `${shown(before)} ${arrow} ${shown(step.value)}`,
-    gain: `${gain === null ? '' : gainText(gain)}${between(step.interval)}`,
+    gain: `${gain === null ? '' : gainText(gain, before, step.value)}${between(step.interval)}`,
     hypothesis: plain(step.hypothesis, 200),
   }))
   const longest = (key: 'experiment' | 'values' | 'gain') =>

@@ -67,7 +67,10 @@ function wordsOf(run: OpenRun, steps: readonly Experiment[]): { subject: string;
   const lines = steps.flatMap((step) => {
     const judged = lastJudged(step)
     if (step.id === BASELINE) return [`${step.id}: ${name} ${shown(nodeValue(step))}`]
-    const gain = judged?.improvement == null ? '' : `, ${gainText(judged.improvement)}`
+    const gain =
+      judged?.improvement == null
+        ? ''
+        : `, ${gainText(judged.improvement, judged.parent_value, nodeValue(step))}`
     const against = `${name} ${shown(judged?.parent_value ?? null)} → ${shown(nodeValue(step))}${gain}`
     return [`${step.id} on ${step.parent}: ${against}`, `  ${inMessage(step.hypothesis, 500)}`]
   })

@@ -98,10 +98,13 @@ async function check(run: OpenRun, experiment: string): Promise<Result<Answer>> 
 function describe(answer: RunAnswer, opened: OpenRun): Said[] {
   const { experiment, status, reason, value, improvement, best, message } = answer
   const word = reason && reason !== 'improved' ? `${status} (${reason})` : status
-  const gain = improvement === null ? '' : `  ${gainText(improvement)}`
+  // What broke a rule has no value: the number may be of its own making.
+  const says = value === null || reason === 'out_of_scope' ? '' : `  ${shown(value)}`
+  const gain =
+    says === '' || improvement === null ? '' : `  ${gainText(improvement, answer.parent_value, value)}`
   const mark = best && experiment !== BASELINE ? '  ← the best so far' : ''
   return [
-    `${experiment} ${word}${value === null ? '' : `  ${shown(value)}`}${gain}${mark}`,
+    `${experiment} ${word}${says}${gain}${mark}`,
     `  ${printable(message)}`,
     ...(answer.doubt === null ? [] : [`  in doubt, so not a parent yet: ${plain(answer.doubt, 500)}`]),
     ...printed(answer, opened),

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { assay } from '../rig/assay.ts'
 import { makeTemp } from '../rig/temp.ts'
-import { makeProject, ms, type NewData, writeFiles } from './project.ts'
+import { type Files, hook, makeProject, ms, type NewData, writeFiles } from './project.ts'
 
 const GATE =
   'grep -q -e 90 -e 100 src/metrics.txt || { echo "case 7: wrong sum" >&2; echo "1 failed" >&2; exit 1; }'
@@ -33,6 +33,21 @@ test('a verdict leaves out what the gate printed, where to mend it, or what come
   const show = await assay(['show', experiment], { cwd: project.repo.dir })
   expect(show.stdout).toContain('child of exp_0000, 0 children')
   expect(show.stdout).toContain('attempt 2: kept (improved), 1 file +1 −1')
+})
+
+test('a candidate that changed the benchmark while it ran reads like a success, or a value many times as large like a share', async () => {
+  const project = makeProject()
+  await project.data('init', '--no-canary')
+  const said = async (files: Files) => {
+    const { experiment } = await project.open(files)
+    return (await assay(['run', experiment, '--quiet'], { cwd: project.repo.dir })).stdout.split('\n')
+  }
+  const cheat = await said({ ...ms(1), ...hook('echo "# more" >> bench/run.sh') })
+  expect(cheat[0]).toBe('exp_0001 rejected (out_of_scope)')
+  expect(cheat.join()).not.toContain('better')
+  expect((await said(ms(55_000)))[0]).toBe(
+    'exp_0002 rejected (not_better)  55000  550 times as much, which is worse',
+  )
 })
 
 test('a candidate is to be mended for what the machine did, or nothing used reads like a budget of nothing', async () => {

@@ -64,6 +64,11 @@ it('knows which way is better, and that nothing is a share of 0', () => {
     null,
     null,
   ])
+  expect([gainText(-549, 100, 55_000), gainText(999, 1, 1000), gainText(-11, 1, -10)]).toEqual([
+    '550 times as much, which is worse',
+    '1000 times as much, which is better',
+    '1100 % worse',
+  ])
   expect([gainText(0.2), gainText(-0.2), gainText(0), gainText(null)]).toEqual([
     '20 % better',
     '20 % worse',

@@ -146,6 +146,33 @@ describe('METRIC lines that are refused, with the line and the reason', () => {
   })
 })
 
+test.each([
+  ['took 2:59.5', 'the time in one unit'],
+  ['took 2m 40s', 'one number and one unit'],
+  ['took 2 500 000', 'without spaces'],
+  ['took 12.9 ms', 'let its group hold the whole'],
+])('a pattern stops inside of a number, and the advice leads to the next refusal: %s', (line, advice) => {
+  expect(value(line, { read: { regex: 'took (\\d+)' } })).toContain(advice)
+})
+
+test.each([
+  ['2,00,000', 'thousands without a separator (200000)'],
+  ['2:59.5', 'write it in one unit'],
+  ['2 500 000', 'write one number without spaces'],
+])('a whole number that is not read is refused without advice: %s', (written, advice) => {
+  expect(value(`took ${written}`, { read: { regex: 'took (.*)' } })).toContain(advice)
+})
+
+test('a line of JSON that is refused is shown as a brace', () => {
+  const many = JSON.stringify({ t: 'soon' }, null, 2)
+  expect(read(many)).toMatchObject({ ok: false, fault: { raw: '{ "t": "soon" }' } })
+  const cut = read('', { resultFile: '{\n' })
+  expect(cut.ok || cut.fault).toMatchObject({
+    message: expect.stringContaining('the result file cannot be read'),
+  })
+  expect(cut.ok || cut.fault.raw).toBeUndefined()
+})
+
 describe('the stream', () => {
   const OUTPUT =
     'x\r\n[a] METRIC t=1.5 ms\r\n10%\r50%\r\u001b[1mMETRIC u=2\u001b[0m\n\r\r\n{"t": 4}\nMETRIC größe=3\nMETRIC bad=1,5\nMETRIC w=9'

@@ -41,7 +41,7 @@ const place = keys(
   {
     regex: may(
       capture,
-      'Its one group holds the primary metric, and the whole number: on each line of `from`.',
+      'A pattern that is tried on each line of `from`. Its one group holds the primary metric, with all digits of the number.',
     ),
     json: may(
       text({
