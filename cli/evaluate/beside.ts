@@ -44,6 +44,9 @@ const BEHIND = new RegExp(`^[${INSIDE}]*(?:[eE][+-]?\\d+)?`)
 const GROUP_OF_THREE = /^[,_'’\u00a0\u2009\u202f]\d{3}(?!\d)/
 /** Digits behind which a separator may stand. */
 const LEADING_GROUPS = /(?:^|[^\d.,])[1-9]\d{0,2}(?:[,_'’\u00a0\u2009\u202f]\d{3})*$/
+/** `2,00,000`: groups of two as far as the last one, as in India. */
+const LAKH_BEHIND = /^(?:,\d\d)+,\d{3}(?!\d)/
+const LAKH_BEFORE = /(?:^|[^\d.,])\d{1,2}(?:,\d\d)+,$/
 /** The same with plain spaces, which may separate fields as well: groups of three from the first to the last. */
 const SPACED_BEFORE = /(?:^|[^\d.,\s]|[^\d.,]\s)[1-9]\d{0,2}(?: \d{3})* $/
 const SPACED_BEHIND = /^(?: \d{3})+(?![\d:])/
@@ -97,6 +100,7 @@ function startsInside(before: string, group: string): boolean {
   if (!/^[\d.,]/.test(group)) return false
   if (/\d$/.test(before) || /\d\.$/.test(before) || /(?:^|[\s=:([])\.$/.test(before)) return true
   if (/(?:^|[^\p{L}\d])0[xX]$/u.test(before)) return true
+  if (LAKH_BEFORE.test(before) && /^\d{3}(?!\d)/.test(group)) return true
   if (LEADING_GROUPS.test(before.slice(0, -1)) && GROUP_OF_THREE.test(before.slice(-1) + group)) return true
   return SIGN.test(before)
 }
@@ -107,6 +111,7 @@ function stopsInside(upTo: string, group: string, behind: string, comma: boolean
   if (/^\d/.test(behind) || (/\d$/.test(group) && /^\.\d/.test(behind))) return true
   if (/^[eE][+-]?\d/.test(behind) || (/^[+-]?0$/.test(group) && /^[xX][\da-fA-F]/.test(behind))) return true
   if (comma && behind.startsWith(',')) return false
+  if (LAKH_BEHIND.test(behind) && /(?:^|[^\d.,])\d{1,2}$/.test(upTo)) return true
   if (DECIMALS.test(behind) && /(?:^|[^\d.,;])\d+$/.test(upTo)) return true
   return GROUP_OF_THREE.test(behind) && LEADING_GROUPS.test(upTo)
 }
