@@ -1,56 +1,11 @@
+import type { AgentCall, AgentReply } from '../agents/call.ts'
+import { permits, type Spending, spending } from '../agents/permits.ts'
+import { askForObject, readSchema, type Wanted } from '../agents/schema.ts'
 import type { Tell } from '../facts.ts'
-import type { Usage } from '../ledger/events.ts'
-import { type AgentCall, type AgentReply, CLERK } from './call.ts'
 import type { Reply, ToParent } from './protocol.ts'
-import { askForObject, readSchema, type Wanted } from './schema.ts'
 
-/** At most `limit` holders at once, first come first served. */
-export interface Permits {
-  /** Resolves with the release; it must be called once. */
-  take(): Promise<() => void>
-}
-
-export function permits(limit: number): Permits {
-  let free = Math.max(1, limit)
-  const line: (() => void)[] = []
-  const release = () => {
-    const next = line.shift()
-    if (next === undefined) free += 1
-    else next()
-  }
-  return {
-    take: () =>
-      new Promise((resolve) => {
-        if (free > 0) {
-          free -= 1
-          resolve(release)
-        } else line.push(() => resolve(release))
-      }),
-  }
-}
-
-/** What a run's calls used. Fields sum what is known; `at_least` is true when some call did not report. */
-export type TotalUsage = Usage & { at_least: boolean }
-
-export interface Spending {
-  /** null: the call ended without a report. */
-  add(usage: Usage | null): void
-  total(): TotalUsage
-}
-
-export function spending(): Spending {
-  const total: TotalUsage = { tokens_in: null, tokens_out: null, usd: null, at_least: false }
-  return {
-    add(usage) {
-      for (const field of ['tokens_in', 'tokens_out', 'usd'] as const) {
-        const value = usage?.[field] ?? null
-        if (value === null) total.at_least = true
-        else total[field] = (total[field] ?? 0) + value
-      }
-    },
-    total: () => ({ ...total }),
-  }
-}
+/** Agents of this type are CLI calls: the runtime makes them itself. */
+const CLERK = 'assay:clerk'
 
 /** Attempts after the first one that stalled, as in the hosts. */
 const RETRIES = 5

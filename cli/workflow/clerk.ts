@@ -1,8 +1,8 @@
+import type { AgentReply } from '../agents/call.ts'
 import { NO_USAGE } from '../hosts/host.ts'
 import { execute } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { fromCommandLine } from '../text.ts'
-import type { AgentReply } from './call.ts'
 
 export interface ClerkCommand {
   /** Without `assay` itself: verb, arguments, flags. */
@@ -94,6 +94,14 @@ function isJson(text: string): boolean {
 
 function refuse(message: string) {
   return fail({ kind: 'usage', code: 'bad_clerk_prompt', message, hint: FORM })
+}
+
+/** Whether it begins a round or a lane; everything else finishes what was begun. */
+export function startsWork(prompt: string): boolean {
+  const command = parseClerk(prompt)
+  if (!command.ok) return false
+  const [verb, sub] = command.value.argv
+  return verb === 'new' || (verb === 'round' && sub === 'open')
 }
 
 const TRIES = 3

@@ -2,18 +2,16 @@
 
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { call, next } from '../next.ts'
+import { admission } from '../agents/admission.ts'
+import { askHost } from '../agents/ask.ts'
+import { type Ask, askingOf, watch } from '../agents/asking.ts'
+import { isBounded, openHost } from '../agents/open-host.ts'
+import { patience } from '../agents/patience.ts'
 import { redact } from '../redact.ts'
-import { fail, ok, type Result } from '../result.ts'
-import { isUncapped } from '../run/budget.ts'
+import { ok, type Result } from '../result.ts'
 import { type Driver, environmentOfDriver } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
-import { admission } from './admission.ts'
-import { askHost } from './ask.ts'
-import { type Ask, askingOf, watch } from './asking.ts'
-import { askClerk } from './clerk.ts'
-import { type OpenHost, openHost } from './open-host.ts'
-import { patience } from './patience.ts'
+import { askClerk, startsWork } from './clerk.ts'
 import { runWorkflow, type WorkflowOutcome } from './run.ts'
 import type { FoundScript, ScriptFolder } from './scripts.ts'
 
@@ -60,7 +58,7 @@ export async function drive(run: OpenRun, request: DriveRequest): Promise<Result
     args: request.args,
     call: (call) => admitted.agent(call, ask),
     clerk: async (prompt, signal) => {
-      await admitted.clerk(prompt, signal)
+      if (startsWork(prompt)) await admitted.begin(signal)
       return askClerk(prompt, {
         entry: request.entry,
         cwd: run.site.root,
@@ -83,29 +81,6 @@ export async function drive(run: OpenRun, request: DriveRequest): Promise<Result
       redact(JSON.stringify({ status: outcome.status, error: outcome.error })),
     )
   return ok({ ...outcome, left: leaving.signal.aborted })
-}
-
-/** Agents that cost something are asked only under a cap that holds, or with a person's word that none is wanted. */
-function isBounded(run: OpenRun, { metered, silent }: OpenHost, uncapped: boolean): Result<void> {
-  const { state } = run.ledger
-  if (metered && !uncapped && isUncapped(state)) {
-    return fail({
-      kind: 'refused',
-      code: 'uncapped',
-      message: 'nothing bounds what the agents of this loop may cost',
-      hint: next`set a cap, for example: ${call('config set', 'budget.experiments', '50', '--reason', 'TEXT')}; or say yes to none: ${call('loop', '--uncapped')}`,
-    })
-  }
-  const cap = (['tokens', 'usd'] as const).find((one) => (state.knobs?.[one] ?? null) !== null)
-  if (cap !== undefined && silent !== null && state.knobs?.unknown !== 'allow') {
-    return fail({
-      kind: 'refused',
-      code: 'usage_unknown',
-      message: `budget.${cap} cannot be kept: the host ${silent} does not tell what its calls use`,
-      hint: next`cap experiments or hours instead, or accept that: ${call('config set', 'budget.unknown', 'allow', '--reason', 'TEXT')}`,
-    })
-  }
-  return ok(undefined)
 }
 
 const DONE = 'ended.json'

@@ -14,6 +14,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['measure'],
   ['diagnose'],
   ['experiment'],
+  ['agents'],
   ['loop', 'workflow', 'doctor', 'install'],
   ['view'],
   ['page'],
@@ -83,7 +84,7 @@ export const PURE_PACKAGES: readonly string[] = ['picomatch']
 export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   yaml: ['spec'],
   picomatch: ['spec'],
-  ajv: ['hosts', 'workflow'],
+  ajv: ['hosts'],
   acorn: ['workflow'],
   chalk: ['terminal'],
   // Helper programs and the user's checkout: what is neither measured nor judged.

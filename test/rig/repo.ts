@@ -24,8 +24,18 @@ export interface Repo {
 
 /** A repository on branch `main` with one commit of `files`, then one of each entry of `commits`. */
 export function makeRepo({ files, commits = [] }: { files: Files; commits?: Files[] }): Repo {
+  const repo = repoAt(makeTemp('repo'))
+  repo.git('init', '--quiet', '--initial-branch=main')
+  repo.git('config', 'user.name', 'Rig')
+  repo.git('config', 'user.email', 'rig@example.invalid')
+  repo.commit('first', files)
+  for (const [index, entries] of commits.entries()) repo.commit(`commit ${index + 2}`, entries)
+  return repo
+}
+
+/** The repository that is, or will be, in this folder. */
+export function repoAt(dir: string): Repo {
   const env = isolatedEnv()
-  const dir = makeTemp('repo')
   const git = (...args: string[]) =>
     execaSync('git', args, { cwd: dir, env, extendEnv: false, stdin: 'ignore' }).stdout
   const write = (entries: Files) => {
@@ -42,11 +52,6 @@ export function makeRepo({ files, commits = [] }: { files: Files; commits?: File
     git('commit', '--quiet', '--allow-empty', '--message', message)
     return git('rev-parse', 'HEAD')
   }
-  git('init', '--quiet', '--initial-branch=main')
-  git('config', 'user.name', 'Rig')
-  git('config', 'user.email', 'rig@example.invalid')
-  commit('first', files)
-  for (const [index, entries] of commits.entries()) commit(`commit ${index + 2}`, entries)
   return {
     dir,
     env,

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { afterAll, beforeAll } from 'vitest'
+import type { AgentCall, AgentReply } from '../../cli/agents/call.ts'
 import type { Fact } from '../../cli/facts.ts'
 import { NO_USAGE } from '../../cli/hosts/host.ts'
-import type { AgentCall, AgentReply } from '../../cli/workflow/call.ts'
 import { runWorkflow, type WorkflowOutcome, type WorkflowRequest } from '../../cli/workflow/run.ts'
 
 export const META = "export const meta = { name: 'probe', description: 'd' }\n"

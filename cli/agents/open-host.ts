@@ -7,6 +7,7 @@ import { parseParameters, type TuneParameter, type TuneTrial } from '../hosts/tu
 import { type Experiment, lastJudged } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
 import { fail, ok, type Result, unreachable } from '../result.ts'
+import { isUncapped } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { AgentConfig } from '../spec/spec.ts'
 
@@ -42,6 +43,29 @@ export async function openHost(run: OpenRun): Promise<Result<OpenHost>> {
     metered: agent.host !== 'tune' || fallback.length > 0,
     silent: await silentAmong([agent.host, ...agent.fallback]),
   })
+}
+
+/** Agents that cost something are asked only under a cap that holds, or with a person's word that none is wanted. */
+export function isBounded(run: OpenRun, { metered, silent }: OpenHost, uncapped: boolean): Result<void> {
+  const { state } = run.ledger
+  if (metered && !uncapped && isUncapped(state)) {
+    return fail({
+      kind: 'refused',
+      code: 'uncapped',
+      message: 'nothing bounds what the agents of this loop may cost',
+      hint: next`set a cap, for example: ${call('config set', 'budget.experiments', '50', '--reason', 'TEXT')}; or say yes to none: ${call('loop', '--uncapped')}`,
+    })
+  }
+  const cap = (['tokens', 'usd'] as const).find((one) => (state.knobs?.[one] ?? null) !== null)
+  if (cap !== undefined && silent !== null && state.knobs?.unknown !== 'allow') {
+    return fail({
+      kind: 'refused',
+      code: 'usage_unknown',
+      message: `budget.${cap} cannot be kept: the host ${silent} does not tell what its calls use`,
+      hint: next`cap experiments or hours instead, or accept that: ${call('config set', 'budget.unknown', 'allow', '--reason', 'TEXT')}`,
+    })
+  }
+  return ok(undefined)
 }
 
 async function silentAmong(names: readonly HostName[]): Promise<string | null> {

@@ -7,13 +7,12 @@ import { priceOf, unaffordable } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
 import { recordDelivery, waitingSteers } from '../run/steer.ts'
 import type { AgentCall, AgentReply } from './call.ts'
-import { parseClerk } from './clerk.ts'
 
 export interface Admission {
   /** Asks when the call may be made; `null` as a reply when the budget does not allow it. */
   agent(call: AgentCall, ask: (call: AgentCall) => Promise<AgentReply>): Promise<AgentReply>
-  /** Resolves when a command of the script may run. */
-  clerk(prompt: string, signal: AbortSignal): Promise<void>
+  /** Resolves when a round or a lane may begin. */
+  begin(signal: AbortSignal): Promise<void>
 }
 
 const LOOK_MS = 250
@@ -39,14 +38,12 @@ export function admission(run: OpenRun): Admission {
     if (ledger.state.paused === null) held = false
   }
   return {
-    clerk: (prompt, signal) =>
-      startsWork(prompt)
-        ? until(
-            (state) => state.paused === null,
-            signal,
-            () => {},
-          )
-        : Promise.resolve(),
+    begin: (signal) =>
+      until(
+        (state) => state.paused === null,
+        signal,
+        () => {},
+      ),
     agent: async (call, ask) => {
       const free = (state: State) => state.paused === null && !(run.spec.loop.quiet && isMeasuring(state))
       await until(free, call.signal, () => call.progress())
@@ -70,14 +67,6 @@ export function admission(run: OpenRun): Admission {
       }
     },
   }
-}
-
-/** What begins a round or a lane; everything else finishes what was begun. */
-function startsWork(prompt: string): boolean {
-  const command = parseClerk(prompt)
-  if (!command.ok) return false
-  const [verb, sub] = command.value.argv
-  return verb === 'new' || (verb === 'round' && sub === 'open')
 }
 
 /** By a process that lives, on this machine: nothing here disturbs a sample of another, or what a killed one left. */

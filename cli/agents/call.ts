@@ -34,6 +34,3 @@ export type AgentReply =
   | { outcome: 'ok'; text: string; object?: unknown; usage: Usage }
   | { outcome: 'null'; message: string; usage: Usage }
   | { outcome: 'error'; message: string; usage?: Usage }
-
-/** Agents of this type are CLI calls: the runtime makes them itself. */
-export const CLERK = 'assay:clerk'
