@@ -249,7 +249,7 @@ function chainOf(state: State, node: Experiment, place: Place, facts: Facts): Ag
 }
 
 /** Of one experiment. What was measured before its process died is not measured again, so most of these are short. */
-const TRIES = 10
+export const TRIES = 10
 
 function runAgain(state: State, experiment: string, { at }: Place): Agenda {
   for (let count = 1; count <= TRIES; count++) {

@@ -12,6 +12,7 @@ import type { Brief, Finding, Idea, StopReason, TaskAnswered } from '../ledger/e
 import { directionsOf } from '../ledger/meta.ts'
 import { currentRound, lastAttempt, lastJudged, type Round, type State } from '../ledger/state.ts'
 import { differs, nodeFor, seal, snapshot, storedSeal } from '../measure/seal.ts'
+import { ensureWorktree } from '../measure/worktree.ts'
 import { artifactsFolder, worktreePath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { mayGoOn } from '../run/driver.ts'
@@ -23,7 +24,7 @@ import { closeRound, type LaneReport } from './close.ts'
 import { checkFindings, type ScanFinding } from './findings.ts'
 import { fitted } from './fit.ts'
 import { describe, openRound, type RoundAnswer, scanBatches } from './open.ts'
-import { type PromptLane, type PromptTask, promptOf } from './prompts.ts'
+import { type Against, type PromptLane, type PromptTask, promptOf } from './prompts.ts'
 import { propose } from './propose.ts'
 
 // ---------------------------------------------------------------- what comes next
@@ -79,7 +80,7 @@ export async function nextOf(run: OpenRun, request: NextRequest): Promise<Result
 
 const NOBODY = { round: null, tasks: [], measuring: [], alerts: [] }
 
-function factsOf(run: OpenRun): Facts {
+export function factsOf(run: OpenRun): Facts {
   const { state } = run.ledger
   const round = currentRound(state)
   const { knobs, meta } = state
@@ -114,7 +115,8 @@ export async function advance(run: OpenRun): Promise<Result<Agenda>> {
   }
 }
 
-async function doIt(run: OpenRun, effect: Effect): Promise<Result<unknown>> {
+/** One effect of the agenda. A problem says that it may be done later, or that it is not this caller's to do. */
+export async function doIt(run: OpenRun, effect: Effect): Promise<Result<unknown>> {
   const { state } = run.ledger
   switch (effect.do) {
     case 'propose': {
@@ -222,7 +224,7 @@ async function sealOf(
     return found({ attempt: 0, findings: [{ message: hint ? `${message}: ${String(hint)}` : message }] })
   }
   if (sealed.value === null) return found({ attempt: null, refused: 'its agent gave no answer' })
-  const findings = checkSeal(run, sealed.value).map(({ code, message }) => ({ code, message }))
+  const findings = checkSeal(run, sealed.value)
   return found({ attempt: sealed.value.attempt, findings })
 }
 
@@ -232,27 +234,34 @@ function close(run: OpenRun): Promise<Result<unknown>> | Result<unknown> {
   if (!round) return ok(undefined)
   const at = `r${round.round}/`
   const reports = new Map<number, LaneReport>()
+  const first: string[] = []
   for (const { task, sha256, answer } of state.answers.values()) {
     if (sha256 === null || answer === null || !task.startsWith(at)) continue
-    const lane = Number(/^r\d+\/l(\d+)\//.exec(task)?.[1] ?? 0)
+    const lane = Number(/^r\d+\/l(\d+)\//.exec(task)?.[1] ?? OF_ALL)
     const report = reports.get(lane) ?? { lane, learnings: [], suggestions: [] }
     reports.set(lane, report)
-    // What a step says at the end of a round is told the next one first.
-    if (/\/step\//.test(task) && isAfter(state, round, task))
-      report.learnings.unshift(...texts(answer.findings))
-    report.learnings.push(...texts(answer.learnings))
-    report.suggestions.push(...texts(answer.suggestions))
+    // First, so that they are not what a limit cuts off: the next round reads them among the learnings.
+    if (/\/step\//.test(task) && isAfter(state, round, task)) first.push(...textsIn(answer.findings))
+    report.learnings.push(...textsIn(answer.learnings))
+    report.suggestions.push(...textsIn(answer.suggestions))
   }
-  const lanes = [...reports.values()].sort((a, b) => a.lane - b.lane)
+  const lanes = [
+    { lane: OF_ALL, learnings: first, suggestions: [] },
+    ...[...reports.values()].sort((a, b) => (a.lane || LAST) - (b.lane || LAST)),
+  ]
   return closeRound(run, { token: round.opened.token, round: round.round }, lanes)
 }
+
+/** The lane of what is said of the whole round; it comes after what the lanes say. */
+const OF_ALL = 0
+const LAST = Number.MAX_SAFE_INTEGER
 
 const isAfter = ({ meta }: State, { round }: Round, task: string): boolean =>
   directionsOf(meta, round).steps.some(
     ({ edit, seam }) => seam === 'after-collect' && task.endsWith(`/${edit}`),
   )
 
-const texts = (value: unknown): string[] =>
+export const textsIn = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []
 
 /** What the CLI found itself; the first one counts. */
@@ -314,9 +323,7 @@ export async function takeAnswer(
   if (!mine.ok) return mine
   const { state } = run.ledger
   const before = state.answers.get(id)
-  const sha256 = createHash('sha256')
-    .update(given ?? '')
-    .digest('hex')
+  const sha256 = digestOf(given)
   if (before) return before.sha256 === sha256 ? follow(run, id, [], true) : fail(answeredBefore(id, before))
   const agenda = await advance(run)
   if (!agenda.ok) return agenda
@@ -324,15 +331,42 @@ export async function takeAnswer(
   if (!task) return fail(notOpen(id, agenda.value.tasks))
   const foreign = otherWorktree(run, task)
   if (foreign) return fail(foreign)
-  const read = given === null ? ok(null) : await readAnswer(task, given)
-  if (!read.ok) return read
-  const { known, ignored } = read.value ?? { known: null, ignored: [] }
-  const recorded = recordAnswer(run, { task: id, experiment: task.experiment, sha256, answer: known })
+  const recorded = await record(run, task, { given, sha256 })
   if (!recorded.ok) return recorded
   const first = state.answers.get(id)
   // A different driver was quicker.
-  if (!recorded.value && first && first.sha256 !== sha256) return fail(answeredBefore(id, first))
-  return follow(run, id, ignored, !recorded.value)
+  if (!recorded.value.counts && first && first.sha256 !== sha256) return fail(answeredBefore(id, first))
+  return follow(run, id, recorded.value.ignored, !recorded.value.counts)
+}
+
+/** The answer of an agent that the caller itself asked; what follows from it is the caller's to do. */
+export async function recordGiven(run: OpenRun, task: Task, given: string | null): Promise<Result<unknown>> {
+  const mine = mayGoOn(run)
+  if (!mine.ok) return mine
+  const recorded = await record(run, task, { given, sha256: digestOf(given) })
+  // What cannot be kept says nothing; an edit is judged all the same.
+  if (!recorded.ok && recorded.problem.kind === 'usage')
+    return record(run, task, { given: null, sha256: digestOf(null) })
+  return recorded
+}
+
+const digestOf = (given: string | null): string =>
+  createHash('sha256')
+    .update(given ?? '')
+    .digest('hex')
+
+/** `counts`: false when a different answer came first. */
+async function record(
+  run: OpenRun,
+  task: Task,
+  { given, sha256 }: { given: string | null; sha256: string },
+): Promise<Result<{ counts: boolean; ignored: string[] }>> {
+  const read = given === null ? ok(null) : await readAnswer(task, given)
+  if (!read.ok) return read
+  const { known, ignored } = read.value ?? { known: null, ignored: [] }
+  const { id, experiment } = task
+  const recorded = recordAnswer(run, { task: id, experiment, sha256, answer: known })
+  return recorded.ok ? ok({ counts: recorded.value, ignored }) : recorded
 }
 
 async function readAnswer(
@@ -446,6 +480,10 @@ export async function taskOf(run: OpenRun, id: string): Promise<Result<TaskAnswe
   const task = agenda.tasks.find((one) => one.id === id)
   const round = currentRound(run.ledger.state)
   if (!task || !round) return fail(notOpen(id, agenda.tasks))
+  // A process that was killed may have left the experiment without its folder.
+  const made =
+    task.experiment !== null && mayEdit(task.role) ? await ensureWorktree(run, task.experiment) : null
+  if (made?.ok === false) return made
   const answer = ANSWERS_OF[task.role]
   return ok({ ...task, prompt: promptOf(inputsOf(run, task, round)), answer })
 }
@@ -488,12 +526,14 @@ function inputsOf(run: OpenRun, task: Task, round: Round): PromptTask {
       }
     case 'brief': {
       const { proposals, repairable, retests, patterns } = turn
-      const refused = texts(state.answers.get(`${at}/brief/laid`)?.answer?.refused)
+      const refused = textsIn(state.answers.get(`${at}/brief/laid`)?.answer?.refused)
       const findings = findingsOf(run, round)
       return { ...inputs, refused, findings, proposals, repairable, retests, patterns }
     }
-    case 'step':
-      return { ...inputs, text: turn.steps.find(({ edit }) => edit === last)?.text ?? '' }
+    case 'step': {
+      const step = turn.steps.find(({ edit }) => edit === last)
+      return step ? { ...inputs, text: step.text, seam: step.seam } : inputs
+    }
     case 'verify':
       return { ...inputs, claim: claimOf(state, id) }
     case 'revise':
@@ -528,12 +568,18 @@ function capsuleOf(turn: RoundAnswer, arm: boolean): Record<string, unknown> {
   return { goal, metric, best, skills, learnings, rules, notes, steering, ...(arm ? blank : {}) }
 }
 
+/** Of one step. */
+const SAID = { items: 10, characters: 1000 }
+
 /** What steps and scanners of the round said; of the scanners, what the stored outputs prove. */
 function findingsOf(run: OpenRun, { round }: Round): { message: string }[] {
   const given = [...run.ledger.state.answers.values()]
-  const steps = given
-    .filter(({ task }) => task.startsWith(`r${round}/step/`))
-    .flatMap(({ answer }) => texts(answer?.findings).map((message) => ({ message })))
+  const { steps: all } = directionsOf(run.ledger.state.meta, round)
+  const steps = all.flatMap(({ edit, seam }) =>
+    textsIn(run.ledger.state.answers.get(`r${round}/step/${edit}`)?.answer?.findings)
+      .slice(0, SAID.items)
+      .map((message) => ({ kind: seam, message: message.slice(0, SAID.characters) })),
+  )
   const scanned = given
     .filter(({ task }) => task.startsWith(`r${round}/scan/`))
     .flatMap(({ answer }) => (answer?.findings ?? []) as ScanFinding[])
@@ -547,7 +593,7 @@ function claimOf(state: State, id: string): Record<string, unknown> {
   return cut(said, 1000, 20) as Record<string, unknown>
 }
 
-function againstOf(state: State, { id, experiment }: Task): { against: string[]; build: boolean } {
+function againstOf(state: State, { id, experiment }: Task): { against: Against[]; build: boolean } {
   const before = Number(/\.(\d+)$/.exec(id)?.[1] ?? 1) - 1
   const at = id.slice(0, id.lastIndexOf('/'))
   const suffix = before === 0 ? '' : `.${before}`
@@ -555,12 +601,18 @@ function againstOf(state: State, { id, experiment }: Task): { against: string[];
   const node = experiment === null ? undefined : state.experiments.get(experiment)
   const judged = node && lastJudged(node)
   if (judged && judged.attempt === (sealed?.attempt ?? judged.attempt))
-    return { against: [judged.message], build: true }
-  const checked = messages(sealed?.findings)
-  const read = messages(state.answers.get(`${at}/verify${suffix}`)?.answer?.findings)
+    return { against: [{ message: judged.message }], build: true }
+  const checked = findingsIn(sealed)
+  const read = findingsIn(state.answers.get(`${at}/verify${suffix}`)?.answer)
   const against = checked.length > 0 ? checked : read
-  return { against: against.length > 0 ? against : ['the verifier did not pass it'], build: false }
+  return {
+    against: against.length > 0 ? against : [{ message: 'the verifier did not pass it' }],
+    build: false,
+  }
 }
+
+const findingsIn = (answer: TaskAnswered['answer'] | undefined): Against[] =>
+  ((answer?.findings ?? []) as Against[]).map((finding) => cut(finding, 1000, 20) as Against)
 
 function lanesOfRound(state: State, { round, briefed }: Round): { lost: string[]; lanes: unknown[] } {
   const nodes = [...state.experiments.values()].filter(({ created }) => created.round === round)

@@ -81,8 +81,8 @@ export function knownFields(
   }
 }
 
-/** With no text longer than `characters`, no list longer than `items`, and nothing below the fourth level. */
-export function cut(value: unknown, characters: number, items: number, depth = 4): unknown {
+/** With no text longer than `characters`, no list longer than `items`, and nothing below the sixth level. */
+export function cut(value: unknown, characters: number, items: number, depth = 6): unknown {
   if (typeof value === 'string') return value.slice(0, characters)
   if (typeof value !== 'object' || value === null) return value
   if (depth === 0) return null

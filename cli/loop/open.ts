@@ -230,8 +230,7 @@ export function openRound(run: OpenRun, takeOver = false): Result<RoundAnswer> {
   const { state } = run.ledger
   const open = currentRound(state)
   if (open) return goOnWith(run, open, takeOver)
-  // By the knobs of the round that would open: an edit may have lifted what stops it.
-  const next = { ...state, knobs: state.knobs && knobsOfNextRound(state.meta, state.knobs) }
+  const next = atNextRound(state)
   const stop = stopReason(next)
   if (stop) return over(run, stop)
   const mine = takeTurn(run, { adopt: false, takeOver })
@@ -277,6 +276,15 @@ export function openRound(run: OpenRun, takeOver = false): Result<RoundAnswer> {
   if (!still.ok) giveUp(run)
   return still.ok ? ok(describe(run, now, null)) : still
 }
+
+/** By the knobs of the round that would open: an edit may have lifted what stops it. */
+const atNextRound = (state: State): State => ({
+  ...state,
+  knobs: state.knobs && knobsOfNextRound(state.meta, state.knobs),
+})
+
+/** Why no further round would open, as far as the ledger says; null when one would. */
+export const stopOfNext = (state: State): StopReason | null => stopReason(atNextRound(state))
 
 function goOnWith(run: OpenRun, open: Round, takeOver: boolean): Result<RoundAnswer> {
   const mine = takeTurn(run, { adopt: true, takeOver })

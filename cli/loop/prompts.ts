@@ -32,6 +32,12 @@ export interface PromptLane {
   arm?: 'baseline'
 }
 
+export interface Against {
+  message: string
+  code?: string
+  path?: string | null
+}
+
 export interface PromptTask {
   id: string
   role: Role
@@ -51,13 +57,14 @@ export interface PromptTask {
   retests?: readonly string[]
   patterns?: readonly unknown[]
   /** `revise`: what stands against the candidate. */
-  against?: readonly string[]
+  against?: readonly Against[]
   /** `revise`: the build failed; the candidate was not turned down. */
   build?: boolean
   /** `verify`: what its author says of it. */
   claim?: Record<string, unknown>
-  /** `step`: the controller's own words. */
+  /** `step`: the controller's own words, and where in the round it stands. */
   text?: string
+  seam?: string
   /** `collect`: what each lane came to. */
   lost?: readonly string[]
   lanes?: readonly unknown[]
@@ -93,13 +100,16 @@ export function promptOf(task: PromptTask): string {
     artifacts: lane?.artifacts ?? null,
     ...(lane?.arm ? { arm: lane.arm } : {}),
     brief: briefOf(task),
-    capsule: round.capsule,
+    capsule: role === 'brief' ? { ...round.capsule, open: openIn(round) } : round.capsule,
+    ...(task.seam ? { seam: task.seam } : {}),
     ...(task.claim ? { claim: task.claim } : {}),
-    ...(task.against ? { findings: task.against.map((message) => ({ message })) } : {}),
+    ...(task.against ? { findings: task.against } : {}),
     answer,
   }
   return `Read this first, it is short: ${reading}\n\n${directed(task)}\n\n\`\`\`json\n${JSON.stringify(card)}\n\`\`\``
 }
+
+const openIn = ({ parents, width }: PromptRound) => ({ parents, width })
 
 function briefOf(task: PromptTask): unknown {
   const { role, round, lane, findings, proposals, repairable, retests, patterns } = task
@@ -108,8 +118,7 @@ function briefOf(task: PromptTask): unknown {
   if (role === 'ideate') return { kind: task.author, why: round.ideate?.why ?? '', findings }
   if (role === 'collect') return { lanes: task.lanes ?? [] }
   if (role !== 'brief') return null
-  const { parents, width, direction } = round
-  return { parents, width, direction, findings, patterns, proposals, repairable, retests }
+  return { ...openIn(round), direction: round.direction, findings, patterns, proposals, repairable, retests }
 }
 
 // ---------------------------------------------------------------- the text of each role
@@ -126,6 +135,7 @@ function textOf(task: PromptTask): string {
   const { role, round, lane } = task
   const { goal, metric } = round
   const id = lane?.experiment ?? ''
+  const against = (task.against ?? []).map(({ message }) => message)
   switch (role) {
     case 'step':
       return `${task.text ?? ''}\n\nYou may read everything (assay tree, assay show ID, assay diff ID), and change nothing. Answer with findings, one sentence each, with what shows it; none is a good answer.`
@@ -151,8 +161,8 @@ ${quoted(lane?.brief.objective ?? '')}
 Make one concrete change, leave the folder in a state that builds, and say in one sentence what you changed and what you expect.`
     case 'revise':
       return task.build
-        ? `${id} did not build:\n${quoted((task.against ?? []).join('\n'))}\nRepair the build in ${lane?.worktree ?? ''}.`
-        : `Your candidate ${id} in ${lane?.worktree ?? ''} was not accepted. Repair exactly what the findings name, in that folder only:\n${quoted((task.against ?? []).map((message) => `- ${message}`).join('\n'))}`
+        ? `${id} did not build:\n${quoted(against.join('\n'))}\nRepair the build in ${lane?.worktree ?? ''}.`
+        : `Your candidate ${id} in ${lane?.worktree ?? ''} was not accepted. Repair exactly what the findings name, in that folder only:\n${quoted(against.map((message) => `- ${message}`).join('\n'))}`
     case 'verify':
       return `Read the candidate ${id} (assay diff ${id}) before it is measured. Does it leak expected answers, special-case the input, narrow the evaluation, cache across runs, or claim something that it does not do? Unsure = not passed. Do not change any file.`
     case 'audit':
@@ -241,7 +251,7 @@ function filled(template: string, task: PromptTask): string {
 }
 
 /** What a benchmark or an agent said, inside a prompt: cut, and in a fence longer than any in it. */
-function quoted(said: string): string {
+export function quoted(said: string): string {
   const short = said.slice(0, 4000)
   const longest = Math.max(2, ...(short.match(/`+/g) ?? []).map((ticks) => ticks.length))
   const fence = '`'.repeat(longest + 1)

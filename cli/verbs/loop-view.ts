@@ -88,15 +88,23 @@ class Activity {
 
   note(fact: Fact, run: OpenRun): void {
     if (fact.type === 'phase') this.phase = fact.title
+    if (fact.type === 'step') this.#enter({ ...fact, lane: null }, run)
     if (fact.type !== 'agent' || fact.state !== 'started') return
-    const experiment = /exp_\d+/.exec(fact.label)?.[0] ?? null
-    const created = experiment === null ? undefined : run.ledger.state.experiments.get(experiment)?.created
-    const lane = Number(/lane (\d+)/.exec(fact.label)?.[1] ?? created?.lane ?? Number.NaN)
-    if (Number.isNaN(lane)) return
     const called = /^(?:assay )?([a-z]+)/.exec(fact.label)?.[1] ?? fact.label
-    const step = DOING[called] ?? called
-    const note = experiment === null ? '' : (run.ledger.state.experiments.get(experiment)?.hypothesis ?? '')
-    this.#lanes.set(lane, { step, since: performance.now(), experiment, note })
+    const experiment = /exp_\d+/.exec(fact.label)?.[0] ?? null
+    const lane = /lane (\d+)/.exec(fact.label)?.[1] ?? null
+    this.#enter({ experiment, lane, step: DOING[called] ?? called }, run)
+  }
+
+  #enter(
+    { experiment, lane, step }: { experiment: string | null; lane: string | null; step: string },
+    run: OpenRun,
+  ): void {
+    const node = experiment === null ? undefined : run.ledger.state.experiments.get(experiment)
+    const number = Number(lane ?? node?.created.lane ?? Number.NaN)
+    if (Number.isNaN(number)) return
+    const note = node?.hypothesis ?? ''
+    this.#lanes.set(number, { step, since: performance.now(), experiment, note })
   }
 
   say(line: string): void {

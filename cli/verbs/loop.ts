@@ -1,7 +1,8 @@
 import { BASELINE } from '../ledger/state.ts'
+import { driveLoop } from '../loop/drive.ts'
 import { call, next, type Said } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
-import { resumeLoop, startDriving } from '../run/driver.ts'
+import { type Driver, resumeLoop, startDriving } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
 import { continueLoop, type HoldData, pauseLoop, stopLoop } from '../run/steer.ts'
 import type { Answer, Context, Parsed } from '../terminal/command.ts'
@@ -10,6 +11,7 @@ import { chartLines } from '../terminal/run-chart.ts'
 import { describePlan, planLoop } from '../view/loop-plan.ts'
 import { statusOf } from '../view/run.ts'
 import { drive } from '../workflow/drive.ts'
+import type { FoundScript } from '../workflow/scripts.ts'
 import { showLoop } from './loop-view.ts'
 import { ensureServed } from './served.ts'
 import { theRun } from './verb.ts'
@@ -42,27 +44,66 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
       const stopped = stopLoop(opened.value, 'Ctrl-C')
       if (!stopped.ok) tell({ type: 'warning', message: stopped.problem.message })
     })
-    const outcome = await drive(
-      { ...opened.value, tell: view.tell },
-      {
-        script: script.value,
-        entry: process.argv[1] ?? '',
-        folders: workflowFolders(opened.value.started.checkout),
-        uncapped: args.on('uncapped'),
-        driver: driver.value,
-        args: {
-          run: opened.value.run,
-          launch: opened.value.ledger.state.seq,
-          ...(args.integer('rounds') === null ? {} : { rounds: args.integer('rounds') }),
-        },
-      },
-    )
+    const driving = { ...opened.value, tell: view.tell }
+    const outcome =
+      script.value.name === OURS
+        ? await driveOurs(driving, driver.value, args)
+        : await driveScript(driving, driver.value, args, script.value)
     if (!outcome.ok) return outcome
     return await answerOf(opened.value, context, outcome.value)
   } finally {
     driver.value.stop()
     view.close()
   }
+}
+
+/** What came of the rounds, whoever drove them. */
+interface Driven {
+  /** Why it ended early; null when it did not. */
+  error: string | null
+  /** A person stopped it while it waited. */
+  left: boolean
+  logs: string[]
+  result: object
+}
+
+/** Its script is for hosts with a workflow tool; here the CLI itself drives the rounds. */
+const OURS = 'assay:optimize'
+
+async function driveOurs(run: OpenRun, driver: Driver, args: Parsed): Promise<Result<Driven>> {
+  const rounds = args.integer('rounds')
+  const outcome = await driveLoop(run, { rounds, uncapped: args.on('uncapped'), driver })
+  if (!outcome.ok) return outcome
+  const { error, left, logs, driven, usage, ...told } = outcome.value
+  const { best, baseline, counts, knobs } = statusOf(run)
+  const result = {
+    ...told,
+    ...(driven === null ? {} : { driven }),
+    ...{ best, baseline, counts, knobs },
+    usage: { agents: usage.agents, output_tokens: usage.tokens_out ?? 0, looks: usage.looks },
+  }
+  return ok({ error, left, logs, result })
+}
+
+async function driveScript(
+  run: OpenRun,
+  driver: Driver,
+  args: Parsed,
+  script: FoundScript,
+): Promise<Result<Driven>> {
+  const rounds = args.integer('rounds')
+  const outcome = await drive(run, {
+    script,
+    entry: process.argv[1] ?? '',
+    folders: workflowFolders(run.started.checkout),
+    uncapped: args.on('uncapped'),
+    driver,
+    args: { run: run.run, launch: run.ledger.state.seq, ...(rounds === null ? {} : { rounds }) },
+  })
+  if (!outcome.ok) return outcome
+  const { status, error, left, logs, result } = outcome.value
+  const failed = status === 'failed' ? (error ?? 'no reason given') : null
+  return ok({ error: failed, left, logs, result: result as object })
 }
 
 /** As many as `meta due` lists. */
@@ -105,11 +146,7 @@ function isReady(run: OpenRun): Result<void> {
   })
 }
 
-async function answerOf(
-  run: OpenRun,
-  context: Context,
-  outcome: Awaited<ReturnType<typeof drive>> extends Result<infer T> ? T : never,
-): Promise<Result<Answer>> {
+async function answerOf(run: OpenRun, context: Context, outcome: Driven): Promise<Result<Answer>> {
   const read = run.ledger.refresh()
   if (!read.ok) return read
   if (context.signal.aborted) {
@@ -120,11 +157,11 @@ async function answerOf(
       hint: next`continue with: ${call('loop')}`,
     })
   }
-  if (outcome.status === 'failed' && !outcome.left) {
+  if (outcome.error !== null && !outcome.left) {
     return fail({
       kind: 'failed',
       code: 'workflow_failed',
-      message: `the workflow ended early: ${outcome.error ?? 'no reason given'}`,
+      message: `the loop ended early: ${outcome.error}`,
       hint: next`what was judged is in the ledger; continue with: ${call('loop')}`,
       data: { logs: outcome.logs.slice(-20) },
     })

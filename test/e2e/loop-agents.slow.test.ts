@@ -76,7 +76,7 @@ describe.concurrent('agents that do not do as they should', () => {
     expect(scene.eventsOf('started')).toHaveLength(1)
     expect(
       scene.eventsOf('discarded').map(({ experiment, failure_class }) => [experiment, failure_class]),
-    ).toEqual([['exp_0001', 'hypothesis']])
+    ).toEqual([['exp_0001', 'eval']])
     expect(data).toMatchObject({ stop: 'stall', counts: { discarded: 1, open: 0 } })
   })
 

@@ -21,7 +21,7 @@ export interface LoopData {
   edits: unknown[]
   alerts: unknown[]
   stops: unknown[]
-  usage: { agents: number; output_tokens: number }
+  usage: { agents: number; output_tokens: number; looks: number }
 }
 
 export interface Scene {

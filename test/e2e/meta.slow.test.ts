@@ -97,9 +97,9 @@ describe.concurrent('a loop with meta', () => {
     const [without, quiet, rare] = await Promise.all(scenes.map(async (scene) => dataOf(await scene.loop())))
     expect(sequence(scenes[1])).toEqual(sequence(scenes[0]))
     expect(quiet).toMatchObject({ stop: 'budget', edits: [], alerts: [], stops: [] })
-    // One look at the end, for the result; the others while the rounds ran, an interval after their beginning.
-    expect((quiet?.usage.agents ?? 0) - (without?.usage.agents ?? 0)).toBeGreaterThan(1)
-    expect((rare?.usage.agents ?? 0) - (without?.usage.agents ?? 0)).toBe(1)
+    // While the rounds ran, an interval after their beginning.
+    expect(quiet?.usage.looks).toBeGreaterThan(0)
+    expect([without, rare].map((data) => data?.usage.looks)).toEqual([0, 0])
   })
 
   test('an edit is lost with the driver, takes effect in the open round, or cannot be taken back', async () => {
@@ -138,8 +138,7 @@ describe.concurrent('a loop with meta', () => {
     ])
 
     const rest = dataOf(await scene.loop('--rounds', '2'))
-    // The third is opened before the limit of rounds is seen.
-    expect(sizes(scene)).toEqual([1, 2, 2])
+    expect(sizes(scene)).toEqual([1, 2])
     expect(rest.knobs).toMatchObject({ width: 2 })
     expect(rest.alerts).toEqual(['the cache is cold'])
     expect(rest.edits.map((edit) => (edit as { from: number }).from)).toEqual(Array(6).fill(2))
@@ -160,6 +159,8 @@ describe.concurrent('a loop with meta', () => {
     )
     expect(implemented?.prompt).toMatch(/```text\ngo down in round 2, lane \d\n```/)
 
+    const open = async () => dataOf(await scene.cli<Opened>(['round', 'open']))
+    await open()
     const undo = ['edit_0001', 'edit_0002', 'edit_0003'].map((edit) => ({
       kind: 'undo',
       edit,
@@ -168,7 +169,6 @@ describe.concurrent('a loop with meta', () => {
     }))
     const taken = dataOf(await scene.cli<Applied>(['meta', 'apply'], { edits: undo }))
     expect(taken.applied.map(({ kind }) => kind)).toEqual(['undo', 'undo', 'undo'])
-    const open = async () => dataOf(await scene.cli<Opened>(['round', 'open']))
     const third = await open()
     expect(third).toMatchObject({
       round: 3,
@@ -215,7 +215,7 @@ describe.concurrent('a loop with meta', () => {
     expect(stopped).toMatchObject({
       reason: 'aborted',
       failure_class: 'eval',
-      message: 'it’s cold’; touch pwned; echo ’',
+      message: "it's cold'; touch pwned; echo '",
       aborted: { fix: 'Warm the cache `first`' },
     })
     expect(done.stops).toEqual([
@@ -223,7 +223,7 @@ describe.concurrent('a loop with meta', () => {
     ])
     const [, second] = asked(host, 'brief')
     expect(second?.card.capsule).toMatchObject({
-      notes: [expect.stringContaining('exp_0001 was stopped: it’s cold')],
+      notes: [expect.stringContaining("exp_0001 was stopped: it's cold")],
     })
     expect(JSON.stringify(second?.card.capsule)).toContain('Fix: Warm the cache `first`')
     expect(asked(host, 'meta')).toHaveLength(1)

@@ -85,7 +85,7 @@ describe('a round by tasks', () => {
     expect(empty.findings).toEqual(['nothing changed against the parent'])
     expect(ids(empty.next)).toEqual(['r1/l1/d1/revise.1'])
     expect((await card(project, 'r1/l1/d1/revise.1')).findings).toEqual([
-      { message: 'nothing changed against the parent' },
+      { code: 'empty', message: 'nothing changed against the parent', path: null },
     ])
     expect(ids((await edit(project, 'r1/l1/d1/revise.1', 70)).next)).toEqual(['r1/l1/d1/verify.1'])
   })
@@ -232,8 +232,9 @@ describe('answers that are not as they should be', () => {
     const input = { briefs: [brief('exp_0000', 'halve it')] }
     await Promise.all([answered(project, 'r1/brief', input), answered(project, 'r1/brief', input)])
     await Promise.all([next(project), next(project)])
-    const types = ledger(project).map(({ type }) => type)
-    expect(types.filter((type) => type === 'created')).toHaveLength(2)
+    // A line of the slower one may stay in the file: it counts for nothing.
+    const { counts } = await project.data<{ counts: Record<string, number> }>('status')
+    expect(counts).toMatchObject({ kept: 1, open: 1 })
     expect(ids(await next(project))).toEqual(['r1/l1/d1/implement'])
   })
 

@@ -41,8 +41,9 @@ const MORE: Partial<PromptTask> = {
   proposals: [{ hypothesis: 'Intern the keys' }],
   repairable: ['exp_0006'],
   retests: ['exp_0005'],
-  against: ['src/a.js special-cases the input'],
+  against: [{ code: 'cheat', message: 'src/a.js special-cases the input', path: 'src/a.js' }],
   text: 'Read the flame graph.',
+
   lost: ['exp_0008 (tie)'],
   lanes: [{ lane: 1 }],
 }

@@ -32,7 +32,11 @@ export const search = keys({
 })
 
 export const loop = keys({
-  workflow: or(text(), 'optimize', 'The script that drives the rounds: a built-in name, or a path.'),
+  workflow: or(
+    text(),
+    'optimize',
+    '`optimize`: the CLI itself drives the rounds. Else the name or the path of a workflow script of your own.',
+  ),
   width: or(whole({ min: 1, max: 64 }), 4, 'Lanes of a round.'),
   depth: or(whole({ min: 1, max: 20 }), 3, 'Experiments in a row that a lane may make.'),
   stall: or(whole({ min: 1, max: 1000 }), 5, 'Rounds without a new best after which the loop ends.'),

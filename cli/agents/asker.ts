@@ -1,0 +1,115 @@
+/** The agents of one loop: so many at once, each when it may be asked, for one object. */
+import { answerCheck } from '../hosts/answer.ts'
+import type { OpenRun } from '../run/open.ts'
+import { admission } from './admission.ts'
+import { askHost } from './ask.ts'
+import { type Ask, askingOf, watch } from './asking.ts'
+import type { AgentCall, AgentReply } from './call.ts'
+import type { OpenHost } from './open-host.ts'
+import type { Patience } from './patience.ts'
+import { permits, spending, type TotalUsage } from './permits.ts'
+import { askForObject } from './schema.ts'
+
+export interface Question {
+  /** Ends with a task card. */
+  prompt: string
+  label: string
+  phase: string | null
+  /** JSON Schema of the answer. */
+  schema: object
+}
+
+export interface Asker {
+  /** Resolves when a round or a lane may begin. */
+  begin(signal: AbortSignal): Promise<void>
+  /** null: the agent gave no answer that satisfies the schema, and the log says why. Never rejects. */
+  ask(question: Question, signal: AbortSignal): Promise<object | null>
+  /** Calls so far, and what they used. */
+  asked(): number
+  usage(): TotalUsage
+}
+
+export function askerOf(
+  run: OpenRun,
+  host: OpenHost,
+  { patience, log }: { patience: Patience; log: (message: string) => void },
+): Asker {
+  const admitted = admission(run)
+  const asking = askingOf(run, host, patience)
+  const one: Ask = (call) => askHost(asking, call)
+  // The host tune asks nobody, so there is nobody to watch.
+  const ask = host.metered ? watch(run, one) : one
+  const places = permits(run.spec.agent?.concurrency ?? 1)
+  const usage = spending()
+  let asked = 0
+
+  const answerTo = async (
+    question: Question,
+    signal: AbortSignal,
+  ): Promise<AgentReply & { object?: unknown }> => {
+    const check = await answerCheck(question.schema)
+    if (!check.ok) throw new Error(check.problem.message)
+    const wanted = { schema: question.schema, check: check.value }
+    return askForObject(
+      question.prompt,
+      wanted,
+      async (prompt) => {
+        const reply = await admitted.agent(callOf(question, prompt, { index: asked, signal }), ask)
+        usage.add(reply.usage ?? null)
+        return reply
+      },
+      true,
+    )
+  }
+
+  return {
+    begin: (signal) => admitted.begin(signal),
+    asked: () => asked,
+    usage: () => usage.total(),
+    ask: async (question, signal) => {
+      const release = await places.take()
+      try {
+        if (signal.aborted) return null
+        asked++
+        const { label, phase } = question
+        const began = performance.now()
+        const tell = (state: 'started' | 'done' | 'failed', ms: number, message?: string) =>
+          run.tell({ type: 'agent', state, label, phase, ms, ...(message === undefined ? {} : { message }) })
+        tell('started', 0)
+        const reply = await answerTo(question, signal)
+        const object = reply.outcome === 'ok' ? reply.object : undefined
+        if (typeof object === 'object' && object !== null) {
+          tell('done', performance.now() - began)
+          return object
+        }
+        const why = reply.outcome === 'ok' ? 'no object' : reply.message
+        tell('failed', performance.now() - began, why)
+        if (!signal.aborted) log(`[${label}] failed: ${why}`)
+        return null
+      } finally {
+        release()
+      }
+    },
+  }
+}
+
+/** Which model is asked, and for how long, is said by the spec: see `askingOf`. */
+const callOf = (
+  { label, phase, schema }: Question,
+  prompt: string,
+  { index, signal }: { index: number; signal: AbortSignal },
+): AgentCall => ({
+  prompt,
+  label,
+  phase,
+  schema,
+  model: null,
+  effort: null,
+  agentType: null,
+  isolation: null,
+  stallMs: null,
+  index,
+  thread: '',
+  signal,
+  progress: () => {},
+})

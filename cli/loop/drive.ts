@@ -1,0 +1,408 @@
+/**
+ * `assay loop`: asks the agents that the agenda names and does what needs none, each lane at its own pace. All that it
+ * knows is in the ledger, so that one that was killed is gone on with by the next.
+ */
+import { type Asker, askerOf } from '../agents/asker.ts'
+import { isBounded, openHost } from '../agents/open-host.ts'
+import { patience } from '../agents/patience.ts'
+import type { TotalUsage } from '../agents/permits.ts'
+import { settled, whenLedger } from '../experiment/wait.ts'
+import type { StopReason } from '../ledger/events.ts'
+import { currentRound, lastAttempt } from '../ledger/state.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
+import { type Driver, environmentOfDriver } from '../run/driver.ts'
+import type { OpenRun } from '../run/open.ts'
+import { agendaOf, type Effect, type Facts, type PhaseTitle, type Task, TRIES } from './agenda.ts'
+import { doIt, factsOf, recordGiven, taskOf, textsIn } from './answer.ts'
+import { ANSWERS_OF } from './answers.ts'
+import { checkFindings, type ScanFinding } from './findings.ts'
+import type { DueAnswer } from './meta/apply.ts'
+import { metaDue } from './meta/apply.ts'
+import { watchOver } from './meta/watch.ts'
+import { openRound, stopOfNext } from './open.ts'
+
+export interface DriveRequest {
+  /** How many may be closed by this start; null = no limit. */
+  rounds: number | null
+  /** A person said yes to a loop without any cap on what its agents cost. */
+  uncapped: boolean
+  /** Whose lease the loop has: it tells for what the loop waits. */
+  driver: Driver
+}
+
+export interface DriveOutcome {
+  /** Closed by this start. */
+  rounds: number
+  stop: StopReason | null
+  /** Who drives instead, and what to do; null = it is this process. */
+  driven: string | null
+  /** Why it ended early; null when it did not. */
+  error: string | null
+  /** A person stopped the loop while it waited for a host: the next start goes on from there. */
+  left: boolean
+  edits: DueAnswer['edits']
+  alerts: string[]
+  stops: DueAnswer['stops']
+  /** `looks`: how often the meta controller looked. */
+  usage: TotalUsage & { agents: number; looks: number }
+  /** The first 1,000 lines. */
+  logs: string[]
+}
+
+const MOST_LOGS = 1000
+/** Ends that also tell why nobody was asked, or needed. */
+const OVER: readonly (StopReason | null)[] = ['budget', 'user', 'target']
+/** An effect that is named again so often does nothing. */
+const MOST_TIMES = 50
+
+/** Fails before anything is begun; what ends it later is in the outcome. */
+export async function driveLoop(run: OpenRun, request: DriveRequest): Promise<Result<DriveOutcome>> {
+  const host = await openHost(run)
+  if (!host.ok) return host
+  const bounded = isBounded(run, host.value, request.uncapped)
+  if (!bounded.ok) return bounded
+  const leaving = new AbortController()
+  const signal = AbortSignal.any([run.signal, leaving.signal])
+  // What it calls is its own: not of a session around it, nor in the worktree where a person called it.
+  const hand = { ...run, cwd: run.site.root, env: environmentOfDriver(run), signal }
+  const logs: string[] = []
+  const log = (message: string) => {
+    if (logs.length < MOST_LOGS) logs.push(message)
+    run.tell({ type: 'log', message })
+  }
+  const asker = askerOf(run, host.value, {
+    patience: patience(run, request.driver, () => leaving.abort()),
+    log,
+  })
+  const over = new AbortController()
+  const meta = new Controller(hand, asker, log, AbortSignal.any([signal, over.signal]))
+  const rounds = new Rounds(hand, { asker, log, signal, limit: request.rounds, begun: () => meta.begin() })
+  try {
+    await rounds.run()
+  } finally {
+    over.abort()
+    await meta.ended
+  }
+  const steered = await meta.steered()
+  return ok({
+    rounds: rounds.closed,
+    stop: rounds.stop,
+    driven: rounds.ending?.code === 'driven' ? inWords(rounds.ending) : null,
+    error: rounds.ending !== null && rounds.ending.code !== 'driven' ? inWords(rounds.ending) : null,
+    left: leaving.signal.aborted,
+    ...steered,
+    usage: { ...asker.usage(), agents: asker.asked(), looks: meta.looks },
+    logs,
+  })
+}
+
+const inWords = ({ message, hint }: Problem): string => [message, hint].filter(Boolean).map(String).join('; ')
+
+// ---------------------------------------------------------------- the rounds
+
+interface RoundsSetup {
+  asker: Asker
+  log(message: string): void
+  signal: AbortSignal
+  limit: number | null
+  /** Called when a round is open. */
+  begun(): void
+}
+
+/** Each task and each effect of the agenda is at work once, and of a lane one at a time; whatever ends or happens, the agenda is read again. */
+class Rounds {
+  closed = 0
+  stop: StopReason | null = null
+  /** Why nothing more is begun; what was begun is finished and recorded. */
+  ending: Problem | null = null
+  readonly #run: OpenRun
+  readonly #setup: RoundsSetup
+  readonly #atWork = new Map<string, { lane: number | null; done: Promise<void> }>()
+  readonly #times = new Map<string, number>()
+  /** The number of the round that this start has opened, or gone on with. */
+  #round: number | null = null
+  #phase: PhaseTitle | 'Orient' | null = null
+  /** Whether any agent did something: one that never does is a broken host, not an agent without ideas. */
+  #answered = false
+  #thrown: { error: unknown } | null = null
+  #wake = new AbortController()
+
+  constructor(run: OpenRun, setup: RoundsSetup) {
+    this.#run = run
+    this.#setup = setup
+  }
+
+  async run(): Promise<void> {
+    while (await this.#step());
+    await Promise.all([...this.#atWork.values()].map(({ done }) => done))
+    if (this.#thrown) throw this.#thrown.error
+  }
+
+  /** False when there is nothing more to do. */
+  async #step(): Promise<boolean> {
+    const { ledger } = this.#run
+    this.#wake = new AbortController()
+    const read = ledger.refresh()
+    if (!read.ok) this.ending ??= read.problem
+    if (this.#setup.signal.aborted || this.#thrown || !read.ok) return false
+    const { state } = ledger
+    const seen = state.seq
+    const isOpen = this.#round !== null && currentRound(state)?.round === this.#round
+    if (this.ending === null && !isOpen) return this.#next()
+    const facts = factsOf(this.#run)
+    const agenda = agendaOf(state, this.#run.spec, facts)
+    for (const effect of agenda.effects) this.#effect(effect)
+    if (this.ending === null) for (const task of agenda.tasks) this.#task(task)
+    const left = this.ending === null ? agenda.measuring : []
+    if (this.ending !== null && this.#atWork.size === 0) return false
+    await this.#change(seen, left, facts)
+    return true
+  }
+
+  /** The round that was open is closed, or none was: opens the next one. */
+  async #next(): Promise<boolean> {
+    const { log, limit, signal, asker, begun } = this.#setup
+    const { state } = this.#run.ledger
+    if (this.#round !== null) {
+      this.closed++
+      this.#round = null
+      this.#times.clear()
+      const stop = stopOfNext(state)
+      if (!this.#answered && !OVER.includes(stop)) {
+        this.ending = NOBODY
+        return false
+      }
+    }
+    if (limit !== null && this.closed >= limit) {
+      this.stop = stopOfNext(state)
+      return false
+    }
+    this.#enter('Orient')
+    await asker.begin(signal)
+    if (signal.aborted) return false
+    const opened = openRound(this.#run)
+    if (!opened.ok) {
+      this.ending = opened.problem
+      return false
+    }
+    const { round, stop, warnings, direction } = opened.value
+    if (stop !== null || round === null) {
+      this.stop = stop
+      return false
+    }
+    this.#round = round
+    for (const warning of warnings) log(`warning: ${warning}`)
+    if (direction) log(`round ${round} changes direction: ${direction.why}`)
+    begun()
+    return true
+  }
+
+  /** Waits until something at work ends, the ledger grows, or a process that measures dies. */
+  async #change(seen: number, measuring: readonly string[], { lost }: Facts): Promise<void> {
+    const { state } = this.#run.ledger
+    const signal = AbortSignal.any([this.#setup.signal, this.#wake.signal])
+    const hasDied = (id: string) => {
+      const node = state.experiments.get(id)
+      return node !== undefined && !lost.has(id) && settled(node) === 'lost'
+    }
+    const read = await whenLedger({ ...this.#run, signal }, Number.POSITIVE_INFINITY, () =>
+      state.seq > seen || measuring.some(hasDied) ? true : null,
+    )
+    if (!read.ok) this.ending ??= read.problem
+  }
+
+  #enter(phase: PhaseTitle | 'Orient'): void {
+    if (this.#phase === phase) return
+    this.#phase = phase
+    this.#run.tell({ type: 'phase', title: phase })
+  }
+
+  /** What is seen of it in the ledger may be half of it: an experiment has its event before its folder. */
+  #isAtWork(name: string, lane: number | null): boolean {
+    if (this.#atWork.has(name)) return true
+    return lane !== null && [...this.#atWork.values()].some((one) => one.lane === lane)
+  }
+
+  #begin(name: string, lane: number | null, work: () => Promise<Problem | null>): void {
+    const { signal } = this.#setup
+    const done = work()
+      .then((problem) => {
+        // What is cut off when the loop is left says nothing.
+        if (problem !== null && !signal.aborted) this.ending ??= problem
+      })
+      .catch((error: unknown) => {
+        this.#thrown ??= { error }
+      })
+      .finally(() => {
+        this.#atWork.delete(name)
+        this.#wake.abort()
+      })
+    this.#atWork.set(name, { lane, done })
+  }
+
+  // -------------------------------------------------------------- what needs an agent
+
+  #task(task: Task): void {
+    if (this.#isAtWork(task.id, task.lane)) return
+    this.#enter(task.phase)
+    this.#begin(task.id, task.lane, () => this.#asked(task))
+  }
+
+  async #asked(task: Task): Promise<Problem | null> {
+    const { asker, signal, log } = this.#setup
+    const told = await taskOf(this.#run, task.id)
+    // An answer of a different driver came first.
+    if (!told.ok) return told.problem.code === 'answered' ? null : told.problem
+    const { label, phase } = task
+    const object = await asker.ask(
+      { prompt: told.value.prompt, label, phase, schema: ANSWERS_OF[task.role] },
+      signal,
+    )
+    // It was not the agent that ended: it is asked again.
+    if (signal.aborted) return null
+    this.#answered ||= object !== null
+    const recorded = await recordGiven(this.#run, task, object === null ? null : JSON.stringify(object))
+    if (!recorded.ok) return recorded.problem
+    if (task.role === 'scan' && object !== null) {
+      const { findings } = object as { findings: ScanFinding[] }
+      for (const { message } of checkFindings(this.#run, findings).dropped) log(`finding dropped: ${message}`)
+    }
+    return null
+  }
+
+  // -------------------------------------------------------------- what needs none
+
+  #effect(effect: Effect): void {
+    // What was paid for is sealed; the next start goes on from there.
+    if (this.ending !== null && (effect.do !== 'seal' || this.ending.code === 'driven')) return
+    const name = JSON.stringify(effect)
+    const lane = this.#laneOf(effect)
+    if (this.#isAtWork(name, lane)) return
+    const times = (this.#times.get(name) ?? 0) + 1
+    this.#times.set(name, times)
+    if (times > MOST_TIMES) throw new Error(`the loop cannot go on: ${name}`)
+    // It was tried, and ended the loop.
+    if (this.ending !== null && times > 1) return
+    this.#show(effect)
+    this.#begin(name, lane, async () => {
+      const { asker, signal } = this.#setup
+      // A person may hold the loop: what begins a lane waits.
+      if (effect.do === 'create') await asker.begin(signal)
+      if (signal.aborted) return null
+      const done = await doIt(this.#run, effect)
+      if (done.ok) this.#tell(effect, done.value)
+      // It was killed before it could claim the attempt: nothing is begun, and nothing is known of the candidate.
+      else if (done.problem.code !== 'worker_died' || times >= TRIES) return done.problem
+      return null
+    })
+  }
+
+  #laneOf(effect: Effect): number | null {
+    if (effect.do === 'create') return effect.lane.lane
+    const node = 'experiment' in effect ? this.#run.ledger.state.experiments.get(effect.experiment) : null
+    return node?.created.lane ?? null
+  }
+
+  #show(effect: Effect): void {
+    const step = effect.do === 'run' ? 'judging' : effect.do === 'seal' ? 'sealing' : null
+    if (step !== null && 'experiment' in effect)
+      this.#run.tell({ type: 'step', experiment: effect.experiment, step })
+  }
+
+  /** What a person should read of it, as far as no event says it. */
+  #tell(effect: Effect, done: unknown): void {
+    const { log } = this.#setup
+    const { answers, experiments } = this.#run.ledger.state
+    const found = 'record' in effect ? answers.get(effect.record)?.answer : null
+    switch (effect.do) {
+      case 'propose':
+        for (const { message } of (done as { refused: { message: string }[] }).refused)
+          log(`idea refused: ${message}`)
+        return
+      case 'brief':
+        for (const message of textsIn(found?.refused)) log(`brief refused: ${message}`)
+        return
+      case 'create': {
+        const refused = answers.get(effect.refused)?.answer?.refused
+        if (typeof refused === 'string') log(`lane ${effect.lane.lane} ends: ${refused}`)
+        return
+      }
+      case 'run':
+        if (typeof found?.refused === 'string') log(`${effect.experiment} was not run: ${found.refused}`)
+        return
+      case 'seal': {
+        const given = answers.get(effect.answer)
+        const node = experiments.get(effect.experiment)
+        if (given?.answer !== null || !node || found?.attempt !== lastAttempt(node)?.attempt) return
+        this.#answered = true
+        log(`${effect.experiment}: its agent gave no answer, but left an edit, which is judged`)
+        return
+      }
+      default:
+        return
+    }
+  }
+}
+
+const NOBODY: Problem = {
+  kind: 'failed',
+  code: 'nobody_answered',
+  message: 'no agent answered: check agent.host and its command in the spec',
+}
+
+// ---------------------------------------------------------------- the meta controller, beside the rounds
+
+class Controller {
+  /** Resolves when it looks no more. */
+  ended: Promise<void> = Promise.resolve()
+  readonly #run: OpenRun
+  readonly #asker: Asker
+  readonly #log: (message: string) => void
+  readonly #over: AbortSignal
+  looks = 0
+  #begun = false
+  #alert: string | null = null
+
+  constructor(run: OpenRun, asker: Asker, log: (message: string) => void, over: AbortSignal) {
+    this.#run = run
+    this.#asker = asker
+    this.#log = log
+    this.#over = over
+  }
+
+  /** Once a round is open, where the spec has a controller. */
+  begin(): void {
+    const { meta } = this.#run.spec.loop
+    if (!meta || this.#begun) return
+    this.#begun = true
+    const over = this.#over
+    this.ended = watchOver(this.#run, {
+      every: meta.every,
+      launch: String(this.#run.ledger.state.seq),
+      ask: (prompt, schema) => this.#asker.ask({ prompt, label: 'meta', phase: null, schema }, over),
+      looked: () => {
+        this.looks++
+      },
+      log: this.#log,
+      over,
+    }).then(
+      (alert) => {
+        this.#alert = alert
+      },
+      (error: unknown) => {
+        // The rounds go on without it.
+        this.#alert = `the meta controller ended early: ${error instanceof Error ? error.message : String(error)}`
+        this.#log(this.#alert)
+      },
+    )
+  }
+
+  /** What was steered in this run, earlier starts included. */
+  async steered(): Promise<Pick<DriveOutcome, 'edits' | 'alerts' | 'stops'>> {
+    const own = this.#alert === null ? [] : [this.#alert]
+    const seen = this.#begun ? await metaDue(this.#run, null) : fail(NOBODY)
+    if (!seen.ok) return { edits: [], alerts: own, stops: [] }
+    const { edits, alerts, stops } = seen.value
+    return { edits, alerts: [...alerts, ...own], stops }
+  }
+}
