@@ -2,7 +2,7 @@
 
 import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { lastAttempt } from '../ledger/state.ts'
+import { type Attempt, type Experiment, lastAttempt } from '../ledger/state.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { call, next } from '../next.ts'
 import { workerLog } from '../paths.ts'
@@ -49,8 +49,7 @@ export async function startWorker(
     logFile: log,
   })
   const begun = await whenLedger(run, performance.now() + BEGIN_MS, () => {
-    if (run.ledger.state.seq > before && node.value.status !== 'open' && lastTouched(run, experiment, before))
-      return 'begun'
+    if (isBegun(node.value, claim ?? null, before)) return 'begun'
     return worker.exited() ? 'ended' : null
   })
   if (!begun.ok) return begun
@@ -58,11 +57,15 @@ export async function startWorker(
   return problemIn(log, experiment)
 }
 
-/** Whether this experiment was claimed or judged since. */
-function lastTouched(run: OpenRun, experiment: string, before: number): boolean {
-  const node = run.ledger.state.experiments.get(experiment)
-  return node?.status === 'running' || (node?.judgedSeq ?? -1) >= before
+/** Whether it was claimed or judged since: the claim of a process that died is still there until the next one takes over. */
+function isBegun(node: Experiment, dead: Attempt['claim'], before: number): boolean {
+  if ((node.judgedSeq ?? -1) >= before) return true
+  const claim = node.status === 'running' ? lastAttempt(node)?.claim : null
+  return claim != null && nameOf(claim) !== (dead && nameOf(dead))
 }
+
+const nameOf = ({ owner }: NonNullable<Attempt['claim']>): string =>
+  `${owner.host} ${owner.pid} ${owner.started}`
 
 function problemIn(log: string, experiment: string): Result<void> {
   const text = readFileSync(log, 'utf8')

@@ -59,7 +59,7 @@ export interface Agenda {
 export interface Facts {
   /** What the scanners of the open round read. */
   batches: readonly string[][]
-  /** Experiments whose judging process has died. */
+  /** Experiments whose judging process has died, or is on a machine that cannot be seen from here. */
   lost: ReadonlySet<string>
 }
 
@@ -254,7 +254,9 @@ export const TRIES = 10
 function runAgain(state: State, experiment: string, { at }: Place): Agenda {
   for (let count = 1; count <= TRIES; count++) {
     const record = `${at}/run-again.${count}`
-    if (!state.answers.has(record)) return does({ do: 'run', experiment, record, lost: true })
+    const begun = state.answers.get(record)
+    if (!begun) return does({ do: 'run', experiment, record, lost: true })
+    if (begun.answer?.refused) return NOTHING
   }
   return NOTHING
 }

@@ -4,7 +4,7 @@ import { audit } from '../experiment/audit.ts'
 import { checkSeal } from '../experiment/check.ts'
 import { createExperiment } from '../experiment/create.ts'
 import { discard } from '../experiment/settle.ts'
-import { settled, whenLedger } from '../experiment/wait.ts'
+import { judgedElsewhere, settled, whenLedger } from '../experiment/wait.ts'
 import { startWorker } from '../experiment/worker.ts'
 import { answerCheck, extractObject } from '../hosts/answer.ts'
 import { mayEdit } from '../hosts/rights.ts'
@@ -88,7 +88,9 @@ export function factsOf(run: OpenRun): Facts {
   return {
     batches: scans ? scanBatches(state, knobs, round.opened.parents) : [],
     lost: new Set(
-      [...state.experiments.values()].flatMap((node) => (settled(node) === 'lost' ? [node.id] : [])),
+      [...state.experiments.values()].flatMap((node) =>
+        settled(node) === 'lost' || judgedElsewhere(node) ? [node.id] : [],
+      ),
     ),
   }
 }
@@ -140,6 +142,10 @@ export async function doIt(run: OpenRun, effect: Effect): Promise<Result<unknown
       return sealOf(run, effect)
     case 'run': {
       const { experiment, record, lost } = effect
+      const node = state.experiments.get(experiment)
+      const far = node ? judgedElsewhere(node) : null
+      // Its verdict counts when it comes, but nobody here can know whether it does.
+      if (far) return recordOwn(run, record, experiment, { refused: far.message })
       if (lost) recordOwn(run, record, experiment, {})
       const begun = await startWorker(run, experiment, { key: null, asSealed: true })
       return begun.ok || lost ? ok(undefined) : ends(run, record, experiment, begun.problem)

@@ -168,7 +168,8 @@ class Rounds {
       this.#round = null
       this.#times.clear()
       const stop = stopOfNext(state)
-      if (!this.#answered && !OVER.includes(stop)) {
+      // A start that only closed the round of an earlier one asked nobody.
+      if (asker.asked() > 0 && !this.#answered && !OVER.includes(stop)) {
         this.ending = NOBODY
         return false
       }

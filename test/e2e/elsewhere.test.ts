@@ -33,6 +33,15 @@ test('a loop that keeps quiet waits for ever for a sample of another machine', a
   expect(dataOf(await run(['show', experiment]))).toMatchObject({ status: 'running' })
 })
 
+test('a loop that goes on with a round waits for ever for what a machine that is gone judged in one of its lanes', async () => {
+  const { run, experiment } = await judgedInContainer(
+    { loop: { width: 1, depth: 1 }, budget: { experiments: 3 }, agent: tuneSpec().agent },
+    ['--round', '1', '--lane', '1', '--depth', '1', '--key', 'r1/l1/d1/new'],
+  )
+  expect(dataOf(await run(['loop', '--rounds', '1']))).toMatchObject({ rounds: 1 })
+  expect(dataOf(await run(['show', experiment]))).toMatchObject({ status: 'running' })
+})
+
 test('what a process judged when its round was closed, and no more since, is running for ever, or nobody says so', async () => {
   const { cli, data, repo } = makeProject({ spec: { loop: { width: 1, depth: 1 } } })
   await data('init')
@@ -77,11 +86,24 @@ test('what a process judged when its round was closed, and no more since, is run
   expect(await data('show', experiment)).toMatchObject({ failure_class: 'environment' })
 })
 
-/** An experiment whose judge is a process of another machine. */
-async function judgedInContainer(spec = {}) {
+/** An experiment whose judge is a process of another machine. With `place`, it is in the open round. */
+async function judgedInContainer(spec = {}, place: string[] = []) {
   const made = makeProject({ spec, files: { 'src/params.json': '{"x": 90, "y": 70}' } })
   await made.data('init')
-  const { experiment } = await made.open(ms(90))
+  if (place.length > 0) {
+    const { token } = await made.data<{ token: string }>('round', 'open')
+    const briefs = JSON.stringify({ briefs: [{ parent: 'exp_0000', objective: 'try it' }] })
+    await made.data('round', 'briefs', '--token', token, '--input', briefs)
+  }
+  const { experiment, worktree } = await made.data<NewData>(
+    'new',
+    '--parent',
+    'exp_0000',
+    '-m',
+    'try it',
+    ...place,
+  )
+  writeFiles(worktree, ms(90))
   await made.data('seal', experiment)
   const ledger = made.repo.path('.assay', 'runs', 'run_0001', 'ledger.jsonl')
   const lines = readFileSync(ledger, 'utf8').trimEnd().split('\n')
