@@ -4,7 +4,16 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { removeWorktree } from '../git/worktrees.ts'
 import { mayBeParent } from '../ledger/decide.ts'
-import { BASELINE, currentRound, type Experiment, lastAttempt, type State, tainted } from '../ledger/state.ts'
+import {
+  BASELINE,
+  currentRound,
+  type Experiment,
+  hadNoRoom,
+  lastAttempt,
+  NO_ROOM,
+  type State,
+  tainted,
+} from '../ledger/state.ts'
 import { artifactPlaces, type SeedName } from '../measure/artifacts.ts'
 import { diskFull, noRoom } from '../measure/room.ts'
 import { ensureWorktree } from '../measure/worktree.ts'
@@ -156,8 +165,6 @@ export function claimId(paths: RunPaths, state: State): Result<string> {
   }
 }
 
-const NO_ROOM = 'the disk had no room for its worktree'
-
 async function worktreeOrFull(run: OpenRun, experiment: string): Promise<Result<string> | 'full'> {
   try {
     const made = await ensureWorktree(run, experiment)
@@ -201,7 +208,7 @@ async function withWorktree(
 ): Promise<Result<NewExperiment>> {
   const node = run.ledger.state.experiments.get(experiment)
   if (!node) throw new Error(`${experiment} was created and is not there`)
-  if (repeated && node.status === 'discarded' && node.why === NO_ROOM) {
+  if (repeated && hadNoRoom(node)) {
     const again = restore(run, experiment, { why: 'asked for again', key: null })
     if (!again.ok) return again
   }

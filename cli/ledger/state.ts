@@ -228,6 +228,11 @@ export const BASELINE = 'exp_0000'
 
 // ---------------------------------------------------------------- questions
 
+/** Why an experiment was discarded on which nobody could work: it is taken back when there is room. */
+export const NO_ROOM = 'the disk had no room for its worktree'
+
+export const hadNoRoom = ({ status, why }: Experiment): boolean => status === 'discarded' && why === NO_ROOM
+
 export const lastAttempt = (experiment: Experiment): Attempt | null => experiment.attempts.at(-1) ?? null
 
 export const attemptOf = (experiment: Experiment, number: number): Attempt | undefined =>

@@ -4,7 +4,14 @@
  */
 import type { Lane, TaskAnswered } from '../ledger/events.ts'
 import { directionsOf } from '../ledger/meta.ts'
-import { currentRound, type Experiment, lastAttempt, type Round, type State } from '../ledger/state.ts'
+import {
+  currentRound,
+  type Experiment,
+  hadNoRoom,
+  lastAttempt,
+  type Round,
+  type State,
+} from '../ledger/state.ts'
 import type { Spec } from '../spec/spec.ts'
 
 export const ROLES = [
@@ -195,12 +202,12 @@ function laneOf(state: State, { round, opened }: Round, lane: Lane, facts: Facts
   for (let depth = 1; depth <= depths; depth++) {
     const at = `r${round}/l${lane.lane}/d${depth}`
     const made = state.keys.get(`${at}/new`)
-    if (!made) {
+    const node = made?.type === 'created' ? state.experiments.get(made.experiment) : undefined
+    if (!made || (node && hadNoRoom(node))) {
       // That it could not be created was recorded: the lane ends there.
       if (state.answers.has(`${at}/refused`)) return NOTHING
       return does({ do: 'create', lane, depth, parent, key: `${at}/new`, refused: `${at}/refused` })
     }
-    const node = made.type === 'created' ? state.experiments.get(made.experiment) : undefined
     if (!node) return NOTHING
     const step = chainOf(state, node, { at, lane: lane.lane }, facts)
     if (step !== 'passed') return step
