@@ -247,7 +247,7 @@ export function whyGoOn(world: Surroundings, call: HookCall): string | null {
   if (!mayTellAgain(run, { session: call.session, seq })) return null
   const last = rounds.at(-1)
   const where = last && !last.closed ? `its round ${last.round} is open` : 'no round is open'
-  return `${run.run} of Assay is not over: ${where}, no stop rule holds, and this session drives it. Go on as the skill optimize says: assay round open --run ${run.run} --json. To end it: assay loop stop, or assay config autonomous off.`
+  return `${run.run} of Assay is not over: ${where}, no stop rule holds, and this session drives it. Go on as the skill optimize says: assay round next --wait 90s --run ${run.run} --json. To end it: assay loop stop, or assay config autonomous off.`
 }
 
 /** Why a tool of the session must not write these files; null when it may. */

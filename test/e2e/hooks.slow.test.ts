@@ -61,7 +61,7 @@ describe('who goes on', () => {
   test('it is told to go on when the loop is over, held, or driven by a process', async () => {
     const project = await driven()
     const told = await stop(project)
-    expect(told?.reason).toContain('assay round open --run run_0001 --json')
+    expect(told?.reason).toContain('assay round next --wait 90s --run run_0001 --json')
     const driver = { pid: process.pid, started: 'unknown', host: 'another-machine' }
     const drove = { v: 1, id: 'd1', at: new Date().toISOString(), type: 'drove', driver: 'x', owner: driver }
     const ledger = project.repo.path('.assay', 'runs', 'run_0001', 'ledger.jsonl')
