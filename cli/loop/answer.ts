@@ -238,34 +238,37 @@ function close(run: OpenRun): Promise<Result<unknown>> | Result<unknown> {
   const { state } = run.ledger
   const round = currentRound(state)
   if (!round) return ok(undefined)
-  const at = `r${round.round}/`
-  const reports = new Map<number, LaneReport>()
-  const first: string[] = []
-  for (const { task, sha256, answer } of state.answers.values()) {
-    if (sha256 === null || answer === null || !task.startsWith(at)) continue
-    const lane = Number(/^r\d+\/l(\d+)\//.exec(task)?.[1] ?? OF_ALL)
-    const report = reports.get(lane) ?? { lane, learnings: [], suggestions: [] }
-    reports.set(lane, report)
-    // First, so that they are not what a limit cuts off: the next round reads them among the learnings.
-    if (/\/step\//.test(task) && isAfter(state, round, task)) first.push(...textsIn(answer.findings))
-    report.learnings.push(...textsIn(answer.learnings))
-    report.suggestions.push(...textsIn(answer.suggestions))
-  }
+  const all = reportsOf(state, round.round)
+  // First, so that they are not what a limit cuts off: the next round reads them among the learnings.
+  const steps = directionsOf(state.meta, round.round).steps.flatMap(({ edit, seam }) =>
+    seam === 'after-collect'
+      ? textsIn(state.answers.get(`r${round.round}/step/${edit}`)?.answer?.findings)
+      : [],
+  )
   const lanes = [
-    { lane: OF_ALL, learnings: first, suggestions: [] },
-    ...[...reports.values()].sort((a, b) => (a.lane || LAST) - (b.lane || LAST)),
+    { lane: OF_ALL, learnings: steps, suggestions: [] },
+    ...all.filter(({ lane }) => lane !== OF_ALL),
+    ...all.filter(({ lane }) => lane === OF_ALL),
   ]
   return closeRound(run, { token: round.opened.token, round: round.round }, lanes)
 }
 
+/** What agents of each lane, and of the whole round, say that they have learnt; by the number of the lane. */
+function reportsOf(state: State, round: number): LaneReport[] {
+  const reports = new Map<number, LaneReport>()
+  for (const { task, sha256, answer } of state.answers.values()) {
+    if (sha256 === null || answer === null || !task.startsWith(`r${round}/`)) continue
+    const lane = Number(/^r\d+\/l(\d+)\//.exec(task)?.[1] ?? OF_ALL)
+    const report = reports.get(lane) ?? { lane, learnings: [], suggestions: [] }
+    reports.set(lane, report)
+    report.learnings.push(...textsIn(answer.learnings))
+    report.suggestions.push(...textsIn(answer.suggestions))
+  }
+  return [...reports.values()].sort((a, b) => a.lane - b.lane)
+}
+
 /** The lane of what is said of the whole round; it comes after what the lanes say. */
 const OF_ALL = 0
-const LAST = Number.MAX_SAFE_INTEGER
-
-const isAfter = ({ meta }: State, { round }: Round, task: string): boolean =>
-  directionsOf(meta, round).steps.some(
-    ({ edit, seam }) => seam === 'after-collect' && task.endsWith(`/${edit}`),
-  )
 
 export const textsIn = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []
@@ -631,9 +634,11 @@ function lanesOfRound(state: State, { round, briefed }: Round): { lost: string[]
     .filter(({ status }) => status !== 'kept')
     .map(of)
     .map(({ experiment, reason, status }) => `${experiment} (${reason ?? status})`)
+  const reports = reportsOf(state, round)
   const lanes = (briefed?.lanes ?? []).map(({ lane }) => ({
     lane,
     experiments: nodes.filter(({ created }) => created.lane === lane).map(of),
+    ...(cut(reports.find((report) => report.lane === lane) ?? {}, 1000, 20) as Partial<LaneReport>),
   }))
   return { lost, lanes }
 }

@@ -40,6 +40,8 @@ describe.concurrent('a command as the host', () => {
             { experiment: 'exp_0001', status: 'kept' },
             { experiment: 'exp_0002', status: 'kept' },
           ],
+          learnings: ['learnt at 1', 'learnt at 2', 'learnt in revision'],
+          suggestions: ['go on at 1', 'go on at 2'],
         },
       ],
     })
