@@ -71,12 +71,19 @@ export async function nextOf(run: OpenRun, request: NextRequest): Promise<Result
     if (tasks.length > 0 || performance.now() >= deadline || run.signal.aborted) return ok(found)
     const before = state.seq
     const seen = await whenLedger(run, deadline, () =>
-      state.seq > before || factsOf(run).lost.size > 0 ? true : null,
+      state.seq > before || hasLost(run, measuring) ? true : null,
     )
     if (!seen.ok) return seen
     if (seen.value === null) return ok(found)
   }
 }
+
+/** Of those that were being measured: one that was lost before has been dealt with, or is of no round. */
+const hasLost = ({ ledger }: OpenRun, measuring: readonly string[]): boolean =>
+  measuring.some((id) => {
+    const node = ledger.state.experiments.get(id)
+    return node !== undefined && settled(node) === 'lost'
+  })
 
 const NOBODY = { round: null, tasks: [], measuring: [], alerts: [] }
 
