@@ -11,5 +11,5 @@ export {
   seeLeases,
   seeLock,
 } from './lock/inspect.ts'
-export { acquireLease, type Lease, type LeaseRequest } from './lock/lease.ts'
+export { acquireLease, type LeaseRequest, type SlotLease } from './lock/lease.ts'
 export { withLock } from './lock/mutex.ts'

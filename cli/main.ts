@@ -1,10 +1,10 @@
 /** Arguments in, exit code out. The only place, with `terminal/` and `verbs/`, that prints. */
 
-import type { Tell } from './facts.ts'
+import type { Tell } from './notices.ts'
 import { fail, type Result } from './result.ts'
-import type { Answer, Context } from './terminal/command.ts'
-import { explain, overview } from './terminal/help.ts'
-import { type Edge, type Output, refusedByDisk, renderBug, renderResult } from './terminal/output.ts'
+import type { Context, VerbAnswer } from './terminal/command.ts'
+import { helpOf, overview } from './terminal/help.ts'
+import { type CallOutput, type Edge, refusedByDisk, renderBug, renderResult } from './terminal/output.ts'
 import { type Manners, parse, readManners } from './terminal/parse.ts'
 import { print, terminalWidth, wantsColour } from './terminal/print.ts'
 import { type Progress, progressTo } from './terminal/progress.ts'
@@ -32,7 +32,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     },
     say: String,
   }
-  let output: Output
+  let output: CallOutput
   try {
     output = renderResult(await answer(argv, context, edge), edge)
   } catch (error) {
@@ -52,13 +52,13 @@ function createProgress(manners: Manners): Progress {
 }
 
 /** `edge`: learns the run that the commands of the answer have to name. */
-async function answer(argv: readonly string[], context: Context, edge: Edge): Promise<Result<Answer>> {
+async function answer(argv: readonly string[], context: Context, edge: Edge): Promise<Result<VerbAnswer>> {
   const request = parse(argv, { verbs: VERBS, later: LATER })
   if (!request.ok) return request
   if (request.value.ask === 'version') return page({ version: VERSION }, `assay ${VERSION}`)
   if (request.value.ask === 'help') {
     const { verb, sub } = request.value
-    const help = verb === null ? overview(VERBS) : explain(verb, sub)
+    const help = verb === null ? overview(VERBS) : helpOf(verb, sub)
     return page({ help }, help)
   }
   const { verb, args } = request.value
@@ -80,7 +80,7 @@ async function answer(argv: readonly string[], context: Context, edge: Edge): Pr
 const callVerb: Context['call'] = (argv, world) =>
   answer(argv, world, { json: false, columns: null, say: String })
 
-function page(data: unknown, text: string): Result<Answer> {
+function page(data: unknown, text: string): Result<VerbAnswer> {
   return { ok: true, value: { data, text: () => text } }
 }
 

@@ -175,7 +175,7 @@ export function checkoutAround(cwd: string): CheckoutPaths | null {
   return null
 }
 
-export interface Found {
+export interface FoundSite {
   site: Site
   /** Set when the folder is inside an edit worktree. */
   run: string | null
@@ -186,7 +186,7 @@ export interface Found {
  * The state that a command in `cwd` means: from an edit worktree, a sub-folder, the main checkout, or any
  * linked worktree of it (also of a bare repository). null when there is none.
  */
-export function findSite(cwd: string): Found | null {
+export function findSite(cwd: string): FoundSite | null {
   const here = realpath(cwd)
   const inside = insideState(here)
   if (inside) return inside
@@ -216,7 +216,7 @@ function rootsOf(checkout: CheckoutPaths): string[] {
   return [...new Set(roots)]
 }
 
-function insideState(here: string): Found | null {
+function insideState(here: string): FoundSite | null {
   const parts = here.split(sep)
   // From the inside out: a candidate may have a folder of that name among its own files.
   for (let at = parts.lastIndexOf(STATE_FOLDER); at > 0; at = parts.lastIndexOf(STATE_FOLDER, at - 1)) {

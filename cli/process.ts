@@ -12,13 +12,13 @@ export {
   identify,
   isAlive,
   isElsewhere,
-  markOf,
   nameOfProcess,
   type ProcessIdentity,
   pidSpace,
+  stateMark,
 } from './process/identity.ts'
 export {
-  type Given,
+  type GivenPath,
   give,
   type Isolation,
   type IsolationSupport,

@@ -78,16 +78,16 @@ export function redact(text: string, encoding: 'utf8' | 'latin1' = 'utf8'): stri
   return safe + text.slice(from)
 }
 
-export interface Found {
+export interface FoundSecret {
   start: number
   end: number
   kind: string
 }
 
 /** Where secrets are, in order and apart from each other. */
-export function secretsIn(text: string, encoding: 'utf8' | 'latin1' = 'utf8'): Found[] {
+export function secretsIn(text: string, encoding: 'utf8' | 'latin1' = 'utf8'): FoundSecret[] {
   if (text.length < 8) return []
-  const found: Found[] = []
+  const found: FoundSecret[] = []
   for (const { value, kind } of remembered) {
     for (const shape of shapes(value, encoding)) {
       for (let at = text.indexOf(shape); at !== -1; at = text.indexOf(shape, at + shape.length))
@@ -98,7 +98,7 @@ export function secretsIn(text: string, encoding: 'utf8' | 'latin1' = 'utf8'): F
   if (NAMES.test(text)) collect(NAMED, text, found)
   if (found.length < 2) return found
   found.sort((a, b) => a.start - b.start || b.end - a.end)
-  const apart: Found[] = []
+  const apart: FoundSecret[] = []
   for (const one of found) {
     const last = apart.at(-1)
     if (last === undefined || one.start >= last.end) apart.push({ ...one })
@@ -111,14 +111,14 @@ export function secretsIn(text: string, encoding: 'utf8' | 'latin1' = 'utf8'): F
 const BY_SURROUNDINGS = ['secret', 'password', 'credentials']
 
 /** Without what may well be none: code has many tokens, keys and passwords that are only called so. For refusing a text. */
-export function certainSecretsIn(text: string): Found[] {
+export function certainSecretsIn(text: string): FoundSecret[] {
   return secretsIn(text).filter(({ kind, start, end }) => {
     const secret = text.slice(start, end)
     return !BY_SURROUNDINGS.includes(kind) || (secret.length >= 16 && mixed(secret) && /[a-z]/.test(secret))
   })
 }
 
-function collect({ kind, pattern, accepts }: Rule, text: string, found: Found[]): void {
+function collect({ kind, pattern, accepts }: Rule, text: string, found: FoundSecret[]): void {
   for (const match of text.matchAll(pattern)) {
     const { before = '', secret = '' } = match.groups ?? {}
     if (accepts && !accepts(secret, match, text)) continue

@@ -1,7 +1,7 @@
 /** What a user can do from here. The server calls the verb; the line that does the same stands below, offline it is all there is. */
 import { useState } from 'preact/hooks'
 import type { Status } from '../cli/ledger/events.ts'
-import { ACTIONS, type Action, type ActionName, lineOf } from '../cli/view/page-actions.ts'
+import { ACTIONS, type Action, type ActionName, shellLineOf } from '../cli/view/page-actions.ts'
 import { act, connection, head, mayAct } from './data.ts'
 import { CopyLine } from './parts.tsx'
 
@@ -78,7 +78,7 @@ export function Actions({ id, status }: { id?: string; status?: Status }) {
           </button>
         ) : null}
       </div>
-      <CopyLine line={lineOf(action)} />
+      <CopyLine line={shellLineOf(action)} />
       {mayAct.value ? null : (
         <p class="small soft">
           {connection.value === 'file'

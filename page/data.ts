@@ -1,6 +1,6 @@
 /** The data of the page: from the blocks of the file, or from the server, with its stream. One store for both. */
 import { computed, signal } from '@preact/signals'
-import { type Action, lineOf } from '../cli/view/page-actions.ts'
+import { type Action, shellLineOf } from '../cli/view/page-actions.ts'
 import type {
   PackedRow,
   PageDiff,
@@ -241,7 +241,7 @@ export async function act(action: Action): Promise<{ ok: boolean; said: string }
     })
     const { problem } = (await response.json()) as Partial<Failed>
     if (problem) return { ok: false, said: [problem.message, problem.hint].filter(Boolean).join('; ') }
-    return { ok: true, said: `done: ${lineOf(action)}` }
+    return { ok: true, said: `done: ${shellLineOf(action)}` }
   } catch (error) {
     return { ok: false, said: `the server did not answer: ${(error as Error).message}` }
   }

@@ -210,6 +210,18 @@ const PLANTED: Record<string, { why: string; files: Record<string, string>; caug
     { why: 'a file', files: { 'cli/run/utils.ts': '' }, caught: ['cli/run/utils.ts'] },
     { why: 'a folder', files: { 'cli/run/core/a.ts': '' }, caught: ['cli/run/core/a.ts'] },
   ],
+  homonyms: [
+    {
+      why: 'one name for a type and a function elsewhere',
+      files: {
+        'cli/run/a.ts': 'export interface Claim {}',
+        'cli/git/b.ts': 'export function Claim() {}',
+        'cli/git/c.ts': `export { Claim } from './b.ts'`,
+        'cli/git/d.ts': 'const Claim = 1',
+      },
+      caught: ['cli/run/a.ts', 'cli/git/b.ts'],
+    },
+  ],
 }
 
 describe('a rule that would not notice', () => {
@@ -232,6 +244,9 @@ describe('a rule that would not notice', () => {
       'cli/verbs/modules.ts': `const load = () => import('./status.ts')`,
       'cli/verbs/status.ts': `import type { A } from '../terminal/command.ts'\nprocess.stdout.write('a')`,
       'cli/search/a.ts': `import type { A } from '../ledger/ledger.ts'\nconst at = new Date(0), o = { process: 1 }, b = o.process`,
+      'cli/verbs/new.ts':
+        'export function run(a: 1): void\nexport function run(a: 2): void\nexport function run() {}',
+      'cli/verbs/tree.ts': 'export const run = 1',
       'cli/git/a.ts': `run(['git', 'status'])\nconst name = 'x.assay'`,
     }
     const planted = Object.entries(allowed).map(([file, text]) => readModule(file, text))

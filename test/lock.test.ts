@@ -15,8 +15,8 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { Fact } from '../cli/facts.ts'
-import { acquireLease, type Lease, tryHold, withLock } from '../cli/lock.ts'
+import { acquireLease, type SlotLease, tryHold, withLock } from '../cli/lock.ts'
+import type { Notice } from '../cli/notices.ts'
 import { identify } from '../cli/process.ts'
 import { bundle } from './process/scene.ts'
 import { makeTemp } from './rig/temp.ts'
@@ -186,7 +186,7 @@ describe('a lock', () => {
 })
 
 describe('leases', () => {
-  const lease = (folder: string, capacity: number, tell: (fact: Fact) => void = () => {}) =>
+  const lease = (folder: string, capacity: number, tell: (fact: Notice) => void = () => {}) =>
     acquireLease({ folder, capacity, tell })
 
   test('as many as the capacity at once, each with a slot of its own, the lowest free one first', async () => {
@@ -243,7 +243,7 @@ describe('leases', () => {
     const folder = makeTemp('leases')
     const shared = await lease(folder, 4)
     const order: string[] = []
-    const facts: Fact[] = []
+    const facts: Notice[] = []
     const alone = lease(folder, 1, (fact) => facts.push(fact)).then((got) => {
       order.push('alone')
       return got
@@ -266,7 +266,7 @@ describe('leases', () => {
     const folder = makeTemp('leases')
     const held = await lease(folder, 1)
     const stop = new AbortController()
-    const facts: Fact[] = []
+    const facts: Notice[] = []
     const waiting = acquireLease({
       folder,
       capacity: 1,
@@ -288,7 +288,7 @@ describe('leases', () => {
     let inside = 0
     let most = 0
     const work = async (): Promise<number> => {
-      const got: Lease = await lease(folder, 2)
+      const got: SlotLease = await lease(folder, 2)
       const mark = join(slots, String(got.slot))
       expect(existsSync(mark)).toBe(false)
       writeFileSync(mark, '')

@@ -1,8 +1,9 @@
 /** One call of a workflow, answered by a host: asked again when that makes sense, its answer in the script's terms. */
-import type { Tell } from '../facts.ts'
+
 import { readCard } from '../hosts/card.ts'
 import { failed, type Host, type HostAnswer, type HostCall } from '../hosts/host.ts'
 import type { Chain } from '../hosts/registry.ts'
+import type { Tell } from '../notices.ts'
 import { redact, redactIn } from '../redact.ts'
 import type { AgentCall, AgentReply } from './call.ts'
 import { LONGEST_MS, type Patience } from './patience.ts'

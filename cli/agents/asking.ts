@@ -1,6 +1,6 @@
 /** How the agents of a run are asked: as its spec says, and each answer is recorded. */
 
-import { changedSince, type Fingerprint, fingerprintCheckout, HEAD_KEY } from '../git/checkout.ts'
+import { type Fingerprint, fingerprintCheckout, HEAD_KEY, pathsChangedSince } from '../git/checkout.ts'
 import { readCard, type TaskCard } from '../hosts/card.ts'
 import type { Host, HostCall } from '../hosts/host.ts'
 import { mayEdit } from '../hosts/rights.ts'
@@ -51,7 +51,7 @@ async function tellCheckout(
 ): Promise<void> {
   const after = before === null ? null : await look(run)
   if (before === null || after === null) return
-  const paths = changedSince(before, after).filter((path) => !told.has(path))
+  const paths = pathsChangedSince(before, after).filter((path) => !told.has(path))
   if (paths.length === 0) return
   for (const path of paths) told.add(path)
   const names = paths.map((path) => (path === HEAD_KEY ? 'the commit that is checked out' : path))

@@ -1,17 +1,17 @@
-import { answerCheck, type Check, extractObject, TOO_SLOW } from '../hosts/answer.ts'
+import { answerCheck, extractObject, type SchemaCheck, TOO_SLOW } from '../hosts/answer.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { AgentReply } from './call.ts'
 
 /** Answers that break the schema before the call fails, as in the hosts. */
 export const MAX_FAILED_ANSWERS = 5
 
-export interface Wanted {
+export interface WantedSchema {
   schema: object
-  check: Check
+  check: SchemaCheck
 }
 
 /** The schema of a call from its JSON text. A schema that does not hold is told in the hosts' words. */
-export async function readSchema(json: string): Promise<Result<Wanted>> {
+export async function readSchema(json: string): Promise<Result<WantedSchema>> {
   const schema: unknown = JSON.parse(json)
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
     return invalid('schema must be an object')
@@ -26,7 +26,7 @@ export async function readSchema(json: string): Promise<Result<Wanted>> {
  */
 export async function askForObject(
   prompt: string,
-  wanted: Wanted,
+  wanted: WantedSchema,
   ask: (prompt: string) => Promise<AgentReply>,
   mayRepeat: boolean,
 ): Promise<AgentReply> {

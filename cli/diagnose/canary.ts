@@ -20,7 +20,7 @@ import {
 import { scopeOfRun } from '../measure/scope.ts'
 import { sampleIn } from '../measure/session.ts'
 import { readFacts, writeFacts } from '../measure/slot-facts.ts'
-import { keptCommit } from '../measure/worktree.ts'
+import { judgedCommit } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
 import { canaryFolder, STATE_FOLDER, slotPath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
@@ -169,7 +169,7 @@ export async function checkCanary(run: OpenRun, { skip }: { skip: boolean }): Pr
   if (skip) return ok(remember(run, { outcome: 'skipped', why: '--no-canary' }))
   if (OF_THE_TREE.includes(run.spec.metric.name))
     return ok(remember(run, { outcome: 'skipped', why: `${run.spec.metric.name} is taken from the files` }))
-  const base = keptCommit(run, BASELINE)
+  const base = judgedCommit(run, BASELINE)
   if (!base) throw new Error('the canary needs a baseline that holds')
   const bench = await openBench(run)
   if (bench === null) return fail(interrupted)

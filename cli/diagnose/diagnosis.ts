@@ -12,13 +12,13 @@ import type { Sample } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { readSteps, samplesOf } from '../ledger/steps.ts'
 import type { RunAnswer } from '../measure/answer.ts'
+import { failingOutput } from '../measure/failing-output.ts'
 import { bashOnly } from '../measure/gates.ts'
-import { lastWords } from '../measure/last-words.ts'
 import { call, type Next, next, type Said } from '../next.ts'
 import { attemptFolder, STATE_FOLDER, stepsFile } from '../paths.ts'
 import { fail, type Problem } from '../result.ts'
-import { OUT_OF_ANNEX } from '../run/ground.ts'
 import type { OpenRun } from '../run/open.ts'
+import { OUT_OF_ANNEX } from '../run/preconditions.ts'
 import { editDistance } from '../spec/words.ts'
 import { type Missing, missingVariables } from './full-environment.ts'
 
@@ -295,7 +295,7 @@ const likeness = (wanted: string, found: string): number =>
     : 0)
 
 function problem(run: OpenRun, answer: RunAnswer, explained: Explained | null, lacks: string): Problem {
-  const said = lastWords(run, BASELINE, answer.attempt)
+  const said = failingOutput(run, BASELINE, answer.attempt)
   return {
     kind: 'usage',
     code: 'baseline_failed',

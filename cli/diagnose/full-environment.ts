@@ -7,7 +7,7 @@ import { BASELINE } from '../ledger/state.ts'
 import { baselineHolds } from '../measure/baseline-holds.ts'
 import { openBench } from '../measure/bench.ts'
 import { benchmarkEnvironment } from '../measure/environment.ts'
-import { keptCommit } from '../measure/worktree.ts'
+import { judgedCommit } from '../measure/worktree.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 
@@ -29,7 +29,7 @@ export async function missingVariables(
   run: OpenRun,
   { said, setUpAnew }: { said: string; setUpAnew: boolean },
 ): Promise<Result<Missing | null>> {
-  const base = keptCommit(run, BASELINE) ?? run.started.base
+  const base = judgedCommit(run, BASELINE) ?? run.started.base
   const given = benchmarkEnvironment(run)
   const full = benchmarkEnvironment(run, ['*'])
   if (!given.ok || !full.ok) return ok(null)

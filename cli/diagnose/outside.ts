@@ -12,7 +12,7 @@ import { BASELINE } from '../ledger/state.ts'
 import { type Bench, openBench, placeCandidate } from '../measure/bench.ts'
 import { costOf } from '../measure/cost.ts'
 import { sampleIn } from '../measure/session.ts'
-import { keptCommit } from '../measure/worktree.ts'
+import { judgedCommit } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
 import { canaryFolder, type Site, STATE_FOLDER, slotPath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -114,7 +114,7 @@ export function outsideWarnings(run: Pick<OpenRun, 'paths'>): string[] {
  * either when no file of the user's lies there. A difference is remembered as a warning, never a refusal.
  */
 export async function lookOutside(run: OpenRun, { isolated }: { isolated: boolean }): Promise<Result<void>> {
-  const base = keptCommit(run, BASELINE)
+  const base = judgedCommit(run, BASELINE)
   if (!base || readFact(run)) return ok(undefined)
   if (isolated) return ok(remember(run, { warning: null }))
   const above = await foundAbove(run, base.tree)

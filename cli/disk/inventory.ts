@@ -48,7 +48,7 @@ export interface PutBack {
 }
 
 /** Size, inode, change time and mode. The change time cannot be set by a program, so a file that was written is seen. */
-export const stampOf = ({ size, ino, ctimeMs, mode }: Stats): string => `${size} ${ino} ${ctimeMs} ${mode}`
+export const fileStamp = ({ size, ino, ctimeMs, mode }: Stats): string => `${size} ${ino} ${ctimeMs} ${mode}`
 /** Entries, attributes and rights of a folder cannot change without it. */
 const markOf = ({ ino, ctimeMs }: Stats): string => `${ino} ${ctimeMs}`
 
@@ -93,7 +93,7 @@ export function changedIn({ top, root }: Inventory): string[] {
     const [name, { files, folders }] = next
     for (const [key, known] of files) {
       const found = statOf(placeOf(`${top}/${name.slice(0, -1)}`, key))
-      const stamp = found ? stampOf(found) : ''
+      const stamp = found ? fileStamp(found) : ''
       if (stamp === known) continue
       changed.push(`${name}${key}`)
       files.set(key, stamp)
@@ -138,7 +138,7 @@ function visit({ path, name, folder }: Here, aside: string, done: PutBack): bool
       continue
     }
     seen.add(key)
-    const stamp = found ? stampOf(found) : ''
+    const stamp = found ? fileStamp(found) : ''
     if (stamp === known) continue
     done.changed.push(`${name}${key}`)
     folder.files.set(key, stamp)
@@ -180,7 +180,7 @@ function restamp({ path, name, folder: { files, folders } }: Here, done: PutBack
   for (const [key, before] of files) {
     if (before === '') continue
     const found = statOf(placeOf(path, key))
-    const stamp = found ? stampOf(found) : ''
+    const stamp = found ? fileStamp(found) : ''
     files.set(key, stamp)
     done.moved.set(`${name}${key}`, stamp)
   }
@@ -211,7 +211,7 @@ function list(path: string): Folder {
   for (const { key, at } of entriesOf(path)) {
     const found = statOf(at)
     if (found?.isDirectory() && typeof at === 'string') folders.set(key, list(at))
-    else files.set(key, found ? stampOf(found) : '')
+    else files.set(key, found ? fileStamp(found) : '')
   }
   const { mode, atimeMs: atime, mtimeMs: mtime } = lstatSync(path)
   // To the precision with which it can be set again: else its last digits would tell that it was.

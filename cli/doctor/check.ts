@@ -13,7 +13,7 @@ import type { ScannedLedger } from './scan.ts'
 export type Level = 'ok' | 'warning' | 'problem'
 
 /** One finding as it leaves here; snake_case and plain JSON. */
-export interface Finding {
+export interface DoctorFinding {
   /** Stable snake_case name. */
   code: string
   level: Level
@@ -31,11 +31,11 @@ export interface Finding {
 }
 
 /** A finding with its repair. `fix` answers what it did; it checks the state again before it changes anything. */
-export interface Found extends Omit<Finding, 'fixable'> {
+export interface FixableFinding extends Omit<DoctorFinding, 'fixable'> {
   fix?: () => Promise<Result<string>>
 }
 
-export const fine = (code: string, what: string, data?: unknown): Found => ({
+export const fine = (code: string, what: string, data?: unknown): FixableFinding => ({
   code,
   level: 'ok',
   what,
@@ -44,10 +44,21 @@ export const fine = (code: string, what: string, data?: unknown): Found => ({
   ...(data === undefined ? {} : { data }),
 })
 
-type Trouble = { what: string; cause: string; repair: string | null } & Pick<Found, 'at' | 'data' | 'fix'>
+type Trouble = { what: string; cause: string; repair: string | null } & Pick<
+  FixableFinding,
+  'at' | 'data' | 'fix'
+>
 
-export const warning = (code: string, trouble: Trouble): Found => ({ code, level: 'warning', ...trouble })
-export const problem = (code: string, trouble: Trouble): Found => ({ code, level: 'problem', ...trouble })
+export const warning = (code: string, trouble: Trouble): FixableFinding => ({
+  code,
+  level: 'warning',
+  ...trouble,
+})
+export const problem = (code: string, trouble: Trouble): FixableFinding => ({
+  code,
+  level: 'problem',
+  ...trouble,
+})
 
 /** A folder of `runs`, whatever state it is in. */
 export interface RunScene {
@@ -74,7 +85,7 @@ export interface Scene extends Surroundings {
 }
 
 /** Changes nothing. It may throw: a check that throws becomes a finding. */
-export interface Check {
+export interface DoctorCheck {
   name: string
-  look(scene: Scene): Promise<Found[]> | Found[]
+  look(scene: Scene): Promise<FixableFinding[]> | FixableFinding[]
 }

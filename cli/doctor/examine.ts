@@ -1,9 +1,9 @@
 /** Makes every check in turn, and with `fix` every repair. */
-import { type Check, type Finding, type Found, problem, type Scene } from './check.ts'
+import { type DoctorCheck, type DoctorFinding, type FixableFinding, problem, type Scene } from './check.ts'
 
 export interface Examined {
   healthy: boolean
-  findings: (Finding & { check: string; fixed?: string; fix_failed?: string })[]
+  findings: (DoctorFinding & { check: string; fixed?: string; fix_failed?: string })[]
 }
 
 /**
@@ -12,7 +12,7 @@ export interface Examined {
  */
 export async function examine(
   scene: Scene,
-  checks: readonly Check[],
+  checks: readonly DoctorCheck[],
   { fix }: { fix: boolean },
 ): Promise<Examined> {
   const findings: Examined['findings'] = []
@@ -28,7 +28,7 @@ export async function examine(
   }
 }
 
-async function lookSafely(check: Check, scene: Scene): Promise<Found[]> {
+async function lookSafely(check: DoctorCheck, scene: Scene): Promise<FixableFinding[]> {
   try {
     return await check.look(scene)
   } catch (error) {
@@ -44,7 +44,7 @@ async function lookSafely(check: Check, scene: Scene): Promise<Found[]> {
 }
 
 async function repairSafely(
-  repair: NonNullable<Found['fix']>,
+  repair: NonNullable<FixableFinding['fix']>,
 ): Promise<{ fixed?: string; fix_failed?: string }> {
   try {
     const done = await repair()

@@ -1,5 +1,5 @@
 /** Every check, in the order of the report. To add one: a file in `checks/` and a line here. */
-import type { Check } from './check.ts'
+import type { DoctorCheck } from './check.ts'
 import { claims } from './checks/claims.ts'
 import { crawlers } from './checks/crawlers.ts'
 import { disk, room } from './checks/disk.ts'
@@ -18,7 +18,7 @@ import { store } from './checks/store.ts'
 import { versions } from './checks/versions.ts'
 import { trash, worktrees } from './checks/worktrees.ts'
 
-export const CHECKS: readonly Check[] = [
+export const CHECKS: readonly DoctorCheck[] = [
   versions,
   repository,
   exclude,

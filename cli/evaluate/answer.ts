@@ -8,7 +8,7 @@ import type { Aggregate } from './stats.ts'
 export type Stream = 'stdout' | 'stderr'
 
 /** Where the answer is looked for. `auto` = result file, METRIC lines and JSON objects, which must not contradict each other. */
-export type Read =
+export type ReadFrom =
   | 'auto'
   | 'result-file'
   | 'lines'
@@ -20,7 +20,7 @@ export type Read =
   /** What a known tool prints or writes. */
   | { preset: PresetName; file?: string }
 
-export interface Answer {
+export interface BenchmarkAnswer {
   /** The primary metric; `metrics` has it too. */
   value: number
   metrics: Record<string, number | boolean>
@@ -35,13 +35,15 @@ export interface Answer {
   around?: string | null
 }
 /** `missing`: nothing was there, or nothing that could be read as a result; what else is there may explain it. */
-export type ReadAnswer = { ok: true; answer: Answer } | { ok: false; fault: SampleFault; missing?: true }
+export type ReadAnswer =
+  | { ok: true; answer: BenchmarkAnswer }
+  | { ok: false; fault: SampleFault; missing?: true }
 
 /** What one source says; `value` is undefined when it does not name the primary metric. */
-export type Found = Omit<Answer, 'value'> & { value: number | boolean | undefined }
+export type SourceAnswer = Omit<BenchmarkAnswer, 'value'> & { value: number | boolean | undefined }
 
-export interface Evidence {
-  read: Extract<Read, string> | { regex: string; from?: Stream }
+export interface Printed {
+  read: Extract<ReadFrom, string> | { regex: string; from?: Stream }
   metric: { name: string }
   /** Makes the value from the tasks' scores when the primary metric itself is missing. */
   aggregate: Aggregate

@@ -61,7 +61,7 @@ export function comparePairs(context: StageContext, pairs: readonly PairOfValues
   )
   const plan = planOf(context)
   const crowded = pairs.filter((pair) => pair.crowded).length
-  const decided = doubted(context, decidePairs(context.rule, differences, context.pool, plan), crowded)
+  const decided = withDoubt(context, decidePairs(context.rule, differences, context.pool, plan), crowded)
   if (decided.estimate === null) return { comparison: null, differences, score: null }
   const raw = median(pairs.map(({ candidate, other }) => betterBy(direction, candidate, other)))
   const moved =
@@ -88,7 +88,7 @@ export function comparePairs(context: StageContext, pairs: readonly PairOfValues
  * A gain that was seen in a crowd only is none, and neither is a tie that others may break: a slower candidate may have
  * had the larger share. What is not better there needs no better proof.
  */
-function doubted(context: StageContext, decision: PairedDecision, crowded: number): Decision {
+function withDoubt(context: StageContext, decision: PairedDecision, crowded: number): Decision {
   const speaksFor = decision.outcome === 'improved' || (context.seeks_tie && decision.outcome === 'tie')
   const doubt = context.needs_quiet && speaksFor && spoils(crowded, decision.pairs)
   return { ...decision, ...(doubt ? { outcome: 'inconclusive', why: 'crowd' } : {}), crowded }

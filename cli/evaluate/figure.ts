@@ -13,11 +13,11 @@ export const figure = (value: number | null): string =>
 /** So many significant digits, whole numbers too. */
 export const roughly = (value: number, digits: number): string => String(Number(value.toPrecision(digits)))
 
-export const UNKNOWN = '–'
+export const NO_FIGURE = '–'
 
 /** On a terminal, beside others of its kind: five digits, none in front of the point given up; the unit behind. */
 export function shown(value: number | null, unit = ''): string {
-  if (value === null || Number.isNaN(value)) return UNKNOWN
+  if (value === null || Number.isNaN(value)) return NO_FIGURE
   const whole = Number.isInteger(value) || Math.abs(value) >= 1e5
   const text = whole ? String(Math.round(value)) : roughly(value, 5)
   return unit === '' ? text : `${text} ${unit}`
@@ -25,7 +25,7 @@ export function shown(value: number | null, unit = ''): string {
 
 /** A share as percent: 0.316 → `31.6 %`; small ones keep their digits. */
 export function percent(share: number | null): string {
-  if (share === null || !Number.isFinite(share)) return UNKNOWN
+  if (share === null || !Number.isFinite(share)) return NO_FIGURE
   const value = share * 100
   const size = Math.abs(value)
   if (!Number.isFinite(value) || size >= 1e6) return `${shown(value)} %`
@@ -35,7 +35,7 @@ export function percent(share: number | null): string {
 
 /** `820 ms`, `1.2 s`, `45 s`, `3 min 05 s`, `2 h 07 min`. */
 export function duration(ms: number | null): string {
-  if (ms === null || !Number.isFinite(ms)) return UNKNOWN
+  if (ms === null || !Number.isFinite(ms)) return NO_FIGURE
   const whole = Math.round(Math.max(0, ms))
   if (whole < 1000) return `${whole} ms`
   if (whole < 9950) return `${Number((whole / 1000).toFixed(1))} s`

@@ -1,6 +1,6 @@
 /** What stands where a metric was looked for and not found, as clauses of the message. Pure. */
 
-import type { Read } from './answer.ts'
+import type { ReadFrom } from './answer.ts'
 import { numbersIn, readToolJson } from './json.ts'
 import { stripAnsi } from './lines.ts'
 import { jsonIn } from './presets/preset.ts'
@@ -15,7 +15,7 @@ export interface Hints {
   preset: PresetName | null
 }
 
-export function hintsOn(texts: Texts, read: Read, metric: string): Hints {
+export function hintsOn(texts: Texts, read: ReadFrom, metric: string): Hints {
   const known = recognise(texts)
   const using = typeof read === 'object' && 'preset' in read ? read.preset : null
   if (known && known.preset.name !== using) {
@@ -34,7 +34,7 @@ export function hintsOn(texts: Texts, read: Read, metric: string): Hints {
   return { clauses: [...numbers(texts, read), ...(csv === null ? [] : [csv])], preset: null }
 }
 
-function numbers(texts: Texts, read: Read): string[] {
+function numbers(texts: Texts, read: ReadFrom): string[] {
   const pattern = typeof read === 'object' && 'regex' in read
   if (pattern) return []
   for (const [where, text] of [

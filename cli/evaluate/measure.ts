@@ -5,8 +5,8 @@ import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { removeTree } from '../disk/remove.ts'
 import type { Sample, SampleFault, Side, Stage } from '../ledger/events.ts'
-import { type Given, give, type Isolation, type Supervised, seenAs, supervise } from '../process.ts'
-import type { Answer, Read, ReadAnswer } from './answer.ts'
+import { type GivenPath, give, type Isolation, type Supervised, seenAs, supervise } from '../process.ts'
+import type { BenchmarkAnswer, ReadAnswer, ReadFrom } from './answer.ts'
 import { type CommandLine, faultOfEnding, fillIn } from './command.ts'
 import type { EnvironmentConfig } from './environment.ts'
 import { runPreparation } from './gates.ts'
@@ -19,7 +19,7 @@ import { tailOf } from './tail.ts'
 
 // ---------------------------------------------------------------- the paths that Assay names in the environment of a job, as the job sees them when it is isolated
 
-const NAMED: Readonly<Record<string, Given>> = {
+const NAMED: Readonly<Record<string, GivenPath>> = {
   ASSAY_ARTIFACTS: 'artifacts',
   ASSAY_PARENT_ARTIFACTS: 'parent-artifacts',
   ASSAY_SEED_ARTIFACT: 'seed-artifact',
@@ -54,7 +54,7 @@ export interface MeasureConfig {
   /** In the checkout. */
   directory: string
   timeoutMs: number
-  read: Read
+  read: ReadFrom
   /** Measurements at once on this machine. */
   slots: number
   /** stdout and stderr together. */
@@ -172,7 +172,7 @@ interface Executed {
   reading: ReadAnswer
 }
 
-const NO_ANSWER: Omit<Answer, 'value' | 'raws'> & { value: null } = {
+const NO_ANSWER: Omit<BenchmarkAnswer, 'value' | 'raws'> & { value: null } = {
   value: null,
   metrics: {},
   units: {},

@@ -3,8 +3,8 @@
  * was guessed would be judged. Zero and negatives are values; what is not known is a fault, never 0.
  */
 import type { SampleFault, TaskScore } from '../ledger/events.ts'
-import type { Evidence, Found, ReadAnswer } from './answer.ts'
-import { FILE, fault, isLogged, JSON_OBJECTS, LINES, MATCHES, type Named } from './sources.ts'
+import type { Printed, ReadAnswer, SourceAnswer } from './answer.ts'
+import { FILE, isLogged, JSON_OBJECTS, LINES, MATCHES, metricFault, type Named } from './sources.ts'
 import { type Aggregate, aggregate } from './stats.ts'
 
 // ---------------------------------------------------------------- what the scores of tasks say about the primary metric
@@ -49,7 +49,7 @@ function halfLastDigit(value: number): number {
   return 0.5 * 10 ** (Number(exponent) - (digits.split('.')[1]?.length ?? 0))
 }
 
-export function readAnswer(evidence: Evidence): ReadAnswer {
+export function readAnswer(evidence: Printed): ReadAnswer {
   const { read, metric, aggregate: how } = evidence
   const sources =
     typeof read === 'object'
@@ -61,7 +61,14 @@ export function readAnswer(evidence: Evidence): ReadAnswer {
           json: [JSON_OBJECTS],
         }[read]
   /** Of all sources until now, and which of them said it. */
-  let seen: Found = { value: undefined, metrics: {}, units: {}, tasks: null, artifacts: null, raws: {} }
+  let seen: SourceAnswer = {
+    value: undefined,
+    metrics: {},
+    units: {},
+    tasks: null,
+    artifacts: null,
+    raws: {},
+  }
   const saidBy = new Map<string, string>()
   for (const source of sources) {
     const found = source.read(evidence)
@@ -96,7 +103,7 @@ export function readAnswer(evidence: Evidence): ReadAnswer {
   return reading
 }
 
-function concluded(evidence: Evidence, seen: Found, how: Aggregate, name: string): ReadAnswer {
+function concluded(evidence: Printed, seen: SourceAnswer, how: Aggregate, name: string): ReadAnswer {
   if (typeof seen.value === 'boolean')
     return refuse(`${name} is ${seen.value}: the metric that is optimised must be a number`)
   if (seen.value !== undefined) {
@@ -115,13 +122,13 @@ function concluded(evidence: Evidence, seen: Found, how: Aggregate, name: string
 
 /** A child of the benchmark can write to each of the sources as well; so what several say must be one thing. */
 function contradiction(
-  seen: Found,
-  found: Found,
+  seen: SourceAnswer,
+  found: SourceAnswer,
   { saidBy, source }: { saidBy: Map<string, string>; source: Named },
 ): SampleFault | null {
   for (const [name, value] of Object.entries(found.metrics)) {
     if (!Object.hasOwn(seen.metrics, name) || seen.metrics[name] === value) continue
-    return fault(
+    return metricFault(
       `${saidBy.get(name)} says ${name} = ${seen.metrics[name]}, ${source.name} ${value}: say it once, or set measure.read`,
       found.raws[name] ?? seen.raws[name],
     )
@@ -129,7 +136,7 @@ function contradiction(
   return null
 }
 
-function missing({ read, metric, lines, elsewhere = [], hints = [] }: Evidence, seen: string[]): ReadAnswer {
+function missing({ read, metric, lines, elsewhere = [], hints = [] }: Printed, seen: string[]): ReadAnswer {
   const names = seen.length > 0 ? seen : [...lines.metrics.keys()]
   const [near] = lines.near
   const pattern = typeof read === 'object'
@@ -163,5 +170,5 @@ function missing({ read, metric, lines, elsewhere = [], hints = [] }: Evidence, 
 
 const refuse = (message: string, raw?: string): { ok: false; fault: SampleFault } => ({
   ok: false,
-  fault: fault(message, raw),
+  fault: metricFault(message, raw),
 })

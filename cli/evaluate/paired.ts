@@ -2,12 +2,9 @@
  * The betting test: whether pairs of samples show a gain, valid whenever it stops. Plan, difference of one pair, bets, scale,
  * exact last look, interval, and the stage that adds pair after pair. Pure. The proof is in `references/verdict.md`.
  */
-import type { Direction } from '../ledger/events.ts'
+import type { Direction, Transform } from '../ledger/events.ts'
 import { betterBy } from './compare.ts'
 import { median } from './stats.ts'
-
-/** Logarithms when every calibration value is positive (differences are then relative), else the values themselves. */
-export type Transform = 'log' | 'linear'
 
 /** `judge`: is it better than its parent? `confirm`: on fresh pairs, also for the comparison with the best. */
 export type PairedStage = 'judge' | 'confirm'
@@ -318,7 +315,7 @@ type Ending = Pick<PairedDecision, 'outcome' | 'why'>
 const MORE: Ending = { outcome: null, why: null }
 
 /** One stage, pair by pair. Pairs after `max` are ignored. */
-export class Stage {
+export class BettingStage {
   readonly #d: number[] = []
   /** Before each pair: what its bet was sized by. */
   readonly #scales: number[] = []
@@ -453,7 +450,7 @@ export function decidePairs(
   pool: readonly number[],
   plan: PairedPlan,
 ): PairedDecision {
-  const running = new Stage(stage, new ScaleWindow(pool), plan)
+  const running = new BettingStage(stage, new ScaleWindow(pool), plan)
   for (const value of d) running.add(value)
   return running.decision
 }

@@ -7,7 +7,7 @@ import { convert, millisecondsIn, millisecondsOfWord } from './units.ts'
 
 type Timed = Pick<Sample, 'value' | 'wall_ms' | 'cpu_ms'>
 
-export interface Claim {
+export interface MetricClaim {
   direction: Direction
   metricName: string
   /** As the benchmark printed it; null when it printed none. */
@@ -42,7 +42,7 @@ const LEAST_MS = 5
  * A sentence when a time fell by much more than the wall and the CPU time of the same samples, else null. Rates and tails
  * are never doubted: a benchmark that runs for a fixed time reports true gains of those without taking less time.
  */
-export function doubt({ direction, metricName, unit, pairs, asBefore = false }: Claim): string | null {
+export function doubt({ direction, metricName, unit, pairs, asBefore = false }: MetricClaim): string | null {
   if (asBefore && wordsOf(metricName).includes('latency')) return null
   if (metricName === 'cpu_ms') return asBefore ? null : hiddenWork(pairs)
   const scale = scaleOf(metricName, unit) ?? (asBefore ? null : scaleByClock(metricName, unit, pairs))
@@ -67,7 +67,7 @@ const COMPUTES = 0.8
  * A sentence when the CPU time of runs that only compute fell and their wall time did not: something else did the work,
  * which is not counted. Threads share the fall; of what is left of it, wall time has to show as much as of a claim.
  */
-function hiddenWork(pairs: Claim['pairs']): string | null {
+function hiddenWork(pairs: MetricClaim['pairs']): string | null {
   const cpu = falls(pairs, ({ cpu_ms }) => cpu_ms)
   const wall = falls(pairs, ({ wall_ms }) => wall_ms)
   if (!cpu || !wall || pairs.length < FEWEST) return null
@@ -106,7 +106,7 @@ const LONGEST = 1.1
  * A name that says time and no unit (`elapsed`): the unit in which it takes a large part of the wall time of its run.
  * The units are 1,000 apart, so at most one fits. null = none fits, or the name is of no time of a whole run.
  */
-function scaleByClock(name: string, unit: string | null, pairs: Claim['pairs']): number | null {
+function scaleByClock(name: string, unit: string | null, pairs: MetricClaim['pairs']): number | null {
   const words = wordsOf(name)
   if (unit !== null || words.includes('per') || words.some((word) => PART_OF_A_RUN.test(word))) return null
   if (!words.some((word) => TIMES.test(word))) return null
@@ -145,7 +145,7 @@ export function oddDirection(direction: Direction, name: string, unit: string | 
 }
 
 /** Parent minus candidate, pair by pair; null when one of them is unknown. */
-function falls(pairs: Claim['pairs'], of: (sample: Timed) => number | null): number[] | null {
+function falls(pairs: MetricClaim['pairs'], of: (sample: Timed) => number | null): number[] | null {
   const found = pairs.flatMap(({ parent, candidate }) => {
     const [before, after] = [of(parent), of(candidate)]
     return before === null || after === null ? [] : [before - after]

@@ -14,20 +14,20 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SampleFault } from '../ledger/events.ts'
 import type { Supervised } from '../process.ts'
-import type { Answer, Read, ReadAnswer } from './answer.ts'
+import type { BenchmarkAnswer, ReadAnswer, ReadFrom } from './answer.ts'
 import { hintsOn } from './hints.ts'
 import { partsOf, withoutMark } from './json.ts'
 import { documents, type LineParserOptions, lineParser, type ParsedLines, stripAnsi } from './lines.ts'
 import { readAnswer } from './metrics.ts'
 import { readPreset } from './presets/answer.ts'
-import type { Place } from './presets/preset.ts'
+import type { OutputPlace } from './presets/preset.ts'
 import { type PresetName, presetOf, type Texts } from './presets/registry.ts'
 import { keyIn, readPointer } from './read-pointer.ts'
 import { UNREADABLE } from './sources.ts'
 import type { Aggregate } from './stats.ts'
 
 export interface AnswerFiles {
-  read: Read
+  read: ReadFrom
   metric: { name: string }
   aggregate: Aggregate
   /** Root of the checkout: its path is no part of a task's name. */
@@ -63,7 +63,7 @@ function asWritten(files: AnswerFiles, reading: ReadAnswer): ReadAnswer {
 }
 
 /** Where the answer may stand. */
-function placesOf(read: Read): readonly Place[] {
+function placesOf(read: ReadFrom): readonly OutputPlace[] {
   if (read === 'result-file') return ['result']
   if (typeof read === 'string') return ['result', 'stdout']
   return 'preset' in read ? presetOf(read.preset).places : ['result', read.from ?? 'stdout']
@@ -243,11 +243,11 @@ export interface NamedFile {
 }
 
 /** To be called before the program runs. */
-export function namedFile(path: string, shown: string, read: Read): NamedFile {
+export function namedFile(path: string, shown: string, read: ReadFrom): NamedFile {
   const folder = typeof read === 'object' && 'preset' in read ? presetOf(read.preset).folder : undefined
   const named = { path, shown, ...(folder && { holds: folder.holds }) }
   const stamps = filesOf(named).flatMap((file) => {
-    const stamp = stampOf(file)
+    const stamp = writeStamp(file)
     return stamp === null ? [] : [[file, stamp] as const]
   })
   return { ...named, before: new Map(stamps) }
@@ -281,10 +281,10 @@ function entriesOf(folder: string): Dirent[] {
 
 /** Of a folder, those that were written since: others are the answer of another sample. */
 const writtenSince = (named: NamedFile): string[] =>
-  filesOf(named).filter((file) => stampOf(file) !== (named.before.get(file) ?? null))
+  filesOf(named).filter((file) => writeStamp(file) !== (named.before.get(file) ?? null))
 
 /** Changes whenever a file is written: nobody can set its time of change back. null when there is no file. */
-export function stampOf(path: string): string | null {
+export function writeStamp(path: string): string | null {
   const found = lstatSync(path, { bigint: true, throwIfNoEntry: false })
   return found ? [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ') : null
 }
@@ -301,13 +301,13 @@ function staleFile(named: NamedFile): string | null {
       : `${shown} (measure.read.file) holds no results that the sample wrote`
   }
   if (!found.isFile()) return `${shown} (measure.read.file) is not a file`
-  if (stampOf(path) === before.get(path))
+  if (writeStamp(path) === before.get(path))
     return `${shown} (measure.read.file) was there before the sample, which did not write it`
   return unusableFile(path, shown)
 }
 
 /** What Assay takes from the files themselves is nobody else's to report. */
-function claimedOf(metrics: Answer['metrics'], known: Record<string, number>): string | null {
+function claimedOf(metrics: BenchmarkAnswer['metrics'], known: Record<string, number>): string | null {
   const name = Object.keys(known).find((one) => Object.hasOwn(metrics, one) && metrics[one] !== known[one])
   if (name === undefined) return null
   return `it reports ${name} = ${metrics[name]}, which Assay takes from the files (${known[name]}): use another name`

@@ -1,6 +1,6 @@
 /** The number at one place of the JSON that a benchmark wrote. Pure. */
 
-import type { Answer, ReadAnswer } from './answer.ts'
+import type { BenchmarkAnswer, ReadAnswer } from './answer.ts'
 import {
   duplicateKey,
   isJsonObject,
@@ -30,7 +30,7 @@ interface Said {
   value: number
   place: string
   unit: string | null
-  more: Answer['metrics']
+  more: BenchmarkAnswer['metrics']
 }
 
 /** All places that have the pointer are compared; text that is no JSON, or has nothing there, does not matter. */
@@ -57,7 +57,7 @@ export function readPointer({ path, metric: { name }, places, ...more }: Pointed
           `${path} is ${first.value} in ${first.place} and ${value} in ${place.name}: say it once`,
           onOneLine(text),
         )
-      const found: Answer['metrics'] | string =
+      const found: BenchmarkAnswer['metrics'] | string =
         more.metrics === undefined ? {} : metricsAt(json.value, more.metrics, name, value)
       if (typeof found === 'string') return refuse(`${found} in ${place.name}`, onOneLine(text))
       const other: Said | null = first
@@ -97,7 +97,12 @@ export function readPointer({ path, metric: { name }, places, ...more }: Pointed
 }
 
 /** The further metrics, or what is wrong with them as the beginning of a sentence. */
-function metricsAt(json: unknown, path: string, primary: string, value: number): Answer['metrics'] | string {
+function metricsAt(
+  json: unknown,
+  path: string,
+  primary: string,
+  value: number,
+): BenchmarkAnswer['metrics'] | string {
   const object = valueAt(json, path)
   if (object === undefined) return `there is nothing at ${path}, where the metrics should be,`
   if (!isJsonObject(object)) return `${path} is ${shown(object)}, not an object of metrics,`
@@ -106,7 +111,7 @@ function metricsAt(json: unknown, path: string, primary: string, value: number):
       return `the metric ${name} ${whatInstead(one, 'neither a number nor a boolean,')}`
     if (name === primary && one !== value) return `${primary} is ${value} and, among the metrics, ${one}`
   }
-  const read = Object.entries(object as Answer['metrics'])
+  const read = Object.entries(object as BenchmarkAnswer['metrics'])
   return Object.fromEntries(
     read.map(([name, one]) => [name, typeof one === 'number' ? positiveZero(one) : one]),
   )

@@ -1,16 +1,16 @@
 /** Brings what a sample says into the units of another one, exactly, or says why that cannot be. Pure. */
 import type { Sample, SampleFault } from '../ledger/events.ts'
-import type { Answer } from './answer.ts'
+import type { BenchmarkAnswer } from './answer.ts'
 import { convert, isUnit } from './units.ts'
 
 export type Reference = Pick<Sample, 'metrics' | 'units' | 'beside' | 'around'>
 /** As it is recorded. */
-export type InUnits = Omit<Answer, 'raws'> & Pick<Sample, 'converted'>
+export type InUnits = Omit<BenchmarkAnswer, 'raws'> & Pick<Sample, 'converted'>
 
 /** `primary` is the metric of `value` and of the tasks' scores. A reference of null has no units to keep to. */
 export function inUnitsOf(
   reference: Reference | null,
-  answer: Answer,
+  answer: BenchmarkAnswer,
   primary: string,
 ): InUnits | SampleFault {
   const { raws, ...said } = answer
@@ -56,7 +56,7 @@ function unitsKnown(reference: Reference, said: InUnits, primary: string): InUni
 }
 
 /** Words that are no units: `42 widgets`, and then `42 gadgets`. */
-function otherWord({ beside: before }: Reference, { beside: after }: Answer): string | null {
+function otherWord({ beside: before }: Reference, { beside: after }: BenchmarkAnswer): string | null {
   if (before === undefined || after === undefined) return null
   const [was, is] = [before, after].map((word) => (word !== null && isUnit(word) ? null : singular(word)))
   if (was === is || (before !== null && isUnit(before)) || (after !== null && isUnit(after))) return null
@@ -66,7 +66,7 @@ function otherWord({ beside: before }: Reference, { beside: after }: Answer): st
 /** A unit in brackets, in front of the number, behind its deviation. Where one stands directly behind, that one is compared. */
 function otherAround(
   { around: was, beside: before }: Reference,
-  { around: is, beside: after }: Answer,
+  { around: is, beside: after }: BenchmarkAnswer,
 ): string | null {
   if (was === undefined || is === undefined || was === is) return null
   if ([before, after].some((word) => typeof word === 'string' && isUnit(word))) return null

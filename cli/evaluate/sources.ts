@@ -1,6 +1,6 @@
 /** The places in which a benchmark may say its metrics, each read whole or refused. Pure. */
 import type { SampleFault, TaskScore } from '../ledger/events.ts'
-import type { Evidence, Found } from './answer.ts'
+import type { Printed, SourceAnswer } from './answer.ts'
 import { isJsonObject, type JsonObject, NoNumber, onOneLine, readJsonObject, unitNamed } from './json.ts'
 import { MOST_JSON } from './lines.ts'
 import { adviceOn, positiveZero, readValue } from './number.ts'
@@ -95,15 +95,15 @@ function pathOf(label: string, path: unknown): string {
 }
 
 /** One source: null = it has nothing to say. */
-export type Source = Found | SampleFault | null
+export type SourceReading = SourceAnswer | SampleFault | null
 
 /** With its name in a message. */
 export interface Named {
   name: string
-  read: (evidence: Evidence) => Source
+  read: (evidence: Printed) => SourceReading
 }
 
-export const fault = (message: string, raw?: string): SampleFault => ({
+export const metricFault = (message: string, raw?: string): SampleFault => ({
   reason: 'metric_error',
   message,
   // A lone brace tells nobody anything.
@@ -119,9 +119,9 @@ export const FILE: Named = {
     if (resultFile === null) return null
     const raw = onOneLine(resultFile)
     const json = readJsonObject(resultFile)
-    if (!json.ok) return fault(`${UNREADABLE}: ${json.reason}`, raw)
+    if (!json.ok) return metricFault(`${UNREADABLE}: ${json.reason}`, raw)
     const read = readResultObject(json.object, metric.name)
-    if (!read.ok) return fault(`${UNREADABLE}: ${read.reason}`, raw)
+    if (!read.ok) return metricFault(`${UNREADABLE}: ${read.reason}`, raw)
     return fromObject(read.result, metric.name, json.object)
   },
 }
@@ -130,7 +130,7 @@ export const LINES: Named = {
   name: 'a METRIC line',
   read({ lines, metric }) {
     const bad = lines.refused.find((line) => line.name === metric.name) ?? lines.refused[0]
-    if (bad !== undefined) return fault(`a METRIC line was not read, because ${bad.reason}`, bad.raw)
+    if (bad !== undefined) return metricFault(`a METRIC line was not read, because ${bad.reason}`, bad.raw)
     if (lines.metrics.size === 0) return null
     const all = [...lines.metrics]
     return {
@@ -148,34 +148,36 @@ export const JSON_OBJECTS: Named = {
   name: 'a JSON object',
   read({ lines: { json }, metric: { name } }) {
     if (json.length > MOST_JSON)
-      return fault(`more than ${MOST_JSON} JSON objects name ${name}: print it once`)
+      return metricFault(`more than ${MOST_JSON} JSON objects name ${name}: print it once`)
     const found = json.map((text) => ({ text, ...fromText(text, name) }))
     const answers = found.filter((one) => 'metrics' in one)
     const said = answers.filter(({ value }) => value !== undefined)
     const [first] = said
     const second = said.find(({ value }) => value !== first?.value)
     if (first && second)
-      return fault(
+      return metricFault(
         `two JSON objects say ${name} = ${first.value} and ${name} = ${second.value}: print it once`,
         onOneLine(second.text),
       )
     const broken = found.find((one) => 'reason' in one)
-    return broken ? fault(broken.message, broken.raw) : allOf(answers)
+    return broken ? metricFault(broken.message, broken.raw) : allOf(answers)
   },
 }
 
 /** Whether every object is readable JSON that has a text, or an object, under the name: `{"time": "10:00"}`. */
-export const isLogged = ({ lines: { json }, metric: { name } }: Evidence): boolean =>
+export const isLogged = ({ lines: { json }, metric: { name } }: Printed): boolean =>
   json.every((text) => {
     const object = readJsonObject(text)
     return object.ok && (typeof object.object[name] === 'string' || isJsonObject(object.object[name]))
   })
 
 /** What they say differently of other metrics than the one that is asked for, nobody knows. */
-function allOf(answers: readonly Found[]): Found | null {
+function allOf(answers: readonly SourceAnswer[]): SourceAnswer | null {
   const last = answers.at(-1)
   if (!last) return null
-  const metrics: Found['metrics'] = Object.fromEntries(answers.flatMap((one) => Object.entries(one.metrics)))
+  const metrics: SourceAnswer['metrics'] = Object.fromEntries(
+    answers.flatMap((one) => Object.entries(one.metrics)),
+  )
   for (const { metrics: said } of answers)
     for (const [name, value] of Object.entries(said)) if (metrics[name] !== value) delete metrics[name]
   const lastWith = <K extends 'tasks' | 'artifacts' | 'value'>(key: K) =>
@@ -193,18 +195,22 @@ function allOf(answers: readonly Found[]): Found | null {
   }
 }
 
-function fromText(text: string, name: string): Found | SampleFault {
+function fromText(text: string, name: string): SourceAnswer | SampleFault {
   const raw = onOneLine(text)
   const json = readJsonObject(text)
-  if (!json.ok) return fault(`the JSON line cannot be read: ${json.reason}`, raw)
+  if (!json.ok) return metricFault(`the JSON line cannot be read: ${json.reason}`, raw)
   const shaped = Object.hasOwn(json.object, 'metrics') || Object.hasOwn(json.object, 'tasks')
   const flat = Object.hasOwn(json.object, name)
   const read = shaped && !flat ? readResultObject(json.object, name) : readFlatObject(json.object, name)
-  if (!read.ok) return fault(`the JSON line cannot be read: ${read.reason}`, raw)
+  if (!read.ok) return metricFault(`the JSON line cannot be read: ${read.reason}`, raw)
   return { ...fromObject(read.result, name, json.object), raws: { [name]: raw } }
 }
 
-function fromObject({ metrics, tasks, artifacts }: ResultObject, name: string, object: JsonObject): Found {
+function fromObject(
+  { metrics, tasks, artifacts }: ResultObject,
+  name: string,
+  object: JsonObject,
+): SourceAnswer {
   const unit = (isJsonObject(object.metrics) ? unitNamed(object.metrics) : null) ?? unitNamed(object)
   return {
     value: metrics.get(name),
@@ -226,19 +232,19 @@ export const MATCHES: Named = {
       if (cut !== null) {
         const whole = readValue(cut, { grouped: true }).ok
         const advice = whole ? 'let its group hold the whole' : adviceOn(cut)
-        return fault(`the pattern stops inside of ${cut}: ${advice}`, raw)
+        return metricFault(`the pattern stops inside of ${cut}: ${advice}`, raw)
       }
     if (second !== undefined) {
       const [one, other] = [first, second].map(({ text, word, around }) =>
         [text, word !== null && isUnit(word) ? word : around].filter(Boolean).join(' '),
       )
-      return fault(
+      return metricFault(
         `the pattern found two different values, ${one} and ${other}: make it match one line only`,
         second.raw,
       )
     }
     const read = readValue(first.text, { grouped: true })
-    if (!read.ok) return fault(`what the pattern found was not read, because ${read.reason}`, first.raw)
+    if (!read.ok) return metricFault(`what the pattern found was not read, because ${read.reason}`, first.raw)
     const { word, around } = first
     const unit = read.unit ?? (word !== null && isUnit(word) ? word : null)
     return {

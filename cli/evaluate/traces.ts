@@ -4,7 +4,7 @@ import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { objectIn } from '../ledger/append.ts'
 
-export interface Trace {
+export interface TaskTrace {
   task: string
   score: number | null
   status: string | null
@@ -33,7 +33,7 @@ export function traceFiles(folder: string): string[] {
 }
 
 /** A file that is no such object is a log by itself. */
-export function readTrace(folder: string, name: string): Trace {
+export function readTrace(folder: string, name: string): TaskTrace {
   const { text, cut } = head(join(folder, name))
   const named = name.replace(/\.json$/, '')
   const value = cut ? null : objectIn(text)

@@ -55,7 +55,7 @@ export interface Verdict {
 }
 
 /** The one decision on an attempt: the first step that speaks against it, in the order in which the steps run. */
-export function decide(facts: VerdictFacts): Verdict {
+export function decideVerdict(facts: VerdictFacts): Verdict {
   return (
     interrupted(facts) ??
     orphaned(facts) ??

@@ -6,7 +6,7 @@ import type { Audited, Finding, Status } from '../ledger/events.ts'
 import { BASELINE, type Experiment, lastJudged, nodeValue } from '../ledger/state.ts'
 import { scopeOfRun } from '../measure/scope.ts'
 import { nodeFor } from '../measure/seal.ts'
-import { baseOf, keptCommit } from '../measure/worktree.ts'
+import { baseOf, judgedCommit } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -67,7 +67,7 @@ async function checked(
   node: Experiment,
   findings: readonly Finding[],
 ): Promise<Result<Finding[]>> {
-  const kept = keptCommit(run, node.id)
+  const kept = judgedCommit(run, node.id)
   if (!kept || node.id === BASELINE || findings.every(({ code }) => code === 'opinion')) return ok([])
   const changes = await changesBetween(run.site, baseOf(run, node.id).tree, kept.tree)
   if (!changes.ok) return changes

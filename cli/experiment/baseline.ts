@@ -7,8 +7,8 @@ import type { NoiseMode } from '../ledger/events.ts'
 import { BASELINE, lastJudged } from '../ledger/state.ts'
 import type { RunAnswer } from '../measure/answer.ts'
 import { loosenIsolation } from '../measure/choose-isolation.ts'
-import type { Choice } from '../measure/isolation.ts'
-import { rememberCheckout } from '../measure/room.ts'
+import { rememberCheckout } from '../measure/disk-space.ts'
+import type { IsolationChoice } from '../measure/isolation.ts'
 import { baselineSample } from '../measure/samples.ts'
 import { slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
@@ -28,7 +28,7 @@ export interface BaselineAnswer {
 
 /** Under this isolation the baseline works, and under the run's own it does not. */
 export interface NeedsLooser {
-  looser: Choice
+  looser: IsolationChoice
 }
 
 /** Judges exp_0000. A baseline that does not hold is a problem of the spec or the benchmark, shown with its output. */
@@ -71,7 +71,10 @@ function spreadOf(values: readonly number[]): number | null {
  * The isolation under which a baseline works that got this answer; null when isolation is not the cause. Not asked when
  * the machine was busy, when it was interrupted, or when its output was read.
  */
-export async function looserIsolation(run: OpenRun, answer: RunAnswer): Promise<Result<Choice | null>> {
+export async function looserIsolation(
+  run: OpenRun,
+  answer: RunAnswer,
+): Promise<Result<IsolationChoice | null>> {
   const { isolation } = run.ledger.state
   const { said, last } = outputOf(run, answer)
   const readWell = last !== undefined && last.fault === null

@@ -15,14 +15,14 @@ import {
   tainted,
 } from '../ledger/state.ts'
 import { artifactPlaces, type SeedName } from '../measure/artifacts.ts'
-import { diskFull, noRoom } from '../measure/room.ts'
+import { diskFull, noDiskSpace } from '../measure/disk-space.ts'
 import { ensureWorktree } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
 import { experimentFolder, experimentId, type RunPaths, worktreePath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { stopReason } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
-import { discard, restore } from './settle.ts'
+import { discard, restore } from './manual-decisions.ts'
 
 export interface NewExperiment {
   experiment: string
@@ -64,7 +64,7 @@ export async function createExperiment(run: OpenRun, request: NewRequest): Promi
   if (barren) return fail(barren)
   const arm = armOf(state, request.place)
   if (arm !== null && (request.parent !== BASELINE || request.place?.depth !== 1)) return fail(ONE_TRY)
-  const full = noRoom(run, 'no experiment was begun')
+  const full = noDiskSpace(run, 'no experiment was begun')
   if (full) return fail(full)
   const given = reserved(state, request)
   const experiment = given === null ? claimId(run.paths, state) : ok(given)

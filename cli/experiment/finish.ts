@@ -6,12 +6,12 @@ import type { Identity } from '../git/git.ts'
 import { finishRef } from '../git/refs.ts'
 import { type Committing, committingOf } from '../git/rules.ts'
 import { pinCommit } from '../git/seal.ts'
-import { type Change, changesBetween } from '../git/trees.ts'
+import { changesBetween, type TreeChange } from '../git/trees.ts'
 import { bestOf } from '../ledger/best.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { BASELINE, clearing, type Experiment, pathTo } from '../ledger/state.ts'
 import { type ConfirmAnswer, confirm } from '../measure/confirm.ts'
-import { keptCommit } from '../measure/worktree.ts'
+import { judgedCommit } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
 import { redact } from '../redact.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -36,7 +36,7 @@ export interface Finished {
   fresh: ConfirmAnswer
   /** A sentence when the fresh samples show far less than the ledger's scores promise, else null. */
   shortfall: string | null
-  changes: Change[]
+  changes: TreeChange[]
   committer: Identity
   /** null: the user's git signs no commits. `problem` says why these are not signed although it does. */
   signing: { signed: boolean; problem: string | null } | null
@@ -159,7 +159,7 @@ async function commitsOf(
 
 function stepsTo(run: OpenRun, best: Experiment): { node: Experiment; tree: string }[] {
   return pathTo(run.ledger.state, best.id).flatMap((node) => {
-    const kept = keptCommit(run, node.id)
+    const kept = judgedCommit(run, node.id)
     return kept ? [{ node, tree: kept.tree }] : []
   })
 }

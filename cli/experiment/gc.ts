@@ -7,7 +7,7 @@ import { commitAt, emptyTrash, removeWorktree } from '../git/worktrees.ts'
 import { currentRound, type Experiment } from '../ledger/state.ts'
 import { seeLock, tryHold } from '../lock.ts'
 import { belonging } from '../measure/bench.ts'
-import { diskSizeOf, unfinished } from '../measure/room.ts'
+import { diskSizeOf, unfinished } from '../measure/disk-space.ts'
 import { snapshot } from '../measure/seal.ts'
 import { readFacts } from '../measure/slot-facts.ts'
 import {

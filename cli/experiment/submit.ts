@@ -5,7 +5,7 @@
  */
 
 import type { Verdict } from '../evaluate/verdict.ts'
-import { changedSince, fingerprintCheckout } from '../git/checkout.ts'
+import { fingerprintCheckout, pathsChangedSince } from '../git/checkout.ts'
 import { candidateRef, pinRef } from '../git/refs.ts'
 import { refusedBy } from '../ledger/decide.ts'
 import { refusal } from '../ledger/ledger.ts'
@@ -26,7 +26,7 @@ import { recordVerdict, verdictOn } from '../measure/record.ts'
 import { scopeOfRun } from '../measure/scope.ts'
 import { nodeFor, type Seal, seal, snapshot, storedSeal } from '../measure/seal.ts'
 import { Recorder, RecordLost } from '../measure/steps.ts'
-import { hasWorktree, keptCommit, readWorktreeFacts } from '../measure/worktree.ts'
+import { hasWorktree, judgedCommit, readWorktreeFacts } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
 import { attemptFolder, worktreePath } from '../paths.ts'
 import { identify, isAlive } from '../process.ts'
@@ -65,7 +65,7 @@ export function claimAttempt(
 
 export async function sealAgain(run: OpenRun, node: Experiment): Promise<Result<Seal>> {
   const last = lastAttempt(node)
-  const kept = keptCommit(run, node.id) ?? run.started.base
+  const kept = judgedCommit(run, node.id) ?? run.started.base
   if (last && !last.judged && last.sealed.tree === kept.tree) return storedSeal(run, node, last)
   const attempt = (last?.attempt ?? 0) + 1
   const pinned = await pinRef(run.site, candidateRef(run.run, node.id, attempt), kept.commit)
@@ -96,7 +96,7 @@ export async function strayEdits(run: OpenRun, experiment: string): Promise<stri
   const scope = scopeOfRun(run)
   const now = await fingerprintCheckout(run.started.checkout, (path) => scope(path) === 'mutable')
   if (!now.ok) return ''
-  const changed = changedSince(before, now.value).filter((path) => scope(path) === 'mutable')
+  const changed = pathsChangedSince(before, now.value).filter((path) => scope(path) === 'mutable')
   if (changed.length === 0) return ''
   const worktree = worktreePath(run.site, run.run, experiment)
   return `. But ${changed.slice(0, 5).join(', ')} changed in ${run.started.checkout} since this experiment was opened: move the edit into ${worktree}, then run it again`

@@ -2,7 +2,7 @@
 
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { MOST_TRACES, readTrace, type Trace, traceFiles } from '../evaluate/traces.ts'
+import { MOST_TRACES, readTrace, type TaskTrace, traceFiles } from '../evaluate/traces.ts'
 import { type Attempt, type Experiment, lastJudged } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
 import { attemptFolder } from '../paths.ts'
@@ -15,11 +15,11 @@ export interface TracesAnswer {
   /** The sample that wrote them: `judge-0-b`. */
   sample: string
   /** Without logs, unless one task was asked for. */
-  traces: Omit<Trace, 'log' | 'cut'>[]
+  traces: Omit<TaskTrace, 'log' | 'cut'>[]
   truncated: boolean
 }
 
-export interface TraceAnswer extends Trace {
+export interface TraceAnswer extends TaskTrace {
   experiment: string
   attempt: number
   sample: string

@@ -194,7 +194,7 @@ export async function fingerprintCheckout(
 }
 
 /** The paths whose state differs, sorted; `HEAD_KEY` among them when there was a commit or a switch. */
-export function changedSince(before: Fingerprint, after: Fingerprint): string[] {
+export function pathsChangedSince(before: Fingerprint, after: Fingerprint): string[] {
   const paths = new Set([...Object.keys(before), ...Object.keys(after)])
   return [...paths].filter((path) => before[path] !== after[path]).sort()
 }

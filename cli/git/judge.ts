@@ -58,10 +58,10 @@ export async function copyIndex(from: string, to: string): Promise<void> {
 
 // ---------------------------------------------------------------- Putting files from disk into a private index
 
-export type Presence = 'file' | 'folder' | 'repository' | 'gone'
+export type PathPresence = 'file' | 'folder' | 'repository' | 'gone'
 
 /** What stands at a path, without looking through symbolic links in front of it. */
-export async function presence(top: string, path: string): Promise<Presence> {
+export async function presence(top: string, path: string): Promise<PathPresence> {
   const parts = path.split('/')
   let place = top
   for (const [n, part] of parts.entries()) {

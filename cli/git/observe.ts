@@ -11,7 +11,7 @@ import { ORIGINS } from './rules.ts'
 import { hashFiles, treeEntries } from './trees.ts'
 import { judgeIndex, keepTreeIndex, registeredFolder, treeIndex } from './worktrees.ts'
 
-export interface Differences {
+export interface TreeDifferences {
   /** Tracked paths whose content, mode or type differs, or that are gone. */
   changed: string[]
   /** Files that the tree does not have and that no .gitignore names. */
@@ -29,7 +29,7 @@ export async function observe(
   worktree: string,
   tree: string,
   index: string,
-): Promise<Result<Differences>> {
+): Promise<Result<TreeDifferences>> {
   const options = judging(site, worktree, index)
   const read = await fillIndex(site, worktree, tree, index)
   if (!read.ok) return read
@@ -100,7 +100,7 @@ const copied = (from: string, to: string): Promise<boolean> =>
 export async function differences(
   options: GitOptions,
   before: readonly string[] = [],
-): Promise<Result<Differences>> {
+): Promise<Result<TreeDifferences>> {
   const listed = await gitFields(
     [...before, 'ls-files', '-z', '-t', '-m', '-d', '-o', '--exclude-standard'],
     options,

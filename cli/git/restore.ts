@@ -7,7 +7,7 @@ import { fail, ok, type Result } from '../result.ts'
 import { type GitOptions, git, nulTerminated } from './git.ts'
 import { copyIndex, judging, withPrivateIndex } from './judge.ts'
 import { differences, observe } from './observe.ts'
-import type { Change } from './trees.ts'
+import type { TreeChange } from './trees.ts'
 import {
   addWorktree,
   forgetRules,
@@ -127,7 +127,7 @@ export async function bringBack(
   site: Site,
   worktree: string,
   tree: string,
-  changes: readonly Change[],
+  changes: readonly TreeChange[],
 ): Promise<Result<string>> {
   await mkdir(trashFolder(site), { recursive: true })
   const trash = await mkdtemp(join(trashFolder(site), 'undone-'))

@@ -9,11 +9,11 @@ import { fail, ok, type Problem, type Result } from '../result.ts'
 import { readStatus } from './checkout.ts'
 import { type GitOptions, gitFields, gitText } from './git.ts'
 import { inStore, judging, presence, stagePaths, withPrivateIndex } from './judge.ts'
-import { type Differences, type IgnoredFile, ignoredSince, observe } from './observe.ts'
+import { type IgnoredFile, ignoredSince, observe, type TreeDifferences } from './observe.ts'
 import { createRef } from './refs.ts'
 import type { Committing } from './rules.ts'
 import { looksSecret } from './secrets.ts'
-import { type Change, changesBetween, hashFiles, readBlob, treeEntries } from './trees.ts'
+import { changesBetween, hashFiles, readBlob, type TreeChange, treeEntries } from './trees.ts'
 
 // ---------------------------------------------------------------- repositories inside a worktree: git would record them as a submodule and lose what is in them
 
@@ -172,7 +172,7 @@ export interface SealedTree {
    * Everything that the candidate changed, tracked files outside `mutable` included: the caller refuses those. Secret-
    * looking files are in it too, but never in `tree` nor in the store.
    */
-  changes: Change[]
+  changes: TreeChange[]
   /** Untracked outside `mutable`, not part of the tree; a nested repository ends with `/`. */
   leftOut: string[]
   /** Ignored files under `mutable` that appeared or changed since, 20 at most. */
@@ -245,7 +245,7 @@ interface OwnChanges {
 }
 
 /** The changes that are the agent's: not those that setup left exactly so. */
-async function ownChanges(request: SealRequest, found: Differences): Promise<Result<OwnChanges>> {
+async function ownChanges(request: SealRequest, found: TreeDifferences): Promise<Result<OwnChanges>> {
   const { worktree, mutable, leaveOut } = request
   const mine = [...found.changed, ...found.untracked.filter(mutable)]
   const known = mine.filter((path) => leaveOut.has(path))
@@ -271,7 +271,7 @@ async function ownChanges(request: SealRequest, found: Differences): Promise<Res
 async function secretChanges(
   request: SealRequest,
   secrets: SealedTree['secrets'],
-): Promise<Result<Change[]>> {
+): Promise<Result<TreeChange[]>> {
   if (secrets.length === 0) return ok([])
   const paths = secrets.map((one) => one.path)
   const [hashes, entries] = await Promise.all([
@@ -300,7 +300,7 @@ async function secretChanges(
 }
 
 /** Answers the nested repositories that are merely left out. */
-async function refuseNested(request: SealRequest, found: Differences): Promise<Result<string[]>> {
+async function refuseNested(request: SealRequest, found: TreeDifferences): Promise<Result<string[]>> {
   const { worktree, mutable, leaveOut } = request
   const refused: string[] = []
   const leftOut: string[] = []
@@ -349,7 +349,7 @@ const submoduleProblem = (worktree: string, paths: string[]): Problem => ({
   data: { paths: paths.slice(0, 100) },
 })
 
-export interface Candidate {
+export interface CommitPlan {
   tree: string
   /** Commits, first parent first. */
   parents: readonly string[]
@@ -369,7 +369,7 @@ const SIGNING_MS = 60_000
  * A ref that exists is never moved: problem `ref_exists`. Problem `not_signed`: no commit was made, since the user's key
  * could not sign it.
  */
-export async function pinCommit(site: Site, candidate: Candidate): Promise<Result<string>> {
+export async function pinCommit(site: Site, candidate: CommitPlan): Promise<Result<string>> {
   const parents = candidate.parents.flatMap((parent) => ['-p', parent])
   const { by } = candidate
   const input = `${redact(candidate.message)}\n`

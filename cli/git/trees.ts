@@ -176,7 +176,7 @@ export async function filesWith(
 
 // ---------------------------------------------------------------- What differs between two trees. Renames are a deletion and an addition: scope rules are about paths
 
-export interface Change {
+export interface TreeChange {
   /** Relative to the top of the tree, `/` between parts, never quoted. */
   path: string
   /** Added, modified (content or mode), deleted, or of another type (file, symbolic link, submodule). */
@@ -200,7 +200,7 @@ export async function changesBetween(
   a: string,
   b: string,
   { asText = false }: { asText?: boolean } = {},
-): Promise<Result<Change[]>> {
+): Promise<Result<TreeChange[]>> {
   const before = asText ? ['-c', `core.attributesFile=${await textForAll(site)}`] : []
   const flags = ['--no-renames', '--no-abbrev', '--no-textconv', '--no-ext-diff']
   const out = await gitFields(
@@ -220,8 +220,8 @@ async function textForAll(site: Site): Promise<string> {
 const TEXT_FOR_ALL = '* diff\n'
 
 /** Reads the output of `--raw --numstat -z`: first every raw entry (two fields), then every count (one field). */
-export function parseChanges(output: readonly string[]): Change[] {
-  const changes = new Map<string, Change>()
+export function parseChanges(output: readonly string[]): TreeChange[] {
+  const changes = new Map<string, TreeChange>()
   let at = 0
   for (; output[at]?.startsWith(':'); at += 2) {
     const [oldMode, newMode, oldOid, newOid, letter] = (output[at] ?? '').slice(1).split(' ')
@@ -242,7 +242,7 @@ export function parseChanges(output: readonly string[]): Change[] {
   return [...changes.values()]
 }
 
-function statusOf(letter: string | undefined): Change['status'] | null {
+function statusOf(letter: string | undefined): TreeChange['status'] | null {
   return letter === 'A' || letter === 'M' || letter === 'D' || letter === 'T' ? letter : null
 }
 

@@ -4,26 +4,26 @@ import { fail, ok, type Result } from '../result.ts'
  * Says what is wrong with a value (`/n: must be number, …`), or null when it satisfies the schema. `TOO_SLOW` when the
  * look took too long and was ended: that is a fault of the schema, and another answer may end the same way.
  */
-export type Check = (value: unknown) => string | null
+export type SchemaCheck = (value: unknown) => string | null
 
 export const TOO_SLOW =
   'the schema cannot be checked: it takes more than 2 s on this answer; its patterns must not nest one repetition in another, as ^(a+)+$ does'
 
-const compiled = new Map<string, Promise<Result<Check>>>()
+const compiled = new Map<string, Promise<Result<SchemaCheck>>>()
 
 /**
  * Compiles a JSON Schema of an answer: Ajv 8, draft-07, strict about unknown keywords, no formats. The validator is
  * loaded at the first use and kept per schema. A schema that does not hold is a Problem `bad_schema`, whose message is
  * the validator's own text.
  */
-export function answerCheck(schema: object): Promise<Result<Check>> {
+export function answerCheck(schema: object): Promise<Result<SchemaCheck>> {
   const key = JSON.stringify(schema)
   const known = compiled.get(key) ?? compile(schema)
   compiled.set(key, known)
   return known
 }
 
-async function compile(schema: object): Promise<Result<Check>> {
+async function compile(schema: object): Promise<Result<SchemaCheck>> {
   const { newValidator, withinLimit } = await import('./validator.ts')
   const ajv = newValidator()
   const refuse = (message: string) =>

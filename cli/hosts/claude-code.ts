@@ -2,7 +2,7 @@
 import type { Usage } from '../ledger/events.ts'
 import { UNKNOWN_USAGE } from './host.ts'
 import { at, isJson, type Json, numberAt, sumOf, textAt } from './json.ts'
-import { type Order, programHost, type Reading, type Vendor } from './program.ts'
+import { type ProgramAnswer, type ProgramCall, programHost, type Vendor } from './program.ts'
 import { READING_VERBS } from './rights.ts'
 
 const vendor: Vendor = {
@@ -30,7 +30,7 @@ const vendor: Vendor = {
 
 export const claudeCode = programHost(vendor)
 
-function permissions({ rights, web }: Order): string[] {
+function permissions({ rights, web }: ProgramCall): string[] {
   if (rights === 'all') return ['--dangerously-skip-permissions']
   const allowed = ['Read', 'Grep', 'Glob', ...READING_VERBS.map((verb) => `Bash(assay ${verb}:*)`)]
   if (web) allowed.push('WebSearch', 'WebFetch')
@@ -58,7 +58,7 @@ function environment(env: Record<string, string>): Record<string, string> {
 }
 
 /** With background work there are several results; the last one has the sums. */
-function read(events: Json[]): Reading {
+function read(events: Json[]): ProgramAnswer {
   const result = events.findLast((event) => event.type === 'result')
   if (result === undefined) return { text: null, trouble: null, usage: UNKNOWN_USAGE }
   const usage = usageOf(result)

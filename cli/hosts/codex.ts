@@ -1,6 +1,6 @@
 /** Codex, headless: `codex exec`. */
 import { isJson, type Json, numberAt, parseJson, sumOf, textAt } from './json.ts'
-import { type Order, programHost, type Reading, type Vendor } from './program.ts'
+import { type ProgramAnswer, type ProgramCall, programHost, type Vendor } from './program.ts'
 
 const SCHEMA = 'schema.json'
 
@@ -35,7 +35,7 @@ const vendor: Vendor = {
 
 export const codex = programHost(vendor)
 
-function permissions({ rights, web, folders }: Order): string[] {
+function permissions({ rights, web, folders }: ProgramCall): string[] {
   if (rights === 'all') return ['--dangerously-bypass-approvals-and-sandbox']
   return [
     '--sandbox',
@@ -49,7 +49,7 @@ function permissions({ rights, web, folders }: Order): string[] {
 }
 
 /** An item of type `error` may be a mere remark: only a failed turn is a failure. */
-function read(events: Json[], { schema }: { schema: object | null }): Reading {
+function read(events: Json[], { schema }: { schema: object | null }): ProgramAnswer {
   const turns = events.filter((event) => event.type === 'turn.completed').map((event) => event.usage)
   const usage = {
     tokens_in: sumOf(...turns.map((turn) => numberAt(turn, 'input_tokens'))),

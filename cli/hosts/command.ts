@@ -30,7 +30,7 @@ const EX_NOPERM = 77
  * A stderr line `usage {"tokens_in": 1, "tokens_out": 2, "usd": 0.1}` tells what the call used; the last one counts.
  * It gets `ASSAY_ROLE`, `ASSAY_HOST_CALL=1`, `ASSAY_MODEL` and `ASSAY_EFFORT` when they are set, and no `GIT_*`.
  */
-export const command: HostEntry<CommandSetup> = {
+export const commandHost: HostEntry<CommandSetup> = {
   name: 'command',
   usage: 'unknown',
   open: (setup): Host => ({ name: 'command', call: (request) => call(setup.command, request) }),

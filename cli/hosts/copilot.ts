@@ -1,6 +1,6 @@
 /** GitHub Copilot CLI, headless. */
 import { isJson, type Json, numberAt, parseJson, sumOf, textAt } from './json.ts'
-import { type Order, programHost, type Reading, type Vendor } from './program.ts'
+import { type ProgramAnswer, type ProgramCall, programHost, type Vendor } from './program.ts'
 
 const USAGE = 'usage.json'
 
@@ -32,7 +32,7 @@ const vendor: Vendor = {
 export const copilot = programHost(vendor)
 
 /** Its rules for the shell know whole programs only, so all of the CLI is allowed or nothing. */
-function permissions({ rights, web }: Order): string[] {
+function permissions({ rights, web }: ProgramCall): string[] {
   if (rights === 'all') return ['--allow-all']
   return [
     '--allow-tool=shell(assay:*)',
@@ -42,7 +42,7 @@ function permissions({ rights, web }: Order): string[] {
 }
 
 /** Its events have no tokens; a file of its own has. */
-function read(events: Json[], _order: unknown, file: (name: string) => string | null): Reading {
+function read(events: Json[], _order: unknown, file: (name: string) => string | null): ProgramAnswer {
   const report = parseJson(file(USAGE) ?? '')
   const models = Object.values(isJson(report) && isJson(report.modelMetrics) ? report.modelMetrics : {})
   const tokens = (...keys: string[]) =>

@@ -1,6 +1,6 @@
 /** Gemini CLI, headless. */
 import { type Json, numberAt, textAt } from './json.ts'
-import { type Order, programHost, type Reading, type Vendor } from './program.ts'
+import { type ProgramAnswer, type ProgramCall, programHost, type Vendor } from './program.ts'
 import { READING_VERBS } from './rights.ts'
 
 const POLICY = 'policy.toml'
@@ -28,14 +28,14 @@ const vendor: Vendor = {
 
 export const gemini = programHost(vendor)
 
-function permissions({ rights, file }: Order): string[] {
+function permissions({ rights, file }: ProgramCall): string[] {
   if (rights === 'all') return ['--approval-mode', 'yolo']
   const mode = rights === 'edit' ? 'auto_edit' : 'default'
   return ['--approval-mode', mode, '--policy', file(POLICY)]
 }
 
 /** Without a terminal everything else that it would ask about is denied. */
-function policy({ web }: Order): string {
+function policy({ web }: ProgramCall): string {
   const commands = READING_VERBS.map((verb) => JSON.stringify(`assay ${verb}`)).join(', ')
   return `[[rule]]
 toolName = "run_shell_command"
@@ -51,7 +51,7 @@ priority = 900
 }
 
 /** Its exit code is the provider's status modulo 256, so 512 would pass for success: the result tells. */
-function read(events: Json[]): Reading {
+function read(events: Json[]): ProgramAnswer {
   const result = events.findLast((event) => event.type === 'result')
   const usage = {
     tokens_in: numberAt(result, 'stats', 'input_tokens'),

@@ -1,6 +1,6 @@
 /** opencode, headless: `opencode run`. */
 import { type Json, numberAt, sumOf, textAt } from './json.ts'
-import { type Order, programHost, type Reading, type Vendor } from './program.ts'
+import { type ProgramAnswer, type ProgramCall, programHost, type Vendor } from './program.ts'
 import { READING_VERBS } from './rights.ts'
 
 const vendor: Vendor = {
@@ -27,7 +27,7 @@ const vendor: Vendor = {
 
 export const opencode = programHost(vendor)
 
-function permissions({ rights, web, folders }: Order): object {
+function permissions({ rights, web, folders }: ProgramCall): object {
   if (rights === 'all') return { '*': 'allow' }
   const allow = (granted: boolean) => (granted ? 'allow' : 'deny')
   return {
@@ -52,7 +52,7 @@ function permissions({ rights, web, folders }: Order): object {
 }
 
 /** Tokens of the title that it makes of the prompt are not in its events. */
-function read(events: Json[]): Reading {
+function read(events: Json[]): ProgramAnswer {
   const steps = events.filter((event) => event.type === 'step_finish').map((event) => event.part)
   const tokens = (...keys: string[][]) =>
     sumOf(...steps.flatMap((step) => keys.map((key) => numberAt(step, 'tokens', ...key))))

@@ -1,6 +1,6 @@
 /** pi, headless: `pi -p`. */
 import { at, type Json, numberAt, sumOf, textAt } from './json.ts'
-import { type Order, programHost, type Reading, type Vendor } from './program.ts'
+import { type ProgramAnswer, type ProgramCall, programHost, type Vendor } from './program.ts'
 
 const vendor: Vendor = {
   name: 'pi',
@@ -27,13 +27,13 @@ const vendor: Vendor = {
 export const pi = programHost(vendor)
 
 /** It asks nobody before it uses a tool, and a shell can do anything: without the user's word it gets none. */
-function tools({ rights }: Order): string[] {
+function tools({ rights }: ProgramCall): string[] {
   if (rights === 'all') return []
   return ['--tools', rights === 'edit' ? 'read,grep,find,ls,edit,write' : 'read,grep,find,ls']
 }
 
 /** In this mode it exits with 0 whatever happened; the last message tells. */
-function read(events: Json[]): Reading {
+function read(events: Json[]): ProgramAnswer {
   const messages = events
     .filter((event) => event.type === 'message_end' && textAt(event, 'message', 'role') === 'assistant')
     .map((event) => event.message)

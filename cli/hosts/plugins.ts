@@ -5,7 +5,7 @@ import { join } from 'node:path'
 export type Scope = 'user' | 'project'
 
 /** What a host's own plugin commands leave behind although they removed everything that we asked for. */
-export interface Trace {
+export interface PluginTrace {
   /** A folder of ours, absolute; gone after uninstall if it was not there before. */
   folder?: string
   /** A configuration of the host, absolute; entries of ours in it, and what holds nothing else. */
@@ -22,7 +22,7 @@ export interface PluginCommands {
   list: (scope: Scope) => string[]
   /** In the output of `list`: the plugin is there. */
   listed: RegExp
-  traces: (env: NodeJS.ProcessEnv, scope: Scope, project: string) => Trace[]
+  traces: (env: NodeJS.ProcessEnv, scope: Scope, project: string) => PluginTrace[]
 }
 
 export interface PluginHost {

@@ -26,7 +26,7 @@ export interface ProgramSetup {
 }
 
 /** A call in the terms of Assay, for a vendor to put into its own. */
-export interface Order {
+export interface ProgramCall {
   /** What goes to standard input. */
   prompt: string
   schema: object | null
@@ -49,7 +49,7 @@ export interface Invocation {
   files?: Record<string, string>
 }
 
-export interface Reading {
+export interface ProgramAnswer {
   /** The agent's last message; null = it never came to one. */
   text: string | null
   /** Its structured answer, when the program has a way of its own for that. */
@@ -67,11 +67,11 @@ export interface Vendor {
   usage: 'reported' | 'unknown'
   /** Whether it makes an answer of this schema by its own means; else it is asked for in words. */
   takes(schema: object): boolean
-  invoke(order: Order): Invocation
+  invoke(order: ProgramCall): Invocation
   /** Beginnings of output lines that are many and say nothing of use. */
   noise?: string[]
   /** `read` gives the text of a file of the call, null when there is none. */
-  read(events: Json[], order: { schema: object | null }, read: (name: string) => string | null): Reading
+  read(events: Json[], order: { schema: object | null }, read: (name: string) => string | null): ProgramAnswer
   /** Why it cannot work where it would be started, and what to do; null when nothing is in the way. */
   obstacle?(env: NodeJS.ProcessEnv): string | null
 }
@@ -113,7 +113,7 @@ async function ask(
     const file = (name: string) => join(folder, name)
     const { schema } = request
     const native = schema !== null && vendor.takes(schema)
-    const order: Order = {
+    const order: ProgramCall = {
       prompt: schema === null || native ? prompt : `${prompt}\n${inWords(schema)}`,
       schema: native ? schema : null,
       rights: rightsOf(request.role, setup.permissions),
@@ -173,7 +173,7 @@ function whyStopped(
   return null
 }
 
-function answerOf(reading: Reading, ended: Supervised, stderr: string): HostAnswer {
+function answerOf(reading: ProgramAnswer, ended: Supervised, stderr: string): HostAnswer {
   const { text, object, usage } = reading
   if (reading.trouble !== null) return outcomeOf(reading.trouble, usage, thisMoment())
   if (text !== null || object !== undefined) {

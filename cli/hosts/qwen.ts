@@ -1,6 +1,6 @@
 /** Qwen Code, headless. */
 import { at, isJson, type Json, numberAt, textAt } from './json.ts'
-import { type Order, programHost, type Reading, type Vendor } from './program.ts'
+import { type ProgramAnswer, type ProgramCall, programHost, type Vendor } from './program.ts'
 import { READING_VERBS } from './rights.ts'
 
 const SCHEMA = 'schema.json'
@@ -27,7 +27,7 @@ const vendor: Vendor = {
 
 export const qwen = programHost(vendor)
 
-function permissions({ rights, web }: Order): string[] {
+function permissions({ rights, web }: ProgramCall): string[] {
   if (rights === 'all') return ['--approval-mode', 'yolo']
   const allowed = READING_VERBS.map((verb) => `run_shell_command(assay ${verb})`)
   if (web) allowed.push('web_fetch')
@@ -39,7 +39,7 @@ function permissions({ rights, web }: Order): string[] {
  * An error of the provider is a successful result with exit 0, and its text says so; with a schema the result complains of
  * a missing call instead, and only the last message says it.
  */
-function read(events: Json[]): Reading {
+function read(events: Json[]): ProgramAnswer {
   const result = events.findLast((event) => event.type === 'result')
   const usage = {
     tokens_in: numberAt(result, 'usage', 'input_tokens'),
@@ -50,7 +50,7 @@ function read(events: Json[]): Reading {
   const text = textAt(result, 'result')
   const object = result.structured_result
   if (isJson(object)) return { text, object, trouble: null, usage }
-  const said = text ?? lastWords(events)
+  const said = text ?? lastText(events)
   if (said?.startsWith('[API Error:')) return { text: null, trouble: said, usage }
   if (result.is_error !== true && result.subtype === 'success') return { text, trouble: null, usage }
   // A model that did not call the tool may have answered in words.
@@ -58,7 +58,7 @@ function read(events: Json[]): Reading {
   return { text: null, trouble: textAt(result, 'error', 'message') ?? String(result.subtype), usage }
 }
 
-function lastWords(events: Json[]): string | null {
+function lastText(events: Json[]): string | null {
   const content = at(
     events.findLast((event) => event.type === 'assistant'),
     'message',

@@ -16,7 +16,7 @@ export const PROGRAMS = {
 
 /** Every host. A host's own code is loaded when it is used. */
 export const HOSTS = {
-  command: { load: async () => (await import('./command.ts')).command },
+  command: { load: async () => (await import('./command.ts')).commandHost },
   tune: { load: async () => (await import('./tune.ts')).tune },
   ...PROGRAMS,
 }

@@ -1,6 +1,6 @@
 /** Sessions of agent programs: how a command learns in which one it runs, and what the programs tell their hooks. */
 
-export interface Session {
+export interface HostSession {
   host: string
   id: string
 }
@@ -16,7 +16,7 @@ const VARIABLES = {
 export const HOOKED_HOSTS: readonly string[] = ['claude-code', 'codex']
 
 /** The session around this process; null when no program names one. */
-export function sessionAround(env: NodeJS.ProcessEnv): Session | null {
+export function sessionAround(env: NodeJS.ProcessEnv): HostSession | null {
   for (const [host, variable] of Object.entries(VARIABLES)) {
     const id = env[variable]
     if (id) return { host, id }

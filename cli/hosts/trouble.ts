@@ -1,7 +1,7 @@
 /** What a host's words about a failure mean for another try. */
 import type { Usage } from '../ledger/events.ts'
 import { redact } from '../redact.ts'
-import { answerCheck, type Check, extractObject, TOO_SLOW } from './answer.ts'
+import { answerCheck, extractObject, type SchemaCheck, TOO_SLOW } from './answer.ts'
 import { failed, type HostAnswer, type HostCall, sumUsage, UNKNOWN_USAGE } from './host.ts'
 import { type Moment, waitSeconds } from './waiting.ts'
 
@@ -50,7 +50,7 @@ export async function askForAnswer(
   request: HostCall,
   ask: (prompt: string, timeoutMs: number) => Promise<HostAnswer>,
 ): Promise<HostAnswer> {
-  let check: Check | null = null
+  let check: SchemaCheck | null = null
   if (request.schema !== null) {
     const result = await answerCheck(request.schema)
     if (!result.ok) return failed(result.problem.message, false)

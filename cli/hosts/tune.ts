@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { fail, ok, type Result } from '../result.ts'
 import { readCard, type TaskCard } from './card.ts'
 import { type Host, type HostAnswer, type HostCall, type HostEntry, NO_USAGE } from './host.ts'
-import { nameOf, readParameters, writeParameters } from './tune/places.ts'
-import { focusOf, propose, type TuneTrial } from './tune/propose.ts'
+import { parameterName, readParameters, writeParameters } from './tune/places.ts'
+import { focusOf, proposeStep, type TuneTrial } from './tune/propose.ts'
 import { shape } from './tune/shape.ts'
 import type { TuneParameter } from './tune/space.ts'
 
 export { parseParameters, readParameters } from './tune/places.ts'
-export { propose, type TuneTrial } from './tune/propose.ts'
+export { proposeStep, type TuneTrial } from './tune/propose.ts'
 export type { TuneParameter } from './tune/space.ts'
 
 export interface TuneSetup {
@@ -82,7 +82,7 @@ async function edit(setup: TuneSetup, card: TaskCard, cwd: string): Promise<Resu
   // The worktree may hold an earlier proposal: of a call that is made again, or of an attempt to be repaired.
   const from = trials.find((t) => t.experiment === parentOf(card, trials))?.values ?? current.value
   const before = trials.filter((t) => t.experiment !== card.experiment || card.role === 'revise')
-  const values = propose({
+  const values = proposeStep({
     parameters,
     parent: from,
     current: card.role === 'revise' ? current.value : from,
@@ -104,7 +104,7 @@ async function edit(setup: TuneSetup, card: TaskCard, cwd: string): Promise<Resu
   const written = writeParameters(folder, parameters, values)
   if (!written.ok) return written
   const moves = parameters.flatMap((p, i) =>
-    values[i] === from[i] ? [] : [`${nameOf(p)} ${from[i]} → ${values[i]}`],
+    values[i] === from[i] ? [] : [`${parameterName(p)} ${from[i]} → ${values[i]}`],
   )
   return ok({
     hypothesis: moves.join(', '),
@@ -134,7 +134,7 @@ function briefs(setup: TuneSetup, card: TaskCard): Reply[] {
   return Array.from({ length: lanes }, (_, i) => {
     const parent = ids[i % ids.length]
     const focus = focusOf(parameters.length, seed, card.round ?? 0, i + 1)
-    const names = focus.flatMap((at) => parameters[at] ?? []).map(nameOf)
+    const names = focus.flatMap((at) => parameters[at] ?? []).map(parameterName)
     return {
       parent,
       kind: ['tune', ...names].join('-'),

@@ -20,7 +20,7 @@ import {
 } from './record.ts'
 import { uninstall } from './uninstall.ts'
 
-export interface Wanted {
+export interface WantedInstall {
   host: PluginHostName
   scope: Scope
   /** Top of the checkout, or where the command runs. */
@@ -47,7 +47,7 @@ export interface Installed {
  * Repeating it changes nothing; another version replaces the one that is there. Problems: `host_missing`,
  * `host_failed`, `already_there` (a plugin or a skill of that name that this command did not install).
  */
-export async function install(wanted: Wanted, world: World): Promise<Result<Installed>> {
+export async function install(wanted: WantedInstall, world: World): Promise<Result<Installed>> {
   const { host, scope, root } = wanted
   const { plugin } = pluginHost(host)
   const version = versionOf(root)
@@ -84,7 +84,11 @@ interface Plan {
   texts: Map<string, string>
 }
 
-function planPlugin({ host, scope, project, root }: Wanted, { env }: World, plugin: PluginCommands): Plan {
+function planPlugin(
+  { host, scope, project, root }: WantedInstall,
+  { env }: World,
+  plugin: PluginCommands,
+): Plan {
   const bundle = join(installFolder(env, host, scope === 'user' ? null : project), 'assay')
   const traces = plugin.traces(env, scope, project).map((trace) => ({ ...trace, existed: false, had: [] }))
   const version = versionOf(root)
@@ -95,7 +99,7 @@ function planPlugin({ host, scope, project, root }: Wanted, { env }: World, plug
   }
 }
 
-function planCopies({ host, scope, project, root }: Wanted, { env }: World): Plan {
+function planCopies({ host, scope, project, root }: WantedInstall, { env }: World): Plan {
   const { skills } = pluginHost(host)
   const folder = scope === 'user' ? skills.user(env) : join(project, skills.project)
   const texts = new Map([...looseSkills(root)].map(([path, text]) => [join(folder, path), text]))
@@ -134,7 +138,7 @@ async function mayInstall(
   before: InstallRecord | null,
   { record, texts }: Plan,
   plugin: PluginCommands | null,
-  { host, scope }: Wanted,
+  { host, scope }: WantedInstall,
   world: World,
 ): Promise<Result<void>> {
   if (record.method === 'plugin' && plugin !== null) {
@@ -159,7 +163,7 @@ const theirs = (what: string, hint: string) =>
 async function addPlugin(
   { record, commands }: Plan,
   plugin: PluginCommands,
-  { root, scope }: Wanted,
+  { root, scope }: WantedInstall,
   world: World,
 ): Promise<Result<void>> {
   if (record.bundle !== null) stageBundle(root, record.bundle)

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { PluginHostName, Scope, Trace } from '../hosts/plugins.ts'
+import type { PluginHostName, PluginTrace, Scope } from '../hosts/plugins.ts'
 import { looseWorkflows } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 
@@ -32,7 +32,7 @@ export function fileHash(path: string): string | null {
 
 const OURS = new Set(['assay', 'assay@assay'])
 
-export const traceBefore = (trace: Trace): TraceBefore => {
+export const traceBefore = (trace: PluginTrace): TraceBefore => {
   const path = trace.folder ?? trace.file ?? ''
   const found = trace.file === undefined ? null : objectIn(trace.file)
   const had = (trace.keys ?? []).filter((key) => found !== null && key in found)
@@ -157,7 +157,7 @@ export interface InstallRecord {
   traces: TraceBefore[]
 }
 
-export interface TraceBefore extends Trace {
+export interface TraceBefore extends PluginTrace {
   existed: boolean
   /** Those of `keys` that were there. */
   had: string[]

@@ -110,7 +110,7 @@ function unwritable(file: string, error: unknown): { ok: false; problem: Problem
 }
 
 /** A line as read. */
-export interface Line {
+export interface LedgerLine {
   /** Where the next line begins. */
   end: number
   /** `{}` when nothing is in it or it was cancelled, null when it cannot be read. */
@@ -118,8 +118,8 @@ export interface Line {
 }
 
 /** The complete lines of `buffer`, which begins at `offset` of its file; an unfinished tail is left out. */
-export function splitLines(buffer: Buffer, offset: number): Line[] {
-  const lines: Line[] = []
+export function splitLines(buffer: Buffer, offset: number): LedgerLine[] {
+  const lines: LedgerLine[] = []
   let start = 0
   for (let end = buffer.indexOf(10); end !== -1; end = buffer.indexOf(10, start)) {
     const text = buffer.toString('utf8', start, end).trimEnd()

@@ -5,7 +5,7 @@
 import { call, next, type Said } from '../next.ts'
 import { unreachable } from '../result.ts'
 import type { Draft, SessionName } from './events.ts'
-import { describeLease, describeOusted, heldAgainst, isLive, isOf } from './lease.ts'
+import { describeDisplaced, describeLease, heldAgainst, isLive, isOf } from './lease.ts'
 import {
   addedGates,
   attemptOf,
@@ -21,7 +21,7 @@ import {
   type State,
   undermined,
 } from './state.ts'
-import { hintFor, TRANSITIONS, type Verb } from './transitions.ts'
+import { hintFor, type LifecycleVerb, TRANSITIONS } from './transitions.ts'
 
 /** Why an event does not count. */
 export interface Refusal {
@@ -34,8 +34,8 @@ export interface Refusal {
 }
 
 /** An event as far as the rules read it: they know when it is written, not yet under which id. */
-export type Proposed = Draft & { at: string }
-type Of<T extends Draft['type']> = Extract<Proposed, { type: T }>
+export type DatedDraft = Draft & { at: string }
+type Of<T extends Draft['type']> = Extract<DatedDraft, { type: T }>
 
 const refuse = (code: string, message: string, hint: Said): Refusal => ({ code, message, hint })
 const raced = (code: string, message: string, hint: Said): Refusal => ({ code, message, hint, raced: true })
@@ -44,7 +44,7 @@ const NOT_STARTED = refuse('not_started', 'the run has not started', next`${call
 const NOT_HELD = refuse('not_driving', 'this session has no lease to keep', next`${call('round open')}`)
 
 /** null when the event counts. */
-export function decide(state: State, event: Proposed): Refusal | null {
+export function decide(state: State, event: DatedDraft): Refusal | null {
   if (event.key !== undefined && state.keys.has(event.key))
     return raced('repeated', `the key ${event.key} was used before`, 'the first answer stands')
   switch (event.type) {
@@ -136,7 +136,7 @@ export function decide(state: State, event: Proposed): Refusal | null {
 // ---------------------------------------------------------------- the life of one experiment
 
 /** Why the table refuses a verb for an experiment; null when it does not. */
-export function refusedBy(node: Experiment, verb: Verb): Refusal | null {
+export function refusedBy(node: Experiment, verb: LifecycleVerb): Refusal | null {
   const rule = TRANSITIONS[verb][node.status]
   return 'refused' in rule
     ? refuse(`is_${node.status}`, `cannot ${verb} ${node.id}: ${rule.refused}`, hintFor(rule, node.id))
@@ -148,7 +148,7 @@ const unknown = (id: string): Refusal =>
 
 const exists = (state: State, id: string): Refusal | null => (state.experiments.has(id) ? null : unknown(id))
 
-function allowed(state: State, id: string, verb: Verb): Refusal | null {
+function allowed(state: State, id: string, verb: LifecycleVerb): Refusal | null {
   const node = state.experiments.get(id)
   return node ? refusedBy(node, verb) : unknown(id)
 }
@@ -306,10 +306,10 @@ function mayWriteInRound(state: State, event: Of<'round_briefed'> | Of<'round_cl
 }
 
 /** Why this caller must not drive then: another session has the lease, or it was taken from this one; null when it may. */
-export function driven({ lease, ousted }: State, by: SessionName | null, at: string): Refusal | null {
+export function driven({ lease, displaced }: State, by: SessionName | null, at: string): Refusal | null {
   const holder = heldAgainst(lease, by, at)
   if (holder) return describeLease(holder)
-  return ousted && isOf(ousted, by) && isLive(ousted, at) ? describeOusted(ousted) : null
+  return displaced && isOf(displaced, by) && isLive(displaced, at) ? describeDisplaced(displaced) : null
 }
 
 /** Whether this caller has the lease then: one that nobody took since it lapsed is nobody's. */

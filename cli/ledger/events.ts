@@ -1,9 +1,11 @@
 /**
  * The on-disk contract: every event of `ledger.jsonl`, every line of an attempt's `steps.jsonl`, and the nouns
- * that they persist. Nothing here imports anything of ours, so every layer may use these types.
+ * that they persist. Of ours it imports only what identifies a process, so every layer above may use these types.
  *
  * Fields are snake_case because they are data that other programs read. A value that is not known is null, never 0.
  */
+
+import type { ProcessIdentity } from '../process/identity.ts'
 
 // ---------------------------------------------------------------- what every line of a ledger carries, and which formats are read
 
@@ -116,15 +118,7 @@ export interface Knobs {
   unknown: 'refuse' | 'allow'
 }
 
-/** A process that can be proved dead: a pid is reused, a pid with its start time is not. */
-export interface ProcessIdentity {
-  pid: number
-  /** Start time as the system tells it (clock ticks since boot on Linux, `ps lstart` on macOS). */
-  started: string
-  host: string
-  /** Where a pid means what it means there (the number of the pid namespace); absent in earlier records. */
-  space?: string
-}
+export type { ProcessIdentity }
 
 export type Side = 'parent' | 'candidate'
 /**

@@ -38,7 +38,7 @@ import {
   type State,
   type Steer,
 } from './state.ts'
-import { statusAfter, type Verb } from './transitions.ts'
+import { type LifecycleVerb, statusAfter } from './transitions.ts'
 
 export function evolve(state: State, event: Event): void {
   apply(state, event)
@@ -127,13 +127,13 @@ function apply(state: State, event: Event): void {
       return
     case 'drove':
       // What a process drives, its death sets free at once.
-      if (event.phase === 'start') state.lease = state.ousted = null
+      if (event.phase === 'start') state.lease = state.displaced = null
       state.activeMs += event.active_ms
       drive(state, event)
       return
     case 'entrusted': {
       const { session, host, at } = event
-      state.entrusted = session === null ? null : { session, host, since: at }
+      state.autonomous = session === null ? null : { session, host, since: at }
       return
     }
     case 'usage':
@@ -143,7 +143,7 @@ function apply(state: State, event: Event): void {
       state.stopped = event.why
       // The end needs no pause: what was begun has to finish.
       state.paused = null
-      state.lease = state.ousted = null
+      state.lease = state.displaced = null
       return
     case 'paused':
       state.paused = event.why
@@ -191,7 +191,7 @@ function nodeOf(state: State, { experiment }: { experiment: string }): Experimen
 }
 
 /** As the table says; `decided`: what the event says where the table leaves it to the verb. */
-const move = (state: State, node: Experiment, verb: Verb, decided: Status = node.status): void =>
+const move = (state: State, node: Experiment, verb: LifecycleVerb, decided: Status = node.status): void =>
   enter(state, node, statusAfter(state, node, verb, decided))
 
 function enter(state: State, node: Experiment, to: Status): void {
@@ -383,9 +383,9 @@ function passLease(state: State, event: Leased): void {
   const { by, at, how } = event
   if (how === 'kept') return
   // Of two words of a person, the newer one.
-  if (how === 'taken_over' && state.entrusted?.session !== by?.session) state.entrusted = null
+  if (how === 'taken_over' && state.autonomous?.session !== by?.session) state.autonomous = null
   if (how === 'taken_over')
-    state.ousted = by === null && state.lease ? { ...state.lease, since: at, last: at } : null
+    state.displaced = by === null && state.lease ? { ...state.lease, since: at, last: at } : null
   state.lease = passOn(state.lease, event)
 }
 
@@ -401,7 +401,7 @@ const isSame = (one: ProcessIdentity, other: ProcessIdentity): boolean =>
 /** What the loop does renews the lease, and keeps out the session that it was taken from. */
 function renewLease(state: State, event: Event): void {
   if (!isOfLoop(state, event)) return
-  for (const one of [state.lease, state.ousted]) if (one) one.last = event.at
+  for (const one of [state.lease, state.displaced]) if (one) one.last = event.at
 }
 
 /** Events by which the loop is seen to go on. What a person tries by hand beside it is in no round. */
@@ -426,14 +426,14 @@ function addUsage(state: State, { role, usage }: UsageRecorded): void {
   state.usage.usd += usage.usd ?? 0
   if (usage.usd === null) state.usage.unknown++
   const cost = state.costs.get(role) ?? {
-    dearest: { tokens: null, usd: null },
+    highest: { tokens: null, usd: null },
     unknown: { tokens: 0, usd: 0 },
   }
   const whole =
     usage.tokens_in === null || usage.tokens_out === null ? null : usage.tokens_in + usage.tokens_out
   for (const [unit, amount] of [['tokens', whole] as const, ['usd', usage.usd] as const]) {
     if (amount === null) cost.unknown[unit]++
-    else cost.dearest[unit] = Math.max(cost.dearest[unit] ?? 0, amount)
+    else cost.highest[unit] = Math.max(cost.highest[unit] ?? 0, amount)
   }
   state.costs.set(role, cost)
 }

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { call, next } from '../next.ts'
 import { redact } from '../redact.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import { appendLine, type Line, readFrom, splitLines, type Torn } from './append.ts'
+import { appendLine, type LedgerLine, readFrom, splitLines, type Torn } from './append.ts'
 import type { Refusal } from './decide.ts'
 import { type Draft, type Event, type EventType, FORMAT, FORMAT_NAME } from './events.ts'
 import { fold, type Outcome } from './fold.ts'
@@ -115,7 +115,7 @@ export class Ledger {
   }
 
   /** null when the line is of no concern: cancelled, or of a type that only a newer minor version knows. */
-  #eventOf({ value }: Line): Result<Event | null> {
+  #eventOf({ value }: LedgerLine): Result<Event | null> {
     if (value === null) return fail(this.#corrupt(this.#line + 1))
     if (Object.keys(value).length === 0) return ok(null)
     const newer = newerFormat(value)

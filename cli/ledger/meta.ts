@@ -22,7 +22,7 @@ export interface HeldEdit {
   before: number | null
 }
 
-export interface Meta {
+export interface MetaState {
   /** That opened last; 0 before the first. */
   round: number
   edits: HeldEdit[]
@@ -33,7 +33,7 @@ export interface Meta {
   told: Set<string>
 }
 
-export const noMeta = (): Meta => ({
+export const noMeta = (): MetaState => ({
   round: 0,
   edits: [],
   alerts: [],
@@ -44,19 +44,19 @@ export const noMeta = (): Meta => ({
 
 // ---------------------------------------------------------------- folding
 
-export function takeTick(meta: Meta, event: MetaTicked): void {
+export function takeTick(meta: MetaState, event: MetaTicked): void {
   meta.lastTick = event
   meta.ticks++
 }
 
-export function takeEdits(meta: Meta, event: Adjusted): void {
+export function takeEdits(meta: MetaState, event: Adjusted): void {
   for (const edit of event.edits) addEdit(meta, edit, event.id)
   meta.alerts.push(...event.alerts)
   // Facts count as told when there is an answer: an agent that failed is asked about them again.
   if (event.tick === meta.ticks) for (const name of meta.lastTick?.facts ?? []) meta.told.add(name)
 }
 
-export function addEdit(meta: Meta, edit: Edit, event: string): HeldEdit {
+export function addEdit(meta: MetaState, edit: Edit, event: string): HeldEdit {
   const held: HeldEdit = {
     id: `edit_${String(meta.edits.length + 1).padStart(4, '0')}`,
     event,
@@ -76,13 +76,13 @@ export function addEdit(meta: Meta, edit: Edit, event: string): HeldEdit {
 }
 
 /** A person set these knobs: edits of them that are there already have no more say. */
-export function overrule(meta: Meta, knobs: readonly string[]): void {
+export function overrule(meta: MetaState, knobs: readonly string[]): void {
   for (const one of meta.edits)
     if (one.edit.kind === 'knob' && knobs.includes(one.edit.knob)) one.overruled = true
 }
 
 /** The round opens: what waited holds from now on. Answers its knobs. */
-export function beginRound(meta: Meta, knobs: Knobs, round: number): Knobs {
+export function beginRound(meta: MetaState, knobs: Knobs, round: number): Knobs {
   const next = { ...knobs }
   for (const one of waiting(meta)) {
     one.before = turn(next, one, meta)
@@ -96,21 +96,22 @@ export function beginRound(meta: Meta, knobs: Knobs, round: number): Knobs {
 
 // ---------------------------------------------------------------- questions
 
-export const editById = (meta: Meta, id: string): HeldEdit | undefined =>
+export const editById = (meta: MetaState, id: string): HeldEdit | undefined =>
   meta.edits.find((one) => one.id === id)
 
 /** The knobs as they will be when the next round opens. */
-export function knobsOfNextRound(meta: Meta, knobs: Knobs): Knobs {
+export function knobsOfNextRound(meta: MetaState, knobs: Knobs): Knobs {
   const next = { ...knobs }
   for (const one of waiting(meta)) turn(next, one, meta)
   return next
 }
 
 /** What was taken back before it held never holds. */
-const waiting = (meta: Meta): HeldEdit[] => meta.edits.filter(({ from, undone }) => from === null && !undone)
+const waiting = (meta: MetaState): HeldEdit[] =>
+  meta.edits.filter(({ from, undone }) => from === null && !undone)
 
 /** Changes the knobs, and answers the value before of the one that changed. */
-function turn(knobs: Knobs, { edit, overruled }: HeldEdit, meta: Meta): number | null {
+function turn(knobs: Knobs, { edit, overruled }: HeldEdit, meta: MetaState): number | null {
   if (edit.kind === 'knob' && !overruled) return set(knobs, edit.knob, edit.value)
   const target = edit.kind === 'undo' ? editById(meta, edit.edit) : undefined
   if (target?.edit.kind !== 'knob' || target.overruled || target.before === null) return null
@@ -145,7 +146,7 @@ export interface Directions {
 }
 
 /** What holds for a round, the next one included. */
-export function directionsOf(meta: Meta, round: number): Directions {
+export function directionsOf(meta: MetaState, round: number): Directions {
   const next = meta.round + 1
   const found: Directions = { phases: { scan: true, ideate: true }, prompts: {}, steps: [] }
   for (const { id, edit, from, until, undone } of meta.edits) {

@@ -28,8 +28,8 @@ import {
   type TaskAnswered,
   type Transform,
 } from './events.ts'
-import type { Lease } from './lease.ts'
-import { type Meta, noMeta } from './meta.ts'
+import type { SessionLease } from './lease.ts'
+import { type MetaState, noMeta } from './meta.ts'
 
 /** `id` is that of the `started` event: what a take-over must name. */
 export interface Claim extends Pick<Started, 'id' | 'owner' | 'at'> {
@@ -141,10 +141,10 @@ export interface State {
   notes: Noted[]
   driver: DriverState | null
   /** Of a session that drives; one that has lapsed stays here until another takes its place. */
-  lease: Lease | null
+  lease: SessionLease | null
   /** The session from which a person took the run for a caller that can hold no lease; it lapses like one. */
-  ousted: Lease | null
-  entrusted: Trust | null
+  displaced: SessionLease | null
+  autonomous: Trust | null
   activeMs: number
   /** A person stopped the loop. */
   stopped: string | null
@@ -153,7 +153,7 @@ export interface State {
   /** The last round as of the last `resumed`: that it had no hypothesis no longer ends the loop. */
   resumedRound: number
   configured: Configured[]
-  meta: Meta
+  meta: MetaState
   usage: { calls: number; tokensIn: number; tokensOut: number; usd: number; unknown: number }
   /** By role: what is reserved for a call, and how many calls did not tell. */
   costs: Map<string, RoleCost>
@@ -165,7 +165,7 @@ export type Unit = 'tokens' | 'usd'
 
 export interface RoleCost {
   /** The most that one call reported; null when none did. */
-  dearest: Record<Unit, number | null>
+  highest: Record<Unit, number | null>
   unknown: Record<Unit, number>
 }
 
@@ -210,8 +210,8 @@ export function emptyState(): State {
     notes: [],
     driver: null,
     lease: null,
-    ousted: null,
-    entrusted: null,
+    displaced: null,
+    autonomous: null,
     activeMs: 0,
     stopped: null,
     paused: null,

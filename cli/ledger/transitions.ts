@@ -3,7 +3,7 @@ import type { Status } from './events.ts'
 import { type Experiment, isOutdatedBaseline, type State } from './state.ts'
 
 /** Verbs that change an experiment. */
-export const VERBS = [
+export const LIFECYCLE_VERBS = [
   'seal',
   'run',
   'judge',
@@ -15,7 +15,7 @@ export const VERBS = [
   'restore',
   'new',
 ] as const
-export type Verb = (typeof VERBS)[number]
+export type LifecycleVerb = (typeof LIFECYCLE_VERBS)[number]
 
 /** What a verb makes of a status: the new status, `same`, or why it is refused. `judge` and `audit` decide by their findings. */
 export type Transition = { to: Status | 'same' | 'decided' } | { refused: string; hint: Next }
@@ -35,7 +35,7 @@ const unjudged = refuse('it has not been judged', next`run it first: ${call('run
 const same: Transition = { to: 'same' }
 
 /** The one table of the life cycle, verb × status: `decide` refuses by it, and `evolve` moves by it. */
-export const TRANSITIONS: Record<Verb, Record<Status, Transition>> = {
+export const TRANSITIONS: Record<LifecycleVerb, Record<Status, Transition>> = {
   seal: row({ open: same, rejected: same, failed: same, running, kept: settledKept }),
   run: row({
     open: { to: 'running' },
@@ -117,7 +117,7 @@ export const TRANSITIONS: Record<Verb, Record<Status, Transition>> = {
  * The status in which the table leaves an experiment after a verb; `decided` says it where the verb's findings do. The
  * baseline of a new epoch is run as if it were open.
  */
-export function statusAfter(state: State, node: Experiment, verb: Verb, decided: Status): Status {
+export function statusAfter(state: State, node: Experiment, verb: LifecycleVerb, decided: Status): Status {
   const from = verb === 'run' && isOutdatedBaseline(state, node) ? 'open' : node.status
   const rule = TRANSITIONS[verb][from]
   if ('refused' in rule) throw new Error(`${verb} of ${node.id} was applied although it is ${node.status}`)

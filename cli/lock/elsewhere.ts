@@ -1,7 +1,7 @@
 /** Owners of another machine, or of a container: never proved dead. They beat while they hold, so silence is their end; else a person's word is. */
 import { lstatSync, lutimesSync } from 'node:fs'
 import { isAlive, isElsewhere, type ProcessIdentity } from '../process.ts'
-import { textOf } from './hold.ts'
+import { linkTarget } from './hold.ts'
 
 /** As long as a driver of another machine may be silent. */
 export const SILENCE_MS = 15 * 60_000
@@ -16,7 +16,7 @@ export function beat(path: () => string, text: string): () => void {
   const timer = setInterval(() => {
     try {
       const now = new Date()
-      if (textOf(path()) === text) lutimesSync(path(), now, now)
+      if (linkTarget(path()) === text) lutimesSync(path(), now, now)
     } catch {
       // It was taken over, or the disk does not let us: then silence speaks.
     }

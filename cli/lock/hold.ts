@@ -16,12 +16,12 @@ export type Hold = { held: true; text: string; release(): void } | { held: false
 export function tryHold(path: string, isGone = (owner: ProcessIdentity) => !isAlive(owner)): Hold {
   const mine = claim({})
   for (;;) {
-    if (place(path, mine)) return { held: true, text: mine, release: () => withdraw(path, mine) }
-    const text = textOf(path)
+    if (createLink(path, mine)) return { held: true, text: mine, release: () => withdraw(path, mine) }
+    const text = linkTarget(path)
     if (text === null) continue
     const owner = ownerOf(text, path)
     if (!isGone(owner)) return { held: false, owner }
-    if (!bury(path, text)) return { held: false, owner }
+    if (!removeDead(path, text)) return { held: false, owner }
   }
 }
 
@@ -37,7 +37,7 @@ export function ourselves(): ProcessIdentity {
 }
 
 /** Creates the link; false if there is one. */
-export function place(path: string, text: string): boolean {
+export function createLink(path: string, text: string): boolean {
   try {
     symlinkSync(text, path)
     return true
@@ -47,7 +47,7 @@ export function place(path: string, text: string): boolean {
   }
 }
 
-export function textOf(path: string): string | null {
+export function linkTarget(path: string): string | null {
   try {
     return readlinkSync(path)
   } catch (error) {
@@ -69,7 +69,7 @@ export function ownerOf(text: string, path: string): ProcessIdentity {
 
 /** Removes the link if it is still this one. Only its owner may call it: nobody else ever removes a living one. */
 export function withdraw(path: string, text: string): void {
-  if (textOf(path) === text) remove(path)
+  if (linkTarget(path) === text) remove(path)
 }
 
 /**
@@ -77,9 +77,9 @@ export function withdraw(path: string, text: string): void {
  * the link of whoever came in between. So removing *this* link is itself a lock, named after its text; under it the
  * link is looked at again. One that died while it held that lock is buried the same way. False: another is at it.
  */
-export function bury(path: string, text: string): boolean {
-  const grave = `${path}~${createHash('sha256').update(text).digest('hex').slice(0, 12)}`
-  const hold = tryHold(grave)
+export function removeDead(path: string, text: string): boolean {
+  const tombstone = `${path}~${createHash('sha256').update(text).digest('hex').slice(0, 12)}`
+  const hold = tryHold(tombstone)
   if (!hold.held) return false
   withdraw(path, text)
   hold.release()

@@ -2,7 +2,7 @@
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { isAlive, isElsewhere, type ProcessIdentity } from '../process.ts'
-import { bury, ownerOf, remove, textOf } from './hold.ts'
+import { linkTarget, ownerOf, remove, removeDead } from './hold.ts'
 import { withLock } from './mutex.ts'
 
 export interface LockSeen {
@@ -23,7 +23,7 @@ export function seeLock(path: string): LockSeen {
   }
 }
 
-/** A lock's grave is named after it: `line~0123456789ab`. */
+/** The tombstone of a lock is named after it: `line~0123456789ab`. */
 const LEASE = /^(?:(?:q-\d+|s-\d+|line)(?:~[0-9a-f]{12})*)$/
 
 /** What lies in a folder of leases. */
@@ -37,7 +37,7 @@ export function seeLeases(folder: string): LockSeen[] {
 /** Removes the lock when its owner is proved dead; false when there is nothing to remove any more. */
 export function buryDead(path: string): boolean {
   const text = linkText(path)
-  return text !== null && seeLock(path).state === 'dead' && bury(path, text)
+  return text !== null && seeLock(path).state === 'dead' && removeDead(path, text)
 }
 
 /** Removes the lock of an owner elsewhere that a person means; answers whose it was, or null. */
@@ -46,8 +46,8 @@ export function buryElsewhere(
   isMeant: (owner: ProcessIdentity) => boolean,
 ): ProcessIdentity | null {
   const { owner } = seeLock(path)
-  const text = owner && isElsewhere(owner) && isMeant(owner) ? textOf(path) : null
-  return text !== null && bury(path, text) ? owner : null
+  const text = owner && isElsewhere(owner) && isMeant(owner) ? linkTarget(path) : null
+  return text !== null && removeDead(path, text) ? owner : null
 }
 
 /** The same for all leases of a line. */

@@ -1,13 +1,13 @@
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Tell } from '../facts.ts'
+import type { Tell } from '../notices.ts'
 import { nameOfProcess, type ProcessIdentity } from '../process.ts'
 import { beat, hasGivenUp } from './elsewhere.ts'
-import { claim, ourselves, ownerOf, place, remove, textOf, withdraw } from './hold.ts'
+import { claim, createLink, linkTarget, ourselves, ownerOf, remove, withdraw } from './hold.ts'
 import { withLock } from './mutex.ts'
 
-export interface Lease {
+export interface SlotLease {
   /** 0 … capacity − 1; no two living leases have the same. */
   slot: number
   /** Idempotent. */
@@ -30,7 +30,7 @@ export interface LeaseRequest {
  * Everything that changes the line happens under one short lock, so counting and admitting are one step; what dead
  * owners left is removed there. Rejects with the signal's reason when that aborts the waiting.
  */
-export async function acquireLease(request: LeaseRequest): Promise<Lease> {
+export async function acquireLease(request: LeaseRequest): Promise<SlotLease> {
   const { folder, signal, tell } = request
   signal?.throwIfAborted()
   mkdirSync(folder, { recursive: true })
@@ -96,11 +96,11 @@ class Line {
     const number = 1 + Math.max(0, ...this.places().map((other) => other.number))
     const path = join(this.folder, `q-${number}`)
     const text = claim({ number, capacity }, owner)
-    if (!place(path, text)) throw new Error(`${path} appeared while the line was locked`)
+    if (!createLink(path, text)) throw new Error(`${path} appeared while the line was locked`)
     return { path, text, owner, number, capacity, slot: null }
   }
 
-  admit(ticket: Place): (Lease & { path: string }) | null {
+  admit(ticket: Place): (SlotLease & { path: string }) | null {
     this.dropDead()
     const places = this.places()
     if (!mayEnter(ticket, places)) return null
@@ -108,7 +108,7 @@ class Line {
     let slot = 0
     while (taken.has(slot)) slot += 1
     const path = join(this.folder, `s-${slot}`)
-    if (!place(path, ticket.text)) throw new Error(`${path} appeared while the line was locked`)
+    if (!createLink(path, ticket.text)) throw new Error(`${path} appeared while the line was locked`)
     remove(ticket.path)
     return { slot, path, release: () => withdraw(path, ticket.text) }
   }
@@ -138,7 +138,7 @@ class Line {
     return readdirSync(this.folder).flatMap((name) => {
       const groups = NAME.exec(name)?.groups
       const path = join(this.folder, name)
-      const text = groups ? textOf(path) : null
+      const text = groups ? linkTarget(path) : null
       if (groups === undefined || text === null) return []
       const { number, capacity } = JSON.parse(text) as { number: number; capacity: number }
       const slot = groups.slot === undefined ? null : Number(groups.slot)

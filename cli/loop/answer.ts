@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { audit } from '../experiment/audit.ts'
 import { checkSeal } from '../experiment/check.ts'
 import { createExperiment } from '../experiment/create.ts'
-import { discard } from '../experiment/settle.ts'
+import { discard } from '../experiment/manual-decisions.ts'
 import { judgedElsewhere, settled, whenLedger } from '../experiment/wait.ts'
 import { startWorker } from '../experiment/worker.ts'
 import { answerCheck, extractObject } from '../hosts/answer.ts'
@@ -18,7 +18,7 @@ import { fail, ok, type Problem, type Result } from '../result.ts'
 import { mayGoOn } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type Agenda, agendaOf, type Effect, type Facts, type Task } from './agenda.ts'
-import { ANSWERS_OF, cut, knownFields } from './answers.ts'
+import { ANSWERS_OF, bounded, knownFields } from './answers.ts'
 import { takeBriefs } from './briefs.ts'
 import { closeRound, type LaneReport } from './close.ts'
 import { checkFindings, type ScanFinding } from './findings.ts'
@@ -301,7 +301,7 @@ function recordAnswer(
       round,
       ...given,
       ...fitted(MOST.characters, (most) => ({
-        answer: cut(given.answer, most, MOST.items) as TaskAnswered['answer'],
+        answer: bounded(given.answer, most, MOST.items) as TaskAnswered['answer'],
       })),
     },
     run.clock(),
@@ -606,7 +606,7 @@ function claimOf(state: State, id: string): Record<string, unknown> {
   const turn = /\/verify(?:\.(\d+))?$/.exec(id)?.[1]
   const edit = turn === undefined ? 'implement' : `revise.${turn}`
   const said = state.answers.get(id.replace(/\/verify(\.\d+)?$/, `/${edit}`))?.answer ?? {}
-  return cut(said, 1000, 20) as Record<string, unknown>
+  return bounded(said, 1000, 20) as Record<string, unknown>
 }
 
 function againstOf(state: State, { id, experiment }: Task): { against: Against[]; build: boolean } {
@@ -628,7 +628,7 @@ function againstOf(state: State, { id, experiment }: Task): { against: Against[]
 }
 
 const findingsIn = (answer: TaskAnswered['answer'] | undefined): Against[] =>
-  ((answer?.findings ?? []) as Against[]).map((finding) => cut(finding, 1000, 20) as Against)
+  ((answer?.findings ?? []) as Against[]).map((finding) => bounded(finding, 1000, 20) as Against)
 
 function lanesOfRound(state: State, { round, briefed }: Round): { lost: string[]; lanes: unknown[] } {
   const nodes = [...state.experiments.values()].filter(({ created }) => created.round === round)
@@ -645,7 +645,7 @@ function lanesOfRound(state: State, { round, briefed }: Round): { lost: string[]
   const lanes = (briefed?.lanes ?? []).map(({ lane }) => ({
     lane,
     experiments: nodes.filter(({ created }) => created.lane === lane).map(of),
-    ...(cut(reports.find((report) => report.lane === lane) ?? {}, 1000, 20) as Partial<LaneReport>),
+    ...(bounded(reports.find((report) => report.lane === lane) ?? {}, 1000, 20) as Partial<LaneReport>),
   }))
   return { lost, lanes }
 }

@@ -82,14 +82,15 @@ export function knownFields(
 }
 
 /** With no text longer than `characters`, no list longer than `items`, and nothing below the sixth level. */
-export function cut(value: unknown, characters: number, items: number, depth = 6): unknown {
+export function bounded(value: unknown, characters: number, items: number, depth = 6): unknown {
   if (typeof value === 'string') return value.slice(0, characters)
   if (typeof value !== 'object' || value === null) return value
   if (depth === 0) return null
-  if (Array.isArray(value)) return value.slice(0, items).map((one) => cut(one, characters, items, depth - 1))
+  if (Array.isArray(value))
+    return value.slice(0, items).map((one) => bounded(one, characters, items, depth - 1))
   return Object.fromEntries(
     Object.entries(value)
       .slice(0, 20)
-      .map(([name, one]) => [name.slice(0, 100), cut(one, characters, items, depth - 1)]),
+      .map(([name, one]) => [name.slice(0, 100), bounded(one, characters, items, depth - 1)]),
   )
 }

@@ -17,7 +17,7 @@ import {
   type State,
   stallOf,
 } from '../ledger/state.ts'
-import { noRoom, warnOfRoom } from '../measure/room.ts'
+import { noDiskSpace, warnOfDiskSpace } from '../measure/disk-space.ts'
 import { worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { stopReason } from '../run/budget.ts'
@@ -235,7 +235,7 @@ export function openRound(run: OpenRun, takeOver = false): Result<RoundAnswer> {
   if (stop) return over(run, stop)
   const mine = takeTurn(run, { adopt: false, takeOver })
   if (!mine.ok) return mine
-  const full = noRoom(run, 'no round was opened')
+  const full = noDiskSpace(run, 'no round was opened')
   if (full) return fail(full)
   const round = state.rounds.length + 1
   const frontier = pickParents(run, { round })
@@ -353,7 +353,7 @@ export function describe(run: OpenRun, round: Round | null, stop: StopReason | n
     meta: spec.loop.meta ? { every_ms: spec.loop.meta.every } : null,
     scan: { batches: phases.scan ? scanBatches(state, knobs, round?.opened.parents ?? []) : [] },
     warnings: round
-      ? [...stillEdited(run, round), ...warnOfRoom(run, round.opened.width * round.opened.depth)]
+      ? [...stillEdited(run, round), ...warnOfDiskSpace(run, round.opened.width * round.opened.depth)]
       : [],
     lanes: round?.briefed && round.briefed.lanes.length > 0 ? round.briefed.lanes : null,
   }

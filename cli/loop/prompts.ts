@@ -157,12 +157,12 @@ Each idea is one testable sentence that differs in mechanism from what was tried
 Metric: ${metric.name} (${metric.direction}). Your experiment is ${id}, a copy of ${lane?.parent ?? ''}.
 Edit files only inside ${lane?.worktree ?? ''}; an expensive output (a checkpoint, an index) belongs in ${lane?.artifacts ?? ''}. Do not commit, and do not run the benchmark for a score: Assay measures.${skillsText(round)}
 Objective:
-${quoted(lane?.brief.objective ?? '')}
+${quotedText(lane?.brief.objective ?? '')}
 Make one concrete change, leave the folder in a state that builds, and say in one sentence what you changed and what you expect.`
     case 'revise':
       return task.build
-        ? `${id} did not build:\n${quoted(against.join('\n'))}\nRepair the build in ${lane?.worktree ?? ''}.`
-        : `Your candidate ${id} in ${lane?.worktree ?? ''} was not accepted. Repair exactly what the findings name, in that folder only:\n${quoted(against.map((message) => `- ${message}`).join('\n'))}`
+        ? `${id} did not build:\n${quotedText(against.join('\n'))}\nRepair the build in ${lane?.worktree ?? ''}.`
+        : `Your candidate ${id} in ${lane?.worktree ?? ''} was not accepted. Repair exactly what the findings name, in that folder only:\n${quotedText(against.map((message) => `- ${message}`).join('\n'))}`
     case 'verify':
       return `Read the candidate ${id} (assay diff ${id}) before it is measured. Does it leak expected answers, special-case the input, narrow the evaluation, cache across runs, or claim something that it does not do? Unsure = not passed. Do not change any file.`
     case 'audit':
@@ -174,7 +174,7 @@ Make one concrete change, leave the folder in a state that builds, and say in on
 
 function briefText({ round, refused, proposals, repairable, retests }: PromptTask): string {
   const { goal, metric, width, direction, steering } = round
-  const list = (lines: readonly string[]) => quoted(lines.map((line) => `- ${line}`).join('\n'))
+  const list = (lines: readonly string[]) => quotedText(lines.map((line) => `- ${line}`).join('\n'))
   return [
     `Write at most ${width} briefs for: ${goal}`,
     `The metric is ${metric.name} (${metric.direction}). Parents of this round: ${parentsText(round)}.`,
@@ -186,8 +186,8 @@ function briefText({ round, refused, proposals, repairable, retests }: PromptTas
       ? `Rejected or failed for something that can be repaired: ${repairable.join(', ')}; a brief may say "repair of ID".`
       : '',
     retests?.length ? `Not measured, so the idea is open: ${retests.join(', ')}.` : '',
-    steering.length ? `The person who runs this search says:\n${quoted(steering.join('\n'))}` : '',
-    direction ? `The direction changes:\n${quoted(direction.why)}` : '',
+    steering.length ? `The person who runs this search says:\n${quotedText(steering.join('\n'))}` : '',
+    direction ? `The direction changes:\n${quotedText(direction.why)}` : '',
     refused?.length ? `None of your last briefs was taken:\n${list(refused)}` : '',
   ]
     .filter(Boolean)
@@ -241,7 +241,7 @@ function filled(template: string, task: PromptTask): string {
     worktree: lane?.worktree,
     artifacts: lane?.artifacts,
     parent: lane?.parent,
-    objective: lane ? `\n${quoted(lane.brief.objective)}\n` : '',
+    objective: lane ? `\n${quotedText(lane.brief.objective)}\n` : '',
     experiments: (task.batch ?? []).join(', '),
     why: round.ideate?.why,
   }
@@ -251,7 +251,7 @@ function filled(template: string, task: PromptTask): string {
 }
 
 /** What a benchmark or an agent said, inside a prompt: cut, and in a fence longer than any in it. */
-export function quoted(said: string): string {
+export function quotedText(said: string): string {
   const short = said.slice(0, 4000)
   const longest = Math.max(2, ...(short.match(/`+/g) ?? []).map((ticks) => ticks.length))
   const fence = '`'.repeat(longest + 1)

@@ -262,7 +262,7 @@ export function seedFault({ places: { seed }, seed: listing }: Guard): SampleFau
 }
 
 /** What changed since, by the name that the benchmark knows it by. */
-export async function changedSince(guard: Guard): Promise<string[]> {
+export async function artifactsChangedSince(guard: Guard): Promise<string[]> {
   const now = await guardArtifacts(guard.places)
   const named = (variable: string, before: Listing, after: Listing) =>
     changedArtifacts(before, after).map((path) => (path === '' ? variable : `${path} in ${variable}`))

@@ -2,7 +2,7 @@
 import { type Bench, placeCandidate, type RunInSlot } from './bench.ts'
 import { gateIn, sampleIn } from './session.ts'
 
-export interface Asked {
+export interface BaselineCheck {
   /** Existing, with a folder `samples`. */
   outputs: string
   /** Setup is repeated, too. */
@@ -14,7 +14,7 @@ export async function baselineHolds(
   run: RunInSlot,
   bench: Bench,
   base: { commit: string; tree: string },
-  { outputs, setUpAnew }: Asked,
+  { outputs, setUpAnew }: BaselineCheck,
 ): Promise<boolean> {
   const placed = await placeCandidate(run, bench, 'b', base, { outputs, setUpAnew, anew: true })
   if (!placed.ok || placed.value.setup || placed.value.build) return false

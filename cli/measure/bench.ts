@@ -5,15 +5,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Inventory, nothingIn, takeInventory } from '../disk/inventory.ts'
 import { type Keep, keepOnly } from '../disk/keep-only.ts'
 import { removeTree } from '../disk/remove.ts'
-import { type Preparation, runPreparation } from '../evaluate/gates.ts'
+import { runPreparation, type StepRun } from '../evaluate/gates.ts'
 import { showGiven } from '../evaluate/measure.ts'
-import type { Tell } from '../facts.ts'
 import { besidePaths } from '../git/observe.ts'
 import { changedFiles, freshenCheckout } from '../git/restore.ts'
 import { treePaths } from '../git/trees.ts'
 import { moveToTrash, removeWorktree } from '../git/worktrees.ts'
 import type { SampleFault } from '../ledger/events.ts'
 import { acquireLease, beat, buryElsewhere, dropLeasesElsewhere, hasGivenUp, tryHold } from '../lock.ts'
+import type { Tell } from '../notices.ts'
 import { leaseFolder, type Site, slotLock, slotPath } from '../paths.ts'
 import { type Isolation, isElsewhere, nameOfProcess, type ProcessIdentity } from '../process.ts'
 import { ok, type Problem, type Result } from '../result.ts'
@@ -22,10 +22,16 @@ import type { OpenRun } from '../run/open.ts'
 import { type ArtifactPlaces, artifactAt, listArtifacts } from './artifacts.ts'
 import { fillFromCache, keepCache, preparationKeys, warmStart } from './build-cache.ts'
 import { dataPaths, type GivenData, giveData } from './data.ts'
+import { DiskWatch } from './disk-space.ts'
 import { benchmarkEnvironment } from './environment.ts'
-import { type Apart, type Choice, forgetOwnFolders, isolationOf, type Phase } from './isolation.ts'
+import {
+  type Apart,
+  forgetOwnFolders,
+  type IsolatedPhase,
+  type IsolationChoice,
+  isolationOf,
+} from './isolation.ts'
 import { endWhatWasLeft } from './leftovers.ts'
-import { DiskWatch } from './room.ts'
 import {
   drifted,
   EMPTY_MANIFEST,
@@ -35,7 +41,7 @@ import {
   type SlotFacts,
   takeManifest,
   takeWhole,
-  UNKNOWN,
+  UNKNOWN_SLOT,
   writeFacts,
 } from './slot-facts.ts'
 
@@ -117,7 +123,7 @@ export function ownFolders(site: Site, slot: number): void {
  */
 export async function isOurs(
   { site, slot }: Bench,
-  place: Place,
+  place: CheckoutPlace,
   made: number | null,
   tell: Tell,
 ): Promise<boolean> {
@@ -245,12 +251,12 @@ export interface Bench {
   slot: number
   environment: Record<string, string>
   /** How setup, build, gates and samples are isolated; null = they are not. */
-  isolation: Choice | null
+  isolation: IsolationChoice | null
   release(): void
 }
 
 /** Which checkout of the slot: `a` holds parents, `b` candidates. */
-export type Place = 'a' | 'b'
+export type CheckoutPlace = 'a' | 'b'
 
 export interface Placed {
   /** The spec's folder in the checkout. */
@@ -326,7 +332,7 @@ async function leaseBench(run: OpenRun, environment: Record<string, string>): Pr
 export async function placeCandidate(
   run: RunInSlot,
   bench: Bench,
-  place: Place,
+  place: CheckoutPlace,
   candidate: { commit: string; tree: string },
   { outputs, anew = false, setUpAnew = false, builds = true, artifacts }: Placement,
 ): Promise<Result<Placed>> {
@@ -336,7 +342,7 @@ export async function placeCandidate(
   )
   if (!warm.ok) return warm
   const recorded = readFacts(bench, place)
-  const known = (await isOurs(bench, place, recorded.made, run.tell)) ? recorded : UNKNOWN
+  const known = (await isOurs(bench, place, recorded.made, run.tell)) ? recorded : UNKNOWN_SLOT
   forgetFacts(bench, place)
   const build: Building = { key: '', ...(artifacts && { artifacts }) }
   const keys = await preparationKeys(run, bench, candidate.tree)
@@ -363,9 +369,9 @@ export async function placeCandidate(
   }
   const cleared = await clear(run, bench.site, path, candidate, stays)
   if (!cleared.ok) return cleared
-  if (cleared.value === 'again') Object.assign(facts, UNKNOWN)
+  if (cleared.value === 'again') Object.assign(facts, UNKNOWN_SLOT)
   facts.made = madeAt(path)
-  writeFacts(bench, place, { ...UNKNOWN, made: facts.made })
+  writeFacts(bench, place, { ...UNKNOWN_SLOT, made: facts.made })
   const given = await giveData(run, path, facts.data)
   if (!given.ok) return given
   facts.data = given.value
@@ -458,31 +464,31 @@ async function isBuilt(facts: SlotFacts, build: Building): Promise<boolean> {
 export async function restoreCheckout(
   run: RunInSlot,
   bench: Bench,
-  place: Place,
+  place: CheckoutPlace,
   candidate: { commit: string; tree: string },
 ): Promise<Result<void>> {
   const path = slotPath(bench.site, bench.slot, place)
   const recorded = readFacts(bench, place)
-  const facts = (await isOurs(bench, place, recorded.made, run.tell)) ? recorded : UNKNOWN
+  const facts = (await isOurs(bench, place, recorded.made, run.tell)) ? recorded : UNKNOWN_SLOT
   forgetFacts(bench, place)
   const cleared = await clear(run, bench.site, path, candidate, facts.afterSetup)
   if (!cleared.ok) return cleared
-  const left = cleared.value === 'again' ? UNKNOWN : { ...facts, built: null }
+  const left = cleared.value === 'again' ? UNKNOWN_SLOT : { ...facts, built: null }
   writeFacts(bench, place, { ...left, made: madeAt(path) })
   return ok(undefined)
 }
 
 /** A deleted checkout is a clean room: the next use of it sets up and builds anew. */
-export async function clearCheckout(bench: Bench, place: Place): Promise<Result<void>> {
+export async function clearCheckout(bench: Bench, place: CheckoutPlace): Promise<Result<void>> {
   forgetFacts(bench, place)
   return removeWorktree(bench.site, slotPath(bench.site, bench.slot, place))
 }
 
-const isolated = (run: RunInSlot, bench: Bench, { place, tree }: Preparing, phase: Phase) =>
+const isolated = (run: RunInSlot, bench: Bench, { place, tree }: Preparing, phase: IsolatedPhase) =>
   isolationOf(run, { site: bench.site, slot: bench.slot, place }, { choice: bench.isolation, phase, tree })
 
 interface Preparing {
-  place: Place
+  place: CheckoutPlace
   /** Top of the checkout. */
   path: string
   folder: string
@@ -564,8 +570,8 @@ async function buildThere(
  */
 async function withStores(
   apart: Apart | null,
-  prepare: (isolation: Isolation | null) => Promise<Preparation>,
-): Promise<Preparation> {
+  prepare: (isolation: Isolation | null) => Promise<StepRun>,
+): Promise<StepRun> {
   if (apart === null) return prepare(null)
   const stores = new Set<string>()
   for (;;) {

@@ -25,7 +25,7 @@ import { cachePaths } from '../run/cache.ts'
 import type { OpenRun } from '../run/open.ts'
 import { matchGlobs } from '../spec/rules.ts'
 import { drifted, type Manifest, takeManifest } from './slot-facts.ts'
-import { keptCommit } from './worktree.ts'
+import { judgedCommit } from './worktree.ts'
 
 // ---------------------------------------------------------------- when a setup or a build may be relied on again: equal keys, equal work
 
@@ -90,7 +90,7 @@ interface Note {
 }
 
 /** What the cache is made of. The base stands for the baseline until that is judged. */
-const cacheBase = (run: CacheAt['run']): Tree => keptCommit(run, BASELINE) ?? run.started.base
+const cacheBase = (run: CacheAt['run']): Tree => judgedCommit(run, BASELINE) ?? run.started.base
 
 const hasCache = ({ spec }: CacheAt['run']): boolean =>
   spec.worktree.build !== null && (spec.worktree.cache ?? []).length > 0

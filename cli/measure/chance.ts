@@ -8,7 +8,7 @@ import type { Side, Stage } from '../ledger/events.ts'
 import { BASELINE, type Experiment } from '../ledger/state.ts'
 import type { OpenRun } from '../run/open.ts'
 import { rngOf } from '../search/random.ts'
-import type { Place } from './bench.ts'
+import type { CheckoutPlace } from './bench.ts'
 
 export interface Chance {
   /** Equal within a pair, and fresh in each stage; from 0, below 2^31. */
@@ -16,7 +16,7 @@ export interface Chance {
   /** By a coin: a fixed order keeps what is no better on machines whose second run is slower, or faster. */
   order(stage: Stage, pair: number): Side[]
   /** By a coin: a candidate that knew its place would know whether it is the parent. */
-  place(side: Side): Place
+  place(side: Side): CheckoutPlace
 }
 
 const NONCE_BYTES = 16
@@ -64,6 +64,6 @@ function knownBefore(seed: number, experiment: string, attempt: number): Chance 
   }
 }
 
-const fixedPlace = (side: Side): Place => (side === 'candidate' ? 'b' : 'a')
+const fixedPlace = (side: Side): CheckoutPlace => (side === 'candidate' ? 'b' : 'a')
 const inOrder = (isCandidateFirst: boolean): Side[] =>
   isCandidateFirst ? ['candidate', 'parent'] : ['parent', 'candidate']

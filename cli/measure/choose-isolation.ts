@@ -8,13 +8,13 @@ import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { baselineHolds } from './baseline-holds.ts'
 import { type Bench, interrupted, openBench } from './bench.ts'
-import { type Choice, ISOLATION_RULES } from './isolation.ts'
+import { ISOLATION_RULES, type IsolationChoice } from './isolation.ts'
 
 /**
  * What the run's event says when it has one; else what the spec and the machine allow. null: the run was begun by a
  * version without isolation. Problem `isolation_missing` with `measure.isolation: strict`.
  */
-export async function chooseIsolation(run: OpenRun): Promise<Result<Choice | null>> {
+export async function chooseIsolation(run: OpenRun): Promise<Result<IsolationChoice | null>> {
   const { isolation } = run.ledger.state
   if (isolation) return ok(isolation)
   const config = run.spec.measure.isolation
@@ -31,10 +31,10 @@ export async function chooseIsolation(run: OpenRun): Promise<Result<Choice | nul
   })
 }
 
-export const notIsolated = (why: string): Choice => ({ method: null, without: [], allow: [], why })
+export const notIsolated = (why: string): IsolationChoice => ({ method: null, without: [], allow: [], why })
 
 /** From here on the run is isolated like this. */
-export function recordIsolation(run: OpenRun, choice: Choice): Result<void> {
+export function recordIsolation(run: OpenRun, choice: IsolationChoice): Result<void> {
   const { method, without, allow, why } = choice
   const proposal = run.ledger.propose({ type: 'isolated', method, without, allow, why }, run.clock())
   return proposal.ok ? ok(undefined) : proposal
@@ -50,9 +50,9 @@ const LIMIT_MS = 600_000
  */
 export async function loosenIsolation(
   run: OpenRun,
-  choice: Choice,
+  choice: IsolationChoice,
   said: string,
-): Promise<Result<Choice | null>> {
+): Promise<Result<IsolationChoice | null>> {
   if (choice.method === null) return ok(null)
   const bench = await openBench(run)
   if (bench === null) return fail(interrupted)
@@ -74,17 +74,21 @@ export async function loosenIsolation(
 }
 
 interface Search {
-  choice: Choice
+  choice: IsolationChoice
   said: string
   outputs: string
 }
 
-async function search(run: OpenRun, bench: Bench, { choice, said, outputs }: Search): Promise<Choice | null> {
+async function search(
+  run: OpenRun,
+  bench: Bench,
+  { choice, said, outputs }: Search,
+): Promise<IsolationChoice | null> {
   const { base } = run.started
   let tries = 0
   const began = performance.now()
   const spent = () => run.signal.aborted || ++tries > TRIES || performance.now() - began > LIMIT_MS
-  const works = async (isolation: Choice | null) =>
+  const works = async (isolation: IsolationChoice | null) =>
     !spent() && (await baselineHolds(run, { ...bench, isolation }, base, { outputs, setUpAnew: true }))
   if (!(await works(null))) return null
   // What ran without isolation may have filled caches that it then finds: no rule is the cause.
@@ -155,12 +159,12 @@ export function isolationWarnings({ ledger, spec }: Pick<OpenRun, 'ledger' | 'sp
   )
 }
 
-const described = ({ without, allow }: Choice) => [
+const described = ({ without, allow }: IsolationChoice) => [
   ...without.map((rule) => LINES[rule]),
   ...allow.map((path) => ({ needs: `writes to ${path}`, line: `allow: [${path}]` })),
 ]
 
-function refused(found: Choice): Problem {
+function refused(found: IsolationChoice): Problem {
   const reasons = described(found)
   return {
     kind: 'usage',

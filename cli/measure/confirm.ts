@@ -16,6 +16,7 @@ import {
 } from '../evaluate/crowd.ts'
 import { figure } from '../evaluate/figure.ts'
 import { regressions } from '../evaluate/protected.ts'
+import type { Pinned } from '../git/store.ts'
 import { bestOf } from '../ledger/best.ts'
 import { refusedBy } from '../ledger/decide.ts'
 import type { Comparison, Confirmed, Sample, SampleFault, Side, Status } from '../ledger/events.ts'
@@ -27,20 +28,20 @@ import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { interrupted } from './bench.ts'
 import { doubtOn, guardsNeeded } from './guards.ts'
-import { gates, noEvidence } from './judge.ts'
-import { inSlot, type Looking, numberedFolder, type Pinned, unpreparedProblem } from './look.ts'
+import { noEvidence, runGates } from './judge.ts'
+import { inSlot, type Looking, numberedFolder, unpreparedProblem } from './look.ts'
 import { faultOfOther, guardPairs, runPairs, type StageAnswer } from './pairs.ts'
 import { baselineSample } from './samples.ts'
 import { nodeFor } from './seal.ts'
 import { SlotSource } from './slot-source.ts'
 import { Recorder } from './steps.ts'
-import { fault, type Plan, placeOther, type RunInTrial, sampleOnce, type Trial } from './trial.ts'
+import { addFault, type Plan, placeOther, type RunInTrial, sampleOnce, type Trial } from './trial.ts'
 import { steadyBreakers } from './weigh.ts'
-import { keptCommit } from './worktree.ts'
+import { judgedCommit } from './worktree.ts'
 
 // ---------------------------------------------------------------- what the fresh samples of a second look say of a kept experiment
 
-export interface Compared {
+export interface ConfirmedPair {
   run: RunInTrial
   node: Experiment
   /** What it is compared with. */
@@ -64,13 +65,13 @@ export const spoiltBy = (found: Objection | undefined): Spoilt | null =>
   found?.crowd === undefined ? null : { crowd: inWords(found) }
 
 /** Why a sample of the experiment cannot be compared with the baseline's; null when it can. */
-export function mismatch(run: RunInTrial, sample: Sample): SampleFault | null {
+export function whyIncomparable(run: RunInTrial, sample: Sample): SampleFault | null {
   const message = incomparable(baselineSample(run), sample)
   return message === null ? null : { reason: 'metric_error', message }
 }
 
 /** Something else than the comparison speaks against it. */
-export function against({ other }: Compared, because: string, samples: number): Again {
+export function against({ other }: ConfirmedPair, because: string, samples: number): Again {
   const comparison: Comparison = {
     outcome: 'not_better',
     against: other.id,
@@ -94,7 +95,7 @@ const NOT_BETTER = { outcome: 'not_better' } as const
 const UNCLEAR = { outcome: 'inconclusive' } as const
 
 /** Pairs of both: the comparison, and what else a verdict would have asked of them. */
-export function weigh({ run, node, other }: Compared, answer: StageAnswer): Again | Spoilt {
+export function weigh({ run, node, other }: ConfirmedPair, answer: StageAnswer): Again | Spoilt {
   const { comparison, score, differences, candidate, other: theirs } = answer
   const { name } = run.spec.metric
   const found = foremost([
@@ -133,7 +134,7 @@ const repeated = ({ inputs: { look } }: Comparison): string =>
     : ''
 
 export function judge(
-  compared: Compared,
+  compared: ConfirmedPair,
   samples: readonly Sample[],
   values: readonly (number | null)[],
 ): Again | Spoilt {
@@ -161,7 +162,7 @@ export function judge(
 }
 
 function objectionTo(
-  { run, node, other }: Compared,
+  { run, node, other }: ConfirmedPair,
   samples: readonly Sample[],
   values: readonly (number | null)[],
   comparison: Comparison,
@@ -170,7 +171,7 @@ function objectionTo(
   const name = run.spec.metric.name
   if (values.length > 1) return `${samples.length} samples differ (${values.join(', ')})`
   for (const sample of samples) {
-    const different = mismatch(run, sample)
+    const different = whyIncomparable(run, sample)
     if (different !== null) return different.message
   }
   const recorded = nodeValue(node)
@@ -197,7 +198,7 @@ const describe = (improvement: number | null): string =>
 /** Without noise: a value that varies shows in the first two mostly. */
 const SAMPLES = 2
 
-interface Look extends Compared {
+interface Look extends ConfirmedPair {
   trial: Trial
   record: Recorder
 }
@@ -235,7 +236,7 @@ async function lookAgain(
 
 async function ask(look: Look): Promise<Result<Again>> {
   const { run, node, trial } = look
-  if (!((await gates(trial, 'before')) && (await gates(trial, 'after')))) {
+  if (!((await runGates(trial, 'before')) && (await runGates(trial, 'after')))) {
     const failing = trial.evidence.facts.gates.at(-1)
     if (failing?.fault?.reason === 'environment') return notMeasured(node.id, failing.fault.message)
     return ok(against(look, `gate ${failing?.name} does not pass`, 0))
@@ -250,7 +251,7 @@ async function once(look: Look): Promise<Result<Again>> {
     const sample = await sampleOnce(trial, { stage: 'confirm', pair, side: 'candidate' })
     samples.push(sample)
     if (!sample.fault) continue
-    fault(trial, sample.fault)
+    addFault(trial, sample.fault)
     return faulty(look)
   }
   const values = [...new Set(samples.map(({ value }) => value))]
@@ -315,7 +316,7 @@ async function faulty(look: Look): Promise<Result<Again>> {
       pair: record.taken,
       side: 'parent',
     })
-    if (theirs) fault(trial, theirs, 'parent')
+    if (theirs) addFault(trial, theirs, 'parent')
   }
   const theirs = found('parent')
   if (!own) return notMeasured(other.id, theirs?.message ?? 'it was interrupted')
@@ -440,7 +441,7 @@ function planned(run: OpenRun, node: Experiment, against: string | null): Result
   if (!other.ok) return other
   const own = against === null ? other : otherFor(run, node, null)
   const aside = !own.ok || own.value.id !== other.value.id
-  const kept = keptCommit(run, node.id)
+  const kept = judgedCommit(run, node.id)
   if (!kept) throw new Error(`${node.id} is kept and has no candidate`)
   return ok({
     other: other.value,
@@ -481,7 +482,7 @@ function otherFor(run: OpenRun, node: Experiment, wanted: string | null): Result
   if (wanted !== null) {
     const other = nodeFor(run, wanted)
     if (!other.ok) return other
-    if (other.value.id !== node.id && usable(other.value) && keptCommit(run, other.value.id)) return other
+    if (other.value.id !== node.id && usable(other.value) && judgedCommit(run, other.value.id)) return other
     return fail({
       kind: 'refused',
       code: 'not_comparable',

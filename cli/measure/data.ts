@@ -3,7 +3,7 @@ import { constants } from 'node:fs'
 import { chmod, copyFile, lstat, mkdir, realpath, rename, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import { type DataFile, dataLike, dataOfRun, sha256Of, stampOf, unchangedData } from '../run/data.ts'
+import { type DataFile, dataLike, dataOfRun, dataStamp, sha256Of, unchangedData } from '../run/data.ts'
 import type { OpenRun } from '../run/open.ts'
 
 /** Path → content and stamp of the copy; equal = not read again. */
@@ -89,7 +89,7 @@ export function dataPaths(run: Pick<OpenRun, 'paths' | 'started'>): ReadonlySet<
 /** null when no plain file is there. */
 async function noteOf(path: string, { sha256 }: DataFile): Promise<string | null> {
   const found = await lstat(path).catch(() => null)
-  return found?.isFile() ? `${sha256} ${(await stampOf(path)).stamp}` : null
+  return found?.isFile() ? `${sha256} ${(await dataStamp(path)).stamp}` : null
 }
 
 async function copyReadOnly(from: string, to: string, top: string): Promise<void> {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { buildEnvironment, type EnvironmentOrigins, environmentOrigins } from '../evaluate/environment.ts'
-import { markOf } from '../process.ts'
+import { stateMark } from '../process.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 
@@ -88,7 +88,7 @@ export function benchmarkEnvironment(
     readFileSync(resolve(run.started.checkout, run.started.prefix, file), 'utf8'),
   )
   if (!built.ok) return built
-  return ok(withOwnBuildFolders(run, { ...built.value, ASSAY_TOKEN: markOf(run.site.state) }))
+  return ok(withOwnBuildFolders(run, { ...built.value, ASSAY_TOKEN: stateMark(run.site.state) }))
 }
 
 /** The same by name and origin, without values. */

@@ -11,7 +11,7 @@ import type { Sample, Side } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { identify, pidSpace } from '../process.ts'
 import { isHoldout, placeOfHoldout } from '../run/holdout.ts'
-import { fault, placeOther, type SampleAt, sampleOnce, type Trial } from './trial.ts'
+import { addFault, placeOther, type SampleAt, sampleOnce, type Trial } from './trial.ts'
 
 /** Of private folders. Containers may share their parent, so the name tells where its process has that number. */
 const HELD = `assay-held-out-${pidSpace()}-`
@@ -72,9 +72,9 @@ async function onHoldout(trial: Trial, pair: number, side: Side): Promise<Sample
   const at = { stage: 'holdout', pair, side } as const
   const sample = trial.record.paidSample(at.stage, pair, side) ?? (await inPrivate(trial, at))
   if (typeof sample === 'string')
-    return fault(trial, { reason: 'environment', message: sample }, 'parent') || null
+    return addFault(trial, { reason: 'environment', message: sample }, 'parent') || null
   if (!sample.fault) return sample
-  return fault(trial, { ...sample.fault, message: 'no value on the held-out data' }, side) || null
+  return addFault(trial, { ...sample.fault, message: 'no value on the held-out data' }, side) || null
 }
 
 /**

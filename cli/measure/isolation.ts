@@ -84,17 +84,17 @@ function canBeThere(path: string): boolean {
 /** What isolation depends on. */
 type Ground = Pick<OpenRun, 'paths' | 'started' | 'spec' | 'env'>
 
-export interface Side {
+export interface SlotSide {
   site: Site
   slot: number
   place: 'a' | 'b'
 }
 
 /** Setup fills caches that build and samples then only read; build, gates and samples cannot write immutable files. */
-export type Phase = 'setup' | 'build' | 'sample'
+export type IsolatedPhase = 'setup' | 'build' | 'sample'
 
 /** What the run's event says of it. */
-export type Choice = Pick<Isolated, 'method' | 'without' | 'allow' | 'why'>
+export type IsolationChoice = Pick<Isolated, 'method' | 'without' | 'allow' | 'why'>
 
 /** The rules that the run applies, and the paths that it leaves open; null = nothing is isolated. */
 interface Applied {
@@ -111,7 +111,7 @@ export const ISOLATION_RULES: readonly IsolationRule[] = [
   'read_only',
 ]
 
-function applied(run: Ground, isolation: Choice | null): Applied | null {
+function applied(run: Ground, isolation: IsolationChoice | null): Applied | null {
   const config = run.spec.measure.isolation
   if (!isolation?.method || !config) return null
   const top = run.started.checkout
@@ -140,19 +140,19 @@ export interface Apart {
 }
 
 /** What an earlier candidate, setup or build left in place of `/tmp` and the caches goes, unless it still counts. */
-export function forgetOwnFolders(side: Side, keeps: { setup: boolean; build: boolean }): void {
+export function forgetOwnFolders(side: SlotSide, keeps: { setup: boolean; build: boolean }): void {
   const own = slotOwn(side.site, side.slot, side.place)
   for (const phase of PHASES) if (phase === 'sample' || !keeps[phase]) removeTree(join(own, phase))
   removeTree(join(own, LASTING))
 }
 
-const PHASES: readonly Phase[] = ['setup', 'build', 'sample']
+const PHASES: readonly IsolatedPhase[] = ['setup', 'build', 'sample']
 
 /** null = the run measures without isolation. The checkout exists, brought to `tree`. */
 export async function isolationOf(
   run: Ground,
-  side: Side,
-  { choice, phase, tree }: { choice: Choice | null; phase: Phase; tree: string },
+  side: SlotSide,
+  { choice, phase, tree }: { choice: IsolationChoice | null; phase: IsolatedPhase; tree: string },
 ): Promise<Result<Apart | null>> {
   const chosen = applied(run, choice)
   if (!chosen) return ok(null)
@@ -184,7 +184,7 @@ const STORES = 'stores'
 const TEMPORARY = ['tmp', 'var-tmp']
 
 /** Temporary folders begin as a copy of what the phase before left there. Caches are mounted entry by entry. */
-function layFolders(own: string, phase: Phase): void {
+function layFolders(own: string, phase: IsolatedPhase): void {
   const now = join(own, phase)
   removeTree(now)
   const before = PHASES.slice(0, PHASES.indexOf(phase)).findLast((one) => existsSync(join(own, one)))
@@ -218,7 +218,13 @@ function isReadable(path: string, folder: boolean): boolean {
   }
 }
 
-function arrange(run: Ground, side: Side, chosen: Applied, phase: Phase, sealed: string[]): Isolation {
+function arrange(
+  run: Ground,
+  side: SlotSide,
+  chosen: Applied,
+  phase: IsolatedPhase,
+  sealed: string[],
+): Isolation {
   const { rules, allow } = chosen
   const own = slotOwn(side.site, side.slot, side.place)
   const folder = (name: string) => join(own, phase, name)
@@ -307,7 +313,7 @@ function shownAgain(run: Ground, site: Site, at: string): Mount[] {
 }
 
 /** What this phase may fetch to, and what a phase before it fetched, in place of the stores of the machine. */
-function ownStores(run: Ground, phase: Phase, own: string): Mount[] {
+function ownStores(run: Ground, phase: IsolatedPhase, own: string): Mount[] {
   const home = run.env.HOME || homedir()
   return PACKAGE_STORES.flatMap((store) => {
     const at = join(home, store)
@@ -348,7 +354,7 @@ function isThere(cache: string): boolean {
  * The caches of the home folder. What is there, or what setup and build left, can be read. What is written is the job's
  * own and ends with it; build caches last for the candidate, unless `measure.fresh` says otherwise.
  */
-function caches(run: Ground, phase: Phase, own: string): Mount[] {
+function caches(run: Ground, phase: IsolatedPhase, own: string): Mount[] {
   const mounts: Mount[] = []
   const { state, cache } = cachePlaces(run)
   if (isFolder(state)) mounts.push({ at: realpathSync(state), from: join(own, phase, 'state'), write: true })

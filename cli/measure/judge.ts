@@ -27,18 +27,18 @@ import { lookAtTests } from './tests-gone.ts'
 import {
   ATTEMPT,
   accept,
+  addFault,
   type Evidence,
-  fault,
-  mayGoOn,
   must,
   Orphaned,
   orphanedBy,
   type RunInTrial,
   sampleOnce,
   type Trial,
+  throwIfOrphaned,
 } from './trial.ts'
-import { weigh } from './weigh.ts'
-import { keptCommit } from './worktree.ts'
+import { weighTrial } from './weigh.ts'
+import { judgedCommit } from './worktree.ts'
 
 // ---------------------------------------------------------------- whether something else was measured beside an attempt, in another slot of this repository
 
@@ -72,7 +72,7 @@ export async function calibration(trial: Trial): Promise<boolean> {
   evidence.calibration = found
   record.step('measure', 'ended', found)
   if (found.mode === 'deterministic' && new Set(found.values).size > 1) {
-    return fault(trial, {
+    return addFault(trial, {
       reason: 'metric_error',
       message: `${found.values.length} samples of the same code differ (${found.values.join(', ')}), and noise.mode says deterministic: write auto or paired`,
     })
@@ -187,7 +187,7 @@ async function prepared(
 ): Promise<Preparation> {
   const { setup, build } = own.placed
   if (setup || !build) return { setup, build: null, seed: seedFault(guard) }
-  const parent = node.parent ? keptCommit(run, node.parent) : null
+  const parent = node.parent ? judgedCommit(run, node.parent) : null
   if (!parent || build.reason === 'aborted')
     return { setup, build: { fault: build, parentToo: false }, seed: null }
   const how = { outputs: own.outputs, anew: true }
@@ -209,24 +209,24 @@ async function ask(trial: Trial, { setup, build, seed }: Preparation): Promise<v
   Object.assign(trial.evidence.facts, { setup, build })
   if (setup || build) return
   if (seed) {
-    fault(trial, seed)
+    addFault(trial, seed)
     return
   }
-  if (!(await gates(trial, 'before'))) return
+  if (!(await runGates(trial, 'before'))) return
   trial.record.step('measure', 'began')
-  const after = () => gates(trial, 'after')
-  if (!trial.evidence.facts.baseline) await weigh(trial, after)
+  const after = () => runGates(trial, 'after')
+  if (!trial.evidence.facts.baseline) await weighTrial(trial, after)
   else if ((await calibration(trial)) && (await after())) await heldOut(trial)
 }
 
-export async function gates(trial: Trial, phase: GatePhase): Promise<boolean> {
+export async function runGates(trial: Trial, phase: GatePhase): Promise<boolean> {
   const { run, node, record, source, evidence } = trial
   const due = gatesOn(run, node.id).filter((gate) => gate.phase === phase)
   if (due.length === 0) return true
   record.step(phase === 'before' ? 'gates_before' : 'gates_after', 'began')
   for (const gate of due) {
     const paid = record.paidGate(gate.name, phase)
-    if (!paid) mayGoOn(trial)
+    if (!paid) throwIfOrphaned(trial)
     const done = paid ?? (await source.gate(gate))
     if (!paid) record.gate({ ...done, output: done.output.slice(-2000) })
     evidence.facts.gates.push(done)

@@ -1,24 +1,21 @@
 /** A look at a candidate in a slot that is no attempt: what it prints is kept in a numbered folder of its own. */
+
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkRef } from '../git/refs.ts'
 import { pinCommit } from '../git/seal.ts'
+import type { Pinned } from '../git/store.ts'
 import type { SampleFault } from '../ledger/events.ts'
 import { type Experiment, lastAttempt } from '../ledger/state.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type ArtifactPlaces, artifactPlaces } from './artifacts.ts'
-import { interrupted, openBench, type Place } from './bench.ts'
+import { type CheckoutPlace, interrupted, openBench } from './bench.ts'
 import { type Chance, chanceOfLook, drawNonce } from './chance.ts'
 import { snapshot } from './seal.ts'
-import { type Candidate, type Seat, Session } from './session.ts'
+import { type PinnedCandidate, type Seat, Session } from './session.ts'
 import { RecordLost } from './steps.ts'
-import { baseOf, keptCommit } from './worktree.ts'
-
-export interface Pinned {
-  commit: string
-  tree: string
-}
+import { baseOf, judgedCommit } from './worktree.ts'
 
 /** A folder of its own for each look: the process that makes it has the number. */
 export interface Numbered {
@@ -52,7 +49,7 @@ export interface Looked extends Pinned {
 export async function candidateNow(run: OpenRun, node: Experiment): Promise<Result<Looked>> {
   const editable = node.status === 'open' || node.status === 'rejected' || node.status === 'failed'
   if (!editable) {
-    const sealed = keptCommit(run, node.id) ?? lastAttempt(node)?.sealed ?? baseOf(run, node.id)
+    const sealed = judgedCommit(run, node.id) ?? lastAttempt(node)?.sealed ?? baseOf(run, node.id)
     return ok({ commit: sealed.commit, tree: sealed.tree, fromWorktree: false, secrets: [] })
   }
   const taken = await snapshot(run, node)
@@ -75,7 +72,7 @@ export interface Looking {
   chance: Chance
   nonce: string
   /** Brings a candidate to a checkout of the slot. */
-  put(candidate: Candidate, place: Place): Promise<Result<Seat>>
+  put(candidate: PinnedCandidate, place: CheckoutPlace): Promise<Result<Seat>>
 }
 
 /**
@@ -94,7 +91,7 @@ export async function inSlot<T>(
   try {
     const nonce = drawNonce(run)
     const session = new Session(run, bench.value, { experiment: about, touches: null })
-    const put = (candidate: Candidate, place: Place) => {
+    const put = (candidate: PinnedCandidate, place: CheckoutPlace) => {
       const artifacts = artifactsOf(run, candidate.experiment, join(folder, `${place}-artifacts`))
       return session.put(candidate, place, { outputs: folder, artifacts })
     }

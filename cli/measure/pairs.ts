@@ -9,7 +9,7 @@ import type { Comparison, Sample, SampleFault, Side } from '../ledger/events.ts'
 import { nodeValue, type State } from '../ledger/state.ts'
 import { type PairedStageName, stepOfStage } from './decisions.ts'
 import { baselineSample } from './samples.ts'
-import { accept, fault, type RunInTrial, sampleOnce, type Trial } from './trial.ts'
+import { accept, addFault, type RunInTrial, sampleOnce, type Trial } from './trial.ts'
 
 /** Pairs of a stage that the other side may spoil by failing, before the machine is held to be broken. */
 const SPOILT = 2
@@ -101,7 +101,7 @@ export async function runPairs(
     (sample) => faultOfOther(trial.run, sample),
   )
   if (answer === null) return null
-  if ('broken' in answer) return fault(trial, answer.broken, 'parent') || null
+  if ('broken' in answer) return addFault(trial, answer.broken, 'parent') || null
   trial.evidence.differences[stage] = answer.differences
   trial.evidence.others.push(...answer.other)
   trial.record.step(stepOfStage(stage), 'ended', answer.comparison)
@@ -143,7 +143,7 @@ async function takePair(
   for (const side of trial.chance.order(stage, pair)) {
     const sample = await sampleOnce(trial, { stage, pair, side })
     taken[side] = sample
-    if (sample.fault?.reason === 'aborted') return fault(trial, sample.fault, side) || null
+    if (sample.fault?.reason === 'aborted') return addFault(trial, sample.fault, side) || null
     if (side === 'candidate' && !(accept(trial, sample) && holdsSoFar(trial, sample))) {
       if (sample.fault) await blame(trial, stage, pair)
       return null
@@ -156,7 +156,7 @@ async function takePair(
 /** A fault is the candidate's only if what it came from works here and now: else the machine is to blame. */
 async function blame(trial: Trial, stage: PairedStageName | 'guard', pair: number): Promise<void> {
   const parents = await sampleOnce(trial, { stage, pair, side: 'parent' })
-  if (parents.fault) fault(trial, parents.fault, 'parent')
+  if (parents.fault) addFault(trial, parents.fault, 'parent')
 }
 
 /** What no further sample can mend: a boolean that does not hold, a metric that is missing. */
@@ -182,7 +182,7 @@ export async function guardPairs(trial: Trial, needed: (sofar: Pairs) => number)
   for (let pair = 0; pair < needed(pairs); pair++) {
     const taken = await takePair(trial, 'guard', pair)
     if (taken === null) return null
-    if (taken.other.fault) return fault(trial, taken.other.fault, 'parent') || null
+    if (taken.other.fault) return addFault(trial, taken.other.fault, 'parent') || null
     pairs.candidate.push(taken.candidate)
     pairs.other.push(taken.other)
     trial.evidence.others.push(taken.other)

@@ -2,7 +2,7 @@
 import { failureSignature, remarksOn } from '../evaluate/remarks.ts'
 import { summaryOfMetrics, summaryOfTasks } from '../evaluate/summary.ts'
 import { testsDoubt, testsRemark } from '../evaluate/tests-gone.ts'
-import { decide, type Verdict } from '../evaluate/verdict.ts'
+import { decideVerdict, type Verdict } from '../evaluate/verdict.ts'
 import { sameScores } from '../ledger/alike.ts'
 import type { Judged, Sample } from '../ledger/events.ts'
 import { BASELINE, type Experiment, nodeValue } from '../ledger/state.ts'
@@ -20,7 +20,7 @@ const MESSAGE = 500
 
 /** What the verdict on a seal looks like, and what the evidence brings with it. */
 export function verdictOn({ facts, tampered, beside }: Evidence): Verdict {
-  if (tampered.length === 0) return decide(facts)
+  if (tampered.length === 0) return decideVerdict(facts)
   // Whatever else was found: a run that changes its own judge proves nothing.
   const paths = tampered.slice(0, 5).join(', ')
   if (beside) {

@@ -3,10 +3,10 @@ import type { Sample } from '../ledger/events.ts'
 import { call, next } from '../next.ts'
 import type { Artifacts } from './artifacts.ts'
 import { type AttemptRecord, RecordLost } from './steps.ts'
-import type { Source } from './trial.ts'
+import type { SampleSource } from './trial.ts'
 
 /** Everything that a verdict needs was recorded; what was not is a fault of the record. */
-export class RecordedSource implements Source {
+export class RecordedSource implements SampleSource {
   readonly #artifacts: Artifacts
   readonly #record: AttemptRecord
 

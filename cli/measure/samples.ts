@@ -20,7 +20,7 @@ export function baselineSample(run: Pick<OpenRun, 'ledger' | 'paths'>): Sample |
   return judged ? (recordedSamples(run, BASELINE, judged.attempt)[0] ?? null) : null
 }
 
-export interface Progress {
+export interface JudgingProgress {
   stage: Sample['stage']
   /** Samples or pairs of the stage that have ended. */
   done: number
@@ -35,7 +35,7 @@ export function progressOf(
   run: Pick<OpenRun, 'paths'> & { spec: Pick<OpenRun['spec'], 'noise'> },
   experiment: string,
   attempt: number,
-): Progress | null {
+): JudgingProgress | null {
   const samples = recordedSamples(run, experiment, attempt)
   const stage = samples.at(-1)?.stage
   if (stage === undefined) return null

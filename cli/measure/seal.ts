@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { candidateRef } from '../git/refs.ts'
 import { bringBack } from '../git/restore.ts'
 import { pinCommit, sealTree } from '../git/seal.ts'
-import { type Change, changesBetween } from '../git/trees.ts'
+import { changesBetween, type TreeChange } from '../git/trees.ts'
 import { refusedBy } from '../ledger/decide.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { type Attempt, type Experiment, freeRejections, lastAttempt } from '../ledger/state.ts'
@@ -25,7 +25,7 @@ export interface Seal {
   commit: string
   tree: string
   parentTree: string
-  changes: Change[]
+  changes: TreeChange[]
   /** Untracked files outside `mutable`: not part of the candidate. */
   leftOut: string[]
   /** Ignored files under `mutable` that are newer than the worktree, with the rule that hides them. */
@@ -37,7 +37,7 @@ export interface Seal {
 }
 
 /** What the worktree holds now, not yet pinned. */
-export type Snapshot = Omit<Seal, 'attempt' | 'commit'>
+export type WorktreeSnapshot = Omit<Seal, 'attempt' | 'commit'>
 
 export function nodeFor(run: OpenRun, experiment: string): Result<Experiment> {
   const node = run.ledger.state.experiments.get(experiment)
@@ -51,7 +51,7 @@ export function nodeFor(run: OpenRun, experiment: string): Result<Experiment> {
 }
 
 /** The files on disk against the parent's tree. HEAD, the index and the commits of the agent do not matter. */
-export async function snapshot(run: OpenRun, node: Experiment): Promise<Result<Snapshot>> {
+export async function snapshot(run: OpenRun, node: Experiment): Promise<Result<WorktreeSnapshot>> {
   const wasDeleted = lastAttempt(node) === null && isWorktreeGone(run, node.id)
   const made = await ensureWorktree(run, node.id)
   if (!made.ok) return made
@@ -100,7 +100,7 @@ export async function editedSinceSeal(run: OpenRun, experiment: string): Promise
 }
 
 /** Whether there is something new to judge, after the attempt; null = after nothing, so that outputs count as well. */
-export const differs = (taken: Snapshot, attempt: Attempt | null): boolean =>
+export const differs = (taken: WorktreeSnapshot, attempt: Attempt | null): boolean =>
   attempt === null
     ? taken.tree !== taken.parentTree || taken.artifacts.size > 0
     : taken.tree !== attempt.sealed.tree
@@ -109,7 +109,7 @@ export const differs = (taken: Snapshot, attempt: Attempt | null): boolean =>
 export async function seal(
   run: OpenRun,
   node: Experiment,
-  taken: Snapshot,
+  taken: WorktreeSnapshot,
   hypothesis: string | null,
   key: string | null = null,
 ): Promise<Result<Seal>> {
@@ -136,7 +136,7 @@ export async function seal(
 async function pin(
   run: OpenRun,
   node: Experiment,
-  taken: Snapshot,
+  taken: WorktreeSnapshot,
   attempt: number,
   { hypothesis, key }: { hypothesis: string | null; key: string | null },
 ): Promise<Result<Seal>> {
@@ -194,8 +194,8 @@ export async function storedSeal(
   })
 }
 
-export function diffStat(changes: readonly Change[]): { files: number; added: number; removed: number } {
-  const sum = (pick: (change: Change) => number | null) =>
+export function diffStat(changes: readonly TreeChange[]): { files: number; added: number; removed: number } {
+  const sum = (pick: (change: TreeChange) => number | null) =>
     changes.reduce((total, change) => total + (pick(change) ?? 0), 0)
   return {
     files: changes.length,

@@ -11,9 +11,9 @@ import { call, next } from '../next.ts'
 import { slotDesk } from '../paths.ts'
 import { ok, type Problem, type Result } from '../result.ts'
 import type { ArtifactPlaces } from './artifacts.ts'
-import { type Bench, type Place, type Placed, placeCandidate, type RunInSlot } from './bench.ts'
-import { knownMetrics } from './known.ts'
-import { DiskWatch } from './room.ts'
+import { type Bench, type CheckoutPlace, type Placed, placeCandidate, type RunInSlot } from './bench.ts'
+import { DiskWatch } from './disk-space.ts'
+import { staticMetrics } from './static-metrics.ts'
 import { RecordLost } from './steps.ts'
 import { type Occupied, Touches, tamperedFiles } from './tamper.ts'
 import { must } from './trial.ts'
@@ -21,7 +21,7 @@ import { must } from './trial.ts'
 // ---------------------------------------------------------------- one job in a checkout of a slot
 
 /** What a sample is beside the slot that it is taken in. */
-export interface Asked
+export interface SessionQuestion
   extends Pick<
     SampleRequest,
     'stage' | 'side' | 'pair' | 'seed' | 'folder' | 'reference' | 'known' | 'scoring' | 'ended'
@@ -42,7 +42,7 @@ export function sampleIn(
   { spec, signal }: Pick<RunInSlot, 'spec' | 'signal'>,
   { site, slot, environment }: Bench,
   { folder: checkout, apart }: Placed,
-  { artifacts, limitMs = Number.POSITIVE_INFINITY, secluded, environment: more, ...asked }: Asked,
+  { artifacts, limitMs = Number.POSITIVE_INFINITY, secluded, environment: more, ...asked }: SessionQuestion,
 ): Promise<Sample> {
   const { measure, metric, tasks } = spec
   return takeSample({
@@ -72,14 +72,14 @@ export const gateIn = (
 
 // ---------------------------------------------------------------- candidates in the checkouts of the slot, and what their jobs did to them
 
-export interface Candidate {
+export interface PinnedCandidate {
   experiment: string
   commit: string
   tree: string
 }
 
 /** A candidate in a checkout of the slot. */
-export interface Seat extends Candidate, Occupied {
+export interface Seat extends PinnedCandidate, Occupied {
   /** Where what its jobs print goes. */
   outputs: string
   artifacts: Artifacts
@@ -112,8 +112,8 @@ export class Session {
 
   /** Brings a candidate to a checkout of the slot. What lay there is looked at for the last time. */
   async put(
-    candidate: Candidate,
-    place: Place,
+    candidate: PinnedCandidate,
+    place: CheckoutPlace,
     { outputs, artifacts }: Pick<Seat, 'outputs' | 'artifacts'>,
   ): Promise<Result<Seat>> {
     const gone = this.#seats.find((seat) => seat.place === place)
@@ -122,7 +122,7 @@ export class Session {
     const placed = await placeCandidate(this.#run, this.bench, place, candidate, { outputs, artifacts })
     if (!placed.ok) return placed
     this.#touches.placedAgain(place)
-    const known = await knownMetrics(this.#run, this.bench.site, candidate.tree)
+    const known = await staticMetrics(this.#run, this.bench.site, candidate.tree)
     if (!known.ok) return known
     const { experiment, commit, tree } = candidate
     const seat: Seat = {
@@ -140,12 +140,15 @@ export class Session {
   }
 
   /** What lies there is of no concern any more. */
-  leave(place: Place): void {
+  leave(place: CheckoutPlace): void {
     this.#seats = this.#seats.filter((seat) => seat.place !== place)
   }
 
   /** Its fault is its own, not that of a full disk: see `DiskWatch`. */
-  async sample(seat: Seat, asked: Omit<Asked, 'artifacts' | 'known' | 'scoring' | 'ended'>): Promise<Sample> {
+  async sample(
+    seat: Seat,
+    asked: Omit<SessionQuestion, 'artifacts' | 'known' | 'scoring' | 'ended'>,
+  ): Promise<Sample> {
     await this.#ready(seat)
     const { experiment, artifacts, known } = seat
     const disk = new DiskWatch(this.bench.site)

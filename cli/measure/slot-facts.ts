@@ -1,7 +1,7 @@
 /** What is known of a measurement checkout. Whoever is about to change it says first that nothing is. */
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { stampOf } from '../disk/inventory.ts'
+import { fileStamp } from '../disk/inventory.ts'
 import { type Site, slotFacts } from '../paths.ts'
 import type { GivenData } from './data.ts'
 
@@ -22,7 +22,7 @@ export const EMPTY_MANIFEST: Manifest = { roots: [], files: {}, folders: [] }
 
 function stampAt(path: string): string | null {
   try {
-    return stampOf(lstatSync(path))
+    return fileStamp(lstatSync(path))
   } catch {
     return null
   }
@@ -121,7 +121,7 @@ interface Slot {
   slot: number
 }
 
-export const UNKNOWN: Readonly<SlotFacts> = {
+export const UNKNOWN_SLOT: Readonly<SlotFacts> = {
   setup: null,
   afterSetup: EMPTY_MANIFEST,
   built: null,
@@ -133,9 +133,9 @@ export const UNKNOWN: Readonly<SlotFacts> = {
 
 export function readFacts({ site, slot }: Slot, place: 'a' | 'b'): SlotFacts {
   try {
-    return { ...UNKNOWN, ...JSON.parse(readFileSync(slotFacts(site, slot, place), 'utf8')) }
+    return { ...UNKNOWN_SLOT, ...JSON.parse(readFileSync(slotFacts(site, slot, place), 'utf8')) }
   } catch {
-    return { ...UNKNOWN }
+    return { ...UNKNOWN_SLOT }
   }
 }
 
@@ -149,6 +149,6 @@ export function writeFacts({ site, slot }: Slot, place: 'a' | 'b', facts: SlotFa
 /** A process that dies while it changes the checkout leaves one of which nothing is known, but which one it is. */
 export function forgetFacts(slot: Slot, place: 'a' | 'b'): void {
   const { made } = readFacts(slot, place)
-  if (made !== null) writeFacts(slot, place, { ...UNKNOWN, made })
+  if (made !== null) writeFacts(slot, place, { ...UNKNOWN_SLOT, made })
   else rmSync(slotFacts(slot.site, slot.slot, place), { force: true })
 }

@@ -7,11 +7,11 @@ import { recordable } from '../evaluate/comparable.ts'
 import type { GateRule, Sample, SampleFault } from '../ledger/events.ts'
 import { slotArtifacts } from '../paths.ts'
 import type { OpenRun } from '../run/open.ts'
-import { artifactPlaces, changedSince, type Guard, readDeclared } from './artifacts.ts'
+import { artifactPlaces, artifactsChangedSince, type Guard, readDeclared } from './artifacts.ts'
 import type { Chance } from './chance.ts'
 import type { Seat, Session } from './session.ts'
-import { must, type SampleAt, type Secluded, type Source } from './trial.ts'
-import { keptCommit } from './worktree.ts'
+import { must, type SampleAt, type SampleSource, type Secluded } from './trial.ts'
+import { judgedCommit } from './worktree.ts'
 
 export interface InSlot {
   run: Pick<OpenRun, 'site' | 'spec' | 'ledger' | 'paths'>
@@ -25,7 +25,7 @@ export interface InSlot {
   reference: () => Sample | null
 }
 
-export class SlotSource implements Source {
+export class SlotSource implements SampleSource {
   readonly #in: InSlot
   #other: Seat | null = null
 
@@ -37,7 +37,7 @@ export class SlotSource implements Source {
     if (this.#other?.experiment === experiment) return null
     this.#other = null
     const { run, session, chance, own } = this.#in
-    const commit = keptCommit(run, experiment)
+    const commit = judgedCommit(run, experiment)
     const node = run.ledger.state.experiments.get(experiment)
     if (!commit || !node) throw new Error(`${experiment} is compared with, and has no candidate`)
     const outputs = join(own.outputs, 'other')
@@ -85,7 +85,7 @@ export class SlotSource implements Source {
   /** What decides a verdict and was changed by the candidate's run. */
   async tampered(): Promise<string[]> {
     const { session, guard } = this.#in
-    return [...(await session.tampered()), ...(guard ? await changedSince(guard) : [])]
+    return [...(await session.tampered()), ...(guard ? await artifactsChangedSince(guard) : [])]
   }
 }
 

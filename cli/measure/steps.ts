@@ -5,7 +5,7 @@ import type { GatePhase, GateResult, Sample, Side, Stage, StepName } from '../le
 import { gatesOf, readSteps, recordStep, samplesOf } from '../ledger/steps.ts'
 import { stepsFile } from '../paths.ts'
 import type { Problem } from '../result.ts'
-import { seal, unseal } from '../run/holdout.ts'
+import { encrypt, unseal } from '../run/holdout.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type Decision, type DecisionName, type DecisionOf, decisionOf, stepOfDecision } from './decisions.ts'
 
@@ -96,7 +96,7 @@ export class Recorder implements AttemptRecord {
   /** How it does on held-out data is not for agents, who can read the record: by climbing on it they would fit the data. */
   #sealed(sample: Sample): Sample {
     const { value, cpu_ms, peak_mb } = sample
-    const sealed = seal(this.#run.env, JSON.stringify({ value, cpu_ms, peak_mb }))
+    const sealed = encrypt(this.#run.env, JSON.stringify({ value, cpu_ms, peak_mb }))
     return { ...sample, value: null, cpu_ms: null, peak_mb: null, sealed }
   }
 

@@ -12,7 +12,7 @@ import { ok, type Result } from '../result.ts'
 import { stampIn } from '../run/data.ts'
 import type { OpenRun } from '../run/open.ts'
 import { matchGlobs } from '../spec/rules.ts'
-import { asideOf, type Bench, madeAt, type Place, type Placed, type RunInSlot } from './bench.ts'
+import { asideOf, type Bench, type CheckoutPlace, madeAt, type Placed, type RunInSlot } from './bench.ts'
 import { changedData, dataPaths, removePlanted } from './data.ts'
 import { scopeOfRun } from './scope.ts'
 import { drifted, readFacts, writeFacts } from './slot-facts.ts'
@@ -21,7 +21,7 @@ import { drifted, readFacts, writeFacts } from './slot-facts.ts'
 // After each sample and gate: what it changed in a checkout, also what it put back; what else it left is
 // removed.
 
-export interface Looked {
+export interface TamperLook {
   /** Files that are not as they were at the last look. */
   touched: string[]
   /** The checkout cannot be used any more: it was replaced, or holds what cannot be removed. A text that says so. */
@@ -29,7 +29,7 @@ export interface Looked {
 }
 
 /** The checkout holds the same files as before it, in the same folders: the next sample finds no trace of this one. */
-export function lookAt(bench: Bench, place: Place, placed: Placed): Looked {
+export function lookAt(bench: Bench, place: CheckoutPlace, placed: Placed): TamperLook {
   const path = slotPath(bench.site, bench.slot, place)
   const seen = putBack(placed.inventory, asideOf(path))
   if (seen.lost)
@@ -67,7 +67,7 @@ function restamp(
 
 /** A checkout of the slot, and whose candidate lies in it. */
 export interface Occupied {
-  place: Place
+  place: CheckoutPlace
   experiment: string
   placed: Placed
 }
@@ -79,7 +79,7 @@ export class Touches {
   /** Path in the checkout of an experiment → whose samples changed it. */
   readonly #by = new Map<string, Map<string, Set<string>>>()
 
-  readonly #spoilt = new Set<Place>()
+  readonly #spoilt = new Set<CheckoutPlace>()
 
   /** Where an attempt keeps them: another process that takes it up reads them; null = for this process only. */
   readonly #file: string | null
@@ -110,8 +110,8 @@ export class Touches {
   }
 
   /** Whether the checkout cannot be used any more: it was replaced, or holds what cannot be removed. */
-  isSpoilt = (place: Place): boolean => this.#spoilt.has(place)
-  placedAgain = (place: Place): boolean => this.#spoilt.delete(place)
+  isSpoilt = (place: CheckoutPlace): boolean => this.#spoilt.has(place)
+  placedAgain = (place: CheckoutPlace): boolean => this.#spoilt.delete(place)
 
   /** Files of the checkout of `experiment` that samples of `who` changed and that its own samples left alone. */
   by(who: string, experiment: string): string[] {
@@ -159,7 +159,7 @@ function kept(file: string | null): Touch[] {
 interface Where {
   run: RunInSlot
   bench: Bench
-  place: Place
+  place: CheckoutPlace
   tree: string
   placed: Placed
 }

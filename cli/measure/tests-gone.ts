@@ -1,6 +1,6 @@
 /** What a candidate did to tests, against its parent: looked for once, and kept with the attempt. */
 import { type Changed, looksLikeTest, type TestFinding, testsGone } from '../evaluate/tests-gone.ts'
-import { type Change, patchBetween } from '../git/trees.ts'
+import { patchBetween, type TreeChange } from '../git/trees.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Seal } from './seal.ts'
@@ -41,7 +41,7 @@ export function testsIn(record: AttemptRecord): TestFinding[] {
 }
 
 /** Text, and a test, a configuration, or code that could end its process. */
-const isTelling = ({ path, status, added, removed }: Change): boolean =>
+const isTelling = ({ path, status, added, removed }: TreeChange): boolean =>
   status !== 'T' &&
   added !== null &&
   removed !== null &&
@@ -50,7 +50,7 @@ const isTelling = ({ path, status, added, removed }: Change): boolean =>
   (looksLikeTest(path) || SOURCE.test(path) || /\.(?:ini|toml|json|ya?ml|xml)$|(?:^|\/)\.\w+$/.test(path))
 
 /** Both sides of a patch that has the whole of each file as its context, in the order of `changes`. */
-function wholeFiles(patch: string, changes: readonly Change[]): Changed[] {
+function wholeFiles(patch: string, changes: readonly TreeChange[]): Changed[] {
   const sections = patch.split(/^diff --git /m).slice(1)
   if (sections.length !== changes.length)
     throw new Error(`a patch of ${changes.length} files has ${sections.length} parts`)

@@ -63,12 +63,12 @@ export interface Trial {
   plan: Plan
   chance: Chance
   record: AttemptRecord
-  source: Source
+  source: SampleSource
   evidence: Evidence
 }
 
 /** Where gates and samples come from: the measurement slot, or the record of it. */
-export interface Source {
+export interface SampleSource {
   /** Makes a kept experiment ready to be compared with; why it cannot be any more, or null. */
   place(experiment: string): Promise<SampleFault | null>
   sample(at: SampleAt, secluded?: Secluded): Promise<Sample>
@@ -96,7 +96,7 @@ export function must<T>(result: Result<T>): T {
   return result.value
 }
 
-export function fault({ evidence }: Trial, found: SampleFault, side: Side = 'candidate'): false {
+export function addFault({ evidence }: Trial, found: SampleFault, side: Side = 'candidate'): false {
   evidence.facts.faults.push({ side, fault: found })
   return false
 }
@@ -104,17 +104,17 @@ export function fault({ evidence }: Trial, found: SampleFault, side: Side = 'can
 /** Keeps a sample of the candidate, unless it has no value or cannot be compared with what the baseline said. */
 export function accept(trial: Trial, sample: Sample): boolean {
   trial.evidence.samples.push(sample)
-  if (sample.fault) return fault(trial, sample.fault)
+  if (sample.fault) return addFault(trial, sample.fault)
   const reference = trial.evidence.facts.baseline ? null : baselineSample(trial.run)
   const declared = trial.source.artifacts(sample)
   if ('fault' in declared) {
     const { stage, pair } = sample
     trial.record.decide({ is: 'declared', stage, pair, declared: declared.fault })
-    return fault(trial, declared.fault)
+    return addFault(trial, declared.fault)
   }
   if (trial.evidence.samples.length === 1) trial.evidence.artifacts = declared.records
   const difference = incomparable(reference, sample)
-  return difference === null || fault(trial, { reason: 'metric_error', message: difference })
+  return difference === null || addFault(trial, { reason: 'metric_error', message: difference })
 }
 
 /** False when it cannot be made ready any more: then the machine is to blame, and the fault says so. */
@@ -123,7 +123,7 @@ export async function placeOther(trial: Trial, experiment: string): Promise<bool
   if (!broken) return true
   trial.record.decide({ is: 'broken', placed: experiment, broken })
   const message = `${experiment} cannot be made ready any more: ${broken.message}`
-  return fault(trial, { ...broken, message }, 'parent')
+  return addFault(trial, { ...broken, message }, 'parent')
 }
 
 /** What the candidate is built on was revoked: nothing more is paid for it. Ends `collect`. */
@@ -145,7 +145,7 @@ export function orphanedBy({ run, node, record }: Pick<Trial, 'run' | 'node' | '
 }
 
 /** Throws `Orphaned` when nothing more may be asked of the candidate. */
-export function mayGoOn(trial: Trial): void {
+export function throwIfOrphaned(trial: Trial): void {
   if (!trial.plan.endsEarly) return
   const orphaned = orphanedBy(trial)
   if (orphaned !== null) throw new Orphaned(orphaned)
@@ -155,7 +155,7 @@ export function mayGoOn(trial: Trial): void {
 export async function sampleOnce(trial: Trial, at: SampleAt, secluded?: Secluded): Promise<Sample> {
   const paid = trial.record.paidSample(at.stage, at.pair, at.side)
   if (paid) return paid
-  mayGoOn(trial)
+  throwIfOrphaned(trial)
   const sample = await trial.source.sample(at, secluded)
   trial.record.sample(sample)
   return sample

@@ -10,7 +10,7 @@ import type { DecisionOf } from './decisions.ts'
 import { constraintsHold, doubtOn, protectedHold, protectedInPairs } from './guards.ts'
 import { heldOut } from './holdout.ts'
 import { runPairs, type StageAnswer } from './pairs.ts'
-import { accept, fault, must, placeOther, type RunInTrial, sampleOnce, type Trial } from './trial.ts'
+import { accept, addFault, must, placeOther, type RunInTrial, sampleOnce, type Trial } from './trial.ts'
 
 // ---------------------------------------------------------------- what decides when candidate and parent are equally good
 
@@ -55,7 +55,7 @@ async function blame(trial: Trial, { fault: found }: Sample): Promise<false> {
   const parent = node.parent ?? ''
   if (!(await placeOther(trial, parent))) return false
   const sample = await sampleOnce(trial, { stage: 'judge', pair: 0, side: 'parent' })
-  if (sample.fault) return fault(trial, sample.fault, 'parent')
+  if (sample.fault) return addFault(trial, sample.fault, 'parent')
   const recorded = run.ledger.state.experiments.get(parent)?.value ?? null
   if (sample.value !== recorded && run.spec.noise.mode === 'auto')
     evidence.varied = differs(parent, recorded, sample.value)
@@ -121,7 +121,7 @@ const differs = (experiment: string, before: number | null, now: number | null):
 type Gates = () => Promise<boolean>
 
 /** False when something speaks against the candidate, or nothing can be said of it. */
-export async function weigh(trial: Trial, gatesAfter: Gates): Promise<boolean> {
+export async function weighTrial(trial: Trial, gatesAfter: Gates): Promise<boolean> {
   if (modeOf(trial) === 'paired') return weighInPairs(trial, gatesAfter)
   const once = await weighOnce(trial, gatesAfter)
   if (once !== 'varied')

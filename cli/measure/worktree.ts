@@ -12,9 +12,9 @@ import { experimentFolder, worktreeFacts, worktreeMaking, worktreePath } from '.
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { dataPaths, giveData } from './data.ts'
+import { rememberCheckout } from './disk-space.ts'
 import { benchmarkEnvironment } from './environment.ts'
-import { lastLines } from './last-words.ts'
-import { rememberCheckout } from './room.ts'
+import { lastLines } from './failing-output.ts'
 import { mutableFor, scopeOfRun } from './scope.ts'
 
 /** What a seal has to know about the worktree's beginning. */
@@ -95,7 +95,7 @@ export function baseOf(
   experiment: string,
 ): { commit: string; tree: string } {
   const parent = run.ledger.state.experiments.get(experiment)?.parent
-  return (parent ? keptCommit(run, parent) : null) ?? run.started.base
+  return (parent ? judgedCommit(run, parent) : null) ?? run.started.base
 }
 
 /** What its worktree holds at first; one that was removed comes back with the last candidate that was sealed. */
@@ -106,7 +106,7 @@ function startOf(run: OpenRun, experiment: string): { commit: string; tree: stri
 }
 
 /** The candidate of a kept experiment's last verdict. */
-export function keptCommit(
+export function judgedCommit(
   { ledger }: Pick<OpenRun, 'ledger'>,
   experiment: string,
 ): { commit: string; tree: string } | null {

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 
 export const TOKEN_HEADER = 'x-assay-token'
 
-export interface Refusal {
+export interface HttpRefusal {
   status: number
   message: string
 }
@@ -13,7 +13,7 @@ export interface Refusal {
  * A site elsewhere can make its name mean 127.0.0.1 (DNS rebinding), so the name that was asked for must be ours; what a
  * browser says of the page that asks must be ours, too. null = go on.
  */
-export function refusalOf(headers: IncomingHttpHeaders, port: number): Refusal | null {
+export function refusalOf(headers: IncomingHttpHeaders, port: number): HttpRefusal | null {
   const names = ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`)
   if (!names.includes(headers.host ?? ''))
     return { status: 421, message: 'this server answers only to 127.0.0.1 and localhost' }
@@ -26,7 +26,7 @@ export function refusalOf(headers: IncomingHttpHeaders, port: number): Refusal |
 }
 
 /** Of a request that changes something. */
-export function refusalOfAction(headers: IncomingHttpHeaders, token: string): Refusal | null {
+export function refusalOfAction(headers: IncomingHttpHeaders, token: string): HttpRefusal | null {
   if (headers['content-type']?.split(';')[0] !== 'application/json')
     return { status: 415, message: 'an action is JSON' }
   const given = Buffer.from(String(headers[TOKEN_HEADER] ?? ''))

@@ -1,17 +1,17 @@
 /** `assay serve`: a page on the loopback interface, its data, a stream of what is new, and actions that call verbs. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { diskSizeOf } from '../measure/room.ts'
+import { diskSizeOf } from '../measure/disk-space.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { isExperimentId } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { nowOf } from '../view/page.ts'
-import { argumentsOf, lineOf, readAction } from '../view/page-actions.ts'
+import { argumentsOf, readAction, shellLineOf } from '../view/page-actions.ts'
 import { pageDiff, pageLog, pageNode, pagePatch } from '../view/page-node.ts'
 import { reportCsv, reportData } from '../view/report.ts'
 import { liveDocument } from './document.ts'
 import { htmlOf } from './export.ts'
-import { type Refusal, refusalOf, refusalOfAction } from './guard.ts'
+import { type HttpRefusal, refusalOf, refusalOfAction } from './guard.ts'
 import type { Followed, Runs } from './runs.ts'
 
 export interface ServerOptions {
@@ -185,7 +185,7 @@ function send(response: ServerResponse, status: number, answer: Answer): void {
   response.end(body)
 }
 
-const refuse = (response: ServerResponse, { status, message }: Refusal): void =>
+const refuse = (response: ServerResponse, { status, message }: HttpRefusal): void =>
   send(response, status, json({ problem: { code: 'refused', message } }))
 
 // ---------------------------------------------------------------- actions
@@ -209,7 +209,7 @@ async function act(
   const action = readAction(await bodyOf(request), run)
   if (action === null) return refuse(response, { status: 400, message: 'that is no action' })
   const done = await call(argumentsOf(action))
-  const line = lineOf(action)
+  const line = shellLineOf(action)
   send(
     response,
     done.ok ? 200 : 409,

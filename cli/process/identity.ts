@@ -10,7 +10,6 @@ import { HAS_PROC, isDead, ownedByUs, pids, readStat } from './proc.ts'
 
 /**
  * A process that can be proved dead: a pid is reused, a pid with its start time is not.
- * The same shape as the ledger's noun of this name, which lies above this layer.
  */
 export interface ProcessIdentity {
   pid: number
@@ -141,7 +140,7 @@ export function makeToken(nonce: string, mark = ''): string {
 }
 
 /** What a job's own ASSAY_TOKEN says before its token is made: that it is measured for this folder of state. */
-export const markOf = (state: string): string => `:${Buffer.from(state).toString('base64url')}`
+export const stateMark = (state: string): string => `:${Buffer.from(state).toString('base64url')}`
 
 /** The folders of state that jobs of living owners in this token are measured for. */
 export function measuredFor(token: string): string[] {

@@ -46,12 +46,18 @@ export function seenAs(isolation: Isolation | null, path: string): string {
 }
 
 /** What Assay gives a job beside its checkout. */
-export type Given = 'sample' | 'temporary' | 'artifacts' | 'parent-artifacts' | 'seed-artifact' | 'held-out'
+export type GivenPath =
+  | 'sample'
+  | 'temporary'
+  | 'artifacts'
+  | 'parent-artifacts'
+  | 'seed-artifact'
+  | 'held-out'
 
 /** Shows one more path of the machine, under a name that is the same for every job; it must exist. */
 export function give(
   isolation: Isolation,
-  name: Given,
+  name: GivenPath,
   from: string,
   { write }: { write: boolean },
 ): Isolation {

@@ -4,12 +4,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import {
   identify,
   isAlive,
-  markOf,
   measuredFor,
   ownersOf,
   type ProcessIdentity,
   pidSpace,
   spaceOf,
+  stateMark,
 } from './identity.ts'
 import { environmentOf, HAS_PROC, ownedByUs, pids } from './proc.ts'
 
@@ -71,7 +71,8 @@ const LOOKS = 200
 export function belongsTo({ process: { pid } }: Orphan, folder: string): boolean {
   const parts = (tokenOf(pid) ?? '').split('.')
   return (
-    parts.some((part) => part.endsWith(markOf(folder))) || environmentOf(pid).includes(`=${latin1(folder)}/`)
+    parts.some((part) => part.endsWith(stateMark(folder))) ||
+    environmentOf(pid).includes(`=${latin1(folder)}/`)
   )
 }
 

@@ -6,7 +6,7 @@ import { isWatcher } from './watcher.ts'
 let started = 0
 let live = 0
 
-export interface Entry {
+export interface TallyEntry {
   /** True while no other child of this process has lived at the same time as this one. */
   alone(): boolean
   ended(): void
@@ -16,7 +16,7 @@ export interface Entry {
  * Counts the children of this process. The kernel adds the CPU time of every reaped child into one sum, so a
  * difference of that sum belongs to one child only if it was alone.
  */
-export function enterCensus(): Entry {
+export function enterCensus(): TallyEntry {
   const wasAlone = live === 0
   started += 1
   live += 1

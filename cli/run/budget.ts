@@ -46,13 +46,13 @@ const isPartial = (state: State, unit: Unit): boolean =>
 /** What counts against a cap: a call that did not report its cost counts as much as the most expensive one of its role. */
 function charged(state: State, unit: Unit): number {
   let sum = reported(state, unit)
-  for (const { dearest, unknown } of state.costs.values()) sum += unknown[unit] * (dearest[unit] ?? 0)
+  for (const { highest, unknown } of state.costs.values()) sum += unknown[unit] * (highest[unit] ?? 0)
   return sum
 }
 
 /** The most expensive call of the role so far; 0 before a call has reported its cost. */
 export function priceOf(state: State, role: string): Reserved {
-  const dearest = state.costs.get(role)?.dearest
+  const dearest = state.costs.get(role)?.highest
   return { tokens: dearest?.tokens ?? 0, usd: dearest?.usd ?? 0 }
 }
 
@@ -78,7 +78,7 @@ export function moneyIsSpent(state: State): boolean {
     const limit = state.knobs?.[unit] ?? null
     if (limit === null) return false
     const used = charged(state, unit)
-    const dearest = Math.max(0, ...[...state.costs.values()].map((cost) => cost.dearest[unit] ?? 0))
+    const dearest = Math.max(0, ...[...state.costs.values()].map((cost) => cost.highest[unit] ?? 0))
     return used >= limit || used + dearest > limit
   })
 }

@@ -62,7 +62,7 @@ export async function collectData(
   try {
     for (let at = 0; at < paths.length; at += AT_ONCE) {
       const some = paths.slice(at, at + AT_ONCE).map(async (path) => {
-        const seen = await stampOf(join(top, path))
+        const seen = await dataStamp(join(top, path))
         const before = known.get(path)
         const sha256 = before?.stamp === seen.stamp ? before.sha256 : await sha256Of(join(top, path))
         return { path, sha256, ...seen, unignored: untracked.has(path) }
@@ -135,7 +135,7 @@ function beginning(glob: string): string {
 }
 
 /** Changes with every write, also with one that puts the old time back. */
-export async function stampOf(path: string): Promise<{ bytes: number; stamp: string }> {
+export async function dataStamp(path: string): Promise<{ bytes: number; stamp: string }> {
   const found = await stat(path)
   return { bytes: found.size, stamp: stampIn(found) }
 }
@@ -197,7 +197,7 @@ export async function unchangedData(
   for (const file of listed.value) {
     const at = join(run.started.checkout, file.path)
     try {
-      const { stamp } = await stampOf(at)
+      const { stamp } = await dataStamp(at)
       if (stamp === file.stamp) continue
       if ((await sha256Of(at)) !== file.sha256) return fail(changed(run, file.path, 'is not'))
       file.stamp = stamp

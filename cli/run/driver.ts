@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import { HOOKED_HOSTS, type HookCall, sessionAround } from '../hosts/session.ts'
 import { driven, holds, type Refusal } from '../ledger/decide.ts'
 import type { Drove, Leased, SessionName } from '../ledger/events.ts'
-import { heldAgainst, isLive, isOf, LEASE_MS, type Lease } from '../ledger/lease.ts'
+import { heldAgainst, isLive, isOf, LEASE_MS, type SessionLease } from '../ledger/lease.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { BASELINE, type State, type Trust } from '../ledger/state.ts'
 import { tryHold } from '../lock.ts'
@@ -67,7 +67,7 @@ export const withheld = ({ env, ledger, clock }: OpenRun): Refusal | null =>
   driven(ledger.state, callerIn(env), clock().toISOString())
 
 /** The session that drives, unless it is the caller's own. */
-export const otherSession = ({ env, ledger, clock }: OpenRun): Lease | null =>
+export const otherSession = ({ env, ledger, clock }: OpenRun): SessionLease | null =>
   heldAgainst(ledger.state.lease, callerIn(env), clock().toISOString())
 
 export function drivenByProcess(run: string, { owner }: { owner: ProcessIdentity }): Problem {
@@ -223,16 +223,16 @@ export function setAutonomous(run: OpenRun, on: boolean): Result<Trust | null> {
       hint: next`let the agent run this command, in one of: ${HOOKED_HOSTS.join(', ')}; elsewhere use ${call('loop')}`,
     })
   }
-  const { entrusted } = run.ledger.state
-  if (entrusted?.session === around?.id) return ok(entrusted)
+  const { autonomous } = run.ledger.state
+  if (autonomous?.session === around?.id) return ok(autonomous)
   // Only one session is entrusted: the session whose loop it is would lose that.
-  const other = on && entrusted ? withheld(run) : null
+  const other = on && autonomous ? withheld(run) : null
   if (other) return refusal(other)
   const recorded = run.ledger.record<'entrusted'>(
     { type: 'entrusted', session: around?.id ?? null, host: around?.host ?? null },
     run.clock(),
   )
-  return recorded.ok ? ok(run.ledger.state.entrusted) : recorded
+  return recorded.ok ? ok(run.ledger.state.autonomous) : recorded
 }
 
 /**
@@ -278,7 +278,7 @@ function entrustedRun(world: Surroundings, site: Site | null, session: string): 
     const { lease } = state
     // The session with the lease drives, even if this session does not know that it lost it.
     const lost = lease !== null && lease.session !== session && isLive(lease, world.clock().toISOString())
-    if (state.entrusted?.session === session && !lost && stopReason(state) === null && state.paused === null)
+    if (state.autonomous?.session === session && !lost && stopReason(state) === null && state.paused === null)
       return run.value
   }
   return null

@@ -61,7 +61,7 @@ export const keyedHash = (env: Env, text: string): string =>
   createHmac('sha256', key(env)).update(text).digest('hex')
 
 /** As base64. */
-export function seal(env: Env, text: string): string {
+export function encrypt(env: Env, text: string): string {
   const iv = randomBytes(IV_BYTES)
   const cipher = createCipheriv(CIPHER, key(env), iv)
   const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])

@@ -1,5 +1,5 @@
 import type { FailureClass, Reason, Status } from '../ledger/events.ts'
-import { figure } from './policy.ts'
+import { sixDigits } from './policy.ts'
 import { distinctShapes } from './similar.ts'
 
 /** An experiment as patterns read it, in the order of the run. */
@@ -62,7 +62,7 @@ export function plateau(experiments: readonly Observed[]): Pattern[] {
     {
       kind: 'axis_warning',
       experiments: best.map(({ id }) => id),
-      message: `${best.length} structurally different hypotheses ended at about ${figure(first.value)}: what they have in common does not move the metric; try another axis`,
+      message: `${best.length} structurally different hypotheses ended at about ${sixDigits(first.value)}: what they have in common does not move the metric; try another axis`,
     },
   ]
 }
@@ -212,7 +212,7 @@ function improvers(experiments: readonly Observed[]): Pattern[] {
     .map(({ id, before, value, gain, relative, hypothesis }) => ({
       kind: 'improver',
       experiments: [id],
-      message: `${id} improved ${figure(before)} → ${figure(value)}${relative ? ` (${figure(Number((gain * 100).toPrecision(3)))}%)` : ''}: ${short(hypothesis)}`,
+      message: `${id} improved ${sixDigits(before)} → ${sixDigits(value)}${relative ? ` (${sixDigits(Number((gain * 100).toPrecision(3)))}%)` : ''}: ${short(hypothesis)}`,
     }))
 }
 

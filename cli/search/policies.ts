@@ -8,12 +8,12 @@ import {
   type Candidate,
   type Choice,
   type Field,
-  figure,
   firstOf,
   nodeAt,
   type Order,
   type Policy,
   policy,
+  sixDigits,
   upTo,
 } from './policy.ts'
 import { chanceByText } from './random.ts'
@@ -55,8 +55,8 @@ export const argmax = policy({
       at,
       why:
         rank === 0
-          ? `the best of ${field.nodes.length}, at ${figure(nodeAt(field, at).value)}`
-          : `number ${rank + 1} of ${field.nodes.length}, at ${figure(nodeAt(field, at).value)}`,
+          ? `the best of ${field.nodes.length}, at ${sixDigits(nodeAt(field, at).value)}`
+          : `number ${rank + 1} of ${field.nodes.length}, at ${sixDigits(nodeAt(field, at).value)}`,
     }))
   },
 })
@@ -68,7 +68,7 @@ export const topK = policy({
   choose(field, k) {
     return firstOf(allPositions(field), k, byScore(field)).map((at, rank) => ({
       at,
-      why: `number ${rank + 1} of ${field.nodes.length} by score, at ${figure(nodeAt(field, at).value)}`,
+      why: `number ${rank + 1} of ${field.nodes.length} by score, at ${sixDigits(nodeAt(field, at).value)}`,
     }))
   },
 })
@@ -90,14 +90,14 @@ export const epsilonGreedy = policy({
       while (taken.has(list[next[side]] ?? -1)) next[side]++
       const at = list[next[side]] ?? 0
       taken.add(at)
-      const value = figure(nodeAt(field, at).value)
+      const value = sixDigits(nodeAt(field, at).value)
       const left = field.nodes.length - pick
       choices.push({
         at,
         why:
           side === 'best'
             ? `the best of ${left} left, at ${value}`
-            : `drawn at random (epsilon ${figure(epsilon)}) from ${left}, at ${value}`,
+            : `drawn at random (epsilon ${sixDigits(epsilon)}) from ${left}, at ${value}`,
       })
     }
     return choices
@@ -123,7 +123,7 @@ export const softmax = policy({
     const behind = (at: number) => (spread === 0 ? 0 : ((field.scores[at] ?? 0) - best) / spread)
     return drawByWeight(field, k, rng, (at) => behind(at) / temperature).map((at) => ({
       at,
-      why: `at ${figure(nodeAt(field, at).value)}, ${figure(0 - behind(at))} spreads behind the best of ${field.nodes.length}: weight ${figure(Math.exp(behind(at) / temperature))}`,
+      why: `at ${sixDigits(nodeAt(field, at).value)}, ${sixDigits(0 - behind(at))} spreads behind the best of ${field.nodes.length}: weight ${sixDigits(Math.exp(behind(at) / temperature))}`,
     }))
   },
 })
@@ -136,10 +136,10 @@ export const powerLaw = policy({
     const ranks = drawRanks(field.nodes.length, k, exponent, rng)
     return atRanks(allPositions(field), ranks, byScore(field)).map((at, pick) => {
       const rank = (ranks[pick] ?? 0) + 1
-      const weight = figure(rank ** -exponent)
+      const weight = sixDigits(rank ** -exponent)
       return {
         at,
-        why: `rank ${rank} of ${field.nodes.length}, at ${figure(nodeAt(field, at).value)}: weight ${weight}`,
+        why: `rank ${rank} of ${field.nodes.length}, at ${sixDigits(nodeAt(field, at).value)}: weight ${weight}`,
       }
     })
   },
@@ -160,7 +160,7 @@ export const weighted = policy({
     return drawByWeight(field, k, rng, logWeight).map((at) => {
       const { value, children } = nodeAt(field, at)
       const work = children === 1 ? '1 child' : `${children} children`
-      return { at, why: `at ${figure(value)} with ${work}: weight ${figure(Math.exp(logWeight(at)))}` }
+      return { at, why: `at ${sixDigits(value)} with ${work}: weight ${sixDigits(Math.exp(logWeight(at)))}` }
     })
   },
 })
@@ -177,7 +177,7 @@ export const openOnly = policy({
       const tried = children === 0 ? 'nothing tried on it yet' : `${children} tried on it, none kept`
       return {
         at,
-        why: `number ${rank + 1} of ${field.nodes.length} open ones, at ${figure(value)}: ${tried}`,
+        why: `number ${rank + 1} of ${field.nodes.length} open ones, at ${sixDigits(value)}: ${tried}`,
       }
     })
   },
@@ -209,7 +209,7 @@ export const paretoPerTask = policy({
       const at = holder?.at ?? waiting.shift()
       if (at === undefined) break
       taken.add(at)
-      const value = figure(nodeAt(field, at).value)
+      const value = sixDigits(nodeAt(field, at).value)
       choices.push({
         at,
         why: holder
@@ -220,7 +220,7 @@ export const paretoPerTask = policy({
     if (choices.length < k) {
       const rest = allPositions(field).filter((at) => !taken.has(at))
       for (const at of drawn(rest, k - choices.length, rng, order)) {
-        const value = figure(nodeAt(field, at).value)
+        const value = sixDigits(nodeAt(field, at).value)
         choices.push({ at, why: `every task it leads is covered, drawn by rank of its score, at ${value}` })
       }
     }

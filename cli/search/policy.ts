@@ -98,7 +98,7 @@ export function nodeAt(field: Field, at: number): Candidate {
 }
 
 /** A number for a person: six significant digits at most. */
-export const figure = (value: number): string => String(Number(value.toPrecision(6)))
+export const sixDigits = (value: number): string => String(Number(value.toPrecision(6)))
 
 function fieldOf(given: readonly Candidate[]): Field {
   const nodes = given.every((node) => Number.isFinite(node.score))

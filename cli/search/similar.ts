@@ -2,7 +2,7 @@
  * Whether two hypotheses propose the same kind of change. "Set the buffer to 64" and "set the buffer to 128 KiB"
  * have one structure: numbers do not count, nor do the little words around them.
  */
-export type Shape = ReadonlySet<string>
+export type HypothesisShape = ReadonlySet<string>
 
 /** At or above this share of common words (Jaccard), two shapes are one idea. */
 export const SAME_SHAPE = 0.6
@@ -13,7 +13,7 @@ const LITTLE = new Set(
   ),
 )
 
-export function shapeOf(hypothesis: string): Shape {
+export function shapeOf(hypothesis: string): HypothesisShape {
   const words =
     hypothesis
       .slice(0, 4_000)
@@ -23,7 +23,7 @@ export function shapeOf(hypothesis: string): Shape {
 }
 
 /** Shared words over all words; two shapes without words are the same. */
-export function likeness(a: Shape, b: Shape): number {
+export function likeness(a: HypothesisShape, b: HypothesisShape): number {
   let shared = 0
   for (const word of a) if (b.has(word)) shared++
   const all = a.size + b.size - shared
@@ -32,7 +32,7 @@ export function likeness(a: Shape, b: Shape): number {
 
 /** The first of each structure, in order. */
 export function distinctShapes<T>(items: readonly T[], hypothesis: (item: T) => string): T[] {
-  const found: { item: T; shape: Shape }[] = []
+  const found: { item: T; shape: HypothesisShape }[] = []
   for (const item of items) {
     const shape = shapeOf(hypothesis(item))
     if (!found.some((other) => likeness(other.shape, shape) >= SAME_SHAPE)) found.push({ item, shape })

@@ -12,7 +12,7 @@ export interface Issue {
 }
 
 /** The text of a spec, and what it is called in messages. */
-export interface Source {
+export interface SpecText {
   text: string
   file: string
 }
@@ -21,7 +21,7 @@ const MOST = 50
 const WIDEST = 100
 
 /** One problem that carries all: in document order, each once. */
-export function problemOf(source: Source, issues: readonly Issue[], code = 'spec_invalid'): Problem {
+export function problemOf(source: SpecText, issues: readonly Issue[], code = 'spec_invalid'): Problem {
   const seen = new Set<string>()
   const ordered = [...issues]
     .sort((a, b) => a.from - b.from)
@@ -31,7 +31,7 @@ export function problemOf(source: Source, issues: readonly Issue[], code = 'spec
     })
   const problems = ordered.slice(0, MOST).map((issue): Problem => {
     const { message, hint } = issue
-    return { kind: 'usage', code, message, hint, at: place(source, issue.from, issue.to) }
+    return { kind: 'usage', code, message, hint, at: placeInText(source, issue.from, issue.to) }
   })
   if (ordered.length > MOST) {
     const message = `${ordered.length - MOST} more problems are not shown`
@@ -46,7 +46,7 @@ export function problemOf(source: Source, issues: readonly Issue[], code = 'spec
  * `file:line:column`, the line as the user wrote it, and a caret under the culprit. Lines and columns count from
  * 1. A long line is cut to a window around the culprit.
  */
-export function place({ text, file }: Source, from: number, to: number): string {
+export function placeInText({ text, file }: SpecText, from: number, to: number): string {
   const start = Math.min(from, text.length)
   const before = text.slice(0, start)
   const head = Math.max(before.lastIndexOf('\n'), before.lastIndexOf('\r')) + 1

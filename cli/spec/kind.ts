@@ -54,11 +54,11 @@ export type Shape =
   | { is: 'either'; of: readonly Kind[] }
 
 /** How a key is present when the user did not write it. */
-export type Presence = 'required' | 'optional' | 'default' | 'later'
+export type KeyPresence = 'required' | 'optional' | 'default' | 'later'
 
 export interface Key<T = unknown> {
   kind: Kind<T>
-  presence: Presence
+  presence: KeyPresence
   /** As the user would write it. `{}` gives a mapping all the defaults of its own keys. */
   written: string | number | boolean | readonly [] | Record<string, never> | null
   doc: string

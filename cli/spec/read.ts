@@ -5,7 +5,7 @@ import { basename } from 'node:path'
 import { isScalar, Lexer, parseDocument, visit } from 'yaml'
 import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
-import { type Issue, problemOf, type Source } from './diagnose.ts'
+import { type Issue, problemOf, type SpecText } from './diagnose.ts'
 import type { Kind } from './kind.ts'
 import { SPEC } from './schema.ts'
 import { compose, type Spec } from './spec.ts'
@@ -56,7 +56,7 @@ export function readSpecFile(path: string, file = basename(path)): Result<{ spec
 }
 
 /** Like `readSpec`, and keeps where each value stands. */
-export function locateSpec(source: Source): Result<Located> {
+export function locateSpec(source: SpecText): Result<Located> {
   const read = readYaml(SPEC, source)
   return read.ok ? ok({ spec: compose(read.value.value), placeOf: read.value.placeOf }) : read
 }
@@ -67,7 +67,7 @@ export function locateSpec(source: Source): Result<Located> {
  */
 export function readYaml<T>(
   kind: Kind<T>,
-  source: Source,
+  source: SpecText,
   { nulls = 'refused' }: { nulls?: 'refused' | 'absent' } = {},
 ): Result<{ value: T; placeOf: Located['placeOf'] }> {
   const { text } = source

@@ -5,7 +5,7 @@ import type { ScopeConfig } from './spec.ts'
 export type Area = 'mutable' | 'immutable' | 'outside'
 
 /** One path that differs between two trees, as git tells it without rename detection. */
-export interface Change {
+export interface PathChange {
   /** From the root of the repository, with `/`. */
   path: string
   status: string
@@ -65,7 +65,7 @@ const isAttributes = (path: string): boolean => /(^|\/)\.gitattributes$/.test(pa
 
 /** Everything about a candidate's changes that its spec does not allow; both lists empty = it is in scope. */
 export function judgeScope(
-  changes: readonly Change[],
+  changes: readonly PathChange[],
   scope: ScopeConfig,
   areaOf: (path: string) => Area,
 ): Judgement {
@@ -77,7 +77,7 @@ export function judgeScope(
   return { out_of_scope, over_limit: excess(changes, scope.limits) }
 }
 
-function trespass({ path, oldMode, newMode }: Change, area: Area): string | null {
+function trespass({ path, oldMode, newMode }: PathChange, area: Area): string | null {
   if (area === 'immutable') return 'immutable'
   if (area === 'outside' && isAttributes(path))
     return 'it decides how git writes other files; name it in scope.mutable if candidates may change it'
@@ -88,7 +88,7 @@ function trespass({ path, oldMode, newMode }: Change, area: Area): string | null
   return null
 }
 
-function excess(changes: readonly Change[], { files, lines, types }: ScopeConfig['limits']): OverLimit[] {
+function excess(changes: readonly PathChange[], { files, lines, types }: ScopeConfig['limits']): OverLimit[] {
   const over: OverLimit[] = []
   if (files !== null && changes.length > files)
     over.push({ limit: 'files', value: changes.length, max: files })

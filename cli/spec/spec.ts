@@ -1,6 +1,6 @@
 /** A spec as the rest of Assay uses it: the config of each part, in that part's own type. */
 
-import type { Read } from '../evaluate/answer.ts'
+import type { ReadFrom } from '../evaluate/answer.ts'
 import type { MinImprovement } from '../evaluate/compare.ts'
 import type { ConstraintConfig } from '../evaluate/constraints.ts'
 import type { GateConfig } from '../evaluate/gates.ts'
@@ -140,7 +140,7 @@ export function compose(read: ReadSpec): Spec {
 }
 
 /** What was not written is left out, so that a spec of an earlier version has the same hash. */
-function readOf(read: ReadSpec['measure']['read']): Read {
+function readOf(read: ReadSpec['measure']['read']): ReadFrom {
   if (typeof read === 'string') return isPreset(read) ? { preset: read } : read
   const { regex, json, preset } = read
   const from = read.from === 'stderr' ? { from: read.from } : {}

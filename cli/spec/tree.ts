@@ -11,7 +11,7 @@ export interface Span {
 }
 
 /** One entry of a mapping: where its name stands, and its value. */
-export interface Entry {
+export interface MappingEntry {
   name: string
   key: Span
   value: Node | null
@@ -69,8 +69,8 @@ export class Tree {
   }
 
   /** The entries in document order; what is merged in comes last. A name that is there twice is reported. */
-  entries(node: YAMLMap, name: string): Entry[] {
-    const own = new Map<string, Entry>()
+  entries(node: YAMLMap, name: string): MappingEntry[] {
+    const own = new Map<string, MappingEntry>()
     const merged: unknown[] = []
     for (const pair of node.items) {
       const key = isNode(pair.key) ? pair.key : null
@@ -102,7 +102,7 @@ export class Tree {
     return [...own.values()]
   }
 
-  #merge(value: unknown, own: Map<string, Entry>, name: string): void {
+  #merge(value: unknown, own: Map<string, MappingEntry>, name: string): void {
     const source = this.follow(value)
     const maps = isSeq(source) ? source.items.map((item) => this.follow(item)) : [source]
     for (const map of maps) {
@@ -120,7 +120,7 @@ export class Tree {
 
   #merging = new Set<YAMLMap>()
   /** A mapping that merges itself in adds nothing. */
-  entriesOnce(map: YAMLMap, name: string): Entry[] {
+  entriesOnce(map: YAMLMap, name: string): MappingEntry[] {
     if (this.#merging.has(map) || this.exhausted) return []
     this.#merging.add(map)
     const found = this.entries(map, name)

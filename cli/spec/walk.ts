@@ -2,7 +2,7 @@ import { type Document, isMap, isNode, isSeq, type Node, type YAMLMap, type YAML
 import type { Issue } from './diagnose.ts'
 import type { Key, Kind, Report, Shape } from './kind.ts'
 import { accepts, isScalar, mismatch, namesOf, negated, nounOf, readScalar, type Written } from './scalar.ts'
-import { type Entry, type Span, spanOf, Tree, writtenOf } from './tree.ts'
+import { type MappingEntry, type Span, spanOf, Tree, writtenOf } from './tree.ts'
 import { closest } from './words.ts'
 
 /** What an absent key is read as: its default through the same reader as the user's own words, else null. */
@@ -193,7 +193,7 @@ class Walker {
   }
 
   /** The declared key that the user most likely meant. */
-  #unknown(kind: Extract<Shape, { is: 'keys' }>, { name, key }: Entry, path: Path): string | null {
+  #unknown(kind: Extract<Shape, { is: 'keys' }>, { name, key }: MappingEntry, path: Path): string | null {
     const allowed = namesOf(kind.keys)
     const near = closest(name, allowed)
     const hint = near === null ? `the keys are: ${allowed.join(', ')}` : `did you mean \`${near}\`?`

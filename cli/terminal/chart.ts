@@ -4,7 +4,7 @@ import type { Status } from '../ledger/events.ts'
 import { plain } from '../text.ts'
 import type { ChartInput, ChartPoint } from '../view/chart.ts'
 import { type Glyphs, glyphsOf, READING_ORDER, WEIGHT } from './glyphs.ts'
-import { asciiOnly, type Cell, cell, clip, type Line, merged, type Role } from './lines.ts'
+import { asciiOnly, type Cell, cell, clip, type Line, merged, type TextRole } from './lines.ts'
 
 /**
  * The y range that shows what matters: the values in `must` (best path, baseline) always, and of the others all
@@ -36,7 +36,7 @@ export function rangeOf(
 }
 
 /** An axis that begins and ends on round numbers. */
-export interface Scale {
+export interface AxisScale {
   low: number
   high: number
   /** Rows to draw, so that ticks stand evenly. */
@@ -50,7 +50,7 @@ const STEPS = [1, 2, 2.5, 5]
  * Four to six evenly spaced round ticks (with fewer than six rows, three may do) that cover `low … high`, with the
  * least space lost: to values that do not occur, and to rows that do not divide evenly. Equal ends are spread first.
  */
-export function scaleFor(low: number, high: number, rows: number): Scale {
+export function scaleFor(low: number, high: number, rows: number): AxisScale {
   const [from, to] = spread(low, high)
   const least = rows < 6 ? 2 : 3
   let best: { first: number; last: number; step: number; digits: number; rows: number; lost: number } | null =
@@ -108,19 +108,19 @@ export class Canvas {
   readonly width: number
   readonly height: number
   readonly #chars: string[]
-  readonly #roles: Role[]
+  readonly #roles: TextRole[]
   readonly #weights: Float64Array
 
   constructor(width: number, height: number) {
     this.width = width
     this.height = height
     this.#chars = Array.from({ length: width * height }, () => ' ')
-    this.#roles = Array.from({ length: width * height }, (): Role => 'plain')
+    this.#roles = Array.from({ length: width * height }, (): TextRole => 'plain')
     this.#weights = new Float64Array(width * height)
   }
 
   /** Marks outside the grid are ignored. */
-  put(x: number, y: number, char: string, role: Role, weight: number): void {
+  put(x: number, y: number, char: string, role: TextRole, weight: number): void {
     if (x < 0 || y < 0 || x >= this.width || y >= this.height) return
     const at = y * this.width + x
     if (weight < (this.#weights[at] ?? 0)) return
@@ -186,13 +186,13 @@ function wins(a: ChartPoint, b: ChartPoint, better: (a: number, b: number) => bo
   return WEIGHT[a.status] > WEIGHT[b.status]
 }
 
-export interface Mark {
+export interface AxisMark {
   column: number
   label: string
 }
 
 /** Experiment numbers under the axis: round ones, as many as have room. */
-export function marksFor(points: readonly ChartPoint[], columns: Columns): Mark[] {
+export function marksFor(points: readonly ChartPoint[], columns: Columns): AxisMark[] {
   const numbers = numbersOf(points)
   const room = String(numbers.at(-1) ?? 0).length + 2
   for (let size = 1; size <= 1e12; size *= 10)
@@ -204,8 +204,8 @@ export function marksFor(points: readonly ChartPoint[], columns: Columns): Mark[
 }
 
 /** Marks at the multiples of `step`; null as soon as two stand too close. */
-function spaced(numbers: readonly number[], step: number, columns: Columns, room: number): Mark[] | null {
-  const marks: Mark[] = []
+function spaced(numbers: readonly number[], step: number, columns: Columns, room: number): AxisMark[] | null {
+  const marks: AxisMark[] = []
   for (const [index, number] of numbers.entries()) {
     if (number % step !== 0) continue
     const column = columns.of(index)
@@ -268,7 +268,7 @@ export function chart(input: ChartInput, size: ChartSize): Line[] {
   const rowOf = (value: number) =>
     scale === null ? 0 : Math.round(((scale.high - value) / (scale.high - scale.low)) * (rows - 1))
   if (scale !== null) {
-    const dashes = (value: number | null, char: string, role: Role, layer: number) => {
+    const dashes = (value: number | null, char: string, role: TextRole, layer: number) => {
       if (value === null || value < scale.low || value > scale.high) return
       for (let x = 0; x < columns.used; x++) canvas.put(x, rowOf(value), char, role, layer)
     }
@@ -416,13 +416,13 @@ function floor(
   ]
 }
 
-function titleOf(input: ChartInput, scale: Scale | null, glyphs: Glyphs): Line {
+function titleOf(input: ChartInput, scale: AxisScale | null, glyphs: Glyphs): Line {
   const earlier = input.earlier ?? 0
   const title = goalOf(input, scale, glyphs)
   return earlier > 0 ? [...title, cell(`; ${earlier} of earlier epochs not shown`, 'dim')] : title
 }
 
-function goalOf({ metric }: ChartInput, scale: Scale | null, glyphs: Glyphs): Line {
+function goalOf({ metric }: ChartInput, scale: AxisScale | null, glyphs: Glyphs): Line {
   const unit = metric.unit === undefined || metric.unit === '' ? '' : ` (${plain(metric.unit, 12)})`
   const sense = metric.direction === 'minimize' ? 'lower is better' : 'higher is better'
   const title = [cell(plain(metric.name, 40), 'title'), cell(`${unit}, ${sense}`, 'dim')]
@@ -443,7 +443,7 @@ function legend(
   { stair, baseline, off, width }: { stair: boolean; baseline: boolean; off: string; width: number },
   glyphs: Glyphs,
 ): Line {
-  const entries: [string, Role, string][] = READING_ORDER.filter((status) => present.has(status)).map(
+  const entries: [string, TextRole, string][] = READING_ORDER.filter((status) => present.has(status)).map(
     (status) => [glyphs.status[status], status, status],
   )
   if (off !== '') entries.push([off, 'dim', 'off the scale'])

@@ -1,4 +1,4 @@
-import { asText, type Line, type Role } from './lines.ts'
+import { asText, type Line, type TextRole } from './lines.ts'
 
 /** Lines as a terminal shows them. */
 export type Paint = (line: Line) => string
@@ -11,7 +11,7 @@ export async function painter(colour: boolean): Promise<Paint> {
   if (!colour) return monochrome
   const { Chalk } = await import('chalk')
   const chalk = new Chalk({ level: 1 })
-  const looks: Record<Role, (text: string) => string> = {
+  const looks: Record<TextRole, (text: string) => string> = {
     plain: (text) => text,
     dim: chalk.dim,
     title: chalk.bold,

@@ -1,6 +1,7 @@
 /** What every verb's module is, what it is given, and what it answers. */
-import type { Tell } from '../facts.ts'
+
 import type { Next, Said } from '../next.ts'
+import type { Tell } from '../notices.ts'
 import type { Result } from '../result.ts'
 
 /** The world as a verb may see it. Verbs read no globals: what is not here, they do not use. */
@@ -26,10 +27,10 @@ export interface Context {
   /** Random bytes, as lower-case hex. */
   random: (bytes: number) => string
   /** Another verb, as if it were called in that world; for a verb that shows others. */
-  call: (argv: readonly string[], world: Context) => Promise<Result<Answer>>
+  call: (argv: readonly string[], world: Context) => Promise<Result<VerbAnswer>>
 }
 
-export interface Answer {
+export interface VerbAnswer {
   /** The `data` of `--json`: only what JSON can carry; a `Next` becomes text. */
   data: unknown
   /** Lines for people, in which commands name the run that the call named; called only without `--json`. A list is joined with newlines; a final newline is added. */
@@ -40,8 +41,8 @@ export interface Answer {
   exit?: number
 }
 
-export interface Command {
-  run: (context: Context, args: Parsed) => Promise<Result<Answer>>
+export interface VerbModule {
+  run: (context: Context, args: Parsed) => Promise<Result<VerbAnswer>>
 }
 
 /** Arguments as checked against the verb's flag table. An accessor throws when the table has no such flag: that is a bug. */
@@ -70,14 +71,14 @@ export interface Parsed {
 export type FlagValue = boolean | string | number | string[]
 
 /** Refused when it is missing or blank: `code` is the problem's, and `what` ends the sentence "assay VERB needs …". */
-export interface Needed {
+export interface NeededFlag {
   code: string
   what: string
   /** Default: the verb's example. */
   hint?: Next
 }
 
-export type Flag = { summary: string; short?: string; needed?: Needed } & (
+export type Flag = { summary: string; short?: string; needed?: NeededFlag } & (
   | { type: 'boolean' }
   | { type: 'string'; value: string; repeat?: true; choices?: readonly string[] }
   | { type: 'integer'; value: string; min: number; max: number }
@@ -91,7 +92,7 @@ export interface Positional {
   name: string
   required: boolean
   /** For a text that is there and blank. */
-  needed?: Needed
+  needed?: NeededFlag
 }
 
 export interface Verb {

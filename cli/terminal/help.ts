@@ -36,7 +36,7 @@ export function overview(verbs: readonly Verb[]): string {
 }
 
 /** One verb, or one of its sub-verbs, with an example. */
-export function explain(verb: Verb, sub: SubVerb | null): string {
+export function helpOf(verb: Verb, sub: SubVerb | null): string {
   const shape = sub ?? verb
   const name = `assay ${verb.name}${sub === null ? '' : ` ${sub.name}`}`
   const lines = [`${name}: ${shape.summary}`, '', `Usage: ${usage(name, verb, sub)}`]

@@ -2,18 +2,28 @@ import type { Status } from '../ledger/events.ts'
 import { cut, widthOf } from '../text.ts'
 
 /** What a piece of text is, not what it looks like: `colour.ts` decides that. */
-export type Role = 'plain' | 'dim' | 'title' | 'good' | 'bad' | 'warn' | 'best' | 'axis' | 'target' | Status
+export type TextRole =
+  | 'plain'
+  | 'dim'
+  | 'title'
+  | 'good'
+  | 'bad'
+  | 'warn'
+  | 'best'
+  | 'axis'
+  | 'target'
+  | Status
 
 /** Printable text on one line; untrusted text has gone through `plain`. */
 export interface Cell {
   text: string
-  role: Role
+  role: TextRole
 }
 
 /** One line of a report. */
 export type Line = readonly Cell[]
 
-export const cell = (text: string, role: Role = 'plain'): Cell => ({ text, role })
+export const cell = (text: string, role: TextRole = 'plain'): Cell => ({ text, role })
 
 export const BLANK: Line = []
 

@@ -1,7 +1,7 @@
 import { duration, gainOf, gainText, shown } from '../evaluate/figure.ts'
 import type { Direction, Status, StopReason } from '../ledger/events.ts'
 import { padEnd, plain, widthOf } from '../text.ts'
-import type { Used } from '../view/chart.ts'
+import type { BudgetUsed } from '../view/chart.ts'
 import { type Glyphs, glyphsOf } from './glyphs.ts'
 import { asciiOnly, BLANK, type Cell, cell, clip, type Line, lineWidth } from './lines.ts'
 import { STOPPED, spent } from './summary.ts'
@@ -23,7 +23,7 @@ export interface LiveModel {
   metric: { name: string; direction: Direction; unit?: string; target: number | null }
   baseline: number | null
   best: { experiment: string; value: number | null } | null
-  budget: { experiments: Used; hours: Used; failures: Used }
+  budget: { experiments: BudgetUsed; hours: BudgetUsed; failures: BudgetUsed }
   stall: { now: number; limit: number | null }
   lanes: readonly LiveLane[]
   /** The last results, latest first. */

@@ -6,10 +6,10 @@ import { call, Next, next, type Said } from '../next.ts'
 import { redact } from '../redact.ts'
 import { EXIT, type Problem, type Result } from '../result.ts'
 import { UNSAFE } from '../text.ts'
-import type { Answer } from './command.ts'
+import type { VerbAnswer } from './command.ts'
 import { wrap } from './wrap.ts'
 
-export interface Output {
+export interface CallOutput {
   stdout: string
   stderr: string
   exit: number
@@ -25,14 +25,14 @@ export interface Edge {
 }
 
 /** With `json` exactly one line on standard output, ok or not; without, text there and problems on standard error. */
-export function renderResult(result: Result<Answer>, edge: Edge): Output {
+export function renderResult(result: Result<VerbAnswer>, edge: Edge): CallOutput {
   const { stdout, stderr, exit } = result.ok
     ? renderAnswer(result.value, edge)
     : renderProblem(result.problem, edge)
   return { stdout: redact(stdout), stderr: redact(stderr), exit }
 }
 
-function renderAnswer({ data, text, wrap: wraps, exit = 0 }: Answer, edge: Edge): Output {
+function renderAnswer({ data, text, wrap: wraps, exit = 0 }: VerbAnswer, edge: Edge): CallOutput {
   if (edge.json) return { stdout: oneLine({ ok: true, data: data ?? null }, edge), stderr: '', exit }
   const lines = [text()].flat().map((line) => textOf(line, edge))
   const { columns } = edge
@@ -41,7 +41,7 @@ function renderAnswer({ data, text, wrap: wraps, exit = 0 }: Answer, edge: Edge)
   return { stdout: body === '' || body.endsWith('\n') ? body : `${body}\n`, stderr: '', exit }
 }
 
-function renderProblem(problem: Problem, edge: Edge): Output {
+function renderProblem(problem: Problem, edge: Edge): CallOutput {
   const exit = EXIT[problem.kind]
   if (edge.json) return { stdout: oneLine({ ok: false, problem: forJson(problem) }, edge), stderr: '', exit }
   const problems = [problem, ...(problem.more ?? [])]
@@ -101,7 +101,7 @@ function realCode(error: NodeJS.ErrnoException): string {
 }
 
 /** A thrown error is a bug in Assay: exit 1, with the stack for the report. */
-export function renderBug(error: unknown, json: boolean): Output {
+export function renderBug(error: unknown, json: boolean): CallOutput {
   const message = error instanceof Error ? error.message : String(error)
   const stack = error instanceof Error && error.stack !== undefined ? error.stack : message
   const hint = 'please report it, with the lines on standard error'

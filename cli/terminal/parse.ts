@@ -10,7 +10,7 @@ import {
   type FlagValue,
   GLOBAL_FLAGS,
   INPUT_FLAG,
-  type Needed,
+  type NeededFlag,
   type Parsed,
   type Positional,
   type SubVerb,
@@ -293,7 +293,7 @@ function countPositionals(
 /** Needed flags that are missing, and what is blank where a text is needed. A flag that was refused already is not missing. */
 function whatIsNeeded({ values, positionals, refused }: Tokens, verb: Verb, sub: SubVerb | null): Problem[] {
   const shape = sub ?? verb
-  const missing = ({ code, what, hint }: Needed): Problem =>
+  const missing = ({ code, what, hint }: NeededFlag): Problem =>
     usage(code, `${usageName(verb, sub)} needs ${what}`, hint ?? `example: ${shape.example}`)
   const isBlank = (value: FlagValue | undefined) => typeof value === 'string' && value.trim() === ''
   return [

@@ -1,6 +1,6 @@
 /** Facts of long work → lines for people on standard error. */
 import { duration, shown } from '../evaluate/figure.ts'
-import type { Fact, Tell } from '../facts.ts'
+import type { Notice, Tell } from '../notices.ts'
 import { unreachable } from '../result.ts'
 import { printable } from './output.ts'
 
@@ -36,19 +36,19 @@ export function progressTo(
 }
 
 /** After the first Ctrl-C, by a verb that ends at its next boundary. */
-export const LEAVING: Fact = {
+export const LEAVING: Notice = {
   type: 'log',
   message: 'finishing the work that is paid for; Ctrl-C again stops now',
 }
 
 /** Of interest only until the next fact. */
-function isPassing(fact: Fact): boolean {
+function isPassing(fact: Notice): boolean {
   return (
     fact.type === 'sample' || fact.type === 'step' || fact.type === 'preparing' || fact.type === 'waiting'
   )
 }
 
-function describe(fact: Fact): string {
+function describe(fact: Notice): string {
   switch (fact.type) {
     case 'warning':
       return `warning: ${fact.message}`

@@ -1,7 +1,7 @@
 import { duration, gainOf, gainText, shown } from '../evaluate/figure.ts'
 import type { StopReason } from '../ledger/events.ts'
 import { padEnd, plain, widthOf } from '../text.ts'
-import type { Arms, PathStep, SummaryInput, Used } from '../view/chart.ts'
+import type { Arms, BudgetUsed, PathStep, SummaryInput } from '../view/chart.ts'
 import { glyphsOf, READING_ORDER } from './glyphs.ts'
 import { asciiOnly, type Cell, cell, clip, type Line } from './lines.ts'
 
@@ -100,7 +100,7 @@ function result({ metric, path }: SummaryInput, arrow: string): Cell[] {
 }
 
 /** `18 of 30 experiments`; one digit, two below one: minutes are hours, too. */
-export function spent({ used, limit, at_least }: Used, what: string): string {
+export function spent({ used, limit, at_least }: BudgetUsed, what: string): string {
   const number = `${at_least ? 'at least ' : ''}${shown(Number(used.toFixed(used < 1 ? 2 : 1)))}`
   const noun = used === 1 && limit === null ? what.replace(/s$/, '') : what
   return limit === null ? `${number} ${noun}` : `${number} of ${shown(limit)} ${noun}`

@@ -1,12 +1,12 @@
 import { takeAnswer } from '../loop/answer.ts'
 import { ok, type Result } from '../result.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { fromCommandLine } from '../text.ts'
 import { describeNext } from './task.ts'
 import { idOf, theRun } from './verb.ts'
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const given = args.text('input')

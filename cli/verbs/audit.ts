@@ -3,13 +3,13 @@ import type { Finding } from '../ledger/events.ts'
 import { clearing } from '../ledger/state.ts'
 import { next } from '../next.ts'
 import { ok, type Result } from '../result.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { idOf, listOf, readInput, textField, theRun } from './verb.ts'
 
 const SHAPE = '{"findings":[{"code":"hash|task_set|path|opinion","message":"…","path":"…"}]}'
 const CODES: readonly string[] = ['hash', 'task_set', 'path', 'opinion'] satisfies Finding['code'][]
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const input = await readInput(context, args, SHAPE)

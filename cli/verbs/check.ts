@@ -3,12 +3,12 @@ import { type Experiment, lastAttempt } from '../ledger/state.ts'
 import { nodeFor, type Seal, seal, snapshot, storedSeal } from '../measure/seal.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { idOf, theRun } from './verb.ts'
 
 /** Makes the checks that are free of charge on the seal that has no verdict; without one it seals first. */
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const node = nodeFor(opened.value, idOf(args))

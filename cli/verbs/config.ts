@@ -4,7 +4,7 @@ import { fail, ok, type Result } from '../result.ts'
 import { type KnobData, knobsIn } from '../run/config.ts'
 import { setAutonomous } from '../run/driver.ts'
 import { readKnob } from '../spec/knobs.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
 import { verb } from './verb.ts'
 
@@ -41,7 +41,7 @@ const autonomous = verb('config autonomous', {
         hint: next`${call('config autonomous', 'on')}`,
       })
     }
-    const now = word === undefined ? ok(run.ledger.state.entrusted) : setAutonomous(run, word === 'on')
+    const now = word === undefined ? ok(run.ledger.state.autonomous) : setAutonomous(run, word === 'on')
     return now.ok ? ok({ autonomous: now.value }) : now
   },
   say: ({ autonomous: on }) =>
@@ -50,6 +50,6 @@ const autonomous = verb('config autonomous', {
       : plain(`on: the session ${on.session} of ${on.host} continues by itself until the loop is over`, 300),
 })
 
-export function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   return (args.sub === 'autonomous' ? autonomous : get).run(context, args)
 }

@@ -9,16 +9,23 @@ import { nodeFor } from '../measure/seal.ts'
 import { artifactsFolder, worktreePath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { budgetText, STOPPED } from '../terminal/summary.ts'
 import { plain } from '../text.ts'
-import { type ContextFacts, contextFacts, digest, type Given, type Head, quoted } from '../view/context.ts'
+import {
+  type ContextFacts,
+  type ContextInputs,
+  contextFacts,
+  digest,
+  type Head,
+  quoted,
+} from '../view/context.ts'
 import { type StatusData, statusOf } from '../view/run.ts'
 import { theRun } from './verb.ts'
 
 const PARENTS = 5
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const [id] = args.positionals
@@ -69,7 +76,7 @@ async function factsOf(run: OpenRun, id: string | null): Promise<Result<ContextF
 }
 
 /** The files as they are on the base: a candidate that changes one does not change what other lanes read. */
-async function instructionsOf(run: OpenRun): Promise<Result<Given['instructions']>> {
+async function instructionsOf(run: OpenRun): Promise<Result<ContextInputs['instructions']>> {
   const { file, text, rules } = run.spec.instructions
   if (file === null) return ok({ text, file, rules })
   const files = [file].flat()

@@ -5,7 +5,7 @@ import type { Steer } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { NoteData } from '../run/steer.ts'
-import type { Command } from '../terminal/command.ts'
+import type { VerbModule } from '../terminal/command.ts'
 import { plain } from '../text.ts'
 import { listOf, readInput, textField, textsField, verb } from './verb.ts'
 
@@ -15,7 +15,7 @@ interface ListedSteers {
   truncated: boolean
 }
 
-const settle = () => import('../experiment/settle.ts')
+const settle = () => import('../experiment/manual-decisions.ts')
 const steering = () => import('../run/steer.ts')
 const shownValue = (value: unknown): string => plain(String(value ?? 'none'), 100)
 
@@ -173,7 +173,7 @@ const list = [
   }),
 ]
 
-export const DECISIONS: Readonly<Record<string, Command>> = Object.fromEntries(
+export const DECISIONS: Readonly<Record<string, VerbModule>> = Object.fromEntries(
   list.map((one) => [one.name, one]),
 )
 

@@ -18,7 +18,7 @@ import { call, next, type Said } from '../next.ts'
 import { SPEC_FILE, STATE_FOLDER, worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { type OpenRun, openRun } from '../run/open.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { print } from '../terminal/print.ts'
 import { shellWord } from '../text.ts'
@@ -31,7 +31,7 @@ const PAGE = join(STATE_FOLDER, 'report.html')
 /** Prints what a search may not see: best fit and the heuristic on other instances. */
 const HELD_OUT = 'holdout/measure.js'
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const folder = placeFor(context, args.positionals[0] ?? null)
   if (!folder.ok) return folder
   // The answers of the verbs are shown one after the other, and a progress line that is updated in place would disturb them.

@@ -2,14 +2,14 @@ import { shown } from '../evaluate/figure.ts'
 import { type Experiment, failureClassOf, lastJudged, nodeValue } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import { likeness, shapeOf } from '../search/similar.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
 import { theRun } from './verb.ts'
 
 const LIMIT = 50
 
 /** What was rejected, discarded or revoked, newest first; with `--like`, the most similar idea first. */
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const limit = args.integer('limit') ?? LIMIT

@@ -5,7 +5,7 @@ import { lookAround } from '../doctor/scene.ts'
 import { counted } from '../evaluate/figure.ts'
 import { call, next, type Said } from '../next.ts'
 import { ok, type Result } from '../result.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
 import { describeReadiness } from './doctor-parallel.ts'
 
@@ -17,7 +17,7 @@ const MOST_IN_TEXT = 30
 const LONGEST = 600
 
 /** Works in any folder. Exit 0 whatever it finds: read `healthy`. */
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const scene = await lookAround(context, args.on('hosts'))
   const { healthy, findings } = await examine(scene, CHECKS, { fix: args.on('fix') })
   const ordered = [...findings].sort((a, b) => weight(a) - weight(b))

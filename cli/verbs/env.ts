@@ -1,11 +1,11 @@
 import { environmentSources } from '../measure/environment.ts'
 import { ok, type Result } from '../result.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
 import { theRun } from './verb.ts'
 
 /** Names and origins; no value is ever shown. */
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const found = environmentSources(opened.value)

@@ -11,14 +11,14 @@ import { pullRequestFile } from '../paths.ts'
 import { redact } from '../redact.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain, shellWord } from '../text.ts'
 import { inMessage, pullRequest } from '../view/pull-request.ts'
 import { theRun } from './verb.ts'
 
 const SUBJECT = 72
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const branch = branchName(args.text('branch') ?? `assay/${opened.value.started.name}`)

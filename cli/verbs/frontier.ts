@@ -1,11 +1,11 @@
 import { shown } from '../evaluate/figure.ts'
 import { type Frontier, pickParents } from '../loop/frontier.ts'
 import { ok, type Result } from '../result.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { theRun } from './verb.ts'
 
 /** What the next round would pick, with the reasons; nothing is recorded. */
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const round = opened.value.ledger.state.rounds.length + 1

@@ -4,7 +4,7 @@ import { gatesWithOrigin } from '../measure/gates.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { ok, type Result } from '../result.ts'
 import { keepingTurn } from '../run/driver.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { plain } from '../text.ts'
 import { verb } from './verb.ts'
@@ -36,7 +36,7 @@ const check = verb('gate check', {
   say: describe,
 })
 
-export function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   return (args.sub === 'check' ? check : list).run(context, args)
 }
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 
 // ---------------------------------------------------------------- the pages and templates that come with Assay
 
@@ -21,7 +21,7 @@ export const referenceText = (file: string): string => readFileSync(new URL(file
 const PACKAGE = new URL('../../', import.meta.url)
 
 /** Reference pages, then what agents read: the protocol of a lane, for one, wherever no plugin is installed. */
-export async function run(_context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(_context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const [topic, key] = args.positionals
   if (topic === 'spec' && key !== undefined) return aboutKey(key)
   const pages = new Map([...filesIn('references'), ...skillsIn('skills')])
@@ -56,7 +56,7 @@ export async function run(_context: Context, args: Parsed): Promise<Result<Answe
   return ok({ data: { topic, text }, text: () => text })
 }
 
-async function aboutKey(name: string): Promise<Result<Answer>> {
+async function aboutKey(name: string): Promise<Result<VerbAnswer>> {
   const { keyPage } = await import('../spec/key-page.ts')
   const page = keyPage(name)
   if (!page.ok) return page

@@ -2,10 +2,10 @@
 import { deny, goOn, readHookCall } from '../hosts/session.ts'
 import { ok, type Result } from '../result.ts'
 import { whyGoOn, whyNotEdit } from '../run/driver.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 
 /** Never fails: an answer that is wrong costs a turn, an error would hinder every session. */
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   let answer = ''
   try {
     answer = await ask(context, args.sub)

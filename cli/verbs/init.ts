@@ -21,7 +21,7 @@ import {
   recordIsolation,
 } from '../measure/choose-isolation.ts'
 import { crowdAtBaseline } from '../measure/crowd.ts'
-import type { Choice } from '../measure/isolation.ts'
+import type { IsolationChoice } from '../measure/isolation.ts'
 import { ensureWorktree } from '../measure/worktree.ts'
 import { call, next, type Said } from '../next.ts'
 import {
@@ -35,15 +35,15 @@ import {
 } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { digestOf } from '../run/data.ts'
-import { type Ground, prepareGround } from '../run/ground.ts'
 import { isSameHoldout } from '../run/holdout.ts'
 import { type OpenRun, open } from '../run/open.ts'
+import { checkPreconditions, type Preconditions } from '../run/preconditions.ts'
 import { createBaseline, sealBase, startRun, withdrawRun } from '../run/start.ts'
 import { frozenHash } from '../spec/hash.ts'
 import { type Imported, importSpec } from '../spec/import/import.ts'
-import type { Beside, Mapping } from '../spec/import/mapping.ts'
+import type { ImportFolder, Mapping } from '../spec/import/mapping.ts'
 import { TEMPLATE } from '../spec/template.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { LEAVING } from '../terminal/progress.ts'
 import { shellWord } from '../text.ts'
@@ -61,7 +61,7 @@ interface InitAnswer {
   repeated?: true
 }
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   if (args.on('template')) return ok({ data: { template: TEMPLATE }, text: () => TEMPLATE })
   const language = args.text('benchmark')
   if (language !== null) {
@@ -120,7 +120,7 @@ function importFrom(context: Context, args: Parsed): Result<FromFile | null> {
   return ok({ ...imported.value, from, path: join(folders[imported.value.base], SPEC_FILE) })
 }
 
-const placeIn = (folder: string, file: string): Beside => ({
+const placeIn = (folder: string, file: string): ImportFolder => ({
   file: relative(folder, file),
   has: (name) => existsSync(join(folder, name)),
   isFolder: (path) => statSync(join(folder, path), { throwIfNoEntry: false })?.isDirectory() ?? false,
@@ -161,7 +161,7 @@ function writeImported({ path, yaml, from }: FromFile): Result<void> {
   }
 }
 
-const printed = ({ from, path, format, yaml, lines }: FromFile): Answer => ({
+const printed = ({ from, path, format, yaml, lines }: FromFile): VerbAnswer => ({
   data: { from, spec: path, format, yaml, keys: lines },
   text: () => [yaml, ...lines.map((line) => `# ${mappingLine(line)}`)].map(printable).join('\n'),
 })
@@ -181,9 +181,9 @@ function inWorktree(top: string): Problem | null {
   }
 }
 
-async function begin(context: Context, args: Parsed, from: FromFile | null): Promise<Result<Answer>> {
+async function begin(context: Context, args: Parsed, from: FromFile | null): Promise<Result<VerbAnswer>> {
   const prepare = args.on('prepare')
-  const ground = await prepareGround(context, {
+  const ground = await checkPreconditions(context, {
     spec: from?.path ?? args.positionals[0] ?? null,
     includeDirty: args.on('include-dirty'),
     prepare,
@@ -211,7 +211,7 @@ async function begin(context: Context, args: Parsed, from: FromFile | null): Pro
 
 async function start(
   context: Context,
-  ground: Ground,
+  ground: Preconditions,
   { fresh, key, ...how }: How & { fresh: boolean; key: string | null },
 ): Promise<Result<InitAnswer>> {
   const existing = await sameRun(context, ground, { fresh, key })
@@ -229,8 +229,8 @@ async function start(
 /** A run whose baseline needs a looser isolation is withdrawn and begun again with that one. */
 async function startNew(
   context: Context,
-  ground: Ground,
-  { key, isolation, ...how }: How & { key: string | null; isolation: Choice | null },
+  ground: Preconditions,
+  { key, isolation, ...how }: How & { key: string | null; isolation: IsolationChoice | null },
 ): Promise<Result<InitAnswer>> {
   const { prepare } = how
   const started = startRun(context, { ...ground, checkout: ground.checkout.top, prepare, key })
@@ -252,7 +252,7 @@ interface How {
 async function finish(
   context: Context,
   opened: OpenRun,
-  ground: Ground,
+  ground: Preconditions,
   how: How & { repeated: boolean; mayLoosen: boolean },
 ): Promise<Result<InitAnswer | NeedsLooser>> {
   const { prepare, skipCanary, repeated, mayLoosen } = how
@@ -353,7 +353,7 @@ const isInTheWay = (run: OpenRun, { code, kind }: Problem): boolean =>
 /** The run that this `init` asks for again. A run of a different spec or base is a refusal. */
 async function sameRun(
   context: Context,
-  ground: Ground,
+  ground: Preconditions,
   { fresh, key }: { fresh: boolean; key: string | null },
 ): Promise<Result<OpenRun | null>> {
   const runs = listRuns(ground.site)
@@ -382,7 +382,7 @@ async function sameRun(
 
 async function answerOf(
   opened: OpenRun,
-  ground: Ground,
+  ground: Preconditions,
   more: { repeated: boolean; worktree?: string },
 ): Promise<InitAnswer> {
   const { run: name, started } = opened
@@ -430,7 +430,7 @@ function describeNoise({ noise, samples, spread }: BaselineAnswer): string {
   return `the median of ${samples} samples${range}: compared in pairs`
 }
 
-function describe(answer: InitAnswer, ground: Ground): Said[] {
+function describe(answer: InitAnswer, ground: Preconditions): Said[] {
   const { spec, base } = ground
   const { baseline } = answer
   const said = [

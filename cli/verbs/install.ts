@@ -5,11 +5,11 @@ import { call, next } from '../next.ts'
 import { checkoutAround } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { closest } from '../spec/words.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '')
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   if (args.positionals.length === 0)
     return ok({
       data: { hosts: pluginHostNames },

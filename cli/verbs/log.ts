@@ -7,16 +7,23 @@ import { call, next, type Said } from '../next.ts'
 import { redact } from '../redact.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { print } from '../terminal/print.ts'
 import { verbatim } from '../text.ts'
-import { attemptWithLog, type LogAnswer, type LogPart, logOf, partsOf, runningOutput } from '../view/log.ts'
+import {
+  attemptWithLog,
+  type LogAnswer,
+  type LogPart,
+  logOf,
+  logPartsOf,
+  runningOutput,
+} from '../view/log.ts'
 import { idOf, theRun } from './verb.ts'
 
 const KINDS = ['setup', 'build', 'gate', 'sample'] as const
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const node = nodeFor(opened.value, idOf(args))
@@ -56,7 +63,12 @@ function linesOf(log: LogAnswer): Said[] {
 }
 
 /** Prints what each part printed, as it comes, until the attempt has a verdict or its process is gone. */
-async function follow(context: Context, run: OpenRun, id: string, json: boolean): Promise<Result<Answer>> {
+async function follow(
+  context: Context,
+  run: OpenRun,
+  id: string,
+  json: boolean,
+): Promise<Result<VerbAnswer>> {
   const begun = run.ledger.state.experiments.get(id)
   if (!begun) throw new Error(`${id} was there a moment ago`)
   const attempt = attemptWithLog(begun)
@@ -103,7 +115,7 @@ class Following {
     const node = this.#run.ledger.state.experiments.get(this.#id)
     const attempt = node?.attempts.findLast(({ claim }) => claim !== null)
     if (!node || !attempt) return []
-    const parts = partsOf(this.#run, node, attempt)
+    const parts = logPartsOf(this.#run, node, attempt)
     const lines = parts.slice(this.#done).flatMap((part) => this.#stored(part))
     this.#done = parts.length
     return [...lines, ...this.#live(runningOutput(this.#run, attempt))]

@@ -1,8 +1,8 @@
 /** What a running loop shows: a live frame on a terminal, plain lines elsewhere, nothing with --quiet or --json. */
 import { counted, gainText, shown } from '../evaluate/figure.ts'
-import type { Fact, Tell } from '../facts.ts'
 import type { Event } from '../ledger/events.ts'
 import { currentRound, stallOf } from '../ledger/state.ts'
+import type { Notice, Tell } from '../notices.ts'
 import { experimentsLeft, marksOf } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
 import { painter } from '../terminal/colour.ts'
@@ -52,7 +52,7 @@ export async function showLoop(run: OpenRun, context: Context, json: boolean): P
   }
   run.ledger.listen((event) => {
     warn()
-    const line = lineOf(event, run)
+    const line = logLineOf(event, run)
     if (line === null) return
     if (screen) activity.remember(event, line)
     else process.stderr.write(`${line}\n`)
@@ -86,7 +86,7 @@ class Activity {
     { step: string; since: number; experiment: string | null; note: string }
   >()
 
-  note(fact: Fact, run: OpenRun): void {
+  note(fact: Notice, run: OpenRun): void {
     if (fact.type === 'phase') this.phase = fact.title
     if (fact.type === 'step') this.#enter({ ...fact, lane: null }, run)
     if (fact.type !== 'agent' || fact.state !== 'started') return
@@ -151,7 +151,7 @@ function modelOf(run: OpenRun, activity: Activity, elapsedMs: number): LiveModel
 }
 
 /** One line for a log, null for an event that is not worth a line. */
-export function lineOf(event: Event, run: OpenRun): string | null {
+export function logLineOf(event: Event, run: OpenRun): string | null {
   switch (event.type) {
     case 'round_opened':
       return `round ${event.round}: ${counted(event.width, 'lane')}, ${event.depth} deep, from ${event.parents.map(({ experiment }) => experiment).join(', ')}`

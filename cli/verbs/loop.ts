@@ -5,7 +5,7 @@ import { fail, ok, type Result } from '../result.ts'
 import { type Driver, resumeLoop, startDriving } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
 import { continueLoop, type HoldData, pauseLoop, stopLoop } from '../run/steer.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { LEAVING } from '../terminal/progress.ts'
 import { chartLines } from '../terminal/run-chart.ts'
 import { describePlan, planLoop } from '../view/loop-plan.ts'
@@ -17,7 +17,7 @@ import { ensureServed } from './served.ts'
 import { theRun } from './verb.ts'
 import { loopScript, workflowFolders } from './workflow-places.ts'
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const [action] = args.positionals
@@ -118,7 +118,7 @@ const HELD: Readonly<Record<HoldData['state'], Said>> = {
 const HOLDS = { pause: pauseLoop, resume: continueLoop, stop: stopLoop }
 
 /** `pause`, `resume`, `stop`: of the loop that runs, or of the next one. */
-function hold(run: OpenRun, action: string, args: Parsed): Result<Answer> {
+function hold(run: OpenRun, action: string, args: Parsed): Result<VerbAnswer> {
   if (action !== 'pause' && action !== 'resume' && action !== 'stop') {
     return fail({
       kind: 'usage',
@@ -146,7 +146,7 @@ function isReady(run: OpenRun): Result<void> {
   })
 }
 
-async function answerOf(run: OpenRun, context: Context, outcome: Driven): Promise<Result<Answer>> {
+async function answerOf(run: OpenRun, context: Context, outcome: Driven): Promise<Result<VerbAnswer>> {
   const read = run.ledger.refresh()
   if (!read.ok) return read
   if (context.signal.aborted) {

@@ -2,25 +2,25 @@ import { counted } from '../evaluate/figure.ts'
 import { applyEdits, type DueAnswer, metaDue } from '../loop/meta/apply.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
 import { badInput, readInput, textsField, theRun } from './verb.ts'
 
 const SHAPE =
   '{"edits":[{"kind":"knob","knob":"width","value":2,"rationale":"…","evidence":"exp_0007"}],"alerts":[],"tick":3}'
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   return args.sub === 'apply' ? apply(context, args, opened.value) : due(args, opened.value)
 }
 
-async function due(args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
+async function due(args: Parsed, opened: OpenRun): Promise<Result<VerbAnswer>> {
   const answer = await metaDue(opened, args.text('claim'))
   return answer.ok ? ok({ data: answer.value, text: () => describe(answer.value) }) : answer
 }
 
-async function apply(context: Context, args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
+async function apply(context: Context, args: Parsed, opened: OpenRun): Promise<Result<VerbAnswer>> {
   const input = await readInput(context, args, SHAPE)
   if (!input.ok) return input
   const { edits } = input.value

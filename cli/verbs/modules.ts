@@ -1,14 +1,14 @@
 /** The module of each verb, and of each sub-verb that is not in its verb's. Only the called verb's module is loaded, and only `main` reads this list. */
-import type { Command } from '../terminal/command.ts'
+import type { VerbModule } from '../terminal/command.ts'
 
-const decision = (name: string) => async (): Promise<Command> => {
+const decision = (name: string) => async (): Promise<VerbModule> => {
   const { DECISIONS } = await import('./decisions.ts')
   const found = DECISIONS[name]
   if (found === undefined) throw new Error(`${name} is no decision`)
   return found
 }
 
-export const MODULES: Readonly<Record<string, () => Promise<Command>>> = {
+export const MODULES: Readonly<Record<string, () => Promise<VerbModule>>> = {
   init: () => import('./init.ts'),
   doctor: () => import('./doctor.ts'),
   demo: () => import('./demo.ts'),

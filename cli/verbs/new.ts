@@ -3,14 +3,14 @@ import { bestOf } from '../ledger/best.ts'
 import { BASELINE, type State } from '../ledger/state.ts'
 import { pickParents } from '../loop/frontier.ts'
 import { findSeed, type SeedName } from '../measure/artifacts.ts'
-import { warnOfRoom } from '../measure/room.ts'
+import { warnOfDiskSpace } from '../measure/disk-space.ts'
 import { call, type Next, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { theRun } from './verb.ts'
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const wanted = args.text('from-artifact')
@@ -35,7 +35,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   }
   const { experiment, parent: of, worktree, artifacts, seed_artifact } = made.value
   // A loop gets this warning once a round, when the round opens.
-  const warnings = place === null ? warnOfRoom(opened.value, 1) : []
+  const warnings = place === null ? warnOfDiskSpace(opened.value, 1) : []
   return ok({
     data: { ...made.value, ...(warnings.length > 0 ? { warnings } : {}) },
     text: () => [

@@ -4,12 +4,12 @@ import { artifactPlaces } from '../measure/artifacts.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { worktreePath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
 import { nodeData } from '../view/node.ts'
 import { idOf, theRun } from './verb.ts'
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const node = nodeFor(opened.value, idOf(args))

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { htmlOf } from '../page/export.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
 
 /** Replaced by the build. */
@@ -16,7 +16,7 @@ export async function writePage(
   runs: readonly OpenRun[],
   file: string,
   args: Parsed,
-): Promise<Result<Answer>> {
+): Promise<Result<VerbAnswer>> {
   const [run] = runs
   if (run === undefined || args.on('all') || args.on('csv') || args.on('watch')) {
     return fail({

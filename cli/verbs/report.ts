@@ -7,11 +7,11 @@ import { stopReason } from '../run/budget.ts'
 import { livingDriver } from '../run/driver.ts'
 import { type OpenRun, open } from '../run/open.ts'
 import { painter } from '../terminal/colour.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { LivePainter } from '../terminal/painter.ts'
 import { chartLines, chartView } from '../terminal/run-chart.ts'
 import { reportCsv, reportData } from '../view/report.ts'
-import { lineOf } from './loop-view.ts'
+import { logLineOf } from './loop-view.ts'
 import { theRun } from './verb.ts'
 
 // ----------------------------------------------------------------
@@ -28,13 +28,13 @@ export async function watchReport(
   run: OpenRun,
   size: { width: number; height: number; colour: boolean },
   json: boolean,
-): Promise<Result<Answer>> {
+): Promise<Result<VerbAnswer>> {
   const live = context.tty && !json
   const screen = live ? new LivePainter(process.stdout, await painter(size.colour)) : null
   const { state } = run.ledger
   if (!live) {
     run.ledger.listen((event) => {
-      const message = lineOf(event, run)
+      const message = logLineOf(event, run)
       if (message !== null) context.tell({ type: 'log', message })
     })
     context.tell({ type: 'log', message: `watching ${run.run}; Ctrl-C ends it` })
@@ -70,7 +70,7 @@ function frameOf(run: OpenRun, size: { width: number; height: number }, width: n
 
 const HEIGHT = 20
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   if (args.on('watch') && (args.on('all') || args.on('csv'))) {
     return fail({
       kind: 'usage',

@@ -9,7 +9,7 @@ import type { Turn } from '../loop/token.ts'
 import type { Said } from '../next.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { describeNext } from './task.ts'
 import { listOf, readInput, textField, textsField, theRun } from './verb.ts'
 
@@ -19,7 +19,7 @@ const FINDINGS =
   '{"findings":[{"kind":"wall","message":"…","evidence":[{"experiment":"exp_0003","quote":"…"}]}]}'
 const LANES = '{"lanes":[{"lane":1,"learnings":[],"suggestions":[]}]}'
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   switch (args.sub) {
@@ -43,7 +43,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   }
 }
 
-async function next(args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
+async function next(args: Parsed, opened: OpenRun): Promise<Result<VerbAnswer>> {
   const answer = await nextOf(opened, {
     lane: args.integer('lane'),
     waitMs: args.duration('wait') ?? 0,
@@ -53,7 +53,7 @@ async function next(args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
   return answerOf(answer, describeNext)
 }
 
-async function briefs(context: Context, args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
+async function briefs(context: Context, args: Parsed, opened: OpenRun): Promise<Result<VerbAnswer>> {
   const input = await readInput(context, args, BRIEFS)
   if (!input.ok) return input
   const list = listOf(input.value, 'briefs', BRIEFS, (item) => ({ brief: readBrief(item) }))
@@ -68,7 +68,7 @@ async function briefs(context: Context, args: Parsed, opened: OpenRun): Promise<
   )
 }
 
-async function findings(context: Context, args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
+async function findings(context: Context, args: Parsed, opened: OpenRun): Promise<Result<VerbAnswer>> {
   const input = await readInput(context, args, FINDINGS)
   if (!input.ok) return input
   const list = listOf(input.value, 'findings', FINDINGS, (item) => ({ finding: readFinding(item) }))
@@ -86,7 +86,7 @@ async function findings(context: Context, args: Parsed, opened: OpenRun): Promis
   })
 }
 
-async function close(context: Context, args: Parsed, opened: OpenRun): Promise<Result<Answer>> {
+async function close(context: Context, args: Parsed, opened: OpenRun): Promise<Result<VerbAnswer>> {
   const input = await readInput(context, args, LANES)
   if (!input.ok) return input
   const lanes = listOf(input.value, 'lanes', LANES, readLane)
@@ -99,7 +99,7 @@ async function close(context: Context, args: Parsed, opened: OpenRun): Promise<R
   )
 }
 
-function answerOf<T>(result: Result<T>, text: (data: T) => Said | Said[]): Result<Answer> {
+function answerOf<T>(result: Result<T>, text: (data: T) => Said | Said[]): Result<VerbAnswer> {
   return result.ok ? ok({ data: result.value, text: () => text(result.value) }) : result
 }
 

@@ -9,7 +9,7 @@ import type { RunAnswer } from '../measure/answer.ts'
 import { freeSlots } from '../measure/bench.ts'
 import { isolationWarnings, recordIsolation } from '../measure/choose-isolation.ts'
 import { checkWiring } from '../measure/dry-run.ts'
-import { lastWords } from '../measure/last-words.ts'
+import { failingOutput } from '../measure/failing-output.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { call, type Next, next, type Said } from '../next.ts'
 import { worktreePath } from '../paths.ts'
@@ -17,13 +17,13 @@ import { nameOfProcess } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { keepingTurn } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { LEAVING } from '../terminal/progress.ts'
 import { plain } from '../text.ts'
 import { idOf, theRun } from './verb.ts'
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const experiment = idOf(args)
@@ -78,7 +78,7 @@ async function loosenForBaseline(run: OpenRun, answer: RunAnswer): Promise<Resul
   return ok([...isolationWarnings(run).map(printable), next`Judge it again: ${call('run', BASELINE)}`])
 }
 
-async function check(run: OpenRun, experiment: string): Promise<Result<Answer>> {
+async function check(run: OpenRun, experiment: string): Promise<Result<VerbAnswer>> {
   const node = nodeFor(run, experiment)
   if (!node.ok) return node
   const done = await keepingTurn(run, experiment, () => checkWiring(run, node.value))
@@ -114,7 +114,7 @@ function describe(answer: RunAnswer, opened: OpenRun): Said[] {
 /** What the command that failed said; the verdict alone does not show what to repair. */
 function printed({ experiment, attempt, status, reason, message }: RunAnswer, opened: OpenRun): Said[] {
   if (status === 'kept' || !(status === 'failed' || reason === 'gate')) return []
-  const said = lastWords(opened, experiment, attempt)
+  const said = failingOutput(opened, experiment, attempt)
   if (said === null || message.includes(said.output.trim())) return []
   const lines = said.output.split('\n').filter((line) => line.trim() !== '')
   return [

@@ -5,14 +5,14 @@ import { type ServerOptions, type Serving, startServer } from '../page/server.ts
 import type { Site } from '../paths.ts'
 import { endProcess, execute } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { print } from '../terminal/print.ts'
 
 /** Replaced by the build. */
 const VERSION = process.env.ASSAY_VERSION ?? 'unbuilt'
 const GRACE_MS = 3000
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const runs = Runs.of(context, VERSION)
   if (!runs.ok) return runs
   const { site } = runs.value
@@ -75,7 +75,7 @@ const insideOf = (context: Context, site: Site): Context => ({
   onLeave: () => {},
 })
 
-async function stop(context: Context, site: Site): Promise<Result<Answer>> {
+async function stop(context: Context, site: Site): Promise<Result<VerbAnswer>> {
   const last = lastServed(context.env, site)
   if (!last?.alive) {
     return fail({

@@ -6,13 +6,13 @@ import { nodeFor } from '../measure/seal.ts'
 import { call, next, type Said } from '../next.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
-import { explain } from '../view/explain.ts'
+import { explainVerdict } from '../view/explain.ts'
 import { showData } from '../view/node.ts'
 import { idOf, theRun } from './verb.ts'
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const node = nodeFor(opened.value, idOf(args))
@@ -22,7 +22,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   const data = { ...showData(opened.value, node.value), undeclared }
   const judged = lastJudged(node.value)
   const { spec, ledger } = opened.value
-  const explained = judged ? explain(judged, data.comparisons, spec.metric, spec.noise.pairs.max) : []
+  const explained = judged ? explainVerdict(judged, data.comparisons, spec.metric, spec.noise.pairs.max) : []
   const shown = { ...data, explained }
   return ok({
     data: shown,
@@ -32,7 +32,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
 }
 
 /** Exit 4 when the ledger's verdict does not follow from the record. */
-async function recomputed(run: OpenRun, node: Experiment): Promise<Result<Answer>> {
+async function recomputed(run: OpenRun, node: Experiment): Promise<Result<VerbAnswer>> {
   const found = await recompute(run, node)
   if (!found.ok) return found
   const { same, attempt, record, differences } = found.value

@@ -4,12 +4,12 @@ import { call, next, type Said } from '../next.ts'
 import { ok, type Result } from '../result.ts'
 import { CAPS, type Cap, type Used } from '../run/budget.ts'
 import { type EditedSpec, editedSpec } from '../run/edited-spec.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
 import { type StatusData, statusOf } from '../view/run.ts'
 import { theRun } from './verb.ts'
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const data = { ...statusOf(opened.value), spec: await editedSpec(opened.value) }

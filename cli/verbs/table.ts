@@ -916,7 +916,7 @@ const ALL = [...START, ...TRY, ...DECIDE, ...LOOK, ...LOOP, ...TEND] as const
 export const VERBS: readonly Verb[] = ALL
 
 /** The entries with their literal types: which flags a verb takes, and of which values, is known to the compiler. */
-export type Entry = (typeof ALL)[number]
+export type VerbEntry = (typeof ALL)[number]
 
 /** Verbs that change nothing. */
 const READING: readonly string[] = [

@@ -1,11 +1,11 @@
 import { type NextAnswer, taskOf } from '../loop/answer.ts'
 import { call, next, type Said } from '../next.ts'
 import { ok, type Result } from '../result.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { idOf, theRun } from './verb.ts'
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const task = await taskOf(opened.value, idOf(args))

@@ -3,14 +3,14 @@ import { traceOf, traces } from '../experiment/traces.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { call, next } from '../next.ts'
 import { ok, type Result } from '../result.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { plain } from '../text.ts'
 import { idOf, theRun } from './verb.ts'
 
 const LIMIT = 100
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const node = nodeFor(opened.value, idOf(args))

@@ -1,14 +1,14 @@
 import { bestOf } from '../ledger/best.ts'
 import { ok, type Result } from '../result.ts'
 import { painter } from '../terminal/colour.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { tree } from '../terminal/tree.ts'
 import { nodeData } from '../view/node.ts'
 import { theRun } from './verb.ts'
 
 const LIMIT = 1000
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const { state } = opened.value.ledger

@@ -1,9 +1,9 @@
 import { uninstall } from '../install/uninstall.ts'
 import { ok, type Result } from '../result.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { wantedIn } from './install.ts'
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const wanted = wantedIn(context, args)
   if (!wanted.ok) return wanted
   const { env, signal } = context

@@ -2,14 +2,14 @@
 import type { Said } from '../next.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { type OpenRun, openRun } from '../run/open.ts'
-import type { Answer, Command, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer, VerbModule } from '../terminal/command.ts'
 import { fromCommandLine } from '../text.ts'
-import type { Entry } from './table.ts'
+import type { VerbEntry } from './table.ts'
 
 // ---------------------------------------------------------------- a verb that makes one call on a run and says what came of it
 
 /** Name and entry of each verb, and of each sub-verb in place of its verb: `prune`, `gate add`. */
-type Named<E = Entry> = E extends { name: infer V extends string }
+type Named<E = VerbEntry> = E extends { name: infer V extends string }
   ? E extends { subs: readonly (infer S)[] }
     ? S extends { name: infer N extends string }
       ? [`${V} ${N}`, S]
@@ -55,8 +55,8 @@ interface Made<N extends VerbName, D extends object, I> {
 export function verb<N extends VerbName, D extends object, I = undefined>(
   name: N,
   { reads, run, say, exit }: Made<N, D, I>,
-): Command & { name: N } {
-  const runVerb = async (context: Context, args: Parsed): Promise<Result<Answer>> => {
+): VerbModule & { name: N } {
+  const runVerb = async (context: Context, args: Parsed): Promise<Result<VerbAnswer>> => {
     const opened = theRun(context, args)
     if (!opened.ok) return opened
     const input = reads === undefined ? ok(undefined) : await reads(context, args)

@@ -2,14 +2,14 @@ import { counted, duration } from '../evaluate/figure.ts'
 import { judgedElsewhere, settled, unattended, whenLedger } from '../experiment/wait.ts'
 import { clearing, currentRound, lastAttempt } from '../ledger/state.ts'
 import { runAnswer } from '../measure/answer.ts'
-import { type Progress, progressOf } from '../measure/samples.ts'
+import { type JudgingProgress, progressOf } from '../measure/samples.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { stopReason } from '../run/budget.ts'
 import { livingDriver, otherSession } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { theRun } from './verb.ts'
 
@@ -24,7 +24,7 @@ interface Waited {
   experiment: string | null
 }
 
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const what = args.text('for') ?? ''
@@ -64,14 +64,14 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   })
 }
 
-function describe({ stage, done, most, seconds_left }: Progress): string {
+function describe({ stage, done, most, seconds_left }: JudgingProgress): string {
   if (most === null) return `${stage}, ${counted(done, 'sample')} so far`
   const left =
     seconds_left === null ? '' : `, at most ${duration(seconds_left * 1000)} more for this comparison`
   return `pair ${done} of at most ${most}${left}`
 }
 
-function answerOf(run: OpenRun, { event, experiment }: Waited): Answer {
+function answerOf(run: OpenRun, { event, experiment }: Waited): VerbAnswer {
   const node = experiment === null ? undefined : run.ledger.state.experiments.get(experiment)
   const verdict = node && event === 'judged' ? runAnswer(run.ledger.state, node) : null
   return {

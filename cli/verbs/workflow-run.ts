@@ -5,7 +5,7 @@ import { type Chain, chain, hostNames, isHostName } from '../hosts/registry.ts'
 import { call, next, type Said } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { openRun } from '../run/open.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { plain } from '../text.ts'
 import { findLooseRun, type LooseRequest, type LooseRun, newLooseRun, runLoose } from '../workflow/loose.ts'
@@ -15,7 +15,7 @@ import { scriptNamed, workflowFolders } from './workflow-places.ts'
 
 const LONGEST_RESULT = 4000
 
-export async function startWorkflow(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function startWorkflow(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const request = requestOf(context, args)
   if (!request.ok) return request
   const host = await hostOf(context, args.run, request.value)
@@ -23,7 +23,7 @@ export async function startWorkflow(context: Context, args: Parsed): Promise<Res
   return finish(context, newLooseRun(context, request.value), host.value)
 }
 
-export async function resumeWorkflow(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function resumeWorkflow(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const [id = ''] = args.positionals
   const found = findLooseRun(context.env, id)
   if (!found.ok) return found
@@ -87,7 +87,7 @@ async function hostOf(context: Context, run: string | null, request: LooseReques
 
 const NAME_ONE = "name a program that answers prompts: --host command --command 'CMD'"
 
-async function finish(context: Context, run: LooseRun, chain: Chain): Promise<Result<Answer>> {
+async function finish(context: Context, run: LooseRun, chain: Chain): Promise<Result<VerbAnswer>> {
   const { id, request } = run
   const folders = workflowFolders(request.cwd)
   const done = await runLoose(context, run, { chain, entry: process.argv[1] ?? '', folders })

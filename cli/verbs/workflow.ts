@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
-import type { Answer, Context, Parsed } from '../terminal/command.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
 import { checkScript } from '../workflow/check.ts'
 import { findScript, listScripts } from '../workflow/scripts.ts'
@@ -10,7 +10,7 @@ import { scriptNamed, workflowFolders } from './workflow-places.ts'
 import { resumeWorkflow, startWorkflow } from './workflow-run.ts'
 
 /** Works in any folder: with a run or without, with git or without. */
-export async function run(context: Context, args: Parsed): Promise<Result<Answer>> {
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   switch (args.sub) {
     case 'check':
       return check(context, args)
@@ -25,7 +25,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<Answer
   }
 }
 
-async function check(context: Context, args: Parsed): Promise<Result<Answer>> {
+async function check(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const [named = ''] = args.positionals
   const script = scriptNamed(named, context.cwd)
   if (!script.ok) return script
@@ -40,7 +40,7 @@ async function check(context: Context, args: Parsed): Promise<Result<Answer>> {
   })
 }
 
-function list(context: Context): Result<Answer> {
+function list(context: Context): Result<VerbAnswer> {
   const workflows = listScripts(workflowFolders(context.cwd)).map(({ name, description, file }) => ({
     name,
     description,
@@ -57,7 +57,7 @@ function list(context: Context): Result<Answer> {
 }
 
 /** A copy to adapt, where hosts and `assay workflow run` find it; the spec names it by its path. */
-function eject(context: Context, args: Parsed): Result<Answer> {
+function eject(context: Context, args: Parsed): Result<VerbAnswer> {
   const [name = ''] = args.positionals
   const script = findScript(name, workflowFolders(context.cwd))
   if (!script.ok) return script

@@ -18,7 +18,7 @@ import { statusOf } from './run.ts'
 // ---------------------------------------------------------------- what a run took, and what it leaves
 
 /** First to last event of the ledger; `active` is what the driver, or judging by hand, took of it. */
-export function durationOf({ started, ledger: { state } }: OpenRun) {
+export function runDuration({ started, ledger: { state } }: OpenRun) {
   const last = state.lastAt ?? started.at
   return {
     first: started.at,
@@ -105,7 +105,7 @@ export interface ChartInput {
   earlier?: number
 }
 
-export interface Used {
+export interface BudgetUsed {
   used: number
   /** null when there is none. */
   limit: number | null
@@ -127,7 +127,7 @@ export interface SummaryInput {
   counts: Readonly<Partial<Record<Status, number>>>
   /** From the baseline to the best, both included; only the baseline when nothing was better. */
   path: readonly PathStep[]
-  budget: { experiments: Used; hours: Used; failures: Used }
+  budget: { experiments: BudgetUsed; hours: BudgetUsed; failures: BudgetUsed }
   stop: StopReason | null
   /** What lies behind it. */
   stop_cause?: string | null
@@ -187,7 +187,7 @@ export function bestPath(state: State): PathStep[] {
 
 export function summaryData(run: OpenRun): SummaryInput {
   const { metric, counts, budget, stop, stop_cause } = statusOf(run)
-  const { ms, active_ms } = durationOf(run)
+  const { ms, active_ms } = runDuration(run)
   const { repairable, retests, ideas } = leftOf(run)
   return {
     metric,

@@ -14,7 +14,7 @@ import {
   type State,
   type Steer,
 } from '../ledger/state.ts'
-import { likeness, SAME_SHAPE, type Shape, shapeOf } from '../search/similar.ts'
+import { type HypothesisShape, likeness, SAME_SHAPE, shapeOf } from '../search/similar.ts'
 import { cut, plain, widthOf } from '../text.ts'
 
 /** Characters. */
@@ -368,8 +368,8 @@ const MOST_NAMED = 5
  * among them. Pure.
  */
 export function avoided(experiments: readonly Experiment[]): Avoided[] {
-  const groups: { shape: Shape; members: Experiment[] }[] = []
-  const byText = new Map<string, { shape: Shape; members: Experiment[] }>()
+  const groups: { shape: HypothesisShape; members: Experiment[] }[] = []
+  const byText = new Map<string, { shape: HypothesisShape; members: Experiment[] }>()
   for (const node of experiments.filter(speaksAgainst).slice(-WINDOW)) {
     const shape = shapeOf(node.hypothesis)
     const text = [...shape].sort().join(' ')
@@ -448,7 +448,7 @@ export interface Focus extends Tried {
 }
 
 /** What comes from other parts than the ledger's state. */
-export interface Given {
+export interface ContextInputs {
   instructions: { text: string | null; file: string | null; rules: readonly string[] }
   picks: Pick[]
   /** Experiments that may become parents. */
@@ -462,7 +462,7 @@ const MOST = { path: 6, repairable: 10, avoid: 20, texts: 20, gates: 20, last: 1
 const LONG = 300
 const WHOLE = 4000
 
-export function contextFacts(state: State, given: Given, id: string | null): ContextFacts {
+export function contextFacts(state: State, given: ContextInputs, id: string | null): ContextFacts {
   const all = [...state.experiments.values()]
   const focus = id === null ? null : (state.experiments.get(id) ?? null)
   const best = bestOf(state)
@@ -567,7 +567,7 @@ function retests(all: readonly Experiment[]): ContextFacts['retests'] {
   }))
 }
 
-function gatesAt(state: State, own: Given['gates'], id: string | null) {
+function gatesAt(state: State, own: ContextInputs['gates'], id: string | null) {
   const gates = new Map(own.map(({ name, phase }) => [name, { name, phase, from: 'spec' }]))
   for (const node of id === null ? [] : pathTo(state, id)) {
     for (const { name, phase } of node.gates) gates.set(name, { name, phase, from: node.id })

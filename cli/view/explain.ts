@@ -26,7 +26,7 @@ const TITLES = {
 }
 
 /** Lines for people; `max` is `noise.pairs.max`. Empty for a verdict that no comparison led to. */
-export function explain(
+export function explainVerdict(
   judged: Judged,
   stages: readonly StageFact[],
   metric: { name: string; direction: string },

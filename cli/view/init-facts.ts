@@ -10,10 +10,10 @@ import type { IsolationRule } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { type Cost, costOf } from '../measure/cost.ts'
 import { scopeOfRun } from '../measure/scope.ts'
-import { hasWorktree, keptCommit } from '../measure/worktree.ts'
+import { hasWorktree, judgedCommit } from '../measure/worktree.ts'
 import { worktreePath } from '../paths.ts'
-import type { Ground } from '../run/ground.ts'
 import type { OpenRun } from '../run/open.ts'
+import type { Preconditions } from '../run/preconditions.ts'
 import type { GlobReport } from '../spec/globs.ts'
 import { type GlobMatch, matchGlobs, scopeOf } from '../spec/rules.ts'
 
@@ -48,7 +48,7 @@ export interface InitFacts {
 const FIRST = 3
 const MOST_GLOBS = 20
 
-export async function initFacts(run: OpenRun, ground: Ground): Promise<InitFacts> {
+export async function initFacts(run: OpenRun, ground: Preconditions): Promise<InitFacts> {
   const { data, dataGlobs, spec, site } = ground
   const { tree, paths, globs } = await filesOfBaseline(run, ground)
   const immutable = [...new Set(globs.immutable.flatMap(({ matched }) => matched))]
@@ -99,9 +99,9 @@ function isolationFact({ ledger }: OpenRun): InitFacts['isolation'] {
 /** Of the tree that was judged: with `--prepare` it has a benchmark that the base has not. */
 async function filesOfBaseline(
   run: OpenRun,
-  { site, spec, prefix, base, paths, globs }: Ground,
+  { site, spec, prefix, base, paths, globs }: Preconditions,
 ): Promise<{ tree: string; paths: string[]; globs: Pick<GlobReport, 'mutable' | 'immutable' | 'files'> }> {
-  const { tree } = keptCommit(run, BASELINE) ?? base
+  const { tree } = judgedCommit(run, BASELINE) ?? base
   const listed = tree === base.tree ? null : await listTree(site, tree)
   if (!listed?.ok) return { tree: base.tree, paths, globs }
   const own = listed.value.map(({ path }) => path)
@@ -113,7 +113,7 @@ async function filesOfBaseline(
 }
 
 /** With `--prepare` it was built in the worktree of the baseline. */
-const topWithBenchmark = (run: OpenRun, { checkout }: Ground): string =>
+const topWithBenchmark = (run: OpenRun, { checkout }: Preconditions): string =>
   hasWorktree(run, BASELINE) ? worktreePath(run.site, run.run, BASELINE) : checkout.top
 
 function pairsNeeded({ ledger, spec }: OpenRun): number | null {
@@ -129,7 +129,7 @@ const globFact = ({ glob, matched }: GlobMatch): GlobFact => ({
 })
 
 /** Lines for people. */
-export function describeFacts(facts: InitFacts, { spec }: Ground): string[] {
+export function describeFacts(facts: InitFacts, { spec }: Preconditions): string[] {
   const { scope, data, canary, candidate } = facts
   const lines = [
     `May change: ${counted(scope.changeable, 'file')}. ${scope.mutable.map(matches).join('; ')}`,

@@ -53,7 +53,7 @@ export function attemptWithLog(node: Experiment): Result<Attempt> {
 }
 
 /** In the order in which they were recorded. Samples on held-out data are never shown. */
-export function partsOf(run: OpenRun, node: Experiment, { attempt }: Attempt): LogPart[] {
+export function logPartsOf(run: OpenRun, node: Experiment, { attempt }: Attempt): LogPart[] {
   const folder = attemptFolder(run.paths, node.id, attempt)
   const steps = readSteps(stepsFile(folder))
   return [
@@ -100,7 +100,7 @@ export interface LogQuestion {
 export function logOf(run: OpenRun, node: Experiment, question: LogQuestion): Result<LogAnswer> {
   const attempt = attemptWithLog(node)
   if (!attempt.ok) return attempt
-  const parts = partsOf(run, node, attempt.value)
+  const parts = logPartsOf(run, node, attempt.value)
   const part = chosen(parts, question)
   const { attempt: number } = attempt.value
   if (part === undefined)

@@ -49,7 +49,8 @@ export function argumentsOf({ action, run, id, text }: Action): string[] {
 }
 
 /** For a shell. */
-export const lineOf = (action: Action): string => ['assay', ...argumentsOf(action)].map(shellWord).join(' ')
+export const shellLineOf = (action: Action): string =>
+  ['assay', ...argumentsOf(action)].map(shellWord).join(' ')
 
 /** An action as a request has it; null when it is none, or something is missing that it needs. */
 export function readAction(value: unknown, run: string): Action | null {

@@ -137,7 +137,7 @@ export function markOf({
   return status
 }
 
-export interface Standing {
+export interface PageStanding {
   experiment: string
   value: number | null
 }
@@ -223,10 +223,10 @@ export interface PageHead {
   noise: string
   epoch: number
   epochs: readonly { epoch: number; at: string; why: string }[]
-  baseline: Standing
+  baseline: PageStanding
   /** Least and largest sample of the baseline; null when it was not seen to vary. */
   baseline_band: readonly [number, number] | null
-  best: (Standing & { confirmed: boolean; samples: number | null }) | null
+  best: (PageStanding & { confirmed: boolean; samples: number | null }) | null
   /** Of the best over the baseline; positive is better. */
   gain: number | null
   /** Of the best's own comparison, in metric units, against `against`. */
@@ -399,7 +399,7 @@ export interface PageRunLine {
   goal: string
   metric: { name: string; direction: Direction }
   baseline: number | null
-  best: Standing | null
+  best: PageStanding | null
   gain: number | null
   experiments: number
   kept: number

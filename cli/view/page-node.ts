@@ -14,7 +14,7 @@ import { attemptFolder, stepsFile } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { plain, verbatim } from '../text.ts'
-import { explain } from './explain.ts'
+import { explainVerdict } from './explain.ts'
 import { showData } from './node.ts'
 import type { PageDiff, PageNode, PagePatch, PageStage } from './page-model.ts'
 
@@ -30,9 +30,10 @@ export async function pageNode(run: OpenRun, node: Experiment): Promise<PageNode
   return {
     experiment: node.id,
     message: data.message === null ? null : said(data.message),
-    explained: (judged ? explain(judged, data.comparisons, spec.metric, spec.noise.pairs.max) : []).map(
-      (line) => said(line),
-    ),
+    explained: (judged
+      ? explainVerdict(judged, data.comparisons, spec.metric, spec.noise.pairs.max)
+      : []
+    ).map((line) => said(line)),
     why: data.why === null ? null : said(data.why),
     doubt: data.doubt === null ? null : said(data.doubt),
     lost_to: data.lost_to,

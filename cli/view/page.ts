@@ -19,7 +19,7 @@ import { nameOfProcess } from '../process.ts'
 import { experimentsLeft } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
 import { plain } from '../text.ts'
-import { armsOf, bestPath, chartData, durationOf, leftOf, spendOf } from './chart.ts'
+import { armsOf, bestPath, chartData, leftOf, runDuration, spendOf } from './chart.ts'
 import type { History } from './history.ts'
 import {
   markOf,
@@ -179,7 +179,7 @@ export function headOf(run: OpenRun, history: History, version: string): PageHea
 }
 
 function durationOfRun(run: OpenRun) {
-  const { ms, active_ms } = durationOf(run)
+  const { ms, active_ms } = runDuration(run)
   return { ms, active_ms }
 }
 

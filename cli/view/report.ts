@@ -5,7 +5,7 @@ import { BASELINE, type Experiment, failureClassOf, lastJudged } from '../ledger
 import { learningsOf } from '../loop/open.ts'
 import type { OpenRun } from '../run/open.ts'
 import { plain } from '../text.ts'
-import { armsOf, bestPath, chartData, durationOf, leftOf, spendOf } from './chart.ts'
+import { armsOf, bestPath, chartData, leftOf, runDuration, spendOf } from './chart.ts'
 import { statusOf } from './run.ts'
 
 export type ReportData = ReturnType<typeof reportData>
@@ -33,7 +33,7 @@ export function reportData(run: OpenRun) {
       const from = path[index]?.value ?? null
       return { ...step, from, gain: gainOf(from, step.value, run.started.metric.direction) }
     }),
-    duration: durationOf(run),
+    duration: runDuration(run),
     spend: spendOf(run),
     arms: armsOf(state),
     left: leftOf(run),

@@ -2,7 +2,7 @@
 import { stuck } from '../experiment/wait.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { Status, StopReason } from '../ledger/events.ts'
-import { isLive, isOf, type Lease } from '../ledger/lease.ts'
+import { isLive, isOf, type SessionLease } from '../ledger/lease.ts'
 import { BASELINE, clearing, lastingDoubt, nodeValue, type State, type Trust } from '../ledger/state.ts'
 import type { Said } from '../next.ts'
 import { budgetOf, type Cap, stopCause, stopReason, type Used } from '../run/budget.ts'
@@ -24,7 +24,7 @@ export interface StatusData {
   /** For what the driver waits: a host whose provider asked for it, until when, and its words; null = for nothing. */
   waiting: { host: string; until: string; why: string } | null
   /** The session of a host that has the turn, or had it last; null = none says so. `live`: no other may go on. */
-  turn: (Lease & { mine: boolean; live: boolean }) | null
+  turn: (SessionLease & { mine: boolean; live: boolean }) | null
   /** The session that goes on with a prose loop by itself: `config autonomous`. */
   autonomous: (Trust & { mine: boolean }) | null
   stop: StopReason | null
@@ -89,10 +89,10 @@ export function statusOf(run: OpenRun): StatusData {
 /** `mine`: the session in which this command runs. */
 function sessionsOf({ env, clock, ledger: { state } }: OpenRun): Pick<StatusData, 'turn' | 'autonomous'> {
   const me = callerIn(env)
-  const { entrusted, lease } = state
+  const { autonomous, lease } = state
   return {
     turn: lease && { ...lease, mine: isOf(lease, me), live: isLive(lease, clock().toISOString()) },
-    autonomous: entrusted && { ...entrusted, mine: entrusted.session === me?.session },
+    autonomous: autonomous && { ...autonomous, mine: autonomous.session === me?.session },
   }
 }
 

@@ -1,7 +1,7 @@
 import type { AgentCall, AgentReply } from '../agents/call.ts'
 import { permits, type Spending, spending } from '../agents/permits.ts'
-import { askForObject, readSchema, type Wanted } from '../agents/schema.ts'
-import type { Tell } from '../facts.ts'
+import { askForObject, readSchema, type WantedSchema } from '../agents/schema.ts'
+import type { Tell } from '../notices.ts'
 import type { Reply, ToParent } from './protocol.ts'
 
 /** Agents of this type are CLI calls: the runtime makes them itself. */
@@ -10,7 +10,7 @@ const CLERK = 'assay:clerk'
 /** Attempts after the first one that stalled, as in the hosts. */
 const RETRIES = 5
 
-export interface Attempt {
+export interface CallAttempt {
   signal: AbortSignal
   /** Restarts the clock. */
   progress(): void
@@ -25,7 +25,7 @@ export type Watched<T> = { stalled: false; value: T } | { stalled: true }
 export async function watchStall<T>(
   stallMs: number | null,
   outer: AbortSignal,
-  attempt: (attempt: Attempt) => Promise<T>,
+  attempt: (attempt: CallAttempt) => Promise<T>,
   retrying: (retry: number, retries: number) => void,
 ): Promise<Watched<T>> {
   if (stallMs === null) return { stalled: false, value: await attempt({ signal: outer, progress: () => {} }) }
@@ -96,7 +96,7 @@ export function createAgents(setup: AgentsSetup): Agents {
         `agent({agentType}): agent type '${agentType}' not found. Available agents: ${setup.agentTypes.join(', ')}`,
       )
     }
-    let wanted: Wanted | null = null
+    let wanted: WantedSchema | null = null
     if (schema !== null) {
       const read = await readSchema(schema)
       if (!read.ok) return refuse('TypeError', read.problem.message)
@@ -118,7 +118,7 @@ export function createAgents(setup: AgentsSetup): Agents {
     }
   }
 
-  const run = async (message: CallMessage, wanted: Wanted | null, isClerk: boolean): Promise<Reply> => {
+  const run = async (message: CallMessage, wanted: WantedSchema | null, isClerk: boolean): Promise<Reply> => {
     const { label, phase, stallMs } = message
     const started = performance.now()
     const ended = (state: 'done' | 'failed', text?: string) =>

@@ -2,9 +2,17 @@
 import type { Node, ObjectExpression, Program } from 'acorn'
 import { answerCheck } from '../hosts/answer.ts'
 import { ok, type Result } from '../result.ts'
-import { type Issue, problemOf, type Source } from '../spec/diagnose.ts'
-import { literalObject, type Meta, metaOf, NotLiteral, parseProgram } from './meta.ts'
-import { calleeOf, child, children, isComputed, nameOf, type Placed, placedNodes } from './nodes.ts'
+import { type Issue, problemOf, type SpecText } from '../spec/diagnose.ts'
+import { literalObject, metaOf, NotLiteral, parseProgram, type ScriptMeta } from './meta.ts'
+import {
+  calleeOf,
+  child,
+  children,
+  identifierName,
+  isComputed,
+  type NodeInTree,
+  placedNodes,
+} from './nodes.ts'
 import { isModuleSyntax, loadScript, readsClock } from './script.ts'
 
 // ---------------------------------------------------------------- names that a workflow script does not have, and what to do instead
@@ -39,8 +47,8 @@ const INSTEAD: Readonly<Record<string, string>> = {
 }
 
 /** A use of a name that is not there. `bound`: names that the script declares itself. */
-export function globalIssue({ node, parent, key }: Placed, bound: ReadonlySet<string>): Issue | null {
-  const name = nameOf(node)
+export function globalIssue({ node, parent, key }: NodeInTree, bound: ReadonlySet<string>): Issue | null {
+  const name = identifierName(node)
   if (name === null || bound.has(name) || !isReference(parent, key)) return null
   const { start: from, end: to } = node
   if (name === 'eval' || name === 'Function') {
@@ -63,7 +71,7 @@ const called = (parent: Node | null, key: string): boolean =>
   key === 'callee' && (parent?.type === 'CallExpression' || parent?.type === 'NewExpression')
 
 /** Every name that is declared anywhere in the script; scopes are not told apart. */
-export function boundNames(all: Iterable<Placed>): Set<string> {
+export function boundNames(all: Iterable<NodeInTree>): Set<string> {
   const bound = new Set<string>()
   for (const { node } of all) {
     for (const pattern of [child(node, 'id'), child(node, 'param'), ...children(node, 'params')]) {
@@ -74,7 +82,7 @@ export function boundNames(all: Iterable<Placed>): Set<string> {
 }
 
 function addNames(pattern: Node, bound: Set<string>): void {
-  const name = nameOf(pattern)
+  const name = identifierName(pattern)
   if (name !== null) bound.add(name)
   const parts = [
     child(pattern, 'argument'),
@@ -120,7 +128,7 @@ function startedTooEarly(list: Node): Issue[] {
 /** What the function of `….map(…)` returns, when it is one expression. */
 function mapped(list: Node): Node[] {
   const callee = list.type === 'CallExpression' ? child(list, 'callee') : null
-  if (callee === null || nameOf(child(callee, 'property')) !== 'map') return []
+  if (callee === null || identifierName(child(callee, 'property')) !== 'map') return []
   const [made] = children(list, 'arguments')
   const body = made?.type === 'ArrowFunctionExpression' ? child(made, 'body') : null
   return body === null ? [] : [body]
@@ -141,7 +149,7 @@ async function optionIssues(
     if (value === null || isComputed(property)) continue
     const at = { from: value.start, to: value.end }
     const given: unknown = value.type === 'Literal' ? Reflect.get(value, 'value') : undefined
-    switch (nameOf(child(property, 'key'))) {
+    switch (identifierName(child(property, 'key'))) {
       case 'schema': {
         const wrong = await schemaTrouble(value, constants)
         const hint = 'use JSON Schema draft-07 without formats, allOf and if: hosts refuse those'
@@ -177,7 +185,7 @@ async function schemaTrouble(
   constants: ReadonlyMap<string, ObjectExpression>,
 ): Promise<string | null> {
   if (value.type === 'Literal') return Reflect.get(value, 'value') === null ? null : 'it must be an object'
-  const object = isObject(value) ? value : constants.get(nameOf(value) ?? '')
+  const object = isObjectNode(value) ? value : constants.get(identifierName(value) ?? '')
   if (object === undefined) return null
   let schema: object
   try {
@@ -190,13 +198,13 @@ async function schemaTrouble(
   return check.ok ? null : check.problem.message
 }
 
-export const isObject = (node: Node): node is ObjectExpression => node.type === 'ObjectExpression'
+export const isObjectNode = (node: Node): node is ObjectExpression => node.type === 'ObjectExpression'
 
 /**
  * The script's own words about itself, when nothing speaks against running it in any host. Fails with `bad_workflow`: the
  * first problem in the order of the text, the others in `more`.
  */
-export async function checkScript(source: Source): Promise<Result<Meta>> {
+export async function checkScript(source: SpecText): Promise<Result<ScriptMeta>> {
   const program = parseProgram(source.text)
   if (!program.ok) return { ok: false, problem: problemOf(source, [program.issue], 'bad_workflow') }
   const meta = metaOf(program.value)
@@ -239,13 +247,13 @@ function moduleIssue(node: Node): Issue | null {
 }
 
 /** `const ANSWER = { type: 'object', … }` by name. */
-function objectConstants(all: readonly Placed[]): Map<string, ObjectExpression> {
+function objectConstants(all: readonly NodeInTree[]): Map<string, ObjectExpression> {
   const constants = new Map<string, ObjectExpression>()
   for (const { node, parent } of all) {
     if (node.type !== 'VariableDeclarator' || Reflect.get(parent ?? {}, 'kind') !== 'const') continue
-    const name = nameOf(child(node, 'id'))
+    const name = identifierName(child(node, 'id'))
     const value = child(node, 'init')
-    if (name !== null && value !== null && isObject(value)) constants.set(name, value)
+    if (name !== null && value !== null && isObjectNode(value)) constants.set(name, value)
   }
   return constants
 }

@@ -15,7 +15,7 @@ import { askClerk, startsWork } from './clerk.ts'
 import { runWorkflow, type WorkflowOutcome } from './run.ts'
 import type { FoundScript, ScriptFolder } from './scripts.ts'
 
-export interface DriveRequest {
+export interface ScriptRequest {
   script: FoundScript
   /** This CLI's own entry, for the clerk. */
   entry: string
@@ -28,13 +28,13 @@ export interface DriveRequest {
   driver: Driver
 }
 
-export interface DriveOutcome extends WorkflowOutcome {
+export interface ScriptOutcome extends WorkflowOutcome {
   /** A person stopped the loop while it waited for a host: the next start goes on from there. */
   left: boolean
 }
 
 /** Goes on where a killed driver left off: answers that were paid for are read from its journal. */
-export async function drive(run: OpenRun, request: DriveRequest): Promise<Result<DriveOutcome>> {
+export async function drive(run: OpenRun, request: ScriptRequest): Promise<Result<ScriptOutcome>> {
   const host = await openHost(run)
   if (!host.ok) return host
   const bounded = isBounded(run, host.value, request.uncapped)

@@ -80,30 +80,30 @@ function literal(node: Expression | SpreadElement): unknown {
   }
 }
 
-export interface Phase {
+export interface ScriptPhase {
   title: string
   detail?: string
   model?: string
 }
 
 /** What a script says about itself. Unknown keys are ignored. */
-export interface Meta {
+export interface ScriptMeta {
   name: string
   description: string
   title?: string
   whenToUse?: string
-  phases: Phase[]
+  phases: ScriptPhase[]
 }
 
 export interface ParsedScript {
-  meta: Meta
+  meta: ScriptMeta
   program: Program
   /** The `export const meta = …` statement: [start, end) in the source. */
   statement: [number, number]
 }
 
 /** What is wrong is an issue with its place in the source; its message is a host's own. */
-export type Read<T> = { ok: true; value: T } | { ok: false; issue: Issue }
+export type ReadScript<T> = { ok: true; value: T } | { ok: false; issue: Issue }
 
 /** Bytes of a script, in a file or not. */
 export const MAX_SCRIPT_BYTES = 524_288
@@ -115,14 +115,14 @@ const PLAIN_JS =
 const EXAMPLE = "export const meta = { name: 'my-workflow', description: 'what it does' }"
 
 /** Reads `export const meta = {…}`, which must be the first statement and a pure literal; nothing is run. */
-export function parseMeta(source: string): Read<ParsedScript> {
+export function parseMeta(source: string): ReadScript<ParsedScript> {
   const program = parseProgram(source)
   if (!program.ok) return program
   const read = metaOf(program.value)
   return read.ok ? { ok: true, value: { ...read.value, program: program.value } } : read
 }
 
-export function parseProgram(source: string): Read<Program> {
+export function parseProgram(source: string): ReadScript<Program> {
   if (Buffer.byteLength(source) > MAX_SCRIPT_BYTES) {
     const hint = 'pass long texts in args, or let agents read files'
     return refuse(`the script is larger than ${MAX_SCRIPT_BYTES} bytes`, { start: 0, end: 0 }, hint)
@@ -143,7 +143,7 @@ export function parseProgram(source: string): Read<Program> {
   }
 }
 
-export function metaOf(program: Program): Read<Omit<ParsedScript, 'program'>> {
+export function metaOf(program: Program): ReadScript<Omit<ParsedScript, 'program'>> {
   const first = program.body[0]
   const object = first?.type === 'ExportNamedDeclaration' ? metaObject(first) : null
   if (first === undefined || object === null) {
@@ -168,7 +168,7 @@ function metaObject(statement: ExportNamedDeclaration): ObjectExpression | null 
   return only.init?.type === 'ObjectExpression' ? only.init : null
 }
 
-function readMeta(raw: Record<string, unknown>, object: ObjectExpression): Read<Meta> {
+function readMeta(raw: Record<string, unknown>, object: ObjectExpression): ReadScript<ScriptMeta> {
   const { name, description, title, whenToUse } = raw
   const brace = { start: object.start, end: object.start + 1 }
   if (typeof name !== 'string' || name === '') {
@@ -189,7 +189,7 @@ function readMeta(raw: Record<string, unknown>, object: ObjectExpression): Read<
 }
 
 /** A phase that is not well formed is dropped, as the hosts do. */
-function readPhase(raw: unknown): Phase[] {
+function readPhase(raw: unknown): ScriptPhase[] {
   if (typeof raw !== 'object' || raw === null) return []
   const { title, detail, model } = raw as Record<string, unknown>
   if (typeof title !== 'string') return []

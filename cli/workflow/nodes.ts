@@ -2,15 +2,15 @@
 import type { Node } from 'acorn'
 
 /** A node with the one that holds it; `key` is the field there. */
-export interface Placed {
+export interface NodeInTree {
   node: Node
   parent: Node | null
   key: string
 }
 
 /** Every node of the tree, without recursion: sources may nest deeply. */
-export function* placedNodes(root: Node): Generator<Placed> {
-  const stack: Placed[] = [{ node: root, parent: null, key: '' }]
+export function* placedNodes(root: Node): Generator<NodeInTree> {
+  const stack: NodeInTree[] = [{ node: root, parent: null, key: '' }]
   for (let placed = stack.pop(); placed !== undefined; placed = stack.pop()) {
     yield placed
     const { node } = placed
@@ -43,7 +43,7 @@ export function children(node: Node, name: string): Node[] {
 export const isComputed = (node: Node): boolean => Reflect.get(node, 'computed') === true
 
 /** The name of an identifier; null for every other node. */
-export function nameOf(node: Node | null): string | null {
+export function identifierName(node: Node | null): string | null {
   const name: unknown = node?.type === 'Identifier' ? Reflect.get(node, 'name') : null
   return typeof name === 'string' ? name : null
 }
@@ -51,11 +51,11 @@ export function nameOf(node: Node | null): string | null {
 /** `Date.now` of a plain member access; null for every other node. */
 export function memberOf(node: Node): string | null {
   if (node.type !== 'MemberExpression' || isComputed(node)) return null
-  const object = nameOf(child(node, 'object'))
-  const property = nameOf(child(node, 'property'))
+  const object = identifierName(child(node, 'object'))
+  const property = identifierName(child(node, 'property'))
   return object === null || property === null ? null : `${object}.${property}`
 }
 
 /** What a script calls, when it is a plain name. */
 export const calleeOf = (node: Node): string | null =>
-  node.type === 'CallExpression' ? nameOf(child(node, 'callee')) : null
+  node.type === 'CallExpression' ? identifierName(child(node, 'callee')) : null

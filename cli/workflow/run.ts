@@ -1,6 +1,6 @@
 import type { AgentCall, AgentReply } from '../agents/call.ts'
 import type { TotalUsage } from '../agents/permits.ts'
-import type { Tell } from '../facts.ts'
+import type { Tell } from '../notices.ts'
 import { startWithChannel } from '../process.ts'
 import { unreachable } from '../result.ts'
 import { createAgents } from './agents.ts'

@@ -12,7 +12,7 @@ import {
   type Settle,
   type SettleScript,
 } from './realm.ts'
-import { canonical, createThreads } from './thread.ts'
+import { createThreads, sortedJson } from './thread.ts'
 
 type Start = Extract<ToChild, { type: 'start' }>
 const MAX_ARRAY = 4096
@@ -58,7 +58,7 @@ export function startScript(
     let text = optionKeys.get(plain)
     if (text === undefined) {
       const value: unknown = schema === null ? null : JSON.parse(schema)
-      text = canonical({ schema: value, model, effort, isolation, agentType })
+      text = sortedJson({ schema: value, model, effort, isolation, agentType })
       optionKeys.set(plain, text)
     }
     return text

@@ -2,12 +2,12 @@ import { Script } from 'node:vm'
 import type { Node } from 'acorn'
 import { ok, type Result } from '../result.ts'
 import { type Issue, problemOf } from '../spec/diagnose.ts'
-import { type Meta, type ParsedScript, parseMeta } from './meta.ts'
-import { child, children, memberOf, nameOf, nodes } from './nodes.ts'
+import { type ParsedScript, parseMeta, type ScriptMeta } from './meta.ts'
+import { child, children, identifierName, memberOf, nodes } from './nodes.ts'
 import type { Runnable } from './protocol.ts'
 
 export interface LoadedScript {
-  meta: Meta
+  meta: ScriptMeta
   runnable: Runnable
 }
 
@@ -90,7 +90,7 @@ function clockUse(program: Node): Issue | null {
 export function readsClock(node: Node): Issue | null {
   const { start: from, end: to } = node
   const member = memberOf(node)
-  const bare = node.type === 'NewExpression' && nameOf(child(node, 'callee')) === 'Date'
+  const bare = node.type === 'NewExpression' && identifierName(child(node, 'callee')) === 'Date'
   if (member === 'Math.random') {
     const message = 'Math.random() throws in workflow scripts: a resumed run would go another way'
     return { from, to, message, hint: 'for independent samples, put the index in the prompt or the label' }

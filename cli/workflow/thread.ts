@@ -76,13 +76,13 @@ function hash(parts: string[]): string {
 }
 
 /** JSON with sorted keys, so that equal options give equal keys. */
-export function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+export function sortedJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`
   if (typeof value === 'object' && value !== null) {
     const entries = Object.entries(value)
       .filter(([, item]) => item !== undefined)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`)
+      .map(([key, item]) => `${JSON.stringify(key)}:${sortedJson(item)}`)
     return `{${entries.join(',')}}`
   }
   return JSON.stringify(value) ?? 'null'

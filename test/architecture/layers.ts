@@ -2,7 +2,7 @@
 
 /** From the leaves up. A unit may import itself and any lower layer, never a sibling. */
 export const LAYERS: readonly (readonly string[])[] = [
-  ['facts', 'redact', 'text'],
+  ['notices', 'redact', 'text'],
   ['next'],
   ['result'],
   ['process', 'paths', 'disk'],
@@ -26,7 +26,7 @@ export const LAYERS: readonly (readonly string[])[] = [
 /** No `node:*`, clock, randomness or process, also not in the code of ours that they run. A name stands for its file or folder. */
 export const PURE: readonly string[] = [
   'result',
-  'facts',
+  'notices',
   'redact',
   'next',
   'ledger/events',

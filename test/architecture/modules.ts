@@ -28,6 +28,8 @@ export interface Module {
   strings: Seen[]
   /** First elements of array literals that are strings: the program of an argv. */
   programs: Seen[]
+  /** Names that it declares and exports; what it hands on from elsewhere is left out. */
+  exported: Seen[]
   /** Uses of the world: `process.stdout`, `Date.now`, `new Date()`, `Math.random`, `console.log`, `setTimeout`, … */
   world: Seen[]
 }
@@ -64,6 +66,7 @@ export function readModule(file: string, text: string): Module {
     imports: [],
     strings: [],
     programs: [],
+    exported: [],
     world: [],
   }
   walk(program as unknown as Node, null, '', (node, parent, key) => {
@@ -71,6 +74,7 @@ export function readModule(file: string, text: string): Module {
     const found = importOf(node)
     if (found !== null)
       module.imports.push({ ...found, to: resolve(file, found.to), kind: kindOf(found.to), line })
+    module.exported.push(...declaredBy(node).map((text) => ({ text, line })))
     const literal = literalOf(node)
     if (literal !== null && key !== 'source') module.strings.push({ text: literal, line })
     const first = node.type === 'ArrayExpression' ? asNode((node.elements as unknown[])[0]) : null
@@ -166,4 +170,17 @@ function walk(
       if (next !== null) walk(next, node, name, visit)
     }
   }
+}
+
+/** Names of `export const a`, `export function a`, `export interface A`. */
+function declaredBy(node: Node): string[] {
+  if (node.type !== 'ExportNamedDeclaration') return []
+  const declaration = asNode(node.declaration)
+  if (declaration === null) return []
+  const all =
+    declaration.type === 'VariableDeclaration' ? (declaration.declarations as Node[]) : [declaration]
+  return all.flatMap((one) => {
+    const name: unknown = asNode(one.id)?.name
+    return typeof name === 'string' ? [name] : []
+  })
 }

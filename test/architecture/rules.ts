@@ -146,6 +146,29 @@ export const names: Rule = (modules) =>
     .filter(({ file }) => file.split('/').some((part) => DRAWERS.test(part.replace(/\.ts$/, ''))))
     .map(({ file }) => ({ file, line: 1, message: 'is named after a drawer, not after what it answers' }))
 
+/** Every verb has a function `run`: what calls one knows which. */
+const SHARED = ['run']
+
+export const homonyms: Rule = (modules) => {
+  const all = modules.flatMap(({ file, exported }) =>
+    // A function with several signatures is one name.
+    [...new Set(exported.map(({ text }) => text))].map((name) => ({
+      file,
+      name,
+      line: exported.find(({ text }) => text === name)?.line ?? 1,
+    })),
+  )
+  const files = new Map<string, string[]>()
+  for (const { name, file } of all) files.set(name, [...(files.get(name) ?? []), file])
+  return all
+    .filter(({ name }) => !SHARED.includes(name) && (files.get(name)?.length ?? 0) > 1)
+    .map(({ name, file, line }) => ({
+      file,
+      line,
+      message: `exports ${name}, as does ${files.get(name)?.find((other) => other !== file)}: one name, one meaning`,
+    }))
+}
+
 export const RULES: Readonly<Record<string, Rule>> = {
   direction,
   cycles,
@@ -157,6 +180,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   gitting,
   statePaths,
   names,
+  homonyms,
 }
 
 function packageOf(specifier: string): string {

@@ -6,7 +6,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { markOf } from '../../cli/process/identity.ts'
+import { stateMark } from '../../cli/process/identity.ts'
 import { identify } from '../../cli/process.ts'
 import { dataOf, problemOf } from '../rig/assay.ts'
 import { makeTemp } from '../rig/temp.ts'
@@ -446,7 +446,7 @@ isolated('a command that is killed while bubblewrap starts', () => {
     const project = isolatedProject()
     await project.data('init')
     const owner = Buffer.from(JSON.stringify({ ...identify(), started: '1@00000000' })).toString('base64url')
-    const token = `00:${owner}${markOf(join(project.repo.dir, '.assay'))}`
+    const token = `00:${owner}${stateMark(join(project.repo.dir, '.assay'))}`
     const apart = ['--unshare-pid', '--as-pid-1', '--bind', '/', '/', '--proc', '/proc']
     const bubblewrap = spawn('bwrap', [...apart, 'sleep', '300.25'], {
       env: { PATH: process.env.PATH, ASSAY_TOKEN: token },

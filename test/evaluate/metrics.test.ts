@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Evidence } from '../../cli/evaluate/answer.ts'
+import type { Printed } from '../../cli/evaluate/answer.ts'
 import { lineParser } from '../../cli/evaluate/lines.ts'
 import { readAnswer } from '../../cli/evaluate/metrics.ts'
 
@@ -10,7 +10,7 @@ function parse(output: string, { metric = 't', regex }: { metric?: string; regex
   return parser.end()
 }
 
-function read(output: string, more: Partial<Evidence> & { name?: string } = {}) {
+function read(output: string, more: Partial<Printed> & { name?: string } = {}) {
   const how = more.read ?? 'auto'
   const name = more.name ?? 't'
   const regex = typeof how === 'object' ? new RegExp(how.regex) : undefined
@@ -18,7 +18,7 @@ function read(output: string, more: Partial<Evidence> & { name?: string } = {}) 
   return readAnswer({ read: how, metric: { name }, aggregate: 'mean', resultFile: null, lines, ...more })
 }
 
-function value(output: string, more: Partial<Evidence> & { name?: string } = {}): number | string {
+function value(output: string, more: Partial<Printed> & { name?: string } = {}): number | string {
   const reading = read(output, more)
   return reading.ok ? reading.answer.value : `${reading.fault.reason}: ${reading.fault.message}`
 }
@@ -243,7 +243,7 @@ describe('the stream', () => {
 })
 
 describe('the result file', () => {
-  const file = (resultFile: string, more: Partial<Evidence> = {}) => read('', { resultFile, ...more })
+  const file = (resultFile: string, more: Partial<Printed> = {}) => read('', { resultFile, ...more })
   const why = (resultFile: string) => value('', { resultFile })
 
   test('all of its parts', () => {

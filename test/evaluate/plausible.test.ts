@@ -1,12 +1,16 @@
 import { expect, test } from 'vitest'
-import { belowZeroIsNone, type Claim, doubt } from '../../cli/evaluate/plausible.ts'
+import { belowZeroIsNone, doubt, type MetricClaim } from '../../cli/evaluate/plausible.ts'
 
 type Three = [value: number | null, wall: number, cpu: number | null]
 
 const of = ([value, wall_ms, cpu_ms]: Three) => ({ value, wall_ms, cpu_ms })
 
 /** Pairs around the two samples, with a little of noise in the wall time. */
-function claim(parent: Three, candidate: Three, more: Partial<Claim> & { noise?: number[] } = {}): Claim {
+function claim(
+  parent: Three,
+  candidate: Three,
+  more: Partial<MetricClaim> & { noise?: number[] } = {},
+): MetricClaim {
   const { noise = [0, 2, -2, 1, -1], ...rest } = more
   const pairs = noise.map((by) => ({
     parent: of([parent[0], parent[1] + by, parent[2]]),

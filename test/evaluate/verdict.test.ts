@@ -4,7 +4,7 @@ import { compareDeterministic, type MinImprovement } from '../../cli/evaluate/co
 import { type ConstraintConfig, checkConstraints } from '../../cli/evaluate/constraints.ts'
 import { failureSignature } from '../../cli/evaluate/remarks.ts'
 import { aggregate, median, medianDeviation, sum } from '../../cli/evaluate/stats.ts'
-import { decide, type VerdictFacts } from '../../cli/evaluate/verdict.ts'
+import { decideVerdict, type VerdictFacts } from '../../cli/evaluate/verdict.ts'
 import type { Comparison, SampleFault } from '../../cli/ledger/events.ts'
 
 describe('statistics', () => {
@@ -342,11 +342,11 @@ describe('the verdict', () => {
     ],
     ['held-out data', { holdout: { passed: true, message: '' } }, ['kept', 'improved', null]],
   ])('on %s', (_, more, [status, reason, failureClass]) => {
-    expect(decide(facts(more))).toMatchObject({ status, reason, failure_class: failureClass })
+    expect(decideVerdict(facts(more))).toMatchObject({ status, reason, failure_class: failureClass })
   })
 
   test('its message has the numbers', () => {
-    const message = (more: Partial<VerdictFacts>) => decide(facts(more)).message
+    const message = (more: Partial<VerdictFacts>) => decideVerdict(facts(more)).message
     expect(message({})).toBe('ms = 90: 10 better (10 %, minimize) against exp_0001 (100)')
     expect(message({ comparison: worse, value: 110 })).toBe(
       'ms = 110: 10 worse (10 %, minimize) against exp_0001 (100)',
@@ -376,7 +376,7 @@ describe('the verdict', () => {
   })
 
   test('a candidate that was measured but not compared is a bug', () => {
-    expect(() => decide(facts({ comparison: null }))).toThrow('not compared')
+    expect(() => decideVerdict(facts({ comparison: null }))).toThrow('not compared')
   })
 })
 

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { diskSizeOf, MANY_WORKTREES, type Room, tightness } from '../../cli/measure/room.ts'
+import { type DiskSpace, diskSizeOf, MANY_WORKTREES, tightness } from '../../cli/measure/disk-space.ts'
 import { makeTemp } from '../rig/temp.ts'
 
 const MIB = 1024 * 1024
-const plenty: Room = { free: 1000 * MIB, checkout: 10 * MIB, attempt: 2 * MIB, coming: 4, ended: 0 }
-const said = (more: Partial<Room>) => tightness({ ...plenty, ...more })
+const plenty: DiskSpace = { free: 1000 * MIB, checkout: 10 * MIB, attempt: 2 * MIB, coming: 4, ended: 0 }
+const said = (more: Partial<DiskSpace>) => tightness({ ...plenty, ...more })
 
 test('a round that would not fit is not told, or one that fits just so is', () => {
   expect(said({ free: 48 * MIB })).toEqual([])

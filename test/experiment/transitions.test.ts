@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Draft, STATUSES, type Status } from '../../cli/ledger/events.ts'
-import { TRANSITIONS, VERBS, type Verb } from '../../cli/ledger/transitions.ts'
+import { LIFECYCLE_VERBS, type LifecycleVerb, TRANSITIONS } from '../../cli/ledger/transitions.ts'
 import {
   audited,
   confirmed,
@@ -33,16 +33,16 @@ const [head = [], ...rows] = TABLE.trim()
   .split('\n')
   .map((line) => line.trim().split(/\s+/))
 const cells = rows.flatMap(([verb, ...marks]) =>
-  marks.map((mark, at) => ({ verb: verb as Verb, status: head[at] as Status, mark })),
+  marks.map((mark, at) => ({ verb: verb as LifecycleVerb, status: head[at] as Status, mark })),
 )
 
 test('a verb or a status is missing from the table of this test', () => {
   expect(head).toEqual([...STATUSES])
-  expect(rows.map(([verb]) => verb)).toEqual([...VERBS])
+  expect(rows.map(([verb]) => verb)).toEqual([...LIFECYCLE_VERBS])
   expect(cells.length).toBe(80)
 })
 
-const markOf = (verb: Verb, status: Status): string => {
+const markOf = (verb: LifecycleVerb, status: Status): string => {
   const rule = TRANSITIONS[verb][status]
   if ('refused' in rule) return '-'
   return { same: '=', decided: '?' }[rule.to as string] ?? rule.to
@@ -85,7 +85,7 @@ const free = (status: Status): Draft =>
   judged(X, 'rejected', { attempt: attemptAt(status), reason: 'over_limit' })
 
 /** The events by which the verb reaches the record; `?` cells have more than one. */
-const EVENTS: Record<Verb, (status: Status) => { draft: Draft; decides?: Status }[]> = {
+const EVENTS: Record<LifecycleVerb, (status: Status) => { draft: Draft; decides?: Status }[]> = {
   seal: () => [{ draft: sealed(X, 7) }],
   run: (status) => [{ draft: started(X, attemptAt(status)) }],
   judge: (status) =>

@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import {
-  changedSince,
   emptyRepository,
   fingerprintCheckout,
   HEAD_KEY,
   inspectCheckout,
+  pathsChangedSince,
 } from '../../cli/git/checkout.ts'
 import { addExclude, removeExclude } from '../../cli/git/exclude.ts'
 import { commitAll, freshFolder, must, photograph, problemOf, repository, run, write } from './rig.ts'
@@ -126,15 +126,15 @@ test('edits in the wrong folder show, in scope only, also when they are committe
   write(repo, 'src/b.js', 'already dirty\n')
   const inScope = (path: string): boolean => path.startsWith('src/')
   const before = must(await fingerprintCheckout(repo, inScope))
-  expect(changedSince(before, must(await fingerprintCheckout(repo, inScope)))).toEqual([])
+  expect(pathsChangedSince(before, must(await fingerprintCheckout(repo, inScope)))).toEqual([])
   write(repo, 'src/b.js', 'dirtier still\n')
   write(repo, 'src/new.js', 'x')
   write(repo, 'notes.md', 'x')
   rmSync(join(repo, 'src/a.js'))
   const after = must(await fingerprintCheckout(repo, inScope))
-  expect(changedSince(before, after)).toEqual(['src/a.js', 'src/b.js', 'src/new.js'])
+  expect(pathsChangedSince(before, after)).toEqual(['src/a.js', 'src/b.js', 'src/new.js'])
   commitAll(repo, 'by mistake')
-  expect(changedSince(after, must(await fingerprintCheckout(repo, inScope)))).toContain(HEAD_KEY)
+  expect(pathsChangedSince(after, must(await fingerprintCheckout(repo, inScope)))).toContain(HEAD_KEY)
 })
 
 test("the caller's GIT_DIR does not stand in for the folder that was asked about", async () => {

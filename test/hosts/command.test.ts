@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { command } from '../../cli/hosts/command.ts'
+import { commandHost } from '../../cli/hosts/command.ts'
 import type { HostAnswer, HostCall } from '../../cli/hosts/host.ts'
 import { identify, isAlive } from '../../cli/process.ts'
 import { makeTemp } from '../rig/temp.ts'
@@ -11,7 +11,7 @@ const unknown = { tokens_in: null, tokens_out: null, usd: null }
 const NUMBER = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] }
 
 function ask(program: string | string[], request: Partial<HostCall> = {}): Promise<HostAnswer> {
-  return command.open({ command: program }).call({
+  return commandHost.open({ command: program }).call({
     prompt: 'the prompt',
     schema: null,
     role: 'implement',

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { HostAnswer, HostCall } from '../../cli/hosts/host.ts'
-import type { Invocation, Order } from '../../cli/hosts/program.ts'
+import type { Invocation, ProgramCall } from '../../cli/hosts/program.ts'
 import { PROGRAMS, type ProgramName, programNames } from '../../cli/hosts/registry.ts'
 import { mayUseWeb, rightsOf } from '../../cli/hosts/rights.ts'
 import { alive } from '../process/scene.ts'
@@ -48,7 +48,7 @@ async function ask(
 }
 
 /** What a program would be started with. */
-async function invocation(name: ProgramName, order: Partial<Order> = {}): Promise<Invocation> {
+async function invocation(name: ProgramName, order: Partial<ProgramCall> = {}): Promise<Invocation> {
   const { vendor } = await PROGRAMS[name].load()
   return vendor.invoke({
     prompt: 'the prompt',
@@ -63,7 +63,8 @@ async function invocation(name: ProgramName, order: Partial<Order> = {}): Promis
     ...order,
   })
 }
-const argsFor = async (name: ProgramName, order: Partial<Order> = {}) => (await invocation(name, order)).args
+const argsFor = async (name: ProgramName, order: Partial<ProgramCall> = {}) =>
+  (await invocation(name, order)).args
 
 describe.each(programNames)('%s', (name) => {
   const recording = RECORDINGS[name]
@@ -187,7 +188,7 @@ const ENDS: Partial<Record<ProgramName, Record<Case, string[]>>> = {
   },
 }
 
-const ORDERS: Record<Case, Partial<Order>> = {
+const ORDERS: Record<Case, Partial<ProgramCall>> = {
   edit: { rights: 'edit' },
   read: { rights: 'read' },
   web: { rights: 'read', web: true },
@@ -215,7 +216,8 @@ describe('permissions', () => {
   })
 
   test('the web is open in gemini when it should not be, or a command of the CLI is closed', async () => {
-    const policy = async (order: Partial<Order>) => (await invocation('gemini', order)).files?.['policy.toml']
+    const policy = async (order: Partial<ProgramCall>) =>
+      (await invocation('gemini', order)).files?.['policy.toml']
     expect(await policy({ web: true })).toContain('"web_fetch"]\ndecision = "allow"')
     expect(await policy({})).toContain('"web_fetch"]\ndecision = "deny"')
     expect(await policy({})).toContain('commandPrefix = ["assay context", "assay diff"')
@@ -223,7 +225,7 @@ describe('permissions', () => {
   })
 
   test('opencode may more, or less, than its role', async () => {
-    const rights = async (order: Partial<Order>) =>
+    const rights = async (order: Partial<ProgramCall>) =>
       JSON.parse((await invocation('opencode', order)).env.OPENCODE_PERMISSION ?? '')
     expect(await rights({ folders: ['/further'] })).toMatchObject({
       '*': 'deny',

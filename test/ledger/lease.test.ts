@@ -134,7 +134,7 @@ describe('how it passes on', () => {
     expect(tell(2, leased(YOU, 'taken_over'))).toBe('accepted')
     expect(state.lease).toMatchObject(YOU)
     // A session that must give way does not go on by itself either.
-    expect(state.entrusted).toBeNull()
+    expect(state.autonomous).toBeNull()
     expect(tell(3, closing(1, ME))).toBe('driven')
     expect(tell(4, leased(YOU, 'given_up'))).toBe('accepted')
     expect([state.lease, tell(5, leased(ME, 'taken'))]).toEqual([null, 'accepted'])
@@ -170,7 +170,7 @@ describe('how it passes on', () => {
     expect([tell(14, leased(null, 'kept')), last()]).toEqual(['not_driving', '00:00'])
     expect([tell(14, leased(ME, 'kept')), last()]).toEqual(['accepted', '00:14'])
     expect(state.lease?.since.slice(11, 16)).toBe('00:00')
-    expect(state.entrusted).toMatchObject(ME)
+    expect(state.autonomous).toMatchObject(ME)
     expect(tell(28.9, leased(YOU, 'taken'))).toBe('driven')
     // One that lapsed is nobody's, though nobody took it.
     expect([tell(29, leased(ME, 'kept')), last()]).toEqual(['not_driving', '00:14'])

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { directionsOf } from '../../cli/ledger/meta.ts'
-import { BOUNDS, judgeEdits } from '../../cli/loop/meta/judge.ts'
+import { BOUNDS, judgeEdits } from '../../cli/loop/meta/edits.ts'
 import { History } from './history.ts'
 
 const ground = { rationale: 'the lanes are idle', evidence: 'exp_0000' }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Change, judgeScope, matchGlobs, scopeOf } from '../../cli/spec/rules.ts'
+import { judgeScope, matchGlobs, type PathChange, scopeOf } from '../../cli/spec/rules.ts'
 import type { ScopeConfig } from '../../cli/spec/spec.ts'
 
 const scope = (mutable: string[], immutable: string[] = [], limits = {}): ScopeConfig => ({
@@ -7,7 +7,7 @@ const scope = (mutable: string[], immutable: string[] = [], limits = {}): ScopeC
   immutable,
   limits: { files: null, lines: null, types: null, ...limits },
 })
-const change = (path: string, more: Partial<Change> = {}): Change => ({
+const change = (path: string, more: Partial<PathChange> = {}): PathChange => ({
   path,
   status: 'M',
   oldMode: '100644',
@@ -74,7 +74,7 @@ describe('the area of a path', () => {
 
 describe('the judgement of a candidate', () => {
   const rules = scope(['src/**'], ['src/fixed/**'])
-  const judge = (changes: Change[], config = rules) => judgeScope(changes, config, scopeOf(config, ''))
+  const judge = (changes: PathChange[], config = rules) => judgeScope(changes, config, scopeOf(config, ''))
 
   it('names each path that is out of scope with the reason', () => {
     expect(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Comparison, Judged } from '../../cli/ledger/events.ts'
 import type { StageFact } from '../../cli/measure/samples.ts'
-import { explain } from '../../cli/view/explain.ts'
+import { explainVerdict } from '../../cli/view/explain.ts'
 import { judged, stamped } from '../ledger/drafts.ts'
 
 const METRIC = { name: 'cost', direction: 'minimize' }
@@ -33,7 +33,7 @@ const stage = (
   },
 })
 
-const said = (one: Judged, ...stages: StageFact[]) => explain(one, stages, METRIC, 25)
+const said = (one: Judged, ...stages: StageFact[]) => explainVerdict(one, stages, METRIC, 25)
 
 test('a keep does not say how it was found and found again', () => {
   expect(

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { afterAll, beforeAll } from 'vitest'
 import type { AgentCall, AgentReply } from '../../cli/agents/call.ts'
-import type { Fact } from '../../cli/facts.ts'
 import { NO_USAGE } from '../../cli/hosts/host.ts'
+import type { Notice } from '../../cli/notices.ts'
 import { runWorkflow, type WorkflowOutcome, type WorkflowRequest } from '../../cli/workflow/run.ts'
 
 export const META = "export const meta = { name: 'probe', description: 'd' }\n"
@@ -45,7 +45,7 @@ export const text = (words: string): AgentReply => ({ outcome: 'ok', text: words
 
 export interface Played extends WorkflowOutcome {
   calls: AgentCall[]
-  facts: Fact[]
+  facts: Notice[]
 }
 
 /** Runs `body` after a meta; agents answer by `play`, by default `re: PROMPT`. */
@@ -56,7 +56,7 @@ export async function play(
 ): Promise<Played> {
   const { play: answer, ...request } = options
   const calls: AgentCall[] = []
-  const facts: Fact[] = []
+  const facts: Notice[] = []
   const outcome = await runWorkflow({
     source: META + body,
     file: null,

@@ -1,14 +1,14 @@
 import { lastAttempt } from '../../ledger/state.ts'
 import { isAlive, isElsewhere, nameOfProcess } from '../../process.ts'
-import { type Check, type Found, fine, type RunScene, warning } from '../check.ts'
+import { type DoctorCheck, type FixableFinding, fine, type RunScene, warning } from '../check.ts'
 
 /** Experiments that are being judged, according to the ledger. */
-export const claims: Check = {
+export const claims: DoctorCheck = {
   name: 'claims',
   look: ({ runs }) => runs.flatMap(claimsOf),
 }
 
-function claimsOf({ run, state }: RunScene): Found[] {
+function claimsOf({ run, state }: RunScene): FixableFinding[] {
   const running = [...(state?.experiments.values() ?? [])].filter(({ status }) => status === 'running')
   return running.map((node) => {
     const owner = lastAttempt(node)?.claim?.owner

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Check, type Found, fine, problem, type Scene, warning } from '../check.ts'
+import { type DoctorCheck, type FixableFinding, fine, problem, type Scene, warning } from '../check.ts'
 import {
   type Crawler,
   type Crawling,
@@ -16,7 +16,7 @@ import { PACKERS } from '../crawlers/packers.ts'
 const CRAWLERS: readonly Crawler[] = [...JAVASCRIPT, ...OTHERS, ...PACKERS]
 
 /** Tools of the user's own that would walk into the state folder. What they read is never written by Assay. */
-export const crawlers: Check = {
+export const crawlers: DoctorCheck = {
   name: 'crawlers',
   look(scene) {
     return foldersOf(scene).flatMap(([name, folder]) => {
@@ -36,7 +36,7 @@ function foldersOf({ top, runs }: Scene): [string, string][] {
   return [...prefixes].map((prefix) => [prefix, join(top, prefix)])
 }
 
-function findingOf(tool: string, folder: string, seen: Crawling, project: Project): Found {
+function findingOf(tool: string, folder: string, seen: Crawling, project: Project): FixableFinding {
   const { config, walks, follows_exclude, why, ignore } = seen
   const code = `crawler_${tool.split(' ')[0]}`
   const data = { tool, config, walks: folder === '' ? walks : false, follows_exclude, ignore }

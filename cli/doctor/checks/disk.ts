@@ -1,10 +1,10 @@
 import { statfsSync } from 'node:fs'
-import { warnOfRoom } from '../../measure/room.ts'
+import { warnOfDiskSpace } from '../../measure/disk-space.ts'
 import { runtimeFolder } from '../../paths.ts'
-import { type Check, type Found, fine, problem, warning } from '../check.ts'
+import { type DoctorCheck, type FixableFinding, fine, problem, warning } from '../check.ts'
 
 /** Room for what is to be recorded, and whether the file system keeps the promises that the ledger relies on. */
-export const disk: Check = {
+export const disk: DoctorCheck = {
   name: 'disk',
   look({ site, cwd, env }) {
     const place = site?.state ?? cwd
@@ -35,11 +35,11 @@ const NONE_MB = 100
 const LITTLE_INODES = 10_000
 const NONE_INODES = 500
 
-export function space(at: string, room: Room | null): Found[] {
+export function space(at: string, room: Room | null): FixableFinding[] {
   if (!room) return []
   const freeMb = Math.floor((room.bavail * room.bsize) / MIB)
   const inodes = room.files === 0 ? null : room.ffree
-  const found: Found[] = []
+  const found: FixableFinding[] = []
   if (freeMb < LITTLE_MB) {
     found.push(
       (freeMb < NONE_MB ? problem : warning)('disk_low', {
@@ -83,7 +83,7 @@ const NETWORK = new Map<number, string>([
 const FUSE = 0x65735546
 
 /** Those of the folders that lie on a network; off Linux no type is known. */
-export function networkFolders(folders: readonly string[]): Found[] {
+export function networkFolders(folders: readonly string[]): FixableFinding[] {
   if (process.platform !== 'linux') return []
   return [...new Set(folders)].flatMap((folder) => {
     const stat = statOf(folder)
@@ -91,7 +91,7 @@ export function networkFolders(folders: readonly string[]): Found[] {
   })
 }
 
-export function fileSystem(at: string, type: number): Found[] {
+export function fileSystem(at: string, type: number): FixableFinding[] {
   const name = NETWORK.get(type >>> 0)
   if (name === undefined && type !== FUSE) return []
   return [
@@ -106,12 +106,12 @@ export function fileSystem(at: string, type: number): Found[] {
 }
 
 /** Whether the disk has room for the next measurement, and how much space experiments that have ended still use. */
-export const room: Check = {
+export const room: DoctorCheck = {
   name: 'room',
   look({ site, runs }) {
-    const found = runs.flatMap(({ run, paths, state, spec }): Found[] =>
+    const found = runs.flatMap(({ run, paths, state, spec }): FixableFinding[] =>
       site && state && spec
-        ? warnOfRoom({ site, run, paths, spec, ledger: { state } }).map((what) =>
+        ? warnOfDiskSpace({ site, run, paths, spec, ledger: { state } }).map((what) =>
             warning('room_tight', {
               what: `${run}: ${what}`,
               cause:

@@ -8,9 +8,9 @@ import {
   IGNORE_FILE,
 } from '../../git/exclude.ts'
 import { ok } from '../../result.ts'
-import { type Check, fine, problem, warning } from '../check.ts'
+import { type DoctorCheck, fine, problem, warning } from '../check.ts'
 
-export const exclude: Check = {
+export const exclude: DoctorCheck = {
   name: 'exclude',
   async look({ site, commonDir }) {
     if (!site || !commonDir) return []
@@ -42,7 +42,7 @@ export const exclude: Check = {
 }
 
 /** State of earlier versions has no such file. */
-export const stateIgnore: Check = {
+export const stateIgnore: DoctorCheck = {
   name: 'state-ignore',
   look({ site }) {
     if (!site) return []

@@ -5,19 +5,26 @@ import type { State } from '../../ledger/state.ts'
 import { seeLock } from '../../lock.ts'
 import { experimentFolder, initLockOf, isExperimentId } from '../../paths.ts'
 import { ok } from '../../result.ts'
-import { type Check, type Found, problem, type RunScene, type Scene, warning } from '../check.ts'
+import {
+  type DoctorCheck,
+  type FixableFinding,
+  problem,
+  type RunScene,
+  type Scene,
+  warning,
+} from '../check.ts'
 import { names } from '../scene.ts'
 
 /** A command writes the event milliseconds after it made the folder; a folder younger than this may still get its event. */
 const YOUNG_MS = 10_000
 
 /** Folders of commands that ended before they wrote their event. */
-export const halfMade: Check = {
+export const halfMade: DoctorCheck = {
   name: 'half-made',
   look: (scene) => [...runsHalfMade(scene), ...scene.runs.flatMap((run) => experimentsHalfMade(run, scene))],
 }
 
-function runsHalfMade({ site, runs, env }: Scene): Found[] {
+function runsHalfMade({ site, runs, env }: Scene): FixableFinding[] {
   if (!site || seeLock(initLockOf(env, site)).state === 'alive') return []
   return runs
     .filter(({ ledger }) => ledger.unreadable === null && (ledger.bytes?.length ?? 0) === ledger.tail)
@@ -38,7 +45,7 @@ function runsHalfMade({ site, runs, env }: Scene): Found[] {
     )
 }
 
-function experimentsHalfMade({ run, paths, state }: RunScene, { clock }: Scene): Found[] {
+function experimentsHalfMade({ run, paths, state }: RunScene, { clock }: Scene): FixableFinding[] {
   if (!state) return []
   const known = knownIds(state)
   const now = clock().getTime()

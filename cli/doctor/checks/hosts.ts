@@ -3,7 +3,7 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import type { Host } from '../../hosts/host.ts'
 import { HOSTS, isProgramName, PROGRAMS, type ProgramName, programNames } from '../../hosts/registry.ts'
 import type { AgentConfig } from '../../spec/spec.ts'
-import { type Check, type Found, fine, problem, type Scene, warning } from '../check.ts'
+import { type DoctorCheck, type FixableFinding, fine, problem, type Scene, warning } from '../check.ts'
 
 const CALL_MS = 60_000
 
@@ -11,10 +11,10 @@ const CALL_MS = 60_000
  * Which agent programs are here, and whether those that runs name are among them; with `--hosts` whether they answer. One
  * that no run names may fail without a problem.
  */
-export const hosts: Check = {
+export const hosts: DoctorCheck = {
   name: 'hosts',
   async look(scene) {
-    const found: Found[] = []
+    const found: FixableFinding[] = []
     const seen = new Set<string>()
     const named = new Map<ProgramName, Named>()
     for (const { run, spec } of scene.runs) {
@@ -45,7 +45,11 @@ interface Named {
 }
 
 /** None when the program is neither here nor named. */
-async function programFindings(name: ProgramName, named: Named | null, scene: Scene): Promise<Found[]> {
+async function programFindings(
+  name: ProgramName,
+  named: Named | null,
+  scene: Scene,
+): Promise<FixableFinding[]> {
   const entry = await PROGRAMS[name].load()
   const { program } = entry.vendor
   if (!isRunnable(program, scene.cwd, scene.env.PATH ?? '')) {
@@ -73,7 +77,7 @@ async function programFindings(name: ProgramName, named: Named | null, scene: Sc
   return [there, named === null ? warning('host_fails', failure) : problem('host_fails', failure)]
 }
 
-async function hostOf(agent: AgentConfig, run: string, scene: Scene): Promise<Found[]> {
+async function hostOf(agent: AgentConfig, run: string, scene: Scene): Promise<FixableFinding[]> {
   if (agent.host !== 'command') return [fine('host', `${run}: the host ${agent.host} is built in`)]
   const { command } = agent
   if (command === null) return []

@@ -1,8 +1,8 @@
 import { isolationSupport } from '../../process.ts'
-import { type Check, fine, problem, warning } from '../check.ts'
+import { type DoctorCheck, fine, problem, warning } from '../check.ts'
 
 /** Whether samples can be isolated on this machine, and whether a run needs that. */
-export const isolation: Check = {
+export const isolation: DoctorCheck = {
   name: 'isolation',
   async look({ env, runs, hosts }) {
     const support = await isolationSupport(env)

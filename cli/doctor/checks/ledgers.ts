@@ -2,8 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { shellQuote } from '../../evaluate/command.ts'
 import { FORMAT_NAME } from '../../ledger/events.ts'
 import { ok } from '../../result.ts'
-import { healTail } from '../../run/heal.ts'
-import { type Check, type Found, fine, problem, type RunScene, type Scene, warning } from '../check.ts'
+import { repairTail } from '../../run/repair-ledger.ts'
+import {
+  type DoctorCheck,
+  type FixableFinding,
+  fine,
+  problem,
+  type RunScene,
+  type Scene,
+  warning,
+} from '../check.ts'
 import { isWhole, scanLedger } from '../scan.ts'
 
 const SHOWN_LINES = 5
@@ -11,10 +19,10 @@ const SHOWN_LINES = 5
 const IN_FLIGHT_MS = 50
 
 /** Each run's ledger, line by line. */
-export const ledgers: Check = {
+export const ledgers: DoctorCheck = {
   name: 'ledger',
   async look(scene) {
-    const found: Found[] = []
+    const found: FixableFinding[] = []
     for (const run of scene.runs) {
       if (run.ledger.bytes === null && run.ledger.unreadable === null) continue
       const own = [...damage(run), ...(await tornTail(run, scene))]
@@ -25,9 +33,9 @@ export const ledgers: Check = {
   },
 }
 
-function damage({ run, paths, ledger }: RunScene): Found[] {
+function damage({ run, paths, ledger }: RunScene): FixableFinding[] {
   const file = paths.ledger
-  const found: Found[] = []
+  const found: FixableFinding[] = []
   if (ledger.unreadable !== null) {
     found.push(
       problem('ledger_unreadable', {
@@ -106,7 +114,7 @@ function damage({ run, paths, ledger }: RunScene): Found[] {
   return found
 }
 
-async function tornTail({ run, paths, ledger }: RunScene, scene: Scene): Promise<Found[]> {
+async function tornTail({ run, paths, ledger }: RunScene, scene: Scene): Promise<FixableFinding[]> {
   // A ledger that is only an unfinished line belongs to a run that never began: to end the line would leave a ledger without its first event.
   if (ledger.tail === 0 || ledger.tail === ledger.bytes?.length) return []
   await pause(IN_FLIGHT_MS)
@@ -120,7 +128,7 @@ async function tornTail({ run, paths, ledger }: RunScene, scene: Scene): Promise
       repair: 'nothing: the next command that writes ends it and says so',
       at: paths.ledger,
       fix: async () => {
-        const healed = healTail(paths.ledger, scene)
+        const healed = repairTail(paths.ledger, scene)
         if (!healed.ok) return healed
         return ok(
           healed.value

@@ -2,14 +2,14 @@ import { shellQuote } from '../../evaluate/command.ts'
 import { slotLeftovers } from '../../experiment/gc.ts'
 import { belongsTo, endOrphan, findOrphans, type Orphan } from '../../process.ts'
 import { ok } from '../../result.ts'
-import { type Check, type Found, fine, warning } from '../check.ts'
+import { type DoctorCheck, type FixableFinding, fine, warning } from '../check.ts'
 
 const MIB = 1024 * 1024
 
 /** What measurements that were killed left in checkouts: large files, or many. */
-export const leftovers: Check = {
+export const leftovers: DoctorCheck = {
   name: 'leftovers',
-  async look({ site }): Promise<Found[]> {
+  async look({ site }): Promise<FixableFinding[]> {
     if (!site) return []
     const found = await slotLeftovers(site, { dryRun: true })
     const bytes = found.reduce((sum, one) => sum + one.bytes, 0)
@@ -29,7 +29,7 @@ export const leftovers: Check = {
 }
 
 /** Daemons of benchmarks that outlived the command which started them, whichever repository it worked on. */
-export const orphans: Check = {
+export const orphans: DoctorCheck = {
   name: 'orphans',
   look({ site }) {
     const found = findOrphans()
@@ -39,7 +39,7 @@ export const orphans: Check = {
 }
 
 /** A process that belongs to a different repository is only named: `assay doctor --fix` there ends it. */
-function named(orphan: Orphan, ours: boolean): Found {
+function named(orphan: Orphan, ours: boolean): FixableFinding {
   const { pid } = orphan.process
   return warning('orphan', {
     what: `process ${pid} belongs to a measurement whose owner is dead${ours ? '' : ', in another repository'}: ${orphan.command}`,

@@ -6,10 +6,10 @@ import { slotLocks } from '../../measure/bench.ts'
 import { initLockOf, leaseFolder, worktreeLock } from '../../paths.ts'
 import { isElsewhere, nameOfProcess } from '../../process.ts'
 import { ok } from '../../result.ts'
-import { type Check, type Found, fine, problem, warning } from '../check.ts'
+import { type DoctorCheck, type FixableFinding, fine, problem, warning } from '../check.ts'
 
 /** Measurement leases of this machine. */
-export const leases: Check = {
+export const leases: DoctorCheck = {
   name: 'leases',
   look({ env, site }) {
     const folder = leaseFolder(env)
@@ -45,7 +45,7 @@ export const leases: Check = {
 }
 
 /** Who drives each run. */
-export const drivers: Check = {
+export const drivers: DoctorCheck = {
   name: 'driver',
   look: ({ runs }) =>
     runs.flatMap(({ run, paths }) => {
@@ -57,7 +57,7 @@ export const drivers: Check = {
 }
 
 /** Short locks on state: they are never waited for long, so one of a dead owner is only untidy. */
-export const stateLocks: Check = {
+export const stateLocks: DoctorCheck = {
   name: 'locks',
   async look({ site, env }) {
     if (!site) return []
@@ -68,7 +68,7 @@ export const stateLocks: Check = {
   },
 }
 
-function lockFinding(lock: LockSeen, code: string, who: string): Found | null {
+function lockFinding(lock: LockSeen, code: string, who: string): FixableFinding | null {
   if (lock.state !== 'dead') return foreign(lock)
   return warning(code, {
     what: `a lock of process ${lock.owner?.pid}, which is gone: ${lock.path}`,
@@ -83,7 +83,7 @@ function lockFinding(lock: LockSeen, code: string, who: string): Found | null {
 const QUIET_MS = 60_000
 
 /** A lock of a different machine. It is taken over after a silence; until then, measurements wait for it. A process that only waits blocks none. */
-function elsewhere({ path, state, owner }: LockSeen): Found | null {
+function elsewhere({ path, state, owner }: LockSeen): FixableFinding | null {
   if (state !== 'alive' || owner === null || !isElsewhere(owner) || /\/q-\d+$/.test(path)) return null
   const beaten = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
   const level = Date.now() - beaten < QUIET_MS ? warning : problem
@@ -97,7 +97,7 @@ function elsewhere({ path, state, owner }: LockSeen): Found | null {
   })
 }
 
-function foreign({ path, state }: LockSeen): Found | null {
+function foreign({ path, state }: LockSeen): FixableFinding | null {
   if (state !== 'foreign') return null
   return problem('lock_foreign', {
     what: `${path} is in the place of a lock, but it is not a lock of Assay`,

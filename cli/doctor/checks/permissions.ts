@@ -1,9 +1,9 @@
 import { accessSync, constants, existsSync, lstatSync } from 'node:fs'
 import { shellQuote } from '../../evaluate/command.ts'
-import { type Check, type Found, fine, problem, type Scene } from '../check.ts'
+import { type DoctorCheck, type FixableFinding, fine, problem, type Scene } from '../check.ts'
 
 /** Whether this user may write to the state folder. */
-export const permissions: Check = {
+export const permissions: DoctorCheck = {
   name: 'permissions',
   look(scene) {
     const { site } = scene
@@ -19,7 +19,7 @@ function placesOf({ site, runs }: Scene): string[] {
   return [site.state, site.store, site.runs, ...ofRuns].filter((path) => existsSync(path))
 }
 
-function whyNot(path: string): Found | null {
+function whyNot(path: string): FixableFinding | null {
   const us = process.getuid?.()
   const { uid } = lstatSync(path)
   const theirs = us !== undefined && uid !== us

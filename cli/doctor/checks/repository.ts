@@ -1,10 +1,10 @@
 import { repositoryKind } from '../../git/repository.ts'
-import { type Check, type Found, fine, problem, warning } from '../check.ts'
+import { type DoctorCheck, type FixableFinding, fine, problem, warning } from '../check.ts'
 
 const SHOWN = 5
 
 /** The user's repository: whether git can read it, and which of its files are missing in a fresh checkout. */
-export const repository: Check = {
+export const repository: DoctorCheck = {
   name: 'repository',
   async look({ checkout }) {
     if (!checkout.ok) {
@@ -41,7 +41,7 @@ export const repository: Check = {
         }),
       ]
     }
-    const found: Found[] = [fine('repository', `git reads ${top}`, { uncommitted: dirty.length })]
+    const found: FixableFinding[] = [fine('repository', `git reads ${top}`, { uncommitted: dirty.length })]
     const { shallow, partial, sparse, autocrlf, submodules, lfsPointers, lfsInstalled } = kind.value
     if (shallow)
       found.push(fine('repository_shallow', 'a shallow clone: it works, its history just ends early'))
@@ -91,7 +91,7 @@ export const repository: Check = {
   },
 }
 
-function pointers(paths: string[], installed: boolean, at: string): Found {
+function pointers(paths: string[], installed: boolean, at: string): FixableFinding {
   return problem(installed ? 'lfs_not_pulled' : 'lfs_missing', {
     what: `${paths.length} files are git-lfs pointers in place of their content: ${some(paths)}`,
     cause: installed

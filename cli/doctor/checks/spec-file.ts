@@ -4,15 +4,15 @@ import { fail, ok } from '../../result.ts'
 import { specHash } from '../../spec/hash.ts'
 import { readSpecFile } from '../../spec/read.ts'
 import type { Spec } from '../../spec/spec.ts'
-import { type Check, type Found, fine, problem, type RunScene } from '../check.ts'
+import { type DoctorCheck, type FixableFinding, fine, problem, type RunScene } from '../check.ts'
 
 /** The frozen spec of each run against the hash in its ledger. */
-export const specFile: Check = {
+export const specFile: DoctorCheck = {
   name: 'spec',
   look: ({ runs }) => runs.flatMap(specOf),
 }
 
-function specOf({ run, paths, state, spec }: RunScene): Found[] {
+function specOf({ run, paths, state, spec }: RunScene): FixableFinding[] {
   const expected = state?.run?.spec_hash
   if (expected === undefined) return []
   if (hashOf(spec) === expected)

@@ -3,19 +3,19 @@ import { readFileSync } from 'node:fs'
 import { splitLines } from '../../ledger/append.ts'
 import type { Judged } from '../../ledger/events.ts'
 import { attemptFolder, stepsFile } from '../../paths.ts'
-import { type Check, type Found, fine, problem, type RunScene } from '../check.ts'
+import { type DoctorCheck, type FixableFinding, fine, problem, type RunScene } from '../check.ts'
 
 /** If a run has more verdicts than this, so many of them are checked, evenly spread. */
 const MOST = 200
 const SHOWN = 20
 
 /** Compares the recorded steps of each attempt with the digest in its verdict. */
-export const steps: Check = {
+export const steps: DoctorCheck = {
   name: 'steps',
   look: ({ runs }) => runs.flatMap(stepsOf),
 }
 
-function stepsOf({ run, paths, state }: RunScene): Found[] {
+function stepsOf({ run, paths, state }: RunScene): FixableFinding[] {
   if (!state) return []
   const judged = [...state.experiments.values()].flatMap(({ attempts }) =>
     attempts.flatMap(({ judged: verdict }) => (verdict ? [verdict] : [])),

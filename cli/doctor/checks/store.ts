@@ -4,10 +4,10 @@ import { candidateRef, createRef, existingCommits, missingObjects, ownRefs } fro
 import { storeExists, storeState } from '../../git/store.ts'
 import type { Site } from '../../paths.ts'
 import { ok } from '../../result.ts'
-import { type Check, type Found, fine, problem, type RunScene, warning } from '../check.ts'
+import { type DoctorCheck, type FixableFinding, fine, problem, type RunScene, warning } from '../check.ts'
 
 /** The store, and in it every candidate that was ever sealed. */
-export const store: Check = {
+export const store: DoctorCheck = {
   name: 'store',
   async look({ site, runs }) {
     if (!site) return []
@@ -24,7 +24,7 @@ export const store: Check = {
         }),
       ]
     }
-    const found: Found[] = []
+    const found: FixableFinding[] = []
     if (!state.value.bare) {
       found.push(
         warning('store_not_bare', {
@@ -40,7 +40,7 @@ export const store: Check = {
   },
 }
 
-function unusable(site: Site, runs: RunScene[]): Found | null {
+function unusable(site: Site, runs: RunScene[]): FixableFinding | null {
   if (storeExists(site)) return null
   const isThere = existsSync(site.store)
   if (!isThere && runs.length === 0) {
@@ -70,7 +70,7 @@ interface Kept {
   commit: string
 }
 
-async function candidates(site: Site, runs: RunScene[], partial: boolean): Promise<Found[]> {
+async function candidates(site: Site, runs: RunScene[], partial: boolean): Promise<FixableFinding[]> {
   const kept = runs.flatMap(sealedIn)
   const bases = runs.flatMap(({ state }) => state?.run?.base.commit ?? [])
   const commits = [...new Set([...bases, ...kept.map(({ commit }) => commit)])]
@@ -113,7 +113,7 @@ function refFinding(
   { run, experiment, ref, commit }: Kept,
   refs: Map<string, string>,
   existing: Set<string>,
-): Found | null {
+): FixableFinding | null {
   const is = refs.get(ref)
   if (!existing.has(commit)) return lost(site, `a candidate of ${experiment} in ${run}`, commit)
   if (is === commit) return null
@@ -137,7 +137,7 @@ function refFinding(
   })
 }
 
-const lost = (site: Site, what: string, commit: string): Found =>
+const lost = (site: Site, what: string, commit: string): FixableFinding =>
   problem('candidate_lost', {
     what: `the commit ${commit.slice(0, 12)} of ${what} is not in the store`,
     cause: 'object files were deleted, or the disk lost them',
@@ -146,7 +146,7 @@ const lost = (site: Site, what: string, commit: string): Found =>
     data: { commit },
   })
 
-const unreadable = (site: Site, message: string): Found =>
+const unreadable = (site: Site, message: string): FixableFinding =>
   problem('store_broken', {
     what: `git cannot read the store: ${message}`,
     cause: 'an object or a ref of it is damaged',

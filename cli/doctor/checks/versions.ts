@@ -1,13 +1,13 @@
 import { gitVersion } from '../../git/repository.ts'
-import { type Check, type Found, fine, problem } from '../check.ts'
+import { type DoctorCheck, type FixableFinding, fine, problem } from '../check.ts'
 
 const NODE = [20, 19] as const
 const GIT = [2, 34] as const
 
-export const versions: Check = {
+export const versions: DoctorCheck = {
   name: 'versions',
   async look() {
-    const found: Found[] = [node(process.versions.node), platform(process.platform)]
+    const found: FixableFinding[] = [node(process.versions.node), platform(process.platform)]
     const git = await gitVersion()
     if (git.ok) found.push(gitOf(git.value))
     else
@@ -22,7 +22,7 @@ export const versions: Check = {
   },
 }
 
-export function node(version: string): Found {
+export function node(version: string): FixableFinding {
   if (atLeast(version, NODE)) return fine('node', `Node ${version}`)
   return problem('node_old', {
     what: `Node ${version} is older than ${NODE.join('.')}`,
@@ -31,7 +31,7 @@ export function node(version: string): Found {
   })
 }
 
-export function platform(name: string): Found {
+export function platform(name: string): FixableFinding {
   if (name === 'linux') return fine('platform', 'Linux')
   if (name === 'darwin')
     return fine('platform', 'macOS: processes that leave their group cannot be searched for here')
@@ -42,7 +42,7 @@ export function platform(name: string): Found {
   })
 }
 
-export function gitOf(version: string): Found {
+export function gitOf(version: string): FixableFinding {
   if (atLeast(version, GIT)) return fine('git', `git ${version}`)
   return problem('git_old', {
     what: `git ${version} is older than ${GIT.join('.')}`,

@@ -5,11 +5,11 @@ import { shellQuote } from '../../evaluate/command.ts'
 import { dropRegistration, emptyTrash, registrations } from '../../git/worktrees.ts'
 import { experimentId, runId, type Site, trashFolder, worktreePath } from '../../paths.ts'
 import { fail, ok } from '../../result.ts'
-import { type Check, type Found, fine, type RunScene, warning } from '../check.ts'
+import { type DoctorCheck, type FixableFinding, fine, type RunScene, warning } from '../check.ts'
 import { names } from '../scene.ts'
 
 /** Folders that agents edit and Assay measures in, against the registry and the ledgers. */
-export const worktrees: Check = {
+export const worktrees: DoctorCheck = {
   name: 'worktrees',
   async look({ site, runs }) {
     if (!site) return []
@@ -25,7 +25,7 @@ export const worktrees: Check = {
   },
 }
 
-function gone(site: Site, folder: string, path: string | null, runs: RunScene[]): Found {
+function gone(site: Site, folder: string, path: string | null, runs: RunScene[]): FixableFinding {
   const owner = editFolders(site, runs).find((one) => one.path === path)
   const node = owner && runs.find(({ run }) => run === owner.run)?.state?.experiments.get(owner.experiment)
   const open = node?.status === 'open'
@@ -70,7 +70,7 @@ function editFolders(site: Site, runs?: RunScene[]): EditFolder[] {
   })
 }
 
-function withoutExperiment({ path, run, experiment }: EditFolder, runs: RunScene[]): Found | null {
+function withoutExperiment({ path, run, experiment }: EditFolder, runs: RunScene[]): FixableFinding | null {
   const owner = runs.find((one) => one.run === run)
   // A ledger that cannot be read does not say which worktrees there should be.
   if (owner && (!owner.state || owner.state.experiments.has(experiment))) return null
@@ -92,7 +92,7 @@ const notDeleted = ({ path, code }: Obstacle) =>
   }) as const
 
 /** What was removed and not yet deleted. */
-export const trash: Check = {
+export const trash: DoctorCheck = {
   name: 'trash',
   look({ site }) {
     if (!site || !existsSync(trashFolder(site))) return []

@@ -39,7 +39,7 @@ export function readProject(folder: string): Project {
 }
 
 /** The first name that the folder has. */
-export const firstOf = (project: Project, names: readonly string[]): string | null =>
+export const firstFile = (project: Project, names: readonly string[]): string | null =>
   names.find((name) => project.files.has(name)) ?? null
 
 /** `jest.config` → with every ending that such files have. */

@@ -1,5 +1,5 @@
 /** Tools of JavaScript projects. */
-import { asObject, type Crawler, firstOf, mentions, type Project, STATE, withEndings } from './crawler.ts'
+import { asObject, type Crawler, firstFile, mentions, type Project, STATE, withEndings } from './crawler.ts'
 
 /** How a project shows that it uses a tool: a configuration file, a key of package.json, a package, a script. */
 function configOf(
@@ -8,7 +8,7 @@ function configOf(
   key: string | null,
   name: string,
 ): string | null {
-  const file = firstOf(project, files)
+  const file = firstFile(project, files)
   if (file !== null) return file
   if (key !== null && project.manifest[key] !== undefined) return 'package.json'
   return project.packages.has(name) || new RegExp(`(^|[\\s/])${name}(\\s|$)`, 'm').test(project.scripts)
@@ -53,7 +53,7 @@ const vitest: Crawler = {
     if (config === null) return null
     const file =
       config === 'package.json'
-        ? (firstOf(project, withEndings('vite.config')) ?? 'vitest.config.ts')
+        ? (firstFile(project, withEndings('vite.config')) ?? 'vitest.config.ts')
         : config
     const text = project.text(file)
     const narrow = /\b(include|dir)\s*:/.test(text) && !/include\s*:\s*\[\s*['"`]\*\*/.test(text)
@@ -120,7 +120,7 @@ const tsc: Crawler = {
 const eslint: Crawler = {
   tool: 'eslint',
   find(project) {
-    const flat = firstOf(project, withEndings('eslint.config'))
+    const flat = firstFile(project, withEndings('eslint.config'))
     const old = [...project.files].find((name) => /^\.eslintrc(\..+)?$/.test(name)) ?? null
     const config = flat ?? old ?? configOf(project, [], 'eslintConfig', 'eslint')
     if (config === null) return null
@@ -167,7 +167,7 @@ const prettier: Crawler = {
 const biome: Crawler = {
   tool: 'biome',
   find(project) {
-    const config = firstOf(project, ['biome.json', 'biome.jsonc'])
+    const config = firstFile(project, ['biome.json', 'biome.jsonc'])
     if (config === null) return null
     return {
       config,
@@ -203,7 +203,7 @@ const workspaces: Crawler = {
         ? 'pnpm-workspace.yaml'
         : declared !== null
           ? 'package.json'
-          : firstOf(project, ['turbo.json'])
+          : firstFile(project, ['turbo.json'])
     if (config === null) return null
     const list = Array.isArray(declared) ? declared : (asObject(declared).packages ?? [])
     const text = pnpm !== '' ? pnpm : JSON.stringify(list)

@@ -1,5 +1,5 @@
 /** Tools of Python and Rust projects, and those of no language. */
-import { type Crawler, firstOf, mentions, type Project, STATE, section } from './crawler.ts'
+import { type Crawler, firstFile, mentions, type Project, STATE, section } from './crawler.ts'
 
 /** Whether a Python project names the tool in what it asks for. */
 function asksFor(project: Project, tool: string): string | null {
@@ -29,7 +29,7 @@ const pytest: Crawler = {
     const own = options.find(([, text]) => /^\s*norecursedirs\b/m.test(text))
     const used =
       options.find(([, text]) => text !== '')?.[0] ??
-      firstOf(project, ['pytest.ini', 'conftest.py']) ??
+      firstFile(project, ['pytest.ini', 'conftest.py']) ??
       asksFor(project, 'pytest')
     if (used === null) return null
     const dirs = own?.[1] ?? ''
@@ -75,7 +75,7 @@ const flake8: Crawler = {
     const config = project.files.has('.flake8')
       ? '.flake8'
       : text !== ''
-        ? (firstOf(project, ['setup.cfg', 'tox.ini']) ?? '')
+        ? (firstFile(project, ['setup.cfg', 'tox.ini']) ?? '')
         : asksFor(project, 'flake8')
     if (config === null) return null
     return {
@@ -91,7 +91,7 @@ const flake8: Crawler = {
 const ruff: Crawler = {
   tool: 'ruff',
   find(project) {
-    const file = firstOf(project, ['ruff.toml', '.ruff.toml'])
+    const file = firstFile(project, ['ruff.toml', '.ruff.toml'])
     const text = file === null ? section(project.text('pyproject.toml'), 'tool.ruff') : project.text(file)
     const config = file ?? (text !== '' ? 'pyproject.toml' : asksFor(project, 'ruff'))
     if (config === null) return null

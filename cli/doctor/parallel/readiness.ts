@@ -10,7 +10,7 @@ import type { Scene } from '../check.ts'
 
 // ---------------------------------------------------------------- what two measurements at once would share, line by line
 
-export type Kind =
+export type HazardKind =
   | 'port'
   | 'database'
   | 'lock_file'
@@ -20,7 +20,7 @@ export type Kind =
   | 'service'
 
 export interface Hazard {
-  kind: Kind
+  kind: HazardKind
   /** Whether it forbids more than one slot; otherwise it only deserves a look. */
   blocks: boolean
   advice: string
@@ -113,7 +113,7 @@ const RULES: readonly Rule[] = [
 /** At most one hazard of each kind. A line that is only a comment has none. */
 export function hazardsOf(line: string): Hazard[] {
   if (/^\s*(?:\/\/|#(?!!)|\*|\/\*|--\s)/.test(line)) return []
-  const found = new Map<Kind, Hazard>()
+  const found = new Map<HazardKind, Hazard>()
   for (const { sees, unless, kind, blocks, advice } of RULES) {
     if (found.has(kind) || !sees.test(line) || unless?.test(line)) continue
     found.set(kind, { kind, blocks, advice })

@@ -1,13 +1,13 @@
 /** From the output of a known tool to the answer of a sample. Pure. */
 import type { SampleFault, TaskScore } from '../../ledger/events.ts'
-import type { Answer, ReadAnswer } from '../answer.ts'
+import type { BenchmarkAnswer, ReadAnswer } from '../answer.ts'
 import { positiveZero } from '../number.ts'
 import { type Aggregate, aggregate } from '../stats.ts'
 import { convert } from '../units.ts'
 import type { Benchmark, Figure } from './preset.ts'
 import { type PresetName, presetOf, type Texts } from './registry.ts'
 
-export interface Asked {
+export interface PresetQuestion {
   preset: PresetName
   metric: { name: string }
   aggregate: Aggregate
@@ -19,10 +19,10 @@ export interface Asked {
   hints?: string[]
 }
 
-export function readPreset(asked: Asked): ReadAnswer {
+export function readPreset(asked: PresetQuestion): ReadAnswer {
   const preset = presetOf(asked.preset)
   const { name } = asked.metric
-  const found: { place: string; answer: Answer }[] = []
+  const found: { place: string; answer: BenchmarkAnswer }[] = []
   for (const place of preset.places) {
     const text = asked.texts[place]
     if (text === null || !preset.recognises(text)) continue
@@ -39,7 +39,7 @@ export function readPreset(asked: Asked): ReadAnswer {
   }
   const [first] = found
   if (first) {
-    const { within: _, ...answer } = first.answer as Answer & { within?: number }
+    const { within: _, ...answer } = first.answer as BenchmarkAnswer & { within?: number }
     return { ok: true, answer }
   }
   const recorded = asked.recorded ?? {}
@@ -64,8 +64,8 @@ const PLACES = { result: 'the result file', stdout: 'standard output', stderr: '
 
 /** Printed text has fewer digits than the file of the same run. */
 function agree(
-  one: Answer & { within?: number },
-  other: Answer & { within?: number },
+  one: BenchmarkAnswer & { within?: number },
+  other: BenchmarkAnswer & { within?: number },
   name: string,
 ): boolean {
   const value = convert(other.value, other.units[name] ?? null, one.units[name] ?? null)
@@ -80,8 +80,8 @@ function agree(
  */
 function answerOf(
   written: readonly Benchmark[],
-  { preset, metric: { name }, aggregate: how, checkout }: Asked,
-): (Answer & { within?: number }) | SampleFault {
+  { preset, metric: { name }, aggregate: how, checkout }: PresetQuestion,
+): (BenchmarkAnswer & { within?: number }) | SampleFault {
   const benchmarks = new Map<string, Benchmark>()
   for (const one of written) {
     const known = (one.name ?? '').replaceAll(checkout, '.')
@@ -112,8 +112,8 @@ function answerOf(
     how,
   )
   if (!Number.isFinite(value)) return fault(`the ${how} of ${name} is too large for a number`)
-  const metrics: Answer['metrics'] = Object.create(null) as Answer['metrics']
-  const units: Answer['units'] = Object.create(null) as Answer['units']
+  const metrics: BenchmarkAnswer['metrics'] = Object.create(null) as BenchmarkAnswer['metrics']
+  const units: BenchmarkAnswer['units'] = Object.create(null) as BenchmarkAnswer['units']
   for (const metric of all[0]?.metrics.keys() ?? []) {
     const made = metric === name ? { value, unit: unit ?? null } : together(all, metric, how)
     if (made === null) continue

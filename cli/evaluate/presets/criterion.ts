@@ -8,7 +8,7 @@ import {
   minimize,
   type Preset,
   printed,
-  textOf,
+  stringOrNull,
 } from './preset.ts'
 
 const ESTIMATES = ['mean', 'median', 'slope', 'std_dev', 'median_abs_dev']
@@ -39,7 +39,9 @@ function fromText(text: string): Found {
 /** `estimates.json` of one benchmark, or of those of a folder with their names. */
 function fromEstimates(json: unknown, name: string | null = null): Benchmark[] {
   if (Array.isArray(json))
-    return json.flatMap((one) => (isObject(one) ? fromEstimates(one.estimates, textOf(one.folder)) : []))
+    return json.flatMap((one) =>
+      isObject(one) ? fromEstimates(one.estimates, stringOrNull(one.folder)) : [],
+    )
   if (!isObject(json) || !isObject(json.mean) || json.mean.point_estimate === undefined) return []
   const metrics = new Map<string, Figure>()
   for (const name of ESTIMATES) {
@@ -64,9 +66,9 @@ function fromMessages(text: string): Found {
     for (const name of ['typical', ...ESTIMATES]) {
       const one = json[name]
       if (isObject(one) && typeof one.estimate === 'number')
-        metrics.set(name, { value: one.estimate, unit: textOf(one.unit) })
+        metrics.set(name, { value: one.estimate, unit: stringOrNull(one.unit) })
     }
-    return [{ name: textOf(json.id), metrics }]
+    return [{ name: stringOrNull(json.id), metrics }]
   })
   return { benchmarks, broken }
 }

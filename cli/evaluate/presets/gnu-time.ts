@@ -5,7 +5,7 @@ import {
   linesOf,
   minimize,
   type Preset,
-  type Reading,
+  type PresetReading,
 } from './preset.ts'
 
 const VERBOSE: Record<string, [RegExp, string | null]> = {
@@ -68,7 +68,7 @@ function blocks(text: string): { runs: Benchmark[]; strays: Benchmark[] } {
 }
 
 /** The measured program writes to the same stream, so what it says there must not be taken for the report. */
-function read(text: string): Reading {
+function read(text: string): PresetReading {
   const hidden = linesOf(text).find((line) => HIDDEN.test(line) && !SHORT.test(line) && !COMMAND.test(line))
   if (hidden !== undefined) return brokenLine('time', hidden)
   const { runs, strays } = blocks(text)

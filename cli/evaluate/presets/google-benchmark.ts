@@ -6,9 +6,9 @@ import {
   minimize,
   objectsIn,
   type Preset,
-  type Reading,
+  type PresetReading,
   repeated,
-  textOf,
+  stringOrNull,
 } from './preset.ts'
 
 const benchmarks = (text: string) => {
@@ -27,17 +27,17 @@ const COUNTS =
 
 function unitOf(name: string, timeUnit: unknown): string | null | undefined {
   if (COUNTS.test(name)) return undefined
-  if (name === 'real_time' || name === 'cpu_time') return textOf(timeUnit) ?? 'ns'
+  if (name === 'real_time' || name === 'cpu_time') return stringOrNull(timeUnit) ?? 'ns'
   return name === 'items_per_second' ? '/s' : name === 'bytes_per_second' ? 'B/s' : null
 }
 
-function read(text: string): Reading {
+function read(text: string): PresetReading {
   const all = benchmarks(text)
   const broken = all.find(({ error_occurred, skipped }) => error_occurred === true || skipped === true)
   // One that was skipped has times of 0.
   if (broken)
     return {
-      reason: `the benchmark ${textOf(broken.name)} ${broken.skipped === true ? 'was skipped' : 'failed'}: ${textOf(broken.error_message) ?? textOf(broken.skip_message) ?? 'no reason is given'}`,
+      reason: `the benchmark ${stringOrNull(broken.name)} ${broken.skipped === true ? 'was skipped' : 'failed'}: ${stringOrNull(broken.error_message) ?? stringOrNull(broken.skip_message) ?? 'no reason is given'}`,
     }
   const single = all.filter(({ run_type }) => run_type !== 'aggregate')
   // With --benchmark_report_aggregates_only nothing else is there.
@@ -45,7 +45,7 @@ function read(text: string): Reading {
   return {
     benchmarks: repeated(
       used.map((one) => ({
-        name: textOf(one.run_name) ?? textOf(one.name),
+        name: stringOrNull(one.run_name) ?? stringOrNull(one.name),
         metrics: figures(one, (name) => unitOf(name, one.time_unit)),
       })),
     ),

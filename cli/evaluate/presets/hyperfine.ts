@@ -9,7 +9,7 @@ import {
   objectsIn,
   type Preset,
   printed,
-  textOf,
+  stringOrNull,
 } from './preset.ts'
 
 const TIMES = ['mean', 'median', 'min', 'max', 'stddev', 'user', 'system']
@@ -90,7 +90,10 @@ export const hyperfine: Preset<'hyperfine'> = {
       }
     const unit = (name: string) => (TIMES.includes(name) ? 's' : undefined)
     return {
-      benchmarks: found.map((result) => ({ name: textOf(result.command), metrics: figures(result, unit) })),
+      benchmarks: found.map((result) => ({
+        name: stringOrNull(result.command),
+        metrics: figures(result, unit),
+      })),
     }
   },
 }

@@ -7,7 +7,7 @@ import {
   maximize,
   objectsIn,
   type Preset,
-  textOf,
+  stringOrNull,
 } from './preset.ts'
 
 function benchmarks(text: string): Benchmark[] {
@@ -19,7 +19,7 @@ function benchmarks(text: string): Benchmark[] {
       if (!isObject(from)) return
       const { score, scoreUnit } = from
       if (typeof score === 'number' || score instanceof NoNumber)
-        metrics.set(name, { value: score, unit: textOf(scoreUnit) })
+        metrics.set(name, { value: score, unit: stringOrNull(scoreUnit) })
       // It writes "NaN" as text.
       else if (typeof score === 'string') metrics.set(name, { value: new NoNumber(score), unit: null })
     }
@@ -30,7 +30,7 @@ function benchmarks(text: string): Benchmark[] {
       ? Object.entries(one.params).map(([key, value]) => `${key}=${value}`)
       : []
     const mode = modes.size > 1 ? [String(one.mode)] : []
-    return { name: [textOf(one.benchmark), ...mode, ...params].join(' '), metrics }
+    return { name: [stringOrNull(one.benchmark), ...mode, ...params].join(' '), metrics }
   })
 }
 

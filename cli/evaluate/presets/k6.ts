@@ -1,5 +1,5 @@
 import { NoNumber } from '../json.ts'
-import { type Figure, isObject, jsonIn, maximize, minimize, type Preset, textOf } from './preset.ts'
+import { type Figure, isObject, jsonIn, maximize, minimize, type Preset, stringOrNull } from './preset.ts'
 
 const summary = (text: string) => {
   const json = jsonIn(text)
@@ -16,7 +16,7 @@ function figures(metrics: Record<string, unknown>): Map<string, Figure> {
   for (const [metric, of] of Object.entries(metrics)) {
     if (!isObject(of)) continue
     const values = isObject(of.values) ? of.values : of
-    const time = textOf(of.contains) === 'time' || (of.contains === undefined && TIMED.test(metric))
+    const time = stringOrNull(of.contains) === 'time' || (of.contains === undefined && TIMED.test(metric))
     for (const [name, value] of Object.entries(values)) {
       if (typeof value !== 'number' && !(value instanceof NoNumber)) continue
       const counted = values.count !== undefined && name === 'rate'

@@ -6,8 +6,8 @@ import {
   maximize,
   minimize,
   type Preset,
-  type Reading,
-  textOf,
+  type PresetReading,
+  stringOrNull,
 } from './preset.ts'
 
 const report = (text: string) => {
@@ -16,16 +16,16 @@ const report = (text: string) => {
 }
 const UNITS: Record<string, string> = { millisecond: 'ms', second: 's', byte: 'B', percent: '%' }
 
-function read(text: string): Reading {
+function read(text: string): PresetReading {
   const found = report(text)
-  const error = isObject(found?.runtimeError) ? textOf(found.runtimeError.code) : null
+  const error = isObject(found?.runtimeError) ? stringOrNull(found.runtimeError.code) : null
   if (error !== null && error !== 'NO_ERROR') return { reason: `the page was not measured: ${error}` }
   const metrics = new Map<string, Figure>()
   const put = (name: string, value: unknown, unit: string | null) => {
     if (typeof value === 'number' || value instanceof NoNumber) metrics.set(name, { value, unit })
   }
   for (const [name, audit] of Object.entries(isObject(found?.audits) ? found.audits : {}))
-    if (isObject(audit)) put(name, audit.numericValue, UNITS[textOf(audit.numericUnit) ?? ''] ?? null)
+    if (isObject(audit)) put(name, audit.numericValue, UNITS[stringOrNull(audit.numericUnit) ?? ''] ?? null)
   for (const [name, category] of Object.entries(isObject(found?.categories) ? found.categories : {}))
     if (isObject(category)) put(name, category.score, null)
   return { benchmarks: [{ name: null, metrics }] }

@@ -5,8 +5,8 @@ import {
   minimize,
   objectsIn,
   type Preset,
-  type Reading,
-  textOf,
+  type PresetReading,
+  stringOrNull,
 } from './preset.ts'
 
 const TIMES = ['avg', 'min', 'max', 'p25', 'p50', 'p75', 'p99', 'p999']
@@ -21,14 +21,14 @@ const runsOf = (text: string) => {
     .filter(({ stats, error }) => (isObject(stats) && stats.avg !== undefined) || error !== undefined)
 }
 
-function read(text: string): Reading {
+function read(text: string): PresetReading {
   const runs = runsOf(text)
   const broken = runs.find(({ error, stats }) => error !== undefined && error !== null && !isObject(stats))
   if (broken)
-    return { reason: `the benchmark ${textOf(broken.name)} failed: ${JSON.stringify(broken.error)}` }
+    return { reason: `the benchmark ${stringOrNull(broken.name)} failed: ${JSON.stringify(broken.error)}` }
   return {
     benchmarks: runs.map(({ name, stats, args }) => ({
-      name: `${textOf(name)}${isObject(args) && Object.keys(args).length > 0 ? ` ${JSON.stringify(args)}` : ''}`,
+      name: `${stringOrNull(name)}${isObject(args) && Object.keys(args).length > 0 ? ` ${JSON.stringify(args)}` : ''}`,
       metrics: isObject(stats) ? figures(stats, unitOf) : new Map(),
     })),
   }

@@ -5,7 +5,7 @@ import { median } from '../stats.ts'
 import { convert } from '../units.ts'
 
 /** Where a tool leaves its output: the file `$ASSAY_RESULT` (`{result}`), or a stream. */
-export type Place = 'result' | 'stdout' | 'stderr'
+export type OutputPlace = 'result' | 'stdout' | 'stderr'
 
 export interface Figure {
   value: number | NoNumber
@@ -21,14 +21,14 @@ export interface Benchmark {
   /** How many runs the metrics are made of; absent = one. */
   runs?: number
 }
-export type Reading = { benchmarks: Benchmark[] } | { reason: string }
+export type PresetReading = { benchmarks: Benchmark[] } | { reason: string }
 
 export interface Preset<Name extends string = string> {
   /** As in `measure.read`. */
   name: Name
   /** How to call the tool so that its output can be read. */
   example: string
-  places: readonly Place[]
+  places: readonly OutputPlace[]
   /** What of its output is read, for people. */
   reads: string
   /** What `metric.name` may be, the usual one first; `more` when the output holds others. */
@@ -42,7 +42,7 @@ export interface Preset<Name extends string = string> {
   recognises: (text: string) => boolean
   /** Of output that is recognisably the tool's and holds too little: what to do instead. */
   instead?: { recognises: (text: string) => boolean; hint: string }
-  read: (text: string) => Reading
+  read: (text: string) => PresetReading
 }
 
 export const minimize = (unit: string | null, ...names: string[]) =>
@@ -55,7 +55,7 @@ type Json = Record<string, unknown>
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof NoNumber)
 export const objectsIn = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : [])
-export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+export const stringOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
 /** The JSON of a text that may have lines of other text around it; undefined when there is none. */
 export function jsonIn(text: string): unknown {

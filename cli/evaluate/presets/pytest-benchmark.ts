@@ -1,4 +1,13 @@
-import { figures, isObject, jsonIn, maximize, minimize, objectsIn, type Preset, textOf } from './preset.ts'
+import {
+  figures,
+  isObject,
+  jsonIn,
+  maximize,
+  minimize,
+  objectsIn,
+  type Preset,
+  stringOrNull,
+} from './preset.ts'
 
 const TIMES = ['mean', 'median', 'min', 'max', 'stddev', 'iqr', 'q1', 'q3', 'total']
 const benchmarks = (text: string) => {
@@ -22,7 +31,7 @@ export const pytestBenchmark: Preset<'pytest-benchmark'> = {
   },
   read: (text) => ({
     benchmarks: benchmarks(text).map(({ fullname, name, stats }) => ({
-      name: textOf(fullname) ?? textOf(name),
+      name: stringOrNull(fullname) ?? stringOrNull(name),
       metrics: isObject(stats) ? figures(stats, unitOf) : new Map(),
     })),
   }),

@@ -9,7 +9,7 @@ import { jmh } from './jmh.ts'
 import { k6 } from './k6.ts'
 import { lighthouse } from './lighthouse.ts'
 import { mitata } from './mitata.ts'
-import type { Place, Preset } from './preset.ts'
+import type { OutputPlace, Preset } from './preset.ts'
 import { pytestBenchmark } from './pytest-benchmark.ts'
 import { vitestBench } from './vitest-bench.ts'
 
@@ -39,7 +39,7 @@ export const presetOf = (name: PresetName): Preset<PresetName> => {
   return found
 }
 
-export type Texts = Record<Place, string | null>
+export type Texts = Record<OutputPlace, string | null>
 
 /** The tool whose output is there, and where; null when none is known. */
 export function recognise(texts: Texts): { preset: Preset<PresetName>; hint: string | null } | null {

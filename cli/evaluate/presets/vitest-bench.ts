@@ -7,7 +7,7 @@ import {
   minimize,
   objectsIn,
   type Preset,
-  textOf,
+  stringOrNull,
 } from './preset.ts'
 
 const TIMES = [
@@ -35,7 +35,9 @@ function benchmarks(text: string): Benchmark[] {
     .flatMap(({ groups }) => objectsIn(groups))
     .flatMap((group) =>
       objectsIn(group.benchmarks).map((one) => ({
-        name: [textOf(group.fullName), textOf(one.name)].filter((part) => part !== null).join(' > '),
+        name: [stringOrNull(group.fullName), stringOrNull(one.name)]
+          .filter((part) => part !== null)
+          .join(' > '),
         metrics: figures(one, unitOf),
       })),
     )

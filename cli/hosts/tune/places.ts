@@ -99,7 +99,7 @@ export function placeParameters(
 }
 
 /** The parameter's own name, else the last part of its pointer, else its file. */
-export function nameOf(parameter: TuneParameter): string {
+export function parameterName(parameter: TuneParameter): string {
   return parameter.name ?? parameter.pointer?.split('/').at(-1) ?? parameter.file
 }
 
@@ -127,7 +127,7 @@ function placeOf(contents: Contents, parameter: TuneParameter): Result<Place> {
   return fail({
     kind: 'usage',
     code: 'parameter_not_a_number',
-    message: `the tunable parameter ${nameOf(parameter)} reads ${JSON.stringify(written.slice(0, 40))}, not a number`,
+    message: `the tunable parameter ${parameterName(parameter)} reads ${JSON.stringify(written.slice(0, 40))}, not a number`,
     hint: 'let the capture group or the pointer cover exactly one plain number',
     at: file,
   })
@@ -155,7 +155,7 @@ function notFound(parameter: TuneParameter, why: string): Result<never> {
   return fail({
     kind: 'usage',
     code: 'parameter_not_found',
-    message: `cannot find the tunable parameter ${nameOf(parameter)} in ${parameter.file}: ${why}`,
+    message: `cannot find the tunable parameter ${parameterName(parameter)} in ${parameter.file}: ${why}`,
     hint: 'a pattern must match exactly once, with the number as its one capture group; see agent.tune in the spec',
     at: parameter.file,
   })

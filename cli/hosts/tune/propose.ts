@@ -8,7 +8,7 @@ import { type Observation, surrogate } from './surrogate.ts'
 
 // ---------------------------------------------------------------- how candidates are drawn: points of the unit cube near a parent, shaped by what was kept
 
-export interface Ground {
+export interface StartingPoint {
   /** The parent. */
   origin: number[]
   /** Usual size of a step, in the unit of the cube. */
@@ -26,7 +26,7 @@ export interface Ground {
  * along the lane's last improvement, towards a good kept point in some coordinates (as in crossover), or along
  * the difference of two kept points (as in differential evolution).
  */
-export function candidate(ground: Ground, random: Random): number[] {
+export function candidate(ground: StartingPoint, random: Random): number[] {
   const { origin, kept } = ground
   const place = [...origin]
   const kind = random.next()
@@ -83,7 +83,7 @@ export interface TuneTrial {
   status: string
 }
 
-export interface Question {
+export interface TuneQuestion {
   parameters: Range[]
   /** Values of the experiment that the new one is a child of. */
   parent: number[]
@@ -113,7 +113,7 @@ const STEP = { first: 0.4, least: 0.01, most: 0.5, kept: 1.25, notKept: 0.95 }
  * Candidates around the parent (`moves.ts`) are ranked by a surrogate of all trials (`surrogate.ts`); the one with
  * the greatest upper confidence bound is the answer (Srinivas et al., 2010, with a random weight).
  */
-export function propose(question: Question): number[] | null {
+export function proposeStep(question: TuneQuestion): number[] | null {
   const { parameters, parent, current } = question
   const random = randomFrom(
     question.seed,

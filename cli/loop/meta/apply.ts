@@ -5,8 +5,8 @@ import { currentRound, type State } from '../../ledger/state.ts'
 import { ok, type Result } from '../../result.ts'
 import type { OpenRun } from '../../run/open.ts'
 import { firstRefused } from '../fit.ts'
-import { type Fact, factsOf } from './facts.ts'
-import { type Judged, judgeEdits } from './judge.ts'
+import { type JudgedEdits, judgeEdits } from './edits.ts'
+import { type MetaFact, metaFactsOf } from './facts.ts'
 
 export type EditView = Edit & {
   id: string
@@ -17,7 +17,7 @@ export type EditView = Edit & {
 
 export interface ApplyAnswer {
   applied: EditView[]
-  refused: Judged['refused']
+  refused: JudgedEdits['refused']
   repeated?: true
 }
 
@@ -37,7 +37,7 @@ export async function applyEdits(
   }: { edits: readonly unknown[]; alerts: readonly string[]; tick: number | null; key: string | null },
 ): Promise<Result<ApplyAnswer>> {
   const { ledger } = run
-  const facts = new Set((await factsOf(run)).map(({ name }) => name))
+  const facts = new Set((await metaFactsOf(run)).map(({ name }) => name))
   for (let tries = 1; ; tries++) {
     const { state } = ledger
     const { edits: taken, refused } = judgeEdits(edits, state, facts, tick)
@@ -76,7 +76,7 @@ export interface DueAnswer {
   /** Number of the turn that was taken; null when none was. */
   tick: number | null
   /** That nobody was asked about yet. */
-  facts: Fact[]
+  facts: MetaFact[]
   knobs: Knobs | null
   phases: Directions['phases']
   edits: EditView[]
@@ -97,7 +97,7 @@ export async function metaDue(run: OpenRun, claim: string | null): Promise<Resul
   const { state } = run.ledger
   const { meta } = state
   const every = run.spec.loop.meta?.every ?? null
-  const all = await factsOf(run)
+  const all = await metaFactsOf(run)
   const last = meta.lastTick
   const again = claim !== null && last?.by === claim
   const facts = all.filter(({ name }) => !meta.told.has(name))
@@ -116,7 +116,7 @@ export async function metaDue(run: OpenRun, claim: string | null): Promise<Resul
 
 function describe(
   state: State,
-  { every, due, tick, facts }: { every: number | null; due: boolean; tick: number | null; facts: Fact[] },
+  { every, due, tick, facts }: { every: number | null; due: boolean; tick: number | null; facts: MetaFact[] },
 ): DueAnswer {
   const { meta } = state
   return {

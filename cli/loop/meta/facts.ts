@@ -18,7 +18,7 @@ import type { OpenRun } from '../../run/open.ts'
 import { deadEnds, plateau } from '../../search/patterns.ts'
 import { observedIn } from '../open.ts'
 
-export interface Fact {
+export interface MetaFact {
   /** What evidence calls it; another name is another fact, and each is told once. */
   name: string
   message: string
@@ -33,7 +33,7 @@ export interface Fact {
 const QUERY = ['--query-compute-apps=pid,used_memory', '--format=csv,noheader'] as const
 const LIMIT_MS = 3000
 
-export async function acceleratorFacts({ env, signal }: OpenRun): Promise<Fact[]> {
+export async function acceleratorFacts({ env, signal }: OpenRun): Promise<MetaFact[]> {
   const orphans = findOrphans()
   if (orphans.length === 0) return []
   const asked = await execute({
@@ -71,7 +71,7 @@ const WARNING =
   /\bwarn(?:ing)?s?\b|\bdeprecat|\berror\b|\bout of memory\b|\boverflow|\bnan\b|\bfall(?:ing)? back\b/i
 
 /** What the baseline prints too is a habit of the benchmark. */
-export function warningFacts(run: OpenRun): Fact[] {
+export function warningFacts(run: OpenRun): MetaFact[] {
   const nodes = [...run.ledger.state.experiments.values()]
   const recent = nodes
     .filter((node) => node.id !== BASELINE && lastAttempt(node)?.claim)
@@ -117,7 +117,7 @@ const PEERS = { least: 3, most: 50 }
 /** Rounds in a row whose lanes stayed empty. */
 const IDLE_ROUNDS = 3
 
-export function recordFacts(state: State, now: Date): Fact[] {
+export function recordFacts(state: State, now: Date): MetaFact[] {
   return [
     ...slowExperiments(state, now),
     ...slowRound(state, now),
@@ -127,11 +127,11 @@ export function recordFacts(state: State, now: Date): Fact[] {
   ]
 }
 
-function slowExperiments(state: State, now: Date): Fact[] {
+function slowExperiments(state: State, now: Date): MetaFact[] {
   const peers = [...state.experiments.values()].flatMap(({ attempts }) =>
     attempts.flatMap(({ judged }) => (judged && judged.samples > 0 ? [judged.wall_ms] : [])),
   )
-  const found: Fact[] = []
+  const found: MetaFact[] = []
   for (const node of state.experiments.values()) {
     const attempt = node.status === 'running' ? lastAttempt(node) : null
     if (!attempt?.claim) continue
@@ -147,7 +147,7 @@ function slowExperiments(state: State, now: Date): Fact[] {
   return found
 }
 
-function slowRound(state: State, now: Date): Fact[] {
+function slowRound(state: State, now: Date): MetaFact[] {
   const open = currentRound(state)
   if (!open) return []
   const peers = state.rounds.flatMap(({ opened, closed }) =>
@@ -175,7 +175,7 @@ function farLonger(ms: number, peers: readonly number[]): number | null {
 }
 
 /** Axes and directions that are used up, named by the newest experiment that says so. */
-function worn(state: State): Fact[] {
+function worn(state: State): MetaFact[] {
   const observed = observedIn(state)
   const named = (name: string, { experiments, message }: { experiments: string[]; message: string }) => ({
     name: `${name}:${experiments.at(-1)}`,
@@ -188,7 +188,7 @@ function worn(state: State): Fact[] {
   ]
 }
 
-function nearStall({ knobs, rounds, ...rest }: State): Fact[] {
+function nearStall({ knobs, rounds, ...rest }: State): MetaFact[] {
   const stall = stallOf({ knobs, rounds, ...rest })
   if (!knobs || knobs.stall < 2 || stall < knobs.stall - 1 || stall >= knobs.stall) return []
   return [
@@ -200,7 +200,7 @@ function nearStall({ knobs, rounds, ...rest }: State): Fact[] {
   ]
 }
 
-function idleLanes({ rounds }: State): Fact[] {
+function idleLanes({ rounds }: State): MetaFact[] {
   const last = rounds.filter(({ closed }) => closed).slice(-IDLE_ROUNDS)
   const [first] = last
   const idle = last.every(({ opened, briefed }) => (briefed?.lanes.length ?? 0) < opened.width)
@@ -219,7 +219,7 @@ const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`
 const MOST = 20
 
 /** All that hold now, told before or not. Short work: the newest outputs are read to a bound, nothing is waited for. */
-export async function factsOf(run: OpenRun): Promise<Fact[]> {
+export async function metaFactsOf(run: OpenRun): Promise<MetaFact[]> {
   const facts = [
     ...recordFacts(run.ledger.state, run.clock()),
     ...warningFacts(run),

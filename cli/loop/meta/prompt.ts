@@ -1,7 +1,7 @@
 /** What the agent of the meta controller reads, and what it answers. Pure. */
 import type { Knobs } from '../../ledger/events.ts'
 import type { Directions } from '../../ledger/meta.ts'
-import { quoted } from '../prompts.ts'
+import { quotedText } from '../prompts.ts'
 
 const text = { type: 'string' }
 const texts = { type: 'array', items: text }
@@ -62,7 +62,7 @@ export function metaPrompt({ run, round, goal, ...brief }: MetaInputs): string {
 
 You watch over a search for: ${goal}
 What the CLI sees, new since you were last asked:
-${quoted(facts)}
+${quotedText(facts)}
 Judge whether it calls for anything. Doing nothing is the usual answer. An edit holds from the next round on, and has a rationale and evidence: the name of a fact above, or an experiment. Kinds:
 - {kind: knob, knob, value}: width, depth, stall, ideate_stall, ideate_keeps, scan_batch, scan_max
 - {kind: phase, phase, on}: scan, ideate

@@ -5,7 +5,7 @@ import type { FailureClass } from '../../ledger/events.ts'
 import { currentRound } from '../../ledger/state.ts'
 import type { OpenRun } from '../../run/open.ts'
 import { applyEdits, type DueAnswer, metaDue } from './apply.ts'
-import type { Fact } from './facts.ts'
+import type { MetaFact } from './facts.ts'
 import { META_ANSWER, metaPrompt } from './prompt.ts'
 
 export interface Watching {
@@ -94,7 +94,7 @@ const CLASSES = ['build', 'eval', 'hypothesis', 'environment'] as const satisfie
 async function enforce(
   run: OpenRun,
   { experiment, failure_class, reason, fix, evidence }: Stop,
-  facts: readonly Fact[],
+  facts: readonly MetaFact[],
   tick: number,
   log: Watching['log'],
 ): Promise<boolean> {

@@ -15,8 +15,8 @@ import {
   text,
   whole,
 } from '../kind.ts'
-import type { Beside, Mapped, Mapping } from './mapping.ts'
-import { durationOf } from './task.ts'
+import type { ImportFolder, Mapped, Mapping } from './mapping.ts'
+import { durationInWords } from './task.ts'
 
 const name = text({
   noun: 'a name',
@@ -178,7 +178,7 @@ export type BacklogSpec = TypeOf<typeof BACKLOG_SPEC>
 export const BACKLOG_MARKS = ['metric', 'measurement', 'stopping', 'execution']
 
 /** The spec that does the same. Every key that the file sets has a line. Its paths count from the root of the repository. */
-export function fromBacklog(read: BacklogSpec, beside: Beside): Mapped {
+export function fromBacklog(read: BacklogSpec, beside: ImportFolder): Mapped {
   const { metric, measurement, scope, execution, parallel, dependencies, stopping } = read
   const { primary } = metric
   const { stability } = measurement
@@ -278,7 +278,7 @@ export function fromBacklog(read: BacklogSpec, beside: Beside): Mapped {
       measure: {
         command: port === null ? measurement.command : `export ${port}="$ASSAY_PORT"; ${measurement.command}`,
         directory: measurement.working_directory === '.' ? undefined : measurement.working_directory,
-        timeout: durationOf(measurement.timeout_seconds),
+        timeout: durationInWords(measurement.timeout_seconds),
         read: 'json',
       },
       metric: {
@@ -309,7 +309,7 @@ export function fromBacklog(read: BacklogSpec, beside: Beside): Mapped {
 }
 
 /** The file names folders without a pattern. */
-function globOf(path: string, beside: Beside): string {
+function globOf(path: string, beside: ImportFolder): string {
   const bare = path.replace(/^\.\//, '').replace(/\/+$/, '')
   return path.endsWith('/') || beside.isFolder(bare) ? `${bare}/**` : bare
 }

@@ -16,7 +16,7 @@ export interface Mapped {
 }
 
 /** The folder from which the paths of the imported file count, and in which its spec will lie. */
-export interface Beside {
+export interface ImportFolder {
   /** The name of the file itself. */
   file: string
   has(name: string): boolean

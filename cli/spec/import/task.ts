@@ -1,6 +1,6 @@
 /** The task file of an artifact loop: which text files may change, how they are run and scored, and when one is better. */
 
-import { command, glob, metricName, path } from '../keys/text.ts'
+import { commandText, glob, metricName, path } from '../keys/text.ts'
 import {
   boolean,
   choice,
@@ -15,7 +15,7 @@ import {
   text,
   whole,
 } from '../kind.ts'
-import type { Beside, Mapped, Mapping } from './mapping.ts'
+import type { ImportFolder, Mapped, Mapping } from './mapping.ts'
 
 const seconds = number({ above: 0, max: 99 * 3600 })
 
@@ -60,7 +60,7 @@ export const TASK = keys({
   ),
   runner: need(
     keys({
-      command: need(command, 'Runs the files.'),
+      command: need(commandText, 'Runs the files.'),
       cwd: or(path, '.', 'Where it runs.'),
       timeout_seconds: may(seconds, 'The longest that it may take.'),
     }),
@@ -69,7 +69,7 @@ export const TASK = keys({
   scorer: need(
     keys({
       type: or(choice(['command']), 'command', 'The kind of scorer.'),
-      command: need(command, 'Prints the scores.'),
+      command: need(commandText, 'Prints the scores.'),
       timeout_seconds: may(seconds, 'The longest that it may take.'),
       parse: or(
         keys({
@@ -128,7 +128,7 @@ export const TASK = keys({
   ),
 })
 
-export type Task = TypeOf<typeof TASK>
+export type ImportedTask = TypeOf<typeof TASK>
 
 /** Keys that say of a mapping that it is such a file. */
 export const TASK_MARKS = ['artifacts', 'runner', 'scorer', 'objective']
@@ -140,7 +140,7 @@ export const TASK_TEXTS = ['rubric.md', 'prompt.md']
  * The spec that does the same. A strict climb from the best is a loop of one lane and depth 1 with the policy `argmax`.
  * Every key of the file has a line, in its order.
  */
-export function fromTask(task: Task, beside: Beside): Mapped {
+export function fromTask(task: ImportedTask, beside: ImportFolder): Mapped {
   const { artifacts, mutation, runner, scorer, objective, policy, budget, logging } = task
   const lines: Mapping[] = []
   const became = (from: string, to: string) => lines.push({ from, to, why: null })
@@ -212,8 +212,8 @@ export function fromTask(task: Task, beside: Beside): Mapped {
       measure: {
         command: runner.command,
         directory: runner.cwd === '.' ? undefined : runner.cwd,
-        timeout: durationOf(timeout),
-        score: { command: scorer.command, timeout: durationOf(scoreTimeout) },
+        timeout: durationInWords(timeout),
+        score: { command: scorer.command, timeout: durationInWords(scoreTimeout) },
         read: { json: pathOf(scorer.parse.score_field), metrics: pathOf(scorer.parse.metrics_field) },
       },
       metric: { name: objective.primary_metric, direction: objective.direction },
@@ -243,7 +243,7 @@ const pathOf = (field: string): string =>
   /^[\w$-]+([.[].*)?$/.test(field) || field.startsWith('/') ? field : `["${field}"]`
 
 /** In the unit that writes it as a whole number, if one does. */
-export const durationOf = (inSeconds: number | undefined): string | undefined =>
+export const durationInWords = (inSeconds: number | undefined): string | undefined =>
   inSeconds === undefined
     ? undefined
     : Number.isInteger(inSeconds)

@@ -1,7 +1,7 @@
 /** Who proposes candidates when Assay itself drives the loop. */
 import { programNames } from '../../hosts/registry.ts'
 import { boolean, choice, type Kind, keys, list, map, may, need, number, or, text, whole } from '../kind.ts'
-import { capture, command, duration, path } from './text.ts'
+import { capture, commandText, durationText, path } from './text.ts'
 
 const parameter = keys(
   {
@@ -62,9 +62,9 @@ export const agent = keys(
       choice(['tune', 'command', ...programNames]),
       '`tune` moves declared numbers without a model; `command` is any program that reads a prompt on standard input and answers on standard output; the others are agent programs, which must be installed and logged in.',
     ),
-    command: may(command, 'The program of `host: command`.'),
-    timeout: or(duration, '30m', 'The longest that one agent call may take.'),
-    silence: or(duration, '15m', 'An agent program that prints nothing for so long is ended.'),
+    command: may(commandText, 'The program of `host: command`.'),
+    timeout: or(durationText, '30m', 'The longest that one agent call may take.'),
+    silence: or(durationText, '15m', 'An agent program that prints nothing for so long is ended.'),
     concurrency: or(whole({ min: 1, max: 64 }), 2, 'Agent calls at once.'),
     model: may(model, 'The model that the program is asked to use; absent = its own default.'),
     effort: may(
@@ -76,7 +76,7 @@ export const agent = keys(
         keys({
           model: may(model, 'The model of this role.'),
           effort: may(effort, 'The effort of this role.'),
-          timeout: may(duration, 'The longest that one call of this role may take.'),
+          timeout: may(durationText, 'The longest that one call of this role may take.'),
         }),
         '^[a-z][a-z0-9-]*$',
         'small letters, digits and -',

@@ -2,7 +2,7 @@
 import { POINTER } from '../../evaluate/json.ts'
 import { PRESET_NAMES } from '../../evaluate/presets/registry.ts'
 import { boolean, choice, either, keys, later, list, map, may, need, or, text, whole } from '../kind.ts'
-import { capture, command, duration, glob, machinePath, path, size, step } from './text.ts'
+import { capture, commandText, durationText, glob, machinePath, path, size, step } from './text.ts'
 
 const VARIABLE = '^[A-Za-z_][A-Za-z0-9_]*$'
 const variable = text({
@@ -96,11 +96,11 @@ const place = keys(
 
 export const measure = keys({
   command: need(
-    command,
+    commandText,
     'The benchmark. Text runs under `/bin/sh -c`; a list is program and arguments without a shell. `{worktree}` and `{result}` are filled in, quoted.',
   ),
   directory: or(path, '.', 'Where it runs, relative to the folder of the spec.'),
-  timeout: or(duration, '10m', 'The longest that one sample may take.'),
+  timeout: or(durationText, '10m', 'The longest that one sample may take.'),
   read: or(
     either(choice(['auto', 'result-file', 'lines', 'json', ...PRESET_NAMES]), place),
     'auto',
@@ -126,10 +126,10 @@ export const measure = keys({
   score: may(
     keys({
       command: need(
-        command,
+        commandText,
         'Gets what the benchmark got, the standard output of the benchmark as the file `$ASSAY_STDOUT`, and what it wrote to `$ASSAY_RESULT` as the file `$ASSAY_OUTPUT`.',
       ),
-      timeout: or(duration, '10m', 'The longest that it may take.'),
+      timeout: or(durationText, '10m', 'The longest that it may take.'),
     }),
     'A scorer that runs after the benchmark. The metrics are read from it, as `read` says; wall and CPU time stay those of the benchmark.',
   ),
@@ -164,9 +164,9 @@ export const measure = keys({
 export const gates = list(
   keys({
     name: need(text(), 'Named in verdicts and reports; must be unique.'),
-    command: need(command, 'Must exit 0.'),
+    command: need(commandText, 'Must exit 0.'),
     phase: or(choice(['before', 'after']), 'before', 'Before the measurement, or after a good comparison.'),
-    timeout: or(duration, '10m', 'The longest that it may take.'),
+    timeout: or(durationText, '10m', 'The longest that it may take.'),
   }),
   { unique: 'name' },
 )

@@ -1,6 +1,6 @@
 /** What a candidate may change, and how a worktree is made ready. */
 import { either, keys, list, may, need, or, text, whole } from '../kind.ts'
-import { command, duration, glob, path } from './text.ts'
+import { commandText, durationText, glob, path } from './text.ts'
 
 export const scope = keys({
   mutable: need(
@@ -36,16 +36,16 @@ export const scope = keys({
 export const worktree = keys({
   setup: may(
     keys({
-      command: need(command, 'Makes a fresh checkout usable.'),
+      command: need(commandText, 'Makes a fresh checkout usable.'),
       inputs: or(list(glob), [], 'Globs of the files that it depends on: it runs again when they change.'),
-      timeout: or(duration, '10m', 'The longest that it may take.'),
+      timeout: or(durationText, '10m', 'The longest that it may take.'),
     }),
     'Runs in each checkout before anything else, for example `npm ci`.',
   ),
   build: may(
     keys({
-      command: need(command, 'Builds what is measured.'),
-      timeout: or(duration, '10m', 'The longest that it may take.'),
+      command: need(commandText, 'Builds what is measured.'),
+      timeout: or(durationText, '10m', 'The longest that it may take.'),
     }),
     'Runs once for each candidate in each checkout, after `setup`.',
   ),

@@ -3,7 +3,7 @@ import type { MinImprovement } from '../../evaluate/compare.ts'
 import { either, type Kind, keys, list, need, number, or, text } from '../kind.ts'
 import { DURATION, durationMs, fraction, PERCENT, SIZE, sizeBytes } from '../units.ts'
 
-export const duration: Kind<number> = text({
+export const durationText: Kind<number> = text({
   noun: 'a duration',
   pattern: DURATION,
   hint: 'write a number with its unit: 500ms, 90s, 10m or 2h (at most 99h)',
@@ -29,15 +29,18 @@ export const threshold: Kind<MinImprovement> = either(
 )
 
 /** Text goes to `/bin/sh -c`; a list is program and arguments, without a shell. */
-export const command: Kind<string | string[]> = either(text(), list(text({ empty: true }), { least: 1 }))
+export const commandText: Kind<string | string[]> = either(text(), list(text({ empty: true }), { least: 1 }))
 
 interface Limited {
   command: string | string[]
   timeout: number
 }
 const limited: Kind<Limited> = keys({
-  command: need(command, 'Text runs under `/bin/sh -c`; a list is program and arguments without a shell.'),
-  timeout: or(duration, '10m', 'The longest that it may take.'),
+  command: need(
+    commandText,
+    'Text runs under `/bin/sh -c`; a list is program and arguments without a shell.',
+  ),
+  timeout: or(durationText, '10m', 'The longest that it may take.'),
 })
 
 /** A command by itself, or with a limit of its own. */

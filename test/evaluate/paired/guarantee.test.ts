@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type PairedPlan, ScaleWindow, Stage, signFlipP } from '../../../cli/evaluate/paired.ts'
+import { BettingStage, type PairedPlan, ScaleWindow, signFlipP } from '../../../cli/evaluate/paired.ts'
 import { signFlipByEnumeration } from './oracle.ts'
 
 const size = fc.oneof(
@@ -25,7 +25,7 @@ describe('for a candidate without effect, whatever its noise', () => {
       (sizes, pool) => {
         const plan: PairedPlan = { min: 2, max: 25, minImprovement: 0, seeksTie: false, tries: 100 }
         const worth = (d: number[]) => {
-          const stage = new Stage('judge', new ScaleWindow(pool), plan)
+          const stage = new BettingStage('judge', new ScaleWindow(pool), plan)
           for (const value of d) stage.add(value)
           return stage.decision.e
         }
@@ -44,7 +44,7 @@ describe('for a candidate without effect, whatever its noise', () => {
       const plan: PairedPlan = { min: 2, max: sizes.length, minImprovement: 0, seeksTie: false, tries: 100 }
       let bound = 0
       const passed = overAllSigns(sizes, (d) => {
-        const stage = new Stage(name, new ScaleWindow(), plan)
+        const stage = new BettingStage(name, new ScaleWindow(), plan)
         for (const value of d) {
           stage.add(value)
           const { outcome } = stage.ending
@@ -52,7 +52,7 @@ describe('for a candidate without effect, whatever its noise', () => {
         }
         return false
       })
-      const { e, p } = new Stage(name, new ScaleWindow(), plan).decision.bounds
+      const { e, p } = new BettingStage(name, new ScaleWindow(), plan).decision.bounds
       bound = 1 / e + p
       expect(passed).toBeLessThanOrEqual(bound)
     })

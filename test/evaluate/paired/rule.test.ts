@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
+  BettingStage,
   decidePairs,
   fewestPairs,
   type PairedPlan,
   ScaleWindow,
-  Stage,
 } from '../../../cli/evaluate/paired.ts'
 import { oracle } from './oracle.ts'
 
@@ -226,7 +226,7 @@ describe('the decision', () => {
   test('of a prefix, asked again, is not what was decided pair by pair', () => {
     fc.assert(
       fc.property(stage, differences(wild, 12), pools, (name, d, pool) => {
-        const running = new Stage(name, new ScaleWindow(pool), PLAN)
+        const running = new BettingStage(name, new ScaleWindow(pool), PLAN)
         d.forEach((value, i) => {
           running.add(value)
           expect(running.decision).toEqual(decidePairs(name, d.slice(0, i + 1), pool, PLAN))

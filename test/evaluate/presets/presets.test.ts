@@ -1,13 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { hintsOn } from '../../../cli/evaluate/hints.ts'
-import { type Asked, readPreset } from '../../../cli/evaluate/presets/answer.ts'
+import { type PresetQuestion, readPreset } from '../../../cli/evaluate/presets/answer.ts'
 import { PRESET_NAMES, PRESETS, type Texts } from '../../../cli/evaluate/presets/registry.ts'
 import { readPointer } from '../../../cli/evaluate/read-pointer.ts'
 import { OUTPUTS } from './outputs.ts'
 
 const NOTHING: Texts = { result: null, stdout: null, stderr: null }
 
-function read(preset: Asked['preset'], metric: string, texts: Partial<Texts>, more: Partial<Asked> = {}) {
+function read(
+  preset: PresetQuestion['preset'],
+  metric: string,
+  texts: Partial<Texts>,
+  more: Partial<PresetQuestion> = {},
+) {
   const asked = { preset, metric: { name: metric }, aggregate: 'mean' as const, checkout: '/check/out' }
   return readPreset({ ...asked, texts: { ...NOTHING, ...texts }, ...more })
 }

@@ -1,4 +1,4 @@
-import { propose, type TuneTrial } from '../../../cli/hosts/tune/propose.ts'
+import { proposeStep, type TuneTrial } from '../../../cli/hosts/tune/propose.ts'
 import type { Range } from '../../../cli/hosts/tune/space.ts'
 
 export interface Search {
@@ -25,7 +25,7 @@ export function search({ parameters, start, score, seed, experiments, width = 2 
       const own: TuneTrial[] = []
       for (let depth = 1; depth <= 3 && trials.length <= experiments; depth++) {
         const from = parent.values ?? start
-        const values = propose({
+        const values = proposeStep({
           parameters,
           parent: from,
           current: from,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { focusOf, propose, type TuneTrial } from '../../../cli/hosts/tune/propose.ts'
+import { focusOf, proposeStep, type TuneTrial } from '../../../cli/hosts/tune/propose.ts'
 import type { Range } from '../../../cli/hosts/tune/space.ts'
 import { bestOf, search } from './loop.ts'
 
@@ -109,8 +109,8 @@ test('a repair of a rejected proposal proposes something else', () => {
     laneNumber: 1,
     depth: 1,
   }
-  expect(propose(question)).toBeNull()
-  expect(propose({ ...question, current: [0] })).toEqual([1])
+  expect(proposeStep(question)).toBeNull()
+  expect(proposeStep({ ...question, current: [0] })).toEqual([1])
 })
 
 test('the order in which the history arrives changes nothing', () => {
@@ -126,7 +126,7 @@ test('the order in which the history arrives changes nothing', () => {
     status: i < 4 ? 'kept' : 'rejected',
   }))
   const ask = (trials: TuneTrial[]) =>
-    propose({
+    proposeStep({
       parameters: [linear(0, 1), linear(0, 1)],
       parent: [0.1, 0.9],
       current: [0.1, 0.9],
@@ -158,7 +158,7 @@ test('seed, round, lane and depth each lead elsewhere', () => {
     { ...question, round: 2 },
     { ...question, laneNumber: 2 },
     { ...question, depth: 2 },
-  ].map((q) => propose(q)?.join(' '))
+  ].map((q) => proposeStep(q)?.join(' '))
   expect(new Set(answers).size).toBe(5)
 })
 

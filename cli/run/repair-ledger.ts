@@ -5,7 +5,7 @@ import { ok, type Result } from '../result.ts'
 import type { Surroundings } from './open.ts'
 
 /** null when there is nothing to heal. */
-export function healTail(
+export function repairTail(
   file: string,
   { clock, random }: Pick<Surroundings, 'clock' | 'random'>,
 ): Result<Torn | null> {

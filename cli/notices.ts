@@ -1,5 +1,5 @@
 /** What long work tells while it runs. Modules emit facts; only `main` and `commands` print them. */
-export type Fact =
+export type Notice =
   | { type: 'warning'; message: string }
   | { type: 'preparing'; what: string }
   /** `what` completes "waiting for …". */
@@ -25,4 +25,4 @@ export type Fact =
       message?: string
     }
 
-export type Tell = (fact: Fact) => void
+export type Tell = (fact: Notice) => void

@@ -8,7 +8,7 @@ import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 
-export interface SettleAnswer {
+export interface ManualAnswer {
   experiment: string
   status: Status
   /** Whether an audit's opinion still stands against it. */
@@ -25,7 +25,7 @@ export function prune(
   run: OpenRun,
   experiment: string,
   { why, key }: { why: string; key: string | null },
-): Result<SettleAnswer> {
+): Result<ManualAnswer> {
   const node = nodeFor(run, experiment)
   if (!node.ok) return node
   if (experiment === BASELINE) return fail(neverBaseline('pruned'))
@@ -46,7 +46,7 @@ export function revoke(
   run: OpenRun,
   experiment: string,
   { why, key }: { why: string; key: string | null },
-): Result<SettleAnswer> {
+): Result<ManualAnswer> {
   const node = nodeFor(run, experiment)
   if (!node.ok) return node
   if (experiment === BASELINE) return fail(neverBaseline('revoked'))
@@ -81,7 +81,7 @@ export function restore(
   run: OpenRun,
   experiment: string,
   { why, key }: { why: string; key: string | null },
-): Result<SettleAnswer> {
+): Result<ManualAnswer> {
   const node = nodeFor(run, experiment)
   if (!node.ok) return node
   const { status, flagged } = node.value
@@ -99,13 +99,13 @@ export function restore(
 function settled(
   run: OpenRun,
   recorded: Result<Recorded<Pruned | Restored | Audited>>,
-): Result<SettleAnswer> {
+): Result<ManualAnswer> {
   if (!recorded.ok) return recorded
   const { event, repeated } = recorded.value
   return ok(answer(run, event.experiment, true, repeated))
 }
 
-function answer(run: OpenRun, experiment: string, changed: boolean, repeated: boolean): SettleAnswer {
+function answer(run: OpenRun, experiment: string, changed: boolean, repeated: boolean): ManualAnswer {
   const node = run.ledger.state.experiments.get(experiment)
   if (!node) throw new Error(`${experiment} was changed and is not there`)
   const { status, flagged } = node

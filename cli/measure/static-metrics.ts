@@ -8,7 +8,7 @@ import { scopeOfRun } from './scope.ts'
 import { diffStat } from './seal.ts'
 
 /** `source_bytes`: size of the mutable files. `diff_lines`: lines added and removed against the baseline. */
-export async function knownMetrics(
+export async function staticMetrics(
   run: Pick<OpenRun, 'spec' | 'started' | 'paths'>,
   site: Site,
   tree: string,

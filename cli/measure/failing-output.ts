@@ -7,7 +7,7 @@ import { gatesOf, readSteps, samplesOf } from '../ledger/steps.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
 import type { OpenRun } from '../run/open.ts'
 
-export interface LastWords {
+export interface FailingOutput {
   /** The command as the spec has it. */
   command: string
   /** What failed, as far as its test runner is known, else its end. At most 16 lines. */
@@ -19,7 +19,7 @@ export interface LastWords {
 const LINES = 16
 
 /** Of the gate that did not pass, else of the last sample, else of the setup or build that failed; null if it was silent. */
-export function lastWords(run: OpenRun, experiment: string, attempt: number): LastWords | null {
+export function failingOutput(run: OpenRun, experiment: string, attempt: number): FailingOutput | null {
   const folder = attemptFolder(run.paths, experiment, attempt)
   const steps = readSteps(stepsFile(folder))
   const { gates, measure } = run.spec
@@ -47,7 +47,7 @@ function failedPreparation(steps: readonly StepLine[]): 'setup' | 'build' | null
   return detail.build ? 'build' : null
 }
 
-function words(command: string | readonly string[] | undefined, printed: string): LastWords | null {
+function words(command: string | readonly string[] | undefined, printed: string): FailingOutput | null {
   if (command === undefined || printed.trim() === '') return null
   const output = lastLines(printed)
   return {

@@ -9,7 +9,7 @@ import {
   type MetaPrompt,
   SEAMS,
 } from '../../ledger/events.ts'
-import { addEdit, directionsOf, editById, knobsOfNextRound, type Meta } from '../../ledger/meta.ts'
+import { addEdit, directionsOf, editById, knobsOfNextRound, type MetaState } from '../../ledger/meta.ts'
 import type { State } from '../../ledger/state.ts'
 import { unreachable } from '../../result.ts'
 import { alike } from '../fit.ts'
@@ -131,7 +131,7 @@ function outside(word: unknown, known: readonly string[]): Refused {
 /** Of one call, and of what holds at once: a prompt that is all directives says nothing. */
 const MOST = { edits: 10, steps: 8, appended: 5 }
 
-export interface Judged {
+export interface JudgedEdits {
   edits: Edit[]
   refused: ({ index: number } & Refused)[]
 }
@@ -142,11 +142,11 @@ export function judgeEdits(
   state: State,
   facts: ReadonlySet<string>,
   tick: number | null = null,
-): Judged {
+): JudgedEdits {
   // Edits of one call see those before them, by the very rules by which the fold will take them.
-  const scratch: Meta = structuredClone(state.meta)
+  const scratch: MetaState = structuredClone(state.meta)
   const edits: Edit[] = []
-  const refused: Judged['refused'] = []
+  const refused: JudgedEdits['refused'] = []
   for (const [index, item] of items.entries()) {
     const edit = readEdit(item)
     const why =
@@ -181,7 +181,7 @@ function overtaken(edit: Edit, { configured, meta }: State, tick: number | null)
   return since ? no('overruled', `a person set ${edit.knob} since this was asked`) : null
 }
 
-function against(edit: Edit, state: State, meta: Meta): Refused | null {
+function against(edit: Edit, state: State, meta: MetaState): Refused | null {
   const now = directionsOf(meta, meta.round + 1)
   switch (edit.kind) {
     case 'knob':
@@ -224,7 +224,7 @@ function against(edit: Edit, state: State, meta: Meta): Refused | null {
 function knobRefused(
   { knob, value }: Extract<Edit, { kind: 'knob' }>,
   { knobs, run }: State,
-  meta: Meta,
+  meta: MetaState,
 ): Refused | null {
   if (!knobs || !run) return no('not_started', 'the run has not started')
   const min = Math.min(BOUNDS[knob].min, run.knobs[knob])
@@ -244,7 +244,7 @@ function disproportion(next: Knobs, knob: keyof Knobs): Refused | null {
   return null
 }
 
-function undoRefused(id: string, { knobs }: State, meta: Meta): Refused | null {
+function undoRefused(id: string, { knobs }: State, meta: MetaState): Refused | null {
   const target = editById(meta, id)
   if (!target) return no('unknown_edit', `there is no ${id}`)
   if (target.undone) return no('duplicate', `${id} is taken back already`)

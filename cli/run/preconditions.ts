@@ -57,7 +57,7 @@ export async function rulesFor(
   return ok({ rules: rules.value, warnings })
 }
 
-export interface Ground {
+export interface Preconditions {
   site: Site
   checkout: Checkout
   spec: Spec
@@ -79,7 +79,7 @@ export interface Ground {
   undo: () => Promise<void>
 }
 
-export interface GroundRequest {
+export interface PreconditionsRequest {
   spec: string | null
   includeDirty: boolean
   /** The benchmark is still to be built, so uncommitted work in scope is no contradiction. */
@@ -88,7 +88,10 @@ export interface GroundRequest {
   holdout: string | null
 }
 
-export async function prepareGround(world: Surroundings, request: GroundRequest): Promise<Result<Ground>> {
+export async function checkPreconditions(
+  world: Surroundings,
+  request: PreconditionsRequest,
+): Promise<Result<Preconditions>> {
   const inspected = await inspectCheckout(world.cwd)
   if (!inspected.ok) return inspected
   const checkout = inspected.value
@@ -119,16 +122,18 @@ export async function prepareGround(world: Surroundings, request: GroundRequest)
   return found
 }
 
-interface Place extends Pick<Ground, 'site' | 'checkout' | 'spec' | 'prefix' | 'specFile'> {
+interface Place extends Pick<Preconditions, 'site' | 'checkout' | 'spec' | 'prefix' | 'specFile'> {
   text: string
 }
 
 /** The base, and what the globs mean there. */
 async function lookAround(
   world: Surroundings,
-  { includeDirty, prepare }: GroundRequest,
+  { includeDirty, prepare }: PreconditionsRequest,
   { site, checkout, spec, text, prefix, specFile }: Place,
-): Promise<Result<Pick<Ground, 'base' | 'rules' | 'warnings' | 'paths' | 'globs' | 'data' | 'dataGlobs'>>> {
+): Promise<
+  Result<Pick<Preconditions, 'base' | 'rules' | 'warnings' | 'paths' | 'globs' | 'data' | 'dataGlobs'>>
+> {
   const based = await baseIn(site, checkout, includeDirty, world.clock())
   if (!based.ok) return based
   const { commit, tree, warnings } = based.value

@@ -14,7 +14,7 @@ import type { OpenRun } from '../run/open.ts'
 import { RecordLost } from './steps.ts'
 
 /** Sizes in bytes, as they lie on the disk. */
-export interface Room {
+export interface DiskSpace {
   /** What may still be written where the state lies; null = it cannot be told. */
   free: number | null
   /** A checkout, with its data and what setup and build leave; null before there is one. */
@@ -31,7 +31,7 @@ export interface Room {
 export const MANY_WORKTREES = 500
 
 /** What a person should do something about, one sentence each; empty when all is well. Pure. */
-export function tightness({ free, checkout, attempt, coming, ended }: Room): string[] {
+export function tightness({ free, checkout, attempt, coming, ended }: DiskSpace): string[] {
   const warnings: string[] = []
   const each = (checkout ?? 0) + attempt
   const held = ended * (checkout ?? 0)
@@ -61,7 +61,7 @@ function size(bytes: number): string {
 type Look = Pick<OpenRun, 'site' | 'run' | 'paths' | 'spec'> & { ledger: { state: State } }
 
 /** By the state of now; `coming`: the worktrees that the caller is about to make, by default those of a round. */
-export function warnOfRoom(run: Look, coming = worktreesAhead(run)): string[] {
+export function warnOfDiskSpace(run: Look, coming = worktreesAhead(run)): string[] {
   return tightness({
     free: freeBytes(run.site.state),
     checkout: checkoutBytes(run),
@@ -110,7 +110,7 @@ function worktreesOf({ site, run }: Pick<Look, 'site' | 'run'>): string[] {
 const LEAST_ROOM = MIB
 
 /** A refusal when nothing should be begun any more; `what` says what was not. */
-export function noRoom({ site }: Pick<Look, 'site'>, what: string): Problem | null {
+export function noDiskSpace({ site }: Pick<Look, 'site'>, what: string): Problem | null {
   const free = freeBytes(site.state)
   return free !== null && free < LEAST_ROOM ? diskFull(what, site.state) : null
 }
