@@ -17,7 +17,7 @@ describe.concurrent('the loop needs more than 60 evaluations, or stops beside th
         edits: [],
         alerts: [],
         stops: [],
-        usage: { agents: expect.any(Number), output_tokens: expect.any(Number) },
+        usage: { agents: expect.any(Number), looks: 0, output_tokens: expect.any(Number) },
       })
       expect(found).toBe(hidden)
       expect(evaluations).toBeLessThanOrEqual(60)

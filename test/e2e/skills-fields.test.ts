@@ -22,7 +22,7 @@ interface Claim {
 function claimsIn(path: string): Claim[] {
   const text = readFileSync(`${ROOT}/${path}`, 'utf8')
   return text.split(/\n(?=## )/).flatMap((phase) => {
-    const verbs = [...phase.matchAll(/assay ([a-z]+(?: open| briefs| close| list| get)?)/g)].map(
+    const verbs = [...phase.matchAll(/assay ([a-z]+(?: open| next| briefs| close| list| get)?)/g)].map(
       (found) => found[1] ?? '',
     )
     return [...phase.matchAll(/`(data(?:\.\w+)+|problem\.\w+)`/g)].map((found) => ({
@@ -51,6 +51,9 @@ test('a skill names a field that no command of its phase answers', async () => {
   await ask('init', [])
   const prepared = makeProject()
   answers.init = { ...(answers.init as object), ...(await prepared.data<object>('init', '--prepare')) }
+  const asked = makeProject()
+  await asked.data('init')
+  answers['round next'] = await asked.data<object>('round', 'next')
   const { token, round } = (await ask('round open', [])) as { token: string; round: number }
   const briefs = { briefs: [{ parent: 'exp_0000', kind: 'edit', objective: 'less' }] }
   const laid = await ask('round briefs', ['--token', token], JSON.stringify(briefs))
