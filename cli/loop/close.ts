@@ -16,6 +16,7 @@ import { ok, type Result } from '../result.ts'
 import { stopReason } from '../run/budget.ts'
 import { giveUp, mayGoOn, saidBy } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
+import { distinctShapes } from '../search/similar.ts'
 import { fitted } from './fit.ts'
 import { learningsOf } from './open.ts'
 import { notCounted, roundOf, type Turn } from './token.ts'
@@ -40,7 +41,7 @@ export interface CloseAnswer {
 
 /** What one lane may leave behind: enough for a thought, too little for a transcript. */
 const LIMITS = { texts: 10, inAll: 20, characters: 400 }
-/** Children without a keep from which a parent looks exhausted. */
+/** Distinct hypotheses without a keep from which a parent looks exhausted. */
 const REGRESSED = 3
 
 export async function closeRound(
@@ -150,7 +151,8 @@ export function exhausted(state: State): RoundClosed['prune'] {
   for (const node of state.experiments.values()) {
     if (node.status !== 'kept' || node.id === best) continue
     const judged = node.children.flatMap((id) => state.experiments.get(id) ?? []).filter(wasCompared)
-    if (judged.length >= REGRESSED && judged.every((child) => child.status !== 'kept')) {
+    if (judged.some((child) => child.status === 'kept')) continue
+    if (distinctShapes(judged, ({ hypothesis }) => hypothesis).length >= REGRESSED) {
       found.push({ experiment: node.id, why: `${judged.length} children, none better` })
     }
   }

@@ -70,25 +70,26 @@ export function plateau(experiments: readonly Observed[]): Pattern[] {
 const about = (a: number, b: number): boolean => Math.abs(a - b) <= ABOUT * Math.max(Math.abs(a), Math.abs(b))
 
 /**
- * Three hypotheses in a row around one parent were discarded or rejected as ideas. Build, eval and environment
- * failures neither count nor break the row; a kept child does.
+ * Three distinct hypotheses in a row around one parent were discarded or rejected as ideas; one idea with three numbers
+ * is one hypothesis. Build, eval and environment failures neither count nor break the row; a kept child does.
  */
 export function deadEnds(experiments: readonly Observed[]): Pattern[] {
-  const rows = new Map<string, { ids: string[]; last: number }>()
-  for (const [at, { id, parent, status, failure_class }] of experiments.entries()) {
+  const rows = new Map<string, { tried: Observed[]; last: number }>()
+  for (const [at, tried] of experiments.entries()) {
+    const { parent, status, failure_class } = tried
     if (parent === null) continue
     if (status === 'kept') rows.delete(parent)
     else if ((status === 'discarded' || status === 'rejected') && failure_class === 'hypothesis')
-      rows.set(parent, { ids: [...(rows.get(parent)?.ids ?? []), id].slice(-50), last: at })
+      rows.set(parent, { tried: [...(rows.get(parent)?.tried ?? []), tried].slice(-50), last: at })
   }
   return [...rows]
-    .filter(([, { ids }]) => ids.length >= ENOUGH)
+    .filter(([, { tried }]) => distinctShapes(tried, ({ hypothesis }) => hypothesis).length >= ENOUGH)
     .sort(([, a], [, b]) => b.last - a.last)
     .slice(0, MOST_PARENTS)
-    .map(([parent, { ids }]) => ({
+    .map(([parent, { tried }]) => ({
       kind: 'axis_warning',
-      experiments: ids,
-      message: `${ids.length}${ids.length === 50 ? ' or more' : ''} hypotheses in a row failed on ${parent}: take another parent, or another axis`,
+      experiments: tried.map(({ id }) => id),
+      message: `${tried.length}${tried.length === 50 ? ' or more' : ''} hypotheses in a row failed on ${parent}: take another parent, or another axis`,
     }))
 }
 

@@ -135,6 +135,11 @@ describe('the axis warning', () => {
     ])
   })
 
+  it('does not come after one idea with four numbers failed on one parent', () => {
+    const list = ['a', 'b', 'c', 'd'].map((id, at) => dead(id, { hypothesis: `made buffer ${at}` }))
+    expect(patternsOf(list)).toEqual([])
+  })
+
   it.each(['build', 'eval', 'environment', null] as const)(
     'neither counts nor is broken by class %s',
     (other) => {
