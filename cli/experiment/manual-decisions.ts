@@ -2,7 +2,7 @@
 
 import type { Audited, FailureClass, Pruned, Restored, Status } from '../ledger/events.ts'
 import { answered, type Recorded } from '../ledger/ledger.ts'
-import { BASELINE, lastJudged } from '../ledger/state.ts'
+import { BASELINE, lastJudged, remarksIn } from '../ledger/state.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -160,6 +160,27 @@ export interface AnnotateAnswer {
   tag: string | null
   text: string
   repeated?: true
+}
+
+export interface ListedRemarks {
+  remarks: { at: string; experiment: string; task: string | null; tag: string | null; text: string }[]
+}
+
+/** Of one experiment or of all, oldest first. */
+export function listRemarks(
+  run: OpenRun,
+  { experiment, tag }: { experiment: string | null; tag: string | null },
+): Result<ListedRemarks> {
+  if (experiment !== null) {
+    const node = nodeFor(run, experiment)
+    if (!node.ok) return node
+  }
+  const found = remarksIn(run.ledger.state, tag).filter(
+    (remark) => experiment === null || remark.experiment === experiment,
+  )
+  return ok({
+    remarks: found.map(({ at, experiment, task, tag, text }) => ({ at, experiment, task, tag, text })),
+  })
 }
 
 /** A remark on an experiment, or on one of its tasks; any status will do. */

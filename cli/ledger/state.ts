@@ -338,6 +338,23 @@ export const clearing = (node: Experiment): Next =>
     ? next`measure it again: ${call('confirm', node.id)}`
     : next`look at ${call('diff', node.id)}; when it is right, clear it: ${call('restore', node.id)}`
 
+/** Remarks on experiments and their tasks, oldest first; `tag`: only those with this word. */
+export function remarksIn(state: State, tag: string | null = null): Annotated[] {
+  return [...state.experiments.values()]
+    .flatMap(({ annotations }) => annotations)
+    .filter((remark) => tag === null || remark.tag === tag)
+    .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+}
+
+/** A remark as one text for agents: `exp_0007, task parse (profile): …`. */
+export const remarkText = ({
+  experiment,
+  task,
+  tag,
+  text,
+}: Pick<Annotated, 'experiment' | 'task' | 'tag' | 'text'>): string =>
+  `${experiment}${task === null ? '' : `, task ${task}`}${tag === null ? '' : ` (${tag})`}: ${text}`
+
 // ---------------------------------------------------------------- what stands above an experiment, and what falls with it
 
 /** Ids of experiments with a revoked one among their ancestors or themselves; one pass, parents come first. */

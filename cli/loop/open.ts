@@ -13,6 +13,8 @@ import {
   lastJudged,
   nodeValue,
   type Round,
+  remarksIn,
+  remarkText,
   repairable,
   type State,
   stallOf,
@@ -338,10 +340,7 @@ export function describe(run: OpenRun, round: Round | null, stop: StopReason | n
     patterns: patternsIn(state),
     proposals: openIdeas(state, RECENT.proposals),
     learnings: learningsOf(state).slice(-RECENT.learnings),
-    notes: state.notes
-      .filter(({ kind }: Noted) => kind !== 'learning')
-      .slice(-RECENT.notes)
-      .map(({ text }) => text),
+    notes: notesIn(state).slice(-RECENT.notes),
     steering: state.steers.flatMap(({ id, text }) => (round?.opened.steering?.includes(id) ? [text] : [])),
     rules: spec.instructions.rules,
     skills: spec.skills,
@@ -357,6 +356,16 @@ export function describe(run: OpenRun, round: Round | null, stop: StopReason | n
       : [],
     lanes: round?.briefed && round.briefed.lanes.length > 0 ? round.briefed.lanes : null,
   }
+}
+
+/** Notes of people and agents, and remarks on experiments, oldest first. */
+function notesIn(state: State): string[] {
+  return [
+    ...state.notes.filter(({ kind }: Noted) => kind !== 'learning').map(({ at, text }) => ({ at, text })),
+    ...remarksIn(state).map((remark) => ({ at: remark.at, text: remarkText(remark) })),
+  ]
+    .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+    .map(({ text }) => text)
 }
 
 export function learningsOf(state: State): string[] {

@@ -1,7 +1,8 @@
 /** Verbs that record a decision and measure nothing: each is one call on the run and the text about its answer. */
 import { shown } from '../evaluate/figure.ts'
+import type { AnnotateAnswer, ListedRemarks } from '../experiment/manual-decisions.ts'
 import type { Idea } from '../ledger/events.ts'
-import type { Steer } from '../ledger/state.ts'
+import { remarkText, type Steer } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { NoteData } from '../run/steer.ts'
@@ -23,10 +24,30 @@ const list = [
   // -------------------------------------------------------------- about one experiment
 
   verb('annotate', {
-    run: async (run, { positionals: [id, text], flags, key }) =>
-      (await settle()).annotate(run, id, { text, ...flags, key }),
-    say: ({ experiment, task }) =>
-      `noted on ${experiment}${task === null ? '' : `, task ${plain(task, 100)}`}`,
+    run: async (
+      run,
+      { positionals: [id, text], flags, key },
+    ): Promise<Result<AnnotateAnswer | ListedRemarks>> => {
+      const { annotate, listRemarks } = await settle()
+      if (text !== undefined && !says(text))
+        return fail({
+          kind: 'usage',
+          code: 'empty_text',
+          message: 'assay annotate needs a TEXT that says something',
+          hint: next`${call('annotate', id ?? 'ID', 'TEXT')}; without TEXT it lists the remarks`,
+        })
+      return id !== undefined && text !== undefined
+        ? annotate(run, id, { text, ...flags, key })
+        : listRemarks(run, { experiment: id ?? null, tag: flags.tag })
+    },
+    say: (found) => {
+      if (!('remarks' in found)) {
+        const { experiment, task } = found
+        return `noted on ${experiment}${task === null ? '' : `, task ${plain(task, 100)}`}`
+      }
+      if (found.remarks.length === 0) return next`there are no remarks: ${call('annotate', 'ID', 'TEXT')}`
+      return found.remarks.map((one) => `${one.at.slice(0, 16)}  ${plain(remarkText(one), 500)}`)
+    },
   }),
 
   verb('discard', {

@@ -375,14 +375,14 @@ const DECIDE = [
   {
     name: 'annotate',
     group: 'decide',
-    summary: 'add a remark to an experiment, or to one of its tasks',
+    summary: 'add a remark to an experiment, or to one of its tasks; without TEXT: list the remarks',
     positionals: [
-      ID,
-      { name: 'TEXT', required: true, needed: { code: 'empty_text', what: 'a TEXT that says something' } },
+      { name: 'ID', required: false },
+      { name: 'TEXT', required: false },
     ],
     flags: {
       task: { type: 'string', value: 'TASK', summary: 'the task that it is about' },
-      tag: { type: 'string', value: 'TAG', summary: 'a word to find it by' },
+      tag: { type: 'string', value: 'TAG', summary: 'a word to find it by; in a list: only remarks with it' },
     },
     example: 'assay annotate exp_0007 "Half of the time is spent in the lexer" --tag profile',
   },

@@ -10,6 +10,8 @@ import {
   failureClassOf,
   lastJudged,
   pathTo,
+  remarksIn,
+  remarkText,
   repairable,
   type State,
   type Steer,
@@ -80,6 +82,7 @@ function overall(head: Head, facts: ContextFacts): Section[] {
     },
     avoid(facts, 650),
     learnings(facts, 400),
+    remarksSection(facts),
     patterns(facts),
     gates(facts),
     infrastructure(facts),
@@ -138,6 +141,7 @@ function focused(head: Head, facts: ContextFacts, focus: Focus): Section[] {
     gates(facts),
     avoid(facts, 700),
     learnings(facts, 400),
+    remarksSection(facts),
     patterns(facts),
     infrastructure(facts),
     drillDown(parent?.experiment ?? focus.experiment),
@@ -235,6 +239,14 @@ const learnings = ({ learnings: { items, more } }: ContextFacts, share: number):
   more,
   command: 'assay report --json',
   share,
+})
+
+const remarksSection = ({ remarks }: ContextFacts): Section => ({
+  title: 'Remarks on experiments, newest first',
+  lines: (remarks?.items ?? []).map((text) => `- ${quoted(text, 200)}`),
+  more: remarks?.more ?? 0,
+  command: 'assay annotate',
+  share: 300,
 })
 
 const patterns = ({ patterns: { items, more } }: ContextFacts): Section => ({
@@ -432,6 +444,8 @@ export interface ContextFacts {
   /** Words of people: of this experiment, else those that wait for the next round or were told to the open one. */
   steering: Listed<string>
   learnings: Listed<string>
+  /** On experiments and their tasks, newest first; absent when there are none. */
+  remarks?: Listed<string>
   patterns: Listed<string>
   gates: Listed<{ name: string; phase: GatePhase; from: string }>
   infrastructure: Listed<string>
@@ -469,6 +483,7 @@ export function contextFacts(state: State, given: ContextInputs, id: string | nu
   const open = repairable(state)
   const gates = gatesAt(state, given.gates, (focus ?? best)?.id ?? null)
   const infrastructure = state.notes.filter(({ kind }) => kind === 'infrastructure').map(({ text }) => text)
+  const remarks = remarksIn(state)
   const limit = state.knobs?.max_attempts ?? 0
   const facts: ContextFacts = {
     instructions: {
@@ -493,6 +508,9 @@ export function contextFacts(state: State, given: ContextInputs, id: string | nu
     })),
     steering: latest(steersFor(state, id), MOST.texts, (text) => plain(text, LONG)),
     learnings: latest(given.learnings, MOST.texts, (text) => plain(text, LONG)),
+    ...(remarks.length > 0 && {
+      remarks: latest(remarks, MOST.texts, (remark) => plain(remarkText(remark), LONG)),
+    }),
     patterns: first(given.patterns, MOST.texts, ({ message }) => plain(message, LONG)),
     gates: first(gates, MOST.gates, (gate) => ({ ...gate, name: plain(gate.name, 80) })),
     infrastructure: latest(infrastructure, MOST.texts, (text) => plain(text, LONG)),
@@ -514,6 +532,7 @@ function unaware({ experiment, ...facts }: ContextFacts): ContextFacts {
     retests: [],
     avoid: NONE,
     learnings: NONE,
+    ...(facts.remarks && { remarks: NONE }),
     patterns: NONE,
     last: NONE,
     experiment: experiment && { ...experiment, siblings: NONE },

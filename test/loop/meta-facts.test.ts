@@ -70,12 +70,12 @@ describe('facts of the record', () => {
 
   test('a dead direction is not seen, or has another name each time', () => {
     const history = new History()
-    for (const [id, value] of [
-      ['exp_0001', 150],
-      ['exp_0002', 250],
-      ['exp_0003', 350],
+    for (const [id, value, hypothesis] of [
+      ['exp_0001', 150, 'cache the parsed headers'],
+      ['exp_0002', 250, 'unroll the inner loop of the scanner'],
+      ['exp_0003', 350, 'allocate buffers once at the start'],
     ] as const)
-      history.experiment(id, { parent: 'exp_0000', value, status: 'rejected' })
+      history.experiment(id, { parent: 'exp_0000', value, hypothesis, status: 'rejected' })
     expect(names(history)).toEqual(['dead_direction:exp_0003'])
     expect(names(history)).toEqual(['dead_direction:exp_0003'])
   })
