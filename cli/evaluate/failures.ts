@@ -1,9 +1,10 @@
 /** What a test runner says of its failures, without all that passed. Pure. */
 
-/** A line of the runner, and what belongs to it. */
+/** How the lines of a runner are told apart. Each pattern looks at one line. */
 interface Runner {
-  /** Whether the text is of this runner and something failed. */
-  knows: RegExp
+  /** Both stand in its output when something failed: what failed, and what no other program prints. */
+  failed: RegExp
+  mark: RegExp
   /** A line that is kept. */
   keeps: RegExp
   /** Of the lines behind it, those that are kept with it; ends at the first other one. */
@@ -12,61 +13,75 @@ interface Runner {
   drops?: RegExp
 }
 
+const NOT_OK = /^\s*not ok \d+(?!.*# (?:SKIP|TODO))/
+
 const RUNNERS: readonly Runner[] = [
-  // TAP, as of node --test: the failures with their YAML, but not the file around them.
-  {
-    knows: /^\s*not ok \d+(?!.*# (?:SKIP|TODO))/m,
-    keeps: /^\s*not ok \d+(?!.*# (?:SKIP|TODO))/,
-    follows: /^\s+(?!ok \d|not ok \d|# |\d+\.\.\d+)\S/,
-    drops:
-      /^\s+(?:---|\.\.\.|duration_ms:|type:|stack:|failureType:|code:|name:|operator:)|^\s+(?:async )?\S+ \(?(?:file|node):|^\s+(?:new )?[\w.<>]+ \(/,
-  },
   // pytest
   {
-    knows: /^=+ (?:FAILURES|ERRORS) =+$/m,
-    keeps: /^(?:E {2,}|>\s|FAILED |ERROR |_{3,} .+ _{3,}$|\S+\.py:\d+: )/,
-  },
-  // go test
-  {
-    knows: /^\s*--- FAIL: /m,
-    keeps: /^\s*--- FAIL: |^panic: |^FAIL\t/,
-    follows: /^\s+(?!--- (?:PASS|SKIP))\S/,
+    failed: /^(?:FAILED|ERROR) /,
+    mark: /^=+ (?:FAILURES|ERRORS) =+$/,
+    keeps: /^(?:E {2,}|>\s|FAILED |ERROR |_{3,} [^_].* _{3,}$|\S+\.py:\d+: )/,
   },
   // cargo test
   {
-    knows: /^test result: FAILED\./m,
+    failed: /^test .+ \.\.\. FAILED$/,
+    mark: /^test result: FAILED\./,
     keeps: /^test .+ \.\.\. FAILED$|^---- .+ ----$|^test result: FAILED/,
-    follows: /^(?!note: |----|failures:|test )\S|^\s+(?:left|right): /,
+    follows: /^(?!note: |----|failures:|test )\S|^\s+(?:left|right): |^\s*$/,
   },
   // mocha
   {
-    knows: /^\s+\d+ failing$/m,
+    failed: /^\s+1\) /,
+    mark: /^\s+\d+ failing$/,
     keeps: /^\s+\d+ failing$|^\s+\d+\) /,
     follows: /^(?:[+-]|\s*$|\s*[[\]{}]|\s+(?!\d+\) |✔|✓)\S)/,
     drops: /^\s+at (?:.*\(|async |file:|node:|\/)|^\s+\d+ (?:passing|pending)/,
   },
   // vitest and jest
   {
-    knows: /^\s*(?:FAIL|●) {1,2}\S/m,
+    failed: /^\s*(?:FAIL|●) {1,2}\S/,
+    mark: /^\s*(?:Test Files |Test Suites: |Tests: )/,
     keeps:
       /^\s*(?:FAIL|●) {1,2}\S|^\s*(?:\w*Error|Error): |^\s+(?:Expected|Received):? |^\s*❯ \S+:\d+:\d+$|^\s*[-+] \S/,
   },
+  // go test
+  {
+    failed: /^\s*--- FAIL: /,
+    mark: /^FAIL(?:\t|$)/,
+    keeps: /^\s*--- FAIL: |^panic: |^FAIL\t/,
+    follows: /^\s+(?!--- (?:PASS|SKIP))\S/,
+  },
+  // TAP, as of node --test: the failures with their YAML.
+  {
+    failed: NOT_OK,
+    mark: /^TAP version \d|^1\.\.\d/,
+    keeps: NOT_OK,
+    follows: /^\s+(?!ok \d|not ok \d|# |\d+\.\.\d+)\S|^\s*$/,
+    drops:
+      /^\s+(?:---|\.\.\.|duration_ms:|type:|stack:|failureType:|code:|name:|operator:)|^\s+(?:async )?\S+ \(?(?:file|node):|^\s+(?:new )?[\w.<>]+ \(/,
+  },
 ]
 
+/** A longer line is read as far as that. */
+const LONGEST = 1000
+/** Lines that are kept: far more than anybody is shown. */
+const MOST = 200
+
 /**
- * The lines that say what failed, in their order, each once; null when the text is of no known runner. `text` is without
+ * The lines that say what failed, in their order, at most 200; null when the text is of no known runner. `text` is without
  * the codes of terminals.
  */
 export function failuresIn(text: string): string[] | null {
-  const runner = RUNNERS.find(({ knows }) => knows.test(text))
+  const lines = text.split('\n').map((line) => line.slice(0, LONGEST).trimEnd())
+  const has = (pattern: RegExp) => lines.some((line) => pattern.test(line))
+  const runner = RUNNERS.find(({ failed, mark }) => has(mark) && has(failed))
   if (runner === undefined) return null
   const kept: string[] = []
   let inside = false
-  for (const line of text.split('\n')) {
-    const begins = runner.keeps.test(line)
-    inside = begins || (inside && runner.follows?.test(line) === true)
-    if (inside && line.trim() !== '' && !runner.drops?.test(line) && !kept.includes(line))
-      kept.push(line.trimEnd())
+  for (const line of lines) {
+    inside = runner.keeps.test(line) || (inside && runner.follows?.test(line) === true)
+    if (inside && line !== '' && !runner.drops?.test(line)) kept.push(line)
+    if (kept.length === MOST) break
   }
   return kept.length === 0 ? null : kept
 }

@@ -57,7 +57,7 @@ test('run shows the last of five hundred tests that passed, and not the first on
   const passed = Array.from({ length: 500 }, (_, at) => `ok ${at + 2} - passes`).join('\n')
   const { experiment } = await project.open({
     ...ms(90),
-    'src/said': `TAP version 13\nnot ok 1 - parses FAIL\n  ---\n  expected: 3\n  actual: 4\n  ...\n${passed}\n`,
+    'src/said': `TAP version 13\nnot ok 1 - parses FAIL\n  ---\n  expected: 3\n  actual: 4\n  ...\n${passed}\n1..501\n`,
   })
   const { stdout } = await assay(['run', experiment], { cwd: project.repo.dir })
   expect(stdout).toContain(

@@ -19,13 +19,14 @@ test('of TAP, all that passed is shown and the failure is not', async () => {
     'a.test.mjs': `import assert from 'node:assert'
 import test from 'node:test'
 for (let i = 0; i < 30; i++) test('passes ' + i, () => {})
-test('parses the header', () => { assert.equal(1 + 1, 3) })
+test('parses the header', () => { assert.strictEqual(1 + 1, 3) })
 test('is skipped', { skip: true }, () => {})
 `,
   })
   const lines = failuresIn(text) ?? []
   expect(lines.join('\n')).toContain('not ok 31 - parses the header')
   expect(lines.join('\n')).toContain('expected: 3')
+  expect(lines.join('\n')).toContain('actual: 2')
   expect(lines.join('\n')).not.toMatch(/passes|skipped|node:internal|duration_ms/)
   expect(lines.length).toBeLessThan(12)
 })
@@ -50,7 +51,7 @@ test.each<[string, string, string[]]>([
   ],
   [
     'cargo test',
-    `running 2 tests\ntest a ... ok\ntest b ... FAILED\n\nfailures:\n\n---- b stdout ----\nthread 'b' panicked at src/lib.rs:9:5:\nassertion \`left == right\` failed\n  left: 3\n right: 4\nnote: run with \`RUST_BACKTRACE=1\`\n\nfailures:\n    b\n\ntest result: FAILED. 1 passed; 1 failed; 0 ignored\n`,
+    `running 2 tests\ntest a ... ok\ntest b ... FAILED\n\nfailures:\n\n---- b stdout ----\n\nthread 'b' panicked at src/lib.rs:9:5:\nassertion \`left == right\` failed\n  left: 3\n right: 4\nnote: run with \`RUST_BACKTRACE=1\`\n\nfailures:\n    b\n\ntest result: FAILED. 1 passed; 1 failed; 0 ignored\n`,
     [
       'test b ... FAILED',
       '---- b stdout ----',
@@ -81,6 +82,32 @@ test.each<[string, string, string[]]>([
   ],
 ])('of %s, all that passed is shown and the failure is not', (_, text, expected) => {
   expect(failuresIn(text)).toEqual(expected)
+})
+
+test('equal lines of two failures are told once, or the lines of one runner hide those of a different one', () => {
+  const yaml = '  ---\n  expected: 3\n  actual: 4\n  ...'
+  const tap = `TAP version 13\nnot ok 1 - a\n${yaml}\nnot ok 2 - b\n${yaml}\n1..2\n`
+  const told = ['  expected: 3', '  actual: 4']
+  expect(failuresIn(tap)).toEqual(['not ok 1 - a', ...told, 'not ok 2 - b', ...told])
+  const pytest = '=== FAILURES ===\nE   assert 3 == 4\nFAILED a.py::b - assert 3 == 4\n'
+  expect(failuresIn(`not ok 1 - harmless\n${pytest}`)).toEqual([
+    'E   assert 3 == 4',
+    'FAILED a.py::b - assert 3 == 4',
+  ])
+  expect(failuresIn('FAIL something\ncc: error: no input files\n')).toBe(null)
+})
+
+test('a text without sense takes longer than its length', () => {
+  for (const piece of [
+    '\n',
+    ' ',
+    '_',
+    '\t\n',
+    'not ok 1\n',
+    '1..2\nnot ok 1 - a\n',
+    '=== FAILURES ===\nE  \n',
+  ])
+    failuresIn(piece.repeat(200_000))
 })
 
 test('a text of no known runner, or one in which all passed, is taken apart', () => {
