@@ -7,19 +7,20 @@ export interface Beside {
   /** The number or the word that the group cuts in two, whole; null when it cuts none. */
   cut: string | null
   /**
-   * The unit that stands near, where none stands directly behind: `12.3 (ms)`, `12.3 ± 0.1 ms`, `time_ms=12.3`,
-   * `"value": 12.3, "unit": "ms"`. It may belong to something else, so it is compared and never converted.
+   * What stands near: the unit, where none stands directly behind (`12.3 (ms)`, `12.3 ± 0.1 ms`, `time_ms=12.3`,
+   * `"value": 12.3, "unit": "ms"`), and whether a different number stands right beside (`85 120`, which may be one number
+   * or two). Either may belong to something else, so it is compared and never converted.
    */
   around: string | null
 }
 
-/** What a pattern itself has between its group and the next field, so that it separates fields and not digits. */
+/** Commas that a pattern itself has beside its group: they separate fields. */
 export interface Fields {
-  before: ' ' | ':' | null
-  behind: ' ' | ':' | ',' | null
+  before: boolean
+  behind: boolean
 }
 
-const NO_FIELDS: Fields = { before: null, behind: null }
+const NO_FIELDS: Fields = { before: false, behind: false }
 
 /** Characters that are looked at on each side. */
 const NEAR = 100
@@ -32,49 +33,64 @@ export function beside(upTo: string, group: string, rest: string, fields = NO_FI
   // The group has its unit, or is no number at all.
   if (!/[\d.]$/.test(group)) return { word: null, cut: null, around: null }
   const word = wordBehind(behind)
-  const around = word !== null && isUnit(word) ? null : unitNear(before, behind)
-  return { word, cut: null, around }
+  const unit = word !== null && isUnit(word) ? null : unitNear(before, behind)
+  const around = [
+    unit,
+    NUMBER_BEFORE.test(before) && 'a number in front',
+    NUMBER_BEHIND.test(behind) && 'a number behind',
+  ]
+  return { word, cut: null, around: around.filter(Boolean).join(', ') || null }
 }
+
+const NUMBER_BEFORE = /\d(?:\s+|[,:]\s*)$/
+const NUMBER_BEHIND = /^(?:\s+|[,:]\s*)[+-]?\d/
 
 // ---------------------------------------------------------------- a number that the group cuts in two
 
-const INSIDE = "\\d.,_'’\\u00a0\\u2009\\u202f"
+/** What programs put between groups of digits. */
+const SEPARATORS = ",_'’`´·٬\\u00a0\\u2007\\u2009\\u200a\\u202f"
+const INSIDE = `\\d.${SEPARATORS}`
 const BEFORE = new RegExp(`[${INSIDE}]*$`)
 const BEHIND = new RegExp(`^[${INSIDE}]*(?:[eE][+-]?\\d+)?`)
-const GROUP_OF_THREE = /^[,_'’\u00a0\u2009\u202f]\d{3}(?!\d)/
+const GROUP_OF_THREE = new RegExp(`^[${SEPARATORS}]\\d{3}(?!\\d)`)
 /** Digits behind which a separator may stand. */
-const LEADING_GROUPS = /(?:^|[^\d.,])[1-9]\d{0,2}(?:[,_'’\u00a0\u2009\u202f]\d{3})*$/
+const LEADING_GROUPS = new RegExp(`(?:^|[^\\d.,])[1-9]\\d{0,2}(?:[${SEPARATORS}]\\d{3})*$`)
 /** `2,00,000`: groups of two as far as the last one, as in India. */
 const LAKH_BEHIND = /^(?:,\d\d)+,\d{3}(?!\d)/
 const LAKH_BEFORE = /(?:^|[^\d.,])\d{1,2}(?:,\d\d)+,$/
-/** The same with plain spaces, which may separate fields as well: groups of three from the first to the last. */
-const SPACED_BEFORE = /(?:^|[^\d.,\s]|[^\d.,]\s)[1-9]\d{0,2}(?: \d{3})* $/
-const SPACED_BEHIND = /^(?: \d{3})+(?![\d:])/
+/** `1 020`: behind a space, three digits that begin with 0 are no number of their own. */
+const SPACED_BEFORE = /(?:^|[^\d.,\p{L}:-])[1-9]\d{0,2}(?: \d{3})* $/u
+const SPACED_BEHIND = /^(?: \d{3})* 0\d\d(?: \d{3})*(?![\d:])/
 /** `12,5 s` as other languages write it. Without a unit the comma may separate fields. */
 const DECIMALS = /^,\d+\s{0,8}(?:%|‰|\p{L})/u
 /** A sign only where no word, number or other sign stands in front of it: `p95-12` has none. */
 const SIGN = /(?:^|[\s=:([{,;|])[-−–]$/
 /** `1.0 × 10^3`, `1.0*10³`. */
-const POWER_BEHIND = /^\s?[×x*·⋅]\s?10(?:\^[+-]?\d+|[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)/
+const POWER_BEHIND =
+  /^(?:\s?[×x*·⋅]\s?| )10(?:(?:\^|\*\*)[+-]?\d+|[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)|^\s?\*\^[+-]?\d+|^[dD][+-]?\d+(?!\p{L})/u
+/** `(9.98+/-0.01)e+02`. */
+const POWER_OF_BOTH = /^\s?(?:±|\+\/-)\s?[\d.]+\)\s?[eE×x*·⋅]\s?[+\-\d]/
 const TIMES_BEFORE = /\d\s?[×x*·⋅]\s?$/
 const TEN = /^10(?:\^|[⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹])/
 const TEN_BEFORE = /\d\s?[×x*·⋅]\s?10\^[+-]?$/
-/** `2:59.5`: minutes, and seconds with two digits. */
+/** `2:59.5` and `1:02:03`; of `2:59` nobody knows. */
 const CLOCK_BEFORE = /(?:^|[^\p{L}\d.:-])(?:\d{1,3}:)?\d{1,3}:$/u
-const CLOCK_BEHIND = /^(?::[0-5]\d){1,2}(?:\.\d+)?(?![\d:])/
+const CLOCK_BEHIND = /^(?::[0-5]\d)?:[0-5]\d\.\d+(?![\d:])|^(?::[0-5]\d){2}(?![\d:])/
 
 function halfOf(before: string, group: string, behind: string, fields: Fields): string | null {
-  const spaced = spacedGroups(before, group, behind, fields)
+  const spaced = spacedGroups(before, group, behind)
   if (spaced !== null) return spaced
-  const power = POWER_BEHIND.exec(behind)?.[0]
+  const power = POWER_BEHIND.exec(behind)?.[0] ?? POWER_OF_BOTH.exec(behind)?.[0]
   if (power !== undefined && /\d$/.test(group)) return `${group}${power}`
   const tens = TIMES_BEFORE.test(before) && TEN.test(`${group}${behind}`)
   if (tens || (TEN_BEFORE.test(before) && /^\d/.test(group))) return `${lastWord(before)}${group}`
   const clock = CLOCK_BEHIND.exec(behind)?.[0]
-  if (clock !== undefined && /^[1-9]?\d$/.test(group) && fields.behind !== ':') return `${group}${clock}`
-  if (/^[0-5]\d(?:$|\D)/.test(group) && CLOCK_BEFORE.test(before) && fields.before !== ':')
-    return `${lastWord(before)}${group}`
-  if (!startsInside(before, group) && !stopsInside(before + group, group, behind, fields.behind === ','))
+  if (clock !== undefined && /^\d{1,2}$/.test(group)) return `${group}${clock}`
+  if (isRestOfClock(before, group, behind)) return `${lastWord(before)}${group}`
+  if (
+    !startsInside(before, group, fields.before) &&
+    !stopsInside(before + group, group, behind, fields.behind)
+  )
     return null
   const left = /0[xX]$/.exec(before)?.[0] ?? BEFORE.exec(before)?.[0] ?? ''
   const sign = SIGN.test(before.slice(0, before.length - left.length)) ? '-' : ''
@@ -84,20 +100,29 @@ function halfOf(before: string, group: string, behind: string, fields: Fields): 
   return `${sign}${left.replace(/^[^\d.]+/, '')}${group}${right}`
 }
 
-const lastWord = (before: string): string => /\S*\s?[×x*·⋅]\s?\S*$|\S*$/.exec(before)?.[0] ?? ''
-
-/** `999 000`, of which a pattern holds one part. */
-function spacedGroups(before: string, group: string, behind: string, fields: Fields): string | null {
-  const left = fields.before === ' ' ? null : SPACED_BEFORE.exec(before)?.[0]
-  const right = fields.behind === ' ' ? null : SPACED_BEHIND.exec(behind)?.[0]
-  const begun = left !== undefined && left !== null && /^\d{3}(?!\d)/.test(group)
-  const goesOn = right !== undefined && right !== null && /^[+-]?[1-9]\d{0,2}$/.test(group)
-  if (begun) return `${left.replace(/^\D+/, '')}${group}`
-  return goesOn && !/\d$/.test(before) ? `${group}${right}` : null
+/** Seconds, or minutes and seconds, behind their minutes or hours. */
+function isRestOfClock(before: string, group: string, behind: string): boolean {
+  if (!CLOCK_BEFORE.test(before)) return false
+  const whole = `${group}${behind}`
+  return (
+    /^[0-5]\d(?:\.\d|:[0-5]\d)/.test(whole) || (/\d:\d\d?:$/.test(before) && /^[0-5]\d(?!\d)/.test(whole))
+  )
 }
 
-function startsInside(before: string, group: string): boolean {
+const lastWord = (before: string): string => /\S*\s?[×x*·⋅]\s?\S*$|\S*$/.exec(before)?.[0] ?? ''
+
+function spacedGroups(before: string, group: string, behind: string): string | null {
+  const left = SPACED_BEFORE.exec(before)?.[0]
+  if (left !== undefined && /^0\d\d(?!\d)/.test(group)) return `${left.replace(/^\D+/, '')}${group}`
+  const right = SPACED_BEHIND.exec(behind)?.[0]
+  return right !== undefined && /^[1-9]\d{0,2}$/.test(group) && !/[\d.]$/.test(before)
+    ? `${group}${right}`
+    : null
+}
+
+function startsInside(before: string, group: string, comma: boolean): boolean {
   if (!/^[\d.,]/.test(group)) return false
+  if (comma && before.endsWith(',')) return false
   if (/\d$/.test(before) || /\d\.$/.test(before) || /(?:^|[\s=:([])\.$/.test(before)) return true
   if (/(?:^|[^\p{L}\d])0[xX]$/u.test(before)) return true
   if (LAKH_BEFORE.test(before) && /^\d{3}(?!\d)/.test(group)) return true
@@ -136,6 +161,8 @@ function compound(before: string, group: string, behind: string): string | null 
   if (
     /^\d/.test(figure) &&
     left?.[2] !== undefined &&
+    // `0m12.3s` are 12.3 s.
+    /[1-9]/.test(left[1] ?? '') &&
     secondsIn(own) > 0 &&
     secondsIn(left[2]) > secondsIn(own)
   )
@@ -151,55 +178,56 @@ function compound(before: string, group: string, behind: string): string | null 
 const WORD = /^(?:%|‰|\p{L}{1,16}(?:\/\p{L}{1,16})?|\/\p{L}{1,16})(?![\p{L}\p{N}_]|\s*[=:])/u
 /** Tables put more than one space between a number and its unit, prose does not. */
 const SPACES = /^[ \t\u00a0\u2009\u202f]{0,8}/
-const UNIT = '%|‰|\\p{L}{1,16}(?:\\/\\p{L}{1,16})?'
-/** Behind a deviation, in brackets, or behind a dash. */
-const NEAR_BEHIND = [
-  new RegExp(
-    `^\\s{0,8}[(]?(?:±|\\+\\/-|\\+-)\\s{0,3}[\\d.,]+(?:[eE][+-]?\\d+)?[)]?\\s{0,3}[[(]?(${UNIT})(?![\\p{L}\\d])`,
-    'u',
-  ),
-  new RegExp(`^\\s{0,8}[[({<]\\s?(${UNIT})\\s?[\\])}>]`, 'u'),
-  new RegExp(`^-(${UNIT})(?![\\p{L}\\d])`, 'u'),
-]
+const LETTERS = '\\p{L}{1,16}(?:\\/\\p{L}{1,16})?'
+const UNIT = `%|‰|${LETTERS}`
+/** Behind deviations, further numbers, brackets and bars. */
+const NEAR_BEHIND = new RegExp(
+  `^(?:[\\s\\d.,;/|\\-–+±~%()[\\]{}<>*_"'\`]|sd|std)*?(${LETTERS})(?![\\p{L}\\d]|\\s*[=:])`,
+  'u',
+)
 /** At the end of a name, or in brackets behind it. */
 const NEAR_BEFORE = new RegExp(
   `(?:^|[^\\p{L}\\d])(${UNIT})["')\\]}>]{0,2}\\s{0,8}[:=|]?\\s{0,8}["'([|]?$`,
   'u',
 )
+/** In brackets anywhere in front, as of a whole line or table: `clat (usec): min=5, avg=9`, `Mean [ms]`, `(time in us)`. */
+const IN_BRACKETS = new RegExp(`[([](?:\\p{L}+ in )?(${UNIT})[)\\]]|(?<=\\bin )(${UNIT})(?=:)`, 'gu')
+/** Letters that stand for grades, names and counts more often than for a unit, unless they are directly behind a number. */
+const RARELY = /^(?:[BkKMGhm]|it|calls?|mins?|%)$/
 const FIELD = new RegExp(`\\b\\w*units?["']?\\s{0,3}[:=]\\s{0,3}["']?(${UNIT})`, 'iu')
 
 function wordBehind(behind: string): string | null {
   const spaces = SPACES.exec(behind)?.[0].length ?? 0
   const word = WORD.exec(behind.slice(spaces))?.[0] ?? null
+  // `avg 120 min 100`: the least, not minutes.
+  if (word === 'min' && /^\s*min\s+[\d.]/.test(behind)) return null
   return word !== null && (spaces <= 1 || isUnit(word)) ? word : null
 }
 
+const known = (word: string | undefined): word is string =>
+  word !== undefined && isUnit(word) && !RARELY.test(word)
+
 function unitNear(before: string, behind: string): string | null {
-  const found = [...NEAR_BEHIND.map((one) => one.exec(behind)), NEAR_BEFORE.exec(before)]
   // Of several objects on a line, the field of the own one is the nearest.
   const fields = [FIELD.exec(behind.split('}')[0] ?? ''), FIELD.exec(before.split('{').at(-1) ?? '')]
-  for (const match of [...found, ...fields]) {
-    const unit = match?.[1]
-    if (unit !== undefined && isUnit(unit)) return unit
-  }
-  return null
+  const near = [NEAR_BEHIND.exec(behind), NEAR_BEFORE.exec(before), ...fields].map((match) => match?.[1])
+  return near.find(known) ?? unitOfHeader(before)
+}
+
+/** The last unit in brackets: of the line that names the columns of a table, or of what stands in front in a line. */
+export function unitOfHeader(line: string): string | null {
+  const found = [...line.matchAll(IN_BRACKETS)].map((match) => match[1] ?? match[2])
+  return found.findLast(known) ?? null
 }
 
 // ---------------------------------------------------------------- what the pattern itself says of its group
 
-const SPACE = '(?: |\\\\s|\\\\t|\\[ \\\\t\\])[+*]?\\??'
-const DIGITS = '\\(?(?:\\?:|\\?<\\w+>)?(?:\\\\d|\\\\S|\\[[^\\]]*\\\\d|\\[0-9|[0-9])'
-const FIELD_BEHIND = new RegExp(`^(?:(:)|${SPACE})${DIGITS}`)
-const FIELD_BEFORE = new RegExp(`(?:\\\\d|\\\\S|\\]|[0-9)])(?:[+*?]|\\{[\\d,]+\\})*(?:(:)|${SPACE})$`)
-
 export function fieldsOf(pattern: string): Fields {
   const group = groupOf(pattern)
   if (group === null) return NO_FIELDS
-  const behind = pattern.slice(group.to)
-  const [left, right] = [FIELD_BEFORE.exec(pattern.slice(0, group.from)), FIELD_BEHIND.exec(behind)]
   return {
-    before: left && (left[1] === ':' ? ':' : ' '),
-    behind: /^,(?![?*{])/.test(behind) ? ',' : right && (right[1] === ':' ? ':' : ' '),
+    before: pattern.slice(0, group.from).endsWith(','),
+    behind: /^,(?![?*{])/.test(pattern.slice(group.to)),
   }
 }
 

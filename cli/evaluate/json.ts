@@ -159,20 +159,32 @@ export function valueAt(value: unknown, path: string): unknown {
 
 const UNIT_KEY = /^(?:time|value)?_?units?$/i
 
-/** What an object says of the unit of its own numbers: `{"value": 12.3, "unit": "ms"}`; null when it says nothing. */
-export function unitNamed(object: JsonObject): string | null {
-  const unit = Object.entries(object).find(([key, one]) => UNIT_KEY.test(key) && typeof one === 'string')
-  return unit ? String(unit[1]).slice(0, 40) : null
+/**
+ * What an object says of the unit of one of its numbers: `{"mean": 12.3, "mean_unit": "ms"}`, `{"units": {"mean": "ms"}}`, or
+ * of all: `{"value": 12.3, "unit": "ms"}`. null when it says nothing.
+ */
+export function unitNamed(object: JsonObject, key: string): string | null {
+  const own = [`${key}_unit`, `${key}_units`, `${key}Unit`].map((name) => object[name])
+  const { units } = object
+  if (isJsonObject(units)) own.push(units[key])
+  const all = Object.entries(object).find(([name, one]) => UNIT_KEY.test(name) && typeof one === 'string')
+  const unit = own.find((one) => typeof one === 'string') ?? all?.[1]
+  return typeof unit === 'string' ? unit.slice(0, 40) : null
 }
 
-/** Of the object in which the path ends. */
+/** Of the object in which the path ends, or else of those around it. */
 export function unitAt(value: unknown, path: string): string | null {
-  const parent = partsOf(path).slice(0, -1)
-  const object = valueAt(
-    value,
-    parent.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''),
-  )
-  return isJsonObject(object) ? unitNamed(object) : null
+  const parts = partsOf(path)
+  for (let depth = parts.length - 1; depth >= 0; depth--) {
+    const pointer = parts
+      .slice(0, depth)
+      .map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+      .join('')
+    const object = valueAt(value, pointer)
+    const unit = isJsonObject(object) ? unitNamed(object, parts[depth] ?? '') : null
+    if (unit !== null) return unit
+  }
+  return null
 }
 
 const LOOKED_AT = 20_000

@@ -1,7 +1,7 @@
 /** Metrics in a stream of output: METRIC lines, JSON between other lines, and the groups of a pattern with their units. Pure. */
 
 import { redact } from '../redact.ts'
-import { type Beside, beside, type Fields, fieldsOf } from './beside.ts'
+import { type Beside, beside, type Fields, fieldsOf, unitOfHeader } from './beside.ts'
 import { keyFinder } from './json.ts'
 import { type ReadValue, readValue } from './number.ts'
 import { convert, isUnit } from './units.ts'
@@ -68,8 +68,12 @@ export function documents(found: (text: string) => void, keyAt: (text: string) =
       if (open !== '' && (!isPart(text) || open.length + text.length > LONGEST)) close()
       if (open === '') {
         if (text.startsWith('{')) return begin(text)
-        if (!any) return
         const at = beginOf(text)
+        if (!any) {
+          // What stands in front may be the end of an unfinished line of something else.
+          if (at >= 0 && isWhole(text.slice(at))) found(text.slice(at))
+          return
+        }
         part(at < 0 ? text : text.slice(0, at + 1))
         if (at < 0) return
         hidden = true
@@ -134,17 +138,23 @@ function isPart(text: string): boolean {
   return SIGNS.test(rest) && (rest.match(/[A-Za-z]+/g) ?? []).every((word) => WORDS.has(word))
 }
 
+interface Said {
+  value: number | boolean
+  unit: string | null
+  raw: string
+}
+
 /** What was found in a stream of output. Names are in order of appearance. */
 export interface ParsedLines {
-  metrics: Map<string, { value: number | boolean; unit: string | null; raw: string }>
+  metrics: Map<string, Said>
   /** Lines that are a metric but cannot be read. */
   refused: { name: string | null; raw: string; reason: string }[]
   /** Lines that look like one and are none; told when the metric is missing. */
   near: { raw: string; reason: string }[]
   /** JSON objects, on one line or on many, with the metric, or that try to be; no text twice. */
   json: string[]
-  /** A METRIC line of the metric in the midst of a line, where no line of its own came before. */
-  hidden?: { value: number | boolean; unit: string | null; raw: string }
+  /** By name, the first METRIC in the midst of a line, where no line of its own came before. */
+  hidden: Map<string, Said>
   /** Matches of the user's own pattern: the first of each value. */
   matches: Match[]
 }
@@ -205,12 +215,20 @@ export const stripAnsi = (text: string): string => (text.includes('\u001b') ? te
  * the text after the last one counts, as on a terminal; `\r\n` ends a line.
  */
 export function lineParser(options: LineParserOptions): LineParser {
-  const parsed: ParsedLines = { metrics: new Map(), refused: [], near: [], json: [], matches: [] }
+  const parsed: ParsedLines = {
+    metrics: new Map(),
+    hidden: new Map(),
+    refused: [],
+    near: [],
+    json: [],
+    matches: [],
+  }
   const { metric, regex } = options
   const pattern = regex && {
     // Every match of a line, with the place of its group.
     regex: new RegExp(regex.source, [...new Set(`${regex.flags}gd`)].join('')),
     fields: fieldsOf(regex.source),
+    header: null,
   }
   const keyAt = keyFinder([metric], 'tasks')
   const objects = documents((text) => takeJson(text, { metric, keyAt }, parsed), keyAt)
@@ -286,6 +304,8 @@ interface Taking {
 interface Pattern {
   regex: RegExp
   fields: Fields
+  /** The unit in brackets of the last line that had one and did not match; null = none. */
+  header: string | null
 }
 
 function take(text: string, { metric, pattern, objects }: Taking, parsed: ParsedLines): void {
@@ -294,28 +314,33 @@ function take(text: string, { metric, pattern, objects }: Taking, parsed: Parsed
   objects.line(text)
   const rest = METRIC.exec(text)?.[1]
   if (rest !== undefined) takeMetric(text, rest, parsed)
-  else takeHidden(text, metric, parsed)
+  else takeHidden(text, parsed)
   if (rest === undefined && ALMOST.test(text))
     remark(text.slice(0, RAW_SHOWN), 'begins with another word than METRIC', parsed)
-  if (!parsed.metrics.has(metric)) return
-  objects.answered()
-  // What stood in prose before the answer hid none.
-  delete parsed.hidden
+  if (parsed.metrics.has(metric)) objects.answered()
 }
 
-/** Only what contradicts a line before it counts: a METRIC in the midst of prose is none. */
-function takeHidden(text: string, metric: string, parsed: ParsedLines): void {
+/**
+ * A METRIC in the midst of a line counts when it contradicts a line of its own, before or behind it: what ran before may
+ * have ended its output without an end of line.
+ */
+function takeHidden(text: string, parsed: ParsedLines): void {
   const found = HIDDEN.exec(text.slice(-LAST_OF_LINE))?.[1]
   if (found === undefined) return
   const at = found.indexOf('=')
   const name = found.slice('METRIC'.length, at).trim()
-  const before = parsed.metrics.get(name)
   const read = readValue(found.slice(at + 1))
   if (!read.ok) return
-  if (before === undefined && name === metric) parsed.hidden = { ...read, raw: shown(found, RAW_SHOWN) }
-  if (before === undefined || sameValue(before, read) || parsed.refused.length >= MOST_REMARKS) return
-  const reason = `it contradicts an earlier line: ${before.raw}`
-  parsed.refused.push({ name, raw: shown(found, RAW_SHOWN), reason })
+  const raw = shown(found, RAW_SHOWN)
+  const before = parsed.metrics.get(name)
+  if (before !== undefined) refuseTwice(name, before, { ...read, raw }, parsed)
+  else if (!parsed.hidden.has(name) && parsed.hidden.size < MOST_METRICS)
+    parsed.hidden.set(name, { ...read, raw })
+}
+
+function refuseTwice(name: string, before: Said, after: Said, { refused }: ParsedLines): void {
+  if (sameValue(before, after) || refused.length >= MOST_REMARKS) return
+  refused.push({ name, raw: after.raw, reason: `it contradicts an earlier line: ${before.raw}` })
 }
 
 /** A cut would leave half a secret, which nothing recognises later. */
@@ -343,13 +368,16 @@ function checkName(name: string): string | null {
   return `a name has letters, digits and _ - . / only: ${JSON.stringify(shown(name, 40))}`
 }
 
-function keep(name: string, read: ReadValue, raw: string, { metrics }: ParsedLines): string | null {
+function keep(name: string, read: ReadValue, raw: string, { metrics, hidden }: ParsedLines): string | null {
   if (!read.ok) return read.reason
   const before = metrics.get(name)
   if (before === undefined) {
     if (metrics.size >= MOST_METRICS) return `there are more than ${MOST_METRICS} metrics`
     metrics.set(name, { value: read.value, unit: read.unit, raw })
-    return null
+    const early = hidden.get(name)
+    return early === undefined || sameValue(early, read)
+      ? null
+      : `it contradicts a METRIC in the midst of an earlier line: ${early.raw}`
   }
   if (sameValue(before, read)) return null
   return `it contradicts an earlier line: ${before.raw}`
@@ -364,15 +392,22 @@ function sameValue(
   return typeof after.value === 'number' && convert(after.value, after.unit, before.unit) === before.value
 }
 
-function takeMatches(text: string, { regex, fields }: Pattern, { matches }: ParsedLines): void {
+function takeMatches(text: string, pattern: Pattern, { matches }: ParsedLines): void {
+  const { regex, fields, header } = pattern
+  let any = false
   for (const match of text.matchAll(regex)) {
     if (matches.length >= MOST_SAID) return
     const group = match.groups?.value ?? match[1] ?? ''
     const [start, end] = match.indices?.groups?.value ?? match.indices?.[1] ?? [0, text.length]
-    const around = beside(text.slice(0, start), group, text.slice(end), fields)
+    const found = beside(text.slice(0, start), group, text.slice(end), fields)
+    any = true
+    // Of a table, the line above names the unit.
+    const unit = found.word !== null && isUnit(found.word) ? null : header
+    const around = { ...found, around: found.around ?? unit }
     const known = { ...around, raw: shown(text, RAW_SHOWN), text: group }
     if (matches.every((other) => saidBy(other) !== saidBy(known))) matches.push(known)
   }
+  if (!any) pattern.header = unitOfHeader(text) ?? header
 }
 
 /** Equal for what is one value, however it is written. */

@@ -93,7 +93,7 @@ export function readAnswer(evidence: Printed): ReadAnswer {
     }
   }
   const reading = concluded(evidence, seen, how, metric.name)
-  const { hidden } = evidence.lines
+  const hidden = evidence.lines.hidden.get(metric.name)
   const isSaid = seen.value !== undefined || seen.tasks !== null
   if (read === 'auto' && hidden && isSaid && reading.ok && hidden.value !== reading.answer.value)
     return refuse(

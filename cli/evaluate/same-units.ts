@@ -18,7 +18,8 @@ export function inUnitsOf(
   const word = otherWord(reference, answer)
   if (word !== null) return fault(`the word behind the number of ${primary} changed ${word}`, raws[primary])
   const near = otherAround(reference, answer)
-  if (near !== null) return fault(`the unit beside the number of ${primary} changed ${near}`, raws[primary])
+  if (near !== null)
+    return fault(`what stands beside the number of ${primary} changed ${near}`, raws[primary])
   const known = unitsKnown(reference, said, primary)
   const same: InUnits = { ...known, metrics: { ...known.metrics }, units: { ...known.units } }
   const converted: [string, { value: number; unit: string | null }][] = []
@@ -63,17 +64,17 @@ function otherWord({ beside: before }: Reference, { beside: after }: BenchmarkAn
   return `from ${before ?? 'none'} to ${after ?? 'none'}`
 }
 
-/** A unit in brackets, in front of the number, behind its deviation. Where one stands directly behind, that one is compared. */
-function otherAround(
-  { around: was, beside: before }: Reference,
-  { around: is, beside: after }: BenchmarkAnswer,
-): string | null {
+/** A unit that does not stand directly behind, or a different number beside. */
+function otherAround({ around: was }: Reference, { around: is }: BenchmarkAnswer): string | null {
   if (was === undefined || is === undefined || was === is) return null
-  if ([before, after].some((word) => typeof word === 'string' && isUnit(word))) return null
   return `from ${was ?? 'none'} to ${is ?? 'none'}`
 }
 
-const singular = (word: string | null): string | null => word?.replace(/(?<=..)s$/, '') ?? null
+const singular = (word: string | null): string | null =>
+  word
+    ?.replace(/(?<=..)ies$/, 'y')
+    .replace(/(?<=.(?:s|x|z|ch|sh))es$/, '')
+    .replace(/(?<=.[^s])s$/, '') ?? null
 
 const own = <T>(record: Record<string, T>, name: string): T | null =>
   Object.hasOwn(record, name) ? (record[name] ?? null) : null

@@ -211,7 +211,8 @@ function fromObject(
   name: string,
   object: JsonObject,
 ): SourceAnswer {
-  const unit = (isJsonObject(object.metrics) ? unitNamed(object.metrics) : null) ?? unitNamed(object)
+  const inner = isJsonObject(object.metrics) ? unitNamed(object.metrics, name) : null
+  const unit = inner ?? unitNamed(object, name)
   return {
     value: metrics.get(name),
     metrics: Object.fromEntries(metrics),

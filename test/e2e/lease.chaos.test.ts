@@ -364,7 +364,7 @@ describe('a loop', () => {
     age(scene, 14)
     const told = await loop(scene, NOBODY).ended
     expect(refused(told)).toEqual(DRIVEN)
-    expect(problemOf(told).hint).toContain('when container-1 is gone, ')
+    expect(problemOf(told).hint).toContain('if container-1 is gone, ')
     age(scene, 1)
     await cli(scene, NOBODY, 'loop', 'pause')
     const running = loop(scene, NOBODY)

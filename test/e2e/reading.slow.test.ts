@@ -61,6 +61,10 @@ test.each<[string, string, string, string]>([
   ['mean.*= ([\\d.]+)', 'mean_ms = 12.3', 'mean_s = 1.3', 'changed from ms to s'],
   ['"mean": ([\\d.]+)', '{"mean": 12.3, "unit": "ms"}', '{"mean": 1.3, "unit": "s"}', 'changed from ms to s'],
   ['mean (\\d+)', 'mean 999', 'mean 1 020', 'stops inside of 1 020'],
+  ['mean (\\d+)', 'mean 999', 'mean 1 220', 'changed from none to a number behind'],
+  ['total (\\d+),', 'total 998, mean 3', 'total 1,002, mean 3', 'changed from none to a number behind'],
+  ['avg=([\\d.]+)', 'clat (usec): min=56, avg=998', 'clat (msec): min=1, avg=1.1', 'from usec to msec'],
+  ['node ([\\d.]+)', 'Mean [ms]\nnode 998.2', 'Mean [s]\nnode 1.1', 'from ms to s'],
   ['mean ([\\d.]+)', 'mean 999.5', 'mean 1.1 × 10^3', 'stops inside of 1.1 × 10^3'],
   ['mean ([\\d.]+)', 'mean 59.5', 'mean 2:01.5', 'stops inside of 2:01.5'],
   ['mean (\\d+)', 'mean 59 s', 'mean 2 m 40 s', 'stops inside of 2 m 40 s'],
@@ -73,6 +77,30 @@ test.each<[string, string, string, string]>([
   })
 })
 
+test.each<[string, string, string]>([
+  ['p95 (\\d+) ms', 'p95 1200 ms', 'p95 998 ms'],
+  ['(\\d+) hits', '12:30:05 1450 hits', '12:30:45 145 hits'],
+  ['total (\\d+)', 'total 85 1200', 'total 80 990'],
+  ['^\\d+,(\\d+)', '1,1023', '1,998'],
+  ['complexity: \\w \\(([\\d.]+)', 'complexity: B (7.5)', 'complexity: A (4.9)'],
+  ['issued (\\d+)', 'issued 2 queries', 'issued 1 query'],
+  ['real\\s+0m([\\d.]+)s', 'real 0m12.3s', 'real 0m9.9s'],
+])('%s on %s, and then on %s, which is honest, is refused', async (regex, first, then) => {
+  const project = makeProject({ spec: reading({ regex }), files: prints(first) })
+  await project.data('init', '--no-canary')
+  expect(await project.attempt(prints(then))).toMatchObject({ status: 'kept', reason: 'improved' })
+})
+
+test('a pattern takes the seconds of a clock for the whole, from the baseline on', async () => {
+  const project = makeProject({
+    spec: reading({ regex: 'Elapsed.*: \\d+:([\\d.]+)' }),
+    files: prints('Elapsed (m:ss): 0:59.50'),
+  })
+  expect(await project.problem('init', '--no-canary')).toMatchObject({
+    message: show('stops inside of 0:59.50'),
+  })
+})
+
 test('a unit beside the number at a pointer changes, and the number is compared all the same', async () => {
   const project = makeProject({
     spec: reading({ json: '/result/mean' }),
@@ -81,7 +109,7 @@ test('a unit beside the number at a pointer changes, and the number is compared 
   await project.data('init', '--no-canary')
   expect(await project.attempt(prints('{"result": {"mean": 1.3, "unit": "s"}}'))).toMatchObject({
     reason: 'metric_error',
-    message: show('the unit beside the number of lat changed from ms to s'),
+    message: show('what stands beside the number of lat changed from ms to s'),
   })
 })
 

@@ -142,7 +142,17 @@ describe('METRIC lines that are refused, with the line and the reason', () => {
   })
 
   test('prose is no metric, and lower case neither', () => {
-    expect(value('METRICS t=5\nmetric t=4\nthe METRIC t=3\nMETRIC t=1')).toBe(1)
+    expect(value('METRICS t=5\nmetric t=4\nMETRIC t=1')).toBe(1)
+    expect(value('prints METRIC t=<n>, or METRIC t=1\nMETRIC t=1')).toBe(1)
+  })
+
+  test('text without an end of line hides what the benchmark says behind it, and a later line is believed', () => {
+    const contradicts = expect.stringContaining('in the midst of an earlier line: METRIC t=100')
+    expect(value('xMETRIC t=100\nMETRIC t=1')).toEqual(contradicts)
+    expect(value('xMETRIC m=100\nMETRIC t=5\nMETRIC m=1')).toContain('METRIC m=100')
+    expect(value('x{"t": 100}\n{"t": 1}')).toContain('two JSON objects say t')
+    expect(value('x{"t": 100}\nMETRIC t=1')).toContain('a METRIC line says t = 1, a JSON object 100')
+    expect(value('log {"a": 1}\nx{"t": 1}\n{"t": 1}')).toBe(1)
   })
 })
 
@@ -197,7 +207,7 @@ describe('the stream', () => {
     const parser = lineParser({ metric: 't' })
     parser.push('METRIC t=5')
     for (let i = 0; i < 150; i++) parser.push('0'.repeat(70_000))
-    parser.push('METRIC t=6')
+    parser.push('METRIC t=7')
     parser.push('\nMETRIC t=7\n')
     const lines = parser.end()
     expect([...lines.metrics]).toEqual([['t', { value: 7, unit: null, raw: 'METRIC t=7' }]])

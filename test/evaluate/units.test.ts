@@ -101,24 +101,19 @@ describe('what stands around a group', () => {
     expect(beside(before, group, behind).cut).toBe(null)
   })
 
-  test('a comma, a space or a colon that the pattern itself has separates fields', () => {
+  test('a comma that the pattern itself has separates fields', () => {
     expect(beside('', '12', ',150', fieldsOf('^(\\d+),')).cut).toBe(null)
-    expect(beside('', '12', ' 150', fieldsOf('^(\\d+) \\d+')).cut).toBe(null)
-    expect(beside('run 3 ', '150', ' ms', fieldsOf('run \\d+ (\\d+) ms')).cut).toBe(null)
-    expect(beside('', '12', ':59', fieldsOf('^(\\d+):\\d+')).cut).toBe(null)
-    expect(fieldsOf('(?:a|b)[()]\\((?<value>\\d+),\\d')).toEqual({ before: null, behind: ',' })
-    expect(fieldsOf('(\\d+),?').behind).toBe(null)
-    expect(fieldsOf('(\\d+)[,\\d]*').behind).toBe(null)
-    expect(fieldsOf('a,(\\d+) b').behind).toBe(null)
-    expect(fieldsOf('(\\d+)\\s+(?:[\\d.]+)').behind).toBe(' ')
-    expect(fieldsOf('(\\d+)\\s*ms').behind).toBe(null)
-    expect(fieldsOf('^\\d{1,3}\\s+(\\d+)').before).toBe(' ')
-    expect(fieldsOf('took:\\s+(\\d+)').before).toBe(null)
+    expect(beside('1,', '998', '', fieldsOf('^\\d+,(\\d+)')).cut).toBe(null)
+    expect(beside('1,', '998', '', fieldsOf('(\\d+)$')).cut).toBe('1,998')
+    expect(fieldsOf('(?:a|b)[()]\\((?<value>\\d+),\\d')).toEqual({ before: false, behind: true })
+    expect(fieldsOf('(\\d+),?').behind).toBe(false)
+    expect(fieldsOf('(\\d+)[,\\d]*').behind).toBe(false)
+    expect(fieldsOf('a,(\\d+) b')).toEqual({ before: true, behind: false })
   })
 
   test.each<[string, string, string, string]>([
     ['took ', '999', ' 000 ms', '999 000'],
-    ['took ', '1', ' 234 567', '1 234 567'],
+    ['took ', '1', ' 034 567', '1 034 567'],
     ['took 999 ', '000', ' ms', '999 000'],
     ['took ', '2', ',00,000 ms', '2,00,000'],
     ['took 2,00,', '000', ' ms', '2,00,000'],
@@ -130,6 +125,12 @@ describe('what stands around a group', () => {
     ['took ', '2', ':59.5', '2:59.5'],
     ['took ', '1', ':02:03', '1:02:03'],
     ['took 2:', '59.5', '', '2:59.5'],
+    ['took 1:02:', '03', '', '1:02:03'],
+    ['took 1:', '02', ':03', '1:02'],
+    ['E = ', '0.95', 'D+01', '0.95D+01'],
+    ['n (', '9.98', '+/-0.01)e+02', '9.98+/-0.01)e+'],
+    ['n ', '9.5', '*10**2', '9.5*10**2'],
+    ['n ', '1', '·002', '1·002'],
     ['took ', '2', 'm 40s', '2m 40s'],
     ['took ', '1', 'h2m', '1h2m'],
     ['took ', '1', ' min, 5.5 s', '1 min, 5.5 s'],
@@ -142,18 +143,39 @@ describe('what stands around a group', () => {
 
   test.each<[string, string, string]>([
     ['at 12:30:01 ', '12', ' ms'],
+    ['at 12:30:45 ', '145', ' hits'],
     ['main.js:12: ', '15', ' ms'],
     ['p50:', '12', ' p99:15'],
+    ['p95 ', '998', ' ms'],
     ['run 3: ', '120', ' ms'],
+    ['run 5 ', '998', ''],
     ['in 1200 ', '300', ' ms'],
+    ['total ', '80', ' 990'],
     ['took ', '12', ' 15 18'],
     ['took ', '0.5', ' 100'],
     ['mean 12 ms ', '15', ' ms'],
     ['took 3 x ', '12', ' ms'],
     ['in 5 s at ', '40', ' ms'],
     ['ratio ', '12', '/15'],
+    ['score 12:', '45', ''],
+    ['score ', '12', ':75'],
+    ['real 0m', '12.3', 's'],
   ])('%s(%s)%s is a whole number', (before, group, behind) => {
     expect(beside(before, group, behind).cut).toBe(null)
+  })
+
+  test.each<[string, string, string, string | null]>([
+    ['mean ', '1', ' 020', null],
+    ['mean ', '1', ' 220', 'a number behind'],
+    ['mean ', '999', '', null],
+    ['p95 ', '998', ' ms', 'a number in front'],
+    ['p95 ', '1200', ' ms', 'a number in front'],
+    ['total   ', '85', '   1200', 'a number behind'],
+    ['total ', '998', ', mean 3', null],
+    ['total ', '1', ', 5', 'a number behind'],
+    ['0:', '59', '', 'a number in front'],
+  ])('%s(%s)%s: what may be one number or two is not told', (before, group, behind, around) => {
+    expect(beside(before, group, behind).around).toBe(around)
   })
 
   test.each<[string, string, string, string | null]>([
@@ -172,6 +194,15 @@ describe('what stands around a group', () => {
     ['parsed ', '12', ' records in 3 ms', null],
     ['took ', '12.3', ' ms (s)', null],
     ['took ', '12', ' of 15', null],
+    ['took ', '998.2', '(5) µs', 'µs'],
+    ['took ', '998.2', ' [990 1002] µs', 'µs'],
+    ['took ', '998.2', ' ±(99.9%) 0.1 ms/op', 'ms/op'],
+    ['| ', '998.2', ' | ms |', 'ms'],
+    ['clat (usec): min=56, avg=', '99.1', ', max=7', 'usec'],
+    ['times in ms: min 10 avg ', '998', '', 'ms'],
+    ['complexity: B (', '7.5', ')', null],
+    ['complexity ', '12', ' (B)', null],
+    ['avg ', '120', ' min 100', null],
   ])('%s(%s)%s has its unit near', (before, group, behind, around) => {
     expect(beside(before, group, behind).around).toBe(around)
   })
@@ -274,7 +305,14 @@ describe('a sample in the units of the baseline', () => {
   test('a word that is no unit may get its plural, and nothing else', () => {
     const changed = (was: string | null, is: string | null) =>
       inUnitsOf(reference(null, was), answer(5, null, is), 't')
-    expect(changed('test', 'tests')).toMatchObject({ value: 5 })
+    for (const [one, many] of [
+      ['test', 'tests'],
+      ['query', 'queries'],
+      ['miss', 'misses'],
+      ['branch', 'branches'],
+      ['process', 'processes'],
+    ] as const)
+      expect(changed(many, one)).toMatchObject({ value: 5 })
     expect(changed('widgets', 'gadgets')).toMatchObject({
       message: 'the word behind the number of t changed from widgets to gadgets',
     })
@@ -287,7 +325,7 @@ describe('a sample in the units of the baseline', () => {
       inUnitsOf({ ...reference(null, null), ...near(was) }, { ...answer(5, null, null), ...near(is) }, 't')
     expect(changed('ms', 's')).toEqual({
       reason: 'metric_error',
-      message: 'the unit beside the number of t changed from ms to s',
+      message: 'what stands beside the number of t changed from ms to s',
       raw: 'took 5',
     })
     expect(changed(null, 's')).toMatchObject({ message: expect.stringContaining('from none to s') })
