@@ -31,6 +31,8 @@ const CLEARLY = 6
  * a small part, and takes no less wall time for a true gain.
  */
 const WHOLE = 1 / 2
+/** What claims to have taken more than so many times its wall time is simulated time: no machine has so many processors. */
+const SIMULATED = 1024
 /** With fewer there is no spread to speak of. */
 const FEWEST = 2
 /** From a median absolute deviation to a standard deviation, for normal noise. */
@@ -48,7 +50,7 @@ export function doubt({ direction, metricName, unit, pairs, asBefore = false }: 
   const scale = scaleOf(metricName, unit) ?? (asBefore ? null : scaleByClock(metricName, unit, pairs))
   if (scale === null || direction !== 'minimize' || pairs.length < FEWEST) return null
   const parts = pairs.map(({ parent }) => ((parent.value ?? 0) * scale) / parent.wall_ms)
-  if (!(median(parts) >= WHOLE)) return null
+  if (!(median(parts) >= WHOLE) || (!asBefore && median(parts) > SIMULATED)) return null
   const claimed = falls(pairs, ({ value }) => (value === null ? null : value * scale))
   const wall = falls(pairs, ({ wall_ms }) => wall_ms)
   const cpu = falls(pairs, ({ cpu_ms }) => cpu_ms)

@@ -69,7 +69,7 @@ function knownFindings(run: OpenRun, seal: Seal): CheckFinding[] {
     {
       code: 'duplicate',
       path: null,
-      message: `the same ${seal.artifacts.size > 0 || seed !== null ? 'files and artifacts' : 'files'} were judged as ${node.id}: ${judged?.status ?? node.status}${value === null ? '' : `, ${figure(value)}`}`,
+      message: `the same ${seal.artifacts.size > 0 || seed !== null ? 'files and artifacts' : 'files'} were judged as ${node.id}: ${node.status === 'revoked' ? `revoked, ${node.why ?? 'without a reason'}` : `${judged?.status ?? node.status}${value === null ? '' : `, ${figure(value)}`}`}`,
     },
   ]
 }

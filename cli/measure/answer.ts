@@ -29,6 +29,8 @@ export type RunAnswer = Pick<Judged, (typeof FIELDS)[number]> & {
   doubt: string | null
   /** The part of `doubt` that only a person clears. */
   lasting_doubt: string | null
+  /** Why the verdict no longer stands; absent when the experiment was not revoked. */
+  revoked?: string
   repeated?: true
 }
 
@@ -39,6 +41,7 @@ export function runAnswer(state: State, node: Experiment, repeated = false): Run
       ...fromEvent(judged, bestOf(state)?.id === node.id),
       doubt: node.status === 'kept' ? node.flagged : null,
       lasting_doubt: node.status === 'kept' ? lastingDoubt(node) : null,
+      ...(node.status === 'revoked' ? { revoked: node.why ?? 'no reason was given' } : {}),
       ...(repeated ? { repeated: true as const } : {}),
     }
   )

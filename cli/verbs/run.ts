@@ -106,6 +106,9 @@ function describe(answer: RunAnswer, opened: OpenRun): Said[] {
   return [
     `${experiment} ${word}${says}${gain}${mark}`,
     `  ${printable(message)}`,
+    ...(answer.revoked === undefined
+      ? []
+      : [`  it was revoked, so this verdict no longer stands: ${plain(answer.revoked, 500)}`]),
     ...(answer.doubt === null ? [] : [`  in doubt, so not a parent yet: ${plain(answer.doubt, 500)}`]),
     ...printed(answer, opened),
   ]

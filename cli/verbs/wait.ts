@@ -80,6 +80,9 @@ function answerOf(run: OpenRun, { event, experiment }: Waited): VerbAnswer {
       node && verdict
         ? [
             printable(`${experiment} ${verdict.status}: ${verdict.message}`),
+            ...(verdict.revoked === undefined
+              ? []
+              : [printable(`  it was revoked, so this verdict no longer stands: ${verdict.revoked}`)]),
             ...(verdict.doubt === null
               ? []
               : [

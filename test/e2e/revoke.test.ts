@@ -22,6 +22,11 @@ test('a cheat that a person revoked counts again after a measurement, or what is
   expect(await project.data('revoke', first, '--reason', 'once more')).toMatchObject({ changed: false })
   expect(await project.data('status')).toMatchObject({ best: { experiment: 'exp_0000' } })
   expect(await project.problem('confirm', first)).toMatchObject({ code: 'is_revoked' })
+  expect(await project.data('wait', '--for', first)).toMatchObject({ status: 'kept', revoked: REASON })
+  expect(await project.attempt(ms(90))).toMatchObject({
+    reason: 'duplicate',
+    message: `the same files were judged as ${first}: revoked, ${REASON}`,
+  })
   await project.data('confirm', second)
   expect(await project.data('status')).toMatchObject({ best: { experiment: 'exp_0000' } })
   expect(await project.problem('new', '--parent', first, '-m', 'more')).toMatchObject({ exit: 3 })

@@ -68,6 +68,16 @@ test('noise of the wall time, one pair, or a small gain makes a liar', () => {
   expect(doubt(claim([100, 160, 120], [96.5, 160, 120], { noise: [0, 0, 0] }))).toBeNull()
 })
 
+test('simulated time is doubted, although no clock of the run could show it', () => {
+  const simulated = FORGED.pairs.map(({ parent, candidate }) => ({
+    parent: { ...parent, value: 300 * parent.wall_ms },
+    candidate: { ...candidate, value: 250 * candidate.wall_ms },
+  }))
+  const claim = { ...FORGED, metricName: 'makespan', unit: 's', pairs: simulated }
+  expect(doubt(claim)).toBeNull()
+  expect(doubt({ ...claim, unit: 'ms' })).not.toBeNull()
+})
+
 test('what is not known counts as 0', () => {
   expect(doubt(claim([100, 160, null], [60, 159, null]))).toBeNull()
   expect(doubt(claim([null, 160, 120], [60, 159, 120]))).toBeNull()
