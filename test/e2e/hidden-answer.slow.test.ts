@@ -243,18 +243,46 @@ test('a candidate hides the METRIC line of the benchmark behind more than is rea
   })
 })
 
-test('log lines with another value, before the answer or in prose, make a benchmark unreadable', async () => {
-  const lines = [
-    'epoch 1 {"n": 300}',
-    'INFO METRIC n=200',
+test('log lines without the metric make a benchmark unreadable, or one with a different value is passed over', async () => {
+  const printing = (read: string, lines: string[]) =>
+    scene(read, `printf '%s\\n' ${lines.map((line) => `'${line}'`).join(' ')}`)
+  const harmless = [
+    'epoch 1 {"m": 300}',
+    'INFO METRIC n=100',
     'epoch 2 {',
     'METRIC n=100',
     'saved {"m": 3}',
     'as {x}',
   ]
-  const project = scene('auto', `printf '%s\\n' ${lines.map((line) => `'${line}'`).join(' ')}`)
-  expect(await project.data('init', '--no-canary')).toMatchObject({ baseline: { value: 100 } })
+  expect(await printing('auto', harmless).data('init', '--no-canary')).toMatchObject({
+    baseline: { value: 100 },
+  })
+  // Whose line ends without its end, nobody can tell.
+  const log = ['epoch 1 {"n": 300}', 'METRIC n=100']
+  expect(await printing('auto', log).problem('init', '--no-canary')).toMatchObject({
+    code: 'baseline_failed',
+    message: show('a METRIC line says n = 100, a JSON object 300'),
+  })
+  expect(await printing('lines', log).data('init', '--no-canary')).toMatchObject({ baseline: { value: 100 } })
+  expect(
+    await printing('auto', ['INFO METRIC n=200', 'METRIC n=100']).problem('init', '--no-canary'),
+  ).toMatchObject({
+    message: show('it contradicts a METRIC in the midst of an earlier line: METRIC n=200'),
+  })
 })
+
+test.each(['printf x', "printf '\\\\033]0;'", 'printf \'{"a":"\''])(
+  'a candidate that is run twice hides the answer behind %s, and prints its own',
+  async (hides) => {
+    const project = scene(
+      'auto',
+      'sh src/main.sh one; echo "METRIC n=$(wc -c < src/main.sh)"; sh src/main.sh two; echo done',
+    )
+    await project.data('init', '--no-canary')
+    const cheat = `if [ $1 = one ]; then ${hides}; else echo METRIC n=1; fi\n`
+    expect(await project.attempt({ 'src/main.sh': cheat })).toMatchObject({ reason: 'metric_error' })
+  },
+)
 
 test('a pattern for the start of a line is held to lines that only end like it', async () => {
   const project = scene({ regex: '^time: (\\d+)' }, "printf 'time: 100\\ntotal time: 300\\n'")

@@ -108,7 +108,7 @@ function sequences(scene: Scene, asked: readonly Asked[]): Record<string, string
   const told: { lane: number | null; at: number; row: string }[] = [
     ...events.flatMap((event, at) => {
       // Only a driver of Assay's own tells these.
-      if (['usage', 'drove', 'resumed'].includes(event.type)) return []
+      if (['usage', 'drove', 'resumed', 'task_answered'].includes(event.type)) return []
       const { type, role, status, reason } = event as unknown as Record<string, unknown>
       return [
         { lane: laneOf(event), at: at + 0.5, row: [type, role, status, reason].filter(Boolean).join(' ') },
@@ -136,7 +136,9 @@ test('in its own tool the workflow cannot run by the rules that are offered, or 
   }).ended
   expect(dataOf(loop)).toMatchObject({ rounds: 1, best: { value: 80 } })
   const expected = sequences(looping, loopScript.asked())
-  expect(sequences(inside, insideScript.asked())).toEqual(expected)
+  // The script opens the next round before it ends; `assay loop --rounds 1` leaves none open.
+  const rounds = [...(expected.null ?? []), 'round_opened']
+  expect(sequences(inside, insideScript.asked())).toEqual({ ...expected, null: rounds })
   // The agents of the tool are of the session, so the lease is one.
   const [first, ...later] = inside
     .events()
@@ -158,7 +160,6 @@ test('in its own tool the workflow cannot run by the rules that are offered, or 
       'round_briefed',
       'asked collect',
       'round_closed',
-      'round_opened',
     ],
     1: [
       ...tried,
