@@ -286,7 +286,7 @@ test('a remark, a note or a reason is lost or obeyed by the terminal', async () 
     truncated: true,
   })
   expect(await project.data('round', 'open')).toMatchObject({
-    notes: ['the disk was full'],
+    notes: [`${rejected.experiment}, task t1 (profile): ${evil}`, 'the disk was full'],
     learnings: ['the lexer is hot'],
   })
   const made = await project.data<{ experiment: string }>('new', '-m', 'cache the parsed header')
