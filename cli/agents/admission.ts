@@ -21,7 +21,7 @@ export function admission(run: OpenRun): Admission {
   const { ledger } = run
   const inFlight = { tokens: 0, usd: 0 }
   let held = false
-  /** Once a pause: whoever looks at the loop sees why nothing happens. */
+  /** Once for each pause, so that a person who watches the loop sees why nothing happens. */
   const tellPause = () => {
     const { paused } = ledger.state
     if (paused === null || held) return
@@ -29,7 +29,7 @@ export function admission(run: OpenRun): Admission {
     run.tell({ type: 'log', message: `held by a pause (${paused}); go on with: assay loop resume` })
   }
   const until = async (free: (state: State) => boolean, signal: AbortSignal, alive: () => void) => {
-    // A ledger that cannot be read is told by the next command that must.
+    // If the ledger cannot be read, the next command that needs it says so.
     for (ledger.refresh(); !free(ledger.state) && !signal.aborted; ledger.refresh()) {
       alive()
       tellPause()

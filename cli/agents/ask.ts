@@ -34,7 +34,7 @@ const EDITED = 'the edit that the agent left is judged all the same'
 /** A host without signs of life has a time limit of its own; the runtime's stall watch must not end it before. */
 const ALIVE_MS = 30_000
 
-/** Asks the first host, then whoever stands in for it. Never rejects. */
+/** Asks the first host, and if it fails the next one of the chain. Never rejects. */
 export async function askHost(asking: Asking, call: AgentCall): Promise<AgentReply> {
   if (call.isolation === 'worktree' && !readCard(call.prompt)?.worktree) {
     return {

@@ -5,7 +5,7 @@ export interface AgentCall {
   prompt: string
   label: string
   phase: string | null
-  /** A JSON Schema that compiles (draft-07, no formats). The runtime validates the answer, whoever gives it. */
+  /** A JSON Schema that compiles (draft-07, no formats). The runtime validates the answer of every host. */
   schema: object | null
   model: string | null
   effort: string | null

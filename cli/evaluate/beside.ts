@@ -7,11 +7,12 @@ export interface Beside {
   /** The number or the word that the group cuts in two, whole; null when it cuts none. */
   cut: string | null
   /**
-   * What stands near: the unit, where none stands directly behind (`12.3 (ms)`, `12.3 ± 0.1 ms`, `time_ms=12.3`,
-   * `"value": 12.3, "unit": "ms"`), and whether a different number stands right beside (`85 120`, which may be one number
-   * or two). Either may belong to something else, so it is compared and never converted.
+   * The unit that stands near, where none stands directly behind: `12.3 (ms)`, `12.3 ± 0.1 ms`, `time_ms=12.3`,
+   * `"value": 12.3, "unit": "ms"`. It may belong to something else, so it is compared and never converted.
    */
-  around: string | null
+  near: string | null
+  /** Where a different number stands right beside: `85 120` may be one number or two, so this is compared as well. */
+  numbers: string | null
 }
 
 /** Commas that a pattern itself has beside its group: they separate fields. */
@@ -29,17 +30,16 @@ const NEAR = 100
 export function beside(upTo: string, group: string, rest: string, fields = NO_FIELDS): Beside {
   const [before, behind] = [upTo.slice(-NEAR), rest.slice(0, NEAR)]
   const cut = compound(before, group, behind) ?? halfOf(before, group, behind, fields)
-  if (cut !== null) return { word: null, cut, around: null }
+  if (cut !== null) return { word: null, cut, near: null, numbers: null }
   // The group has its unit, or is no number at all.
-  if (!/[\d.]$/.test(group)) return { word: null, cut: null, around: null }
+  if (!/[\d.]$/.test(group)) return { word: null, cut: null, near: null, numbers: null }
   const word = wordBehind(behind)
-  const unit = word !== null && isUnit(word) ? null : unitNear(before, behind)
-  const around = [
-    unit,
+  const near = word !== null && isUnit(word) ? null : unitNear(before, behind)
+  const numbers = [
     NUMBER_BEFORE.test(before) && 'a number in front',
     NUMBER_BEHIND.test(behind) && 'a number behind',
-  ]
-  return { word, cut: null, around: around.filter(Boolean).join(', ') || null }
+  ].filter(Boolean)
+  return { word, cut: null, near, numbers: numbers.join(', ') || null }
 }
 
 const NUMBER_BEFORE = /\d(?:\s+|[,:]\s*)$/

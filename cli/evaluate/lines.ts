@@ -403,7 +403,7 @@ function takeMatches(text: string, pattern: Pattern, { matches }: ParsedLines): 
     any = true
     // Of a table, the line above names the unit.
     const unit = found.word !== null && isUnit(found.word) ? null : header
-    const around = { ...found, around: found.around ?? unit }
+    const around = { ...found, near: found.near ?? unit }
     const known = { ...around, raw: shown(text, RAW_SHOWN), text: group }
     if (matches.every((other) => saidBy(other) !== saidBy(known))) matches.push(known)
   }
@@ -411,10 +411,10 @@ function takeMatches(text: string, pattern: Pattern, { matches }: ParsedLines): 
 }
 
 /** Equal for what is one value, however it is written. */
-function saidBy({ text, word, cut, around }: Match): string {
+function saidBy({ text, word, cut, near }: Match): string {
   const read = readValue(text, { grouped: true })
   const unit = (read.ok ? read.unit : null) ?? (word !== null && isUnit(word) ? word : null)
-  return JSON.stringify([read.ok ? read.value : text, unit ?? around, cut])
+  return JSON.stringify([read.ok ? read.value : text, unit ?? near, cut])
 }
 
 interface Asked {

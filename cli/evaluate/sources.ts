@@ -236,8 +236,8 @@ export const MATCHES: Named = {
         return metricFault(`the pattern stops inside of ${cut}: ${advice}`, raw)
       }
     if (second !== undefined) {
-      const [one, other] = [first, second].map(({ text, word, around }) =>
-        [text, word !== null && isUnit(word) ? word : around].filter(Boolean).join(' '),
+      const [one, other] = [first, second].map(({ text, word, near }) =>
+        [text, word !== null && isUnit(word) ? word : near].filter(Boolean).join(' '),
       )
       return metricFault(
         `the pattern found two different values, ${one} and ${other}: make it match one line only`,
@@ -246,7 +246,7 @@ export const MATCHES: Named = {
     }
     const read = readValue(first.text, { grouped: true })
     if (!read.ok) return metricFault(`what the pattern found was not read, because ${read.reason}`, first.raw)
-    const { word, around } = first
+    const { word, near, numbers } = first
     const unit = read.unit ?? (word !== null && isUnit(word) ? word : null)
     return {
       value: read.value,
@@ -256,7 +256,7 @@ export const MATCHES: Named = {
       artifacts: null,
       raws: { [name]: first.raw },
       beside: read.unit === null ? word : null,
-      around: read.unit === null ? around : null,
+      around: [read.unit === null && near, numbers].filter(Boolean).join(', ') || null,
     }
   },
 }

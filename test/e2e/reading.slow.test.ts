@@ -65,6 +65,7 @@ test.each<[string, string, string, string]>([
   ['total (\\d+),', 'total 998, mean 3', 'total 1,002, mean 3', 'changed from none to a number behind'],
   ['avg=([\\d.]+)', 'clat (usec): min=56, avg=998', 'clat (msec): min=1, avg=1.1', 'from usec to msec'],
   ['node ([\\d.]+)', 'Mean [ms]\nnode 998.2', 'Mean [s]\nnode 1.1', 'from ms to s'],
+  ['node ([\\d.]+)', 'Mean [ms] Max\nnode 998.2 999', 'Mean [s] Max\nnode 1.1 2', 'from ms, a number'],
   ['mean ([\\d.]+)', 'mean 999.5', 'mean 1.1 × 10^3', 'stops inside of 1.1 × 10^3'],
   ['mean ([\\d.]+)', 'mean 59.5', 'mean 2:01.5', 'stops inside of 2:01.5'],
   ['mean (\\d+)', 'mean 59 s', 'mean 2 m 40 s', 'stops inside of 2 m 40 s'],

@@ -175,7 +175,7 @@ describe('what stands around a group', () => {
     ['total ', '1', ', 5', 'a number behind'],
     ['0:', '59', '', 'a number in front'],
   ])('%s(%s)%s: what may be one number or two is not told', (before, group, behind, around) => {
-    expect(beside(before, group, behind).around).toBe(around)
+    expect(beside(before, group, behind).numbers).toBe(around)
   })
 
   test.each<[string, string, string, string | null]>([
@@ -204,7 +204,7 @@ describe('what stands around a group', () => {
     ['complexity ', '12', ' (B)', null],
     ['avg ', '120', ' min 100', null],
   ])('%s(%s)%s has its unit near', (before, group, behind, around) => {
-    expect(beside(before, group, behind).around).toBe(around)
+    expect(beside(before, group, behind).near).toBe(around)
   })
 })
 
