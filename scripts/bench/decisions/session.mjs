@@ -1,4 +1,9 @@
-import { calibrationResiduals, pairDifference, ScaleWindow, Stage } from '../../../cli/evaluate/paired.ts'
+import {
+  BettingStage,
+  calibrationResiduals,
+  pairDifference,
+  ScaleWindow,
+} from '../../../cli/evaluate/paired.ts'
 import { median } from '../median.mjs'
 import { NOISE } from './noise.mjs'
 import { Random } from './random.mjs'
@@ -34,7 +39,7 @@ class Session {
 
   #stage(name, gain) {
     // The stage adds its residuals to the window of the session: the next one's pool.
-    const stage = new Stage(name, this.#window, PLAN)
+    const stage = new BettingStage(name, this.#window, PLAN)
     for (let pairs = 1; ; pairs++) {
       stage.add(this.#pair(gain))
       const { outcome } = stage.ending
