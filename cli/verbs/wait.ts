@@ -1,11 +1,11 @@
 import { counted, duration } from '../evaluate/figure.ts'
 import { judgedElsewhere, settled, unattended, whenLedger } from '../experiment/wait.ts'
-import { clearing, currentRound, lastAttempt } from '../ledger/state.ts'
+import { clearing, currentRound, lastAttempt, type State } from '../ledger/state.ts'
 import { runAnswer } from '../measure/answer.ts'
 import { type JudgingProgress, progressOf } from '../measure/samples.ts'
 import { nodeFor } from '../measure/seal.ts'
-import { next } from '../next.ts'
-import { fail, ok, type Result } from '../result.ts'
+import { call, next } from '../next.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
 import { stopReason } from '../run/budget.ts'
 import { livingDriver, otherSession } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -15,11 +15,11 @@ import { theRun } from './verb.ts'
 
 const TIMEOUT_MS = 90_000
 const TIMED_OUT = 124
-/** A process that was started just now may not have its claim yet. */
+/** A process that was started just now may not have its claim, or its first event, yet. */
 const GRACE_MS = 2000
 
 interface Waited {
-  /** null: the experiment is not judged, and no process is about to. */
+  /** null: the experiment is not judged and no process is about to, or there never was a round or a loop. */
   event: string | null
   experiment: string | null
 }
@@ -37,6 +37,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   const node = experiment === null ? undefined : opened.value.ledger.state.experiments.get(experiment)
   const idle = node && found.value?.event === null ? unattended(node) : null
   if (idle) return fail(idle)
+  if (found.value?.event === null && experiment === null) return fail(neverWas(what))
   if (found.value) return ok(answerOf(opened.value, found.value))
   if (context.signal.aborted)
     return fail({ kind: 'interrupted', code: 'interrupted', message: 'interrupted while waiting' })
@@ -105,20 +106,22 @@ const drivingSession = (run: OpenRun) => (stopReason(run.ledger.state) === null 
 
 function lookFor(run: OpenRun, what: string): Result<() => Waited | null> {
   const { state } = run.ledger
+  const since = performance.now()
   if (what === 'round') {
     const open = currentRound(state)
+    if (state.rounds.length === 0) return fail(neverWas(what))
     return ok(() => (open && !open.closed ? null : { event: 'round_closed', experiment: null }))
   }
   if (what === 'loop') {
     return ok(() => {
-      const driven = livingDriver(run) !== null || drivingSession(run) !== null
-      return driven ? null : { event: 'loop_stopped', experiment: null }
+      if (livingDriver(run) !== null || drivingSession(run) !== null) return null
+      if (hasDriven(state)) return { event: 'loop_stopped', experiment: null }
+      return performance.now() - since >= GRACE_MS ? { event: null, experiment: null } : null
     })
   }
   const node = nodeFor(run, what)
   if (!node.ok) return node
   const { id } = node.value
-  const since = performance.now()
   return ok(() => {
     const event = settled(node.value)
     if (event) return { event, experiment: id }
@@ -126,3 +129,17 @@ function lookFor(run: OpenRun, what: string): Result<() => Waited | null> {
     return idle ? { event: null, experiment: id } : null
   })
 }
+
+/** Whether a process or a session drove a loop of the run, as far as that left a trace. */
+const hasDriven = ({ rounds, driver, lease, displaced }: State): boolean =>
+  rounds.length > 0 || driver !== null || lease !== null || displaced !== null
+
+const neverWas = (what: string): Problem => ({
+  kind: 'refused',
+  code: what === 'round' ? 'no_round' : 'no_loop',
+  message:
+    what === 'round'
+      ? 'no round has been opened in this run'
+      : 'no loop is running, and none has opened a round in this run',
+  hint: next`start one: ${call('loop')}; or wait for an experiment by its id: ${call('wait', '--for', 'ID')}`,
+})

@@ -283,3 +283,13 @@ test('an empty message, an unknown parent or an unknown experiment is found only
   expect(child).toMatchObject({ exit: 3, code: 'bad_parent' })
   expect(dataOf(await project.cli(['status']))).toMatchObject({ run: 'run_0001' })
 })
+
+test('a round or a loop that never was is answered as one that has ended', async () => {
+  expect(await project.problem('wait', '--for', 'round')).toMatchObject({
+    exit: 3,
+    code: 'no_round',
+    message: 'no round has been opened in this run',
+    hint: 'start one: assay loop; or wait for an experiment by its id: assay wait --for ID',
+  })
+  expect(await project.problem('wait', '--for', 'loop')).toMatchObject({ exit: 3, code: 'no_loop' })
+})
