@@ -4,7 +4,8 @@
  * nothing, names what in `bin/lib` is not what a build would make now, and exits 1.
  *
  * esbuild splits ES modules only, but each of them costs a command about a fiftieth of the time in which an empty Node
- * starts, and the first one a fifth. So each chunk is turned into CommonJS afterwards.
+ * starts, and the first one a fifth. So each chunk is turned into CommonJS afterwards, and the chunks that nearly every
+ * command loads become one file with `main`.
  */
 import { createHash } from 'node:crypto'
 import {
@@ -21,7 +22,11 @@ import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { exclusive } from './exclusive.mjs'
 
-const ENTRIES = { main: 'cli/main.ts', 'workflow-child': 'cli/workflow/child.ts' }
+const MAIN = 'cli/main.ts'
+/** A process of its own, so it shares no chunk with `main` and is one file. */
+const CHILD = { name: 'workflow-child', source: 'cli/workflow/child.ts' }
+/** The verb that is called most often. It is in one file with `main`; what it loads at once, most other verbs load too. */
+const TYPICAL = 'cli/verbs/status.ts'
 /** What runs in the browser. */
 const PAGE = 'page/main.tsx'
 /** A process that started before a rebuild may still load its own chunks for this long. */
@@ -65,48 +70,105 @@ export async function stale({ root }) {
 async function bundle(root, lib) {
   const esbuild = await import('esbuild')
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const entryPoints = Object.fromEntries(
-    Object.entries(ENTRIES)
-      .map(([name, file]) => [name, join(root, file)])
-      .filter(([, file]) => existsSync(file)),
-  )
-  const { outputFiles, metafile } = await esbuild.build({
+  const how = {
     metafile: true,
     absWorkingDir: root,
-    entryPoints,
     outdir: lib,
     bundle: true,
-    splitting: true,
     format: 'esm',
     platform: 'node',
     // A package that has both: its older form may load its parts in ways that no bundler sees.
     mainFields: ['module', 'main'],
     target: 'node20',
     outExtension: { '.js': '.mjs' },
-    chunkNames: '[name]-[hash]',
     legalComments: 'external',
     define: { 'process.env.ASSAY_VERSION': JSON.stringify(version) },
     logLevel: 'silent',
     write: false,
+  }
+  const chunks = await esbuild.build({
+    ...how,
+    entryPoints: { main: join(root, MAIN) },
+    splitting: true,
+    chunkNames: '[name]-[hash]',
   })
+  const child = existsSync(join(root, CHILD.source))
+    ? await esbuild.build({ ...how, entryPoints: { [CHILD.name]: join(root, CHILD.source) } })
+    : { outputFiles: [], metafile: { inputs: {}, outputs: {} } }
+  const outputs = { ...chunks.metafile.outputs, ...child.metafile.outputs }
   const chunksWith = (source) =>
-    Object.entries(metafile.outputs)
-      .filter(([, { inputs }]) => source in inputs)
-      .map(([path]) => toCjsName(basename(path)))
+    Object.keys(outputs)
+      .filter((path) => source in outputs[path].inputs)
+      .map((path) => basename(path))
   const late = chunksWith(LATE)
   const verbatim = chunksWith(VERBATIM)
+  const together = loadedAtOnce(chunks.metafile.outputs, late)
+  const texts = new Map(
+    [...chunks.outputFiles, ...child.outputFiles].map((file) => [relative(lib, file.path), file.text]),
+  )
+  texts.set('main.mjs', await joined(esbuild, texts, together))
+  const names = cjsNames([...texts.keys()], { late, together })
   const files = await Promise.all(
-    outputFiles.map(async (file) => {
-      const name = relative(lib, file.path)
-      if (!name.endsWith('.mjs')) return { name, contents: file.contents }
-      const cjs = toCjsName(name)
-      const code = await toCommonJs(esbuild, file.text, late)
-      return { name: cjs, contents: verbatim.includes(cjs) ? code : await shortened(esbuild, code) }
-    }),
+    [...texts]
+      .filter(([name]) => !together.includes(name))
+      .map(async ([name, text]) => {
+        if (!name.endsWith('.mjs')) return { name, contents: text }
+        const code = await toCommonJs(esbuild, text, { isMain: name === 'main.mjs', late, together, names })
+        return {
+          name: names.get(name),
+          contents: verbatim.includes(name) ? code : await shortened(esbuild, code),
+        }
+      }),
   )
   const page = existsSync(join(root, PAGE)) ? await pageOf(esbuild, root) : { files: [], inputs: [] }
-  const inputs = [...new Set([...Object.keys(metafile.inputs), ...page.inputs])]
+  const inputs = [
+    ...new Set([chunks, child].flatMap(({ metafile }) => Object.keys(metafile.inputs)).concat(page.inputs)),
+  ]
   return [...files, ...page.files, ...notices(root, inputs)]
+}
+
+/** The chunks that `main` and the typical verb load before they run, without those that are loaded late; and that verb's own. */
+function loadedAtOnce(outputs, late) {
+  const byName = new Map(Object.entries(outputs).map(([path, output]) => [basename(path), output]))
+  const [typical] = [...byName].filter(([, { entryPoint }]) => entryPoint === TYPICAL).map(([name]) => name)
+  const found = new Set()
+  const visit = (name) => {
+    if (found.has(name) || late.includes(name)) return
+    found.add(name)
+    for (const { path, kind } of byName.get(name)?.imports ?? [])
+      if (kind === 'import-statement' && byName.has(basename(path))) visit(basename(path))
+  }
+  for (const name of ['main.mjs', typical]) if (name !== undefined) visit(name)
+  found.delete('main.mjs')
+  return [...found]
+}
+
+/** `main` and these chunks as one module, which has each of them as a namespace for the chunks that stay outside. */
+async function joined(esbuild, texts, together) {
+  const namespaces = together.map((name) => `export * as ${namespaceOf(name)} from "./${name}"`)
+  const { outputFiles } = await esbuild.build({
+    stdin: { contents: ['export * from "./main.mjs"', ...namespaces].join('\n'), sourcefile: 'joined.mjs' },
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    logLevel: 'silent',
+    write: false,
+    plugins: [
+      {
+        name: 'chunks',
+        setup(setup) {
+          setup.onResolve({ filter: /^\.\// }, ({ path, kind }) => {
+            const name = basename(path)
+            const inside = kind === 'import-statement' && (name === 'main.mjs' || together.includes(name))
+            return inside ? { path: name, namespace: 'chunk' } : { path, external: true }
+          })
+          setup.onLoad({ filter: /./, namespace: 'chunk' }, ({ path }) => ({ contents: texts.get(path) }))
+        },
+      },
+    ],
+  })
+  return outputFiles[0].text
 }
 
 /**
@@ -163,18 +225,40 @@ function notices(root, inputs) {
   return texts.length === 0 ? [] : [{ name: 'notices.txt', contents: texts.join(`\n${'-'.repeat(72)}\n\n`) }]
 }
 
-const toCjsName = (name) => name.replace(/\.mjs$/, '.cjs')
+/**
+ * The file of each module. The name that esbuild gives a chunk follows from its ES module; what becomes of that follows from
+ * `late` and `together` as well, and a running process must not get a chunk that asks its older `main` for what it lacks.
+ */
+function cjsNames(modules, { late, together }) {
+  const layout = createHash('sha256')
+    .update(JSON.stringify([late, together]))
+    .digest('hex')
+    .slice(0, 6)
+  const isEntry = (name) => ['main.mjs', `${CHILD.name}.mjs`].includes(name)
+  return new Map(
+    modules.map((name) => [name, name.replace(/\.mjs$/, isEntry(name) ? '.cjs' : `-${layout}.cjs`)]),
+  )
+}
+
+const namespaceOf = (name) => name.replace(/\.mjs$/, '').replaceAll(/\W/g, '_')
 /** Node's own modules that take long to load and that most commands do not call. */
 const HEAVY = ['crypto', 'child_process', 'worker_threads', 'net', 'http', 'readline', 'zlib', 'vm']
-/** Of ours, the same: it is everywhere, and whoever only looks starts no process. */
+/** Of ours, the same: many modules import it, and a command that only reads starts no process. */
 const LATE = 'cli/process.ts'
 /** Scripts can read the text of its functions, which is the same in every host. */
 const VERBATIM = 'cli/workflow/realm.ts'
 
-async function toCommonJs(esbuild, text, late) {
+async function toCommonJs(esbuild, text, { isMain, late, together, names }) {
+  const pathOf = (name) => `./${names.get(name)}`
   const linked = text
-    .replace(/\bimport\("(\.\/[\w-]+)\.mjs"\)/g, 'Promise.resolve().then(() => require("$1.cjs"))')
-    .replace(/^((?:import|\}|export).*"\.\/[\w-]+)\.mjs";$/gm, '$1.cjs";')
+    .replace(
+      /\bimport\("\.\/([\w-]+\.mjs)"\)/g,
+      (_, name) => `Promise.resolve().then(() => require("${pathOf(name)}"))`,
+    )
+    .replace(
+      /^((?:import|\}|export).*)"\.\/([\w-]+\.mjs)";$/gm,
+      (_, before, name) => `${before}"${pathOf(name)}";`,
+    )
   const { code } = await esbuild.transform(linked, {
     format: 'cjs',
     platform: 'node',
@@ -183,10 +267,14 @@ async function toCommonJs(esbuild, text, late) {
     legalComments: 'none',
     banner: `"use strict";${linked.includes('import.meta.url') ? ' const __url = require("node:url").pathToFileURL(__filename).href;' : ''}`,
   })
-  const lazy = new Set([...HEAVY.map((name) => `node:${name}`), ...late.map((name) => `./${name}`)])
-  return code.replace(/^var (import_\w+) = require\("([^"]+)"\);$/gm, (line, name, path) =>
-    lazy.has(path) ? `var ${name} = new Proxy({}, { get: (_, key) => require("${path}")[key] });` : line,
-  )
+  const lazy = new Set([...HEAVY.map((name) => `node:${name}`), ...late.map(pathOf)])
+  const main = isMain ? 'module.exports' : 'require("./main.cjs")'
+  const inMain = new Map(together.map((name) => [pathOf(name), `${main}.${namespaceOf(name)}`]))
+  return code
+    .replace(/^var (import_\w+) = require\("([^"]+)"\);$/gm, (line, name, path) =>
+      lazy.has(path) ? `var ${name} = new Proxy({}, { get: (_, key) => require("${path}")[key] });` : line,
+    )
+    .replace(/\brequire\("(\.\/[\w-]+\.cjs)"\)/g, (found, path) => inMain.get(path) ?? found)
 }
 
 /** What is shorter is read and compiled sooner. The names stay, for whoever reads a stack trace. */
@@ -198,7 +286,7 @@ async function shortened(esbuild, code) {
 /** Chunks first, entries last: at every moment an entry finds the chunks that it names. */
 function publish(lib, files) {
   mkdirSync(lib, { recursive: true })
-  const isEntry = (file) => Object.keys(ENTRIES).some((name) => file.name === `${name}.cjs`)
+  const isEntry = (file) => ['main.cjs', `${CHILD.name}.cjs`].includes(file.name)
   const ordered = [...files.filter((file) => !isEntry(file)), ...files.filter(isEntry)]
   for (const file of ordered) writeAtomically(join(lib, file.name), file.contents)
 }

@@ -211,6 +211,15 @@ test('folders that are no runs are listed, or runs in the order of names', () =>
   expect(listRuns(siteAt(root))).toEqual(['run_0002', 'run_0010', 'run_9999', 'run_10000'])
 })
 
+test('a run whose first event is long is not found, or one of which only a part was written is', () => {
+  const root = realpathSync(makeTemp('long'))
+  plantRun(root, 'run_0001', 'run_0002')
+  const event = JSON.stringify({ goal: 'x'.repeat(10_000) })
+  writeFileSync(runPaths(siteAt(root), 'run_0001').ledger, `${event}\n`)
+  writeFileSync(runPaths(siteAt(root), 'run_0002').ledger, event)
+  expect(listRuns(siteAt(root))).toEqual(['run_0001'])
+})
+
 test('ids that lead out of their folder are taken for ids', () => {
   const wrong = ['exp_1', 'exp_00a1', 'exp_0001/..', '../exp_0001', 'exp_0001\n', 'EXP_0001', '', 'exp_']
   expect(wrong.filter(isExperimentId)).toEqual([])

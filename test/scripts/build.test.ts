@@ -13,7 +13,7 @@ const says = (word: string) =>
   `export const run = async () => ({ ok: true, value: { data: ${JSON.stringify(word)}, text: () => ${JSON.stringify(word)} } })`
 const status = (root: string) => assay(['status'], { cwd: root, bin: join(root, 'bin', 'assay.cjs') })
 const chunks = (root: string) =>
-  readdirSync(join(root, 'bin', 'lib')).filter((name) => name.startsWith('status-'))
+  readdirSync(join(root, 'bin', 'lib')).filter((name) => name.startsWith('tree-'))
 
 test('an unchanged tree is built again, or a change is not noticed', async () => {
   const root = plantCli({ status: says('one') })
@@ -27,19 +27,40 @@ test('an unchanged tree is built again, or a change is not noticed', async () =>
 })
 
 test('a running process loses the chunks of the build that it started from, or old ones are never removed', async () => {
-  const root = plantCli({ status: says('one') })
+  const root = plantCli({ tree: says('one') })
   await build({ root })
   const [before = ''] = chunks(root)
-  writeFileSync(join(root, 'cli', 'verbs', 'status.ts'), says('two'))
+  writeFileSync(join(root, 'cli', 'verbs', 'tree.ts'), says('two'))
   await build({ root })
   expect(chunks(root)).toContain(before)
   utimesSync(join(root, 'bin', 'lib', before), 0, 0)
-  writeFileSync(join(root, 'cli', 'verbs', 'status.ts'), says('three'))
+  writeFileSync(join(root, 'cli', 'verbs', 'tree.ts'), says('three'))
   await build({ root })
   expect(chunks(root)).not.toContain(before)
   expect(chunks(root).length).toBe(2)
   await build({ root, force: true })
   expect(chunks(root).length).toBe(1)
+})
+
+test('a running process gets a chunk that asks its older main for a module that only the newer one has', async () => {
+  const verb = `import { word } from '../spec/import/word.ts'
+    export const run = async () => ({ ok: true, value: { data: word(), text: word } })`
+  const root = plantCli({ tree: verb, log: verb })
+  mkdirSync(join(root, 'cli', 'spec', 'import'), { recursive: true })
+  writeFileSync(join(root, 'cli', 'spec', 'import', 'word.ts'), `export const word = () => 'said'`)
+  await build({ root })
+  const main = join(root, 'bin', 'lib', 'main.cjs')
+  const script = `
+    import { createRequire } from 'node:module'
+    import { writeFileSync } from 'node:fs'
+    import { build } from ${JSON.stringify(BUILD)}
+    const { main } = createRequire(${JSON.stringify(main)})(${JSON.stringify(main)})
+    writeFileSync(${JSON.stringify(join(root, 'cli', 'verbs', 'status.ts'))}, ${JSON.stringify(verb)})
+    await build({ root: ${JSON.stringify(root)} })
+    process.exitCode = await main(['tree'])`
+  const ran = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script])
+  expect(ran).toMatchObject({ stdout: 'said\n', stderr: '' })
+  expect(await status(root)).toMatchObject({ stdout: 'said\n' })
 })
 
 test('two builds at once, or a build after one that was killed, get in each other’s way', async () => {
@@ -91,7 +112,7 @@ test('a module of Node, its own place, or a lazily loaded chunk is lost on the w
 })
 
 test('a bundle that is not what its sources say passes for a fresh one', async () => {
-  const root = plantCli({ status: says('one') })
+  const root = plantCli({ tree: says('one') })
   await build({ root })
   expect(await stale({ root })).toEqual([])
   const [chunk = ''] = chunks(root)
