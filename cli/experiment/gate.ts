@@ -2,7 +2,7 @@
 
 import type { GateResult, GateRule } from '../ledger/events.ts'
 import { answered } from '../ledger/ledger.ts'
-import { BASELINE, type Experiment } from '../ledger/state.ts'
+import { BASELINE, type Experiment, lastJudged } from '../ledger/state.ts'
 import { bashOnly, gatesOn } from '../measure/gates.ts'
 import { candidateNow, inSlot, numberedFolder, unpreparedProblem } from '../measure/look.ts'
 import { nodeFor } from '../measure/seal.ts'
@@ -30,7 +30,11 @@ export interface GateCheckAnswer {
 
 const TAIL = 2000
 
-/** Adds a gate after it has passed on the parent: a gate that fails there would reject every candidate. */
+/**
+ * Adds a gate after it has passed on what the next candidates start from: a gate that fails there would reject each of
+ * them. For an experiment that was kept, that is its own candidate, so the gate may hold what that one has just won;
+ * for any other, its parent.
+ */
 export async function addGate(
   run: OpenRun,
   experiment: string,
@@ -38,9 +42,9 @@ export async function addGate(
 ): Promise<Result<GateAnswer>> {
   const node = nodeFor(run, experiment)
   if (!node.ok) return node
-  const parent = node.value.parent ?? BASELINE
+  const subject = subjectOf(node.value)
   if (run.ledger.answeredBefore(['gate_added'], key) === null) {
-    const fits = await mayBeAdded(run, node.value, parent, gate)
+    const fits = await mayBeAdded(run, node.value, subject, gate)
     if (!fits.ok) return fits
   }
   const recorded = run.ledger.record<'gate_added'>(
@@ -51,14 +55,18 @@ export async function addGate(
   return answered(recorded, (event) => ({
     experiment: event.experiment,
     gate: event.gate.name,
-    passed_on: parent,
+    passed_on: subject,
   }))
 }
+
+/** By its verdict, which stays, so that a repeated call names the same one. */
+const subjectOf = (node: Experiment): string =>
+  lastJudged(node)?.status === 'kept' ? node.id : (node.parent ?? BASELINE)
 
 async function mayBeAdded(
   run: OpenRun,
   node: Experiment,
-  parent: string,
+  tested: string,
   gate: GateRule,
 ): Promise<Result<void>> {
   if (node.status === 'running') {
@@ -77,7 +85,7 @@ async function mayBeAdded(
       hint: next`${call('gate list', node.id)}`,
     })
   }
-  const subject = nodeFor(run, parent)
+  const subject = nodeFor(run, tested)
   if (!subject.ok) return subject
   const tried = await tryGates(run, subject.value, [gate], node.id)
   if (!tried.ok) return tried
@@ -86,10 +94,12 @@ async function mayBeAdded(
   return fail({
     kind: 'refused',
     code: 'gate_fails',
-    message: `gate ${gate.name} does not pass on ${parent}: ${howItEnded(result)}`,
+    message: `gate ${gate.name} does not pass on ${tested}: ${howItEnded(result)}`,
     hint:
       bashOnly(result?.output ?? '')?.hint ??
-      'a gate must pass there before it can be added; repair its command, or add it below the change that makes it pass',
+      (tested === node.id
+        ? 'a gate must pass on the candidate that was kept; repair its command'
+        : 'a gate must pass there before it can be added; repair its command, or add it to the kept experiment that makes it pass'),
     at: `${[gate.command].flat().join(' ')}\n${result?.output.slice(-TAIL).trim() ?? ''}`.trim(),
     data: result && { exit: result.exit, signal: result.signal, timed_out: result.timed_out },
   })

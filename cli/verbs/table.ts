@@ -328,7 +328,7 @@ const DECIDE = [
     subs: [
       {
         name: 'add',
-        summary: 'add a gate; it must pass on the parent first',
+        summary: 'add a gate; it must pass on a kept experiment itself, else on its parent',
         positionals: [ID],
         flags: {
           name: NAME,

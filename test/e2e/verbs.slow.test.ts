@@ -111,7 +111,7 @@ test('a gate binds too much or too little, or one that holds nowhere is let in',
   expect(dataOf(await add('order', 'grep -q abc src/order.txt', '--key', 'g1'))).toMatchObject({
     experiment,
     gate: 'order',
-    passed_on: 'exp_0000',
+    passed_on: experiment,
   })
   expect(dataOf(await add('order', 'grep -q abc src/order.txt', '--key', 'g1'))).toMatchObject({
     repeated: true,
