@@ -4,6 +4,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { removeWorktree } from '../git/worktrees.ts'
 import { mayBeParent } from '../ledger/decide.ts'
+import type { Brief } from '../ledger/events.ts'
 import {
   BASELINE,
   currentRound,
@@ -62,7 +63,10 @@ export async function createExperiment(run: OpenRun, request: NewRequest): Promi
   if (over) return fail(over)
   const barren = barrenParent(state, request.parent)
   if (barren) return fail(barren)
-  const arm = armOf(state, request.place)
+  const { arm, brief } = laneAt(state, request.place)
+  const first = request.place?.depth === 1 ? brief : null
+  const seed = request.fromArtifact ?? first?.from_artifact ?? null
+  const repair = first?.parent === request.parent ? first.repair : undefined
   if (arm !== null && (request.parent !== BASELINE || request.place?.depth !== 1)) return fail(ONE_TRY)
   const full = noDiskSpace(run, 'no experiment was begun')
   if (full) return fail(full)
@@ -79,7 +83,8 @@ export async function createExperiment(run: OpenRun, request: NewRequest): Promi
       lane: request.place?.lane ?? null,
       depth: request.place?.depth ?? null,
       ...(arm === null ? {} : { arm }),
-      ...(request.fromArtifact ? { from_artifact: request.fromArtifact } : {}),
+      ...(seed ? { from_artifact: seed } : {}),
+      ...(repair === undefined ? {} : { repair }),
     },
     run.clock(),
     request.key,
@@ -88,10 +93,11 @@ export async function createExperiment(run: OpenRun, request: NewRequest): Promi
   return withWorktree(run, recorded.value.event.experiment, recorded.value.repeated)
 }
 
-/** The arm of a lane, when it is not the search's. */
-function armOf(state: State, place: NewRequest['place']): 'baseline' | null {
+/** `arm`: when it is not the search's. */
+function laneAt(state: State, place: NewRequest['place']): { arm: 'baseline' | null; brief: Brief | null } {
   const round = place && state.rounds.find((one) => one.round === place.round)
-  return round?.briefed?.lanes.find(({ lane }) => lane === place?.lane)?.arm ?? null
+  const found = round?.briefed?.lanes.find(({ lane }) => lane === place?.lane)
+  return { arm: found?.arm ?? null, brief: found?.brief ?? null }
 }
 
 const ONE_TRY: Problem = {

@@ -253,6 +253,10 @@ export interface Brief {
   boundaries: string[]
   pointers: string[]
   hard: boolean
+  /** The experiment whose files it starts from and repairs; absent = it starts from its parent's. */
+  repair?: string
+  /** The artifact that it starts from. */
+  from_artifact?: { experiment: string; label: string }
 }
 
 export interface Lane {
@@ -394,6 +398,8 @@ export interface Created extends Envelope {
   depth: number | null
   /** The artifact that it starts from. */
   from_artifact?: { experiment: string; label: string } | null
+  /** The experiment of the same parent whose files it starts from; absent = it starts from its parent's. */
+  repair?: string
 }
 
 /** 2: a tree is pinned as a commit under `refs/assay/<run>/<experiment>/<attempt>`. Every seal has its own number. */

@@ -372,14 +372,47 @@ export function tainted(state: State): Set<string> {
  */
 export function repairable(state: State): Experiment[] {
   const bad = tainted(state)
+  const repaired = goneOnWith(state, ({ repair }) => repair)
   const limit = state.knobs?.max_attempts ?? 0
+  return [...state.experiments.values()]
+    .filter((node) => {
+      if (node.status !== 'rejected' && node.status !== 'failed') return false
+      const judged = lastJudged(node)
+      const answered = judged?.reason != null && ANSWERS.includes(judged.reason)
+      return !answered && judged?.aborted === undefined && attemptsUsed(node) < limit && !bad.has(node.id)
+    })
+    .filter(({ id }) => !repaired.has(id))
+}
+
+/**
+ * Sealed, and never measured to an answer, so that the idea is untested. Each stays until it is judged itself, or an
+ * experiment that repairs it, or starts from its artifact, was measured.
+ */
+export function retestable(state: State): Experiment[] {
+  const tested = new Set([
+    ...goneOnWith(state, ({ repair }) => repair),
+    ...goneOnWith(state, ({ from_artifact }) => from_artifact?.experiment),
+  ])
   return [...state.experiments.values()].filter((node) => {
-    if (node.status !== 'rejected' && node.status !== 'failed') return false
-    const judged = lastJudged(node)
-    const answered = judged?.reason != null && ANSWERS.includes(judged.reason)
-    return !answered && judged?.aborted === undefined && attemptsUsed(node) < limit && !bad.has(node.id)
+    const ended = node.status === 'failed' || (node.status === 'discarded' && lastAttempt(node) !== null)
+    return ended && failureClassOf(node) === 'eval' && !tested.has(node.id)
   })
 }
+
+/** What a later experiment goes on with that was itself measured to an answer. */
+function goneOnWith(state: State, sourceOf: (created: Created) => string | undefined): Set<string> {
+  const found = new Set<string>()
+  for (const node of state.experiments.values()) {
+    const source = sourceOf(node.created)
+    const judged = source === undefined ? null : lastJudged(node)
+    if (source !== undefined && judged && !isFree(judged) && !UNTESTED.includes(judged.failure_class))
+      found.add(source)
+  }
+  return found
+}
+
+/** Classes of verdicts that say nothing about the idea because it was not measured. */
+const UNTESTED: readonly (FailureClass | null)[] = ['eval', 'environment']
 
 export interface Undermined {
   code: 'parent_revoked'

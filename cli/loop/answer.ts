@@ -8,9 +8,17 @@ import { judgedElsewhere, settled, whenLedger } from '../experiment/wait.ts'
 import { startWorker } from '../experiment/worker.ts'
 import { answerCheck, extractObject } from '../hosts/answer.ts'
 import { mayEdit } from '../hosts/rights.ts'
-import type { Brief, Finding, Idea, StopReason, TaskAnswered } from '../ledger/events.ts'
+import type { Finding, Idea, StopReason, TaskAnswered } from '../ledger/events.ts'
 import { directionsOf } from '../ledger/meta.ts'
-import { currentRound, lastAttempt, lastJudged, type Round, type State } from '../ledger/state.ts'
+import {
+  currentRound,
+  type Experiment,
+  lastAttempt,
+  lastJudged,
+  type Round,
+  type State,
+} from '../ledger/state.ts'
+import { artifactPlaces } from '../measure/artifacts.ts'
 import { differs, nodeFor, seal, snapshot, storedSeal } from '../measure/seal.ts'
 import { ensureWorktree } from '../measure/worktree.ts'
 import { artifactsFolder, worktreePath } from '../paths.ts'
@@ -19,7 +27,7 @@ import { mayGoOn } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type Agenda, agendaOf, type Effect, type Facts, type Task } from './agenda.ts'
 import { ANSWERS_OF, bounded, knownFields } from './answers.ts'
-import { takeBriefs } from './briefs.ts'
+import { takeBriefs, type WrittenBrief } from './briefs.ts'
 import { closeRound, type LaneReport } from './close.ts'
 import { checkFindings, type ScanFinding } from './findings.ts'
 import { fitted } from './fit.ts'
@@ -195,9 +203,9 @@ async function lay(
   const given = state.answers.get(task)
   // An author that gave no answer is asked once more, before a round without lanes is recorded.
   if (given?.answer === null && !task.endsWith('/again')) return recordOwn(run, record, null, { refused: [] })
-  const { parents, token } = round.opened
-  const briefs = ((given?.answer?.briefs ?? []) as Partial<Brief>[]).map((brief, index) => ({
-    parent: parents[index % parents.length]?.experiment ?? '',
+  const { token } = round.opened
+  const briefs = ((given?.answer?.briefs ?? []) as Partial<WrittenBrief>[]).map((brief) => ({
+    parent: null,
     kind: 'edit',
     objective: '',
     boundaries: [],
@@ -205,7 +213,7 @@ async function lay(
     hard: false,
     ...brief,
   }))
-  const laid = takeBriefs(run, { token, round: round.round }, briefs)
+  const laid = await takeBriefs(run, { token, round: round.round }, briefs)
   if (!laid.ok) return laid
   return recordOwn(run, record, null, { refused: laid.value.refused.map(({ message }) => message) })
 }
@@ -572,8 +580,22 @@ function laneOf(run: OpenRun, { experiment, lane: number }: Task, round: Round):
     parent: node.parent ?? '',
     worktree: worktreePath(run.site, run.run, node.id),
     artifacts: artifactsFolder(run.paths, node.id),
+    parentArtifacts: node.parent === null ? null : artifactsFolder(run.paths, node.parent),
+    ...startOf(run, node),
     brief: lane.brief,
     ...(lane.arm ? { arm: lane.arm } : {}),
+  }
+}
+
+/** What it starts from beside its parent. */
+function startOf(run: OpenRun, node: Experiment): Pick<PromptLane, 'seed' | 'repair'> {
+  const { seed } = artifactPlaces(run, node)
+  const broken = run.ledger.state.experiments.get(node.created.repair ?? '')
+  return {
+    ...(seed ? { seed: seed.path } : {}),
+    ...(broken
+      ? { repair: { experiment: broken.id, why: lastJudged(broken)?.message ?? broken.why ?? '' } }
+      : {}),
   }
 }
 

@@ -53,6 +53,8 @@ export const ANSWERS_OF: Readonly<Record<Role, { properties: Record<string, obje
             boundaries: texts,
             pointers: texts,
             hard: { type: 'boolean' },
+            repair: text,
+            from_artifact: text,
           },
           ['objective'],
         ),

@@ -2,7 +2,8 @@
 
 import { claimId } from '../experiment/create.ts'
 import type { Brief, Lane, RoundBriefed } from '../ledger/events.ts'
-import { BASELINE, type Round, type State } from '../ledger/state.ts'
+import { BASELINE, type Experiment, lastAttempt, type Round, type State } from '../ledger/state.ts'
+import { findSeed } from '../measure/artifacts.ts'
 import { ok, type Result } from '../result.ts'
 import { mayGoOn, saidBy } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -24,11 +25,11 @@ export interface BriefsAnswer {
  * A brief that cannot be read is text: why. It costs its own lane, not the round. When none became a lane, the round
  * takes briefs once more.
  */
-export function takeBriefs(
+export async function takeBriefs(
   run: OpenRun,
   turn: Turn,
-  briefs: readonly (Brief | string)[],
-): Result<BriefsAnswer> {
+  written: readonly (WrittenBrief | string)[],
+): Promise<Result<BriefsAnswer>> {
   const round = roundOf(run, turn)
   if (!round.ok) return round
   const { briefed } = round.value
@@ -38,6 +39,9 @@ export function takeBriefs(
   const mine = mayGoOn(run)
   if (!mine.ok) return mine
   const { state } = run.ledger
+  const briefs: (Brief | Unfit)[] = []
+  for (const [index, one] of written.entries())
+    briefs.push(typeof one === 'string' ? malformed(one) : await placed(run, one, round.value, index))
   const { accepted, refused } = sift(briefs, round.value, state)
   const lanes: Lane[] = []
   const blank = Array.from({ length: round.value.opened.arm ?? 0 }, () => blankBrief(run))
@@ -65,6 +69,82 @@ export function takeBriefs(
   if (round.value.briefed) return ok({ ...answer(round.value.briefed), repeated: true })
   return notCounted(run, proposal.value.because)
 }
+
+/** A brief as its author writes it. */
+export interface WrittenBrief extends Omit<Brief, 'parent' | 'from_artifact'> {
+  /** null: that of what it goes on with, else one of the round's parents in turn. */
+  parent: string | null
+  /** `exp_0007:label`. */
+  from_artifact?: string
+}
+
+/** Why a brief becomes no lane whatever the others are. */
+export interface Unfit {
+  reason: string
+  message: string
+}
+
+const malformed = (message: string): Unfit => ({ reason: 'malformed', message })
+
+// ---------------------------------------------------------------- what a brief goes on with
+
+const SAID = {
+  repair: /^\s*repair of (exp_\d+)\b/i,
+  artifact: /^\s*from artifact (exp_\d+(?::\S*[^\s.,;:])?)/i,
+}
+
+/** What its field says, else the words with which its objective or a pointer begins. */
+function saidIn({ objective, pointers }: WrittenBrief, words: RegExp): string | undefined {
+  for (const text of [objective, ...pointers]) {
+    const [, id] = words.exec(text) ?? []
+    if (id !== undefined) return id
+  }
+  return undefined
+}
+
+/** With its parent, and with what it starts from looked up. */
+async function placed(
+  run: OpenRun,
+  written: WrittenBrief,
+  { opened: { parents } }: Round,
+  index: number,
+): Promise<Brief | Unfit> {
+  const { parent, repair: named, from_artifact: label, ...rest } = written
+  const { experiments } = run.ledger.state
+  const repair = named ?? saidIn(written, SAID.repair)
+  const wanted = label ?? saidIn(written, SAID.artifact)
+  const seed = wanted === undefined ? null : await findSeed(run, wanted)
+  if (seed?.ok === false) {
+    const { message, hint } = seed.problem
+    return { reason: 'artifact', message: hint ? `${message}: ${String(hint)}` : message }
+  }
+  const broken = repair === undefined ? undefined : experiments.get(repair)
+  if (repair !== undefined && !isBroken(broken))
+    return { reason: 'repair', message: `${repair} cannot be repaired: ${whyWhole(broken)}` }
+  const from = seed && experiments.get(seed.value.experiment)
+  const beside = from?.status === 'kept' ? from.id : from?.parent
+  const turn = parents[index % Math.max(1, parents.length)]?.experiment
+  return {
+    ...rest,
+    // Its files are a change of that parent, and of no other.
+    parent: broken?.parent ?? parent ?? beside ?? turn ?? '',
+    ...(repair === undefined ? {} : { repair }),
+    ...(seed ? { from_artifact: seed.value } : {}),
+  }
+}
+
+const isBroken = (node: Experiment | undefined): boolean =>
+  node !== undefined &&
+  (node.status === 'rejected' || node.status === 'failed' || node.status === 'discarded') &&
+  lastAttempt(node) !== null
+
+function whyWhole(node: Experiment | undefined): string {
+  if (!node) return 'there is no such experiment'
+  if (lastAttempt(node) === null) return 'it has no seal'
+  return node.status === 'kept' ? 'it was kept, so name it as the parent' : `it is ${node.status}`
+}
+
+// ---------------------------------------------------------------- which briefs become lanes
 
 /** Characters of an objective. */
 const LONGEST = 2000
@@ -100,7 +180,7 @@ const answer = ({ round, token, lanes, refused }: RoundBriefed): BriefsAnswer =>
 
 /** Pure. Parents must be on the frontier, briefs must differ in content, and the round's width is the limit. */
 export function sift(
-  briefs: readonly (Brief | string)[],
+  briefs: readonly (Brief | Unfit)[],
   round: Round,
   state: State,
 ): { accepted: Brief[]; refused: RoundBriefed['refused'] } {
@@ -111,11 +191,15 @@ export function sift(
   const refused: RoundBriefed['refused'] = []
   for (const [index, brief] of briefs.entries()) {
     const refuse = (reason: string, message: string) => refused.push({ index, reason, message })
-    if (typeof brief === 'string') {
-      refuse('malformed', brief)
+    if ('message' in brief) {
+      refuse(brief.reason, brief.message)
       continue
     }
-    const twin = accepted.findIndex((other) => alike(other.objective, brief.objective))
+    const twin = accepted.findIndex(
+      (other) =>
+        alike(other.objective, brief.objective) ||
+        (brief.repair !== undefined && other.repair === brief.repair),
+    )
     if (!parents.has(brief.parent))
       refuse('parent', `${brief.parent} is not on the frontier: see assay frontier`)
     else if (twin >= 0) refuse('duplicate', `it says the same as the brief of lane ${twin + 1}`)

@@ -16,6 +16,7 @@ import {
   remarksIn,
   remarkText,
   repairable,
+  retestable,
   type State,
   stallOf,
 } from '../ledger/state.ts'
@@ -336,7 +337,9 @@ export function describe(run: OpenRun, round: Round | null, stop: StopReason | n
     repairable: repairable(state)
       .slice(-RECENT.repairable)
       .map(({ id }) => id),
-    retests: untested(state),
+    retests: retestable(state)
+      .slice(-RECENT.repairable)
+      .map(({ id }) => id),
     patterns: patternsIn(state),
     proposals: openIdeas(state, RECENT.proposals),
     learnings: learningsOf(state).slice(-RECENT.learnings),
@@ -380,11 +383,4 @@ export const standing = (node: Experiment): Standing => ({ experiment: node.id, 
 export function baselineOf(state: State): Standing | null {
   const node = state.experiments.get(BASELINE)
   return node ? standing(node) : null
-}
-
-function untested(state: State): string[] {
-  return [...state.experiments.values()]
-    .filter((node) => node.status === 'failed' && node.attempts.at(-1)?.judged?.failure_class === 'eval')
-    .slice(-RECENT.repairable)
-    .map(({ id }) => id)
 }

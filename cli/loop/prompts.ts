@@ -27,6 +27,11 @@ export interface PromptLane {
   parent: string
   worktree: string
   artifacts: string
+  parentArtifacts: string | null
+  /** The artifact that it starts from. */
+  seed?: string
+  /** The experiment whose files it starts from, and what stood against that. */
+  repair?: { experiment: string; why: string }
   brief: Brief
   /** A lane of the baseline arm must not know what the search knows. */
   arm?: 'baseline'
@@ -98,6 +103,9 @@ export function promptOf(task: PromptTask): string {
     experiment: lane?.experiment ?? null,
     worktree: lane?.worktree ?? null,
     artifacts: lane?.artifacts ?? null,
+    ...(lane?.parentArtifacts ? { parent_artifacts: lane.parentArtifacts } : {}),
+    ...(lane?.seed ? { seed_artifact: lane.seed } : {}),
+    ...(lane?.repair ? { repair: lane.repair } : {}),
     ...(lane?.arm ? { arm: lane.arm } : {}),
     brief: briefOf(task),
     capsule: role === 'brief' ? { ...round.capsule, open: openIn(round) } : round.capsule,
@@ -155,7 +163,7 @@ Each idea is one testable sentence that differs in mechanism from what was tried
     case 'implement':
       return `You improve one thing: ${goal}
 Metric: ${metric.name} (${metric.direction}). Your experiment is ${id}, a copy of ${lane?.parent ?? ''}.
-Edit files only inside ${lane?.worktree ?? ''}; an expensive output (a checkpoint, an index) belongs in ${lane?.artifacts ?? ''}. Do not commit, and do not run the benchmark for a score: Assay measures.${skillsText(round)}
+Edit files only inside ${lane?.worktree ?? ''}; an expensive output (a checkpoint, an index) belongs in ${lane?.artifacts ?? ''}. Do not commit, and do not run the benchmark for a score: Assay measures.${startText(lane)}${skillsText(round)}
 Objective:
 ${quotedText(lane?.brief.objective ?? '')}
 Make one concrete change, leave the folder in a state that builds, and say in one sentence what you changed and what you expect.`
@@ -183,15 +191,32 @@ function briefText({ round, refused, proposals, repairable, retests }: PromptTas
       ? `Ideas that nobody has tried yet, the most promising first; a brief may take one up and name it among its pointers:\n${list(proposals.map(({ hypothesis }) => hypothesis))}`
       : '',
     repairable?.length
-      ? `Rejected or failed for something that can be repaired: ${repairable.join(', ')}; a brief may say "repair of ID".`
+      ? `Rejected or failed for something that can be repaired: ${repairable.join(', ')}. A brief with "repair": "ID" starts from its files.`
       : '',
-    retests?.length ? `Not measured, so the idea is open: ${retests.join(', ')}.` : '',
+    retests?.length
+      ? `Not measured, so the idea is open: ${retests.join(', ')}. A brief with "repair": "ID" tries one again; one with "from_artifact": "ID:LABEL" starts from what it built.`
+      : '',
     steering.length ? `The person who runs this search says:\n${quotedText(steering.join('\n'))}` : '',
     direction ? `The direction changes:\n${quotedText(direction.why)}` : '',
     refused?.length ? `None of your last briefs was taken:\n${list(refused)}` : '',
   ]
     .filter(Boolean)
     .join('\n')
+}
+
+function startText(lane: PromptLane | undefined): string {
+  if (!lane) return ''
+  const { repair, seed, parent, parentArtifacts } = lane
+  return [
+    parentArtifacts ? `What ${parent} left is in ${parentArtifacts}: read it, do not change it.` : '',
+    seed ? `The artifact to start from is ${seed}.` : '',
+    repair
+      ? `Your folder starts from the files of ${repair.experiment}. What stood against those, which you should repair:\n${quotedText(repair.why)}`
+      : '',
+  ]
+    .filter(Boolean)
+    .map((line) => `\n${line}`)
+    .join('')
 }
 
 const parentsText = ({ parents }: PromptRound): string =>

@@ -100,8 +100,10 @@ export function baseOf(
 
 /** What its worktree holds at first; one that was removed comes back with the last candidate that was sealed. */
 function startOf(run: OpenRun, experiment: string): { commit: string; tree: string } {
-  const node = run.ledger.state.experiments.get(experiment)
-  const sealed = node && lastAttempt(node)?.sealed
+  const { experiments } = run.ledger.state
+  const node = experiments.get(experiment)
+  const repaired = experiments.get(node?.created.repair ?? '')
+  const sealed = (node && lastAttempt(node)?.sealed) ?? (repaired && lastAttempt(repaired)?.sealed)
   return sealed ? { commit: sealed.commit, tree: sealed.tree } : baseOf(run, experiment)
 }
 

@@ -1,7 +1,6 @@
 import { counted } from '../evaluate/figure.ts'
-import type { Brief } from '../ledger/events.ts'
 import { nextOf } from '../loop/answer.ts'
-import { takeBriefs } from '../loop/briefs.ts'
+import { takeBriefs, type WrittenBrief } from '../loop/briefs.ts'
 import { closeRound, type LaneReport } from '../loop/close.ts'
 import { checkFindings, FINDING_KINDS, type ScanFinding } from '../loop/findings.ts'
 import { openRound } from '../loop/open.ts'
@@ -59,7 +58,7 @@ async function briefs(context: Context, args: Parsed, opened: OpenRun): Promise<
   const list = listOf(input.value, 'briefs', BRIEFS, (item) => ({ brief: readBrief(item) }))
   if (!list.ok) return list
   return answerOf(
-    takeBriefs(
+    await takeBriefs(
       opened,
       turnOf(args),
       list.value.map(({ brief }) => brief),
@@ -106,10 +105,12 @@ function answerOf<T>(result: Result<T>, text: (data: T) => Said | Said[]): Resul
 const turnOf = (args: Parsed): Turn => ({ token: args.text('token') ?? '', round: args.integer('round') })
 
 /** Text says why it cannot be read. */
-function readBrief(item: Record<string, unknown>): Brief | string {
+function readBrief(item: Record<string, unknown>): WrittenBrief | string {
   const parent = textField(item, 'parent')
   const objective = textField(item, 'objective')
-  if (parent === null) return 'it needs a "parent"'
+  const repair = textField(item, 'repair')
+  const artifact = textField(item, 'from_artifact')
+  if (parent === null && repair === null && artifact === null) return 'it needs a "parent"'
   if (objective === null || objective.trim() === '') return 'it needs an "objective"'
   return {
     parent,
@@ -118,6 +119,8 @@ function readBrief(item: Record<string, unknown>): Brief | string {
     boundaries: bounded(textsField(item, 'boundaries')),
     pointers: bounded(textsField(item, 'pointers')),
     hard: item.hard === true,
+    ...(repair === null ? {} : { repair }),
+    ...(artifact === null ? {} : { from_artifact: artifact }),
   }
 }
 

@@ -99,6 +99,7 @@ function describe(
     lines.push(...pairLines(attempt.measurements))
   }
   const { from_artifact: from } = data
+  if (data.repair) lines.push(`  starts from the files of ${data.repair}, which it repairs`)
   if (from) lines.push(`  starts from the artifact ${from.experiment}:${plain(from.label, 200)}`)
   for (const [label, { path, sha256, bytes }] of Object.entries(data.artifacts))
     lines.push(`  artifact ${plain(label, 80)}: ${plain(path, 200)}, ${bytes} bytes, ${sha256.slice(0, 10)}`)

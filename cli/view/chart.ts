@@ -9,6 +9,7 @@ import {
   nodeValue,
   pathTo,
   repairable,
+  retestable,
   type State,
 } from '../ledger/state.ts'
 import { sameWords, wordsOf } from '../loop/fit.ts'
@@ -44,9 +45,7 @@ export function leftOf({ ledger: { state } }: OpenRun) {
   })
   return {
     repairable: repairable(state).map(({ id }) => id),
-    retests: all
-      .filter((node) => node.status === 'failed' && lastJudged(node)?.failure_class === 'eval')
-      .map(({ id }) => id),
+    retests: retestable(state).map(({ id }) => id),
     ideas: ideas.map(({ hypothesis }) => hypothesis),
   }
 }

@@ -13,6 +13,7 @@ import {
   remarksIn,
   remarkText,
   repairable,
+  retestable,
   type State,
   type Steer,
 } from '../ledger/state.ts'
@@ -500,7 +501,7 @@ export function contextFacts(state: State, given: ContextInputs, id: string | nu
       failure_class: lastJudged(node)?.failure_class ?? null,
       message: plain(lastJudged(node)?.message ?? '', LONG),
     })),
-    retests: retests(all),
+    retests: retests(state),
     avoid: first(avoided(all), MOST.avoid, (group) => ({
       ...group,
       hypothesis: plain(group.hypothesis, LONG),
@@ -573,11 +574,13 @@ function collapsed(path: Tried[]): Listed<Tried> {
 }
 
 /** What could not be evaluated, by what stood in the way: it decides what to do next. */
-function retests(all: readonly Experiment[]): ContextFacts['retests'] {
+function retests(state: State): ContextFacts['retests'] {
+  const open = new Set(retestable(state))
   const found = new Map<FailureClass, string[]>()
-  for (const node of all) {
-    const kind = lastJudged(node)?.failure_class
-    if (node.status === 'failed' && kind) found.set(kind, [...(found.get(kind) ?? []), node.id])
+  for (const node of state.experiments.values()) {
+    const kind = open.has(node) ? 'eval' : lastJudged(node)?.failure_class
+    if (open.has(node) || (node.status === 'failed' && kind && kind !== 'eval'))
+      found.set(kind ?? 'eval', [...(found.get(kind ?? 'eval') ?? []), node.id])
   }
   return [...found].sort().map(([failure_class, ids]) => ({
     failure_class,

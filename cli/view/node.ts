@@ -72,6 +72,7 @@ export function showData(run: OpenRun, node: Experiment) {
     gates: judged?.gates ?? [],
     artifacts: declaredArtifacts(node),
     from_artifact: node.created.from_artifact ?? null,
+    ...(node.created.repair && { repair: node.created.repair }),
     candidate: last
       ? {
           commit: last.sealed.commit,

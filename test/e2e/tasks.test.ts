@@ -1,64 +1,10 @@
 /** The protocol of the loop, as an agent calls it: round next, task, answer. */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { splitLines } from '../../cli/ledger/append.ts'
-import { dataOf, problemOf } from '../rig/assay.ts'
-import type { Project } from './project.ts'
+import { problemOf } from '../rig/assay.ts'
 import { brief, start } from './rounds-scene.ts'
-
-interface TaskData {
-  id: string
-  role: string
-  lane: number | null
-  experiment: string | null
-}
-interface NextData {
-  round: number | null
-  over: string | null
-  tasks: TaskData[]
-  measuring: string[]
-}
-interface AnswerData {
-  repeated?: true
-  ignored: string[]
-  findings: string[]
-  next: Pick<NextData, 'tasks' | 'measuring' | 'round'>
-}
-interface Card {
-  worktree: string
-  experiment: string
-  findings?: { message: string }[]
-  brief: { proposals?: { hypothesis: string }[] }
-}
-
-const next = (project: Project, ...flags: string[]) => project.data<NextData>('round', 'next', ...flags)
-const ids = ({ tasks }: { tasks: TaskData[] }) => tasks.map(({ id }) => id)
-const answer = (project: Project, id: string, input: unknown) =>
-  project.cli<AnswerData>(['answer', id], {
-    input: typeof input === 'string' ? input : JSON.stringify(input),
-  })
-const answered = async (project: Project, id: string, input: unknown) =>
-  dataOf(await answer(project, id, input))
-async function card(project: Project, id: string): Promise<Card> {
-  const { prompt } = await project.data<{ prompt: string }>('task', id)
-  return JSON.parse(/```json\n(.*)\n```$/.exec(prompt)?.[1] ?? 'null')
-}
-/** What an agent that implements does. */
-async function edit(project: Project, id: string, value: number, words: unknown = { summary: 'done' }) {
-  const { worktree } = await card(project, id)
-  writeFileSync(join(worktree, 'src/metrics.txt'), `METRIC ms=${value}\n`)
-  return answered(project, id, words)
-}
-/** Round 1 with these briefs on the baseline. */
-async function briefed(project: Project, ...objectives: string[]) {
-  await next(project)
-  return answered(project, 'r1/brief', { briefs: objectives.map((text) => brief('exp_0000', text)) })
-}
-const ledger = (project: Project) =>
-  splitLines(readFileSync(project.repo.path('.assay/runs/run_0001/ledger.jsonl')), 0).map(
-    ({ value }) => value as Record<string, unknown>,
-  )
+import { type AnswerData, answer, answered, briefed, card, edit, ids, ledger, next } from './tasks-scene.ts'
 
 describe('a round by tasks', () => {
   test('an idea goes from its brief to a keep and an audit, and the next round opens, without any verb in between', async () => {

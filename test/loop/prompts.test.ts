@@ -24,6 +24,9 @@ const LANE: PromptLane = {
   parent: 'exp_0003',
   worktree: '/w/9',
   artifacts: '/a/9',
+  parentArtifacts: '/a/3',
+  seed: '/a/5/model.bin',
+  repair: { experiment: 'exp_0006', why: 'gate unit did not pass' },
   brief: {
     parent: 'exp_0003',
     kind: 'edit',
