@@ -265,7 +265,7 @@ function judge(state: State, node: Experiment, event: Judged): void {
     node.flagged = event.doubt ?? keptWithoutPairs(state, node, event)
     node.lostTo = event.lost_to ?? null
   }
-  if (event.aborted?.fix) state.notes.push(fixNote(event, event.aborted.fix))
+  if (event.aborted) state.notes.push(stopNote(event, event.aborted.fix))
   move(state, node, 'judge', event.status)
   count(state, node, attempt, event)
   const round = state.rounds.at(-1)
@@ -274,15 +274,15 @@ function judge(state: State, node: Experiment, event: Judged): void {
     round.bestAtOpen = { experiment: node.id, value: node.value }
 }
 
-/** What `abort` says has to be mended reaches the next rounds as a note. */
-const fixNote = ({ v, id, at, experiment, message }: Judged, fix: string): Noted => ({
+/** Why an experiment was aborted, and what has to be mended, reaches the next rounds as a note. */
+const stopNote = ({ v, id, at, experiment, message }: Judged, fix: string | null): Noted => ({
   v,
   id,
   at,
   type: 'noted',
   kind: 'infrastructure',
   experiment,
-  text: `${experiment} was stopped: ${message}. Fix: ${fix}`,
+  text: `${experiment} was stopped: ${message}${fix === null ? '' : `. Fix: ${fix}`}`,
 })
 
 function count(state: State, node: Experiment, attempt: Attempt, event: Judged): void {

@@ -137,7 +137,7 @@ export interface State {
   ideas: Idea[]
   /** Task of the loop → what became of it. */
   answers: Map<string, TaskAnswered>
-  /** What was noted, and the fixes that `abort` named. */
+  /** What was noted, and why experiments were aborted. */
   notes: Noted[]
   driver: DriverState | null
   /** Of a session that drives; one that has lapsed stays here until another takes its place. */

@@ -21,7 +21,9 @@ function describe({ experiment, aborted, attempt, process, fix, message }: Abort
   if (!aborted) return [`${experiment} was not aborted: ${plain(message, 500)}`]
   return [
     `${experiment}: attempt ${attempt} is aborted; ${fateOf(process)}`,
-    ...(fix === null ? [] : [`  the next rounds are given this fix: ${plain(fix, 500)}`]),
+    fix === null
+      ? '  the next rounds are given this reason'
+      : `  the next rounds are given this fix: ${plain(fix, 500)}`,
     next`  The loop does not try it again by itself. When the cause is repaired: ${call('run', experiment)}`,
   ]
 }

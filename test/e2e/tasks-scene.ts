@@ -30,6 +30,7 @@ export interface Card {
   experiment: string
   findings?: { message: string }[]
   brief: { proposals?: { hypothesis: string }[]; retests?: string[]; repairable?: string[] }
+  capsule: { notes: string[] }
   parent_artifacts?: string
   seed_artifact?: string
   repair?: { experiment: string; why: string }

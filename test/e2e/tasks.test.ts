@@ -81,6 +81,21 @@ describe('a round by tasks', () => {
     expect(ids(await next(project, '--wait', '60s'))).toEqual(['r1/collect'])
   })
 
+  test('why a person aborted a run is lost for the next round when no fix was named', async () => {
+    const project = await start({
+      loop: { width: 1, depth: 1 },
+      measure: { command: 'sh bench/run.sh', timeout: '5m' },
+    })
+    const made = await project.open({ 'src/hook.sh': 'sleep 300\n' })
+    await project.data('run', made.experiment, '--detach')
+    await project.data('abort', made.experiment, '--reason', 'the loss diverges')
+    const said = `${made.experiment} was stopped: the loss diverges`
+    expect(await project.data('round', 'open')).toMatchObject({ notes: [said] })
+    await answered(project, 'r1/scan/1', { findings: [] })
+    expect((await card(project, 'r1/brief')).capsule.notes).toEqual([said])
+    expect(await project.data('context')).toMatchObject({ infrastructure: { items: [said] } })
+  })
+
   test('no round is opened after the one that --until names', async () => {
     const project = await start({ loop: { width: 1, depth: 1 } })
     await briefed(project)
