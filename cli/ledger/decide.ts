@@ -4,8 +4,8 @@
  */
 import { call, next, type Said } from '../next.ts'
 import { unreachable } from '../result.ts'
+import { describeConflict, hasLease, sessionAgainst } from './driver.ts'
 import type { Draft, SessionName } from './events.ts'
-import { describeDisplaced, describeLease, heldAgainst, isLive, isOf } from './lease.ts'
 import {
   addedGates,
   attemptOf,
@@ -100,7 +100,7 @@ export function decide(state: State, event: DatedDraft): Refusal | null {
         ? raced('answered', `${event.task} was answered before`, next`${call('round next')}`)
         : null
     case 'leased':
-      if (event.how === 'kept') return holds(state, event.by, event.at) ? null : NOT_HELD
+      if (event.how === 'kept') return hasLease(state.driver, event.by, event.at) ? null : NOT_HELD
       return event.how === 'taken' ? driven(state, event.by, event.at) : null
     case 'drove':
       return event.phase === 'start' ? driven(state, event.by ?? null, event.at) : null
@@ -305,13 +305,8 @@ function mayWriteInRound(state: State, event: Of<'round_briefed'> | Of<'round_cl
   return event.by ? driven(state, event.by, event.at) : null
 }
 
-/** Why this caller must not drive then: another session has the lease, or it was taken from this one; null when it may. */
-export function driven({ lease, displaced }: State, by: SessionName | null, at: string): Refusal | null {
-  const holder = heldAgainst(lease, by, at)
-  if (holder) return describeLease(holder)
-  return displaced && isOf(displaced, by) && isLive(displaced, at) ? describeDisplaced(displaced) : null
+/** A different session has the lease, or it was taken from this one. Whether a process drives is for the writer to look at. */
+function driven({ driver }: State, session: SessionName | null, at: string): Refusal | null {
+  const conflict = sessionAgainst(driver, session, at)
+  return conflict && describeConflict(conflict)
 }
-
-/** Whether this caller has the lease then: one that nobody took since it lapsed is nobody's. */
-export const holds = ({ lease }: State, by: SessionName | null, at: string): boolean =>
-  lease !== null && isOf(lease, by) && isLive(lease, at)

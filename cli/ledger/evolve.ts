@@ -1,25 +1,22 @@
 /** Applies an event that `decide` lets pass: what it makes of the state. It refuses nothing. Pure. */
 import { unreachable } from '../result.ts'
 import { bestOf } from './best.ts'
+import { driveByProcess, endLeases, passLease, renewLease, setAutonomy, takeLease } from './driver.ts'
 import type {
   Audited,
   Confirmed,
   Created,
-  Drove,
   Event,
   GateAdded,
   GateRemoved,
   Judged,
-  Leased,
   Noted,
-  ProcessIdentity,
   RoundOpened,
   Sealed,
   Started,
   Status,
   UsageRecorded,
 } from './events.ts'
-import { passOn, taken } from './lease.ts'
 import { beginRound, overrule, takeEdits, takeTick } from './meta.ts'
 import { keptWithoutPairs, learnNoise } from './noise.ts'
 import {
@@ -44,7 +41,7 @@ export function evolve(state: State, event: Event): void {
   apply(state, event)
   state.seq++
   state.lastAt = event.at
-  renewLease(state, event)
+  if (isOfLoop(state, event)) renewLease(state.driver, event.at)
   if (event.key !== undefined) state.keys.set(event.key, event)
 }
 
@@ -123,19 +120,15 @@ function apply(state: State, event: Event): void {
       state.ideas.push(...event.accepted)
       return
     case 'leased':
-      passLease(state, event)
+      passLease(state.driver, event)
       return
     case 'drove':
-      // What a process drives, its death sets free at once.
-      if (event.phase === 'start') state.lease = state.displaced = null
       state.activeMs += event.active_ms
-      drive(state, event)
+      driveByProcess(state.driver, event)
       return
-    case 'entrusted': {
-      const { session, host, at } = event
-      state.autonomous = session === null ? null : { session, host, since: at }
+    case 'entrusted':
+      setAutonomy(state.driver, event)
       return
-    }
     case 'usage':
       addUsage(state, event)
       return
@@ -143,7 +136,7 @@ function apply(state: State, event: Event): void {
       state.stopped = event.why
       // The end needs no pause: what was begun has to finish.
       state.paused = null
-      state.lease = state.displaced = null
+      endLeases(state.driver)
       return
     case 'paused':
       state.paused = event.why
@@ -305,7 +298,7 @@ function count(state: State, node: Experiment, attempt: Attempt, event: Judged):
     const twin = { experiment: node.id, attempt: attempt.attempt }
     state.trees.set(tree, [...(state.trees.get(tree) ?? []), twin])
   }
-  if (state.driver === null && attempt.claim) state.activeMs += event.wall_ms
+  if (state.driver.process === null && attempt.claim) state.activeMs += event.wall_ms
 }
 
 function confirm(state: State, node: Experiment, event: Confirmed): void {
@@ -370,38 +363,13 @@ function openRound(state: State, event: RoundOpened): void {
     openedSeq: state.seq,
     bestAtOpen: best && { experiment: best.id, value: nodeValue(best) },
   })
-  state.lease = taken(state.lease, event.by ?? null, event.at)
+  takeLease(state.driver, event.by ?? null, event.at)
 }
 
 function roundOf(state: State): Round {
   const round = currentRound(state)
   if (!round) throw new Error('an event of a round was applied, and no round is open')
   return round
-}
-
-function passLease(state: State, event: Leased): void {
-  const { by, at, how } = event
-  if (how === 'kept') return
-  // Of two words of a person, the newer one.
-  if (how === 'taken_over' && state.autonomous?.session !== by?.session) state.autonomous = null
-  if (how === 'taken_over')
-    state.displaced = by === null && state.lease ? { ...state.lease, since: at, last: at } : null
-  state.lease = passOn(state.lease, event)
-}
-
-/** A process that was given up, and wakes, has its time counted; only a start makes a driver of it again. */
-function drive(state: State, { driver, owner, phase, at, waiting }: Drove): void {
-  if (phase !== 'start' && state.driver && !isSame(state.driver.owner, owner)) return
-  state.driver = phase === 'stop' ? null : { driver, owner, since: at, ...(waiting ? { waiting } : {}) }
-}
-
-const isSame = (one: ProcessIdentity, other: ProcessIdentity): boolean =>
-  one.pid === other.pid && one.started === other.started && one.host === other.host
-
-/** What the loop does renews the lease, and keeps out the session that it was taken from. */
-function renewLease(state: State, event: Event): void {
-  if (!isOfLoop(state, event)) return
-  for (const one of [state.lease, state.displaced]) if (one) one.last = event.at
 }
 
 /** Events by which the loop is seen to go on. What a person tries by hand beside it is in no round. */

@@ -1,5 +1,6 @@
 /** What the ledger's events add up to. Built by `fold`, read by every command; pure. */
 import { call, type Next, next, type Said } from '../next.ts'
+import { type DriverRecord, noDriver } from './driver.ts'
 import {
   ANSWERS,
   type Annotated,
@@ -7,7 +8,6 @@ import {
   type Configured,
   type Confirmed,
   type Created,
-  type Drove,
   type Event,
   type FailureClass,
   FREE_REASONS,
@@ -28,7 +28,6 @@ import {
   type TaskAnswered,
   type Transform,
 } from './events.ts'
-import type { SessionLease } from './lease.ts'
 import { type MetaState, noMeta } from './meta.ts'
 
 /** `id` is that of the `started` event: what a take-over must name. */
@@ -99,15 +98,6 @@ export interface Noise {
   stages: number[][]
 }
 
-export type DriverState = Pick<Drove, 'driver' | 'owner' | 'waiting'> & { since: string }
-
-/** The session of a host that goes on with the prose loop by itself. */
-export interface Trust {
-  session: string
-  host: string | null
-  since: string
-}
-
 export interface State {
   run: RunStarted | null
   knobs: Knobs | null
@@ -139,12 +129,7 @@ export interface State {
   answers: Map<string, TaskAnswered>
   /** What was noted, and why experiments were aborted. */
   notes: Noted[]
-  driver: DriverState | null
-  /** Of a session that drives; one that has lapsed stays here until another takes its place. */
-  lease: SessionLease | null
-  /** The session from which a person took the run for a caller that can hold no lease; it lapses like one. */
-  displaced: SessionLease | null
-  autonomous: Trust | null
+  driver: DriverRecord
   activeMs: number
   /** A person stopped the loop. */
   stopped: string | null
@@ -208,10 +193,7 @@ export function emptyState(): State {
     ideas: [],
     answers: new Map(),
     notes: [],
-    driver: null,
-    lease: null,
-    displaced: null,
-    autonomous: null,
+    driver: noDriver(),
     activeMs: 0,
     stopped: null,
     paused: null,

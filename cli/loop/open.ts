@@ -1,8 +1,8 @@
 /** `round open`: where the run stands, and who may become a parent in the turn that begins. */
 import { hasSeal } from '../experiment/create.ts'
 import { bestOf } from '../ledger/best.ts'
+import { isOf } from '../ledger/driver.ts'
 import type { Idea, Knobs, Lane, NewDirection, Noted, Pick, StopReason } from '../ledger/events.ts'
-import { isOf } from '../ledger/lease.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { type Directions, directionsOf, knobsOfNextRound, type Step } from '../ledger/meta.ts'
 import {
@@ -40,7 +40,8 @@ export function stillEdited(run: OpenRun, { round, opened, briefed }: Round): st
   const by = briefed?.by ?? opened.by
   const me = callerIn(run.env)
   if (by === undefined || isOf(by, me)) return []
-  const { lease, experiments } = run.ledger.state
+  const { driver, experiments } = run.ledger.state
+  const lease = driver.session
   const mine = lease !== null && isOf(lease, me) ? lease.since : null
   const whose = `agents of session ${by.session.slice(0, 100)} of ${by.host}, which had this round`
   return [...experiments.values()].flatMap((node) => {

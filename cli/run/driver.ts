@@ -3,11 +3,22 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { HOOKED_HOSTS, type HookCall, sessionAround } from '../hosts/session.ts'
-import { driven, holds, type Refusal } from '../ledger/decide.ts'
+import {
+  type Autonomy,
+  type DriverConflict,
+  type DrivingProcess,
+  describeConflict,
+  hasLease,
+  isOf,
+  LEASE_MS,
+  mayDrive,
+  type SessionConflict,
+  type SessionLease,
+  sessionAgainst,
+} from '../ledger/driver.ts'
 import type { Drove, Leased, SessionName } from '../ledger/events.ts'
-import { heldAgainst, isLive, isOf, LEASE_MS, type SessionLease } from '../ledger/lease.ts'
 import { refusal } from '../ledger/ledger.ts'
-import { BASELINE, type State, type Trust } from '../ledger/state.ts'
+import { BASELINE } from '../ledger/state.ts'
 import { tryHold } from '../lock.ts'
 import { call, next } from '../next.ts'
 import { findSite, goingOnFile, listRuns, runPaths, type Site, worktreePath } from '../paths.ts'
@@ -42,33 +53,43 @@ export function saidBy({ env }: OpenRun): { by?: SessionName } {
 }
 
 /** The process that drives. A process of a different machine cannot be proved dead, but it records beats: after a silence it counts as dead. */
-export function livingDriver({ ledger, clock }: Pick<OpenRun, 'ledger' | 'clock'>): State['driver'] {
-  const { driver } = ledger.state
-  if (driver === null || !isAlive(driver.owner)) return null
-  const silent = clock().getTime() - Date.parse(driver.since) >= LEASE_MS
-  return silent && isElsewhere(driver.owner) ? null : driver
+export function livingDriver({ ledger, clock }: Pick<OpenRun, 'ledger' | 'clock'>): DrivingProcess | null {
+  const { process } = ledger.state.driver
+  if (process === null || !isAlive(process.owner)) return null
+  const silent = clock().getTime() - Date.parse(process.since) >= LEASE_MS
+  return silent && isElsewhere(process.owner) ? null : process
 }
 
 /** Whether the holder of the driver's lock has ended: it is proved dead, or it is on a different machine and silent. */
 export function hasGone(run: OpenRun, owner: ProcessIdentity): boolean {
   if (!isAlive(owner)) return true
-  const { driver } = run.ledger.state
-  return driver !== null && nameOf(driver.owner) === nameOf(owner) && livingDriver(run) === null
+  const { process } = run.ledger.state.driver
+  return process !== null && nameOf(process.owner) === nameOf(owner) && livingDriver(run) === null
 }
 
-/** Problem `driven`: a living process drives the run, and it is not the caller's. The run cannot be taken over from it. */
-function otherProcess(run: OpenRun): Problem | null {
-  const driver = livingDriver(run)
-  return driver === null || run.env[MARK] === nameOf(driver.owner) ? null : drivenByProcess(run.run, driver)
+/** What keeps the caller from driving; null when it may. The run cannot be taken over from a process. */
+function conflictOf(run: OpenRun): DriverConflict | null {
+  const mustYieldTo = ({ owner }: DrivingProcess) =>
+    run.env[MARK] !== nameOf(owner) && livingDriver(run) !== null
+  const caller = { session: callerIn(run.env), mustYieldTo }
+  return mayDrive(run.ledger.state.driver, caller, run.clock().toISOString())
 }
 
-/** Why the lease of a session, or its loss, forbids the caller to drive; null when it may. */
-export const withheld = ({ env, ledger, clock }: OpenRun): Refusal | null =>
-  driven(ledger.state, callerIn(env), clock().toISOString())
+/** The same as far as sessions are concerned: a caller that has the driver's lock knows that no process drives. */
+const sessionAgainstCaller = ({ env, ledger, clock }: OpenRun): SessionConflict | null =>
+  sessionAgainst(ledger.state.driver, callerIn(env), clock().toISOString())
 
 /** The session that drives, unless it is the caller's own. */
-export const otherSession = ({ env, ledger, clock }: OpenRun): SessionLease | null =>
-  heldAgainst(ledger.state.lease, callerIn(env), clock().toISOString())
+export function otherSession(run: OpenRun): SessionLease | null {
+  const found = sessionAgainstCaller(run)
+  return found?.by === 'session' ? found.lease : null
+}
+
+/** Problem `driven`. */
+const refusedBy = (run: OpenRun, conflict: DriverConflict): { ok: false; problem: Problem } =>
+  conflict.by === 'process'
+    ? fail(drivenByProcess(run.run, conflict.process))
+    : refusal(describeConflict(conflict))
 
 export function drivenByProcess(run: string, { owner }: { owner: ProcessIdentity }): Problem {
   return {
@@ -85,19 +106,18 @@ export function drivenByProcess(run: string, { owner }: { owner: ProcessIdentity
  * `round_opened` takes it. `takeOver`: a person said that the session that has it must give way.
  */
 export function takeTurn(run: OpenRun, want: { adopt: boolean; takeOver: boolean }): Result<void> {
-  const busy = otherProcess(run)
-  if (busy) return fail(busy)
-  const other = withheld(run)
-  if (other) return want.takeOver ? pass(run, 'taken_over') : refusal(other)
-  return want.adopt && callerIn(run.env) !== null && !hasLease(run) ? pass(run, 'taken') : ok(undefined)
+  const conflict = conflictOf(run)
+  if (conflict)
+    return conflict.by !== 'process' && want.takeOver ? pass(run, 'taken_over') : refusedBy(run, conflict)
+  return want.adopt && callerIn(run.env) !== null && !holdsLease(run) ? pass(run, 'taken') : ok(undefined)
 }
 
 /** Called before a caller that has the token writes into the open round. */
 export function mayGoOn(run: OpenRun): Result<void> {
-  const busy = otherProcess(run)
-  if (busy) return fail(busy)
-  const other = callerIn(run.env) && withheld(run)
-  return other ? refusal(other) : ok(undefined)
+  const conflict = conflictOf(run)
+  // The token is right, and a caller that names no session may be the holder of the lease.
+  const may = conflict === null || (conflict.by !== 'process' && callerIn(run.env) === null)
+  return may ? ok(undefined) : refusedBy(run, conflict)
 }
 
 /**
@@ -123,21 +143,21 @@ const LOOK_MS = KEEP_MS / 3
 
 /** A failure costs at most the lease, and the next attempt may succeed. */
 function keepLease(run: OpenRun): void {
-  if (!run.ledger.refresh().ok || !hasLease(run)) return
-  const last = Date.parse(run.ledger.state.lease?.last ?? '')
+  if (!run.ledger.refresh().ok || !holdsLease(run)) return
+  const last = Date.parse(run.ledger.state.driver.session?.last ?? '')
   if (run.clock().getTime() - last >= KEEP_MS) pass(run, 'kept')
 }
 
-const hasLease = ({ env, ledger, clock }: OpenRun): boolean =>
-  holds(ledger.state, callerIn(env), clock().toISOString())
+const holdsLease = ({ env, ledger, clock }: OpenRun): boolean =>
+  hasLease(ledger.state.driver, callerIn(env), clock().toISOString())
 
 /** Called by a process that is about to drive, if a person said that a session must give way to it. */
 export const takeFromSession = (run: OpenRun): Result<void> =>
-  withheld(run) ? pass(run, 'taken_over') : ok(undefined)
+  sessionAgainstCaller(run) ? pass(run, 'taken_over') : ok(undefined)
 
 /** The loop is over, or a different caller opened the round first: the next driver need not wait for this session's lease to end. */
 export function giveUp(run: OpenRun): Result<void> {
-  return isOf(run.ledger.state.lease, callerIn(run.env)) ? pass(run, 'given_up') : ok(undefined)
+  return isOf(run.ledger.state.driver.session, callerIn(run.env)) ? pass(run, 'given_up') : ok(undefined)
 }
 
 function pass(run: OpenRun, how: Leased['how']): Result<void> {
@@ -210,7 +230,7 @@ export function startDriving(run: OpenRun, name: string, takeOver: boolean): Res
 // ---------------------------------------------------------------- `config autonomous`: one session of an agent program continues by itself, and its hooks ask here
 
 /** Entrusts the prose loop to the session around this process, or ends that for the session that has it. */
-export function setAutonomous(run: OpenRun, on: boolean): Result<Trust | null> {
+export function setAutonomous(run: OpenRun, on: boolean): Result<Autonomy | null> {
   const around = on ? sessionAround(run.env) : null
   if (on && (around === null || !HOOKED_HOSTS.includes(around.host))) {
     return fail({
@@ -223,16 +243,16 @@ export function setAutonomous(run: OpenRun, on: boolean): Result<Trust | null> {
       hint: next`let the agent run this command, in one of: ${HOOKED_HOSTS.join(', ')}; elsewhere use ${call('loop')}`,
     })
   }
-  const { autonomous } = run.ledger.state
+  const { autonomous } = run.ledger.state.driver
   if (autonomous?.session === around?.id) return ok(autonomous)
   // Only one session is entrusted: the session whose loop it is would lose that.
-  const other = on && autonomous ? withheld(run) : null
-  if (other) return refusal(other)
+  const other = on && autonomous ? sessionAgainstCaller(run) : null
+  if (other) return refusedBy(run, other)
   const recorded = run.ledger.record<'entrusted'>(
     { type: 'entrusted', session: around?.id ?? null, host: around?.host ?? null },
     run.clock(),
   )
-  return recorded.ok ? ok(run.ledger.state.autonomous) : recorded
+  return recorded.ok ? ok(run.ledger.state.driver.autonomous) : recorded
 }
 
 /**
@@ -240,7 +260,7 @@ export function setAutonomous(run: OpenRun, on: boolean): Result<Trust | null> {
  * by a process or a different session, something of its own still runs, or it got the reminders and nothing has happened since.
  */
 export function whyGoOn(world: Surroundings, call: HookCall): string | null {
-  const run = entrustedRun(world, findSite(call.cwd)?.site ?? null, call.session)
+  const run = autonomousRun(world, findSite(call.cwd)?.site ?? null, call.session)
   if (run === null || call.busy) return null
   const { rounds, seq } = run.ledger.state
   if (livingDriver(run) !== null) return null
@@ -257,7 +277,7 @@ export function whyNotEdit(world: Surroundings, call: HookCall): string | null {
     const site = findSite(existing(dirname(path)))?.site ?? null
     // A lane's worktree, or its artifacts.
     if (site === null || path.startsWith(`${site.state}${sep}`)) continue
-    const run = entrustedRun(world, site, call.session)
+    const run = autonomousRun(world, site, call.session)
     if (run === null) continue
     const where = dirname(worktreePath(site, run.run, BASELINE))
     return call.lane
@@ -267,19 +287,19 @@ export function whyNotEdit(world: Surroundings, call: HookCall): string | null {
   return null
 }
 
-/** The run here that is not over, is entrusted to this session, and has no live lease of a different session. */
-function entrustedRun(world: Surroundings, site: Site | null, session: string): OpenRun | null {
+/** The run here that is not over, that this session continues by itself, and that no session keeps it from driving. */
+function autonomousRun(world: Surroundings, site: Site | null, session: string): OpenRun | null {
   for (const name of site === null ? [] : listRuns(site).reverse()) {
     // A ledger without the session's id need not be folded: most sessions have nothing to do with any run.
     if (site === null || !readFileSync(runPaths(site, name).ledger).includes(session)) continue
     const run = open(world, site, name)
     if (!run.ok) continue
     const { state } = run.value.ledger
-    const { lease } = state
+    const { autonomous } = state.driver
+    if (autonomous?.session !== session || stopReason(state) !== null || state.paused !== null) continue
     // The session with the lease drives, even if this session does not know that it lost it.
-    const lost = lease !== null && lease.session !== session && isLive(lease, world.clock().toISOString())
-    if (state.autonomous?.session === session && !lost && stopReason(state) === null && state.paused === null)
-      return run.value
+    const me = { host: autonomous.host ?? '', session }
+    if (sessionAgainst(state.driver, me, world.clock().toISOString()) === null) return run.value
   }
   return null
 }

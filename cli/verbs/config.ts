@@ -41,7 +41,8 @@ const autonomous = verb('config autonomous', {
         hint: next`${call('config autonomous', 'on')}`,
       })
     }
-    const now = word === undefined ? ok(run.ledger.state.autonomous) : setAutonomous(run, word === 'on')
+    const now =
+      word === undefined ? ok(run.ledger.state.driver.autonomous) : setAutonomous(run, word === 'on')
     return now.ok ? ok({ autonomous: now.value }) : now
   },
   say: ({ autonomous: on }) =>

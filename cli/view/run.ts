@@ -1,9 +1,9 @@
 /** A run's state as data: what `status` and the report are made of. */
 import { stuck } from '../experiment/wait.ts'
 import { bestOf } from '../ledger/best.ts'
+import { type Autonomy, isLive, isOf, type SessionLease } from '../ledger/driver.ts'
 import type { Status, StopReason } from '../ledger/events.ts'
-import { isLive, isOf, type SessionLease } from '../ledger/lease.ts'
-import { BASELINE, clearing, lastingDoubt, nodeValue, type State, type Trust } from '../ledger/state.ts'
+import { BASELINE, clearing, lastingDoubt, nodeValue, type State } from '../ledger/state.ts'
 import type { Said } from '../next.ts'
 import { budgetOf, type Cap, stopCause, stopReason, type Used } from '../run/budget.ts'
 import { callerIn, livingDriver } from '../run/driver.ts'
@@ -26,7 +26,7 @@ export interface StatusData {
   /** The session of a host that has the turn, or had it last; null = none says so. `live`: no other may go on. */
   turn: (SessionLease & { mine: boolean; live: boolean }) | null
   /** The session that goes on with a prose loop by itself: `config autonomous`. */
-  autonomous: (Trust & { mine: boolean }) | null
+  autonomous: (Autonomy & { mine: boolean }) | null
   stop: StopReason | null
   /** What lies behind `stop`, where that is more than its word. */
   stop_cause: string | null
@@ -89,7 +89,7 @@ export function statusOf(run: OpenRun): StatusData {
 /** `mine`: the session in which this command runs. */
 function sessionsOf({ env, clock, ledger: { state } }: OpenRun): Pick<StatusData, 'turn' | 'autonomous'> {
   const me = callerIn(env)
-  const { autonomous, lease } = state
+  const { autonomous, session: lease } = state.driver
   return {
     turn: lease && { ...lease, mine: isOf(lease, me), live: isLive(lease, clock().toISOString()) },
     autonomous: autonomous && { ...autonomous, mine: autonomous.session === me?.session },

@@ -30,7 +30,7 @@ export const PURE: readonly string[] = [
   'redact',
   'next',
   'ledger/events',
-  'ledger/lease',
+  'ledger/driver',
   'ledger/meta',
   'ledger/transitions',
   'ledger/best',

@@ -583,9 +583,9 @@ describe('what was spent', () => {
     expect(state.activeMs).toBe(5)
     given(drove('start', 0), started(X), judged(X, 'rejected', { wall_ms: 70 }), drove('beat', 100))
     expect(state.activeMs).toBe(105)
-    expect(state.driver?.driver).toBe('loop')
+    expect(state.driver.process?.driver).toBe('loop')
     given(drove('stop', 20), started(Y), judged(Y, 'rejected', { wall_ms: 7 }))
-    expect([state.driver, state.activeMs]).toEqual([null, 132])
+    expect([state.driver.process, state.activeMs]).toEqual([null, 132])
   })
 
   test('a person who stops the loop is not heard, or cannot go on', () => {

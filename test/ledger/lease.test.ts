@@ -63,7 +63,7 @@ function clocked() {
     const at = new Date(Date.UTC(2026, 0, 2) + minutes * 60_000).toISOString()
     return codeOf(fold(state, { ...stamped(draft, `l${next}`), at }))
   }
-  return { state, tell, last: () => state.lease?.last.slice(11, 16) ?? null }
+  return { state, tell, last: () => state.driver.session?.last.slice(11, 16) ?? null }
 }
 
 describe('the lease of a session', () => {
@@ -73,7 +73,7 @@ describe('the lease of a session', () => {
     expect(tell(0, opening(1, YOU))).toBe('driven')
     expect(tell(0, opening(1, null))).toBe('driven')
     expect(tell(0, opening(1, ME))).toBe('round_open')
-    expect(state.lease).toMatchObject(ME)
+    expect(state.driver.session).toMatchObject(ME)
   })
 
   test('it ends a moment too early or too late, or not at all', () => {
@@ -82,7 +82,7 @@ describe('the lease of a session', () => {
     tell(1, closing(1, ME))
     expect(tell(15.999, opening(2, YOU))).toBe('driven')
     expect(tell(16, opening(2, YOU))).toBe('accepted')
-    expect(state.lease).toMatchObject({ ...YOU, since: state.lease?.last })
+    expect(state.driver.session).toMatchObject({ ...YOU, since: state.driver.session?.last })
     expect(tell(16, briefing(2, ME))).toBe('driven')
   })
 
@@ -118,7 +118,7 @@ describe('the lease of a session', () => {
 
   test('a ledger that names no session has a lease', () => {
     const { tell, state } = clocked()
-    expect([tell(0, opening(1, null)), state.lease]).toEqual(['accepted', null])
+    expect([tell(0, opening(1, null)), state.driver.session]).toEqual(['accepted', null])
     expect([tell(0, closing(1, null)), tell(0, opening(2, null))]).toEqual(['accepted', 'accepted'])
   })
 })
@@ -130,16 +130,16 @@ describe('how it passes on', () => {
     tell(0, { type: 'entrusted', ...ME })
     expect(tell(1, leased(YOU, 'taken'))).toBe('driven')
     expect(tell(1, leased(YOU, 'given_up'))).toBe('accepted')
-    expect(state.lease).toMatchObject(ME)
+    expect(state.driver.session).toMatchObject(ME)
     expect(tell(2, leased(YOU, 'taken_over'))).toBe('accepted')
-    expect(state.lease).toMatchObject(YOU)
+    expect(state.driver.session).toMatchObject(YOU)
     // A session that must give way does not go on by itself either.
-    expect(state.autonomous).toBeNull()
+    expect(state.driver.autonomous).toBeNull()
     expect(tell(3, closing(1, ME))).toBe('driven')
     expect(tell(4, leased(YOU, 'given_up'))).toBe('accepted')
-    expect([state.lease, tell(5, leased(ME, 'taken'))]).toEqual([null, 'accepted'])
+    expect([state.driver.session, tell(5, leased(ME, 'taken'))]).toEqual([null, 'accepted'])
     expect(tell(19, leased(ME, 'taken'))).toBe('accepted')
-    expect(state.lease?.since.slice(11, 16)).toBe('00:05')
+    expect(state.driver.session?.since.slice(11, 16)).toBe('00:05')
   })
 
   test('one from which it was taken for a caller without a session takes it back, or never gets it again', () => {
@@ -158,19 +158,19 @@ describe('how it passes on', () => {
       expect(tell(17, leased(ME, 'taken'))).toBe('driven')
       expect([tell(17, end), tell(17, leased(ME, 'taken'))]).toEqual(['accepted', 'accepted'])
     }
-    expect(state.lease).toMatchObject(ME)
+    expect(state.driver.session).toMatchObject(ME)
   })
 
   test('one that is kept lapses all the same, or who has none gets it, gets it back, or ends what a person said', () => {
     const { tell, state, last } = clocked()
-    expect([tell(0, leased(ME, 'kept')), state.lease]).toEqual(['not_driving', null])
+    expect([tell(0, leased(ME, 'kept')), state.driver.session]).toEqual(['not_driving', null])
     tell(0, opening(1, ME))
     tell(0, { type: 'entrusted', ...ME })
     expect([tell(14, leased(YOU, 'kept')), last()]).toEqual(['not_driving', '00:00'])
     expect([tell(14, leased(null, 'kept')), last()]).toEqual(['not_driving', '00:00'])
     expect([tell(14, leased(ME, 'kept')), last()]).toEqual(['accepted', '00:14'])
-    expect(state.lease?.since.slice(11, 16)).toBe('00:00')
-    expect(state.autonomous).toMatchObject(ME)
+    expect(state.driver.session?.since.slice(11, 16)).toBe('00:00')
+    expect(state.driver.autonomous).toMatchObject(ME)
     expect(tell(28.9, leased(YOU, 'taken'))).toBe('driven')
     // One that lapsed is nobody's, though nobody took it.
     expect([tell(29, leased(ME, 'kept')), last()]).toEqual(['not_driving', '00:14'])
@@ -187,22 +187,22 @@ describe('how it passes on', () => {
     const { tell, state } = clocked()
     tell(0, opening(1, ME))
     tell(1, { type: 'paused', why: 'lunch' })
-    expect(state.lease).toMatchObject(ME)
+    expect(state.driver.session).toMatchObject(ME)
     tell(1, { type: 'stopped', why: 'enough' })
-    expect(state.lease).toBeNull()
+    expect(state.driver.session).toBeNull()
   })
 
   test('a process begins beside a session, waits for its own, or leaves a lease when it dies', () => {
     const { tell, state } = clocked()
     tell(0, opening(1, ME))
     expect([tell(1, drove('start')), tell(1, drove('start', YOU))]).toEqual(['driven', 'driven'])
-    expect(state.driver).toBeNull()
+    expect(state.driver.process).toBeNull()
     expect(tell(1, drove('start', ME))).toBe('accepted')
-    expect(state.lease).toBeNull()
+    expect(state.driver.session).toBeNull()
     // It died without a word, and no time has passed.
     expect(tell(1, leased(YOU, 'taken'))).toBe('accepted')
     expect(tell(1, leased(null, 'taken_over'))).toBe('accepted')
-    expect([state.lease, tell(1, drove('start'))]).toEqual([null, 'accepted'])
+    expect([state.driver.session, tell(1, drove('start'))]).toEqual([null, 'accepted'])
   })
 
   test('a process that was given up wakes, and drives beside its successor or ends it', () => {
@@ -212,14 +212,14 @@ describe('how it passes on', () => {
     tell(20, drove('start'))
     tell(21, { ...drove('beat'), owner: late, active_ms: 7 } as Draft)
     tell(21, { ...drove('stop'), owner: late } as Draft)
-    expect([state.driver?.owner, state.driver?.since.slice(11, 16), state.activeMs]).toEqual([
+    expect([state.driver.process?.owner, state.driver.process?.since.slice(11, 16), state.activeMs]).toEqual([
       OWNER,
       '00:20',
       5 + 7,
     ])
     tell(22, drove('beat'))
-    expect(state.driver?.since.slice(11, 16)).toBe('00:22')
+    expect(state.driver.process?.since.slice(11, 16)).toBe('00:22')
     tell(23, drove('stop'))
-    expect(state.driver).toBeNull()
+    expect(state.driver.process).toBeNull()
   })
 })
