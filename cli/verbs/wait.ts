@@ -131,8 +131,8 @@ function lookFor(run: OpenRun, what: string): Result<() => Waited | null> {
 }
 
 /** Whether a process or a session drove a loop of the run, as far as that left a trace. */
-const hasDriven = ({ rounds, driver, lease, displaced }: State): boolean =>
-  rounds.length > 0 || driver !== null || lease !== null || displaced !== null
+const hasDriven = ({ rounds, driver }: State): boolean =>
+  rounds.length > 0 || driver.process !== null || driver.session !== null || driver.displaced !== null
 
 const neverWas = (what: string): Problem => ({
   kind: 'refused',
