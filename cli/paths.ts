@@ -210,7 +210,7 @@ function rootsOf(checkout: CheckoutPaths): string[] {
   roots.push(checkout.top)
   const linked = join(checkout.commonDir, 'worktrees')
   for (const name of list(linked)) {
-    const text = read(join(linked, name, 'gitdir'))
+    const text = fileText(join(linked, name, 'gitdir'))
     if (text) roots.push(dirname(resolve(linked, name, text.trim())))
   }
   return [...new Set(roots)]
@@ -281,7 +281,7 @@ function readGitDir(dotGit: string): string | null {
 }
 
 function readCommonDir(gitDir: string): string {
-  const text = read(join(gitDir, 'commondir'))
+  const text = fileText(join(gitDir, 'commondir'))
   return text ? resolve(gitDir, text.trim()) : gitDir
 }
 
@@ -293,7 +293,8 @@ function realpath(path: string): string {
   }
 }
 
-function read(path: string): string | null {
+/** The text of a file; null when it cannot be read. */
+export function fileText(path: string): string | null {
   try {
     return readFileSync(path, 'utf8')
   } catch {

@@ -4,7 +4,7 @@ import { NO_USAGE } from '../hosts/host.ts'
 import type { State, Steer } from '../ledger/state.ts'
 import { isAlive, isElsewhere } from '../process.ts'
 import { priceOf, unaffordable } from '../run/budget.ts'
-import type { OpenRun } from '../run/open.ts'
+import { liveSpec, type OpenRun } from '../run/open.ts'
 import { recordDelivery, waitingSteers } from '../run/steer.ts'
 import type { AgentCall, AgentReply } from './call.ts'
 
@@ -45,7 +45,8 @@ export function admission(run: OpenRun): Admission {
         () => {},
       ),
     agent: async (call, ask) => {
-      const free = (state: State) => state.paused === null && !(run.spec.loop.quiet && isMeasuring(state))
+      const free = (state: State) =>
+        state.paused === null && !(liveSpec(run).loop.quiet && isMeasuring(state))
       await until(free, call.signal, () => call.progress())
       const card = readCard(call.prompt)
       const role = card?.role ?? call.agentType ?? 'agent'

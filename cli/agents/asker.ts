@@ -1,11 +1,10 @@
 /** The agents of one loop: so many at once, each when it may be asked, for one object. */
 import { answerCheck } from '../hosts/answer.ts'
-import type { OpenRun } from '../run/open.ts'
+import { liveSpec, type OpenRun } from '../run/open.ts'
 import { admission } from './admission.ts'
-import { askHost } from './ask.ts'
-import { type Ask, askingOf, watch } from './asking.ts'
+import { askerOfRun } from './asking.ts'
 import type { AgentCall, AgentReply } from './call.ts'
-import type { OpenHost } from './open-host.ts'
+import type { Hosts } from './open-host.ts'
 import type { Patience } from './patience.ts'
 import { permits, spending, type TotalUsage } from './permits.ts'
 import { askForObject } from './schema.ts'
@@ -31,15 +30,12 @@ export interface Asker {
 
 export function askerOf(
   run: OpenRun,
-  host: OpenHost,
+  hosts: Hosts,
   { patience, log }: { patience: Patience; log: (message: string) => void },
 ): Asker {
   const admitted = admission(run)
-  const asking = askingOf(run, host, patience)
-  const one: Ask = (call) => askHost(asking, call)
-  // The host tune asks nobody, so there is nobody to watch.
-  const ask = host.metered ? watch(run, one) : one
-  const places = permits(run.spec.agent?.concurrency ?? 1)
+  const ask = askerOfRun(run, hosts, { admitted, patience })
+  const places = permits(() => liveSpec(run).agent?.concurrency ?? 1)
   const usage = spending()
   let asked = 0
 

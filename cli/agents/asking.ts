@@ -2,17 +2,19 @@
 
 import { type Fingerprint, fingerprintCheckout, HEAD_KEY, pathsChangedSince } from '../git/checkout.ts'
 import { readCard, type TaskCard } from '../hosts/card.ts'
-import type { Host, HostCall } from '../hosts/host.ts'
+import { type Host, type HostCall, NO_USAGE } from '../hosts/host.ts'
 import { mayEdit } from '../hosts/rights.ts'
 import { agentIsolation } from '../measure/isolation.ts'
 import { editedSinceSeal, undoEdits } from '../measure/seal.ts'
-import type { OpenRun } from '../run/open.ts'
-import { recordAlert } from '../run/steer.ts'
+import { liveSpec, type OpenRun } from '../run/open.ts'
+import { pauseLoop, recordAlert } from '../run/steer.ts'
 import { recordUsage } from '../run/usage.ts'
+import { type Mind, mindOf } from '../spec/mind.ts'
 import type { AgentConfig } from '../spec/spec.ts'
-import type { Asking } from './ask.ts'
+import type { Admission } from './admission.ts'
+import { type Asking, askHost } from './ask.ts'
 import type { AgentCall, AgentReply } from './call.ts'
-import type { OpenHost } from './open-host.ts'
+import { type Hosts, isMetered, type OpenHost } from './open-host.ts'
 import type { Patience } from './patience.ts'
 
 // ----------------------------------------------------------------
@@ -25,7 +27,7 @@ export type Ask = (call: AgentCall) => Promise<AgentReply>
  * no agent, but the user may work there meanwhile: what changed is told, once for each path, and left as it is. Calls
  * without a task card are of scripts of the user's own, which know what they do.
  */
-export function watch(run: OpenRun, ask: Ask): Ask {
+function watch(run: OpenRun, ask: Ask): Ask {
   const told = new Set<string>()
   return async (call) => {
     const card = readCard(call.prompt)
@@ -79,7 +81,35 @@ async function undoInWorktree(run: OpenRun, { role, experiment }: TaskCard): Pro
 const list = (names: readonly string[]): string =>
   names.length <= 5 ? names.join(', ') : `${names.slice(0, 5).join(', ')} and ${names.length - 5} more`
 
-export function askingOf(run: OpenRun, { chain, metered }: OpenHost, patience: Patience): Asking {
+/**
+ * Asks the host that the spec names at this moment. When the spec names none that may be asked, the loop is paused, with what
+ * to do, until a person has it continued.
+ */
+export function askerOfRun(run: OpenRun, hosts: Hosts, { admitted, patience }: Admitting): Ask {
+  const one: Ask = async (call) => {
+    for (;;) {
+      const host = await hosts.now()
+      if (host.ok) return askHost(askingOf(run, host.value, patience), call)
+      const { message, hint } = host.problem
+      pauseLoop(run, [message, hint].filter(Boolean).map(String).join('; '))
+      await admitted.begin(call.signal)
+      if (call.signal.aborted) return { outcome: 'null', message, usage: NO_USAGE }
+    }
+  }
+  const watched = watch(run, one)
+  return (call) => {
+    const { agent } = liveSpec(run)
+    // Without an agent there is nobody to watch.
+    return agent === null || isMetered(agent) ? watched(call) : one(call)
+  }
+}
+
+interface Admitting {
+  admitted: Admission
+  patience: Patience
+}
+
+function askingOf(run: OpenRun, { chain, metered }: OpenHost, patience: Patience): Asking {
   return {
     patience,
     chain,
@@ -94,7 +124,8 @@ export function askingOf(run: OpenRun, { chain, metered }: OpenHost, patience: P
 
 function requestOf(run: OpenRun, host: Host, call: AgentCall, card: TaskCard | null): HostCall {
   const role = card?.role ?? call.agentType ?? 'agent'
-  const { agent } = run.spec
+  const { agent } = liveSpec(run)
+  const mind = agent ? mindOf(agent, role, isHard(card)) : NO_AGENT
   const cwd = card?.worktree ?? run.site.root
   const folders = card?.artifacts == null ? [] : [card.artifacts]
   return {
@@ -104,13 +135,16 @@ function requestOf(run: OpenRun, host: Host, call: AgentCall, card: TaskCard | n
     cwd,
     folders,
     isolation: agent?.sandbox ? agentIsolation(run, [cwd, ...folders]) : null,
-    timeoutMs: limitOf(agent, role, card) ?? 1_800_000,
-    ...minds(agent, host, call, card),
+    timeoutMs: mind.timeoutMs,
+    ...minds(agent, host, call, mind),
     env: run.env,
     signal: call.signal,
     instead: async (text) => ((await hasEdited(run, card)) ? spoken(text, card) : null),
   }
 }
+
+/** The defaults of a spec. */
+const NO_AGENT: Mind = { model: null, effort: null, timeoutMs: 1_800_000 }
 
 /** Whether the agent that this card was given to was to edit the experiment's files, and did. */
 async function hasEdited(run: OpenRun, card: TaskCard | null): Promise<boolean> {
@@ -130,35 +164,19 @@ function spoken(text: string, card: TaskCard | null): object {
   return { summary, learnings: line === '' ? [] : [`${card?.experiment ?? 'the agent'} reported: ${line}`] }
 }
 
-/**
- * Which model is asked, and how hard it thinks: as the script says, else the spec for a hard brief, for the role, for
- * all. Names of models belong to one program, so a host that stands in uses its own default.
- */
+/** Names of models belong to one program, so a host that stands in uses its own default. */
 function minds(
   agent: AgentConfig | null,
   host: Host,
   call: AgentCall,
-  card: TaskCard | null,
+  { model, effort }: Pick<HostCall, 'model' | 'effort'>,
 ): Pick<HostCall, 'model' | 'effort'> {
-  if (agent === null) return { model: call.model, effort: call.effort }
-  if (host.name !== agent.host) return { model: null, effort: null }
-  const role = card?.role ?? call.agentType ?? 'agent'
-  const hard = isHard(card) ? agent.roles.hard : undefined
-  return {
-    model: call.model ?? hard?.model ?? agent.roles[role]?.model ?? agent.model,
-    effort: call.effort ?? hard?.effort ?? agent.roles[role]?.effort ?? agent.effort,
-  }
+  if (agent !== null && host.name !== agent.host) return { model: null, effort: null }
+  return { model: call.model ?? model, effort: call.effort ?? effort }
 }
 
-/** In ms: of a hard brief, of the role, of all. A spec that was stored before roles had limits has none. */
-function limitOf(agent: AgentConfig | null, role: string, card: TaskCard | null): number | undefined {
-  const hard = isHard(card) ? agent?.roles.hard?.timeoutMs : null
-  return hard ?? agent?.roles[role]?.timeoutMs ?? agent?.timeoutMs
-}
-
-/** Whether it is the work on a brief whose author asked for a stronger model. */
+/** Whether the author of its brief asked for a stronger model. */
 function isHard(card: TaskCard | null): boolean {
-  const { role, brief } = card ?? {}
-  const works = role === 'implement' || role === 'revise'
-  return works && typeof brief === 'object' && brief !== null && 'hard' in brief && brief.hard === true
+  const { brief } = card ?? {}
+  return typeof brief === 'object' && brief !== null && 'hard' in brief && brief.hard === true
 }

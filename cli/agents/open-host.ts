@@ -8,7 +8,8 @@ import { type Experiment, lastJudged } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
 import { fail, ok, type Result, unreachable } from '../result.ts'
 import { isUncapped } from '../run/budget.ts'
-import type { OpenRun } from '../run/open.ts'
+import { liveSpec, type OpenRun } from '../run/open.ts'
+import { canonical } from '../spec/hash.ts'
 import type { AgentConfig } from '../spec/spec.ts'
 
 export interface OpenHost {
@@ -19,14 +20,52 @@ export interface OpenHost {
   silent: string | null
 }
 
+/** The hosts of a loop. */
+export interface Hosts {
+  /** Of a call that begins now: opened again when `agent` of the spec names others. Fails like `openHosts`. */
+  now(): Promise<Result<OpenHost>>
+}
+
+/** Fails when the spec names no host, or none that may be asked: see `openHost` and `isBounded`. */
+export async function openHosts(run: OpenRun, uncapped: boolean): Promise<Result<Hosts>> {
+  const open = async (): Promise<Result<OpenHost>> => {
+    const host = await openHost(run)
+    const bounded = host.ok ? isBounded(run, host.value, uncapped) : host
+    return bounded.ok ? host : bounded
+  }
+  let named = namesIn(run)
+  let opened = open()
+  const first = await opened
+  if (!first.ok) return first
+  return ok({
+    now: async () => {
+      const names = namesIn(run)
+      if (names !== named) {
+        named = names
+        opened = open()
+      }
+      const host = await opened
+      // What was missing may be there by the next call.
+      if (!host.ok && named === names) named = ''
+      return host
+    },
+  })
+}
+
+/** What of the spec decides which hosts are opened, and how. */
+function namesIn(run: OpenRun): string {
+  const { host, command, permissions, silenceMs, fallback, tune } = liveSpec(run).agent ?? {}
+  return canonical({ host, command, permissions, silenceMs, fallback, tune })
+}
+
 export async function openHost(run: OpenRun): Promise<Result<OpenHost>> {
-  const { agent } = run.spec
+  const { agent } = liveSpec(run)
   if (!agent) {
     return fail({
       kind: 'refused',
       code: 'no_agent',
       message: 'the spec of this run names no agent, so a loop has nobody to ask',
-      hint: next`a run keeps the spec that it began with: add agent: { host: … } to assay.yaml (${call('guide', 'spec')}), then ${call('init', '--new')}; or work by hand: ${call('new')}, edit, ${call('run')}`,
+      hint: next`name one: ${call('config set', 'agent.host', 'HOST', '--reason', 'TEXT')} (${call('guide', 'spec', 'agent')}); or work by hand: ${call('new')}, edit, ${call('run')}`,
     })
   }
   if (agent.host !== 'tune' && isInsideAgent(run.env)) {
@@ -40,13 +79,13 @@ export async function openHost(run: OpenRun): Promise<Result<OpenHost>> {
   const fallback = await Promise.all(agent.fallback.map((name) => openOfRun(run, agent, name)))
   return ok({
     chain: chain([await openOfRun(run, agent, agent.host), ...fallback]),
-    metered: agent.host !== 'tune' || fallback.length > 0,
+    metered: isMetered(agent),
     silent: await silentAmong([agent.host, ...agent.fallback]),
   })
 }
 
 /** Agents that cost something are asked only under a cap that holds, or with a person's word that none is wanted. */
-export function isBounded(run: OpenRun, { metered, silent }: OpenHost, uncapped: boolean): Result<void> {
+function isBounded(run: OpenRun, { metered, silent }: OpenHost, uncapped: boolean): Result<void> {
   const { state } = run.ledger
   if (metered && !uncapped && isUncapped(state)) {
     return fail({
@@ -67,6 +106,9 @@ export function isBounded(run: OpenRun, { metered, silent }: OpenHost, uncapped:
   }
   return ok(undefined)
 }
+
+/** The host `tune` asks nobody. */
+export const isMetered = ({ host, fallback }: AgentConfig): boolean => host !== 'tune' || fallback.length > 0
 
 async function silentAmong(names: readonly HostName[]): Promise<string | null> {
   for (const name of names) if ((await HOSTS[name].load()).usage === 'unknown') return name

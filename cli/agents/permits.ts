@@ -7,21 +7,27 @@ export interface Permits {
   take(): Promise<() => void>
 }
 
-export function permits(limit: number): Permits {
-  let free = Math.max(1, limit)
+/** `limit` is asked at each take and each release, so a new one holds from the next of these on. */
+export function permits(limit: () => number): Permits {
+  let held = 0
   const line: (() => void)[] = []
+  const admit = () => {
+    while (held < Math.max(1, limit())) {
+      const next = line.shift()
+      if (next === undefined) return
+      held += 1
+      next()
+    }
+  }
   const release = () => {
-    const next = line.shift()
-    if (next === undefined) free += 1
-    else next()
+    held -= 1
+    admit()
   }
   return {
     take: () =>
       new Promise((resolve) => {
-        if (free > 0) {
-          free -= 1
-          resolve(release)
-        } else line.push(() => resolve(release))
+        line.push(() => resolve(release))
+        admit()
       }),
   }
 }

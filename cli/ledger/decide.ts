@@ -51,7 +51,10 @@ export function decide(state: State, event: DatedDraft): Refusal | null {
     case 'run_started':
       return state.run ? raced('started', 'the run has started already', next`${call('status')}`) : null
     case 'configured':
-      return state.knobs ? null : NOT_STARTED
+      if (!state.knobs) return NOT_STARTED
+      return event.after !== undefined && event.after !== state.configured.length
+        ? raced('stale_config', 'another change of the configuration came first', 'try again')
+        : null
     case 'created':
       return mayCreate(state, event)
     case 'sealed':

@@ -788,6 +788,14 @@ export interface HeldOutFile {
 export interface Configured extends Envelope {
   type: 'configured'
   changes: Partial<Knobs>
+  /** Other keys of the spec, each as a spec has it; null = taken away. Absent = none. */
+  settings?: Record<string, unknown>
+  /** The sections of the spec that these keys are in, whole, in the form of `spec.json`. */
+  sections?: Record<string, unknown>
+  /** How many changes were there before: it holds only if no other came first. Absent = whatever came first. */
+  after?: number
+  /** It holds what the user's file says of each key that was edited there: the next edit is told from that. */
+  synced?: true
   why: string
 }
 

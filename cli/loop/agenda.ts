@@ -12,19 +12,10 @@ import {
   type Round,
   type State,
 } from '../ledger/state.ts'
+import type { ROLES } from '../spec/keys/loop.ts'
+import { mindOf } from '../spec/mind.ts'
 import type { Spec } from '../spec/spec.ts'
 
-export const ROLES = [
-  'step',
-  'scan',
-  'ideate',
-  'brief',
-  'implement',
-  'revise',
-  'verify',
-  'audit',
-  'collect',
-] as const
 export type Role = (typeof ROLES)[number]
 
 export type PhaseTitle = 'Scan' | 'Ideate' | 'Brief' | 'Lanes' | 'Collect'
@@ -71,11 +62,11 @@ export interface Facts {
 }
 
 /** By task, what an agent of the loop may be asked now. Empty when no round is open. */
-export const nextTasks = (state: State, spec: Spec, facts: Facts): Task[] =>
+export const nextTasks = (state: State, spec: Pick<Spec, 'agent'>, facts: Facts): Task[] =>
   agendaOf(state, spec, facts).tasks
 
 /** Empty when no round is open. */
-export function agendaOf(state: State, spec: Spec, facts: Facts): Agenda {
+export function agendaOf(state: State, spec: Pick<Spec, 'agent'>, facts: Facts): Agenda {
   const round = currentRound(state)
   if (!round) return NOTHING
   const found = round.briefed?.lanes.length ? lanesOf(state, round, facts) : beforeLanes(state, round, facts)
@@ -328,13 +319,9 @@ const laneTask = ({ id }: Experiment, { at, lane }: Place, name: string, role: R
 
 // ---------------------------------------------------------------- who is asked
 
-/** The spec's word for a hard brief, for the role, for all. */
-function withModel(task: Task, round: Round, { agent }: Spec): Task {
+function withModel(task: Task, round: Round, { agent }: Pick<Spec, 'agent'>): Task {
   if (agent === null) return task
   const lane = round.briefed?.lanes.find((one) => one.lane === task.lane)
-  const works = task.role === 'implement' || task.role === 'revise'
-  const hard = works && lane?.brief.hard ? agent.roles.hard : undefined
-  const model = hard?.model ?? agent.roles[task.role]?.model ?? agent.model
-  const effort = hard?.effort ?? agent.roles[task.role]?.effort ?? agent.effort
+  const { model, effort } = mindOf(agent, task.role, lane?.brief.hard === true)
   return { ...task, ...(model ? { model } : {}), ...(effort ? { effort } : {}) }
 }

@@ -24,7 +24,7 @@ import { ensureWorktree } from '../measure/worktree.ts'
 import { artifactsFolder, worktreePath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { mayGoOn } from '../run/driver.ts'
-import type { OpenRun } from '../run/open.ts'
+import { liveSpec, type OpenRun } from '../run/open.ts'
 import { type Agenda, agendaOf, type Effect, type Facts, type Task } from './agenda.ts'
 import { ANSWERS_OF, bounded, knownFields } from './answers.ts'
 import { takeBriefs, type WrittenBrief } from './briefs.ts'
@@ -116,7 +116,7 @@ export async function advance(run: OpenRun): Promise<Result<Agenda>> {
   for (;;) {
     const read = run.ledger.refresh()
     if (!read.ok) return read
-    const agenda = agendaOf(run.ledger.state, run.spec, factsOf(run))
+    const agenda = agendaOf(run.ledger.state, liveSpec(run), factsOf(run))
     // A person holds the loop: what begins a lane waits.
     const effects = agenda.effects.filter(
       (effect) => effect.do !== 'create' || run.ledger.state.paused === null,
@@ -500,7 +500,7 @@ export interface TaskAnswer extends Task {
 export async function taskOf(run: OpenRun, id: string): Promise<Result<TaskAnswer>> {
   const before = run.ledger.state.answers.get(id)
   if (before) return fail(answeredBefore(id, before))
-  const agenda = agendaOf(run.ledger.state, run.spec, factsOf(run))
+  const agenda = agendaOf(run.ledger.state, liveSpec(run), factsOf(run))
   const task = agenda.tasks.find((one) => one.id === id)
   const round = currentRound(run.ledger.state)
   if (!task || !round) return fail(notOpen(id, agenda.tasks))
@@ -533,6 +533,7 @@ function inputsOf(run: OpenRun, task: Task, round: Round): PromptTask {
       prompts: turn.prompts,
       capsule: capsuleOf(turn, lane?.arm !== undefined),
       skills: turn.skills,
+      own: liveSpec(run).loop.prompts ?? {},
     },
     answer: ANSWERS_OF[role],
     ...(lane ? { lane } : {}),

@@ -6,7 +6,7 @@ import { BASELINE, type Experiment, lastAttempt, type Round, type State } from '
 import { findSeed } from '../measure/artifacts.ts'
 import { ok, type Result } from '../result.ts'
 import { mayGoOn, saidBy } from '../run/driver.ts'
-import type { OpenRun } from '../run/open.ts'
+import { liveSpec, type OpenRun } from '../run/open.ts'
 import { alike, firstRefused, fitted } from './fit.ts'
 import { candidatesOf } from './frontier.ts'
 import { patternsIn } from './open.ts'
@@ -162,10 +162,10 @@ function cut(brief: Brief, most: number): Brief {
 }
 
 /** All that a lane of the baseline arm is told: the goal. */
-const blankBrief = ({ spec }: OpenRun): Brief => ({
+const blankBrief = (run: OpenRun): Brief => ({
   parent: BASELINE,
   kind: 'edit',
-  objective: spec.goal,
+  objective: liveSpec(run).goal,
   boundaries: [],
   pointers: [],
   hard: false,

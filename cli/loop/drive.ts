@@ -3,7 +3,7 @@
  * knows is in the ledger, so that one that was killed is gone on with by the next.
  */
 import { type Asker, askerOf } from '../agents/asker.ts'
-import { isBounded, openHost } from '../agents/open-host.ts'
+import { openHosts } from '../agents/open-host.ts'
 import { patience } from '../agents/patience.ts'
 import type { TotalUsage } from '../agents/permits.ts'
 import { settled, whenLedger } from '../experiment/wait.ts'
@@ -11,7 +11,7 @@ import type { StopReason } from '../ledger/events.ts'
 import { currentRound, lastAttempt } from '../ledger/state.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { type Driver, environmentOfDriver } from '../run/driver.ts'
-import type { OpenRun } from '../run/open.ts'
+import { liveSpec, type OpenRun } from '../run/open.ts'
 import { agendaOf, type Effect, type Facts, type PhaseTitle, type Task, TRIES } from './agenda.ts'
 import { doIt, factsOf, recordGiven, taskOf, textsIn } from './answer.ts'
 import { ANSWERS_OF } from './answers.ts'
@@ -57,10 +57,8 @@ const MOST_TIMES = 50
 
 /** Fails before anything is begun; what ends it later is in the outcome. */
 export async function driveLoop(run: OpenRun, request: DriveRequest): Promise<Result<DriveOutcome>> {
-  const host = await openHost(run)
-  if (!host.ok) return host
-  const bounded = isBounded(run, host.value, request.uncapped)
-  if (!bounded.ok) return bounded
+  const hosts = await openHosts(run, request.uncapped)
+  if (!hosts.ok) return hosts
   const leaving = new AbortController()
   const signal = AbortSignal.any([run.signal, leaving.signal])
   // What it calls is its own: not of a session around it, nor in the worktree where a person called it.
@@ -70,7 +68,7 @@ export async function driveLoop(run: OpenRun, request: DriveRequest): Promise<Re
     if (logs.length < MOST_LOGS) logs.push(message)
     run.tell({ type: 'log', message })
   }
-  const asker = askerOf(run, host.value, {
+  const asker = askerOf(run, hosts.value, {
     patience: patience(run, request.driver, () => leaving.abort()),
     log,
   })
@@ -150,7 +148,7 @@ class Rounds {
     const isOpen = this.#round !== null && currentRound(state)?.round === this.#round
     if (this.ending === null && !isOpen) return this.#next()
     const facts = factsOf(this.#run)
-    const agenda = agendaOf(state, this.#run.spec, facts)
+    const agenda = agendaOf(state, liveSpec(this.#run), facts)
     for (const effect of agenda.effects) this.#effect(effect)
     if (this.ending === null) for (const task of agenda.tasks) this.#task(task)
     const left = this.ending === null ? agenda.measuring : []
@@ -373,7 +371,7 @@ class Controller {
 
   /** Once a round is open, where the spec has a controller. */
   begin(): void {
-    const { meta } = this.#run.spec.loop
+    const { meta } = liveSpec(this.#run).loop
     if (!meta || this.#begun) return
     this.#begun = true
     const over = this.#over

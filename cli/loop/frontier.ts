@@ -4,7 +4,7 @@ import { orderKey } from '../ledger/best.ts'
 import type { Judged, Pick } from '../ledger/events.ts'
 import { type Experiment, lastJudged, type State, tainted } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import { liveSpec, type OpenRun } from '../run/open.ts'
 import { frontierOf } from '../search/frontier.ts'
 import { resolvePolicy } from '../search/policies.ts'
 import type { Candidate } from '../search/policy.ts'
@@ -60,6 +60,6 @@ export function pickParents(
   if (!policy.ok) return policy
   const seed = options.seed ?? run.started.seed
   const k = options.k ?? state.knobs?.k ?? 1
-  const picks = policy.value.pick(candidates, k, rngOf(seed, options.round), run.spec.search.params)
+  const picks = policy.value.pick(candidates, k, rngOf(seed, options.round), liveSpec(run).search.params)
   return ok({ policy: policy.value.name, seed, picks })
 }

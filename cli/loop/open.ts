@@ -25,7 +25,7 @@ import { worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { stopReason } from '../run/budget.ts'
 import { callerIn, giveUp, saidBy, takeTurn } from '../run/driver.ts'
-import type { OpenRun } from '../run/open.ts'
+import { liveSpec, type OpenRun } from '../run/open.ts'
 import { waitingSteers } from '../run/steer.ts'
 import { type Observed, type Pattern, patternsOf } from '../search/patterns.ts'
 import type { Candidate } from '../search/policy.ts'
@@ -253,7 +253,7 @@ export function openRound(run: OpenRun, takeOver = false): Result<RoundAnswer> {
   )
   const steering = waitingSteers(state, null)
   const size = roundSize(next)
-  const arm = armLanes(state, run.spec.loop.baseline_arm, size.width)
+  const arm = armLanes(state, liveSpec(run).loop.baseline_arm, size.width)
   const proposal = run.ledger.propose<'round_opened'>(
     {
       type: 'round_opened',
@@ -316,7 +316,7 @@ function withOther(picks: Pick[], direction: NewDirection | null, state: State):
 /** The round as its agents are told it. */
 export function describe(run: OpenRun, round: Round | null, stop: StopReason | null): RoundAnswer {
   const { state } = run.ledger
-  const { spec } = run
+  const live = liveSpec(run)
   const best = bestOf(state)
   const { knobs, meta } = state
   const { prompts, phases, steps } = directionsOf(meta, meta.round)
@@ -328,8 +328,8 @@ export function describe(run: OpenRun, round: Round | null, stop: StopReason | n
     best: best && standing(best),
     baseline: baselineOf(state),
     target: run.started.metric.target,
-    goal: spec.goal,
-    metric: { name: spec.metric.name, direction: spec.metric.direction },
+    goal: live.goal,
+    metric: { name: run.spec.metric.name, direction: run.spec.metric.direction },
     parents: round?.opened.parents ?? [],
     width: round ? searchLanes(round) : 0,
     depth: round?.opened.depth ?? 0,
@@ -346,14 +346,14 @@ export function describe(run: OpenRun, round: Round | null, stop: StopReason | n
     learnings: learningsOf(state).slice(-RECENT.learnings),
     notes: notesIn(state).slice(-RECENT.notes),
     steering: state.steers.flatMap(({ id, text }) => (round?.opened.steering?.includes(id) ? [text] : [])),
-    rules: spec.instructions.rules,
-    skills: spec.skills,
+    rules: live.instructions.rules,
+    skills: live.skills,
     noise: state.noise.mode,
     knobs,
     prompts,
     phases,
     steps: round ? steps : [],
-    meta: spec.loop.meta ? { every_ms: spec.loop.meta.every } : null,
+    meta: live.loop.meta ? { every_ms: live.loop.meta.every } : null,
     scan: { batches: phases.scan ? scanBatches(state, knobs, round?.opened.parents ?? []) : [] },
     warnings: round
       ? [...stillEdited(run, round), ...warnOfDiskSpace(run, round.opened.width * round.opened.depth)]

@@ -18,6 +18,8 @@ export interface PromptRound {
   /** What every agent should know, bounded. */
   capsule: Record<string, unknown>
   skills: readonly string[]
+  /** By role: the user's own words around its prompt. */
+  own?: Readonly<Record<string, { before: string | null; after: string | null }>>
 }
 
 export interface PromptLane {
@@ -114,7 +116,7 @@ export function promptOf(task: PromptTask): string {
     ...(task.against ? { findings: task.against } : {}),
     answer,
   }
-  return `Read this first, it is short: ${reading}\n\n${directed(task)}\n\n\`\`\`json\n${JSON.stringify(card)}\n\`\`\``
+  return `Read this first, it is short: ${reading}\n\n${ownWords(task)}\n\n\`\`\`json\n${JSON.stringify(card)}\n\`\`\``
 }
 
 const openIn = ({ parents, width }: PromptRound) => ({ parents, width })
@@ -227,7 +229,12 @@ const skillsText = ({ skills }: PromptRound): string =>
     ? ''
     : `\nLoad these skills in full first, where your program has them: ${skills.join(', ')}.`
 
-// ---------------------------------------------------------------- under the directives of the round
+// ---------------------------------------------------------------- under the directives of the round, and in the user's own words
+
+function ownWords(task: PromptTask): string {
+  const { before = null, after = null } = task.round.own?.[task.role] ?? {}
+  return [before, directed(task), after].filter((part) => part !== null).join('\n\n')
+}
 
 /** Whose directives a role hears. Those who verify and audit hear none. */
 const HEARS = {

@@ -10,7 +10,7 @@ import { attemptsUsed, BASELINE, type Experiment, type State } from '../ledger/s
 import { call, next } from '../next.ts'
 import { checkoutFile, experimentFolder, experimentId, type Site, worktreePath } from '../paths.ts'
 import type { Problem } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import { liveSpec, type OpenRun } from '../run/open.ts'
 import { RecordLost } from './steps.ts'
 
 /** Sizes in bytes, as they lie on the disk. */
@@ -58,7 +58,7 @@ function size(bytes: number): string {
 }
 
 /** What a look at a run needs of it. */
-type Look = Pick<OpenRun, 'site' | 'run' | 'paths' | 'spec'> & { ledger: { state: State } }
+type Look = Pick<OpenRun, 'site' | 'run' | 'paths' | 'begun'> & { ledger: { state: State } }
 
 /** By the state of now; `coming`: the worktrees that the caller is about to make, by default those of a round. */
 export function warnOfDiskSpace(run: Look, coming = worktreesAhead(run)): string[] {
@@ -72,9 +72,10 @@ export function warnOfDiskSpace(run: Look, coming = worktreesAhead(run)): string
 }
 
 /** A round makes as many at most as it has lanes and depths, and the budget experiments; by hand it is one at a time. */
-function worktreesAhead({ ledger: { state }, spec }: Look): number {
+function worktreesAhead(run: Look): number {
+  const { state } = run.ledger
   const { knobs } = state
-  if (spec.agent === null || knobs === null) return 1
+  if (liveSpec(run).agent === null || knobs === null) return 1
   const left = knobs.experiments === null ? Number.POSITIVE_INFINITY : knobs.experiments - state.claims
   return Math.max(0, Math.min(knobs.width * knobs.depth, left))
 }

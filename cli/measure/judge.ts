@@ -10,7 +10,7 @@ import { BASELINE, type Experiment, nodeValue } from '../ledger/state.ts'
 import { slotFacts, slotLock } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import type { Spec } from '../spec/spec.ts'
+import type { FixedSpec } from '../spec/spec.ts'
 import { artifactPlaces, type Guard, guardArtifacts, seedFault } from './artifacts.ts'
 import { type Bench, openBench, placeCandidate, type RunInSlot } from './bench.ts'
 import { chanceOfAttempt } from './chance.ts'
@@ -43,7 +43,7 @@ import { judgedCommit } from './worktree.ts'
 // ---------------------------------------------------------------- whether something else was measured beside an attempt, in another slot of this repository
 
 /** `since`: milliseconds of the clock. False in isolation, where other slots cannot be reached. */
-export function othersMeasured(spec: Spec, { site, slot, isolation }: Bench, since: number): boolean {
+export function othersMeasured(spec: FixedSpec, { site, slot, isolation }: Bench, since: number): boolean {
   if (isolation?.method) return false
   for (let other = 0; other < spec.measure.slots; other++) {
     if (other === slot) continue

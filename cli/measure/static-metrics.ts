@@ -3,7 +3,7 @@ import { changesBetween, listTree } from '../git/trees.ts'
 import type { Site } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import type { Spec } from '../spec/spec.ts'
+import type { FixedSpec } from '../spec/spec.ts'
 import { scopeOfRun } from './scope.ts'
 import { diffStat } from './seal.ts'
 
@@ -33,7 +33,7 @@ export async function staticMetrics(
   return ok(known)
 }
 
-const metricsNamed = (spec: Spec): Set<string> =>
+const metricsNamed = (spec: FixedSpec): Set<string> =>
   new Set([
     spec.metric.name,
     ...spec.constraints.map(({ metric }) => metric),

@@ -4,7 +4,7 @@ import { fail, ok, type Result } from '../result.ts'
 import type { Spec } from '../spec/spec.ts'
 
 /** From the root of the repository, without a slash at the end. */
-export const cachePaths = ({ worktree }: Spec, prefix: string): string[] =>
+export const cachePaths = ({ worktree }: Pick<Spec, 'worktree'>, prefix: string): string[] =>
   (worktree.cache ?? []).map((path) =>
     [prefix, path.replace(/^(?:\.\/)+|\/+$/g, '')].filter(Boolean).join('/'),
   )

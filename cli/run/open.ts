@@ -5,20 +5,29 @@ import { resolve } from 'node:path'
 import { buildEnvironment, parseEnvironmentFile } from '../evaluate/environment.ts'
 import type { RunStarted } from '../ledger/events.ts'
 import { Ledger } from '../ledger/ledger.ts'
+import type { State } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
 import type { Tell } from '../notices.ts'
-import { findSite, isRunId, listRuns, type RunPaths, runPaths, type Site } from '../paths.ts'
+import { findSite, isRunId, listRuns, type RunPaths, runPaths, type Site, SPEC_FILE } from '../paths.ts'
 import { rememberSecrets } from '../redact.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import type { Spec } from '../spec/spec.ts'
+import type { FixedSpec, LiveSpec, Spec } from '../spec/spec.ts'
 import { stopReason } from './budget.ts'
+
+/** The user's spec file of a run, relative to the checkout. */
+export const specFileOf = ({ started }: Pick<OpenRun, 'started'>): string =>
+  started.spec_file ?? [started.prefix, SPEC_FILE].filter(Boolean).join('/')
 
 // ----------------------------------------------------------------
 // The values that the spec of a run passes on to the benchmark: none of them may come back in what is
 // stored or shown.
 
 /** A file that cannot be read is reported where the environment is needed; here its values are only unknown. */
-export function rememberSecretsOf(run: { spec: Spec; started: RunStarted; env: NodeJS.ProcessEnv }): void {
+export function rememberSecretsOf(run: {
+  spec: FixedSpec
+  started: RunStarted
+  env: NodeJS.ProcessEnv
+}): void {
   const { file, ...rest } = run.spec.measure.environment
   const text = file === null ? '' : contentOf(resolve(run.started.checkout, run.started.prefix, file))
   const fromFile = parseEnvironmentFile(text, file ?? '')
@@ -54,7 +63,17 @@ export interface OpenRun extends Surroundings {
   paths: RunPaths
   ledger: Ledger
   started: RunStarted
-  spec: Spec
+  /** What does not change while the run lives; for the rest see `liveSpec`. */
+  spec: FixedSpec
+  /** The whole spec as it was at `init`. */
+  begun: Spec
+}
+
+/** What of the spec may change, as it is after the last event that was read: ask at each use, and keep no copy. */
+export function liveSpec(run: { begun: Spec; ledger: { state: Pick<State, 'configured'> } }): LiveSpec {
+  const changed = run.ledger.state.configured.map(({ sections }) => sections)
+  // As they were read from a spec, like `spec.json` itself.
+  return Object.assign({}, run.begun, ...changed) as LiveSpec
 }
 
 /** The run named by `--run`, else the one whose worktree this is, else the only active one. */
@@ -124,7 +143,7 @@ export function open(world: Surroundings, site: Site, run: string): Result<OpenR
   }
   const spec = JSON.parse(readFileSync(paths.spec, 'utf8')) as Spec
   const ruled = started.git_rules === undefined ? site : { ...site, rules: started.git_rules }
-  const opened = { ...pick(world), site: ruled, run, paths, ledger: ledger.value, started, spec }
+  const opened = { ...pick(world), site: ruled, run, paths, ledger: ledger.value, started, spec, begun: spec }
   rememberSecretsOf(opened)
   return ok(opened)
 }

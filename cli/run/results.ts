@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { JudgedStatus } from '../ledger/events.ts'
 import type { State } from '../ledger/state.ts'
-import type { OpenRun } from './open.ts'
+import { liveSpec, type OpenRun } from './open.ts'
 
 /** As an artifact loop calls the outcome. */
 const DECISION: Record<JudgedStatus, 'keep' | 'discard' | 'crash'> = {
@@ -18,7 +18,7 @@ const DECISION: Record<JudgedStatus, 'keep' | 'discard' | 'crash'> = {
  * warning, and no verdict is lost.
  */
 export function writeResults(run: OpenRun): void {
-  const jsonl = run.spec.report?.jsonl
+  const jsonl = liveSpec(run).report?.jsonl
   if (jsonl === undefined) return
   const path = join(run.started.checkout, run.started.prefix, jsonl)
   const next = `${path}.${process.pid}.new`

@@ -1,10 +1,9 @@
 /** One key of the spec, for `assay guide spec KEY`: from the same declaration as the table of references/spec.md. */
 import { stringify } from 'yaml'
 import { fail, ok, type Result } from '../result.ts'
-import { FROZEN } from './hash.ts'
 import { defaultOf, type SpecKey, specKeys, writtenAs } from './key-table.ts'
 import type { Key, Kind } from './kind.ts'
-import { KNOB_PATHS } from './knobs.ts'
+import { changeOf, type KeyChange } from './live.ts'
 import { closest } from './words.ts'
 
 export interface KeyPage {
@@ -13,11 +12,7 @@ export interface KeyPage {
   /** As it would be written; null for a mapping or a list of defaults, and without a default. */
   default: string | null
   required: boolean
-  /**
-   * `live`: may change while a run lives. `frozen`: decides what is measured, so another value needs another run. `kept`: a
-   * run goes on with the value that it began with.
-   */
-  change: 'live' | 'frozen' | 'kept'
+  change: KeyChange
   meaning: string
   /** YAML with this key in its place. */
   example: string
@@ -66,13 +61,6 @@ function unknownKey(name: string, all: readonly SpecKey[]): Result<never> {
   })
 }
 
-function changeOf(path: string): KeyPage['change'] {
-  const knobs: readonly string[] = Object.values(KNOB_PATHS)
-  const frozen: readonly string[] = FROZEN
-  if (knobs.includes(path)) return 'live'
-  return frozen.includes(path.split(/[.[]/)[0] ?? '') ? 'frozen' : 'kept'
-}
-
 // ---------------------------------------------------------------- an example
 
 /** Where a value of the kind alone says too little, or is refused for what its neighbours are. */
@@ -83,6 +71,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   'metric.unit': 'ms',
   'measure.command': 'node bench/run.mjs',
   'gates[].name': 'unit-tests',
+  'loop.prompts': { implement: { after: 'Name the function that you changed.' } },
   agent: { host: 'codex', concurrency: 2 },
   'agent.host': 'codex',
   'agent.roles': { verify: { model: 'small' } },

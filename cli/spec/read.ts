@@ -93,7 +93,8 @@ export function readYaml<T>(
   return ok({ value, placeOf })
 }
 
-function sizeIssue(text: string): Issue | null {
+/** What is wrong with a text that is too long or too deep to be parsed; null when it may be. */
+export function sizeIssue(text: string): Issue | null {
   if (text.length > MOST_TEXT) {
     const message = `the spec is longer than ${MOST_TEXT} characters`
     return {

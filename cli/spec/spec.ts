@@ -56,6 +56,14 @@ export interface AgentConfig {
   tune: { parameters: (TuneParameter & { name?: string })[] }
 }
 
+/** What the spec does not use is absent, so that older hashes hold. */
+export interface LoopConfig extends Omit<ReadSpec['loop'], 'prompts' | 'driver' | 'autonomous'> {
+  /** By role. */
+  prompts?: Record<string, { before: string | null; after: string | null }>
+  driver?: 'workflow' | 'loop' | 'prose'
+  autonomous?: boolean
+}
+
 /** All defaults are filled in; null = not set. It is plain JSON data: `spec.json` of a run reads back equal. */
 export interface Spec {
   version: 1
@@ -74,13 +82,32 @@ export interface Spec {
   gates: GateConfig[]
   noise: ReadSpec['noise']
   search: { policy: string; k: number; seed: number; max_attempts: number; params: Record<string, number> }
-  loop: ReadSpec['loop']
+  loop: LoopConfig
   budget: ReadSpec['budget']
   agent: AgentConfig | null
   skills: string[]
   /** Absent when the spec does not use it, so that older hashes hold. */
   report?: { jsonl: string }
 }
+
+/** What is measured and what a run is known by: the same for the whole life of a run. */
+export type FixedSpec = Omit<Spec, keyof LiveSpec | 'budget'>
+
+/** What may change while a run lives; the knobs among it are in the ledger's state. */
+export interface LiveSpec extends Pick<Spec, 'goal' | 'instructions' | 'agent' | 'skills' | 'report'> {
+  search: Pick<Spec['search'], 'params'>
+  loop: Omit<Spec['loop'], 'width' | 'depth' | 'stall' | 'ideate' | 'scan' | 'revise'>
+}
+
+export const LIVE_SECTIONS = [
+  'goal',
+  'instructions',
+  'search',
+  'loop',
+  'agent',
+  'skills',
+  'report',
+] as const satisfies readonly (keyof LiveSpec)[]
 
 /** Gives each part its config. */
 export function compose(read: ReadSpec): Spec {
@@ -131,7 +158,7 @@ export function compose(read: ReadSpec): Spec {
     })),
     noise: read.noise,
     search: { ...read.search, params: present(read.search.params) },
-    loop: read.loop,
+    loop: loopOf(read.loop),
     budget: read.budget,
     agent: read.agent && agentOf(read.agent),
     skills: read.skills,
@@ -160,6 +187,15 @@ function stepOf(read: ReadSpec['measure']['before']): StepConfig | null {
   if (read === null) return null
   if (typeof read === 'string' || Array.isArray(read)) return { command: read, timeoutMs: STEP_TIMEOUT_MS }
   return { command: read.command, timeoutMs: read.timeout }
+}
+
+function loopOf({ prompts, driver, autonomous, ...loop }: ReadSpec['loop']): LoopConfig {
+  return {
+    ...loop,
+    ...(Object.keys(prompts).length === 0 ? {} : { prompts }),
+    ...(driver === null ? {} : { driver }),
+    ...(autonomous === null ? {} : { autonomous }),
+  }
 }
 
 function agentOf(read: NonNullable<ReadSpec['agent']>): AgentConfig {

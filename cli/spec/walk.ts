@@ -46,10 +46,13 @@ export interface Walked<T> {
   placeOf: (path: Path) => Span
 }
 
-/** Reads a whole document as a kind, and reports everything that is wrong with it. Never throws. */
-export function walk<T>(kind: Kind<T>, document: Document, text: string): Walked<T> {
+/**
+ * Reads a whole document as a kind, and reports everything that is wrong with it. `path`: where in a spec it would stand, for
+ * the messages. Never throws.
+ */
+export function walk<T>(kind: Kind<T>, document: Document, text: string, path: Path = []): Walked<T> {
   const walker = new Walker(document, text)
-  const outcome = walker.read(kind, document.contents, [], { from: 0, to: 1 })
+  const outcome = walker.read(kind, document.contents, path, { from: 0, to: 1 })
   return {
     // The one cast: a declaration's type says what its own reader returns.
     value: outcome === null ? null : (outcome.value as T),

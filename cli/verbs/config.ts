@@ -1,35 +1,33 @@
-/** `config get` and `config autonomous`; `config set` is a decision. */
+/** `config get` and `config autonomous`; `config set` and `config sync` are decisions. */
 import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
-import { type KnobData, knobsIn } from '../run/config.ts'
+import type { ConfigData, KeyData, KeySource } from '../run/config.ts'
 import { setAutonomous } from '../run/driver.ts'
-import { readKnob } from '../spec/knobs.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
 import { verb } from './verb.ts'
 
-const shown = ({ value }: KnobData): string => plain(String(value ?? 'none'), 100)
-
 const get = verb('config get', {
-  run: (run, { positionals: [name] }): Result<KnobData | { knobs: KnobData[] }> => {
-    const knobs = knobsIn(run)
-    if (name === undefined) return ok({ knobs })
-    const knob = knobs.find(({ key, path }) => key === name || path === name)
-    if (knob) return ok(knob)
-    // Asks for the near name in the words of `set`.
-    const unknown = readKnob(name, '1')
-    return unknown.ok
-      ? fail({
-          kind: 'usage',
-          code: 'knob_unknown',
-          message: `${name} is not a knob`,
-          hint: next`${call('config get')}`,
-        })
-      : unknown
+  run: async (run, { positionals: [name] }): Promise<Result<KeyData | ConfigData>> => {
+    const { configOf, keyOf } = await import('../run/config.ts')
+    return name === undefined ? configOf(run) : keyOf(run, name)
   },
   say: (found) =>
-    'knobs' in found ? found.knobs.map((knob) => `${knob.path}: ${shown(knob)}`) : shown(found),
+    'knobs' in found ? [...found.knobs, ...found.settings].map(lineOf) : shownSetting(found.value),
 })
+
+const FROM: Readonly<Record<KeySource, string>> = {
+  default: '',
+  spec: '  (from the spec)',
+  config: '  (set during the run)',
+  meta: '  (set by the meta controller)',
+}
+
+const lineOf = ({ path, value, from }: KeyData): string => `${path}: ${shownSetting(value)}${FROM[from]}`
+
+/** A value of a spec in one line: text as it is, all else as a command line takes it. */
+export const shownSetting = (value: unknown): string =>
+  plain(typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? 'none'), 300)
 
 const autonomous = verb('config autonomous', {
   run: (run, { positionals: [word] }) => {

@@ -8,7 +8,7 @@ import { learningsOf, patternsIn } from '../loop/open.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { artifactsFolder, worktreePath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import { liveSpec, type OpenRun } from '../run/open.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { budgetText, STOPPED } from '../terminal/summary.ts'
 import { plain } from '../text.ts'
@@ -34,7 +34,8 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   const facts = await factsOf(opened.value, node.value?.id ?? null)
   if (!facts.ok) return facts
   const status = statusOf(opened.value)
-  const { goal, metric, noise } = opened.value.spec
+  const { metric, noise } = opened.value.spec
+  const { goal } = liveSpec(opened.value)
   const { run, epoch, baseline, counts, budget, stop } = status
   const best = isUnaware(node.value) ? null : status.best
   return ok({
@@ -77,7 +78,7 @@ async function factsOf(run: OpenRun, id: string | null): Promise<Result<ContextF
 
 /** The files as they are on the base: a candidate that changes one does not change what other lanes read. */
 async function instructionsOf(run: OpenRun): Promise<Result<ContextInputs['instructions']>> {
-  const { file, text, rules } = run.spec.instructions
+  const { file, text, rules } = liveSpec(run).instructions
   if (file === null) return ok({ text, file, rules })
   const files = [file].flat()
   const texts = text === null ? [] : [text]
@@ -102,7 +103,7 @@ function headOf(run: OpenRun, status: StatusData, node: Experiment | null): Head
   return {
     run: `${status.run} (${plain(run.started.name, 40)})${epoch > 1 ? `, epoch ${epoch}` : ''}`,
     lines: [
-      `Goal: ${quoted(run.spec.goal, 240)}`,
+      `Goal: ${quoted(liveSpec(run).goal, 240)}`,
       `Metric: ${plain(metric.name, 60)}, ${metric.direction}${target}; ${gain} counts; noise: ${run.spec.noise.mode}`,
       isUnaware(node)
         ? `Baseline ${figure(baseline.value)}`

@@ -5,9 +5,11 @@ import type { Idea } from '../ledger/events.ts'
 import { remarkText, type Steer } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
+import type { TakesEffect } from '../run/config.ts'
 import type { NoteData } from '../run/steer.ts'
 import type { VerbModule } from '../terminal/command.ts'
 import { plain } from '../text.ts'
+import { shownSetting } from './config.ts'
 import { listOf, readInput, textField, textsField, verb } from './verb.ts'
 
 type ListedNotes = ReturnType<typeof import('../run/steer.ts').listNotes>
@@ -18,7 +20,12 @@ interface ListedSteers {
 
 const settle = () => import('../experiment/manual-decisions.ts')
 const steering = () => import('../run/steer.ts')
-const shownValue = (value: unknown): string => plain(String(value ?? 'none'), 100)
+/** From when a changed key holds. */
+const SINCE: Readonly<Record<TakesEffect, string>> = {
+  now: 'now',
+  'next round': 'the next round',
+  'next start': 'the next start of the loop',
+}
 
 const list = [
   // -------------------------------------------------------------- about one experiment
@@ -166,9 +173,22 @@ const list = [
 
   verb('config set', {
     run: async (run, { positionals: [name, text], flags, key }) =>
-      (await import('../run/config.ts')).setKnob(run, { name, text, why: flags.reason, key }),
+      (await import('../run/config.ts')).setKey(run, { name, text, why: flags.reason, key }),
     say: ({ path, value, before, takes_effect, stop }) => [
-      `${path}: ${shownValue(value)} (it was ${shownValue(before)}), from ${takes_effect === 'now' ? 'now' : 'the next round'} on`,
+      `${path}: ${shownSetting(value)} (it was ${shownSetting(before)}), from ${SINCE[takes_effect]} on`,
+      ...(stop ? [`  the loop would stop: ${stop}`] : []),
+    ],
+  }),
+
+  verb('config sync', {
+    run: async (run, { flags, key }) =>
+      (await import('../run/config.ts')).syncSpec(run, { why: flags.reason, key }),
+    say: ({ file, changes, stop }) => [
+      ...(changes.length === 0 ? [`${plain(file, 200)} holds no edit that the run does not have`] : []),
+      ...changes.map(
+        ({ path, value, before, takes_effect }) =>
+          `${path}: ${shownSetting(before)} -> ${shownSetting(value)}, from ${SINCE[takes_effect]} on`,
+      ),
       ...(stop ? [`  the loop would stop: ${stop}`] : []),
     ],
   }),

@@ -10,7 +10,7 @@ import { gatesOn } from '../measure/gates.ts'
 import { pullRequestFile } from '../paths.ts'
 import { redact } from '../redact.ts'
 import { ok, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import { liveSpec, type OpenRun } from '../run/open.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain, shellWord } from '../text.ts'
 import { inMessage, pullRequest } from '../view/pull-request.ts'
@@ -85,7 +85,7 @@ function textOf(run: OpenRun, done: Finished, dirtyBase: boolean): string {
   const { setup, build } = spec.worktree
   return pullRequest({
     name: started.name,
-    goal: spec.goal,
+    goal: liveSpec(run).goal,
     metric: started.metric,
     run: run.run,
     branch: done.branch,

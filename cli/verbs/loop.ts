@@ -3,7 +3,7 @@ import { driveLoop } from '../loop/drive.ts'
 import { call, next, type Said } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { type Driver, resumeLoop, startDriving } from '../run/driver.ts'
-import type { OpenRun } from '../run/open.ts'
+import { liveSpec, type OpenRun } from '../run/open.ts'
 import { continueLoop, type HoldData, pauseLoop, stopLoop } from '../run/steer.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { LEAVING } from '../terminal/progress.ts'
@@ -24,7 +24,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   if (action !== undefined) return hold(opened.value, action, args)
   const ready = isReady(opened.value)
   if (!ready.ok) return ready
-  const script = loopScript(opened.value.spec.loop.workflow, opened.value.started.checkout)
+  const script = loopScript(liveSpec(opened.value).loop.workflow, opened.value.started.checkout)
   if (!script.ok) return script
   if (args.on('dry-run')) {
     const plan = planLoop(opened.value, { rounds: args.integer('rounds') })

@@ -55,6 +55,7 @@ export const MODULES: Readonly<Record<string, () => Promise<VerbModule>>> = {
   note: decision('note'),
   config: () => import('./config.ts'),
   'config set': decision('config set'),
+  'config sync': decision('config sync'),
   'epoch open': decision('epoch open'),
   env: () => import('./env.ts'),
   gc: () => import('./gc.ts'),

@@ -807,27 +807,34 @@ const TEND = [
   {
     name: 'config',
     group: 'tend',
-    summary: 'the knobs and budgets that may change while a run lives',
+    summary: 'the keys of the spec that may change while a run lives',
     positionals: [],
     flags: {},
     example: 'assay config get',
     subs: [
       {
         name: 'get',
-        summary: 'one knob, or all',
+        summary: 'one key of the spec, or all that may change, and where each value comes from',
         positionals: [{ name: 'KEY', required: false }],
         flags: {},
         example: 'assay config get budget.experiments',
       },
       {
         name: 'set',
-        summary: 'change a knob; the value none removes a cap',
+        summary: 'change a key; the value none removes a cap, or what else may be absent',
         positionals: [
           { name: 'KEY', required: true },
           { name: 'VALUE', required: true },
         ],
         flags: { reason: NEEDS_REASON },
         example: 'assay config set budget.experiments 200 --reason "It still improves"',
+      },
+      {
+        name: 'sync',
+        summary: 'take what was edited in the spec file, or refuse all of it',
+        positionals: [],
+        flags: { reason: REASON },
+        example: 'assay config sync --reason "A stronger model for hard briefs"',
       },
       {
         name: 'autonomous',

@@ -4,7 +4,7 @@ import { roundSize } from '../loop/size.ts'
 import { type Cost, costOf } from '../measure/cost.ts'
 import { call, next, type Said } from '../next.ts'
 import { CAPS, type Cap, experimentsLeft } from '../run/budget.ts'
-import type { OpenRun } from '../run/open.ts'
+import { liveSpec, type OpenRun } from '../run/open.ts'
 import { type StatusData, statusOf } from './run.ts'
 
 export interface LoopPlan {
@@ -44,7 +44,7 @@ export interface LoopPlan {
 
 export function planLoop(run: OpenRun, { rounds }: { rounds: number | null }): LoopPlan {
   const { state } = run.ledger
-  const { agent, loop } = run.spec
+  const { agent, loop } = liveSpec(run)
   const { knobs } = state
   if (!knobs) throw new Error('a run that has started has knobs')
   const { width, depth } = roundSize(state)

@@ -17,7 +17,7 @@ import { learningsOf } from '../loop/open.ts'
 import { attemptFolder, leaseFolder, listRuns, stepsFile } from '../paths.ts'
 import { nameOfProcess } from '../process.ts'
 import { experimentsLeft } from '../run/budget.ts'
-import type { OpenRun } from '../run/open.ts'
+import { liveSpec, type OpenRun } from '../run/open.ts'
 import { plain } from '../text.ts'
 import { armsOf, bestPath, chartData, leftOf, runDuration, spendOf } from './chart.ts'
 import type { History } from './history.ts'
@@ -98,7 +98,7 @@ function isConfirmed(node: Experiment): boolean {
 
 export function headOf(run: OpenRun, history: History, version: string): PageHead {
   const { state } = run.ledger
-  const { started, spec } = run
+  const { started } = run
   const status = statusOf(run)
   const best = bestOf(state)
   const judged = best && lastJudged(best)
@@ -107,7 +107,7 @@ export function headOf(run: OpenRun, history: History, version: string): PageHea
   return {
     run: run.run,
     name: said(started.name, LINE),
-    goal: said(spec.goal),
+    goal: said(liveSpec(run).goal),
     version,
     started: started.at,
     last: state.lastAt ?? started.at,
@@ -415,7 +415,7 @@ export function runLineOf(run: OpenRun): PageRunLine {
   return {
     run: run.run,
     name: said(run.started.name, LINE),
-    goal: said(run.spec.goal, LINE),
+    goal: said(liveSpec(run).goal, LINE),
     metric: { name: metric.name, direction: metric.direction },
     baseline: baseline.value,
     best,

@@ -3,7 +3,7 @@ import { gainOf } from '../evaluate/figure.ts'
 import { bestOf } from '../ledger/best.ts'
 import { BASELINE, type Experiment, failureClassOf, lastJudged } from '../ledger/state.ts'
 import { learningsOf } from '../loop/open.ts'
-import type { OpenRun } from '../run/open.ts'
+import { liveSpec, type OpenRun } from '../run/open.ts'
 import { plain } from '../text.ts'
 import { armsOf, bestPath, chartData, leftOf, runDuration, spendOf } from './chart.ts'
 import { statusOf } from './run.ts'
@@ -23,7 +23,7 @@ export function reportData(run: OpenRun) {
     bests: chart.best,
     points: chart.points,
     name: run.started.name,
-    goal: run.spec.goal,
+    goal: liveSpec(run).goal,
     path,
     gain: gainOf(status.baseline.value, status.best?.value ?? null, run.started.metric.direction),
     /** Of the best's own comparison: signed, in metric units, against `against`. */

@@ -78,8 +78,8 @@ export interface Agents {
 }
 
 export function createAgents(setup: AgentsSetup): Agents {
-  const agentPermits = permits(setup.concurrency)
-  const clerkPermits = permits(CLERKS_AT_ONCE)
+  const agentPermits = permits(() => setup.concurrency)
+  const clerkPermits = permits(() => CLERKS_AT_ONCE)
   const usage = spending()
   const spent = () => setup.budget?.spent() ?? usage.total().tokens_out ?? 0
 

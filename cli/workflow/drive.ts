@@ -3,14 +3,13 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { admission } from '../agents/admission.ts'
-import { askHost } from '../agents/ask.ts'
-import { type Ask, askingOf, watch } from '../agents/asking.ts'
-import { isBounded, openHost } from '../agents/open-host.ts'
+import { askerOfRun } from '../agents/asking.ts'
+import { openHosts } from '../agents/open-host.ts'
 import { patience } from '../agents/patience.ts'
 import { redact } from '../redact.ts'
 import { ok, type Result } from '../result.ts'
 import { type Driver, environmentOfDriver } from '../run/driver.ts'
-import type { OpenRun } from '../run/open.ts'
+import { liveSpec, type OpenRun } from '../run/open.ts'
 import { askClerk, startsWork } from './clerk.ts'
 import { runWorkflow, type WorkflowOutcome } from './run.ts'
 import type { FoundScript, ScriptFolder } from './scripts.ts'
@@ -35,23 +34,17 @@ export interface ScriptOutcome extends WorkflowOutcome {
 
 /** Goes on where a killed driver left off: answers that were paid for are read from its journal. */
 export async function drive(run: OpenRun, request: ScriptRequest): Promise<Result<ScriptOutcome>> {
-  const host = await openHost(run)
-  if (!host.ok) return host
-  const bounded = isBounded(run, host.value, request.uncapped)
-  if (!bounded.ok) return bounded
+  const hosts = await openHosts(run, request.uncapped)
+  if (!hosts.ok) return hosts
   const folder = unfinished(run) ?? nextFolder(run)
   mkdirSync(folder, { recursive: true })
   const leaving = new AbortController()
   const signal = AbortSignal.any([run.signal, leaving.signal])
-  const asking = askingOf(
-    run,
-    host.value,
-    patience(run, request.driver, () => leaving.abort()),
-  )
   const admitted = admission(run)
-  const one: Ask = (call) => askHost(asking, call)
-  // The host tune asks nobody.
-  const ask = host.value.metered ? watch(run, one) : one
+  const ask = askerOfRun(run, hosts.value, {
+    admitted,
+    patience: patience(run, request.driver, () => leaving.abort()),
+  })
   const outcome = await runWorkflow({
     source: request.script.source,
     file: request.script.file,
@@ -68,7 +61,7 @@ export async function drive(run: OpenRun, request: ScriptRequest): Promise<Resul
     },
     journal: join(folder, 'journal.jsonl'),
     resume: true,
-    concurrency: run.spec.agent?.concurrency ?? 1,
+    concurrency: liveSpec(run).agent?.concurrency ?? 1,
     maxAgents: Number.POSITIVE_INFINITY,
     tell: run.tell,
     signal,

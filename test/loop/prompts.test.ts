@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { ROLES } from '../../cli/loop/agenda.ts'
 import { ANSWERS_OF } from '../../cli/loop/answers.ts'
 import { type PromptLane, type PromptRound, type PromptTask, promptOf } from '../../cli/loop/prompts.ts'
+import { ROLES } from '../../cli/spec/keys/loop.ts'
 
 const ROUND: PromptRound = {
   run: 'run_0001',

@@ -42,8 +42,10 @@ describe('the page of a key', () => {
     ])
     expect(pageOf('gates').below).toContain('gates[].command')
     expect(
-      [pageOf('budget.hours'), pageOf('measure.timeout'), pageOf('goal')].map(({ change }) => change),
-    ).toEqual(['live', 'frozen', 'kept'])
+      [pageOf('budget.hours'), pageOf('agent.model'), pageOf('measure.timeout'), pageOf('search.seed')].map(
+        ({ change }) => change,
+      ),
+    ).toEqual(['live', 'live', 'frozen', 'kept'])
     expect(pageOf('gates.timeout').key).toBe('gates[].timeout')
   })
 

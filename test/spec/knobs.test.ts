@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { KNOB_PATHS, knobsOf, readKnob } from '../../cli/spec/knobs.ts'
+import { KNOB_PATHS, knobNamed, knobsOf } from '../../cli/spec/knobs.ts'
 import { warningsOf } from '../../cli/spec/warnings.ts'
 import { closest, editDistance } from '../../cli/spec/words.ts'
+import { readSetting } from '../../cli/spec/written.ts'
 import { LEAST, specOf } from './source.ts'
 
 const OTHER = `${LEAST}search: { policy: softmax, k: 11, max_attempts: 12 }
@@ -36,17 +37,15 @@ describe('a knob', () => {
   it.each(Object.entries(OTHER_KNOBS))(
     '%s is read from the text %s by its name and by its place',
     (name, value) => {
-      expect(readKnob(name, String(value))).toEqual({ ok: true, value: { [name]: value } })
-      expect(readKnob(KNOB_PATHS[name as keyof typeof KNOB_PATHS], String(value))).toEqual({
-        ok: true,
-        value: { [name]: value },
-      })
+      const path = KNOB_PATHS[name as keyof typeof KNOB_PATHS]
+      expect([knobNamed(name), knobNamed(path)]).toEqual([name, name])
+      expect(readSetting(path, String(value), [])).toEqual({ ok: true, value })
     },
   )
 
   it('that is a cap can be taken away, another cannot', () => {
-    expect(readKnob('hours', 'none')).toEqual({ ok: true, value: { hours: null } })
-    expect(readKnob('width', 'none').ok).toBe(false)
+    expect(readSetting('budget.hours', 'none', [])).toEqual({ ok: true, value: null })
+    expect(readSetting('loop.width', 'none', []).ok).toBe(false)
   })
 
   it.each([
@@ -55,13 +54,14 @@ describe('a knob', () => {
     ['policy', 'sofmax', 'knob_invalid', 'did you mean `softmax`?'],
     ['width', '', 'knob_invalid', 'write a whole number, or remove the line'],
     ['width', '[', 'knob_invalid', undefined],
-    ['width', '['.repeat(10_000), 'knob_invalid', 'write one word or number'],
+    ['width', '['.repeat(10_000), 'knob_invalid', 'no key needs that'],
     ['widht', '2', 'knob_unknown', 'did you mean `width`?'],
     ['loop.widht', '2', 'knob_unknown', 'did you mean `loop.width`?'],
-    ['measure.command', 'x', 'knob_unknown', undefined],
+    ['measure.command', 'x', 'key_frozen', undefined],
   ])('%s = %s is refused with the fix', (name, text, code, hint) => {
-    const read = readKnob(name, text)
-    expect(read).toMatchObject({ ok: false, problem: { kind: 'usage', code } })
+    const knob = knobNamed(name)
+    const read = readSetting(knob ? KNOB_PATHS[knob] : name, text, Object.keys(KNOB_PATHS))
+    expect(read).toMatchObject({ ok: false, problem: { code } })
     if (hint !== undefined) expect(!read.ok && read.problem.hint).toContain(hint)
   })
 })

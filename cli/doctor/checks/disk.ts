@@ -111,7 +111,7 @@ export const room: DoctorCheck = {
   look({ site, runs }) {
     const found = runs.flatMap(({ run, paths, state, spec }): FixableFinding[] =>
       site && state && spec
-        ? warnOfDiskSpace({ site, run, paths, spec, ledger: { state } }).map((what) =>
+        ? warnOfDiskSpace({ site, run, paths, begun: spec, ledger: { state } }).map((what) =>
             warning('room_tight', {
               what: `${run}: ${what}`,
               cause:

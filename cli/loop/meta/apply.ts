@@ -3,7 +3,7 @@ import type { Edit, Knobs } from '../../ledger/events.ts'
 import { type Directions, directionsOf, type HeldEdit } from '../../ledger/meta.ts'
 import { currentRound, type State } from '../../ledger/state.ts'
 import { ok, type Result } from '../../result.ts'
-import type { OpenRun } from '../../run/open.ts'
+import { liveSpec, type OpenRun } from '../../run/open.ts'
 import { firstRefused } from '../fit.ts'
 import { type JudgedEdits, judgeEdits } from './edits.ts'
 import { type MetaFact, metaFactsOf } from './facts.ts'
@@ -96,7 +96,7 @@ const RECENT = { edits: 100, alerts: 100, stops: 100 }
 export async function metaDue(run: OpenRun, claim: string | null): Promise<Result<DueAnswer>> {
   const { state } = run.ledger
   const { meta } = state
-  const every = run.spec.loop.meta?.every ?? null
+  const every = liveSpec(run).loop.meta?.every ?? null
   const all = await metaFactsOf(run)
   const last = meta.lastTick
   const again = claim !== null && last?.by === claim

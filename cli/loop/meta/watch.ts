@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { abort } from '../../experiment/abort.ts'
 import type { FailureClass } from '../../ledger/events.ts'
 import { currentRound } from '../../ledger/state.ts'
-import type { OpenRun } from '../../run/open.ts'
+import { liveSpec, type OpenRun } from '../../run/open.ts'
 import { applyEdits, type DueAnswer, metaDue } from './apply.ts'
 import type { MetaFact } from './facts.ts'
 import { META_ANSWER, metaPrompt } from './prompt.ts'
@@ -85,7 +85,7 @@ function failedFor(log: Watching['log'], message: string): false {
 
 function promptFor(run: OpenRun, { facts, knobs, phases, edits }: DueAnswer): string {
   const round = currentRound(run.ledger.state)?.round ?? null
-  return metaPrompt({ run: run.run, round, goal: run.spec.goal, facts, knobs, phases, edits })
+  return metaPrompt({ run: run.run, round, goal: liveSpec(run).goal, facts, knobs, phases, edits })
 }
 
 const CLASSES = ['build', 'eval', 'hypothesis', 'environment'] as const satisfies readonly FailureClass[]

@@ -1,6 +1,6 @@
-/** How parents are picked, how rounds go, and when it ends. All of it is live: it may change while a run lives. */
+/** How parents are picked, how rounds go, and when it ends. All of it but the seed may change while a run lives. */
 import { POLICIES, policyNames } from '../../search/policies.ts'
-import { boolean, choice, type Key, keys, may, number, or, text, whole } from '../kind.ts'
+import { boolean, choice, type Key, keys, map, may, number, or, text, whole } from '../kind.ts'
 import { durationMs } from '../units.ts'
 
 /** Of every policy, since the policy may change while a run lives. */
@@ -29,6 +29,24 @@ export const search = keys({
   seed: or(whole({ min: 0, max: 4_294_967_295 }), 1, 'Of every random choice.'),
   max_attempts: or(whole({ min: 1, max: 100 }), 3, 'How often one experiment may be judged.'),
   params: or(keys(params), {}, 'Numbers that the policies take.'),
+})
+
+/** For what the loop asks agents. */
+export const ROLES = [
+  'step',
+  'scan',
+  'ideate',
+  'brief',
+  'implement',
+  'revise',
+  'verify',
+  'audit',
+  'collect',
+] as const
+
+const words = keys({
+  before: may(text(), 'Stands in front of the prompt of this role.'),
+  after: may(text(), 'Stands behind it.'),
 })
 
 export const loop = keys({
@@ -69,6 +87,19 @@ export const loop = keys({
   meta: may(
     keys({ every: or(interval, '5m', 'How often it is looked whether there is anything to steer.') }),
     'Turns on a controller that steers the rounds: knobs, phases, prompts, steps of its own.',
+  ),
+  prompts: or(
+    map(words, `^(${ROLES.join('|')})$`, `one of: ${ROLES.join(', ')}`),
+    {},
+    `Words of your own around the prompts of a role: ${ROLES.map((role) => `\`${role}\``).join(', ')}.`,
+  ),
+  driver: may(
+    choice(['workflow', 'loop', 'prose']),
+    "Who drives the rounds when the skill `optimize` is started: the host's workflow tool, `assay loop`, or the session itself. Absent: as `~/.config/assay/config.yaml` says, else the first of these that is there.",
+  ),
+  autonomous: may(
+    boolean,
+    'Whether a session that drives the rounds itself goes on until the loop is over. Absent: as `~/.config/assay/config.yaml` says, else false.',
   ),
   baseline_arm: or(
     number({ min: 0, max: 0.9 }),
