@@ -97,16 +97,3 @@ function columnsOf(char: string): number {
   if (WIDE.some(([from, to]) => code >= from && code <= to)) return 2
   return /\p{Emoji_Presentation}/u.test(char) ? 2 : 1
 }
-
-/**
- * JSON as it stands on a command line: `%27` is an apostrophe, `%25` a percent sign, and so on for any bytes of UTF-8. What
- * no such sequence is stands for itself, so that `5 % less` may be written as it is.
- */
-export const fromCommandLine = (text: string): string =>
-  text.replace(/(?:%[0-9A-F]{2})+/g, (bytes) => {
-    try {
-      return decodeURIComponent(bytes)
-    } catch {
-      return bytes
-    }
-  })

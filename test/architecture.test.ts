@@ -93,6 +93,17 @@ const PLANTED: Record<string, { why: string; files: Record<string, string>; caug
       caught: ['cli/run/a.ts'],
     },
   ],
+  selfContained: [
+    {
+      why: 'a lower layer, and a type of one',
+      files: {
+        'cli/workflow/a.ts': `import { redact } from '../redact.ts'`,
+        'cli/workflow/b.ts': `import type { Tell } from '../notices.ts'`,
+        'cli/workflow/c.ts': `import { execute } from '../process.ts'\nimport { problemOf } from '../result/issues.ts'\nimport './a.ts'`,
+      },
+      caught: ['cli/workflow/a.ts', 'cli/workflow/b.ts'],
+    },
+  ],
   cycles: [
     {
       why: 'a cycle of three, by types',

@@ -1,12 +1,12 @@
 /** The agents of one loop: so many at once, each when it may be asked, for one object. */
 import { answerCheck } from '../hosts/answer.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
+import { permits, spending, type TotalUsage } from '../workflow/permits.ts'
 import { admission } from './admission.ts'
 import { askerOfRun } from './asking.ts'
 import type { AgentCall, AgentReply } from './call.ts'
 import type { Hosts } from './open-host.ts'
 import type { Patience } from './patience.ts'
-import { permits, spending, type TotalUsage } from './permits.ts'
 import { askForObject } from './schema.ts'
 
 export interface Question {

@@ -1,6 +1,6 @@
 import picomatch from 'picomatch/posix.js'
+import { type Issue, problemOf, type SourceText } from '../result/issues.ts'
 import { fail, ok, type Result } from '../result.ts'
-import { type Issue, problemOf, type SpecText } from './diagnose.ts'
 import { locateSpec } from './read.ts'
 import { type GlobMatch, matchGlobs, scopeOf } from './rules.ts'
 import { editDistance } from './words.ts'
@@ -20,7 +20,7 @@ export interface GlobReport {
  * their places (`glob_matches_nothing`), and so is a scope in which everything is immutable (`nothing_mutable`).
  * Fails like `readSpec` on a spec that does not hold.
  */
-export function checkGlobs(source: SpecText, prefix: string, paths: readonly string[]): Result<GlobReport> {
+export function checkGlobs(source: SourceText, prefix: string, paths: readonly string[]): Result<GlobReport> {
   const located = locateSpec(source)
   if (!located.ok) return located
   const { spec, placeOf } = located.value

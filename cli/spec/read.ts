@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { isScalar, Lexer, parseDocument, visit } from 'yaml'
 import { call, next } from '../next.ts'
+import { type Issue, problemOf, type SourceText } from '../result/issues.ts'
 import { fail, ok, type Result } from '../result.ts'
-import { type Issue, problemOf, type SpecText } from './diagnose.ts'
 import type { Kind } from './kind.ts'
 import { SPEC } from './schema.ts'
 import { compose, type Spec } from './spec.ts'
@@ -56,7 +56,7 @@ export function readSpecFile(path: string, file = basename(path)): Result<{ spec
 }
 
 /** Like `readSpec`, and keeps where each value stands. */
-export function locateSpec(source: SpecText): Result<Located> {
+export function locateSpec(source: SourceText): Result<Located> {
   const read = readYaml(SPEC, source)
   return read.ok ? ok({ spec: compose(read.value.value), placeOf: read.value.placeOf }) : read
 }
@@ -67,7 +67,7 @@ export function locateSpec(source: SpecText): Result<Located> {
  */
 export function readYaml<T>(
   kind: Kind<T>,
-  source: SpecText,
+  source: SourceText,
   { nulls = 'refused' }: { nulls?: 'refused' | 'absent' } = {},
 ): Result<{ value: T; placeOf: Located['placeOf'] }> {
   const { text } = source

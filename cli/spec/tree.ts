@@ -1,5 +1,5 @@
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, type Node, visit, type YAMLMap } from 'yaml'
-import type { Issue } from './diagnose.ts'
+import type { Issue } from '../result/issues.ts'
 import type { Written } from './scalar.ts'
 
 /** More values than any spec needs; aliases of aliases would let a small file stand for billions. */

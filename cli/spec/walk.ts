@@ -1,5 +1,5 @@
 import { type Document, isMap, isNode, isSeq, type Node, type YAMLMap, type YAMLSeq } from 'yaml'
-import type { Issue } from './diagnose.ts'
+import type { Issue } from '../result/issues.ts'
 import type { Key, Kind, Report, Shape } from './kind.ts'
 import { accepts, isScalar, mismatch, namesOf, negated, nounOf, readScalar, type Written } from './scalar.ts'
 import { type MappingEntry, type Span, spanOf, Tree, writtenOf } from './tree.ts'

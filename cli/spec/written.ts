@@ -1,7 +1,7 @@
 /** A spec as its author wrote it, with settings on top: each key can be read as it is written, and compared. */
 import { parseDocument } from 'yaml'
+import { problemOf, type SourceText } from '../result/issues.ts'
 import { fail, ok, type Result } from '../result.ts'
-import { problemOf, type SpecText } from './diagnose.ts'
 import { canonical } from './hash.ts'
 import type { Key, Kind } from './kind.ts'
 import { changeOf, findKey, type KeyChange, unchangeable, unknownKey } from './live.ts'
@@ -28,7 +28,7 @@ export interface WrittenSpec {
 }
 
 /** Fails with `spec_invalid` like `readSpec`, whose rules hold for the whole. */
-export function readWritten({ text, file }: SpecText, settings: Settings): Result<WrittenSpec> {
+export function readWritten({ text, file }: SourceText, settings: Settings): Result<WrittenSpec> {
   const entries = Object.entries(settings)
   // It was read before, or is about to be: what is wrong with it is told by the reader.
   const document = parseDocument(text, { merge: true, prettyErrors: false, uniqueKeys: false })

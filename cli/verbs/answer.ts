@@ -2,7 +2,7 @@ import { takeAnswer } from '../loop/answer.ts'
 import { ok, type Result } from '../result.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
-import { fromCommandLine } from '../text.ts'
+import { fromCommandLine } from '../workflow/input.ts'
 import { describeNext } from './task.ts'
 import { idOf, theRun } from './verb.ts'
 

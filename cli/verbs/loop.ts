@@ -1,5 +1,6 @@
 import { BASELINE } from '../ledger/state.ts'
 import { driveLoop } from '../loop/drive.ts'
+import { driveByScript } from '../loop/workflow.ts'
 import { call, next, type Said } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { type Driver, resumeLoop, startDriving } from '../run/driver.ts'
@@ -10,7 +11,6 @@ import { LEAVING } from '../terminal/progress.ts'
 import { chartLines } from '../terminal/run-chart.ts'
 import { describePlan, planLoop } from '../view/loop-plan.ts'
 import { statusOf } from '../view/run.ts'
-import { drive } from '../workflow/drive.ts'
 import type { FoundScript } from '../workflow/scripts.ts'
 import { showLoop } from './loop-view.ts'
 import { ensureServed } from './served.ts'
@@ -92,7 +92,7 @@ async function driveScript(
   script: FoundScript,
 ): Promise<Result<Driven>> {
   const rounds = args.integer('rounds')
-  const outcome = await drive(run, {
+  const outcome = await driveByScript(run, {
     script,
     entry: process.argv[1] ?? '',
     folders: workflowFolders(run.started.checkout),

@@ -3,7 +3,7 @@ import type { Said } from '../next.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { type OpenRun, openRun } from '../run/open.ts'
 import type { Context, Parsed, VerbAnswer, VerbModule } from '../terminal/command.ts'
-import { fromCommandLine } from '../text.ts'
+import { fromCommandLine } from '../workflow/input.ts'
 import type { VerbEntry } from './table.ts'
 
 // ---------------------------------------------------------------- a verb that makes one call on a run and says what came of it

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { call, next } from '../next.ts'
 import type { Result } from '../result.ts'
 import {
   type FoundScript,
@@ -22,13 +23,24 @@ const isPath = (text: string) => text.includes('/') || text.endsWith('.js')
 /** A path, or the name of a workflow; a file in the current folder is preferred to a name. */
 export function scriptNamed(text: string, cwd: string): Result<FoundScript> {
   const file = isPath(text) || existsSync(resolve(cwd, text))
-  return file ? readScript(text, cwd) : findScript(text, workflowFolders(cwd))
+  return file ? hinted(readScript(text, cwd)) : scriptByName(text, cwd)
 }
+
+export const scriptByName = (name: string, cwd: string): Result<FoundScript> =>
+  hinted(findScript(name, workflowFolders(cwd)))
+
+const NAMES = next`${call('workflow list')} shows the names; a path has a slash, or ends with .js`
+
+/** With the way to the names, if the script that was named is not there. */
+export const hinted = <T>(found: Result<T>): Result<T> =>
+  found.ok || found.problem.code !== 'unknown_workflow'
+    ? found
+    : { ok: false, problem: { ...found.problem, hint: NAMES } }
 
 /** What a spec's `loop.workflow` names. A built-in name means the built-in workflow, even if the project has one of that name. */
 export function loopScript(text: string, checkout: string): Result<FoundScript> {
-  if (isPath(text)) return readScript(text, checkout)
+  if (isPath(text)) return hinted(readScript(text, checkout))
   const folders = workflowFolders(checkout)
   const ours = findScript(`assay:${text}`, folders)
-  return ours.ok ? ours : findScript(text, folders)
+  return ours.ok ? ours : hinted(findScript(text, folders))
 }

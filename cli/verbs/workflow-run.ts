@@ -2,16 +2,22 @@
 import { cpus } from 'node:os'
 import { openHost, openNamed } from '../agents/open-host.ts'
 import { type Chain, chain, hostNames, isHostName } from '../hosts/registry.ts'
+import {
+  findLooseRun,
+  type LooseRequest,
+  type LooseRun,
+  newLooseRun,
+  runLoose,
+} from '../loop/loose-workflow.ts'
 import { call, next, type Said } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { openRun } from '../run/open.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { plain } from '../text.ts'
-import { findLooseRun, type LooseRequest, type LooseRun, newLooseRun, runLoose } from '../workflow/loose.ts'
 import type { WorkflowOutcome } from '../workflow/run.ts'
 import { loadScript } from '../workflow/script.ts'
-import { scriptNamed, workflowFolders } from './workflow-places.ts'
+import { hinted, scriptNamed, workflowFolders } from './workflow-places.ts'
 
 const LONGEST_RESULT = 4000
 
@@ -90,7 +96,7 @@ const NAME_ONE = "name a program that answers prompts: --host command --command 
 async function finish(context: Context, run: LooseRun, chain: Chain): Promise<Result<VerbAnswer>> {
   const { id, request } = run
   const folders = workflowFolders(request.cwd)
-  const done = await runLoose(context, run, { chain, entry: process.argv[1] ?? '', folders })
+  const done = hinted(await runLoose(context, run, { chain, entry: process.argv[1] ?? '', folders }))
   if (!done.ok) return done
   if (context.signal.aborted) {
     const hint = next`continue, without paying again for answers that were given: ${call('workflow resume', id)}`

@@ -1,12 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
+import { answerCheck } from '../hosts/answer.ts'
 import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
 import { checkScript } from '../workflow/check.ts'
-import { findScript, listScripts } from '../workflow/scripts.ts'
-import { scriptNamed, workflowFolders } from './workflow-places.ts'
+import { listScripts } from '../workflow/scripts.ts'
+import { scriptByName, scriptNamed, workflowFolders } from './workflow-places.ts'
 import { resumeWorkflow, startWorkflow } from './workflow-run.ts'
 
 /** Works in any folder: with a run or without, with git or without. */
@@ -31,7 +32,8 @@ async function check(context: Context, args: Parsed): Promise<Result<VerbAnswer>
   if (!script.ok) return script
   const { file, source } = script.value
   const beside = relative(context.cwd, file)
-  const meta = await checkScript({ text: source, file: beside.startsWith('..') ? file : beside })
+  const text = { text: source, file: beside.startsWith('..') ? file : beside }
+  const meta = await checkScript(text, answerCheck)
   if (!meta.ok) return meta
   const { name, description, phases } = meta.value
   return ok({
@@ -59,7 +61,7 @@ function list(context: Context): Result<VerbAnswer> {
 /** A copy to adapt, where hosts and `assay workflow run` find it; the spec names it by its path. */
 function eject(context: Context, args: Parsed): Result<VerbAnswer> {
   const [name = ''] = args.positionals
-  const script = findScript(name, workflowFolders(context.cwd))
+  const script = scriptByName(name, context.cwd)
   if (!script.ok) return script
   const to = args.text('to') ?? join('.claude', 'workflows', basename(script.value.file))
   const file = resolve(context.cwd, to)

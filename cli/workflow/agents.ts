@@ -1,7 +1,6 @@
-import type { AgentCall, AgentReply } from '../agents/call.ts'
-import { permits, type Spending, spending } from '../agents/permits.ts'
-import { askForObject, readSchema, type WantedSchema } from '../agents/schema.ts'
-import type { Tell } from '../notices.ts'
+import type { Result } from '../result.ts'
+import type { AgentCall, AgentReply, TellOfScript } from './call.ts'
+import { permits, type Spending, spending } from './permits.ts'
 import type { Reply, ToParent } from './protocol.ts'
 
 /** Agents of this type are CLI calls: the runtime makes them itself. */
@@ -52,15 +51,35 @@ export async function watchStall<T>(
 
 export type CallMessage = Extract<ToParent, { type: 'call' }>
 
+export interface WantedAnswer {
+  schema: object
+  /** What is wrong with a value; null when it satisfies the schema. */
+  check(value: unknown): string | null
+}
+
+/** How an answer is held against the schema of its call: the runtime brings no validator. */
+export interface Answers {
+  /** The schema of a call from its JSON text; a problem in the hosts' words. */
+  readSchema(json: string): Promise<Result<WantedAnswer>>
+  /** Asks until an answer satisfies the schema; `object` of the reply is that answer. */
+  askForObject(
+    prompt: string,
+    wanted: WantedAnswer,
+    ask: (prompt: string) => Promise<AgentReply>,
+    mayRepeat: boolean,
+  ): Promise<AgentReply>
+}
+
 export interface AgentsSetup {
   call: (call: AgentCall) => Promise<AgentReply>
+  answers: Answers
   clerk: ((prompt: string, signal: AbortSignal) => Promise<AgentReply>) | null
   /** Types that exist besides the clerk; null = any. */
   agentTypes: readonly string[] | null
   /** Agents at once. Clerk calls have their own, wider limit: a command that waits must not hold an agent's place. */
   concurrency: number
   budget: { total: number; spent(): number } | null
-  tell: Tell
+  tell: TellOfScript
   log(text: string): void
   failure(text: string): void
   /** Keeps a paid answer before the script sees it. */
@@ -96,9 +115,9 @@ export function createAgents(setup: AgentsSetup): Agents {
         `agent({agentType}): agent type '${agentType}' not found. Available agents: ${setup.agentTypes.join(', ')}`,
       )
     }
-    let wanted: WantedSchema | null = null
+    let wanted: WantedAnswer | null = null
     if (schema !== null) {
-      const read = await readSchema(schema)
+      const read = await setup.answers.readSchema(schema)
       if (!read.ok) return refuse('TypeError', read.problem.message)
       wanted = read.value
     }
@@ -118,7 +137,7 @@ export function createAgents(setup: AgentsSetup): Agents {
     }
   }
 
-  const run = async (message: CallMessage, wanted: WantedSchema | null, isClerk: boolean): Promise<Reply> => {
+  const run = async (message: CallMessage, wanted: WantedAnswer | null, isClerk: boolean): Promise<Reply> => {
     const { label, phase, stallMs } = message
     const started = performance.now()
     const ended = (state: 'done' | 'failed', text?: string) =>
@@ -144,7 +163,9 @@ export function createAgents(setup: AgentsSetup): Agents {
           return reply
         }
         // Asking a clerk again would run its command again.
-        return wanted === null ? ask(message.prompt) : askForObject(message.prompt, wanted, ask, !isClerk)
+        return wanted === null
+          ? ask(message.prompt)
+          : setup.answers.askForObject(message.prompt, wanted, ask, !isClerk)
       },
       (retry, retries) =>
         setup.log(

@@ -1,8 +1,7 @@
 /** What is wrong with a workflow script, as far as its text shows, all in one pass. Nothing is run. */
 import type { Node, ObjectExpression, Program } from 'acorn'
-import { answerCheck } from '../hosts/answer.ts'
+import { type Issue, problemOf, type SourceText } from '../result/issues.ts'
 import { ok, type Result } from '../result.ts'
-import { type Issue, problemOf, type SpecText } from '../spec/diagnose.ts'
 import { literalObject, metaOf, NotLiteral, parseProgram, type ScriptMeta } from './meta.ts'
 import {
   calleeOf,
@@ -95,6 +94,9 @@ function addNames(pattern: Node, bound: Set<string>): void {
 
 // ---------------------------------------------------------------- calls of the workflow API whose arguments show that they will throw, or be ignored
 
+/** Compiles a schema as the hosts do; a problem says why one is refused. */
+export type Compile = (schema: object) => Promise<Result<unknown>>
+
 const STARTS_AGENTS = new Set(['agent', 'parallel', 'pipeline', 'workflow'])
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max']
 
@@ -102,13 +104,14 @@ const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max']
 export async function callIssues(
   call: Node,
   constants: ReadonlyMap<string, ObjectExpression>,
+  compile: Compile,
 ): Promise<Issue[]> {
   const [first, second] = children(call, 'arguments')
   switch (calleeOf(call)) {
     case 'parallel':
       return first === undefined ? [] : startedTooEarly(first)
     case 'agent':
-      return second?.type === 'ObjectExpression' ? optionIssues(second, constants) : []
+      return second?.type === 'ObjectExpression' ? optionIssues(second, constants, compile) : []
     default:
       return []
   }
@@ -142,6 +145,7 @@ function startsAgent(node: Node): boolean {
 async function optionIssues(
   options: Node,
   constants: ReadonlyMap<string, ObjectExpression>,
+  compile: Compile,
 ): Promise<Issue[]> {
   const issues: Issue[] = []
   for (const property of children(options, 'properties')) {
@@ -151,7 +155,7 @@ async function optionIssues(
     const given: unknown = value.type === 'Literal' ? Reflect.get(value, 'value') : undefined
     switch (identifierName(child(property, 'key'))) {
       case 'schema': {
-        const wrong = await schemaTrouble(value, constants)
+        const wrong = await schemaTrouble(value, constants, compile)
         const hint = 'use JSON Schema draft-07 without formats, allOf and if: hosts refuse those'
         if (wrong !== null) issues.push({ ...at, message: `the schema is refused: ${wrong}`, hint })
         break
@@ -183,6 +187,7 @@ async function optionIssues(
 async function schemaTrouble(
   value: Node,
   constants: ReadonlyMap<string, ObjectExpression>,
+  compile: Compile,
 ): Promise<string | null> {
   if (value.type === 'Literal') return Reflect.get(value, 'value') === null ? null : 'it must be an object'
   const object = isObjectNode(value) ? value : constants.get(identifierName(value) ?? '')
@@ -194,7 +199,7 @@ async function schemaTrouble(
     if (error instanceof NotLiteral) return null
     throw error
   }
-  const check = await answerCheck(schema)
+  const check = await compile(schema)
   return check.ok ? null : check.problem.message
 }
 
@@ -204,17 +209,17 @@ export const isObjectNode = (node: Node): node is ObjectExpression => node.type 
  * The script's own words about itself, when nothing speaks against running it in any host. Fails with `bad_workflow`: the
  * first problem in the order of the text, the others in `more`.
  */
-export async function checkScript(source: SpecText): Promise<Result<ScriptMeta>> {
+export async function checkScript(source: SourceText, compile: Compile): Promise<Result<ScriptMeta>> {
   const program = parseProgram(source.text)
   if (!program.ok) return { ok: false, problem: problemOf(source, [program.issue], 'bad_workflow') }
   const meta = metaOf(program.value)
-  const issues = [...(meta.ok ? [] : [meta.issue]), ...(await bodyIssues(program.value))]
+  const issues = [...(meta.ok ? [] : [meta.issue]), ...(await bodyIssues(program.value, compile))]
   if (issues.length > 0) return { ok: false, problem: problemOf(source, issues, 'bad_workflow') }
   const loaded = loadScript(source.text, { file: source.file, inline: false })
   return loaded.ok ? ok(loaded.value.meta) : loaded
 }
 
-async function bodyIssues(program: Program): Promise<Issue[]> {
+async function bodyIssues(program: Program, compile: Compile): Promise<Issue[]> {
   const all = program.body.flatMap((statement, at) =>
     at === 0 && isModuleSyntax(statement) ? [] : [...placedNodes(statement)],
   )
@@ -225,7 +230,7 @@ async function bodyIssues(program: Program): Promise<Issue[]> {
     for (const issue of [moduleIssue(placed.node), readsClock(placed.node), globalIssue(placed, bound)]) {
       if (issue !== null) issues.push(issue)
     }
-    if (calleeOf(placed.node) !== null) issues.push(...(await callIssues(placed.node, constants)))
+    if (calleeOf(placed.node) !== null) issues.push(...(await callIssues(placed.node, constants, compile)))
   }
   return issues
 }

@@ -1,8 +1,7 @@
-import type { AgentReply } from '../agents/call.ts'
-import { NO_USAGE } from '../hosts/host.ts'
 import { execute } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
-import { fromCommandLine } from '../text.ts'
+import type { AgentReply, CallUsage } from './call.ts'
+import { fromCommandLine } from './input.ts'
 
 export interface ClerkCommand {
   /** Without `assay` itself: verb, arguments, flags. */
@@ -105,6 +104,7 @@ export function startsWork(prompt: string): boolean {
 }
 
 const TRIES = 3
+const FREE: CallUsage = { tokens_in: 0, tokens_out: 0, usd: 0 }
 
 /** A clerk's call: its prompt is a command of this CLI. */
 
@@ -118,5 +118,5 @@ export async function askClerk(
   // Killed by someone (a machine without memory, say), it says nothing of its verb: all verbs may be repeated.
   for (let tries = 1; answer.killed && tries < TRIES; tries++) answer = await runClerk(command.value, options)
   const { text } = answer
-  return { outcome: 'ok', text, usage: NO_USAGE }
+  return { outcome: 'ok', text, usage: FREE }
 }

@@ -8,7 +8,7 @@ import {
   parse,
   type SpreadElement,
 } from 'acorn'
-import type { Issue } from '../spec/diagnose.ts'
+import type { Issue } from '../result/issues.ts'
 
 /** Why a node of `meta` is not a pure literal, and which one; the message is shown to the author. */
 export class NotLiteral extends Error {

@@ -1,11 +1,10 @@
-import type { AgentCall, AgentReply } from '../agents/call.ts'
-import type { TotalUsage } from '../agents/permits.ts'
-import type { Tell } from '../notices.ts'
 import { startWithChannel } from '../process.ts'
 import { unreachable } from '../result.ts'
-import { createAgents } from './agents.ts'
+import { type Answers, createAgents } from './agents.ts'
+import type { AgentCall, AgentReply, TellOfScript } from './call.ts'
 import { childEntry } from './entry.ts'
 import { lazyJournal } from './journal.ts'
+import type { TotalUsage } from './permits.ts'
 import type { ToChild, ToParent } from './protocol.ts'
 import { launchError, loadScript } from './script.ts'
 import { nestedScript, type ScriptFolder } from './scripts.ts'
@@ -18,6 +17,8 @@ export interface WorkflowRequest {
   args?: unknown
   /** Answers an agent call; see the contracts of `AgentCall` and `AgentReply`. */
   call: (call: AgentCall) => Promise<AgentReply>
+  /** How an answer is held against the schema of its call. */
+  answers: Answers
   /** Answers calls of agentType `assay:clerk`; absent = they go to `call` like any other. */
   clerk?: (prompt: string, signal: AbortSignal) => Promise<AgentReply>
   /** File of paid answers, its folder exists; null = none is kept. */
@@ -28,7 +29,7 @@ export interface WorkflowRequest {
   concurrency: number
   /** Calls in one run, replayed ones included; `Infinity` = no limit. The hosts' limit is 1,000. */
   maxAgents?: number
-  tell: Tell
+  tell: TellOfScript
   /** Ends the run as failed. */
   signal: AbortSignal
   /** Tokens (output). When absent nothing is capped and `budget.spent()` is what this run's agents reported. */
@@ -101,6 +102,7 @@ export async function runWorkflow(request: WorkflowRequest): Promise<WorkflowOut
       : lazyJournal(request.journal, (message) => tell({ type: 'warning', message }))
   const agents = createAgents({
     call: request.call,
+    answers: request.answers,
     clerk: request.clerk ?? null,
     agentTypes: request.agentTypes ?? null,
     concurrency: request.concurrency,

@@ -1,7 +1,7 @@
 import { Script } from 'node:vm'
 import type { Node } from 'acorn'
+import { type Issue, problemOf } from '../result/issues.ts'
 import { ok, type Result } from '../result.ts'
-import { type Issue, problemOf } from '../spec/diagnose.ts'
 import { type ParsedScript, parseMeta, type ScriptMeta } from './meta.ts'
 import { child, children, identifierName, memberOf, nodes } from './nodes.ts'
 import type { Runnable } from './protocol.ts'

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { MAX_SCRIPT_BYTES, parseMeta } from './meta.ts'
 import type { Runnable } from './protocol.ts'
@@ -22,7 +21,6 @@ export interface FoundScript {
   source: string
 }
 
-const NAMES = next`${call('workflow list')} shows the names; a path has a slash, or ends with .js`
 const HOST_FOLDER = join('.claude', 'workflows')
 
 /** Project (from `cwd` upwards) before user before the bundle: where the hosts look, so one file serves all. */
@@ -48,7 +46,6 @@ export function findScript(name: string, folders: ScriptFolder[]): Result<FoundS
     kind: 'usage',
     code: 'unknown_workflow',
     message: `Workflow "${name}" not found. Available: ${available.join(', ')}`,
-    hint: NAMES,
     data: { available },
   })
 }
@@ -71,7 +68,6 @@ export function readScript(path: string, cwd: string): Result<FoundScript> {
       kind: 'usage',
       code: 'unknown_workflow',
       message: `Workflow script file not found: ${file}`,
-      hint: NAMES,
     })
   }
   const parsed = parseMeta(source)

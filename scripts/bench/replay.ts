@@ -3,6 +3,7 @@
  * `resume JOURNAL CALLS CHILD` resumes it and fails when anybody is asked.
  */
 import { appendFileSync } from 'node:fs'
+import { askForObject, readSchema } from '../../cli/agents/schema.ts'
 import { runWorkflow } from '../../cli/workflow/run.ts'
 import { createThreads, sortedJson } from '../../cli/workflow/thread.ts'
 
@@ -45,6 +46,7 @@ if (mode === 'write') {
     tell: () => {},
     signal: new AbortController().signal,
     childEntry: child,
+    answers: { readSchema, askForObject },
     call: async () => ({ outcome: 'error', message: 'an answer was asked for again' }),
   }).then(({ result, error }) => {
     if (result === 2 * calls) return

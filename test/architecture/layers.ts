@@ -6,7 +6,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['next'],
   ['result'],
   ['process', 'paths', 'disk'],
-  ['lock'],
+  ['lock', 'workflow'],
   ['ledger'],
   ['search', 'evaluate', 'git', 'hosts'],
   ['spec'],
@@ -15,7 +15,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['diagnose'],
   ['experiment'],
   ['agents'],
-  ['loop', 'workflow', 'doctor', 'install'],
+  ['loop', 'doctor', 'install'],
   ['view'],
   ['page'],
   ['terminal'],
@@ -79,6 +79,12 @@ export const PURE: readonly string[] = [
 
 /** Packages that only compute. */
 export const PURE_PACKAGES: readonly string[] = ['picomatch']
+
+/** Folder → the units that it may import, though the layers would let it import more. */
+export const SELF_CONTAINED: Readonly<Record<string, readonly string[]>> = {
+  // The runtime of workflow scripts; what else it needs is handed in.
+  workflow: ['process', 'result'],
+}
 
 /** Which folders or files may load a package; no other package may be imported at all. */
 export const PACKAGES: Readonly<Record<string, readonly string[]>> = {

@@ -1,5 +1,5 @@
 /** The rules of the house. Each is a pure function from modules to violations. */
-import { belongsTo, LAYERS, PACKAGES, PURE, PURE_PACKAGES, unitOf } from './layers.ts'
+import { belongsTo, LAYERS, PACKAGES, PURE, PURE_PACKAGES, SELF_CONTAINED, unitOf } from './layers.ts'
 import type { Module } from './modules.ts'
 
 export interface Violation {
@@ -23,6 +23,20 @@ export const direction: Rule = (modules) =>
       .filter(({ kind }) => kind === 'file')
       .filter(({ to }) => !isOurs(to) || (unitOf(to) !== unit && levelOf(unitOf(to)) >= levelOf(unit)))
       .map(({ to, line }) => ({ file, line, message: `${unit} may not import ${to}: imports go down only` }))
+  })
+
+export const selfContained: Rule = (modules) =>
+  modules.flatMap(({ file, imports }) => {
+    const unit = unitOf(file)
+    const allowed = SELF_CONTAINED[unit]
+    if (allowed === undefined) return []
+    return imports
+      .filter(({ to }) => isOurs(to) && unitOf(to) !== unit && !allowed.includes(unitOf(to)))
+      .map(({ to, line }) => ({
+        file,
+        line,
+        message: `${unit} imports ${allowed.join(' and ')} only, not ${to}`,
+      }))
   })
 
 export const cycles: Rule = (modules) => {
@@ -171,6 +185,7 @@ export const homonyms: Rule = (modules) => {
 
 export const RULES: Readonly<Record<string, Rule>> = {
   direction,
+  selfContained,
   cycles,
   purity,
   spawning,

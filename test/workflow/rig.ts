@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { afterAll, beforeAll } from 'vitest'
-import type { AgentCall, AgentReply } from '../../cli/agents/call.ts'
+import { askForObject, readSchema } from '../../cli/agents/schema.ts'
 import { NO_USAGE } from '../../cli/hosts/host.ts'
 import type { Notice } from '../../cli/notices.ts'
+import type { AgentCall, AgentReply } from '../../cli/workflow/call.ts'
 import { runWorkflow, type WorkflowOutcome, type WorkflowRequest } from '../../cli/workflow/run.ts'
 
 export const META = "export const meta = { name: 'probe', description: 'd' }\n"
@@ -64,6 +65,7 @@ export async function play(
     resume: false,
     concurrency: 2,
     tell: (fact) => facts.push(fact),
+    answers: { readSchema, askForObject },
     signal: new AbortController().signal,
     childEntry: rig.child,
     call: async (call) => {

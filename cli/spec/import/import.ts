@@ -2,8 +2,8 @@
 
 import { stringify } from 'yaml'
 import { call, next } from '../../next.ts'
+import type { SourceText } from '../../result/issues.ts'
 import { fail, ok, type Result } from '../../result.ts'
-import type { SpecText } from '../diagnose.ts'
 import type { Kind } from '../kind.ts'
 import { readSpec, readYaml } from '../read.ts'
 import { BACKLOG_MARKS, BACKLOG_SPEC, fromBacklog } from './backlog.ts'
@@ -24,7 +24,7 @@ export interface Imported {
  * place, like those of a spec: an unknown key is refused and never skipped, a wrong word is never a default.
  * Fails with `spec_invalid`, and with `format_unknown`.
  */
-export function importSpec(source: SpecText, places: Record<Base, ImportFolder>): Result<Imported> {
+export function importSpec(source: SourceText, places: Record<Base, ImportFolder>): Result<Imported> {
   const keys = topKeys(source.text)
   const marked = (marks: readonly string[]) => marks.filter((mark) => keys.has(mark)).length >= 2
   const mapped = marked(TASK_MARKS)
@@ -43,7 +43,7 @@ function mapAs<T>(
   what: Pick<Imported, 'format' | 'base'>,
   kind: Kind<T>,
   map: (value: T, beside: ImportFolder) => Mapped,
-  source: SpecText,
+  source: SourceText,
   places: Record<Base, ImportFolder>,
 ): Result<Mapped & Pick<Imported, 'format' | 'base'>> {
   const read = readYaml(kind, source, { nulls: 'absent' })

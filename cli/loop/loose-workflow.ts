@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from 'node:path'
 import { askHost } from '../agents/ask.ts'
 import type { AgentCall } from '../agents/call.ts'
+import { askForObject, readSchema } from '../agents/schema.ts'
 import type { HostCall } from '../hosts/host.ts'
 import type { Chain } from '../hosts/registry.ts'
 import { tryHold } from '../lock.ts'
@@ -11,9 +12,9 @@ import { call, next } from '../next.ts'
 import { looseWorkflow, looseWorkflows } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { Surroundings } from '../run/open.ts'
-import { askClerk } from './clerk.ts'
-import { runWorkflow, type WorkflowOutcome } from './run.ts'
-import { readScript, type ScriptFolder } from './scripts.ts'
+import { askClerk } from '../workflow/clerk.ts'
+import { runWorkflow, type WorkflowOutcome } from '../workflow/run.ts'
+import { readScript, type ScriptFolder } from '../workflow/scripts.ts'
 
 /** What was asked for; kept, so that `resume` needs nothing but the id. */
 export interface LooseRequest {
@@ -104,6 +105,7 @@ export async function runLoose(
       file: request.file,
       ...(request.args === null ? {} : { args: JSON.parse(request.args) as unknown }),
       call: (call) => askHost(asking, call),
+      answers: { readSchema, askForObject },
       clerk: (prompt, signal) => askClerk(prompt, { entry: setup.entry, cwd, env: world.env, signal }),
       journal: join(folder, 'journal.jsonl'),
       resume: true,

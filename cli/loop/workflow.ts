@@ -6,13 +6,14 @@ import { admission } from '../agents/admission.ts'
 import { askerOfRun } from '../agents/asking.ts'
 import { openHosts } from '../agents/open-host.ts'
 import { patience } from '../agents/patience.ts'
+import { askForObject, readSchema } from '../agents/schema.ts'
 import { redact } from '../redact.ts'
 import { ok, type Result } from '../result.ts'
 import { type Driver, environmentOfDriver } from '../run/driver.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
-import { askClerk, startsWork } from './clerk.ts'
-import { runWorkflow, type WorkflowOutcome } from './run.ts'
-import type { FoundScript, ScriptFolder } from './scripts.ts'
+import { askClerk, startsWork } from '../workflow/clerk.ts'
+import { runWorkflow, type WorkflowOutcome } from '../workflow/run.ts'
+import type { FoundScript, ScriptFolder } from '../workflow/scripts.ts'
 
 export interface ScriptRequest {
   script: FoundScript
@@ -33,7 +34,7 @@ export interface ScriptOutcome extends WorkflowOutcome {
 }
 
 /** Goes on where a killed driver left off: answers that were paid for are read from its journal. */
-export async function drive(run: OpenRun, request: ScriptRequest): Promise<Result<ScriptOutcome>> {
+export async function driveByScript(run: OpenRun, request: ScriptRequest): Promise<Result<ScriptOutcome>> {
   const hosts = await openHosts(run, request.uncapped)
   if (!hosts.ok) return hosts
   const folder = unfinished(run) ?? nextFolder(run)
@@ -50,6 +51,7 @@ export async function drive(run: OpenRun, request: ScriptRequest): Promise<Resul
     file: request.script.file,
     args: request.args,
     call: (call) => admitted.agent(call, ask),
+    answers: { readSchema, askForObject },
     clerk: async (prompt, signal) => {
       if (startsWork(prompt)) await admitted.begin(signal)
       return askClerk(prompt, {

@@ -11,8 +11,8 @@ export interface Issue {
   hint: Said
 }
 
-/** The text of a spec, and what it is called in messages. */
-export interface SpecText {
+/** A text of the user's, and what it is called in messages. */
+export interface SourceText {
   text: string
   file: string
 }
@@ -21,7 +21,7 @@ const MOST = 50
 const WIDEST = 100
 
 /** One problem that carries all: in document order, each once. */
-export function problemOf(source: SpecText, issues: readonly Issue[], code = 'spec_invalid'): Problem {
+export function problemOf(source: SourceText, issues: readonly Issue[], code = 'spec_invalid'): Problem {
   const seen = new Set<string>()
   const ordered = [...issues]
     .sort((a, b) => a.from - b.from)
@@ -46,7 +46,7 @@ export function problemOf(source: SpecText, issues: readonly Issue[], code = 'sp
  * `file:line:column`, the line as the user wrote it, and a caret under the culprit. Lines and columns count from
  * 1. A long line is cut to a window around the culprit.
  */
-export function placeInText({ text, file }: SpecText, from: number, to: number): string {
+export function placeInText({ text, file }: SourceText, from: number, to: number): string {
   const start = Math.min(from, text.length)
   const before = text.slice(0, start)
   const head = Math.max(before.lastIndexOf('\n'), before.lastIndexOf('\r')) + 1

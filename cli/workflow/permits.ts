@@ -1,5 +1,5 @@
 /** How many agents work at once, and what they used. */
-import type { Usage } from '../ledger/events.ts'
+import type { CallUsage } from './call.ts'
 
 /** At most `limit` holders at once, first come first served. */
 export interface Permits {
@@ -33,11 +33,11 @@ export function permits(limit: () => number): Permits {
 }
 
 /** What a run's calls used. Fields sum what is known; `at_least` is true when some call did not report. */
-export type TotalUsage = Usage & { at_least: boolean }
+export type TotalUsage = CallUsage & { at_least: boolean }
 
 export interface Spending {
   /** null: the call ended without a report. */
-  add(usage: Usage | null): void
+  add(usage: CallUsage | null): void
   total(): TotalUsage
 }
 
