@@ -7,6 +7,7 @@ import { findSeed } from '../measure/artifacts.ts'
 import { ok, type Result } from '../result.ts'
 import { mayGoOn, saidBy } from '../run/driver.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
+import { likeness, SAME_SHAPE, shapeOf } from '../search/similar.ts'
 import { alike, firstRefused, fitted } from './fit.ts'
 import { candidatesOf } from './frontier.ts'
 import { patternsIn } from './open.ts'
@@ -195,14 +196,10 @@ export function sift(
       refuse(brief.reason, brief.message)
       continue
     }
-    const twin = accepted.findIndex(
-      (other) =>
-        alike(other.objective, brief.objective) ||
-        (brief.repair !== undefined && other.repair === brief.repair),
-    )
+    const twin = twinOf(brief, accepted)
     if (!parents.has(brief.parent))
       refuse('parent', `${brief.parent} is not on the frontier: see assay frontier`)
-    else if (twin >= 0) refuse('duplicate', `it says the same as the brief of lane ${twin + 1}`)
+    else if (twin) refuse('duplicate', `${twin.why} as the brief of lane ${twin.lane}`)
     else if (accepted.length >= searchLanes(round))
       refuse('width', `the round has ${searchLanes(round)} lanes`)
     else if (
@@ -224,30 +221,83 @@ export function sift(
   return { accepted: stronger ? accepted.map((brief) => ({ ...brief, hard: true })) : accepted, refused }
 }
 
+/** The brief before it that makes one of the two superfluous, by its lane. */
+function twinOf(brief: Brief, accepted: readonly Brief[]): { lane: number; why: string } | null {
+  for (const [index, other] of accepted.entries()) {
+    const why = whyTwins(brief, other)
+    if (why !== null) return { lane: index + 1, why }
+  }
+  return null
+}
+
+/** Words that differ make no second assignment when parent and places, or parent and content, are the same. */
+function whyTwins(one: Brief, other: Brief): string | null {
+  if (alike(one.objective, other.objective)) return 'it says the same'
+  if (one.repair !== undefined && one.repair === other.repair) return 'it repairs the same experiment'
+  if (one.parent !== other.parent) return null
+  const shared = sharedPlaces(one, other)
+  if (shared !== null && shared >= SAME_PLACES)
+    return 'it starts from the same parent and points to the same places'
+  return shared !== 0 && sameContent(one.objective, other.objective)
+    ? 'it starts from the same parent and proposes the same kind of change'
+    : null
+}
+
+/** Shared pointers ÷ those of the brief that has fewer, from which two briefs point to the same places. */
+const SAME_PLACES = 0.6
+
+/** null when one of the two has no pointer: nothing is known then. */
+function sharedPlaces(one: Brief, other: Brief): number | null {
+  const [left, right] = [placesOf(one), placesOf(other)]
+  const fewer = Math.min(left.size, right.size)
+  return fewer === 0 ? null : [...left].filter((place) => right.has(place)).length / fewer
+}
+
+/** What a brief goes on with is no place; marks around a path make no other place of it. */
+const placesOf = ({ pointers }: Brief): Set<string> =>
+  new Set(
+    pointers
+      .filter((text) => !SAID.repair.test(text) && !SAID.artifact.test(text))
+      .map((text) => text.replace(/^[\s`'"(]*(?:\.\/)?|[\s`'"),.;:]*$/g, '').toLowerCase())
+      .filter((text) => text !== ''),
+  )
+
+/** Numbers and little words apart. */
+const sameContent = (one: string, other: string): boolean =>
+  likeness(shapeOf(one), shapeOf(other)) >= SAME_SHAPE
+
 /**
- * The axis that a warning says is exhausted, and whether a brief stays on it: its kind and its parent are those of the
- * warned experiments. At least one brief of a round must leave it; the last place is kept for that one.
+ * The axis that a warning says is exhausted, and whether a brief stays on it: its parent is that of the warned
+ * experiments, and so is its kind, its content or its places; a new word for the kind is no new axis. At least one brief
+ * of a round must leave it; the last place is kept for that one.
  */
 function wornAxis(state: State): { message: string; holds: (brief: Brief) => boolean } | null {
   const warning = patternsIn(state).find(({ kind }) => kind === 'axis_warning')
   if (!warning) return null
-  const kinds = new Set(kindsOf(state, new Set(warning.experiments)))
-  const parents = new Set(warning.experiments.map((id) => state.experiments.get(id)?.parent))
+  const warned = warning.experiments.flatMap((id) => state.experiments.get(id) ?? [])
+  const before = briefsOf(state, new Set(warning.experiments))
+  const kinds = new Set(before.map(({ kind }) => kind))
+  const parents = new Set(warned.map(({ parent }) => parent))
+  const said = [...before.map(({ objective }) => objective), ...warned.map(({ hypothesis }) => hypothesis)]
   return {
-    message: `${warning.message}: at least one brief must try another kind, or start from another parent`,
-    holds: (brief) => kinds.has(brief.kind) && parents.has(brief.parent),
+    message: `${warning.message}: at least one brief must make a different change in a different place, or start from another parent`,
+    holds: (brief) =>
+      parents.has(brief.parent) &&
+      (kinds.has(brief.kind) ||
+        said.some((text) => sameContent(text, brief.objective)) ||
+        before.some((other) => (sharedPlaces(brief, other) ?? 0) >= SAME_PLACES)),
   }
 }
 
-/** Kinds of the briefs that led to these experiments. */
-function kindsOf(state: State, experiments: ReadonlySet<string>): string[] {
+/** The briefs that led to these experiments. */
+function briefsOf(state: State, experiments: ReadonlySet<string>): Brief[] {
   return state.rounds.flatMap(({ round, briefed }) =>
     (briefed?.lanes ?? []).flatMap((lane) => {
       const used = [...experiments].some((id) => {
         const created = state.experiments.get(id)?.created
         return created?.round === round && created.lane === lane.lane
       })
-      return used ? [lane.brief.kind] : []
+      return used ? [lane.brief] : []
     }),
   )
 }

@@ -29,6 +29,7 @@ import { liveSpec, type OpenRun } from '../run/open.ts'
 import { waitingSteers } from '../run/steer.ts'
 import { type Observed, type Pattern, patternsOf } from '../search/patterns.ts'
 import type { Candidate } from '../search/policy.ts'
+import { plain } from '../text.ts'
 import { candidatesOf, pickParents } from './frontier.ts'
 import { openIdeas } from './propose.ts'
 import { armLanes, roundSize, searchLanes } from './size.ts'
@@ -157,7 +158,38 @@ const isKept = (node: Experiment): boolean => node.status === 'kept'
 
 // ---------------------------------------------------------------- what the ledger alone says about the search so far
 
-export const patternsIn = (state: State): Pattern[] => patternsOf(observedIn(state))
+/** A warning that an axis is exhausted names one that was not tried, where the record knows one. */
+export function patternsIn(state: State): Pattern[] {
+  const found = patternsOf(observedIn(state))
+  if (!found.some(({ kind }) => kind === 'axis_warning')) return found
+  return found.map((pattern) => {
+    const untried = pattern.kind === 'axis_warning' ? untriedBeside(state, pattern) : []
+    return untried.length === 0
+      ? pattern
+      : { ...pattern, message: `${pattern.message}; not tried yet: ${untried.join(', or ')}` }
+  })
+}
+
+/** The best parent that nothing was built on, else that the warned experiments did not start from; and the best open idea. */
+function untriedBeside(state: State, { experiments }: Pattern): string[] {
+  const worn = new Set(experiments.map((id) => state.experiments.get(id)?.parent))
+  const childrenOf = (id: string) => state.experiments.get(id)?.children.length ?? 0
+  const [parent] = candidatesOf(state)
+    .filter(({ id }) => !worn.has(id))
+    .sort(
+      (a, b) =>
+        Number(childrenOf(a.id) > 0) - Number(childrenOf(b.id) > 0) ||
+        b.score - a.score ||
+        (a.order < b.order ? -1 : 1),
+    )
+  const [idea] = openIdeas(state, 20)
+  return [
+    ...(parent
+      ? [`${parent.id} as the parent${childrenOf(parent.id) === 0 ? ', on which nothing was built' : ''}`]
+      : []),
+    ...(idea ? [`the idea "${plain(idea.hypothesis, 160)}"`] : []),
+  ]
+}
 
 export function observedIn(state: State): Observed[] {
   return [...state.experiments.values()].map((node) => {

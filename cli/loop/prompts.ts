@@ -188,7 +188,7 @@ function briefText({ round, refused, proposals, repairable, retests }: PromptTas
   return [
     `Write at most ${width} briefs for: ${goal}`,
     `The metric is ${metric.name} (${metric.direction}). Parents of this round: ${parentsText(round)}.`,
-    'A brief says where the gain hides, with what points to it, and what must not change; it does not dictate the edit. Several may share a parent. Do not pad: fewer good ones are better, none is an answer. Mark a brief as hard when it needs a stronger model.',
+    'A brief says where the gain hides, with what points to it, and what must not change; it does not dictate the edit. Several may share a parent when they point to different places: name these as pointers, as exactly as you can. Do not pad: fewer good ones are better, none is an answer. Mark a brief as hard when it needs a stronger model.',
     proposals?.length
       ? `Ideas that nobody has tried yet, the most promising first; a brief may take one up and name it among its pointers:\n${list(proposals.map(({ hypothesis }) => hypothesis))}`
       : '',

@@ -99,6 +99,7 @@ export default {
       parent: open.parents[lane % open.parents.length].experiment,
       kind: 'module ' + lane,
       objective: 'change one module, order ' + lane,
+      pointers: ['module ' + lane],
     })),
   }),
   implement,

@@ -46,6 +46,7 @@ const brief = ({ round, capsule: { open } }) => ({
   briefs: Array.from({ length: open.width }, (_, lane) => ({
     parent: open.parents[0].experiment,
     objective: 'go down, round ' + round + ' lane ' + lane,
+    pointers: ['place ' + lane],
   })),
 })
 export default {

@@ -26,6 +26,7 @@ export default {
     briefs: Array.from({ length: open.width }, (_, lane) => ({
       parent: open.parents[0].experiment,
       objective: 'go down, round ' + round + ' lane ' + lane,
+      pointers: ['place ' + lane],
     })),
   })),
   implement,

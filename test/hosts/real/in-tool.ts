@@ -127,7 +127,9 @@ function answerOf(
       const parent = parents[0]?.experiment
       const ways = ['sort before the loop', 'keep the lengths in a table', 'read in larger blocks']
       return {
-        briefs: ways.slice(0, width).map((way) => ({ parent, objective: `${way}: ${TRICKS}` })),
+        briefs: ways
+          .slice(0, width)
+          .map((way) => ({ parent, objective: `${way}: ${TRICKS}`, pointers: [way] })),
       }
     }
     case 'implement':
