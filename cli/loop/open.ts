@@ -128,7 +128,7 @@ export function ideateBecause(state: State): { why: string } | null {
 /**
  * What was judged since the last turn began, newest last, in bounded batches. When it is too much, what was kept stays:
  * the next rounds start from there. Places that are left in the last batch go to the parents of the round, which cost
- * nothing more there.
+ * nothing more there. When no verdict is new, the parents are what is read: the next changes begin in them.
  */
 export function scanBatches(state: State, knobs: Knobs, parents: readonly Pick[]): string[][] {
   const { scan_batch: size, scan_max: most } = knobs
@@ -143,7 +143,7 @@ export function scanBatches(state: State, knobs: Knobs, parents: readonly Pick[]
       .slice(0, most),
   )
   const read = judged.filter((node) => chosen.has(node)).map(({ id }) => id)
-  const places = Math.min(most, Math.ceil(read.length / size) * size) - read.length
+  const places = Math.min(most, Math.max(1, Math.ceil(read.length / size)) * size) - read.length
   const beside = parents
     .map(({ experiment }) => experiment)
     .filter((id) => id !== BASELINE && !read.includes(id))
@@ -204,6 +204,8 @@ export function observedIn(state: State): Observed[] {
       hypothesis: node.hypothesis,
       gates: judged?.gates ?? [],
       tasks: judged?.tasks ?? null,
+      signature: judged?.signature ?? null,
+      message: judged?.message ?? '',
     }
   })
 }

@@ -13,11 +13,15 @@ export interface Observed {
   hypothesis: string
   gates: readonly { name: string; passed: boolean }[]
   tasks: Readonly<Record<string, number>> | null
+  /** Equal for experiments that failed in the same way; null when it did not fail. */
+  signature: string | null
+  /** Of its verdict. */
+  message: string
 }
 
 /** What the record says beyond single verdicts. `experiments` names at most 12 of those concerned, latest last. */
 export interface Pattern {
-  kind: 'gates' | 'tasks' | 'improver' | 'axis_warning'
+  kind: 'gates' | 'tasks' | 'errors' | 'improver' | 'axis_warning'
   experiments: string[]
   message: string
 }
@@ -185,17 +189,37 @@ const WINDOW = 2_000
 const MOST_OF_A_KIND = 5
 const MOST_NAMED = 12
 
+/** Failures with one signature in several experiments: the same error, and so perhaps one cause. The commonest first. */
+export function sameErrors(experiments: readonly Observed[]): Pattern[] {
+  const groups = new Map<string, Observed[]>()
+  for (const each of experiments) {
+    if (each.signature === null || each.status === 'kept') continue
+    groups.set(each.signature, [...(groups.get(each.signature) ?? []), each].slice(-WINDOW))
+  }
+  return [...groups.values()]
+    .filter(({ length }) => length >= AT_LEAST)
+    .sort((a, b) => b.length - a.length)
+    .slice(0, MOST_OF_A_KIND)
+    .map((failed) => ({
+      kind: 'errors',
+      experiments: failed.map(({ id }) => id),
+      message: `${failed.length} experiments failed with the same error: ${short(failed.at(-1)?.message ?? '')}`,
+    }))
+}
+
 /**
- * Patterns for the next briefs, at most five of a kind: gates and zero tasks that fail, alone and together; the
- * changes that improved most on their parents; and warnings that an axis is exhausted. Pure; the same list gives
+ * Patterns for the next briefs, at most five of a kind: gates and zero tasks that fail, alone and together; errors that
+ * several experiments share; the changes that improved most on their parents; and warnings that an axis is exhausted. Pure; the same list gives
  * the same patterns.
  */
 export function patternsOf(experiments: readonly Observed[]): Pattern[] {
   const recent = experiments.slice(-WINDOW)
-  return [...axisWarnings(recent), ...together(recent), ...improvers(recent)].map((pattern) => ({
-    ...pattern,
-    experiments: pattern.experiments.slice(-MOST_NAMED),
-  }))
+  return [...axisWarnings(recent), ...together(recent), ...sameErrors(recent), ...improvers(recent)].map(
+    (pattern) => ({
+      ...pattern,
+      experiments: pattern.experiments.slice(-MOST_NAMED),
+    }),
+  )
 }
 
 function improvers(experiments: readonly Observed[]): Pattern[] {
@@ -217,7 +241,7 @@ function improvers(experiments: readonly Observed[]): Pattern[] {
     }))
 }
 
-/** A hypothesis within a message; the whole text is on the experiment. */
+/** A text within a message; the whole of it is on the experiment. */
 const short = (text: string): string => {
   const line = text.replace(/\s+/gu, ' ').trim()
   return line.length > 160 ? `${line.slice(0, 159)}…` : line

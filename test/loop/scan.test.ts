@@ -31,6 +31,11 @@ test('the parents of the round are never read beside their children, cost a batc
     ['exp_0900', 'exp_0001', 'exp_0002'],
   ])
   expect(scanned('rrr', size, from('exp_0900'))).toEqual([['exp_0001', 'exp_0002', 'exp_0003']])
-  expect(scanned('', size, from('exp_0900'))).toEqual([])
   expect(scanned('rr', { scan_batch: 3, scan_max: 2 }, from('exp_0900'))).toEqual([['exp_0001', 'exp_0002']])
+})
+
+test('a round without new verdicts reads nothing, though its parents are there to be read', () => {
+  const size = { scan_batch: 3, scan_max: 6 }
+  expect(scanned('', size, from('exp_0000', 'exp_0900'))).toEqual([['exp_0900']])
+  expect(scanned('', size, from('exp_0000'))).toEqual([])
 })
