@@ -5,11 +5,11 @@ import { resolve } from 'node:path'
 import { buildEnvironment, parseEnvironmentFile } from '../evaluate/environment.ts'
 import type { RunStarted } from '../ledger/events.ts'
 import { Ledger } from '../ledger/ledger.ts'
-import type { State } from '../ledger/state.ts'
+import { currentRound, type State } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
 import type { Tell } from '../notices.ts'
 import { findSite, isRunId, listRuns, type RunPaths, runPaths, type Site, SPEC_FILE } from '../paths.ts'
-import { rememberSecrets } from '../redact.ts'
+import { redact, rememberSecrets } from '../redact.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { FixedSpec, LiveSpec, Spec } from '../spec/spec.ts'
 import { stopReason } from './budget.ts'
@@ -76,8 +76,25 @@ export function liveSpec(run: { begun: Spec; ledger: { state: Pick<State, 'confi
   return Object.assign({}, run.begun, ...changed) as LiveSpec
 }
 
-/** The run named by `--run`, else the one whose worktree this is, else the only active one. */
-export function openRun(world: Surroundings, wanted: string | null): Result<OpenRun> {
+/** What of a call tells which run is meant, when there are several. */
+interface CallNames {
+  /** Idempotency key. */
+  key: string | null
+  /** Token of a round. */
+  token: string | null
+  /** Of experiments, and of a task. */
+  ids: readonly string[]
+}
+
+/**
+ * The run named by `--run`, else the one whose worktree this is, else the only one that has the key or the token of the call,
+ * else the only active one, else the only one that has its experiment or its task.
+ */
+export function openRun(
+  world: Surroundings,
+  wanted: string | null,
+  named: CallNames = { key: null, token: null, ids: [] },
+): Result<OpenRun> {
   const found = findSite(world.cwd)
   if (!found) {
     return fail({
@@ -94,10 +111,10 @@ export function openRun(world: Surroundings, wanted: string | null): Result<Open
     return open(world, found.site, wanted)
   }
   if (found.run) return open(world, found.site, found.run)
-  return onlyActive(world, found.site)
+  return amongRuns(world, found.site, named)
 }
 
-function onlyActive(world: Surroundings, site: Site): Result<OpenRun> {
+function amongRuns(world: Surroundings, site: Site, named: CallNames): Result<OpenRun> {
   const runs = listRuns(site)
   const [first] = runs
   if (first === undefined) {
@@ -110,21 +127,55 @@ function onlyActive(world: Surroundings, site: Site): Result<OpenRun> {
     })
   }
   if (runs.length === 1) return open(world, site, first)
-  const active: OpenRun[] = []
+  const all: OpenRun[] = []
   for (const run of runs) {
     const opened = open(world, site, run)
     if (!opened.ok) return opened
-    if (stopReason(opened.value.ledger.state) === null) active.push(opened.value)
+    all.push(opened.value)
   }
-  const [only] = active
-  if (only && active.length === 1) return ok(only)
-  return fail({
+  const active = all.filter(({ ledger }) => stopReason(ledger.state) === null)
+  const those = all.filter((run) => hasMarks(run, named))
+  const ofTask =
+    those.length === 0 ? (active.length > 0 ? active : all).filter((run) => hasIds(run, named)) : those
+  for (const found of [those, active, ofTask]) {
+    const [only] = found
+    if (only && found.length === 1) return ok(only)
+  }
+  return fail(severalRuns(site, ofTask.length > 0 ? ofTask : all, ofTask.length > 0 ? named : null))
+}
+
+/** No other run has such a key or token: they are random, or a program's own. */
+const hasMarks = ({ ledger: { state } }: OpenRun, { key, token }: CallNames): boolean =>
+  (key !== null && state.keys.has(redact(key))) ||
+  (token !== null && state.rounds.some(({ opened }) => opened.token === token))
+
+/** Ids are counted in each run, so several may have one. */
+const hasIds = ({ ledger: { state } }: OpenRun, { ids }: CallNames): boolean =>
+  ids.length > 0 &&
+  ids.every((id) => state.experiments.has(id) || state.answers.has(id) || isTaskOf(state, id))
+
+/** Whether it could be a task of the open round, or of an experiment of it: `r3/brief`, `r3/l1/d1/verify`. */
+function isTaskOf(state: State, id: string): boolean {
+  const [, round, lane] = /^r(\d+)\/(?:l(\d+)\/)?/.exec(id) ?? []
+  const open = round === undefined ? undefined : currentRound(state)
+  if (!open || open.round !== Number(round)) return false
+  return lane === undefined || (open.briefed?.lanes.some((one) => one.lane === Number(lane)) ?? false)
+}
+
+function severalRuns(site: Site, runs: readonly OpenRun[], named: CallNames | null): Problem {
+  const names = runs.map(({ run }) => run)
+  const what = named?.ids.join(' and ') ?? null
+  return {
     kind: 'usage',
     code: 'several_runs',
-    message: `there are ${runs.length} runs here: ${runs.join(', ')}`,
-    hint: `say which one: --run ${runs.at(-1)}`,
+    message:
+      what === null
+        ? `there are ${names.length} runs here: ${names.join(', ')}`
+        : `${names.length} runs here have ${what}: ${names.join(', ')}`,
+    hint: `say which one: --run ${names.at(-1)}`,
     at: site.root,
-  })
+    data: { runs: names },
+  }
 }
 
 export function open(world: Surroundings, site: Site, run: string): Result<OpenRun> {

@@ -1,5 +1,6 @@
 /** What most verbs share: they open a run, read checked arguments and perhaps one JSON object, make one call and describe its answer. */
 import type { Said } from '../next.ts'
+import { isExperimentId } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { type OpenRun, openRun } from '../run/open.ts'
 import type { Context, Parsed, VerbAnswer, VerbModule } from '../terminal/command.ts'
@@ -72,7 +73,15 @@ export function verb<N extends VerbName, D extends object, I = undefined>(
   return { name, run: runVerb }
 }
 
-export const theRun = (context: Context, args: Parsed): Result<OpenRun> => openRun(context, args.run)
+/** Which run a call means: see `openRun`. */
+export const theRun = (context: Context, args: Parsed): Result<OpenRun> =>
+  openRun(context, args.run, {
+    key: args.key,
+    token: typeof args.flags.token === 'string' ? args.flags.token : null,
+    ids: [...args.positionals, ...Object.values(args.flags)].filter(
+      (word) => typeof word === 'string' && (isExperimentId(word) || /^r\d+\//.test(word)),
+    ) as string[],
+  })
 
 /** The positional ID. */
 export function idOf(args: Parsed): string {
