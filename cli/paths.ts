@@ -134,6 +134,9 @@ export const looseWorkflows = (env: NodeJS.ProcessEnv): string => join(userState
 export const looseWorkflow = (env: NodeJS.ProcessEnv, run: string): string => join(looseWorkflows(env), run)
 export const userState = (env: NodeJS.ProcessEnv): string =>
   join(env.XDG_STATE_HOME || join(env.HOME || homedir(), '.local', 'state'), 'assay')
+/** What the user prefers in all projects. */
+export const userConfig = (env: NodeJS.ProcessEnv): string =>
+  join(env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config'), 'assay', 'config.yaml')
 /** What seals held-out values, and where the held-out files lie: outside of the repository, which agents read. */
 export const sealKey = (env: NodeJS.ProcessEnv): string => join(userState(env), 'key')
 export const heldOutPlace = (env: NodeJS.ProcessEnv, name: string): string =>

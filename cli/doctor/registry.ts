@@ -11,6 +11,7 @@ import { ledgers } from './checks/ledgers.ts'
 import { leftovers, orphans } from './checks/leftovers.ts'
 import { drivers, leases, stateLocks } from './checks/locks.ts'
 import { permissions } from './checks/permissions.ts'
+import { preferences } from './checks/preferences.ts'
 import { repository } from './checks/repository.ts'
 import { specFile } from './checks/spec-file.ts'
 import { steps } from './checks/steps.ts'
@@ -29,6 +30,7 @@ export const CHECKS: readonly DoctorCheck[] = [
   store,
   ledgers,
   specFile,
+  preferences,
   steps,
   halfMade,
   claims,

@@ -10,6 +10,7 @@ import { fail, ok, type Problem, type Result } from '../result.ts'
 import { canonical } from '../spec/hash.ts'
 import { KNOB_PATHS, knobNamed } from '../spec/knobs.ts'
 import { changeOf, findKey, type KeyChange, unchangeable, unknownKey } from '../spec/live.ts'
+import { type Preferences, readPreferences } from '../spec/preferences.ts'
 import { LIVE_SECTIONS } from '../spec/spec.ts'
 import {
   differing,
@@ -22,8 +23,8 @@ import {
 import { stopReason } from './budget.ts'
 import { liveSpec, type OpenRun, specFileOf } from './open.ts'
 
-/** Who gave a key its value: nobody, the spec of `init`, `config set` or `config sync`, or the meta controller. */
-export type KeySource = 'default' | 'spec' | 'config' | 'meta'
+/** Who gave a key its value: nobody, the user's own file, the spec of `init`, `config set` or `config sync`, or the meta controller. */
+export type KeySource = 'default' | 'user' | 'spec' | 'config' | 'meta'
 
 export interface KeyData {
   /** The name of a knob, else its place in the spec. */
@@ -33,6 +34,8 @@ export interface KeyData {
   /** As a spec has it; null = none. */
   value: unknown
   from: KeySource
+  /** The user's own file. */
+  at?: string
   change: KeyChange
 }
 
@@ -54,10 +57,12 @@ export const knobAt = (path: string): keyof Knobs | null =>
 export function configOf(run: OpenRun): Result<ConfigData> {
   const now = liveWritten(run)
   if (!now.ok) return now
+  const preferred = readPreferences(run.env)
+  if (!preferred.ok) return preferred
   const paths = liveKeys(now.value).filter((path) => knobAt(path) === null)
   return ok({
     knobs: KNOBS.map((knob) => dataOf(run, now.value, KNOB_PATHS[knob])),
-    settings: paths.map((path) => dataOf(run, now.value, path)),
+    settings: paths.map((path) => withPreferred(dataOf(run, now.value, path), preferred.value)),
   })
 }
 
@@ -67,7 +72,24 @@ export function keyOf(run: OpenRun, name: string): Result<KeyData> {
   const path = knob === null ? name : KNOB_PATHS[knob]
   if (findKey(path) === null) return unknownKey(name, KNOBS)
   const now = liveWritten(run)
-  return now.ok ? ok(dataOf(run, now.value, path)) : now
+  if (!now.ok) return now
+  const data = dataOf(run, now.value, path)
+  if (data.value !== null || preferenceAt(path) === null) return ok(data)
+  const preferred = readPreferences(run.env)
+  return preferred.ok ? ok(withPreferred(data, preferred.value)) : preferred
+}
+
+/** The name that a key has in the user's own file. */
+function preferenceAt(path: string): keyof Preferences['said'] | null {
+  const name = path.replace(/^loop\./, '')
+  return path !== name && (name === 'driver' || name === 'autonomous') ? name : null
+}
+
+/** What neither the spec nor a person said for this run, the user may say for all. */
+function withPreferred(data: KeyData, { at, said }: Preferences): KeyData {
+  const name = preferenceAt(data.path)
+  if (name === null || data.value !== null || said[name] === null) return data
+  return { ...data, value: said[name], from: 'user', at }
 }
 
 function dataOf(run: OpenRun, now: WrittenSpec, path: string): KeyData {

@@ -18,12 +18,14 @@ const get = verb('config get', {
 
 const FROM: Readonly<Record<KeySource, string>> = {
   default: '',
+  user: '',
   spec: '  (from the spec)',
   config: '  (set during the run)',
   meta: '  (set by the meta controller)',
 }
 
-const lineOf = ({ path, value, from }: KeyData): string => `${path}: ${shownSetting(value)}${FROM[from]}`
+const lineOf = ({ path, value, from, at }: KeyData): string =>
+  `${path}: ${shownSetting(value)}${at === undefined ? FROM[from] : `  (from ${plain(at, 300)})`}`
 
 /** A value of a spec in one line: text as it is, all else as a command line takes it. */
 export const shownSetting = (value: unknown): string =>

@@ -49,6 +49,18 @@ const words = keys({
   after: may(text(), 'Stands behind it.'),
 })
 
+/** What a user may also say for all projects. */
+export const PREFERRED = {
+  driver: may(
+    choice(['workflow', 'loop', 'prose']),
+    "Who drives the rounds when the skill `optimize` is started: the host's workflow tool, `assay loop`, or the session itself. Absent: as `~/.config/assay/config.yaml` says, else the first of these that is there.",
+  ),
+  autonomous: may(
+    boolean,
+    'Whether a session that drives the rounds itself goes on until the loop is over. Absent: as `~/.config/assay/config.yaml` says, else false.',
+  ),
+}
+
 export const loop = keys({
   workflow: or(
     text(),
@@ -93,14 +105,7 @@ export const loop = keys({
     {},
     `Words of your own around the prompts of a role: ${ROLES.map((role) => `\`${role}\``).join(', ')}.`,
   ),
-  driver: may(
-    choice(['workflow', 'loop', 'prose']),
-    "Who drives the rounds when the skill `optimize` is started: the host's workflow tool, `assay loop`, or the session itself. Absent: as `~/.config/assay/config.yaml` says, else the first of these that is there.",
-  ),
-  autonomous: may(
-    boolean,
-    'Whether a session that drives the rounds itself goes on until the loop is over. Absent: as `~/.config/assay/config.yaml` says, else false.',
-  ),
+  ...PREFERRED,
   baseline_arm: or(
     number({ min: 0, max: 0.9 }),
     0,
