@@ -1,6 +1,7 @@
 /** What a benchmark says, and where it may say it. Pure. */
 import type { SampleFault, TaskScore } from '../ledger/events.ts'
 import type { ParsedLines } from './lines.ts'
+import type { Notation } from './number.ts'
 import type { PresetName } from './presets/registry.ts'
 import type { Aggregate } from './stats.ts'
 
@@ -33,6 +34,10 @@ export interface BenchmarkAnswer {
   beside?: string | null
   /** The unit that stands near the number, not directly behind it; null when there is none; absent when nothing was asked. */
   around?: string | null
+  /** Under a pattern, how it was written; null = in none of the ways that say something of other numbers. */
+  notation?: Notation | null
+  /** Words that the pattern spells, so that it may find either of them. */
+  spelled?: string[]
 }
 /** `missing`: nothing was there, or nothing that could be read as a result; what else is there may explain it. */
 export type ReadAnswer =

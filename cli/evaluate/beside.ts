@@ -1,5 +1,5 @@
 /** What stands in a line around the group of a pattern: the rest of its number, its unit, and where to find both. Pure. */
-import { convert, isUnit } from './units.ts'
+import { convert, isCounted, isUnit } from './units.ts'
 
 export interface Beside {
   /** The word directly behind the group, as far as it may be a unit; null when there is none. */
@@ -11,6 +11,8 @@ export interface Beside {
    * `"value": 12.3, "unit": "ms"`. It may belong to something else, so it is compared and never converted.
    */
   near: string | null
+  /** A word in such a place that is no unit we know, or a minus that may be a hyphen: compared as well. */
+  words: string | null
   /** Where a different number stands right beside: `85 120` may be one number or two, so this is compared as well. */
   numbers: string | null
 }
@@ -30,16 +32,20 @@ const NEAR = 100
 export function beside(upTo: string, group: string, rest: string, fields = NO_FIELDS): Beside {
   const [before, behind] = [upTo.slice(-NEAR), rest.slice(0, NEAR)]
   const cut = compound(before, group, behind) ?? halfOf(before, group, behind, fields)
-  if (cut !== null) return { word: null, cut, near: null, numbers: null }
+  const nothing = { word: null, cut, near: null, words: null, numbers: null }
+  if (cut !== null) return nothing
   // The group has its unit, or is no number at all.
-  if (!/[\d.]$/.test(group)) return { word: null, cut: null, near: null, numbers: null }
-  const word = wordBehind(behind)
-  const near = word !== null && isUnit(word) ? null : unitNear(before, behind)
+  if (!/[\d.]$/.test(group)) return nothing
+  const { word, to } = wordBehind(behind)
+  const hasUnit = word !== null && isUnit(word)
+  const near = hasUnit ? null : unitNear(before, behind)
+  const found = hasUnit || near !== null ? null : wordNear(before, behind.slice(to), word === null)
+  const words = [HYPHEN.test(before) && '-', found].filter(Boolean).join(' ') || null
   const numbers = [
     NUMBER_BEFORE.test(before) && 'a number in front',
     NUMBER_BEHIND.test(behind) && 'a number behind',
   ].filter(Boolean)
-  return { word, cut: null, near, numbers: numbers.join(', ') || null }
+  return { word, cut: null, near, words, numbers: numbers.join(', ') || null }
 }
 
 const NUMBER_BEFORE = /\d(?:\s+|[,:]\s*)$/
@@ -63,8 +69,14 @@ const SPACED_BEFORE = /(?:^|[^\d.,\p{L}:-])[1-9]\d{0,2}(?: \d{3})* $/u
 const SPACED_BEHIND = /^(?: \d{3})* 0\d\d(?: \d{3})*(?![\d:])/
 /** `12,5 s` as other languages write it. Without a unit the comma may separate fields. */
 const DECIMALS = /^,\d+\s{0,8}(?:%|‰|\p{L})/u
-/** A sign only where no word, number or other sign stands in front of it: `p95-12` has none. */
-const SIGN = /(?:^|[\s=:([{,;|])[-−–]$/
+const DASH = '[-−–‐‑﹣-]'
+/** Of `p95-12`, where it is no sign, or nobody knows. */
+const HYPHEN = new RegExp(`[\\p{L}\\p{N}_)\\]}]${DASH}$`, 'u')
+/** A sign only where no word, number or other sign stands in front of it. `= - 5` and `-$5` are below 0, too. */
+const SIGN = new RegExp(
+  `(?:^|(?<!\\+)/|[^\\p{L}\\p{N}_)\\]}%‰/+\\-−–‐‑﹣-])${DASH}(?:\\p{Sc}\\s?)?$|[=:]\\s*${DASH}\\s+$`,
+  'u',
+)
 /** `1.0 × 10^3`, `1.0*10³`. */
 const POWER_BEHIND =
   /^(?:\s?[×x*·⋅]\s?| )10(?:(?:\^|\*\*)[+-]?\d+|[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)|^\s?\*\^[+-]?\d+|^[dD][+-]?\d+(?!\p{L})/u
@@ -123,7 +135,7 @@ function spacedGroups(before: string, group: string, behind: string): string | n
 function startsInside(before: string, group: string, comma: boolean): boolean {
   if (!/^[\d.,]/.test(group)) return false
   if (comma && before.endsWith(',')) return false
-  if (/\d$/.test(before) || /\d\.$/.test(before) || /(?:^|[\s=:([])\.$/.test(before)) return true
+  if (/\d$/.test(before) || /\d\.$/.test(before) || /(?:^|[\s=:([\-−])\.$/.test(before)) return true
   if (/(?:^|[^\p{L}\d])0[xX]$/u.test(before)) return true
   if (LAKH_BEFORE.test(before) && /^\d{3}(?!\d)/.test(group)) return true
   if (LEADING_GROUPS.test(before.slice(0, -1)) && GROUP_OF_THREE.test(before.slice(-1) + group)) return true
@@ -175,7 +187,8 @@ function compound(before: string, group: string, behind: string): string | null 
 // ---------------------------------------------------------------- the unit
 
 /** Before `=` or `:` it is a name: `n=1 m=2`. */
-const WORD = /^(?:%|‰|\p{L}{1,16}(?:\/\p{L}{1,16})?|\/\p{L}{1,16})(?![\p{L}\p{N}_]|\s*[=:])/u
+const WORD =
+  /^(?:%|‰|\p{Sc}|\p{L}{1,16}(?:(?:\s?\/\s?| per )\p{L}{1,16})?|\/\p{L}{1,16})(?![\p{L}\p{N}_]|\s*[=:])/u
 /** Tables put more than one space between a number and its unit, prose does not. */
 const SPACES = /^[ \t\u00a0\u2009\u202f]{0,8}/
 const LETTERS = '\\p{L}{1,16}(?:\\/\\p{L}{1,16})?'
@@ -193,19 +206,26 @@ const NEAR_BEFORE = new RegExp(
 /** In brackets anywhere in front, as of a whole line or table: `clat (usec): min=5, avg=9`, `Mean [ms]`, `(time in us)`. */
 const IN_BRACKETS = new RegExp(`[([](?:\\p{L}+ in )?(${UNIT})[)\\]]|(?<=\\bin )(${UNIT})(?=:)`, 'gu')
 /** Letters that stand for grades, names and counts more often than for a unit, unless they are directly behind a number. */
-const RARELY = /^(?:[BkKMGhm]|it|calls?|mins?|%)$/
+const RARELY = /^(?:[BkKMGThm]|[KMGT]i|mins?|%|percent)$/
 const FIELD = new RegExp(`\\b\\w*units?["']?\\s{0,3}[:=]\\s{0,3}["']?(${UNIT})`, 'iu')
 
-function wordBehind(behind: string): string | null {
+function wordBehind(behind: string): { word: string | null; to: number } {
   const spaces = SPACES.exec(behind)?.[0].length ?? 0
-  const word = WORD.exec(behind.slice(spaces))?.[0] ?? null
+  const found = WORD.exec(behind.slice(spaces))?.[0]
+  if (found === undefined) return { word: null, to: 0 }
+  const to = spaces + found.length
+  let word = found.replace(/\s?\/\s?| per /, '/')
+  // `1.2 M ops/s`
+  const next =
+    /^[kKMGT]$/.test(word) && /^\s(\p{L}{1,16}(?:\/\p{L}{1,16})?)(?![\p{L}\p{N}_])/u.exec(behind.slice(to))
+  if (next && isUnit(`${word}${next[1]}`)) word += next[1]
   // `avg 120 min 100`: the least, not minutes.
-  if (word === 'min' && /^\s*min\s+[\d.]/.test(behind)) return null
-  return word !== null && (spaces <= 1 || isUnit(word)) ? word : null
+  if (word === 'min' && /^\s*min\s+[\d.]/.test(behind)) return { word: null, to: 0 }
+  return spaces <= 1 || isUnit(word) ? { word, to } : { word: null, to: 0 }
 }
 
 const known = (word: string | undefined): word is string =>
-  word !== undefined && isUnit(word) && !RARELY.test(word)
+  word !== undefined && isUnit(word) && !RARELY.test(word) && !isCounted(word)
 
 function unitNear(before: string, behind: string): string | null {
   // Of several objects on a line, the field of the own one is the nearest.
@@ -219,6 +239,57 @@ export function unitOfHeader(line: string): string | null {
   const found = [...line.matchAll(IN_BRACKETS)].map((match) => match[1] ?? match[2])
   return found.findLast(known) ?? null
 }
+
+// ---------------------------------------------------------------- a word that may be a unit, in the places where a unit stands
+
+const ANY = '(?:#|\\p{Sc}|\\p{L}{1,16})(?:\\s?/\\s?(?:#|\\p{L}{1,16}))?'
+const DEVIATION = '(?:\\s?(?:±|\\+/-|\\+-)\\s?[\\d.,]+%?|\\s?[([][\\d.,;:%\\s±+\\-–/]+[)\\]])'
+const END = '(?![\\p{L}\\p{N}_]|\\s*[=:])'
+/** In brackets, behind a deviation, in the next cell of a table, or joined by a hyphen. */
+const WORD_BEHIND = new RegExp(
+  `^(?:${DEVIATION}*\\s?[([<{]\\s?["']?(${ANY})["']?\\s?[)\\]>}]|${DEVIATION}+\\s{0,8}(${ANY})${END}|\\s*\\|\\s*(${ANY})\\s*(?:\\||$)|[-_](${ANY})(?![\\p{L}\\p{N}_-]))`,
+  'u',
+)
+/** The end of a name, which `=` or `:` may close. */
+const WORD_BEFORE = new RegExp(
+  `(?:^|[^\\p{L}\\p{N}])(${ANY})["')\\]}>]{0,2}\\s{0,8}[:=]\\s{0,8}["'([|]?$`,
+  'u',
+)
+const JUST_BEFORE = new RegExp(`(?:^|[^\\p{L}\\p{N}])(${ANY})["')\\]}>]{0,2}\\s{0,8}$`, 'u')
+const BRACKETS_BEFORE = new RegExp(
+  `[([](?:\\p{L}+ in )?(${ANY})[)\\]]\\s*[:=|]|(?<=\\bin )(${ANY})(?=:)`,
+  'gu',
+)
+const ANY_FIELD = /\b\w*units?["']?\s{0,3}[:=]\s{0,3}["']?([^\s"',;}]{1,20})/iu
+
+/** `alone`: no word stands directly behind, so one in front without a sign between them may be the unit. */
+function wordNear(before: string, behind: string, alone: boolean): string | null {
+  const matches = [
+    WORD_BEHIND.exec(behind),
+    ANY_FIELD.exec(behind.split('}')[0] ?? ''),
+    ANY_FIELD.exec(before.split('{').at(-1) ?? ''),
+    [...before.matchAll(BRACKETS_BEFORE)].at(-1),
+    WORD_BEFORE.exec(before),
+    alone ? JUST_BEFORE.exec(before) : null,
+  ]
+  const found = matches.map((match) => match?.slice(1).find((word) => word !== undefined))
+  return found.find((word) => word !== undefined)?.replace(/\s/g, '') ?? null
+}
+
+/**
+ * Words that may be the units of columns, of a line in columns without a digit: those in brackets, and rates. The line
+ * names the columns of a table as long as every line behind it has a digit, or no letter.
+ */
+export function wordsOfHeader(line: string, before: string | null): string | null {
+  if (/\d/.test(line.replace(/[([][^)\]]*[)\]]/g, '')) || !/\p{L}/u.test(line)) return before
+  if (!/\S(?:\s{2,}|\s*[|\t]\s*)\S/.test(line)) return null
+  const found = [...line.matchAll(HEADER_WORD)].map((match) => (match[1] ?? match[2])?.replace(/\s/g, ''))
+  return found.join(' ') || null
+}
+const HEADER_WORD = new RegExp(
+  `[([](${ANY})[)\\]]|(?<![\\p{L}/])(\\p{L}{1,16}/\\p{L}{1,16})(?![\\p{L}/])`,
+  'gu',
+)
 
 // ---------------------------------------------------------------- what the pattern itself says of its group
 
@@ -255,4 +326,21 @@ function groupOf(pattern: string): { from: number; to: number } | null {
     }
   }
   return null
+}
+
+/** The words that the pattern spells: whoever wrote it knows that they stand there. */
+export function spelledBy(pattern: string): string[] {
+  const letters = pattern.replace(/\(\?<\w+>|\\[a-zA-Z]|\[(?:\\.|[^\]])*\]/g, ' ')
+  return [...letters.matchAll(/\p{L}+(?:\/\p{L}+)?(\?)?/gu)].flatMap(([word, optional]) =>
+    optional ? [word.slice(0, -1), word.slice(0, -2)] : [word],
+  )
+}
+
+/** Whether the group itself asks for groups of three digits behind commas: `(\d{1,3}(?:,\d{3})*)`. */
+export function groupsByComma(pattern: string): boolean {
+  const group = groupOf(pattern)
+  return (
+    group !== null &&
+    /,\)?(?:\\d|\[0-9\])(?:\{3\}|\\d\\d|\[0-9\]\[0-9\])/.test(pattern.slice(group.from, group.to))
+  )
 }

@@ -1,7 +1,7 @@
 /** Metrics in a stream of output: METRIC lines, JSON between other lines, and the groups of a pattern with their units. Pure. */
 
 import { redact } from '../redact.ts'
-import { type Beside, beside, type Fields, fieldsOf, unitOfHeader } from './beside.ts'
+import { type Beside, beside, type Fields, fieldsOf, unitOfHeader, wordsOfHeader } from './beside.ts'
 import { keyFinder } from './json.ts'
 import { type ReadValue, readValue } from './number.ts'
 import { convert, isUnit } from './units.ts'
@@ -201,14 +201,37 @@ const HIDDEN = /^.*(METRIC[ \t]+[\p{L}\p{M}\p{N}_\-./]{1,200}[ \t]*=.*)$/u
 const ALMOST = /^(?:\[[^\]]*\]\s*)*metrics?\b.*=/i
 const NAME = /^[\p{L}\p{M}\p{N}_][\p{L}\p{M}\p{N}_\-./]*$/u
 /**
- * The codes that tools print: colours, erasing, moving the cursor, titles and links of one line. Of anything else only the
+ * The codes that tools print: colours, erasing, moving the cursor, titles and links of one line, a bell. Of anything else only the
  * escape itself goes: a code that a program left unfinished would otherwise take in the first letters of what the next one
  * says, such as the `M` of METRIC or the brace of an object.
  */
 const ANSI =
-  /\u001b(?:\[(?:[\d;:]*[mJK]|\d[\d;]*[A-H]|\?[\d;]+[hl]|(?![\d;:?]))|\][^\u0007\u001b\n]*(?:\u0007|\u001b\\)|\([AB0]|[78](?!\d))?/g
+  /\u001b(?:\[(?:[\d;:]*[mJK]|\d[\d;]*[A-H]|\?[\d;]+[hl]|(?![\d;:?]))|\][^\u0007\u001b\n]*(?:\u0007|\u001b\\)|\([AB0]|[78](?!\d)|\\)?|\u0007/g
 
-export const stripAnsi = (text: string): string => (text.includes('\u001b') ? text.replace(ANSI, '') : text)
+export const stripAnsi = (text: string): string =>
+  /[\u0007\u001b]/.test(text) ? text.replace(ANSI, '') : text
+
+/** Whatever a title or a link holds: a program that left one open would take in what the next one says, up to a bell. */
+const HELD = /\u001b\]([^\u0007\u001b\n]*)(?:\u0007|\u001b\\)/g
+
+const heldIn = (text: string): string[] =>
+  text.includes('\u001b]') ? [...text.matchAll(HELD)].map(([, held = '']) => held).filter(Boolean) : []
+
+/** Without codes, and with what they hold as lines of its own at the end. */
+export const withoutCodes = (text: string): string => [stripAnsi(text), ...heldIn(text)].join('\n')
+
+/**
+ * What a line says when a code in it was left unfinished by another program, and its end is the beginning of what the
+ * next one says: `mean 100` of `ESC[mean 100`, `12ms` of `ESC[12ms`.
+ */
+function takenIn(line: string): string[] {
+  if (!line.includes('\u001b')) return []
+  return [...line.matchAll(ANSI)].flatMap(({ index, 0: code }) => {
+    const end = /\d*[A-Za-z\d]$/.exec(code.slice(1))?.[0] ?? ''
+    const [behind, letter] = [index + code.length, end.replace(/^\d+(?=\D)/, '')]
+    return [...new Set([end, letter])].filter(Boolean).map((one) => one + stripAnsi(line.slice(behind)))
+  })
+}
 
 /**
  * Reads output chunk by chunk; any chunking gives the same answer. Of a line with carriage returns (a progress bar)
@@ -229,6 +252,7 @@ export function lineParser(options: LineParserOptions): LineParser {
     regex: new RegExp(regex.source, [...new Set(`${regex.flags}gd`)].join('')),
     fields: fieldsOf(regex.source),
     header: null,
+    words: null,
   }
   const keyAt = keyFinder([metric], 'tasks')
   const objects = documents((text) => takeJson(text, { metric, keyAt }, parsed), keyAt)
@@ -268,8 +292,11 @@ export function lineParser(options: LineParserOptions): LineParser {
   }
   const flush = () => {
     // Behind one character more, so that nothing stands at the start of the line.
-    if (dropped) take(`…${stripAnsi(last).trim()}`, { metric, pattern, objects }, parsed)
-    else take(stripAnsi(line).trim(), { metric, pattern, objects }, parsed)
+    const taking = { metric, pattern, objects }
+    const whole = dropped ? `…${last}` : line
+    take(stripAnsi(whole).trim(), taking, parsed)
+    for (const held of heldIn(whole)) take(stripAnsi(held).trim(), taking, parsed)
+    if (pattern) takeTakenIn(whole, pattern, parsed)
     if (dropped) remark(shown(last, RAW_SHOWN), 'its line is longer than 64 KiB', parsed)
     if (keyed !== '') objects.part(keyed)
     line = ''
@@ -306,6 +333,8 @@ interface Pattern {
   fields: Fields
   /** The unit in brackets of the last line that had one and did not match; null = none. */
   header: string | null
+  /** Words that may be units, of the line that names the columns; null = none. */
+  words: string | null
 }
 
 function take(text: string, { metric, pattern, objects }: Taking, parsed: ParsedLines): void {
@@ -393,7 +422,7 @@ function sameValue(
 }
 
 function takeMatches(text: string, pattern: Pattern, { matches }: ParsedLines): void {
-  const { regex, fields, header } = pattern
+  const { regex, fields, header, words } = pattern
   let any = false
   for (const match of text.matchAll(regex)) {
     if (matches.length >= MOST_SAID) return
@@ -402,12 +431,28 @@ function takeMatches(text: string, pattern: Pattern, { matches }: ParsedLines): 
     const found = beside(text.slice(0, start), group, text.slice(end), fields)
     any = true
     // Of a table, the line above names the unit.
-    const unit = found.word !== null && isUnit(found.word) ? null : header
-    const around = { ...found, near: found.near ?? unit }
+    const none = found.near !== null || (found.word !== null && isUnit(found.word))
+    const columns = header === null ? words : null
+    const around = none
+      ? found
+      : { ...found, near: header, words: [found.words, columns].filter(Boolean).join(' ') || null }
     const known = { ...around, raw: shown(text, RAW_SHOWN), text: group }
     if (matches.every((other) => saidBy(other) !== saidBy(known))) matches.push(known)
   }
-  if (!any) pattern.header = unitOfHeader(text) ?? header
+  if (any) return
+  pattern.header = unitOfHeader(text) ?? header
+  pattern.words = wordsOfHeader(text, words)
+}
+
+/** Matches that begin in what was taken for the end of a code. A number there needs a unit, or it is the code's own. */
+function takeTakenIn(line: string, { regex, fields }: Pattern, parsed: ParsedLines): void {
+  for (const text of takenIn(line)) {
+    const match = text.matchAll(regex).next().value
+    if (match === undefined || match.index > 0 || match[0].length < 2) continue
+    const { word } = beside('', /^\d+/.exec(text)?.[0] ?? '', text.replace(/^\d+/, ''))
+    if (/^\d/.test(text) && !(word !== null && isUnit(word))) continue
+    takeMatches(text, { regex, fields, header: null, words: null }, parsed)
+  }
 }
 
 /** Equal for what is one value, however it is written. */

@@ -90,6 +90,8 @@ export function readAnswer(evidence: Printed): ReadAnswer {
       raws: { ...found.raws, ...seen.raws },
       ...(found.beside !== undefined && { beside: found.beside }),
       ...(seen.around === undefined && found.around !== undefined && { around: found.around }),
+      ...(found.notation !== undefined && { notation: found.notation }),
+      ...(found.spelled !== undefined && { spelled: found.spelled }),
     }
   }
   const reading = concluded(evidence, seen, how, metric.name)

@@ -1,7 +1,7 @@
 /** One value as a benchmark wrote it: read exactly, or refused with the reason. Nothing is guessed. */
 export type ReadValue =
   | { ok: true; value: number | boolean; unit: string | null }
-  | { ok: false; reason: string }
+  | { ok: false; reason: string; either?: { value: number; unit: string | null } }
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/
 /** `1,002`, `1'234'567.8`: groups of three, all behind the same separator, and no group that begins with 0 in front. */
@@ -23,7 +23,6 @@ export function readValue(text: string, { grouped = false } = {}): ReadValue {
   const groups = grouped ? GROUPED.exec(trimmed)?.[0] : undefined
   const digits = groups ?? NUMBER.exec(trimmed)?.[0]
   if (digits === undefined) return refuse(whyNoNumber(trimmed))
-  if (groups !== undefined && EITHER.test(groups)) return refuse(whyEither(groups))
   const rest = trimmed.slice(digits.length)
   const unit = rest === '' ? null : UNIT.exec(rest)?.[1]
   if (/^[+-]?0[xX]/.test(trimmed)) return refuse('hexadecimal is not accepted')
@@ -33,7 +32,26 @@ export function readValue(text: string, { grouped = false } = {}): ReadValue {
   if (!Number.isFinite(value)) return refuse('it is too large for a number')
   if (underflows(plain)) return refuse(`it is too small for a number: ${digits} would be read as 0`)
   if (losesDigits(plain)) return refuse(`it ${tooManyDigits(plain)}`)
-  return { ok: true, value: positiveZero(value), unit }
+  const read = { value: positiveZero(value), unit }
+  return groups !== undefined && EITHER.test(groups)
+    ? { ok: false, reason: whyEither(read.value), either: read }
+    : { ok: true, ...read }
+}
+
+/**
+ * How a number was written, as far as it says something of other numbers of the program: `groups` by commas for certain
+ * (`1,234,567`, `1,234.5`), one `comma` with three digits behind it, one `dot` with three digits behind it, which
+ * may separate thousands as well, a decimal `point`, or a `whole` number.
+ */
+export type Notation = 'groups' | 'comma' | 'dot' | 'point' | 'whole'
+
+export function notationOf(text: string): Notation | null {
+  const digits = /^[+-]?[\d.,]+/.exec(text.trim())?.[0] ?? ''
+  if (EITHER.test(digits)) return 'comma'
+  if (/^[+-]?\d{1,3}(?:(?:,\d{3}){2,}(?:\.\d+)?|,\d{3}\.\d+)$/.test(digits)) return 'groups'
+  if (/^[+-]?[1-9]\d{0,2}\.\d{3}$/.test(digits)) return 'dot'
+  if (/^[+-]?\d*\.\d+$/.test(digits)) return 'point'
+  return /^[+-]?\d+$/.test(digits) ? 'whole' : null
 }
 
 /**
@@ -68,11 +86,18 @@ function whyNoNumber(text: string): string {
   return 'it is not a number'
 }
 
-const whyEither = (text: string): string =>
-  `its comma may be a decimal sign (${text.replace(',', '.')}) or separate thousands (${text.replace(',', '')}): print it without`
+/** `value`: with the comma between thousands. */
+export const whyEither = (value: number): string =>
+  `its comma may be a decimal sign (${(value / 1000).toFixed(3)}) or separate thousands (${value}): print it without, or say in the pattern that it separates thousands: (\\d{1,3}(?:,\\d{3})*)`
+
+/** `value`: with the point as a decimal one. */
+export const whyPoint = (value: number): string =>
+  `a point may be a decimal one (${value.toFixed(3)}) or separate thousands (${Math.round(1000 * value)}), since a whole number was printed as well: print it without separators, or with one decimal`
 
 /** What to do about a number that a program writes in a way that is not read, although a pattern may hold all of it. */
 export function adviceOn(written: string): string {
+  if (/\dm\d+[.,]\d+s/.test(written))
+    return 'write measure: { read: gnu-time } for what `time` of bash prints, or let the benchmark print seconds, such as 62.345 s for 1m2.345s'
   if (/\d:\d/.test(written)) return 'let the benchmark print the time in one unit, such as 179.5 s for 2:59.5'
   if (/\d[\s\u00a0\u2009\u202f]\d/.test(written)) return 'let the benchmark print it without spaces'
   if (/\d,\d/.test(written)) return 'let the benchmark print it without commas'

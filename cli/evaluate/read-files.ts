@@ -17,7 +17,7 @@ import type { Supervised } from '../process.ts'
 import type { BenchmarkAnswer, ReadAnswer, ReadFrom } from './answer.ts'
 import { hintsOn } from './hints.ts'
 import { partsOf, withoutMark } from './json.ts'
-import { documents, type LineParserOptions, lineParser, type ParsedLines, stripAnsi } from './lines.ts'
+import { documents, type LineParserOptions, lineParser, type ParsedLines, withoutCodes } from './lines.ts'
 import { readAnswer } from './metrics.ts'
 import { readPreset } from './presets/answer.ts'
 import type { OutputPlace } from './presets/preset.ts'
@@ -121,7 +121,7 @@ async function readAs(files: AnswerFiles, recorded: Record<string, number>): Pro
   if (typeof read === 'object' && !('regex' in read)) {
     const texts = await textsOf(files)
     if (texts === null) return refuse('the output is larger than 16 MiB, the most that is searched for it')
-    const plain = withoutCodes(texts)
+    const plain = plainOf(texts)
     const stream = 'preset' in read ? 'stdout' : (read.from ?? 'stdout')
     const file =
       texts.result === null ? [] : [{ name: named?.shown ?? 'the result file', texts: [texts.result] }]
@@ -157,7 +157,7 @@ async function readAs(files: AnswerFiles, recorded: Record<string, number>): Pro
   const elsewhere = await parseFile(other, { metric: metric.name, ...(regex && { regex }) })
   const texts = await textsOf(files, EXPLAINED_BYTES)
   const { clauses: hints, preset } = texts
-    ? hintsOn(withoutCodes(texts), read, metric.name)
+    ? hintsOn(plainOf(texts), read, metric.name)
     : { clauses: [], preset: null }
   if (regex && elsewhere.matches[0])
     hints.unshift(
@@ -178,10 +178,10 @@ function propose(fault: SampleFault, preset: PresetName, hints: readonly string[
 
 const STREAMS = { stdout: 'standard output', stderr: 'standard error' }
 
-const withoutCodes = ({ result, stdout, stderr }: Texts): Texts => ({
+const plainOf = ({ result, stdout, stderr }: Texts): Texts => ({
   result,
-  stdout: stdout && stripAnsi(stdout),
-  stderr: stderr && stripAnsi(stderr),
+  stdout: stdout && withoutCodes(stdout),
+  stderr: stderr && withoutCodes(stderr),
 })
 
 /** The file that the spec names stands for the result file. null when one of them is too large to be looked at whole. */

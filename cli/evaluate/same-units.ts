@@ -1,11 +1,12 @@
 /** Brings what a sample says into the units of another one, exactly, or says why that cannot be. Pure. */
 import type { Sample, SampleFault } from '../ledger/events.ts'
 import type { BenchmarkAnswer } from './answer.ts'
-import { convert, isUnit } from './units.ts'
+import { whyEither, whyPoint } from './number.ts'
+import { areKin, convert, convertAs1024, isUnit } from './units.ts'
 
-export type Reference = Pick<Sample, 'metrics' | 'units' | 'beside' | 'around'>
+export type Reference = Pick<Sample, 'metrics' | 'units' | 'beside' | 'around' | 'notation'>
 /** As it is recorded. */
-export type InUnits = Omit<BenchmarkAnswer, 'raws'> & Pick<Sample, 'converted'>
+export type InUnits = Omit<BenchmarkAnswer, 'raws' | 'spelled'> & Pick<Sample, 'converted'>
 
 /** `primary` is the metric of `value` and of the tasks' scores. A reference of null has no units to keep to. */
 export function inUnitsOf(
@@ -13,11 +14,14 @@ export function inUnitsOf(
   answer: BenchmarkAnswer,
   primary: string,
 ): InUnits | SampleFault {
-  const { raws, ...said } = answer
-  if (reference === null) return said
-  const word = otherWord(reference, answer)
+  const { raws, spelled = [], ...said } = answer
+  if (reference === null)
+    return said.notation === 'comma'
+      ? fault(`${primary} was not read, because ${whyEither(said.value)}`, raws[primary])
+      : said
+  const word = otherWord(reference, said, spelled)
   if (word !== null) return fault(`the word behind the number of ${primary} changed ${word}`, raws[primary])
-  const near = otherAround(reference, answer)
+  const near = otherAround(reference, said)
   if (near !== null)
     return fault(`what stands beside the number of ${primary} changed ${near}`, raws[primary])
   const known = unitsKnown(reference, said, primary)
@@ -31,6 +35,11 @@ export function inUnitsOf(
     const now = inOld(value)
     if (now === null)
       return fault(`the unit of ${name} changed from ${was ?? 'none'} to ${is ?? 'none'}`, own(raws, name))
+    if (isMultipleUnknown(value, reference.metrics[name], is, was))
+      return fault(
+        `the unit of ${name} changed from ${was ?? 'none'} to ${is ?? 'none'}, and whether K, M and G are powers of 1000 or of 1024 decides which is more: let the benchmark print one unit, such as bytes`,
+        own(raws, name),
+      )
     same.metrics[name] = now
     converted.push([name, { value, unit: is }])
     if (was === null) delete same.units[name]
@@ -46,7 +55,53 @@ export function inUnitsOf(
         ]),
       )
   }
+  const separator = unknownSeparator(reference, same, primary)
+  if (separator !== null) return fault(`${primary} was not read, because ${separator}`, raws[primary])
+  if (same.notation === 'comma') same.notation = 'groups'
   return converted.length === 0 ? same : { ...same, converted: Object.fromEntries(converted) }
+}
+
+/** Of a number that changed from one multiple to another: some programs mean powers of 1024, and go to the next only there. */
+function isMultipleUnknown(
+  value: number,
+  other: number | boolean | undefined,
+  is: string | null,
+  was: string | null,
+): boolean {
+  const [now, otherwise] = [convert(value, is, was), convertAs1024(value, is, was)]
+  if (now === null || otherwise === null || now === otherwise || typeof other !== 'number') return false
+  const smaller = Math.abs(now) < Math.abs(value) ? value : other
+  return (
+    Math.sign(now - other) !== Math.sign(otherwise - other) ||
+    (Math.abs(smaller) >= 1000 && Math.abs(smaller) < 1024)
+  )
+}
+
+/** Far more or less than the baseline is not what a number in groups would be. */
+const NEAR_BASELINE = 10
+
+/**
+ * Why nobody knows what the one separator in a number is, as the rest of a sentence; null when the number of the
+ * baseline shows it. `1,050` after `950` are thousands, since a program that writes three decimals always had written
+ * them there too, and one that leaves out zeros had to become a thousand times less.
+ */
+function unknownSeparator(
+  reference: Reference,
+  { value, notation }: InUnits,
+  primary: string,
+): string | null {
+  const before = reference.metrics[primary]
+  const isNear = (one: number, other: number) => one / other <= NEAR_BASELINE && other / one <= NEAR_BASELINE
+  if (typeof before !== 'number') return null
+  if (notation === 'comma') {
+    const single = reference.notation === 'point' || reference.notation === 'whole'
+    const shown = reference.notation === 'groups' || (single && isNear(value, before))
+    return shown ? null : whyEither(value)
+  }
+  const [whole, dot] = reference.notation === 'whole' ? [before, value] : [value, before]
+  const other = reference.notation === 'whole' ? notation : reference.notation
+  const isWhole = reference.notation === 'whole' || notation === 'whole'
+  return isWhole && other === 'dot' && isNear(1000 * dot, whole) ? whyPoint(dot) : null
 }
 
 /** Earlier versions did not look at what stands behind a group: then that a unit is there now is no change. */
@@ -57,17 +112,43 @@ function unitsKnown(reference: Reference, said: InUnits, primary: string): InUni
 }
 
 /** Words that are no units: `42 widgets`, and then `42 gadgets`. */
-function otherWord({ beside: before }: Reference, { beside: after }: BenchmarkAnswer): string | null {
+function otherWord(
+  { beside: before }: Reference,
+  { beside: after }: InUnits,
+  spelled: readonly string[],
+): string | null {
   if (before === undefined || after === undefined) return null
   const [was, is] = [before, after].map((word) => (word !== null && isUnit(word) ? null : singular(word)))
   if (was === is || (before !== null && isUnit(before)) || (after !== null && isUnit(after))) return null
-  return `from ${before ?? 'none'} to ${after ?? 'none'}`
+  const isSpelled = (word: string | null) => word === null || spelled.includes(word)
+  if (isSpelled(before) && isSpelled(after) && !areKin(before ?? '', after ?? '')) return null
+  return `from ${before ?? 'none'} to ${after ?? 'none'}${adviceOn([before, after])}`
 }
 
-/** A unit that does not stand directly behind, or a different number beside. */
-function otherAround({ around: was }: Reference, { around: is }: BenchmarkAnswer): string | null {
+/** A unit that does not stand directly behind, a word in its place, or a different number beside. */
+function otherAround({ around: was }: Reference, { around: is }: InUnits): string | null {
   if (was === undefined || is === undefined || was === is) return null
-  return `from ${was ?? 'none'} to ${is ?? 'none'}`
+  const parts = [was, is].map((around) => around?.split(/, | /).map(singular).join(' '))
+  if (parts[0] === parts[1]) return null
+  return `from ${was ?? 'none'} to ${is ?? 'none'}${adviceOn([was, is])}`
+}
+
+/** How the benchmark or the pattern can be written so that the next sample is read. */
+function adviceOn(said: readonly (string | null)[]): string {
+  const parts = said.flatMap((around) => around?.split(', ') ?? [])
+  const once = (part: string, _: number, all: readonly string[]) =>
+    all.filter((one) => one === part).length === 1
+  if (parts.filter(once).some((part) => part.startsWith('a number')))
+    return ': let a word or a sign stand between two numbers'
+  const words = parts
+    .filter((part) => !part.startsWith('a number'))
+    .flatMap((part) => part.split(' '))
+    .filter(once)
+  if (words.includes('-')) return ': if it is a sign, let the group of the pattern hold it: (-?…)'
+  if (words.some((word) => isUnit(word) || words.some((other) => areKin(word, other))))
+    return ': let the benchmark print one unit, or print it directly behind the number'
+  const either = words.join('|').replaceAll('$', '\\$')
+  return `: if that is no unit, let the pattern spell it: (?:${either})${words.length > 1 ? '' : '?'}`
 }
 
 const singular = (word: string | null): string | null =>

@@ -1,10 +1,11 @@
 /** The places in which a benchmark may say its metrics, each read whole or refused. Pure. */
 import type { SampleFault, TaskScore } from '../ledger/events.ts'
 import type { Printed, SourceAnswer } from './answer.ts'
+import { groupsByComma, spelledBy } from './beside.ts'
 import { isJsonObject, type JsonObject, NoNumber, onOneLine, readJsonObject, unitNamed } from './json.ts'
 import { MOST_JSON } from './lines.ts'
-import { adviceOn, positiveZero, readValue } from './number.ts'
-import { isUnit } from './units.ts'
+import { adviceOn, notationOf, positiveZero, readValue } from './number.ts'
+import { areKin, isUnit } from './units.ts'
 
 /** What a result object holds: `{"metrics": {…}, "tasks": {…}, "artifacts": {…}}` or `{"score": 12.3}`. */
 export interface ResultObject {
@@ -226,13 +227,14 @@ function fromObject(
 
 export const MATCHES: Named = {
   name: 'the pattern',
-  read({ lines, metric: { name } }) {
+  read({ read: asked, lines, metric: { name } }) {
     const [first, second] = lines.matches
     if (first === undefined) return null
+    const regex = typeof asked === 'object' ? asked.regex : ''
     for (const { cut, raw } of lines.matches)
       if (cut !== null) {
         const whole = readValue(cut, { grouped: true }).ok
-        const advice = whole ? 'let its group hold the whole' : adviceOn(cut)
+        const advice = whole ? `let its group hold the whole${signOf(cut)}` : adviceOn(cut)
         return metricFault(`the pattern stops inside of ${cut}: ${advice}`, raw)
       }
     if (second !== undefined) {
@@ -244,9 +246,13 @@ export const MATCHES: Named = {
         second.raw,
       )
     }
-    const read = readValue(first.text, { grouped: true })
-    if (!read.ok) return metricFault(`what the pattern found was not read, because ${read.reason}`, first.raw)
+    const found = readValue(first.text, { grouped: true })
+    const read = found.ok ? found : found.either
+    if (!read) return metricFault(`what the pattern found was not read, because ${whyNot(found)}`, first.raw)
+    const notation = notationOf(first.text)
+    const spelled = spelledBy(regex)
     const { word, near, numbers } = first
+    const words = unnamed(first.words, spelled)
     const unit = read.unit ?? (word !== null && isUnit(word) ? word : null)
     return {
       value: read.value,
@@ -256,7 +262,22 @@ export const MATCHES: Named = {
       artifacts: null,
       raws: { [name]: first.raw },
       beside: read.unit === null ? word : null,
-      around: [read.unit === null && near, numbers].filter(Boolean).join(', ') || null,
+      around: [read.unit === null && (near ?? words), numbers].filter(Boolean).join(', ') || null,
+      // A group that asks for groups of three says what its comma is.
+      notation: notation === 'comma' && groupsByComma(regex) ? 'groups' : notation,
+      spelled,
     }
   },
 }
+
+const whyNot = (read: ReturnType<typeof readValue>): string => (read.ok ? '' : read.reason)
+
+/** Where the group misses no more than the sign. */
+const signOf = (cut: string): string => (cut.startsWith('-') ? ', with its sign: (-?…)' : '')
+
+/** Without the words that the pattern spells. Those that differ by a prefix (`kfoo`, `Mfoo`) are units, whatever it spells. */
+const unnamed = (words: string | null, spelled: readonly string[]): string | null =>
+  words
+    ?.split(' ')
+    .filter((word) => !spelled.includes(word) || spelled.some((other) => areKin(word, other)))
+    .join(' ') || null

@@ -32,8 +32,10 @@ export interface AsRead {
   below_zero?: true
   /** The word behind the number that a pattern found, null = none; absent without a pattern, and in records of earlier versions. */
   beside?: string | null
-  /** The unit that stands near that number and is compared, not converted; null = none; absent as above. */
+  /** The unit, or a word in its place, that stands near that number and is compared, not converted; null = none; absent as above. */
   around?: string | null
+  /** How that number was written, as far as it says what a comma in another one means; null = unknown; absent as above. */
+  notation?: 'groups' | 'comma' | 'dot' | 'point' | 'whole' | null
 }
 
 // ---------------------------------------------------------------- the words with closed lists and the nouns that events persist. Imports only nouns

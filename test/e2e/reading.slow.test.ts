@@ -69,6 +69,13 @@ test.each<[string, string, string, string]>([
   ['mean ([\\d.]+)', 'mean 999.5', 'mean 1.1 × 10^3', 'stops inside of 1.1 × 10^3'],
   ['mean ([\\d.]+)', 'mean 59.5', 'mean 2:01.5', 'stops inside of 2:01.5'],
   ['mean (\\d+)', 'mean 59 s', 'mean 2 m 40 s', 'stops inside of 2 m 40 s'],
+  ['mean ([\\d.]+)', 'mean 990 (widgets)', 'mean 1.1 (kwidgets)', 'changed from widgets to kwidgets'],
+  ['n ([\\d.]+)', 'n   rate [tok]\n----\nn 990', 'n   rate [ktok]\n----\nn 1.1', 'from tok to ktok'],
+  ['mean ([\\d.]+)', 'mean 1020K', 'mean 1.0M', 'powers of 1000 or of 1024'],
+  ['mean ([\\d.]+)', 'mean 950', 'mean 1.050', 'a point may be a decimal one (1.050) or separate thousands'],
+  ['real\\s+\\d+m([\\d.]+)s', 'real 0m9.5s', 'real 1m2.345s', 'write measure: { read: gnu-time }'],
+  ['score (\\d+)', 'score 42 FAIL', 'score 40 PASS', 'let the pattern spell it: (?:FAIL|PASS)'],
+  ['gain-?(\\d+)', 'gain5', 'gain-7', 'changed from none to -: if it is a sign'],
 ])('%s on %s, and then on %s, which is more, is read as less', async (regex, first, then, message) => {
   const project = makeProject({ spec: reading({ regex }), files: prints(first) })
   await project.data('init', '--no-canary')
@@ -86,6 +93,10 @@ test.each<[string, string, string]>([
   ['complexity: \\w \\(([\\d.]+)', 'complexity: B (7.5)', 'complexity: A (4.9)'],
   ['issued (\\d+)', 'issued 2 queries', 'issued 1 query'],
   ['real\\s+0m([\\d.]+)s', 'real 0m12.3s', 'real 0m9.9s'],
+  ['score (\\d+) (?:PASS|FAIL)', 'score 42 FAIL', 'score 40 PASS'],
+  ['^ *([\\d,]+) +cycles', '     1,034,567      cycles', '     934,567      cycles'],
+  ['n (\\d{1,3}(?:,\\d{3})*)', 'n 1,050', 'n 950'],
+  ['mean ([\\d.]+)', 'mean 1.10 MB', 'mean 999.00 KB'],
 ])('%s on %s, and then on %s, which is honest, is refused', async (regex, first, then) => {
   const project = makeProject({ spec: reading({ regex }), files: prints(first) })
   await project.data('init', '--no-canary')
@@ -153,6 +164,22 @@ test('two sources, two JSON objects or two matches that differ: one of them is b
   expect(await pattern.attempt(prints('n=1 n=100'))).toMatchObject({
     reason: 'metric_error',
     message: show('two different values, 1 and 100'),
+  })
+})
+
+test('what time of bash prints above a minute is read by no preset, and nothing names it', async () => {
+  const times = (real: string) => prints(`\nreal\t${real}\nuser\t0m0.003s\nsys\t0m0.004s`)
+  const preset = makeProject({ spec: reading('gnu-time', 'elapsed'), files: times('1m2.345s') })
+  expect(await preset.data('init', '--no-canary')).toMatchObject({ baseline: { value: 62.345, unit: 's' } })
+  expect(await preset.attempt(times('0m59.999s'))).toMatchObject({ status: 'kept', value: 59.999 })
+  const pattern = makeProject({
+    spec: reading({ regex: 'real\\s+0m([\\d.]+)s' }),
+    files: times('0m12.300s'),
+  })
+  await pattern.data('init', '--no-canary')
+  expect(await pattern.attempt(times('1m2.345s'))).toMatchObject({
+    reason: 'metric_error',
+    message: show('write measure: { read: gnu-time }'),
   })
 })
 

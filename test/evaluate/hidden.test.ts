@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { incomparable } from '../../cli/evaluate/comparable.ts'
-import { lineParser, stripAnsi } from '../../cli/evaluate/lines.ts'
+import { lineParser, withoutCodes } from '../../cli/evaluate/lines.ts'
 import { readAnswer } from '../../cli/evaluate/metrics.ts'
 import { readPreset } from '../../cli/evaluate/presets/answer.ts'
 import { presetOf } from '../../cli/evaluate/presets/registry.ts'
@@ -37,7 +37,7 @@ test('an unfinished text of a candidate hides the answer, and its own answer cou
       fc.constantFrom(...FIRST),
       fc.array(fc.constantFrom(...SIGNS, ...CODES, ...PARTS), { maxLength: 12 }),
       fc.constantFrom(...ANSWERS),
-      fc.constantFrom('\n', ''),
+      fc.constantFrom('\n', '', '\u0007\n', '\u001b\\\n'),
       (first, unfinished, answer, end) => {
         expect([100, null]).toContain(read(first + unfinished.join('') + answer + end))
       },
@@ -75,7 +75,7 @@ test.each(PRINTED.map((output) => [`${output.preset}: ${output.what}`, output] a
   (_, output) => {
     const { preset, place, metric: name, text, value } = output
     const answerOf = (written: string) => {
-      const texts = { result: null, stdout: null, stderr: null, [place]: stripAnsi(written) }
+      const texts = { result: null, stdout: null, stderr: null, [place]: withoutCodes(written) }
       const metric = { name }
       const reading = readPreset({ preset, metric, aggregate: 'mean', texts, checkout: '/check/out' })
       return reading.ok ? reading.answer : null
@@ -86,7 +86,7 @@ test.each(PRINTED.map((output) => [`${output.preset}: ${output.what}`, output] a
       fc.property(
         fc.array(fc.constantFrom(...SIGNS, ...CODES, 'Benchmark', '   ', '\t'), { maxLength: 8 }),
         fc.constantFrom('\n', ''),
-        fc.constantFrom('', '\n\u0007\n', '\n\u001b]8;;\u0007\n'),
+        fc.constantFrom('', '\u0007\n', '\n\u0007\n', '\n\u001b]8;;\u0007\n'),
         (unfinished, end, behind) => {
           const answer = answerOf(`${first}${end}${unfinished.join('')}${text}${behind}`)
           if (answer && incomparable(baseline, answer) === null) expect(answer.value).toBeCloseTo(value, 9)

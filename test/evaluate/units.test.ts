@@ -314,7 +314,8 @@ describe('a sample in the units of the baseline', () => {
     ] as const)
       expect(changed(many, one)).toMatchObject({ value: 5 })
     expect(changed('widgets', 'gadgets')).toMatchObject({
-      message: 'the word behind the number of t changed from widgets to gadgets',
+      message:
+        'the word behind the number of t changed from widgets to gadgets: if that is no unit, let the pattern spell it: (?:widgets|gadgets)',
     })
     expect(changed('widgets', null)).toMatchObject({ message: expect.stringContaining('to none') })
   })
@@ -325,7 +326,8 @@ describe('a sample in the units of the baseline', () => {
       inUnitsOf({ ...reference(null, null), ...near(was) }, { ...answer(5, null, null), ...near(is) }, 't')
     expect(changed('ms', 's')).toEqual({
       reason: 'metric_error',
-      message: 'what stands beside the number of t changed from ms to s',
+      message:
+        'what stands beside the number of t changed from ms to s: let the benchmark print one unit, or print it directly behind the number',
       raw: 'took 5',
     })
     expect(changed(null, 's')).toMatchObject({ message: expect.stringContaining('from none to s') })

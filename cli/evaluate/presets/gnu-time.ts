@@ -20,16 +20,20 @@ const VERBOSE: Record<string, [RegExp, string | null]> = {
 }
 const SHORT = /^([\d.]+)user ([\d.]+)system ([\d:.]+)elapsed .*?(?:\b|\+)(\d+)maxresident\)k/
 const FAULTS = /\((\d+)major\+(\d+)minor\)pagefaults/
+/** Of `-p`, and of the word `time` of a shell: `real 0m12.345s`, in some languages `0m12,345s`. */
 const PORTABLE: Record<string, RegExp> = {
-  elapsed: /^real\s+([\d.]+)$/,
-  user: /^user\s+([\d.]+)$/,
-  system: /^sys\s+([\d.]+)$/,
+  elapsed: /^real\s+(\d+(?:\.\d+)?|\d+m ?\d+(?:[.,]\d+)?s)$/,
+  user: /^user\s+(\d+(?:\.\d+)?|\d+m ?\d+(?:[.,]\d+)?s)$/,
+  system: /^sys\s+(\d+(?:\.\d+)?|\d+m ?\d+(?:[.,]\d+)?s)$/,
 }
 
 /** `1:02:03`, `2:03.45` in seconds. */
 const seconds = (text: string): number =>
-  // Hundredths as whole numbers: 60 times a part of a second is not exact.
-  text.split(':').reduce((sum, part) => sum * 60 + Math.round(Number(part) * 100), 0) / 100
+  // Thousandths as whole numbers: 60 times a part of a second is not exact.
+  text.split(':').reduce((sum, part) => sum * 60 + Math.round(Number(part) * 1000), 0) / 1000
+
+/** `1m2.345s` as `1:2.345`. */
+const withColons = (text: string): string => text.replace(/m ?/, ':').replace(',', '.').replace(/s$/, '')
 
 /** With which a report begins. */
 const FIRST = /^\s*(?:Command being timed:|User time \(seconds\):|[\d.]+user |real\s)/
@@ -38,7 +42,7 @@ const COMMAND = /^\s*Command being timed: ".*"$/
 
 /** What a line of a report has, which another program's output in front of it hides from the patterns above. */
 const HIDDEN =
-  /\S.*(?:User time \(seconds\): |Elapsed \(wall clock\) time |Maximum resident set size \(kbytes\): |[\d.]+user [\d.]+system )|\S\s*(?:real|user|sys) +\d+\.\d\d$/
+  /\S.*(?:User time \(seconds\): |Elapsed \(wall clock\) time |Maximum resident set size \(kbytes\): |[\d.]+user [\d.]+system )|\S\s*(?:real|user|sys)[ \t]+(?:\d+\.\d\d|\d+m ?\d+[.,]\d+s)$/
 
 /** The reports, one for each time that it ran, and what else looks like a line of one. */
 function blocks(text: string): { runs: Benchmark[]; strays: Benchmark[] } {
@@ -48,7 +52,8 @@ function blocks(text: string): { runs: Benchmark[]; strays: Benchmark[] } {
     if (value === undefined) return
     if (metrics.has(name)) metrics = new Map()
     if (metrics.size === 0) found.push({ name: null, metrics })
-    metrics.set(name, { value: value.includes(':') ? seconds(value) : Number(value), unit })
+    const parts = withColons(value)
+    metrics.set(name, { value: parts.includes(':') ? seconds(parts) : Number(parts), unit })
   }
   for (const line of linesOf(text)) {
     if (FIRST.test(line)) metrics = new Map()
@@ -85,7 +90,8 @@ export const gnuTime: Preset<'gnu-time'> = {
   name: 'gnu-time',
   example: '/usr/bin/time -v node src/main.js',
   places: ['stderr', 'result', 'stdout'],
-  reads: 'what it prints to stderr, with `-v`, with `-p` or by default, or the file of `-o {result}`',
+  reads:
+    'what it prints to stderr, with `-v`, with `-p` or by default, or the file of `-o {result}`; and what `time` of bash prints',
   metrics: [
     ...minimize('s', 'elapsed', 'user', 'system'),
     ...minimize('KiB', 'max_rss'),
