@@ -188,6 +188,18 @@ const PLANTED: Record<string, { why: string; files: Record<string, string>; caug
       caught: ['cli/verbs/a.ts'],
     },
   ],
+  openRuns: [
+    {
+      why: 'a module that looks back, and a low layer',
+      files: {
+        'cli/measure/samples.ts': `import type { OpenRun } from '../run/open.ts'`,
+        'cli/measure/seal.ts': `import type { OpenRun, RunRecord } from '../run/open.ts'`,
+        'cli/measure/cost.ts': `import type { RunRecord } from '../run/open.ts'`,
+        'cli/git/a.ts': `import { open, type OpenRun } from '../run/open.ts'`,
+      },
+      caught: ['cli/measure/samples.ts', 'cli/git/a.ts'],
+    },
+  ],
   packages: [
     {
       why: 'a package in the wrong folder',

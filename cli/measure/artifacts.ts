@@ -13,7 +13,7 @@ import type { Experiment, State } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
 import { artifactsFolder } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { RunRecord } from '../run/open.ts'
 
 // ---------------------------------------------------------------- what lies in a folder of artifacts, by content
 
@@ -144,7 +144,7 @@ export interface ArtifactPlaces {
 }
 
 /** Makes the folders that are missing. */
-export function artifactPlaces(run: Pick<OpenRun, 'paths' | 'ledger'>, node: Experiment): ArtifactPlaces {
+export function artifactPlaces(run: Pick<RunRecord, 'paths' | 'ledger'>, node: Experiment): ArtifactPlaces {
   const own = artifactsFolder(run.paths, node.id)
   const parent = node.parent === null ? null : artifactsFolder(run.paths, node.parent)
   for (const folder of [own, parent]) if (folder !== null) mkdirSync(folder, { recursive: true })
@@ -175,7 +175,7 @@ export interface Undeclared {
 
 const SHOWN = 10
 
-export async function undeclaredFiles(run: OpenRun, node: Experiment): Promise<Undeclared> {
+export async function undeclaredFiles(run: RunRecord, node: Experiment): Promise<Undeclared> {
   const declared = Object.values(declaredArtifacts(node)).map(({ path }) => path)
   const covers = (path: string) =>
     declared.some((one) => one === '.' || one === path || path.startsWith(`${one}/`))
@@ -184,7 +184,7 @@ export async function undeclaredFiles(run: OpenRun, node: Experiment): Promise<U
   return { files: files.slice(0, SHOWN), more: Math.max(0, files.length - SHOWN) }
 }
 
-function seedPlace(run: Pick<OpenRun, 'paths' | 'ledger'>, { experiment, label }: SeedName) {
+function seedPlace(run: Pick<RunRecord, 'paths' | 'ledger'>, { experiment, label }: SeedName) {
   const folder = artifactsFolder(run.paths, experiment)
   const node = run.ledger.state.experiments.get(experiment)
   const recorded = (node && declaredArtifacts(node)[label]) ?? null
@@ -195,7 +195,7 @@ function seedPlace(run: Pick<OpenRun, 'paths' | 'ledger'>, { experiment, label }
  * `exp_0007:label`, or `exp_0007` for its only declared artifact, else for its whole folder. What was never declared,
  * because the verdict failed, is named by its path in that folder.
  */
-export async function findSeed(run: OpenRun, text: string): Promise<Result<SeedName>> {
+export async function findSeed(run: RunRecord, text: string): Promise<Result<SeedName>> {
   const [experiment = '', ...rest] = text.split(':')
   const node = run.ledger.state.experiments.get(experiment)
   if (!node) {

@@ -18,7 +18,7 @@ import { leaseFolder, type Site, slotLock, slotPath } from '../paths.ts'
 import { type Isolation, isElsewhere, nameOfProcess, type ProcessIdentity } from '../process.ts'
 import { ok, type Problem, type Result } from '../result.ts'
 import { dataLike, dataOfRun } from '../run/data.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { OpenRun, RunRecord, Surroundings } from '../run/open.ts'
 import { type ArtifactPlaces, artifactAt, listArtifacts } from './artifacts.ts'
 import { fillFromCache, keepCache, preparationKeys, warmStart } from './build-cache.ts'
 import { dataPaths, type GivenData, giveData } from './data.ts'
@@ -88,7 +88,7 @@ export function slotLocks(site: Site): string[] {
  * the line of this machine, is free. Answers whose it was. One of this machine is never meant.
  */
 export async function freeSlots(
-  run: Pick<OpenRun, 'site' | 'env'>,
+  run: Pick<RunRecord, 'site'> & Pick<Surroundings, 'env'>,
   isMeant: (owner: ProcessIdentity) => boolean = () => true,
 ): Promise<ProcessIdentity[]> {
   const held = slotLocks(run.site).flatMap((lock) => buryElsewhere(lock, isMeant) ?? [])
@@ -240,10 +240,9 @@ async function removeSlotOr(site: Site, path: string): Promise<Result<void>> {
 }
 
 /** What work in a slot needs of a run. Where the checkouts lie is the slot's to say. */
-export type RunInSlot = Pick<
-  OpenRun,
-  'run' | 'paths' | 'ledger' | 'started' | 'spec' | 'env' | 'tell' | 'signal'
->
+export type RunInSlot = Pick<OpenRun, 'ledger'> &
+  Pick<RunRecord, 'run' | 'paths' | 'started' | 'spec'> &
+  Pick<Surroundings, 'env' | 'tell' | 'signal'>
 
 export interface Bench {
   /** Where the checkouts of the slot lie. */

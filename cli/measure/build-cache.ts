@@ -22,7 +22,7 @@ import { BASELINE } from '../ledger/state.ts'
 import { type Site, slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import { cachePaths } from '../run/cache.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { RunRecord, Surroundings } from '../run/open.ts'
 import { matchGlobs } from '../spec/rules.ts'
 import { drifted, type Manifest, takeManifest } from './slot-facts.ts'
 import { judgedCommit } from './worktree.ts'
@@ -34,7 +34,7 @@ import { judgedCommit } from './worktree.ts'
  * build depends on all that and on the whole tree.
  */
 export async function preparationKeys(
-  run: Pick<OpenRun, 'spec' | 'started'>,
+  run: Pick<RunRecord, 'spec' | 'started'>,
   { site, environment }: Pick<CacheAt['bench'], 'site' | 'environment'>,
   tree: string,
 ): Promise<Result<{ setup: string; build: string }>> {
@@ -61,7 +61,7 @@ export async function preparationKeys(
 
 /** One checkout of a slot, and what is to be built there. */
 export interface CacheAt {
-  run: Pick<OpenRun, 'ledger' | 'spec' | 'started' | 'tell'>
+  run: Pick<RunRecord, 'ledger' | 'spec' | 'started'> & Pick<Surroundings, 'tell'>
   bench: { site: Site; slot: number; environment: Record<string, string> }
   place: 'a' | 'b'
   tree: string

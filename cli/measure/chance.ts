@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import type { Side, Stage } from '../ledger/events.ts'
 import { BASELINE, type Experiment } from '../ledger/state.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { RunRecord, Surroundings } from '../run/open.ts'
 import { rngOf } from '../search/random.ts'
 import type { CheckoutPlace } from './bench.ts'
 
@@ -22,11 +22,11 @@ export interface Chance {
 const NONCE_BYTES = 16
 
 /** Hex. Drawn when the attempt is claimed, or when a look begins: never before what is measured is sealed. */
-export const drawNonce = (run: Pick<OpenRun, 'random'>): string => run.random(NONCE_BYTES)
+export const drawNonce = ({ random }: Pick<Surroundings, 'random'>): string => random(NONCE_BYTES)
 
 /** Of an attempt that was claimed; one whose claim is of an earlier version has no nonce, and goes on by that version's rule. */
 export function chanceOfAttempt(
-  { started }: Pick<OpenRun, 'started'>,
+  { started }: Pick<RunRecord, 'started'>,
   { id, attempts }: Experiment,
   attempt: number,
 ): Chance {

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import type { IsolationRule } from '../ledger/events.ts'
 import { isolationSupport } from '../process.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { OpenRun, RunRecord } from '../run/open.ts'
 import { baselineHolds } from './baseline-holds.ts'
 import { type Bench, interrupted, openBench } from './bench.ts'
 import { ISOLATION_RULES, type IsolationChoice } from './isolation.ts'
@@ -143,13 +143,13 @@ const LINES: Record<IsolationRule, { needs: string; line: string }> = {
 }
 
 /** Whether what is measured cannot see the user's own checkout. */
-export function hidesCheckout({ ledger }: Pick<OpenRun, 'ledger'>): boolean {
+export function hidesCheckout({ ledger }: Pick<RunRecord, 'ledger'>): boolean {
   const { isolation } = ledger.state
   return isolation?.method != null && !isolation.without.includes('repository')
 }
 
 /** One sentence for each thing that is not isolated although it could be; empty when all is well. */
-export function isolationWarnings({ ledger, spec }: Pick<OpenRun, 'ledger' | 'spec'>): string[] {
+export function isolationWarnings({ ledger, spec }: Pick<RunRecord, 'ledger' | 'spec'>): string[] {
   const { isolation } = ledger.state
   if (!isolation || spec.measure.isolation?.mode === 'none') return []
   if (isolation.method === null) return [`samples are not isolated from this machine: ${isolation.why}`]

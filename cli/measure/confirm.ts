@@ -25,7 +25,7 @@ import { BASELINE, type Experiment, lastJudged, nodeValue, pathTo, type State } 
 import { call, next } from '../next.ts'
 import { confirmsFolder } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { OpenRun, RunRecord } from '../run/open.ts'
 import { interrupted } from './bench.ts'
 import { doubtOn, guardsNeeded } from './guards.ts'
 import { noEvidence, runGates } from './judge.ts'
@@ -434,7 +434,7 @@ interface Planned {
 }
 
 /** What is compared with what, as the ledger is known now; refused when there is nothing to confirm. */
-function planned(run: OpenRun, node: Experiment, against: string | null): Result<Planned> {
+function planned(run: RunRecord, node: Experiment, against: string | null): Result<Planned> {
   const may = mayConfirm(node)
   if (!may.ok) return may
   const other = otherFor(run, node, against)
@@ -454,7 +454,7 @@ function planned(run: OpenRun, node: Experiment, against: string | null): Result
 }
 
 /** Looks at these two, in this epoch, that the experiment did not pass: who repeats them until one does has more chances. */
-const failedLooks = (run: OpenRun, node: Experiment, other: Experiment): number =>
+const failedLooks = (run: RunRecord, node: Experiment, other: Experiment): number =>
   node.attempts
     .flatMap(({ confirmed }) => confirmed)
     .filter(
@@ -476,7 +476,7 @@ function mayConfirm(node: Experiment): Result<void> {
 }
 
 /** Its parent; in an epoch that knows nothing of the parent, the nearest one above that was measured in it. */
-function otherFor(run: OpenRun, node: Experiment, wanted: string | null): Result<Experiment> {
+function otherFor(run: RunRecord, node: Experiment, wanted: string | null): Result<Experiment> {
   const { state } = run.ledger
   const usable = (one: Experiment) => one.epoch === state.epoch && nodeValue(one) !== null
   if (wanted !== null) {
@@ -501,7 +501,12 @@ function otherFor(run: OpenRun, node: Experiment, wanted: string | null): Result
   })
 }
 
-function answerOf(run: OpenRun, node: Experiment, event: Confirmed, recorded: number | null): ConfirmAnswer {
+function answerOf(
+  run: RunRecord,
+  node: Experiment,
+  event: Confirmed,
+  recorded: number | null,
+): ConfirmAnswer {
   const other = run.ledger.state.experiments.get(event.against)
   const { comparison } = event
   return {

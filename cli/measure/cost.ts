@@ -3,7 +3,7 @@ import type { StepLine } from '../ledger/events.ts'
 import { BASELINE, lastJudged } from '../ledger/state.ts'
 import { gatesOf, readSteps, samplesOf } from '../ledger/steps.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { RunRecord } from '../run/open.ts'
 
 export interface Cost {
   /** Mean of the baseline's samples, with everything around them. */
@@ -20,7 +20,7 @@ export interface Cost {
 }
 
 /** null before the baseline is judged. */
-export function costOf(run: OpenRun): Cost | null {
+export function costOf(run: RunRecord): Cost | null {
   const node = run.ledger.state.experiments.get(BASELINE)
   const judged = node && lastJudged(node)
   if (!judged) return null
@@ -51,7 +51,7 @@ export function costOf(run: OpenRun): Cost | null {
 const KEEP_PAIRS = 14
 
 /** Both sides of each pair. */
-function pairedSamples(run: OpenRun): [number, number] {
+function pairedSamples(run: RunRecord): [number, number] {
   const { min, max } = run.spec.noise.pairs
   return [2 * min, 2 * Math.min(KEEP_PAIRS, 2 * max)]
 }
@@ -67,7 +67,7 @@ function buildMs(steps: StepLine[]): number {
   return began && ended ? Date.parse(ended) - Date.parse(began) : 0
 }
 
-function buys(run: OpenRun, worstMs: number): number | null {
+function buys(run: RunRecord, worstMs: number): number | null {
   const { knobs } = run.ledger.state
   const caps = [
     ...(knobs?.experiments == null ? [] : [knobs.experiments]),

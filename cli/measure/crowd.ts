@@ -1,11 +1,11 @@
 /** Whether the machine was quiet enough for what is measured by the wall clock. */
 import { inCrowd, isSpoiltByCrowd, spoils } from '../evaluate/crowd.ts'
 import { BASELINE } from '../ledger/state.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { RunRecord } from '../run/open.ts'
 import { recordedSamples } from './samples.ts'
 
 /** Warnings, of the baseline's last verdict. */
-export function crowdAtBaseline(run: Pick<OpenRun, 'ledger' | 'spec' | 'paths'>): string[] {
+export function crowdAtBaseline(run: Pick<RunRecord, 'ledger' | 'spec' | 'paths'>): string[] {
   const { metric, constraints, protected: guarded } = run.spec
   const name = [metric.name, ...[...constraints, ...guarded].map((one) => one.metric)].find(isSpoiltByCrowd)
   const attempt = run.ledger.state.experiments.get(BASELINE)?.attempts.at(-1)?.attempt

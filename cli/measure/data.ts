@@ -4,7 +4,7 @@ import { chmod, copyFile, lstat, mkdir, realpath, rename, rm, stat, utimes } fro
 import { dirname, join } from 'node:path'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { type DataFile, dataLike, dataOfRun, dataStamp, sha256Of, unchangedData } from '../run/data.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { RunRecord } from '../run/open.ts'
 
 /** Path → content and stamp of the copy; equal = not read again. */
 export type GivenData = Record<string, string>
@@ -14,7 +14,7 @@ export type GivenData = Record<string, string>
  * can, never a link: nothing that runs there reaches the user's file. Problems: `data_changed`, `data_not_given`.
  */
 export async function giveData(
-  run: Pick<OpenRun, 'run' | 'paths' | 'started'>,
+  run: Pick<RunRecord, 'run' | 'paths' | 'started'>,
   top: string,
   given: GivenData,
 ): Promise<Result<GivenData>> {
@@ -40,7 +40,7 @@ export async function giveData(
 
 /** Paths of the run's data whose content in the checkout is not what it was given. */
 export async function changedData(
-  run: Pick<OpenRun, 'paths' | 'started'>,
+  run: Pick<RunRecord, 'paths' | 'started'>,
   top: string,
   given: GivenData,
 ): Promise<Result<string[]>> {
@@ -62,7 +62,7 @@ export async function changedData(
  * must not find what an earlier one left there.
  */
 export async function removePlanted(
-  run: Pick<OpenRun, 'spec' | 'started'>,
+  run: Pick<RunRecord, 'spec' | 'started'>,
   top: string,
   before: ReadonlySet<string>,
 ): Promise<Result<void>> {
@@ -74,10 +74,10 @@ export async function removePlanted(
   return ok(undefined)
 }
 
-const known = new WeakMap<OpenRun['started'], ReadonlySet<string>>()
+const known = new WeakMap<RunRecord['started'], ReadonlySet<string>>()
 
 /** The paths that hold data: never part of a candidate, whatever the scope says. */
-export function dataPaths(run: Pick<OpenRun, 'paths' | 'started'>): ReadonlySet<string> {
+export function dataPaths(run: Pick<RunRecord, 'paths' | 'started'>): ReadonlySet<string> {
   const cached = known.get(run.started)
   if (cached) return cached
   const files = dataOfRun(run)

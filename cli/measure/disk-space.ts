@@ -10,7 +10,7 @@ import { attemptsUsed, BASELINE, type Experiment, type State } from '../ledger/s
 import { call, next } from '../next.ts'
 import { checkoutFile, experimentFolder, experimentId, type Site, worktreePath } from '../paths.ts'
 import type { Problem } from '../result.ts'
-import { liveSpec, type OpenRun } from '../run/open.ts'
+import { liveSpec, type RunRecord } from '../run/open.ts'
 import { RecordLost } from './steps.ts'
 
 /** Sizes in bytes, as they lie on the disk. */
@@ -58,7 +58,7 @@ function size(bytes: number): string {
 }
 
 /** What a look at a run needs of it. */
-type Look = Pick<OpenRun, 'site' | 'run' | 'paths' | 'begun'> & { ledger: { state: State } }
+type Look = Pick<RunRecord, 'site' | 'run' | 'paths' | 'begun'> & { ledger: { state: State } }
 
 /** By the state of now; `coming`: the worktrees that the caller is about to make, by default those of a round. */
 export function warnOfDiskSpace(run: Look, coming = worktreesAhead(run)): string[] {

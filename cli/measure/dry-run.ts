@@ -10,7 +10,7 @@ import { BASELINE, type Experiment } from '../ledger/state.ts'
 import { checksFolder } from '../paths.ts'
 import { redact } from '../redact.ts'
 import { ok, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { OpenRun, RunRecord } from '../run/open.ts'
 import { gatesOn } from './gates.ts'
 import {
   candidateNow,
@@ -119,7 +119,7 @@ async function ask(
   return answer
 }
 
-function readSample(run: OpenRun, node: Experiment, answer: CheckAnswer, sample: Sample, folder: string) {
+function readSample(run: RunRecord, node: Experiment, answer: CheckAnswer, sample: Sample, folder: string) {
   const tasks = sample.tasks && Object.entries(sample.tasks).slice(0, TASKS)
   Object.assign(answer, {
     value: sample.value,

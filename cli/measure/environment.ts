@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { buildEnvironment, type EnvironmentOrigins, environmentOrigins } from '../evaluate/environment.ts'
 import { stateMark } from '../process.ts'
 import { ok, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { RunRecord, Surroundings } from '../run/open.ts'
 
 // ----------------------------------------------------------------
 // Build folders that the user's machine shares between all checkouts, and what each checkout gets in their
@@ -25,7 +25,7 @@ const DROPPED = ['CARGO_BUILD_TARGET_DIR', 'CARGO_BUILD_BUILD_DIR', 'MIX_BUILD_R
  * names one that all checkouts share. What the spec sets stays: its author wanted it.
  */
 export function withOwnBuildFolders(
-  run: Pick<OpenRun, 'spec' | 'env' | 'started'>,
+  run: Pick<RunRecord, 'spec' | 'started'> & Pick<Surroundings, 'env'>,
   environment: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const { set } = run.spec.measure.environment
@@ -79,7 +79,7 @@ function read(file: string): string {
  * inherits beside those of the spec.
  */
 export function benchmarkEnvironment(
-  run: Pick<OpenRun, 'spec' | 'env' | 'started' | 'site'>,
+  run: Pick<RunRecord, 'spec' | 'started' | 'site'> & Pick<Surroundings, 'env'>,
   more: readonly string[] = [],
 ): Result<Record<string, string>> {
   const { environment } = run.spec.measure
@@ -93,7 +93,7 @@ export function benchmarkEnvironment(
 
 /** The same by name and origin, without values. */
 export function environmentSources(
-  run: Pick<OpenRun, 'spec' | 'env' | 'started'>,
+  run: Pick<RunRecord, 'spec' | 'started'> & Pick<Surroundings, 'env'>,
 ): Result<EnvironmentOrigins> {
   return environmentOrigins(run.spec.measure.environment, run.env, (file) =>
     readFileSync(resolve(run.started.checkout, run.started.prefix, file), 'utf8'),

@@ -5,7 +5,7 @@ import { tailOf } from '../evaluate/tail.ts'
 import type { StepLine } from '../ledger/events.ts'
 import { gatesOf, readSteps, samplesOf } from '../ledger/steps.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { RunRecord } from '../run/open.ts'
 
 export interface FailingOutput {
   /** The command as the spec has it. */
@@ -19,7 +19,7 @@ export interface FailingOutput {
 const LINES = 16
 
 /** Of the gate that did not pass, else of the last sample, else of the setup or build that failed; null if it was silent. */
-export function failingOutput(run: OpenRun, experiment: string, attempt: number): FailingOutput | null {
+export function failingOutput(run: RunRecord, experiment: string, attempt: number): FailingOutput | null {
   const folder = attemptFolder(run.paths, experiment, attempt)
   const steps = readSteps(stepsFile(folder))
   const { gates, measure } = run.spec

@@ -1,7 +1,7 @@
 /** The gates that bind an experiment: the spec's, and those that were added on its way from the baseline. */
 import type { GateRule } from '../ledger/events.ts'
 import { addedGates, pathTo } from '../ledger/state.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { RunRecord } from '../run/open.ts'
 
 // ----------------------------------------------------------------
 // What sh says about words that only bash knows. A command that is a text is run by `/bin/sh`, which is
@@ -59,7 +59,7 @@ function hintOf(who: string, word: string, instead: string | null): string {
 }
 
 /** Its own ones too: a gate binds the experiment that it was added to. */
-export function gatesOn(run: Pick<OpenRun, 'spec' | 'ledger'>, experiment: string): GateRule[] {
+export function gatesOn(run: Pick<RunRecord, 'spec' | 'ledger'>, experiment: string): GateRule[] {
   return [...run.spec.gates, ...addedGates(run.ledger.state, experiment)]
 }
 
@@ -69,7 +69,7 @@ export interface BindingGate extends GateRule {
 }
 
 /** The same, with where each comes from. */
-export function gatesWithOrigin(run: Pick<OpenRun, 'spec' | 'ledger'>, experiment: string): BindingGate[] {
+export function gatesWithOrigin(run: Pick<RunRecord, 'spec' | 'ledger'>, experiment: string): BindingGate[] {
   const added = new Map<string, BindingGate>()
   for (const node of pathTo(run.ledger.state, experiment)) {
     for (const gate of node.gates) added.set(gate.name, { ...gate, from: node.id })

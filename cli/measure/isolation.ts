@@ -26,7 +26,7 @@ import { runtimeFolder, type Site, slotOwn, slotPath, userState } from '../paths
 import type { Isolation, Mount } from '../process.ts'
 import { ok, type Result } from '../result.ts'
 import { placeOfHoldout } from '../run/holdout.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { RunRecord, Surroundings } from '../run/open.ts'
 import { matchGlobs } from '../spec/rules.ts'
 import { scopeOfRun } from './scope.ts'
 
@@ -82,7 +82,7 @@ function canBeThere(path: string): boolean {
 }
 
 /** What isolation depends on. */
-type Ground = Pick<OpenRun, 'paths' | 'started' | 'spec' | 'env'>
+type Ground = Pick<RunRecord, 'paths' | 'started' | 'spec'> & Pick<Surroundings, 'env'>
 
 export interface SlotSide {
   site: Site
@@ -267,7 +267,7 @@ function arrange(
  * For an agent: of the repository only these folders can be written to, and what git needs for a worktree among them.
  * The rest of the machine, where agent programs keep their own files, stays as it is.
  */
-export function agentIsolation(run: Ground & Pick<OpenRun, 'site'>, folders: readonly string[]): Isolation {
+export function agentIsolation(run: Ground & Pick<RunRecord, 'site'>, folders: readonly string[]): Isolation {
   const [top, root, store] = [run.started.checkout, run.site.root, run.site.store].map((path) =>
     realpathSync(path),
   ) as [string, string, string]

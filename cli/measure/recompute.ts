@@ -9,7 +9,7 @@ import type { Attempt, Experiment } from '../ledger/state.ts'
 import { call, next, type Said } from '../next.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { OpenRun, RunRecord } from '../run/open.ts'
 import { chanceOfAttempt } from './chance.ts'
 import { collect, noEvidence } from './judge.ts'
 import { verdictEvent, verdictOn } from './record.ts'
@@ -111,7 +111,7 @@ function answerOf(
 }
 
 /** The first lines of the record, as many as there were. */
-function isIntact(run: OpenRun, experiment: string, attempt: number, { steps }: Judged): boolean {
+function isIntact(run: RunRecord, experiment: string, attempt: number, { steps }: Judged): boolean {
   const file = stepsFile(attemptFolder(run.paths, experiment, attempt))
   if (!existsSync(file)) return false
   const bytes = readFileSync(file)

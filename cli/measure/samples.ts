@@ -3,10 +3,10 @@ import type { Comparison, Sample } from '../ledger/events.ts'
 import { BASELINE, type Experiment } from '../ledger/state.ts'
 import { readSteps, samplesOf } from '../ledger/steps.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { RunRecord } from '../run/open.ts'
 
 export function recordedSamples(
-  { paths }: Pick<OpenRun, 'paths'>,
+  { paths }: Pick<RunRecord, 'paths'>,
   experiment: string,
   attempt: number,
 ): Sample[] {
@@ -14,7 +14,7 @@ export function recordedSamples(
 }
 
 /** The first sample of the baseline's verdict: what every candidate's answer is held against. */
-export function baselineSample(run: Pick<OpenRun, 'ledger' | 'paths'>): Sample | null {
+export function baselineSample(run: Pick<RunRecord, 'ledger' | 'paths'>): Sample | null {
   const node: Experiment | undefined = run.ledger.state.experiments.get(BASELINE)
   const judged = node?.attempts.findLast((attempt) => attempt.judged?.status === 'kept')
   return judged ? (recordedSamples(run, BASELINE, judged.attempt)[0] ?? null) : null
@@ -32,7 +32,7 @@ export interface JudgingProgress {
 
 /** How far the judging of an attempt is; null before its first sample. */
 export function progressOf(
-  run: Pick<OpenRun, 'paths'> & { spec: Pick<OpenRun['spec'], 'noise'> },
+  run: Pick<RunRecord, 'paths'> & { spec: Pick<RunRecord['spec'], 'noise'> },
   experiment: string,
   attempt: number,
 ): JudgingProgress | null {
@@ -57,7 +57,7 @@ export interface StageFact {
 
 /** The stages of an attempt that was judged under noise, in order. */
 export function recordedComparisons(
-  { paths }: Pick<OpenRun, 'paths'>,
+  { paths }: Pick<RunRecord, 'paths'>,
   experiment: string,
   attempt: number,
 ): StageFact[] {

@@ -1,9 +1,9 @@
 import { BASELINE } from '../ledger/state.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { RunRecord } from '../run/open.ts'
 import { type Area, scopeOf } from '../spec/rules.ts'
 import { dataPaths } from './data.ts'
 
-type Framed = Pick<OpenRun, 'spec' | 'started' | 'paths'>
+type Framed = Pick<RunRecord, 'spec' | 'started' | 'paths'>
 
 const known = new WeakMap<Framed['spec'], (path: string) => Area>()
 

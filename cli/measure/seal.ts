@@ -11,7 +11,7 @@ import { type Attempt, type Experiment, freeRejections, lastAttempt } from '../l
 import { call, next } from '../next.ts'
 import { artifactsFolder, worktreePath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { OpenRun, RunRecord } from '../run/open.ts'
 import { type Listing, listArtifacts } from './artifacts.ts'
 import { mutableFor } from './scope.ts'
 import { baseOf, ensureWorktree, isWorktreeGone, readWorktreeFacts } from './worktree.ts'
@@ -39,7 +39,7 @@ export interface Seal {
 /** What the worktree holds now, not yet pinned. */
 export type WorktreeSnapshot = Omit<Seal, 'attempt' | 'commit'>
 
-export function nodeFor(run: OpenRun, experiment: string): Result<Experiment> {
+export function nodeFor(run: RunRecord, experiment: string): Result<Experiment> {
   const node = run.ledger.state.experiments.get(experiment)
   if (node) return ok(node)
   return fail({

@@ -6,7 +6,7 @@ import { removeTree } from '../disk/remove.ts'
 import { recordable } from '../evaluate/comparable.ts'
 import type { GateRule, Sample, SampleFault } from '../ledger/events.ts'
 import { slotArtifacts } from '../paths.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { RunRecord } from '../run/open.ts'
 import { artifactPlaces, artifactsChangedSince, type Guard, readDeclared } from './artifacts.ts'
 import type { Chance } from './chance.ts'
 import type { Seat, Session } from './session.ts'
@@ -14,7 +14,7 @@ import { must, type SampleAt, type SampleSource, type Secluded } from './trial.t
 import { judgedCommit } from './worktree.ts'
 
 export interface InSlot {
-  run: Pick<OpenRun, 'site' | 'spec' | 'ledger' | 'paths'>
+  run: Pick<RunRecord, 'site' | 'spec' | 'ledger' | 'paths'>
   session: Session
   chance: Chance
   /** The candidate, as it was placed. */

@@ -2,14 +2,14 @@
 import { changesBetween, listTree } from '../git/trees.ts'
 import type { Site } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { RunRecord } from '../run/open.ts'
 import type { FixedSpec } from '../spec/spec.ts'
 import { scopeOfRun } from './scope.ts'
 import { diffStat } from './seal.ts'
 
 /** `source_bytes`: size of the mutable files. `diff_lines`: lines added and removed against the baseline. */
 export async function staticMetrics(
-  run: Pick<OpenRun, 'spec' | 'started' | 'paths'>,
+  run: Pick<RunRecord, 'spec' | 'started' | 'paths'>,
   site: Site,
   tree: string,
 ): Promise<Result<Record<string, number>>> {

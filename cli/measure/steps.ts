@@ -6,10 +6,10 @@ import { gatesOf, readSteps, recordStep, samplesOf } from '../ledger/steps.ts'
 import { stepsFile } from '../paths.ts'
 import type { Problem } from '../result.ts'
 import { encrypt, unseal } from '../run/holdout.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { Surroundings } from '../run/open.ts'
 import { type Decision, type DecisionName, type DecisionOf, decisionOf, stepOfDecision } from './decisions.ts'
 
-type RecordedRun = Pick<OpenRun, 'env' | 'tell' | 'clock'>
+type RecordedRun = Pick<Surroundings, 'env' | 'tell' | 'clock'>
 
 /** What a trial reads and writes of its own past. */
 export interface AttemptRecord {

@@ -10,7 +10,7 @@ import { BASELINE } from '../ledger/state.ts'
 import { habitsFile, slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import { stampIn } from '../run/data.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { RunRecord } from '../run/open.ts'
 import { matchGlobs } from '../spec/rules.ts'
 import { asideOf, type Bench, type CheckoutPlace, madeAt, type Placed, type RunInSlot } from './bench.ts'
 import { changedData, dataPaths, removePlanted } from './data.ts'
@@ -213,7 +213,7 @@ export async function tamperedFiles({
 
 /** What `measure.write` names: the spec says that a run may write there. */
 function declaredWritten(
-  run: Pick<OpenRun, 'spec' | 'started'>,
+  run: Pick<RunRecord, 'spec' | 'started'>,
   paths: readonly string[],
 ): ReadonlySet<string> {
   const globs = run.spec.measure.isolation?.write ?? []
@@ -241,12 +241,12 @@ async function contentChanged({
   return ok({ data: data.value, rewritten: [...new Set([...drift, ...strange])] })
 }
 
-function writeHabits({ paths }: Pick<OpenRun, 'paths'>, habits: Habits): void {
+function writeHabits({ paths }: Pick<RunRecord, 'paths'>, habits: Habits): void {
   writeFileSync(habitsFile(paths), JSON.stringify(habits))
 }
 
 /** A list is what runs kept before touches were looked at. */
-function readHabits({ paths }: Pick<OpenRun, 'paths'>): Habits {
+function readHabits({ paths }: Pick<RunRecord, 'paths'>): Habits {
   try {
     const found = JSON.parse(readFileSync(habitsFile(paths), 'utf8')) as string[] | Habits
     const older = { touched: null, prepared: null }

@@ -2,7 +2,7 @@
 import { type Changed, looksLikeTest, type TestFinding, testsGone } from '../evaluate/tests-gone.ts'
 import { patchBetween, type TreeChange } from '../git/trees.ts'
 import { ok, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { RunRecord } from '../run/open.ts'
 import type { Seal } from './seal.ts'
 import type { AttemptRecord } from './steps.ts'
 
@@ -18,7 +18,7 @@ const SOURCE =
 
 /** As an earlier process of this attempt found it, or as it is now. Recorded when there is anything to tell. */
 export async function lookAtTests(
-  run: OpenRun,
+  run: RunRecord,
   { parentTree, tree, changes }: Pick<Seal, 'parentTree' | 'tree' | 'changes'>,
   record: AttemptRecord,
 ): Promise<Result<TestFinding[]>> {

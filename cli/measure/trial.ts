@@ -12,9 +12,10 @@ import type {
   Side,
   Stage,
 } from '../ledger/events.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 import { type Experiment, undermined } from '../ledger/state.ts'
 import type { Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { RunRecord, Surroundings } from '../run/open.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { Chance } from './chance.ts'
 import { baselineSample } from './samples.ts'
@@ -45,7 +46,8 @@ export interface Evidence {
 }
 
 /** What the rules of a verdict read of a run. For a verdict that is computed again, the ledger is the one of that time. */
-export type RunInTrial = Pick<OpenRun, 'ledger' | 'spec' | 'started' | 'paths' | 'env'>
+export type RunInTrial = Pick<RunRecord, 'spec' | 'started' | 'paths'> &
+  Pick<Surroundings, 'env'> & { ledger: Pick<Ledger, 'state' | 'refresh'> }
 
 /** What an attempt and a second look at what was kept do not have in common. */
 export interface Plan {

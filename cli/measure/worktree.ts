@@ -10,7 +10,7 @@ import { lastAttempt } from '../ledger/state.ts'
 import { withLock } from '../lock.ts'
 import { experimentFolder, worktreeFacts, worktreeMaking, worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
-import type { OpenRun } from '../run/open.ts'
+import type { OpenRun, RunRecord } from '../run/open.ts'
 import { dataPaths, giveData } from './data.ts'
 import { rememberCheckout } from './disk-space.ts'
 import { benchmarkEnvironment } from './environment.ts'
@@ -40,12 +40,12 @@ export async function ensureWorktree(run: OpenRun, experiment: string): Promise<
   )
 }
 
-export const hasWorktree = (run: OpenRun, experiment: string): boolean =>
+export const hasWorktree = (run: RunRecord, experiment: string): boolean =>
   existsSync(worktreeFacts(run.paths, experiment)) &&
   existsSync(join(worktreePath(run.site, run.run, experiment), '.git'))
 
 /** Whether it was made once and its folder is not there any more. */
-export const isWorktreeGone = (run: OpenRun, experiment: string): boolean =>
+export const isWorktreeGone = (run: RunRecord, experiment: string): boolean =>
   existsSync(worktreeFacts(run.paths, experiment)) && !existsSync(worktreePath(run.site, run.run, experiment))
 
 async function makeWorktree(run: OpenRun, experiment: string, path: string): Promise<Result<string>> {
@@ -81,7 +81,7 @@ async function makeWorktree(run: OpenRun, experiment: string, path: string): Pro
   return ok(path)
 }
 
-export function readWorktreeFacts(run: OpenRun, experiment: string): WorktreeFacts | null {
+export function readWorktreeFacts(run: RunRecord, experiment: string): WorktreeFacts | null {
   try {
     return JSON.parse(readFileSync(worktreeFacts(run.paths, experiment), 'utf8')) as WorktreeFacts
   } catch {
@@ -91,7 +91,7 @@ export function readWorktreeFacts(run: OpenRun, experiment: string): WorktreeFac
 
 /** What an experiment starts from: its parent's kept candidate, or the base for the baseline. */
 export function baseOf(
-  run: Pick<OpenRun, 'ledger' | 'started'>,
+  run: Pick<RunRecord, 'ledger' | 'started'>,
   experiment: string,
 ): { commit: string; tree: string } {
   const parent = run.ledger.state.experiments.get(experiment)?.parent
@@ -99,7 +99,7 @@ export function baseOf(
 }
 
 /** What its worktree holds at first; one that was removed comes back with the last candidate that was sealed. */
-function startOf(run: OpenRun, experiment: string): { commit: string; tree: string } {
+function startOf(run: RunRecord, experiment: string): { commit: string; tree: string } {
   const { experiments } = run.ledger.state
   const node = experiments.get(experiment)
   const repaired = experiments.get(node?.created.repair ?? '')
@@ -109,7 +109,7 @@ function startOf(run: OpenRun, experiment: string): { commit: string; tree: stri
 
 /** The candidate of a kept experiment's last verdict. */
 export function judgedCommit(
-  { ledger }: Pick<OpenRun, 'ledger'>,
+  { ledger }: Pick<RunRecord, 'ledger'>,
   experiment: string,
 ): { commit: string; tree: string } | null {
   const node = ledger.state.experiments.get(experiment)

@@ -44,7 +44,7 @@ function contentOf(path: string): string {
   }
 }
 
-/** The world as the layers below `commands` may see it. */
+/** The world as the layers below `verbs` may see it. */
 export interface Surroundings {
   /** Absolute. */
   cwd: string
@@ -56,17 +56,22 @@ export interface Surroundings {
   random: (bytes: number) => string
 }
 
-/** A run whose ledger is open; its first event is there. */
-export interface OpenRun extends Surroundings {
+/** What a run recorded, and where that lies: enough to look back, nothing to act with. */
+export interface RunRecord {
   site: Site
   run: string
   paths: RunPaths
-  ledger: Ledger
+  ledger: { readonly state: State }
   started: RunStarted
   /** What does not change while the run lives; for the rest see `liveSpec`. */
   spec: FixedSpec
   /** The whole spec as it was at `init`. */
   begun: Spec
+}
+
+/** A run whose ledger is open; its first event is there. Only the upper layers take it, and what of `measure/` acts on a run. */
+export interface OpenRun extends Surroundings, RunRecord {
+  ledger: Ledger
 }
 
 /** What of the spec may change, as it is after the last event that was read: ask at each use, and keep no copy. */

@@ -86,6 +86,33 @@ export const SELF_CONTAINED: Readonly<Record<string, readonly string[]>> = {
   workflow: ['process', 'result'],
 }
 
+/**
+ * Who may take a whole `OpenRun`, which can append, wait and warn: the upper layers, and what of `measure/` acts on a run. All
+ * else takes what it needs, for example a `RunRecord`.
+ */
+export const TAKE_OPEN_RUN: readonly string[] = [
+  'verbs',
+  'terminal',
+  'page',
+  'view',
+  'loop',
+  'agents',
+  'doctor',
+  'experiment',
+  'diagnose',
+  'run',
+  'measure/bench',
+  'measure/choose-isolation',
+  'measure/confirm',
+  'measure/dry-run',
+  'measure/judge',
+  'measure/look',
+  'measure/recompute',
+  'measure/record',
+  'measure/seal',
+  'measure/worktree',
+]
+
 /** Which folders or files may load a package; no other package may be imported at all. */
 export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   yaml: ['spec'],

@@ -1,5 +1,14 @@
 /** The rules of the house. Each is a pure function from modules to violations. */
-import { belongsTo, LAYERS, PACKAGES, PURE, PURE_PACKAGES, SELF_CONTAINED, unitOf } from './layers.ts'
+import {
+  belongsTo,
+  LAYERS,
+  PACKAGES,
+  PURE,
+  PURE_PACKAGES,
+  SELF_CONTAINED,
+  TAKE_OPEN_RUN,
+  unitOf,
+} from './layers.ts'
 import type { Module } from './modules.ts'
 
 export interface Violation {
@@ -120,6 +129,18 @@ export const appending: Rule = (modules) => [
     ),
 ]
 
+export const openRuns: Rule = (modules) =>
+  modules
+    .filter(({ file }) => !TAKE_OPEN_RUN.some((name) => belongsTo(file, name)))
+    .flatMap(({ file, text }) =>
+      text.split('\n').flatMap((line, at) =>
+        // A comment may name it.
+        /\bOpenRun\b/.test(line) && !/^\s*(\*|\/[/*])/.test(line)
+          ? [{ file, line: at + 1, message: 'takes a whole OpenRun: take what is needed of it' }]
+          : [],
+      ),
+    )
+
 export const packages: Rule = (modules) =>
   modules.flatMap(({ file, imports }) =>
     imports
@@ -190,6 +211,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   purity,
   spawning,
   appending,
+  openRuns,
   packages,
   printing,
   gitting,
