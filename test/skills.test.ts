@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { parse as parseYaml } from 'yaml'
+import { GUIDES } from '../cli/loop/prompts.ts'
 import { KNOB_PATHS } from '../cli/spec/knobs.ts'
 import { VERBS } from '../cli/verbs/table.ts'
 import { stale } from '../scripts/bundle.mjs'
@@ -83,14 +84,16 @@ const topicExists = (topic: string): boolean =>
   pages.some(({ name }) => name === topic) ||
   agents.some(({ name }) => `${name}-agent` === topic && existsSync(join(ROOT, 'references', `${name}.md`)))
 
-test('an agent of the workflow is sent to a guide that is not there, or a role to none', () => {
-  const source = read('workflows/optimize.js')
-  const [, guides = ''] = /const GUIDES = \{(.*?)\n\}/s.exec(source) ?? []
-  const found = new Map([...guides.matchAll(/(\w+): '([\w-]+)'/g)].map((one) => [one[1] ?? '', one[2] ?? '']))
-  expect([...found.values()].filter((topic) => !topicExists(topic))).toEqual([])
-  const roles = ['audit', 'ideate', 'implement', 'meta', 'revise', 'scan', 'verify']
-  expect([...found.keys()].sort()).toEqual(roles)
-  expect([found.get('implement'), found.get('meta')]).toEqual(['subagent', 'meta-agent'])
+test('a role of the loop is sent to a guide that is not there', () => {
+  expect(Object.values(GUIDES).filter((topic) => !topicExists(topic))).toEqual([])
+  expect([GUIDES.implement, GUIDES.meta]).toEqual(['subagent', 'meta-agent'])
+})
+
+test('the workflow has a role read by an agent that does not come with Assay', () => {
+  const [, readers = ''] = /const READERS = \{(.*?)\n\}/s.exec(read('workflows/optimize.js')) ?? []
+  const named = [...readers.matchAll(/(\w+): 'assay:([\w-]+)'/g)]
+  expect(named.map((one) => one[1])).toEqual(['scan', 'ideate', 'verify', 'audit', 'meta'])
+  expect(named.filter((one) => !agents.some(({ name }) => name === one[2]))).toEqual([])
 })
 
 test.each(skills)('$path: it has no end, or does not say when to give up', ({ text }) => {
@@ -108,7 +111,7 @@ test.each(readdirSync(join(ROOT, 'workflows')))(
   'workflows/%s: a command in it is not one, or a flag',
   (file) => {
     const commands = workflowCommands(read(`workflows/${file}`))
-    expect(commands.length).toBeGreaterThan(10)
+    expect(commands.length).toBeGreaterThanOrEqual(5)
     expect(commands.flatMap((command) => commandProblem(command) ?? [])).toEqual([])
   },
 )

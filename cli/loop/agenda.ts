@@ -93,6 +93,27 @@ function first(parts: readonly (() => Agenda)[]): Agenda {
   return NOTHING
 }
 
+// ---------------------------------------------------------------- whose turn it is
+
+/** null: of the round, not of a lane. */
+export function laneOfEffect(state: State, effect: Effect): number | null {
+  if (effect.do === 'create') return effect.lane.lane
+  return 'experiment' in effect ? laneOfExperiment(state, effect.experiment) : null
+}
+
+export const laneOfExperiment = (state: State, id: string): number | null =>
+  state.experiments.get(id)?.created.lane ?? null
+
+/** Lanes of the open round in which something is left to do or to be measured, in order. */
+export function lanesLeft(state: State, { tasks, effects, measuring }: Agenda): number[] {
+  const lanes = [
+    ...tasks.map(({ lane }) => lane),
+    ...effects.map((effect) => laneOfEffect(state, effect)),
+    ...measuring.map((id) => laneOfExperiment(state, id)),
+  ]
+  return [...new Set(lanes.filter((lane) => lane !== null))].sort((a, b) => a - b)
+}
+
 // ---------------------------------------------------------------- before the lanes
 
 const IDEATORS = ['exploit', 'explore', 'failures'] as const

@@ -25,13 +25,22 @@ import { artifactsFolder, worktreePath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { mayGoOn } from '../run/driver.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
-import { type Agenda, agendaOf, type Effect, type Facts, type Task } from './agenda.ts'
+import {
+  type Agenda,
+  agendaOf,
+  type Effect,
+  type Facts,
+  laneOfEffect,
+  laneOfExperiment,
+  lanesLeft,
+  type Task,
+} from './agenda.ts'
 import { ANSWERS_OF, bounded, knownFields } from './answers.ts'
 import { takeBriefs, type WrittenBrief } from './briefs.ts'
 import { closeRound, type LaneReport } from './close.ts'
 import { checkFindings, type ScanFinding } from './findings.ts'
 import { fitted } from './fit.ts'
-import { describe, openRound, type RoundAnswer, scanBatches } from './open.ts'
+import { describe, openRound, type RoundAnswer, scanBatches, stopOfNext } from './open.ts'
 import { type Against, type PromptLane, type PromptTask, promptOf } from './prompts.ts'
 import { propose } from './propose.ts'
 
@@ -40,16 +49,18 @@ import { propose } from './propose.ts'
 export interface NextAnswer {
   /** null: no round is open. */
   round: number | null
-  /** Why the loop is over; null while it is not. */
-  over: StopReason | 'until' | null
+  /** Why the loop is over, or the lane that was asked about; null while it is not. */
+  over: StopReason | 'until' | 'lane' | null
   tasks: Task[]
   measuring: string[]
+  /** Lanes of the open round that have not ended. */
+  lanes: number[]
   /** What a person should do something about. */
   alerts: string[]
 }
 
 export interface NextRequest {
-  /** Only this lane's tasks. */
+  /** Only what is to be done in this lane; no round is opened. */
   lane: number | null
   /** How long to wait for a task; 0 = not at all. */
   waitMs: number
@@ -63,26 +74,42 @@ export async function nextOf(run: OpenRun, request: NextRequest): Promise<Result
   const deadline = performance.now() + request.waitMs
   for (;;) {
     const { state } = run.ledger
-    if (currentRound(state) === null && request.until !== null && state.rounds.length >= request.until)
-      return ok({ ...NOBODY, over: 'until' })
+    if (currentRound(state) === null) {
+      if (request.lane !== null) return ok({ ...NOBODY, over: 'lane' })
+      if (request.until !== null && state.rounds.length >= request.until)
+        return ok({ ...NOBODY, over: stopOfNext(state) ?? 'until' })
+    }
     const turn = openRound(run, request.takeOver)
     if (!turn.ok) return turn
     if (turn.value.stop !== null) return ok({ ...NOBODY, over: turn.value.stop })
-    const agenda = await advance(run)
+    const agenda = await advance(run, request.lane)
     if (!agenda.ok) return agenda
     // It was closed by what needed no agent: the next one may open.
     if (currentRound(state) === null) continue
-    const { measuring } = agenda.value
-    const tasks = agenda.value.tasks.filter(({ lane }) => request.lane === null || lane === request.lane)
-    const round = turn.value.round
-    const found = { round, over: null, tasks, measuring, alerts: turn.value.warnings }
-    if (tasks.length > 0 || performance.now() >= deadline || run.signal.aborted) return ok(found)
+    const found = { ...listed(state, agenda.value, request.lane), alerts: turn.value.warnings }
+    if (request.lane !== null && !found.lanes.includes(request.lane)) return ok({ ...found, over: 'lane' })
+    if (found.tasks.length > 0 || performance.now() >= deadline || run.signal.aborted)
+      return ok({ ...found, over: null })
     const before = state.seq
     const seen = await whenLedger(run, deadline, () =>
-      state.seq > before || hasLost(run, measuring) ? true : null,
+      state.seq > before || hasLost(run, agenda.value.measuring) ? true : null,
     )
     if (!seen.ok) return seen
-    if (seen.value === null) return ok(found)
+    if (seen.value === null) return ok({ ...found, over: null })
+  }
+}
+
+/** `lane`: only what is of this lane; null = everything. */
+function listed(
+  state: State,
+  agenda: Agenda,
+  lane: number | null,
+): Pick<NextAnswer, 'round' | 'tasks' | 'measuring' | 'lanes'> {
+  return {
+    round: currentRound(state)?.round ?? null,
+    tasks: agenda.tasks.filter((task) => lane === null || task.lane === lane),
+    measuring: agenda.measuring.filter((id) => lane === null || laneOfExperiment(state, id) === lane),
+    lanes: lanesLeft(state, agenda),
   }
 }
 
@@ -93,7 +120,7 @@ const hasLost = ({ ledger }: OpenRun, measuring: readonly string[]): boolean =>
     return node !== undefined && settled(node) === 'lost'
   })
 
-const NOBODY = { round: null, tasks: [], measuring: [], alerts: [] }
+const NOBODY = { round: null, tasks: [], measuring: [], lanes: [], alerts: [] }
 
 export function factsOf(run: OpenRun): Facts {
   const { state } = run.ledger
@@ -110,8 +137,11 @@ export function factsOf(run: OpenRun): Facts {
   }
 }
 
-/** Does what needs no agent until only agents and measurements are left. Safe to be done by several at once. */
-export async function advance(run: OpenRun): Promise<Result<Agenda>> {
+/**
+ * Does what needs no agent until only agents and measurements are left. Safe to be done by several at once; `lane`: only
+ * what is of this lane, since each lane has a caller of its own.
+ */
+async function advance(run: OpenRun, lane: number | null): Promise<Result<Agenda>> {
   let before = ''
   for (;;) {
     const read = run.ledger.refresh()
@@ -119,7 +149,9 @@ export async function advance(run: OpenRun): Promise<Result<Agenda>> {
     const agenda = agendaOf(run.ledger.state, liveSpec(run), factsOf(run))
     // A person holds the loop: what begins a lane waits.
     const effects = agenda.effects.filter(
-      (effect) => effect.do !== 'create' || run.ledger.state.paused === null,
+      (effect) =>
+        (effect.do !== 'create' || run.ledger.state.paused === null) &&
+        (lane === null || laneOfEffect(run.ledger.state, effect) === lane),
     )
     if (effects.length === 0) return ok(agenda)
     const now = JSON.stringify([effects, run.ledger.state.seq])
@@ -273,7 +305,7 @@ function reportsOf(state: State, round: number): LaneReport[] {
   const reports = new Map<number, LaneReport>()
   for (const { task, sha256, answer } of state.answers.values()) {
     if (sha256 === null || answer === null || !task.startsWith(`r${round}/`)) continue
-    const lane = Number(/^r\d+\/l(\d+)\//.exec(task)?.[1] ?? OF_ALL)
+    const lane = laneOfTask(task) ?? OF_ALL
     const report = reports.get(lane) ?? { lane, learnings: [], suggestions: [] }
     reports.set(lane, report)
     report.learnings.push(...textsIn(answer.learnings))
@@ -326,17 +358,19 @@ export interface TakenAnswer {
   repeated?: true
   /** Names of fields that nobody reads. */
   ignored: string[]
+  /** Of an edit: the number of its seal; 0 = it cannot be sealed; null = there is none. */
+  attempt: number | null
   /** For an edit: what the CLI has against its seal, free of charge. */
   findings: string[]
-  next: Pick<NextAnswer, 'round' | 'tasks' | 'measuring'>
+  next: Pick<NextAnswer, 'round' | 'tasks' | 'measuring' | 'lanes'>
 }
 
 /** Bytes of an answer: far more than any role has to say. */
 const LONGEST = 1_000_000
 
 /**
- * Takes the answer to an open task; `null` = its agent ended without one. The same answer again is that answer; a
- * different one is refused with the first. Prose of an agent that edits is its summary.
+ * Takes the answer to an open task; `null` = its agent has ended, and gave none if there is none. The same answer again is
+ * that answer; a different one is refused with the first. Prose of an agent that edits is its summary.
  */
 export async function takeAnswer(
   run: OpenRun,
@@ -346,21 +380,32 @@ export async function takeAnswer(
   const mine = mayGoOn(run)
   if (!mine.ok) return mine
   const { state } = run.ledger
-  const before = state.answers.get(id)
   const sha256 = digestOf(given)
-  if (before) return before.sha256 === sha256 ? follow(run, id, [], true) : fail(answeredBefore(id, before))
-  const agenda = await advance(run)
-  if (!agenda.ok) return agenda
-  const task = agenda.value.tasks.find((one) => one.id === id)
-  if (!task) return fail(notOpen(id, agenda.value.tasks))
-  const foreign = otherWorktree(run, task)
+  const isSame = (first: TaskAnswered) => given === null || first.sha256 === sha256
+  const before = state.answers.get(id)
+  if (before)
+    return isSame(before) ? follow(run, before.task, { repeated: true }) : fail(answeredBefore(id, before))
+  const task = await openTask(run, id)
+  if (!task.ok) return task
+  const foreign = otherWorktree(run, task.value)
   if (foreign) return fail(foreign)
-  const recorded = await record(run, task, { given, sha256 })
+  const recorded = await record(run, task.value, { given, sha256 })
   if (!recorded.ok) return recorded
+  const { counts, ignored } = recorded.value
   const first = state.answers.get(id)
   // A different driver was quicker.
-  if (!recorded.value.counts && first && first.sha256 !== sha256) return fail(answeredBefore(id, first))
-  return follow(run, id, recorded.value.ignored, !recorded.value.counts)
+  if (!counts && first && !isSame(first)) return fail(answeredBefore(id, first))
+  return follow(run, id, { ignored, repeated: !counts })
+}
+
+/** It may open only by what the CLI has still to do, for example after a driver was killed. */
+async function openTask(run: OpenRun, id: string): Promise<Result<Task>> {
+  const now = agendaOf(run.ledger.state, liveSpec(run), factsOf(run)).tasks.find((one) => one.id === id)
+  if (now) return ok(now)
+  const agenda = await advance(run, null)
+  if (!agenda.ok) return agenda
+  const task = agenda.value.tasks.find((one) => one.id === id)
+  return task ? ok(task) : fail(notOpen(id, agenda.value.tasks))
 }
 
 /** The answer of an agent that the caller itself asked; what follows from it is the caller's to do. */
@@ -423,23 +468,34 @@ const shapeOf = (role: Task['role']): string =>
 
 const bad = (code: string, message: string, hint: string) => fail({ kind: 'usage', code, message, hint })
 
+/** What follows from the answer is done, as far as it is of its lane. */
 async function follow(
   run: OpenRun,
   id: string,
-  ignored: string[],
-  repeated: boolean,
+  { ignored = [], repeated }: { ignored?: string[]; repeated: boolean },
 ): Promise<Result<TakenAnswer>> {
-  const agenda = await advance(run)
+  const lane = laneOfTask(id)
+  const agenda = await advance(run, lane)
   if (!agenda.ok) return agenda
-  const { tasks, measuring } = agenda.value
-  const sealed = run.ledger.state.answers.get(sealOfAnswer(id))?.answer
+  const { state } = run.ledger
+  const next = listed(state, agenda.value, lane)
+  const sealed = state.answers.get(sealOfAnswer(id))?.answer
+  // What comes after the last lane is of the round.
+  const ofRound = agenda.value.tasks.filter((task) => lane !== null && task.lane === null)
   return ok({
     task: id,
     ...(repeated ? { repeated: true as const } : {}),
     ignored,
+    attempt: typeof sealed?.attempt === 'number' ? sealed.attempt : null,
     findings: messages(sealed?.findings),
-    next: { round: currentRound(run.ledger.state)?.round ?? null, tasks, measuring },
+    next: { ...next, tasks: [...next.tasks, ...ofRound] },
   })
+}
+
+/** `r1/l2/d1/implement` → 2; null for a task of the round. */
+function laneOfTask(id: string): number | null {
+  const lane = /^r\d+\/l(\d+)\//.exec(id)?.[1]
+  return lane === undefined ? null : Number(lane)
 }
 
 /** `r1/l1/d1/implement` → `r1/l1/d1/sealed`, `…/revise.2` → `…/sealed.2`. */

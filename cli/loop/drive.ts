@@ -12,7 +12,15 @@ import { fail, ok, type Problem, type Result } from '../result.ts'
 import { type Driver, environmentOfDriver } from '../run/driver.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import type { TotalUsage } from '../workflow/permits.ts'
-import { agendaOf, type Effect, type Facts, type PhaseTitle, type Task, TRIES } from './agenda.ts'
+import {
+  agendaOf,
+  type Effect,
+  type Facts,
+  laneOfEffect,
+  type PhaseTitle,
+  type Task,
+  TRIES,
+} from './agenda.ts'
 import { doIt, factsOf, recordGiven, taskOf, textsIn } from './answer.ts'
 import { ANSWERS_OF } from './answers.ts'
 import { checkFindings, type ScanFinding } from './findings.ts'
@@ -275,7 +283,7 @@ class Rounds {
     // What was paid for is sealed; the next start goes on from there.
     if (this.ending !== null && (effect.do !== 'seal' || this.ending.code === 'driven')) return
     const name = JSON.stringify(effect)
-    const lane = this.#laneOf(effect)
+    const lane = laneOfEffect(this.#run.ledger.state, effect)
     if (this.#isAtWork(name, lane)) return
     const times = (this.#times.get(name) ?? 0) + 1
     this.#times.set(name, times)
@@ -294,12 +302,6 @@ class Rounds {
       else if (done.problem.code !== 'worker_died' || times >= TRIES) return done.problem
       return null
     })
-  }
-
-  #laneOf(effect: Effect): number | null {
-    if (effect.do === 'create') return effect.lane.lane
-    const node = 'experiment' in effect ? this.#run.ledger.state.experiments.get(effect.experiment) : null
-    return node?.created.lane ?? null
   }
 
   #show(effect: Effect): void {

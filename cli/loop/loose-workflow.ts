@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { askHost } from '../agents/ask.ts'
 import type { AgentCall } from '../agents/call.ts'
 import { askForObject, readSchema } from '../agents/schema.ts'
+import { readCard } from '../hosts/card.ts'
 import type { HostCall } from '../hosts/host.ts'
 import type { Chain } from '../hosts/registry.ts'
 import { tryHold } from '../lock.ts'
@@ -15,6 +16,7 @@ import type { Surroundings } from '../run/open.ts'
 import { askClerk } from '../workflow/clerk.ts'
 import { runWorkflow, type WorkflowOutcome } from '../workflow/run.ts'
 import { readScript, type ScriptFolder } from '../workflow/scripts.ts'
+import { askTask, taskIn } from './handed-task.ts'
 
 /** What was asked for; kept, so that `resume` needs nothing but the id. */
 export interface LooseRequest {
@@ -96,6 +98,7 @@ export async function runLoose(
       requestOf: (call: AgentCall) => callOf(world, request, call),
     }
     const { cwd } = request
+    const clerk = { entry: setup.entry, cwd, env: world.env }
     world.tell({
       type: 'log',
       message: `${id}: when it is stopped, assay workflow resume ${id} goes on`,
@@ -104,9 +107,13 @@ export async function runLoose(
       source: script.value.source,
       file: request.file,
       ...(request.args === null ? {} : { args: JSON.parse(request.args) as unknown }),
-      call: (call) => askHost(asking, call),
+      call: (call) => {
+        const task = taskIn(call.prompt)
+        const ask = (one: AgentCall) => askHost(asking, one)
+        return task === null ? ask(call) : askTask(call, task, ask, clerk)
+      },
       answers: { readSchema, askForObject },
-      clerk: (prompt, signal) => askClerk(prompt, { entry: setup.entry, cwd, env: world.env, signal }),
+      clerk: (prompt, signal) => askClerk(prompt, { ...clerk, signal }),
       journal: join(folder, 'journal.jsonl'),
       resume: true,
       concurrency: request.concurrency,
@@ -123,12 +130,13 @@ export async function runLoose(
 const REQUEST = 'request.json'
 
 function callOf(world: Surroundings, request: LooseRequest, call: AgentCall): HostCall {
+  const card = readCard(call.prompt)
   return {
     prompt: call.prompt,
     schema: call.schema,
-    role: call.agentType ?? 'agent',
-    cwd: request.cwd,
-    folders: [],
+    role: card?.role ?? call.agentType ?? 'agent',
+    cwd: card?.worktree ?? request.cwd,
+    folders: card?.artifacts == null ? [] : [card.artifacts],
     timeoutMs: CALL_LIMIT_MS,
     model: call.model,
     effort: call.effort,

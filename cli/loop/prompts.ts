@@ -77,13 +77,15 @@ export interface PromptTask {
   lanes?: readonly unknown[]
 }
 
-const GUIDES: Partial<Record<Role, string>> = {
+/** What a role reads before its task: a page of `assay guide`. */
+export const GUIDES: Partial<Record<Role | 'meta', string>> = {
   scan: 'scanner',
   ideate: 'ideator',
   implement: 'subagent',
   revise: 'subagent',
   verify: 'verifier',
   audit: 'verifier',
+  meta: 'meta-agent',
 }
 
 export function promptOf(task: PromptTask): string {

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { admission } from '../agents/admission.ts'
-import { askerOfRun } from '../agents/asking.ts'
+import { type Ask, askerOfRun } from '../agents/asking.ts'
 import { openHosts } from '../agents/open-host.ts'
 import { patience } from '../agents/patience.ts'
 import { askForObject, readSchema } from '../agents/schema.ts'
@@ -14,6 +14,7 @@ import { liveSpec, type OpenRun } from '../run/open.ts'
 import { askClerk, startsWork } from '../workflow/clerk.ts'
 import { runWorkflow, type WorkflowOutcome } from '../workflow/run.ts'
 import type { FoundScript, ScriptFolder } from '../workflow/scripts.ts'
+import { askTask, taskIn } from './handed-task.ts'
 
 export interface ScriptRequest {
   script: FoundScript
@@ -46,20 +47,20 @@ export async function driveByScript(run: OpenRun, request: ScriptRequest): Promi
     admitted,
     patience: patience(run, request.driver, () => leaving.abort()),
   })
+  const asked: Ask = (call) => admitted.agent(call, ask)
+  const clerk = { entry: request.entry, cwd: run.site.root, env: environmentOfDriver(run) }
   const outcome = await runWorkflow({
     source: request.script.source,
     file: request.script.file,
     args: request.args,
-    call: (call) => admitted.agent(call, ask),
+    call: (call) => {
+      const task = taskIn(call.prompt)
+      return task === null ? asked(call) : askTask(call, task, asked, clerk)
+    },
     answers: { readSchema, askForObject },
     clerk: async (prompt, signal) => {
       if (startsWork(prompt)) await admitted.begin(signal)
-      return askClerk(prompt, {
-        entry: request.entry,
-        cwd: run.site.root,
-        env: environmentOfDriver(run),
-        signal,
-      })
+      return askClerk(prompt, { ...clerk, signal })
     },
     journal: join(folder, 'journal.jsonl'),
     resume: true,

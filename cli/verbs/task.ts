@@ -1,3 +1,4 @@
+import { mayEdit } from '../hosts/rights.ts'
 import { type NextAnswer, taskOf } from '../loop/answer.ts'
 import { call, next, type Said } from '../next.ts'
 import { ok, type Result } from '../result.ts'
@@ -10,13 +11,20 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   if (!opened.ok) return opened
   const task = await taskOf(opened.value, idOf(args))
   if (!task.ok) return task
-  const { id, prompt } = task.value
+  const { id, role, prompt } = task.value
   return ok({
     data: task.value,
     text: () => [
       ...printable(prompt).split('\n'),
       '',
-      next`Your answer is one JSON object; "answer" above says which fields it has. Hand it in: ${call('answer', id, '--input', 'JSON')}`,
+      'Your answer is one JSON object; "answer" above says which fields it has. Hand it in, with JSON on one line, between single quotes:',
+      next`  ${call('answer', id, '--run', opened.value.run, '--json', '--input', 'JSON')}`,
+      'It has at most 9,000 characters; in it, %27 is an apostrophe, %5C a backslash, %60 a backtick and %24 a dollar sign. If it is refused, the refusal says why: correct it, and hand it in again.',
+      ...(mayEdit(role)
+        ? [
+            'If `data.findings` of what it prints is not empty, repair them in the same folder, and hand in again: as the answer to the task in `data.next.tasks`.',
+          ]
+        : []),
     ],
   })
 }
@@ -29,6 +37,7 @@ export function describeNext({
   measuring,
   alerts,
 }: Omit<NextAnswer, 'over' | 'alerts'> & Partial<Pick<NextAnswer, 'over' | 'alerts'>>): Said[] {
+  if (over === 'lane') return ['the lane has ended']
   if (over) return [over === 'until' ? 'no further round is opened' : `the loop is over: ${over}`]
   return [
     `round ${round ?? '-'}`,

@@ -51,13 +51,21 @@ function splitWords(line: string): Result<string[]> {
   return ok(words)
 }
 
+export interface ClerkOptions {
+  /** This CLI's own entry. */
+  entry: string
+  cwd: string
+  env: NodeJS.ProcessEnv
+  signal: AbortSignal
+}
+
 /**
  * Runs the command by this CLI's own entry, without a shell. `text` is its one line of JSON; when it printed none, a line
  * of the same shape that says why. `exit` is null when a signal ended it; `killed` when that signal was not ours.
  */
 export async function runClerk(
   command: ClerkCommand,
-  options: { entry: string; cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal },
+  options: ClerkOptions,
 ): Promise<{ text: string; exit: number | null; killed: boolean }> {
   const done = await execute({
     argv: [process.execPath, options.entry, ...command.argv],
@@ -106,17 +114,16 @@ export function startsWork(prompt: string): boolean {
 const TRIES = 3
 const FREE: CallUsage = { tokens_in: 0, tokens_out: 0, usd: 0 }
 
-/** A clerk's call: its prompt is a command of this CLI. */
+/** A command's line of JSON. Killed by someone (a machine without memory, say), it says nothing of its verb, so it runs again: all verbs may be repeated. */
+export async function lineOf(command: ClerkCommand, options: ClerkOptions): Promise<string> {
+  let answer = await runClerk(command, options)
+  for (let tries = 1; answer.killed && tries < TRIES; tries++) answer = await runClerk(command, options)
+  return answer.text
+}
 
-export async function askClerk(
-  prompt: string,
-  options: { entry: string; cwd: string; env: NodeJS.ProcessEnv; signal: AbortSignal },
-): Promise<AgentReply> {
+/** A clerk's call: its prompt is a command of this CLI. */
+export async function askClerk(prompt: string, options: ClerkOptions): Promise<AgentReply> {
   const command = parseClerk(prompt)
   if (!command.ok) return { outcome: 'error', message: command.problem.message }
-  let answer = await runClerk(command.value, options)
-  // Killed by someone (a machine without memory, say), it says nothing of its verb: all verbs may be repeated.
-  for (let tries = 1; answer.killed && tries < TRIES; tries++) answer = await runClerk(command.value, options)
-  const { text } = answer
-  return { outcome: 'ok', text, usage: FREE }
+  return { outcome: 'ok', text: await lineOf(command.value, options), usage: FREE }
 }

@@ -1,5 +1,9 @@
-/** One scene by two drivers: `assay loop`, and a session that calls `round next`, `task` and `answer`. */
+/**
+ * One scene by its drivers: `assay loop`, the workflow script in the runtime of Assay, and a session that calls `round next`,
+ * `task` and `answer`.
+ */
 import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { Event } from '../../cli/ledger/events.ts'
 import { dataOf } from '../rig/assay.ts'
@@ -25,11 +29,17 @@ const SCENE = answers({
   collect: `(card) => ({ learnings: ['of round ' + card.round], suggestions: [] })`,
 })
 
-const open = (host: ScriptedHost): Promise<Scene> =>
+const SCRIPT = readFileSync(new URL('../../workflows/optimize.js', import.meta.url), 'utf8')
+
+const open = (host: ScriptedHost, loop: object = {}): Promise<Scene> =>
   openScene(
-    { ...numberFiles, 'bench/build.sh': 'grep -q "^[0-9]*$" src/number.txt\n' },
+    {
+      ...numberFiles,
+      'bench/build.sh': 'grep -q "^[0-9]*$" src/number.txt\n',
+      'own/loop.js': SCRIPT,
+    },
     numberSpec(host, {
-      loop: { width: 2, depth: 1, stall: 9 },
+      loop: { width: 2, depth: 1, stall: 9, ...loop },
       worktree: { build: { command: ['sh', 'bench/build.sh'] } },
       agent: { concurrency: 2 },
       budget: { experiments: 20 },
@@ -75,12 +85,18 @@ function sequences(scene: Scene): Record<string, string[]> {
   return found
 }
 
-test('a lane takes other steps, or comes to another verdict, when a session drives it', async () => {
+test('a lane takes other steps, or comes to another verdict, when a script or a session drives it', async () => {
   const host = scriptedHost(SCENE)
-  const [looped, driven] = await Promise.all([open(host), open(host)])
+  const [looped, scripted, driven] = await Promise.all([
+    open(host),
+    open(host, { workflow: 'own/loop.js' }),
+    open(host),
+  ])
   dataOf(await looped.loop('--rounds', '2'))
+  dataOf(await scripted.loop('--rounds', '2'))
   await session(driven, host)
   const expected = sequences(looped)
+  expect(sequences(scripted)).toEqual(expected)
   expect(sequences(driven)).toEqual(expected)
   expect(Object.keys(expected).sort()).toEqual([
     'of all',

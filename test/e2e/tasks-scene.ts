@@ -17,6 +17,7 @@ export interface NextData {
   over: string | null
   tasks: TaskData[]
   measuring: string[]
+  lanes: number[]
 }
 export interface AnswerData {
   repeated?: true

@@ -98,7 +98,8 @@ describe('a round by tasks', () => {
 
   test('no round is opened after the one that --until names', async () => {
     const project = await start({ loop: { width: 1, depth: 1 } })
-    await briefed(project)
+    await briefed(project, 'halve it')
+    await project.data('answer', 'r1/l1/d1/implement', '--none')
     await answered(project, 'r1/collect', { learnings: [], suggestions: [] })
     expect(await next(project, '--until', '1')).toMatchObject({ round: null, over: 'until', tasks: [] })
     expect(ledger(project).filter(({ type }) => type === 'round_opened')).toHaveLength(1)
@@ -162,6 +163,43 @@ describe('answers that are not as they should be', () => {
     ])
       expect(problemOf(await answer(project, 'r1/brief', input))).toMatchObject({ code })
     expect(ids(await next(project))).toEqual(['r1/brief'])
+  })
+
+  test('who makes its claim too long for any model is verified by nobody', async () => {
+    const project = await start({ loop: { width: 1, depth: 1 } })
+    await briefed(project, 'halve it')
+    const long = 'y'.repeat(50_000)
+    await edit(project, 'r1/l1/d1/implement', 50, {
+      hypothesis: long,
+      summary: long,
+      learnings: Array(10).fill(long),
+    })
+    const { prompt } = await project.data<{ prompt: string }>('task', 'r1/l1/d1/verify')
+    expect(prompt.length).toBeLessThan(30_000)
+  })
+
+  test('a driver that says of an agent that it ended takes back the answer that the agent handed in', async () => {
+    const project = await start({ loop: { width: 1, depth: 1 } })
+    await briefed(project, 'halve it')
+    await edit(project, 'r1/l1/d1/implement', 50)
+    const none = await project.data<AnswerData>('answer', 'r1/l1/d1/implement', '--none')
+    expect([none.repeated, ids(none.next)]).toEqual([true, ['r1/l1/d1/verify']])
+    expect(ledger(project).find(({ task }) => task === 'r1/l1/d1/implement')).toMatchObject({
+      answer: { summary: 'done' },
+    })
+  })
+
+  test('a caller that asks about one lane waits for the other, is not told that its lane has ended, or begins a round', async () => {
+    const project = await start({ loop: { width: 2, depth: 1 } })
+    await briefed(project, 'halve the number', 'write another parser')
+    await project.data('answer', 'r1/l2/d1/implement', '--none')
+    expect(await next(project, '--lane', '2', '--wait', '60s')).toMatchObject({ over: 'lane', tasks: [] })
+    const one = await next(project, '--lane', '1')
+    expect([one.over, one.lanes, ids(one)]).toEqual([null, [1], ['r1/l1/d1/implement']])
+    await project.data('answer', 'r1/l1/d1/implement', '--none')
+    await answered(project, 'r1/collect', { learnings: [], suggestions: [] })
+    expect(await next(project, '--lane', '1')).toMatchObject({ round: null, over: 'lane' })
+    expect(ledger(project).filter(({ type }) => type === 'round_opened')).toHaveLength(1)
   })
 
   test('fields that nobody reads are named, and not kept', async () => {

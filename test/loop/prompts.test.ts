@@ -78,3 +78,22 @@ test('an objective with a fence of its own cannot end the fence around it', () =
   })
   expect(prompt).toContain(`\n\`\`\`\`text\n${brief.objective}\n\`\`\`\`\n`)
 })
+
+test('a lane of the baseline arm hears what the meta controller saw in the search', () => {
+  const prompts = {
+    state: { replace: null, append: ['the cache is cold'] },
+    implement: { replace: 'Warm {objective}', append: [] },
+  }
+  const told = (lane: PromptLane) =>
+    promptOf({
+      id: 'r7/l1/d1/implement',
+      role: 'implement',
+      round: { ...ROUND, prompts },
+      answer: {},
+      lane,
+    })
+  expect(told(LANE)).toMatch(/Warm[\s\S]*- the cache is cold/)
+  const arm = told({ ...LANE, arm: 'baseline' })
+  expect(arm).toContain('You improve one thing')
+  expect(arm).not.toContain('the cache is cold')
+})

@@ -1,5 +1,5 @@
 /** The commands that skills, agents and workflows name, and whether the real parser takes them. */
-import { readFileSync } from 'node:fs'
+import { ANSWERS_OF } from '../../cli/loop/answers.ts'
 import { parse } from '../../cli/terminal/parse.ts'
 import { LATER, VERBS } from '../../cli/verbs/table.ts'
 
@@ -61,14 +61,13 @@ const shapes = VERBS.flatMap((verb) => [
   verb.stdin ?? '',
   ...(verb.subs ?? []).map(({ stdin }) => stdin ?? ''),
 ])
-const script = readFileSync(new URL('../../workflows/optimize.js', import.meta.url), 'utf8')
-const answers = script.slice(script.indexOf('--- answers'), script.indexOf('--- one turn'))
+/** What the roles of the loop answer, as JSON Schema. */
+const answers = JSON.stringify(ANSWERS_OF)
 /** Of a brief, beyond what the verb's own line shows; and the envelope of every answer. */
 const REST = ['boundaries', 'pointers', 'hard', 'ok', 'problem', 'code', 'message', 'hint']
 const KNOWN = new Set([
   ...shapes.flatMap((shape) => [...shape.matchAll(/"(\w+)":/g)].map((found) => found[1] ?? '')),
-  ...[...answers.matchAll(/(\w+): /g)].map((found) => found[1] ?? ''),
-  ...[...answers.matchAll(/(\w+)(?=: text|,? ?\})/g)].map((found) => found[1] ?? ''),
+  ...[...answers.matchAll(/"(\w+)":/g)].map((found) => found[1] ?? ''),
   ...REST,
 ])
 
@@ -80,15 +79,19 @@ export function workflowCommands(source: string): string[] {
   const calls = [
     ...source.matchAll(/\bassay\(\s*(?:'([^']+)'|`((?:[^`$]|\$\{(?:[^{}`]|`[^`]*`|\{[^}]*\})*\}|\$)*)`)/g),
   ]
-  return calls.map((call) => `assay ${filled(call[1] ?? call[2] ?? '', consts)}`)
+  const nexts = [...source.matchAll(/\bnext\([^`')]*`([^`]+)`/g)]
+  return [
+    ...calls.map((call) => `assay ${filled(call[1] ?? call[2] ?? '', consts)}`),
+    ...nexts.map((call) => `assay round next${filled(call[1] ?? '', consts)}`),
+  ]
 }
 
 function filled(template: string, consts: ReadonlyMap<string, string>): string {
-  return template.replace(/\$\{((?:[^{}`]|`[^`]*`)*)\}/g, (_, expression: string, at: number) => {
+  return template.replace(/\$\{((?:[^{}`]|`[^`]*`)*)\}/g, (_, expression: string) => {
     const known = consts.get(expression.trim())
     if (known !== undefined) return filled(known, consts)
     if (expression.trim() === 'WAIT') return '90s'
-    if (template.slice(0, at).endsWith('--failure-class ')) return 'build'
+    if (expression.trim() === 'flags') return ''
     const optional = /`([^`]*)`/.exec(expression)?.[1]
     return optional === undefined ? '1' : filled(optional, consts)
   })

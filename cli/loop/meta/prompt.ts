@@ -1,7 +1,7 @@
 /** What the agent of the meta controller reads, and what it answers. Pure. */
 import type { Knobs } from '../../ledger/events.ts'
 import type { Directions } from '../../ledger/meta.ts'
-import { quotedText } from '../prompts.ts'
+import { GUIDES, quotedText } from '../prompts.ts'
 
 const text = { type: 'string' }
 const texts = { type: 'array', items: text }
@@ -52,7 +52,7 @@ export interface MetaInputs {
 }
 
 export function metaPrompt({ run, round, goal, ...brief }: MetaInputs): string {
-  const guide = 'assay guide meta-agent'
+  const guide = `assay guide ${GUIDES.meta}`
   const card = {
     ...{ assay: 1, role: 'meta', guide, run, round, lane: null, depth: null, experiment: null },
     ...{ worktree: null, brief, capsule: {}, answer: META_ANSWER },
