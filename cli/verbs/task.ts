@@ -19,7 +19,8 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
       '',
       'Your answer is one JSON object; "answer" above says which fields it has. Hand it in, with JSON on one line, between single quotes:',
       next`  ${call('answer', id, '--run', opened.value.run, '--json', '--input', 'JSON')}`,
-      'It has at most 9,000 characters; in it, %27 is an apostrophe, %5C a backslash, %60 a backtick and %24 a dollar sign. If it is refused, the refusal says why: correct it, and hand it in again.',
+      `It has at most 9,000 characters, and plain spaces only. In it, write these as % and two digits, since shells and agent programs take them for more than text: ' %27, \\ %5C, \` %60, $ %24, ~ %7E, = %3D, < %3C, > %3E, % %25.`,
+      'If it is refused, the refusal says why: correct it, and hand it in again.',
       ...(mayEdit(role)
         ? [
             'If `data.findings` of what it prints is not empty, repair them in the same folder, and hand in again: as the answer to the task in `data.next.tasks`.',

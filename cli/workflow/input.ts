@@ -3,7 +3,7 @@
  * no such sequence is stands for itself, so that `5 % less` may be written as it is.
  */
 export const fromCommandLine = (text: string): string =>
-  text.replace(/(?:%[0-9A-F]{2})+/g, (bytes) => {
+  text.replace(/(?:%[0-9A-Fa-f]{2})+/g, (bytes) => {
     try {
       return decodeURIComponent(bytes)
     } catch {

@@ -1,6 +1,7 @@
 /**
  * A scripted model for a program that runs the workflow in its own tool: the conversation that launches it, the clerks, and
- * every role of the loop. It plays the same roles for `assay loop`.
+ * every role of the loop, which asks the CLI for its task and hands in its answer there. For `assay loop` it plays the same
+ * roles, with the task in its prompt.
  */
 import { fileURLToPath } from 'node:url'
 import { readCard, type TaskCard } from '../../../cli/hosts/card.ts'
@@ -60,31 +61,41 @@ export function inTool({ scene, args = {}, launches = 1 }: Plan): InTool {
   }
   const reply = (ask: Ask): Reply => {
     if (ask.tools.includes('Workflow')) return main(ask)
+    if (ask.tools.length === 0) return { text: 'A title' }
     const at = ask.turns.findLastIndex(({ from, text }) => from === 'user' && isTask(text))
     const task = ask.turns[at]?.text ?? ''
-    const step = ask.turns.slice(at).filter(({ from }) => from === 'model').length
+    const turns = ask.turns.slice(at)
+    const step = turns.filter(({ from }) => from === 'model').length
+    const last = turns.at(-1)?.text ?? ''
     const command = /^```sh\n(assay [\s\S]*?)\n```$/m.exec(task)?.[1]
-    const card = readCard(task)
-    if (ask.tools.length === 0) return { text: 'A title' }
-    if (card === null && command !== undefined) {
+    if (command !== undefined && readCard(task) === null) {
       if (step === 0) clerks.push(command)
-      return step === 0 ? bash(command) : { text: lineOf(ask.turns.at(-1)?.text ?? '') }
+      return step === 0 ? bash(command) : { text: lineOf(last) }
     }
-    if (card === null) return { text: 'There is nothing to do.' }
-    if (step === 0) {
+    const named = NAMED.exec(task)?.groups
+    if (named?.command !== undefined && step === 0) return bash(named.command)
+    // In the tool the card is in what the command printed.
+    const told = named === undefined ? task : (turns.find(({ from }) => from === 'tool')?.text ?? '')
+    const card = readCard(told)
+    if (card === null) return { text: last }
+    const done = named === undefined ? step : step - 1
+    if (done === 0) {
       const { role, lane, experiment } = card
       asked.push({ role, lane, experiment, at: scene.events().length })
     }
-    const gain = GAINS[`${card.lane}/${card.depth}`]
     const edits =
       card.role === 'implement'
-        ? [edit(card, 'own', gain ?? '-1')]
+        ? [edit(card, 'own', GAINS[`${card.lane}/${card.depth}`] ?? '-1')]
         : card.role === 'revise'
           ? [edit(card, 'revised', '10')]
           : []
-    const act = edits[step]
+    const act = edits[done]
     if (act !== undefined) return act
-    if (step > edits.length) return { text: 'Done.' }
+    const handIn = /^ +(assay answer \S+ --run \S+ --json --input) JSON$/m.exec(told)?.[1]
+    if (named !== undefined && done === edits.length)
+      return bash(`${handIn} '${inQuotes(JSON.stringify(answerOf(card, asked)))}'`)
+    if (named !== undefined) return { text: `I handed it in.\n${lineOf(last)}` }
+    if (done > edits.length) return { text: 'Done.' }
     const tool = ask.tools.find((name) => name === 'StructuredOutput')
     const answer = answerOf(card, asked)
     return tool === undefined ? { text: JSON.stringify(answer) } : { tool, input: answer }
@@ -92,7 +103,13 @@ export function inTool({ scene, args = {}, launches = 1 }: Plan): InTool {
   return { reply, asked: () => asked, clerks: () => clerks, endings: () => endings }
 }
 
-const isTask = (text: string) => readCard(text) !== null || /^```sh\nassay /m.test(text)
+const NAMED = /^Run `(?<command>assay task [^`]+)` and follow it\./m
+const isTask = (text: string) => readCard(text) !== null || /^```sh\nassay /m.test(text) || NAMED.test(text)
+/** As the task says. */
+const inQuotes = (json: string) =>
+  json.replace(/['\\`$~=<>%]|(?! )\p{Zs}/gu, (char) =>
+    [...Buffer.from(char)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
+  )
 const bash = (command: string): Reply => ({
   tool: 'Bash',
   input: { command, description: 'ask Assay' },
