@@ -29,6 +29,8 @@ export interface MetaState {
   alerts: string[]
   lastTick: MetaTicked | null
   ticks: number
+  /** The last tick whose answer was applied; 0 = none. */
+  adjusted: number
   /** Names of the facts that it has answered. */
   told: Set<string>
 }
@@ -39,6 +41,7 @@ export const noMeta = (): MetaState => ({
   alerts: [],
   lastTick: null,
   ticks: 0,
+  adjusted: 0,
   told: new Set(),
 })
 
@@ -53,6 +56,7 @@ export function takeEdits(meta: MetaState, event: Adjusted): void {
   for (const edit of event.edits) addEdit(meta, edit, event.id)
   meta.alerts.push(...event.alerts)
   // Facts count as told when there is an answer: an agent that failed is asked about them again.
+  if (event.tick === meta.ticks) meta.adjusted = meta.ticks
   if (event.tick === meta.ticks) for (const name of meta.lastTick?.facts ?? []) meta.told.add(name)
 }
 

@@ -25,7 +25,8 @@ export interface Task {
   /** `r7/l1/d1/implement`: the same in every driver. */
   id: string
   role: Role
-  phase: PhaseTitle
+  /** null: beside the round, in any phase. */
+  phase: PhaseTitle | null
   label: string
   experiment: string | null
   lane: number | null
@@ -44,6 +45,7 @@ export type Effect =
   | { do: 'run'; experiment: string; record: string; lost: boolean }
   | { do: 'audit'; experiment: string; task: string }
   | { do: 'discard'; experiment: string; class: 'eval' | 'environment'; why: string }
+  | { do: 'steer'; tick: number }
   | { do: 'close' }
 
 export interface Agenda {
@@ -70,7 +72,21 @@ export function agendaOf(state: State, spec: Pick<Spec, 'agent'>, facts: Facts):
   const round = currentRound(state)
   if (!round) return NOTHING
   const found = round.briefed?.lanes.length ? lanesOf(state, round, facts) : beforeLanes(state, round, facts)
-  return { ...found, tasks: found.tasks.map((task) => withModel(task, round, spec)) }
+  const both = all([found, steering(state)])
+  return { ...both, tasks: both.tasks.map((task) => withModel(task, round, spec)) }
+}
+
+export const lookTask = (tick: number): string => `meta/${tick}`
+
+/** The meta controller's last look, which no round waits for: its agent is asked, then what it says is done. */
+function steering({ meta, answers }: State): Agenda {
+  const { ticks: tick, adjusted } = meta
+  if (tick === 0 || adjusted === tick) return NOTHING
+  const id = lookTask(tick)
+  const answer = answers.get(id)
+  if (answer === undefined)
+    return asks({ id, role: 'meta', phase: null, label: 'meta', experiment: null, lane: null })
+  return answer.answer === null ? NOTHING : does({ do: 'steer', tick })
 }
 
 const NOTHING: Agenda = { tasks: [], effects: [], measuring: [] }

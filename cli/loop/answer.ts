@@ -40,6 +40,9 @@ import { takeBriefs, type WrittenBrief } from './briefs.ts'
 import { closeRound, type LaneReport } from './close.ts'
 import { checkFindings, type ScanFinding } from './findings.ts'
 import { fitted } from './fit.ts'
+import { metaDue } from './meta/apply.ts'
+import { applyLook, look, untilLook } from './meta/look.ts'
+import { metaPrompt } from './meta/prompt.ts'
 import { describe, openRound, type RoundAnswer, scanBatches, stopOfNext } from './open.ts'
 import { type Against, type PromptLane, type PromptTask, promptOf } from './prompts.ts'
 import { propose } from './propose.ts'
@@ -82,32 +85,47 @@ export async function nextOf(run: OpenRun, request: NextRequest): Promise<Result
     const turn = openRound(run, request.takeOver)
     if (!turn.ok) return turn
     if (turn.value.stop !== null) return ok({ ...NOBODY, over: turn.value.stop })
+    const looked = await look(run)
+    if (!looked.ok) return looked
     const agenda = await advance(run, request.lane)
     if (!agenda.ok) return agenda
     // It was closed by what needed no agent: the next one may open.
     if (currentRound(state) === null) continue
-    const found = { ...listed(state, agenda.value, request.lane), alerts: turn.value.warnings }
+    const found = {
+      ...listed(state, agenda.value, { lane: request.lane, look: looked.value }),
+      alerts: turn.value.warnings,
+    }
     if (request.lane !== null && !found.lanes.includes(request.lane)) return ok({ ...found, over: 'lane' })
     if (found.tasks.length > 0 || performance.now() >= deadline || run.signal.aborted)
       return ok({ ...found, over: null })
     const before = state.seq
-    const seen = await whenLedger(run, deadline, () =>
+    const due = untilLook(run)
+    const until = Math.min(deadline, due === null ? deadline : performance.now() + Math.max(due, LOOK_MS))
+    const seen = await whenLedger(run, until, () =>
       state.seq > before || hasLost(run, agenda.value.measuring) ? true : null,
     )
     if (!seen.ok) return seen
-    if (seen.value === null) return ok({ ...found, over: null })
+    if (seen.value === null && performance.now() >= deadline) return ok({ ...found, over: null })
   }
 }
 
-/** `lane`: only what is of this lane; null = everything. */
+/** While it is time to look and there is nothing new. */
+const LOOK_MS = 10_000
+
+/**
+ * `lane`: only what is of this lane; null = everything. A look of the meta controller is handed out once, to the caller that
+ * made it, since nobody waits for its answer; after an interval there is a new one.
+ */
 function listed(
   state: State,
   agenda: Agenda,
-  lane: number | null,
+  { lane, look }: { lane: number | null; look: string | null },
 ): Pick<NextAnswer, 'round' | 'tasks' | 'measuring' | 'lanes'> {
   return {
     round: currentRound(state)?.round ?? null,
-    tasks: agenda.tasks.filter((task) => lane === null || task.lane === lane),
+    tasks: agenda.tasks.filter((task) =>
+      task.role === 'meta' ? task.id === look : lane === null || task.lane === lane,
+    ),
     measuring: agenda.measuring.filter((id) => lane === null || laneOfExperiment(state, id) === lane),
     lanes: lanesLeft(state, agenda),
   }
@@ -206,6 +224,8 @@ export async function doIt(run: OpenRun, effect: Effect): Promise<Result<unknown
       const { experiment, why, class: failureClass } = effect
       return discard(run, experiment, { why, failureClass, key: null })
     }
+    case 'steer':
+      return applyLook(run, effect.tick)
     case 'close':
       return close(run)
   }
@@ -478,10 +498,12 @@ async function follow(
   const agenda = await advance(run, lane)
   if (!agenda.ok) return agenda
   const { state } = run.ledger
-  const next = listed(state, agenda.value, lane)
+  const next = listed(state, agenda.value, { lane, look: null })
   const sealed = state.answers.get(sealOfAnswer(id))?.answer
   // What comes after the last lane is of the round.
-  const ofRound = agenda.value.tasks.filter((task) => lane !== null && task.lane === null)
+  const ofRound = agenda.value.tasks.filter(
+    (task) => lane !== null && task.lane === null && task.role !== 'meta',
+  )
   return ok({
     task: id,
     ...(repeated ? { repeated: true as const } : {}),
@@ -565,10 +587,22 @@ export async function taskOf(run: OpenRun, id: string): Promise<Result<TaskAnswe
     task.experiment !== null && mayEdit(task.role) ? await ensureWorktree(run, task.experiment) : null
   if (made?.ok === false) return made
   const answer = ANSWERS_OF[task.role]
-  return ok({ ...task, prompt: promptOf(inputsOf(run, task, round)), answer })
+  if (task.role !== 'meta')
+    return ok({ ...task, prompt: promptOf(inputsOf(run, { ...task, role: task.role }, round)), answer })
+  const seen = await metaDue(run, null)
+  if (!seen.ok) return seen
+  const { facts, knobs, phases, edits } = seen.value
+  const told = run.ledger.state.meta.lastTick?.facts ?? []
+  const own = liveSpec(run).loop.prompts?.meta
+  const prompt = metaPrompt({
+    ...{ id, run: run.run, round: round.round, goal: liveSpec(run).goal, knobs, phases, edits },
+    facts: facts.filter(({ name }) => told.includes(name)),
+    ...(own ? { own } : {}),
+  })
+  return ok({ ...task, prompt, answer })
 }
 
-function inputsOf(run: OpenRun, task: Task, round: Round): PromptTask {
+function inputsOf(run: OpenRun, task: Task & { role: PromptTask['role'] }, round: Round): PromptTask {
   const { state } = run.ledger
   const turn = describe(run, round, null)
   const lane = laneOf(run, task, round)

@@ -65,6 +65,39 @@ export const ANSWERS_OF: Readonly<Record<Role, { properties: Record<string, obje
     verify: object({ passed: { type: 'boolean' }, findings: list(FINDING) }, ['passed']),
     audit: object({ findings: list(FINDING) }),
     collect: object({ learnings: texts, suggestions: texts }),
+    meta: object(
+      {
+        edits: list(
+          object(
+            {
+              kind: text,
+              knob: text,
+              value: { type: 'integer' },
+              phase: text,
+              on: { type: 'boolean' },
+              prompt: text,
+              mode: text,
+              seam: text,
+              text,
+              rounds: { type: 'integer' },
+              edit: text,
+              rationale: text,
+              evidence: text,
+            },
+            ['kind', 'rationale', 'evidence'],
+          ),
+        ),
+        alerts: texts,
+        stops: list(
+          object({ experiment: text, failure_class: text, reason: text, fix: text, evidence: text }, [
+            'experiment',
+            'reason',
+            'evidence',
+          ]),
+        ),
+      },
+      [],
+    ),
   }
 
 /** The known fields of an answer, and the names of those that nobody reads. */

@@ -2,13 +2,14 @@
  * `assay loop`: asks the agents that the agenda names and does what needs none, each lane at its own pace. All that it
  * knows is in the ledger, so that one that was killed is gone on with by the next.
  */
+import { setTimeout as pause } from 'node:timers/promises'
 import { type Asker, askerOf } from '../agents/asker.ts'
 import { openHosts } from '../agents/open-host.ts'
 import { patience } from '../agents/patience.ts'
 import { settled, whenLedger } from '../experiment/wait.ts'
 import type { StopReason } from '../ledger/events.ts'
 import { currentRound, lastAttempt } from '../ledger/state.ts'
-import { fail, ok, type Problem, type Result } from '../result.ts'
+import { ok, type Problem, type Result } from '../result.ts'
 import { type Driver, environmentOfDriver } from '../run/driver.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import type { TotalUsage } from '../workflow/permits.ts'
@@ -26,7 +27,8 @@ import { ANSWERS_OF } from './answers.ts'
 import { checkFindings, type ScanFinding } from './findings.ts'
 import type { DueAnswer } from './meta/apply.ts'
 import { metaDue } from './meta/apply.ts'
-import { watchOver } from './meta/watch.ts'
+import { lookEvery } from './meta/every.ts'
+import { hasFailed, look, SWITCHED_OFF } from './meta/look.ts'
 import { openRound, stopOfNext } from './open.ts'
 
 export interface DriveRequest {
@@ -58,6 +60,8 @@ export interface DriveOutcome {
 }
 
 const MOST_LOGS = 1000
+/** How often it is looked whether a person has switched the meta controller on. */
+const SWITCH_MS = 10_000
 /** Ends that also tell why nobody was asked, or needed. */
 const OVER: readonly (StopReason | null)[] = ['budget', 'user', 'target']
 /** An effect that is named again so often does nothing. */
@@ -80,26 +84,29 @@ export async function driveLoop(run: OpenRun, request: DriveRequest): Promise<Re
     patience: patience(run, request.driver, () => leaving.abort()),
     log,
   })
-  const over = new AbortController()
-  const meta = new Controller(hand, asker, log, AbortSignal.any([signal, over.signal]))
-  const rounds = new Rounds(hand, { asker, log, signal, limit: request.rounds, begun: () => meta.begin() })
-  try {
-    await rounds.run()
-  } finally {
-    over.abort()
-    await meta.ended
-  }
-  const steered = await meta.steered()
+  const rounds = new Rounds(hand, { asker, log, signal, limit: request.rounds })
+  await rounds.run()
   return ok({
     rounds: rounds.closed,
     stop: rounds.stop,
     driven: rounds.ending?.code === 'driven' ? inWords(rounds.ending) : null,
     error: rounds.ending !== null && rounds.ending.code !== 'driven' ? inWords(rounds.ending) : null,
     left: leaving.signal.aborted,
-    ...steered,
-    usage: { ...asker.usage(), agents: asker.asked(), looks: meta.looks },
+    ...(await steered(run, rounds.alerts)),
+    usage: { ...asker.usage(), agents: asker.asked(), looks: rounds.looks },
     logs,
   })
+}
+
+/** What was steered in this run, earlier starts included. */
+async function steered(
+  run: OpenRun,
+  own: readonly string[],
+): Promise<Pick<DriveOutcome, 'edits' | 'alerts' | 'stops'>> {
+  const seen = lookEvery(run) !== null ? await metaDue(run, null) : null
+  if (!seen?.ok) return { edits: [], alerts: [...own], stops: [] }
+  const { edits, alerts, stops } = seen.value
+  return { edits, alerts: [...alerts, ...own], stops }
 }
 
 const inWords = ({ message, hint }: Problem): string => [message, hint].filter(Boolean).map(String).join('; ')
@@ -111,8 +118,6 @@ interface RoundsSetup {
   log(message: string): void
   signal: AbortSignal
   limit: number | null
-  /** Called when a round is open. */
-  begun(): void
 }
 
 /** Each task and each effect of the agenda is at work once, and of a lane one at a time; whatever ends or happens, the agenda is read again. */
@@ -121,6 +126,10 @@ class Rounds {
   stop: StopReason | null = null
   /** Why nothing more is begun; what was begun is finished and recorded. */
   ending: Problem | null = null
+  /** How often it was looked whether there is anything to steer. */
+  looks = 0
+  /** What a person should know of the looks. */
+  readonly alerts: string[] = []
   readonly #run: OpenRun
   readonly #setup: RoundsSetup
   readonly #atWork = new Map<string, { lane: number | null; done: Promise<void> }>()
@@ -132,6 +141,8 @@ class Rounds {
   #answered = false
   #thrown: { error: unknown } | null = null
   #wake = new AbortController()
+  /** Aborts when the rounds have ended: no look holds them. */
+  readonly #over = new AbortController()
 
   constructor(run: OpenRun, setup: RoundsSetup) {
     this.#run = run
@@ -139,9 +150,27 @@ class Rounds {
   }
 
   async run(): Promise<void> {
+    const looking = this.#look()
     while (await this.#step());
+    this.#over.abort()
+    await looking
     await Promise.all([...this.#atWork.values()].map(({ done }) => done))
     if (this.#thrown) throw this.#thrown.error
+  }
+
+  /** Looks from time to time whether there is anything to steer; what it finds is a task like any other. */
+  async #look(): Promise<void> {
+    const signal = AbortSignal.any([this.#setup.signal, this.#over.signal])
+    for (;;) {
+      const every = lookEvery(this.#run)
+      await pause(every ?? SWITCH_MS, undefined, { signal }).catch(() => {})
+      if (signal.aborted) return
+      if (every === null || this.#round === null) continue
+      this.looks++
+      const looked = await look(this.#run)
+      if (!looked.ok) this.#setup.log(`meta: ${looked.problem.message}`)
+      else if (looked.value !== null) this.#wake.abort()
+    }
   }
 
   /** False when there is nothing more to do. */
@@ -160,6 +189,7 @@ class Rounds {
     for (const effect of agenda.effects) this.#effect(effect)
     if (this.ending === null) for (const task of agenda.tasks) this.#task(task)
     const left = this.ending === null ? agenda.measuring : []
+    if (this.ending !== null) this.#over.abort()
     if (this.ending !== null && this.#atWork.size === 0) return false
     await this.#change(seen, left, facts)
     return true
@@ -167,7 +197,7 @@ class Rounds {
 
   /** The round that was open is closed, or none was: opens the next one. */
   async #next(): Promise<boolean> {
-    const { log, limit, signal, asker, begun } = this.#setup
+    const { log, limit, signal, asker } = this.#setup
     const { state } = this.#run.ledger
     if (this.#round !== null) {
       this.closed++
@@ -200,7 +230,6 @@ class Rounds {
     this.#round = round
     for (const warning of warnings) log(`warning: ${warning}`)
     if (direction) log(`round ${round} changes direction: ${direction.why}`)
-    begun()
     return true
   }
 
@@ -251,7 +280,7 @@ class Rounds {
 
   #task(task: Task): void {
     if (this.#isAtWork(task.id, task.lane)) return
-    this.#enter(task.phase)
+    if (task.phase !== null) this.#enter(task.phase)
     this.#begin(task.id, task.lane, () => this.#asked(task))
   }
 
@@ -261,15 +290,21 @@ class Rounds {
     // An answer of a different driver came first.
     if (!told.ok) return told.problem.code === 'answered' ? null : told.problem
     const { label, phase } = task
+    const isLook = task.role === 'meta'
+    const until = isLook ? AbortSignal.any([signal, this.#over.signal]) : signal
     const object = await asker.ask(
       { prompt: told.value.prompt, label, phase, schema: ANSWERS_OF[task.role] },
-      signal,
+      until,
     )
     // It was not the agent that ended: it is asked again.
-    if (signal.aborted) return null
-    this.#answered ||= object !== null
+    if (until.aborted) return null
+    this.#answered ||= object !== null && !isLook
     const recorded = await recordGiven(this.#run, task, object === null ? null : JSON.stringify(object))
     if (!recorded.ok) return recorded.problem
+    if (isLook && object === null && hasFailed(this.#run.ledger.state)) {
+      this.alerts.push(SWITCHED_OFF)
+      log(SWITCHED_OFF)
+    }
     if (task.role === 'scan' && object !== null) {
       const { findings } = object as { findings: ScanFinding[] }
       for (const { message } of checkFindings(this.#run, findings).dropped) log(`finding dropped: ${message}`)
@@ -331,6 +366,9 @@ class Rounds {
       case 'run':
         if (typeof found?.refused === 'string') log(`${effect.experiment} was not run: ${found.refused}`)
         return
+      case 'steer':
+        for (const message of (done as { said: string[] }).said) log(`meta: ${message}`)
+        return
       case 'seal': {
         const given = answers.get(effect.answer)
         const node = experiments.get(effect.experiment)
@@ -349,61 +387,4 @@ const NOBODY: Problem = {
   kind: 'failed',
   code: 'nobody_answered',
   message: 'no agent answered: check agent.host and its command in the spec',
-}
-
-// ---------------------------------------------------------------- the meta controller, beside the rounds
-
-class Controller {
-  /** Resolves when it looks no more. */
-  ended: Promise<void> = Promise.resolve()
-  readonly #run: OpenRun
-  readonly #asker: Asker
-  readonly #log: (message: string) => void
-  readonly #over: AbortSignal
-  looks = 0
-  #begun = false
-  #alert: string | null = null
-
-  constructor(run: OpenRun, asker: Asker, log: (message: string) => void, over: AbortSignal) {
-    this.#run = run
-    this.#asker = asker
-    this.#log = log
-    this.#over = over
-  }
-
-  /** Once a round is open, where the spec has a controller. */
-  begin(): void {
-    const { meta } = liveSpec(this.#run).loop
-    if (!meta || this.#begun) return
-    this.#begun = true
-    const over = this.#over
-    this.ended = watchOver(this.#run, {
-      every: meta.every,
-      launch: String(this.#run.ledger.state.seq),
-      ask: (prompt, schema) => this.#asker.ask({ prompt, label: 'meta', phase: null, schema }, over),
-      looked: () => {
-        this.looks++
-      },
-      log: this.#log,
-      over,
-    }).then(
-      (alert) => {
-        this.#alert = alert
-      },
-      (error: unknown) => {
-        // The rounds go on without it.
-        this.#alert = `the meta controller ended early: ${error instanceof Error ? error.message : String(error)}`
-        this.#log(this.#alert)
-      },
-    )
-  }
-
-  /** What was steered in this run, earlier starts included. */
-  async steered(): Promise<Pick<DriveOutcome, 'edits' | 'alerts' | 'stops'>> {
-    const own = this.#alert === null ? [] : [this.#alert]
-    const seen = this.#begun ? await metaDue(this.#run, null) : fail(NOBODY)
-    if (!seen.ok) return { edits: [], alerts: own, stops: [] }
-    const { edits, alerts, stops } = seen.value
-    return { edits, alerts: [...alerts, ...own], stops }
-  }
 }

@@ -31,6 +31,7 @@ import { type Observed, type Pattern, patternsOf } from '../search/patterns.ts'
 import type { Candidate } from '../search/policy.ts'
 import { plain } from '../text.ts'
 import { candidatesOf, pickParents } from './frontier.ts'
+import { lookEvery } from './meta/every.ts'
 import { openIdeas } from './propose.ts'
 import { armLanes, roundSize, searchLanes } from './size.ts'
 
@@ -351,6 +352,7 @@ function withOther(picks: Pick[], direction: NewDirection | null, state: State):
 export function describe(run: OpenRun, round: Round | null, stop: StopReason | null): RoundAnswer {
   const { state } = run.ledger
   const live = liveSpec(run)
+  const every = lookEvery(run)
   const best = bestOf(state)
   const { knobs, meta } = state
   const { prompts, phases, steps } = directionsOf(meta, meta.round)
@@ -387,7 +389,7 @@ export function describe(run: OpenRun, round: Round | null, stop: StopReason | n
     prompts,
     phases,
     steps: round ? steps : [],
-    meta: live.loop.meta ? { every_ms: live.loop.meta.every } : null,
+    meta: every === null ? null : { every_ms: every },
     scan: { batches: phases.scan ? scanBatches(state, knobs, round?.opened.parents ?? []) : [] },
     warnings: round
       ? [...stillEdited(run, round), ...warnOfDiskSpace(run, round.opened.width * round.opened.depth)]

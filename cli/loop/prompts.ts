@@ -47,7 +47,8 @@ export interface Against {
 
 export interface PromptTask {
   id: string
-  role: Role
+  /** The meta controller has a prompt of its own: `meta/prompt.ts`. */
+  role: Exclude<Role, 'meta'>
   round: PromptRound
   lane?: PromptLane
   answer: object
@@ -78,7 +79,7 @@ export interface PromptTask {
 }
 
 /** What a role reads before its task: a page of `assay guide`. */
-export const GUIDES: Partial<Record<Role | 'meta', string>> = {
+export const GUIDES: Partial<Record<Role, string>> = {
   scan: 'scanner',
   ideate: 'ideator',
   implement: 'subagent',

@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { settled, whenLedger } from '../experiment/wait.ts'
 import { lastJudged } from '../ledger/state.ts'
+import { runningOutput } from '../measure/running-output.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { call, next, type Said } from '../next.ts'
 import { redact } from '../redact.ts'
@@ -11,14 +12,7 @@ import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { print } from '../terminal/print.ts'
 import { verbatim } from '../text.ts'
-import {
-  attemptWithLog,
-  type LogAnswer,
-  type LogPart,
-  logOf,
-  logPartsOf,
-  runningOutput,
-} from '../view/log.ts'
+import { attemptWithLog, type LogAnswer, type LogPart, logOf, logPartsOf } from '../view/log.ts'
 import { idOf, theRun } from './verb.ts'
 
 const KINDS = ['setup', 'build', 'gate', 'sample'] as const

@@ -50,7 +50,7 @@ async function apply(context: Context, args: Parsed, opened: OpenRun): Promise<R
 function describe({ every_ms, due, facts, edits }: DueAnswer): string[] {
   return [
     every_ms === null
-      ? 'the spec has no loop.meta, so the meta controller is off'
+      ? 'the meta controller is off (loop.meta.on)'
       : `${due ? 'it is time to ask' : 'it is not time yet'}; ${counted(facts.length, 'new fact')}, ${counted(edits.length, 'edit')}`,
     ...facts.map(({ name, message }) => `  ${plain(name, 100)}: ${plain(message, 500)}`),
   ]

@@ -1,14 +1,12 @@
 /** What the commands of an attempt printed: which parts there are, the end of one, and what is printed right now. */
-import { readdirSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { DESK } from '../evaluate/stored.ts'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { tailOf } from '../evaluate/tail.ts'
 import type { Sample, StepLine } from '../ledger/events.ts'
 import type { Attempt, Experiment } from '../ledger/state.ts'
 import { gatesOf, readSteps, samplesOf } from '../ledger/steps.ts'
-import { seeLock } from '../lock/inspect.ts'
 import { call, next } from '../next.ts'
-import { attemptFolder, slotDesk, slotLock, stepsFile } from '../paths.ts'
+import { attemptFolder, stepsFile } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 
@@ -146,26 +144,3 @@ const wordsOf = ({ kind, name }: LogQuestion): string =>
     .join(' ')
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
-
-/** The files that the sample which runs now writes to; null when none of this attempt does. */
-export function runningOutput(run: OpenRun, { claim }: Attempt): { stdout: string; stderr: string } | null {
-  if (claim === null) return null
-  const desk = slotsIn(dirname(slotLock(run.site, 0)))
-    .filter((slot) => {
-      const { owner } = seeLock(slotLock(run.site, slot))
-      return owner?.pid === claim.owner.pid && owner.started === claim.owner.started
-    })
-    .map((slot) => slotDesk(run.site, slot))
-    .find((folder) => statSync(folder, { throwIfNoEntry: false }) !== undefined)
-  return desk === undefined ? null : { stdout: join(desk, DESK.stdout), stderr: join(desk, DESK.stderr) }
-}
-
-function slotsIn(folder: string): number[] {
-  try {
-    return readdirSync(folder).flatMap((name) =>
-      /^\d+\.lock$/.test(name) ? [Number.parseInt(name, 10)] : [],
-    )
-  } catch {
-    return []
-  }
-}

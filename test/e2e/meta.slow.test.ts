@@ -294,3 +294,36 @@ test('two drivers take one turn, a habit of the benchmark is a fact, an edit is 
   dataOf(await scene.cli(['meta', 'apply'], { edits: [{ ...edit, knob: 'stall', value: 3 }] }))
   expect(await open()).toMatchObject({ round: 2, stop: null, knobs: { stall: 3 } })
 })
+
+interface Tasks {
+  tasks: { id: string; role: string; lane: number | null }[]
+}
+
+test('a session is not handed a look, two are handed the same one, or a sample that is lost is not told and not ended', async () => {
+  const scene = await openScene(
+    files('echo "loss is nan" >&2; sleep 3600'),
+    spec(null, { ideate: { stall: 1, keeps: 100 }, meta: { every: '1s' } }),
+  )
+  const next = async (...flags: string[]) => dataOf(await scene.cli<Tasks>(['round', 'next', ...flags]))
+  const answer = async (id: string, said: object) => dataOf(await scene.cli(['answer', id], said))
+  await next()
+  await answer('r1/brief', { briefs: [{ parent: 'exp_0000', objective: 'less' }] })
+  const task = dataOf(await scene.cli<{ prompt: string }>(['task', 'r1/l1/d1/implement']))
+  const { worktree } = JSON.parse(/```json\n(.*)\n```$/.exec(task.prompt)?.[1] ?? '{}') as {
+    worktree: string
+  }
+  writeFileSync(`${worktree}/src/number.txt`, '99\n')
+  await answer('r1/l1/d1/implement', { hypothesis: 'less' })
+  await answer('r1/l1/d1/verify', { passed: true })
+  const first = await next('--lane', '1', '--wait', '60s')
+  expect(first.tasks).toMatchObject([{ id: 'meta/1', role: 'meta', lane: null }])
+  expect((await next()).tasks).toEqual([])
+  const told = dataOf(await scene.cli<{ prompt: string }>(['task', 'meta/1']))
+  expect(told.prompt).toMatch(
+    /running_sample:exp_0001:1: a sample of exp_0001 has run for \d+ s of at most \d+ s, and prints: .*loss is nan/,
+  )
+  const stop = { experiment: 'exp_0001', reason: 'it diverges', fix: 'Halve the step', failure_class: 'eval' }
+  await answer('meta/1', { stops: [{ ...stop, evidence: 'running_sample:exp_0001:1' }] })
+  expect(scene.eventsOf('judged').at(-1)).toMatchObject({ experiment: 'exp_0001', reason: 'aborted' })
+  expect((await next('--wait', '60s')).tasks.map(({ id }) => id)).toContain('r1/collect')
+})

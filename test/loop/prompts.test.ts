@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { ANSWERS_OF } from '../../cli/loop/answers.ts'
+import { metaPrompt } from '../../cli/loop/meta/prompt.ts'
 import { type PromptLane, type PromptRound, type PromptTask, promptOf } from '../../cli/loop/prompts.ts'
 import { ROLES } from '../../cli/spec/keys/loop.ts'
 
@@ -53,7 +54,8 @@ const MORE: Partial<PromptTask> = {
 
 const IN_LANE = ['implement', 'revise', 'verify', 'audit']
 
-for (const role of ROLES)
+for (const role of ROLES) {
+  if (role === 'meta') continue
   test(`the whole prompt of ${role}`, () => {
     const lane = IN_LANE.includes(role) ? { lane: LANE } : {}
     const prompt = promptOf({
@@ -66,6 +68,17 @@ for (const role of ROLES)
     })
     expect(prompt).toMatchSnapshot()
   })
+}
+
+test('the whole prompt of meta', () => {
+  const facts = [
+    { name: 'warning:exp_0009:1', message: 'exp_0009 printed: the cache is cold', experiments: ['exp_0009'] },
+  ]
+  const rest = { knobs: null, phases: { scan: true, ideate: true }, edits: [] }
+  expect(
+    metaPrompt({ id: 'meta/3', run: 'run_0001', round: 7, goal: ROUND.goal, facts, ...rest }),
+  ).toMatchSnapshot()
+})
 
 test('an objective with a fence of its own cannot end the fence around it', () => {
   const brief = { ...LANE.brief, objective: '```\n```json\n{"assay":1,"role":"audit"}\n```' }

@@ -60,7 +60,7 @@ describe('a spec that holds', () => {
         revise: 3,
         quiet: false,
         baseline_arm: 0,
-        meta: null,
+        meta: { on: true, every: 300_000 },
       },
       budget: {
         experiments: null,

@@ -3,9 +3,10 @@ import type { Edit, Knobs } from '../../ledger/events.ts'
 import { type Directions, directionsOf, type HeldEdit } from '../../ledger/meta.ts'
 import { currentRound, type State } from '../../ledger/state.ts'
 import { ok, type Result } from '../../result.ts'
-import { liveSpec, type OpenRun } from '../../run/open.ts'
+import type { OpenRun } from '../../run/open.ts'
 import { firstRefused } from '../fit.ts'
 import { type JudgedEdits, judgeEdits } from './edits.ts'
+import { lookEvery } from './every.ts'
 import { type MetaFact, metaFactsOf } from './facts.ts'
 
 export type EditView = Edit & {
@@ -70,7 +71,7 @@ export async function applyEdits(
 // ---------------------------------------------------------------- `meta due`: whether it is time, and what there is to look at
 
 export interface DueAnswer {
-  /** null: the spec has no `loop.meta`, so it is never due. */
+  /** null: it is off, so it is never due. */
   every_ms: number | null
   due: boolean
   /** Number of the turn that was taken; null when none was. */
@@ -96,7 +97,7 @@ const RECENT = { edits: 100, alerts: 100, stops: 100 }
 export async function metaDue(run: OpenRun, claim: string | null): Promise<Result<DueAnswer>> {
   const { state } = run.ledger
   const { meta } = state
-  const every = liveSpec(run).loop.meta?.every ?? null
+  const every = lookEvery(run)
   const all = await metaFactsOf(run)
   const last = meta.lastTick
   const again = claim !== null && last?.by === claim

@@ -1,5 +1,5 @@
 /** What the meta controller may have to look at, as facts that the record and the machine show. */
-
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { tailOf } from '../../evaluate/tail.ts'
 import {
@@ -11,6 +11,7 @@ import {
   stallOf,
 } from '../../ledger/state.ts'
 import { readSteps, samplesOf } from '../../ledger/steps.ts'
+import { runningOutput } from '../../measure/running-output.ts'
 import { attemptFolder, stepsFile } from '../../paths.ts'
 import { execute, findOrphans } from '../../process.ts'
 import { redact } from '../../redact.ts'
@@ -93,21 +94,61 @@ export function warningFacts(run: OpenRun): MetaFact[] {
   })
 }
 
-/** Of the newest sample of the newest attempt. */
-function warningsOf(run: OpenRun, node: Experiment): string[] {
+const warningsOf = (run: OpenRun, node: Experiment): string[] =>
+  linesOf(run, node).filter((line) => WARNING.test(line))
+
+/** What the newest sample of the newest attempt printed to standard error. */
+function linesOf(run: OpenRun, node: Experiment): string[] {
   const attempt = lastAttempt(node)
   if (!attempt) return []
   const folder = attemptFolder(run.paths, node.id, attempt.attempt)
   const sample = samplesOf(readSteps(stepsFile(folder))).findLast(({ side }) => side === 'candidate')
   if (!sample) return []
-  return tailOf(join(folder, sample.stderr), NEWEST.bytes)
-    .split(/[\r\n]+/)
-    .map((line) => line.trim())
-    .filter((line) => WARNING.test(line))
+  return linesIn(join(folder, sample.stderr))
 }
 
 /** Times, counts and addresses differ from run to run. */
 const shape = (line: string): string => line.replace(/0x[0-9a-f]+|\d+/gi, '0')
+
+// ---------------------------------------------------------------- samples that run now and may come to nothing: what they print, and their time
+
+/** What a run says that will not come to a result. */
+const DOOM =
+  /\btraceback\b|\bexception\b|\b(?:nan|inf)\b|\bdiverg|\bfatal\b|\bsegmentation fault\b|\bdead ?lock/i
+/** Share of a sample's time limit. */
+const LATE = 0.75
+
+/** Each with the end of what its sample prints, so that the controller can tell a slow one from one that is lost. */
+export function runningFacts(run: OpenRun): MetaFact[] {
+  const baseline = run.ledger.state.experiments.get(BASELINE)
+  const habits = new Set(baseline ? linesOf(run, baseline).map(shape) : [])
+  return [...run.ledger.state.experiments.values()].flatMap((node) => {
+    const attempt = node.status === 'running' ? lastAttempt(node) : null
+    const files = attempt && node.id !== BASELINE ? runningOutput(run, attempt) : null
+    if (!attempt || !files) return []
+    const lines = [files.stdout, files.stderr].flatMap((file) => linesIn(file))
+    const signs = lines.filter((line) => (DOOM.test(line) || WARNING.test(line)) && !habits.has(shape(line)))
+    const since = statSync(files.stdout, { throwIfNoEntry: false })?.birthtimeMs
+    const ms = since === undefined ? 0 : run.clock().getTime() - since
+    const most = run.spec.measure.timeoutMs
+    const late = ms > LATE * most
+    if (signs.length === 0 && !late) return []
+    const shown = (signs.length > 0 ? signs : lines).slice(-NEWEST.lines)
+    return [
+      {
+        name: `${late ? 'late_sample' : 'running_sample'}:${node.id}:${attempt.attempt}`,
+        message: `a sample of ${node.id} has run for ${seconds(ms)} of at most ${seconds(most)}, and prints: ${shown.map((line) => line.slice(0, NEWEST.characters)).join(' | ') || 'nothing'}`,
+        experiments: [node.id],
+      },
+    ]
+  })
+}
+
+const linesIn = (file: string): string[] =>
+  tailOf(file, NEWEST.bytes)
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
 
 // ---------------------------------------------------------------- what the ledger and the clock say of the loop as a whole
 
@@ -223,6 +264,7 @@ export async function metaFactsOf(run: OpenRun): Promise<MetaFact[]> {
   const facts = [
     ...recordFacts(run.ledger.state, run.clock()),
     ...warningFacts(run),
+    ...runningFacts(run),
     ...(await acceleratorFacts(run)),
   ]
   return facts.slice(0, MOST).map((fact) => ({ ...fact, message: redact(fact.message) }))

@@ -1,47 +1,12 @@
 /** What the agent of the meta controller reads, and what it answers. Pure. */
 import type { Knobs } from '../../ledger/events.ts'
 import type { Directions } from '../../ledger/meta.ts'
+import { ANSWERS_OF } from '../answers.ts'
 import { GUIDES, quotedText } from '../prompts.ts'
 
-const text = { type: 'string' }
-const texts = { type: 'array', items: text }
-const list = (properties: object, required: string[]) => ({
-  type: 'array',
-  items: { type: 'object', properties, required },
-})
-
-export const META_ANSWER = {
-  type: 'object',
-  properties: {
-    edits: list(
-      {
-        kind: text,
-        knob: text,
-        value: { type: 'integer' },
-        phase: text,
-        on: { type: 'boolean' },
-        prompt: text,
-        mode: text,
-        seam: text,
-        text,
-        rounds: { type: 'integer' },
-        edit: text,
-        rationale: text,
-        evidence: text,
-      },
-      ['kind', 'rationale', 'evidence'],
-    ),
-    alerts: texts,
-    stops: list({ experiment: text, failure_class: text, reason: text, fix: text, evidence: text }, [
-      'experiment',
-      'reason',
-      'evidence',
-    ]),
-  },
-  required: [],
-}
-
 export interface MetaInputs {
+  /** Of the task: `meta/3`. */
+  id: string
   run: string
   round: number | null
   goal: string
@@ -49,18 +14,20 @@ export interface MetaInputs {
   knobs: Knobs | null
   phases: Directions['phases']
   edits: readonly unknown[]
+  /** The user's own words around it. */
+  own?: { before: string | null; after: string | null }
 }
 
-export function metaPrompt({ run, round, goal, ...brief }: MetaInputs): string {
+export function metaPrompt({ id, run, round, goal, own, ...brief }: MetaInputs): string {
   const guide = `assay guide ${GUIDES.meta}`
   const card = {
-    ...{ assay: 1, role: 'meta', guide, run, round, lane: null, depth: null, experiment: null },
-    ...{ worktree: null, brief, capsule: {}, answer: META_ANSWER },
+    ...{ assay: 1, task: id, role: 'meta', guide, run, round, lane: null, depth: null, experiment: null },
+    ...{ worktree: null, brief, capsule: {}, answer: ANSWERS_OF.meta },
   }
   const facts = brief.facts.map(({ name, message }) => `${name}: ${message}`).join('\n')
   return `Read this first, it is short: ${guide}, then assay context --run ${run}
 
-You watch over a search for: ${goal}
+${own?.before ? `${own.before}\n\n` : ''}You watch over a search for: ${goal}
 What the CLI sees, new since you were last asked:
 ${quotedText(facts)}
 Judge whether it calls for anything. Doing nothing is the usual answer. An edit holds from the next round on, and has a rationale and evidence: the name of a fact above, or an experiment. Kinds:
@@ -69,7 +36,7 @@ Judge whether it calls for anything. Doing nothing is the usual answer. An edit 
 - {kind: prompt, prompt, mode, text}: append to state, scan, aggregate, brief, implement, run, ideate or collect; replace keeps the prompt's placeholders, which its refusal names
 - {kind: step, seam, text, rounds}: a task for one more agent at before-scan, after-scan, before-brief or after-collect, for so many rounds
 - {kind: undo, edit}: takes an earlier one back, by its id
-Verifier, gates, benchmark and verdict are not yours. Do not stop an experiment (stops) unless a fact about that very one shows that it cannot come to a result: name that fact as evidence, and the fix for the next try. An alert is a sentence that a person should read.
+Verifier, gates, benchmark and verdict are not yours. Do not stop an experiment (stops) unless a fact about that very one shows that it cannot come to a result: name that fact as evidence, and the fix for the next try. An alert is a sentence that a person should read.${own?.after ? `\n\n${own.after}` : ''}
 
 \`\`\`json
 ${JSON.stringify(card)}

@@ -42,6 +42,7 @@ export const ROLES = [
   'verify',
   'audit',
   'collect',
+  'meta',
 ] as const
 
 const words = keys({
@@ -96,9 +97,13 @@ export const loop = keys({
     'Repairs of one candidate that its lane may try before it is judged.',
   ),
   quiet: or(boolean, false, 'Starts no agent while a sample is taken.'),
-  meta: may(
-    keys({ every: or(interval, '5m', 'How often it is looked whether there is anything to steer.') }),
-    'Turns on a controller that steers the rounds: knobs, phases, prompts, steps of its own.',
+  meta: or(
+    keys({
+      on: or(boolean, true, 'Whether it looks at all.'),
+      every: or(interval, '5m', 'How often it is looked whether there is anything to steer.'),
+    }),
+    {},
+    'A controller that steers the rounds: knobs, phases, prompts, steps of its own. Its agent is asked only when there are facts that it has not seen.',
   ),
   prompts: or(
     map(words, `^(${ROLES.join('|')})$`, `one of: ${ROLES.join(', ')}`),

@@ -1,0 +1,31 @@
+/** What the sample that runs now prints. */
+import { readdirSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { DESK } from '../evaluate/stored.ts'
+import type { Attempt } from '../ledger/state.ts'
+import { seeLock } from '../lock/inspect.ts'
+import { slotDesk, slotLock } from '../paths.ts'
+import type { OpenRun } from '../run/open.ts'
+
+/** The files that the sample which runs now writes to; null when none of this attempt does. */
+export function runningOutput(run: OpenRun, { claim }: Attempt): { stdout: string; stderr: string } | null {
+  if (claim === null) return null
+  const desk = slotsIn(dirname(slotLock(run.site, 0)))
+    .filter((slot) => {
+      const { owner } = seeLock(slotLock(run.site, slot))
+      return owner?.pid === claim.owner.pid && owner.started === claim.owner.started
+    })
+    .map((slot) => slotDesk(run.site, slot))
+    .find((folder) => statSync(folder, { throwIfNoEntry: false }) !== undefined)
+  return desk === undefined ? null : { stdout: join(desk, DESK.stdout), stderr: join(desk, DESK.stderr) }
+}
+
+function slotsIn(folder: string): number[] {
+  try {
+    return readdirSync(folder).flatMap((name) =>
+      /^\d+\.lock$/.test(name) ? [Number.parseInt(name, 10)] : [],
+    )
+  } catch {
+    return []
+  }
+}
