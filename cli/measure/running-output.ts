@@ -4,18 +4,17 @@ import { dirname, join } from 'node:path'
 import { DESK } from '../evaluate/stored.ts'
 import type { Attempt } from '../ledger/state.ts'
 import { seeLock } from '../lock/inspect.ts'
-import { slotDesk, slotLock } from '../paths.ts'
-import type { OpenRun } from '../run/open.ts'
+import { type Site, slotDesk, slotLock } from '../paths.ts'
 
 /** The files that the sample which runs now writes to; null when none of this attempt does. */
-export function runningOutput(run: OpenRun, { claim }: Attempt): { stdout: string; stderr: string } | null {
+export function runningOutput(site: Site, { claim }: Attempt): { stdout: string; stderr: string } | null {
   if (claim === null) return null
-  const desk = slotsIn(dirname(slotLock(run.site, 0)))
+  const desk = slotsIn(dirname(slotLock(site, 0)))
     .filter((slot) => {
-      const { owner } = seeLock(slotLock(run.site, slot))
+      const { owner } = seeLock(slotLock(site, slot))
       return owner?.pid === claim.owner.pid && owner.started === claim.owner.started
     })
-    .map((slot) => slotDesk(run.site, slot))
+    .map((slot) => slotDesk(site, slot))
     .find((folder) => statSync(folder, { throwIfNoEntry: false }) !== undefined)
   return desk === undefined ? null : { stdout: join(desk, DESK.stdout), stderr: join(desk, DESK.stderr) }
 }

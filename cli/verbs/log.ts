@@ -112,7 +112,7 @@ class Following {
     const parts = logPartsOf(this.#run, node, attempt)
     const lines = parts.slice(this.#done).flatMap((part) => this.#stored(part))
     this.#done = parts.length
-    return [...lines, ...this.#live(runningOutput(this.#run, attempt))]
+    return [...lines, ...this.#live(runningOutput(this.#run.site, attempt))]
   }
 
   #stored(part: LogPart): string[] {

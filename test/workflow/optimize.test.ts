@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import type { AgentCall, AgentReply } from '../../cli/agents/call.ts'
 import { NO_USAGE } from '../../cli/hosts/host.ts'
 import { pluginHost } from '../../cli/hosts/plugins.ts'
-import { parseClerk } from '../../cli/workflow/clerk.ts'
 import { taskIn } from '../../cli/loop/handed-task.ts'
+import { parseClerk } from '../../cli/workflow/clerk.ts'
 import { play, text, useRig } from './rig.ts'
 
 const rig = useRig()

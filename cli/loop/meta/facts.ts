@@ -124,7 +124,7 @@ export function runningFacts(run: OpenRun): MetaFact[] {
   const habits = new Set(baseline ? linesOf(run, baseline).map(shape) : [])
   return [...run.ledger.state.experiments.values()].flatMap((node) => {
     const attempt = node.status === 'running' ? lastAttempt(node) : null
-    const files = attempt && node.id !== BASELINE ? runningOutput(run, attempt) : null
+    const files = attempt && node.id !== BASELINE ? runningOutput(run.site, attempt) : null
     if (!attempt || !files) return []
     const lines = [files.stdout, files.stderr].flatMap((file) => linesIn(file))
     const signs = lines.filter((line) => (DOOM.test(line) || WARNING.test(line)) && !habits.has(shape(line)))
