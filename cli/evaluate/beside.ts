@@ -39,8 +39,8 @@ export function beside(upTo: string, group: string, rest: string, fields = NO_FI
   const { word, to } = wordBehind(behind)
   const hasUnit = word !== null && isUnit(word)
   const near = hasUnit ? null : unitNear(before, behind)
-  const found = hasUnit || near !== null ? null : wordNear(before, behind.slice(to), word === null)
-  const words = [HYPHEN.test(before) && '-', found].filter(Boolean).join(' ') || null
+  const found = hasUnit ? null : wordNear(before, behind.slice(to), word === null)
+  const words = [HYPHEN.test(before) && '-', found !== near && found].filter(Boolean).join(' ') || null
   const numbers = [
     NUMBER_BEFORE.test(before) && 'a number in front',
     NUMBER_BEHIND.test(behind) && 'a number behind',
@@ -188,14 +188,14 @@ function compound(before: string, group: string, behind: string): string | null 
 
 /** Before `=` or `:` it is a name: `n=1 m=2`. */
 const WORD =
-  /^(?:%|‰|\p{Sc}|\p{L}{1,16}(?:(?:\s?\/\s?| per )\p{L}{1,16})?|\/\p{L}{1,16})(?![\p{L}\p{N}_]|\s*[=:])/u
+  /^(?:%|‰|\p{Sc}|\p{L}{1,16}(?:(?:\s?\/\s?| per )\p{L}{1,16})?|\/\p{L}{1,16})(?![\p{L}\p{N}_]|\s*[=:](?!=))/u
 /** Tables put more than one space between a number and its unit, prose does not. */
 const SPACES = /^[ \t\u00a0\u2009\u202f]{0,8}/
 const LETTERS = '\\p{L}{1,16}(?:\\/\\p{L}{1,16})?'
 const UNIT = `%|‰|${LETTERS}`
 /** Behind deviations, further numbers, brackets and bars. */
 const NEAR_BEHIND = new RegExp(
-  `^(?:[\\s\\d.,;/|\\-–+±~%()[\\]{}<>*_"'\`]|sd|std)*?(${LETTERS})(?![\\p{L}\\d]|\\s*[=:])`,
+  `^(?:[\\s\\d.,;/|\\-–+±~%()[\\]{}<>*_"'\`]|sd|std)*?(${LETTERS})(?![\\p{L}\\d]|\\s*[=:](?!=))`,
   'u',
 )
 /** At the end of a name, or in brackets behind it. */
@@ -227,11 +227,19 @@ function wordBehind(behind: string): { word: string | null; to: number } {
 const known = (word: string | undefined): word is string =>
   word !== undefined && isUnit(word) && !RARELY.test(word) && !isCounted(word)
 
+/** `MFLOPS measured : 1234`: a name of several words, one of which is a unit. */
+function unitInName(before: string): string | null {
+  const name = /([^:=,;|\t]*)[:=]\s{0,8}["'([]?$/.exec(before)?.[1] ?? ''
+  return (
+    (name.match(/(?<![\p{L}/])\p{L}{2,16}(?:\/\p{L}{1,16})?(?![\p{L}/])/gu) ?? []).findLast(known) ?? null
+  )
+}
+
 function unitNear(before: string, behind: string): string | null {
   // Of several objects on a line, the field of the own one is the nearest.
   const fields = [FIELD.exec(behind.split('}')[0] ?? ''), FIELD.exec(before.split('{').at(-1) ?? '')]
   const near = [NEAR_BEHIND.exec(behind), NEAR_BEFORE.exec(before), ...fields].map((match) => match?.[1])
-  return near.find(known) ?? unitOfHeader(before)
+  return near.find(known) ?? unitOfHeader(before) ?? unitInName(before)
 }
 
 /** The last unit in brackets: of the line that names the columns of a table, or of what stands in front in a line. */
@@ -244,7 +252,7 @@ export function unitOfHeader(line: string): string | null {
 
 const ANY = '(?:#|\\p{Sc}|\\p{L}{1,16})(?:\\s?/\\s?(?:#|\\p{L}{1,16}))?'
 const DEVIATION = '(?:\\s?(?:±|\\+/-|\\+-)\\s?[\\d.,]+%?|\\s?[([][\\d.,;:%\\s±+\\-–/]+[)\\]])'
-const END = '(?![\\p{L}\\p{N}_]|\\s*[=:])'
+const END = '(?![\\p{L}\\p{N}_]|\\s*[=:](?!=))'
 /** In brackets, behind a deviation, in the next cell of a table, or joined by a hyphen. */
 const WORD_BEHIND = new RegExp(
   `^(?:${DEVIATION}*\\s?[([<{]\\s?["']?(${ANY})["']?\\s?[)\\]>}]|${DEVIATION}+\\s{0,8}(${ANY})${END}|\\s*\\|\\s*(${ANY})\\s*(?:\\||$)|[-_](${ANY})(?![\\p{L}\\p{N}_-]))`,

@@ -92,7 +92,7 @@ export const whyEither = (value: number): string =>
 
 /** `value`: with the point as a decimal one. */
 export const whyPoint = (value: number): string =>
-  `a point may be a decimal one (${value.toFixed(3)}) or separate thousands (${Math.round(1000 * value)}), since a whole number was printed as well: print it without separators, or with one decimal`
+  `a point may be a decimal one (${value.toFixed(3)}) or separate thousands (${Math.round(1000 * value)}), since a whole number was printed as well: print it without separators, as most programs do under LC_ALL=C`
 
 /** What to do about a number that a program writes in a way that is not read, although a pattern may hold all of it. */
 export function adviceOn(written: string): string {
@@ -108,7 +108,7 @@ function whyNotRest(rest: string): string {
   if (/^:\d/.test(rest))
     return 'it is a time in several parts: write it in one unit, such as 179.5 s for 2:59.5'
   if (/^,\d/.test(rest))
-    return 'it has a comma: write a decimal point (1.5), and thousands without a separator (200000)'
+    return 'it has a comma: write a decimal point (1.5), and thousands without a separator (200000), as most programs do under LC_ALL=C'
   if (/^_\d/.test(rest)) return 'it has an underscore among its digits'
   if (/^ \d/.test(rest))
     return 'there is a space among its digits, or a second number after it: write one number without spaces'

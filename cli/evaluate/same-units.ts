@@ -111,6 +111,9 @@ function unitsKnown(reference: Reference, said: InUnits, primary: string): InUni
   return { ...said, units }
 }
 
+/** As `ls -l` has them behind a size. */
+const CALENDAR = /^(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun)$/
+
 /** Words that are no units: `42 widgets`, and then `42 gadgets`. */
 function otherWord(
   { beside: before }: Reference,
@@ -118,7 +121,8 @@ function otherWord(
   spelled: readonly string[],
 ): string | null {
   if (before === undefined || after === undefined) return null
-  const [was, is] = [before, after].map((word) => (word !== null && isUnit(word) ? null : singular(word)))
+  const isNone = (word: string | null) => word !== null && (isUnit(word) || CALENDAR.test(word))
+  const [was, is] = [before, after].map((word) => (isNone(word) ? null : singular(word)))
   if (was === is || (before !== null && isUnit(before)) || (after !== null && isUnit(after))) return null
   const isSpelled = (word: string | null) => word === null || spelled.includes(word)
   if (isSpelled(before) && isSpelled(after) && !areKin(before ?? '', after ?? '')) return null

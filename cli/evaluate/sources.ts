@@ -262,13 +262,15 @@ export const MATCHES: Named = {
       artifacts: null,
       raws: { [name]: first.raw },
       beside: read.unit === null ? word : null,
-      around: [read.unit === null && (near ?? words), numbers].filter(Boolean).join(', ') || null,
+      around: [read.unit === null && joined(near, words), numbers].filter(Boolean).join(', ') || null,
       // A group that asks for groups of three says what its comma is.
       notation: notation === 'comma' && groupsByComma(regex) ? 'groups' : notation,
       spelled,
     }
   },
 }
+
+const joined = (...words: (string | null)[]): string => words.filter(Boolean).join(' ')
 
 const whyNot = (read: ReturnType<typeof readValue>): string => (read.ok ? '' : read.reason)
 

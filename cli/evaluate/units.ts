@@ -94,8 +94,8 @@ export function areKin(one: string, other: string): boolean {
   return one !== other && rest(one).some((part) => rest(other).includes(part))
 }
 
-/** Whether the word counts things, as many words of a text do: `requests`, `calls`. */
-export const isCounted = (word: string): boolean => COUNTED.test(word)
+/** Whether the word counts things, as many words of a text do: `requests`, `calls`, but not `Mops`. */
+export const isCounted = (word: string): boolean => COUNTED.exec(word)?.[1] === ''
 
 /** Whether the word is a unit that can be converted into others of its kind. */
 export const isUnit = (word: string): boolean => scaleOf(word) !== null

@@ -40,6 +40,8 @@ test.each<[string, string, string, string]>([
     '| n | kt/s |\n|---|---|\n| a | 1 |',
     't/s to kt/s',
   ],
+  ['measured : ([\\d.]+)', 'MFLOPS measured : 1234', 'GFLOPS measured : 1.1', 'from MFLOPS to GFLOPS'],
+  ['second: ([\\d.]+)', 'n per second: 90 [#/sec]', 'n per second: 99 [#/min]', '#/sec to second #/min'],
   ['([\\d.]+)$', 'widgets 120', 'kwidgets 2', 'from widgets to kwidgets'],
   ['([\\d.]+)', '$120', '€110', 'from $ to €'],
   ['"n": ([\\d.]+)', '{"n": 12, "unit": "tok/s"}', '{"n": 1, "unit": "ktok/s"}', 'from tok/s to ktok/s'],
@@ -55,6 +57,8 @@ test.each<[string, string, string, string]>([
 
 test.each<[string, string, string, number]>([
   ['took ([\\d.]+)', 'took 12.3 (widgets)', 'took 11 (widgets)', 11],
+  ['in ([\\d.]+)s', '= 2 passed in 59.3s =====', '= 2 passed in 62.3s (0:01:02) =====', 62.3],
+  ['(\\d+) \\w+ +\\d+ ', '-rw- 1 u g 120 Nov 29 14:02 app', '-rw- 1 u g 110 Dec 1 14:02 app', 110],
   ['took ([\\d.]+)', 'took 2 (queries)', 'took 1 (query)', 1],
   ['score (\\d+) (?:PASS|FAIL)', 'score 42 FAIL', 'score 40 PASS', 40],
   ['score (\\d+)(?: PASS)?', 'score 42', 'score 40 PASS', 40],
