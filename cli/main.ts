@@ -131,7 +131,7 @@ async function readStdin(): Promise<string> {
 
 type Interrupts = Pick<Context, 'signal' | 'onLeave'>
 
-/** What asks the verb to stop now is heard once; the next one does not ask. */
+/** The first signal asks the verb to stop now; the next one ends the process. */
 function listenForInterrupts(): Interrupts {
   const now = new AbortController()
   let leave: (() => void) | null = null

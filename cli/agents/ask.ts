@@ -52,7 +52,7 @@ export async function askHost(asking: Asking, call: AgentCall): Promise<AgentRep
       const asked = await askOne(asking, host, call, host === hosts.at(-1))
       answer = asked.answer
       if (call.signal.aborted) break
-      const next = chain.heard(host, answer.outcome === 'ok')
+      const next = chain.record(host, answer.outcome === 'ok')
       if (next !== null) {
         const message = `${host.name} left several calls in a row unanswered; ${next.name} takes over`
         tell({ type: 'warning', message })

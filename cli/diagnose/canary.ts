@@ -38,7 +38,7 @@ export interface Cause {
 }
 
 /** The first of the usual causes that is there; null when none is. */
-export async function blindCause(run: OpenRun, bench: Bench, tree: string): Promise<Result<Cause | null>> {
+export async function likelyCause(run: OpenRun, bench: Bench, tree: string): Promise<Result<Cause | null>> {
   const checkout = run.started.checkout
   const written = await absolutePath(run, tree, checkout)
   if (!written.ok || written.value) return written
@@ -175,7 +175,7 @@ export async function checkCanary(run: OpenRun, { skip }: { skip: boolean }): Pr
   if (bench === null) return fail(interrupted)
   if (!bench.ok) return bench
   try {
-    return await sing(run, bench.value, base)
+    return await compareEmptied(run, bench.value, base)
   } finally {
     await restoreCheckout(run, bench.value, 'b', base)
     bench.value.release()
@@ -198,23 +198,23 @@ function remember(run: OpenRun, fact: CanaryFact): CanaryFact {
   return fact
 }
 
-async function sing(run: OpenRun, bench: Bench, base: Base): Promise<Result<CanaryFact>> {
+async function compareEmptied(run: OpenRun, bench: Bench, base: Base): Promise<Result<CanaryFact>> {
   run.tell({ type: 'preparing', what: 'one sample with the mutable files emptied' })
   const before = calibrationSamples(run)
   const twin = await placeTwin(run, bench, base)
   if (!twin.ok) return twin
-  let heard = await listen(run, bench, base, before)
-  if (heard.ok && heard.value.same && run.spec.worktree.build) {
+  let seen = await sampleEmptied(run, bench, base, before)
+  if (seen.ok && seen.value.same && run.spec.worktree.build) {
     // What the baseline's build left may have been measured again: once more where nothing was ever built.
     const cleared = await clearCheckout(bench, 'b')
     if (!cleared.ok) return cleared
-    heard = await listen(run, bench, base, before)
+    seen = await sampleEmptied(run, bench, base, before)
   }
-  if (!heard.ok) return heard
-  if (!heard.value.same) {
+  if (!seen.ok) return seen
+  if (!seen.value.same) {
     const apart = twin.value ? await lookApart(run, bench, base, twin.value, before) : ok(null)
     if (!apart.ok) return apart
-    const why = heard.value.why.slice(0, 200)
+    const why = seen.value.why.slice(0, 200)
     return ok(
       remember(run, { outcome: 'reads', why, ...(apart.value === null ? {} : { apart: apart.value }) }),
     )
@@ -224,8 +224,8 @@ async function sing(run: OpenRun, bench: Bench, base: Base): Promise<Result<Cana
     const why = `with them emptied, the value differs no more than noise explains: equal code gives values up to ${figure(spread * 100)} % apart`
     return ok(remember(run, { outcome: 'skipped', why }))
   }
-  const cause = await blindCause(run, bench, base.tree)
-  return cause.ok ? fail(blind(run, heard.value, cause.value)) : cause
+  const cause = await likelyCause(run, bench, base.tree)
+  return cause.ok ? fail(blindBenchmark(run, seen.value, cause.value)) : cause
 }
 
 interface Base {
@@ -233,10 +233,15 @@ interface Base {
   tree: string
 }
 
-type Heard = { same: false; why: string } | { same: true; value: number | null; files: number }
+type Emptied = { same: false; why: string } | { same: true; value: number | null; files: number }
 
 /** Empties the mutable files, builds, and takes a sample. */
-async function listen(run: OpenRun, bench: Bench, base: Base, before: Sample[]): Promise<Result<Heard>> {
+async function sampleEmptied(
+  run: OpenRun,
+  bench: Bench,
+  base: Base,
+  before: Sample[],
+): Promise<Result<Emptied>> {
   const folder = canaryFolder(run.paths)
   mkdirSync(join(folder, 'samples'), { recursive: true })
   const { build } = run.spec.worktree
@@ -264,7 +269,7 @@ async function listen(run: OpenRun, bench: Bench, base: Base, before: Sample[]):
     }))
   if (built?.fault?.reason === 'aborted') return fail(interrupted)
   if (built?.fault) return ok({ same: false, why: built.fault.message })
-  const sample = await sampleEmptied(run, bench, placed.value, folder, before)
+  const sample = await takeSample(run, bench, placed.value, folder, before)
   if (sample.fault?.reason === 'aborted') return fail(interrupted)
   if (sample.fault) return ok({ same: false, why: sample.fault.message })
   const { value } = sample
@@ -286,7 +291,7 @@ async function emptyMutable(run: OpenRun, top: string, tree: string): Promise<Re
 
 const LEAST_LIMIT_MS = 5000
 
-async function sampleEmptied(
+async function takeSample(
   run: OpenRun,
   bench: Bench,
   placed: Placed,
@@ -301,7 +306,7 @@ async function sampleEmptied(
     seed: before[0]?.seed ?? SEED,
     folder,
     reference: before[0] ?? null,
-    // A program without its files may hang; to be blind it has to be about as quick as the baseline.
+    // A program without its files may hang; one that reads none of them is about as quick as the baseline.
     limitMs: Math.max(LEAST_LIMIT_MS, 4 * longest),
   })
 }
@@ -331,7 +336,7 @@ const interrupted: Problem = {
   hint: next`run ${call('init')} again: what was measured is kept`,
 }
 
-function blind(
+function blindBenchmark(
   run: OpenRun,
   { value, files }: { value: number | null; files: number },
   cause: { message: string; hint: string } | null,

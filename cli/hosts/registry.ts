@@ -37,7 +37,7 @@ export interface Chain {
   /** Who answers the calls that begin now, and after it those that stand in for it, in order. */
   hosts(): Host[]
   /** What came of a call that began with this host; the host that takes over from now on, null when none does. */
-  heard(host: Host, answered: boolean): Host | null
+  record(host: Host, answered: boolean): Host | null
 }
 
 export function chain(all: [Host, ...Host[]]): Chain {
@@ -45,7 +45,7 @@ export function chain(all: [Host, ...Host[]]): Chain {
   let failures = 0
   return {
     hosts: () => all.slice(first),
-    heard(host, answered) {
+    record(host, answered) {
       // A call may end after its host was left.
       if (host !== all[first]) return null
       failures = answered ? 0 : failures + 1

@@ -88,18 +88,18 @@ describe('hosts that stand in', () => {
 
   test('one that fails now and then is given up, or one that fails three times in a row is kept', () => {
     const all = chain([one, two, three])
-    expect([false, false, true, false, false].map((ok) => all.heard(one, ok))).toEqual(Array(5).fill(null))
+    expect([false, false, true, false, false].map((ok) => all.record(one, ok))).toEqual(Array(5).fill(null))
     expect(all.hosts()).toEqual([one, two, three])
-    expect(all.heard(one, false)).toBe(two)
+    expect(all.record(one, false)).toBe(two)
     expect(all.hosts()).toEqual([two, three])
   })
 
   test('calls that end late count against who took over, or the last one is left', () => {
     const all = chain([one, two])
-    for (let n = 0; n < 3; n++) all.heard(one, false)
-    for (let n = 0; n < 9; n++) expect(all.heard(one, false)).toBe(null)
+    for (let n = 0; n < 3; n++) all.record(one, false)
+    for (let n = 0; n < 9; n++) expect(all.record(one, false)).toBe(null)
     expect(all.hosts()).toEqual([two])
-    for (let n = 0; n < 9; n++) expect(all.heard(two, false)).toBe(null)
+    for (let n = 0; n < 9; n++) expect(all.record(two, false)).toBe(null)
     expect(all.hosts()).toEqual([two])
   })
 })

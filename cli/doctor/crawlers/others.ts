@@ -95,12 +95,12 @@ const ruff: Crawler = {
     const text = file === null ? section(project.text('pyproject.toml'), 'tool.ruff') : project.text(file)
     const config = file ?? (text !== '' ? 'pyproject.toml' : asksFor(project, 'ruff'))
     if (config === null) return null
-    const blind = /respect-gitignore\s*=\s*false/.test(text)
+    const ignoresRules = /respect-gitignore\s*=\s*false/.test(text)
     return {
       config,
-      walks: blind && !mentions(text),
-      follows_exclude: !blind,
-      why: blind
+      walks: ignoresRules && !mentions(text),
+      follows_exclude: !ignoresRules,
+      why: ignoresRules
         ? 'respect-gitignore is false'
         : 'it leaves out what git ignores, .git/info/exclude included',
       ignore: { file: config, line: `extend-exclude = ["./${STATE}"]` },
@@ -131,15 +131,15 @@ const ripgrep: Crawler = {
     const calls = project.scripts.split('\n').filter((line) => /(^|[\s"'(;&|])rg\s/.test(line))
     if (calls.length === 0) return null
     // Hidden folders are searched with --hidden, and then .git/info/exclude still counts, unless that is off too.
-    const blind = calls.filter(
+    const ignoring = calls.filter(
       (line) => /\s(-u{2,}|--no-ignore(-vcs|-exclude)?)\b/.test(line) && /\s(-u{2,}|--hidden|-\.)/.test(line),
     )
     return {
       config: 'scripts',
-      walks: blind.some((line) => !mentions(line)),
-      follows_exclude: blind.length === 0,
+      walks: ignoring.some((line) => !mentions(line)),
+      follows_exclude: ignoring.length === 0,
       why:
-        blind.length > 0
+        ignoring.length > 0
           ? 'a script turns ignore files off and hidden folders on'
           : 'it passes over hidden folders and what git ignores',
       ignore: { file: 'the script', line: `rg --glob '!/${STATE}/**' …` },
