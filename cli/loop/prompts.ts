@@ -168,7 +168,7 @@ Each idea is one testable sentence that differs in mechanism from what was tried
     case 'implement':
       return `You improve one thing: ${goal}
 Metric: ${metric.name} (${metric.direction}). Your experiment is ${id}, a copy of ${lane?.parent ?? ''}.
-Edit files only inside ${lane?.worktree ?? ''}; an expensive output (a checkpoint, an index) belongs in ${lane?.artifacts ?? ''}. Do not commit, and do not run the benchmark for a score: Assay measures.${startText(lane)}${skillsText(round)}
+Edit files only inside ${lane?.worktree ?? ''}; an expensive output (a checkpoint, an index) belongs in ${lane?.artifacts ?? ''}. Do not commit, and do not run the benchmark for a score: Assay measures.${startText(lane)}
 Objective:
 ${quotedText(lane?.brief.objective ?? '')}
 Make one concrete change, leave the folder in a state that builds, and say in one sentence what you changed and what you expect.`
@@ -259,7 +259,9 @@ function directed(task: PromptTask): string {
   const own = heard.find((name) => name === task.role)
   const replaced = own === undefined ? null : (prompts[own]?.replace ?? null)
   const added = heard.flatMap((name) => prompts[name]?.append ?? []).map((line) => `- ${line}`)
-  const body = replaced === null ? textOf(task) : filled(replaced, task)
+  const works = task.role === 'implement' || task.role === 'revise'
+  // Also when the text itself was replaced: the skills are a setting of a person.
+  const body = `${replaced === null ? textOf(task) : filled(replaced, task)}${works ? skillsText(task.round) : ''}`
   return added.length === 0 ? body : [body, 'In this round also:', ...added].join('\n')
 }
 

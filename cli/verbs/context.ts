@@ -35,7 +35,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   if (!facts.ok) return facts
   const status = statusOf(opened.value)
   const { metric, noise } = opened.value.spec
-  const { goal } = liveSpec(opened.value)
+  const { goal, skills } = liveSpec(opened.value)
   const { run, epoch, baseline, counts, budget, stop } = status
   const best = isUnaware(node.value) ? null : status.best
   return ok({
@@ -50,6 +50,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
       counts,
       budget,
       stop,
+      ...(skills.length > 0 && { skills }),
       ...facts.value,
     },
     text: () => digest(headOf(opened.value, status, node.value), facts.value),
@@ -93,6 +94,7 @@ async function instructionsOf(run: OpenRun): Promise<Result<ContextInputs['instr
 
 function headOf(run: OpenRun, status: StatusData, node: Experiment | null): Head {
   const { metric, baseline, best, budget, epoch, stop } = status
+  const { skills } = liveSpec(run)
   const { min_improvement: least } = run.spec.metric
   const step = 'relative' in least ? least.relative * 100 : least.absolute
   const gain = step === 0 ? 'any gain' : `a gain of ${shown(step)}${'relative' in least ? ' %' : ''} or more`
@@ -110,6 +112,9 @@ function headOf(run: OpenRun, status: StatusData, node: Experiment | null): Head
         : `Baseline ${figure(baseline.value)}; best ${best ? `${figure(best.value)} (${best.experiment})` : 'none yet'}`,
       `Experiments: ${counts.join(', ')}`,
       `Budget: ${budgetText(budget)}${stop === null ? '' : `; stopped: ${STOPPED[stop]}`}`,
+      ...(skills.length > 0
+        ? [`Load in full before you begin, where your program has them: ${plain(skills.join(', '), 200)}`]
+        : []),
       ...(node
         ? [
             `Edit in ${worktreePath(run.site, run.run, node.id)}`,
