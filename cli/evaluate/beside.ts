@@ -198,13 +198,18 @@ const NEAR_BEHIND = new RegExp(
   `^(?:[\\s\\d.,;/|\\-–+±~%()[\\]{}<>*_"'\`]|sd|std)*?(${LETTERS})(?![\\p{L}\\d]|\\s*[=:](?!=))`,
   'u',
 )
+/** `12 total MB`, `12 of memory in MB` */
+const SECOND_BEHIND = new RegExp(
+  `^\\s?\\p{L}{1,16}\\s(?:[^\\d,;.:=]*\\bin )?(${LETTERS})(?![\\p{L}\\d]|\\s*[=:](?!=))`,
+  'u',
+)
 /** At the end of a name, or in brackets behind it. */
 const NEAR_BEFORE = new RegExp(
   `(?:^|[^\\p{L}\\d])(${UNIT})["')\\]}>]{0,2}\\s{0,8}[:=|]?\\s{0,8}["'([|]?$`,
   'u',
 )
 /** In brackets anywhere in front, as of a whole line or table: `clat (usec): min=5, avg=9`, `Mean [ms]`, `(time in us)`. */
-const IN_BRACKETS = new RegExp(`[([](?:\\p{L}+ in )?(${UNIT})[)\\]]|(?<=\\bin )(${UNIT})(?=:)`, 'gu')
+const IN_BRACKETS = new RegExp(`[([](?:\\p{L}+ in )?(${UNIT})[)\\]]|(?<=\\bin )(${UNIT})(?=:|\\s*$)`, 'gu')
 /** Letters that stand for grades, names and counts more often than for a unit, unless they are directly behind a number. */
 const RARELY = /^(?:[BkKMGThm]|[KMGT]i|mins?|%|percent)$/
 const FIELD = new RegExp(`\\b\\w*units?["']?\\s{0,3}[:=]\\s{0,3}["']?(${UNIT})`, 'iu')
@@ -238,7 +243,8 @@ function unitInName(before: string): string | null {
 function unitNear(before: string, behind: string): string | null {
   // Of several objects on a line, the field of the own one is the nearest.
   const fields = [FIELD.exec(behind.split('}')[0] ?? ''), FIELD.exec(before.split('{').at(-1) ?? '')]
-  const near = [NEAR_BEHIND.exec(behind), NEAR_BEFORE.exec(before), ...fields].map((match) => match?.[1])
+  const places = [NEAR_BEHIND.exec(behind), SECOND_BEHIND.exec(behind), NEAR_BEFORE.exec(before), ...fields]
+  const near = places.map((match) => match?.[1])
   return near.find(known) ?? unitOfHeader(before) ?? unitInName(before)
 }
 
@@ -255,7 +261,7 @@ const DEVIATION = '(?:\\s?(?:±|\\+/-|\\+-)\\s?[\\d.,]+%?|\\s?[([][\\d.,;:%\\s±
 const END = '(?![\\p{L}\\p{N}_]|\\s*[=:](?!=))'
 /** In brackets, behind a deviation, in the next cell of a table, or joined by a hyphen. */
 const WORD_BEHIND = new RegExp(
-  `^(?:${DEVIATION}*\\s?[([<{]\\s?["']?(${ANY})["']?\\s?[)\\]>}]|${DEVIATION}+\\s{0,8}(${ANY})${END}|\\s*\\|\\s*(${ANY})\\s*(?:\\||$)|[-_](${ANY})(?![\\p{L}\\p{N}_-]))`,
+  `^(?:${DEVIATION}*\\s?[([<{]\\s?["']?(${ANY})["']?\\s?[)\\]>}]|${DEVIATION}+\\s{0,8}(${ANY})${END}|\\s*\\|\\s*(${ANY})\\s*(?:\\||$)|[,;](${ANY})(?:[,;]|$)|[-_](${ANY})(?![\\p{L}\\p{N}_-]))`,
   'u',
 )
 /** The end of a name, which `=` or `:` may close. */
@@ -283,6 +289,10 @@ function wordNear(before: string, behind: string, alone: boolean): string | null
   const found = matches.map((match) => match?.slice(1).find((word) => word !== undefined))
   return found.find((word) => word !== undefined)?.replace(/\s/g, '') ?? null
 }
+
+/** What a line says that only names a unit: `"unit": "ms",` of JSON on many lines, `unit: ms`. */
+export const unitOfLine = (line: string): string | null =>
+  /^["']?\w*units?["']?\s*[:=]\s*["']?([^\s"',;]{1,20})["']?,?$/i.exec(line)?.[1] ?? null
 
 /**
  * Words that may be the units of columns, of a line in columns without a digit: those in brackets, and rates. The line

@@ -1,7 +1,15 @@
 /** Metrics in a stream of output: METRIC lines, JSON between other lines, and the groups of a pattern with their units. Pure. */
 
 import { redact } from '../redact.ts'
-import { type Beside, beside, type Fields, fieldsOf, unitOfHeader, wordsOfHeader } from './beside.ts'
+import {
+  type Beside,
+  beside,
+  type Fields,
+  fieldsOf,
+  unitOfHeader,
+  unitOfLine,
+  wordsOfHeader,
+} from './beside.ts'
 import { keyFinder } from './json.ts'
 import { type ReadValue, readValue } from './number.ts'
 import { convert, isUnit } from './units.ts'
@@ -157,6 +165,8 @@ export interface ParsedLines {
   hidden: Map<string, Said>
   /** Matches of the user's own pattern: the first of each value. */
   matches: Match[]
+  /** Units that lines of their own name, beside a pattern; no more than a few. */
+  units: string[]
 }
 
 export interface Match extends Beside {
@@ -193,6 +203,7 @@ const RAW_SHOWN = 300
 const MOST_SAID = 2
 /** JSON objects that name the metric: each is read and compared. */
 export const MOST_JSON = 50
+const MOST_UNITS = 10
 
 const METRIC = /^(?:\[[^\]]*\]\s*)*METRIC\b\s*(.*)$/
 /** In the midst of a line: what ran before may have ended its output without an end of line. */
@@ -245,6 +256,7 @@ export function lineParser(options: LineParserOptions): LineParser {
     near: [],
     json: [],
     matches: [],
+    units: [],
   }
   const { metric, regex } = options
   const pattern = regex && {
@@ -421,7 +433,9 @@ function sameValue(
   return typeof after.value === 'number' && convert(after.value, after.unit, before.unit) === before.value
 }
 
-function takeMatches(text: string, pattern: Pattern, { matches }: ParsedLines): void {
+function takeMatches(text: string, pattern: Pattern, { matches, units }: ParsedLines): void {
+  const named = unitOfLine(text)
+  if (named !== null && units.length < MOST_UNITS) units.push(named)
   const { regex, fields, header, words } = pattern
   let any = false
   for (const match of text.matchAll(regex)) {

@@ -143,7 +143,7 @@ function adviceOn(said: readonly (string | null)[]): string {
   const once = (part: string, _: number, all: readonly string[]) =>
     all.filter((one) => one === part).length === 1
   if (parts.filter(once).some((part) => part.startsWith('a number')))
-    return ': let a word or a sign stand between two numbers'
+    return ': print one number without separators, and let a word or a sign stand between two'
   const words = parts
     .filter((part) => !part.startsWith('a number'))
     .flatMap((part) => part.split(' '))

@@ -262,7 +262,8 @@ export const MATCHES: Named = {
       artifacts: null,
       raws: { [name]: first.raw },
       beside: read.unit === null ? word : null,
-      around: [read.unit === null && joined(near, words), numbers].filter(Boolean).join(', ') || null,
+      around:
+        [unit === null && joined(near, words, ...lines.units), numbers].filter(Boolean).join(', ') || null,
       // A group that asks for groups of three says what its comma is.
       notation: notation === 'comma' && groupsByComma(regex) ? 'groups' : notation,
       spelled,
