@@ -76,6 +76,7 @@ const SKIPPED = [
   /@(?:module)?tag\s+:?skip/g,
   /\bGTEST_SKIP\b|\bDISABLED_\w+|\bXCTSkip\w*|\bmarkTest(?:Skipped|Incomplete)\b/g,
   /^\s*#if\s+0\b/gm,
+  /\bif\s*\(?\s*(?:false|False|0)\s*(?:[):{]|then\b|$)/gm,
 ]
 /** Comments that are rules of a compiler. */
 const UNBUILT = /^\/\/(?:go:build|\s*\+build)\s/gm
@@ -90,6 +91,13 @@ const ASSERTED = [
   /\b(?:t|test|tap)\.(?:is|not|deepEqual|like|throws|ok|equal|same|true|false|Errorf?|Fatalf?|Fail|FailNow)\s*\(/g,
   /\bshould\b|\brequire\.[A-Z]/g,
 ]
+/** Comments of many lines, and texts of many lines, which Python takes for comments. What stands before one on its line stays. */
+const BLOCKS = [
+  /^((?:[^'"`/\n]|\/(?![*/])|'[^'\n]*'|"[^"\n]*"|`[^`\n]*`)*)\/\*[\s\S]*?\*\//gm,
+  /()^=begin\b[\s\S]*?^=end\b/gm,
+  /()("""|''')[\s\S]*?\2/g,
+]
+const LINE_COMMENT = /^\s*(?:\/\/|--\s|#(?!\[|!|if\b)).*$/gm
 const COMMENT = /^\s*(?:\/\/|\/?\*|--\s|#(?!\[|!|if\b)).*$/gm
 
 interface Counts {
@@ -152,7 +160,12 @@ function countsOf(text: string): Counts {
   }
 }
 
-const codeIn = (text: string): string => text.replace(COMMENT, '')
+/** Lines that are comments go first: they may hold an end of a block, or one quotation mark. */
+const codeIn = (text: string): string =>
+  BLOCKS.reduce((left, block) => left.replace(block, '$1'), text.replace(LINE_COMMENT, '')).replace(
+    COMMENT,
+    '',
+  )
 const exitsIn = (text: string): number => count(EXIT, codeIn(text))
 const count = (patterns: readonly RegExp[], text: string): number =>
   patterns.reduce((total, pattern) => total + (text.match(pattern)?.length ?? 0), 0)

@@ -56,6 +56,22 @@ describe('a gate whose tests lie where candidates may delete them', () => {
       edit: (worktree) => writeFiles(worktree, { 'src/main.test.mjs': `process.exit(0)\n${TEST}` }),
       says: 'it ends src/main.test.mjs with exit code 0',
     },
+    'puts them into a comment': {
+      value: 87,
+      edit: (worktree) =>
+        writeFiles(worktree, {
+          'src/main.test.mjs': `${TEST.replace("test('the", "/* test('the")} */ test('none', () => {})\n`,
+        }),
+      says: 'it removes tests from src/main.test.mjs',
+    },
+    'puts them where nothing comes': {
+      value: 86,
+      edit: (worktree) =>
+        writeFiles(worktree, {
+          'src/main.test.mjs': `${TEST.replace("test('the", "if (false) {\ntest('the")}}\n`,
+        }),
+      says: 'it skips tests in src/main.test.mjs',
+    },
   }
   test.each(Object.entries(CHEATS))(
     'a candidate that %s is kept without a doubt, or its verdict cannot be computed again',

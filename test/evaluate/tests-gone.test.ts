@@ -68,8 +68,28 @@ test.each([
   ],
   ['ATest.java', '@Test\nvoid a() {}\n', '@Disabled\n@Test\nvoid a() {}\n'],
   ['a_spec.rb', "it 'adds' do\nend\n", "it 'adds' do\n  skip\nend\n"],
+  ['a.test.js', JS, `if (false) {\n${JS}}\n`],
+  ['test_a.py', 'def test_a():\n  assert 1\n', 'if False:\n  def test_a():\n    assert 1\n'],
 ])('a test that is skipped in %s is not told', (path, before, after) => {
   expect(gone([path, before, after])).toEqual([`skipped ${path}`])
+})
+
+test.each([
+  ['a.test.js', JS, JS.replace('test(', '/* test(').concat('*/')],
+  ['a.test.js', JS, JS.replace('test(', "const name = 'a'; /*\n test(").concat(' */')],
+  ['test_a.py', 'def test_a():\n    assert x\n', '"""\ndef test_a():\n    assert x\n"""\n'],
+  ['test_a.py', 'def test_a():\n    assert x\n', "x = '''\ndef test_a():\n    assert x\n'''\n"],
+  ['a_test.rb', "it 'adds' do\nend\n", "=begin\nit 'adds' do\nend\n=end\n"],
+])('%s: tests that stand in a comment or a text now are not told: %s', (path, before, after) => {
+  expect(gone([path, before, after])).toContain(`emptied ${path}`)
+})
+
+test.each([
+  ['a.test.js', `glob('src/*')\n${JS}glob('*/b')\n`],
+  ['a.test.js', `/** Says what. */\n${JS}/* and more */\n`],
+  ['a.test.js', `const at = "http://a/*"\n${JS}// ends */\n`],
+])('%s: text that looks like the begin of a comment hides a test: %s', (path, after) => {
+  expect(gone([path, JS, after])).toEqual([`edited ${path}`])
 })
 
 test('an early end of a test, or of a program, is not told', () => {
