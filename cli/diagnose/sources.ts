@@ -74,7 +74,19 @@ function python(text: string): Mention[] {
   return found
 }
 
-function shell(text: string): Mention[] {
+/** The folder of a shell script, as it finds it out itself. */
+const OWN_FOLDER =
+  /\$\(\s*dirname\s+(?:--\s+)?"?\$\{?(?:0|BASH_SOURCE(?:\[0\])?)\}?"?\s*\)|\$\{(?:0|BASH_SOURCE(?:\[0\])?)%\/\*\}/g
+/** A variable that holds it, or a folder above it. */
+const KEPT_FOLDER =
+  /^\s*(?:export\s+|readonly\s+)?(\w+)=["'$(]*(?:cd\s+(?:--\s+)?["']?)?\.((?:\/\.\.)*)["'/]*(?:\s|\)|$)/gm
+
+function shell(script: string): Mention[] {
+  let text = script.replace(OWN_FOLDER, '.')
+  for (const [, name, above] of text.matchAll(KEPT_FOLDER))
+    text = text
+      .replaceAll(`\${${name}}`, `.${above}`)
+      .replaceAll(new RegExp(`\\$${name}\\b`, 'g'), `.${above}`)
   return text.split('\n').flatMap((line, index): Mention[] => {
     if (/^\s*#/.test(line)) return []
     const sourced = [...line.matchAll(/(?:^|[;&|({]|\b(?:then|do|else))\s*(?:\.|source)\s+(\S+)/g)].map(
@@ -118,7 +130,8 @@ export interface Sources {
 
 const MOST_FILES = 400
 const MOST_BYTES = 512 * 1024
-const SCRIPT_CALL = /\b(?:npm|pnpm|yarn|bun)\s+(?:run(?:-script)?\s+)?([\w:.-]+)/g
+const SCRIPT_CALL =
+  /\b(?:npm|pnpm|yarn|bun)\s+(?:-[\w=./-]+\s+)*(?:run(?:-script)?\s+)?(?:-[\w=./-]+\s+)*(\w[\w:.-]*)/g
 const MODULE_CALL = /\bpython[\d.]*\s+(?:-\w+\s+)*-m\s+([\w.]+)/g
 const MAKE_CALL = /(?:^|[\s;&|])make\b/
 const MOST_SCRIPTS = 5

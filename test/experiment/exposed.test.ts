@@ -112,6 +112,33 @@ const CASES: Record<string, Case & { finds: string[] }> = {
     command: 'node bench/run.mjs',
     finds: [],
   },
+  'a script of package.json that is called with options': {
+    files: {
+      'package.json': '{"scripts":{"bench":"sh bench/run.sh"}}',
+      'bench/run.sh': '. src/hook.sh\n',
+      'src/hook.sh': '',
+    },
+    command: 'npm run --silent bench',
+    finds: ['in_process bench/run.sh:1'],
+  },
+  'a shell script that finds its own folder': {
+    files: { 'bench/run.sh': '. "$(dirname "$0")/../src/hook.sh"\n', 'src/hook.sh': '' },
+    command: 'sh bench/run.sh',
+    finds: ['in_process bench/run.sh:1'],
+  },
+  'a shell script that finds its own folder without a program': {
+    files: { 'bench/run.sh': 'source "\u0024{BASH_SOURCE[0]%/*}/../src/hook.sh"\n', 'src/hook.sh': '' },
+    command: 'bash bench/run.sh',
+    finds: ['in_process bench/run.sh:1'],
+  },
+  'a shell script that keeps its own folder in a variable': {
+    files: {
+      'bench/run.sh': 'TOP=$(cd "$(dirname "$0")/.." && pwd)\n. "$TOP/src/a.sh"\n',
+      'src/a.sh': '',
+    },
+    command: 'sh bench/run.sh',
+    finds: ['in_process bench/run.sh:2'],
+  },
   'a shell script that starts one that measures itself, or sources the candidate': {
     files: {
       ...LIBRARY,

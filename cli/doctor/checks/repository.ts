@@ -59,7 +59,8 @@ export const repository: DoctorCheck = {
       found.push(
         warning('repository_sparse', {
           what: 'a sparse checkout: you see fewer files than a candidate has',
-          cause: 'core.sparseCheckout is set here; the checkouts that Assay makes are full ones',
+          cause:
+            'core.sparseCheckout is set here; the checkouts that Assay makes are full ones: each takes the room and the time of all files',
           repair: 'nothing, unless the benchmark counts files: then git sparse-checkout disable',
           at: top,
         }),
