@@ -33,7 +33,10 @@ interface Folder {
 }
 
 export interface PutBack {
-  /** Files that are not as they were when last looked at, or gone, relative to the top. They stay as they are. */
+  /**
+   * Files that are not as they were when last looked at, or gone, relative to the top. They stay as they are. Folders that
+   * were moved away and back, with a `/` at the end.
+   */
   changed: string[]
   /** Files that were moved to clean their folder: their new stamps. */
   moved: Map<string, string>
@@ -51,6 +54,15 @@ export interface PutBack {
 export const fileStamp = ({ size, ino, ctimeMs, mode }: Stats): string => `${size} ${ino} ${ctimeMs} ${mode}`
 /** Entries, attributes and rights of a folder cannot change without it. */
 const markOf = ({ ino, ctimeMs }: Stats): string => `${ino} ${ctimeMs}`
+
+/**
+ * Whether this folder, which holds something, was moved and moved back: its change time is new, and it is not that of a
+ * change to its entries. Times and attributes that were set look the same. Rights that differ say enough: they are put back.
+ */
+function wasMoved(now: Stats, { mark, mode, files, folders }: Folder): boolean {
+  if (markOf(now) === mark || String(now.ino) !== mark.split(' ')[0]) return false
+  return now.ctimeMs !== now.mtimeMs && now.mode === mode && files.size + folders.size > 0
+}
 
 /** Lists a folder that nobody works in. Folders without the owner's rights get them. */
 export function takeInventory(top: string): Inventory {
@@ -85,7 +97,7 @@ export function putBack(inventory: Inventory, aside: string): PutBack {
   return done
 }
 
-/** Files that changed since the last look, or are gone. Nothing is removed or put back. */
+/** Files that changed since the last look, or are gone, and folders that were moved. Nothing is removed or put back. */
 export function changedIn({ top, root }: Inventory): string[] {
   const changed: string[] = []
   const open: [string, Folder][] = [['', root]]
@@ -98,7 +110,11 @@ export function changedIn({ top, root }: Inventory): string[] {
       changed.push(`${name}${key}`)
       files.set(key, stamp)
     }
-    for (const [key, one] of folders) open.push([`${name}${key}/`, one])
+    for (const [key, one] of folders) {
+      const now = statOf(`${top}/${name}${key}`)
+      if (now?.isDirectory() && wasMoved(now, one)) changed.push(`${name}${key}/`)
+      open.push([`${name}${key}/`, one])
+    }
   }
   return changed
 }
@@ -120,6 +136,7 @@ function visit({ path, name, folder }: Here, aside: string, done: PutBack): bool
   }
   // Before anything below is touched: what we do there ourselves changes it as well.
   const written = now === null || markOf(now) !== folder.mark
+  if (now && name !== '' && wasMoved(now, folder)) done.changed.push(name)
   const seen = new Set<string>()
   if (written) giveRights(path)
   for (const { key, at } of entriesOf(path)) {

@@ -249,9 +249,10 @@ function arrange(
   mounts.push({ at, from: checkout, write: true })
   mounts.push(...gitView(side.site, { checkout, at, own: folder('git'), base: privatePlace(chosen) }))
   // A folder that is a mount of its own cannot be renamed, and another one put in its place.
-  for (const path of foldersAbove(sealed))
+  for (const path of foldersAbove(sealed).slice(0, MOST_SEALED))
     mounts.push({ at: join(at, path), from: join(checkout, path), write: true })
-  for (const path of sealed) mounts.push({ at: join(at, path), from: join(checkout, path), write: false })
+  for (const path of sealed.slice(0, MOST_SEALED))
+    mounts.push({ at: join(at, path), from: join(checkout, path), write: false })
   const venv = run.env.VIRTUAL_ENV
   if (venv && at === run.started.checkout && covers(at, venv) && !existsSync(seenBack(venv, at, checkout)))
     mounts.push({ at: venv, from: venv, write: false })
@@ -404,7 +405,7 @@ function gitView(
   ]
 }
 
-/** More mounts than this would be felt in each sample; the stamps of sealed files are looked at in any case. */
+/** More mounts than this, of files and of folders, would be felt in each sample; the stamps of sealed files are looked at in any case. */
 const MOST_SEALED = 48
 
 async function immutableFiles(run: Ground, site: Site, tree: string): Promise<Result<string[]>> {
@@ -416,15 +417,16 @@ async function immutableFiles(run: Ground, site: Site, tree: string): Promise<Re
     .map(({ path }) => path)
   const globs = run.spec.measure.isolation?.write ?? []
   const written = new Set(matchGlobs(globs, run.started.prefix, paths).flatMap(({ matched }) => matched))
-  return ok(paths.filter((path) => !written.has(path)).slice(0, MOST_SEALED))
+  return ok(paths.filter((path) => !written.has(path)))
 }
 
-/** The folders on the way to these files, each before those below it. */
+/** The folders on the way to these files, each before those below it, and those near the top first. */
 function foldersAbove(paths: readonly string[]): string[] {
   const found = new Set<string>()
   for (const path of paths)
     for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) found.add(folder)
-  return [...found].sort()
+  const depth = (path: string) => path.split('/').length
+  return [...found].sort((a, b) => depth(a) - depth(b) || (a < b ? -1 : 1))
 }
 
 /** A folder that every isolated process has for itself. */
