@@ -74,10 +74,12 @@ test.skipIf(!HAS_BUBBLEWRAP)(
     await project.data('init')
     // It writes there last, so that the folder itself tells nothing.
     const { 'src/main.sh': text } = cheat('bench/judge', 'bench/judge')
-    const last = String(text).replace('mv aside bench/judge', 'mv aside bench/judge; touch bench/judge/x')
+    const last = String(text)
+      .replaceAll('aside', 'bench/aside')
+      .replace('mv bench/aside bench/judge', 'mv bench/aside bench/judge; touch bench/judge/x')
     expect(await project.attempt({ 'src/main.sh': last })).toMatchObject({
-      status: 'rejected',
-      reason: 'out_of_scope',
+      status: 'failed',
+      reason: 'crash',
     })
   },
 )
