@@ -37,8 +37,8 @@ export function benchEnv(home) {
   }
 }
 
-/** A repository with a run whose baseline is judged, made by the real CLI. */
-export function tinyProject() {
+/** A repository with a run whose baseline is judged, made by the real CLI. `more`: lines of the spec, and files. */
+export function tinyProject({ spec = '', files: others = {} } = {}) {
   const base = mkdtempSync(join(tmpdir(), 'assay-bench-'))
   const dir = join(base, 'repo')
   const home = join(base, 'home')
@@ -46,7 +46,7 @@ export function tinyProject() {
   const env = benchEnv(home)
   const clean = () => rmSync(base, { recursive: true, force: true })
   try {
-    const files = { 'assay.yaml': SPEC, 'bench.mjs': BENCHMARK, 'src/number.txt': '10\n' }
+    const files = { ...others, 'assay.yaml': SPEC + spec, 'bench.mjs': BENCHMARK, 'src/number.txt': '10\n' }
     for (const [path, text] of Object.entries(files)) {
       mkdirSync(dirname(join(dir, path)), { recursive: true })
       writeFileSync(join(dir, path), text)
