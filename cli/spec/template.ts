@@ -37,4 +37,7 @@ budget:
 # agent:                          # who proposes when \`assay loop\` drives; not needed inside a coding agent
 #   host: command
 #   command: [my-agent, --print]
+
+# loop:
+#   meta: { every: 5m }           # looks whether the search itself needs a change; { on: false } turns it off
 `
