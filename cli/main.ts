@@ -24,7 +24,10 @@ export async function main(argv: readonly string[]): Promise<number> {
     shown.progress ??= createProgress(manners)
     shown.progress.tell(fact)
   }
-  const context = createContext(manners, interrupts, tell)
+  let found: string | null = null
+  const context = createContext(manners, interrupts, tell, (run) => {
+    found = run
+  })
   const edge: Edge = {
     json: manners.json,
     get columns() {
@@ -34,7 +37,9 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
   let output: CallOutput
   try {
-    output = renderResult(await answer(argv, context, edge), edge)
+    const result = await answer(argv, context, edge)
+    if (found !== null) await nameRun(edge, context, found)
+    output = renderResult(result, edge)
   } catch (error) {
     const refused = interrupts.signal.aborted ? interrupted() : disk(error)
     output = refused ? renderResult(refused, edge) : renderBug(error, manners.json)
@@ -67,13 +72,15 @@ async function answer(argv: readonly string[], context: Context, edge: Edge): Pr
     const may = mayCommand(context, args)
     if (!may.ok) return may
   }
-  if (args.run !== null) {
-    const { sayingRun } = await import('./verbs/same-run.ts')
-    edge.say = sayingRun(context, args.run)
-  }
+  if (args.run !== null) await nameRun(edge, context, args.run)
   const command = await (MODULES[fullName(args)] ?? MODULES[verb.name])?.()
   if (command === undefined) throw new Error(`the verb ${verb.name} has no module`)
   return command.run(context, args)
+}
+
+async function nameRun(edge: Edge, context: Context, run: string): Promise<void> {
+  const { sayingRun } = await import('./verbs/same-run.ts')
+  edge.say = sayingRun(context, run)
 }
 
 /** Another verb of the same process, for one that shows others. It names no run, so neither does its answer. */
@@ -93,7 +100,12 @@ function interrupted(): Result<never> {
   return fail({ kind: 'interrupted', code: 'interrupted', message: 'interrupted' })
 }
 
-function createContext(manners: Manners, interrupts: Interrupts, tell: Tell): Context {
+function createContext(
+  manners: Manners,
+  interrupts: Interrupts,
+  tell: Tell,
+  foundByName: (run: string) => void,
+): Context {
   const { env } = process
   let width: number | null | undefined
   const columns = (): number | null => {
@@ -115,6 +127,7 @@ function createContext(manners: Manners, interrupts: Interrupts, tell: Tell): Co
     },
     quiet: manners.quiet,
     tell,
+    foundByName,
     ...interrupts,
     clock: () => new Date(),
     call: callVerb,

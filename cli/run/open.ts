@@ -54,6 +54,8 @@ export interface Surroundings {
   clock: () => Date
   /** Random bytes, as lower-case hex. */
   random: (bytes: number) => string
+  /** Called when the run is known by a key, a token or an id alone: a call without that would reach none, or a different one. */
+  foundByName?: (run: string) => void
 }
 
 /** What a run recorded, and where that lies: enough to look back, nothing to act with. */
@@ -144,7 +146,9 @@ function amongRuns(world: Surroundings, site: Site, named: CallNames): Result<Op
     those.length === 0 ? (active.length > 0 ? active : all).filter((run) => hasIds(run, named)) : those
   for (const found of [those, active, ofTask]) {
     const [only] = found
-    if (only && found.length === 1) return ok(only)
+    if (only === undefined || found.length > 1) continue
+    if (active.length !== 1 || only !== active[0]) world.foundByName?.(only.run)
+    return ok(only)
   }
   return fail(severalRuns(site, ofTask.length > 0 ? ofTask : all, ofTask.length > 0 ? named : null))
 }

@@ -26,6 +26,8 @@ export interface Context {
   clock: () => Date
   /** Random bytes, as lower-case hex. */
   random: (bytes: number) => string
+  /** See `Surroundings`: the commands of the answer name this run. */
+  foundByName: (run: string) => void
   /** Another verb, as if it were called in that world; for a verb that shows others. */
   call: (argv: readonly string[], world: Context) => Promise<Result<VerbAnswer>>
 }

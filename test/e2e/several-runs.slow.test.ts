@@ -1,6 +1,6 @@
 /** Two active runs in one repository: a call that names something of one of them needs no `--run`. */
 import { expect, test } from 'vitest'
-import { dataOf, problemOf } from '../rig/assay.ts'
+import { assay, dataOf, problemOf } from '../rig/assay.ts'
 import { makeProject, ms, type NewData, writeFiles } from './project.ts'
 
 test('with two active runs, an experiment, a key, a token or a task that only one has needs --run, or reaches the other', async () => {
@@ -20,6 +20,9 @@ test('with two active runs, an experiment, a key, a token or a task that only on
   expect(await project.data('wait', '--for', 'exp_0001')).toMatchObject({ experiment: 'exp_0001' })
   // Repeated, the calls find their run by their keys: nothing is made or measured twice.
   expect(await project.data('new', '-m', 'x', '--key', 'made')).toMatchObject({ repeated: true })
+  // The next command has no key, so it names the run.
+  const again = await assay(['new', '-m', 'x', '--key', 'made'], { cwd: project.repo.dir })
+  expect(again.stdout).toContain('Then: assay run --run run_0002 exp_0001')
   expect(dataOf(await first(['status']))).toMatchObject({ counts: { kept: 1, open: 0 } })
 
   const both = await project.problem('show', 'exp_0000')
