@@ -46,6 +46,7 @@ import { metaPrompt } from './meta/prompt.ts'
 import { describe, openRound, type RoundAnswer, scanBatches, stopOfNext } from './open.ts'
 import { type Against, type PromptLane, type PromptTask, promptOf } from './prompts.ts'
 import { propose } from './propose.ts'
+import { roundLine } from './round-line.ts'
 
 // ---------------------------------------------------------------- what comes next
 
@@ -60,6 +61,8 @@ export interface NextAnswer {
   lanes: number[]
   /** What a person should do something about. */
   alerts: string[]
+  /** Where the round stands, in one line; null: no round is open. */
+  line: string | null
 }
 
 export interface NextRequest {
@@ -94,6 +97,7 @@ export async function nextOf(run: OpenRun, request: NextRequest): Promise<Result
     const found = {
       ...listed(state, agenda.value, { lane: request.lane, look: looked.value }),
       alerts: turn.value.warnings,
+      line: lineOf(state),
     }
     if (request.lane !== null && !found.lanes.includes(request.lane)) return ok({ ...found, over: 'lane' })
     if (found.tasks.length > 0 || performance.now() >= deadline || run.signal.aborted)
@@ -138,7 +142,12 @@ const hasLost = ({ ledger }: OpenRun, measuring: readonly string[]): boolean =>
     return node !== undefined && settled(node) === 'lost'
   })
 
-const NOBODY = { round: null, tasks: [], measuring: [], lanes: [], alerts: [] }
+const NOBODY = { round: null, tasks: [], measuring: [], lanes: [], alerts: [], line: null }
+
+function lineOf(state: State): string | null {
+  const open = currentRound(state)
+  return open && roundLine(state, open)
+}
 
 export function factsOf(run: OpenRun): Facts {
   const { state } = run.ledger

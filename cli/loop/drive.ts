@@ -30,6 +30,7 @@ import { metaDue } from './meta/apply.ts'
 import { lookEvery } from './meta/every.ts'
 import { hasFailed, look, SWITCHED_OFF } from './meta/look.ts'
 import { openRound, stopOfNext } from './open.ts'
+import { roundLine } from './round-line.ts'
 
 export interface DriveRequest {
   /** How many may be closed by this start; null = no limit. */
@@ -228,6 +229,8 @@ class Rounds {
       return false
     }
     this.#round = round
+    const open = currentRound(state)
+    if (open) log(roundLine(state, open))
     for (const warning of warnings) log(`warning: ${warning}`)
     if (direction) log(`round ${round} changes direction: ${direction.why}`)
     return true

@@ -37,11 +37,13 @@ export function describeNext({
   tasks,
   measuring,
   alerts,
-}: Omit<NextAnswer, 'over' | 'alerts'> & Partial<Pick<NextAnswer, 'over' | 'alerts'>>): Said[] {
+  line,
+}: Omit<NextAnswer, 'over' | 'alerts' | 'line'> &
+  Partial<Pick<NextAnswer, 'over' | 'alerts' | 'line'>>): Said[] {
   if (over === 'lane') return ['the lane has ended']
   if (over) return [over === 'until' ? 'no further round is opened' : `the loop is over: ${over}`]
   return [
-    `round ${round ?? '-'}`,
+    line ?? `round ${round ?? '-'}`,
     ...tasks.map(({ id, label }) => next`${label}: ${call('task', id)}`),
     ...(measuring.length > 0 ? [`being measured: ${measuring.join(', ')}`] : []),
     ...(alerts ?? []).map((alert) => printable(`warning: ${alert}`)),
