@@ -12,13 +12,13 @@ import { openScene, type Scene } from './loop-scene.ts'
 import { answers, numberFiles, numberSpec } from './number-scene.ts'
 
 /**
- * Round 1: lane 1 is revised for a finding and kept, lane 2 is rejected. Round 2: lane 1 does not build, is repaired and
- * kept, and an auditor flags it; the agent of lane 2 leaves nothing.
+ * Round 1: lane 1 is revised for a finding and kept, lane 2 is rejected, and a person aborts lane 3, which hangs. Round 2: lane 1
+ * does not build, is repaired and kept, and an auditor flags it; the agents of the other lanes leave nothing.
  */
 const SCENE = answers({
   implement: `(card) => {
-    if (card.round === 2 && card.lane === 2) return 'I only looked.'
-    write(card, card.round === 2 ? 'broken' : card.lane === 1 ? 99 : 105)
+    if (card.round === 2 && card.lane > 1) return 'I only looked.'
+    write(card, card.round === 2 ? 'broken' : [99, 105, 77][card.lane - 1])
     return done('a first try')
   }`,
   revise: `(card) => (write(card, card.round === 2 ? 90 : 98), done('repaired'))`,
@@ -35,11 +35,12 @@ const open = (host: ScriptedHost, loop: object = {}): Promise<Scene> =>
   openScene(
     {
       ...numberFiles,
+      'bench/run.sh': 'n=$(cat src/number.txt)\n[ "$n" = 77 ] && sleep 600\necho METRIC ms=$n\n',
       'bench/build.sh': 'grep -q "^[0-9]*$" src/number.txt\n',
       'own/loop.js': SCRIPT,
     },
     numberSpec(host, {
-      loop: { width: 2, depth: 1, stall: 9, ...loop },
+      loop: { width: 3, depth: 1, stall: 9, ...loop },
       worktree: { build: { command: ['sh', 'bench/build.sh'] } },
       agent: { concurrency: 2 },
       budget: { experiments: 20 },
@@ -67,6 +68,15 @@ async function session(scene: Scene, host: ScriptedHost): Promise<void> {
   }
 }
 
+/** As a person who sees that lane 3 hangs. */
+async function abortLane3(scene: Scene): Promise<void> {
+  const hung = () =>
+    scene.eventsOf('created').find(({ round, lane }) => round === 1 && lane === 3)?.experiment
+  await scene.happened('lane 3 to be measured', (one) => one.type === 'started' && one.experiment === hung())
+  const why = ['--failure-class', 'eval', '--reason', 'it hangs']
+  dataOf(await scene.cli(['abort', hung() ?? '', ...why]))
+}
+
 const OF_A_DRIVER: readonly Event['type'][] = ['usage', 'drove', 'leased']
 
 /** By lane, in order: what happened there, without ids and times. */
@@ -92,9 +102,10 @@ test('a lane takes other steps, or comes to another verdict, when a script or a 
     open(host, { workflow: 'own/loop.js' }),
     open(host),
   ])
-  dataOf(await looped.loop('--rounds', '2'))
-  dataOf(await scripted.loop('--rounds', '2'))
-  await session(driven, host)
+  const drive = async (scene: Scene, by: () => Promise<unknown>) => Promise.all([by(), abortLane3(scene)])
+  await drive(looped, async () => dataOf(await looped.loop('--rounds', '2')))
+  await drive(scripted, async () => dataOf(await scripted.loop('--rounds', '2')))
+  await drive(driven, () => session(driven, host))
   const expected = sequences(looped)
   expect(sequences(scripted)).toEqual(expected)
   expect(sequences(driven)).toEqual(expected)
@@ -102,9 +113,12 @@ test('a lane takes other steps, or comes to another verdict, when a script or a 
     'of all',
     'round 1, lane 1',
     'round 1, lane 2',
+    'round 1, lane 3',
     'round 2, lane 1',
     'round 2, lane 2',
+    'round 2, lane 3',
   ])
+  expect(expected['round 1, lane 3']?.at(-1)).toBe('judged failed aborted')
   expect(expected['round 1, lane 1']).toEqual([
     'created',
     'task_answered implement',
