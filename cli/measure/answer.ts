@@ -25,9 +25,9 @@ const FIELDS = [
 export type RunAnswer = Pick<Judged, (typeof FIELDS)[number]> & {
   /** Whether it is the best of the run as of this answer. */
   best: boolean
-  /** Why what is kept is no parent yet; null = nothing stands against it. */
+  /** Why a kept experiment may not become a parent yet; null = nothing speaks against it. */
   doubt: string | null
-  /** The part of `doubt` that only a person clears. */
+  /** The part of `doubt` that only a person can remove. */
   lasting_doubt: string | null
   /** Why the verdict no longer stands; absent when the experiment was not revoked. */
   revoked?: string

@@ -20,7 +20,7 @@ import type { RunRecord } from '../run/open.ts'
 export interface ArtifactFile {
   sha256: string
   bytes: number
-  /** A symbolic link (its content is its target's name), or another thing that is not hashed. */
+  /** A symbolic link (its content is the name of its target), or something that is not hashed, such as a pipe. */
   link: boolean
 }
 
@@ -67,7 +67,7 @@ async function entriesOf(folder: string) {
   }
 }
 
-/** A checkpoint may have gigabytes and is asked for several times in one command. */
+/** Remembered hashes: a checkpoint may have gigabytes, and one command needs its hash several times. */
 const known = new Map<string, { stamp: string; sha256: string }>()
 /** A file that changed so lately may change again without a new time stamp. */
 const RACY_MS = 100
@@ -130,7 +130,7 @@ export function changedArtifacts(before: Listing, after: Listing): string[] {
 export type Artifacts = Readonly<Record<string, ArtifactRecord>>
 export type SeedName = NonNullable<Created['from_artifact']>
 
-/** More labels or longer paths than this have no place in one line of the ledger. */
+/** More labels or longer paths than this do not fit into one line of the ledger. */
 const MOST_LABELS = 50
 const LONGEST = 400
 
@@ -167,7 +167,7 @@ export function declaredArtifacts(node: Experiment): Artifacts {
   return node.attempts.findLast(({ judged }) => judged?.artifacts)?.judged?.artifacts ?? {}
 }
 
-/** What lies in its folder and no verdict names: all there is to retest when the evaluation failed. */
+/** Files in the experiment's folder that no verdict names. When the evaluation failed, only these can be measured again. */
 export interface Undeclared {
   files: { path: string; bytes: number }[]
   more: number
@@ -192,8 +192,8 @@ function seedPlace(run: Pick<RunRecord, 'paths' | 'ledger'>, { experiment, label
 }
 
 /**
- * `exp_0007:label`, or `exp_0007` for its only declared artifact, else for its whole folder. What was never declared,
- * because the verdict failed, is named by its path in that folder.
+ * Finds `exp_0007:label`; `exp_0007` alone means its only declared artifact, else its whole folder. A file that was never
+ * declared, because the attempt failed, is named by its path in that folder.
  */
 export async function findSeed(run: RunRecord, text: string): Promise<Result<SeedName>> {
   const [experiment = '', ...rest] = text.split(':')
@@ -251,14 +251,14 @@ export async function guardArtifacts(places: ArtifactPlaces): Promise<Guard> {
   }
 }
 
-/** Why nothing can be measured with this seed; null when there is none, or it is what was recorded. */
+/** Why nothing can be measured with this seed artifact; null when there is none, or when it is as it was recorded. */
 export function seedFault({ places: { seed }, seed: listing }: Guard): SampleFault | null {
   if (seed === null) return null
   const found = artifactAt(listing, '')
   const name = `${seed.name.experiment}:${seed.name.label}`
   if (found === null) return { reason: 'environment', message: `the artifact ${name} is gone` }
   if (seed.recorded === null || found.sha256 === seed.recorded.sha256) return null
-  return { reason: 'environment', message: `the artifact ${name} is no longer what was recorded` }
+  return { reason: 'environment', message: `the artifact ${name} has changed since it was recorded` }
 }
 
 /** What changed since, by the name that the benchmark knows it by. */
@@ -323,7 +323,7 @@ export function twinOf(
     const judged = other?.attempts.find(({ attempt }) => attempt === twin.attempt)?.judged
     if (!node || !other || !judged || !sameSeed(node.created, other.created)) continue
     const declared = judged.artifacts ?? {}
-    // A verdict that knows of no artifact says nothing about a candidate that brings some.
+    // A verdict without artifacts says nothing about a candidate that has some.
     if (Object.keys(declared).length === 0 && artifacts.size > 0 && other.id !== experiment) continue
     if (holdsDeclared(declared, artifacts, built)) return other
   }

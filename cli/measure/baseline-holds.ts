@@ -1,11 +1,11 @@
-/** Whether the baseline passes everything that it has to pass, once: asked by whoever looks for why it does not. */
+/** Runs everything that the baseline must pass, once. The search for why a baseline fails uses it. */
 import { type Bench, placeCandidate, type RunInSlot } from './bench.ts'
 import { gateIn, sampleIn } from './session.ts'
 
 export interface BaselineCheck {
   /** Existing, with a folder `samples`. */
   outputs: string
-  /** Setup is repeated, too. */
+  /** Whether setup is repeated as well. */
   setUpAnew: boolean
 }
 

@@ -46,12 +46,12 @@ import {
 } from './slot-facts.ts'
 
 // ----------------------------------------------------------------
-// Who uses the checkouts of a slot: one process at a time, named to those who wait, and taken over by
-// silence or by word.
+// Which process uses the checkouts of a slot: one at a time. Processes that wait are shown its name. The slot can be taken
+// over when its owner is gone, or when the user says that it is gone.
 
 const LOOK_MS = 50
 
-/** Waits for the lock of the slot's checkouts; the answer gives it back. Rejects with the signal's reason. */
+/** Waits for the lock of the slot's checkouts; the function that it answers releases the lock. Rejects with the signal's reason. */
 export async function holdSlot(run: OpenRun, slot: number): Promise<() => void> {
   ownFolders(run.site, slot)
   const lock = slotLock(run.site, slot)
@@ -73,7 +73,7 @@ export async function holdSlot(run: OpenRun, slot: number): Promise<() => void> 
   }
 }
 
-/** Locks of slots, as they lie there. */
+/** Paths of the slot locks that exist. */
 export function slotLocks(site: Site): string[] {
   const folder = dirname(slotLock(site, 0))
   try {
@@ -84,8 +84,8 @@ export function slotLocks(site: Site): string[] {
 }
 
 /**
- * A person said that these owners of another machine, or of a container, are gone: what they hold of slots, here and in
- * the line of this machine, is free. Answers whose it was. One of this machine is never meant.
+ * Releases the slot locks of owners on a different machine or in a container, because the user said that they are gone:
+ * those of this repository and those in this machine's queue. Answers the owners. Never releases a lock of this machine.
  */
 export async function freeSlots(
   run: Pick<RunRecord, 'site'> & Pick<Surroundings, 'env'>,
@@ -108,7 +108,7 @@ export const isSameProcess = (one: ProcessIdentity, other: ProcessIdentity): boo
 /** Where entries of a checkout lie for a moment while a folder of it is made again: on the same disk. */
 export const asideOf = (checkout: string): string => `${checkout}.aside`
 
-/** A slot lies in folders of ours: a program may have put a link there, and what it leads to is not ours. */
+/** The folders of a slot belong to Assay, but a program may have put a link there: what the link points to does not. */
 export function ownFolders(site: Site, slot: number): void {
   const folder = dirname(slotPath(site, slot, 'a'))
   for (const one of [dirname(folder), folder]) {
@@ -119,7 +119,7 @@ export function ownFolders(site: Site, slot: number): void {
 
 /**
  * Whether the checkout is the folder that was made there. A link is removed as the link that it is; another folder is
- * moved into the trash, since nobody knows whose it is. Nothing behind a link is looked at. `made`: see `SlotFacts`.
+ * moved into the trash, since its owner is unknown. Links are not followed. `made`: see `SlotFacts`.
  */
 export async function isOurs(
   { site, slot }: Bench,
@@ -139,7 +139,7 @@ export async function isOurs(
   if (made === null || found.ino === made) return true
   tell({
     type: 'warning',
-    message: `${path} is not the checkout that was made there; it was moved into the trash and is made again`,
+    message: `${path} is not the checkout that Assay made there; Assay moved it into the trash and makes the checkout again`,
   })
   await moveToTrash(site, path)
   return false
@@ -149,9 +149,8 @@ export async function isOurs(
 export const madeAt = (path: string): number | null => lstatSync(path, { throwIfNoEntry: false })?.ino ?? null
 
 /**
- * Exactly the candidate, and of all other files only those that stay and the data: nothing of what ran there before.
- * A checkout that cannot be brought there is moved into the trash and made again: then the answer is `again`, and
- * nothing stayed.
+ * Brings a checkout to exactly the candidate, the data, and the files that are to stay: nothing of earlier jobs is left.
+ * If that fails, the checkout is moved into the trash and made again; then the answer is `again`, and no file stayed.
  */
 export async function clear(
   run: RunInSlot,
@@ -174,7 +173,7 @@ export async function clear(
     const why = swept.value === null ? '' : ` (${swept.value})`
     run.tell({
       type: 'warning',
-      message: `${path} could not be cleaned${why}; it was moved into the trash and is made again`,
+      message: `${path} could not be cleaned${why}; Assay moved it into the trash and makes the checkout again`,
     })
   }
   const removed = await removeSlotOr(site, path)
@@ -183,7 +182,7 @@ export async function clear(
   return fresh.ok ? ok('again') : fresh
 }
 
-/** What was in the way, as a text; null when all is gone that had to go. */
+/** The file that could not be removed, as a text; null when everything was removed. */
 async function sweep(
   site: Site,
   path: string,
@@ -197,7 +196,7 @@ async function sweep(
   return ok(obstacle && `${obstacle.path}: ${obstacle.code}`)
 }
 
-/** What may lie in a checkout of a tree, beside what stays. */
+/** Files that may be in a checkout of a tree beyond those that stay. */
 export async function belonging(
   site: Site,
   treeish: string,
@@ -212,7 +211,7 @@ export async function belonging(
   })
 }
 
-/** Why a build failed; one that filled the disk is to blame for that, and what it left goes. */
+/** Why a build failed. A build that filled the disk is itself the cause, and the files that it left are removed. */
 export async function faultOfBuild(
   run: RunInSlot,
   site: Site,
@@ -227,7 +226,7 @@ export async function faultOfBuild(
   return disk.blame(fault)
 }
 
-/** A checkout of which even the top does not yield goes with the folder that holds it, which is ours. */
+/** Removes a checkout whose top folder cannot be moved, together with the folder that holds it, which belongs to Assay. */
 async function removeSlotOr(site: Site, path: string): Promise<Result<void>> {
   try {
     return await removeWorktree(site, path)
@@ -239,7 +238,7 @@ async function removeSlotOr(site: Site, path: string): Promise<Result<void>> {
   }
 }
 
-/** What work in a slot needs of a run. Where the checkouts lie is the slot's to say. */
+/** What work in a slot needs of a run. The slot itself says where its checkouts are. */
 export type RunInSlot = Pick<OpenRun, 'ledger'> &
   Pick<RunRecord, 'run' | 'paths' | 'started' | 'spec'> &
   Pick<Surroundings, 'env' | 'tell' | 'signal'>
@@ -263,15 +262,15 @@ export interface Placed {
   setup: SampleFault | null
   build: SampleFault | null
   data: GivenData
-  /** What lay at the places of the data before anything was measured. */
+  /** The data files as they were before the first measurement. */
   beside: ReadonlySet<string>
-  /** All other files beside the sealed ones, before anything was measured. */
+  /** All other files that are not sealed, before the first measurement. */
   before: Manifest
   /** Sealed files that setup or build left with other content. */
   rewritten: readonly string[]
-  /** Everything that lay there before anything was measured; kept as the checkout is by each look at it. */
+  /** All files before the first measurement; each inspection brings the checkout back to them. */
   inventory: Inventory
-  /** Files that were seen to be changed since then, also those that were put back. */
+  /** Files that an inspection found changed since then, including those that the program restored itself. */
   touched: Set<string>
   /** For gates and samples; null = they share the machine with us. */
   apart: Apart | null
@@ -303,7 +302,8 @@ async function leaseBench(run: OpenRun, environment: Record<string, string>): Pr
     tell: run.tell,
     signal: run.signal,
   })
-  // Leases meet in the user's runtime folder, which differs between a login, cron and a sandbox; the checkouts do not.
+  // The leases of slots are in the user's runtime folder, which differs between a login, cron and a sandbox. The lock of the
+  // checkouts is in the repository, so it holds among all of them.
   let release: () => void
   try {
     release = await holdSlot(run, lease.slot)
@@ -325,8 +325,8 @@ async function leaseBench(run: OpenRun, environment: Record<string, string>): Pr
 }
 
 /**
- * Brings one checkout of the slot to a candidate. Agents never learn its path. `anew` builds although this very tree
- * was built there before: that it built then says nothing about the machine now. `setUpAnew` does so with setup.
+ * Brings one checkout of the slot to a candidate. Agents never learn its path. `anew` builds even if this very tree
+ * was built there before, because an earlier success says nothing about the machine now. `setUpAnew` repeats setup as well.
  */
 export async function placeCandidate(
   run: RunInSlot,
@@ -435,12 +435,12 @@ async function everything(
 
 interface Placement {
   outputs: string
-  /** Whatever is known of the checkout, build again; or set up again. */
+  /** Build again (or set up again) whatever is known of the checkout. */
   anew?: boolean
   setUpAnew?: boolean
-  /** False: it is set up only; what an earlier build left goes. */
+  /** False: only set up; the outputs of an earlier build are removed. */
   builds?: boolean
-  /** Where the build puts its artifacts, and what else it sees of them; default: a place that nobody reads. */
+  /** Where the build puts its artifacts, and what else it sees of them; default: a folder that is not read. */
   artifacts?: Pick<ArtifactPlaces, 'own' | 'environment'>
 }
 
@@ -459,7 +459,7 @@ async function isBuilt(facts: SlotFacts, build: Building): Promise<boolean> {
   return facts.built === build.key && facts.artifacts === (await digestOf(build))
 }
 
-/** Brings a checkout back to the candidate, after something wrote there on purpose. What was built there counts no more. */
+/** Brings a checkout back to the candidate, after a job wrote there on purpose. The build there is no longer relied on. */
 export async function restoreCheckout(
   run: RunInSlot,
   bench: Bench,
@@ -477,7 +477,7 @@ export async function restoreCheckout(
   return ok(undefined)
 }
 
-/** A deleted checkout is a clean room: the next use of it sets up and builds anew. */
+/** Deletes a checkout, so that its next use starts empty: it sets up and builds again. */
 export async function clearCheckout(bench: Bench, place: CheckoutPlace): Promise<Result<void>> {
   forgetFacts(bench, place)
   return removeWorktree(bench.site, slotPath(bench.site, bench.slot, place))
@@ -520,7 +520,7 @@ async function setUp(
   return ok(null)
 }
 
-/** What a preparation left. One that rewrote sealed files must run again for the next candidate: those are reset. */
+/** Files that setup or build left. If it rewrote sealed files, it must run again for the next candidate, because those are reset. */
 async function leftBy(site: Site, at: Preparing): Promise<Result<{ manifest: Manifest; rewrote: boolean }>> {
   const changed = await changedFiles(site, at.path, at.tree)
   if (!changed.ok) return changed

@@ -1,6 +1,6 @@
 /**
  * `worktree.cache`: what the build of the baseline left in the declared paths, kept for each checkout of a slot. Each
- * build starts from a copy of it, and what it writes there is thrown away: no candidate inherits from another one, and
+ * build starts from a copy, and what it writes there is thrown away: no candidate inherits from a different candidate, and
  * both sides of a pair start from the same state.
  */
 import { createHash } from 'node:crypto'
@@ -27,7 +27,7 @@ import { matchGlobs } from '../spec/rules.ts'
 import { drifted, type Manifest, takeManifest } from './slot-facts.ts'
 import { judgedCommit } from './worktree.ts'
 
-// ---------------------------------------------------------------- when a setup or a build may be relied on again: equal keys, equal work
+// ---------------------------------------------------------------- when an earlier setup or build can be reused: when the keys are equal
 
 /**
  * Setup depends on its command, its environment and the content of its inputs; without inputs, on the others alone. A
@@ -71,7 +71,7 @@ export interface CacheAt {
 export interface Warm extends CacheAt {
   /** Key of the setup that the baseline was built after. */
   setup: string
-  /** Files of the candidate that the baseline has otherwise, or not at all. */
+  /** Files of the candidate that differ from the baseline's, or that the baseline does not have. */
   changed: ReadonlySet<string>
 }
 
@@ -89,7 +89,7 @@ interface Note {
   before: number
 }
 
-/** What the cache is made of. The base stands for the baseline until that is judged. */
+/** The commit that the cache is built from: the baseline's candidate, or the base commit until the baseline is judged. */
 const cacheBase = (run: CacheAt['run']): Tree => judgedCommit(run, BASELINE) ?? run.started.base
 
 const hasCache = ({ spec }: CacheAt['run']): boolean =>
@@ -97,9 +97,9 @@ const hasCache = ({ spec }: CacheAt['run']): boolean =>
 
 /**
  * Whether the build of a candidate begins with the cache; null = from nothing. A cache that is missing is made first:
- * `buildBase` builds the baseline in this checkout, and what it leaves is kept. From nothing begin `anew` builds, a
- * candidate that changes what setup depends on, and one that deletes files of the baseline: no build would miss what is in
- * the cache of those.
+ * `buildBase` builds the baseline in this checkout, and what it leaves is kept. A build begins from nothing
+ * with `anew`, when the candidate changes what setup depends on, and when it deletes files of the baseline: their outputs in
+ * the cache would hide that they are missing.
  */
 export async function warmStart(
   at: CacheAt & { anew: boolean },
@@ -127,8 +127,8 @@ export async function warmStart(
 }
 
 /**
- * Puts a copy into the checkout, in place of whatever lies there, and makes the sources that are as in the baseline older
- * than it: an earlier candidate had others there, so git wrote them just now. False when that failed: then nothing lies there.
+ * Puts a copy into the checkout, in place of what is there, and sets the time of sources that equal the baseline's to before
+ * the cache was made (git may have written them just now). False when that failed; then no copy is there.
  */
 export async function fillFromCache(at: Warm): Promise<Result<boolean>> {
   const note = readNote(at)
@@ -147,7 +147,7 @@ export async function fillFromCache(at: Warm): Promise<Result<boolean>> {
   }
 }
 
-/** After the baseline was built, and before anything ran there. A cache that cannot be kept is no fault: builds take longer. */
+/** After the baseline was built, and before anything ran there. If the cache cannot be kept, builds only take longer. */
 export async function keepCache(place: CacheAt, setup: string): Promise<void> {
   const at: Warm = { ...place, setup, changed: new Set() }
   if (!hasCache(at.run) || at.tree !== cacheBase(at.run).tree || readNote(at) !== null) return
@@ -171,7 +171,7 @@ export async function keepCache(place: CacheAt, setup: string): Promise<void> {
     rmSync(folder, { recursive: true, force: true })
     at.run.tell({
       type: 'preparing',
-      what: `worktree.cache could not be kept (${error instanceof Error ? error.message : String(error)}); builds begin from nothing`,
+      what: `the build cache (worktree.cache) could not be written (${error instanceof Error ? error.message : String(error)}); each build starts without it`,
     })
   }
 }
@@ -181,7 +181,7 @@ const folderOf = (at: CacheAt): string => `${topOf(at)}-cache`
 const filesOf = (at: CacheAt): string => join(folderOf(at), 'files')
 const noteOf = (at: CacheAt): string => join(folderOf(at), 'note.json')
 
-/** null when there is none for this checkout, or anything wrote into it since it was made. */
+/** null when this checkout has no cache, or when the cache was written to since it was made. */
 function readNote(at: Warm): Note | null {
   try {
     const note = JSON.parse(readFileSync(noteOf(at), 'utf8')) as Note
@@ -192,8 +192,8 @@ function readNote(at: Warm): Note | null {
 }
 
 /**
- * Outputs hold absolute paths and are compared with the times of the sources: they are worth something in the very
- * folder that they were built in.
+ * Outputs hold absolute paths and are compared with the times of the sources: they are useful only in the
+ * folder in which they were built.
  */
 function keyOf(at: Warm): string {
   const { run, setup } = at
@@ -213,7 +213,7 @@ function keyOf(at: Warm): string {
     .digest('hex')
 }
 
-/** Nothing happens to a file that is older already, is gone, or is a link by now. */
+/** A file that is older already, is gone, or has become a link is left as it is. */
 function makeOlder(file: string, seconds: number): void {
   const stat = lstatSync(file, { throwIfNoEntry: false })
   if (stat?.isFile() && stat.mtimeMs > seconds * 1000) utimesSync(file, seconds, seconds)
@@ -222,7 +222,7 @@ function makeOlder(file: string, seconds: number): void {
 /** As `takeManifest` wants it. */
 const listed = (file: string, path: string): string => (lstatSync(file).isDirectory() ? `${path}/` : path)
 
-/** Files, folders and links, with their times; a copy on write where the file system can, never a second name of a file. */
+/** Files, folders and links, with their times; copied on write where the file system supports it, never as a hard link. */
 async function copyTree(from: string, to: string): Promise<void> {
   rmSync(to, { recursive: true, force: true })
   mkdirSync(dirname(to), { recursive: true })

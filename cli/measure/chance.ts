@@ -1,7 +1,7 @@
 /**
- * What chance decides in an attempt or a look: the seeds of its samples, the order of its pairs, and which checkout of the
- * slot holds which side. All of it follows from a nonce that is drawn after the candidate was sealed, so no candidate can
- * be made for it; the nonce is recorded, so a process that takes the attempt up, and `show --recompute`, decide alike.
+ * Random choices of an attempt or a look: the seeds of its samples, the order of its pairs, and which checkout of the
+ * slot holds which side. All follow from a nonce that is drawn after the candidate was sealed, so no candidate can
+ * prepare for them. The nonce is recorded, so a process that resumes the attempt, and `show --recompute`, choose the same.
  */
 import { createHash } from 'node:crypto'
 import type { Side, Stage } from '../ledger/events.ts'
@@ -13,9 +13,9 @@ import type { CheckoutPlace } from './bench.ts'
 export interface Chance {
   /** Equal within a pair, and fresh in each stage; from 0, below 2^31. */
   seed(stage: Stage, pair: number): number
-  /** By a coin: a fixed order keeps what is no better on machines whose second run is slower, or faster. */
+  /** Drawn by a coin. With a fixed order, a machine whose second run is always slower (or faster) would favour one side. */
   order(stage: Stage, pair: number): Side[]
-  /** By a coin: a candidate that knew its place would know whether it is the parent. */
+  /** Drawn by a coin, so that a program cannot tell from its folder whether it is the candidate or the parent. */
   place(side: Side): CheckoutPlace
 }
 
@@ -24,7 +24,7 @@ const NONCE_BYTES = 16
 /** Hex. Drawn when the attempt is claimed, or when a look begins: never before what is measured is sealed. */
 export const drawNonce = ({ random }: Pick<Surroundings, 'random'>): string => random(NONCE_BYTES)
 
-/** Of an attempt that was claimed; one whose claim is of an earlier version has no nonce, and goes on by that version's rule. */
+/** The choices of a claimed attempt. A claim of an earlier version has no nonce; its attempt keeps that version's rule. */
 export function chanceOfAttempt(
   { started }: Pick<RunRecord, 'started'>,
   { id, attempts }: Experiment,
@@ -33,14 +33,14 @@ export function chanceOfAttempt(
   const nonce = attempts.find((one) => one.attempt === attempt)?.claim?.nonce ?? null
   if (nonce === null) return knownBefore(started.seed, id, attempt)
   const chance = chanceOf(nonce, id, attempt)
-  // The baseline is the user's own and has no other side: its checkout stays, so that setup and build run in one only.
+  // The baseline is compared with nothing. It stays in one checkout, so that setup and build run only once.
   return id === BASELINE ? { ...chance, place: fixedPlace } : chance
 }
 
-/** Of a look, which nobody takes up. */
+/** The choices of a look, which no process resumes. */
 export const chanceOfLook = (nonce: string, experiment: string): Chance => chanceOf(nonce, experiment, 'look')
 
-/** A digest: who saw some of its draws, as a sample sees its seed, cannot compute the others. */
+/** A digest, so that a program that knows some draws (a sample sees its seed) cannot compute the others. */
 function chanceOf(nonce: string, ...about: (string | number)[]): Chance {
   const draw = (...what: (string | number)[]) =>
     createHash('sha256')

@@ -11,8 +11,8 @@ import { type Bench, interrupted, openBench } from './bench.ts'
 import { ISOLATION_RULES, type IsolationChoice } from './isolation.ts'
 
 /**
- * What the run's event says when it has one; else what the spec and the machine allow. null: the run was begun by a
- * version without isolation. Problem `isolation_missing` with `measure.isolation: strict`.
+ * The isolation that the run has recorded; else what the spec and the machine allow. null: a version without isolation
+ * began the run. Problem `isolation_missing` with `measure.isolation: strict`.
  */
 export async function chooseIsolation(run: OpenRun): Promise<Result<IsolationChoice | null>> {
   const { isolation } = run.ledger.state
@@ -33,7 +33,7 @@ export async function chooseIsolation(run: OpenRun): Promise<Result<IsolationCho
 
 export const notIsolated = (why: string): IsolationChoice => ({ method: null, without: [], allow: [], why })
 
-/** From here on the run is isolated like this. */
+/** Records the isolation of the run, which counts from here on. */
 export function recordIsolation(run: OpenRun, choice: IsolationChoice): Result<void> {
   const { method, without, allow, why } = choice
   const proposal = run.ledger.propose({ type: 'isolated', method, without, allow, why }, run.clock())
@@ -44,9 +44,8 @@ const TRIES = 24
 const LIMIT_MS = 600_000
 
 /**
- * The choice under which a baseline that failed works, with as few rules given up as could be found: the same one when
- * what it lacked is there by now. null when
- * isolation is not why it failed. `said` is what it printed. Problem `isolation_refused` with `strict`.
+ * The isolation under which a baseline that failed works, with as few rules dropped as could be found; the same isolation
+ * when the baseline works with it by now. null when isolation is not the cause. `said` is what the baseline printed. Problem `isolation_refused` with `strict`.
  */
 export async function loosenIsolation(
   run: OpenRun,
@@ -91,7 +90,7 @@ async function search(
   const works = async (isolation: IsolationChoice | null) =>
     !spent() && (await baselineHolds(run, { ...bench, isolation }, base, { outputs, setUpAnew: true }))
   if (!(await works(null))) return null
-  // What ran without isolation may have filled caches that it then finds: no rule is the cause.
+  // The run without isolation may have filled caches that the baseline now finds. Then no rule is the cause.
   if (await works(choice)) return choice
   const given = { ...choice, why: 'the baseline does not work otherwise' }
   for (const path of refusedPaths(said)) {
@@ -104,7 +103,9 @@ async function search(
     if (await works(open)) return open
   }
   if (!(await works({ ...given, without: [...rules] })))
-    return notIsolated('the baseline works only without isolation, and no single rule of it is the cause')
+    return notIsolated(
+      'the baseline works only without isolation, and no single rule of the isolation is the cause',
+    )
   let without = [...rules]
   for (const rule of rules) {
     const fewer = without.filter((one) => one !== rule)
@@ -121,7 +122,7 @@ function likelyFirst(said: string): IsolationRule[] {
   return [...first, ...ISOLATION_RULES.filter((rule) => !first.includes(rule))]
 }
 
-/** Where a program says that it may not write: that folder, at most three. */
+/** Folders that a program complains it cannot write to, at most three. */
 function refusedPaths(said: string): string[] {
   const found = new Set<string>()
   for (const line of said.split('\n')) {
@@ -132,11 +133,11 @@ function refusedPaths(said: string): string[] {
   return [...found].filter((path) => path !== '/').slice(0, 3)
 }
 
-/** What to write into the spec for a rule that was given up. */
+/** What to write into the spec for a rule that was dropped. */
 const LINES: Record<IsolationRule, { needs: string; line: string }> = {
   network: { needs: 'needs the network', line: 'network: true' },
   caches: { needs: 'writes to caches of the home folder', line: 'allow: [~/.cache]' },
-  temporary: { needs: 'needs what lies in /tmp', line: 'allow: [/tmp, /var/tmp]' },
+  temporary: { needs: 'needs files in /tmp', line: 'allow: [/tmp, /var/tmp]' },
   repository: { needs: 'reads your own checkout', line: 'allow: [.]' },
   sealed: { needs: 'writes to immutable files', line: "write: ['bench/**']" },
   read_only: { needs: 'writes outside of its checkout', line: 'allow: [/]' },
@@ -148,14 +149,14 @@ export function hidesCheckout({ ledger }: Pick<RunRecord, 'ledger'>): boolean {
   return isolation?.method != null && !isolation.without.includes('repository')
 }
 
-/** One sentence for each thing that is not isolated although it could be; empty when all is well. */
+/** One sentence for each part that is not isolated although it could be; empty when everything is isolated. */
 export function isolationWarnings({ ledger, spec }: Pick<RunRecord, 'ledger' | 'spec'>): string[] {
   const { isolation } = ledger.state
   if (!isolation || spec.measure.isolation?.mode === 'none') return []
   if (isolation.method === null) return [`samples are not isolated from this machine: ${isolation.why}`]
   return described(isolation).map(
     ({ needs, line }) =>
-      `the baseline ${needs}, so this run allows it; say so in the spec: measure: { ${line} }`,
+      `the baseline ${needs}, so Assay allows it in this run; to allow it in the spec, write measure: { ${line} }`,
   )
 }
 
@@ -171,11 +172,11 @@ function refused(found: IsolationChoice): Problem {
     code: 'isolation_refused',
     message:
       reasons.length === 0
-        ? `the baseline works only without isolation, and measure.isolation is strict`
-        : `measure.isolation is strict, and the baseline ${reasons.map(({ needs }) => needs).join(', and ')}`,
+        ? `the baseline works only without isolation, but measure.isolation is strict`
+        : `measure.isolation is strict, but the baseline ${reasons.map(({ needs }) => needs).join(', and ')}`,
     hint:
       reasons.length === 0
         ? 'write measure.isolation: auto'
-        : `if that is right, add to assay.yaml: measure: { ${reasons.map(({ line }) => line).join(', ')} }`,
+        : `to allow this, add to assay.yaml: measure: { ${reasons.map(({ line }) => line).join(', ')} }`,
   }
 }

@@ -1,6 +1,6 @@
 /**
  * `confirm`: a kept experiment is measured again, on fresh samples in a slot. It is a trial: the same source, pairs and
- * guards. Here is what differs: which looks were taken before, what two samples say, and what follows from an answer.
+ * guards. This file has what differs: earlier looks, the rule for two samples, and the consequences of an answer.
  */
 
 import { incomparable } from '../evaluate/comparable.ts'
@@ -39,7 +39,7 @@ import { addFault, type Plan, placeOther, type RunInTrial, sampleOnce, type Tria
 import { steadyBreakers } from './weigh.ts'
 import { judgedCommit } from './worktree.ts'
 
-// ---------------------------------------------------------------- what the fresh samples of a second look say of a kept experiment
+// ---------------------------------------------------------------- the rule: what fresh samples of a kept experiment prove
 
 export interface ConfirmedPair {
   run: RunInTrial
@@ -48,7 +48,7 @@ export interface ConfirmedPair {
   other: Experiment
 }
 
-/** As the event has it. */
+/** In the form of the event. */
 export type Again = Pick<
   Confirmed,
   'passed' | 'value' | 'comparison' | 'samples' | 'differences' | 'varied'
@@ -56,7 +56,7 @@ export type Again = Pick<
   message: string
 }
 
-/** Nothing else than a crowd speaks against it, and so nothing can be said; a clause. */
+/** A clause: only a crowd speaks against the experiment, so there is no answer. */
 export interface Spoilt {
   crowd: string
 }
@@ -70,7 +70,7 @@ export function whyIncomparable(run: RunInTrial, sample: Sample): SampleFault | 
   return message === null ? null : { reason: 'metric_error', message }
 }
 
-/** Something else than the comparison speaks against it. */
+/** Something other than the comparison speaks against it. */
 export function against({ other }: ConfirmedPair, because: string, samples: number): Again {
   const comparison: Comparison = {
     outcome: 'not_better',
@@ -83,7 +83,7 @@ export function against({ other }: ConfirmedPair, because: string, samples: numb
   return { passed: false, value: null, comparison, samples, message: `not confirmed: ${because}` }
 }
 
-/** What is better, and is not to stand all the same. */
+/** The experiment is better but must not stay kept. */
 export const refusedFor = (found: Again, because: string): Again => ({
   ...found,
   passed: false,
@@ -94,7 +94,7 @@ export const refusedFor = (found: Again, because: string): Again => ({
 const NOT_BETTER = { outcome: 'not_better' } as const
 const UNCLEAR = { outcome: 'inconclusive' } as const
 
-/** Pairs of both: the comparison, and what else a verdict would have asked of them. */
+/** With pairs of both: the comparison, and the other checks of a verdict. */
 export function weigh({ run, node, other }: ConfirmedPair, answer: StageAnswer): Again | Spoilt {
   const { comparison, score, differences, candidate, other: theirs } = answer
   const { name } = run.spec.metric
@@ -119,7 +119,7 @@ export function weigh({ run, node, other }: ConfirmedPair, answer: StageAnswer):
   return {
     passed: against === null,
     value: score,
-    // What is in doubt stands, and stays in doubt.
+    // An experiment in doubt stays kept and in doubt.
     comparison: { ...comparison, ...(violated ? NOT_BETTER : doubt === null ? {} : UNCLEAR) },
     samples: 2 * candidate.length,
     differences: { confirm: differences },
@@ -127,7 +127,7 @@ export function weigh({ run, node, other }: ConfirmedPair, answer: StageAnswer):
   }
 }
 
-/** Why more was asked than of an earlier look, as an aside; empty for the first one. */
+/** Why this look needed more evidence than an earlier one, in parentheses; empty for the first. */
 const repeated = ({ inputs: { look } }: Comparison): string =>
   typeof look === 'number'
     ? ` (look ${look} at these two, which takes more evidence than the first: assay guide verdict)`
@@ -193,9 +193,9 @@ const describe = (improvement: number | null): string =>
     ? ''
     : `: ${figure(100 * Math.abs(improvement))} % ${improvement < 0 ? 'worse' : 'better'}`
 
-// ---------------------------------------------------------------- the second look at a kept experiment: gates and fresh samples, and what they say
+// ---------------------------------------------------------------- taking the evidence: gates and fresh samples
 
-/** Without noise: a value that varies shows in the first two mostly. */
+/** Without noise: a value that varies mostly differs in the first two samples. */
 const SAMPLES = 2
 
 interface Look extends ConfirmedPair {
@@ -203,7 +203,7 @@ interface Look extends ConfirmedPair {
   record: Recorder
 }
 
-/** A problem when the machine, not the experiment, is to blame. */
+/** A problem when the machine, not the experiment, is at fault. */
 async function lookAgain(
   run: OpenRun,
   { node, other, kept, look, folder }: Planned & { node: Experiment; folder: string },
@@ -278,7 +278,7 @@ async function guarded(look: Look, found: Again, candidate: Sample[]): Promise<R
     const broken = faultOfOther(run, sample)
     if (broken) return notMeasured(other.id, broken.message)
   }
-  // Samples of before the pairs say whether a value varies; only those of the pairs are compared.
+  // Samples from before the pairs only say whether a value varies; the comparison uses those of the pairs.
   const worse = foremost(regressions(run.spec.protected, pairs.candidate, pairs.other))
   const again = spoiltBy(worse) ?? (worse ? refusedFor(found, worse.message) : found)
   return told(look, 'crowd' in again ? again : { ...again, samples: record.taken })
@@ -294,13 +294,13 @@ async function inPairs(look: Look, from: number): Promise<Result<Again>> {
   return told(look, crowd === null ? weigh(look, answer) : { crowd })
 }
 
-/** What was kept on a quiet machine is neither confirmed nor refuted on a busy one. */
+/** A busy machine neither confirms nor refutes what was kept on a quiet one. */
 const told = ({ node }: Look, found: Again | Spoilt): Result<Again> =>
   'crowd' in found
-    ? notMeasured(node.id, found.crowd, 'repeat it when the machine has a processor to spare')
+    ? notMeasured(node.id, found.crowd, 'repeat the command when the machine is less busy')
     : ok(found)
 
-/** Whether a fault may be the experiment's. */
+/** Whether the experiment may have caused a fault. */
 const isBlamed = ({ reason }: SampleFault): boolean => reason !== 'environment' && reason !== 'aborted'
 
 /** A fault is the experiment's only if what it is compared with can be measured in this very slot after it. */
@@ -324,7 +324,11 @@ async function faulty(look: Look): Promise<Result<Again>> {
   return ok(against(look, own.message, record.taken))
 }
 
-const notMeasured = (experiment: string, message: string, then = 'mend the cause, then confirm it again') =>
+const notMeasured = (
+  experiment: string,
+  message: string,
+  then = 'remove the cause, then confirm the experiment again',
+) =>
   fail({
     kind: 'failed',
     code: 'not_measured',
@@ -337,7 +341,7 @@ export interface ConfirmAnswer {
   passed: boolean
   /** Its status now: evidence against it revokes. */
   status: Status
-  /** It stands, but it is no parent before another confirmation: the evidence was not clear. */
+  /** It stays kept, but the evidence was not clear: it may not become a parent before a further confirmation. */
   flagged: boolean
   value: number | null
   /** As it was recorded before. */
@@ -356,8 +360,9 @@ export interface ConfirmAnswer {
 /**
  * Without noise it passes when the value is the recorded one and still better than that of `against`; in a later epoch
  * than the one of its value, when it is better there. Under noise it passes when fresh pairs confirm it; when they are
- * not clear it stands, flagged. Against another than its parent (`against`) it is told and changes nothing about its
- * standing, except that one it had lost to is beaten. A fault passes for evidence only when `against` works in the same slot.
+ * not clear it stays kept, flagged. A comparison with an experiment that is not the parent (`against`) is only reported; it changes the
+ * status of neither, except that an experiment that had won against it has now lost. A fault is evidence only when `against`
+ * works in the same slot.
  */
 export async function confirm(
   run: OpenRun,
@@ -372,8 +377,8 @@ export async function confirm(
   if (!may.ok) return may
   const { number, folder } = numberedFolder(confirmsFolder(run.paths, experiment))
   return inSlot(run, { number, folder, about: experiment }, async (looking) => {
-    // Others may have looked while this one waited for the slot, and what did not pass then asks for more now. So what
-    // comes of it is recorded before the slot is given back.
+    // Other commands may have looked while this one waited for the slot, and a look that failed raises the evidence that
+    // this one needs. So the answer is recorded before the slot is released.
     const read = run.ledger.refresh()
     if (!read.ok) return read
     const meanwhile = answered(run, node.value, key)
@@ -414,7 +419,7 @@ function remember(
   return recorded.ok ? ok(answerOf(run, node, recorded.value.event, recordedValue)) : recorded
 }
 
-/** What the key was answered before; null when it is new. */
+/** The earlier answer to this key; null when it is new. */
 function answered(run: OpenRun, node: Experiment, key: string | null): Result<ConfirmAnswer> | null {
   const earlier = run.ledger.answeredBefore(['confirmed'], key, node.id)
   return (
@@ -424,7 +429,7 @@ function answered(run: OpenRun, node: Experiment, key: string | null): Result<Co
 
 interface Planned {
   other: Experiment
-  /** Nothing but what is told of it depends on the answer. */
+  /** The answer is only reported; it has no consequence. */
   aside: boolean
   kept: Pinned
   /** See `Plan`. */
@@ -433,7 +438,7 @@ interface Planned {
   recordedValue: number | null
 }
 
-/** What is compared with what, as the ledger is known now; refused when there is nothing to confirm. */
+/** Which experiment is compared with which, by the current ledger; refused when there is nothing to confirm. */
 function planned(run: RunRecord, node: Experiment, against: string | null): Result<Planned> {
   const may = mayConfirm(node)
   if (!may.ok) return may
@@ -453,7 +458,7 @@ function planned(run: RunRecord, node: Experiment, against: string | null): Resu
   })
 }
 
-/** Looks at these two, in this epoch, that the experiment did not pass: who repeats them until one does has more chances. */
+/** The number of looks at these two in this epoch that the experiment did not pass: each repetition is a further chance. */
 const failedLooks = (run: RunRecord, node: Experiment, other: Experiment): number =>
   node.attempts
     .flatMap(({ confirmed }) => confirmed)
@@ -467,7 +472,7 @@ function mayConfirm(node: Experiment): Result<void> {
     return fail({
       kind: 'refused',
       code: 'is_baseline',
-      message: 'the baseline is compared with nothing, so there is nothing to confirm',
+      message: 'the baseline has no parent, so there is nothing to confirm',
       hint: next`to measure it again: ${call('epoch open', '--reason', 'TEXT')}`,
     })
   }
@@ -487,7 +492,7 @@ function otherFor(run: RunRecord, node: Experiment, wanted: string | null): Resu
       kind: 'refused',
       code: 'not_comparable',
       message: `${wanted} has no value of epoch ${state.epoch} that ${node.id} could be compared with`,
-      hint: next`leave --against away, or name a kept experiment of this epoch: ${call('tree')}`,
+      hint: next`omit --against, or name a kept experiment of this epoch: ${call('tree')}`,
     })
   }
   const above = pathTo(state, node.id).slice(0, -1)
@@ -496,7 +501,7 @@ function otherFor(run: RunRecord, node: Experiment, wanted: string | null): Resu
   return fail({
     kind: 'refused',
     code: 'other_epoch',
-    message: `nothing above ${node.id} has been measured in epoch ${state.epoch}`,
+    message: `no ancestor of ${node.id} has been measured in epoch ${state.epoch}`,
     hint: next`measure the baseline first: ${call('run', BASELINE)}`,
   })
 }
@@ -527,27 +532,27 @@ function answerOf(
   }
 }
 
-// ---------------------------------------------------------------- what was kept before the metric was seen to vary has to be shown again, or the run would begin anew
+// ---------------------------------------------------------------- when the metric turns out to vary: experiments that were kept before are confirmed again, so that the run can go on
 
-/** The way to what was the best, from the baseline on; its experiments that are in doubt now. */
+/** The experiments in doubt on the path from the baseline to the former best. */
 export function pathOfBest(state: State): string[] {
   const best = bestOf(state)
   return best ? pathTo(state, best.id).map(({ id }) => id) : []
 }
 
 /**
- * Confirms them one after the other, each against its parent, and stops at the first that does not hold: what was built
- * on it stands for nothing. The rest stays in doubt until somebody confirms it.
+ * Confirms them one after the other, each against its parent, and stops at the first that does not pass, because all
+ * later ones are built on it. The rest stays in doubt until a person or agent confirms it.
  */
 export async function confirmAgain(run: OpenRun, path: readonly string[]): Promise<void> {
   for (const id of path) {
     const node = run.ledger.state.experiments.get(id)
     if (node?.status !== 'kept' || node.flagged === null) continue
-    run.tell({ type: 'preparing', what: `another look at ${id}: ${node.flagged}` })
+    run.tell({ type: 'preparing', what: `confirming ${id} again: ${node.flagged}` })
     const answer = await confirm(run, id, { against: null, key: null })
     if (answer.ok && answer.value.passed) continue
     const why = answer.ok ? answer.value.message : answer.problem.message
-    const now = answer.ok && answer.value.status === 'revoked' ? 'does not stand any more' : 'stays in doubt'
+    const now = answer.ok && answer.value.status === 'revoked' ? 'is revoked' : 'stays in doubt'
     run.tell({ type: 'warning', message: `${id} ${now}: ${why}` })
     return
   }

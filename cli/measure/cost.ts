@@ -10,12 +10,12 @@ export interface Cost {
   sample_ms: number
   build_ms: number
   gates_ms: number
-  /** Samples of one candidate: the fewest that say no, and what a keep takes. */
+  /** Samples of one candidate: the fewest for a rejection, and the number for a keep. */
   samples: [number, number]
   /** Rejected at its first sample; kept. Without the time of the agent. */
   best_ms: number
   worst_ms: number
-  /** Candidates that the budget pays for at the dearest, by experiments and by hours; null = no such cap. */
+  /** How many candidates the budget pays for if each is as expensive as possible, by experiments and by hours; null = no such cap. */
   buys: number | null
 }
 

@@ -14,7 +14,7 @@ export function crowdAtBaseline(run: Pick<RunRecord, 'ledger' | 'spec' | 'paths'
   const crowded = samples.filter(inCrowd).length
   return spoils(crowded, samples.length)
     ? [
-        `other programs left no processor idle while ${crowded} of ${samples.length} samples of the baseline were taken: while they do, no gain in ${name} is believed, and no bound on it is held against a candidate; stop them, or measure cpu_ms, which hardly depends on them (assay guide verdict)`,
+        `other programs left no processor idle while ${crowded} of ${samples.length} samples of the baseline were taken: as long as that lasts, Assay accepts no gain in ${name} and rejects no candidate for a limit on it; stop those programs, or measure cpu_ms, which hardly depends on them (assay guide verdict)`,
       ]
     : []
 }

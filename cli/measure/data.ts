@@ -10,8 +10,8 @@ import type { RunRecord } from '../run/open.ts'
 export type GivenData = Record<string, string>
 
 /**
- * Copies what is missing in a checkout or no longer as it was given, read-only. A copy on write where the file system
- * can, never a link: nothing that runs there reaches the user's file. Problems: `data_changed`, `data_not_given`.
+ * Copies, read-only, each data file that is missing or changed in a checkout. Copied on write where the file system
+ * supports it, never a link: no program that runs there reaches the user's file. Problems: `data_changed`, `data_not_given`.
  */
 export async function giveData(
   run: Pick<RunRecord, 'run' | 'paths' | 'started'>,
@@ -58,8 +58,8 @@ export async function changedData(
 }
 
 /**
- * Removes what lies between the data and did not before: a later candidate, whose benchmark may read the whole folder,
- * must not find what an earlier one left there.
+ * Removes new files from the folders of the data: the benchmark of a later candidate may read the whole folder, and must
+ * not find what an earlier candidate left there.
  */
 export async function removePlanted(
   run: Pick<RunRecord, 'spec' | 'started'>,
@@ -111,6 +111,6 @@ const notGiven = (path: string, at: string, error: unknown): Problem => ({
   kind: 'failed',
   code: 'data_not_given',
   message: `${path} (worktree.data) could not be copied into a checkout: ${error instanceof Error ? error.message : String(error)}`,
-  hint: 'check the space and the permissions there, then repeat the command',
+  hint: 'check the free space and the permissions of that folder, then repeat the command',
   at,
 })

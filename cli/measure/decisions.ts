@@ -1,6 +1,6 @@
 /**
- * What was decided while an attempt was judged and cannot be seen in its samples and gates. Each decision is a step in the
- * attempt's record; a process that takes the attempt up, and `show --recompute`, read it there in place of deciding again.
+ * Decisions that were made while an attempt was judged and that its samples and gates do not show. Each decision is a step in the
+ * attempt's record; a process that resumes the attempt, and `show --recompute`, read it there instead of deciding again.
  * The union is closed: whatever a verdict rests on is a sample, a gate, or one of these.
  */
 import type { StageContext } from '../evaluate/compare-pairs.ts'
@@ -28,7 +28,7 @@ export type Decision =
   | { is: 'stage'; stage: PairedStageName; context: StageContext }
   /** The best as of the confirmation, and whether the score says that the candidate could be better. */
   | { is: 'rival'; best: string | null; could: boolean }
-  /** An experiment to compare with could not be made ready. */
+  /** An experiment that the candidate is compared with could not be prepared. */
   | { is: 'broken'; placed: string; broken: SampleFault }
   /** Why the artifacts that a sample declared do not hold. */
   | { is: 'declared'; stage: Stage; pair: number; declared: SampleFault }

@@ -1,4 +1,4 @@
-/** What checkouts take on the disk, what is left of it, and when that is worth a word. */
+/** How much disk space checkouts take, how much is left, and when to warn. */
 
 import { existsSync, lstatSync, opendirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,11 +15,11 @@ import { RecordLost } from './steps.ts'
 
 /** Sizes in bytes, as they lie on the disk. */
 export interface DiskSpace {
-  /** What may still be written where the state lies; null = it cannot be told. */
+  /** Free space where the state is; null = unknown. */
   free: number | null
   /** A checkout, with its data and what setup and build leave; null before there is one. */
   checkout: number | null
-  /** What an attempt leaves, outputs and artifacts: the most of the last few. */
+  /** Outputs and artifacts of an attempt: the largest of the last few attempts. */
   attempt: number
   /** Worktrees that the coming round may make, at most. */
   coming: number
@@ -30,7 +30,7 @@ export interface DiskSpace {
 /** git's registry makes each new worktree slower the more there are: at 1,000 it takes six times as long as at none. */
 export const MANY_WORKTREES = 500
 
-/** What a person should do something about, one sentence each; empty when all is well. Pure. */
+/** Warnings that a person should act on, one sentence each; empty when there are none. Pure. */
 export function tightness({ free, checkout, attempt, coming, ended }: DiskSpace): string[] {
   const warnings: string[] = []
   const each = (checkout ?? 0) + attempt
@@ -39,11 +39,11 @@ export function tightness({ free, checkout, attempt, coming, ended }: DiskSpace)
     ended === 0 ? '' : `; ${counted(ended, 'worktree')} of ended experiments hold about ${size(held)}`
   if (free !== null && free < coming * each) {
     warnings.push(
-      `${size(free)} are free where the state lies, and what comes next may take ${size(coming * each)} (${counted(coming, 'worktree')}, about ${size(each)} each with its outputs)${done}: free some space, assay gc is a start`,
+      `${size(free)} are free on the disk that holds .assay, and the next step may need ${size(coming * each)} (${counted(coming, 'worktree')}, about ${size(each)} each with its outputs)${done}: free some space, first with assay gc`,
     )
   } else if (ended >= MANY_WORKTREES || (free !== null && held > free)) {
     warnings.push(
-      `${counted(ended, 'worktree')} of ended experiments hold about ${size(held)}${free === null ? '' : `, and ${size(free)} are free`}: assay gc deletes them and no candidate`,
+      `${counted(ended, 'worktree')} of ended experiments hold about ${size(held)}${free === null ? '' : `, and ${size(free)} are free`}: assay gc deletes these worktrees; all candidates stay in the store`,
     )
   }
   return warnings
@@ -60,7 +60,7 @@ function size(bytes: number): string {
 /** What a look at a run needs of it. */
 type Look = Pick<RunRecord, 'site' | 'run' | 'paths' | 'begun'> & { ledger: { state: State } }
 
-/** By the state of now; `coming`: the worktrees that the caller is about to make, by default those of a round. */
+/** From the current state. `coming`: the worktrees that the caller is about to make, by default those of a round. */
 export function warnOfDiskSpace(run: Look, coming = worktreesAhead(run)): string[] {
   return tightness({
     free: freeBytes(run.site.state),
@@ -107,10 +107,10 @@ function worktreesOf({ site, run }: Pick<Look, 'site' | 'run'>): string[] {
   })
 }
 
-/** For the lines that say how it ended: whatever finds no room leaves at least this when it goes. */
+/** Space for the last lines of the record: a job that fails for lack of space frees at least this much when its files are removed. */
 const LEAST_ROOM = MIB
 
-/** A refusal when nothing should be begun any more; `what` says what was not. */
+/** The problem when there is too little space to begin anything; `what` says what was not begun. */
 export function noDiskSpace({ site }: Pick<Look, 'site'>, what: string): Problem | null {
   const free = freeBytes(site.state)
   return free !== null && free < LEAST_ROOM ? diskFull(what, site.state) : null
@@ -120,11 +120,11 @@ export const diskFull = (what: string, at: string): Problem => ({
   kind: 'failed',
   code: 'disk_full',
   message: `the disk is full: ${what}`,
-  hint: next`free some space (${call('gc')} is a start), then run the same command again`,
+  hint: next`free some space, first with ${call('gc')}, then run the same command again`,
   at,
 })
 
-/** As it was when the run began: a walk over all files is too dear for every command. */
+/** The size that was measured when the run began: to walk over all files would be too slow for every command. */
 function checkoutBytes({ paths }: Look): number | null {
   try {
     return (JSON.parse(readFileSync(checkoutFile(paths), 'utf8')) as { bytes: number }).bytes
@@ -133,14 +133,14 @@ function checkoutBytes({ paths }: Look): number | null {
   }
 }
 
-/** Measures a checkout that is set up, unless one was measured before. What cannot be kept is no loss: it is an estimate. */
+/** Measures a checkout that is set up, unless one was measured before. If it cannot be written, nothing happens: it is only an estimate. */
 export function rememberCheckout({ paths }: Pick<Look, 'paths'>, path: string): void {
   const file = checkoutFile(paths)
   if (existsSync(file)) return
   try {
     writeFileSync(file, JSON.stringify({ bytes: diskSizeOf(path) }))
   } catch {
-    // A full disk tells of itself.
+    // A full disk is reported by the next step that writes.
   }
 }
 
@@ -159,8 +159,8 @@ function attemptBytes({ ledger: { state }, paths }: Look): number {
 }
 
 /**
- * Bytes on the disk of all files below, links as themselves; what vanishes meanwhile is nothing. A file with a second
- * name elsewhere takes no room of its own here (packages that are linked from a store). Ends after `most` files and
+ * Bytes on the disk of all files below, links as themselves; a file that vanishes meanwhile counts 0. A hard link
+ * to a file elsewhere counts 0, too (packages that are linked from a store). Ends after `most` files and
  * folders, in no order.
  */
 export function diskSizeOf(path: string, most = Number.POSITIVE_INFINITY): number {
@@ -204,7 +204,7 @@ function names(folder: string): string[] {
   }
 }
 
-// ---------------------------------------------------------------- whether what ran filled the disk with its own files: then it is to blame, and not the machine
+// ---------------------------------------------------------------- whether a job filled the disk with its own files: then the job is at fault, not the machine
 
 /** Bytes: less than any file that matters. */
 const FULL = 64 * 1024
@@ -236,7 +236,7 @@ export class DiskWatch {
 
   /**
    * The fault, once its files are removed: its own when the disk was full and most of what was free at its start is
-   * free again. When the state's disk stays full, somebody else filled it, and a fault says nothing: `RecordLost`.
+   * free again. When the disk of the state stays full, a different program filled it and the fault says nothing: `RecordLost`.
    */
   blame(fault: SampleFault | null): SampleFault | null {
     if (fault === null || fault.reason === 'aborted') return fault
@@ -256,7 +256,7 @@ export class DiskWatch {
     return {
       ...fault,
       reason: 'crash',
-      message: `it filled the disk: ${(freed / MIB).toFixed(1)} MiB were free again when its files were removed (${fault.message})`,
+      message: `it filled the disk: removing its files freed ${(freed / MIB).toFixed(1)} MiB (${fault.message})`,
     }
   }
 }

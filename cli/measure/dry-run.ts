@@ -1,4 +1,4 @@
-/** `run --check`: is everything wired up? Setup, build, gates and one sample in a slot; no attempt, no charge, no event. */
+/** `run --check`: whether everything works together. Setup, build, gates and one sample in a slot; no attempt, no charge, no event. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { incomparable } from '../evaluate/comparable.ts'
@@ -31,7 +31,7 @@ export interface CheckAnswer {
   passed: boolean
   /** What does not work, in the order in which it was found; empty when it passed. */
   problems: string[]
-  /** The tree that was looked at; `sealed` when its worktree may not change any more. */
+  /** The tree that was checked; `sealed` when the worktree may no longer change. */
   looked_at: 'worktree' | 'sealed'
   tree: string
   gates: { name: string; phase: GatePhase; passed: boolean; output: string }[]
@@ -42,7 +42,7 @@ export interface CheckAnswer {
   tasks: Record<string, number> | null
   wall_ms: number | null
   exit: number | null
-  /** The end of what the benchmark, or else the step that failed, printed. */
+  /** The end of the output of the benchmark, or else of the step that failed. */
   output: string
 }
 
@@ -112,7 +112,7 @@ async function ask(
   }))
   for (const gate of gates) {
     if (gate.passed) continue
-    const how = gate.timed_out ? 'ran into its time limit' : `exit ${gate.exit ?? gate.signal ?? 'unknown'}`
+    const how = gate.timed_out ? 'reached its time limit' : `exit ${gate.exit ?? gate.signal ?? 'unknown'}`
     answer.problems.push(`gate ${gate.name} did not pass: ${gate.fault?.message ?? how}`)
   }
   answer.passed = answer.problems.length === 0

@@ -1,4 +1,4 @@
-/** What the command that ended an attempt printed at its end: for people who have to mend it. */
+/** The last output of the command that ended an attempt, for the person or agent who repairs it. */
 import { join } from 'node:path'
 import { failuresIn } from '../evaluate/failures.ts'
 import { tailOf } from '../evaluate/tail.ts'
@@ -10,7 +10,7 @@ import type { RunRecord } from '../run/open.ts'
 export interface FailingOutput {
   /** The command as the spec has it. */
   command: string
-  /** What failed, as far as its test runner is known, else its end. At most 16 lines. */
+  /** The failures, when the test runner is known; else the last lines. At most 16 lines. */
   output: string
   /** It printed more than that. */
   more: boolean
@@ -63,8 +63,8 @@ const MOST_BYTES = 1024 * 1024
 const textOf = (file: string): string => tailOf(file, MOST_BYTES)
 
 /**
- * At most 16: the first ones that tell what failed, or else the last ones. Of a stack its first frame: the message above
- * it is worth more than the way that led there.
+ * At most 16 lines: the first that say what failed, else the last. Of a stack trace only the first frame: the message above
+ * it says more than the other frames.
  */
 export function lastLines(text: string): string {
   const failures = failuresIn(text)

@@ -31,7 +31,7 @@ const SYNTAX: readonly [RegExp, string][] = [
   [/\bBad substitution|\bbad substitution/, 'a parameter expansion, of an array for example,'],
 ]
 
-/** `/bin/sh: 1: `, `bench/run.sh: 12: `, `sh: `: who says it. */
+/** `/bin/sh: 1: `, `bench/run.sh: 12: `, `sh: `: the program that prints the message. */
 const WHO = String.raw`^(?<who>[^\s:][^:\n]*): (?:(?:line )?\d+: )?`
 const NOT_FOUND = new RegExp(String.raw`${WHO}(?<word>[^\s:]+): not found$`, 'gm')
 const ANY = new RegExp(`${WHO}.*$`, 'gm')
@@ -54,11 +54,11 @@ export function bashOnly(said: string): { hint: string; word: string } | null {
 function hintOf(who: string, word: string, instead: string | null): string {
   const replace = instead === null ? '' : `write \`${instead}\` in its place, or `
   return /(^|\/)(sh|dash|ash|busybox)$/.test(who)
-    ? `a command that is one text is run by /bin/sh, and ${word} is bash: ${replace}give the command as a list: [bash, -c, "…"]`
-    : `${who} is run by sh, and ${word} is bash: ${replace}start the script with bash: bash ${who}`
+    ? `/bin/sh runs a command that is given as one text, and ${word} is only known to bash: ${replace}give the command as a list: [bash, -c, "…"]`
+    : `sh runs ${who}, and ${word} is only known to bash: ${replace}start the script with bash: bash ${who}`
 }
 
-/** Its own ones too: a gate binds the experiment that it was added to. */
+/** Includes gates that were added to the experiment itself. */
 export function gatesOn(run: Pick<RunRecord, 'spec' | 'ledger'>, experiment: string): GateRule[] {
   return [...run.spec.gates, ...addedGates(run.ledger.state, experiment)]
 }
@@ -68,7 +68,7 @@ export interface BindingGate extends GateRule {
   from: string
 }
 
-/** The same, with where each comes from. */
+/** The same gates, each with its origin. */
 export function gatesWithOrigin(run: Pick<RunRecord, 'spec' | 'ledger'>, experiment: string): BindingGate[] {
   const added = new Map<string, BindingGate>()
   for (const node of pathTo(run.ledger.state, experiment)) {

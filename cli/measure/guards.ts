@@ -1,4 +1,4 @@
-/** What must hold beside the comparison: constraints, and the metrics that the spec protects. */
+/** What must hold in addition to the comparison: constraints, and the metrics that the spec protects. */
 import { variedMetrics, variesByNature } from '../evaluate/calibrate.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
 import { doubt } from '../evaluate/plausible.ts'
@@ -10,10 +10,10 @@ import { guardPairs, type StageAnswer } from './pairs.ts'
 import { recordedSamples } from './samples.ts'
 import { placeOther, type RunInTrial, type Trial } from './trial.ts'
 
-/** More than the rule of protected metrics needs to refuse at 5 %, and few beside what a keep costs under noise. */
+/** More pairs than the rule of protected metrics needs to refuse at 5 %, and few compared with the pairs of a keep under noise. */
 const GUARD_PAIRS = 10
 
-/** Over all samples of the candidate: the median of numbers, booleans in all. */
+/** Checks constraints over all samples of the candidate: the median of a number; a boolean must hold in each. */
 export function constraintsHold({ run, evidence, record }: Trial): boolean {
   evidence.facts.constraints = checkConstraints(run.spec.constraints, evidence.samples)
   if (evidence.facts.constraints.length > 0) record.step('constraints', 'ended', evidence.facts.constraints)
@@ -34,7 +34,7 @@ export function protectedHold(trial: Trial, stages: { candidate: Measured[]; oth
 /** How many pairs it takes to compare the protected metrics, by the samples so far: 1 when none of them varies. */
 export function guardsNeeded(run: RunInTrial, samples: readonly Sample[]): number {
   const [first] = samples
-  // A candidate that makes a metric vary is no less held to it.
+  // A metric that varies only because of the candidate is protected all the same.
   const varied = new Set([...run.ledger.state.noise.varied, ...variedMetrics(samples)])
   const varies = ({ metric }: { metric: string }) =>
     varied.has(metric) || variesByNature(metric, first?.units[metric])
@@ -58,9 +58,9 @@ export async function protectedInPairs(trial: Trial): Promise<boolean> {
 }
 
 // ----------------------------------------------------------------
-// Whether a gain is to be doubted: it shows on no clock of Assay's, or the other side is not what it was.
+// Whether a gain is in doubt: no clock of Assay's shows it, or the other side differs from its own verdict.
 
-/** A sentence for a gain in these stages, over one other node, that is to be doubted; else null. */
+/** Why a gain over a different experiment in these stages is in doubt, as a sentence; else null. */
 export function doubtOn(run: RunInTrial, stages: readonly StageAnswer[]): string | null {
   const { spec } = run
   const { name, direction } = spec.metric
@@ -76,7 +76,7 @@ export function doubtOn(run: RunInTrial, stages: readonly StageAnswer[]): string
   return doubt({ direction, metricName: name, unit, asBefore, pairs }) ?? otherChanged(run, stages)
 }
 
-/** What it is compared with, now and in its own verdict of this epoch. The baseline is the user's, and has no sides. */
+/** Samples of the other side, now and in its own verdict of this epoch. Not for the baseline, which is the user's own code. */
 function otherChanged(run: RunInTrial, stages: readonly StageAnswer[]): string | null {
   const [first] = stages
   const other = run.ledger.state.experiments.get(first?.comparison.against ?? '')

@@ -13,7 +13,7 @@ import { identify, pidSpace } from '../process.ts'
 import { isHoldout, placeOfHoldout } from '../run/holdout.ts'
 import { addFault, placeOther, type SampleAt, sampleOnce, type Trial } from './trial.ts'
 
-/** Of private folders. Containers may share their parent, so the name tells where its process has that number. */
+/** Names of private folders. Containers may share the parent folder, so a name says in which container its process number counts. */
 const HELD = `assay-held-out-${pidSpace()}-`
 
 /** What killed processes left of held-out data. */
@@ -34,7 +34,7 @@ export async function heldOut(trial: Trial): Promise<boolean> {
   const { facts } = evidence
   record.step('holdout', 'began')
   if (!facts.baseline && !(await placeOther(trial, BASELINE))) return false
-  // As the candidate was compared, which may be what showed that the metric varies.
+  // The mode in which the candidate was compared: that comparison may have shown that the metric varies.
   const paired = evidence.differences.judge !== undefined
   const done: Record<Side, Sample[]> = { candidate: [], parent: [] }
   for (let pair = 0; pair < (paired ? PAIRS : 1); pair++) {
@@ -51,7 +51,7 @@ export async function heldOut(trial: Trial): Promise<boolean> {
     samples.map(({ value }) => ({ metrics: { [name]: value ?? Number.NaN } }))
   const [worse] = regressions([config], valued(done.candidate), valued(done.parent))
   const crowd = crowdBehind(name, done.candidate, done.parent)
-  // Not by how much: a candidate could spell the data in the value. Nor that it is worse, when that is not believed.
+  // The amount is not said: a candidate could encode the data in the value. A loss that a crowd may explain is not said either.
   const said = worse && crowd === null ? `${name} is worse than allowed` : ''
   facts.holdout = { passed: !worse && crowd === null, ...objection(said, crowd) }
   record.step('holdout', 'ended', facts.holdout)
@@ -60,9 +60,9 @@ export async function heldOut(trial: Trial): Promise<boolean> {
 
 const CHANGED = 'the held-out data is not what init was given'
 const UNKNOWN =
-  'where the held-out file lies is not known here: the state folder of the user who ran init has it'
+  'the path of the held-out file is not known here: it is in the state folder of the user who ran init'
 
-/** Why the data could not be used, as it was recorded; null when they could. */
+/** The recorded reason why the data could not be used; null when they could. */
 function goneIn({ record }: Trial): string | null {
   const [known] = record.decided('gone')
   return known ? (known.gone === true ? CHANGED : known.gone) : null

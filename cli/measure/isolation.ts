@@ -96,7 +96,7 @@ export type IsolatedPhase = 'setup' | 'build' | 'sample'
 /** What the run's event says of it. */
 export type IsolationChoice = Pick<Isolated, 'method' | 'without' | 'allow' | 'why'>
 
-/** The rules that the run applies, and the paths that it leaves open; null = nothing is isolated. */
+/** The isolation rules of the run, and the paths that stay accessible; null = no isolation. */
 interface Applied {
   rules: ReadonlySet<IsolationRule>
   allow: string[]
@@ -131,15 +131,15 @@ function applied(run: Ground, isolation: IsolationChoice | null): Applied | null
 /** One checkout whose jobs are isolated. */
 export interface Apart {
   /**
-   * For one job: what stands for `/tmp` and the caches is as the phase before left it. So a sample finds nothing of the
-   * samples before it. `stores`: package stores that are the job's own, empty and writable, for setup and build.
+   * For one job: its `/tmp` and caches are as the previous phase left them, so a sample finds no file of earlier
+   * samples. `stores`: package stores that are the job's own, empty and writable, for setup and build.
    */
   renew(stores?: readonly string[]): Isolation
   /** The package stores of the machine that the output of a failed job names, and that fetching could fill. */
   storesThatFailed(output: string): string[]
 }
 
-/** What an earlier candidate, setup or build left in place of `/tmp` and the caches goes, unless it still counts. */
+/** Removes the `/tmp` and caches of an earlier candidate, setup or build, unless they are still valid. */
 export function forgetOwnFolders(side: SlotSide, keeps: { setup: boolean; build: boolean }): void {
   const own = slotOwn(side.site, side.slot, side.place)
   for (const phase of PHASES) if (phase === 'sample' || !keeps[phase]) removeTree(join(own, phase))
@@ -201,7 +201,7 @@ const COPY: CopySyncOptions = {
   preserveTimestamps: true,
   verbatimSymlinks: true,
   mode: constants.COPYFILE_FICLONE,
-  // Sockets and pipes belong to processes that have ended. What its owner cannot read, the next job cannot, either.
+  // Sockets and pipes belong to processes that have ended. A file that its owner cannot read, the next job cannot read either.
   filter: (from) => {
     const found = lstatSync(from)
     if (found.isSymbolicLink()) return true
@@ -238,7 +238,7 @@ function arrange(
   }
   if (rules.has('caches')) mounts.push(...caches(run, phase, own), ...ownStores(run, phase, own))
   else for (const path of cacheFolders(run)) mounts.push({ at: path, from: path, write: true })
-  // On top of the folders that are the job's own. What Assay hides is still hidden.
+  // Mounted over the job's own folders. What Assay hides stays hidden.
   for (const path of allow) if (!covers(at, path)) mounts.push({ at: path, from: path, write: true })
   for (const path of [run.env.XDG_RUNTIME_DIR, runtimeFolder(run.env), userState(run.env)])
     if (path && isFolder(path) && isVisible(mounts, realpathSync(path)))
@@ -248,7 +248,7 @@ function arrange(
   if (heldOut !== null && isVisible(mounts, heldOut)) mounts.push(hidden(heldOut))
   mounts.push({ at, from: checkout, write: true })
   mounts.push(...gitView(side.site, { checkout, at, own: folder('git'), base: privatePlace(chosen) }))
-  // A folder that is a mount of its own cannot be renamed, and another one put in its place.
+  // A folder that is a mount cannot be renamed, so a job cannot replace it.
   for (const path of foldersAbove(sealed).slice(0, MOST_SEALED))
     mounts.push({ at: join(at, path), from: join(checkout, path), write: true })
   for (const path of sealed.slice(0, MOST_SEALED))
@@ -265,8 +265,8 @@ function arrange(
 }
 
 /**
- * For an agent: of the repository only these folders can be written to, and what git needs for a worktree among them.
- * The rest of the machine, where agent programs keep their own files, stays as it is.
+ * For an agent: in the repository it can write to these folders only, and to what git needs for the worktrees among them.
+ * The rest of the machine, where agent programs keep their own files, is not restricted.
  */
 export function agentIsolation(run: Ground & Pick<RunRecord, 'site'>, folders: readonly string[]): Isolation {
   const [top, root, store] = [run.started.checkout, run.site.root, run.site.store].map((path) =>
@@ -313,7 +313,7 @@ function shownAgain(run: Ground, site: Site, at: string): Mount[] {
   return found.map((path) => ({ at: path, from: path, write: false }))
 }
 
-/** What this phase may fetch to, and what a phase before it fetched, in place of the stores of the machine. */
+/** The package stores that this phase may write to, and those that an earlier phase filled, instead of the machine's stores. */
 function ownStores(run: Ground, phase: IsolatedPhase, own: string): Mount[] {
   const home = run.env.HOME || homedir()
   return PACKAGE_STORES.flatMap((store) => {
@@ -341,7 +341,7 @@ function cachePlaces({ env }: Ground): { state: string; cache: string } {
 const cacheFolders = (run: Ground): string[] =>
   Object.values(cachePlaces(run)).flatMap((path) => (isFolder(path) ? realpathSync(path) : []))
 
-/** Nothing can be mounted where no folder is: a user who has no caches yet gets an empty folder for them. */
+/** A mount needs an existing folder, so a user who has no cache folder yet gets an empty one. */
 function isThere(cache: string): boolean {
   try {
     mkdirSync(cache, { mode: 0o700 })
@@ -352,8 +352,8 @@ function isThere(cache: string): boolean {
 }
 
 /**
- * The caches of the home folder. What is there, or what setup and build left, can be read. What is written is the job's
- * own and ends with it; build caches last for the candidate, unless `measure.fresh` says otherwise.
+ * The caches of the home folder. A job can read them, and what setup and build left. Files that it writes belong to the
+ * job and are removed after it; build caches last for the candidate, unless `measure.fresh` says otherwise.
  */
 function caches(run: Ground, phase: IsolatedPhase, own: string): Mount[] {
   const mounts: Mount[] = []
@@ -405,7 +405,7 @@ function gitView(
   ]
 }
 
-/** More mounts than this, of files and of folders, would be felt in each sample; the stamps of sealed files are looked at in any case. */
+/** More mounts than this, of files and of folders, would slow each sample; the stamps of sealed files are checked in any case. */
 const MOST_SEALED = 48
 
 async function immutableFiles(run: Ground, site: Site, tree: string): Promise<Result<string[]>> {
@@ -433,7 +433,7 @@ function foldersAbove(paths: readonly string[]): string[] {
 const privatePlace = ({ rules, allow }: Applied): string =>
   rules.has('temporary') && !allow.includes('/tmp') ? '/tmp' : '/dev/shm'
 
-/** Whether a job sees what lies at this path of the machine, and not something that is mounted above it. */
+/** Whether a job sees the machine's own file at this path, not one that is mounted over it. */
 function isVisible(mounts: readonly Mount[], path: string): boolean {
   const above = mounts.findLast(({ at }) => covers(at, path))
   return above === undefined || above.from === above.at

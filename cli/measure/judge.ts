@@ -1,4 +1,4 @@
-/** Everything between the claim and the verdict: what is asked of a candidate in the slot, in which order. */
+/** Everything between the claim and the verdict: the checks of a candidate in the slot, in their order. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { calibrate } from '../evaluate/calibrate.ts'
@@ -40,7 +40,7 @@ import {
 import { weighTrial } from './weigh.ts'
 import { judgedCommit } from './worktree.ts'
 
-// ---------------------------------------------------------------- whether something else was measured beside an attempt, in another slot of this repository
+// ---------------------------------------------------------------- whether a different slot of this repository measured during an attempt
 
 /** `since`: milliseconds of the clock. False in isolation, where other slots cannot be reached. */
 export function othersMeasured(spec: FixedSpec, { site, slot, isolation }: Bench, since: number): boolean {
@@ -58,7 +58,7 @@ function timeOf(file: string): number | null {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? null
 }
 
-// ---------------------------------------------------------------- the baseline's samples: its value, and what they say of the noise
+// ---------------------------------------------------------------- the baseline's samples: its value and its noise
 
 /** Each sample has a seed of its own: a metric that depends on the seed varies. False when a sample ends the trial. */
 export async function calibration(trial: Trial): Promise<boolean> {
@@ -117,7 +117,7 @@ export function noEvidence(run: RunInTrial, node: Experiment): Evidence {
   }
 }
 
-/** Waits for a slot, then collects evidence until something speaks against the candidate or nothing is left to ask. */
+/** Waits for a slot, then collects evidence until a check fails or all checks are done. */
 export async function collectEvidence(
   run: OpenRun,
   node: Experiment,
@@ -142,7 +142,7 @@ export async function collectEvidence(
     if (!looked.ok) return looked
     evidence.tests = looked.value
     record.step('build', 'began')
-    // What others found while this one waited counts.
+    // Verdicts of other processes that were recorded during the wait count.
     if (orphanedBy({ run, node, record }) !== null) {
       record.decide({ is: 'prepared', preparation: UNBUILT })
       const source = new RecordedSource({}, record)
@@ -162,7 +162,7 @@ export async function collectEvidence(
     const guard = await guardArtifacts(places)
     const preparation = await prepared(run, node, { session, chance, own: own.value, guard })
     record.decide({ is: 'prepared', preparation })
-    // The baseline keeps to its own first sample.
+    // The baseline is compared with its own first sample.
     const reference = () =>
       node.id === BASELINE ? (recordedSamples(run, node.id, seal.attempt)[0] ?? null) : baselineSample(run)
     const source = new SlotSource({ run, session, chance, own: own.value, guard, reference })
@@ -177,7 +177,7 @@ export async function collectEvidence(
   }
 }
 
-/** Nothing is built for what cannot count; what was paid for before is still told. */
+/** Nothing is built when the attempt cannot count any more; the record still has what was measured before. */
 const UNBUILT: Preparation = { setup: null, build: null, seed: null }
 
 async function prepared(
@@ -195,7 +195,7 @@ async function prepared(
   return { setup, build: { fault: build, parentToo: unchanged.build !== null }, seed: null }
 }
 
-/** Everything that is asked of a candidate once it is built, in order; the first thing that speaks against it ends it. */
+/** The checks of a candidate once it is built, in order; the first that fails ends the attempt. */
 export async function collect(trial: Trial, preparation: Preparation): Promise<void> {
   try {
     await ask(trial, preparation)

@@ -7,20 +7,20 @@ import type { Tell } from '../notices.ts'
 import { type Site, slotDesk, slotLock, stepsFile } from '../paths.ts'
 import { endOrphans } from '../process.ts'
 
-/** A daemon that outlived a killed run holds ports, files and memory: it would fail whoever is measured next. */
+/** A daemon that outlived a killed run holds ports, files and memory, which would make the next candidate fail. */
 export async function endWhatWasLeft(site: Site, tell: Tell): Promise<void> {
   const [first, ...more] = await endOrphans(site.state)
   if (!first) return
   const others = more.length === 0 ? '' : ` (and ${more.length} more)`
   tell({
     type: 'warning',
-    message: `a killed run had left a process, which was ended: ${first.command}${others}`,
+    message: `a killed run had left a process; Assay ended it: ${first.command}${others}`,
   })
 }
 
 /**
- * What a process wrote into an attempt's folder until it was killed: nobody took the secrets out of that. Only for who
- * has ended its owner (who goes on with an attempt takes its samples again); the steps are redacted line by line as they are written.
+ * Removes what a killed process wrote into an attempt's folder, since secrets were not yet redacted there. Call it only when
+ * that process has ended (a resumed attempt takes those samples again). Steps are redacted as they are written.
  */
 export function redactWhatWasLeft(attempt: string): void {
   if (!existsSync(attempt)) return
@@ -30,7 +30,7 @@ export function redactWhatWasLeft(attempt: string): void {
   }
 }
 
-/** What samples were writing when their process was killed, in slots that nothing uses now. */
+/** Removes what samples were writing when their process was killed, in slots that no process uses now. */
 export function clearDesks(site: Site): void {
   for (let slot = 0; existsSync(dirname(slotDesk(site, slot))); slot++) {
     if (!existsSync(slotDesk(site, slot))) continue

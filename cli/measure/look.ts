@@ -1,4 +1,4 @@
-/** A look at a candidate in a slot that is no attempt: what it prints is kept in a numbered folder of its own. */
+/** A look: a candidate is run in a slot without an attempt. Its outputs are kept in a numbered folder of their own. */
 
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ import { type PinnedCandidate, type Seat, Session } from './session.ts'
 import { RecordLost } from './steps.ts'
 import { baseOf, judgedCommit } from './worktree.ts'
 
-/** A folder of its own for each look: the process that makes it has the number. */
+/** Each look has its own folder; the process that creates the folder owns that number. */
 export interface Numbered {
   number: number
   folder: string
@@ -39,13 +39,13 @@ export function numberedFolder(parent: string): Numbered {
 }
 
 export interface Looked extends Pinned {
-  /** The worktree was looked at, not what was sealed. */
+  /** The look used the files of the worktree, not a seal. */
   fromWorktree: boolean
-  /** Secret-looking files that are not part of it. */
+  /** Files that look like secrets and were left out. */
   secrets: { path: string; reason: string }[]
 }
 
-/** What stands for the experiment now: what its worktree holds while that may still change, else what was judged. */
+/** The experiment's current content: its worktree while that may still change, else its last seal. */
 export async function candidateNow(run: OpenRun, node: Experiment): Promise<Result<Looked>> {
   const editable = node.status === 'open' || node.status === 'rejected' || node.status === 'failed'
   if (!editable) {
@@ -66,7 +66,7 @@ export async function candidateNow(run: OpenRun, node: Experiment): Promise<Resu
   return ok({ commit: commit.value, tree, fromWorktree: true, secrets })
 }
 
-/** What a look asks with. */
+/** What a look has at hand. */
 export interface Looking {
   session: Session
   chance: Chance
@@ -76,9 +76,8 @@ export interface Looking {
 }
 
 /**
- * Waits for a slot, lets `look` ask there, and gives the slot back. `about`: the experiment that the look is about. What
- * chance decides is drawn once the slot is there: it is never that of an attempt, whose samples were selected by what they
- * said.
+ * Waits for a slot, runs `look` there, and releases the slot. `about`: the experiment of the look. The random choices are
+ * drawn when the slot is there. They are never those of an attempt, whose samples had an influence on what was selected.
  */
 export async function inSlot<T>(
   run: OpenRun,
@@ -105,7 +104,7 @@ export async function inSlot<T>(
   }
 }
 
-/** What a build makes for a look must not touch what the experiment has. */
+/** A build for a look must not write into the experiment's own artifacts. */
 function artifactsOf(
   run: OpenRun,
   experiment: string,
@@ -118,13 +117,13 @@ function artifactsOf(
   return { own, environment: { ...places.environment, ASSAY_ARTIFACTS: own } }
 }
 
-/** Why it cannot be asked anything: setup or build failed. */
+/** Why nothing can be run: setup or build failed. */
 export function unprepared({ placed: { setup, build } }: Seat): { step: string; fault: SampleFault } | null {
   if (setup) return { step: 'setup', fault: setup }
   return build && { step: 'build', fault: build }
 }
 
-/** As a problem: nothing can be said of the candidate by this look. */
+/** The same as a problem: this look can say nothing about the candidate. */
 export function unpreparedProblem(seat: Seat): Problem | null {
   const failed = unprepared(seat)
   return (
@@ -132,7 +131,7 @@ export function unpreparedProblem(seat: Seat): Problem | null {
       kind: 'failed',
       code: `${failed.step}_failed`,
       message: `worktree.${failed.step} failed for ${seat.experiment}: ${failed.fault.message}`,
-      hint: `mend it, then repeat the command; it runs in a slot, not in the edit worktree`,
+      hint: `repair worktree.${failed.step}, then repeat the command; it runs in a measurement checkout, not in the edit worktree`,
     }
   )
 }

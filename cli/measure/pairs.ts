@@ -1,4 +1,4 @@
-/** Stages of pairs: candidate and another in turns, in an order that a coin draws, until the evidence is clear. */
+/** Stages of pairs: the candidate and the other side are run in turns, in an order that a coin draws, until the evidence is clear. */
 
 import { incomparable } from '../evaluate/comparable.ts'
 import { comparePairs, type PairOfValues, type StageContext } from '../evaluate/compare-pairs.ts'
@@ -11,7 +11,7 @@ import { type PairedStageName, stepOfStage } from './decisions.ts'
 import { baselineSample } from './samples.ts'
 import { accept, addFault, type RunInTrial, sampleOnce, type Trial } from './trial.ts'
 
-/** Pairs of a stage that the other side may spoil by failing, before the machine is held to be broken. */
+/** How many pairs of a stage may be lost because the other side failed; after that the machine is taken to be at fault. */
 const SPOILT = 2
 
 /** Both samples of a pair; null when something ended the stage. */
@@ -53,7 +53,7 @@ async function untilClear(
   }
 }
 
-/** Residuals of this epoch, newest last: what the scale of the noise is learnt from. */
+/** Residuals of this epoch, newest last; the scale of the noise is estimated from them. */
 export function poolOf({ noise }: State): number[] {
   return [
     ...calibrationResiduals(noise.values, noise.transform),
@@ -75,7 +75,7 @@ function stageContext(run: RunInTrial, stage: PairedStageName, against: string):
     score,
     min_improvement: spec.metric.min_improvement,
     pairs: spec.noise.pairs,
-    // Nothing is proved by a tie with the best.
+    // A tie with the best proves nothing.
     seeks_tie: stage !== 'best' && spec.tie_breakers.length > 0,
     ...(isSpoiltByCrowd(spec.metric.name) ? { needs_quiet: true } : {}),
     typical: true,
@@ -86,7 +86,7 @@ function stageContext(run: RunInTrial, stage: PairedStageName, against: string):
 
 /**
  * null when a fault, a constraint that is broken for good, or an interruption ended it. `from`: the pairs of the stage that
- * were not taken yet. What was measured before the metric was seen to vary was selected by what it said.
+ * were not taken yet. Samples from before the metric was seen to vary do not count, because their values decided what was measured next.
  */
 export async function runPairs(
   trial: Trial,
@@ -108,14 +108,14 @@ export async function runPairs(
   return answer
 }
 
-/** Why a sample of what a candidate is compared with is of no use; null when it is. */
+/** Why a sample of the other side cannot be used; null when it can. */
 export function faultOfOther(run: RunInTrial, sample: Sample): SampleFault | null {
   if (sample.fault) return sample.fault
   const difference = incomparable(baselineSample(run), sample)
   return difference === null ? null : { reason: 'metric_error', message: difference }
 }
 
-/** As it was when the stage began, also for a process that takes the attempt up: the rule reads nothing from later. */
+/** The context from when the stage began, also in a process that resumes the attempt: the rule uses nothing later. */
 function contextFor(trial: Trial, stage: PairedStageName, against: string): StageContext {
   const known = trial.record
     .decided('stage')
@@ -153,13 +153,13 @@ async function takePair(
   return candidate && parent ? { candidate, other: parent } : null
 }
 
-/** A fault is the candidate's only if what it came from works here and now: else the machine is to blame. */
+/** A fault is the candidate's only if its parent works in this slot now; else the machine is at fault. */
 async function blame(trial: Trial, stage: PairedStageName | 'guard', pair: number): Promise<void> {
   const parents = await sampleOnce(trial, { stage, pair, side: 'parent' })
   if (parents.fault) addFault(trial, parents.fault, 'parent')
 }
 
-/** What no further sample can mend: a boolean that does not hold, a metric that is missing. */
+/** Constraints that no further sample can satisfy: a boolean that does not hold, a metric that is missing. */
 function holdsSoFar({ run, plan, evidence }: Trial, sample: Sample): boolean {
   if (!plan.endsEarly) return true
   const broken = checkConstraints(run.spec.constraints, [sample])

@@ -20,19 +20,19 @@ import { ATTEMPT, type RunInTrial, type Trial } from './trial.ts'
 
 export interface Recomputed {
   attempt: number
-  /** Whether everything that the ledger says of the verdict came out again. */
+  /** Whether the computed verdict equals that of the ledger. */
   same: boolean
-  /** Fields that came out otherwise. */
+  /** Fields that differ. */
   differences: { field: string; recorded: unknown; recomputed: unknown }[]
   /** Whether the record of the attempt is the one that the verdict was bound to. */
   record: 'intact' | 'changed'
   message: string
 }
 
-/** Of the event, what the evidence does not decide. */
+/** Fields of the event that the evidence does not decide. */
 const NOT_DECIDED: readonly string[] = ['v', 'id', 'at', 'key', 'wall_ms', 'steps'] satisfies (keyof Judged)[]
 
-/** Of the last verdict. Refused for one that no measurement led to. */
+/** Computes the last verdict again. Refused when the verdict does not rest on a measurement. */
 export async function recompute(run: OpenRun, node: Experiment): Promise<Result<Recomputed>> {
   const attempt = node.attempts.findLast(({ judged }) => judged !== null)
   const judged = attempt?.judged
@@ -65,7 +65,7 @@ export async function recompute(run: OpenRun, node: Experiment): Promise<Result<
     return ok(compare(run, attempt, judged, trial, found))
   } catch (error) {
     if (!(error instanceof RecordLost)) throw error
-    // Of an intact record that is a fault of Assay's; a changed one is what is asked about.
+    // With an intact record this is a bug of Assay's; a changed record is an answer to the question.
     if (isIntact(run, node.id, attempt.attempt, judged)) return fail(error.problem)
     const { message } = error.problem
     return ok({ ...answerOf(run, attempt, judged, []), same: false, message })

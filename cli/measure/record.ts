@@ -18,10 +18,10 @@ import type { Evidence, RunInTrial } from './trial.ts'
 /** Long enough for the numbers, short enough for 100,000 of them. */
 const MESSAGE = 500
 
-/** What the verdict on a seal looks like, and what the evidence brings with it. */
+/** The verdict on a seal, and the facts that follow from the evidence. */
 export function verdictOn({ facts, tampered, beside }: Evidence): Verdict {
   if (tampered.length === 0) return decideVerdict(facts)
-  // Whatever else was found: a run that changes its own judge proves nothing.
+  // This comes first: a run that changes the files by which it is judged proves nothing.
   const paths = tampered.slice(0, 5).join(', ')
   if (beside) {
     const why = 'while another slot measured, so it cannot be told whose run did it'
@@ -92,7 +92,7 @@ export function verdictEvent(
     ...(Object.keys(artifacts).length > 0 ? { artifacts } : {}),
     message: `${verdict.message.slice(0, MESSAGE - remarks.length)}${remarks}`,
     signature:
-      // Who stops three in a row has reasons: that is no row of identical failures.
+      // A user who interrupts three attempts in a row is no series of identical failures.
       verdict.status === 'failed' && verdict.reason && verdict.reason !== 'aborted'
         ? failureSignature({
             reason: verdict.reason,
@@ -104,7 +104,7 @@ export function verdictEvent(
   }
 }
 
-/** An overflow is not known, and JSON cannot hold it. */
+/** Infinity counts as unknown, and JSON cannot hold it. */
 const finite = (value: number | null | undefined): number | null =>
   value !== undefined && value !== null && Number.isFinite(value) ? value : null
 
@@ -117,7 +117,7 @@ export function recordVerdict(
   wallMs: number,
   key: string | null,
 ): Result<RunAnswer> {
-  // A twin that another command judged in the meantime is seen.
+  // An equal candidate that a different command judged in the meantime is found.
   const known = run.ledger.refresh()
   if (!known.ok) return known
   const steps = stepsDigest(stepsFile(attemptFolder(run.paths, node.id, seal.attempt)))

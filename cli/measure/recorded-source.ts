@@ -5,7 +5,7 @@ import type { Artifacts } from './artifacts.ts'
 import { type AttemptRecord, RecordLost } from './steps.ts'
 import type { SampleSource } from './trial.ts'
 
-/** Everything that a verdict needs was recorded; what was not is a fault of the record. */
+/** Everything that a verdict needs is recorded; if something is missing, the record is damaged. */
 export class RecordedSource implements SampleSource {
   readonly #artifacts: Artifacts
   readonly #record: AttemptRecord
@@ -36,5 +36,5 @@ export const lacking = (what: string) =>
     kind: 'refused',
     code: 'record_incomplete',
     message: `the record of this attempt lacks ${what} that its verdict rests on`,
-    hint: next`${call('doctor')} looks whether files of the run are damaged`,
+    hint: next`${call('doctor')} checks whether files of the run are damaged`,
   })

@@ -1,4 +1,4 @@
-/** What the sample that runs now prints. */
+/** The output of the sample that is running now. */
 import { readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DESK } from '../evaluate/stored.ts'
@@ -6,7 +6,7 @@ import type { Attempt } from '../ledger/state.ts'
 import { seeLock } from '../lock/inspect.ts'
 import { type Site, slotDesk, slotLock } from '../paths.ts'
 
-/** The files that the sample which runs now writes to; null when none of this attempt does. */
+/** The output files of the running sample; null when no sample of this attempt is running. */
 export function runningOutput(site: Site, { claim }: Attempt): { stdout: string; stderr: string } | null {
   if (claim === null) return null
   const desk = slotsIn(dirname(slotLock(site, 0)))

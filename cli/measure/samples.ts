@@ -13,7 +13,7 @@ export function recordedSamples(
   return samplesOf(readSteps(stepsFile(attemptFolder(paths, experiment, attempt))))
 }
 
-/** The first sample of the baseline's verdict: what every candidate's answer is held against. */
+/** The first sample of the baseline's verdict, with which each candidate's answer is compared. */
 export function baselineSample(run: Pick<RunRecord, 'ledger' | 'paths'>): Sample | null {
   const node: Experiment | undefined = run.ledger.state.experiments.get(BASELINE)
   const judged = node?.attempts.findLast((attempt) => attempt.judged?.status === 'kept')
@@ -26,7 +26,7 @@ export interface JudgingProgress {
   done: number
   /** Pairs that the stage may take; null where that is not known. */
   most: number | null
-  /** At the pace so far, until `most`; null where either is not known. */
+  /** The time to reach `most` at the pace so far; null where either is unknown. */
   seconds_left: number | null
 }
 

@@ -7,7 +7,7 @@ type Framed = Pick<RunRecord, 'spec' | 'started' | 'paths'>
 
 const known = new WeakMap<Framed['spec'], (path: string) => Area>()
 
-/** What the frozen spec says of a path; compiled once for a run. */
+/** The area of a path by the frozen spec; compiled once for each run. */
 export function scopeOfRun(run: Framed): (path: string) => Area {
   const cached = known.get(run.spec)
   if (cached) return cached

@@ -16,7 +16,7 @@ import { type Listing, listArtifacts } from './artifacts.ts'
 import { mutableFor } from './scope.ts'
 import { baseOf, ensureWorktree, isWorktreeGone, readWorktreeFacts } from './worktree.ts'
 
-/** Free rejections cost nothing, so something has to end an agent that repeats them. */
+/** Free rejections cost nothing, so this limit ends an agent that repeats them. */
 const MAX_FREE = 10
 
 export interface Seal {
@@ -32,7 +32,7 @@ export interface Seal {
   ignored: { path: string; rule: string }[]
   /** Files that the candidate adds or changes and that look secret, or hold a secret: never in the tree, nor in the store. */
   secrets: { path: string; reason: string }[]
-  /** What lies in the experiment's own folder of artifacts. */
+  /** Files in the experiment's own artifact folder. */
   artifacts: Listing
 }
 
@@ -80,16 +80,16 @@ export async function snapshot(run: OpenRun, node: Experiment): Promise<Result<W
   })
 }
 
-/** What was edited there went with it: to say that nothing changed would hide that. */
+/** The edits are lost with the worktree; the answer "nothing changed" would hide that. */
 const worktreeGone = (experiment: string, path: string): Problem => ({
   kind: 'refused',
   code: 'worktree_gone',
-  message: `the worktree of ${experiment} was deleted, with all that was edited in it`,
-  hint: `it was made again from its parent: make the edit there, then repeat the command`,
+  message: `the worktree of ${experiment} was deleted, with all edits in it`,
+  hint: `Assay made the worktree again from the parent: make the edit there, then repeat the command`,
   at: path,
 })
 
-/** Whether the worktree holds anything else than the last seal of the experiment, or its parent where there is none. */
+/** Whether the worktree differs from the last seal of the experiment, or from its parent when there is no seal. */
 export async function editedSinceSeal(run: OpenRun, experiment: string): Promise<Result<boolean>> {
   const read = run.ledger.refresh()
   if (!read.ok) return read
@@ -99,7 +99,7 @@ export async function editedSinceSeal(run: OpenRun, experiment: string): Promise
   return taken.ok ? ok(differs(taken.value, lastAttempt(node.value))) : taken
 }
 
-/** Whether there is something new to judge, after the attempt; null = after nothing, so that outputs count as well. */
+/** Whether there is something new to judge since the attempt; null = there was no attempt, so artifacts count as well. */
 export const differs = (taken: WorktreeSnapshot, attempt: Attempt | null): boolean =>
   attempt === null
     ? taken.tree !== taken.parentTree || taken.artifacts.size > 0
@@ -126,13 +126,13 @@ export async function seal(
     return refusal({
       code: 'too_many_free',
       message: `${node.id} was rejected ${MAX_FREE} times before it cost anything`,
-      hint: next`discard it and take another idea: ${call('discard', node.id)}`,
+      hint: next`discard it and try a different idea: ${call('discard', node.id)}`,
     })
   }
   return pin(run, node, taken, (last?.attempt ?? 0) + 1, { hypothesis, key })
 }
 
-/** The first number from `attempt` on whose ref nobody has: refs are never moved, so numbers may have gaps. */
+/** The first number from `attempt` on that has no ref yet. Refs are never moved, so numbers may have gaps. */
 async function pin(
   run: OpenRun,
   node: Experiment,
@@ -205,9 +205,9 @@ export function diffStat(changes: readonly TreeChange[]): { files: number; added
 }
 
 /**
- * Brings the worktree of an experiment back to its last seal, after someone worked there who may only read. Answers the
- * paths that were undone, as far as they would have been part of a candidate, and the folder where they lie now; null
- * when there were none.
+ * Brings the worktree of an experiment back to its last seal after an agent worked there that may only read. Answers the
+ * undone paths that would have been part of a candidate, and the folder in the trash where they are now; null when there
+ * were none.
  */
 export async function undoEdits(
   run: OpenRun,
@@ -216,7 +216,7 @@ export async function undoEdits(
   const node = nodeFor(run, experiment)
   if (!node.ok) return node
   const sealed = lastAttempt(node.value)?.sealed
-  // Also where its `.git` is gone: the seal does not look at that.
+  // Also when the worktree has lost its `.git`, which a seal does not read.
   const worktree = worktreePath(run.site, run.run, experiment)
   if (!sealed || !existsSync(worktree)) return ok(null)
   const now = await snapshot(run, node.value)

@@ -1,6 +1,7 @@
 /**
- * A measuring session: what is placed, run and looked at in a slot, from its lease to its release. Every sample and gate goes
- * through it; who asks says only what is its own. After each job the checkouts of the slot are looked at and cleaned.
+ * A measuring session: places candidates, runs jobs and inspects checkouts in a slot, from its lease to its release. Every
+ * sample and gate goes through it; callers pass only what is specific to them. After each job it inspects and cleans the
+ * checkouts of the slot.
  */
 import { join } from 'node:path'
 import { runGate } from '../evaluate/gates.ts'
@@ -20,7 +21,7 @@ import { must } from './trial.ts'
 
 // ---------------------------------------------------------------- one job in a checkout of a slot
 
-/** What a sample is beside the slot that it is taken in. */
+/** A sample, without the slot in which it is taken. */
 export interface SessionQuestion
   extends Pick<
     SampleRequest,
@@ -28,11 +29,11 @@ export interface SessionQuestion
   > {
   /** Where artifacts are, and what else it sees of them. */
   artifacts?: Artifacts | undefined
-  /** Variables beside those of the slot. */
+  /** Variables in addition to those of the slot. */
   environment?: Readonly<Record<string, string>> | undefined
-  /** Below the limit of the spec, when it is. */
+  /** Used when it is below the limit of the spec. */
   limitMs?: number
-  /** Nothing of it may come into the folders of the slot: it writes into `folder` from the beginning. */
+  /** No file of the sample may get into the folders of the slot: it writes into `folder` from the beginning. */
   secluded?: boolean
 }
 
@@ -70,7 +71,7 @@ export const gateIn = (
   folder: string,
 ): Promise<GateDone> => runGate({ gate, checkout, environment, folder, isolation: apart?.renew(), signal })
 
-// ---------------------------------------------------------------- candidates in the checkouts of the slot, and what their jobs did to them
+// ---------------------------------------------------------------- candidates in the checkouts of the slot, and which files their jobs changed
 
 export interface PinnedCandidate {
   experiment: string
@@ -90,7 +91,7 @@ export interface Seat extends PinnedCandidate, Occupied {
 export interface About {
   /** The experiment that is measured. */
   experiment: string
-  /** Keeps what was touched for a process that takes the attempt up; null = for this process only. */
+  /** Keeps the list of changed files for a process that resumes the attempt; null = for this process only. */
   touches: string | null
 }
 
@@ -100,7 +101,7 @@ export class Session {
   readonly #experiment: string
   readonly #touches: Touches
   #seats: Seat[] = []
-  /** Found when something else was put in the place of what was tampered with. */
+  /** Found when a tampered checkout was replaced by a different candidate. */
   readonly #tampered: string[] = []
 
   constructor(run: RunInSlot, bench: Bench, { experiment, touches }: About) {
@@ -110,7 +111,7 @@ export class Session {
     this.#touches = new Touches(bench, touches)
   }
 
-  /** Brings a candidate to a checkout of the slot. What lay there is looked at for the last time. */
+  /** Brings a candidate to a checkout of the slot, after a last inspection of the candidate that was there. */
   async put(
     candidate: PinnedCandidate,
     place: CheckoutPlace,
@@ -139,12 +140,12 @@ export class Session {
     return ok(seat)
   }
 
-  /** What lies there is of no concern any more. */
+  /** Forgets what the checkout holds. */
   leave(place: CheckoutPlace): void {
     this.#seats = this.#seats.filter((seat) => seat.place !== place)
   }
 
-  /** Its fault is its own, not that of a full disk: see `DiskWatch`. */
+  /** Attributes a fault to the job or to a full disk: see `DiskWatch`. */
   async sample(
     seat: Seat,
     asked: Omit<SessionQuestion, 'artifacts' | 'known' | 'scoring' | 'ended'>,
@@ -161,7 +162,7 @@ export class Session {
     })
     this.#touches.look(experiment, this.#seats)
     const fault = disk.blame(sample.fault)
-    // There was no room to take the secrets out.
+    // There was no space to write the output without its secrets.
     if (fault !== sample.fault) redactStored(join(asked.folder, 'samples'))
     return { ...sample, fault }
   }
@@ -176,7 +177,7 @@ export class Session {
   }
 
   /**
-   * What decides a verdict and was changed by the jobs of the experiment, also when they put it back. They can find both
+   * Files that decide a verdict and that the experiment's jobs changed, even if they restored them. Jobs can find both
    * checkouts of their slot.
    */
   async tampered(): Promise<string[]> {
@@ -198,7 +199,7 @@ export class Session {
     return isOwn ? found : found.map((path) => `${path} in the checkout of ${experiment}`)
   }
 
-  /** A checkout that the last job spoilt is made again before something runs in it. */
+  /** Makes a checkout again that the last job made unusable, before a job runs in it. */
   async #ready(seat: Seat): Promise<void> {
     if (!this.#touches.isSpoilt(seat.place)) return
     const { place, outputs, artifacts } = seat
@@ -213,5 +214,5 @@ const notMadeAgain = (experiment: string, why: string): Problem => ({
   kind: 'failed',
   code: 'checkout_not_made',
   message: `the checkout of ${experiment} had to be made again, and could not be prepared: ${why}`,
-  hint: next`run the same command again; ${call('doctor')} looks for what is in the way`,
+  hint: next`run the same command again; ${call('doctor')} looks for the cause`,
 })

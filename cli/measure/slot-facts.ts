@@ -1,4 +1,4 @@
-/** What is known of a measurement checkout. Whoever is about to change it says first that nothing is. */
+/** What is known of a measurement checkout. A process that is about to change the checkout first erases these facts. */
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileStamp } from '../disk/inventory.ts'
@@ -6,8 +6,7 @@ import { type Site, slotFacts } from '../paths.ts'
 import type { GivenData } from './data.ts'
 
 // ----------------------------------------------------------------
-// What lies in a measurement checkout beside the sealed files: remembered, and told apart from what was
-// left there since.
+// The files of a measurement checkout that are not sealed: remembered, so that later leftovers can be told apart.
 
 /** Path → stamp of every file and link; a folder ends with `/` only in the list of roots. */
 export interface Manifest {
@@ -101,11 +100,11 @@ function entriesOf(folder: string) {
 }
 
 export interface SlotFacts {
-  /** Key of the setup that stands there; null when there is none to rely on. */
+  /** Key of the setup that was done there; null when there is none to rely on. */
   setup: string | null
   /** What setup left. */
   afterSetup: Manifest
-  /** Key of the build that stands there. */
+  /** Key of the build that was done there. */
   built: string | null
   /** What setup and build left. */
   afterBuild: Manifest
@@ -146,7 +145,7 @@ export function writeFacts({ site, slot }: Slot, place: 'a' | 'b', facts: SlotFa
   renameSync(`${file}.new`, file)
 }
 
-/** A process that dies while it changes the checkout leaves one of which nothing is known, but which one it is. */
+/** Called before a change: if the process dies meanwhile, only the identity of the checkout is known afterwards. */
 export function forgetFacts(slot: Slot, place: 'a' | 'b'): void {
   const { made } = readFacts(slot, place)
   if (made !== null) writeFacts(slot, place, { ...UNKNOWN_SLOT, made })

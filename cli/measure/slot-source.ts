@@ -1,4 +1,4 @@
-/** The slot as the source of a trial: the candidate lies in one checkout, what it is compared with in the other. */
+/** The slot as the source of a trial: the candidate is in one checkout, the other side of the comparison in the other. */
 
 import { lstatSync, mkdirSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -19,7 +19,7 @@ export interface InSlot {
   chance: Chance
   /** The candidate, as it was placed. */
   own: Seat
-  /** The artifacts as they were before the samples; null = nobody asks what became of them. */
+  /** The artifacts as they were before the samples; null = changes to them are not checked. */
   guard: Guard | null
   /** The sample in whose units all are recorded. */
   reference: () => Sample | null
@@ -45,7 +45,7 @@ export class SlotSource implements SampleSource {
     const places = artifactPlaces(run, node)
     const made = slotArtifacts(run.site, session.bench.slot, commit.tree)
     keepOnly(made)
-    // What a build makes again must not touch what was judged.
+    // A repeated build must not write into the artifacts that were judged.
     const folder = run.spec.worktree.build === null ? places.own : made
     const artifacts = { own: folder, environment: { ...places.environment, ASSAY_ARTIFACTS: folder } }
     const place = chance.place('parent')
@@ -82,14 +82,14 @@ export class SlotSource implements SampleSource {
     return guard ? readDeclared(guard, sample.artifacts) : { records: {} }
   }
 
-  /** What decides a verdict and was changed by the candidate's run. */
+  /** Files that decide a verdict and that the candidate's run changed. */
   async tampered(): Promise<string[]> {
     const { session, guard } = this.#in
     return [...(await session.tampered()), ...(guard ? await artifactsChangedSince(guard) : [])]
   }
 }
 
-/** Of what builds made for others, nothing is needed any more. Behind a link lies what is not ours. */
+/** Removes artifacts of builds of other experiments, which are not needed any more. Links are not followed. */
 function keepOnly(folder: string): void {
   const parent = dirname(folder)
   const found = lstatSync(parent, { throwIfNoEntry: false })

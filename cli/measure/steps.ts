@@ -1,4 +1,4 @@
-/** Keeps an attempt's record as it happens, and remembers what an earlier process of the same attempt paid for. */
+/** Writes an attempt's record step by step, and reads what an earlier process of the same attempt measured. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { GatePhase, GateResult, Sample, Side, Stage, StepName } from '../ledger/events.ts'
@@ -11,11 +11,11 @@ import { type Decision, type DecisionName, type DecisionOf, decisionOf, stepOfDe
 
 type RecordedRun = Pick<Surroundings, 'env' | 'tell' | 'clock'>
 
-/** What a trial reads and writes of its own past. */
+/** The record as a trial reads and writes it. */
 export interface AttemptRecord {
-  /** Says how far it is, or what a step came to: for readers, nothing rests on it. */
+  /** Records progress or the result of a step, for readers only; no verdict depends on it. */
   step(step: StepName, state: 'began' | 'ended' | 'skipped', detail?: unknown): void
-  /** Writes down what the verdict rests on. */
+  /** Records a decision on which the verdict depends. */
   decide(decision: Decision): void
   /** All decisions of that name that an earlier process of this attempt, or this one, wrote down, in order. */
   decided<N extends DecisionName>(name: N): DecisionOf<N>[]
@@ -37,7 +37,7 @@ export class Recorder implements AttemptRecord {
   readonly #writes: boolean
   readonly #tells: boolean
 
-  /** With `writes` off, what would be recorded is only remembered; with `tells` off, nobody is told meanwhile. */
+  /** Without `writes`, steps are kept in memory only; without `tells`, no progress is reported. */
   constructor(
     run: RecordedRun,
     { experiment, folder }: { experiment: string; folder: string },
@@ -93,7 +93,7 @@ export class Recorder implements AttemptRecord {
     return found ? this.#opened(found) : null
   }
 
-  /** How it does on held-out data is not for agents, who can read the record: by climbing on it they would fit the data. */
+  /** Values on held-out data are encrypted, since agents can read the record and could optimise for that data. */
   #sealed(sample: Sample): Sample {
     const { value, cpu_ms, peak_mb } = sample
     const sealed = encrypt(this.#run.env, JSON.stringify({ value, cpu_ms, peak_mb }))
@@ -119,12 +119,12 @@ export class Recorder implements AttemptRecord {
   #write(draft: Parameters<typeof recordStep>[1]): void {
     if (!this.#writes) return
     const written = recordStep(this.file, draft, this.#run.clock())
-    // What cannot be recorded must not count: the attempt ends here and its claim can be taken over.
+    // A step that cannot be recorded must not count: the attempt ends here, and a later process can take over its claim.
     if (!written.ok) throw new RecordLost(written.problem)
   }
 }
 
-/** A benchmark's own line may be as long as it likes; the record may not. */
+/** A benchmark may print a line of any length; the record limits it. */
 function bounded(sample: Sample): Sample {
   const { fault } = sample
   if (!fault) return sample
@@ -142,8 +142,8 @@ function bounded(sample: Sample): Sample {
 const sealedElsewhere: Problem = {
   kind: 'refused',
   code: 'sealed_elsewhere',
-  message: 'the values on held-out data are sealed with a key that is not here',
-  hint: 'run the command as the user, and on the machine, that measured them: the key is in the state folder (~/.local/state/assay/key)',
+  message: 'the values on held-out data are encrypted with a key that is not on this machine',
+  hint: 'run the command as the same user and on the same machine as the measurement: the key is in ~/.local/state/assay/key',
 }
 
 /** The record could not be written (a full disk, a read-only folder); the command answers with the problem. */

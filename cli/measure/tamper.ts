@@ -1,6 +1,6 @@
 /**
- * Files that a candidate's own run changed although they decide what is measured: sealed files, its own among them,
- * what setup and build made, and data.
+ * Files that decide what is measured and that a candidate's own run changed: sealed files (its own included), files that
+ * setup and build made, and data.
  */
 import { lstatSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,13 +18,13 @@ import { scopeOfRun } from './scope.ts'
 import { drifted, readFacts, writeFacts } from './slot-facts.ts'
 
 // ----------------------------------------------------------------
-// After each sample and gate: what it changed in a checkout, also what it put back; what else it left is
-// removed.
+// After each sample and gate: finds the files that it changed in a checkout, even if it restored them, and removes all
+// other files that it left.
 
 export interface TamperLook {
   /** Files that are not as they were at the last look. */
   touched: string[]
-  /** The checkout cannot be used any more: it was replaced, or holds what cannot be removed. A text that says so. */
+  /** Why the checkout cannot be used any more (it was replaced, or a file cannot be removed), as a text. */
   spoilt: string | null
 }
 
@@ -50,7 +50,7 @@ export function lookAt(bench: Bench, place: CheckoutPlace, placed: Placed): Tamp
   }
 }
 
-/** We moved these files ourselves: what is known of them holds as before. */
+/** Assay moved these files itself: what is known of them stays valid. */
 function restamp(
   { before, data }: Pick<Placed, 'before' | 'data'>,
   top: string,
@@ -63,7 +63,7 @@ function restamp(
   }
 }
 
-// ---------------------------------------------------------------- which files the samples of an attempt were seen to change, by whose sample it was
+// ---------------------------------------------------------------- which files the samples of an attempt changed, and whose sample it was
 
 /** A checkout of the slot, and whose candidate lies in it. */
 export interface Occupied {
@@ -81,7 +81,7 @@ export class Touches {
 
   readonly #spoilt = new Set<CheckoutPlace>()
 
-  /** Where an attempt keeps them: another process that takes it up reads them; null = for this process only. */
+  /** Where an attempt keeps them for a process that resumes it; null = for this process only. */
   readonly #file: string | null
 
   constructor(bench: Bench, file: string | null) {
@@ -90,7 +90,7 @@ export class Touches {
     for (const [experiment, path, who] of kept(file)) this.#add(experiment, path, who)
   }
 
-  /** Looks at the checkouts of the slot after something of `who` ran in one of them, and cleans them. */
+  /** Inspects and cleans the checkouts of the slot after a job of `who` ran in one of them. */
   look(who: string, seats: readonly Occupied[]): void {
     for (const { place, experiment, placed } of seats) {
       if (this.#spoilt.has(place)) continue
@@ -121,7 +121,7 @@ export class Touches {
     )
   }
 
-  /** What all experiments change in their own checkouts: the benchmark does it. */
+  /** Files that all experiments change in their own checkouts: the benchmark itself does it. */
   habits(except: string): Set<string> {
     const found = new Set<string>()
     for (const [experiment, paths] of this.#by)
@@ -168,15 +168,14 @@ interface Where {
 interface Habits {
   /** Left with another content; files that the spec names immutable are never among them. */
   rewritten: string[]
-  /** Written to, whatever they held afterwards; null = it was measured before anybody looked. */
+  /** Written to, whatever their content afterwards; null = recorded by a version that did not check this. */
   touched: string[] | null
   /** Files that the spec names immutable and that setup or build rewrote; null = as with `touched`. */
   prepared: string[] | null
 }
 
 /**
- * What the baseline's own run rewrites (a log, a cache that setup made) is the benchmark's habit, and allowed to
- * candidates too. Samples and gates may never rewrite files that the spec names immutable; setup and build may rewrite
+ * Files that the baseline's own run rewrites (a log, a cache that setup made) may be rewritten by candidates, too. Samples and gates may never rewrite files that the spec names immutable; setup and build may rewrite
  * those that they rewrite for the baseline, too. `touched`: files that a sample of the candidate was
  * seen to change, also when it put them back. Those that the baseline's samples touch, too, count by their content only.
  */
@@ -211,7 +210,7 @@ export async function tamperedFiles({
   return ok([...new Set([...data, ...left, ...seen, ...built])])
 }
 
-/** What `measure.write` names: the spec says that a run may write there. */
+/** Paths that `measure.write` names, where a run may write. */
 function declaredWritten(
   run: Pick<RunRecord, 'spec' | 'started'>,
   paths: readonly string[],
@@ -245,7 +244,7 @@ function writeHabits({ paths }: Pick<RunRecord, 'paths'>, habits: Habits): void 
   writeFileSync(habitsFile(paths), JSON.stringify(habits))
 }
 
-/** A list is what runs kept before touches were looked at. */
+/** A list: the format before touched files were recorded. */
 function readHabits({ paths }: Pick<RunRecord, 'paths'>): Habits {
   try {
     const found = JSON.parse(readFileSync(habitsFile(paths), 'utf8')) as string[] | Habits

@@ -1,4 +1,4 @@
-/** What a candidate did to tests, against its parent: looked for once, and kept with the attempt. */
+/** What a candidate did to tests, compared with its parent: determined once, and kept with the attempt. */
 import { type Changed, looksLikeTest, type TestFinding, testsGone } from '../evaluate/tests-gone.ts'
 import { patchBetween, type TreeChange } from '../git/trees.ts'
 import { ok, type Result } from '../result.ts'
@@ -6,7 +6,7 @@ import type { RunRecord } from '../run/open.ts'
 import type { Seal } from './seal.ts'
 import type { AttemptRecord } from './steps.ts'
 
-/** More files than this are no change that a person would read either. */
+/** Changes of more files than this are not examined; a person would not read them either. */
 const MOST_FILES = 400
 /** Lines of one file. */
 const MOST_LINES = 20_000
@@ -28,14 +28,14 @@ export async function lookAtTests(
   if (telling.length === 0) return ok([])
   const paths = telling.map(({ path }) => path)
   const patch = await patchBetween(run.site, parentTree, tree, { paths, context: WHOLE })
-  // Too much to be read is nothing that could be said of it.
+  // A patch that is too large to be read gives no findings.
   if (!patch.ok) return patch.problem.code === 'git_output_too_large' ? ok([]) : patch
   const found = testsGone(wholeFiles(patch.value, telling)).slice(0, KEPT)
   if (found.length > 0) record.decide({ is: 'tests', tests: found })
   return ok(found)
 }
 
-/** What was recorded of it; nothing for attempts that were judged before this was looked for. */
+/** The recorded findings; none for attempts that were judged by a version that did not look for them. */
 export function testsIn(record: AttemptRecord): TestFinding[] {
   return record.decided('tests')[0]?.tests ?? []
 }

@@ -1,4 +1,4 @@
-/** A candidate that is being judged: what was found so far, and whom to ask for more. */
+/** A candidate that is being judged: the evidence so far, and the source of further evidence. */
 import { incomparable } from '../evaluate/comparable.ts'
 import type { TestFinding } from '../evaluate/tests-gone.ts'
 import type { VerdictFacts } from '../evaluate/verdict.ts'
@@ -29,19 +29,19 @@ export interface Evidence {
   /** Of what it was compared with. */
   others: Sample[]
   tampered: string[]
-  /** Another slot measured meanwhile, and its processes can reach this one: whose run it was cannot be told. */
+  /** A different slot measured meanwhile and its processes can reach this one, so the culprit is unknown. */
   beside: boolean
   /** As the first sample declared them. */
   artifacts: Artifacts
   calibration: Calibration | null
   differences: Differences
-  /** How a metric that was held to be free of noise gave two values. */
+  /** The two values of a metric that was taken to be free of noise, as a clause. */
   varied: string | null
-  /** The best that it was not better than. */
+  /** The best experiment, when the candidate was not better. */
   lostTo: string | null
-  /** Why what is kept is to be doubted all the same. */
+  /** Why a kept candidate is in doubt. */
   doubt: string | null
-  /** What it did to tests. */
+  /** What the candidate did to tests. */
   tests: TestFinding[]
 }
 
@@ -49,11 +49,11 @@ export interface Evidence {
 export type RunInTrial = Pick<RunRecord, 'spec' | 'started' | 'paths'> &
   Pick<Surroundings, 'env'> & { ledger: Pick<Ledger, 'state' | 'refresh'> }
 
-/** What an attempt and a second look at what was kept do not have in common. */
+/** Where an attempt and a confirmation of a kept experiment differ. */
 export interface Plan {
-  /** Which look at these two it is, from 1: a later one asks for more evidence. */
+  /** The number of the look at these two experiments, from 1; later looks need more evidence. */
   look: number
-  /** It ends where no further sample is worth its price: what it is built on was revoked, a constraint is broken for good. */
+  /** Ends when no further sample is useful: an experiment that it is built on was revoked, or a constraint is broken for good. */
   endsEarly: boolean
 }
 
@@ -71,7 +71,7 @@ export interface Trial {
 
 /** Where gates and samples come from: the measurement slot, or the record of it. */
 export interface SampleSource {
-  /** Makes a kept experiment ready to be compared with; why it cannot be any more, or null. */
+  /** Prepares a kept experiment for a comparison; answers why that is not possible any more, or null. */
   place(experiment: string): Promise<SampleFault | null>
   sample(at: SampleAt, secluded?: Secluded): Promise<Sample>
   gate(gate: GateRule): Promise<GateResult & { fault: SampleFault | null }>
@@ -86,13 +86,13 @@ export interface SampleAt {
   side: Side
 }
 
-/** Of a sample that nobody may look into: outputs go elsewhere, and only its value is recorded. */
+/** For a confidential sample: its outputs go to a different folder, and only its value is recorded. */
 export interface Secluded {
   folder: string
   environment: { [name: string]: string }
 }
 
-/** Of a result that ends the attempt without a verdict when it fails: its claim can be taken over. */
+/** Unwraps a result. A failure ends the attempt without a verdict; a later process can take over its claim. */
 export function must<T>(result: Result<T>): T {
   if (!result.ok) throw new RecordLost(result.problem)
   return result.value
@@ -103,7 +103,7 @@ export function addFault({ evidence }: Trial, found: SampleFault, side: Side = '
   return false
 }
 
-/** Keeps a sample of the candidate, unless it has no value or cannot be compared with what the baseline said. */
+/** Keeps a sample of the candidate, unless it has no value or cannot be compared with the baseline's sample. */
 export function accept(trial: Trial, sample: Sample): boolean {
   trial.evidence.samples.push(sample)
   if (sample.fault) return addFault(trial, sample.fault)
@@ -119,7 +119,7 @@ export function accept(trial: Trial, sample: Sample): boolean {
   return difference === null || addFault(trial, { reason: 'metric_error', message: difference })
 }
 
-/** False when it cannot be made ready any more: then the machine is to blame, and the fault says so. */
+/** False when it cannot be prepared any more: then the machine is at fault, and the recorded fault says so. */
 export async function placeOther(trial: Trial, experiment: string): Promise<boolean> {
   const broken = await trial.source.place(experiment)
   if (!broken) return true
@@ -128,12 +128,12 @@ export async function placeOther(trial: Trial, experiment: string): Promise<bool
   return addFault(trial, { ...broken, message }, 'parent')
 }
 
-/** What the candidate is built on was revoked: nothing more is paid for it. Ends `collect`. */
+/** Thrown when an experiment that the candidate is built on was revoked: no more is measured. Ends `collect`. */
 export class Orphaned extends Error {}
 
 /**
- * What the candidate is built on was revoked: a sentence, else null. Asked before each thing that costs; found once, it
- * is recorded, so that looking back ends where the measuring did.
+ * A sentence when an experiment that the candidate is built on was revoked, else null. Checked before each expensive step.
+ * The first finding is recorded, so that a recomputation ends at the same point.
  */
 export function orphanedBy({ run, node, record }: Pick<Trial, 'run' | 'node' | 'record'>): string | null {
   const [known] = record.decided('orphaned')
@@ -146,14 +146,14 @@ export function orphanedBy({ run, node, record }: Pick<Trial, 'run' | 'node' | '
   return orphaned
 }
 
-/** Throws `Orphaned` when nothing more may be asked of the candidate. */
+/** Throws `Orphaned` when an experiment that the candidate is built on was revoked. */
 export function throwIfOrphaned(trial: Trial): void {
   if (!trial.plan.endsEarly) return
   const orphaned = orphanedBy(trial)
   if (orphaned !== null) throw new Orphaned(orphaned)
 }
 
-/** One sample, or the one that an earlier process of this attempt paid for. */
+/** One sample, or the one that an earlier process of this attempt took. */
 export async function sampleOnce(trial: Trial, at: SampleAt, secluded?: Secluded): Promise<Sample> {
   const paid = trial.record.paidSample(at.stage, at.pair, at.side)
   if (paid) return paid

@@ -1,4 +1,4 @@
-/** The candidate against its parent, then what else a keep must hold: as the noise of the metric asks. */
+/** Compares the candidate with its parent, then checks what else a keep requires, in the mode that the metric's noise needs. */
 import { variedMetrics, variesByNature } from '../evaluate/calibrate.ts'
 import { breakTie, compareDeterministic, type TieBreaker } from '../evaluate/compare.ts'
 import { isCandidates } from '../evaluate/crowd.ts'
@@ -12,9 +12,9 @@ import { heldOut } from './holdout.ts'
 import { runPairs, type StageAnswer } from './pairs.ts'
 import { accept, addFault, must, placeOther, type RunInTrial, sampleOnce, type Trial } from './trial.ts'
 
-// ---------------------------------------------------------------- what decides when candidate and parent are equally good
+// ---------------------------------------------------------------- tie-breakers, for when candidate and parent are equally good
 
-/** Under noise only what does not vary can break a tie: the rest would be decided by chance. */
+/** Under noise only a metric that does not vary may break a tie; the others would decide by chance. */
 export function tieInPairs({ run }: Trial, { candidate, other }: StageAnswer): ReturnType<typeof breakTie> {
   const varied = new Set([...variedMetrics(candidate), ...variedMetrics(other)])
   const breakers = run.spec.tie_breakers.filter(({ metric }) => !varied.has(metric))
@@ -30,9 +30,9 @@ export function steadyBreakers(run: RunInTrial, samples: readonly Sample[]): Tie
   )
 }
 
-// ---------------------------------------------------------------- the comparison without noise: one sample says no, and a would-be keep is measured once more
+// ---------------------------------------------------------------- the comparison without noise: one sample can reject, and a candidate that would be kept is measured once more
 
-/** `varied`: the metric does vary, so all this proves nothing. */
+/** `varied`: the metric does vary, so this comparison proves nothing. */
 export async function weighOnce(
   trial: Trial,
   gatesAfter: () => Promise<boolean>,
@@ -43,12 +43,12 @@ export async function weighOnce(
   facts.value = sample.value
   const holds = constraintsHold(trial)
   if (facts.constraints.some(isCandidates)) return false
-  // What only a crowd violates counts against nobody, so whether it is better has to be known.
+  // A constraint that is broken only in a crowd does not reject, so the comparison is needed.
   if (!comparison(trial) || !holds || !(await gatesAfter())) return false
   return confirm(trial)
 }
 
-/** A fault is the candidate's only if its unchanged parent works here and now: else the machine is to blame. */
+/** A fault is the candidate's only if its unchanged parent works in this slot now; else the machine is at fault. */
 async function blame(trial: Trial, { fault: found }: Sample): Promise<false> {
   const { run, node, evidence } = trial
   if (!found || found.reason === 'aborted' || found.reason === 'environment') return false
@@ -62,7 +62,7 @@ async function blame(trial: Trial, { fault: found }: Sample): Promise<false> {
   return false
 }
 
-/** The parent's value is known: it was measured, and measured again, when it was kept. */
+/** The parent's value is known: it was measured twice when the parent was kept. */
 function comparison(trial: Trial): boolean {
   const { run, node, evidence, record } = trial
   const { facts } = evidence
@@ -85,11 +85,11 @@ function comparison(trial: Trial): boolean {
   return facts.comparison.outcome === 'improved' || (facts.tieBreak?.better ?? false)
 }
 
-/** By what has not varied yet: the rest would be decided by chance. */
+/** By metrics that have not varied yet; the others would decide by chance. */
 const tieOnce = ({ run, evidence: { samples } }: Trial, { metrics }: Judged) =>
   breakTie(steadyBreakers(run, samples), samples[0]?.metrics ?? {}, metrics)
 
-/** That the metric does not vary is a hypothesis: a would-be keep must say the same twice. */
+/** That the metric does not vary is an assumption: a candidate that would be kept must give the same value twice. */
 async function confirm(trial: Trial): Promise<boolean | 'varied'> {
   const { run, node, evidence, record } = trial
   const { facts } = evidence
@@ -120,13 +120,13 @@ const differs = (experiment: string, before: number | null, now: number | null):
 
 type Gates = () => Promise<boolean>
 
-/** False when something speaks against the candidate, or nothing can be said of it. */
+/** False when a check failed, or when there is no answer. */
 export async function weighTrial(trial: Trial, gatesAfter: Gates): Promise<boolean> {
   if (modeOf(trial) === 'paired') return weighInPairs(trial, gatesAfter)
   const once = await weighOnce(trial, gatesAfter)
   if (once !== 'varied')
     return once && (await protectedInPairs(trial)) && (!rival(trial).could || heldOut(trial))
-  // What was measured under the assumption that just fell proves nothing.
+  // Samples that were taken under the refuted assumption prove nothing.
   const { evidence } = trial
   evidence.samples = []
   const gates = evidence.facts.gates.filter(({ phase }) => phase === 'before')
@@ -134,7 +134,7 @@ export async function weighTrial(trial: Trial, gatesAfter: Gates): Promise<boole
   return weighInPairs(trial, gatesAfter)
 }
 
-/** As it was when the measurement began, also for a process that takes the attempt up. */
+/** The mode from when the measurement began, also in a process that resumes the attempt. */
 function modeOf({ run, record }: Trial): NoiseMode {
   const [known] = record.decided('mode')
   if (known) return known.mode
@@ -159,7 +159,7 @@ async function weighInPairs(trial: Trial, gatesAfter: Gates): Promise<boolean> {
   const confirmed = await runPairs(trial, 'confirm', parent)
   if (!confirmed) return false
   facts.confirm = confirmed.comparison
-  // The first estimate was selected for being good; the fresh one was not.
+  // The first estimate was selected because it was good; the fresh one was not.
   facts.value = confirmed.score
   const { outcome } = confirmed.comparison
   const stands = outcome === 'improved' || (tie && outcome === 'tie')
@@ -167,7 +167,7 @@ async function weighInPairs(trial: Trial, gatesAfter: Gates): Promise<boolean> {
   return stands && constraintsHold(trial) && protectedHold(trial, [judged, confirmed]) && contest(trial)
 }
 
-/** Better than its parent is one thing, best of the run another: measured only when its score says that it could be. */
+/** Compares the candidate with the best of the run, only when its score says that it could be better. */
 async function contest(trial: Trial): Promise<boolean> {
   const { node, evidence, record } = trial
   const { best, could } = rival(trial)
@@ -177,7 +177,7 @@ async function contest(trial: Trial): Promise<boolean> {
   const found = (await placeOther(trial, best)) && (await runPairs(trial, 'best', best))
   if (found && found.comparison.outcome === 'improved') return heldOut(trial)
   const { faults } = evidence.facts
-  // That the best cannot be measured is no fault of this one; an interruption is no answer.
+  // If the best cannot be measured, that is not held against this candidate; an interruption gives no answer.
   evidence.facts.faults = faults.filter(
     ({ side, fault }, index) => index < before || side === 'candidate' || fault.reason === 'aborted',
   )
@@ -187,7 +187,7 @@ async function contest(trial: Trial): Promise<boolean> {
   return true
 }
 
-/** As of the confirmation, also for a process that takes the attempt up. */
+/** The best as of the confirmation, also in a process that resumes the attempt. */
 function rival(trial: Trial): DecisionOf<'rival'> {
   const { run, record } = trial
   const [known] = record.decided('rival')

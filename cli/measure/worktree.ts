@@ -17,18 +17,18 @@ import { benchmarkEnvironment } from './environment.ts'
 import { lastLines } from './failing-output.ts'
 import { mutableFor, scopeOfRun } from './scope.ts'
 
-/** What a seal has to know about the worktree's beginning. */
+/** What a seal needs to know about the worktree's original state. */
 export interface WorktreeFacts {
   made: string
   /** Path → content that setup left there: equal at the seal = not part of the candidate. */
   droppings: Record<string, string>
-  /** The user's checkout in scope as it was: agents do edit the wrong folder. */
+  /** The state of the user's checkout, as far as the scope goes: some agents edit the wrong folder. */
   checkout: Record<string, string>
 }
 
 /**
  * Makes what is missing of an experiment's worktree; a complete one is left alone. One process at a time: a second
- * setup, or a second look at what setup left, would come when the agent is at work already.
+ * setup, or a second inventory after setup, could come when the agent is already working.
  */
 export async function ensureWorktree(run: OpenRun, experiment: string): Promise<Result<string>> {
   const path = worktreePath(run.site, run.run, experiment)
@@ -44,7 +44,7 @@ export const hasWorktree = (run: RunRecord, experiment: string): boolean =>
   existsSync(worktreeFacts(run.paths, experiment)) &&
   existsSync(join(worktreePath(run.site, run.run, experiment), '.git'))
 
-/** Whether it was made once and its folder is not there any more. */
+/** Whether the worktree was made once and its folder has been deleted. */
 export const isWorktreeGone = (run: RunRecord, experiment: string): boolean =>
   existsSync(worktreeFacts(run.paths, experiment)) && !existsSync(worktreePath(run.site, run.run, experiment))
 
@@ -98,7 +98,7 @@ export function baseOf(
   return (parent ? judgedCommit(run, parent) : null) ?? run.started.base
 }
 
-/** What its worktree holds at first; one that was removed comes back with the last candidate that was sealed. */
+/** The first content of its worktree; a worktree that was removed is made again from the last seal. */
 function startOf(run: RunRecord, experiment: string): { commit: string; tree: string } {
   const { experiments } = run.ledger.state
   const node = experiments.get(experiment)
@@ -130,7 +130,7 @@ async function setUp(run: OpenRun, experiment: string, path: string): Promise<Re
     cwd: join(path, run.started.prefix),
     environment: environment.value,
     folder: experimentFolder(run.paths, experiment),
-    // Nobody works there before it is set up.
+    // No agent works there before setup has ended.
     folders: [path],
     name: 'setup',
     signal: run.signal,
@@ -140,7 +140,7 @@ async function setUp(run: OpenRun, experiment: string, path: string): Promise<Re
     kind: 'failed',
     code: 'setup_failed',
     message: `worktree.setup failed in the worktree of ${experiment}: ${lastLine(done.output) || 'it printed nothing'}`,
-    hint: 'run it by hand in that folder, mend worktree.setup, then repeat the command',
+    hint: 'run it by hand in that folder, repair worktree.setup, then repeat the command',
     at: [path, lastLines(done.output)].filter(Boolean).join('\n'),
   })
 }

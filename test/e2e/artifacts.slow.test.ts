@@ -125,7 +125,7 @@ cp "\${ASSAY_SEED_ARTIFACT:-src/number.txt}" "$ASSAY_ARTIFACTS/model.bin"\n`,
     expect(dataOf(ran)).toMatchObject({
       status: 'failed',
       reason: 'environment',
-      message: expect.stringContaining('the artifact exp_0003:model is no longer what was recorded'),
+      message: expect.stringContaining('the artifact exp_0003:model has changed since it was recorded'),
     })
   })
 })

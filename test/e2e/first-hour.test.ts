@@ -85,8 +85,8 @@ test.skipIf(SH_IS_BASH)(
       ].map(async (parts) => (await failed(makeProject(parts), 'bash_only')).hint),
     )
     expect(hints).toEqual([
-      'a command that is one text is run by /bin/sh, and `source` is bash: write `.` in its place, or give the command as a list: [bash, -c, "…"]',
-      expect.stringContaining('`pushd` is bash: write `cd` in its place'),
+      '/bin/sh runs a command that is given as one text, and `source` is only known to bash: write `.` in its place, or give the command as a list: [bash, -c, "…"]',
+      expect.stringContaining('`pushd` is only known to bash: write `cd` in its place'),
       expect.stringContaining('`[[` is bash'),
     ])
   },

@@ -87,6 +87,6 @@ test('an agent reads in the repository where the held-out file lies, or how a ca
   expect(dataOf(await project.cli(['run', experiment], { env }))).toMatchObject({
     status: 'failed',
     failure_class: 'environment',
-    message: expect.stringContaining('where the held-out file lies is not known here'),
+    message: expect.stringContaining('the path of the held-out file is not known here'),
   })
 })

@@ -293,6 +293,6 @@ test('a daemon or a lock file that a killed run left stands in the way of the ne
   const { experiment: next } = await project.open({ ...ms(90), ...hook(same) })
   const ran = await assay<RunData>(['run', next, '--json'], { cwd: project.repo.dir })
   expect(dataOf(ran)).toMatchObject({ status: 'kept', value: 90 })
-  expect(ran.stderr).toContain('a killed run had left a process, which was ended')
+  expect(ran.stderr).toContain('a killed run had left a process; Assay ended it')
   expect(alive(daemon)).toBe(false)
 })

@@ -356,7 +356,7 @@ isolated('what a benchmark may still do', () => {
     const home = makeTemp('home')
     const answer = dataOf(await project.cli<InitData>(['init'], { env: { HOME: home } }))
     expect(answer.baseline.value).toBe(3)
-    expect(answer.warnings.join('\n')).not.toContain('so this run allows it')
+    expect(answer.warnings.join('\n')).not.toContain('so Assay allows it in this run')
   })
 
   test('a benchmark writes to an immutable file, and measure.write does not allow it, or nobody names it', async () => {

@@ -61,7 +61,7 @@ test('edits of nothing are kept, charged, or never end', async () => {
     expect(await project.problem(verb, experiment)).toMatchObject({
       exit: 3,
       code: 'too_many_free',
-      hint: `discard it and take another idea: assay discard ${experiment}`,
+      hint: `discard it and try a different idea: assay discard ${experiment}`,
     })
 })
 

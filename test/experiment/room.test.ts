@@ -11,22 +11,22 @@ const said = (more: Partial<DiskSpace>) => tightness({ ...plenty, ...more })
 test('a round that would not fit is not told, or one that fits just so is', () => {
   expect(said({ free: 48 * MIB })).toEqual([])
   expect(said({ free: 48 * MIB - 1 })).toEqual([
-    '48 MiB are free where the state lies, and what comes next may take 48 MiB (4 worktrees, about 12 MiB each with its outputs): free some space, assay gc is a start',
+    '48 MiB are free on the disk that holds .assay, and the next step may need 48 MiB (4 worktrees, about 12 MiB each with its outputs): free some space, first with assay gc',
   ])
   expect(said({ free: 5 * MIB, coming: 1, ended: 3 })).toEqual([
-    '5.0 MiB are free where the state lies, and what comes next may take 12 MiB (1 worktree, about 12 MiB each with its outputs); 3 worktrees of ended experiments hold about 30 MiB: free some space, assay gc is a start',
+    '5.0 MiB are free on the disk that holds .assay, and the next step may need 12 MiB (1 worktree, about 12 MiB each with its outputs); 3 worktrees of ended experiments hold about 30 MiB: free some space, first with assay gc',
   ])
 })
 
 test('worktrees that nobody needs pile up without a word, or a few of them are worth one', () => {
   expect(said({ ended: 100 })).toEqual([])
   expect(said({ ended: 101 })).toEqual([
-    '101 worktrees of ended experiments hold about 1010 MiB, and 1000 MiB are free: assay gc deletes them and no candidate',
+    '101 worktrees of ended experiments hold about 1010 MiB, and 1000 MiB are free: assay gc deletes these worktrees; all candidates stay in the store',
   ])
   const room = { free: 1000 * 1024 * MIB }
   expect(said({ ...room, ended: MANY_WORKTREES - 1 })).toEqual([])
   expect(said({ ...room, ended: MANY_WORKTREES })).toEqual([
-    '500 worktrees of ended experiments hold about 4.9 GiB, and 1000.0 GiB are free: assay gc deletes them and no candidate',
+    '500 worktrees of ended experiments hold about 4.9 GiB, and 1000.0 GiB are free: assay gc deletes these worktrees; all candidates stay in the store',
   ])
 })
 
