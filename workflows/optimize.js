@@ -23,8 +23,7 @@ const isCapped = settings.launch === undefined
 /** A host's cap on the agents of one launch: left in time, and launched again. */
 const mostAgents = Number.isInteger(settings.agents) ? settings.agents : isCapped ? 1000 : Infinity
 /** Of these, for the end: what says that an agent gave no answer, in each lane, and two questions, each asked twice. */
-const LAST_CALLS = 20
-const LAST_WORDS = 4
+const [LAST_CALLS, LAST_WORDS] = [20, 4]
 /** No command may take longer than the shell tool of a host allows, which is two minutes. */
 const WAIT = '90s'
 let agentCalls = 0
@@ -47,10 +46,7 @@ const OVER = ['budget', 'user', 'target']
 const ALLOW =
   'in ~/.claude/settings.json, or .claude/settings.json of a folder that you trust: "permissions": { "allow": ["Bash(assay *)", "Edit(.assay/w/**)", "Workflow"] }'
 
-function end(error) {
-  ending ??= error
-  return ending
-}
+const end = (error) => (ending ??= error)
 
 // ------------------------------------------------------------------ the CLI
 
@@ -79,9 +75,9 @@ async function assay(command, reserve) {
   }
   // Every lane of every round would be told the same.
   if (code === 'disk_full') throw end(new Error([message, hint].filter(Boolean).join('; ')))
-  if (code === 'driven') driven = `${message}; ${hint}`
-  if (code === 'driven') throw end(new Error(message))
-  return answer
+  if (code !== 'driven') return answer
+  driven = `${message}; ${hint}`
+  throw end(new Error(message))
 }
 
 /** What the last line of a text that is an answer of the CLI says; null without one. */
@@ -160,9 +156,9 @@ async function inPhase(title, seen, flags) {
 }
 
 /** One chain of experiments: implement, verify, revise, run, audit, and deeper after a keep. It waits for no other lane. */
-async function runLane(lane, { round, ...first }) {
-  let seen = { round, ...first }
-  while (seen.round === round && seen.lanes.includes(lane)) {
+async function runLane(lane, first) {
+  let seen = first
+  while (seen.round === first.round && seen.lanes.includes(lane)) {
     const task = seen.tasks.find((one) => one.lane === lane)
     seen = (task && (await perform(task))) ?? (await next(` --lane ${lane}`))
   }
