@@ -1,4 +1,4 @@
-/** What a benchmark says, and where it may say it. Pure. */
+/** The answer of a benchmark, and the places where it may give it. Pure. */
 import type { SampleFault, TaskScore } from '../ledger/events.ts'
 import type { ParsedLines } from './lines.ts'
 import type { Notation } from './number.ts'
@@ -30,27 +30,27 @@ export interface BenchmarkAnswer {
   artifacts: Record<string, string> | null
   /** Lines as the benchmark printed them, by metric, where they are known. */
   raws: Record<string, string>
-  /** The word behind the number that a pattern found, null when there is none; absent when no pattern was asked. */
+  /** The word behind the number that a pattern found; null when there is none, absent when no pattern was used. */
   beside?: string | null
-  /** The unit that stands near the number, not directly behind it; null when there is none; absent when nothing was asked. */
+  /** The unit near the number but not directly behind it; null when there is none, absent when none was looked for. */
   around?: string | null
-  /** Under a pattern, how it was written; null = in none of the ways that say something of other numbers. */
+  /** With a pattern: how the number was written; null = in a way that says nothing about other numbers. */
   notation?: Notation | null
   /** Words that the pattern spells, so that it may find either of them. */
   spelled?: string[]
 }
-/** `missing`: nothing was there, or nothing that could be read as a result; what else is there may explain it. */
+/** `missing`: there was no output, or none that could be read as a result; other output may explain why. */
 export type ReadAnswer =
   | { ok: true; answer: BenchmarkAnswer }
   | { ok: false; fault: SampleFault; missing?: true }
 
-/** What one source says; `value` is undefined when it does not name the primary metric. */
+/** The answer of one source; `value` is undefined when the source does not name the primary metric. */
 export type SourceAnswer = Omit<BenchmarkAnswer, 'value'> & { value: number | boolean | undefined }
 
 export interface Printed {
   read: Extract<ReadFrom, string> | { regex: string; from?: Stream }
   metric: { name: string }
-  /** Makes the value from the tasks' scores when the primary metric itself is missing. */
+  /** Computes the value from the tasks' scores when the primary metric itself is missing. */
   aggregate: Aggregate
   /** Text of the result file, null when there is none. */
   resultFile: string | null

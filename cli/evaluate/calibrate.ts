@@ -1,11 +1,11 @@
-/** What the baseline's samples say of the noise. Pure. */
+/** Estimates the noise from the baseline's samples. Pure. */
 import type { Calibration, NoiseMode, Sample } from '../ledger/events.ts'
 import { millisecondsIn, millisecondsOfWord } from './units.ts'
 
 /** Parts of names that tell of a clock, or of something counted by it. */
 const TIMES = new Set('time latency duration elapsed runtime wall cpu throughput qps rps fps'.split(' '))
 
-/** Whether the metric is a time, a rate or a peak of memory, which no two runs share: equal values are rounding then. */
+/** Whether the metric is a time, a rate or a peak of memory. Two runs never have the same; equal values come from rounding. */
 export function variesByNature(name: string, unit: string | undefined): boolean {
   if (name === 'peak_mb' || (unit !== undefined && (millisecondsIn(unit) !== null || unit.endsWith('/s'))))
     return true
@@ -17,7 +17,7 @@ const isTime = (word: string): boolean => millisecondsOfWord(word) !== null
 
 type Measured = Pick<Sample, 'value' | 'metrics' | 'units'>
 
-/** The samples have values. `wanted` as the spec says; what is asked for is not put in question here. */
+/** The samples have values. `wanted` as the spec says; a mode that the spec sets is not questioned here. */
 export function calibrate(
   wanted: NoiseMode | 'auto',
   metric: string,

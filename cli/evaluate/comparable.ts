@@ -26,7 +26,7 @@ export function incomparable(baseline: Answer | null, sample: Answer): string | 
 
 /**
  * Why two samples cannot be compared: a metric that both have is in another unit (or lost it). null when all agree.
- * 900 ms and 1.1 s are one step apart in print and a thousand in value; what can be converted was (`inUnitsOf`).
+ * Units that can be converted were converted before (`inUnitsOf`).
  */
 export function unitChange(
   before: Pick<Sample, 'metrics' | 'units'>,
@@ -49,7 +49,7 @@ function tooLarge({ metrics, tasks }: Answer): string | null {
   return `its metrics and tasks are ${size} characters, the record takes ${MOST_CHARACTERS}: report groups of cases as one task`
 }
 
-/** The sample as the record can take it: one that says too much becomes a fault that tells so. */
+/** The sample in a size that the record can hold: a sample that is too large becomes a fault that says so. */
 export function recordable(sample: Sample): Sample {
   const message = sample.fault ? null : tooLarge(sample)
   if (message === null) return sample
@@ -63,7 +63,7 @@ export function recordable(sample: Sample): Sample {
   }
 }
 
-/** A benchmark that narrows or widens its tasks measures something else; none at all is a set, too. */
+/** A benchmark whose set of tasks changes measures something else; the empty set counts as a set, too. */
 function taskChange(before: Sample['tasks'], after: Sample['tasks']): string | null {
   const [expected, got] = [new Set(Object.keys(before ?? {})), new Set(Object.keys(after ?? {}))]
   const missing = [...expected].filter((task) => !got.has(task))
@@ -73,7 +73,7 @@ function taskChange(before: Sample['tasks'], after: Sample['tasks']): string | n
   return `its tasks are not those of the baseline (${parts.join('; ')})`
 }
 
-/** The candidate shares the output of the tool: one line more is one that it printed itself. */
+/** The candidate writes to the same output as the tool: an extra line may be the candidate's own. */
 function runsChange(before: Sample['tasks'], after: Sample['tasks']): string | null {
   for (const [task, { runs: was = 1 }] of Object.entries(before ?? {})) {
     const is = after?.[task]?.runs ?? 1
@@ -87,7 +87,7 @@ const times = (count: number): string => ['', 'once', 'twice'][count] ?? `${coun
 const list = (what: string, tasks: readonly string[]): string =>
   tasks.length === 0 ? '' : `${what}: ${tasks.slice(0, NAMED).join(', ')}${tasks.length > NAMED ? ', …' : ''}`
 
-/** A name that was Assay's for the baseline is not the candidate's to report. */
+/** A metric that Assay itself recorded for the baseline may not be reported by the candidate. */
 function forgedRecord(before: Answer, after: Answer): string | null {
   for (const name of RECORDED) {
     const known = before.metrics[name]

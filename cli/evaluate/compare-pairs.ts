@@ -1,4 +1,4 @@
-/** The comparison under noise: the pairs of one stage, as what they say of the candidate against the other. Pure. */
+/** The comparison under noise: what the pairs of one stage prove about the candidate and the other side. Pure. */
 import type { Comparison, Direction, Transform } from '../ledger/events.ts'
 import { betterBy, type MinImprovement, relativeTo } from './compare.ts'
 import { spoils } from './crowd.ts'
@@ -11,7 +11,7 @@ import {
 } from './paired.ts'
 import { median } from './stats.ts'
 
-/** All that a stage's answer depends on beside its samples. Recorded when the stage begins, so that it can be decided again. */
+/** Everything except its samples that a stage's answer depends on. Recorded when the stage begins, so that it can be recomputed. */
 export interface StageContext {
   rule: PairedStage
   direction: Direction
@@ -28,7 +28,7 @@ export interface StageContext {
   look?: number
   /** As in `PairedPlan`; each stage that begins now asks for it. */
   typical?: true
-  /** The metric is worth nothing in a crowd; absent = it is. */
+  /** The metric cannot be used in a crowd; absent = it can. */
   needs_quiet?: boolean
   /** Residuals from before the stage's first pair. */
   pool: readonly number[]
@@ -85,8 +85,8 @@ export function comparePairs(context: StageContext, pairs: readonly PairOfValues
 }
 
 /**
- * A gain that was seen in a crowd only is none, and neither is a tie that others may break: a slower candidate may have
- * had the larger share. What is not better there needs no better proof.
+ * A gain that was seen only in a crowd does not count, nor does a tie that tie-breakers could decide: a slower candidate
+ * may have had a larger share of the processors. A candidate that is not better even there needs no further proof.
  */
 function withDoubt(context: StageContext, decision: PairedDecision, crowded: number): Decision {
   const speaksFor = decision.outcome === 'improved' || (context.seeks_tie && decision.outcome === 'tie')
@@ -94,7 +94,7 @@ function withDoubt(context: StageContext, decision: PairedDecision, crowded: num
   return { ...decision, ...(doubt ? { outcome: 'inconclusive', why: 'crowd' } : {}), crowded }
 }
 
-/** A gain that is lost in the last digit of the score is none. */
+/** A gain that rounding removes from the score does not count. */
 function visible({ typical }: StageContext, decision: Decision, estimated: number): Decision {
   if (!typical || decision.outcome !== 'improved' || estimated > 0) return decision
   return { ...decision, outcome: 'inconclusive', why: 'not_typical' }

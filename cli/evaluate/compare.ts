@@ -55,7 +55,7 @@ export interface TieBreaker {
 
 type Metrics = Readonly<Record<string, number | boolean>>
 
-/** The first tie-breaker on which the two differ decides; null when none does. A metric that either lacks is passed over. */
+/** The first tie-breaker on which the two differ decides; null when none does. A metric that one side lacks is skipped. */
 export function breakTie(
   breakers: readonly TieBreaker[],
   candidate: Metrics,

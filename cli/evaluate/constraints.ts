@@ -21,7 +21,7 @@ export interface Violation extends Objection {
 /**
  * What a candidate's samples violate, in the order of the constraints. The median of the samples counts for numbers;
  * a boolean must hold in all. A metric that is missing in any sample, or of another type than the bound, violates.
- * What holds in a crowd holds: having to wait makes nothing quicker.
+ * A limit that is kept in a crowd is kept: waiting makes nothing faster.
  */
 export function checkConstraints(
   constraints: readonly ConstraintConfig[],
@@ -41,7 +41,7 @@ export function checkConstraints(
 
 type Measured = Pick<Sample, 'metrics' | 'processors'>
 
-/** A lower bound that does not hold would hold even less on a quiet machine. */
+/** A lower bound that is broken in a crowd would be broken on a quiet machine as well. */
 const mayBeWaiting = ({ op, value }: ConstraintConfig, actual: Violation['actual']): boolean =>
   typeof actual === 'number' && typeof value === 'number' && op !== '>=' && op !== '>'
 

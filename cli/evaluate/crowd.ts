@@ -1,6 +1,6 @@
 /**
- * Samples that were taken in a crowd: other programs were at work, and no processor was left. Wall time then tells who was
- * let wait, and a candidate that gets the larger share (by more threads, by a race of copies) is not a faster one. Pure.
+ * Samples that were taken in a crowd: other programs were at work, and no processor was left. Wall time then mostly
+ * reflects scheduling: a candidate with a larger share of the processors (more threads, several copies) is not faster. Pure.
  */
 import type { Comparison, Judged, Sample } from '../ledger/events.ts'
 
@@ -8,17 +8,17 @@ import type { Comparison, Judged, Sample } from '../ledger/events.ts'
 const OTHERS_AT_LEAST = 0.1
 const IDLE_AT_MOST = 0.1
 
-/** False also where the system did not tell. */
+/** False also where the system gave no figures. */
 export const inCrowd = ({ processors }: Pick<Sample, 'processors'>): boolean =>
   !!processors && processors.others >= OTHERS_AT_LEAST && processors.idle <= IDLE_AT_MOST
 
-/** Whether a crowd spoils the metric: of a time that a benchmark prints it is not known which clock it was read from. */
+/** Whether a crowd spoils the metric: for a time that a benchmark prints, Assay does not know which clock it was read from. */
 export const isSpoiltByCrowd = (metric: string): boolean => metric === 'wall_ms'
 
-/** Too many of them for what they say to be believed. */
+/** Whether too many of the samples were taken in a crowd. */
 export const spoils = (crowded: number, all: number): boolean => crowded > all / 2
 
-/** Whether a verdict says that a crowd let nothing be told. */
+/** Whether a verdict is inconclusive because of a crowd. */
 export const isSpoilt = ({ reason, failure_class: place }: Pick<Judged, 'reason' | 'failure_class'>) =>
   reason === 'inconclusive' && place === 'environment'
 
@@ -37,7 +37,7 @@ const told = (crowded: number, all: number, what: 'pairs' | 'samples'): string =
 
 type Taken = Pick<Sample, 'processors'>
 
-/** One of the two is enough: the other may have been too short to tell. */
+/** One of the two samples is enough: the other may have been too short to show the crowd. */
 export const pairInCrowd = (candidate: Taken, other: Taken): boolean => inCrowd(candidate) || inCrowd(other)
 
 /** Why these pairs of a metric say nothing against a candidate, as a clause; null when they do. */
@@ -52,8 +52,8 @@ export function crowdBehind(
 }
 
 /**
- * The same for a bound that a candidate's samples break. No other side shares their crowd, so fewer than most are excuse
- * enough when the quiet ones alone keep to it: of two samples, one moves the median as far as it likes.
+ * The same for a limit that a candidate's samples break. There is no other side with the same crowd, so fewer crowded samples
+ * excuse it when the quiet ones alone keep the limit: with two samples, one can move the median to any value.
  */
 export function crowdBehindBound<T extends Taken>(
   metric: string,
@@ -70,7 +70,7 @@ export function crowdBehindBound<T extends Taken>(
 /** Something that was found against a candidate. */
 export interface Objection {
   message: string
-  /** Why it is the machine's, as a clause; absent = it is the candidate's. */
+  /** Why the machine caused it, as a clause; absent = the candidate did. */
   crowd?: string
 }
 
@@ -82,6 +82,6 @@ export const inWords = ({ message, crowd }: Objection): string =>
 
 export const isCandidates = ({ crowd }: Objection): boolean => crowd === undefined
 
-/** The one that decides: the first of the candidate's, else of the machine's. */
+/** The objection that decides: the first that the candidate caused, else the first that the machine caused. */
 export const foremost = <T extends Objection>(found: readonly T[]): T | undefined =>
   found.find(isCandidates) ?? found[0]

@@ -2,7 +2,7 @@
 import { fail, ok, type Problem, type Result } from '../result.ts'
 
 export interface EnvironmentConfig {
-  /** Variables to pass on besides the default ones; a name may end in `*`. */
+  /** Variables to pass on in addition to the default ones; a name may end in `*`. */
   inherit: string[]
   set: Record<string, string>
   /** A file of `NAME=value` lines, read fresh each time and never stored. */
@@ -11,7 +11,7 @@ export interface EnvironmentConfig {
   keys: string[] | null
 }
 
-/** What a program needs to find its tools, and nothing that makes two machines or two shells differ by accident. */
+/** Variables that a program needs to find its tools, without those that differ by accident between machines or shells. */
 export const INHERITED = [
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_*', 'TZ', 'XDG_*'],
   ...['VIRTUAL_ENV', 'CONDA_*', 'LD_LIBRARY_PATH', 'DYLD_*', 'CUDA_*'],

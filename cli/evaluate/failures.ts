@@ -1,8 +1,8 @@
-/** What a test runner says of its failures, without all that passed. Pure. */
+/** The failures in the output of a test runner, without what passed. Pure. */
 
-/** How the lines of a runner are told apart. Each pattern looks at one line. */
+/** Patterns for the lines of one test runner. Each looks at one line. */
 interface Runner {
-  /** Both stand in its output when something failed: what failed, and what no other program prints. */
+  /** Both are in its output when a test failed: a line with a failure, and a line that only this runner prints. */
   failed: RegExp
   mark: RegExp
   /** A line that is kept. */
@@ -64,7 +64,7 @@ const RUNNERS: readonly Runner[] = [
 
 /** A longer line is read as far as that. */
 const LONGEST = 1000
-/** Lines that are kept: far more than anybody is shown. */
+/** Most lines that are kept: many more than are shown. */
 const MOST = 200
 
 /**

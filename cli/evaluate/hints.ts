@@ -1,4 +1,4 @@
-/** What stands where a metric was looked for and not found, as clauses of the message. Pure. */
+/** When a metric was not found: what the output has instead, as clauses of the message. Pure. */
 
 import type { ReadFrom } from './answer.ts'
 import { numbersIn, readToolJson } from './json.ts'

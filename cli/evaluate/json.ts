@@ -38,7 +38,7 @@ export function readJsonObject(written: string): ReadJson {
 
 const refuse = (reason: string): ReadJson => ({ ok: false, reason })
 
-/** A text that is never closed goes on to the end: to look for its end from each quote in it would take the square of the time. */
+/** A text that is never closed reaches to the end; to search its end again from each quote would take quadratic time. */
 const TOKENS = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|-?\d[\d.eE+-]*|-?\b(?:NaN|nan|Infinity|inf)\b/g
 const NUMERIC = /^-?\d/
 
@@ -51,7 +51,7 @@ export class NoNumber {
   get isTooLong(): boolean {
     return losesDigits(this.written)
   }
-  /** What is said of it, without its subject. */
+  /** What is wrong with it, as a clause without its subject. */
   get why(): string {
     return this.isTooLong ? tooManyDigits(this.written) : `is ${this.written}, which is no number`
   }
@@ -65,7 +65,7 @@ const MARK = '\u0000assay:'
 
 /**
  * Any JSON value of a tool's output, or why it is none. Numbers that JavaScript cannot hold become `NoNumber`, so that
- * one of them matters only to whom asks for it.
+ * such a number matters only where it is asked for.
  */
 export function readToolJson(written: string): { value: unknown } | { reason: string } {
   try {

@@ -65,7 +65,7 @@ export interface MeasureConfig {
   after: StepConfig | null
   /** Files that must be there before a sample starts, in the checkout. */
   requires: string[]
-  /** Runs after the command; the answer is read from it. */
+  /** Runs after the command; its output is the answer. */
   score: StepConfig | null
   /** Absent in the spec of a run that an older version began: not isolated. */
   isolation?: IsolationConfig
@@ -113,7 +113,7 @@ export interface SampleRequest {
   /** Absent or null: it shares the machine with us. */
   isolation?: Isolation | null | undefined
   signal?: AbortSignal | undefined
-  /** Called when the command has ended well, before `score` starts. */
+  /** Called when the command has succeeded, before `score` starts. */
   scoring?: () => void
   /** Called when everything has ended, before its temporary folder is removed. */
   ended?: () => void
@@ -121,7 +121,7 @@ export interface SampleRequest {
 
 const STDERR_TAIL = 8192
 
-/** Executes the measure command once and reads its answer. Never rejects on the benchmark's account: a fault says why there is no value. */
+/** Executes the measure command once and reads its answer. A failing benchmark never rejects the promise: a fault says why there is no value. */
 export async function takeSample(request: SampleRequest): Promise<Sample> {
   const started = new Date()
   const load = loadavg()[0] ?? null
@@ -206,7 +206,7 @@ async function runOnce(request: SampleRequest, names: Names): Promise<Executed> 
       ASSAY_RESULT: seenAs(isolation, at(DESK.result)),
       ASSAY_TRACES: seenAs(isolation, at(DESK.traces)),
       ASSAY_EXPERIMENT: EXPERIMENT,
-      // Equal on both sides, as the seed is, and another one for each pair.
+      // Equal on both sides of a pair, like the seed, and different for each pair.
       ASSAY_SAMPLE: request.seed.toString(16).padStart(8, '0'),
       ASSAY_SEED: String(request.seed),
       ASSAY_SLOT: String(request.slot),
@@ -294,7 +294,7 @@ async function aside(
 /** The likely cause where the benchmark looks for what is gone. */
 function tellOfLeft(fault: SampleFault): void {
   fault.message +=
-    '; what measure.before left running was ended with it, before the sample: start it in measure.command, or let a daemon run it (docker compose up -d)'
+    '; Assay ended the processes that measure.before started, before the sample began: start them in measure.command, or let a daemon run them (docker compose up -d)'
 }
 
 async function measureAndScore(scene: Scene): Promise<Executed> {
@@ -304,7 +304,7 @@ async function measureAndScore(scene: Scene): Promise<Executed> {
   if (missing !== undefined) return { ended: null, reading: broken(notBuilt(missing)) }
   const at = (name: string) => join(desk, name)
   const cwd = join(checkout, config.directory)
-  // Nobody but the sample has business in the checkout of a slot, or in its own temporary folder.
+  // Only the sample may use the checkout of the slot and its temporary folder.
   const folders = [checkout, ...(env.TMPDIR ? [env.TMPDIR] : [])]
   const shared = { cwd, isolation, outputCap: config.outputBytes, folders, signal }
   const { read } = config
@@ -327,7 +327,7 @@ async function measureAndScore(scene: Scene): Promise<Executed> {
       reading: await readFiles({ ...answer, stdout: at(DESK.stdout), stderr: at(DESK.stderr) }),
     }
   request.scoring?.()
-  // The measured program is the candidate's: what it says of itself is not the score.
+  // The candidate supplies the measured program, so what that program prints is not the score.
   const output = at(DESK.output)
   removeTree(output)
   if (existsSync(at(DESK.result))) renameSync(at(DESK.result), output)

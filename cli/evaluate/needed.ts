@@ -1,8 +1,8 @@
-/** Which of many names matter, by trying few of the combinations. */
+/** Finds which of many names are needed, by trying few combinations. */
 
 export interface Needed {
   names: string[]
-  /** False = the tries ran out: the ones that matter are among these. */
+  /** False = the tries ran out; the needed names are among these. */
   certain: boolean
 }
 
@@ -24,7 +24,7 @@ export async function neededNames(
   while (open.length > 0) {
     const enough = await shortest(open, attempt)
     if (enough === null) return { names: [...found, ...open], certain: false }
-    // Without its last name the prefix does not do, so that name matters.
+    // The prefix fails without its last name, so that name is needed.
     found.push(...open.slice(enough - 1, enough))
     open = open.slice(0, enough - 1)
     if (open.length === 0) break

@@ -16,15 +16,15 @@ export interface PairedPlan {
   max: number
   /** At least 0, in units of d: what the median must reach besides the evidence. */
   minImprovement: number
-  /** Someone waits for a tie: no futility; ends early when the interval is within ±minImprovement, or below 0. Without effect when minImprovement is 0. */
+  /** A tie-breaker needs a clear tie: no futility; ends early when the interval is within ±minImprovement, or below 0. Without effect when minImprovement is 0. */
   seeksTie: boolean
   /** The most candidates this session may judge. Beyond 300 each must confirm with more evidence. */
   tries: number
   /** Which look at these two this is, from 1, which is also the default: what did not pass takes more evidence the next time. */
   look?: number
   /**
-   * An improvement takes a median above 0, too, and an interval that the median lies outside of is none. Absent: neither, as
-   * stages were decided that began before this was asked; a record of one must give the same answer for ever.
+   * An improvement also needs a median above 0; an interval that does not contain the median is not reported. Absent: neither
+   * rule, for stages that began before these rules; their records must give the same answer for ever.
    */
   typical?: boolean
 }
@@ -67,8 +67,8 @@ export function pairDifference(
 }
 
 /**
- * What one stage tells about the spread of d: (dᵢ − dᵢ₋₁)/√2, which neither the effect nor slow drift enters. A
- * difference of infinite values tells nothing and is left out.
+ * Residuals of one stage, for the spread of d: (dᵢ − dᵢ₋₁)/√2, which depends neither on the effect nor on slow drift. A
+ * difference of infinite values is left out.
  */
 export function stageResiduals(d: readonly number[]): number[] {
   return d.flatMap((value, i) => {
@@ -79,7 +79,7 @@ export function stageResiduals(d: readonly number[]): number[] {
 
 export const residual = (before: number, value: number): number => (value - before) * Math.SQRT1_2
 
-/** What samples of one and the same program tell about the spread of d: each next one against the one before. */
+/** Residuals from samples of one program: each against the one before. */
 export function calibrationResiduals(values: readonly number[], transform: Transform): number[] {
   return values.flatMap((value, i) => {
     const before = values[i - 1]
@@ -396,7 +396,7 @@ export class BettingStage {
     const pairs = this.#d.length
     const { start, slope } = this.#futility
     if (this.#sumClipped(CLIP) <= -start + slope * pairs) {
-      // To give up is no proof: what looks better so far was hidden by the noise.
+      // Giving up proves nothing: a candidate that looks better so far may be hidden by the noise.
       return { outcome: median(this.#d) > 0 ? 'inconclusive' : 'not_better', why: 'futility' }
     }
     if (this.#plan.minImprovement === 0 || this.#scale === 0) return null

@@ -12,19 +12,19 @@ export interface MetricClaim {
   metricName: string
   /** As the benchmark printed it; null when it printed none. */
   unit: string | null
-  /** As runs of before 0.1.0 were decided: a latency, and a name without a unit, are never in doubt. */
+  /** The rule for runs from before 0.1.0: a latency, and a name without a unit, are never in doubt. */
   asBefore?: boolean
   /** Two samples of the same seed each. */
   pairs: readonly { parent: Timed; candidate: Timed }[]
 }
 
-/** Assay's own clocks prove themselves. */
+/** Measured by Assay's own clocks, so not checked. */
 const RECORDED = ['wall_ms', 'cpu_ms']
-/** A tail of many calls, or the slowest of them, may fall far while the whole hardly does. */
+/** A tail latency, or the slowest of many calls, may fall far while the total time hardly changes. */
 const PART_OF_A_RUN = /^(p\d+|max|worst|tail)$/
 /** Of the claimed gain, that wall or CPU time has to show. */
 const SHOWN = 1 / 4
-/** Standard errors of the wall differences that a claim has to exceed before anything is asked of it. */
+/** Standard errors of the wall differences that a claimed gain must exceed before it is checked. */
 const CLEARLY = 6
 /**
  * Of its wall time, that a sample must claim to be the time of. A benchmark that repeats its work for a fixed time reports
@@ -87,7 +87,7 @@ function scaleOf(name: string, unit: string | null): number | null {
   const words = wordsOf(name)
   if (RECORDED.includes(name) || words.some((word) => PART_OF_A_RUN.test(word))) return null
   if (unit !== null) return millisecondsIn(unit)
-  // `ms_per_op` is a time, `ops_per_ms` is not; `min` is the least more often than a minute.
+  // `ms_per_op` is a time, `ops_per_ms` is not; `min` more often means the minimum than a minute.
   const word = words[(words.includes('per') ? words.indexOf('per') : words.length) - 1]
   return word === undefined || word === 'min' ? null : millisecondsOfWord(word)
 }

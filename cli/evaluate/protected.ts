@@ -26,7 +26,7 @@ const ROUNDING = 1e-9
 /**
  * The metrics that got worse by more than allowed, over samples of both in pair order. Values that do not vary are
  * compared as they are. Others are refused when the median regression is beyond the allowance and an exact sign-flip
- * test of "no worse than allowed" says so at 5 %: chance alone refuses nobody, and what is not clear is let pass.
+ * test of "no worse than allowed" says so at 5 %: chance alone rejects no candidate, and an unclear loss is accepted.
  * With too few pairs for that test the medians decide.
  */
 export function regressions(

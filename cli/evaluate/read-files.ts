@@ -1,4 +1,4 @@
-/** From the files that a measured program, or a scorer, left to its answer. */
+/** Reads the answer from the files that a measured program, or a scorer, left. */
 import {
   closeSync,
   createReadStream,
@@ -44,7 +44,7 @@ export interface AnswerFiles {
   known?: Record<string, number>
 }
 
-/** That nothing was found may have this cause, which the texts themselves do not show. */
+/** A possible cause when nothing was found, which the texts themselves do not show. */
 function asWritten(files: AnswerFiles, reading: ReadAnswer): ReadAnswer {
   if (reading.ok) return reading
   const { read, result, named, stdout, stderr } = files
@@ -283,7 +283,7 @@ function entriesOf(folder: string): Dirent[] {
 const writtenSince = (named: NamedFile): string[] =>
   filesOf(named).filter((file) => writeStamp(file) !== (named.before.get(file) ?? null))
 
-/** Changes whenever a file is written: nobody can set its time of change back. null when there is no file. */
+/** Changes whenever a file is written, because no program can set back its change time (ctime). null when there is no file. */
 export function writeStamp(path: string): string | null {
   const found = lstatSync(path, { bigint: true, throwIfNoEntry: false })
   return found ? [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ') : null
@@ -306,7 +306,7 @@ function staleFile(named: NamedFile): string | null {
   return unusableFile(path, shown)
 }
 
-/** What Assay takes from the files themselves is nobody else's to report. */
+/** A benchmark may not report a metric that Assay computes from the files itself. */
 function claimedOf(metrics: BenchmarkAnswer['metrics'], known: Record<string, number>): string | null {
   const name = Object.keys(known).find((one) => Object.hasOwn(metrics, one) && metrics[one] !== known[one])
   if (name === undefined) return null

@@ -1,4 +1,4 @@
-/** What a verdict adds to its sentence: true, worth a look, and no ground to reject. Pure. */
+/** Remarks that a verdict adds to its sentence: true and worth checking, but no reason to reject. Pure. */
 import type { Direction, JudgedStatus } from '../ledger/events.ts'
 import { betterBy } from './compare.ts'
 import { figure } from './figure.ts'
@@ -19,7 +19,7 @@ export interface Remarked {
   series?: { own: readonly number[]; parents: readonly number[] }
 }
 
-/** Of the way from the baseline to perfection, in one candidate: more than that is rarely an optimisation. */
+/** The share of the distance from the baseline to a perfect score that one candidate may cover; more is rarely an optimisation. */
 const LEAP = 0.5
 
 /** To be put behind the message; empty when there is nothing to remark. */

@@ -148,7 +148,7 @@ isolated('what measure.before leaves running', () => {
     expect(await project.problem('init', '--no-canary')).toMatchObject({
       code: 'baseline_failed',
       message: expect.stringContaining(
-        'what measure.before left running was ended with it, before the sample: start it in measure.command',
+        'Assay ended the processes that measure.before started, before the sample began: start them in measure.command',
       ),
     })
   })
