@@ -21,7 +21,7 @@ export async function mayBranch(site: Site, name: string): Promise<Result<void>>
     okCodes: [0, 128],
   })
   if (!said.ok) return said
-  // Another answer than the name: it stands for another branch, such as `@{-1}`. And a whole ref is no name of a branch.
+  // If git prints a different name, the given one is an alias such as `@{-1}`. A full ref is not a branch name either.
   if (said.value.trimEnd() !== name || name.startsWith('refs/')) {
     return fail({
       kind: 'usage',
@@ -48,7 +48,7 @@ export async function makeBranch(
   const made = await porcelain(
     site.root,
     async (git) => {
-      // A user may have switched this transport off for all that git does by itself.
+      // The user's configuration may forbid this transport for fetches that git starts by itself.
       const transport = ['-c', 'protocol.file.allow=always', 'fetch', ...flags, '--quiet']
       await git.raw([...transport, ...trusting(site.store).after, '--', site.store, ref])
       // The empty old value says: only if there is none.
@@ -91,7 +91,7 @@ function existsProblem(taken: readonly string[], name: string, other: string): P
     kind: 'refused',
     code: 'branch_exists',
     message: other === name ? `the branch ${name} exists` : `the branch ${other} is in the way of ${name}`,
-    hint: next`nothing of it was touched; another name: ${call('finish', '--branch', free)}`,
+    hint: next`nothing was changed; choose a different name: ${call('finish', '--branch', free)}`,
     data: { branch: name, exists: other, free },
   }
 }

@@ -150,7 +150,7 @@ const newlineProblem = (dir: string): Problem => ({
   kind: 'refused',
   code: 'newline_in_path',
   message: `the path of this repository has a line break in it: ${JSON.stringify(dir)}`,
-  hint: 'rename the folder',
+  hint: 'rename that folder',
   at: dir,
 })
 

@@ -94,7 +94,7 @@ export async function addStateIgnore(site: Site): Promise<Result<void>> {
       kind: 'failed',
       code: 'state_not_writable',
       message: `${file} could not be written: ${error instanceof Error ? error.message : String(error)}`,
-      hint: 'give yourself the right to write there, and free space if there is none',
+      hint: 'make that folder writable for you, and free some disk space if it is full',
       at: file,
     })
   }

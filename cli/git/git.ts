@@ -14,7 +14,7 @@ export interface GitOptions {
   /** The object database to read and write, when it is not the one of `gitDir`. */
   objects?: string
   input?: string | Buffer
-  /** Exit codes that are no failure. Default: 0 only. */
+  /** Exit codes that count as success. Default: 0 only. */
   okCodes?: readonly number[]
   /**
    * Whose configuration counts. `none` (the default): only what is in the git folder and the pins below, for work in
@@ -153,7 +153,7 @@ export function gitFailure(what: string, at: string | null, ending: Ending): Pro
   }
 }
 
-/** A checkout that finds no room says only which file it could not write. What it did write is there still. */
+/** On a full disk a checkout names only the file that it could not write. Files that it wrote before stay. */
 function isFull(folder: string | undefined): boolean {
   const free = folder === undefined ? null : freeBytes(folder)
   return free !== null && free < FULL
@@ -206,7 +206,7 @@ export const nulTerminated = (paths: Iterable<string>): string => {
 const CONFIGURING =
   /^GIT_(CONFIG_(COUNT|(KEY|VALUE)_\d+|PARAMETERS|GLOBAL|SYSTEM|NOSYSTEM)|ATTR_(NO)?SYSTEM|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM)$/
 
-/** Of every call: what the user's shell says about repositories does not count. */
+/** For every call: variables of the user's shell that point to a repository are ignored. */
 export function environment(options: GitOptions): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = {}
   for (const [name, value] of Object.entries(process.env)) {

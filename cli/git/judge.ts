@@ -1,7 +1,7 @@
 /**
- * The judge's own git folder inside the store: same objects, but a configuration, ignore rules and indexes that no
- * `git config`, `update-index` or hook of an agent reaches. Everything that decides what a candidate *is* goes
- * through it; the store itself is only asked for refs and the registry of worktrees.
+ * A second git folder inside the store, for judging: the same objects, but a configuration, ignore rules and indexes that no
+ * `git config`, `update-index` or hook of an agent reaches. Every command that decides which files a candidate has uses
+ * it; the store itself is used only for refs and the registry of worktrees.
  */
 
 import { copyFile, lstat, mkdtemp, rm, stat, utimes } from 'node:fs/promises'

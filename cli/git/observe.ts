@@ -1,4 +1,4 @@
-/** What lies in a worktree, against a tree. HEAD, the agent's commits and the agent's index play no part. */
+/** Compares the files of a worktree with a tree. HEAD, the agent's commits and the agent's index do not matter. */
 
 import { readFileSync } from 'node:fs'
 import { lstat, rm } from 'node:fs/promises'
@@ -176,7 +176,7 @@ const unreadableName = (path: string, at: string | undefined) =>
     ...(at === undefined ? {} : { at }),
   }) as const
 
-// ---------------------------------------------------------------- Ignored files that the author of a candidate may take for a part of it
+// ---------------------------------------------------------------- Ignored files that an agent may believe to be part of its candidate
 
 export interface IgnoredFile {
   path: string

@@ -7,7 +7,7 @@ import type { SimpleGit } from 'simple-git'
 import { fail, ok, type Result } from '../result.ts'
 import { type Ending, environment, type GitOptions, gitFailure, PINNED, verbOf } from './git.ts'
 
-/** The pins and the options of our own calls, which the library would refuse in words of strangers. */
+/** Allows the options of our own calls, which the library would otherwise refuse as unsafe. */
 const TRUSTED = {
   allowUnsafeAskPass: true,
   allowUnsafeConfigEnvCount: true,
@@ -48,11 +48,11 @@ export async function porcelain<T>(
       config: PINNED,
       unsafe: TRUSTED,
       allowEnvironment: Object.keys(env),
-      // What it throws has the words of git only, and no exit code.
+      // The library's errors have the text of git, but no exit code.
       errors: (error, { exitCode, stdErr, stdOut }) => {
         if (okCodes.includes(exitCode)) return undefined
         const said = Buffer.concat(stdErr.length > 0 ? stdErr : stdOut).toString('utf8')
-        // A program that could not be started is told where its own words would be.
+        // When git could not be started, the library puts the reason where git's output would be.
         const code = /^Error: spawn \S+ (E[A-Z]+)/.exec(said)?.[1]
         failed = code ? { notStarted: { code, message: said.trim() } } : { code: exitCode, said: said.trim() }
         return error ?? new Error(said)

@@ -9,11 +9,11 @@ import { asJudge, inStore } from './judge.ts'
 export const candidateRef = (run: string, experiment: string, attempt: number): string =>
   `refs/assay/${run}/${experiment}/${attempt}`
 
-/** What a wiring run looked at: no candidate, but kept as well. */
+/** The commit of a look (such as `run --check`): no candidate, but kept as well. */
 export const checkRef = (run: string, experiment: string, name: string): string =>
   `refs/assay/${run}/checks/${experiment}-${name}`
 
-/** Of the commits that `finish` made of a way, and the text of their pull request. */
+/** The commits that `finish` made of the best path, and the text of their pull request. */
 export const finishRef = (run: string, name: string): string => `refs/assay/${run}/finish/${name}`
 
 /** A commit of the user's that a run starts from. */
@@ -94,7 +94,7 @@ export async function bringNames(site: Site, checkout: Checkout, commit: string)
   return ok(undefined)
 }
 
-/** Symbolic ones (`origin/HEAD`) are none: what they name is there by itself. */
+/** Symbolic refs (`origin/HEAD`) are left out: their targets are listed themselves. */
 async function refsOf(options: GitOptions, ...which: string[]): Promise<Result<Map<string, string>>> {
   const listed = await gitText(
     ['for-each-ref', '--format=%(objectname) %(refname) %(symref)', ...which],

@@ -98,8 +98,8 @@ function isPointer(file: string): boolean {
 }
 
 // ----------------------------------------------------------------
-// What of a user's repository stands in the way of a store and its checkouts; looked at before anything is
-// made.
+// What in the user's repository would prevent a store and its checkouts. Checked before anything is
+// created.
 
 /** Problems: `state_taken` (something else is called `.assay`), `partial_clone` (files of HEAD were never fetched). */
 export async function refuseUnusable(site: Site, checkout: Checkout): Promise<Result<void>> {
@@ -117,7 +117,7 @@ async function stateTaken(site: Site, { top }: Checkout): Promise<Result<void>> 
   const found = lstatSync(site.state, { throwIfNoEntry: false })
   const tracked = await gitFields(['ls-files', '-z', '--', STATE_FOLDER], { dir: top, config: 'user' })
   if (!tracked.ok) return tracked
-  if (tracked.value.length > 0) return fail(takenProblem(site.state, 'git has it'))
+  if (tracked.value.length > 0) return fail(takenProblem(site.state, 'git tracks it'))
   if (!found) return ok(undefined)
   if (!found.isDirectory()) return fail(takenProblem(site.state, 'it is not a folder'))
   const names = readdirSync(site.state)
@@ -128,7 +128,7 @@ async function stateTaken(site: Site, { top }: Checkout): Promise<Result<void>> 
 const takenProblem = (at: string, how: string): Problem => ({
   kind: 'refused',
   code: 'state_taken',
-  message: `${STATE_FOLDER} is where Assay keeps its state, and it is something else here: ${how}`,
+  message: `Assay keeps its state in ${STATE_FOLDER}, but this repository uses that name for something else: ${how}`,
   hint: `rename it, or take it out of git: git mv ${STATE_FOLDER} another-name`,
   at,
 })
@@ -171,7 +171,7 @@ export async function gitVersion(): Promise<Result<string>> {
   return said.ok ? ok(/\d+(\.\d+)+/.exec(said.value)?.[0] ?? said.value) : said
 }
 
-// ---------------------------------------------------------------- What a checkout of ours holds only the name of: submodules, and large files that git-lfs did not fetch
+// ---------------------------------------------------------------- Content that Assay's checkouts lack: submodules, and large files that git-lfs did not fetch
 
 export interface Hollow {
   submodules: string[]
@@ -228,7 +228,7 @@ async function lfsPointers(site: Site, tree: string): Promise<Result<string[]>> 
   return found.ok ? ok(found.value.map((one) => one.slice(tree.length + 1))) : found
 }
 
-// ---------------------------------------------------------------- Files that the user's filters would write otherwise than they stand in the checkout
+// ---------------------------------------------------------------- Files that the user's filters would write differently from the user's checkout
 
 /** Of one filter; what a filter does to one file it does to the others. */
 const FILES_EACH = 3

@@ -76,7 +76,7 @@ export async function freshenCheckout(
 
 /**
  * A file that git calls modified right after it wrote it is one whose committed line endings are not the normal
- * ones. So it is written anew instead of being compared: then it is the tree's content by construction.
+ * ones. So it is written again instead of being compared: then it has the tree's content by construction.
  */
 async function verify(path: string, options: GitOptions, kept: string[]): Promise<Result<void>> {
   const found = await differences(options, kept)
@@ -113,7 +113,7 @@ const notExact = (path: string, why: string) =>
     kind: 'failed',
     code: 'checkout_not_exact',
     message: `the measurement checkout is not the tree that was asked for: ${why}`,
-    hint: 'delete that folder and repeat: a deleted slot is made anew',
+    hint: 'delete that folder and repeat the command: Assay makes a deleted slot again',
     at: path,
   }) as const
 

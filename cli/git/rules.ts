@@ -18,7 +18,7 @@ import { judgeFolder } from './judge.ts'
 import { readBlobs, type TreeEntry } from './trees.ts'
 
 // ----------------------------------------------------------------
-// Which untracked files are no part of a candidate although no `.gitignore` names them: one text of rules.
+// Untracked files that are not part of a candidate although no `.gitignore` names them, as one text of ignore rules.
 
 /** Files that editors and desktops leave. A `.gitignore` of the project may take one back with `!`. */
 const DROPPINGS = [
@@ -207,7 +207,7 @@ export async function freezeRules(
     for (const [path, content] of Object.entries(written))
       await writeFile(join(made, path), content, path === 'config' ? 'utf8' : 'latin1')
     await linkCarried(checkout.commonDir, links, made, folder)
-    // There by now: another command made the same.
+    // A different command has made the same folder in the meantime.
     await rename(made, folder).catch((error) => {
       if (!existsSync(folder)) throw error
     })
@@ -260,7 +260,7 @@ async function settingsOfJudge(site: Site, checkout: Checkout): Promise<Result<M
   const settings = new Map<string, string>()
   for (const entry of own.value) {
     const [key = '', ...value] = entry.split('\n')
-    // What was taken over when the store was made may have been changed since.
+    // The user may have changed this since the store was made.
     if (/^(core\.(repositoryformatversion|bare)|extensions\..*|gc\..*|maintenance\..*)$/.test(key))
       settings.set(key, value.join('\n'))
   }
@@ -402,7 +402,7 @@ export function configText(settings: ReadonlyMap<string, string>): string {
     .join('')
 }
 
-// ---------------------------------------------------------------- whose commits those of `finish` are, by the user's own git
+// ---------------------------------------------------------------- the committer of the commits of `finish`, by the user's own git
 
 export interface Committing {
   /** The user, when git knows name and address; else Assay. The author is always Assay, which made the change. */

@@ -78,7 +78,7 @@ export async function exposedSecrets(
   return ok(exposed)
 }
 
-/** Null for what is no regular file, or cannot be read: the seal itself tells of that. */
+/** Null for a file that is not regular or cannot be read: the seal itself reports that. */
 async function beginningOf(file: string): Promise<Buffer | null> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     () => null,
@@ -160,7 +160,7 @@ interface Watched {
 }
 
 export interface SealRequest extends Watched {
-  /** What `recordDroppings` found right after setup. */
+  /** Files that `recordDroppings` found right after setup. */
   leaveOut: Droppings
   /** When the worktree was ready; null = do not look for ignored files. */
   since: Date | null
@@ -319,7 +319,7 @@ const nestedProblem = (worktree: string, paths: string[]): Problem => ({
   kind: 'refused',
   code: 'nested_repository',
   message: `a repository inside the candidate cannot be sealed: ${paths.join(', ')}`,
-  hint: 'delete its .git, or move the folder out of the worktree',
+  hint: 'delete the .git of that repository, or move its folder out of the worktree',
   at: worktree,
   data: { paths },
 })

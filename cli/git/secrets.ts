@@ -35,7 +35,7 @@ const PLACES: readonly Rule[] = [
   { name: /(^|\/)\.(ssh|gnupg)\/[^/]+$/, reason: 'private key' },
 ]
 
-/** Why a path looks like a secret, or null. `.env.example` and its kin are none; case does not matter. */
+/** Why a path looks like a secret, or null. Examples such as `.env.example` do not; case does not matter. */
 export function looksSecret(path: string): string | null {
   const whole = path.toLowerCase()
   const name = whole.slice(whole.lastIndexOf('/') + 1)

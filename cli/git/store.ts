@@ -1,4 +1,4 @@
-/** Assay's own bare repository: how it comes to be, and how the user's commits and uncommitted changes get into it. */
+/** Assay's own bare repository: how it is made, and how the user's commits and uncommitted changes get into it. */
 
 import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'

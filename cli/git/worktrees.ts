@@ -141,7 +141,7 @@ async function register(site: Site, path: string, commit: string): Promise<Resul
     kind: 'failed',
     code: 'worktree_not_registered',
     message: 'git made a worktree and did not register it',
-    hint: 'another program may have pruned it: repeat the command',
+    hint: 'a different program may have pruned it: repeat the command',
     at: path,
   })
 }
