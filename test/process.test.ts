@@ -6,9 +6,10 @@ import { startedByPs } from '../cli/process/identity.ts'
 import { parseProcessors, parseStat, processorsBetween } from '../cli/process/proc.ts'
 import { execute, identify, isAlive, startDetached, startWithChannel } from '../cli/process.ts'
 import { alive, bundle, makeScene, processesWith } from './process/scene.ts'
+import { missingProgram } from './rig/needs.ts'
 import { until } from './rig/until.ts'
 
-const hasPython = (await execute({ argv: ['python3', '-c', ''] })).code === 0
+const noPython = missingProgram('Python', ['python3', '-c', ''])
 
 describe('how a job ends', () => {
   test('every fact has its own field: an exit code is no signal, and neither is a success', async () => {
@@ -74,16 +75,14 @@ describe('how a job ends', () => {
     expect(await run('sleep 0.1', { timeoutMs: 2 ** 40 })).toMatchObject({ code: 0, timedOut: false })
   })
 
-  test.skipIf(!hasPython)(
-    'a program that waits for all of its children does not wait for our watcher',
-    async () => {
-      const { run, at, text } = makeScene()
-      const program = 'import os\ntry:\n  os.wait()\nexcept ChildProcessError:\n  print("none")'
-      const result = await run(['python3', '-c', program], { stdout: at('out'), timeoutMs: 20_000 })
-      expect(result).toMatchObject({ code: 0, timedOut: false })
-      expect(text('out')).toBe('none\n')
-    },
-  )
+  test('a program that waits for all of its children does not wait for our watcher', async ({ skip }) => {
+    skip(noPython !== null, noPython ?? '')
+    const { run, at, text } = makeScene()
+    const program = 'import os\ntry:\n  os.wait()\nexcept ChildProcessError:\n  print("none")'
+    const result = await run(['python3', '-c', program], { stdout: at('out'), timeoutMs: 20_000 })
+    expect(result).toMatchObject({ code: 0, timedOut: false })
+    expect(text('out')).toBe('none\n')
+  })
 
   test('the job inherits no descriptor but its own three', async () => {
     const { run, text } = makeScene()

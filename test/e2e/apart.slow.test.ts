@@ -1,9 +1,9 @@
 /** A sample that sees more than its own checkout: shared build folders, and files of the user above it. */
-import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { missingProgram } from '../rig/needs.ts'
 import { makeTemp } from '../rig/temp.ts'
 import { type InitData, makeProject, ms, type RunData, specText } from './project.ts'
 
@@ -124,44 +124,41 @@ describe('files of the user above the checkouts', () => {
 })
 
 const toolchain = { RUSTUP_HOME: process.env.RUSTUP_HOME ?? join(homedir(), '.rustup') }
-const hasCargo = spawnSync('cargo', ['--version']).status === 0
+const noCargo = missingProgram('cargo', ['sh', '-c', 'command -v cargo'])
 
-// Without cargo on this machine there is nothing to run.
-test.skipIf(!hasCargo)(
-  'a target-dir of the user lets both sides run the binary that was built last',
-  async () => {
-    const home = makeTemp('cargo-home')
-    writeFileSync(join(home, 'config.toml'), `[build]\ntarget-dir = "${join(home, 'target')}"\n`)
-    const program = (n: number) => ({
-      'src/main.rs': `fn main() {\n    let t = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().subsec_nanos();\n    println!("METRIC n={}.{:03}", ${n}, t % 1000);\n}\n`,
-    })
-    const project = makeProject({
-      spec: {
-        worktree: { build: { command: 'cargo build --offline -q' } },
-        measure: {
-          command: 'cargo run --offline -q',
-          environment: { inherit: ['RUSTUP_HOME', 'RUSTUP_TOOLCHAIN'] },
-        },
-        metric: { name: 'n', direction: 'minimize' },
-        noise: { mode: 'paired', calibrate: 4 },
+test('a target-dir of the user lets both sides run the binary that was built last', async ({ skip }) => {
+  skip(noCargo !== null, noCargo ?? '')
+  const home = makeTemp('cargo-home')
+  writeFileSync(join(home, 'config.toml'), `[build]\ntarget-dir = "${join(home, 'target')}"\n`)
+  const program = (n: number) => ({
+    'src/main.rs': `fn main() {\n    let t = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().subsec_nanos();\n    println!("METRIC n={}.{:03}", ${n}, t % 1000);\n}\n`,
+  })
+  const project = makeProject({
+    spec: {
+      worktree: { build: { command: 'cargo build --offline -q' } },
+      measure: {
+        command: 'cargo run --offline -q',
+        environment: { inherit: ['RUSTUP_HOME', 'RUSTUP_TOOLCHAIN'] },
       },
-      files: {
-        'Cargo.toml': '[package]\nname = "p"\nversion = "0.1.0"\nedition = "2021"\n',
-        'Cargo.lock': 'version = 3\n\n[[package]]\nname = "p"\nversion = "0.1.0"\n',
-        '.gitignore': 'target/\n',
-        ...program(100),
-      },
-    })
-    const env = { CARGO_HOME: home, ...toolchain }
-    const cli = async <T>(...args: string[]): Promise<T> => {
-      const ran = await project.cli<T>(args, { env })
-      if (!ran.json?.ok) throw new Error(ran.stdout + ran.stderr)
-      return ran.json.data
-    }
-    await cli('init')
-    const made = await cli<{ experiment: string; worktree: string }>('new', '-m', 'less')
-    writeFileSync(join(made.worktree, 'src/main.rs'), program(50)['src/main.rs'] ?? '')
-    expect(await cli<RunData>('run', made.experiment)).toMatchObject({ status: 'kept' })
-    expect(existsSync(join(home, 'target'))).toBe(false)
-  },
-)
+      metric: { name: 'n', direction: 'minimize' },
+      noise: { mode: 'paired', calibrate: 4 },
+    },
+    files: {
+      'Cargo.toml': '[package]\nname = "p"\nversion = "0.1.0"\nedition = "2021"\n',
+      'Cargo.lock': 'version = 3\n\n[[package]]\nname = "p"\nversion = "0.1.0"\n',
+      '.gitignore': 'target/\n',
+      ...program(100),
+    },
+  })
+  const env = { CARGO_HOME: home, ...toolchain }
+  const cli = async <T>(...args: string[]): Promise<T> => {
+    const ran = await project.cli<T>(args, { env })
+    if (!ran.json?.ok) throw new Error(ran.stdout + ran.stderr)
+    return ran.json.data
+  }
+  await cli('init')
+  const made = await cli<{ experiment: string; worktree: string }>('new', '-m', 'less')
+  writeFileSync(join(made.worktree, 'src/main.rs'), program(50)['src/main.rs'] ?? '')
+  expect(await cli<RunData>('run', made.experiment)).toMatchObject({ status: 'kept' })
+  expect(existsSync(join(home, 'target'))).toBe(false)
+})

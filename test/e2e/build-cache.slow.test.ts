@@ -1,14 +1,14 @@
 /** `worktree.cache`: a build of minutes is not paid from nothing by each candidate, and no candidate inherits from another. */
-import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { dataOf } from '../rig/assay.ts'
+import { missingProgram } from '../rig/needs.ts'
 import { makeTemp } from '../rig/temp.ts'
 import { type Files, hook, makeProject, metrics, ms, type Project } from './project.ts'
 
-const hasMake = spawnSync('make', ['--version']).status === 0
+const noMake = missingProgram('make', ['make', '--version'])
 
 /** Each of `src/a.txt` … `src/e.txt` is "compiled" into `out/`, and each compilation writes a line outside. */
 const MAKEFILE = (log: string) => `PARTS = $(patsubst src/%.txt,out/%.o,$(sort $(wildcard src/*.txt)))
@@ -23,8 +23,7 @@ const PARTS: Files = Object.fromEntries(
   ['a', 'b', 'c', 'd', 'e'].map((name) => [`src/${name}.txt`, `# ${name}\n`]),
 )
 
-// Without make on this machine there is nothing to build with.
-describe.skipIf(!hasMake)('a declared build cache', () => {
+describe('a declared build cache', () => {
   let project: Project
   let log: string
   /** Parts that were compiled since the last call, by checkout; which of the two holds the candidate is drawn. */
@@ -57,7 +56,10 @@ describe.skipIf(!hasMake)('a declared build cache', () => {
       ...PARTS,
     })
   }
-  beforeEach(() => start())
+  beforeEach(({ skip }) => {
+    skip(noMake !== null, noMake ?? '')
+    start()
+  })
 
   test('each candidate builds everything, or what an earlier one built is there', async () => {
     await project.data('init')
@@ -151,10 +153,10 @@ describe.skipIf(!hasMake)('a declared build cache', () => {
   })
 })
 
-const hasCargo = spawnSync('cargo', ['--version']).status === 0
+const noCargo = missingProgram('cargo', ['sh', '-c', 'command -v cargo'])
 
-// Without cargo on this machine there is nothing to build with.
-test.skipIf(!hasCargo)('cargo compiles a crate again that no candidate changed', async () => {
+test('cargo compiles a crate again that no candidate changed', async ({ skip }) => {
+  skip(noCargo !== null, noCargo ?? '')
   const main = (n: number) => `fn main() {\n    println!("METRIC n={}", ${n} + dep::f());\n}\n`
   const crate = (name: string, more = '') =>
     `[package]\nname = "${name}"\nversion = "0.1.0"\nedition = "2021"\n${more}`

@@ -2,17 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { missingProgram } from '../rig/needs.ts'
 import { makeTemp } from '../rig/temp.ts'
 import { type InitData, makeProject, ms, type NewData, type Project } from './project.ts'
 
-const has = (program: string): boolean => {
-  try {
-    execFileSync('sh', ['-c', `command -v ${program}`], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
+const noGitCrypt = missingProgram('git-crypt', ['git-crypt', '--version'])
 
 /** The benchmark says what `data.txt` holds, in numbers: 100 when it is what the user has. */
 const READS_DATA = {
@@ -138,31 +132,29 @@ test('a filter that lies in the git folder, with its password in the configurati
   expect(await project.data('run', 'exp_0001')).toMatchObject({ status: 'kept', value: 90 })
 })
 
-test.skipIf(!has('git-crypt'))(
-  'git-crypt finds no key in checkouts (skipped where git-crypt is not installed)',
-  async () => {
-    const project = makeProject({ files: READS_DATA })
-    const { repo } = project
-    execFileSync('git-crypt', ['init'], { cwd: repo.dir, env: repo.env, stdio: 'ignore' })
-    repo.commit('data', {
-      '.gitattributes': 'data.txt filter=git-crypt diff=git-crypt\n',
-      'data.txt': 'shown\n',
-    })
-    expect(repo.git('cat-file', 'blob', 'HEAD:data.txt')).toContain('GITCRYPT')
+test('git-crypt finds no key in checkouts', async ({ skip }) => {
+  skip(noGitCrypt !== null, noGitCrypt ?? '')
+  const project = makeProject({ files: READS_DATA })
+  const { repo } = project
+  execFileSync('git-crypt', ['init'], { cwd: repo.dir, env: repo.env, stdio: 'ignore' })
+  repo.commit('data', {
+    '.gitattributes': 'data.txt filter=git-crypt diff=git-crypt\n',
+    'data.txt': 'shown\n',
+  })
+  expect(repo.git('cat-file', 'blob', 'HEAD:data.txt')).toContain('GITCRYPT')
 
-    const init = await project.data<InitData>('init')
-    expect(init).toMatchObject({ baseline: { value: 100 } })
-    expect(init.warnings.join()).not.toContain('filter')
-    const { worktree } = await project.open(ms(90))
-    expect(await project.data('run', 'exp_0001')).toMatchObject({ status: 'kept', value: 90 })
-    const git = (...args: string[]) =>
-      execFileSync('git', ['-C', worktree, ...args], { env: repo.env, encoding: 'utf8' })
-    expect(git('checkout', '--', 'data.txt')).toBe('')
-    expect(git('status', '--porcelain')).toBe(' M src/metrics.txt\n')
-    expect(readFileSync(join(worktree, 'data.txt'), 'utf8')).toBe('shown\n')
+  const init = await project.data<InitData>('init')
+  expect(init).toMatchObject({ baseline: { value: 100 } })
+  expect(init.warnings.join()).not.toContain('filter')
+  const { worktree } = await project.open(ms(90))
+  expect(await project.data('run', 'exp_0001')).toMatchObject({ status: 'kept', value: 90 })
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-C', worktree, ...args], { env: repo.env, encoding: 'utf8' })
+  expect(git('checkout', '--', 'data.txt')).toBe('')
+  expect(git('status', '--porcelain')).toBe(' M src/metrics.txt\n')
+  expect(readFileSync(join(worktree, 'data.txt'), 'utf8')).toBe('shown\n')
 
-    repo.write({ 'data.txt': 'shown and edited\n' })
-    await project.data<InitData>('init', '--new', '--include-dirty')
-    expect(readFileSync(repo.path('.assay/m/0/b/data.txt'), 'utf8')).toBe('shown and edited\n')
-  },
-)
+  repo.write({ 'data.txt': 'shown and edited\n' })
+  await project.data<InitData>('init', '--new', '--include-dirty')
+  expect(readFileSync(repo.path('.assay/m/0/b/data.txt'), 'utf8')).toBe('shown and edited\n')
+})

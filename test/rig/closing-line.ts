@@ -10,7 +10,8 @@ interface Toll {
 
 /**
  * Prints `N passed, N failed, N skipped` alone on the last line, so that a script can read the outcome of a whole
- * run; before it what the kills of all tests cost, if there were any. A file that cannot be loaded, and an error outside any test, each count as one failure.
+ * run; before it each skipped test with its reason, and what the kills of all tests cost, if there were any. A file that cannot be
+ * loaded, and an error outside any test, each count as one failure.
  */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
@@ -21,12 +22,19 @@ export default class ClosingLine implements Reporter {
     for (const module of modules) {
       let failedHere = 0
       for (const test of module.children.allTests()) {
-        const { state } = test.result()
+        const result = test.result()
+        const { state } = result
         const { toll } = test.meta() as { toll?: Toll }
         if (toll) for (const name of Object.keys(sum) as (keyof Toll)[]) sum[name] += toll[name]
         if (state === 'passed') passed++
         else if (state === 'failed') failedHere++
-        else skipped++
+        else {
+          skipped++
+          const note = result.state === 'skipped' ? result.note : undefined
+          process.stdout.write(
+            `skipped: ${module.relativeModuleId} > ${test.fullName}: ${note ?? 'no reason'}\n`,
+          )
+        }
       }
       if (module.state() === 'failed' && failedHere === 0) failedHere = 1
       failed += failedHere
