@@ -50,7 +50,7 @@ describe('the contract of one turn', () => {
       prompts: {},
       phases: { scan: true, ideate: true },
       steps: [],
-      meta: null,
+      meta: { every_ms: 300_000 },
       scan: { batches: [['exp_0001', 'exp_0002']] },
       warnings: [],
       lanes: null,
@@ -252,16 +252,16 @@ async function revoke(project: Project, experiment: string): Promise<void> {
 
 test('wait: for a round or a loop that is over it waits, or for one that is open it does not', async () => {
   const project = await start()
-  expect(await project.data('wait', '--for', 'loop')).toEqual({
-    event: 'loop_stopped',
-    experiment: null,
-    timed_out: false,
-  })
+  expect(await project.problem('wait', '--for', 'loop')).toMatchObject({ exit: 3, code: 'no_loop' })
   const { token } = await open(project)
   const early = await project.cli(['wait', '--for', 'round', '--timeout', '1ms'])
   expect([early.code, dataOf(early)]).toEqual([124, { event: null, experiment: null, timed_out: true }])
   const [waited] = await Promise.all([project.data('wait', '--for', 'round'), close(project, token)])
   expect(waited).toEqual({ event: 'round_closed', experiment: null, timed_out: false })
+  expect(await project.data('wait', '--for', 'loop')).toMatchObject({
+    event: 'loop_stopped',
+    timed_out: false,
+  })
 })
 
 test('an audit of an attempt that was not kept passes for one of what was kept after its repair', async () => {
