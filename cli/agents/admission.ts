@@ -1,4 +1,4 @@
-/** Whether an agent may be asked now: not while a person holds the loop, nor beside a sample, nor beyond the budget. */
+/** Whether an agent may be asked now: not while the loop is paused, while a sample is taken, or when the budget is used. */
 import { readCard } from '../hosts/card.ts'
 import { NO_USAGE } from '../hosts/host.ts'
 import type { State, Steer } from '../ledger/state.ts'
@@ -21,12 +21,12 @@ export function admission(run: OpenRun): Admission {
   const { ledger } = run
   const inFlight = { tokens: 0, usd: 0 }
   let held = false
-  /** Once for each pause, so that a person who watches the loop sees why nothing happens. */
+  /** Reported once for each pause, so that a person who watches the loop sees why nothing happens. */
   const tellPause = () => {
     const { paused } = ledger.state
     if (paused === null || held) return
     held = true
-    run.tell({ type: 'log', message: `held by a pause (${paused}); go on with: assay loop resume` })
+    run.tell({ type: 'log', message: `the loop is paused (${paused}); to continue: assay loop resume` })
   }
   const until = async (free: (state: State) => boolean, signal: AbortSignal, alive: () => void) => {
     // If the ledger cannot be read, the next command that needs it says so.
@@ -70,7 +70,7 @@ export function admission(run: OpenRun): Admission {
   }
 }
 
-/** By a process that lives, on this machine: nothing here disturbs a sample of another, or what a killed one left. */
+/** Only attempts of a living process on this machine count: agents here do not disturb samples on a different machine. */
 const isMeasuring = (state: State): boolean =>
   state.counts.running > 0 &&
   [...state.experiments.values()].some((node) => {
@@ -78,7 +78,7 @@ const isMeasuring = (state: State): boolean =>
     return claim != null && !isElsewhere(claim.owner) && isAlive(claim.owner)
   })
 
-/** Line by line, so that nothing in it reads as a heading or ends a fence. */
+/** Quoted line by line, so that no line reads as a heading or ends a fence. */
 const told = (steers: readonly Steer[]): string =>
   [
     'The person who runs this search says about your experiment:',

@@ -13,24 +13,24 @@ export interface Asking {
   tell: Tell
   requestOf(call: AgentCall, host: Host): HostCall
   /**
-   * Whether an agent that was to edit files has left an edit: its work is paid for, whatever it said, so the call is not
-   * made again. Must not reject.
+   * Whether an agent that was to edit files has left an edit: its work is paid for, whatever it answered, so the call is not
+   * repeated. Must not reject.
    */
   hasEdited?(call: AgentCall): Promise<boolean>
-  /** How a run waits as its host says; absent = by the clock alone, six hours at most. */
+  /** How a run waits when its host asks for it; absent = by the clock alone, six hours at most. */
   patience?: Patience
   /** After every answer, those that are asked for again included. `ms`: how long it took. */
   answered?(call: AgentCall, host: Host, answer: HostAnswer, ms: number): void
 }
 
 /**
- * How often a call is made again that a host says may be. A failure has been paid for, up to its whole time limit, so it
- * gets a second try and no third. `told`: when the host says how long to wait; else it is asked again in `seconds`.
+ * How often a failed call is repeated when the host allows it. A failure has been paid for, up to its whole time limit, so it
+ * gets a second try and no third. `told`: when the host says how long to wait; else the next try is after `seconds`.
  */
 const AGAIN = { told: 20, retry_after: 3, failed: 1, seconds: 30 }
-/** Another host that stands in is better than a longer wait. */
+/** Beyond this wait, the next host of `agent.fallback` is asked instead. */
 const STAND_IN_SECONDS = 300
-const EDITED = 'the edit that the agent left is judged all the same'
+const EDITED = 'Assay judges the edit that the agent left anyway'
 /** A host without signs of life has a time limit of its own; the runtime's stall watch must not end it before. */
 const ALIVE_MS = 30_000
 
@@ -54,7 +54,7 @@ export async function askHost(asking: Asking, call: AgentCall): Promise<AgentRep
       if (call.signal.aborted) break
       const next = chain.record(host, answer.outcome === 'ok')
       if (next !== null) {
-        const message = `${host.name} left several calls in a row unanswered; ${next.name} takes over`
+        const message = `${host.name} did not answer several calls in a row; the loop now asks ${next.name}`
         tell({ type: 'warning', message })
       }
       if (answer.outcome === 'ok' || asked.edited) break
@@ -67,11 +67,11 @@ export async function askHost(asking: Asking, call: AgentCall): Promise<AgentRep
 
 interface Asked {
   answer: HostAnswer
-  /** There is no answer, but an edit. */
+  /** The agent gave no answer but left an edit. */
   edited: boolean
 }
 
-/** Asks one host until it answers or leaves an edit, or another try makes no sense. `last`: no other host stands in. */
+/** Asks one host until it answers or leaves an edit, or until a further try is useless. `last`: there is no further host. */
 async function askOne(asking: Asking, host: Host, call: AgentCall, last: boolean): Promise<Asked> {
   for (let tries = 1; ; tries++) {
     if (!((await asking.patience?.ready(host, call)) ?? true)) return OVER
@@ -86,7 +86,7 @@ async function askOne(asking: Asking, host: Host, call: AgentCall, last: boolean
   }
 }
 
-/** Waits until another try makes sense; false when none does. */
+/** Waits until a further try may help; false when none will. */
 async function mayAskAgain(
   { patience, tell }: Asking,
   host: Host,
@@ -95,7 +95,7 @@ async function mayAskAgain(
   { tries, last }: { tries: number; last: boolean },
 ): Promise<boolean> {
   const again = (seconds: number) => {
-    tell({ type: 'log', message: `${call.label}: ${messageOf(answer)}; again in ${seconds} s` })
+    tell({ type: 'log', message: `${call.label}: ${messageOf(answer)}; next try in ${seconds} s` })
     return sleep(seconds * 1000, call.signal).then(() => !call.signal.aborted)
   }
   if (answer.outcome === 'failed') return answer.again && tries <= AGAIN.failed ? again(1) : false
@@ -103,7 +103,7 @@ async function mayAskAgain(
   const { seconds, message } = answer
   if (seconds === null) return tries <= AGAIN.retry_after ? again(AGAIN.seconds) : false
   if (tries > AGAIN.told || (!last && seconds > STAND_IN_SECONDS)) return false
-  // What is over by now may be told again at once.
+  // A wait that has already passed may be repeated at once.
   const wait = Math.max(seconds, 1)
   if (patience !== undefined) return patience.wait(host, call, wait, message)
   return wait * 1000 <= LONGEST_MS ? again(wait) : false

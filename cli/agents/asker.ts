@@ -1,4 +1,4 @@
-/** The agents of one loop: so many at once, each when it may be asked, for one object. */
+/** Asks the agents of one loop for one object each: at most so many at once, and only when admission allows it. */
 import { answerCheck } from '../hosts/answer.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { permits, spending, type TotalUsage } from '../workflow/permits.ts'
@@ -89,7 +89,7 @@ export function askerOf(
   }
 }
 
-/** Which model is asked, and for how long, is said by the spec: see `askingOf`. */
+/** The spec says which model is asked, and for how long: see `askingOf`. */
 const callOf = (
   { label, phase, schema }: Question,
   prompt: string,

@@ -1,4 +1,4 @@
-/** How the agents of a run are asked: as its spec says, and each answer is recorded. */
+/** Asks the agents of a run as its spec says, and records each answer. */
 
 import { type Fingerprint, fingerprintCheckout, HEAD_KEY, pathsChangedSince } from '../git/checkout.ts'
 import { readCard, type TaskCard } from '../hosts/card.ts'
@@ -18,14 +18,14 @@ import { type Hosts, isMetered, type OpenHost } from './open-host.ts'
 import type { Patience } from './patience.ts'
 
 // ----------------------------------------------------------------
-// Whether an agent left alone what was not its to edit: looked at after its call, whichever program it was.
+// Checks after each call, for all agent programs, whether the agent edited files that it may not edit.
 
 export type Ask = (call: AgentCall) => Promise<AgentReply>
 
 /**
- * Asks, then looks. A worktree that a reading role edited is brought back to its seal. The checkout of the user belongs to
- * no agent, but the user may work there meanwhile: what changed is told, once for each path, and left as it is. Calls
- * without a task card are of scripts of the user's own, which know what they do.
+ * Asks, then checks. A worktree that a reading role edited is brought back to its seal. No agent may edit the user's
+ * checkout, but the user may work there meanwhile: changes are reported, once for each path, and left as they are. Calls
+ * without a task card come from the user's own scripts and are not checked.
  */
 function watch(run: OpenRun, ask: Ask): Ask {
   const told = new Set<string>()
@@ -57,14 +57,14 @@ async function tellCheckout(
   if (paths.length === 0) return
   for (const path of paths) told.add(path)
   const names = paths.map((path) => (path === HEAD_KEY ? 'the commit that is checked out' : path))
-  const text = `while the agent for ${role} worked, ${list(names)} changed in ${run.started.checkout}: if that was not you, look at it with git diff`
+  const text = `while the agent for ${role} worked, ${list(names)} changed in ${run.started.checkout}: if you did not change it, check it with git diff`
   recordAlert(run, { role, experiment, paths, text })
 }
 
 async function undoInWorktree(run: OpenRun, { role, experiment }: TaskCard): Promise<void> {
   if (experiment === null || mayEdit(role) || !run.ledger.refresh().ok) return
   const undone = await undoEdits(run, experiment)
-  const begin = `the agent for ${role} may only read, and edited the worktree of ${experiment}`
+  const begin = `the agent for ${role} may only read, but it edited the worktree of ${experiment}`
   if (!undone.ok)
     recordAlert(run, { role, experiment, paths: [], text: `${begin}, perhaps: ${undone.problem.message}` })
   else if (undone.value !== null) {
@@ -73,7 +73,7 @@ async function undoInWorktree(run: OpenRun, { role, experiment }: TaskCard): Pro
       role,
       experiment,
       paths,
-      text: `${begin}: ${list(paths)}; undone, and kept in ${kept}`,
+      text: `${begin}: ${list(paths)}; Assay undid this and moved the edited files to ${kept}`,
     })
   }
 }
@@ -82,8 +82,8 @@ const list = (names: readonly string[]): string =>
   names.length <= 5 ? names.join(', ') : `${names.slice(0, 5).join(', ')} and ${names.length - 5} more`
 
 /**
- * Asks the host that the spec names at this moment. When the spec names none that may be asked, the loop is paused, with what
- * to do, until a person has it continued.
+ * Asks the host that the spec names at this moment. When the spec names no host that may be asked, the loop pauses with a
+ * hint until a person resumes it.
  */
 export function askerOfRun(run: OpenRun, hosts: Hosts, { admitted, patience }: Admitting): Ask {
   const one: Ask = async (call) => {
@@ -99,7 +99,7 @@ export function askerOfRun(run: OpenRun, hosts: Hosts, { admitted, patience }: A
   const watched = watch(run, one)
   return (call) => {
     const { agent } = liveSpec(run)
-    // Without an agent there is nobody to watch.
+    // Without an agent there is nothing to check.
     return agent === null || isMetered(agent) ? watched(call) : one(call)
   }
 }
@@ -146,7 +146,7 @@ function requestOf(run: OpenRun, host: Host, call: AgentCall, card: TaskCard | n
 /** The defaults of a spec. */
 const NO_AGENT: Mind = { model: null, effort: null, timeoutMs: 1_800_000 }
 
-/** Whether the agent that this card was given to was to edit the experiment's files, and did. */
+/** Whether the agent of this card was to edit the experiment's files, and did. */
 async function hasEdited(run: OpenRun, card: TaskCard | null): Promise<boolean> {
   if (card === null || card.experiment === null || !mayEdit(card.role)) return false
   const edited = await editedSinceSeal(run, card.experiment)
@@ -164,7 +164,7 @@ function spoken(text: string, card: TaskCard | null): object {
   return { summary, learnings: line === '' ? [] : [`${card?.experiment ?? 'the agent'} reported: ${line}`] }
 }
 
-/** Names of models belong to one program, so a host that stands in uses its own default. */
+/** Model names belong to one program, so a fallback host uses its own default. */
 function minds(
   agent: AgentConfig | null,
   host: Host,

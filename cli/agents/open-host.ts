@@ -14,15 +14,15 @@ import type { AgentConfig } from '../spec/spec.ts'
 
 export interface OpenHost {
   chain: Chain
-  /** Their calls cost something that is to be recorded. */
+  /** Their calls have a cost that must be recorded. */
   metered: boolean
-  /** The first of them that does not tell what its calls use; null when all do, or use nothing. */
+  /** The first host that does not report what its calls use; null when all report it, or use nothing. */
   silent: string | null
 }
 
 /** The hosts of a loop. */
 export interface Hosts {
-  /** Of a call that begins now: opened again when `agent` of the spec names others. Fails like `openHosts`. */
+  /** The hosts for a call that begins now; opened again when `agent` of the spec has changed. Fails like `openHosts`. */
   now(): Promise<Result<OpenHost>>
 }
 
@@ -45,14 +45,14 @@ export async function openHosts(run: OpenRun, uncapped: boolean): Promise<Result
         opened = open()
       }
       const host = await opened
-      // What was missing may be there by the next call.
+      // A missing program may be installed before the next call.
       if (!host.ok && named === names) named = ''
       return host
     },
   })
 }
 
-/** What of the spec decides which hosts are opened, and how. */
+/** The parts of the spec that decide which hosts are opened, and how. */
 function namesIn(run: OpenRun): string {
   const { host, command, permissions, silenceMs, fallback, tune } = liveSpec(run).agent ?? {}
   return canonical({ host, command, permissions, silenceMs, fallback, tune })
@@ -64,7 +64,8 @@ export async function openHost(run: OpenRun): Promise<Result<OpenHost>> {
     return fail({
       kind: 'refused',
       code: 'no_agent',
-      message: 'the spec of this run names no agent, so a loop has nobody to ask',
+      message:
+        'the spec of this run names no agent program (agent.host), so a loop cannot ask for candidates',
       hint: next`name one: ${call('config set', 'agent.host', 'HOST', '--reason', 'TEXT')} (${call('guide', 'spec', 'agent')}); or work by hand: ${call('new')}, edit, ${call('run')}`,
     })
   }
@@ -72,8 +73,9 @@ export async function openHost(run: OpenRun): Promise<Result<OpenHost>> {
     return fail({
       kind: 'refused',
       code: 'inside_agent',
-      message: 'this is an agent that Assay started, and such an agent must not start others',
-      hint: 'do the work that the prompt asks for; whoever started the loop goes on with it',
+      message:
+        'an agent that Assay started called this command, and such an agent must not start other agents',
+      hint: 'do the work that the prompt asks for; the loop that started the agent continues by itself',
     })
   }
   const fallback = await Promise.all(agent.fallback.map((name) => openOfRun(run, agent, name)))
@@ -84,15 +86,15 @@ export async function openHost(run: OpenRun): Promise<Result<OpenHost>> {
   })
 }
 
-/** Agents that cost something are asked only under a cap that holds, or with a person's word that none is wanted. */
+/** Agents with a cost are asked only under a limit that can be enforced, or when the user allowed agents without one. */
 function isBounded(run: OpenRun, { metered, silent }: OpenHost, uncapped: boolean): Result<void> {
   const { state } = run.ledger
   if (metered && !uncapped && isUncapped(state)) {
     return fail({
       kind: 'refused',
       code: 'uncapped',
-      message: 'nothing bounds what the agents of this loop may cost',
-      hint: next`set a cap, for example: ${call('config set', 'budget.experiments', '50', '--reason', 'TEXT')}; or say yes to none: ${call('loop', '--uncapped')}`,
+      message: 'the agents of this loop have no cost limit',
+      hint: next`set a cap, for example: ${call('config set', 'budget.experiments', '50', '--reason', 'TEXT')}; or allow agents without a cost limit: ${call('loop', '--uncapped')}`,
     })
   }
   const cap = (['tokens', 'usd'] as const).find((one) => (state.knobs?.[one] ?? null) !== null)
@@ -100,14 +102,14 @@ function isBounded(run: OpenRun, { metered, silent }: OpenHost, uncapped: boolea
     return fail({
       kind: 'refused',
       code: 'usage_unknown',
-      message: `budget.${cap} cannot be kept: the host ${silent} does not tell what its calls use`,
-      hint: next`cap experiments or hours instead, or accept that: ${call('config set', 'budget.unknown', 'allow', '--reason', 'TEXT')}`,
+      message: `budget.${cap} cannot be enforced: the host ${silent} does not report what its calls use`,
+      hint: next`limit experiments or hours instead, or accept the unknown cost: ${call('config set', 'budget.unknown', 'allow', '--reason', 'TEXT')}`,
     })
   }
   return ok(undefined)
 }
 
-/** The host `tune` asks nobody. */
+/** The host `tune` asks no model. */
 export const isMetered = ({ host, fallback }: AgentConfig): boolean => host !== 'tune' || fallback.length > 0
 
 async function silentAmong(names: readonly HostName[]): Promise<string | null> {
@@ -141,7 +143,7 @@ export async function openNamed(name: HostName, command: string | null): Promise
   switch (name) {
     case 'command': {
       if (command !== null) return ok((await HOSTS.command.load()).open({ command }))
-      const message = 'the host "command" needs the command that answers prompts'
+      const message = 'the host "command" needs a command that answers prompts'
       return fail({ kind: 'usage', code: 'needs_command', message, hint: "add --command 'CMD'" })
     }
     case 'tune': {

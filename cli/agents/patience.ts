@@ -1,4 +1,4 @@
-/** How a loop waits for a host whose provider asks it to: as it is told, within the budget, and so that it can be stopped. */
+/** How a loop waits when a provider asks for it: as long as asked, within the budget, and so that a user can stop it. */
 import type { Host } from '../hosts/host.ts'
 import type { Driver } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -15,11 +15,11 @@ export interface Patience {
   wait(host: Host, call: AgentCall, seconds: number, message: string): Promise<boolean>
 }
 
-/** A longer wait is a person's to decide. */
+/** A person must decide about a longer wait. */
 export const LONGEST_MS = 6 * 3_600_000
 const LOOK_MS = 250
 
-/** `leave` ends the workflow so that it can be gone on with: what waits has left nothing half done. */
+/** `leave` ends the workflow so that it can be resumed: a waiting call has left nothing half done. */
 export function patience(run: OpenRun, driver: Driver, leave: () => void): Patience {
   const untils = new Map<string, number>()
   const { ledger } = run
@@ -28,7 +28,7 @@ export function patience(run: OpenRun, driver: Driver, leave: () => void): Patie
   const hold = async (call: AgentCall, over: () => boolean): Promise<boolean> => {
     for (;;) {
       if (call.signal.aborted) return false
-      // A ledger that cannot be read is told by the next command that must.
+      // If the ledger cannot be read, the next command that needs it reports that.
       ledger.refresh()
       if (ledger.state.stopped !== null) {
         leave()

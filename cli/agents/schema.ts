@@ -2,7 +2,7 @@ import { answerCheck, extractObject, type SchemaCheck, TOO_SLOW } from '../hosts
 import { fail, ok, type Result } from '../result.ts'
 import type { AgentReply } from './call.ts'
 
-/** Answers that break the schema before the call fails, as in the hosts. */
+/** How many answers may break the schema before the call fails, as in the hosts. */
 export const MAX_FAILED_ANSWERS = 5
 
 export interface WantedSchema {
@@ -10,7 +10,7 @@ export interface WantedSchema {
   check: SchemaCheck
 }
 
-/** The schema of a call from its JSON text. A schema that does not hold is told in the hosts' words. */
+/** The schema of a call from its JSON text. An invalid schema is reported in the hosts' words. */
 export async function readSchema(json: string): Promise<Result<WantedSchema>> {
   const schema: unknown = JSON.parse(json)
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
@@ -21,8 +21,8 @@ export async function readSchema(json: string): Promise<Result<WantedSchema>> {
 }
 
 /**
- * Asks until an answer satisfies the schema. No object at all is nudged once; five that break the schema are the end. Each
- * new prompt is the first one with what was wrong.
+ * Asks until an answer satisfies the schema. An answer without an object is asked for once more; five that break the schema end the call. Each
+ * new prompt is the first one with the error appended.
  */
 export async function askForObject(
   prompt: string,

@@ -2,7 +2,7 @@ import { fail, ok, type Result } from '../result.ts'
 
 /**
  * Says what is wrong with a value (`/n: must be number, …`), or null when it satisfies the schema. `TOO_SLOW` when the
- * look took too long and was ended: that is a fault of the schema, and another answer may end the same way.
+ * check took too long and was ended: the schema is at fault, and a further answer may end the same way.
  */
 export type SchemaCheck = (value: unknown) => string | null
 
@@ -13,7 +13,7 @@ const compiled = new Map<string, Promise<Result<SchemaCheck>>>()
 
 /**
  * Compiles a JSON Schema of an answer: Ajv 8, draft-07, strict about unknown keywords, no formats. The validator is
- * loaded at the first use and kept per schema. A schema that does not hold is a Problem `bad_schema`, whose message is
+ * loaded at the first use and kept per schema. An invalid schema is a Problem `bad_schema`, whose message is
  * the validator's own text.
  */
 export function answerCheck(schema: object): Promise<Result<SchemaCheck>> {

@@ -48,7 +48,7 @@ async function call(program: string | string[], request: HostCall): Promise<Host
       input,
       timeoutMs,
       signal: request.signal,
-      // An agent must not go on editing, and costing, when nobody is left to hear it.
+      // An agent must not go on editing, at a cost, when no process waits for it any more.
       diesWithUs: true,
     })
     return (
@@ -87,11 +87,11 @@ function troubleOf(done: Completed, program: string, request: HostCall): HostAns
     return { outcome: 'refused', message: last ?? 'the command refused', usage: UNKNOWN_USAGE }
   }
   const how = done.code === null ? `killed by ${done.signal}` : `exit ${done.code}`
-  // 126 and 127 are the shell's words for "cannot run it" and "not found": a second try finds the same.
+  // 126 and 127 mean "cannot run it" and "not found": a second try would give the same.
   return failed(last === null ? how : `${how}: ${last}`, done.code !== 126 && done.code !== 127)
 }
 
-/** What the program tells of itself; the rest is not known. */
+/** The usage that the program reports; the rest is unknown. */
 function usageOf({ stderr }: Completed): Usage {
   const lines = stderr.toString().split('\n')
   const told = parseJson(lines.findLast((one) => one.startsWith('usage {'))?.slice('usage '.length) ?? '')

@@ -23,8 +23,8 @@ export interface HostCall {
   env: NodeJS.ProcessEnv
   signal: AbortSignal
   /**
-   * Asked when the last message of the agent holds no answer to the schema: what stands for the answer, because the work
-   * itself is done; null asks the agent for its answer again. Absent = always asked again. Must not reject.
+   * Called when the agent's last message has no answer to the schema. It may give a substitute, because the work itself is
+   * done; null asks the agent for its answer again. Absent = always ask again. Must not reject.
    */
   instead?(text: string): Promise<object | null>
 }
@@ -34,7 +34,7 @@ export interface HostCall {
  *
  * - `ok`: `text` is the agent's last message, unchanged. With a schema, `object` is the answer and satisfies it.
  * - `refused`: the host or its provider will not do this; the same call again gives the same answer.
- * - `retry_after`: overloaded or out of quota; the same call may be made again after `seconds`; null = nobody says when.
+ * - `retry_after`: overloaded or out of quota; the same call may be made again after `seconds`; null = unknown.
  * - `failed`: anything else; `again` says whether a second try could help.
  *
  * `usage` is what the host reports for the whole call; null is unknown, never 0.
@@ -60,7 +60,7 @@ export interface Host {
 /** How a host is made. The type of its settings lives in the host's own file. */
 export interface HostEntry<Setup = unknown> {
   name: string
-  /** What it says about tokens and dollars: it uses none, it reports them, or it cannot tell. */
+  /** Tokens and dollars: the host uses none, reports them, or does not report them. */
   usage: 'none' | 'reported' | 'unknown'
   open(setup: Setup): Host
 }
@@ -68,7 +68,7 @@ export interface HostEntry<Setup = unknown> {
 export const UNKNOWN_USAGE: Usage = { tokens_in: null, tokens_out: null, usd: null }
 export const NO_USAGE: Usage = { tokens_in: 0, tokens_out: 0, usd: 0 }
 
-/** What one side does not know, the sum does not know either. */
+/** The sum is unknown when one side is unknown. */
 export function sumUsage(a: Usage, b: Usage): Usage {
   const sum = (x: number | null, y: number | null) => (x === null || y === null ? null : x + y)
   return {
@@ -102,5 +102,5 @@ export function agentEnvironment(request: HostCall): Record<string, string> {
   return env
 }
 
-/** Whether this process was started by an agent that Assay itself started: one must not ask agents of its own. */
+/** Whether an agent that Assay started has started this process: such an agent must not ask further agents. */
 export const isInsideAgent = (env: NodeJS.ProcessEnv): boolean => env[MARK] === '1'

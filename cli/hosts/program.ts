@@ -1,4 +1,4 @@
-/** What all agent programs have in common: one process a call, its output in a file, its end told whole. */
+/** What all agent programs have in common: one process for each call, its output in a file, and a full report of how it ended. */
 import { createReadStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ export interface ProgramSetup {
   silenceMs: number
 }
 
-/** A call in the terms of Assay, for a vendor to put into its own. */
+/** A call in Assay's terms, which each host translates into flags of its program. */
 export interface ProgramCall {
   /** What goes to standard input. */
   prompt: string
@@ -50,7 +50,7 @@ export interface Invocation {
 }
 
 export interface ProgramAnswer {
-  /** The agent's last message; null = it never came to one. */
+  /** The agent's last message; null = there was none. */
   text: string | null
   /** Its structured answer, when the program has a way of its own for that. */
   object?: unknown
@@ -59,20 +59,20 @@ export interface ProgramAnswer {
   usage: Usage
 }
 
-/** Everything about one program that is not the same for all. */
+/** What differs between the programs. */
 export interface Vendor {
   name: string
   /** Looked for on PATH. */
   program: string
   usage: 'reported' | 'unknown'
-  /** Whether it makes an answer of this schema by its own means; else it is asked for in words. */
+  /** Whether the program itself enforces this schema; else the prompt asks for it in words. */
   takes(schema: object): boolean
   invoke(order: ProgramCall): Invocation
-  /** Beginnings of output lines that are many and say nothing of use. */
+  /** Beginnings of frequent output lines that are not needed. */
   noise?: string[]
   /** `read` gives the text of a file of the call, null when there is none. */
   read(events: Json[], order: { schema: object | null }, read: (name: string) => string | null): ProgramAnswer
-  /** Why it cannot work where it would be started, and what to do; null when nothing is in the way. */
+  /** Why the program cannot work in this place, and what to do; null when it can. */
   obstacle?(env: NodeJS.ProcessEnv): string | null
 }
 
@@ -165,9 +165,10 @@ function whyStopped(
   if (ended.startError !== null) return failed(`cannot start ${program}: ${ended.startError.message}`, false)
   if (ended.cancelled) return failed('cancelled', false)
   if (ended.timedOut) return timedOut(request)
-  if (ended.quiet) return failed(`${program} printed nothing for ${silenceMs / 1000} s, and was ended`, true)
+  if (ended.quiet)
+    return failed(`${program} printed nothing for ${silenceMs / 1000} s, so Assay ended it`, true)
   if (ended.outputCut)
-    return failed(`${program} printed more than ${MOST_OUTPUT} bytes, and was ended`, false)
+    return failed(`${program} printed more than ${MOST_OUTPUT} bytes, so Assay ended it`, false)
   if (ended.code === 127) return failed(`${program} is not installed, or not on PATH`, false)
   if (ended.code === 126) return failed(`${program} cannot be executed`, false)
   return null

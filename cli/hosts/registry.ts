@@ -34,9 +34,9 @@ export const isProgramName = (name: string): name is ProgramName => Object.hasOw
 const FAILURES = 3
 
 export interface Chain {
-  /** Who answers the calls that begin now, and after it those that stand in for it, in order. */
+  /** The host for calls that begin now, then the fallback hosts, in order. */
   hosts(): Host[]
-  /** What came of a call that began with this host; the host that takes over from now on, null when none does. */
+  /** Reports the result of a call that began with this host. Answers the host that replaces it from now on; null when none does. */
   record(host: Host, answered: boolean): Host | null
 }
 
@@ -46,7 +46,7 @@ export function chain(all: [Host, ...Host[]]): Chain {
   return {
     hosts: () => all.slice(first),
     record(host, answered) {
-      // A call may end after its host was left.
+      // A call may end after its host was replaced.
       if (host !== all[first]) return null
       failures = answered ? 0 : failures + 1
       const next = all[first + 1]

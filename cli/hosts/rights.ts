@@ -1,4 +1,4 @@
-/** What an agent may do, by what it is for. Each program puts it into flags of its own. */
+/** What an agent may do, by its role. Each host translates it into flags of its program. */
 
 /**
  * - `read`: nothing but reading, and the commands of Assay that only read
@@ -16,7 +16,7 @@ export const rightsOf = (role: string, permissions: 'safe' | 'unsafe'): Rights =
   return mayEdit(role) ? 'edit' : 'read'
 }
 
-/** Who looks for new directions may look outside, too. */
+/** Roles that look for new directions may also search the web. */
 export const mayUseWeb = (role: string): boolean => role === 'ideate'
 
 /** Verbs of the CLI that prompts, and the guides that these begin with, ask agents to read with. */

@@ -12,7 +12,7 @@ const VARIABLES = {
   copilot: 'COPILOT_AGENT_SESSION_ID',
 } as const
 
-/** Programs whose hooks were seen to act; that variable is their `session_id`. */
+/** Programs whose hooks were seen to work; their variable equals the `session_id` of the hook. */
 export const HOOKED_HOSTS: readonly string[] = ['claude-code', 'codex']
 
 /** The session around this process; null when no program names one. */
@@ -31,15 +31,15 @@ export interface HookCall {
   cwd: string
   /** The call is of an agent that the session started, not of the session itself. */
   lane: boolean
-  /** That the tool would write, as they are named: absolute, or from `cwd`. */
+  /** Paths that the tool would write, as the call names them: absolute, or relative to `cwd`. */
   files: string[]
-  /** Something of the session still runs and will wake it. */
+  /** A background job of the session still runs and will wake it. */
   busy: boolean
 }
 
 type Fields = Record<string, unknown>
 
-/** Null when it is nothing that a hook is told. */
+/** Null when the text is not the input of a hook. */
 export function readHookCall(text: string): HookCall | null {
   const call = fieldsOf(parse(text))
   const { session_id: session, cwd } = call
@@ -66,11 +66,11 @@ function filesIn(input: Fields): string[] {
   ]
 }
 
-/** A server that the user left running wakes nobody; a command of ours ends. */
+/** A server that the user left running wakes no session; an `assay` command ends and does. */
 const wakes = ({ type, command }: Fields): boolean =>
   (type !== 'shell' && type !== 'monitor') || (typeof command === 'string' && /\bassay\b/.test(command))
 
-/** Words that end up in the model's context. */
+/** Text that the program puts into the model's context. */
 export const goOn = (reason: string): string => JSON.stringify({ decision: 'block', reason })
 
 export const deny = (reason: string): string =>

@@ -1,4 +1,4 @@
-/** What a host's words about a failure mean for another try. */
+/** What a host's error message means for a further try. */
 import type { Usage } from '../ledger/events.ts'
 import { redact } from '../redact.ts'
 import { answerCheck, extractObject, type SchemaCheck, TOO_SLOW } from './answer.ts'
@@ -25,7 +25,7 @@ export function lineOfTrouble(text: string): string {
   return (limit ?? lines.at(-1) ?? '').trim()
 }
 
-/** The outcome that a message of trouble stands for. */
+/** The outcome that an error message means. */
 export function outcomeOf(message: string, usage: Usage, moment: Moment): HostAnswer {
   const words = redact(message.trim()).slice(0, 500)
   if (CLOSED.test(message)) return { outcome: 'refused', message: words, usage }
@@ -79,6 +79,6 @@ export async function askForAnswer(
   }
 }
 
-/** What took all the time there was, or three answers, would only be paid for once more. */
+/** A call that used all its time, or three answers, is not repeated: it would only be paid for again. */
 export const timedOut = (request: HostCall, usage = UNKNOWN_USAGE): HostAnswer =>
   failed(`no answer within ${request.timeoutMs / 1000} s`, false, usage)

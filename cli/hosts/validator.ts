@@ -18,7 +18,7 @@ const LIMIT_MS = 2000
 const room = createContext({ look: null as (() => unknown) | null })
 const call = new Script('look()')
 
-/** What `look` gives; null when it took longer than two seconds and was ended. A regular expression can be ended only so. */
+/** The result of `look`; null when it took longer than two seconds and was ended. A regular expression can only be ended so. */
 export function withinLimit<T>(look: () => T): { value: T } | null {
   room.look = look
   try {

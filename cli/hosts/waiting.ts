@@ -1,4 +1,4 @@
-/** When another try makes sense, as a provider says it. The clock and the zone of the machine come in as arguments. */
+/** The time of the next try, from a provider's message. The clock and the zone of the machine come in as arguments. */
 
 export interface Moment {
   /** Milliseconds since 1970. */

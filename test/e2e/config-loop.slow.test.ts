@@ -71,7 +71,7 @@ test('a loop whose agent is taken away fails its tasks, or goes on without a cap
   writeFileSync(gate, '')
   await scene.happened('a pause', ({ type }) => type === 'paused')
   expect(dataOf<{ paused: string }>(await scene.cli(['status'])).paused).toBe(
-    'the spec of this run names no agent, so a loop has nobody to ask; name one: assay config set agent.host HOST --reason TEXT (assay guide spec agent); or work by hand: assay new, edit, assay run',
+    'the spec of this run names no agent program (agent.host), so a loop cannot ask for candidates; name one: assay config set agent.host HOST --reason TEXT (assay guide spec agent); or work by hand: assay new, edit, assay run',
   )
   await set(scene, 'agent', JSON.stringify({ host: 'command', command: host.argv }))
   dataOf(await scene.cli(['loop', 'resume']))

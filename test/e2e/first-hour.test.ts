@@ -87,7 +87,7 @@ test.skipIf(SH_IS_BASH)(
     expect(hints).toEqual([
       '/bin/sh runs a command that is given as one text, and `source` is only known to bash: write `.` in its place, or give the command as a list: [bash, -c, "…"]',
       expect.stringContaining('`pushd` is only known to bash: write `cd` in its place'),
-      expect.stringContaining('`[[` is bash'),
+      expect.stringContaining('`[[` is only known to bash'),
     ])
   },
 )

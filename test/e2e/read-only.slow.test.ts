@@ -60,15 +60,15 @@ export default {
       ['src/kept.txt', 'src/link', 'src/new.txt', 'src/number.txt'],
     ]),
   )
-  const folders = done.alerts.map((alert) => /kept in (.*)$/.exec(String(alert))?.[1] ?? '')
+  const folders = done.alerts.map((alert) => /edited files to (.*)$/.exec(String(alert))?.[1] ?? '')
   for (const folder of folders) {
     expect(folder).toContain(scene.repo.path('.assay', 'trash'))
     expect(readFileSync(join(folder, 'src/new.txt'), 'utf8')).toBe('1\n')
   }
   const shown = done.alerts.map((alert, index) => String(alert).replace(folders[index] ?? '', 'TRASH'))
   expect([...new Set(shown)]).toEqual([
-    'the agent for verify may only read, and edited the worktree of exp_0001: src/kept.txt, src/link, src/new.txt, src/number.txt; undone, and kept in TRASH',
-    'the agent for audit may only read, and edited the worktree of exp_0001: src/kept.txt, src/link, src/new.txt, src/number.txt; undone, and kept in TRASH',
+    'the agent for verify may only read, but it edited the worktree of exp_0001: src/kept.txt, src/link, src/new.txt, src/number.txt; Assay undid this and moved the edited files to TRASH',
+    'the agent for audit may only read, but it edited the worktree of exp_0001: src/kept.txt, src/link, src/new.txt, src/number.txt; Assay undid this and moved the edited files to TRASH',
   ])
 })
 
@@ -135,7 +135,7 @@ export default Object.fromEntries(Object.keys(answers).map((role) => [role, stra
   expect(done.alerts).toEqual(
     roles.map(
       (role) =>
-        `while the agent for ${role} worked, ${role}.txt changed in ${scene.repo.dir}: if that was not you, look at it with git diff`,
+        `while the agent for ${role} worked, ${role}.txt changed in ${scene.repo.dir}: if you did not change it, check it with git diff`,
     ),
   )
   expect(readFileSync(scene.repo.path('scan.txt'), 'utf8')).not.toBe('mine\n')

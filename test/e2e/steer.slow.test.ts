@@ -115,7 +115,7 @@ describe.concurrent('a person and a loop that runs', () => {
     await first.ended
 
     const again = scene.startLoop()
-    await again.said('held by a pause (lunch)')
+    await again.said('the loop is paused (lunch)')
     expect(again.output().stderr).toContain('This budget buys about')
     expect(dataOf(await scene.cli(['status']))).toMatchObject({ paused: 'lunch', counts: { open: 1 } })
     expect(promptsOf(host, 'verify')).toEqual([])

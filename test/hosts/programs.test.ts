@@ -314,7 +314,7 @@ describe('how a program ends', () => {
     const { answer, fake } = await ask('claude-code', [act], {}, { silenceMs: 1500 })
     expect(answer).toEqual({
       outcome: 'failed',
-      message: 'claude printed nothing for 1.5 s, and was ended',
+      message: 'claude printed nothing for 1.5 s, so Assay ended it',
       again: true,
       usage: unknown,
     })

@@ -274,11 +274,11 @@ search:
     ],
     [
       'agent: { host: tune, tune: { parameters: [{ file: a, min: 1, max: 2 }] } }',
-      '7:43 nothing says where the number stands → add `pointer` (JSON) or `pattern` (any text)',
+      '7:43 the place of the number is not given → add `pointer` (JSON) or `pattern` (any text)',
     ],
     [
       'agent: { host: tune, tune: { parameters: [{ file: a, pointer: /a, pattern: (a), min: 1, max: 2 }] } }',
-      '7:76 `pointer` and `pattern` both say where the number stands → keep one of them',
+      '7:76 `pointer` and `pattern` both name the place of the number → keep one of them',
     ],
     [
       'agent: { host: tune, tune: { parameters: [{ file: a, pointer: /a, min: 2, max: 2 }] } }',
