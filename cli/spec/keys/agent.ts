@@ -13,19 +13,23 @@ const parameter = keys(
         pattern: '^(/([^~/]|~[01])*)+$',
         hint: 'begin each step with a slash: /limits/size',
       }),
-      'Where the number stands in a JSON file (RFC 6901).',
+      'The place of the number in a JSON file (RFC 6901).',
     ),
     pattern: may(capture, 'A regular expression whose one group holds the number.'),
     min: need(number(), 'The least value.'),
     max: need(number(), 'The greatest value.'),
-    scale: or(choice(['linear', 'log', 'integer']), 'linear', 'How steps are taken.'),
+    scale: or(
+      choice(['linear', 'log', 'integer']),
+      'linear',
+      'How the host moves the number: in equal steps, in equal ratios, or in whole numbers.',
+    ),
   },
   {
     check: (value, report) => {
       if (value.pointer !== null && value.pattern !== null) {
-        report(['pattern'], '`pointer` and `pattern` both say where the number stands', 'keep one of them')
+        report(['pattern'], '`pointer` and `pattern` both name the place of the number', 'keep one of them')
       } else if (value.pointer === null && value.pattern === null) {
-        report([], 'nothing says where the number stands', 'add `pointer` (JSON) or `pattern` (any text)')
+        report([], 'the place of the number is not given', 'add `pointer` (JSON) or `pattern` (any text)')
       }
       if (value.min >= value.max) {
         report(
@@ -64,12 +68,12 @@ export const agent = keys(
     ),
     command: may(commandText, 'The program of `host: command`.'),
     timeout: or(durationText, '30m', 'The longest that one agent call may take.'),
-    silence: or(durationText, '15m', 'An agent program that prints nothing for so long is ended.'),
-    concurrency: or(whole({ min: 1, max: 64 }), 2, 'Agent calls at once.'),
+    silence: or(durationText, '15m', 'Assay ends an agent program that prints nothing for this long.'),
+    concurrency: or(whole({ min: 1, max: 64 }), 2, 'How many agents may work at the same time.'),
     model: may(model, 'The model that the program is asked to use; absent = its own default.'),
     effort: may(
       effort,
-      'How hard the model is asked to think, in the word of the program; `gemini` and `qwen` have none.',
+      'The reasoning effort of the model, as the agent program calls its levels; `gemini` and `qwen` have none.',
     ),
     roles: or(
       map(
@@ -82,17 +86,17 @@ export const agent = keys(
         'small letters, digits and -',
       ),
       {},
-      'Other settings for some roles, for example `verify`; those of `hard` are for who implements and revises a hard brief.',
+      'Other settings for some roles, for example `verify`; those of `hard` are for agents that implement or revise a brief marked as hard.',
     ),
     tune: or(
       keys({ parameters: or(list(parameter), [], 'The numbers that `tune` moves.') }),
       {},
-      'What `host: tune` moves.',
+      'Settings of `host: tune`.',
     ),
     permissions: or(
       choice(['safe', 'unsafe']),
       'safe',
-      'What agent programs may do: `safe` lets who edits write below its worktree and the others only read, as far as the program can hold them to it (the edits of `pi` and `qwen` may leave the worktree); `unsafe` lets them do whatever you could.',
+      'What agent programs may do: with `safe`, agents that edit may write below their worktree and all others may only read, as far as the program can enforce it (edits of `pi` and `qwen` may leave the worktree); with `unsafe`, they may do whatever you could.',
     ),
     sandbox: or(
       boolean,
@@ -102,7 +106,7 @@ export const agent = keys(
     fallback: or(
       list(choice(programNames)),
       [],
-      'Agent programs that answer what `host` leaves unanswered, in order, each with its own default model; after three calls in a row the next one takes over.',
+      'Agent programs that are asked, in this order and each with its own default model, when `host` does not answer a call. After three such calls in a row, the next program replaces it.',
     ),
   },
   {

@@ -26,9 +26,9 @@ export const search = keys({
     'How parents are picked from the frontier: `auto` is pareto_per_task with scores per task, else power_law.',
   ),
   k: or(whole({ min: 1, max: 1000 }), 5, 'Parents that a policy picks at once.'),
-  seed: or(whole({ min: 0, max: 4_294_967_295 }), 1, 'Of every random choice.'),
+  seed: or(whole({ min: 0, max: 4_294_967_295 }), 1, 'The seed of every random choice of the search.'),
   max_attempts: or(whole({ min: 1, max: 100 }), 3, 'How often one experiment may be judged.'),
-  params: or(keys(params), {}, 'Numbers that the policies take.'),
+  params: or(keys(params), {}, 'Parameters of the policies.'),
 })
 
 /** For what the loop asks agents. */
@@ -46,7 +46,7 @@ export const ROLES = [
 ] as const
 
 const words = keys({
-  before: may(text(), 'Stands in front of the prompt of this role.'),
+  before: may(text(), 'Text before the prompt of this role.'),
   after: may(text(), 'Stands behind it.'),
 })
 
@@ -68,7 +68,7 @@ export const loop = keys({
     'optimize',
     '`optimize`: the CLI itself drives the rounds. Else the name or the path of a workflow script of your own.',
   ),
-  width: or(whole({ min: 1, max: 64 }), 4, 'Lanes of a round.'),
+  width: or(whole({ min: 1, max: 64 }), 4, 'How many lanes a round has.'),
   depth: or(whole({ min: 1, max: 20 }), 3, 'Experiments in a row that a lane may make.'),
   stall: or(whole({ min: 1, max: 1000 }), 5, 'Rounds without a new best after which the loop ends.'),
   ideate: or(
@@ -78,7 +78,11 @@ export const loop = keys({
         3,
         'Rounds without a new best after which new directions are sought.',
       ),
-      keeps: or(whole({ min: 1, max: 10_000 }), 5, 'Kept experiments after which they are sought too.'),
+      keeps: or(
+        whole({ min: 1, max: 10_000 }),
+        5,
+        'Kept experiments after which new directions are sought as well.',
+      ),
     }),
     {},
     'When fresh hypotheses are asked for.',
@@ -86,7 +90,7 @@ export const loop = keys({
   scan: or(
     keys({
       batch: or(whole({ min: 1, max: 1000 }), 6, 'Experiments that one scanner reads.'),
-      max: or(whole({ min: 1, max: 10_000 }), 24, 'Experiments that a round reads at most.'),
+      max: or(whole({ min: 1, max: 10_000 }), 24, 'The most experiments that a round reads.'),
     }),
     {},
     'How much of the past each round reads.',
@@ -96,7 +100,7 @@ export const loop = keys({
     3,
     'Repairs of one candidate that its lane may try before it is judged.',
   ),
-  quiet: or(boolean, false, 'Starts no agent while a sample is taken.'),
+  quiet: or(boolean, false, 'If true, the loop starts no agent while a sample is taken.'),
   meta: or(
     keys({
       on: or(boolean, true, 'Whether it looks at all.'),
@@ -108,13 +112,13 @@ export const loop = keys({
   prompts: or(
     map(words, `^(${ROLES.join('|')})$`, `one of: ${ROLES.join(', ')}`),
     {},
-    `Words of your own around the prompts of a role: ${ROLES.map((role) => `\`${role}\``).join(', ')}.`,
+    `Your own text around the prompts of a role: ${ROLES.map((role) => `\`${role}\``).join(', ')}.`,
   ),
   ...PREFERRED,
   baseline_arm: or(
     number({ min: 0, max: 0.9 }),
     0,
-    'Share of the lanes that try from the baseline, knowing nothing of the search: the report then tells whether the search helped.',
+    'Share of the lanes that start from the baseline and know nothing about the search. The report compares them with the other lanes, so you see whether the search helped.',
   ),
 })
 

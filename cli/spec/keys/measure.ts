@@ -21,7 +21,7 @@ const environment = keys({
       }),
     ),
     [],
-    'Variables (`NAME`, or `NAME_*`) handed on in addition to PATH, HOME, USER, SHELL, LANG, LC_*, TZ and those of the usual toolchains.',
+    'Variables (`NAME`, or `NAME_*`) passed on in addition to PATH, HOME, USER, SHELL, LANG, LC_*, TZ and those of the usual toolchains.',
   ),
   set: or(
     map(text({ empty: true }), VARIABLE, 'letters, digits and _; no digit first'),
@@ -29,7 +29,7 @@ const environment = keys({
     'Variables with a fixed value.',
   ),
   file: may(text(), 'A file of `NAME=value` lines in your own checkout, read at each run and never stored.'),
-  keys: may(list(variable), 'Which names of that file are handed on. Absent: all.'),
+  keys: may(list(variable), 'Which names of that file are passed on. Absent: all.'),
 })
 
 const from = choice(['stdout', 'stderr'])
@@ -49,7 +49,7 @@ const place = keys(
         pattern: POINTER,
         hint: 'begin with a slash, as in /results/0/mean, or write results[0].mean',
       }),
-      'Where the primary metric stands in JSON: `/results/0/mean` or `results[0].mean`; in `file`, or else in the result file and in the JSON on `from`.',
+      'The place of the primary metric in JSON: `/results/0/mean` or `results[0].mean`; in `file`, or else in the result file and in the JSON on `from`.',
     ),
     metrics: may(
       text({
@@ -57,9 +57,9 @@ const place = keys(
         pattern: POINTER,
         hint: 'begin with a slash, as in /metrics, or write results.metrics',
       }),
-      'With `json`: where an object of further metrics stands, numbers and booleans by their names.',
+      'With `json`: the place of an object of further metrics, numbers and booleans by their names.',
     ),
-    preset: may(choice(PRESET_NAMES), 'The tool, for which a `file` is to be read.'),
+    preset: may(choice(PRESET_NAMES), 'The tool that wrote `file`.'),
     from: may(from, 'The stream that `regex` or `json` reads: `stdout`, unless you say `stderr`.'),
     file: may(
       path,
@@ -70,9 +70,9 @@ const place = keys(
     check: (value, report) => {
       const said = places.filter((name) => value[name] !== null)
       if (said.length === 0)
-        report([], 'nothing says where the metric stands', 'add `regex`, `json` or `preset`')
+        report([], 'the place of the metric is not given', 'add `regex`, `json` or `preset`')
       for (const name of said.slice(1))
-        report([name], `\`${said[0]}\` and \`${name}\` both say where the metric stands`, 'keep one of them')
+        report([name], `\`${said[0]}\` and \`${name}\` both name the place of the metric`, 'keep one of them')
       if (value.regex !== null && value.file !== null)
         report(
           ['file'],
@@ -80,7 +80,7 @@ const place = keys(
           'print the file to standard output: `…; cat FILE`',
         )
       if (value.metrics !== null && value.json === null)
-        report(['metrics'], '`metrics` goes with `json`', 'add `json`: where the primary metric stands')
+        report(['metrics'], '`metrics` needs `json`', 'add `json`: the place of the primary metric')
       if (value.preset !== null && value.from !== null)
         report(['from'], 'a preset knows the streams of its tool', 'remove `from`')
     },
@@ -99,12 +99,12 @@ export const measure = keys({
     commandText,
     'The benchmark. Text runs under `/bin/sh -c`; a list is program and arguments without a shell. `{worktree}` and `{result}` are filled in, quoted.',
   ),
-  directory: or(path, '.', 'Where it runs, relative to the folder of the spec.'),
+  directory: or(path, '.', 'The folder in which the benchmark runs, relative to the folder of the spec.'),
   timeout: or(durationText, '10m', 'The longest that one sample may take.'),
   read: or(
     either(choice(['auto', 'result-file', 'lines', 'json', ...PRESET_NAMES]), place),
     'auto',
-    'Where the metrics stand: the file `$ASSAY_RESULT`, lines `METRIC name=value`, JSON objects on standard output, or all of these, which must not contradict each other (`auto`); or the tool whose output is read as it is.',
+    'Where the metrics are read from: the file `$ASSAY_RESULT`, lines `METRIC name=value`, JSON objects on standard output, or all of these, which must not contradict each other (`auto`); or the tool whose output is read as it is.',
   ),
   slots: or(
     whole({ min: 1, max: 256 }),
@@ -115,9 +115,9 @@ export const measure = keys({
   environment: or(environment, {}, 'The environment of every command that the spec names.'),
   before: may(
     step,
-    'Runs before each sample, untimed, with the same variables: `docker compose up -d`. What it leaves running by itself is ended with it.',
+    'Runs before each sample, untimed, with the same variables: `docker compose up -d`. Assay ends processes that it leaves running.',
   ),
-  after: may(step, 'Runs after each sample, untimed, whatever became of the sample.'),
+  after: may(step, 'Runs after each sample, untimed, even if the sample failed.'),
   requires: or(
     list(path),
     [],
@@ -127,7 +127,7 @@ export const measure = keys({
     keys({
       command: need(
         commandText,
-        'Gets what the benchmark got, the standard output of the benchmark as the file `$ASSAY_STDOUT`, and what it wrote to `$ASSAY_RESULT` as the file `$ASSAY_OUTPUT`.',
+        'Runs with the variables of the benchmark. The file `$ASSAY_STDOUT` has the standard output of the benchmark, and `$ASSAY_OUTPUT` what it wrote to `$ASSAY_RESULT`.',
       ),
       timeout: or(durationText, '10m', 'The longest that it may take.'),
     }),
@@ -136,7 +136,7 @@ export const measure = keys({
   isolation: or(
     choice(['auto', 'none', 'strict']),
     'auto',
-    'Whether setup, build, gates and samples see their own checkout only (Linux, with bubblewrap). auto: as far as the baseline works that way; strict: `init` refuses what does not; none: they share the machine.',
+    'Whether setup, build, gates and samples see their own checkout only (Linux, with bubblewrap). auto: as far as the baseline works in isolation; strict: `init` fails if the baseline does not; none: they share the machine.',
   ),
   network: or(
     boolean,
@@ -151,12 +151,12 @@ export const measure = keys({
   write: or(
     list(glob),
     [],
-    'Immutable files that a sample may write all the same; in isolation the others are read-only.',
+    'Immutable files that a sample may write anyway; in isolation the others are read-only.',
   ),
   fresh: or(
     choice(['candidate', 'sample']),
     'candidate',
-    'How long build caches (of Go, ccache and others) live in isolation: while the candidate is measured, or for one sample. All else that a sample writes outside of its checkout ends with it.',
+    'How long build caches (of Go, ccache and others) live in isolation: while the candidate is measured, or for one sample. Everything else that a sample writes outside of its checkout is deleted after it.',
   ),
   stages: later('Cheap stages that a candidate must pass first.'),
 })
@@ -175,9 +175,13 @@ export const noise = keys({
   mode: or(
     choice(['auto', 'deterministic', 'paired']),
     'auto',
-    'auto: as the samples of the baseline show; deterministic: equal candidates give equal values; paired: candidate and parent are measured in turns until the evidence is clear.',
+    'auto: the samples of the baseline decide; deterministic: equal candidates give equal values; paired: candidate and parent are measured in turns until the evidence is clear.',
   ),
-  calibrate: or(whole({ min: 2, max: 100 }), 5, 'Samples of the baseline from which the noise is learnt.'),
+  calibrate: or(
+    whole({ min: 2, max: 100 }),
+    5,
+    'How many samples of the baseline are taken to estimate the noise.',
+  ),
   pairs: or(
     keys(
       {
@@ -185,7 +189,7 @@ export const noise = keys({
         max: or(
           whole({ min: 8, max: 100 }),
           25,
-          'Pairs after which it ends without an answer; fewer than 8 could keep nothing.',
+          'Pairs after which a comparison ends without an answer; with fewer than 8 nothing could be kept.',
         ),
       },
       {
@@ -195,6 +199,6 @@ export const noise = keys({
       },
     ),
     {},
-    'Bounds of the pairs that one comparison may take.',
+    'The least and the most pairs of one comparison.',
   ),
 })

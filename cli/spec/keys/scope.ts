@@ -10,7 +10,7 @@ export const scope = keys({
   immutable: or(
     list(glob),
     [],
-    'Globs of the files that stay as they are at the baseline. Wins over `mutable`.',
+    'Globs of the files that a candidate may not change. A file that also matches `mutable` is immutable.',
   ),
   limits: or(
     keys({
@@ -29,7 +29,7 @@ export const scope = keys({
       ),
     }),
     {},
-    'The largest candidate that is looked at. A limit that is absent is not set.',
+    'Limits on the size of a candidate; a larger one is rejected. An absent limit is not checked.',
   ),
 })
 
@@ -37,7 +37,11 @@ export const worktree = keys({
   setup: may(
     keys({
       command: need(commandText, 'Makes a fresh checkout usable.'),
-      inputs: or(list(glob), [], 'Globs of the files that it depends on: it runs again when they change.'),
+      inputs: or(
+        list(glob),
+        [],
+        'Globs of the files that the command depends on: it runs again when they change.',
+      ),
       timeout: or(durationText, '10m', 'The longest that it may take.'),
     }),
     'Runs in each checkout before anything else, for example `npm ci`.',

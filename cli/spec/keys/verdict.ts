@@ -26,9 +26,9 @@ export const tasks = keys({
   aggregate: or(
     choice(['mean', 'sum', 'min', 'max']),
     'mean',
-    'How the primary metric comes from the scores of the tasks. One that the benchmark prints beside them must agree, as far as it is rounded.',
+    'How the primary metric is computed from the scores of the tasks. If the benchmark also prints the metric, it must agree, up to rounding.',
   ),
-  missing: or(choice(['fail']), 'fail', 'What a missing task does to the sample.'),
+  missing: or(choice(['fail']), 'fail', 'What happens to a sample in which a task is missing.'),
   weights: later('How much each task counts.'),
 })
 
@@ -38,7 +38,10 @@ export const constraints = list(
   keys(
     {
       metric: need(metricName, 'Any metric of the sample.'),
-      op: need(choice(['<=', '>=', '<', '>', ...EQUALITY]), 'How the metric must stand to the value.'),
+      op: need(
+        choice(['<=', '>=', '<', '>', ...EQUALITY]),
+        'The comparison of the metric with the value that must hold.',
+      ),
       value: need(either(number(), boolean), 'In the unit of the metric, or true or false.'),
     },
     {
