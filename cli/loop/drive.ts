@@ -61,7 +61,7 @@ export interface DriveOutcome {
 }
 
 const MOST_LOGS = 1000
-/** How often it is looked whether a person has switched the meta controller on. */
+/** How often the loop reads whether a person switched the meta controller on, or changed its interval. */
 const SWITCH_MS = 10_000
 /** Ends that also tell why nobody was asked, or needed. */
 const OVER: readonly (StopReason | null)[] = ['budget', 'user', 'target']
@@ -162,11 +162,15 @@ class Rounds {
   /** Looks from time to time whether there is anything to steer; what it finds is a task like any other. */
   async #look(): Promise<void> {
     const signal = AbortSignal.any([this.#setup.signal, this.#over.signal])
+    let last = performance.now()
     for (;;) {
-      const every = lookEvery(this.#run)
-      await pause(every ?? SWITCH_MS, undefined, { signal }).catch(() => {})
+      // A person may change the interval while this waits, so it waits in short pieces.
+      const left = () => last + (lookEvery(this.#run) ?? Number.POSITIVE_INFINITY) - performance.now()
+      await pause(Math.max(1, Math.min(left(), SWITCH_MS)), undefined, { signal }).catch(() => {})
       if (signal.aborted) return
-      if (every === null || this.#round === null) continue
+      if (left() > 0) continue
+      last = performance.now()
+      if (this.#round === null) continue
       this.looks++
       const looked = await look(this.#run)
       if (!looked.ok) this.#setup.log(`meta: ${looked.problem.message}`)

@@ -138,6 +138,8 @@ describe.concurrent('a loop with meta', () => {
       [7, 'vocabulary'],
     ])
 
+    // On a slow machine the second round lasts long enough for a second look.
+    dataOf(await scene.cli(['config', 'set', 'loop.meta.every', '9h', '--reason', 'one look is enough']))
     const rest = dataOf(await scene.loop('--rounds', '2'))
     expect(sizes(scene)).toEqual([1, 2])
     expect(rest.knobs).toMatchObject({ width: 2 })
