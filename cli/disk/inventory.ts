@@ -76,7 +76,7 @@ export const nothingIn = (top: string): Inventory => ({
 })
 
 /**
- * Removes what was added since, gives folders the rights and times that they had, and makes anew each folder that was
+ * Removes what was added since, gives folders the rights and times that they had, and makes again each folder that was
  * written to or got an attribute: nothing else takes away what a program may have left on it. Files that changed are
  * named and stay. The inventory is then as the folder is. `aside` is a path on the same disk where nothing lies.
  */

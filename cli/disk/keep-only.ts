@@ -1,4 +1,4 @@
-/** Brings a folder back to a list of what may lie in it. */
+/** Brings a folder back to a list of what it may contain. */
 import { chmodSync, lstatSync, readdirSync } from 'node:fs'
 import { giveRights, type Obstacle, removeTree } from './remove.ts'
 

@@ -1,4 +1,4 @@
-/** Removes whatever a program left: folders without rights, trees deeper than a path may be long, names that are no text. */
+/** Removes everything that a program left, even folders without rights, trees deeper than the longest path, and names that are not UTF-8. */
 import { chmodSync, lstatSync, type PathLike, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 
 /** Why a tree could not be removed whole: the first thing that stayed. */

@@ -10,7 +10,7 @@ export type Hold = { held: true; text: string; release(): void } | { held: false
 
 /**
  * Takes the lock, or names the living owner; never blocks. The folder must exist. A lock is not re-entrant: the same
- * process that asks again finds itself the owner. A process that ends without `release` gives its lock up by dying.
+ * process that asks again finds itself the owner. When a process ends without `release`, its lock is free.
  * `isGone`: what counts as a death, for a caller that knows more than this machine can prove.
  */
 export function tryHold(path: string, isGone = (owner: ProcessIdentity) => !isAlive(owner)): Hold {
@@ -67,15 +67,15 @@ export function ownerOf(text: string, path: string): ProcessIdentity {
   throw new Error(`${path} is not a lock of Assay; move it away`)
 }
 
-/** Removes the link if it is still this one. Only its owner may call it: nobody else ever removes a living one. */
+/** Removes the link if it is still the same. Only its owner may call it: no other process removes the lock of a living owner. */
 export function withdraw(path: string, text: string): void {
   if (linkTarget(path) === text) remove(path)
 }
 
 /**
- * Removes the link of a dead owner. Two that saw the same dead link must not both remove: the slower one would remove
- * the link of whoever came in between. So removing *this* link is itself a lock, named after its text; under it the
- * link is looked at again. One that died while it held that lock is buried the same way. False: another is at it.
+ * Removes the link of a dead owner. Two that saw the same dead link must not both remove: the slower one could remove
+ * the link of an owner that came in between. So the removal itself takes a lock, named after the text of the link, and reads
+ * the link again under it. If its owner dies, that lock is removed the same way. False: a different process is removing it.
  */
 export function removeDead(path: string, text: string): boolean {
   const tombstone = `${path}~${createHash('sha256').update(text).digest('hex').slice(0, 12)}`

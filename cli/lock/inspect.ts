@@ -1,4 +1,4 @@
-/** Locks and lines as they lie there, for those who only look, and the removal of what the dead left. */
+/** Reads locks and queues without taking them, and removes locks of dead owners. */
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { isAlive, isElsewhere, type ProcessIdentity } from '../process.ts'
@@ -26,7 +26,7 @@ export function seeLock(path: string): LockSeen {
 /** The tombstone of a lock is named after it: `line~0123456789ab`. */
 const LEASE = /^(?:(?:q-\d+|s-\d+|line)(?:~[0-9a-f]{12})*)$/
 
-/** What lies in a folder of leases. */
+/** The locks in a folder of leases. */
 export function seeLeases(folder: string): LockSeen[] {
   return entries(folder)
     .filter((name) => LEASE.test(name))
@@ -40,7 +40,7 @@ export function buryDead(path: string): boolean {
   return text !== null && seeLock(path).state === 'dead' && removeDead(path, text)
 }
 
-/** Removes the lock of an owner elsewhere that a person means; answers whose it was, or null. */
+/** Removes the lock of an owner elsewhere that the user says is gone; answers that owner, or null. */
 export function buryElsewhere(
   path: string,
   isMeant: (owner: ProcessIdentity) => boolean,

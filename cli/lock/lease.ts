@@ -15,7 +15,7 @@ export interface SlotLease {
 }
 
 export interface LeaseRequest {
-  /** Shared by all who compete; made if it is missing. */
+  /** The folder that all competing processes share; made if it is missing. */
   folder: string
   /** How many leases may live at once while this one does: the smallest capacity among them counts. */
   capacity: number
@@ -113,7 +113,7 @@ class Line {
     return { slot, path, release: () => withdraw(path, ticket.text) }
   }
 
-  /** Who is ahead: the one that measures first. */
+  /** What the ticket waits for, naming the first process ahead that measures. */
   describe(ticket: Place): string {
     const ahead = before(ticket, this.places())
     const first = ahead.find(({ slot }) => slot !== null) ?? ahead[0]

@@ -6,12 +6,12 @@ import { family } from './proc.ts'
 export type EndedBy = 'gone' | 'asked' | 'killed' | 'elsewhere' | 'alive'
 
 const LOOK_MS = 20
-/** A killed process that still stands after this long is not ours to kill. */
+/** A process that still lives this long after SIGKILL cannot be ended by us. */
 const BURIAL_MS = 2000
 
 /**
- * Ends a process that is proved to be this one (pid and start time) and what it started: SIGTERM, so that it can tidy
- * up; after `graceMs` SIGKILL for it and for whatever of its descendants is left. Never signals a pid that was reused.
+ * Ends a process, identified by pid and start time, and its descendants: SIGTERM, so that it can clean up; after
+ * `graceMs` SIGKILL for all that still live. Never signals a pid that was reused.
  */
 export async function endProcess(identity: ProcessIdentity, graceMs: number): Promise<EndedBy> {
   if (isElsewhere(identity)) return 'elsewhere'
@@ -33,7 +33,7 @@ function signal(identity: ProcessIdentity, name: NodeJS.Signals): void {
   try {
     process.kill(identity.pid, name)
   } catch {
-    // It ended by itself, or it is not ours.
+    // It ended by itself, or belongs to a different user.
   }
 }
 

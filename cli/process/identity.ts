@@ -1,6 +1,6 @@
 /**
  * The value of ASSAY_TOKEN that every job carries: a random part, and who started it. So a process that outlived its
- * owner can be told from one that somebody still waits for. Tokens of nested jobs are joined with dots, outermost first. A
+ * owner can be told from one whose owner still waits for it. Tokens of nested jobs are joined with dots, outermost first. A
  * job that is measured, or prepares what is measured, also carries the folder of state that it is measured for.
  */
 import { execFileSync } from 'node:child_process'
@@ -28,7 +28,7 @@ export function identify(pid: number = process.pid): ProcessIdentity | null {
   return { pid, started, host: hostname(), ...(space === '0' ? {} : { space }) }
 }
 
-/** What was written down as one; null when it is none. */
+/** Reads an identity from JSON; null when the value is none. */
 export function asIdentity(found: Partial<Record<keyof ProcessIdentity, unknown>>): ProcessIdentity | null {
   const { pid, started, host, space } = found
   if (typeof pid !== 'number' || !Number.isInteger(pid)) return null
@@ -36,13 +36,13 @@ export function asIdentity(found: Partial<Record<keyof ProcessIdentity, unknown>
   return { pid, started, host, ...(typeof space === 'string' ? { space } : {}) }
 }
 
-/** Of another machine, or of a container: nothing about it can be proved from here. */
+/** Whether the process is on a different machine or in a container, so that nothing about it can be proved from here. */
 export const isElsewhere = (identity: ProcessIdentity): boolean =>
   identity.host !== hostname() || (isOfOtherSpace(identity) && !spaceEnded(identity))
 
 /**
- * False only with proof of death: on this host, no process has this pid and this start time. Whoever takes something
- * away from a dead owner relies on that; an owner on another host therefore counts as alive.
+ * False only with proof of death: on this host, no process has this pid and this start time. Code that takes over from a
+ * dead owner relies on that, so an owner on a different host counts as alive.
  */
 export function isAlive(identity: ProcessIdentity): boolean {
   if (isElsewhere(identity)) return true
@@ -127,7 +127,7 @@ function boot(): string {
 
 // ----------------------------------------------------------------
 // * The value of ASSAY_TOKEN that every job carries: a random part, and who started it. So a process that
-// outlived its owner can be told from one that somebody still waits for. Tokens of nested jobs are joined
+// outlived its owner can be told from one whose owner still waits for it. Tokens of nested jobs are joined
 // with dots, outermost first. A job that is measured, or prepares what is measured, also carries the folder
 // of state that it is measured for.
 

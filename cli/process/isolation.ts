@@ -45,7 +45,7 @@ export function seenAs(isolation: Isolation | null, path: string): string {
   return best === null ? path : best.at + path.slice(best.from.length)
 }
 
-/** What Assay gives a job beside its checkout. */
+/** What Assay gives a job in addition to its checkout. */
 export type GivenPath =
   | 'sample'
   | 'temporary'
@@ -281,7 +281,7 @@ export function isolationSupport(env: NodeJS.ProcessEnv): Promise<IsolationSuppo
         return resolve({ works: false, why: 'bubblewrap (bwrap) is not installed', repair: INSTALL })
       const said = stderr.trim().split('\n').at(-1) || error.message
       const container = existsSync('/.dockerenv')
-        ? ' (a container needs --privileged or an own seccomp profile)'
+        ? ' (a container needs --privileged or its own seccomp profile)'
         : ''
       const repair = `allow unprivileged user namespaces on this machine${container}`
       resolve({ works: false, why: `bubblewrap does not work here: ${said}`, repair })

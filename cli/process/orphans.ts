@@ -38,7 +38,7 @@ export function findOrphans(): Orphan[] {
   return found
 }
 
-/** Ends it if it is still that very process, and still an orphan. */
+/** Ends the process if it is still the same process, and still an orphan. */
 export function endOrphan({ process: { pid, started } }: Orphan): boolean {
   const now = orphanOf(pid)
   if (now?.process.started !== started) return false
@@ -61,7 +61,7 @@ export function measuredHere(): string[] {
 }
 
 const LOOK_MS = 5
-/** A killed process that still stands after this many looks will not go for us. */
+/** After this many checks, a killed process that still lives is given up. */
 const LOOKS = 200
 
 /**
@@ -80,8 +80,8 @@ export function belongsTo({ process: { pid } }: Orphan, folder: string): boolean
 const latin1 = (path: string): string => Buffer.from(path).toString('latin1')
 
 /**
- * Ends every orphan that belongs to the folder, and answers them once they are gone, with their ports and files. What
- * dead runs elsewhere left is for `doctor` to name: it may be looked at there.
+ * Ends every orphan that belongs to the folder, and answers them once they are gone, with their ports and files. Leftovers
+ * of dead runs in other repositories are only named, by `doctor`.
  */
 export async function endOrphans(folder: string): Promise<Orphan[]> {
   const ended = findOrphans().filter((one) => belongsTo(one, folder) && endOrphan(one))

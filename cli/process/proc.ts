@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { relative, sep } from 'node:path'
 
-/** Linux tells the truth about processes in /proc; elsewhere these functions know nothing (null, or empty). */
+/** Facts about processes from /proc on Linux; on other systems these functions answer null, or empty. */
 export const HAS_PROC = process.platform === 'linux'
 
 /** Ticks of /proc in a second: `sysconf(_SC_CLK_TCK)` is 100 on every Linux that Node runs on. */

@@ -16,7 +16,7 @@ export interface Traces {
   token: string
   /** The files that its output went to. */
   files: FileId[]
-  /** Folders, real paths, in which nobody but the job has business. */
+  /** Folders (real paths) that only the job may use. */
   folders: readonly string[]
   /** Start of the job's first process, in ticks: whatever is older cannot descend from it. */
   since: number
@@ -24,7 +24,7 @@ export interface Traces {
   group: number
 }
 
-/** A process that forks faster than it is ended would keep us here for ever. */
+/** Most passes: a process that forks faster than it is ended would never let the search end. */
 const PASSES = 40
 /** A process in the middle of `exec` shows no environment for a moment; one that has none shows none for ever. */
 const PASSES_FOR_UNSURE = 2
@@ -53,7 +53,7 @@ export async function endStrays(traces: Traces): Promise<ReadonlySet<number>> {
   return ended
 }
 
-/** The same for who must not wait, the group included: a few passes at once, no pause between them. */
+/** The same for callers that must not wait, the group included: a few passes without a pause. */
 export function endStraysNow(traces: Traces): void {
   for (let pass = 0; HAS_PROC && pass < PASSES_AT_ONCE; pass++) {
     const { strays, group } = search(traces)

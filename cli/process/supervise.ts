@@ -39,9 +39,9 @@ export interface Job {
   outputCap: number
   /** Absent or null: the job shares the machine with us. */
   isolation?: Isolation | null | undefined
-  /** Folders in which nobody but the job has business: whoever works there after its end is ended as a stray. */
+  /** Folders that only the job may use: a process that works there after the job's end is ended as a stray. */
   folders?: readonly string[]
-  /** Whether what it leaves running is counted (`left`). */
+  /** Whether the processes that it leaves running are counted (`left`). */
   countsLeft?: boolean
   /** Standard input; absent = none. */
   input?: string
@@ -71,7 +71,7 @@ export interface Supervised extends Ended {
 const GRACE_MS = 700
 const WATCH_OUTPUT_MS = 20
 
-/** Jobs that have not ended. Whoever is told to exit at once waits for nothing, and what left a job's group would live on. */
+/** Jobs that have not ended. A process that must exit at once cannot wait, and processes that left a job's group would live on. */
 const running = new Set<Traces>()
 process.on('exit', () => {
   for (const traces of running) endStraysNow(traces)
@@ -200,7 +200,7 @@ async function superviseInto(
 /** bubblewrap itself waits for the end of the process table: then nothing is left of the job. */
 const endedWhole = ({ isolation }: Job, { code }: Supervised): boolean => Boolean(isolation) && code !== null
 
-const NO_BUBBLEWRAP = { code: 'EISOLATION', message: 'bubblewrap (bwrap) is not there' }
+const NO_BUBBLEWRAP = { code: 'EISOLATION', message: 'bubblewrap (bwrap) is not installed any more' }
 
 /** Of a job that ran isolated, the code is that of the shell which started it; 1 is also what bubblewrap ends with. */
 function endOfIsolated(status: IsolationStatus, result: Supervised): void {

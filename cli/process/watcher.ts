@@ -9,7 +9,7 @@ import { commandLineOf } from './proc.ts'
 const BESIDE_WATCHER =
   '( trap "" HUP INT QUIT TERM; ( read -r _ <&3; kill -KILL -$$ ) </dev/null >/dev/null 2>&1 & ); exec "$@" 3<&-'
 
-/** To be spawned detached, with a pipe as fd 3; whoever ends the pipe ends what is left of the group. */
+/** To be spawned detached, with a pipe as fd 3; closing the pipe ends what is left of the group. */
 export function besideWatcher(argv: readonly string[]): [string, ...string[]] {
   return ['/bin/sh', '-c', BESIDE_WATCHER, 'sh', ...argv]
 }
