@@ -19,16 +19,16 @@ export function refusalOf(headers: IncomingHttpHeaders, port: number): HttpRefus
     return { status: 421, message: 'this server answers only to 127.0.0.1 and localhost' }
   const { origin, 'sec-fetch-site': site } = headers
   if (origin !== undefined && !names.some((name) => origin === `http://${name}`))
-    return { status: 403, message: 'another site asked' }
+    return { status: 403, message: 'the request came from a different site' }
   if (site !== undefined && site !== 'same-origin' && site !== 'none')
-    return { status: 403, message: 'another site asked' }
+    return { status: 403, message: 'the request came from a different site' }
   return null
 }
 
 /** Of a request that changes something. */
 export function refusalOfAction(headers: IncomingHttpHeaders, token: string): HttpRefusal | null {
   if (headers['content-type']?.split(';')[0] !== 'application/json')
-    return { status: 415, message: 'an action is JSON' }
+    return { status: 415, message: 'an action must be sent as JSON' }
   const given = Buffer.from(String(headers[TOKEN_HEADER] ?? ''))
   const wanted = Buffer.from(token)
   if (given.length === wanted.length && timingSafeEqual(given, wanted)) return null

@@ -87,7 +87,7 @@ export class Runs {
     return fail({
       kind: 'refused',
       code: 'no_run',
-      message: 'no run was found here',
+      message: 'there is no run in this repository',
       hint: 'start one: assay init',
       at: world.cwd,
     })

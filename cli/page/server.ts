@@ -135,7 +135,7 @@ function notListening({ code, message }: NodeJS.ErrnoException, port: number): R
       kind: 'failed',
       code: 'port_in_use',
       message: `port ${port} is in use`,
-      hint: 'name another one, or none: then one that is free is taken',
+      hint: 'choose a different port, or omit --port to take a free one',
     })
   }
   return fail({ kind: 'failed', code: 'not_listening', message: `the page cannot be served: ${message}` })
@@ -169,7 +169,7 @@ async function answer(
     const given = await route(asked)
     return send(response, 'problem' in given ? 404 : 200, given)
   }
-  refuse(response, { status: 404, message: 'there is nothing of that name' })
+  refuse(response, { status: 404, message: 'there is no page or run of that name' })
 }
 
 function send(response: ServerResponse, status: number, answer: Answer): void {
@@ -199,15 +199,17 @@ async function act(
   pathname: string,
 ): Promise<void> {
   const run = ACTION.exec(pathname)?.[1]
-  if (run === undefined) return refuse(response, { status: 404, message: 'there is nothing of that name' })
+  if (run === undefined)
+    return refuse(response, { status: 404, message: 'there is no page or run of that name' })
   if (token === null)
-    return refuse(response, { status: 403, message: 'this server only shows (--read-only)' })
+    return refuse(response, { status: 403, message: 'this server allows no actions (--read-only)' })
   const refused = refusalOfAction(request.headers, token)
   if (refused) return refuse(response, refused)
   const known = runs.get(run)
   if (!known.ok) return send(response, 404, { problem: known.problem })
   const action = readAction(await bodyOf(request), run)
-  if (action === null) return refuse(response, { status: 400, message: 'that is no action' })
+  if (action === null)
+    return refuse(response, { status: 400, message: 'the request is not an action of this page' })
   const done = await call(argumentsOf(action))
   const line = shellLineOf(action)
   send(
@@ -263,7 +265,7 @@ interface Listener {
   offset: number
 }
 
-/** One look at a ledger serves all who follow it; nobody follows, nobody looks. */
+/** One read of a ledger serves all browsers that follow it; without a browser nothing is read. */
 class Streams {
   readonly #runs: Runs
   readonly #listeners = new Map<Followed, Set<Listener>>()
@@ -312,7 +314,7 @@ class Streams {
     if (began - at >= NOW_MS) {
       at = began
       const seen = JSON.stringify(nowOf(followed.run, this.#diskSize(began)))
-      // Those who came since the last time know nothing yet, and a repetition harms nobody.
+      // Browsers that connected since the last time know nothing yet, and a repetition does no harm.
       for (const { response } of listeners) write(response, 'now', null, seen)
       now = seen
     }

@@ -35,7 +35,7 @@ export function spendOf({ ledger: { state } }: OpenRun) {
   return { calls, tokens_in: tokensIn, tokens_out: tokensOut, usd, at_least: unknown > 0 }
 }
 
-/** What could be gone on with. */
+/** The work that could be continued. */
 export function leftOf({ ledger: { state } }: OpenRun) {
   const all = [...state.experiments.values()]
   const done = state.ideas.length === 0 ? [] : all.map((node) => wordsOf(node.hypothesis))
@@ -54,7 +54,7 @@ export function leftOf({ ledger: { state } }: OpenRun) {
 // Whether the search helped: its lanes beside those that tried from the baseline, per experiment that was
 // judged.
 
-/** The search beside tries that knew nothing of it. Values are in metric units; null when nothing was kept. */
+/** The search, compared with attempts that knew nothing about it. Values are in metric units; null when nothing was kept. */
 export interface Arms {
   baseline: { experiments: number; best: number | null }
   /** `best_at_same`: after as many experiments as the baseline arm had; null when it had fewer, or kept none. */
@@ -128,14 +128,14 @@ export interface SummaryInput {
   path: readonly PathStep[]
   budget: { experiments: BudgetUsed; hours: BudgetUsed; failures: BudgetUsed }
   stop: StopReason | null
-  /** What lies behind it. */
+  /** What the run has done so far. */
   stop_cause?: string | null
   /** First to last event, and what was worked of it. */
   duration?: { ms: number; active_ms: number }
   spend?: { calls: number; tokens_in: number; tokens_out: number; usd: number; at_least: boolean }
   /** With a baseline arm: what each arm came to. */
   arms?: Arms | null
-  /** How many could be gone on with. */
+  /** How many experiments could be continued. */
   left?: { repairable: number; retests: number; ideas: number }
 }
 

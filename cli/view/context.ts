@@ -65,10 +65,10 @@ function overall(head: Head, facts: ContextFacts): Section[] {
       share: 420,
     },
     {
-      title: 'Repairable: mend in place, then assay run ID',
+      title: 'Repairable: fix in place, then assay run ID',
       lines: facts.repairable.items.map(
         (one) =>
-          `${short(one)}, ${one.attempts_left} attempts left: ${one.failure_class === 'environment' ? 'the machine spoilt it, so run the same again' : quoted(one.message, 80)}`,
+          `${short(one)}, ${one.attempts_left} attempts left: ${one.failure_class === 'environment' ? 'the machine failed, so run the same again' : quoted(one.message, 80)}`,
       ),
       more: facts.repairable.more,
       command: 'assay tree',
@@ -201,9 +201,9 @@ function pathLines({ path }: ContextFacts): string[] {
 const NEXT: Readonly<Record<string, (id: string) => string>> = {
   eval: (id) =>
     `run again (assay run ${id}), or retest its artifact: assay new --from-artifact ${id} -m TEXT`,
-  build: (id) => `mend the build in its worktree, then assay run ${id}`,
-  environment: (id) => `mend the machine, then assay run ${id}`,
-  hypothesis: () => 'take another direction from its parent',
+  build: (id) => `fix the build in its worktree, then assay run ${id}`,
+  environment: (id) => `fix the machine, then assay run ${id}`,
+  hypothesis: () => 'choose a new direction from its parent',
 }
 
 function retestLines({ retests }: ContextFacts): string[] {
@@ -259,7 +259,7 @@ const patterns = ({ patterns: { items, more } }: ContextFacts): Section => ({
 })
 
 const gates = ({ gates: { items, more } }: ContextFacts): Section => ({
-  title: 'Gates that bind',
+  title: 'Gates to pass',
   lines: items.map(
     ({ name, phase, from }) =>
       `- ${plain(name, 60)} (${phase} the measurement), ${from === 'spec' ? 'from the spec' : `inherited from ${from}`}`,

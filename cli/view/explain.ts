@@ -1,4 +1,4 @@
-/** A verdict in plain words: what was compared with what, why it stopped, what would change it. Pure. */
+/** Explains a verdict: what was compared with what, why the measurement stopped, and what would change the verdict. Pure. */
 
 import { isSpoilt } from '../evaluate/crowd.ts'
 import { roughly } from '../evaluate/figure.ts'

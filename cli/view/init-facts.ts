@@ -1,4 +1,4 @@
-/** What `init` tells before anything is spent. */
+/** What `init` reports before the run costs anything. */
 
 import { type CanaryFact, canaryFact } from '../diagnose/canary.ts'
 import { exposedJudges } from '../diagnose/exposed.ts'
@@ -138,18 +138,20 @@ export function describeFacts(facts: InitFacts, { spec }: Preconditions): string
   ]
   if (canary?.outcome === 'reads')
     lines.push(`The benchmark reads them: with all of them emptied, ${canary.why}`)
-  if (canary?.outcome === 'skipped') lines.push(`Not known: whether the benchmark reads them (${canary.why})`)
+  if (canary?.outcome === 'skipped') lines.push(`Unknown: whether the benchmark reads them (${canary.why})`)
   if (candidate) lines.push(costLine(candidate, spec.budget))
   for (const { message } of facts.exposed) lines.push(`Note: ${message}`)
   if (facts.exposed.length > 0)
-    lines.push('  (Imports were searched for and nothing was run: there may be more, or less, to it.)')
+    lines.push(
+      '  (Found by searching the text of the files, without running them: the list may be incomplete, or name harmless files.)',
+    )
   if (facts.holdout && facts.holdout.read !== false)
-    lines.push(`Held out: ${counted(facts.holdout.bytes, 'byte')}, for the check of each new best alone`)
+    lines.push(`Held out: ${counted(facts.holdout.bytes, 'byte')}, used only to check each new best`)
   else if (facts.holdout)
-    lines.push('Note: the benchmark does not use ASSAY_HOLDOUT, so the held-out data changes nothing')
+    lines.push('Note: the benchmark does not use ASSAY_HOLDOUT, so the held-out data has no effect')
   if (facts.pairs_needed !== null)
     lines.push(
-      `Note: with so many experiments nothing can be kept below noise.pairs.max: ${facts.pairs_needed} (it is ${spec.noise.pairs.max})`,
+      `Note: with so many experiments, nothing can be kept unless noise.pairs.max is at least ${facts.pairs_needed} (it is ${spec.noise.pairs.max})`,
     )
   if (facts.reads_seed === false)
     lines.push('Note: the benchmark does not use ASSAY_SEED, which is fine if it draws no random numbers')

@@ -10,7 +10,7 @@ import { type StatusData, statusOf } from './run.ts'
 export interface LoopPlan {
   run: string
   workflow: string
-  /** null = the spec names nobody who proposes. */
+  /** null = the spec names no agent that proposes candidates. */
   host: string | null
   model: string | null
   /** Agents at once. */
@@ -106,9 +106,9 @@ export function describePlan(plan: LoopPlan): Said[] {
   const lines: Said[] = [
     plan.stop === null
       ? `${plan.run}: assay loop would run ${plan.workflow}. Nothing was changed.`
-      : `${plan.run}: assay loop would end at once, because of: ${plan.stop}. Nothing was changed.`,
+      : `${plan.run}: assay loop would end at once, because of the stop rule ${plan.stop}. Nothing was changed.`,
     host === null
-      ? 'Host: none; the spec has no agent section, so nobody would propose candidates'
+      ? 'Host: none; the spec has no agent section, so no agent would propose candidates'
       : `Host: ${host}${model === null ? '' : `, model ${model}`}, at most ${concurrency} at once`,
   ]
   if (plan.stop !== null)

@@ -11,7 +11,7 @@ export const ACTIONS = {
   stop: { needs: ['text'], says: 'Stop the loop' },
   new: { needs: ['id', 'text'], says: 'New experiment from here' },
   confirm: { needs: ['id'], says: 'Measure again' },
-  prune: { needs: ['id', 'text'], says: 'Prune: no parent any more' },
+  prune: { needs: ['id', 'text'], says: 'Prune: not a parent any more' },
   restore: { needs: ['id', 'text'], says: 'Restore' },
 } as const satisfies Record<string, { needs: readonly ('id' | 'text')[]; says: string }>
 

@@ -1,4 +1,4 @@
-/** The text of a pull request, in Markdown. Pure. What agents and users wrote stays text: no markup, one line. */
+/** The text of a pull request, in Markdown. Pure. Text of agents and users stays plain text: no markup, one line. */
 import { gainText, shown } from '../evaluate/figure.ts'
 import type { Direction } from '../ledger/events.ts'
 import { cut, plain, shellWord, verbatim } from '../text.ts'
@@ -10,7 +10,7 @@ export interface PullRequest {
   run: string
   branch: string
   base: string
-  /** The base is a snapshot of uncommitted work: it is part of the branch. */
+  /** The base is a snapshot of uncommitted work, which is then part of the branch. */
   dirtyBase: boolean
   baseline: { value: number | null }
   /** The winner, as the fresh measurement has it. */
@@ -59,11 +59,11 @@ export function pullRequest(input: PullRequest): string {
     intervalLine(input),
     '',
     ...section('Steps', stepsOf(input)),
-    ...section('What held', heldOf(input)),
+    ...section('Checks that passed', heldOf(input)),
     ...section('Files', filesOf(input)),
     ...reproduce(input),
     ...section(
-      'What was learnt',
+      'What the search learnt',
       few(input.learnings, MOST.learnings, 'learnings').map((one) => `- ${inMarkdown(one, 400)}`),
     ),
   ]
@@ -89,7 +89,7 @@ function intervalLine({ winner, metric }: PullRequest): string {
   return `The gain lies between ${shown(low)} and ${shown(high)} of ${inMarkdown(metric.name, 60)} (95 %). ${SCALE}`
 }
 
-/** Else whoever measures it on a machine that is quieter by now takes the values for wrong. */
+/** Without this sentence, a reader who measures on a quieter machine would take the values for wrong. */
 const SCALE =
   'Both values are on the scale of the baseline as it was recorded; what was measured now is the gain between them.'
 

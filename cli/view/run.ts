@@ -28,11 +28,11 @@ export interface StatusData {
   /** The session that goes on with a prose loop by itself: `config autonomous`. */
   autonomous: (Autonomy & { mine: boolean }) | null
   stop: StopReason | null
-  /** What lies behind `stop`, where that is more than its word. */
+  /** The cause of `stop`, where the stop reason alone does not say it. */
   stop_cause: string | null
-  /** Why a person holds the loop; null when nobody does. */
+  /** Why a person paused the loop; null when it is not paused. */
   paused: string | null
-  /** Words of people that no round and no agent was told yet. */
+  /** Texts of people that no round and no agent has received yet. */
   steering: { waiting: number; delivered: number }
   knobs: State['knobs']
   /** Kept, but something stands against them: no parents, and none is the best. */
@@ -44,7 +44,7 @@ export interface StatusData {
   /** Kept in an earlier epoch and not measured in this one: neither parents nor best. */
   outdated: number
   notes: number
-  /** `running` as far as the ledger knows, and nobody here is seen to judge them. */
+  /** `running` by the ledger, but no process on this machine judges them. */
   stuck: { experiment: string; message: string; hint: Said }[]
   /** How many more are stuck than are named; absent when all are. */
   stuck_more?: number

@@ -32,7 +32,7 @@ const plan: LoopPlan = {
 
 test('a loop that is over is told to have rounds of no lanes, or nothing to do next', () => {
   expect(describePlan(plan).map(String)).toEqual([
-    'run_0001: assay loop would end at once, because of: budget. Nothing was changed.',
+    'run_0001: assay loop would end at once, because of the stop rule budget. Nothing was changed.',
     'Host: tune, at most 2 at once',
     'Budget: experiments 64 of 64 used',
     'Not limited: hours, failures, tokens, usd',
