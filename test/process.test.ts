@@ -162,7 +162,7 @@ describe('nothing outlives a job', () => {
     expect(survivors(scene)).toEqual([])
   })
 
-  test('a daemon that forks anew while it is ended does not get away', async () => {
+  test('a daemon that forks again while it is ended survives', async () => {
     const scene = makeScene()
     const spread = `spread() { n=$1; while [ $n -gt 0 ]; do setsid sh -c 'sleep 300' & n=$((n-1)); done; }; spread 20`
     expect(await scene.run(`${MARK} ${spread}`)).toMatchObject({ code: 0 })

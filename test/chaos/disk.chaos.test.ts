@@ -124,7 +124,7 @@ test('new on a disk without room for a worktree leaves an experiment that is ope
   expect(problems).toEqual([])
 })
 
-test('a disk that the next round may fill, or worktrees that nobody needs, are told late, again and again, or never', async (context) => {
+test('the warning about a disk that the next round may fill, or about unneeded worktrees, is late, repeated or missing', async (context) => {
   if (!canMount()) context.skip('needs the right to mount a small disk')
   const files = { ...tuneFiles, ...big(2), 'assay.yaml': JSON.stringify(tuneSpec()) }
   const scene = sceneOf(makeRepo({ files }))

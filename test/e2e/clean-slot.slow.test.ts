@@ -114,7 +114,7 @@ test('the build of another run, with another command, is taken for this one', as
   expect(dataOf(second).baseline.value).toBe(2100)
 })
 
-test('a measurement checkout that was deleted is made anew without its setup', async () => {
+test('a measurement checkout that was deleted is made again without its setup', async () => {
   const repo = await begin(
     {
       worktree: { setup: { command: 'mkdir -p nm && cp src/v.txt nm/v' } },

@@ -31,7 +31,7 @@ test('doctor needs a run or a repository', async () => {
   expect(codes).toEqual(expect.arrayContaining(['node', 'platform', 'git', 'disk']))
 })
 
-test('a killed measurement leaves a daemon, a claim and a lease that nobody names, or that another repository ends', async () => {
+test('a daemon, claim or lease of a killed measurement is not named, or a different repository ends it', async () => {
   const project = makeProject()
   await project.data('init')
   const pidFile = join(project.control, 'daemon')

@@ -6,7 +6,7 @@ import { assay, dataOf, problemOf } from '../rig/assay.ts'
 import { tuneSpec } from './loop-scene.ts'
 import { makeProject, ms, type NewData, writeFiles } from './project.ts'
 
-test('a loop waits for ever for what a container judged that is gone, or nobody says how to go on', async () => {
+test('a loop waits for ever for an attempt of a vanished container, or does not say how to continue', async () => {
   const { run, experiment } = await judgedInContainer()
   const ways = [
     ['run', experiment, '--detach', '--sealed'],

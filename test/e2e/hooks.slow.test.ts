@@ -42,7 +42,7 @@ const write = async (project: Project, file_path: string, more: object = {}) => 
 }
 
 describe('who goes on', () => {
-  test('a session is kept from ending that nobody asked to go on, or another one than that', async () => {
+  test('a session that was not asked to continue, or a different session, is kept from ending', async () => {
     const project = await driven({ on: false })
     expect(await stop(project)).toBeNull()
     expect(await project.problem('config', 'autonomous', 'on')).toMatchObject({ code: 'no_session', exit: 3 })

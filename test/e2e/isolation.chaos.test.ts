@@ -281,7 +281,7 @@ isolated('what a benchmark may still do', () => {
     expect((await allowed.data<InitData>('init')).warnings.join('\n')).not.toContain('network')
   })
 
-  test('a benchmark that writes to the home folder does not work, or nobody says which path to allow', async () => {
+  test('a benchmark that writes to the home folder does not work, or init does not name the path to allow', async () => {
     const project = isolatedProject({
       files: {
         'bench/run.sh':
@@ -359,7 +359,7 @@ isolated('what a benchmark may still do', () => {
     expect(answer.warnings.join('\n')).not.toContain('so Assay allows it in this run')
   })
 
-  test('a benchmark writes to an immutable file, and measure.write does not allow it, or nobody names it', async () => {
+  test('a benchmark writes to an immutable file, and measure.write does not allow it, or init does not name it', async () => {
     const files = {
       'bench/log.txt': 'none\n',
       'bench/run.sh': 'echo "$ASSAY_SEED" > bench/log.txt && echo "METRIC n=$(wc -c < src/main.sh)"\n',
@@ -386,7 +386,7 @@ isolated('what a benchmark may still do', () => {
     expect(answer.baseline.value).toBe(100)
   })
 
-  test('a benchmark reads the live checkout of its user, and nobody says so', async () => {
+  test("a benchmark reads the user's live checkout, and init does not say so", async () => {
     const project = isolatedProject({
       files: {
         'bench/run.sh': `cat "$(dirname "$PWD")"/*/live.txt 2>/dev/null | head -1 | sed 's/^/METRIC n=/'; test -s src/main.sh\n`,

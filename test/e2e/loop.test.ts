@@ -210,7 +210,7 @@ describe.concurrent('a command as the host', () => {
     expect(host.calls().filter(({ role, card }) => role === 'revise' && card.lane === 1)).toHaveLength(1)
   })
 
-  test('a finding of the CLI does not reach the agent, or a mended candidate is not measured', async () => {
+  test('a finding of the CLI does not reach the agent, or a repaired candidate is not measured', async () => {
     const { scene, host, data } = await play(
       {
         implement: `(card) => {

@@ -8,7 +8,7 @@ interface Draws {
   attempts: { measurements: { side: string; stage: string; seed: number }[] }[]
 }
 
-test('a confirmation draws again what the verdict was selected by, or one against another than the parent revokes', async () => {
+test('a confirmation reuses the seeds of the verdict, or a confirmation against a non-parent revokes', async () => {
   const project = noisyProject()
   await project.data('init')
   const gain = await project.attempt(size(80))

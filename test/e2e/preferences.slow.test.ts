@@ -10,7 +10,7 @@ interface Found {
   findings: { code: string; level: string; what: string; at?: string }[]
 }
 
-test('a preference of the user is not used, wins over the spec, is half read, or nobody says where it comes from', async () => {
+test('a preference of the user is not used, wins over the spec, is partly read, or its origin is not shown', async () => {
   const config = makeTemp('config')
   const file = join(config, 'assay', 'config.yaml')
   const project = makeProject({ env: { XDG_CONFIG_HOME: config } })

@@ -50,7 +50,7 @@ test('a candidate that changed the benchmark while it ran reads like a success, 
   )
 })
 
-test('a candidate is to be mended for what the machine did, or nothing used reads like a budget of nothing', async () => {
+test('a repair is asked for when the machine was at fault, or an unused budget reads like a budget of 0', async () => {
   const up = join(makeTemp('service'), 'up')
   writeFileSync(up, '')
   const measure = { command: 'sh bench/run.sh', timeout: '30s', before: `test -f '${up}'` }

@@ -140,7 +140,7 @@ describe('a metric that needs a quiet machine', () => {
     })
   })
 
-  it('is kept on a tie of which nobody knows who had to wait', () => {
+  it('is kept on a tie that a crowd may have caused', () => {
     const tied = { needs_quiet: true, seeks_tie: true, min_improvement: { relative: 0.05 } } as const
     expect(found(0, tied, 100).outcome).toBe('tie')
     expect(found(25, tied, 100)).toMatchObject({ outcome: 'inconclusive', inputs: { why: 'crowd' } })

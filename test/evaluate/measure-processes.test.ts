@@ -102,7 +102,7 @@ describe('output that hides a metric', () => {
   })
 })
 
-test('a cost that nobody could see is told as 0', async () => {
+test('an unknown cost is shown as 0', async () => {
   const missing = scene('true', { config: { directory: 'gone' } })
   expect(existsSync(join(missing.checkout, 'gone'))).toBe(false)
   expect(await missing.sample()).toMatchObject({ cpu_ms: null, peak_mb: null, exit: null })

@@ -75,7 +75,7 @@ test('a flagged experiment becomes a parent', () => {
   expect(tell(created(Y, X))).toBe('accepted')
 })
 
-test('a fix that abort named reaches nobody, or what was aborted is taken up again', () => {
+test('a fix that abort named reaches no later round, or an aborted experiment is resumed', () => {
   const { given, state } = story().given(created(X, 'exp_0000'), sealed(X), started(X))
   const verdict = { reason: 'aborted' as const, failure_class: 'eval' as const, message: 'it hangs' }
   given(judged(X, 'failed', { ...verdict, aborted: { fix: 'bound it' } }))

@@ -68,7 +68,7 @@ describe('facts of the record', () => {
     expect(names(history, 60)[0]).toMatch(/^slow_round:4:x\d+$/)
   })
 
-  test('a dead direction is not seen, or has another name each time', () => {
+  test('an exhausted direction is not found, or has a different name each time', () => {
     const history = new History()
     for (const [id, value, hypothesis] of [
       ['exp_0001', 150, 'cache the parsed headers'],

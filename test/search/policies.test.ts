@@ -172,7 +172,7 @@ describe('pareto_per_task', () => {
     candidate(3, { score: 8, tasks: { a: 2, b: 2, c: 2, d: 0 } }),
   ]
 
-  it('samples those who hold a task by the number they hold, and nobody else', () => {
+  it('samples only experiments that lead a task, weighted by the number of tasks', () => {
     expectShares(shares(paretoPerTask, specialists), [0.5, 0.25, 0.25, 0])
   })
 

@@ -67,7 +67,7 @@ describe('a knob', () => {
 })
 
 describe('what a valid spec leaves open', () => {
-  it('is told once each', () => {
+  it('is reported once each', () => {
     const spec = specOf(
       LEAST.replace('[src/**] }', '[src/**], immutable: [src/**] }').replace('bench.js', 'b, slots: 2'),
     )

@@ -322,7 +322,7 @@ test('a disk without room costs a round, does not end the loop with the cause, o
   expect([...of.answers.keys()].filter((id) => id.endsWith('collect'))).toEqual([])
 })
 
-test('a budget that lets nobody be asked is called a host that does not answer, or such a host a stop of the loop', async () => {
+test('a budget that allows no call is reported as a silent host, or a silent host ends the loop', async () => {
   const launched = (stop: string, rounds = 1) => {
     const of = cli({ stop, rounds })
     return launch(of, (call) => (isClerk(call) ? answered(of, call) : nobody))

@@ -34,7 +34,7 @@ test('ASSAY_PORT is not set, or not free', async () => {
   })
 })
 
-test('a port that somebody else holds is not told', async () => {
+test('a port that is in use is not reported', async () => {
   const other = createServer()
   const port = await new Promise<number>((resolve) => {
     other.listen(0, '127.0.0.1', () => {
