@@ -82,7 +82,7 @@ function tooLong(text: string): { ok: false; problem: Problem } {
     kind: 'usage',
     code: 'too_long',
     message: `a record of ${Buffer.byteLength(text)} bytes is over the limit of ${MAX_LINE}; nothing was written`,
-    hint: 'say it in fewer words, or in several calls',
+    hint: 'shorten the text, or split it over several calls',
   })
 }
 

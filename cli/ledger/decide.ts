@@ -41,19 +41,31 @@ const refuse = (code: string, message: string, hint: Said): Refusal => ({ code, 
 const raced = (code: string, message: string, hint: Said): Refusal => ({ code, message, hint, raced: true })
 
 const NOT_STARTED = refuse('not_started', 'the run has not started', next`${call('init')}`)
-const NOT_HELD = refuse('not_driving', 'this session has no lease to keep', next`${call('round open')}`)
+const NOT_HELD = refuse(
+  'not_driving',
+  'this session does not drive the run, so it has no lease to renew',
+  next`${call('round open')}`,
+)
 
 /** null when the event counts. */
 export function decide(state: State, event: DatedDraft): Refusal | null {
   if (event.key !== undefined && state.keys.has(event.key))
-    return raced('repeated', `the key ${event.key} was used before`, 'the first answer stands')
+    return raced(
+      'repeated',
+      `the key ${event.key} was used before`,
+      'the first call with this key counts; give a new call a new key',
+    )
   switch (event.type) {
     case 'run_started':
       return state.run ? raced('started', 'the run has started already', next`${call('status')}`) : null
     case 'configured':
       if (!state.knobs) return NOT_STARTED
       return event.after !== undefined && event.after !== state.configured.length
-        ? raced('stale_config', 'another change of the configuration came first', 'try again')
+        ? raced(
+            'stale_config',
+            'a different call changed the configuration first',
+            'run the same command again',
+          )
         : null
     case 'created':
       return mayCreate(state, event)
@@ -67,7 +79,7 @@ export function decide(state: State, event: DatedDraft): Refusal | null {
       return (
         allowed(state, event.experiment, 'confirm') ??
         (event.epoch !== undefined && event.epoch !== state.epoch
-          ? raced('stale_epoch', 'another epoch opened while it was measured', 'confirm it again')
+          ? raced('stale_epoch', 'a new epoch was opened while it was measured', 'confirm it again')
           : null)
       )
     case 'audited':
@@ -86,14 +98,14 @@ export function decide(state: State, event: DatedDraft): Refusal | null {
     case 'epoch_opened':
       return event.epoch === state.epoch + 1
         ? null
-        : raced('stale_epoch', 'another epoch opened first', next`${call('status')}`)
+        : raced('stale_epoch', 'a different call opened an epoch first', next`${call('status')}`)
     case 'round_opened':
       return (
         driven(state, event.by ?? null, event.at) ??
         (currentRound(state) ? raced('round_open', 'a round is open', next`${call('round close')}`) : null) ??
         (event.round === state.rounds.length + 1
           ? null
-          : raced('stale_round', 'another round opened first', 'ask again'))
+          : raced('stale_round', 'a different call opened a round first', 'run the same command again'))
       )
     case 'round_briefed':
     case 'round_closed':
@@ -118,7 +130,7 @@ export function decide(state: State, event: DatedDraft): Refusal | null {
     case 'adjusted':
       return event.after === state.meta.edits.length
         ? null
-        : raced('stale_edits', 'other edits came between', next`ask again: ${call('meta due')}`)
+        : raced('stale_edits', 'a different call applied edits first', next`ask again: ${call('meta due')}`)
     case 'isolated':
     case 'proposed':
     case 'entrusted':
@@ -184,7 +196,11 @@ function maySeal(state: State, event: Of<'sealed'>): Refusal | null {
   const last = lastAttempt(node)
   if (!last) return null
   if (event.attempt <= last.attempt)
-    return raced('stale_seal', `attempt ${event.attempt} was sealed by another command`, 'ask again')
+    return raced(
+      'stale_seal',
+      `attempt ${event.attempt} was sealed by a different command`,
+      'run the same command again',
+    )
   // Commands at once seal the same files: the first seal, and its verdict, is the one that all of them mean. A seal
   // with a hypothesis of its own is meant as it is.
   const same = event.hypothesis === undefined && sameContent(last.sealed, event)
@@ -192,9 +208,13 @@ function maySeal(state: State, event: Of<'sealed'>): Refusal | null {
   // What an artifact holds is no part of the seal, so it may have changed.
   const declares = Object.keys(last.judged?.artifacts ?? {}).length > 0
   if (isSettled(last) && !declares)
-    return raced('judged', 'this content has its verdict', next`${call('show', node.id)}`)
+    return raced('judged', 'this content was judged already', next`${call('show', node.id)}`)
   if (!last.judged)
-    return raced('stale_seal', `the same content is sealed as attempt ${last.attempt}`, 'ask again')
+    return raced(
+      'stale_seal',
+      `the same content is sealed as attempt ${last.attempt}`,
+      'run the same command again',
+    )
   return null
 }
 
@@ -213,7 +233,7 @@ function mayStart(state: State, event: Of<'started'>): Refusal | null {
   if (event.takes_over !== undefined) {
     return node.status === 'running' && attempt.claim?.id === event.takes_over
       ? null
-      : raced('taken_over', 'another command took it over first', next`${call('wait', '--for', node.id)}`)
+      : raced('taken_over', 'a different command took it over first', next`${call('wait', '--for', node.id)}`)
   }
   if (attempt.judged) return raced('judged', 'this seal has its verdict', next`${call('show', node.id)}`)
   const parent = node.parent === null ? undefined : state.experiments.get(node.parent)
@@ -259,7 +279,8 @@ function mayJudge(state: State, event: Of<'judged'>): Refusal | null {
   const attempt = attemptOf(node, event.attempt)
   if (!attempt)
     return refuse('no_seal', `${node.id} has no attempt ${event.attempt}`, next`${call('seal', node.id)}`)
-  if (attempt.judged) return raced('judged', 'this attempt has its verdict', next`${call('show', node.id)}`)
+  if (attempt.judged)
+    return raced('judged', 'this attempt was judged already', next`${call('show', node.id)}`)
   if (attempt.claim ? node.status !== 'running' : !isFree(event) || node.status === 'running') {
     return refuse(
       'not_claimed',
@@ -301,10 +322,14 @@ function mayChangeGate(state: State, event: Of<'gate_added'> | Of<'gate_removed'
 function mayWriteInRound(state: State, event: Of<'round_briefed'> | Of<'round_closed'>): Refusal | null {
   const round = currentRound(state)
   if (round?.opened.token !== event.token)
-    return raced('stale_round', 'the token is not of the open round', next`${call('round open')}`)
+    return raced('stale_round', 'the token does not belong to the open round', next`${call('round open')}`)
   // Briefs that became no lane may be written again: nothing rests on them.
   if (event.type === 'round_briefed' && round.briefed && round.briefed.lanes.length > 0)
-    return raced('repeated', 'the round has its briefs', 'the first answer stands')
+    return raced(
+      'repeated',
+      'the round has its briefs',
+      'the first call with this key counts; give a new call a new key',
+    )
   return event.by ? driven(state, event.by, event.at) : null
 }
 

@@ -187,7 +187,7 @@ export class Ledger {
       kind: 'usage',
       code: 'key_reused',
       message: `the key ${key} was used ${same ? `for ${about}` : 'by another verb'}`,
-      hint: 'give every call a key of its own',
+      hint: 'use a new key for each call',
     })
   }
 

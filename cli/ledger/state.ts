@@ -427,7 +427,7 @@ export function undermined(
     nearest && {
       code: 'parent_revoked',
       message: `${id} is built on ${nearest.id}, which was revoked: ${nearest.why ?? 'no reason was given'}`,
-      hint: next`begin again from what stands: ${call('new', '--parent', sound, '-m', 'TEXT')}; the change itself: ${call('diff', id)}`,
+      hint: next`make a child of a sound experiment: ${call('new', '--parent', sound, '-m', 'TEXT')}; the change itself: ${call('diff', id)}`,
     }
   )
 }

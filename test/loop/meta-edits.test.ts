@@ -255,7 +255,7 @@ describe('when an edit holds', () => {
         refused: [],
         alerts: [],
       }),
-    ).toThrow('other edits came between')
+    ).toThrow('a different call applied edits first')
     expect(history.state.meta.edits).toHaveLength(1)
   })
 })
