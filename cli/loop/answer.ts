@@ -40,6 +40,7 @@ import { takeBriefs, type WrittenBrief } from './briefs.ts'
 import { closeRound, type LaneReport } from './close.ts'
 import { checkFindings, type ScanFinding } from './findings.ts'
 import { fitted } from './fit.ts'
+import { alertOfHeldAccelerators } from './held-accelerators.ts'
 import { metaDue } from './meta/apply.ts'
 import { applyLook, look, untilLook } from './meta/look.ts'
 import { metaPrompt } from './meta/prompt.ts'
@@ -78,6 +79,7 @@ export interface NextRequest {
 /** Opens the next round where none is open, does what needs no agent, and answers who is to be asked. */
 export async function nextOf(run: OpenRun, request: NextRequest): Promise<Result<NextAnswer>> {
   const deadline = performance.now() + request.waitMs
+  const held: string[] = []
   for (;;) {
     const { state } = run.ledger
     if (currentRound(state) === null) {
@@ -85,9 +87,11 @@ export async function nextOf(run: OpenRun, request: NextRequest): Promise<Result
       if (request.until !== null && state.rounds.length >= request.until)
         return ok({ ...NOBODY, over: stopOfNext(state) ?? 'until' })
     }
+    const opens = currentRound(state) === null
     const turn = openRound(run, request.takeOver)
     if (!turn.ok) return turn
     if (turn.value.stop !== null) return ok({ ...NOBODY, over: turn.value.stop })
+    if (opens) held.push(...(await alertOfHeldAccelerators(run)))
     const looked = await look(run)
     if (!looked.ok) return looked
     const agenda = await advance(run, request.lane)
@@ -96,7 +100,7 @@ export async function nextOf(run: OpenRun, request: NextRequest): Promise<Result
     if (currentRound(state) === null) continue
     const found = {
       ...listed(state, agenda.value, { lane: request.lane, look: looked.value }),
-      alerts: turn.value.warnings,
+      alerts: [...turn.value.warnings, ...held],
       line: lineOf(state),
     }
     if (request.lane !== null && !found.lanes.includes(request.lane)) return ok({ ...found, over: 'lane' })

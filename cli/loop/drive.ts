@@ -25,6 +25,7 @@ import {
 import { doIt, factsOf, recordGiven, taskOf, textsIn } from './answer.ts'
 import { ANSWERS_OF } from './answers.ts'
 import { checkFindings, type ScanFinding } from './findings.ts'
+import { alertOfHeldAccelerators } from './held-accelerators.ts'
 import type { DueAnswer } from './meta/apply.ts'
 import { metaDue } from './meta/apply.ts'
 import { lookEvery } from './meta/every.ts'
@@ -233,6 +234,7 @@ class Rounds {
       return false
     }
     this.#round = round
+    for (const alert of await alertOfHeldAccelerators(this.#run)) log(`warning: ${alert}`)
     const open = currentRound(state)
     if (open) log(roundLine(state, open))
     for (const warning of warnings) log(`warning: ${warning}`)

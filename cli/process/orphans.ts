@@ -60,6 +60,12 @@ export function measuredHere(): string[] {
   return [...new Set([...tokens].flatMap(measuredFor))]
 }
 
+/** The command line of a process that no measurement started and that this process does not descend from; else null. */
+export function strangerOf(pid: number): string | null {
+  if (identify(pid) === null || tokenOf(pid) !== null || ancestors().has(pid)) return null
+  return commandOf(pid)
+}
+
 const LOOK_MS = 5
 /** After this many checks, a killed process that still lives is given up. */
 const LOOKS = 200

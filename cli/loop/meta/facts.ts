@@ -13,7 +13,7 @@ import {
 import { readSteps, samplesOf } from '../../ledger/steps.ts'
 import { runningOutput } from '../../measure/running-output.ts'
 import { attemptFolder, stepsFile } from '../../paths.ts'
-import { execute, findOrphans } from '../../process.ts'
+import { acceleratorHolders, findOrphans } from '../../process.ts'
 import { redact } from '../../redact.ts'
 import type { OpenRun } from '../../run/open.ts'
 import { deadEnds, plateau } from '../../search/patterns.ts'
@@ -31,33 +31,16 @@ export interface MetaFact {
 // Processes of dead measurements that still hold an accelerator. Best effort: without nvidia-smi there are
 // none.
 
-const QUERY = ['--query-compute-apps=pid,used_memory', '--format=csv,noheader'] as const
-const LIMIT_MS = 3000
-
-export async function acceleratorFacts({ env, signal }: OpenRun): Promise<MetaFact[]> {
+export async function acceleratorFacts(run: OpenRun): Promise<MetaFact[]> {
   const orphans = findOrphans()
   if (orphans.length === 0) return []
-  const asked = await execute({
-    argv: ['nvidia-smi', ...QUERY],
-    env,
-    timeoutMs: LIMIT_MS,
-    maxBytes: 65_536,
-    signal,
-  })
-  if (asked.startError || asked.code !== 0) return []
-  const held = new Map(
-    asked.stdout
-      .toString()
-      .split('\n')
-      .map((line) => line.split(',').map((part) => part.trim()))
-      .map(([pid, memory]) => [Number(pid), memory ?? ''] as const),
-  )
+  const held = new Map((await acceleratorHolders(run)).map(({ pid, mib }) => [pid, mib]))
   return orphans.flatMap(({ process: { pid, started }, command }) =>
     held.has(pid)
       ? [
           {
             name: `orphan_accelerator:${pid}:${started.replaceAll(' ', '_')}`,
-            message: `process ${pid} (${command}) outlived its measurement and holds ${held.get(pid)} of an accelerator: assay doctor --fix ends it`,
+            message: `process ${pid} (${command}) outlived its measurement and holds ${held.get(pid)} MiB of an accelerator: assay doctor --fix ends it`,
             experiments: [],
           },
         ]
