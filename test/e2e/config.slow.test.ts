@@ -47,7 +47,7 @@ describe.concurrent('a key of the spec', () => {
     await set(project, 'skills', '[b, c]')
     await set(project, 'instructions.rules', '["Keep: the API"]')
     await set(project, 'loop.prompts.implement.after', 'Mind the cache.')
-    await set(project, 'loop.meta', '{ every: 10m }')
+    await set(project, 'loop.meta.every', '10m')
     await set(project, 'loop.quiet', 'true')
     await set(project, 'goal', 'Make it small.')
     expect(await set(project, 'search.params.exponent', '2')).toMatchObject({ takes_effect: 'next round' })
