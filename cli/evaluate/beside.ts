@@ -13,7 +13,10 @@ export interface Beside {
   near: string | null
   /** A word in such a place that is no unit we know, or a minus that may be a hyphen: compared as well. */
   words: string | null
-  /** Where a different number stands right beside: `85 120` may be one number or two, so this is compared as well. */
+  /**
+   * Where a different number stands right beside: `85 120` may be one number or two, so this is compared as well. So is
+   * a word that says in which direction the number counts: `1.2x faster`.
+   */
   numbers: string | null
 }
 
@@ -44,12 +47,20 @@ export function beside(upTo: string, group: string, rest: string, fields = NO_FI
   const numbers = [
     NUMBER_BEFORE.test(before) && 'a number in front',
     NUMBER_BEHIND.test(behind) && 'a number behind',
+    (TURN_BEHIND.exec(behind) ?? TURN_BEFORE.exec(before))?.[1]?.toLowerCase(),
   ].filter(Boolean)
   return { word, cut: null, near, words, numbers: numbers.join(', ') || null }
 }
 
 const NUMBER_BEFORE = /\d(?:\s+|[,:]\s*)$/
 const NUMBER_BEHIND = /^(?:\s+|[,:]\s*)[+-]?\d/
+
+const TURN =
+  '[↑↓▲▼↗↘]|(?:faster|slower|quicker|higher|lower|larger|bigger|smaller|longer|shorter|more|less|fewer|better|worse|up|down|increased?|decreased?|reduced|reduction|improved|improvement|regressed|regression|gain(?:ed)?|loss|lost|speedup|slowdown|above|below)(?![\\p{L}\\p{N}_])'
+const TURN_BEHIND = new RegExp(`^(?:[x×%]|\\s?(?:times|percent)(?![\\p{L}]))?\\s?\\(?(${TURN})`, 'iu')
+const TURN_BEFORE = new RegExp(`(?:^|[^\\p{L}\\p{N}_])(${TURN})(?:\\sby)?\\s?[:=(]?\\s?[+\\-]?$`, 'iu')
+/** Whether the part of what stands beside a number is such a word. */
+export const isTurn = (part: string): boolean => new RegExp(`^(?:${TURN})$`, 'iu').test(part)
 
 // ---------------------------------------------------------------- a number that the group cuts in two
 
@@ -77,17 +88,26 @@ const SIGN = new RegExp(
   `(?:^|(?<!\\+)/|[^\\p{L}\\p{N}_)\\]}%‰/+\\-−–‐‑﹣-])${DASH}(?:\\p{Sc}\\s?)?$|[=:]\\s*${DASH}\\s+$`,
   'u',
 )
+/** Signs that do not show, or that take back what stands in front of them. */
+const UNSEEN = '[\\u00ad\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2069\\ufeff\\u0008]'
+/** What goes on behind an unseen sign, in digits of other scripts, or behind their separators. */
+const STRANGE_BEHIND = new RegExp(`^(?:\\u0008|${UNSEEN}+[.,]?\\d|[٫٬，．]?(?!\\d)\\p{Nd}|[٫٬，．]\\d)`, 'u')
+const STRANGE_BEFORE = new RegExp(`(?:\\u0008|\\d[.,]?${UNSEEN}+|(?!\\d)\\p{Nd}[٫٬，．]?|\\d[٫٬，．])$`, 'u')
+/** `13,0` as all that stands there. */
+const DECIMALS_ALONE = /^,(?:\d{1,2}|\d{4,})(?:\s|$)/
 /** `1.0 × 10^3`, `1.0*10³`. */
 const POWER_BEHIND =
-  /^(?:\s?[×x*·⋅]\s?| )10(?:(?:\^|\*\*)[+-]?\d+|[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)|^\s?\*\^[+-]?\d+|^[dD][+-]?\d+(?!\p{L})/u
+  /^[eE][−–]\d+|^(?:\s?[×x*·⋅]\s?| )10(?:(?:\^|\*\*)[+-]?\d+|[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)|^\s?\*\^[+-]?\d+|^[dD][+-]?\d+(?!\p{L})/u
 /** `(9.98+/-0.01)e+02`. */
 const POWER_OF_BOTH = /^\s?(?:±|\+\/-)\s?[\d.]+\)\s?[eE×x*·⋅]\s?[+\-\d]/
 const TIMES_BEFORE = /\d\s?[×x*·⋅]\s?$/
 const TEN = /^10(?:\^|[⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹])/
 const TEN_BEFORE = /\d\s?[×x*·⋅]\s?10\^[+-]?$/
-/** `2:59.5` and `1:02:03`; of `2:59` nobody knows. */
+/** `2:59.5`, `1:02:03` and `2:59 min`; of `2:59` alone nobody knows. */
 const CLOCK_BEFORE = /(?:^|[^\p{L}\d.:-])(?:\d{1,3}:)?\d{1,3}:$/u
-const CLOCK_BEHIND = /^(?::[0-5]\d)?:[0-5]\d\.\d+(?![\d:])|^(?::[0-5]\d){2}(?![\d:])/
+const CLOCK_BEHIND =
+  /^(?::[0-5]\d)?:[0-5]\d\.\d+(?![\d:])|^(?::[0-5]\d){2}(?![\d:])|^:[0-5]\d(?=\s?(?:min|h|hrs?|hours?|minutes?)(?!\p{L}))/u
+const CLOCK_UNIT = /^\s?(?:min|h|hrs?|hours?|minutes?)(?!\p{L})/u
 
 function halfOf(before: string, group: string, behind: string, fields: Fields): string | null {
   const spaced = spacedGroups(before, group, behind)
@@ -99,6 +119,9 @@ function halfOf(before: string, group: string, behind: string, fields: Fields): 
   const clock = CLOCK_BEHIND.exec(behind)?.[0]
   if (clock !== undefined && /^\d{1,2}$/.test(group)) return `${group}${clock}`
   if (isRestOfClock(before, group, behind)) return `${lastWord(before)}${group}`
+  const strange = STRANGE_BEHIND.exec(behind)?.[0]
+  if (strange !== undefined) return `${group}${behind.slice(0, strange.length)}`
+  if (STRANGE_BEFORE.test(before)) return `${lastWord(before)}${group}`
   if (
     !startsInside(before, group, fields.before) &&
     !stopsInside(before + group, group, behind, fields.behind)
@@ -117,7 +140,9 @@ function isRestOfClock(before: string, group: string, behind: string): boolean {
   if (!CLOCK_BEFORE.test(before)) return false
   const whole = `${group}${behind}`
   return (
-    /^[0-5]\d(?:\.\d|:[0-5]\d)/.test(whole) || (/\d:\d\d?:$/.test(before) && /^[0-5]\d(?!\d)/.test(whole))
+    /^[0-5]\d(?:\.\d|:[0-5]\d)/.test(whole) ||
+    (/^[0-5]\d$/.test(group) && CLOCK_UNIT.test(behind)) ||
+    (/\d:\d\d?:$/.test(before) && /^[0-5]\d(?!\d)/.test(whole))
   )
 }
 
@@ -149,24 +174,34 @@ function stopsInside(upTo: string, group: string, behind: string, comma: boolean
   if (/^[eE][+-]?\d/.test(behind) || (/^[+-]?0$/.test(group) && /^[xX][\da-fA-F]/.test(behind))) return true
   if (comma && behind.startsWith(',')) return false
   if (LAKH_BEHIND.test(behind) && /(?:^|[^\d.,])\d{1,2}$/.test(upTo)) return true
-  if (DECIMALS.test(behind) && /(?:^|[^\d.,;])\d+$/.test(upTo)) return true
+  if ((DECIMALS.test(behind) || DECIMALS_ALONE.test(behind)) && /(?:^|[^\d.,;])\d+$/.test(upTo)) return true
   return GROUP_OF_THREE.test(behind) && LEADING_GROUPS.test(upTo)
 }
 
 // ---------------------------------------------------------------- a time in two units: `2m 40s`
 
-const TIME = '(?:d|days?|h|hrs?|hours?|m|mins?|minutes?|s|secs?|seconds?|ms)'
-const LARGER = new RegExp(`(?:^|[^\\p{L}\\d.,])(\\d+\\s?(${TIME})(?:,|\\sand)?\\s?)$`, 'u')
-const SMALLER = new RegExp(
-  `^\\s?(${TIME})(?:,|\\sand)?\\s?(\\d+(?:\\.\\d+)?)\\s?(${TIME})(?![\\p{L}\\d])`,
-  'u',
-)
+const TIME =
+  '(?:d|days?|h|hrs?|hours?|m|mins?|minutes?|s|secs?|seconds?|ms|msecs?|milliseconds?|us|µs|μs|usecs?|microseconds?|ns)'
+const AND = '(?:[:+]|\\.?(?:,|\\sand)?\\s?)'
+const LARGER = new RegExp(`(?:^|[^\\p{L}\\d.,])((?:\\d+\\s?${TIME}${AND}){0,3}\\d+\\s?(${TIME})${AND})$`, 'u')
+const SMALLER = new RegExp(`^\\s?(${TIME})${AND}(\\d+(?:\\.\\d+)?)\\s?(${TIME})(?![\\p{L}\\d])`, 'u')
 const OWN = new RegExp(`^\\s?(${TIME})(?![\\p{L}\\d])`, 'u')
+/** `PT1H2M3.5S` of ISO 8601, of which the group holds one part. */
+const ISO_BEFORE = /(?:^|[^\p{L}\p{N}])P(?=[\dT])(?:\d+D)?(?:T(?:\d+H)?(?:\d+M)?)?$/u
+const ISO_BEHIND = /^(?:DT|[HM])(?:\d+[HMS]?|[\d.]+S)(?:[\d.]+[MS])*/
 /** In minutes and days the letters mean something else than in a unit of its own. */
 const secondsIn = (word: string): number =>
   word === 'm' ? 60 : /^d/.test(word) ? 86_400 : (convert(1, word, 's') ?? 0)
 
 function compound(before: string, group: string, behind: string): string | null {
+  const iso = ISO_BEFORE.exec(before)?.[0]
+  const parts = ISO_BEHIND.exec(behind)?.[0] ?? ''
+  if (
+    iso !== undefined &&
+    /^\d/.test(group) &&
+    (parts !== '' || (/[1-9]/.test(iso) && /^[HMS]/.test(behind)))
+  )
+    return `${lastWord(before)}${group}${parts || behind.slice(0, 1)}`
   const [, figure = group, unit = ''] = /^(.*?\d)\s?(\p{L}+)$/u.exec(group) ?? []
   const own = unit || (OWN.exec(behind)?.[1] ?? '')
   const left = LARGER.exec(before)
@@ -245,14 +280,14 @@ function unitNear(before: string, behind: string): string | null {
   const fields = [FIELD.exec(behind.split('}')[0] ?? ''), FIELD.exec(before.split('{').at(-1) ?? '')]
   const places = [NEAR_BEHIND.exec(behind), SECOND_BEHIND.exec(behind), NEAR_BEFORE.exec(before), ...fields]
   const near = places.map((match) => match?.[1])
-  return near.find(known) ?? unitOfHeader(before) ?? unitInName(before)
+  return near.find(known) ?? unitsInBrackets(before).at(-1) ?? unitInName(before)
 }
 
-/** The last unit in brackets: of the line that names the columns of a table, or of what stands in front in a line. */
-export function unitOfHeader(line: string): string | null {
-  const found = [...line.matchAll(IN_BRACKETS)].map((match) => match[1] ?? match[2])
-  return found.findLast(known) ?? null
-}
+const unitsInBrackets = (line: string): string[] =>
+  [...line.matchAll(IN_BRACKETS)].map((match) => match[1] ?? match[2]).filter(known)
+
+/** The units in brackets of the line that names the columns of a table: whose column it is, nobody knows. null = none. */
+export const unitsOfHeader = (line: string): string | null => unitsInBrackets(line).join(' ') || null
 
 // ---------------------------------------------------------------- a word that may be a unit, in the places where a unit stands
 
@@ -290,22 +325,36 @@ function wordNear(before: string, behind: string, alone: boolean): string | null
   return found.find((word) => word !== undefined)?.replace(/\s/g, '') ?? null
 }
 
-/** What a line says that only names a unit: `"unit": "ms",` of JSON on many lines, `unit: ms`. */
+/** What a line says that only names a unit: `"unit": "ms",` of JSON on many lines, `Time unit: ms`. */
 export const unitOfLine = (line: string): string | null =>
-  /^["']?\w*units?["']?\s*[:=]\s*["']?([^\s"',;]{1,20})["']?,?$/i.exec(line)?.[1] ?? null
+  /^["']?(?:\p{L}{1,16}\s)?\w*units?["']?\s*[:=]\s*["']?([^\s"',;]{1,20})["']?,?$/iu.exec(line)?.[1] ?? null
+
+/** Of a line of prose in front of the numbers or behind them: `All times are in milliseconds.`, `(ms)`, `ms`. */
+export function unitOfProse(line: string): string | null {
+  const found = [...line.matchAll(PROSE)].map((match) => match[1] ?? match[2])
+  return found.find(known) ?? null
+}
+const PROSE = new RegExp(
+  `(?<![\\p{L}\\p{N}])in (${LETTERS})(?=[.,;)\\]]|\\s|$)|^[([]?(${LETTERS})[)\\]]?$`,
+  'gu',
+)
 
 /**
- * Words that may be the units of columns, of a line in columns without a digit: those in brackets, and rates. The line
- * names the columns of a table as long as every line behind it has a digit, or no letter.
+ * Words that may be the units of columns, of a line in columns without a number: those in brackets, rates, and units at
+ * the end of a name (`mean_ms`, `mean ms`). The line names the columns of a table as long as every line behind it has a
+ * digit, or no letter.
  */
 export function wordsOfHeader(line: string, before: string | null): string | null {
-  if (/\d/.test(line.replace(/[([][^)\]]*[)\]]/g, '')) || !/\p{L}/u.test(line)) return before
-  if (!/\S(?:\s{2,}|\s*[|\t]\s*)\S/.test(line)) return null
-  const found = [...line.matchAll(HEADER_WORD)].map((match) => (match[1] ?? match[2])?.replace(/\s/g, ''))
+  const names = line.replace(/[([][^)\]]*[)\]]/g, '').replace(/\p{L}[\p{L}\p{N}]*/gu, '')
+  if (/\d/.test(names) || !/\p{L}/u.test(line)) return before
+  if (!/\S(?:\s{2,}|\s*[|\t,;]\s*)\S|\p{L}_\p{L}/u.test(line)) return null
+  const found = [...line.matchAll(HEADER_WORD)]
+    .map(([, word, rate, unit]) => word ?? rate ?? (known(unit) ? unit : undefined))
+    .flatMap((word) => word?.replace(/\s/g, '') ?? [])
   return found.join(' ') || null
 }
 const HEADER_WORD = new RegExp(
-  `[([](${ANY})[)\\]]|(?<![\\p{L}/])(\\p{L}{1,16}/\\p{L}{1,16})(?![\\p{L}/])`,
+  `[([](${ANY})[)\\]]|(?<![\\p{L}/])(\\p{L}{1,16}/\\p{L}{1,16})(?![\\p{L}/])|(?<![\\p{L}\\p{N}])(\\p{L}{1,16})(?![\\p{L}\\p{N}_])`,
   'gu',
 )
 

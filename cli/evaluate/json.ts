@@ -158,6 +158,8 @@ export function valueAt(value: unknown, path: string): unknown {
 }
 
 const UNIT_KEY = /^(?:time|value)?_?units?$/i
+/** In other words, where no second one stands beside it. */
+const UNIT_WORD = /(?:^|_)(?:units?|uom)(?:_?(?:name|text|label))?$|[a-z]Units?$|^unit(?:Name|Text|Label)$/i
 
 /**
  * What an object says of the unit of one of its numbers: `{"mean": 12.3, "mean_unit": "ms"}`, `{"units": {"mean": "ms"}}`, or
@@ -168,7 +170,11 @@ export function unitNamed(object: JsonObject, key: string): string | null {
   const { units } = object
   if (isJsonObject(units)) own.push(units[key])
   const all = Object.entries(object).find(([name, one]) => UNIT_KEY.test(name) && typeof one === 'string')
-  const unit = own.find((one) => typeof one === 'string') ?? all?.[1]
+  const words = Object.entries(object).filter(
+    ([name, one]) => UNIT_WORD.test(name) && typeof one === 'string',
+  )
+  const only = words.length === 1 ? words[0]?.[1] : undefined
+  const unit = own.find((one) => typeof one === 'string') ?? all?.[1] ?? only
   return typeof unit === 'string' ? unit.slice(0, 40) : null
 }
 

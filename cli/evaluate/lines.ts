@@ -6,8 +6,9 @@ import {
   beside,
   type Fields,
   fieldsOf,
-  unitOfHeader,
   unitOfLine,
+  unitOfProse,
+  unitsOfHeader,
   wordsOfHeader,
 } from './beside.ts'
 import { keyFinder } from './json.ts'
@@ -343,7 +344,7 @@ interface Taking {
 interface Pattern {
   regex: RegExp
   fields: Fields
-  /** The unit in brackets of the last line that had one and did not match; null = none. */
+  /** The units in brackets of the last line that had one and did not match; null = none. */
   header: string | null
   /** Words that may be units, of the line that names the columns; null = none. */
   words: string | null
@@ -446,15 +447,17 @@ function takeMatches(text: string, pattern: Pattern, { matches, units }: ParsedL
     any = true
     // Of a table, the line above names the unit.
     const none = found.near !== null || (found.word !== null && isUnit(found.word))
-    const columns = header === null ? words : null
+    const columns = words?.split(' ').filter((word) => !header?.split(' ').includes(word)) ?? []
     const around = none
       ? found
-      : { ...found, near: header, words: [found.words, columns].filter(Boolean).join(' ') || null }
+      : { ...found, near: header, words: [found.words, ...columns].filter(Boolean).join(' ') || null }
     const known = { ...around, raw: shown(text, RAW_SHOWN), text: group }
     if (matches.every((other) => saidBy(other) !== saidBy(known))) matches.push(known)
   }
   if (any) return
-  pattern.header = unitOfHeader(text) ?? header
+  const prose = unitOfProse(text)
+  if (prose !== null && units.length < MOST_UNITS) units.push(prose)
+  pattern.header = unitsOfHeader(text) ?? header
   pattern.words = wordsOfHeader(text, words)
 }
 

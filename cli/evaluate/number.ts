@@ -100,7 +100,8 @@ export function adviceOn(written: string): string {
     return 'write measure: { read: gnu-time } for what `time` of bash prints, or let the benchmark print seconds, such as 62.345 s for 1m2.345s'
   if (/\d:\d/.test(written)) return 'let the benchmark print the time in one unit, such as 179.5 s for 2:59.5'
   if (/\d[\s\u00a0\u2009\u202f]\d/.test(written)) return 'let the benchmark print it without spaces'
-  if (/\d,\d/.test(written)) return 'let the benchmark print it without commas'
+  if (/\d,\d/.test(written))
+    return 'let the benchmark print it without commas, or, where the comma separates two fields, write it in the pattern'
   return 'let the benchmark print one number and one unit, such as 160 s'
 }
 

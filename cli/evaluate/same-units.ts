@@ -1,6 +1,7 @@
 /** Brings what a sample says into the units of another one, exactly, or says why that cannot be. Pure. */
 import type { Sample, SampleFault } from '../ledger/events.ts'
 import type { BenchmarkAnswer } from './answer.ts'
+import { isTurn } from './beside.ts'
 import { whyEither, whyPoint } from './number.ts'
 import { areKin, convert, convertAs1024, isUnit } from './units.ts'
 
@@ -132,7 +133,19 @@ function otherWord(
 /** A unit that does not stand directly behind, a word in its place, or a different number beside. */
 function otherAround({ around: was }: Reference, { around: is }: InUnits): string | null {
   if (was === undefined || is === undefined || was === is) return null
-  const parts = [was, is].map((around) => around?.split(/, | /).map(singular).join(' '))
+  const words = (around: string | null) => around?.split(/, | /) ?? []
+  const turns = [was, is].map((around) => words(around).filter(isTurn).join(' '))
+  // One word without the other says nothing: `0 %` and then `5 % faster`.
+  const isTurned = turns[0] !== turns[1] && turns.every((turn) => turn !== '')
+  const parts = [was, is].map((around) =>
+    [
+      ...new Set(
+        words(around)
+          .filter((word) => isTurned || !isTurn(word))
+          .map(singular),
+      ),
+    ].join(' '),
+  )
   if (parts[0] === parts[1]) return null
   return `from ${was ?? 'none'} to ${is ?? 'none'}${adviceOn([was, is])}`
 }
@@ -144,6 +157,8 @@ function adviceOn(said: readonly (string | null)[]): string {
     all.filter((one) => one === part).length === 1
   if (parts.filter(once).some((part) => part.startsWith('a number')))
     return ': print one number without separators, and let a word or a sign stand between two'
+  if (parts.filter(once).some(isTurn))
+    return ': print a number that is larger when one thing is, with its sign, and no word for its direction'
   const words = parts
     .filter((part) => !part.startsWith('a number'))
     .flatMap((part) => part.split(' '))

@@ -204,6 +204,13 @@ function fromText(text: string, name: string): SourceAnswer | SampleFault {
   const flat = Object.hasOwn(json.object, name)
   const read = shaped && !flat ? readResultObject(json.object, name) : readFlatObject(json.object, name)
   if (!read.ok) return metricFault(`the JSON line cannot be read: ${read.reason}`, raw)
+  // A benchmark may put what the candidate answered beside its own metrics.
+  const inner = flat && isJsonObject(json.object.metrics) ? json.object.metrics : {}
+  if (Object.hasOwn(inner, name) && inner[name] !== json.object[name])
+    return metricFault(
+      `a JSON object says ${name} at its top and otherwise among its metrics: say it once`,
+      raw,
+    )
   return { ...fromObject(read.result, name, json.object), raws: { [name]: raw } }
 }
 
@@ -213,7 +220,12 @@ function fromObject(
   object: JsonObject,
 ): SourceAnswer {
   const inner = isJsonObject(object.metrics) ? unitNamed(object.metrics, name) : null
-  const unit = inner ?? unitNamed(object, name)
+  const ofScore = object.score === undefined ? null : unitNamed(object, 'score')
+  const unit = inner ?? unitNamed(object, name) ?? ofScore
+  // What tasks say of their unit counts where the metric is made of them.
+  const ofTasks = metrics.has(name) || !isJsonObject(object.tasks) ? [] : Object.values(object.tasks)
+  const units = ofTasks.map((task) => (isJsonObject(task) ? unitNamed(task, 'score') : null))
+  const around = metrics.has(name) || tasks !== null ? joined(unit, ...units) : ''
   return {
     value: metrics.get(name),
     metrics: Object.fromEntries(metrics),
@@ -221,7 +233,7 @@ function fromObject(
     tasks,
     artifacts,
     raws: {},
-    ...(metrics.has(name) && unit !== null && { around: unit }),
+    ...(around !== '' && { around }),
   }
 }
 
@@ -251,7 +263,8 @@ export const MATCHES: Named = {
     if (!read) return metricFault(`what the pattern found was not read, because ${whyNot(found)}`, first.raw)
     const notation = notationOf(first.text)
     const spelled = spelledBy(regex)
-    const { word, near, numbers } = first
+    const { word, near } = first
+    const numbers = first.numbers?.split(', ').filter((part) => !spelled.includes(part)) ?? []
     const words = unnamed(first.words, spelled)
     const unit = read.unit ?? (word !== null && isUnit(word) ? word : null)
     return {
@@ -263,7 +276,7 @@ export const MATCHES: Named = {
       raws: { [name]: first.raw },
       beside: read.unit === null ? word : null,
       around:
-        [unit === null && joined(near, words, ...lines.units), numbers].filter(Boolean).join(', ') || null,
+        [unit === null && joined(near, words, ...lines.units), ...numbers].filter(Boolean).join(', ') || null,
       // A group that asks for groups of three says what its comma is.
       notation: notation === 'comma' && groupsByComma(regex) ? 'groups' : notation,
       spelled,
@@ -271,7 +284,7 @@ export const MATCHES: Named = {
   },
 }
 
-const joined = (...words: (string | null)[]): string => words.filter(Boolean).join(' ')
+const joined = (...words: (string | null)[]): string => [...new Set(words.filter(Boolean))].join(' ')
 
 const whyNot = (read: ReturnType<typeof readValue>): string => (read.ok ? '' : read.reason)
 

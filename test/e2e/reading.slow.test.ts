@@ -71,6 +71,16 @@ test.each<[string, string, string, string]>([
   ['mean (\\d+)', 'mean 59 s', 'mean 2 m 40 s', 'stops inside of 2 m 40 s'],
   ['mean ([\\d.]+)', 'mean 990 (widgets)', 'mean 1.1 (kwidgets)', 'changed from widgets to kwidgets'],
   ['n ([\\d.]+)', 'n   rate [tok]\n----\nn 990', 'n   rate [ktok]\n----\nn 1.1', 'from tok to ktok'],
+  ['n +(\\d+)', 'x  Time [ms]  Mem [MB]\nn 998 1', 'x  Time [s]  Mem [MB]\nn 2 1', 'from ms MB'],
+  ['n +([\\d.]+)', 'x  mean_ms\nn 998', 'x  mean_s\nn 1.1', 'from ms to s'],
+  ['n ([\\d.]+)', 'n 998\nAll times are in ms.', 'n 1.1\nAll times are in s.', 'from ms to s'],
+  ['took PT(?:\\d+M)?([\\d.]+)S', 'took PT59.5S', 'took PT1M0.5S', 'inside of PT1M0.5S'],
+  ['(?:\\d+h)?(?:\\d+m)?([\\d.]+)s', 'took 59s', 'took 1h0m3s', 'inside of 1h0m3s'],
+  ['n ([\\d.]+)', 'n 9', 'n 8,9', 'where the comma separates two fields, write it in the pattern'],
+  ['n (\\d+)', 'n 998', 'n 1\u200b050', 'the pattern stops inside of'],
+  ['n (\\d+)', 'n 998', 'n 9\b1050', 'the pattern stops inside of'],
+  ['by ([\\d.]+)%', 'by 7.3% slower', 'by 5.3% faster', 'from slower to faster: print a number'],
+  ['Total time: (\\d+)', 'Total time: 59 s', 'Total time: 01:02 min', 'inside of 01:02'],
   ['mean ([\\d.]+)', 'mean 1020K', 'mean 1.0M', 'powers of 1000 or of 1024'],
   ['mean ([\\d.]+)', 'mean 950', 'mean 1.050', 'a point may be a decimal one (1.050) or separate thousands'],
   ['real\\s+\\d+m([\\d.]+)s', 'real 0m9.5s', 'real 1m2.345s', 'write measure: { read: gnu-time }'],
@@ -102,6 +112,31 @@ test.each<[string, string, string]>([
   await project.data('init', '--no-canary')
   expect(await project.attempt(prints(then))).toMatchObject({ status: 'kept', reason: 'improved' })
 })
+
+test.each<[string, string, string]>([
+  [
+    '{"tasks": {"a": {"score": 900, "unit": "ms"}}}',
+    '{"tasks": {"a": {"score": 1.1, "unit": "s"}}}',
+    'ms to s',
+  ],
+  [
+    '{"unit": "ms", "tasks": {"a": {"score": 900}}}',
+    '{"unit": "s", "tasks": {"a": {"score": 1}}}',
+    'ms to s',
+  ],
+  ['{"lat": 900, "latencyUnit": "ms"}', '{"lat": 1.1, "latencyUnit": "s"}', 'ms to s'],
+  ['{"lat": 900, "metrics": {"lat": 900}}', '{"lat": 1, "metrics": {"lat": 900}}', 'say it once'],
+])(
+  'JSON of which one place contradicts the other, or whose unit changed, is read: %s, and then %s',
+  async (first, then, message) => {
+    const project = makeProject({ spec: reading('auto'), files: prints(first) })
+    await project.data('init', '--no-canary')
+    expect(await project.attempt(prints(then))).toMatchObject({
+      reason: 'metric_error',
+      message: show(message),
+    })
+  },
+)
 
 test('a pattern takes the seconds of a clock for the whole, from the baseline on', async () => {
   const project = makeProject({

@@ -4,7 +4,7 @@ import type { BenchmarkAnswer, ReadAnswer } from '../answer.ts'
 import { positiveZero } from '../number.ts'
 import { type Aggregate, aggregate } from '../stats.ts'
 import { convert } from '../units.ts'
-import type { Benchmark, Figure } from './preset.ts'
+import { type Benchmark, type Figure, keyTwiceIn } from './preset.ts'
 import { type PresetName, presetOf, type Texts } from './registry.ts'
 
 export interface PresetQuestion {
@@ -27,6 +27,8 @@ export function readPreset(asked: PresetQuestion): ReadAnswer {
     const text = asked.texts[place]
     if (text === null || !preset.recognises(text)) continue
     const reading = preset.read(text)
+    const twice = keyTwiceIn(text)
+    if (twice !== null) return refuse(`the JSON of ${preset.name} has the key ${JSON.stringify(twice)} twice`)
     if ('reason' in reading) return refuse(`${preset.name}: ${reading.reason}`)
     const answer = answerOf(reading.benchmarks, asked)
     if ('reason' in answer) return { ok: false, fault: answer }

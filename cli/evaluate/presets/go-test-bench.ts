@@ -12,9 +12,11 @@ import {
 
 /** `BenchmarkParse-8   1000000   1234 ns/op   456 B/op   7 allocs/op`: each unit is the name of a metric. */
 function benchmarks(text: string): { runs: Benchmark[]; broken: string | null } {
-  const runs: Benchmark[] = []
+  const runs: Run[] = []
+  let of = ''
   let broken: string | null = null
   for (const line of linesOf(text)) {
+    of = /^pkg: (\S+)\s*$/.exec(line)?.[1] ?? of
     const [name = '', iterations = '', ...pairs] = line.trim().split(/\s+/)
     if (!/^Benchmark\S/.test(name) || !/^\d+$/.test(iterations) || pairs.length === 0 || pairs.length % 2) {
       if (ANSWERS.test(line)) broken ??= line
@@ -27,9 +29,25 @@ function benchmarks(text: string): { runs: Benchmark[]; broken: string | null } 
       else if (Number.isFinite(Number(digits))) metrics.set(unit, { value: numberOr(digits), unit })
       else broken ??= line
     }
-    runs.push({ name, metrics })
+    runs.push({ name, metrics, of })
   }
-  return { runs: repeated(runs), broken }
+  return { runs: repeated(byFullName(runs)), broken }
+}
+
+interface Run extends Benchmark {
+  name: string
+  /** The package. */
+  of: string
+}
+
+/** Two packages may have a benchmark of one name, which are not runs of one. */
+function byFullName(runs: readonly Run[]): Benchmark[] {
+  const packages = new Map<string, Set<string>>()
+  for (const { name, of } of runs) packages.set(name, (packages.get(name) ?? new Set()).add(of))
+  return runs.map(({ name, of, metrics }) => ({
+    name: (packages.get(name)?.size ?? 0) > 1 ? `${of}.${name}` : name,
+    metrics,
+  }))
 }
 
 /** It prints the name of a benchmark, runs it, and prints the rest of the line. */

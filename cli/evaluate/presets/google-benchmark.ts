@@ -39,13 +39,20 @@ function read(text: string): PresetReading {
     return {
       reason: `the benchmark ${stringOrNull(broken.name)} ${broken.skipped === true ? 'was skipped' : 'failed'}: ${stringOrNull(broken.error_message) ?? stringOrNull(broken.skip_message) ?? 'no reason is given'}`,
     }
+  const nameOf = (one: (typeof all)[number]) => stringOrNull(one.run_name) ?? stringOrNull(one.name)
   const single = all.filter(({ run_type }) => run_type !== 'aggregate')
-  // With --benchmark_report_aggregates_only nothing else is there.
-  const used = single.length > 0 ? single : all.filter(({ aggregate_name }) => aggregate_name === 'median')
+  // Of one that reports aggregates only (by its own option, or all by --benchmark_report_aggregates_only) nothing else is there.
+  const names = new Set(single.map(nameOf))
+  const rest = all.filter((one) => !names.has(nameOf(one)))
+  const medians = rest.filter(({ aggregate_name }) => aggregate_name === 'median')
+  const withMedian = new Set(medians.map(nameOf))
+  const lacking = rest.find((one) => !withMedian.has(nameOf(one)))
+  if (lacking) return { reason: `the benchmark ${nameOf(lacking)} has neither runs nor a median` }
+  const used = [...single, ...medians]
   return {
     benchmarks: repeated(
       used.map((one) => ({
-        name: stringOrNull(one.run_name) ?? stringOrNull(one.name),
+        name: nameOf(one),
         metrics: figures(one, (name) => unitOf(name, one.time_unit)),
       })),
     ),

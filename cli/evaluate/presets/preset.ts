@@ -1,6 +1,6 @@
 /** What a preset is: one known tool, and how its own output is read. Pure. */
 import type { Direction } from '../../ledger/events.ts'
-import { NoNumber, numberOr, readToolJson } from '../json.ts'
+import { duplicateKey, NoNumber, numberOr, readToolJson } from '../json.ts'
 import { median } from '../stats.ts'
 import { convert } from '../units.ts'
 
@@ -58,16 +58,25 @@ export const objectsIn = (value: unknown): Json[] => (Array.isArray(value) ? val
 export const stringOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
 /** The JSON of a text that may have lines of other text around it; undefined when there is none. */
-export function jsonIn(text: string): unknown {
+export const jsonIn = (text: string): unknown => jsonOf(text)?.value
+
+/** The key that an object of that JSON has twice: which one counts? */
+export function keyTwiceIn(text: string): string | null {
+  const found = jsonOf(text)
+  return found && duplicateKey(found.text)
+}
+
+function jsonOf(text: string): { text: string; value: unknown } | null {
   const whole = readToolJson(text)
-  if ('value' in whole) return whole.value
+  if ('value' in whole) return { text, ...whole }
   const begin = /^[ \t]*[{[]/m.exec(text)?.index
   const ends = [...text.matchAll(/[}\]][ \t\r]*$/gm)].at(-1)
-  if (begin === undefined || ends === undefined) return undefined
+  if (begin === undefined || ends === undefined) return null
   // Behind the last line that ends like JSON: what was printed there may have hidden an end.
-  if (text.slice(ends.index + 1).includes('}')) return undefined
-  const part = readToolJson(text.slice(begin, ends.index + 1))
-  return 'value' in part ? part.value : undefined
+  if (text.slice(ends.index + 1).includes('}')) return null
+  const part = text.slice(begin, ends.index + 1)
+  const read = readToolJson(part)
+  return 'value' in read ? { text: part, ...read } : null
 }
 
 /** The members of an object that are numbers, under the units that `unitOf` knows; undefined leaves one out. */

@@ -119,6 +119,46 @@ describe('what a tool says', () => {
     )
   })
 
+  test('benchmarks of one name in two packages are runs of one, so that the median hides one of them', () => {
+    const go = (...times: number[]) =>
+      times.map((time, at) => `pkg: e.com/p${at}\nBenchmarkX-8 100 ${time} ns/op\nPASS\n`).join('')
+    expect(read('go-test-bench', 'ns/op', { stdout: go(100, 200, 900) })).toMatchObject({
+      answer: {
+        value: 400,
+        tasks: { 'e.com/p0.BenchmarkX-8': { score: 100 }, 'e.com/p2.BenchmarkX-8': { score: 900 } },
+      },
+    })
+    expect(read('go-test-bench', 'ns/op', { stdout: go(100) })).toMatchObject({
+      answer: { tasks: { 'BenchmarkX-8': { score: 100 } } },
+    })
+  })
+
+  test('a benchmark that reports aggregates only is left out, or one without a median ends the CLI', () => {
+    const run = (name: string, time: number, aggregate?: string) => ({
+      name: aggregate ? `${name}_${aggregate}` : name,
+      run_name: name,
+      run_type: aggregate ? 'aggregate' : 'iteration',
+      ...(aggregate && { aggregate_name: aggregate }),
+      real_time: time,
+      time_unit: 'ns',
+    })
+    const benchmark = (...benchmarks: object[]) => ({ result: JSON.stringify({ context: {}, benchmarks }) })
+    const mixed = benchmark(run('a', 10), run('a', 99, 'mean'), run('b', 30, 'median'), run('b', 99, 'mean'))
+    expect(read('google-benchmark', 'real_time', mixed)).toMatchObject({
+      answer: { value: 20, tasks: { a: { score: 10 }, b: { score: 30 } } },
+    })
+    expect(messageOf(read('google-benchmark', 'real_time', benchmark(run('a', 10, 'mean'))))).toBe(
+      'google-benchmark: the benchmark a has neither runs nor a median',
+    )
+  })
+
+  test('JSON of a tool has a key twice, and the last one counts', () => {
+    const result = '{"results": [{"command": "a", "mean": 9, "mean": 1}]}'
+    expect(messageOf(read('hyperfine', 'mean', { result }))).toBe(
+      'the JSON of hyperfine has the key "mean" twice',
+    )
+  })
+
   test('Assay’s own clocks do not answer beside a tool', () => {
     const recorded = { wall_ms: 12 }
     expect(messageOf(read('gnu-time', 'wall_ms', { stderr: 'x' }, { recorded }))).toBe('read as 12')
