@@ -6,6 +6,7 @@
 
 import type { Verdict } from '../evaluate/verdict.ts'
 import { fingerprintCheckout, pathsChangedSince } from '../git/checkout.ts'
+import { refuseDamaged } from '../git/objects.ts'
 import { candidateRef, pinRef } from '../git/refs.ts'
 import { refusedBy } from '../ledger/decide.ts'
 import { refusal } from '../ledger/ledger.ts'
@@ -26,7 +27,7 @@ import { recordVerdict, verdictOn } from '../measure/record.ts'
 import { scopeOfRun } from '../measure/scope.ts'
 import { nodeFor, type Seal, seal, snapshot, storedSeal } from '../measure/seal.ts'
 import { Recorder, RecordLost } from '../measure/steps.ts'
-import { hasWorktree, judgedCommit, readWorktreeFacts } from '../measure/worktree.ts'
+import { baseOf, hasWorktree, judgedCommit, readWorktreeFacts } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
 import { attemptFolder, worktreePath } from '../paths.ts'
 import { identify, isAlive } from '../process.ts'
@@ -144,6 +145,9 @@ async function submitOnce(
   const { seal: candidate } = sealed.value
   const [finding] = checkSeal(run, candidate)
   if (finding) {
+    // What differs because the store was damaged is not the candidate's doing.
+    const intact = await refuseDamaged(run.site, baseOf(run, experiment).commit)
+    if (!intact.ok) return intact
     const stray = finding.code === 'empty' ? await strayEdits(run, experiment) : ''
     const verdict: Verdict = {
       status: 'rejected',

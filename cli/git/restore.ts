@@ -6,10 +6,12 @@ import { type Site, trashFolder } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { type GitOptions, git, nulTerminated } from './git.ts'
 import { copyIndex, judging, withPrivateIndex } from './judge.ts'
+import { refuseDamaged } from './objects.ts'
 import { differences, observe } from './observe.ts'
 import type { TreeChange } from './trees.ts'
 import {
   addWorktree,
+  commitAt,
   forgetRules,
   hasRulesOf,
   isComplete,
@@ -36,7 +38,7 @@ export interface Freshening {
 /**
  * After it, tracked files are exactly those of `commit`, nothing else is left except `keep` (ignored files go too, since
  * a later candidate would read what an earlier one left in them), and HEAD is detached at `commit`. Makes the checkout if there is none. For one caller at a time (it has the slot).
- * Problem `checkout_not_exact` names the files that would not yield.
+ * Problem `checkout_not_exact` names the files that would not yield, `objects_damaged` what the store has not whole.
  */
 export async function freshenCheckout(
   site: Site,
@@ -50,9 +52,12 @@ export async function freshenCheckout(
   if (!folder || !isComplete(folder, path)) {
     return fail(notExact(path, 'it was removed while it was being prepared'))
   }
+  const hasOurRules = await hasRulesOf(site, folder)
+  const intact = await refuseDamaged(site, commit, hasOurRules ? await commitAt(site, path) : null)
+  if (!intact.ok) return intact
   return withPrivateIndex(site, async (index) => {
     // Without an index every file is written again.
-    if (await hasRulesOf(site, folder)) await copyIndex(judgeIndex(folder), index)
+    if (hasOurRules) await copyIndex(judgeIndex(folder), index)
     else await forgetRules(folder)
     const excludes = `${index}-keep`
     await writeFile(excludes, keep.map((one) => `/${escapeGlob(one)}\n`).join(''))

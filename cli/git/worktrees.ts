@@ -8,6 +8,7 @@ import { type Site, trashFolder, worktreeLock } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { git } from './git.ts'
 import { copyIndex, inStore, judging, withPrivateIndex } from './judge.ts'
+import { refuseDamaged } from './objects.ts'
 import { giveFilters } from './rules.ts'
 
 // ----------------------------------------------------------------
@@ -112,7 +113,7 @@ export function dropRegistration(site: Site, folder: string): Promise<boolean> {
 
 /**
  * A detached worktree of `commit` at `path`. Idempotent: a complete one is left as it is, whatever its commit; a
- * half-made one is completed. The registry's lock is not held while files are written.
+ * half-made one is completed. The registry's lock is not held while files are written. Problem `objects_damaged`.
  */
 export async function addWorktree(site: Site, path: string, commit: string): Promise<Result<void>> {
   const found = await registeredFolder(site, path)
@@ -149,6 +150,8 @@ async function register(site: Site, path: string, commit: string): Promise<Resul
 async function fill(site: Site, path: string, folder: string, commit: string): Promise<Result<void>> {
   return withLock(join(folder, 'judge-lock'), async () => {
     if (isComplete(folder, path)) return ok(undefined)
+    const intact = await refuseDamaged(site, commit)
+    if (!intact.ok) return intact
     await giveFilters(site, folder)
     return withPrivateIndex(site, async (index) => {
       const written = await git(['read-tree', '-u', '--reset', commit], judging(site, path, index))

@@ -167,7 +167,7 @@ export async function clear(
   if (swept.value === null) {
     const fresh = await freshenCheckout(site, path, candidate.commit, { keep: [...stays.roots, ...data] })
     if (fresh.ok) return ok('as_wanted')
-    if (fresh.problem.code === 'disk_full') return fresh
+    if (fresh.problem.code === 'disk_full' || fresh.problem.code === 'objects_damaged') return fresh
   }
   if (lstatSync(path, { throwIfNoEntry: false })) {
     const why = swept.value === null ? '' : ` (${swept.value})`

@@ -150,7 +150,9 @@ describe('store', () => {
   test('a lost commit or a lost file of a candidate goes unnoticed', async () => {
     const commit = store('rev-parse', `refs/assay/run_0001/${kept}/1`)
     const file = store('rev-parse', `${commit}:src/metrics.txt`)
-    await without(looseObject(file), async () => expect(await look()).toEqual(['problem objects_missing']))
+    await without(looseObject(file), async () =>
+      expect(await look()).toEqual(['problem objects_missing fixable']),
+    )
     await without(looseObject(commit), async () => expect(await look()).toContain('problem candidate_lost'))
   })
 

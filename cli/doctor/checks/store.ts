@@ -1,15 +1,24 @@
 import { existsSync } from 'node:fs'
 import { shellQuote } from '../../evaluate/command.ts'
+import { damagedObjects, fetchObjects, type StoredObject, shownObjects } from '../../git/objects.ts'
 import { candidateRef, createRef, existingCommits, missingObjects, ownRefs } from '../../git/refs.ts'
 import { storeExists, storeState } from '../../git/store.ts'
 import type { Site } from '../../paths.ts'
-import { ok } from '../../result.ts'
-import { type DoctorCheck, type FixableFinding, fine, problem, type RunScene, warning } from '../check.ts'
+import { fail, ok } from '../../result.ts'
+import {
+  type DoctorCheck,
+  type FixableFinding,
+  fine,
+  problem,
+  type RunScene,
+  type Scene,
+  warning,
+} from '../check.ts'
 
 /** The store, and in it every candidate that was ever sealed. */
 export const store: DoctorCheck = {
   name: 'store',
-  async look({ site, runs }) {
+  async look({ site, runs, checkout }) {
     if (!site) return []
     const broken = unusable(site, runs)
     if (broken) return [broken]
@@ -35,7 +44,7 @@ export const store: DoctorCheck = {
         }),
       )
     }
-    const checked = await candidates(site, runs, state.value.partial)
+    const checked = await candidates(site, runs, state.value.partial, checkout)
     return [...found, ...checked]
   },
 }
@@ -70,7 +79,12 @@ interface Kept {
   commit: string
 }
 
-async function candidates(site: Site, runs: RunScene[], partial: boolean): Promise<FixableFinding[]> {
+async function candidates(
+  site: Site,
+  runs: RunScene[],
+  partial: boolean,
+  checkout: Scene['checkout'],
+): Promise<FixableFinding[]> {
   const kept = runs.flatMap(sealedIn)
   const bases = runs.flatMap(({ state }) => state?.run?.base.commit ?? [])
   const commits = [...new Set([...bases, ...kept.map(({ commit }) => commit)])]
@@ -82,20 +96,73 @@ async function candidates(site: Site, runs: RunScene[], partial: boolean): Promi
     found.push(lost(site, 'a base', commit))
   // In a partial clone git cannot tell what is missing from what was never fetched.
   const missing = partial ? ok([]) : await missingObjects(site, [...existing.value])
-  if (!missing.ok) found.push(unreadable(site, missing.problem.message))
-  else if (missing.value.length > 0) {
+  const damaged = partial ? ok([]) : await damagedObjects(site, [...existing.value])
+  const named = damaged.ok && damaged.value.length > 0
+  if (!missing.ok && !named) found.push(unreadable(site, missing.problem.message))
+  if (missing.ok && missing.value.length > 0) {
     found.push(
       problem('objects_missing', {
         what: `${missing.value.length} files or folders of sealed candidates are gone from the store`,
         cause: 'object files were deleted, or the disk lost them',
-        repair: `fetch them from the user's repository if they are in it: git --git-dir ${shellQuote(site.store)} fetch ..; else restore the store from a backup`,
+        repair: elsewhere(site),
         at: site.store,
         data: { objects: missing.value.slice(0, 100) },
+        ...fetching(site, checkout, missing.value),
       }),
     )
   }
+  if (damaged.ok) found.push(...rewritten(site, damaged.value, missing.ok ? missing.value : [], checkout))
   if (found.length > 0) return found
   return [fine('store', `the store has all ${kept.length} sealed candidates`)]
+}
+
+function rewritten(
+  site: Site,
+  damaged: StoredObject[],
+  missing: string[],
+  checkout: Scene['checkout'],
+): FixableFinding[] {
+  const there = damaged.filter(({ oid }) => !missing.includes(oid))
+  if (there.length === 0) return []
+  return [
+    problem('objects_damaged', {
+      what: `objects of the store are damaged: ${shownObjects(there)}`,
+      cause: 'something else than Assay wrote to the store, for example an agent, or the disk lost a block',
+      repair: elsewhere(site),
+      at: site.store,
+      data: { objects: there.slice(0, 100) },
+      ...fetching(
+        site,
+        checkout,
+        there.map(({ oid }) => oid),
+      ),
+    }),
+  ]
+}
+
+const elsewhere = (site: Site): string =>
+  `assay doctor --fix fetches those that are in your repository; else restore ${site.store} from a backup`
+
+/** The repair, where there is a repository to fetch from. */
+const fetching = (
+  site: Site,
+  checkout: Scene['checkout'],
+  oids: readonly string[],
+): Pick<FixableFinding, 'fix'> => {
+  if (!checkout.ok) return {}
+  const { commonDir } = checkout.value
+  return {
+    fix: async () => {
+      const left = await fetchObjects(site, checkout.value, oids)
+      if (!left.ok) return left
+      if (left.value.length === 0) return ok(`fetched them from ${commonDir}`)
+      return fail({
+        kind: 'failed',
+        code: 'objects_damaged',
+        message: `not whole in ${commonDir} either, or damaged in a pack of the store: ${left.value.slice(0, 5).join(', ')}`,
+      })
+    },
+  }
 }
 
 const sealedIn = ({ run, state }: RunScene): Kept[] =>
