@@ -22,6 +22,8 @@ export interface ScannedLedger {
   newer: { line: number; v: string } | null
   /** The first line that is a JSON object and no event. */
   unfoldable: (BadLine & { message: string }) | null
+  /** The first event about something that no counting line before it made; no race leaves one behind. */
+  groundless: (BadLine & { message: string }) | null
   /** Lines that end in CR LF. */
   crlf: number
   /** Bytes after the last newline. */
@@ -31,6 +33,9 @@ export interface ScannedLedger {
 
 const SHOWN = 160
 
+/** Why the fold refuses what no writer proposes: it looked for the experiment and the seal before, and they never go. */
+const GROUNDLESS = ['not_started', 'unknown_experiment', 'no_seal']
+
 export function scanLedger(file: string): ScannedLedger {
   const scanned: ScannedLedger = {
     bytes: null,
@@ -38,6 +43,7 @@ export function scanLedger(file: string): ScannedLedger {
     corrupt: [],
     newer: null,
     unfoldable: null,
+    groundless: null,
     crlf: 0,
     tail: 0,
     state: emptyState(),
@@ -79,7 +85,9 @@ function look(
   }
   if (!isKnownEvent(String(value.type))) return
   try {
-    fold(scanned.state, value as unknown as Event)
+    const outcome = fold(scanned.state, value as unknown as Event)
+    if (outcome.accepted || !GROUNDLESS.includes(outcome.because.code)) return
+    scanned.groundless ??= { line, bytes: escapeBytes(raw), message: outcome.because.message }
   } catch (error) {
     scanned.unfoldable ??= { line, bytes: escapeBytes(raw), message: (error as Error).message }
   }

@@ -75,6 +75,35 @@ describe('ledger', () => {
     })
   })
 
+  test('a line that was edited so that those after it count for nothing goes unnoticed', async () => {
+    const lines = readFileSync(ledger(), 'utf8').split('\n')
+    const follower = (type: string) =>
+      1 +
+      lines.findIndex((line) => line.includes(`"type":"${type}"`) && line.includes(`"experiment":"${kept}"`))
+    const edits = [
+      ['created', 'sealed', (line: string) => line.replace(`"${kept}"`, '"exp_0077"')],
+      ['sealed', 'judged', (line: string) => line.replace('"attempt":1', '"attempt":7')],
+    ] as const
+    for (const [edited, refused, edit] of edits) {
+      const change = (text: Buffer) =>
+        text
+          .toString()
+          .split('\n')
+          .map((line, n) => (n + 1 === follower(edited) ? edit(line) : line))
+          .join('\n')
+      await withText(ledger(), change, async () => {
+        const found = await troubles(root)
+        expect(found).toContainEqual(
+          expect.objectContaining({
+            code: 'ledger_groundless',
+            level: 'problem',
+            at: `${ledger()}:${follower(refused)}`,
+          }),
+        )
+      })
+    }
+  })
+
   test('a newer format, a foreign object or changed line endings go unnoticed', async () => {
     const plus = (line: string) => (text: Buffer) => `${text}${line}\n`
     await withText(ledger(), plus('{"v":"2.0","type":"judged"}'), async () => {

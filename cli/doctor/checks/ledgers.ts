@@ -91,6 +91,18 @@ function damage({ run, paths, ledger }: RunScene): FixableFinding[] {
       }),
     )
   }
+  if (ledger.groundless && isWhole(ledger) && ledger.state.run) {
+    const { line, bytes, message } = ledger.groundless
+    found.push(
+      problem('ledger_groundless', {
+        what: `line ${line} of the ledger of ${run} counts for nothing (${message}): ${bytes}`,
+        cause: 'a line before it, which this one follows from, was edited, moved or deleted',
+        repair: 'restore the lines before it from a backup',
+        at: `${file}:${line}`,
+        data: { line, bytes },
+      }),
+    )
+  }
   if (ledger.crlf > 0) {
     found.push(
       warning('ledger_crlf', {
