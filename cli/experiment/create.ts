@@ -17,7 +17,7 @@ import {
 } from '../ledger/state.ts'
 import { artifactPlaces, type SeedName } from '../measure/artifacts.ts'
 import { diskFull, noDiskSpace } from '../measure/disk-space.ts'
-import { ensureWorktree } from '../measure/worktree.ts'
+import { ensureWorktree, readWorktreeFacts } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
 import { experimentFolder, experimentId, type RunPaths, worktreePath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
@@ -29,6 +29,8 @@ export interface NewExperiment {
   experiment: string
   parent: string
   worktree: string
+  /** How long `worktree.setup` took in that worktree, in milliseconds; absent without one. */
+  setup_ms?: number
   /** Folder for expensive outputs, which outlives attempts. */
   artifacts: string
   /** What `from_artifact` names. */
@@ -222,10 +224,12 @@ async function withWorktree(
   if (made === 'full') return fail(await giveUp(run, experiment))
   if (!made.ok) return made
   const { own, seed } = artifactPlaces(run, node)
+  const setupMs = readWorktreeFacts(run, experiment)?.setup_ms
   return ok({
     experiment,
     parent: node.parent ?? BASELINE,
     worktree: worktreePath(run.site, run.run, experiment),
+    ...(setupMs === undefined ? {} : { setup_ms: setupMs }),
     artifacts: own,
     ...(seed === null ? {} : { seed_artifact: seed.path }),
     ...(repeated ? { repeated: true as const, status: node.status, sealed: hasSeal(node) } : {}),

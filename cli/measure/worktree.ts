@@ -1,6 +1,7 @@
 /** The folder that an agent edits: made once, set up, and remembered as it was before the agent came. */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { duration } from '../evaluate/figure.ts'
 import { runPreparation } from '../evaluate/gates.ts'
 import { lastLine } from '../evaluate/tail.ts'
 import { fingerprintCheckout } from '../git/checkout.ts'
@@ -20,6 +21,8 @@ import { mutableFor, scopeOfRun } from './scope.ts'
 /** What a seal needs to know about the worktree's original state. */
 export interface WorktreeFacts {
   made: string
+  /** How long `worktree.setup` took, in milliseconds; absent without one, and in facts of earlier versions. */
+  setup_ms?: number
   /** Path → content that setup left there: equal at the seal = not part of the candidate. */
   droppings: Record<string, string>
   /** The state of the user's checkout, as far as the scope goes: some agents edit the wrong folder. */
@@ -71,6 +74,7 @@ async function makeWorktree(run: OpenRun, experiment: string, path: string): Pro
   const checkout = await fingerprintCheckout(run.started.checkout, mutable)
   const facts: WorktreeFacts = {
     made: run.clock().toISOString(),
+    ...(set.value === null ? {} : { setup_ms: set.value }),
     droppings: Object.fromEntries(droppings.value),
     checkout: checkout.ok ? checkout.value : {},
   }
@@ -118,10 +122,11 @@ export function judgedCommit(
   return attempt ? { commit: attempt.sealed.commit, tree: attempt.sealed.tree } : null
 }
 
-async function setUp(run: OpenRun, experiment: string, path: string): Promise<Result<void>> {
+/** Answers how long it took, in milliseconds; null when there is no `worktree.setup`. */
+async function setUp(run: OpenRun, experiment: string, path: string): Promise<Result<number | null>> {
   const { setup } = run.spec.worktree
-  if (!setup) return ok(undefined)
-  run.tell({ type: 'preparing', what: `setup of ${experiment}` })
+  if (!setup) return ok(null)
+  run.tell({ type: 'preparing', what: `setup of ${experiment}, at most ${duration(setup.timeoutMs)}` })
   const environment = benchmarkEnvironment(run)
   if (!environment.ok) return environment
   const done = await runPreparation({
@@ -135,7 +140,11 @@ async function setUp(run: OpenRun, experiment: string, path: string): Promise<Re
     name: 'setup',
     signal: run.signal,
   })
-  if (done.passed) return ok(undefined)
+  if (done.passed) {
+    const ms = Math.round(done.wall_ms)
+    run.tell({ type: 'log', message: `${experiment}: set up in ${duration(ms)}` })
+    return ok(ms)
+  }
   return fail({
     kind: 'failed',
     code: 'setup_failed',

@@ -1,3 +1,4 @@
+import { duration } from '../evaluate/figure.ts'
 import { createExperiment } from '../experiment/create.ts'
 import { bestOf } from '../ledger/best.ts'
 import { BASELINE, type State } from '../ledger/state.ts'
@@ -33,14 +34,14 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
     if (other === null) return made
     return fail({ ...made.problem, hint: hint === undefined ? other : next`${other}; or ${hint}` })
   }
-  const { experiment, parent: of, worktree, artifacts, seed_artifact } = made.value
+  const { experiment, parent: of, worktree, setup_ms, artifacts, seed_artifact } = made.value
   // A loop gets this warning once a round, when the round opens.
   const warnings = place === null ? warnOfDiskSpace(opened.value, 1) : []
   return ok({
     data: { ...made.value, ...(warnings.length > 0 ? { warnings } : {}) },
     text: () => [
       `${experiment}, a child of ${of}`,
-      `Edit in ${worktree}`,
+      `Edit in ${worktree}${setup_ms === undefined ? '' : ` (set up in ${duration(setup_ms)})`}`,
       `Expensive outputs go into ${artifacts}`,
       ...(seed_artifact === undefined ? [] : [`It starts from ${seed_artifact}`]),
       next`Then: ${call('run', experiment)}`,
