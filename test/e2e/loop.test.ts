@@ -48,7 +48,7 @@ describe('tune', () => {
     expect(second.stderr).toContain('round 1: 2 lanes, 2 deep, from exp_0000\n')
     expect(second.stderr).toMatch(/^ {2}exp_0001 (kept|rejected \(not_better\)) [\d.]+ .*%/m)
     expect(second.stderr).toMatch(/^round 1 closed: (new best exp_\d{4} [\d.]+|no new best, stall 1)$/m)
-    expect(second.stderr.match(/round 1.*(new best|stall)/g)?.length).toBe(1)
+    expect(second.stderr.match(/^round 1 closed.*(new best|stall)/gm)?.length).toBe(1)
     expect(second.stderr).not.toContain('\u001b')
     expect(second.stdout).toContain('exp_0000')
 
