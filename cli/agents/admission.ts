@@ -6,7 +6,7 @@ import { isAlive, isElsewhere } from '../process.ts'
 import { priceOf, unaffordable } from '../run/budget.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { recordDelivery, waitingSteers } from '../run/steer.ts'
-import type { AgentCall, AgentReply } from './call.ts'
+import type { AgentCall, AgentReply } from '../workflow/call.ts'
 
 export interface Admission {
   /** Asks when the call may be made; `null` as a reply when the budget does not allow it. */

@@ -5,7 +5,7 @@ import { failed, type Host, type HostAnswer, type HostCall } from '../hosts/host
 import type { Chain } from '../hosts/registry.ts'
 import type { Tell } from '../notices.ts'
 import { redact, redactIn } from '../redact.ts'
-import type { AgentCall, AgentReply } from './call.ts'
+import type { AgentCall, AgentReply } from '../workflow/call.ts'
 import { LONGEST_MS, type Patience } from './patience.ts'
 
 export interface Asking {

@@ -1,10 +1,10 @@
 /** Asks the agents of one loop for one object each: at most so many at once, and only when admission allows it. */
 import { answerCheck } from '../hosts/answer.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
+import type { AgentCall, AgentReply } from '../workflow/call.ts'
 import { permits, spending, type TotalUsage } from '../workflow/permits.ts'
 import { admission } from './admission.ts'
 import { askerOfRun } from './asking.ts'
-import type { AgentCall, AgentReply } from './call.ts'
 import type { Hosts } from './open-host.ts'
 import type { Patience } from './patience.ts'
 import { askForObject } from './schema.ts'

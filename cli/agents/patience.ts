@@ -3,7 +3,7 @@ import type { Host } from '../hosts/host.ts'
 import type { Driver } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
 import { pauseLoop } from '../run/steer.ts'
-import type { AgentCall } from './call.ts'
+import type { AgentCall } from '../workflow/call.ts'
 
 export interface Patience {
   /** Resolves when no wait of the host is under way. False: the call is over instead. */

@@ -1,6 +1,6 @@
 import { answerCheck, extractObject, type SchemaCheck, TOO_SLOW } from '../hosts/answer.ts'
 import { fail, ok, type Result } from '../result.ts'
-import type { AgentReply } from './call.ts'
+import type { AgentReply } from '../workflow/call.ts'
 
 /** How many answers may break the schema before the call fails, as in the hosts. */
 export const MAX_FAILED_ANSWERS = 5

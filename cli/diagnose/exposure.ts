@@ -429,7 +429,7 @@ const ancestors = (path: string): string[] => {
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'))
 }
 
-/** The tests that a gate runs: below what it is told, all that look like tests, or else what it is told itself. */
+/** The tests that a gate runs: the files that look like tests below the paths that it names; where none do, these paths. */
 function testsOf(judge: Judge, paths: readonly string[]): string[] {
   const text = textOf(judge)
   const runner = [TEST_RUNNERS, NODE_TESTS].find((one) => one.test(text))

@@ -395,7 +395,7 @@ function groupOf(pattern: string): { from: number; to: number } | null {
   return null
 }
 
-/** The words that the pattern spells: whoever wrote it knows that they stand there. */
+/** The words that the pattern spells out: its author knows that they stand beside the number. */
 export function spelledBy(pattern: string): string[] {
   const letters = pattern.replace(/\(\?<\w+>|\\[a-zA-Z]|\[(?:\\.|[^\]])*\]/g, ' ')
   return [...letters.matchAll(/\p{L}+(?:\/\p{L}+)?(\?)?/gu)].flatMap(([word, optional]) =>

@@ -14,7 +14,7 @@ export interface PairedPlan {
   min: number
   /** Pairs at which the stage ends whatever they say; not below `min`. */
   max: number
-  /** At least 0, in units of d: what the median must reach besides the evidence. */
+  /** At least 0, in units of d: the median must reach this in addition to the evidence. */
   minImprovement: number
   /** A tie-breaker needs a clear tie: no futility; ends early when the interval is within ±minImprovement, or below 0. Without effect when minImprovement is 0. */
   seeksTie: boolean

@@ -17,7 +17,7 @@ export interface TaskTrace {
 
 export const LOG_CHARACTERS = 16_000
 const FILE_BYTES = 1024 * 1024
-/** A benchmark may write as many files as it likes; nobody reads more of them at once. */
+/** A benchmark may write more files; the CLI shows at most so many at once. */
 export const MOST_TRACES = 500
 
 /** The names of the trace files of a folder, sorted; empty when there is none. */

@@ -54,7 +54,7 @@ export async function abort(
   if (node.status !== 'running' || !attempt?.claim) {
     if (request.ifRunning) return ok(standing(node, false, null))
     const because = refusedBy(node, 'abort')
-    if (!because) throw new Error(`${experiment} is running and nobody has claimed it`)
+    if (!because) throw new Error(`${experiment} is running, but its attempt has no claim`)
     const hint = next`its status: ${call('show', experiment)}; with --if-running this is not an error`
     return refusal({ ...because, hint })
   }

@@ -27,7 +27,7 @@ export async function addExclude(
   })
 }
 
-/** Removes exactly that line, whoever wrote it; everything else stays byte for byte. */
+/** Removes exactly that line, also one that the user wrote; all else stays byte for byte. */
 export async function removeExclude(
   commonDir: string,
   line = EXCLUDE_LINE,

@@ -120,7 +120,7 @@ function parentOf(card: TaskCard, trials: TuneTrial[]): unknown {
 
 /**
  * As many briefs as the round is wide, dealt to its parents in turn. Each favours other parameters and says so in
- * its kind, so that briefs of one parent are told apart.
+ * its kind, so that two briefs of one parent differ.
  */
 function briefs(setup: TuneSetup, card: TaskCard): Reply[] {
   const { parameters, seed } = setup

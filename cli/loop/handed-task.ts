@@ -1,7 +1,8 @@
 /** A task of the loop in a script that runs here: the host is asked with its whole text, and its answer is handed in. */
-import type { AgentCall, AgentReply } from '../agents/call.ts'
+
 import { askForObject, readSchema } from '../agents/schema.ts'
 import { NO_USAGE } from '../hosts/host.ts'
+import type { AgentCall, AgentReply } from '../workflow/call.ts'
 import { type ClerkOptions, lineOf } from '../workflow/clerk.ts'
 
 /** In the workflow tool of a host the agent itself runs both commands; hosts here give readers no command that writes. */

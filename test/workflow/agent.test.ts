@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { AgentCall, AgentReply } from '../../cli/agents/call.ts'
 import { NO_USAGE } from '../../cli/hosts/host.ts'
+import type { AgentCall, AgentReply } from '../../cli/workflow/call.ts'
 import { play, text, useRig } from './rig.ts'
 
 const rig = useRig()

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import type { AgentCall, AgentReply } from '../../cli/agents/call.ts'
 import { NO_USAGE } from '../../cli/hosts/host.ts'
 import { pluginHost } from '../../cli/hosts/plugins.ts'
 import { taskIn } from '../../cli/loop/handed-task.ts'
+import type { AgentCall, AgentReply } from '../../cli/workflow/call.ts'
 import { parseClerk } from '../../cli/workflow/clerk.ts'
 import { play, text, useRig } from './rig.ts'
 
