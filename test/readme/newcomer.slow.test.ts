@@ -81,8 +81,8 @@ test.each([NODE, PYTHON])(
     mkdirSync(join(home, 'your'))
     renameSync(repo.dir, join(home, 'your', 'repository'))
     const blocks = shellBlocks('On your own repository', newcomer.language)
-    expect(blocks.length).toBe(6)
-    const [spec, , build, byHand, loop, page] = blocks
+    expect(blocks.length).toBe(5)
+    const [spec, , build, byHand, loop] = blocks
     const seen = join(home, 'seen')
     const env = {
       ...repo.env,
@@ -90,7 +90,7 @@ test.each([NODE, PYTHON])(
       EDITOR: 'editor',
       NO_COLOR: '1',
     }
-    const script = ['set -e', spec, build, byHand, loop, page].join('\n')
+    const script = ['set -e', spec, build, byHand, loop].join('\n')
     const ran = await execute({ argv: ['sh', '-c', script], cwd: home, env })
     const said = `${ran.stdout}${ran.stderr}`
     expect(ran.code, said).toBe(0)
