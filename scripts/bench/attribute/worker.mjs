@@ -1,0 +1,2 @@
+export { CASES, reduce } from './eliminate.mjs'
+export { combine, MERGES } from './merge.mjs'
