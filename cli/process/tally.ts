@@ -37,7 +37,7 @@ const LOOK_MS = 25
 /** Of its own time that the looking may take, when a job has very many processes. */
 const SHARE = 1 / 20
 
-interface Member extends ProcessStat {
+export interface Member extends ProcessStat {
   /** CPU time that it was credited for a waited-for child at the last look, and that no child known to us explains. */
   spareMs: number
 }
@@ -148,27 +148,67 @@ export class Tally {
     if (this.#watcher !== null) found.delete(this.#watcher)
   }
 
-  /** The time of a process that ended since the look before must have been credited to one above it. */
   #settle(before: ReadonlyMap<number, Member>): void {
-    const due = new Map<number, number>()
-    const gone = [...before].filter(([pid]) => !this.#members.has(pid) && pid !== this.#watcher)
-    for (const [pid, member] of deepestFirst(gone)) {
-      const owed = usedMs(member) + Math.max(0, (due.get(pid) ?? 0) - member.spareMs)
-      if (pid === this.#root) this.#dueOfRootMs = owed
-      else if (before.has(member.parent)) due.set(member.parent, (due.get(member.parent) ?? 0) + owed)
-      else this.#lostMs += owed
-    }
-    for (const [pid, member] of this.#members) {
+    if (this.#watcher !== null) before = new Map([...before].filter(([pid]) => pid !== this.#watcher))
+    const { members, lostMs, dueOfRootMs } = settle(before, this.#members, this.#root)
+    this.#members = members
+    this.#lostMs += lostMs
+    this.#dueOfRootMs = dueOfRootMs ?? this.#dueOfRootMs
+  }
+}
+
+/**
+ * Settles two looks at the processes of a job: the time of a process that ended between them must have been credited to one
+ * above it. `lostMs` is what was credited to none. `dueOfRootMs` is what the kernel's sum of the first process `root` must
+ * reach; null while that process lives. `read` reads a process once more.
+ */
+export function settle(
+  before: ReadonlyMap<number, Member>,
+  now: ReadonlyMap<number, Member>,
+  root: number,
+  read: (pid: number) => ProcessStat | null = readStat,
+): { members: Map<number, Member>; lostMs: number; dueOfRootMs: number | null } {
+  const members = new Map(now)
+  for (;;) {
+    const { due, lostMs, dueOfRootMs } = dueOf(before, members, root)
+    // Read once more: it may have waited for its child after it was looked at, and before the child was found to be gone.
+    const again = [...due.keys()].flatMap((pid) => (members.has(pid) ? [[pid, read(pid)] as const] : []))
+    const ended = again.filter(([, stat]) => stat === null)
+    // It waited, ended and was waited for in between: its own account passes to the process above it.
+    for (const [pid] of ended) members.delete(pid)
+    if (ended.length > 0) continue
+    const reread = new Map(again)
+    let lost = lostMs
+    for (const [pid, member] of members) {
       const was = before.get(pid)
       if (was === undefined) continue
       const owed = due.get(pid) ?? 0
-      // Once more: it may have waited after it was looked at, and before its child was found to be gone.
-      const now = owed > 0 ? (readStat(pid) ?? member) : member
-      const credit = Math.max(0, now.childrenCpuMs - was.childrenCpuMs)
-      this.#lostMs += Math.max(0, owed - credit - was.spareMs)
-      this.#members.set(pid, { ...now, spareMs: Math.max(0, credit - owed) })
+      const stat = reread.get(pid) ?? member
+      const credit = Math.max(0, stat.childrenCpuMs - was.childrenCpuMs)
+      lost += Math.max(0, owed - credit - was.spareMs)
+      members.set(pid, { ...stat, spareMs: Math.max(0, credit - owed) })
     }
+    return { members, lostMs: lost, dueOfRootMs }
   }
+}
+
+/** What each process is due for those below it that ended, and what has no process above it that was seen. */
+function dueOf(
+  before: ReadonlyMap<number, Member>,
+  members: ReadonlyMap<number, Member>,
+  root: number,
+): { due: Map<number, number>; lostMs: number; dueOfRootMs: number | null } {
+  const due = new Map<number, number>()
+  let lostMs = 0
+  let dueOfRootMs: number | null = null
+  const gone = [...before].filter(([pid]) => !members.has(pid))
+  for (const [pid, member] of deepestFirst(gone)) {
+    const owed = usedMs(member) + Math.max(0, (due.get(pid) ?? 0) - member.spareMs)
+    if (pid === root) dueOfRootMs = owed
+    else if (before.has(member.parent)) due.set(member.parent, (due.get(member.parent) ?? 0) + owed)
+    else lostMs += owed
+  }
+  return { due, lostMs, dueOfRootMs }
 }
 
 /** Of its own, and of the children that it waited for. */

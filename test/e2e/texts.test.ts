@@ -66,7 +66,7 @@ test('a repair is asked for when the machine was at fault, or an unused budget r
   )
   const context = await assay(['context'], { cwd: project.repo.dir })
   expect(context.stdout).toMatch(
-    /\n- exp_0001 failed \(environment\).*, 3 attempts left: the machine spoilt it, so run the same again\n/,
+    /\n- exp_0001 failed \(environment\).*, 3 attempts left: the machine failed, so run the same again\n/,
   )
   writeFileSync(up, '')
   expect((await run()).stdout).toContain('exp_0001 kept  80')
