@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { incomparable } from '../evaluate/comparable.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
 import { inWords } from '../evaluate/crowd.ts'
+import { unfitFor } from '../evaluate/impossible.ts'
 import { tailOf } from '../evaluate/tail.ts'
 import type { GatePhase, Sample } from '../ledger/events.ts'
 import { BASELINE, type Experiment } from '../ledger/state.ts'
@@ -136,5 +137,7 @@ function readSample(run: RunRecord, node: Experiment, answer: CheckAnswer, sampl
   }
   const different = incomparable(node.id === BASELINE ? null : baselineSample(run), sample)
   if (different !== null) answer.problems.push(different)
+  const unfit = unfitFor({ controls: run.spec.controls ?? [], metric: run.spec.metric }, sample)
+  if (unfit !== null && node.id === BASELINE) answer.problems.push(unfit)
   answer.problems.push(...checkConstraints(run.spec.constraints, [sample]).map(inWords))
 }

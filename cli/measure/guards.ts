@@ -1,10 +1,11 @@
 /** What must hold in addition to the comparison: constraints, and the metrics that the spec protects. */
 import { variedMetrics, variesByNature } from '../evaluate/calibrate.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
+import { movedControl } from '../evaluate/impossible.ts'
 import { doubt } from '../evaluate/plausible.ts'
 import { type Measured, regressions } from '../evaluate/protected.ts'
 import { differsBySide } from '../evaluate/sides.ts'
-import type { Sample } from '../ledger/events.ts'
+import type { Judged, Sample } from '../ledger/events.ts'
 import { BASELINE, lastJudged } from '../ledger/state.ts'
 import { guardPairs, type StageAnswer } from './pairs.ts'
 import { recordedSamples } from './samples.ts'
@@ -73,7 +74,30 @@ export function doubtOn(run: RunInTrial, stages: readonly StageAnswer[]): string
   const unit = pairs[0]?.candidate.units[name] ?? spec.metric.unit ?? null
   // The spec of a run that an earlier version began says nothing of isolation.
   const asBefore = spec.measure.isolation === undefined
-  return doubt({ direction, metricName: name, unit, asBefore, pairs }) ?? otherChanged(run, stages)
+  return (
+    doubt({ direction, metricName: name, unit, asBefore, pairs }) ??
+    movedControl(spec.controls ?? [], pairs) ??
+    otherChanged(run, stages)
+  )
+}
+
+/**
+ * Why a gain that was measured once stays in doubt until a person clears it: a control differs from the parent's record,
+ * though neither varies. null: none does.
+ */
+export function steadyControlMoved(
+  run: RunInTrial,
+  parent: Judged,
+  samples: readonly Sample[],
+): string | null {
+  const varied = new Set([...run.ledger.state.noise.varied, ...variedMetrics(samples)])
+  const controls = (run.spec.controls ?? []).filter(
+    (name) => !varied.has(name) && !variesByNature(name, samples[0]?.units[name]),
+  )
+  return movedControl(
+    controls,
+    samples.slice(0, 1).map((candidate) => ({ candidate, parent })),
+  )
 }
 
 /** Samples of the other side, now and in its own verdict of this epoch. Not for the baseline, which is the user's own code. */

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { calibrate } from '../evaluate/calibrate.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
+import { unfitFor } from '../evaluate/impossible.ts'
 import { median } from '../evaluate/stats.ts'
 import type { VerdictFacts } from '../evaluate/verdict.ts'
 import type { GatePhase } from '../ledger/events.ts'
@@ -76,6 +77,10 @@ export async function calibration(trial: Trial): Promise<boolean> {
       reason: 'metric_error',
       message: `${found.values.length} samples of the same code differ (${found.values.join(', ')}), and noise.mode says deterministic: write auto or paired`,
     })
+  }
+  for (const sample of samples) {
+    const message = unfitFor({ controls: run.spec.controls ?? [], metric: run.spec.metric }, sample)
+    if (message !== null) return addFault(trial, { reason: 'metric_error', message })
   }
   facts.constraints = checkConstraints(run.spec.constraints, samples)
   if (facts.constraints.length > 0) record.step('constraints', 'ended', facts.constraints)

@@ -1,17 +1,19 @@
 /** The verdict as an event, and what `run` answers of it. */
+import { belowFloor } from '../evaluate/impossible.ts'
 import { failureSignature, remarksOn } from '../evaluate/remarks.ts'
 import { summaryOfMetrics, summaryOfTasks } from '../evaluate/summary.ts'
 import { testsDoubt, testsRemark } from '../evaluate/tests-gone.ts'
 import { decideVerdict, type Verdict } from '../evaluate/verdict.ts'
 import { sameScores } from '../ledger/alike.ts'
 import type { Judged, Sample } from '../ledger/events.ts'
-import { BASELINE, type Experiment, nodeValue } from '../ledger/state.ts'
+import { BASELINE, type Experiment, lastJudged, nodeValue } from '../ledger/state.ts'
 import { stepsDigest } from '../ledger/steps.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { writeResults } from '../run/results.ts'
 import { type RunAnswer, runAnswer } from './answer.ts'
+import { steadyControlMoved } from './guards.ts'
 import type { Seal } from './seal.ts'
 import type { Evidence, RunInTrial } from './trial.ts'
 
@@ -51,7 +53,11 @@ export function verdictEvent(
   const { state } = run.ledger
   const sameAs = verdict.status === 'failed' ? null : sameScores(state, node.id, tasks)
   const baseline = state.experiments.get(BASELINE)
-  const lasting = verdict.status === 'kept' && !facts.baseline ? testsDoubt(tests, node.id) : null
+  const parent = node.parent ? state.experiments.get(node.parent) : undefined
+  const lasting =
+    verdict.status === 'kept' && !facts.baseline
+      ? lastingDoubtOn(run, node, parent && lastJudged(parent), evidence)
+      : null
   const doubt = [evidence.doubt, lasting].filter((one) => one !== null).join('; ')
   const remarks = remarksOn({
     status: verdict.status,
@@ -102,6 +108,24 @@ export function verdictEvent(
           })
         : null,
   }
+}
+
+/** What no measurement can clear, in one sentence; null when there is nothing of the kind. */
+function lastingDoubtOn(
+  run: RunInTrial,
+  node: Experiment,
+  parent: Judged | null | undefined,
+  { facts, samples, tests }: Evidence,
+): string | null {
+  const { name, floor, unit } = run.spec.metric
+  // Pairs show by themselves whether a control moved.
+  const once = facts.confirm !== null && 'again' in facts.confirm.inputs
+  const found = [
+    testsDoubt(tests, node.id),
+    belowFloor({ name, floor, unit: samples[0]?.units[name] ?? unit ?? null }, valuesOf(samples)),
+    once && parent ? steadyControlMoved(run, parent, samples) : null,
+  ].filter((one) => one !== null)
+  return found.length === 0 ? null : found.join('; ')
 }
 
 /** Infinity counts as unknown, and JSON cannot hold it. */

@@ -10,6 +10,7 @@ export const FROZEN = [
   'tasks',
   'constraints',
   'protected',
+  'controls',
   'holdout',
   'tie_breakers',
   'gates',

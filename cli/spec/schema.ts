@@ -9,7 +9,15 @@ import { budget, loop, search } from './keys/loop.ts'
 import { gates, measure, noise } from './keys/measure.ts'
 import { instructions, scope, worktree } from './keys/scope.ts'
 import { path } from './keys/text.ts'
-import { constraints, holdout, metric, protectedMetrics, tasks, tieBreakers } from './keys/verdict.ts'
+import {
+  constraints,
+  controls,
+  holdout,
+  metric,
+  protectedMetrics,
+  tasks,
+  tieBreakers,
+} from './keys/verdict.ts'
 import { keys, later, list, may, need, or, type TypeOf, text, whole } from './kind.ts'
 
 export const SPEC = keys({
@@ -31,6 +39,11 @@ export const SPEC = keys({
   tasks: or(tasks, {}, 'For benchmarks that print a score for each task.'),
   constraints: or(constraints, [], 'Predicates on metrics, checked before any comparison.'),
   protected: or(protectedMetrics, [], 'Metrics that a candidate must not make worse.'),
+  controls: or(
+    controls,
+    [],
+    'Metrics that no change within the scope can touch. When one moves in the same pairs as the metric, a keep is in doubt.',
+  ),
   holdout: or(holdout, {}, 'How a new best must do on the data of `assay init --holdout FILE`.'),
   tie_breakers: or(tieBreakers, [], 'Metrics that decide, in order, when the comparison is a tie.'),
   gates: or(gates, [], 'Commands that must exit 0.'),

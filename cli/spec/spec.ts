@@ -36,6 +36,8 @@ export interface MetricConfig {
   unit?: string | null
   target: number | null
   min_improvement: MinImprovement
+  /** Absent when the spec does not say it, so that older hashes hold. */
+  floor?: number
 }
 
 export interface AgentConfig {
@@ -77,6 +79,8 @@ export interface Spec {
   tasks: ReadSpec['tasks']
   constraints: ConstraintConfig[]
   protected: ProtectedConfig[]
+  /** Absent = none, so that older hashes hold. */
+  controls?: string[]
   holdout: { max_regression: MinImprovement }
   tie_breakers: { metric: string; direction: Direction }[]
   gates: GateConfig[]
@@ -112,6 +116,7 @@ export const LIVE_SECTIONS = [
 /** Gives each part its config. */
 export function compose(read: ReadSpec): Spec {
   const { setup, build } = read.worktree
+  const { floor, ...metric } = read.metric
   return {
     version: 1,
     name: read.name,
@@ -144,10 +149,11 @@ export function compose(read: ReadSpec): Spec {
         fresh: read.measure.fresh,
       },
     },
-    metric: read.metric,
+    metric: floor === null ? metric : { ...metric, floor },
     tasks: read.tasks,
     constraints: read.constraints,
     protected: read.protected,
+    ...(read.controls.length > 0 ? { controls: read.controls } : {}),
     holdout: read.holdout,
     tie_breakers: read.tie_breakers,
     gates: read.gates.map(({ name, command, phase, timeout }) => ({

@@ -102,6 +102,7 @@ function textOf(run: OpenRun, done: Finished, dirtyBase: boolean): string {
     constraints: [
       ...spec.constraints.map(({ metric, op, value }) => `${metric} ${op} ${value}`),
       ...spec.protected.map(({ metric }) => `${metric} did not get worse`),
+      ...(spec.controls ?? []).map((metric) => `${metric}, which the change cannot touch, did not move`),
     ],
     commands: [setup?.command, build?.command, spec.measure.command].flatMap((one) =>
       one === undefined ? [] : [line(one)],

@@ -4,23 +4,35 @@ import { metricName, threshold } from './text.ts'
 
 const direction = choice(['minimize', 'maximize'])
 
-export const metric = keys({
-  name: need(
-    metricName,
-    'As the benchmark prints it, or one that Assay records: wall_ms, cpu_ms, peak_mb, source_bytes, diff_lines.',
-  ),
-  direction: need(direction, 'Which way is better.'),
-  unit: may(
-    text(),
-    'The unit of the metric, when neither its name nor the benchmark says it: `ms`, `s`, `MB`.',
-  ),
-  target: may(number(), 'The loop stops when the best reaches it.'),
-  min_improvement: or(
-    threshold,
-    0,
-    'The least gain worth keeping: `1%` of the value of the parent, or `0.5` in the unit of the metric.',
-  ),
-})
+export const metric = keys(
+  {
+    name: need(
+      metricName,
+      'As the benchmark prints it, or one that Assay records: wall_ms, cpu_ms, peak_mb, source_bytes, diff_lines.',
+    ),
+    direction: need(direction, 'Which way is better.'),
+    unit: may(
+      text(),
+      'The unit of the metric, when neither its name nor the benchmark says it: `ms`, `s`, `MB`.',
+    ),
+    target: may(number(), 'The loop stops when the best reaches it.'),
+    min_improvement: or(
+      threshold,
+      0,
+      'The least gain worth keeping: `1%` of the value of the parent, or `0.5` in the unit of the metric.',
+    ),
+    floor: may(
+      number(),
+      'The least value that is possible, with `minimize`: what the hardware allows, or the time of an empty run. A candidate below it stays in doubt until a person clears it.',
+    ),
+  },
+  {
+    check: ({ direction, floor }, report) => {
+      if (floor !== null && direction === 'maximize')
+        report(['floor'], '`floor` is for a metric with `direction: minimize`', 'remove it')
+    },
+  },
+)
 
 export const tasks = keys({
   aggregate: or(
@@ -68,6 +80,8 @@ export const protectedMetrics = list(
     max_regression: or(threshold, 0, allowance),
   }),
 )
+
+export const controls = list(metricName)
 
 export const holdout = keys({
   max_regression: or(threshold, 0, `On held-out data, against the baseline. ${allowance}`),
