@@ -140,7 +140,7 @@ test('the warning about a disk that the next round may fill, or about unneeded w
   expect(await warnings()).toEqual([])
   disk.fill(8)
   expect(await warnings()).toEqual([
-    expect.stringMatching(/^run_0001: [78].* MiB are free .* may take .* \(4 worktrees, about 2.* assay gc/),
+    expect.stringMatching(/^run_0001: [78].* MiB are free .* may need .* \(4 worktrees, about 2.* assay gc/),
   ])
   // Two lanes open one experiment each: one warning, and the loop goes on.
   const { stderr } = await scene.startLoop('--rounds', '1').ended

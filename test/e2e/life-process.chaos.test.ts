@@ -144,8 +144,8 @@ test('wait waits without knowing for what, or for something that does not exist'
     code: 'unknown_experiment',
   })
   expect(await project.data('wait', '--for', 'exp_0000')).toMatchObject({ event: 'judged', value: 100 })
-  expect(await project.data('wait', '--for', 'round')).toMatchObject({ event: 'round_closed' })
-  expect(await project.data('wait', '--for', 'loop')).toMatchObject({ event: 'loop_stopped' })
+  expect(await project.problem('wait', '--for', 'round')).toMatchObject({ exit: 3, code: 'no_round' })
+  expect(await project.problem('wait', '--for', 'loop')).toMatchObject({ exit: 3, code: 'no_loop' })
   const { experiment } = await project.open(ms(90))
   expect((await project.cli(['wait', '--for', experiment, '--timeout', '1ms'])).code).toBe(124)
   expect(await project.problem('wait', '--for', experiment)).toMatchObject({
