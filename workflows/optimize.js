@@ -92,16 +92,16 @@ function lineIn(text) {
 }
 
 const told = new Set()
+const once = (key, said) => told.has(key) || (told.add(key), log(said))
 
 /** What agents must do now, of the round or of one lane: `{round, over, tasks, measuring, lanes}`. Waits until there is something. */
 async function next(flags) {
   if (ending !== null) throw ending
   const { ok, data, problem } = await assay(`round next${flags} --wait ${WAIT}`, LAST_CALLS)
   if (!ok) throw end(new Error(problem.message))
-  for (const alert of data.alerts.filter((one) => !told.has(one))) {
-    told.add(alert)
-    log(`warning: ${alert}`)
-  }
+  if (data.line) once(data.round, data.line)
+  if (data.paused) once(data.paused.since, `paused: ${data.paused.why}; to continue: assay loop resume`)
+  for (const alert of data.alerts) once(alert, `warning: ${alert}`)
   steer(data.tasks.filter(({ role }) => role === 'meta'))
   return { ...data, tasks: data.tasks.filter(({ role }) => role !== 'meta') }
 }

@@ -136,14 +136,17 @@ function apply(state: State, event: Event): void {
       state.stopped = event.why
       // The end needs no pause: what was begun has to finish.
       state.paused = null
+      state.pausedAt = null
       endLeases(state.driver)
       return
     case 'paused':
       state.paused = event.why
+      state.pausedAt = event.at
       return
     case 'resumed':
       state.stopped = null
       state.paused = null
+      state.pausedAt = null
       state.streak = null
       state.resumedRound = state.rounds.length
       return

@@ -135,6 +135,8 @@ export interface State {
   stopped: string | null
   /** A person holds the loop: why; null when nobody does. */
   paused: string | null
+  /** When that began. */
+  pausedAt: string | null
   /** The last round as of the last `resumed`: that it had no hypothesis no longer ends the loop. */
   resumedRound: number
   configured: Configured[]
@@ -197,6 +199,7 @@ export function emptyState(): State {
     activeMs: 0,
     stopped: null,
     paused: null,
+    pausedAt: null,
     resumedRound: 0,
     configured: [],
     meta: noMeta(),

@@ -64,6 +64,8 @@ export interface NextAnswer {
   alerts: string[]
   /** Where the round stands, in one line; null: no round is open. */
   line: string | null
+  /** A person holds the loop: nothing is begun, and what agents hand in is taken. null: nobody does. */
+  paused: { why: string; since: string } | null
 }
 
 export interface NextRequest {
@@ -87,6 +89,14 @@ export async function nextOf(run: OpenRun, request: NextRequest): Promise<Result
       if (request.until !== null && state.rounds.length >= request.until)
         return ok({ ...NOBODY, over: stopOfNext(state) ?? 'until' })
     }
+    const paused = pauseOf(state)
+    if (paused !== null && currentRound(state) === null && stopOfNext(state) === null) {
+      if (performance.now() >= deadline || run.signal.aborted) return ok({ ...NOBODY, over: null, paused })
+      const since = state.seq
+      const changed = await whenLedger(run, deadline, () => (state.seq > since ? true : null))
+      if (!changed.ok) return changed
+      continue
+    }
     const opens = currentRound(state) === null
     const turn = openRound(run, request.takeOver)
     if (!turn.ok) return turn
@@ -102,6 +112,7 @@ export async function nextOf(run: OpenRun, request: NextRequest): Promise<Result
       ...listed(state, agenda.value, { lane: request.lane, look: looked.value }),
       alerts: [...turn.value.warnings, ...held],
       line: lineOf(state),
+      paused: pauseOf(state),
     }
     if (request.lane !== null && !found.lanes.includes(request.lane)) return ok({ ...found, over: 'lane' })
     if (found.tasks.length > 0 || performance.now() >= deadline || run.signal.aborted)
@@ -131,12 +142,19 @@ function listed(
 ): Pick<NextAnswer, 'round' | 'tasks' | 'measuring' | 'lanes'> {
   return {
     round: currentRound(state)?.round ?? null,
-    tasks: agenda.tasks.filter((task) =>
+    tasks: givenOut(state, agenda).filter((task) =>
       task.role === 'meta' ? task.id === look : lane === null || task.lane === lane,
     ),
     measuring: agenda.measuring.filter((id) => lane === null || laneOfExperiment(state, id) === lane),
     lanes: lanesLeft(state, agenda),
   }
+}
+
+/** While a person holds the loop, nothing new is begun. */
+const givenOut = (state: State, { tasks }: Agenda): Task[] => (state.paused === null ? tasks : [])
+
+function pauseOf({ paused, pausedAt }: State): NextAnswer['paused'] {
+  return paused === null ? null : { why: paused, since: pausedAt ?? '' }
 }
 
 /** Of those that were being measured: one that was lost before has been dealt with, or is of no round. */
@@ -146,7 +164,7 @@ const hasLost = ({ ledger }: OpenRun, measuring: readonly string[]): boolean =>
     return node !== undefined && settled(node) === 'lost'
   })
 
-const NOBODY = { round: null, tasks: [], measuring: [], lanes: [], alerts: [], line: null }
+const NOBODY = { round: null, tasks: [], measuring: [], lanes: [], alerts: [], line: null, paused: null }
 
 function lineOf(state: State): string | null {
   const open = currentRound(state)
@@ -514,7 +532,7 @@ async function follow(
   const next = listed(state, agenda.value, { lane, look: null })
   const sealed = state.answers.get(sealOfAnswer(id))?.answer
   // What comes after the last lane is of the round.
-  const ofRound = agenda.value.tasks.filter(
+  const ofRound = givenOut(state, agenda.value).filter(
     (task) => lane !== null && task.lane === null && task.role !== 'meta',
   )
   return ok({

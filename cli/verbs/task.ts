@@ -38,12 +38,18 @@ export function describeNext({
   measuring,
   alerts,
   line,
-}: Omit<NextAnswer, 'over' | 'alerts' | 'line'> &
-  Partial<Pick<NextAnswer, 'over' | 'alerts' | 'line'>>): Said[] {
+  paused,
+}: Omit<NextAnswer, 'over' | 'alerts' | 'line' | 'paused'> &
+  Partial<Pick<NextAnswer, 'over' | 'alerts' | 'line' | 'paused'>>): Said[] {
   if (over === 'lane') return ['the lane has ended']
   if (over) return [over === 'until' ? 'no further round is opened' : `the loop is over: ${over}`]
   return [
     line ?? `round ${round ?? '-'}`,
+    ...(paused
+      ? [
+          next`paused since ${paused.since}: ${printable(paused.why)}; continue with: ${call('loop', 'resume')}`,
+        ]
+      : []),
     ...tasks.map(({ id, label }) => next`${label}: ${call('task', id)}`),
     ...(measuring.length > 0 ? [`being measured: ${measuring.join(', ')}`] : []),
     ...(alerts ?? []).map((alert) => printable(`warning: ${alert}`)),

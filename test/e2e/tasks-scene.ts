@@ -18,6 +18,7 @@ export interface NextData {
   tasks: TaskData[]
   measuring: string[]
   lanes: number[]
+  paused: { why: string; since: string } | null
 }
 export interface AnswerData {
   repeated?: true

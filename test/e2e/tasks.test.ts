@@ -66,6 +66,31 @@ describe('a round by tasks', () => {
     expect((await card(project, 'r2/brief')).brief.proposals).toEqual([{ hypothesis: 'Intern the keys' }])
   })
 
+  test('while a person has paused the loop, a session opens a round, is given a task, or loses what its agents hand in', async () => {
+    const project = await start({ loop: { width: 1, depth: 1 } })
+    const pause = () => project.data('loop', 'pause', '--reason', 'the machine is needed')
+    const resume = () => project.data('loop', 'resume')
+    const paused = () => {
+      const at = ledger(project).findLast(({ type }) => type === 'paused')?.at
+      return { why: 'the machine is needed', since: at }
+    }
+    await pause()
+    expect(await next(project)).toMatchObject({ round: null, over: null, tasks: [], paused: paused() })
+    await resume()
+    expect(await next(project)).toMatchObject({ round: 1, tasks: [{ id: 'r1/brief' }], paused: null })
+    await pause()
+    expect(await next(project)).toMatchObject({ round: 1, tasks: [], paused: paused() })
+    const laid = await answered(project, 'r1/brief', { briefs: [brief('exp_0000', 'halve it')] })
+    expect(laid.next).toMatchObject({ tasks: [], lanes: [1] })
+    await resume()
+    expect(ids(await next(project))).toEqual(['r1/l1/d1/implement'])
+    await pause()
+    expect((await edit(project, 'r1/l1/d1/implement', 50)).next).toMatchObject({ tasks: [], lanes: [1] })
+    const waiting = next(project, '--wait', '60s')
+    await resume()
+    expect(ids(await waiting)).toEqual(['r1/l1/d1/verify'])
+  })
+
   test('a run that a person aborted as hopeless ends its lane; nobody is asked to revise it', async () => {
     const project = await start({
       loop: { width: 1, depth: 1 },
