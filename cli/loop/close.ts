@@ -19,6 +19,7 @@ import type { OpenRun } from '../run/open.ts'
 import { distinctShapes } from '../search/similar.ts'
 import { fitted } from './fit.ts'
 import { learningsOf } from './open.ts'
+import { applyPrunes } from './prunes.ts'
 import { notCounted, roundOf, type Turn } from './token.ts'
 
 export interface LaneReport {
@@ -90,6 +91,8 @@ export async function closeRound(
 
 /** Also when it is repeated: whoever closed it may have been killed before it gave the run up. */
 function done(run: OpenRun, closed: RoundClosed): Result<CloseAnswer> {
+  const pruned = applyPrunes(run, closed)
+  if (!pruned.ok) return pruned
   const ended = stopReason(run.ledger.state) === null ? ok(undefined) : giveUp(run)
   return ended.ok ? ok(answer(run, closed)) : ended
 }
@@ -144,7 +147,7 @@ function hasImproved(state: State, round: Round): boolean {
   return before === null || better(state.run.metric.direction, value, before) > 0
 }
 
-/** Parents that a person may prune; what the machine spoilt says nothing about them. */
+/** Parents that may be pruned; what the machine spoilt says nothing about them. */
 export function exhausted(state: State): RoundClosed['prune'] {
   const best = bestOf(state)?.id
   const found: RoundClosed['prune'] = []

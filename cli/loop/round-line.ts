@@ -2,6 +2,7 @@
 import { figure } from '../evaluate/figure.ts'
 import type { Round, State } from '../ledger/state.ts'
 import { budgetOf, CAPS } from '../run/budget.ts'
+import { prunesLeft } from './prunes-left.ts'
 
 /** The best and the one before it, how near the loop is to its limit, what was spent, and why ideas are asked for. */
 export function roundLine(state: State, { round, opened, bestAtOpen }: Round): string {
@@ -10,6 +11,7 @@ export function roundLine(state: State, { round, opened, bestAtOpen }: Round): s
   const changed = earlier !== null && earlier.experiment !== bestAtOpen?.experiment
   const stall = before?.closed?.stall ?? 0
   const limit = state.knobs?.stall ?? null
+  const left = prunesLeft(state)
   const budget = budgetOf(state)
   const spent = CAPS.flatMap((cap) => {
     const { used, limit: most, at_least } = budget[cap]
@@ -21,6 +23,7 @@ export function roundLine(state: State, { round, opened, bestAtOpen }: Round): s
     ...(changed ? [`before ${figure(earlier.value)} (${earlier.experiment})`] : []),
     `${stall}${limit === null ? '' : ` of ${limit}`} rounds without a new best`,
     `spent ${spent.length === 0 ? 'nothing yet' : spent.join(', ')}`,
+    ...(left.length === 0 ? [] : [`left for you to prune: ${left.join(', ')}`]),
     opened.ideate === null ? 'no ideas asked for' : `ideas asked for: ${opened.ideate.why}`,
   ].join('; ')
 }

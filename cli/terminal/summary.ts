@@ -56,6 +56,7 @@ function effort({ duration: took, spend, arms, left }: SummaryInput): Line[] {
     ? [
         [left.repairable, 'repairable'],
         [left.retests, 'to retest'],
+        [left.prune ?? 0, 'to prune'],
         [left.ideas, left.ideas === 1 ? 'idea not tried' : 'ideas not tried'],
       ].flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]))
     : []

@@ -13,6 +13,7 @@ import {
   type State,
 } from '../ledger/state.ts'
 import { sameWords, wordsOf } from '../loop/fit.ts'
+import { prunesLeft } from '../loop/prunes-left.ts'
 import type { OpenRun } from '../run/open.ts'
 import { statusOf } from './run.ts'
 
@@ -43,7 +44,9 @@ export function leftOf({ ledger: { state } }: OpenRun) {
     const words = wordsOf(hypothesis)
     return !done.some((other) => sameWords(words, other))
   })
+  const prune = prunesLeft(state)
   return {
+    ...(prune.length === 0 ? {} : { prune }),
     repairable: repairable(state).map(({ id }) => id),
     retests: retestable(state).map(({ id }) => id),
     ideas: ideas.map(({ hypothesis }) => hypothesis),
@@ -136,7 +139,7 @@ export interface SummaryInput {
   /** With a baseline arm: what each arm came to. */
   arms?: Arms | null
   /** How many experiments could be continued. */
-  left?: { repairable: number; retests: number; ideas: number }
+  left?: { repairable: number; retests: number; ideas: number; prune?: number }
 }
 
 export interface EpochPoint extends ChartPoint {
@@ -187,7 +190,7 @@ export function bestPath(state: State): PathStep[] {
 export function summaryData(run: OpenRun): SummaryInput {
   const { metric, counts, budget, stop, stop_cause } = statusOf(run)
   const { ms, active_ms } = runDuration(run)
-  const { repairable, retests, ideas } = leftOf(run)
+  const { repairable, retests, ideas, prune } = leftOf(run)
   return {
     metric,
     counts,
@@ -198,6 +201,11 @@ export function summaryData(run: OpenRun): SummaryInput {
     duration: { ms, active_ms },
     spend: spendOf(run),
     arms: armsOf(run.ledger.state),
-    left: { repairable: repairable.length, retests: retests.length, ideas: ideas.length },
+    left: {
+      repairable: repairable.length,
+      retests: retests.length,
+      ideas: ideas.length,
+      ...(prune === undefined ? {} : { prune: prune.length }),
+    },
   }
 }

@@ -67,6 +67,7 @@ export const PURE: readonly string[] = [
   'diagnose/exposure',
   'loop/agenda',
   'loop/answers',
+  'loop/prunes-left',
   'loop/prompts',
   'text',
   'view/context',

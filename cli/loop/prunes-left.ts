@@ -1,0 +1,16 @@
+/** What a closed round proposed to prune, and what became of it. Pure. */
+import type { State } from '../ledger/state.ts'
+
+/** The key of the loop's own `prune`: it tells whether the loop pruned the experiment once, whatever became of it later. */
+export const pruneKey = (round: number, experiment: string): string => `r${round}/prune/${experiment}`
+
+export const prunedByLoop = (state: State, experiment: string): boolean =>
+  state.rounds.some(({ round }) => state.keys.has(pruneKey(round, experiment)))
+
+/** What the newest closed round proposed to prune and what neither the loop nor the user has decided about. */
+export function prunesLeft(state: State): string[] {
+  const last = state.rounds.findLast(({ closed }) => closed !== null)
+  return (last?.closed?.prune ?? [])
+    .map(({ experiment }) => experiment)
+    .filter((id) => state.experiments.get(id)?.status === 'kept' && !prunedByLoop(state, id))
+}
