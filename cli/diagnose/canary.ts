@@ -9,16 +9,16 @@ import { median } from '../evaluate/stats.ts'
 import { filesWith, listTree } from '../git/trees.ts'
 import type { Sample } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
+import { scopeOfRun } from '../measure/scope.ts'
+import { sampleIn } from '../measure/session.ts'
 import {
-  type Bench,
   clearCheckout,
-  openBench,
+  type LeasedSlot,
+  leaseSlot,
   type Placed,
   placeCandidate,
   restoreCheckout,
-} from '../measure/bench.ts'
-import { scopeOfRun } from '../measure/scope.ts'
-import { sampleIn } from '../measure/session.ts'
+} from '../measure/slot.ts'
 import { readFacts, writeFacts } from '../measure/slot-facts.ts'
 import { judgedCommit } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
@@ -38,15 +38,19 @@ export interface Cause {
 }
 
 /** The first of the usual causes that is there; null when none is. */
-export async function likelyCause(run: OpenRun, bench: Bench, tree: string): Promise<Result<Cause | null>> {
+export async function likelyCause(
+  run: OpenRun,
+  leased: LeasedSlot,
+  tree: string,
+): Promise<Result<Cause | null>> {
   const checkout = run.started.checkout
   const written = await absolutePath(run, tree, checkout)
   if (!written.ok || written.value) return written
-  const slot = slotPath(bench.site, bench.slot, 'b')
+  const slot = slotPath(leased.site, leased.slot, 'b')
   return ok(
-    (await editableInstall(bench.environment, checkout, slot)) ??
+    (await editableInstall(leased.environment, checkout, slot)) ??
       (await workspaceLink(checkout, slot, run.started.prefix)) ??
-      variable(bench.environment, checkout),
+      variable(leased.environment, checkout),
   )
 }
 
@@ -171,14 +175,14 @@ export async function checkCanary(run: OpenRun, { skip }: { skip: boolean }): Pr
     return ok(remember(run, { outcome: 'skipped', why: `${run.spec.metric.name} is taken from the files` }))
   const base = judgedCommit(run, BASELINE)
   if (!base) throw new Error('the canary needs a baseline that holds')
-  const bench = await openBench(run)
-  if (bench === null) return fail(interrupted)
-  if (!bench.ok) return bench
+  const leased = await leaseSlot(run)
+  if (leased === null) return fail(interrupted)
+  if (!leased.ok) return leased
   try {
-    return await compareEmptied(run, bench.value, base)
+    return await compareEmptied(run, leased.value, base)
   } finally {
-    await restoreCheckout(run, bench.value, 'b', base)
-    bench.value.release()
+    await restoreCheckout(run, leased.value, 'b', base)
+    leased.value.release()
   }
 }
 
@@ -198,21 +202,21 @@ function remember(run: OpenRun, fact: CanaryFact): CanaryFact {
   return fact
 }
 
-async function compareEmptied(run: OpenRun, bench: Bench, base: Base): Promise<Result<CanaryFact>> {
+async function compareEmptied(run: OpenRun, leased: LeasedSlot, base: Base): Promise<Result<CanaryFact>> {
   run.tell({ type: 'preparing', what: 'one sample with the mutable files emptied' })
   const before = calibrationSamples(run)
-  const twin = await placeTwin(run, bench, base)
+  const twin = await placeTwin(run, leased, base)
   if (!twin.ok) return twin
-  let seen = await sampleEmptied(run, bench, base, before)
+  let seen = await sampleEmptied(run, leased, base, before)
   if (seen.ok && seen.value.same && run.spec.worktree.build) {
     // What the baseline's build left may have been measured again: once more where nothing was ever built.
-    const cleared = await clearCheckout(bench, 'b')
+    const cleared = await clearCheckout(leased, 'b')
     if (!cleared.ok) return cleared
-    seen = await sampleEmptied(run, bench, base, before)
+    seen = await sampleEmptied(run, leased, base, before)
   }
   if (!seen.ok) return seen
   if (!seen.value.same) {
-    const apart = twin.value ? await lookApart(run, bench, base, twin.value, before) : ok(null)
+    const apart = twin.value ? await lookApart(run, leased, base, twin.value, before) : ok(null)
     if (!apart.ok) return apart
     const why = seen.value.why.slice(0, 200)
     return ok(
@@ -224,7 +228,7 @@ async function compareEmptied(run: OpenRun, bench: Bench, base: Base): Promise<R
     const why = `with them emptied, the value differs no more than noise explains: equal code gives values up to ${figure(spread * 100)} % apart`
     return ok(remember(run, { outcome: 'skipped', why }))
   }
-  const cause = await likelyCause(run, bench, base.tree)
+  const cause = await likelyCause(run, leased, base.tree)
   return cause.ok ? fail(blindBenchmark(run, seen.value, cause.value)) : cause
 }
 
@@ -238,22 +242,22 @@ type Emptied = { same: false; why: string } | { same: true; value: number | null
 /** Empties the mutable files, builds, and takes a sample. */
 async function sampleEmptied(
   run: OpenRun,
-  bench: Bench,
+  leased: LeasedSlot,
   base: Base,
   before: Sample[],
 ): Promise<Result<Emptied>> {
   const folder = canaryFolder(run.paths)
   mkdirSync(join(folder, 'samples'), { recursive: true })
   const { build } = run.spec.worktree
-  const placed = await placeCandidate(run, bench, 'b', base, { outputs: folder, builds: false })
+  const placed = await placeCandidate(run, leased, 'b', base, { outputs: folder, builds: false })
   if (!placed.ok) return placed
   // From here on the checkout is not what was built, also when this process dies.
-  writeFacts(bench, 'b', { ...readFacts(bench, 'b'), built: null })
-  const emptied = await emptyMutable(run, slotPath(bench.site, bench.slot, 'b'), base.tree)
+  writeFacts(leased, 'b', { ...readFacts(leased, 'b'), built: null })
+  const emptied = await emptyMutable(run, slotPath(leased.site, leased.slot, 'b'), base.tree)
   if (!emptied.ok) return emptied
   const { folder: cwd, apart } = placed.value
   const isolation = apart?.renew()
-  const { environment } = bench
+  const { environment } = leased
   const { signal } = run
   const built =
     build &&
@@ -269,7 +273,7 @@ async function sampleEmptied(
     }))
   if (built?.fault?.reason === 'aborted') return fail(interrupted)
   if (built?.fault) return ok({ same: false, why: built.fault.message })
-  const sample = await takeSample(run, bench, placed.value, folder, before)
+  const sample = await takeSample(run, leased, placed.value, folder, before)
   if (sample.fault?.reason === 'aborted') return fail(interrupted)
   if (sample.fault) return ok({ same: false, why: sample.fault.message })
   const { value } = sample
@@ -293,13 +297,13 @@ const LEAST_LIMIT_MS = 5000
 
 async function takeSample(
   run: OpenRun,
-  bench: Bench,
+  leased: LeasedSlot,
   placed: Placed,
   folder: string,
   before: Sample[],
 ): Promise<Sample> {
   const longest = Math.max(0, ...before.map(({ wall_ms }) => wall_ms))
-  return sampleIn(run, bench, placed, {
+  return sampleIn(run, leased, placed, {
     stage: 'check',
     side: 'candidate',
     pair: 0,

@@ -11,9 +11,9 @@ import { listTree } from '../git/trees.ts'
 import type { Sample } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { readSteps, samplesOf } from '../ledger/steps.ts'
-import type { RunAnswer } from '../measure/answer.ts'
 import { failingOutput } from '../measure/failing-output.ts'
 import { bashOnly } from '../measure/gates.ts'
+import type { RunAnswer } from '../measure/run-answer.ts'
 import { call, type Next, next, type Said } from '../next.ts'
 import { attemptFolder, STATE_FOLDER, stepsFile } from '../paths.ts'
 import { fail, type Problem } from '../result.ts'
@@ -211,8 +211,8 @@ export async function diagnose(run: OpenRun, answer: RunAnswer): Promise<{ ok: f
   if (files) return fail(problem(run, answer, files, ''))
   if (NO_TAGS.test(said)) return fail(problem(run, answer, await noTags(run), ''))
   if (run.signal.aborted || !mayBeEnvironment(answer, last)) return fail(problem(run, answer, null, lacks))
-  const setUpAnew = answer.message.startsWith('worktree.setup failed')
-  const missing = await missingVariables(run, { said, setUpAnew })
+  const repeatSetup = answer.message.startsWith('worktree.setup failed')
+  const missing = await missingVariables(run, { said, repeatSetup })
   if (missing.ok && missing.value) return fail(needed(run, answer.message, missing.value))
   return fail(problem(run, answer, null, lacks))
 }

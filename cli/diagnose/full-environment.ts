@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { neededNames } from '../evaluate/needed.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { baselineHolds } from '../measure/baseline-holds.ts'
-import { openBench } from '../measure/bench.ts'
 import { benchmarkEnvironment } from '../measure/environment.ts'
+import { leaseSlot } from '../measure/slot.ts'
 import { judgedCommit } from '../measure/worktree.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -22,12 +22,12 @@ const LIMIT_MS = 180_000
 
 /**
  * The variables that the baseline needs and does not get; null when the full environment does not help either, or the
- * baseline works without any by now. `said` is what it printed: names in it are tried first. `setUpAnew`: setup is what failed, so each try repeats it. Values reach nothing but
+ * baseline works without any by now. `said` is what it printed: names in it are tried first. `repeatSetup`: setup is what failed, so each try repeats it. Values reach nothing but
  * the benchmark: its output goes to a folder that is deleted.
  */
 export async function missingVariables(
   run: OpenRun,
-  { said, setUpAnew }: { said: string; setUpAnew: boolean },
+  { said, repeatSetup }: { said: string; repeatSetup: boolean },
 ): Promise<Result<Missing | null>> {
   const base = judgedCommit(run, BASELINE) ?? run.started.base
   const given = benchmarkEnvironment(run)
@@ -35,9 +35,9 @@ export async function missingVariables(
   if (!given.ok || !full.ok) return ok(null)
   const extra = Object.keys(full.value).filter((name) => !Object.hasOwn(given.value, name))
   if (extra.length === 0) return ok(null)
-  const bench = await openBench(run)
-  if (bench === null) return ok(null)
-  if (!bench.ok) return bench
+  const leased = await leaseSlot(run)
+  if (leased === null) return ok(null)
+  if (!leased.ok) return leased
   const outputs = mkdtempSync(join(tmpdir(), 'assay-environment-'))
   mkdirSync(join(outputs, 'samples'))
   try {
@@ -45,8 +45,8 @@ export async function missingVariables(
     const works = async (names: readonly string[]) => {
       const environment = benchmarkEnvironment(run, names)
       if (!environment.ok) return false
-      const dressed = { ...bench.value, environment: environment.value }
-      return baselineHolds(run, dressed, base, { outputs, setUpAnew })
+      const dressed = { ...leased.value, environment: environment.value }
+      return baselineHolds(run, dressed, base, { outputs, repeatSetup })
     }
     if (!(await works(['*'])) || (await works([]))) return ok(null)
     const began = performance.now()
@@ -54,7 +54,7 @@ export async function missingVariables(
     return ok(await neededNames(likelyFirst(extra, run, said), works, { tries: TRIES, expired }))
   } finally {
     rmSync(outputs, { recursive: true, force: true })
-    bench.value.release()
+    leased.value.release()
   }
 }
 

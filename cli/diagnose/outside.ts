@@ -9,9 +9,9 @@ import { tailOf } from '../evaluate/tail.ts'
 import { listTree } from '../git/trees.ts'
 import { addWorktree, dropRegistration, registrations } from '../git/worktrees.ts'
 import { BASELINE } from '../ledger/state.ts'
-import { type Bench, openBench, placeCandidate } from '../measure/bench.ts'
 import { costOf } from '../measure/cost.ts'
 import { sampleIn } from '../measure/session.ts'
+import { type LeasedSlot, leaseSlot, placeCandidate } from '../measure/slot.ts'
 import { judgedCommit } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
 import { canaryFolder, type Site, STATE_FOLDER, slotPath } from '../paths.ts'
@@ -124,11 +124,11 @@ export async function lookOutside(run: OpenRun, { isolated }: { isolated: boolea
   const inside = !relative(realpathSync(run.site.root), temporary).startsWith('..')
   if (above.value.length === 0 || inside || (cost?.build_ms ?? 0) > LONGEST_BUILD_MS)
     return ok(remember(run, { warning: null }))
-  const bench = await openBench(run)
-  if (bench === null) return fail(interrupted)
-  if (!bench.ok) return bench
+  const leased = await leaseSlot(run)
+  if (leased === null) return fail(interrupted)
+  if (!leased.ok) return leased
   try {
-    const found = await sampleThere(run, bench.value, base, temporary)
+    const found = await sampleThere(run, leased.value, base, temporary)
     if (!found.ok) return found
     if (found.value === null) return ok(remember(run, { warning: null }))
     const { what, said } = found.value
@@ -137,7 +137,7 @@ export async function lookOutside(run: OpenRun, { isolated }: { isolated: boolea
       remember(run, { warning: `in a checkout outside of the repository ${what}: ${message}; ${hint}` }),
     )
   } finally {
-    bench.value.release()
+    leased.value.release()
   }
 }
 
@@ -149,14 +149,14 @@ interface Difference {
 
 async function sampleThere(
   run: OpenRun,
-  bench: Bench,
+  leased: LeasedSlot,
   base: { commit: string; tree: string },
   temporary: string,
 ): Promise<Result<Difference | null>> {
   run.tell({ type: 'preparing', what: 'one sample of the baseline outside of the repository' })
   const state = mkdtempSync(join(temporary, 'assay-outside-'))
   const site: Site = { ...run.site, state }
-  const path = slotPath(site, bench.slot, 'b')
+  const path = slotPath(site, leased.slot, 'b')
   try {
     // Registered in the real place, under its lock; from then on only this folder is touched.
     const added = await addWorktree(run.site, path, base.commit)
@@ -164,7 +164,7 @@ async function sampleThere(
     const outputs = join(state, 'outputs')
     mkdirSync(join(outputs, 'samples'), { recursive: true })
     // What is isolated does not see the folders above the repository's checkouts, so it is not looked at here.
-    const outside = { ...bench, site, isolation: null }
+    const outside = { ...leased, site, isolation: null }
     const placed = await placeCandidate(run, outside, 'b', base, { outputs })
     if (!placed.ok) return placed
     const { setup, build } = placed.value

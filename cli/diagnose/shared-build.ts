@@ -4,8 +4,8 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSy
 import { join, relative } from 'node:path'
 import { figure } from '../evaluate/figure.ts'
 import type { Sample } from '../ledger/events.ts'
-import { type Bench, type Placed, placeCandidate } from '../measure/bench.ts'
 import { sampleIn } from '../measure/session.ts'
+import { type LeasedSlot, type Placed, placeCandidate } from '../measure/slot.ts'
 import { readFacts } from '../measure/slot-facts.ts'
 import { call, next } from '../next.ts'
 import { canaryFolder } from '../paths.ts'
@@ -28,12 +28,12 @@ export interface Twin {
 }
 
 /** null without a build: then nothing is made that could lie elsewhere. */
-export async function placeTwin(run: OpenRun, bench: Bench, base: Base): Promise<Result<Twin | null>> {
+export async function placeTwin(run: OpenRun, leased: LeasedSlot, base: Base): Promise<Result<Twin | null>> {
   if (!run.spec.worktree.build && !run.spec.worktree.setup) return ok(null)
   const folder = join(canaryFolder(run.paths), 'twin')
   mkdirSync(join(folder, 'samples'), { recursive: true })
   const since = Date.now()
-  const placed = await placeCandidate(run, bench, 'a', base, { outputs: folder, anew: true })
+  const placed = await placeCandidate(run, leased, 'a', base, { outputs: folder, rebuild: true })
   if (!placed.ok) return placed
   return ok(placed.value.setup || placed.value.build ? null : { placed: placed.value, folder, since })
 }
@@ -45,23 +45,23 @@ export async function placeTwin(run: OpenRun, bench: Bench, base: Base): Promise
  */
 export async function lookApart(
   run: OpenRun,
-  bench: Bench,
+  leased: LeasedSlot,
   base: Base,
   twin: Twin,
   before: readonly Sample[],
 ): Promise<Result<string | null>> {
   run.tell({ type: 'preparing', what: 'one sample of the baseline beside the emptied files' })
-  const sample = await sampleOf(run, bench, twin, before)
+  const sample = await sampleOf(run, leased, twin, before)
   if (sample.fault?.reason === 'aborted') return fail(interrupted)
   const places = writtenOutside(run, twin)
   if (!isFar(sample, before)) {
     if (places.length > 0) return ok(suspected(places))
-    return ok(leftNothing(run, bench, twin) ? NOTHING_LEFT : null)
+    return ok(leftNothing(run, leased, twin) ? NOTHING_LEFT : null)
   }
   const said = sample.fault?.message ?? `${run.spec.metric.name} = ${figure(sample.value)}`
-  const again = await placeTwin(run, bench, base)
+  const again = await placeTwin(run, leased, base)
   if (!again.ok) return again
-  const rebuilt = again.value && (await sampleOf(run, bench, again.value, before))
+  const rebuilt = again.value && (await sampleOf(run, leased, again.value, before))
   if (rebuilt?.fault?.reason === 'aborted') return fail(interrupted)
   if (rebuilt && !isFar(rebuilt, before)) return fail(shared(said, places))
   return ok(
@@ -69,9 +69,9 @@ export async function lookApart(
   )
 }
 
-function sampleOf(run: OpenRun, bench: Bench, twin: Twin, before: readonly Sample[]): Promise<Sample> {
+function sampleOf(run: OpenRun, leased: LeasedSlot, twin: Twin, before: readonly Sample[]): Promise<Sample> {
   const at = { stage: 'check', side: 'parent', pair: 0, seed: before[0]?.seed ?? 1 } as const
-  return sampleIn(run, bench, twin.placed, { ...at, folder: twin.folder })
+  return sampleIn(run, leased, twin.placed, { ...at, folder: twin.folder })
 }
 
 /** Caches that go by content, and places that are no outputs. */
@@ -128,10 +128,10 @@ const NOTHING_LEFT =
   'worktree.build left nothing in its checkout: if what it builds lies elsewhere (a folder of the machine, a container or service of a fixed name), both sides of a pair share that, and one may measure what the other built'
 
 /** Neither files in the checkout nor artifacts. */
-function leftNothing(run: OpenRun, bench: Bench, { folder }: Twin): boolean {
+function leftNothing(run: OpenRun, leased: LeasedSlot, { folder }: Twin): boolean {
   const { build } = run.spec.worktree
   if (!build || BY_CONTENT.test([build.command].flat().join(' '))) return false
-  const { built, afterSetup, afterBuild } = readFacts(bench, 'a')
+  const { built, afterSetup, afterBuild } = readFacts(leased, 'a')
   if (built === null) return false
   const wrote = Object.entries(afterBuild.files).some(([path, stamp]) => afterSetup.files[path] !== stamp)
   return !wrote && readdirSync(join(folder, 'build-artifacts')).length === 0

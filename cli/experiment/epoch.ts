@@ -1,7 +1,7 @@
 /** `epoch open`: scores from before are no longer compared with scores from now on; the baseline is measured first. */
 
 import { BASELINE, isOutdatedBaseline, nodeValue } from '../ledger/state.ts'
-import type { RunAnswer } from '../measure/answer.ts'
+import type { RunAnswer } from '../measure/run-answer.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'

@@ -4,9 +4,14 @@ import type { GateResult, GateRule } from '../ledger/events.ts'
 import { answered } from '../ledger/ledger.ts'
 import { BASELINE, type Experiment, lastJudged } from '../ledger/state.ts'
 import { bashOnly, gatesOn } from '../measure/gates.ts'
-import { candidateNow, inSlot, numberedFolder, unpreparedProblem } from '../measure/look.ts'
 import { nodeFor } from '../measure/seal.ts'
 import type { GateDone } from '../measure/session.ts'
+import {
+  currentCandidate,
+  measureWithoutAttempt,
+  numberedFolder,
+  preparationProblem,
+} from '../measure/without-attempt.ts'
 import { call, next } from '../next.ts'
 import { gateChecksFolder } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -158,13 +163,13 @@ async function tryGates(
   gates: readonly GateRule[],
   recordedAt: string,
 ): Promise<Result<GateDone[]>> {
-  const looked = await candidateNow(run, subject)
+  const looked = await currentCandidate(run, subject)
   if (!looked.ok) return looked
   const at = numberedFolder(gateChecksFolder(run.paths, recordedAt))
-  return inSlot(run, { ...at, about: subject.id }, async ({ session, put }) => {
+  return measureWithoutAttempt(run, { ...at, about: subject.id }, async ({ session, put }) => {
     const seat = await put({ experiment: subject.id, ...looked.value }, 'b')
     if (!seat.ok) return seat
-    const problem = unpreparedProblem(seat.value)
+    const problem = preparationProblem(seat.value)
     if (problem) return fail(problem)
     const done: GateDone[] = []
     for (const gate of gates) done.push(await session.gate(seat.value, gate))

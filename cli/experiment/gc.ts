@@ -6,9 +6,9 @@ import type { Obstacle } from '../disk/remove.ts'
 import { commitAt, emptyTrash, removeWorktree } from '../git/worktrees.ts'
 import { currentRound, type Experiment } from '../ledger/state.ts'
 import { seeLock, tryHold } from '../lock.ts'
-import { belonging } from '../measure/bench.ts'
 import { diskSizeOf, unfinished } from '../measure/disk-space.ts'
 import { snapshot } from '../measure/seal.ts'
+import { expectedFiles } from '../measure/slot.ts'
 import { readFacts } from '../measure/slot-facts.ts'
 import {
   experimentFolder,
@@ -56,7 +56,7 @@ async function inCheckout(site: Site, slot: number, place: 'a' | 'b', dryRun: bo
   const commit = await commitAt(site, path)
   if (!top?.isDirectory() || facts.made === null || top.ino !== facts.made || commit === null) return []
   const { afterSetup, afterBuild } = facts
-  const keep = await belonging(site, commit, {
+  const keep = await expectedFiles(site, commit, {
     roots: [],
     files: { ...afterSetup.files, ...afterBuild.files },
     folders: [...(afterSetup.folders ?? []), ...(afterBuild.folders ?? [])],

@@ -18,15 +18,15 @@ import {
   isSettled,
   lastAttempt,
 } from '../ledger/state.ts'
-import { type RunAnswer, runAnswer } from '../measure/answer.ts'
 import { holdsDeclared } from '../measure/artifacts.ts'
-import { drawNonce } from '../measure/chance.ts'
 import { confirmAgain, pathOfBest } from '../measure/confirm.ts'
 import { collectEvidence, noEvidence } from '../measure/judge.ts'
-import { recordVerdict, verdictOn } from '../measure/record.ts'
+import { drawNonce } from '../measure/random-choices.ts'
+import { type RunAnswer, runAnswer } from '../measure/run-answer.ts'
 import { scopeOfRun } from '../measure/scope.ts'
 import { nodeFor, type Seal, seal, snapshot, storedSeal } from '../measure/seal.ts'
 import { Recorder, RecordLost } from '../measure/steps.ts'
+import { recordVerdict, verdictOn } from '../measure/verdict-event.ts'
 import { baseOf, hasWorktree, judgedCommit, readWorktreeFacts } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
 import { attemptFolder, worktreePath } from '../paths.ts'

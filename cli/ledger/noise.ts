@@ -28,7 +28,7 @@ export function learnNoise(state: State, node: Experiment, event: Judged | Confi
 
 /**
  * What varied once varies, however equal the samples of a new epoch are: its benchmark is that of the run. What is known
- * of the spread begins anew.
+ * of the spread begins again.
  */
 const calibrated = (before: Noise, found: Calibration): Noise => ({
   ...found,

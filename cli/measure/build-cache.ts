@@ -35,7 +35,7 @@ import { judgedCommit } from './worktree.ts'
  */
 export async function preparationKeys(
   run: Pick<RunRecord, 'spec' | 'started'>,
-  { site, environment }: Pick<CacheAt['bench'], 'site' | 'environment'>,
+  { site, environment }: Pick<CacheAt['leased'], 'site' | 'environment'>,
   tree: string,
 ): Promise<Result<{ setup: string; build: string }>> {
   const { setup, build } = run.spec.worktree
@@ -62,7 +62,7 @@ export async function preparationKeys(
 /** One checkout of a slot, and what is to be built there. */
 export interface CacheAt {
   run: Pick<RunRecord, 'ledger' | 'spec' | 'started'> & Pick<Surroundings, 'tell'>
-  bench: { site: Site; slot: number; environment: Record<string, string> }
+  leased: { site: Site; slot: number; environment: Record<string, string> }
   place: 'a' | 'b'
   tree: string
 }
@@ -98,23 +98,23 @@ const hasCache = ({ spec }: CacheAt['run']): boolean =>
 /**
  * Whether the build of a candidate begins with the cache; null = from nothing. A cache that is missing is made first:
  * `buildBase` builds the baseline in this checkout, and what it leaves is kept. A build begins from nothing
- * with `anew`, when the candidate changes what setup depends on, and when it deletes files of the baseline: their outputs in
+ * with `rebuild`, when the candidate changes what setup depends on, and when it deletes files of the baseline: their outputs in
  * the cache would hide that they are missing.
  */
 export async function warmStart(
-  at: CacheAt & { anew: boolean },
+  at: CacheAt & { rebuild: boolean },
   buildBase: (base: Tree) => Promise<Result<unknown>>,
 ): Promise<Result<Warm | null>> {
-  const { run, bench, tree, anew } = at
-  if (!hasCache(run) || anew) return ok(null)
+  const { run, leased, tree, rebuild } = at
+  if (!hasCache(run) || rebuild) return ok(null)
   const base = cacheBase(run)
-  const its = await preparationKeys(run, bench, base.tree)
+  const its = await preparationKeys(run, leased, base.tree)
   if (!its.ok) return its
   const warm: Warm = { ...at, setup: its.value.setup, changed: new Set() }
   if (tree === base.tree) return ok(readNote(warm) === null ? null : warm)
-  const own = await preparationKeys(run, bench, tree)
+  const own = await preparationKeys(run, leased, tree)
   if (!own.ok) return own
-  const changes = await changesBetween(bench.site, base.tree, tree)
+  const changes = await changesBetween(leased.site, base.tree, tree)
   if (!changes.ok) return changes
   const deletes = changes.value.some(({ status }) => status === 'D' || status === 'T')
   if (own.value.setup !== its.value.setup || deletes) return ok(null)
@@ -133,7 +133,7 @@ export async function warmStart(
 export async function fillFromCache(at: Warm): Promise<Result<boolean>> {
   const note = readNote(at)
   if (note === null) return ok(false)
-  const sources = await listTree(at.bench.site, at.tree)
+  const sources = await listTree(at.leased.site, at.tree)
   if (!sources.ok) return sources
   const top = topOf(at)
   try {
@@ -176,7 +176,7 @@ export async function keepCache(place: CacheAt, setup: string): Promise<void> {
   }
 }
 
-const topOf = ({ bench, place }: CacheAt): string => slotPath(bench.site, bench.slot, place)
+const topOf = ({ leased, place }: CacheAt): string => slotPath(leased.site, leased.slot, place)
 const folderOf = (at: CacheAt): string => `${topOf(at)}-cache`
 const filesOf = (at: CacheAt): string => join(folderOf(at), 'files')
 const noteOf = (at: CacheAt): string => join(folderOf(at), 'note.json')

@@ -7,8 +7,8 @@ import { isolationSupport } from '../process.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun, RunRecord } from '../run/open.ts'
 import { baselineHolds } from './baseline-holds.ts'
-import { type Bench, interrupted, openBench } from './bench.ts'
 import { ISOLATION_RULES, type IsolationChoice } from './isolation.ts'
+import { interrupted, type LeasedSlot, leaseSlot } from './slot.ts'
 
 /**
  * The isolation that the run has recorded; else what the spec and the machine allow. null: a version without isolation
@@ -53,9 +53,9 @@ export async function loosenIsolation(
   said: string,
 ): Promise<Result<IsolationChoice | null>> {
   if (choice.method === null) return ok(null)
-  const bench = await openBench(run)
-  if (bench === null) return fail(interrupted)
-  if (!bench.ok) return bench
+  const leased = await leaseSlot(run)
+  if (leased === null) return fail(interrupted)
+  if (!leased.ok) return leased
   const outputs = mkdtempSync(join(tmpdir(), 'assay-isolation-'))
   mkdirSync(join(outputs, 'samples'))
   try {
@@ -63,12 +63,12 @@ export async function loosenIsolation(
       type: 'preparing',
       what: 'the baseline without isolation, to see whether that is why it failed',
     })
-    const found = await search(run, bench.value, { choice, said, outputs })
+    const found = await search(run, leased.value, { choice, said, outputs })
     if (found === null || found === choice || run.spec.measure.isolation?.mode !== 'strict') return ok(found)
     return fail(refused(found))
   } finally {
     rmSync(outputs, { recursive: true, force: true })
-    bench.value.release()
+    leased.value.release()
   }
 }
 
@@ -80,7 +80,7 @@ interface Search {
 
 async function search(
   run: OpenRun,
-  bench: Bench,
+  leased: LeasedSlot,
   { choice, said, outputs }: Search,
 ): Promise<IsolationChoice | null> {
   const { base } = run.started
@@ -88,7 +88,7 @@ async function search(
   const began = performance.now()
   const spent = () => run.signal.aborted || ++tries > TRIES || performance.now() - began > LIMIT_MS
   const works = async (isolation: IsolationChoice | null) =>
-    !spent() && (await baselineHolds(run, { ...bench, isolation }, base, { outputs, setUpAnew: true }))
+    !spent() && (await baselineHolds(run, { ...leased, isolation }, base, { outputs, repeatSetup: true }))
   if (!(await works(null))) return null
   // The run without isolation may have filled caches that the baseline now finds. Then no rule is the cause.
   if (await works(choice)) return choice

@@ -26,17 +26,22 @@ import { call, next } from '../next.ts'
 import { confirmsFolder } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun, RunRecord } from '../run/open.ts'
-import { interrupted } from './bench.ts'
-import { doubtOn, guardsNeeded } from './guards.ts'
+import { steadyBreakers } from './comparison.ts'
+import { doubtOn, protectedPairsNeeded } from './guardrails.ts'
 import { noEvidence, runGates } from './judge.ts'
-import { inSlot, type Looking, numberedFolder, unpreparedProblem } from './look.ts'
-import { faultOfOther, guardPairs, runPairs, type StageAnswer } from './pairs.ts'
+import { faultOfOther, protectedPairs, runPairs, type StageAnswer } from './pairs.ts'
 import { baselineSample } from './samples.ts'
 import { nodeFor } from './seal.ts'
+import { interrupted } from './slot.ts'
 import { SlotSource } from './slot-source.ts'
 import { Recorder } from './steps.ts'
 import { addFault, type Plan, placeOther, type RunInTrial, sampleOnce, type Trial } from './trial.ts'
-import { steadyBreakers } from './weigh.ts'
+import {
+  type ExtraMeasurement,
+  measureWithoutAttempt,
+  numberedFolder,
+  preparationProblem,
+} from './without-attempt.ts'
 import { judgedCommit } from './worktree.ts'
 
 // ---------------------------------------------------------------- the rule: what fresh samples of a kept experiment prove
@@ -49,7 +54,7 @@ export interface ConfirmedPair {
 }
 
 /** In the form of the event. */
-export type Again = Pick<
+export type ConfirmationResult = Pick<
   Confirmed,
   'passed' | 'value' | 'comparison' | 'samples' | 'differences' | 'varied'
 > & {
@@ -57,11 +62,11 @@ export type Again = Pick<
 }
 
 /** A clause: only a crowd speaks against the experiment, so there is no answer. */
-export interface Spoilt {
+export interface CrowdObjection {
   crowd: string
 }
 
-export const spoiltBy = (found: Objection | undefined): Spoilt | null =>
+export const crowdObjection = (found: Objection | undefined): CrowdObjection | null =>
   found?.crowd === undefined ? null : { crowd: inWords(found) }
 
 /** Why a sample of the experiment cannot be compared with the baseline's; null when it can. */
@@ -71,7 +76,7 @@ export function whyIncomparable(run: RunInTrial, sample: Sample): SampleFault | 
 }
 
 /** Something other than the comparison speaks against it. */
-export function against({ other }: ConfirmedPair, because: string, samples: number): Again {
+export function refuted({ other }: ConfirmedPair, because: string, samples: number): ConfirmationResult {
   const comparison: Comparison = {
     outcome: 'not_better',
     against: other.id,
@@ -84,7 +89,7 @@ export function against({ other }: ConfirmedPair, because: string, samples: numb
 }
 
 /** The experiment is better but must not stay kept. */
-export const refusedFor = (found: Again, because: string): Again => ({
+export const refutedDespiteGain = (found: ConfirmationResult, because: string): ConfirmationResult => ({
   ...found,
   passed: false,
   comparison: { ...found.comparison, ...NOT_BETTER },
@@ -95,7 +100,10 @@ const NOT_BETTER = { outcome: 'not_better' } as const
 const UNCLEAR = { outcome: 'inconclusive' } as const
 
 /** With pairs of both: the comparison, and the other checks of a verdict. */
-export function weigh({ run, node, other }: ConfirmedPair, answer: StageAnswer): Again | Spoilt {
+export function outcomeOfPairs(
+  { run, node, other }: ConfirmedPair,
+  answer: StageAnswer,
+): ConfirmationResult | CrowdObjection {
   const { comparison, score, differences, candidate, other: theirs } = answer
   const { name } = run.spec.metric
   const found = foremost([
@@ -112,7 +120,7 @@ export function weigh({ run, node, other }: ConfirmedPair, answer: StageAnswer):
     (outcome === 'improved' || tie
       ? null
       : `${name} against ${other.id} in ${pairs}${percent}, which is ${outcome === 'inconclusive' ? 'not clear' : outcome.replaceAll('_', ' ')}${repeated(comparison)}`)
-  const spoilt = objection === null ? spoiltBy(found) : null
+  const spoilt = objection === null ? crowdObjection(found) : null
   if (spoilt) return spoilt
   const doubt = objection === null ? doubtOn(run, [answer]) : null
   const against = objection ?? doubt
@@ -137,7 +145,7 @@ export function judge(
   compared: ConfirmedPair,
   samples: readonly Sample[],
   values: readonly (number | null)[],
-): Again | Spoilt {
+): ConfirmationResult | CrowdObjection {
   const { run, other } = compared
   const [value = null] = values
   const theirs = nodeValue(other) ?? 0
@@ -151,7 +159,7 @@ export function judge(
   })
   const violated = foremost(checkConstraints(run.spec.constraints, samples))
   const objection = objectionTo(compared, samples, values, comparison, violated)
-  const spoilt = objection === null ? spoiltBy(violated) : null
+  const spoilt = objection === null ? crowdObjection(violated) : null
   if (spoilt) return spoilt
   const name = run.spec.metric.name
   const message =
@@ -207,44 +215,44 @@ interface Look extends ConfirmedPair {
 async function lookAgain(
   run: OpenRun,
   { node, other, kept, look, folder }: Planned & { node: Experiment; folder: string },
-  { session, chance, put }: Looking,
-): Promise<Result<Again>> {
-  const own = await put({ experiment: node.id, ...kept }, chance.place('candidate'))
+  { session, choices, put }: ExtraMeasurement,
+): Promise<Result<ConfirmationResult>> {
+  const own = await put({ experiment: node.id, ...kept }, choices.place('candidate'))
   if (!own.ok) return own
-  const problem = unpreparedProblem(own.value)
+  const problem = preparationProblem(own.value)
   if (problem) return fail(problem)
   const record = new Recorder(run, { experiment: node.id, folder }, { tells: false })
   const source = new SlotSource({
     run,
     session,
-    chance,
+    choices,
     own: own.value,
     guard: null,
     reference: () => baselineSample(run),
   })
   const plan: Plan = { look, endsEarly: false }
   const evidence = noEvidence(run, node)
-  const trial: Trial = { run, node, plan, chance, record, source, evidence }
+  const trial: Trial = { run, node, plan, choices, record, source, evidence }
   const found = await ask({ run, node, other, trial, record })
   if (!found.ok || !found.value.passed) return found
   const tampered = await source.tampered()
   if (tampered.length === 0) return found
   const what = tampered.slice(0, 5).join(', ')
   const because = `its own run changed what judges it: ${what}`
-  return ok(against({ run, node, other }, because, found.value.samples ?? 0))
+  return ok(refuted({ run, node, other }, because, found.value.samples ?? 0))
 }
 
-async function ask(look: Look): Promise<Result<Again>> {
+async function ask(look: Look): Promise<Result<ConfirmationResult>> {
   const { run, node, trial } = look
   if (!((await runGates(trial, 'before')) && (await runGates(trial, 'after')))) {
     const failing = trial.evidence.facts.gates.at(-1)
     if (failing?.fault?.reason === 'environment') return notMeasured(node.id, failing.fault.message)
-    return ok(against(look, `gate ${failing?.name} does not pass`, 0))
+    return ok(refuted(look, `gate ${failing?.name} does not pass`, 0))
   }
   return run.ledger.state.noise.mode === 'paired' ? inPairs(look, 0) : once(look)
 }
 
-async function once(look: Look): Promise<Result<Again>> {
+async function once(look: Look): Promise<Result<ConfirmationResult>> {
   const { run, node, trial } = look
   const samples: Sample[] = []
   for (let pair = 0; pair < SAMPLES; pair++) {
@@ -266,12 +274,18 @@ async function once(look: Look): Promise<Result<Again>> {
 }
 
 /** Protected metrics on fresh samples of both, in as many pairs as they need when they vary. */
-async function guarded(look: Look, found: Again, candidate: Sample[]): Promise<Result<Again>> {
+async function guarded(
+  look: Look,
+  found: ConfirmationResult,
+  candidate: Sample[],
+): Promise<Result<ConfirmationResult>> {
   const { run, other, trial, record } = look
   if (run.spec.protected.length === 0) return ok(found)
   if (!(await placeOther(trial, other.id))) return faulty(look)
-  const pairs = await guardPairs(trial, (sofar) =>
-    Math.max(...[[...candidate, ...sofar.candidate], sofar.other].map((seen) => guardsNeeded(run, seen))),
+  const pairs = await protectedPairs(trial, (sofar) =>
+    Math.max(
+      ...[[...candidate, ...sofar.candidate], sofar.other].map((seen) => protectedPairsNeeded(run, seen)),
+    ),
   )
   if (pairs === null) return faulty(look)
   for (const sample of pairs.other) {
@@ -280,22 +294,22 @@ async function guarded(look: Look, found: Again, candidate: Sample[]): Promise<R
   }
   // Samples from before the pairs only say whether a value varies; the comparison uses those of the pairs.
   const worse = foremost(regressions(run.spec.protected, pairs.candidate, pairs.other))
-  const again = spoiltBy(worse) ?? (worse ? refusedFor(found, worse.message) : found)
+  const again = crowdObjection(worse) ?? (worse ? refutedDespiteGain(found, worse.message) : found)
   return told(look, 'crowd' in again ? again : { ...again, samples: record.taken })
 }
 
 /** `from`: the pairs of this look that were not taken yet. */
-async function inPairs(look: Look, from: number): Promise<Result<Again>> {
+async function inPairs(look: Look, from: number): Promise<Result<ConfirmationResult>> {
   const { other, trial } = look
   if (!(await placeOther(trial, other.id))) return faulty(look)
   const answer = await runPairs(trial, 'confirm', other.id, from)
   if (answer === null) return faulty(look)
   const crowd = isSpoiltByCrowd(look.run.spec.metric.name) ? crowdAround(answer.comparison) : null
-  return told(look, crowd === null ? weigh(look, answer) : { crowd })
+  return told(look, crowd === null ? outcomeOfPairs(look, answer) : { crowd })
 }
 
 /** A busy machine neither confirms nor refutes what was kept on a quiet one. */
-const told = ({ node }: Look, found: Again | Spoilt): Result<Again> =>
+const told = ({ node }: Look, found: ConfirmationResult | CrowdObjection): Result<ConfirmationResult> =>
   'crowd' in found
     ? notMeasured(node.id, found.crowd, 'repeat the command when the machine is less busy')
     : ok(found)
@@ -304,7 +318,7 @@ const told = ({ node }: Look, found: Again | Spoilt): Result<Again> =>
 const isBlamed = ({ reason }: SampleFault): boolean => reason !== 'environment' && reason !== 'aborted'
 
 /** A fault is the experiment's only if what it is compared with can be measured in this very slot after it. */
-async function faulty(look: Look): Promise<Result<Again>> {
+async function faulty(look: Look): Promise<Result<ConfirmationResult>> {
   const { node, other, trial, record } = look
   const found = (wanted: Side) => trial.evidence.facts.faults.find(({ side }) => side === wanted)?.fault
   const own = found('candidate')
@@ -321,7 +335,7 @@ async function faulty(look: Look): Promise<Result<Again>> {
   const theirs = found('parent')
   if (!own) return notMeasured(other.id, theirs?.message ?? 'it was interrupted')
   if (theirs) return notMeasured(node.id, `${own.message}; so does ${other.id}`)
-  return ok(against(look, own.message, record.taken))
+  return ok(refuted(look, own.message, record.taken))
 }
 
 const notMeasured = (
@@ -376,7 +390,7 @@ export async function confirm(
   const may = planned(run, node.value, against)
   if (!may.ok) return may
   const { number, folder } = numberedFolder(confirmsFolder(run.paths, experiment))
-  return inSlot(run, { number, folder, about: experiment }, async (looking) => {
+  return measureWithoutAttempt(run, { number, folder, about: experiment }, async (looking) => {
     // Other commands may have looked while this one waited for the slot, and a look that failed raises the evidence that
     // this one needs. So the answer is recorded before the slot is released.
     const read = run.ledger.refresh()
@@ -398,7 +412,7 @@ function remember(
   run: OpenRun,
   node: Experiment,
   { other, aside, epoch, recordedValue }: Planned,
-  { message, ...answer }: Again & { nonce: string },
+  { message, ...answer }: ConfirmationResult & { nonce: string },
   key: string | null,
 ): Result<ConfirmAnswer> {
   const attempt = node.attempts.findLast((one) => one.judged?.status === 'kept')?.attempt ?? 0

@@ -13,17 +13,17 @@ import { redact } from '../redact.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun, RunRecord } from '../run/open.ts'
 import { gatesOn } from './gates.ts'
-import {
-  candidateNow,
-  inSlot,
-  type Looked,
-  type Looking,
-  type Numbered,
-  numberedFolder,
-  unprepared,
-} from './look.ts'
 import { baselineSample } from './samples.ts'
 import type { GateDone, Seat } from './session.ts'
+import {
+  type CurrentCandidate,
+  currentCandidate,
+  type ExtraMeasurement,
+  failedPreparation,
+  measureWithoutAttempt,
+  type NumberedFolder,
+  numberedFolder,
+} from './without-attempt.ts'
 
 export interface CheckAnswer {
   experiment: string
@@ -51,10 +51,10 @@ const TAIL = 2000
 const TASKS = 200
 
 export async function checkWiring(run: OpenRun, node: Experiment): Promise<Result<CheckAnswer>> {
-  const looked = await candidateNow(run, node)
+  const looked = await currentCandidate(run, node)
   if (!looked.ok) return looked
   const at = numberedFolder(checksFolder(run.paths, node.id))
-  const answer = await inSlot(run, { ...at, about: node.id }, async (looking) => {
+  const answer = await measureWithoutAttempt(run, { ...at, about: node.id }, async (looking) => {
     const seat = await looking.put({ experiment: node.id, ...looked.value }, 'b')
     return seat.ok ? ok(await ask(run, node, looked.value, at, looking, seat.value)) : seat
   })
@@ -65,9 +65,9 @@ export async function checkWiring(run: OpenRun, node: Experiment): Promise<Resul
 async function ask(
   run: OpenRun,
   node: Experiment,
-  looked: Looked,
-  { number, folder }: Numbered,
-  { session, chance }: Looking,
+  looked: CurrentCandidate,
+  { number, folder }: NumberedFolder,
+  { session, choices }: ExtraMeasurement,
   seat: Seat,
 ): Promise<CheckAnswer> {
   const answer: CheckAnswer = {
@@ -86,7 +86,7 @@ async function ask(
     exit: null,
     output: '',
   }
-  const failed = unprepared(seat)
+  const failed = failedPreparation(seat)
   if (failed) {
     const { step, fault } = failed
     answer.problems.push(`worktree.${step} failed: ${fault.message}`)
@@ -98,7 +98,7 @@ async function ask(
     stage: 'check',
     side: 'candidate',
     pair: 0,
-    seed: chance.seed('check', 0),
+    seed: choices.seed('check', 0),
     folder,
     reference: baselineSample(run),
   })

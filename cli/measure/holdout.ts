@@ -29,7 +29,7 @@ const PAIRS = 8
 
 /** False when it is worse than the baseline beyond the allowance, or cannot be measured there. */
 export async function heldOut(trial: Trial): Promise<boolean> {
-  const { run, chance, evidence, record } = trial
+  const { run, choices, evidence, record } = trial
   if (!run.started.holdout) return true
   const { facts } = evidence
   record.step('holdout', 'began')
@@ -38,7 +38,7 @@ export async function heldOut(trial: Trial): Promise<boolean> {
   const paired = evidence.differences.judge !== undefined
   const done: Record<Side, Sample[]> = { candidate: [], parent: [] }
   for (let pair = 0; pair < (paired ? PAIRS : 1); pair++) {
-    for (const side of facts.baseline ? ['candidate' as const] : chance.order('holdout', pair)) {
+    for (const side of facts.baseline ? ['candidate' as const] : choices.order('holdout', pair)) {
       const sample = await onHoldout(trial, pair, side)
       if (sample === null) return false
       done[side].push(sample)

@@ -13,15 +13,16 @@ import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { FixedSpec } from '../spec/spec.ts'
 import { artifactPlaces, type Guard, guardArtifacts, seedFault } from './artifacts.ts'
-import { type Bench, openBench, placeCandidate, type RunInSlot } from './bench.ts'
-import { chanceOfAttempt } from './chance.ts'
+import { compareTrial } from './comparison.ts'
 import type { Preparation } from './decisions.ts'
 import { gatesOn } from './gates.ts'
 import { heldOut, removeHeldData } from './holdout.ts'
+import { choicesOfAttempt } from './random-choices.ts'
 import { RecordedSource } from './recorded-source.ts'
 import { baselineSample, recordedSamples } from './samples.ts'
 import type { Seal } from './seal.ts'
 import { Session } from './session.ts'
+import { type LeasedSlot, leaseSlot, placeCandidate, type RunInSlot } from './slot.ts'
 import { type InSlot, SlotSource } from './slot-source.ts'
 import type { Recorder } from './steps.ts'
 import { lookAtTests } from './tests-gone.ts'
@@ -38,13 +39,16 @@ import {
   type Trial,
   throwIfOrphaned,
 } from './trial.ts'
-import { weighTrial } from './weigh.ts'
 import { judgedCommit } from './worktree.ts'
 
 // ---------------------------------------------------------------- whether a different slot of this repository measured during an attempt
 
 /** `since`: milliseconds of the clock. False in isolation, where other slots cannot be reached. */
-export function othersMeasured(spec: FixedSpec, { site, slot, isolation }: Bench, since: number): boolean {
+export function othersMeasured(
+  spec: FixedSpec,
+  { site, slot, isolation }: LeasedSlot,
+  since: number,
+): boolean {
   if (isolation?.method) return false
   for (let other = 0; other < spec.measure.slots; other++) {
     if (other === slot) continue
@@ -130,16 +134,16 @@ export async function collectEvidence(
   record: Recorder,
 ): Promise<Result<Evidence>> {
   const evidence = noEvidence(run, node)
-  const chance = chanceOfAttempt(run, node, seal.attempt)
-  const bench = await openBench(run)
-  if (bench === null) {
+  const choices = choicesOfAttempt(run, node, seal.attempt)
+  const leased = await leaseSlot(run)
+  if (leased === null) {
     evidence.facts.faults.push({
       side: 'candidate',
       fault: { reason: 'aborted', message: 'it was interrupted while it waited for a slot' },
     })
     return ok(evidence)
   }
-  if (!bench.ok) return bench
+  if (!leased.ok) return leased
   const since = Date.now()
   try {
     removeHeldData()
@@ -151,34 +155,34 @@ export async function collectEvidence(
     if (orphanedBy({ run, node, record }) !== null) {
       record.decide({ is: 'prepared', preparation: UNBUILT })
       const source = new RecordedSource({}, record)
-      await collect({ run, node, plan: ATTEMPT, chance, record, source, evidence }, UNBUILT)
+      await collect({ run, node, plan: ATTEMPT, choices, record, source, evidence }, UNBUILT)
       return ok(evidence)
     }
     const places = artifactPlaces(run, node)
-    const session = new Session(run, bench.value, {
+    const session = new Session(run, leased.value, {
       experiment: node.id,
       touches: join(record.folder, 'touches.json'),
     })
-    const own = await session.put(seal, chance.place('candidate'), {
+    const own = await session.put(seal, choices.place('candidate'), {
       outputs: record.folder,
       artifacts: places,
     })
     if (!own.ok) return own
     const guard = await guardArtifacts(places)
-    const preparation = await prepared(run, node, { session, chance, own: own.value, guard })
+    const preparation = await prepared(run, node, { session, choices, own: own.value, guard })
     record.decide({ is: 'prepared', preparation })
     // The baseline is compared with its own first sample.
     const reference = () =>
       node.id === BASELINE ? (recordedSamples(run, node.id, seal.attempt)[0] ?? null) : baselineSample(run)
-    const source = new SlotSource({ run, session, chance, own: own.value, guard, reference })
-    await collect({ run, node, plan: ATTEMPT, chance, record, source, evidence }, preparation)
+    const source = new SlotSource({ run, session, choices, own: own.value, guard, reference })
+    await collect({ run, node, plan: ATTEMPT, choices, record, source, evidence }, preparation)
     evidence.tampered = await source.tampered()
-    evidence.beside = evidence.tampered.length > 0 && othersMeasured(run.spec, bench.value, since)
+    evidence.beside = evidence.tampered.length > 0 && othersMeasured(run.spec, leased.value, since)
     const { tampered, beside } = evidence
     record.decide({ is: 'tampered', tampered, beside })
     return ok(evidence)
   } finally {
-    bench.value.release()
+    leased.value.release()
   }
 }
 
@@ -188,15 +192,15 @@ const UNBUILT: Preparation = { setup: null, build: null, seed: null }
 async function prepared(
   run: RunInSlot,
   node: Experiment,
-  { session, chance, own, guard }: Pick<InSlot, 'session' | 'chance' | 'own'> & { guard: Guard },
+  { session, choices, own, guard }: Pick<InSlot, 'session' | 'choices' | 'own'> & { guard: Guard },
 ): Promise<Preparation> {
   const { setup, build } = own.placed
   if (setup || !build) return { setup, build: null, seed: seedFault(guard) }
   const parent = node.parent ? judgedCommit(run, node.parent) : null
   if (!parent || build.reason === 'aborted')
     return { setup, build: { fault: build, parentToo: false }, seed: null }
-  const how = { outputs: own.outputs, anew: true }
-  const unchanged = must(await placeCandidate(run, session.bench, chance.place('parent'), parent, how))
+  const how = { outputs: own.outputs, rebuild: true }
+  const unchanged = must(await placeCandidate(run, session.leased, choices.place('parent'), parent, how))
   return { setup, build: { fault: build, parentToo: unchanged.build !== null }, seed: null }
 }
 
@@ -220,7 +224,7 @@ async function ask(trial: Trial, { setup, build, seed }: Preparation): Promise<v
   if (!(await runGates(trial, 'before'))) return
   trial.record.step('measure', 'began')
   const after = () => runGates(trial, 'after')
-  if (!trial.evidence.facts.baseline) await weighTrial(trial, after)
+  if (!trial.evidence.facts.baseline) await compareTrial(trial, after)
   else if ((await calibration(trial)) && (await after())) await heldOut(trial)
 }
 

@@ -140,7 +140,7 @@ async function takePair(
   pair: number,
 ): Promise<{ candidate: Sample; other: Sample } | null> {
   const taken: Partial<Record<Side, Sample>> = {}
-  for (const side of trial.chance.order(stage, pair)) {
+  for (const side of trial.choices.order(stage, pair)) {
     const sample = await sampleOnce(trial, { stage, pair, side })
     taken[side] = sample
     if (sample.fault?.reason === 'aborted') return addFault(trial, sample.fault, side) || null
@@ -177,7 +177,7 @@ export interface Pairs {
  * Pairs for protected metrics when the primary one does not vary, as many as `needed` says of those so far. null as in
  * `runPairs`.
  */
-export async function guardPairs(trial: Trial, needed: (sofar: Pairs) => number): Promise<Pairs | null> {
+export async function protectedPairs(trial: Trial, needed: (sofar: Pairs) => number): Promise<Pairs | null> {
   const pairs: Pairs = { candidate: [], other: [] }
   for (let pair = 0; pair < needed(pairs); pair++) {
     const taken = await takePair(trial, 'guard', pair)

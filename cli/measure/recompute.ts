@@ -10,13 +10,13 @@ import { call, next, type Said } from '../next.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun, RunRecord } from '../run/open.ts'
-import { chanceOfAttempt } from './chance.ts'
 import { collect, noEvidence } from './judge.ts'
-import { verdictEvent, verdictOn } from './record.ts'
+import { choicesOfAttempt } from './random-choices.ts'
 import { lacking, RecordedSource } from './recorded-source.ts'
 import { Recorder, RecordLost } from './steps.ts'
 import { testsIn } from './tests-gone.ts'
 import { ATTEMPT, type RunInTrial, type Trial } from './trial.ts'
+import { verdictEvent, verdictOn } from './verdict-event.ts'
 
 export interface Recomputed {
   attempt: number
@@ -55,7 +55,7 @@ export async function recompute(run: OpenRun, node: Experiment): Promise<Result<
     run: at,
     node: before,
     plan: ATTEMPT,
-    chance: chanceOfAttempt(at, before, attempt.attempt),
+    choices: choicesOfAttempt(at, before, attempt.attempt),
     record,
     source: new RecordedSource(judged.artifacts ?? {}, record),
     evidence: noEvidence(at, before),

@@ -12,11 +12,11 @@ import { call, next } from '../next.ts'
 import { slotDesk } from '../paths.ts'
 import { ok, type Problem, type Result } from '../result.ts'
 import type { ArtifactPlaces } from './artifacts.ts'
-import { type Bench, type CheckoutPlace, type Placed, placeCandidate, type RunInSlot } from './bench.ts'
 import { DiskWatch } from './disk-space.ts'
+import { type CheckoutPlace, type LeasedSlot, type Placed, placeCandidate, type RunInSlot } from './slot.ts'
 import { staticMetrics } from './static-metrics.ts'
 import { RecordLost } from './steps.ts'
-import { type Occupied, Touches, tamperedFiles } from './tamper.ts'
+import { ChangedFilesLog, type Occupied, tamperedFiles } from './tamper.ts'
 import { must } from './trial.ts'
 
 // ---------------------------------------------------------------- one job in a checkout of a slot
@@ -41,7 +41,7 @@ type Artifacts = Pick<ArtifactPlaces, 'own' | 'environment'>
 
 export function sampleIn(
   { spec, signal }: Pick<RunInSlot, 'spec' | 'signal'>,
-  { site, slot, environment }: Bench,
+  { site, slot, environment }: LeasedSlot,
   { folder: checkout, apart }: Placed,
   { artifacts, limitMs = Number.POSITIVE_INFINITY, secluded, environment: more, ...asked }: SessionQuestion,
 ): Promise<Sample> {
@@ -65,7 +65,7 @@ export type GateDone = GateResult & { fault: SampleFault | null }
 
 export const gateIn = (
   { signal }: Pick<RunInSlot, 'signal'>,
-  { environment }: Bench,
+  { environment }: LeasedSlot,
   { folder: checkout, apart }: Placed,
   gate: GateRule,
   folder: string,
@@ -96,19 +96,19 @@ export interface About {
 }
 
 export class Session {
-  readonly bench: Bench
+  readonly leased: LeasedSlot
   readonly #run: RunInSlot
   readonly #experiment: string
-  readonly #touches: Touches
+  readonly #touches: ChangedFilesLog
   #seats: Seat[] = []
   /** Found when a tampered checkout was replaced by a different candidate. */
   readonly #tampered: string[] = []
 
-  constructor(run: RunInSlot, bench: Bench, { experiment, touches }: About) {
+  constructor(run: RunInSlot, leased: LeasedSlot, { experiment, touches }: About) {
     this.#run = run
-    this.bench = bench
+    this.leased = leased
     this.#experiment = experiment
-    this.#touches = new Touches(bench, touches)
+    this.#touches = new ChangedFilesLog(leased, touches)
   }
 
   /** Brings a candidate to a checkout of the slot, after a last inspection of the candidate that was there. */
@@ -120,10 +120,10 @@ export class Session {
     const gone = this.#seats.find((seat) => seat.place === place)
     if (gone) this.#tampered.push(...(await this.#tamperedIn(gone)))
     this.leave(place)
-    const placed = await placeCandidate(this.#run, this.bench, place, candidate, { outputs, artifacts })
+    const placed = await placeCandidate(this.#run, this.leased, place, candidate, { outputs, artifacts })
     if (!placed.ok) return placed
     this.#touches.placedAgain(place)
-    const known = await staticMetrics(this.#run, this.bench.site, candidate.tree)
+    const known = await staticMetrics(this.#run, this.leased.site, candidate.tree)
     if (!known.ok) return known
     const { experiment, commit, tree } = candidate
     const seat: Seat = {
@@ -152,8 +152,8 @@ export class Session {
   ): Promise<Sample> {
     await this.#ready(seat)
     const { experiment, artifacts, known } = seat
-    const disk = new DiskWatch(this.bench.site)
-    const sample = await sampleIn(this.#run, this.bench, seat.placed, {
+    const disk = new DiskWatch(this.leased.site)
+    const sample = await sampleIn(this.#run, this.leased, seat.placed, {
       ...asked,
       artifacts,
       known,
@@ -169,8 +169,8 @@ export class Session {
 
   async gate(seat: Seat, gate: GateRule): Promise<GateDone> {
     await this.#ready(seat)
-    const disk = new DiskWatch(this.bench.site)
-    const done = await gateIn(this.#run, this.bench, seat.placed, gate, seat.outputs)
+    const disk = new DiskWatch(this.leased.site)
+    const done = await gateIn(this.#run, this.leased, seat.placed, gate, seat.outputs)
     disk.ended()
     this.#touches.look(seat.experiment, this.#seats)
     return { ...done, fault: disk.blame(done.fault) }
@@ -195,7 +195,9 @@ export class Session {
     const touched = this.#touches.by(judged, experiment).filter((path) => !habits.has(path))
     const found = this.#touches.isSpoilt(place)
       ? touched
-      : must(await tamperedFiles({ run: this.#run, bench: this.bench, place, tree, placed, judged, touched }))
+      : must(
+          await tamperedFiles({ run: this.#run, leased: this.leased, place, tree, placed, judged, touched }),
+        )
     return isOwn ? found : found.map((path) => `${path} in the checkout of ${experiment}`)
   }
 
@@ -203,7 +205,7 @@ export class Session {
   async #ready(seat: Seat): Promise<void> {
     if (!this.#touches.isSpoilt(seat.place)) return
     const { place, outputs, artifacts } = seat
-    seat.placed = must(await placeCandidate(this.#run, this.bench, place, seat, { outputs, artifacts }))
+    seat.placed = must(await placeCandidate(this.#run, this.leased, place, seat, { outputs, artifacts }))
     this.#touches.placedAgain(place)
     const broken = seat.placed.setup ?? seat.placed.build
     if (broken) throw new RecordLost(notMadeAgain(seat.experiment, broken.message))

@@ -8,7 +8,7 @@ import type { GateRule, Sample, SampleFault } from '../ledger/events.ts'
 import { slotArtifacts } from '../paths.ts'
 import type { RunRecord } from '../run/open.ts'
 import { artifactPlaces, artifactsChangedSince, type Guard, readDeclared } from './artifacts.ts'
-import type { Chance } from './chance.ts'
+import type { RandomChoices } from './random-choices.ts'
 import type { Seat, Session } from './session.ts'
 import { must, type SampleAt, type SampleSource, type Secluded } from './trial.ts'
 import { judgedCommit } from './worktree.ts'
@@ -16,7 +16,7 @@ import { judgedCommit } from './worktree.ts'
 export interface InSlot {
   run: Pick<RunRecord, 'site' | 'spec' | 'ledger' | 'paths'>
   session: Session
-  chance: Chance
+  choices: RandomChoices
   /** The candidate, as it was placed. */
   own: Seat
   /** The artifacts as they were before the samples; null = changes to them are not checked. */
@@ -36,19 +36,19 @@ export class SlotSource implements SampleSource {
   async place(experiment: string): Promise<SampleFault | null> {
     if (this.#other?.experiment === experiment) return null
     this.#other = null
-    const { run, session, chance, own } = this.#in
+    const { run, session, choices, own } = this.#in
     const commit = judgedCommit(run, experiment)
     const node = run.ledger.state.experiments.get(experiment)
     if (!commit || !node) throw new Error(`${experiment} is compared with, and has no candidate`)
     const outputs = join(own.outputs, 'other')
     mkdirSync(outputs, { recursive: true })
     const places = artifactPlaces(run, node)
-    const made = slotArtifacts(run.site, session.bench.slot, commit.tree)
+    const made = slotArtifacts(run.site, session.leased.slot, commit.tree)
     keepOnly(made)
     // A repeated build must not write into the artifacts that were judged.
     const folder = run.spec.worktree.build === null ? places.own : made
     const artifacts = { own: folder, environment: { ...places.environment, ASSAY_ARTIFACTS: folder } }
-    const place = chance.place('parent')
+    const place = choices.place('parent')
     const seat = must(await session.put({ experiment, ...commit }, place, { outputs, artifacts }))
     const broken = seat.placed.setup ?? seat.placed.build
     if (broken) session.leave(place)
@@ -57,14 +57,14 @@ export class SlotSource implements SampleSource {
   }
 
   async sample({ stage, pair, side }: SampleAt, secluded?: Secluded): Promise<Sample> {
-    const { session, chance, own, reference } = this.#in
+    const { session, choices, own, reference } = this.#in
     const seat = side === 'candidate' ? own : this.#other
     if (!seat) throw new Error('a pair needs something to compare with')
     const sample = await session.sample(seat, {
       stage,
       side,
       pair,
-      seed: chance.seed(stage, pair),
+      seed: choices.seed(stage, pair),
       folder: secluded?.folder ?? own.outputs,
       environment: secluded?.environment,
       secluded: secluded !== undefined,

@@ -12,25 +12,29 @@ import { ok, type Result } from '../result.ts'
 import { stampIn } from '../run/data.ts'
 import type { RunRecord } from '../run/open.ts'
 import { matchGlobs } from '../spec/rules.ts'
-import { asideOf, type Bench, type CheckoutPlace, madeAt, type Placed, type RunInSlot } from './bench.ts'
 import { changedData, dataPaths, removePlanted } from './data.ts'
 import { scopeOfRun } from './scope.ts'
+import { asideOf, type CheckoutPlace, inodeOf, type LeasedSlot, type Placed, type RunInSlot } from './slot.ts'
 import { drifted, readFacts, writeFacts } from './slot-facts.ts'
 
 // ----------------------------------------------------------------
 // After each sample and gate: finds the files that it changed in a checkout, even if it restored them, and removes all
 // other files that it left.
 
-export interface TamperLook {
-  /** Files that are not as they were at the last look. */
+export interface CheckoutInspection {
+  /** Files that changed since the last inspection. */
   touched: string[]
   /** Why the checkout cannot be used any more (it was replaced, or a file cannot be removed), as a text. */
   spoilt: string | null
 }
 
 /** The checkout holds the same files as before it, in the same folders: the next sample finds no trace of this one. */
-export function lookAt(bench: Bench, place: CheckoutPlace, placed: Placed): TamperLook {
-  const path = slotPath(bench.site, bench.slot, place)
+export function inspectAfterJob(
+  leased: LeasedSlot,
+  place: CheckoutPlace,
+  placed: Placed,
+): CheckoutInspection {
+  const path = slotPath(leased.site, leased.slot, place)
   const seen = putBack(placed.inventory, asideOf(path))
   if (seen.lost)
     return { touched: ['the checkout itself'], spoilt: `${path} was replaced while it was measured` }
@@ -38,10 +42,10 @@ export function lookAt(bench: Bench, place: CheckoutPlace, placed: Placed): Tamp
   const moved = [...seen.moved].filter(([file]) => !placed.touched.has(file))
   restamp(placed, path, moved)
   if (moved.length > 0 || seen.remade) {
-    const facts = readFacts(bench, place)
+    const facts = readFacts(leased, place)
     for (const before of [facts.afterSetup, facts.afterBuild])
       restamp({ before, data: facts.data }, path, moved)
-    writeFacts(bench, place, { ...facts, made: madeAt(path) })
+    writeFacts(leased, place, { ...facts, made: inodeOf(path) })
   }
   const { obstacle } = seen
   return {
@@ -74,8 +78,8 @@ export interface Occupied {
 
 type Touch = [experiment: string, path: string, who: string]
 
-export class Touches {
-  readonly #bench: Bench
+export class ChangedFilesLog {
+  readonly #leased: LeasedSlot
   /** Path in the checkout of an experiment → whose samples changed it. */
   readonly #by = new Map<string, Map<string, Set<string>>>()
 
@@ -84,8 +88,8 @@ export class Touches {
   /** Where an attempt keeps them for a process that resumes it; null = for this process only. */
   readonly #file: string | null
 
-  constructor(bench: Bench, file: string | null) {
-    this.#bench = bench
+  constructor(leased: LeasedSlot, file: string | null) {
+    this.#leased = leased
     this.#file = file
     for (const [experiment, path, who] of kept(file)) this.#add(experiment, path, who)
   }
@@ -94,7 +98,7 @@ export class Touches {
   look(who: string, seats: readonly Occupied[]): void {
     for (const { place, experiment, placed } of seats) {
       if (this.#spoilt.has(place)) continue
-      const { touched, spoilt } = lookAt(this.#bench, place, placed)
+      const { touched, spoilt } = inspectAfterJob(this.#leased, place, placed)
       for (const path of touched) this.#note(experiment, path, who)
       if (spoilt !== null) this.#spoilt.add(place)
     }
@@ -158,7 +162,7 @@ function kept(file: string | null): Touch[] {
 
 interface Where {
   run: RunInSlot
-  bench: Bench
+  leased: LeasedSlot
   place: CheckoutPlace
   tree: string
   placed: Placed
@@ -181,14 +185,14 @@ interface Habits {
  */
 export async function tamperedFiles({
   run,
-  bench,
+  leased,
   place,
   tree,
   placed,
   judged,
   touched,
 }: Where & { judged: string; touched: readonly string[] }): Promise<Result<string[]>> {
-  const changed = await contentChanged({ run, bench, place, tree, placed })
+  const changed = await contentChanged({ run, leased, place, tree, placed })
   if (!changed.ok) return changed
   const { data } = changed.value
   const mayWrite = declaredWritten(run, [...changed.value.rewritten, ...touched])
@@ -222,13 +226,13 @@ function declaredWritten(
 /** By what they hold: the data, and all other files that are not as they were placed. */
 async function contentChanged({
   run,
-  bench,
+  leased,
   place,
   tree,
   placed,
 }: Where): Promise<Result<{ data: string[]; rewritten: string[] }>> {
-  const checkout = slotPath(bench.site, bench.slot, place)
-  const sealed = await changedFiles(bench.site, checkout, tree)
+  const checkout = slotPath(leased.site, leased.slot, place)
+  const sealed = await changedFiles(leased.site, checkout, tree)
   if (!sealed.ok) return sealed
   const data = await changedData(run, checkout, placed.data)
   if (!data.ok) return data

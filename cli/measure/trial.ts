@@ -17,7 +17,7 @@ import { type Experiment, undermined } from '../ledger/state.ts'
 import type { Result } from '../result.ts'
 import type { RunRecord, Surroundings } from '../run/open.ts'
 import type { Artifacts } from './artifacts.ts'
-import type { Chance } from './chance.ts'
+import type { RandomChoices } from './random-choices.ts'
 import { baselineSample } from './samples.ts'
 import { type AttemptRecord, RecordLost } from './steps.ts'
 
@@ -63,7 +63,7 @@ export interface Trial {
   run: RunInTrial
   node: Experiment
   plan: Plan
-  chance: Chance
+  choices: RandomChoices
   record: AttemptRecord
   source: SampleSource
   evidence: Evidence

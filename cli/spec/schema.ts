@@ -57,7 +57,7 @@ export const SPEC = keys({
     keys({
       jsonl: may(
         path,
-        'A file in your checkout that the CLI writes anew at each verdict: one line of JSON for each judged experiment, with its metrics, decision and diff summary.',
+        'A file in your checkout that the CLI rewrites at each verdict: one line of JSON for each judged experiment, with its metrics, decision and diff summary.',
       ),
     }),
     {},

@@ -1,7 +1,7 @@
 import { counted, duration } from '../evaluate/figure.ts'
 import { judgedElsewhere, settled, unattended, whenLedger } from '../experiment/wait.ts'
 import { clearing, currentRound, lastAttempt, type State } from '../ledger/state.ts'
-import { runAnswer } from '../measure/answer.ts'
+import { runAnswer } from '../measure/run-answer.ts'
 import { type JudgingProgress, progressOf } from '../measure/samples.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { call, next } from '../next.ts'

@@ -25,7 +25,7 @@ export interface ApplyAnswer {
 export const viewOf = ({ id, edit, from, undone }: HeldEdit): EditView => ({ ...edit, id, from, undone })
 
 const LIMITS = { alerts: 10, characters: 500 }
-/** Another call between the judging and the recording: it is judged anew. */
+/** Another call between the judging and the recording: it is judged again. */
 const TRIES = 5
 
 export async function applyEdits(

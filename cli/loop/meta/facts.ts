@@ -189,7 +189,7 @@ function slowRound(state: State, now: Date): MetaFact[] {
   ]
 }
 
-/** 3, 6, 12, …: how often the longest peer was exceeded, so that the fact is told anew only when that doubled. */
+/** 3, 6, 12, …: how often the longest peer was exceeded, so that the fact is reported again only when that doubled. */
 function farLonger(ms: number, peers: readonly number[]): number | null {
   const known = peers.slice(-PEERS.most)
   if (known.length < PEERS.least) return null

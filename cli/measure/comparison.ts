@@ -1,4 +1,7 @@
-/** Compares the candidate with its parent, then checks what else a keep requires, in the mode that the metric's noise needs. */
+/**
+ * The comparison of an attempt: the candidate with its parent, then with the best, and what else a keep requires. A metric that
+ * does not vary needs single samples, any other needs pairs.
+ */
 import { variedMetrics, variesByNature } from '../evaluate/calibrate.ts'
 import { breakTie, compareDeterministic, type TieBreaker } from '../evaluate/compare.ts'
 import { isCandidates } from '../evaluate/crowd.ts'
@@ -7,7 +10,7 @@ import { bestOf, better } from '../ledger/best.ts'
 import type { Judged, NoiseMode, Sample } from '../ledger/events.ts'
 import { lastJudged, nodeValue } from '../ledger/state.ts'
 import type { DecisionOf } from './decisions.ts'
-import { constraintsHold, doubtOn, protectedHold, protectedInPairs } from './guards.ts'
+import { constraintsHold, doubtOn, protectedHold, protectedInPairs } from './guardrails.ts'
 import { heldOut } from './holdout.ts'
 import { runPairs, type StageAnswer } from './pairs.ts'
 import { accept, addFault, must, placeOther, type RunInTrial, sampleOnce, type Trial } from './trial.ts'
@@ -33,23 +36,23 @@ export function steadyBreakers(run: RunInTrial, samples: readonly Sample[]): Tie
 // ---------------------------------------------------------------- the comparison without noise: one sample can reject, and a candidate that would be kept is measured once more
 
 /** `varied`: the metric does vary, so this comparison proves nothing. */
-export async function weighOnce(
+export async function compareOnce(
   trial: Trial,
   gatesAfter: () => Promise<boolean>,
 ): Promise<boolean | 'varied'> {
   const { facts } = trial.evidence
   const sample = await sampleOnce(trial, { stage: 'judge', pair: 0, side: 'candidate' })
-  if (!accept(trial, sample)) return blame(trial, sample)
+  if (!accept(trial, sample)) return whoseFault(trial, sample)
   facts.value = sample.value
   const holds = constraintsHold(trial)
   if (facts.constraints.some(isCandidates)) return false
   // A constraint that is broken only in a crowd does not reject, so the comparison is needed.
-  if (!comparison(trial) || !holds || !(await gatesAfter())) return false
-  return confirm(trial)
+  if (!compareWithRecorded(trial) || !holds || !(await gatesAfter())) return false
+  return measureAgain(trial)
 }
 
 /** A fault is the candidate's only if its unchanged parent works in this slot now; else the machine is at fault. */
-async function blame(trial: Trial, { fault: found }: Sample): Promise<false> {
+async function whoseFault(trial: Trial, { fault: found }: Sample): Promise<false> {
   const { run, node, evidence } = trial
   if (!found || found.reason === 'aborted' || found.reason === 'environment') return false
   const parent = node.parent ?? ''
@@ -63,7 +66,7 @@ async function blame(trial: Trial, { fault: found }: Sample): Promise<false> {
 }
 
 /** The parent's value is known: it was measured twice when the parent was kept. */
-function comparison(trial: Trial): boolean {
+function compareWithRecorded(trial: Trial): boolean {
   const { run, node, evidence, record } = trial
   const { facts } = evidence
   const parent = node.parent ? run.ledger.state.experiments.get(node.parent) : undefined
@@ -90,7 +93,7 @@ const tieOnce = ({ run, evidence: { samples } }: Trial, { metrics }: Judged) =>
   breakTie(steadyBreakers(run, samples), samples[0]?.metrics ?? {}, metrics)
 
 /** That the metric does not vary is an assumption: a candidate that would be kept must give the same value twice. */
-async function confirm(trial: Trial): Promise<boolean | 'varied'> {
+async function measureAgain(trial: Trial): Promise<boolean | 'varied'> {
   const { run, node, evidence, record } = trial
   const { facts } = evidence
   if (facts.comparison === null) return true
@@ -121,17 +124,17 @@ const differs = (experiment: string, before: number | null, now: number | null):
 type Gates = () => Promise<boolean>
 
 /** False when a check failed, or when there is no answer. */
-export async function weighTrial(trial: Trial, gatesAfter: Gates): Promise<boolean> {
-  if (modeOf(trial) === 'paired') return weighInPairs(trial, gatesAfter)
-  const once = await weighOnce(trial, gatesAfter)
+export async function compareTrial(trial: Trial, gatesAfter: Gates): Promise<boolean> {
+  if (modeOf(trial) === 'paired') return compareInPairs(trial, gatesAfter)
+  const once = await compareOnce(trial, gatesAfter)
   if (once !== 'varied')
-    return once && (await protectedInPairs(trial)) && (!rival(trial).could || heldOut(trial))
+    return once && (await protectedInPairs(trial)) && (!bestToBeat(trial).could || heldOut(trial))
   // Samples that were taken under the refuted assumption prove nothing.
   const { evidence } = trial
   evidence.samples = []
   const gates = evidence.facts.gates.filter(({ phase }) => phase === 'before')
   Object.assign(evidence.facts, { gates, value: null, comparison: null, tieBreak: null, confirm: null })
-  return weighInPairs(trial, gatesAfter)
+  return compareInPairs(trial, gatesAfter)
 }
 
 /** The mode from when the measurement began, also in a process that resumes the attempt. */
@@ -143,7 +146,7 @@ function modeOf({ run, record }: Trial): NoiseMode {
   return mode
 }
 
-async function weighInPairs(trial: Trial, gatesAfter: Gates): Promise<boolean> {
+async function compareInPairs(trial: Trial, gatesAfter: Gates): Promise<boolean> {
   const { facts } = trial.evidence
   const parent = trial.node.parent ?? ''
   if (!(await placeOther(trial, parent))) return false
@@ -164,13 +167,15 @@ async function weighInPairs(trial: Trial, gatesAfter: Gates): Promise<boolean> {
   const { outcome } = confirmed.comparison
   const stands = outcome === 'improved' || (tie && outcome === 'tie')
   trial.evidence.doubt = stands ? doubtOn(trial.run, [judged, confirmed]) : null
-  return stands && constraintsHold(trial) && protectedHold(trial, [judged, confirmed]) && contest(trial)
+  return (
+    stands && constraintsHold(trial) && protectedHold(trial, [judged, confirmed]) && compareWithBest(trial)
+  )
 }
 
 /** Compares the candidate with the best of the run, only when its score says that it could be better. */
-async function contest(trial: Trial): Promise<boolean> {
+async function compareWithBest(trial: Trial): Promise<boolean> {
   const { node, evidence, record } = trial
-  const { best, could } = rival(trial)
+  const { best, could } = bestToBeat(trial)
   if (best === null || best === node.parent) return heldOut(trial)
   if (!could) return true
   const before = evidence.facts.faults.length
@@ -188,7 +193,7 @@ async function contest(trial: Trial): Promise<boolean> {
 }
 
 /** The best as of the confirmation, also in a process that resumes the attempt. */
-function rival(trial: Trial): DecisionOf<'rival'> {
+function bestToBeat(trial: Trial): DecisionOf<'rival'> {
   const { run, record } = trial
   const [known] = record.decided('rival')
   if (known) return known

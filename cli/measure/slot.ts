@@ -1,4 +1,4 @@
-/** The measurement slot: leased machine-wide, brought to exactly what was sealed, set up and built there. */
+/** A measurement slot: leases it machine-wide, brings its checkouts to exactly what was sealed, sets up and builds there. */
 import { lstatSync, mkdirSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -121,8 +121,8 @@ export function ownFolders(site: Site, slot: number): void {
  * Whether the checkout is the folder that was made there. A link is removed as the link that it is; another folder is
  * moved into the trash, since its owner is unknown. Links are not followed. `made`: see `SlotFacts`.
  */
-export async function isOurs(
-  { site, slot }: Bench,
+export async function isOwnCheckout(
+  { site, slot }: LeasedSlot,
   place: CheckoutPlace,
   made: number | null,
   tell: Tell,
@@ -146,7 +146,8 @@ export async function isOurs(
 }
 
 /** The inode of the checkout; null when none is there. */
-export const madeAt = (path: string): number | null => lstatSync(path, { throwIfNoEntry: false })?.ino ?? null
+export const inodeOf = (path: string): number | null =>
+  lstatSync(path, { throwIfNoEntry: false })?.ino ?? null
 
 /**
  * Brings a checkout to exactly the candidate, the data, and the files that are to stay: nothing of earlier jobs is left.
@@ -190,14 +191,14 @@ async function sweep(
   stays: Manifest & { data: string[] },
 ): Promise<Result<string | null>> {
   if (!lstatSync(path, { throwIfNoEntry: false })) return ok(null)
-  const keep = await belonging(site, tree, stays)
+  const keep = await expectedFiles(site, tree, stays)
   if (!keep.ok) return keep
   const obstacle = keepOnly(path, keep.value)
   return ok(obstacle && `${obstacle.path}: ${obstacle.code}`)
 }
 
 /** Files that may be in a checkout of a tree beyond those that stay. */
-export async function belonging(
+export async function expectedFiles(
   site: Site,
   treeish: string,
   { files, folders = [], data }: Manifest & { data: readonly string[] },
@@ -212,7 +213,7 @@ export async function belonging(
 }
 
 /** Why a build failed. A build that filled the disk is itself the cause, and the files that it left are removed. */
-export async function faultOfBuild(
+export async function causeOfBuildFault(
   run: RunInSlot,
   site: Site,
   path: string,
@@ -221,7 +222,7 @@ export async function faultOfBuild(
 ): Promise<SampleFault | null> {
   disk.ended()
   if (fault === null || !disk.isFull) return fault
-  const keep = await belonging(site, tree, { roots: [], files: {}, data: [...dataPaths(run)] })
+  const keep = await expectedFiles(site, tree, { roots: [], files: {}, data: [...dataPaths(run)] })
   if (keep.ok) keepOnly(path, keep.value)
   return disk.blame(fault)
 }
@@ -243,7 +244,8 @@ export type RunInSlot = Pick<OpenRun, 'ledger'> &
   Pick<RunRecord, 'run' | 'paths' | 'started' | 'spec'> &
   Pick<Surroundings, 'env' | 'tell' | 'signal'>
 
-export interface Bench {
+/** A slot that this process holds until `release`. */
+export interface LeasedSlot {
   /** Where the checkouts of the slot lie. */
   site: Site
   slot: number
@@ -284,18 +286,18 @@ export const interrupted: Problem = {
 }
 
 /** Waits for a slot; null when the signal ended the waiting. What killed runs left on the machine is ended first. */
-export async function openBench(run: OpenRun): Promise<Result<Bench> | null> {
+export async function leaseSlot(run: OpenRun): Promise<Result<LeasedSlot> | null> {
   const environment = benchmarkEnvironment(run)
   if (!environment.ok) return environment
   try {
-    return ok(await leaseBench(run, environment.value))
+    return ok(await leaseAndHold(run, environment.value))
   } catch (error) {
     if (!run.signal.aborted) throw error
     return null
   }
 }
 
-async function leaseBench(run: OpenRun, environment: Record<string, string>): Promise<Bench> {
+async function leaseAndHold(run: OpenRun, environment: Record<string, string>): Promise<LeasedSlot> {
   const lease = await acquireLease({
     folder: leaseFolder(run.env),
     capacity: run.spec.measure.slots,
@@ -325,37 +327,38 @@ async function leaseBench(run: OpenRun, environment: Record<string, string>): Pr
 }
 
 /**
- * Brings one checkout of the slot to a candidate. Agents never learn its path. `anew` builds even if this very tree
- * was built there before, because an earlier success says nothing about the machine now. `setUpAnew` repeats setup as well.
+ * Brings one checkout of the slot to a candidate. Agents never learn its path. `rebuild` builds even if this very tree
+ * was built there before, because an earlier success says nothing about the machine now. `repeatSetup` repeats setup as well.
  */
 export async function placeCandidate(
   run: RunInSlot,
-  bench: Bench,
+  leased: LeasedSlot,
   place: CheckoutPlace,
   candidate: { commit: string; tree: string },
-  { outputs, anew = false, setUpAnew = false, builds = true, artifacts }: Placement,
+  { outputs, rebuild = false, repeatSetup = false, builds = true, artifacts }: Placement,
 ): Promise<Result<Placed>> {
-  const path = slotPath(bench.site, bench.slot, place)
-  const warm = await warmStart({ run, bench, place, tree: candidate.tree, anew: anew || !builds }, (base) =>
-    placeCandidate(run, bench, place, base, { outputs, anew: true }),
+  const path = slotPath(leased.site, leased.slot, place)
+  const warm = await warmStart(
+    { run, leased, place, tree: candidate.tree, rebuild: rebuild || !builds },
+    (base) => placeCandidate(run, leased, place, base, { outputs, rebuild: true }),
   )
   if (!warm.ok) return warm
-  const recorded = readFacts(bench, place)
-  const known = (await isOurs(bench, place, recorded.made, run.tell)) ? recorded : UNKNOWN_SLOT
-  forgetFacts(bench, place)
+  const recorded = readFacts(leased, place)
+  const known = (await isOwnCheckout(leased, place, recorded.made, run.tell)) ? recorded : UNKNOWN_SLOT
+  forgetFacts(leased, place)
   const build: Building = { key: '', ...(artifacts && { artifacts }) }
-  const keys = await preparationKeys(run, bench, candidate.tree)
+  const keys = await preparationKeys(run, leased, candidate.tree)
   if (!keys.ok) return keys
   build.key = buildKey(keys.value.build, build)
   const keepsSetup =
-    !setUpAnew &&
+    !repeatSetup &&
     known.setup === keys.value.setup &&
     known.afterSetup.folders !== undefined &&
     drifted(path, known.afterSetup).length === 0
   const keepsBuild =
     builds &&
     keepsSetup &&
-    !anew &&
+    !rebuild &&
     (await isBuilt(known, build)) &&
     drifted(path, known.afterBuild).length === 0
   const stays = keepsBuild ? known.afterBuild : keepsSetup ? known.afterSetup : EMPTY_MANIFEST
@@ -366,15 +369,15 @@ export async function placeCandidate(
     afterSetup: keepsSetup ? known.afterSetup : EMPTY_MANIFEST,
     afterBuild: stays,
   }
-  const cleared = await clear(run, bench.site, path, candidate, stays)
+  const cleared = await clear(run, leased.site, path, candidate, stays)
   if (!cleared.ok) return cleared
   if (cleared.value === 'again') Object.assign(facts, UNKNOWN_SLOT)
-  facts.made = madeAt(path)
-  writeFacts(bench, place, { ...UNKNOWN_SLOT, made: facts.made })
+  facts.made = inodeOf(path)
+  writeFacts(leased, place, { ...UNKNOWN_SLOT, made: facts.made })
   const given = await giveData(run, path, facts.data)
   if (!given.ok) return given
   facts.data = given.value
-  forgetOwnFolders({ site: bench.site, slot: bench.slot, place }, { setup: keepsSetup, build: keepsBuild })
+  forgetOwnFolders({ site: leased.site, slot: leased.slot, place }, { setup: keepsSetup, build: keepsBuild })
   const at: Preparing = {
     path,
     place,
@@ -383,7 +386,7 @@ export async function placeCandidate(
     facts,
     tree: candidate.tree,
   }
-  const setup = await setUp(run, bench, at, keys.value.setup)
+  const setup = await setUp(run, leased, at, keys.value.setup)
   if (!setup.ok) return setup
   const placed: Placed = {
     folder: at.folder,
@@ -400,23 +403,26 @@ export async function placeCandidate(
   if (placed.setup === null && builds) {
     const filled = warm.value && facts.built === null ? await fillFromCache(warm.value) : ok(false)
     if (!filled.ok) return filled
-    const disk = new DiskWatch(bench.site)
-    const built = await buildThere(run, bench, at, build)
+    const disk = new DiskWatch(leased.site)
+    const built = await buildThere(run, leased, at, build)
     if (!built.ok) return built
-    placed.build = await faultOfBuild(run, bench.site, path, candidate.tree, { disk, fault: built.value })
-    if (placed.build === null) await keepCache({ run, bench, place, tree: candidate.tree }, keys.value.setup)
+    placed.build = await causeOfBuildFault(run, leased.site, path, candidate.tree, {
+      disk,
+      fault: built.value,
+    })
+    if (placed.build === null) await keepCache({ run, leased, place, tree: candidate.tree }, keys.value.setup)
   }
   const beside = await dataLike(run, path)
   if (!beside.ok) return beside
   placed.beside = beside.value
-  const prepared = await everything(bench.site, path, candidate.tree)
+  const prepared = await everything(leased.site, path, candidate.tree)
   if (!prepared.ok) return prepared
   Object.assign(placed, prepared.value)
   placed.inventory = takeInventory(path)
-  const apart = await isolated(run, bench, at, 'sample')
+  const apart = await isolated(run, leased, at, 'sample')
   if (!apart.ok) return apart
   placed.apart = apart.value
-  writeFacts(bench, place, facts)
+  writeFacts(leased, place, facts)
   return ok(placed)
 }
 
@@ -436,8 +442,8 @@ async function everything(
 interface Placement {
   outputs: string
   /** Build again (or set up again) whatever is known of the checkout. */
-  anew?: boolean
-  setUpAnew?: boolean
+  rebuild?: boolean
+  repeatSetup?: boolean
   /** False: only set up; the outputs of an earlier build are removed. */
   builds?: boolean
   /** Where the build puts its artifacts, and what else it sees of them; default: a folder that is not read. */
@@ -462,29 +468,29 @@ async function isBuilt(facts: SlotFacts, build: Building): Promise<boolean> {
 /** Brings a checkout back to the candidate, after a job wrote there on purpose. The build there is no longer relied on. */
 export async function restoreCheckout(
   run: RunInSlot,
-  bench: Bench,
+  leased: LeasedSlot,
   place: CheckoutPlace,
   candidate: { commit: string; tree: string },
 ): Promise<Result<void>> {
-  const path = slotPath(bench.site, bench.slot, place)
-  const recorded = readFacts(bench, place)
-  const facts = (await isOurs(bench, place, recorded.made, run.tell)) ? recorded : UNKNOWN_SLOT
-  forgetFacts(bench, place)
-  const cleared = await clear(run, bench.site, path, candidate, facts.afterSetup)
+  const path = slotPath(leased.site, leased.slot, place)
+  const recorded = readFacts(leased, place)
+  const facts = (await isOwnCheckout(leased, place, recorded.made, run.tell)) ? recorded : UNKNOWN_SLOT
+  forgetFacts(leased, place)
+  const cleared = await clear(run, leased.site, path, candidate, facts.afterSetup)
   if (!cleared.ok) return cleared
   const left = cleared.value === 'again' ? UNKNOWN_SLOT : { ...facts, built: null }
-  writeFacts(bench, place, { ...left, made: madeAt(path) })
+  writeFacts(leased, place, { ...left, made: inodeOf(path) })
   return ok(undefined)
 }
 
 /** Deletes a checkout, so that its next use starts empty: it sets up and builds again. */
-export async function clearCheckout(bench: Bench, place: CheckoutPlace): Promise<Result<void>> {
-  forgetFacts(bench, place)
-  return removeWorktree(bench.site, slotPath(bench.site, bench.slot, place))
+export async function clearCheckout(leased: LeasedSlot, place: CheckoutPlace): Promise<Result<void>> {
+  forgetFacts(leased, place)
+  return removeWorktree(leased.site, slotPath(leased.site, leased.slot, place))
 }
 
-const isolated = (run: RunInSlot, bench: Bench, { place, tree }: Preparing, phase: IsolatedPhase) =>
-  isolationOf(run, { site: bench.site, slot: bench.slot, place }, { choice: bench.isolation, phase, tree })
+const isolated = (run: RunInSlot, leased: LeasedSlot, { place, tree }: Preparing, phase: IsolatedPhase) =>
+  isolationOf(run, { site: leased.site, slot: leased.slot, place }, { choice: leased.isolation, phase, tree })
 
 interface Preparing {
   place: CheckoutPlace
@@ -498,22 +504,22 @@ interface Preparing {
 
 async function setUp(
   run: RunInSlot,
-  bench: Bench,
+  leased: LeasedSlot,
   at: Preparing,
   key: string,
 ): Promise<Result<SampleFault | null>> {
   const { setup } = run.spec.worktree
   if (!setup) at.facts.setup = key
   if (!setup || at.facts.setup !== null) return ok(null)
-  run.tell({ type: 'preparing', what: `setup of slot ${bench.slot}` })
-  const apart = await isolated(run, bench, at, 'setup')
+  run.tell({ type: 'preparing', what: `setup of slot ${leased.slot}` })
+  const apart = await isolated(run, leased, at, 'setup')
   if (!apart.ok) return apart
-  const prepared = common(run, bench, at)
+  const prepared = common(run, leased, at)
   const done = await withStores(apart.value, (isolation) =>
     runPreparation({ ...prepared, isolation, name: 'setup', ...setup }),
   )
   if (done.fault) return ok(done.fault)
-  const left = await leftBy(bench.site, at)
+  const left = await leftBy(leased.site, at)
   if (!left.ok) return left
   at.facts.afterSetup = left.value.manifest
   at.facts.setup = left.value.rewrote ? null : key
@@ -534,7 +540,7 @@ async function leftBy(site: Site, at: Preparing): Promise<Result<{ manifest: Man
 
 async function buildThere(
   run: RunInSlot,
-  bench: Bench,
+  leased: LeasedSlot,
   at: Preparing,
   build: Building,
 ): Promise<Result<SampleFault | null>> {
@@ -542,8 +548,8 @@ async function buildThere(
   if (!config || at.facts.built !== null) return ok(null)
   const own = build.artifacts?.own ?? join(at.outputs, 'build-artifacts')
   mkdirSync(own, { recursive: true })
-  const prepared = common(run, bench, at)
-  const apart = await isolated(run, bench, at, 'build')
+  const prepared = common(run, leased, at)
+  const apart = await isolated(run, leased, at, 'build')
   if (!apart.ok) return apart
   const environment = { ...prepared.environment, ...build.artifacts?.environment, ASSAY_ARTIFACTS: own }
   const done = await withStores(apart.value, (isolation) =>
@@ -555,7 +561,7 @@ async function buildThere(
     }),
   )
   if (done.fault) return ok(done.fault)
-  const left = await leftBy(bench.site, at)
+  const left = await leftBy(leased.site, at)
   if (!left.ok) return left
   at.facts.afterBuild = left.value.manifest
   at.facts.built = left.value.rewrote || at.facts.setup === null ? null : build.key
@@ -582,9 +588,9 @@ async function withStores(
   }
 }
 
-const common = (run: RunInSlot, bench: Bench, at: Preparing) => ({
+const common = (run: RunInSlot, leased: LeasedSlot, at: Preparing) => ({
   cwd: at.folder,
-  environment: bench.environment,
+  environment: leased.environment,
   folder: at.outputs,
   folders: [at.path],
   signal: run.signal,

@@ -1,4 +1,7 @@
-/** A look: a candidate is run in a slot without an attempt. Its outputs are kept in a numbered folder of their own. */
+/**
+ * Measurements that belong to no attempt: `confirm`, `gate check` and `run --check` run a candidate in a slot, and keep its
+ * outputs in a numbered folder of their own.
+ */
 
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,20 +13,20 @@ import { type Experiment, lastAttempt } from '../ledger/state.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type ArtifactPlaces, artifactPlaces } from './artifacts.ts'
-import { type CheckoutPlace, interrupted, openBench } from './bench.ts'
-import { type Chance, chanceOfLook, drawNonce } from './chance.ts'
+import { choicesWithoutAttempt, drawNonce, type RandomChoices } from './random-choices.ts'
 import { snapshot } from './seal.ts'
 import { type PinnedCandidate, type Seat, Session } from './session.ts'
+import { type CheckoutPlace, interrupted, leaseSlot } from './slot.ts'
 import { RecordLost } from './steps.ts'
 import { baseOf, judgedCommit } from './worktree.ts'
 
-/** Each look has its own folder; the process that creates the folder owns that number. */
-export interface Numbered {
+/** Each measurement has its own folder; the process that creates the folder owns that number. */
+export interface NumberedFolder {
   number: number
   folder: string
 }
 
-export function numberedFolder(parent: string): Numbered {
+export function numberedFolder(parent: string): NumberedFolder {
   mkdirSync(parent, { recursive: true })
   const taken = readdirSync(parent).flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []))
   for (let number = Math.max(0, ...taken) + 1; ; number++) {
@@ -38,15 +41,15 @@ export function numberedFolder(parent: string): Numbered {
   }
 }
 
-export interface Looked extends Pinned {
-  /** The look used the files of the worktree, not a seal. */
+export interface CurrentCandidate extends Pinned {
+  /** True: the files of the worktree. False: a seal. */
   fromWorktree: boolean
   /** Files that look like secrets and were left out. */
   secrets: { path: string; reason: string }[]
 }
 
 /** The experiment's current content: its worktree while that may still change, else its last seal. */
-export async function candidateNow(run: OpenRun, node: Experiment): Promise<Result<Looked>> {
+export async function currentCandidate(run: OpenRun, node: Experiment): Promise<Result<CurrentCandidate>> {
   const editable = node.status === 'open' || node.status === 'rejected' || node.status === 'failed'
   if (!editable) {
     const sealed = judgedCommit(run, node.id) ?? lastAttempt(node)?.sealed ?? baseOf(run, node.id)
@@ -57,7 +60,7 @@ export async function candidateNow(run: OpenRun, node: Experiment): Promise<Resu
   const commit = await pinCommit(run.site, {
     tree: taken.value.tree,
     parents: [baseOf(run, node.id).commit],
-    message: `${node.id}: a look`,
+    message: `${node.id}: measured without an attempt`,
     ref: checkRef(run.run, node.id, run.random(8)),
     at: run.clock(),
   })
@@ -66,45 +69,45 @@ export async function candidateNow(run: OpenRun, node: Experiment): Promise<Resu
   return ok({ commit: commit.value, tree, fromWorktree: true, secrets })
 }
 
-/** What a look has at hand. */
-export interface Looking {
+/** What a measurement without an attempt works with. */
+export interface ExtraMeasurement {
   session: Session
-  chance: Chance
+  choices: RandomChoices
   nonce: string
   /** Brings a candidate to a checkout of the slot. */
   put(candidate: PinnedCandidate, place: CheckoutPlace): Promise<Result<Seat>>
 }
 
 /**
- * Waits for a slot, runs `look` there, and releases the slot. `about`: the experiment of the look. The random choices are
+ * Waits for a slot, runs `measure` there, and releases the slot. `about`: the experiment that is measured. The random choices are
  * drawn when the slot is there. They are never those of an attempt, whose samples had an influence on what was selected.
  */
-export async function inSlot<T>(
+export async function measureWithoutAttempt<T>(
   run: OpenRun,
-  { folder, about }: Numbered & { about: string },
-  look: (looking: Looking) => Promise<Result<T>>,
+  { folder, about }: NumberedFolder & { about: string },
+  measure: (measurement: ExtraMeasurement) => Promise<Result<T>>,
 ): Promise<Result<T>> {
-  const bench = await openBench(run)
-  if (bench === null) return fail(interrupted)
-  if (!bench.ok) return bench
+  const leased = await leaseSlot(run)
+  if (leased === null) return fail(interrupted)
+  if (!leased.ok) return leased
   try {
     const nonce = drawNonce(run)
-    const session = new Session(run, bench.value, { experiment: about, touches: null })
+    const session = new Session(run, leased.value, { experiment: about, touches: null })
     const put = (candidate: PinnedCandidate, place: CheckoutPlace) => {
       const artifacts = artifactsOf(run, candidate.experiment, join(folder, `${place}-artifacts`))
       return session.put(candidate, place, { outputs: folder, artifacts })
     }
-    const answer = await look({ session, chance: chanceOfLook(nonce, about), nonce, put })
+    const answer = await measure({ session, choices: choicesWithoutAttempt(nonce, about), nonce, put })
     return run.signal.aborted ? fail(interrupted) : answer
   } catch (error) {
     if (error instanceof RecordLost) return fail(error.problem)
     throw error
   } finally {
-    bench.value.release()
+    leased.value.release()
   }
 }
 
-/** A build for a look must not write into the experiment's own artifacts. */
+/** A build without an attempt must not write into the experiment's own artifacts. */
 function artifactsOf(
   run: OpenRun,
   experiment: string,
@@ -118,14 +121,16 @@ function artifactsOf(
 }
 
 /** Why nothing can be run: setup or build failed. */
-export function unprepared({ placed: { setup, build } }: Seat): { step: string; fault: SampleFault } | null {
+export function failedPreparation({
+  placed: { setup, build },
+}: Seat): { step: string; fault: SampleFault } | null {
   if (setup) return { step: 'setup', fault: setup }
   return build && { step: 'build', fault: build }
 }
 
-/** The same as a problem: this look can say nothing about the candidate. */
-export function unpreparedProblem(seat: Seat): Problem | null {
-  const failed = unprepared(seat)
+/** The same as a problem: this measurement can say nothing about the candidate. */
+export function preparationProblem(seat: Seat): Problem | null {
+  const failed = failedPreparation(seat)
   return (
     failed && {
       kind: 'failed',

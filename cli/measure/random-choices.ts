@@ -1,5 +1,5 @@
 /**
- * Random choices of an attempt or a look: the seeds of its samples, the order of its pairs, and which checkout of the
+ * Random choices of an attempt, or of a measurement without one: the seeds of its samples, the order of its pairs, and which checkout of the
  * slot holds which side. All follow from a nonce that is drawn after the candidate was sealed, so no candidate can
  * prepare for them. The nonce is recorded, so a process that resumes the attempt, and `show --recompute`, choose the same.
  */
@@ -8,9 +8,9 @@ import type { Side, Stage } from '../ledger/events.ts'
 import { BASELINE, type Experiment } from '../ledger/state.ts'
 import type { RunRecord, Surroundings } from '../run/open.ts'
 import { rngOf } from '../search/random.ts'
-import type { CheckoutPlace } from './bench.ts'
+import type { CheckoutPlace } from './slot.ts'
 
-export interface Chance {
+export interface RandomChoices {
   /** Equal within a pair, and fresh in each stage; from 0, below 2^31. */
   seed(stage: Stage, pair: number): number
   /** Drawn by a coin. With a fixed order, a machine whose second run is always slower (or faster) would favour one side. */
@@ -21,27 +21,28 @@ export interface Chance {
 
 const NONCE_BYTES = 16
 
-/** Hex. Drawn when the attempt is claimed, or when a look begins: never before what is measured is sealed. */
+/** Hex. Drawn when the attempt is claimed, or when a measurement without one begins: never before what is measured is sealed. */
 export const drawNonce = ({ random }: Pick<Surroundings, 'random'>): string => random(NONCE_BYTES)
 
 /** The choices of a claimed attempt. A claim of an earlier version has no nonce; its attempt keeps that version's rule. */
-export function chanceOfAttempt(
+export function choicesOfAttempt(
   { started }: Pick<RunRecord, 'started'>,
   { id, attempts }: Experiment,
   attempt: number,
-): Chance {
+): RandomChoices {
   const nonce = attempts.find((one) => one.attempt === attempt)?.claim?.nonce ?? null
-  if (nonce === null) return knownBefore(started.seed, id, attempt)
-  const chance = chanceOf(nonce, id, attempt)
+  if (nonce === null) return choicesUntil010(started.seed, id, attempt)
+  const choices = choicesFrom(nonce, id, attempt)
   // The baseline is compared with nothing. It stays in one checkout, so that setup and build run only once.
-  return id === BASELINE ? { ...chance, place: fixedPlace } : chance
+  return id === BASELINE ? { ...choices, place: fixedPlace } : choices
 }
 
-/** The choices of a look, which no process resumes. */
-export const chanceOfLook = (nonce: string, experiment: string): Chance => chanceOf(nonce, experiment, 'look')
+/** The choices of a measurement that no process resumes. */
+export const choicesWithoutAttempt = (nonce: string, experiment: string): RandomChoices =>
+  choicesFrom(nonce, experiment, 'look')
 
 /** A digest, so that a program that knows some draws (a sample sees its seed) cannot compute the others. */
-function chanceOf(nonce: string, ...about: (string | number)[]): Chance {
+function choicesFrom(nonce: string, ...about: (string | number)[]): RandomChoices {
   const draw = (...what: (string | number)[]) =>
     createHash('sha256')
       .update(JSON.stringify([nonce, ...about, ...what]))
@@ -56,7 +57,7 @@ function chanceOf(nonce: string, ...about: (string | number)[]): Chance {
 }
 
 /** The rule until 0.1.0. */
-function knownBefore(seed: number, experiment: string, attempt: number): Chance {
+function choicesUntil010(seed: number, experiment: string, attempt: number): RandomChoices {
   return {
     seed: (stage, pair) => Math.floor(rngOf(seed, experiment, attempt, stage, pair)() * 2 ** 31),
     order: (stage, pair) => inOrder(rngOf(seed, 'order', experiment, attempt, stage, pair)() < 0.5),

@@ -1,4 +1,4 @@
-/** What must hold in addition to the comparison: constraints, and the metrics that the spec protects. */
+/** Guardrails: what must hold in addition to the comparison. Constraints, protected metrics, and reasons to doubt a gain. */
 import { variedMetrics, variesByNature } from '../evaluate/calibrate.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
 import { movedControl } from '../evaluate/impossible.ts'
@@ -7,12 +7,12 @@ import { type Measured, regressions } from '../evaluate/protected.ts'
 import { differsBySide } from '../evaluate/sides.ts'
 import type { Judged, Sample } from '../ledger/events.ts'
 import { BASELINE, lastJudged } from '../ledger/state.ts'
-import { guardPairs, type StageAnswer } from './pairs.ts'
+import { protectedPairs, type StageAnswer } from './pairs.ts'
 import { recordedSamples } from './samples.ts'
 import { placeOther, type RunInTrial, type Trial } from './trial.ts'
 
 /** More pairs than the rule of protected metrics needs to refuse at 5 %, and few compared with the pairs of a keep under noise. */
-const GUARD_PAIRS = 10
+const PROTECTED_PAIRS = 10
 
 /** Checks constraints over all samples of the candidate: the median of a number; a boolean must hold in each. */
 export function constraintsHold({ run, evidence, record }: Trial): boolean {
@@ -33,13 +33,13 @@ export function protectedHold(trial: Trial, stages: { candidate: Measured[]; oth
 }
 
 /** How many pairs it takes to compare the protected metrics, by the samples so far: 1 when none of them varies. */
-export function guardsNeeded(run: RunInTrial, samples: readonly Sample[]): number {
+export function protectedPairsNeeded(run: RunInTrial, samples: readonly Sample[]): number {
   const [first] = samples
   // A metric that varies only because of the candidate is protected all the same.
   const varied = new Set([...run.ledger.state.noise.varied, ...variedMetrics(samples)])
   const varies = ({ metric }: { metric: string }) =>
     varied.has(metric) || variesByNature(metric, first?.units[metric])
-  return run.spec.protected.some(varies) ? Math.min(GUARD_PAIRS, run.spec.noise.pairs.max) : 1
+  return run.spec.protected.some(varies) ? Math.min(PROTECTED_PAIRS, run.spec.noise.pairs.max) : 1
 }
 
 /** The same for a candidate whose own metric does not vary: pairs are taken only if a protected one does. */
@@ -48,13 +48,13 @@ export async function protectedInPairs(trial: Trial): Promise<boolean> {
   if (run.spec.protected.length === 0) return true
   const parent = run.ledger.state.experiments.get(node.parent ?? '')
   if (!parent) return true
-  const count = guardsNeeded(run, evidence.samples)
+  const count = protectedPairsNeeded(run, evidence.samples)
   if (count === 1) {
     const known = lastJudged(parent)?.metrics ?? {}
     return protectedHold(trial, [{ candidate: evidence.samples, other: [{ metrics: known }] }])
   }
   if (!(await placeOther(trial, parent.id))) return false
-  const pairs = await guardPairs(trial, () => count)
+  const pairs = await protectedPairs(trial, () => count)
   return pairs !== null && protectedHold(trial, [pairs])
 }
 

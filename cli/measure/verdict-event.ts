@@ -1,4 +1,4 @@
-/** The verdict as an event, and what `run` answers of it. */
+/** Makes the event `judged` of the evidence, and appends it. */
 import { belowFloor } from '../evaluate/impossible.ts'
 import { failureSignature, remarksOn } from '../evaluate/remarks.ts'
 import { summaryOfMetrics, summaryOfTasks } from '../evaluate/summary.ts'
@@ -12,8 +12,8 @@ import { attemptFolder, stepsFile } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { writeResults } from '../run/results.ts'
-import { type RunAnswer, runAnswer } from './answer.ts'
-import { steadyControlMoved } from './guards.ts'
+import { steadyControlMoved } from './guardrails.ts'
+import { type RunAnswer, runAnswer } from './run-answer.ts'
 import type { Seal } from './seal.ts'
 import type { Evidence, RunInTrial } from './trial.ts'
 
