@@ -298,6 +298,7 @@ const KINDS: Record<PageText['kind'], string> = {
   note: 'note',
   steering: 'said to agents',
   remark: 'remark',
+  objection: 'objection',
 }
 const FOUND = 100
 

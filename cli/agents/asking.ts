@@ -117,7 +117,10 @@ function askingOf(run: OpenRun, { chain, metered }: OpenHost, patience: Patience
     requestOf: (call, host) => requestOf(run, host, call, readCard(call.prompt)),
     hasEdited: (call) => hasEdited(run, readCard(call.prompt)),
     answered: (call, host, answer, ms) => {
-      if (metered) recordUsage(run, { call: readCard(call.prompt), host: host.name, answer, ms })
+      if (!metered) return
+      const card = readCard(call.prompt)
+      const { model } = requestOf(run, host, call, card)
+      recordUsage(run, { call: card, host: host.name, model, answer, ms })
     },
   }
 }

@@ -93,6 +93,8 @@ export function decide(state: State, event: DatedDraft): Refusal | null {
     case 'gate_added':
     case 'gate_removed':
       return mayChangeGate(state, event)
+    case 'noted':
+      return event.experiment === null ? null : exists(state, event.experiment)
     case 'annotated':
       return exists(state, event.experiment)
     case 'epoch_opened':
@@ -140,7 +142,6 @@ export function decide(state: State, event: DatedDraft): Refusal | null {
     case 'resumed':
     case 'steering_delivered':
     case 'alerted':
-    case 'noted':
     case 'healed':
       return null
     default:

@@ -679,6 +679,8 @@ export interface UsageRecorded extends Envelope {
   host: string
   experiment: string | null
   round: number | null
+  /** As the spec or the call names it; absent when neither does. */
+  model?: string
   ms: number
   outcome: string
   usage: Usage
@@ -803,7 +805,8 @@ export interface Configured extends Envelope {
 
 export interface Noted extends Envelope {
   type: 'noted'
-  kind: 'learning' | 'infrastructure' | 'note'
+  /** `objection`: a person reads it, agents do not. */
+  kind: 'learning' | 'infrastructure' | 'note' | 'objection'
   experiment: string | null
   text: string
 }

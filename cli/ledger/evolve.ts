@@ -131,6 +131,7 @@ function apply(state: State, event: Event): void {
       return
     case 'usage':
       addUsage(state, event)
+      nameAgent(state, event)
       return
     case 'stopped':
       state.stopped = event.why
@@ -388,6 +389,12 @@ function isOfLoop(state: State, event: Event): boolean {
 /** The first delivery counts. */
 function deliver(state: State, ids: readonly string[], to: NonNullable<Steer['delivered']>): void {
   for (const steer of state.steers) if (ids.includes(steer.id)) steer.delivered ??= to
+}
+
+function nameAgent(state: State, { role, host, model, experiment }: UsageRecorded): void {
+  const node = state.experiments.get(experiment ?? '')
+  if (node && (role === 'implement' || role === 'revise'))
+    node.agent = model === undefined ? host : `${host} ${model}`
 }
 
 function addUsage(state: State, { role, usage }: UsageRecorded): void {

@@ -75,6 +75,8 @@ export interface Experiment {
   discard_class: FailureClass | null
   /** Number of its last verdict in the run's order of events; null before one. */
   judgedSeq: number | null
+  /** The program that edited it last, and its model where one is named; absent when no call was recorded. */
+  agent?: string
 }
 
 export interface Round {

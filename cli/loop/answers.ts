@@ -12,7 +12,7 @@ const list = (items: object) => ({ type: 'array', items })
 
 const FINDING = object({ code: text, message: text, path: text }, ['message'])
 const EDITED = object(
-  { hypothesis: text, summary: text, predicted: text, learnings: texts, suggestions: texts },
+  { hypothesis: text, summary: text, predicted: text, learnings: texts, suggestions: texts, objection: text },
   [],
 )
 
@@ -62,8 +62,8 @@ export const ANSWERS_OF: Readonly<Record<Role, { properties: Record<string, obje
     }),
     implement: EDITED,
     revise: EDITED,
-    verify: object({ passed: { type: 'boolean' }, findings: list(FINDING) }, ['passed']),
-    audit: object({ findings: list(FINDING) }),
+    verify: object({ passed: { type: 'boolean' }, findings: list(FINDING), objection: text }, ['passed']),
+    audit: object({ findings: list(FINDING), objection: text }, ['findings']),
     collect: object({ learnings: texts, suggestions: texts }),
     meta: object(
       {

@@ -401,7 +401,9 @@ export function describe(run: OpenRun, round: Round | null, stop: StopReason | n
 /** Notes of people and agents, and remarks on experiments, oldest first. */
 function notesIn(state: State): string[] {
   return [
-    ...state.notes.filter(({ kind }: Noted) => kind !== 'learning').map(({ at, text }) => ({ at, text })),
+    ...state.notes
+      .filter(({ kind }: Noted) => kind !== 'learning' && kind !== 'objection')
+      .map(({ at, text }) => ({ at, text })),
     ...remarksIn(state).map((remark) => ({ at: remark.at, text: remarkText(remark) })),
   ]
     .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))

@@ -60,13 +60,21 @@ export interface NoteData {
 
 const data = ({ at, kind, experiment, text }: Noted): NoteData => ({ at, kind, experiment, text })
 
-/** A note for the next rounds: they read a learning among the learnings, other kinds among the notes. */
+/**
+ * A note for the next rounds: they read a learning among the learnings, other kinds among the notes. An objection is for
+ * people only.
+ */
 export function note(
   run: OpenRun,
-  { text, kind, key }: { text: string; kind: Noted['kind']; key: string | null },
+  {
+    text,
+    kind,
+    experiment,
+    key,
+  }: { text: string; kind: Noted['kind']; experiment: string | null; key: string | null },
 ): Result<NoteData & { repeated?: true }> {
   const recorded = run.ledger.record<'noted'>(
-    { type: 'noted', kind, experiment: null, text: text.slice(0, 2000) },
+    { type: 'noted', kind, experiment, text: text.slice(0, 2000) },
     run.clock(),
     key,
   )

@@ -6,7 +6,13 @@ import type { OpenRun } from './open.ts'
 
 export function recordUsage(
   run: OpenRun,
-  { call, host, answer, ms }: { call: TaskCard | null; host: string; answer: HostAnswer; ms: number },
+  {
+    call,
+    host,
+    model,
+    answer,
+    ms,
+  }: { call: TaskCard | null; host: string; model: string | null; answer: HostAnswer; ms: number },
 ): void {
   // If it cannot be written, the next command that must write reports why; the answer itself is not lost.
   run.ledger.propose<'usage'>(
@@ -16,6 +22,7 @@ export function recordUsage(
       host,
       experiment: call?.experiment ?? null,
       round: call?.round ?? null,
+      ...(model === null ? {} : { model }),
       ms: Math.round(ms),
       outcome: answer.outcome,
       usage: answer.usage,

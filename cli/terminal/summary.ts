@@ -2,10 +2,12 @@ import { duration, gainOf, gainText, shown } from '../evaluate/figure.ts'
 import type { StopReason } from '../ledger/events.ts'
 import { padEnd, plain, widthOf } from '../text.ts'
 import type { Arms, BudgetUsed, PathStep, SummaryInput } from '../view/chart.ts'
+import type { PredictionRow } from '../view/predictions.ts'
 import { glyphsOf, READING_ORDER } from './glyphs.ts'
 import { asciiOnly, type Cell, cell, clip, type Line } from './lines.ts'
 
 const MOST_STEPS = 8
+const MOST_PREDICTIONS = 3
 const CAUSE = 200
 
 /** The numbers under the chart, at most 20 lines of at most `width` columns. */
@@ -33,7 +35,14 @@ export function summary(input: SummaryInput, width: number, ascii = false): Line
 }
 
 /** What it took, what it cost, what is left; nothing of what is not known or not there. */
-function effort({ duration: took, spend, arms, left }: SummaryInput): Line[] {
+function effort({
+  duration: took,
+  spend,
+  arms,
+  predictions = [],
+  objections = 0,
+  left,
+}: SummaryInput): Line[] {
   const lines: Line[] = []
   if (arms) lines.push(row('baseline arm', [cell(armsText(arms))]))
   if (took)
@@ -61,7 +70,26 @@ function effort({ duration: took, spend, arms, left }: SummaryInput): Line[] {
       ].flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]))
     : []
   if (rest.length > 0) lines.push(row('left', [cell(rest.join(', '))]))
+  for (const [i, one] of predictions.slice(0, MOST_PREDICTIONS).entries())
+    lines.push(row(i === 0 ? 'predicted' : '', [cell(predictionText(one))]))
+  if (objections > 0)
+    lines.push(row('objections', [cell(`${objections}, to be read by a person: assay status`, 'warn')]))
   return lines
+}
+
+/** `30 % better; measured 4 % better, 9 of 12 gained: edits by codex, kind edit` */
+function predictionText({
+  role,
+  agent,
+  kind,
+  predicted,
+  measured,
+  better,
+  experiments,
+}: PredictionRow): string {
+  const who = role === 'ideate' ? 'ideas' : agent === null ? 'edits' : `edits by ${plain(agent, 40)}`
+  const what = kind === null ? '' : `, kind ${plain(kind, 30)}`
+  return `${gainText(predicted)}; measured ${gainText(measured)}, ${better} of ${experiments} gained: ${who}${what}`
 }
 
 function armsText({ baseline, search }: Arms): string {

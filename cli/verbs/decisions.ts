@@ -121,11 +121,14 @@ const list = [
     run: async (run, { positionals: [text], flags, key }): Promise<Result<NoteData | ListedNotes>> => {
       const { listNotes, note } = await steering()
       return says(text)
-        ? note(run, { text, kind: flags.kind ?? 'note', key })
+        ? note(run, { text, kind: flags.kind ?? 'note', experiment: flags.experiment, key })
         : ok(listNotes(run, flags.kind, flags.limit ?? 50))
     },
     say: (found) => {
-      if ('kind' in found) return `noted (${found.kind}); the next rounds are given it`
+      if ('kind' in found)
+        return found.kind === 'objection'
+          ? 'noted (objection): status, report and finish show it to people; agents do not get it'
+          : `noted (${found.kind}); the next rounds are given it`
       if (found.notes.length === 0) return next`nothing has been noted: ${call('note', 'TEXT')}`
       return [
         ...(found.truncated ? ['… there are older ones: --limit N'] : []),

@@ -13,6 +13,7 @@ import { ok, type Result } from '../result.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain, shellWord } from '../text.ts'
+import { objectionsOf } from '../view/objections.ts'
 import { inMessage, pullRequest } from '../view/pull-request.ts'
 import { theRun } from './verb.ts'
 
@@ -31,15 +32,28 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   const file = pullRequestFile(opened.value.paths)
   writeFileSync(file, text)
   const { fresh, changes, ...rest } = done.value
+  const objections = objectionsOf(opened.value.ledger.state)
   const files = changes.map(({ path, status, added, removed }) => ({ path, status, added, removed }))
   return ok({
-    data: { ...rest, dirty_base: snapshot.value, fresh, files, text, file },
+    data: {
+      ...rest,
+      dirty_base: snapshot.value,
+      fresh,
+      files,
+      ...(objections.length === 0 ? {} : { objections }),
+      text,
+      file,
+    },
     text: () => [
       `${branch}: ${counted(rest.commits.length, 'commit')} on ${rest.base.slice(0, 10)}; your files and branches are as they were`,
       ...(snapshot.value ? ['  it begins with the uncommitted work that the run began with'] : []),
       ...signingLines(done.value),
       `  ${plain(fresh.message, 500)}`,
       ...(rest.shortfall === null ? [] : [`  Warning: ${plain(rest.shortfall, 500)}`]),
+      ...objections.map(
+        ({ experiment, text: said }) =>
+          `  objection${experiment === null ? '' : ` on ${experiment}`}, read it before you merge: ${plain(said, 300)}`,
+      ),
       `  look at it: git log -p ${shellWord(`${rest.base.slice(0, 10)}..refs/heads/${branch}`)}`,
       `  the text of its pull request is in ${file}:`,
       '',

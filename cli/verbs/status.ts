@@ -69,7 +69,14 @@ function held({ paused, steering, waiting }: StatusData): Said[] {
   ]
 }
 
-function doubts({ epoch, outdated, doubts: found, doubts_more = 0, notes }: StatusData): Said[] {
+function doubts({
+  epoch,
+  outdated,
+  doubts: found,
+  doubts_more = 0,
+  objections = [],
+  notes,
+}: StatusData): Said[] {
   return [
     ...(epoch === 1 && outdated === 0
       ? []
@@ -78,6 +85,10 @@ function doubts({ epoch, outdated, doubts: found, doubts_more = 0, notes }: Stat
         ]),
     ...found.map(({ experiment, hint }) => next`  in doubt: ${experiment}; ${hint}`),
     ...(doubts_more === 0 ? [] : [next`  in doubt: ${doubts_more} more, see ${call('tree')}`]),
+    ...objections.map(
+      ({ experiment, text }) =>
+        `  objection${experiment === null ? '' : ` on ${experiment}`}: ${plain(text, 300)}`,
+    ),
     ...(notes === 0 ? [] : [next`  notes: ${notes}, see ${call('note')}`]),
   ]
 }

@@ -791,9 +791,11 @@ const TEND = [
       kind: {
         type: 'string',
         value: 'KIND',
-        choices: ['learning', 'infrastructure'],
-        summary: 'what it is about',
+        choices: ['learning', 'infrastructure', 'objection'],
+        summary:
+          'what it is about; an objection (the benchmark is wrong) is for people, and agents do not get it',
       },
+      experiment: { type: 'string', value: 'ID', summary: 'the experiment that shows it' },
       limit: {
         type: 'integer',
         value: 'N',

@@ -15,6 +15,7 @@ import {
 import { sameWords, wordsOf } from '../loop/fit.ts'
 import { prunesLeft } from '../loop/prunes-left.ts'
 import type { OpenRun } from '../run/open.ts'
+import { type PredictionRow, predictionsOf } from './predictions.ts'
 import { statusOf } from './run.ts'
 
 // ---------------------------------------------------------------- what a run took, and what it leaves
@@ -138,6 +139,8 @@ export interface SummaryInput {
   spend?: { calls: number; tokens_in: number; tokens_out: number; usd: number; at_least: boolean }
   /** With a baseline arm: what each arm came to. */
   arms?: Arms | null
+  predictions?: readonly PredictionRow[]
+  objections?: number
   /** How many experiments could be continued. */
   left?: { repairable: number; retests: number; ideas: number; prune?: number }
 }
@@ -188,7 +191,7 @@ export function bestPath(state: State): PathStep[] {
 }
 
 export function summaryData(run: OpenRun): SummaryInput {
-  const { metric, counts, budget, stop, stop_cause } = statusOf(run)
+  const { metric, counts, budget, stop, stop_cause, objections = [] } = statusOf(run)
   const { ms, active_ms } = runDuration(run)
   const { repairable, retests, ideas, prune } = leftOf(run)
   return {
@@ -201,6 +204,8 @@ export function summaryData(run: OpenRun): SummaryInput {
     duration: { ms, active_ms },
     spend: spendOf(run),
     arms: armsOf(run.ledger.state),
+    predictions: predictionsOf(run.ledger.state, metric.direction),
+    objections: objections.length,
     left: {
       repairable: repairable.length,
       retests: retests.length,

@@ -202,7 +202,7 @@ export interface PageLane {
 }
 
 export interface PageText {
-  kind: 'learning' | 'infrastructure' | 'note' | 'alert' | 'steering' | 'remark'
+  kind: 'learning' | 'infrastructure' | 'note' | 'objection' | 'alert' | 'steering' | 'remark'
   at: string | null
   experiment: string | null
   text: string

@@ -21,6 +21,7 @@ import { liveSpec, type OpenRun } from '../run/open.ts'
 import { plain } from '../text.ts'
 import { armsOf, bestPath, chartData, leftOf, runDuration, spendOf } from './chart.ts'
 import type { History } from './history.ts'
+import { objectionsOf } from './objections.ts'
 import {
   markOf,
   type PageCall,
@@ -305,12 +306,18 @@ function whatOf(edit: Edit): string {
 // ---------------------------------------------------------------- words
 
 function textsOf({ ledger: { state } }: OpenRun, history: History): PageText[] {
-  const noted = state.notes.filter(({ kind }) => kind !== 'learning')
+  const noted = state.notes.filter(({ kind }) => kind !== 'learning' && kind !== 'objection')
   return [
     ...history.alerts.map(({ at, experiment, text }) => ({ kind: 'alert' as const, at, experiment, text })),
     // The list of the report, which no times go with.
     ...learningsOf(state).map((text) => ({ kind: 'learning' as const, at: null, experiment: null, text })),
     ...noted.map(({ kind, at, experiment, text }) => ({ kind, at, experiment, text })),
+    ...objectionsOf(state).map(({ at, experiment, text }) => ({
+      kind: 'objection' as const,
+      at,
+      experiment,
+      text,
+    })),
     ...state.steers.map(({ at, experiment, text }) => ({ kind: 'steering' as const, at, experiment, text })),
     ...[...state.experiments.values()].flatMap(({ id, annotations }) =>
       annotations.map(({ at, text }) => ({ kind: 'remark' as const, at, experiment: id, text })),

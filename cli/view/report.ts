@@ -6,6 +6,7 @@ import { learningsOf } from '../loop/open.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { plain } from '../text.ts'
 import { armsOf, bestPath, chartData, leftOf, runDuration, spendOf } from './chart.ts'
+import { predictionsOf } from './predictions.ts'
 import { statusOf } from './run.ts'
 
 export type ReportData = ReturnType<typeof reportData>
@@ -17,6 +18,7 @@ export function reportData(run: OpenRun) {
   const best = bestOf(state)
   const judged = best && lastJudged(best)
   const path = bestPath(state)
+  const predictions = predictionsOf(state, run.started.metric.direction)
   return {
     ...status,
     /** Those that became the best, in order. */
@@ -39,6 +41,7 @@ export function reportData(run: OpenRun) {
     left: leftOf(run),
     experiments: [...state.experiments.values()].map((node) => rowOf(run, node)),
     learnings: learningsOf(state),
+    ...(predictions.length === 0 ? {} : { predictions }),
     notes: state.notes.map(({ kind, experiment, text, at }) => ({ kind, experiment, text, at })),
   }
 }

@@ -1,4 +1,5 @@
 /** A run's state as data: what `status` and the report are made of. */
+
 import { stuck } from '../experiment/wait.ts'
 import { bestOf } from '../ledger/best.ts'
 import { type Autonomy, isLive, isOf, type SessionLease } from '../ledger/driver.ts'
@@ -8,6 +9,7 @@ import type { Said } from '../next.ts'
 import { budgetOf, type Cap, stopCause, stopReason, type Used } from '../run/budget.ts'
 import { callerIn, livingDriver } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
+import { objectionsOf, type RaisedObjection } from './objections.ts'
 
 export interface StatusData {
   run: string
@@ -43,6 +45,8 @@ export interface StatusData {
   doubts_more?: number
   /** Kept in an earlier epoch and not measured in this one: neither parents nor best. */
   outdated: number
+  /** What a person should read before the winner is trusted; absent when nothing was objected. */
+  objections?: RaisedObjection[]
   notes: number
   /** `running` by the ledger, but no process on this machine judges them. */
   stuck: { experiment: string; message: string; hint: Said }[]
@@ -55,6 +59,7 @@ export function statusOf(run: OpenRun): StatusData {
   const best = bestOf(state)
   const baseline = state.experiments.get(BASELINE)
   const { knobs } = state
+  const objections = objectionsOf(state)
   const driver = livingDriver(run)
   const waiting = state.steers.filter(({ delivered }) => delivered === null).length
   return {
@@ -82,6 +87,7 @@ export function statusOf(run: OpenRun): StatusData {
     knobs,
     ...doubts(state),
     notes: state.notes.length,
+    ...(objections.length === 0 ? {} : { objections }),
     ...stuckIn(state),
   }
 }

@@ -77,6 +77,7 @@ test('a skill names a field that no command of its phase answers', async () => {
     ['--token', String(laid.token)],
     '{"lanes":[{"lane":1,"learnings":[],"suggestions":[]}]}',
   )
+  await ask('note', ['the benchmark counts only the first call', '--kind', 'objection'])
   await ask('config get', ['loop.driver'])
   await ask('status', [])
   await ask('show', [experiment])

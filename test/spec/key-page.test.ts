@@ -39,6 +39,7 @@ describe('the page of a key', () => {
       'metric.unit',
       'metric.target',
       'metric.min_improvement',
+      'metric.floor',
     ])
     expect(pageOf('gates').below).toContain('gates[].command')
     expect(

@@ -1,0 +1,26 @@
+/** What agents and people object to: that the benchmark, a gate or the spec is wrong. A person reads it; the CLI never acts on it. */
+import type { State } from '../ledger/state.ts'
+
+export interface RaisedObjection {
+  at: string
+  /** The role of the agent; null = a person, or an agent by `assay note`. */
+  role: string | null
+  /** The experiment that shows it. */
+  experiment: string | null
+  text: string
+}
+
+/** In the order in which they were raised; the same sentence once. */
+export function objectionsOf(state: State): RaisedObjection[] {
+  const answered = [...state.answers.values()].flatMap(({ at, task, experiment, answer }) => {
+    const text = typeof answer?.objection === 'string' ? answer.objection.trim() : ''
+    return text === '' ? [] : [{ at, role: task.split('/').at(-1) ?? null, experiment, text }]
+  })
+  const noted = state.notes
+    .filter(({ kind }) => kind === 'objection')
+    .map(({ at, experiment, text }) => ({ at, role: null, experiment, text }))
+  const seen = new Set<string>()
+  return [...answered, ...noted]
+    .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+    .filter(({ text }) => !seen.has(text) && seen.add(text))
+}
