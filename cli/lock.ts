@@ -3,11 +3,11 @@
 export { beat, hasGivenUp, SILENCE_MS } from './lock/elsewhere.ts'
 export { type Hold, tryHold } from './lock/hold.ts'
 export {
-  buryDead,
-  buryElsewhere,
   dropDeadLeases,
-  dropLeasesElsewhere,
   type LockSeen,
+  removeLeasesElsewhere,
+  removeLockElsewhere,
+  removeLockIfDead,
   seeLeases,
   seeLock,
 } from './lock/inspect.ts'

@@ -68,8 +68,8 @@ async function answer(argv: readonly string[], context: Context, edge: Edge): Pr
   }
   const { verb, args } = request.value
   if (!onlyReads(args)) {
-    const { mayCommand } = await import('./verbs/measured.ts')
-    const may = mayCommand(context, args)
+    const { refuseInsideMeasurement } = await import('./verbs/inside-measurement.ts')
+    const may = refuseInsideMeasurement(context, args)
     if (!may.ok) return may
   }
   if (args.run !== null) await nameRun(edge, context, args.run)
@@ -79,8 +79,8 @@ async function answer(argv: readonly string[], context: Context, edge: Edge): Pr
 }
 
 async function nameRun(edge: Edge, context: Context, run: string): Promise<void> {
-  const { sayingRun } = await import('./verbs/same-run.ts')
-  edge.say = sayingRun(context, run)
+  const { withRunNamed } = await import('./verbs/run-in-commands.ts')
+  edge.say = withRunNamed(context, run)
 }
 
 /** Another verb of the same process, for one that shows others. It names no run, so neither does its answer. */

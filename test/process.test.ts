@@ -21,7 +21,7 @@ describe('how a job ends', () => {
       cancelled: false,
       startError: null,
       outputCut: false,
-      strays: 0,
+      escaped: 0,
     })
     expect([text('out'), text('err')]).toEqual(['out\n', 'err\n'])
     expect(await run('kill -9 $$')).toMatchObject({ code: null, signal: 'SIGKILL', timedOut: false })
@@ -128,7 +128,7 @@ describe('nothing outlives a job', () => {
     const scene = makeScene()
     const daemon = "( setsid sh -c 'sleep 300 & touch ready; wait' >/dev/null 2>&1 </dev/null & )"
     const result = await scene.run(`${MARK} ${daemon}; until [ -e ready ]; do sleep 0.01; done`)
-    expect(result).toMatchObject({ code: 0, strays: 2 })
+    expect(result).toMatchObject({ code: 0, escaped: 2 })
     expect(survivors(scene)).toEqual([])
   })
 
@@ -136,7 +136,7 @@ describe('nothing outlives a job', () => {
     const scene = makeScene()
     const daemon = "setsid env -i /bin/sh -c 'echo $$ > pid; exec sleep 300' &"
     const result = await scene.run(`${daemon} while [ ! -s pid ]; do sleep 0.01; done`)
-    expect(result).toMatchObject({ code: 0, strays: 1 })
+    expect(result).toMatchObject({ code: 0, escaped: 1 })
     expect(alive(Number(scene.text('pid')))).toBe(false)
   })
 
@@ -149,16 +149,16 @@ describe('nothing outlives a job', () => {
     try {
       await new Promise((resolve) => reader.stdout.once('data', resolve))
       writeFileSync(scene.at('seen'), '')
-      expect(await job).toMatchObject({ code: 0, strays: 0 })
+      expect(await job).toMatchObject({ code: 0, escaped: 0 })
       expect(alive(reader.pid ?? 0)).toBe(true)
     } finally {
       reader.kill('SIGKILL')
     }
   })
 
-  test('children left in the group are ended, and are no strays', async () => {
+  test('children left in the group are ended, and do not count as escaped', async () => {
     const scene = makeScene()
-    expect(await scene.run(`${MARK} sleep 300 & sleep 300 &`)).toMatchObject({ code: 0, strays: 0 })
+    expect(await scene.run(`${MARK} sleep 300 & sleep 300 &`)).toMatchObject({ code: 0, escaped: 0 })
     expect(survivors(scene)).toEqual([])
   })
 

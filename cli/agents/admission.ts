@@ -1,6 +1,7 @@
 /** Whether an agent may be asked now: not while the loop is paused, while a sample is taken, or when the budget is used. */
-import { readCard } from '../hosts/card.ts'
+
 import { NO_USAGE } from '../hosts/host.ts'
+import { readTaskCard } from '../hosts/task-card.ts'
 import type { State, Steer } from '../ledger/state.ts'
 import { isAlive, isElsewhere } from '../process.ts'
 import { priceOf, unaffordable } from '../run/budget.ts'
@@ -48,7 +49,7 @@ export function admission(run: OpenRun): Admission {
       const free = (state: State) =>
         state.paused === null && !(liveSpec(run).loop.quiet && isMeasuring(state))
       await until(free, call.signal, () => call.progress())
-      const card = readCard(call.prompt)
+      const card = readTaskCard(call.prompt)
       const role = card?.role ?? call.agentType ?? 'agent'
       const refused = unaffordable(ledger.state, role, inFlight)
       if (refused !== null) return { outcome: 'null', message: refused, usage: NO_USAGE }

@@ -1,8 +1,8 @@
 /** One call of a workflow, answered by a host: asked again when that makes sense, its answer in the script's terms. */
 
-import { readCard } from '../hosts/card.ts'
 import { failed, type Host, type HostAnswer, type HostCall } from '../hosts/host.ts'
 import type { Chain } from '../hosts/registry.ts'
+import { readTaskCard } from '../hosts/task-card.ts'
 import type { Tell } from '../notices.ts'
 import { redact, redactIn } from '../redact.ts'
 import type { AgentCall, AgentReply } from '../workflow/call.ts'
@@ -36,7 +36,7 @@ const ALIVE_MS = 30_000
 
 /** Asks the first host, and if it fails the next one of the chain. Never rejects. */
 export async function askHost(asking: Asking, call: AgentCall): Promise<AgentReply> {
-  if (call.isolation === 'worktree' && !readCard(call.prompt)?.worktree) {
+  if (call.isolation === 'worktree' && !readTaskCard(call.prompt)?.worktree) {
     return {
       outcome: 'error',
       message:

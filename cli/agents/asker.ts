@@ -1,5 +1,5 @@
 /** Asks the agents of one loop for one object each: at most so many at once, and only when admission allows it. */
-import { answerCheck } from '../hosts/answer.ts'
+import { schemaCheckOf } from '../hosts/agent-answer.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import type { AgentCall, AgentReply } from '../workflow/call.ts'
 import { permits, spending, type TotalUsage } from '../workflow/permits.ts'
@@ -43,7 +43,7 @@ export function askerOf(
     question: Question,
     signal: AbortSignal,
   ): Promise<AgentReply & { object?: unknown }> => {
-    const check = await answerCheck(question.schema)
+    const check = await schemaCheckOf(question.schema)
     if (!check.ok) throw new Error(check.problem.message)
     const wanted = { schema: question.schema, check: check.value }
     return askForObject(

@@ -1,9 +1,9 @@
 /** Asks the agents of a run as its spec says, and records each answer. */
 
 import { type Fingerprint, fingerprintCheckout, HEAD_KEY, pathsChangedSince } from '../git/checkout.ts'
-import { readCard, type TaskCard } from '../hosts/card.ts'
 import { type Host, type HostCall, NO_USAGE } from '../hosts/host.ts'
 import { mayEdit } from '../hosts/rights.ts'
+import { readTaskCard, type TaskCard } from '../hosts/task-card.ts'
 import { agentIsolation } from '../measure/isolation.ts'
 import { editedSinceSeal, undoEdits } from '../measure/seal.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
@@ -30,7 +30,7 @@ export type Ask = (call: AgentCall) => Promise<AgentReply>
 function watch(run: OpenRun, ask: Ask): Ask {
   const told = new Set<string>()
   return async (call) => {
-    const card = readCard(call.prompt)
+    const card = readTaskCard(call.prompt)
     if (card === null) return ask(call)
     const before = await look(run)
     const reply = await ask(call)
@@ -114,11 +114,11 @@ function askingOf(run: OpenRun, { chain, metered }: OpenHost, patience: Patience
     patience,
     chain,
     tell: run.tell,
-    requestOf: (call, host) => requestOf(run, host, call, readCard(call.prompt)),
-    hasEdited: (call) => hasEdited(run, readCard(call.prompt)),
+    requestOf: (call, host) => requestOf(run, host, call, readTaskCard(call.prompt)),
+    hasEdited: (call) => hasEdited(run, readTaskCard(call.prompt)),
     answered: (call, host, answer, ms) => {
       if (!metered) return
-      const card = readCard(call.prompt)
+      const card = readTaskCard(call.prompt)
       const { model } = requestOf(run, host, call, card)
       recordUsage(run, { call: card, host: host.name, model, answer, ms })
     },

@@ -1,4 +1,4 @@
-import { answerCheck, extractObject, type SchemaCheck, TOO_SLOW } from '../hosts/answer.ts'
+import { extractObject, type SchemaCheck, schemaCheckOf, TOO_SLOW } from '../hosts/agent-answer.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { AgentReply } from '../workflow/call.ts'
 
@@ -16,7 +16,7 @@ export async function readSchema(json: string): Promise<Result<WantedSchema>> {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
     return invalid('schema must be an object')
   }
-  const check = await answerCheck(schema)
+  const check = await schemaCheckOf(schema)
   return check.ok ? ok({ schema, check: check.value }) : invalid(check.problem.message)
 }
 

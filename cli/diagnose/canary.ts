@@ -25,7 +25,7 @@ import { call, next } from '../next.ts'
 import { canaryFolder, STATE_FOLDER, slotPath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { calibrationSamples } from './baseline-values.ts'
+import { calibrationSamples } from './baseline-samples.ts'
 import { lookApart, placeTwin } from './shared-build.ts'
 
 // ----------------------------------------------------------------

@@ -6,7 +6,7 @@ import { isSpoilt } from '../evaluate/crowd.ts'
 import { PRESETS } from '../evaluate/presets/registry.ts'
 import { inspectCheckout } from '../git/checkout.ts'
 import { ignoredAmong } from '../git/observe.ts'
-import { hollowPaths } from '../git/repository.ts'
+import { missingContent } from '../git/repository.ts'
 import { listTree } from '../git/trees.ts'
 import type { Sample } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
@@ -32,9 +32,9 @@ export async function whatCheckoutsLack(run: OpenRun): Promise<string> {
     'a candidate is measured in a checkout that has only what is committed: files that are not committed come with --include-dirty; what is installed or built, with worktree.setup and worktree.build',
   ]
   if (prefix !== '') lines.push(`commands run in ${prefix}, the folder of the spec`)
-  const hollow = await hollowPaths(run.site, base.tree)
-  if (!hollow.ok) return lines.join('\n')
-  const { submodules, pointers, annexed } = hollow.value
+  const missing = await missingContent(run.site, base.tree)
+  if (!missing.ok) return lines.join('\n')
+  const { submodules, pointers, annexed } = missing.value
   if (submodules.length > 0) {
     lines.push(
       `submodules are empty there (${listed(submodules)}) until worktree.setup fills them: git submodule update --init`,

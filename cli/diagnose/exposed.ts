@@ -1,4 +1,4 @@
-/** For `init`: whether what measures and judges is out of reach of the candidates. */
+/** For `init`: which files of the benchmark and the gates a candidate could change. Collects what `exposure.ts` decides on. */
 import { join, posix } from 'node:path'
 import type { Area } from '../spec/rules.ts'
 import type { Spec } from '../spec/spec.ts'

@@ -1,4 +1,4 @@
-/** What decides a measurement and may be changed by a candidate, as far as imports tell. Pure. */
+/** Which files decide a measurement although a candidate may change them, as far as imports show. Pure. */
 import { looksLikeTest } from '../evaluate/tests-gone.ts'
 import type { Area } from '../spec/rules.ts'
 import type { Link, SourceFile, Sources } from './sources.ts'

@@ -1,4 +1,4 @@
-/** A baseline that fails for want of a variable: tried once with the full environment, then narrowed down to names. */
+/** Whether the baseline fails because a variable is missing: tries the full environment once, then finds the names that it needs. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

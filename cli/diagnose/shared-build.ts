@@ -11,7 +11,7 @@ import { call, next } from '../next.ts'
 import { canaryFolder } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { isFar } from './baseline-values.ts'
+import { isFarFromBaseline } from './baseline-samples.ts'
 import { sourcesOf } from './sources.ts'
 
 interface Base {
@@ -54,7 +54,7 @@ export async function lookApart(
   const sample = await sampleOf(run, leased, twin, before)
   if (sample.fault?.reason === 'aborted') return fail(interrupted)
   const places = writtenOutside(run, twin)
-  if (!isFar(sample, before)) {
+  if (!isFarFromBaseline(sample, before)) {
     if (places.length > 0) return ok(suspected(places))
     return ok(leftNothing(run, leased, twin) ? NOTHING_LEFT : null)
   }
@@ -63,7 +63,7 @@ export async function lookApart(
   if (!again.ok) return again
   const rebuilt = again.value && (await sampleOf(run, leased, again.value, before))
   if (rebuilt?.fault?.reason === 'aborted') return fail(interrupted)
-  if (rebuilt && !isFar(rebuilt, before)) return fail(shared(said, places))
+  if (rebuilt && !isFarFromBaseline(rebuilt, before)) return fail(shared(said, places))
   return ok(
     `the two checkouts of a slot do not measure the same: the baseline gives ${figure(before[0]?.value ?? null)} in one, and in the other: ${said}`,
   )

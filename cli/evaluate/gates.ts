@@ -40,7 +40,7 @@ export interface StepRun {
   /** Why it did not pass; null when it did. `environment` and `aborted` are no verdict on the candidate. */
   fault: SampleFault | null
   /** Processes that left its group, and that were ended. */
-  strays: number
+  escaped: number
   /** All that it left running, and that were ended. */
   left: number
 }
@@ -88,7 +88,7 @@ export async function runPreparation(request: PreparationRequest): Promise<StepR
     wall_ms: ended.ms,
     output,
     fault,
-    strays: ended.strays,
+    escaped: ended.escaped,
     left: ended.left,
   }
 }
@@ -96,7 +96,7 @@ export async function runPreparation(request: PreparationRequest): Promise<StepR
 /** The exit code is the verdict, unless `fault` says that the gate itself could not run. */
 export async function runGate(
   request: GateRequest,
-): Promise<GateResult & Pick<StepRun, 'fault' | 'strays' | 'left'>> {
+): Promise<GateResult & Pick<StepRun, 'fault' | 'escaped' | 'left'>> {
   const { gate, checkout, environment, isolation = null, signal } = request
   const folder = join(request.folder, 'gates')
   mkdirSync(folder, { recursive: true })

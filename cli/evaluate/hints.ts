@@ -1,6 +1,6 @@
 /** When a metric was not found: what the output has instead, as clauses of the message. Pure. */
 
-import type { ReadFrom } from './answer.ts'
+import type { ReadFrom } from './benchmark-answer.ts'
 import { numbersIn, readToolJson } from './json.ts'
 import { stripAnsi } from './lines.ts'
 import { jsonIn } from './presets/preset.ts'

@@ -3,7 +3,7 @@
  * was guessed would be judged. Zero and negatives are values; what is not known is a fault, never 0.
  */
 import type { SampleFault, TaskScore } from '../ledger/events.ts'
-import type { Printed, ReadAnswer, SourceAnswer } from './answer.ts'
+import type { Printed, ReadAnswer, SourceAnswer } from './benchmark-answer.ts'
 import { FILE, isLogged, JSON_OBJECTS, LINES, MATCHES, metricFault, type Named } from './sources.ts'
 import { type Aggregate, aggregate } from './stats.ts'
 

@@ -1,6 +1,6 @@
 /** The number at one place of the JSON that a benchmark wrote. Pure. */
 
-import type { BenchmarkAnswer, ReadAnswer } from './answer.ts'
+import type { BenchmarkAnswer, ReadAnswer } from './benchmark-answer.ts'
 import {
   duplicateKey,
   isJsonObject,

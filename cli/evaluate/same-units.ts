@@ -1,6 +1,6 @@
 /** Brings what a sample says into the units of another one, exactly, or says why that cannot be. Pure. */
 import type { Sample, SampleFault } from '../ledger/events.ts'
-import type { BenchmarkAnswer } from './answer.ts'
+import type { BenchmarkAnswer } from './benchmark-answer.ts'
 import { isTurn } from './beside.ts'
 import { whyEither, whyPoint } from './number.ts'
 import { areKin, convert, convertAs1024, isUnit } from './units.ts'

@@ -1,6 +1,6 @@
 /** The places in which a benchmark may say its metrics, each read whole or refused. Pure. */
 import type { SampleFault, TaskScore } from '../ledger/events.ts'
-import type { Printed, SourceAnswer } from './answer.ts'
+import type { Printed, SourceAnswer } from './benchmark-answer.ts'
 import { groupsByComma, spelledBy } from './beside.ts'
 import { isJsonObject, type JsonObject, NoNumber, onOneLine, readJsonObject, unitNamed } from './json.ts'
 import { MOST_JSON } from './lines.ts'

@@ -1,11 +1,11 @@
-/** `abort`: the judging of an experiment is stopped from outside. Its verdict is written first, so that it is the one. */
+/** `abort`: stops the judging of an experiment. It writes its verdict first, because the first verdict in the ledger counts. */
 
 import { refusedBy } from '../ledger/decide.ts'
 import type { FailureClass, Status } from '../ledger/events.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { type Attempt, type Experiment, lastAttempt, lastJudged } from '../ledger/state.ts'
 import { stepsDigest } from '../ledger/steps.ts'
-import { clearDesks, redactWhatWasLeft } from '../measure/leftovers.ts'
+import { redactLeftoverOutputs, removeUnfinishedOutputs } from '../measure/leftovers.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { freeSlots, isSameProcess } from '../measure/slot.ts'
 import { call, next } from '../next.ts'
@@ -69,8 +69,8 @@ export async function abort(
   const ended = await endProcess(owner, GRACE_MS)
   // The user knows that this process is gone, so its hold on a slot is released: otherwise measurements would wait for it.
   if (ended === 'elsewhere') await freeSlots(run, (one) => isSameProcess(one, owner))
-  redactWhatWasLeft(attemptFolder(run.paths, experiment, attempt.attempt))
-  clearDesks(run.site)
+  redactLeftoverOutputs(attemptFolder(run.paths, experiment, attempt.attempt))
+  removeUnfinishedOutputs(run.site)
   return ok(standing(node, true, ended))
 }
 

@@ -1,4 +1,4 @@
-/** The baseline's verdict, as what `init` tells of it. */
+/** Judges the baseline for `init`, and turns its verdict into the answer of `init`. */
 
 import { diagnose, outputOf } from '../diagnose/diagnosis.ts'
 import { isSpoilt } from '../evaluate/crowd.ts'

@@ -1,4 +1,4 @@
-/** The reasons that reject a seal free of charge: secrets, scope, limits, nothing changed, judged before. Pure. */
+/** The checks that reject a seal at no cost: secrets, scope, limits, no change, a duplicate. Pure. */
 import { figure } from '../evaluate/figure.ts'
 import type { Reason } from '../ledger/events.ts'
 import { BASELINE, lastJudged } from '../ledger/state.ts'

@@ -1,4 +1,4 @@
-/** Whether something was really printed: quotes are looked for in what an experiment's own attempts left. */
+/** Whether a quote was really printed: looks for it in the stored outputs of the experiment's own attempts. */
 import { closeSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { objectIn } from '../ledger/append.ts'

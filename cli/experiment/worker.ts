@@ -1,4 +1,4 @@
-/** `run --detach`: a process in a session of its own judges, so that the caller may end. */
+/** `run --detach`: starts a process that judges the experiment and outlives the caller. */
 
 import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'

@@ -3,7 +3,7 @@ import { call, next } from '../next.ts'
 import type { Site } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { gitText, IDENTITY, SNAPSHOT_SUBJECT, trusting } from './git.ts'
-import { inStore } from './judge.ts'
+import { storeOptions } from './judge-folder.ts'
 import { porcelain } from './porcelain.ts'
 
 const HEADS = 'refs/heads/'
@@ -98,6 +98,6 @@ function existsProblem(taken: readonly string[], name: string, other: string): P
 
 /** Whether a commit is one that Assay made of a working tree (`init --include-dirty`), and not the user's own. */
 export async function isSnapshot(site: Site, commit: string): Promise<Result<boolean>> {
-  const told = await gitText(['log', '-1', '--format=%ae %s', '--end-of-options', commit], inStore(site))
+  const told = await gitText(['log', '-1', '--format=%ae %s', '--end-of-options', commit], storeOptions(site))
   return told.ok ? ok(told.value === `${IDENTITY.email} ${SNAPSHOT_SUBJECT}`) : told
 }

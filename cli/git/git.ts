@@ -1,4 +1,4 @@
-/** How git is called: one environment, one set of pins, one shape of failure. */
+/** Runs git: one environment, fixed settings, one form of failure. Every git command of the CLI goes through it. */
 
 import { freeBytes } from '../disk/free.ts'
 import { execute } from '../process.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Site } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import { fields, git, gitFields, gitText } from './git.ts'
-import { asJudge, judgeFolder, withPrivateIndex } from './judge.ts'
+import { judgeFolder, judgeOptions, withPrivateIndex } from './judge-folder.ts'
 import { readBlobs } from './trees.ts'
 
 /** `conflicts`: the paths that git cannot merge by itself. */
@@ -20,7 +20,7 @@ const USAGE = 129
  */
 export async function mergeCommits(site: Site, ours: string, theirs: string): Promise<Result<Merged>> {
   const out = await git(['merge-tree', '--write-tree', '--name-only', '-z', ours, theirs], {
-    ...asJudge(site),
+    ...judgeOptions(site),
     okCodes: [0, 1, USAGE],
   })
   if (!out.ok) return out
@@ -34,10 +34,10 @@ export async function mergeCommits(site: Site, ours: string, theirs: string): Pr
 
 /** The same for git before 2.38. */
 async function mergeFiles(site: Site, ours: string, theirs: string): Promise<Result<Merged>> {
-  const base = await gitText(['merge-base', ours, theirs], asJudge(site))
+  const base = await gitText(['merge-base', ours, theirs], judgeOptions(site))
   if (!base.ok) return base
   return withPrivateIndex(site, async (index) => {
-    const options = { ...asJudge(site), index }
+    const options = { ...judgeOptions(site), index }
     const read = await git(['read-tree', '-i', '-m', '--aggressive', base.value, ours, theirs], options)
     if (!read.ok) return read
     const unmerged = await gitFields(['ls-files', '-u', '-z'], options)
@@ -94,9 +94,9 @@ async function mergeFile(
     const files = sides.map((_, i) => join(folder, String(i)))
     for (const [i, { oid }] of sides.entries()) await writeFile(files[i] ?? '', blobs.value.get(oid) ?? '')
     // It exits with the number of conflicts, and with 255 for what is no text.
-    const clean = await git(['merge-file', '-p', '-q', ...files], asJudge(site))
+    const clean = await git(['merge-file', '-p', '-q', ...files], judgeOptions(site))
     if (!clean.ok) return clean.problem.code === 'git_failed' ? ok(null) : clean
-    const oid = await gitText(['hash-object', '-w', '--stdin'], { ...asJudge(site), input: clean.value })
+    const oid = await gitText(['hash-object', '-w', '--stdin'], { ...judgeOptions(site), input: clean.value })
     return oid.ok ? ok({ mode: ours.mode === base.mode ? theirs.mode : ours.mode, oid: oid.value }) : oid
   } finally {
     await rm(folder, { recursive: true, force: true })

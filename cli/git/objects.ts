@@ -10,7 +10,7 @@ import type { Site } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { Checkout } from './checkout.ts'
 import { type GitOptions, git, gitFields, gitText, trusting } from './git.ts'
-import { asJudge } from './judge.ts'
+import { judgeOptions } from './judge-folder.ts'
 
 export interface StoredObject {
   oid: string
@@ -21,7 +21,7 @@ export interface StoredObject {
 /** The objects of these commits: themselves, and their trees and files. History and submodules are not among them. */
 async function objectsOf(site: Site, commits: readonly string[]): Promise<Result<StoredObject[]>> {
   const told = await gitText(['rev-list', '--objects', '--no-walk', '--missing=print', '--stdin'], {
-    ...asJudge(site),
+    ...judgeOptions(site),
     input: `${commits.join('\n')}\n`,
   })
   if (!told.ok) return told
@@ -36,7 +36,7 @@ async function objectsOf(site: Site, commits: readonly string[]): Promise<Result
 async function objectsBetween(site: Site, from: string, commit: string): Promise<Result<StoredObject[]>> {
   const told = await gitFields(
     ['diff-tree', '-r', '-t', '--raw', '-z', '--no-renames', from, commit],
-    asJudge(site),
+    judgeOptions(site),
   )
   if (!told.ok) return told
   const found: StoredObject[] = [{ oid: commit, path: null }]
@@ -58,7 +58,7 @@ async function damagedOf(site: Site, listed: Result<StoredObject[]>): Promise<Re
   // git walks no further than a commit or folder that it cannot unpack, and names it.
   const objects = listed.ok ? listed.value : oidsIn(listed.problem.message)
   const wrong = await notAsNamed(
-    asJudge(site),
+    judgeOptions(site),
     objects.map(({ oid }) => oid),
   )
   if (!wrong.ok) return wrong
@@ -229,11 +229,11 @@ export async function fetchObjects(
     // git writes no object whose file is there.
     rmSync(join(objectsFolder, oid.slice(0, 2), oid.slice(2)), { force: true })
     const written = await git(['hash-object', '-w', '--stdin', '-t', type.value], {
-      ...asJudge(site),
+      ...judgeOptions(site),
       input: content.value,
     })
     if (!written.ok) return written
   }
-  const wrong = await notAsNamed(asJudge(site), oids)
+  const wrong = await notAsNamed(judgeOptions(site), oids)
   return wrong.ok ? ok([...wrong.value]) : wrong
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Site } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { fields, type GitOptions, git, gitFields, nulTerminated } from './git.ts'
-import { copyIndex, judging, withPrivateIndex } from './judge.ts'
+import { copyIndex, judgeWorktreeOptions, withPrivateIndex } from './judge-folder.ts'
 import { ORIGINS } from './rules.ts'
 import { hashFiles, treeEntries } from './trees.ts'
 import { judgeIndex, keepTreeIndex, registeredFolder, treeIndex } from './worktrees.ts'
@@ -30,7 +30,7 @@ export async function observe(
   tree: string,
   index: string,
 ): Promise<Result<TreeDifferences>> {
-  const options = judging(site, worktree, index)
+  const options = judgeWorktreeOptions(site, worktree, index)
   const read = await fillIndex(site, worktree, tree, index)
   if (!read.ok) return read
   const found = await differences(options)
@@ -72,7 +72,7 @@ async function reallyChanged(
 }
 
 async function fillIndex(site: Site, worktree: string, tree: string, index: string): Promise<Result<null>> {
-  const options = judging(site, worktree, index)
+  const options = judgeWorktreeOptions(site, worktree, index)
   const folder = await registeredFolder(site, worktree)
   if (folder) {
     if (await copied(treeIndex(folder, tree), index)) return ok(null)
@@ -129,7 +129,7 @@ export async function untrackedPaths(site: Site, worktree: string, tree: string)
     if (!read.ok) return read
     return gitFields(
       ['ls-files', '-z', '-o', '--directory', '--no-empty-directory', '--exclude-standard'],
-      judging(site, worktree, index),
+      judgeWorktreeOptions(site, worktree, index),
     )
   })
 }
@@ -141,7 +141,7 @@ export function besidePaths(site: Site, worktree: string, tree: string): Promise
     if (!read.ok) return read
     return gitFields(
       ['ls-files', '-z', '-o', '--directory', '--no-empty-directory'],
-      judging(site, worktree, index),
+      judgeWorktreeOptions(site, worktree, index),
     )
   })
 }

@@ -4,7 +4,7 @@ import type { Composed, Entry, FileChange } from '../attribute/units.ts'
 import type { Site } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import { git, gitFields, gitText } from './git.ts'
-import { asJudge, withPrivateIndex } from './judge.ts'
+import { judgeOptions, withPrivateIndex } from './judge-folder.ts'
 import { changesBetween, readBlobs, type TreeChange } from './trees.ts'
 
 export interface Parts {
@@ -31,7 +31,7 @@ export async function partsBetween(site: Site, a: string, b: string): Promise<Re
     }
     const patch = await git(
       ['--literal-pathspecs', 'diff-tree', '-r', '-p', '--no-renames', ...FLAGS, a, b, '--', change.path],
-      asJudge(site),
+      judgeOptions(site),
     )
     if (!patch.ok) return patch
     changes.push({ path: change.path, before, after, hunks: hunksOf(patch.value.toString('latin1')) })
@@ -49,7 +49,7 @@ const hasHunks = ({ status, oldMode, newMode, added }: TreeChange): boolean =>
 async function renamesBetween(site: Site, a: string, b: string): Promise<Result<[string, string][]>> {
   const out = await gitFields(
     ['diff-tree', '-r', '-z', '-M', '--diff-filter=R', '--name-status', ...FLAGS, a, b],
-    asJudge(site),
+    judgeOptions(site),
   )
   if (!out.ok) return out
   const renames: [string, string][] = []
@@ -72,7 +72,7 @@ export async function composeTree(
     entries.push([path, entry.value])
   }
   return withPrivateIndex(site, async (index) => {
-    const options = { ...asJudge(site), index }
+    const options = { ...judgeOptions(site), index }
     const read = await git(['read-tree', parent], options)
     if (!read.ok) return read
     // What goes comes first: a file may be in the way of a folder.
@@ -96,7 +96,7 @@ async function written(
   if (!blobs.ok) return blobs
   const text = withHunks(blobs.value.get(base.oid)?.toString('latin1') ?? '', hunks)
   const oid = await gitText(['hash-object', '-w', '--stdin'], {
-    ...asJudge(site),
+    ...judgeOptions(site),
     input: Buffer.from(text, 'latin1'),
   })
   return oid.ok ? ok({ mode, oid: oid.value }) : oid

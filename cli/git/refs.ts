@@ -3,7 +3,7 @@ import type { Site } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { Checkout } from './checkout.ts'
 import { type GitOptions, git, gitText, trusting } from './git.ts'
-import { asJudge, inStore } from './judge.ts'
+import { judgeOptions, storeOptions } from './judge-folder.ts'
 
 /** The commit of one attempt. */
 export const candidateRef = (run: string, experiment: string, attempt: number): string =>
@@ -21,18 +21,18 @@ export const baseRef = (commit: string): string => `refs/assay/base/${commit}`
 
 /** Every ref of Assay's own → its object. */
 export const ownRefs = (site: Site): Promise<Result<Map<string, string>>> =>
-  refsOf(inStore(site), 'refs/assay/')
+  refsOf(storeOptions(site), 'refs/assay/')
 
 /** Points a new ref at a commit. Fails when the ref exists: it is never moved. */
 export async function createRef(site: Site, ref: string, commit: string): Promise<Result<void>> {
   // The empty old value says: only if there is none.
-  const made = await git(['update-ref', ref, commit, ''], inStore(site))
+  const made = await git(['update-ref', ref, commit, ''], storeOptions(site))
   return made.ok ? ok(undefined) : made
 }
 
 /** Names a commit of the store, so that it is kept for ever. */
 export async function pinRef(site: Site, ref: string, commit: string): Promise<Result<void>> {
-  const pinned = await git(['update-ref', ref, commit], inStore(site))
+  const pinned = await git(['update-ref', ref, commit], storeOptions(site))
   return pinned.ok ? ok(undefined) : pinned
 }
 
@@ -40,7 +40,7 @@ export async function pinRef(site: Site, ref: string, commit: string): Promise<R
 export async function existingCommits(site: Site, commits: readonly string[]): Promise<Result<Set<string>>> {
   if (commits.length === 0) return ok(new Set())
   const told = await gitText(['cat-file', '--batch-check=%(objectname) %(objecttype)'], {
-    ...asJudge(site),
+    ...judgeOptions(site),
     input: `${commits.join('\n')}\n`,
   })
   if (!told.ok) return told
@@ -54,7 +54,7 @@ export async function missingObjects(site: Site, commits: readonly string[]): Pr
   const told = await gitText(
     ['rev-list', '--objects', '--no-walk', '--quiet', '--missing=print', '--stdin'],
     {
-      ...asJudge(site),
+      ...judgeOptions(site),
       input: `${commits.join('\n')}\n`,
     },
   )
@@ -75,7 +75,7 @@ export async function bringNames(site: Site, checkout: Checkout, commit: string)
   const [tags, remotes, known] = await Promise.all([
     refsOf(theirs, `--merged=${commit}`, 'refs/tags/'),
     refsOf(theirs, 'refs/remotes/'),
-    refsOf(inStore(site), 'refs/tags/', 'refs/remotes/'),
+    refsOf(storeOptions(site), 'refs/tags/', 'refs/remotes/'),
   ])
   if (!tags.ok) return tags
   if (!remotes.ok) return remotes
@@ -90,7 +90,7 @@ export async function bringNames(site: Site, checkout: Checkout, commit: string)
   if (moved.length === 0) return ok(undefined)
   const input = moved.map(([ref, oid]) => `update ${ref}\0${oid}\0\0`).join('')
   // Of names that exclude each other (`a` and `a/b`, since the last init) none is moved; no run rests on them.
-  await git(['update-ref', '-z', '--stdin'], { ...inStore(site), input })
+  await git(['update-ref', '-z', '--stdin'], { ...storeOptions(site), input })
   return ok(undefined)
 }
 
@@ -123,7 +123,7 @@ async function fetchTags(site: Site, checkout: Checkout, tags: readonly [string,
   const { after } = trusting(checkout.commonDir)
   // What cannot be had is missing for `git describe`, which says so itself when the baseline is judged.
   await git(['-c', 'protocol.version=2', 'fetch', ...flags, ...after, '--stdin', '--', checkout.commonDir], {
-    ...inStore(site),
+    ...storeOptions(site),
     config: 'user',
     input: tags.map(([ref]) => `${ref}:${ref}\n`).join(''),
   })

@@ -6,7 +6,7 @@ import { type Site, STATE_FOLDER } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { type Checkout, readStatus } from './checkout.ts'
 import { type GitOptions, git, gitFields, gitText, nulTerminated } from './git.ts'
-import { asJudge, judging, rulesFolder, withPrivateIndex } from './judge.ts'
+import { judgeOptions, judgeWorktreeOptions, rulesFolder, withPrivateIndex } from './judge-folder.ts'
 import { namesFilter } from './rules.ts'
 import { listTree, readBlobs, type TreeEntry } from './trees.ts'
 
@@ -173,7 +173,8 @@ export async function gitVersion(): Promise<Result<string>> {
 
 // ---------------------------------------------------------------- Content that Assay's checkouts lack: submodules, and large files that git-lfs did not fetch
 
-export interface Hollow {
+/** Content that the user's checkout may have and Assay's checkouts do not. */
+export interface MissingContent {
   submodules: string[]
   /** Pointer files, when no filter of git-lfs is configured that would bring their content. */
   pointers: string[]
@@ -181,7 +182,7 @@ export interface Hollow {
   annexed: string[]
 }
 
-export async function hollowPaths(site: Site, tree: string): Promise<Result<Hollow>> {
+export async function missingContent(site: Site, tree: string): Promise<Result<MissingContent>> {
   const files = await listTree(site, tree)
   if (!files.ok) return files
   const submodules = files.value.filter(({ mode }) => mode === '160000').map(({ path }) => path)
@@ -198,7 +199,7 @@ export async function annexedPaths(
   files: readonly TreeEntry[],
 ): Promise<Result<string[]>> {
   const found = await gitFields(['grep', '-l', '-z', '-e', '^/annex/objects/', tree, '--', ':/'], {
-    ...asJudge(site),
+    ...judgeOptions(site),
     okCodes: [0, 1],
   })
   if (!found.ok) return found
@@ -217,11 +218,14 @@ export async function annexedPaths(
 }
 
 async function lfsPointers(site: Site, tree: string): Promise<Result<string[]>> {
-  const filter = await git(['config', '--get', 'filter.lfs.smudge'], { ...asJudge(site), okCodes: [0, 1] })
+  const filter = await git(['config', '--get', 'filter.lfs.smudge'], {
+    ...judgeOptions(site),
+    okCodes: [0, 1],
+  })
   if (!filter.ok) return filter
   if (filter.value.length > 0) return ok([])
   const found = await gitFields(['grep', '-l', '-z', '--fixed-strings', '-e', POINTER, tree, '--', ':/'], {
-    ...asJudge(site),
+    ...judgeOptions(site),
     okCodes: [0, 1],
   })
   // git prints `<tree>:<path>`.
@@ -248,7 +252,7 @@ export async function tryFilters(
   const rules = readFileSync(join(rulesFolder(site), 'info', 'attributes'), 'latin1')
   if (!namesFilter(rules)) return ok([])
   return withPrivateIndex(site, async (index) => {
-    const options = judging(site, checkout.top, index)
+    const options = judgeWorktreeOptions(site, checkout.top, index)
     const chosen = await filteredFiles(options, checkout, files)
     if (!chosen.ok) return chosen
     const different: { path: string; filter: string }[] = []
@@ -271,7 +275,7 @@ export async function tryFilters(
 const LONGEST_MS = 60_000
 
 async function filteredFiles(
-  options: ReturnType<typeof judging>,
+  options: ReturnType<typeof judgeWorktreeOptions>,
   checkout: Checkout,
   files: readonly TreeEntry[],
 ): Promise<Result<{ path: string; filter: string }[]>> {

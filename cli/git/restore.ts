@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { type Site, trashFolder } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { type GitOptions, git, nulTerminated } from './git.ts'
-import { copyIndex, judging, withPrivateIndex } from './judge.ts'
+import { copyIndex, judgeWorktreeOptions, withPrivateIndex } from './judge-folder.ts'
 import { refuseDamaged } from './objects.ts'
 import { differences, observe } from './observe.ts'
 import type { TreeChange } from './trees.ts'
@@ -61,7 +61,7 @@ export async function freshenCheckout(
     else await forgetRules(folder)
     const excludes = `${index}-keep`
     await writeFile(excludes, keep.map((one) => `/${escapeGlob(one)}\n`).join(''))
-    const options = judging(site, path, index)
+    const options = judgeWorktreeOptions(site, path, index)
     const kept = ['-c', `core.excludesFile=${excludes}`]
     for (const args of [
       ['read-tree', '-u', '--reset', commit],
@@ -145,7 +145,7 @@ export async function bringBack(
   const wanted = changes.filter(({ status }) => status !== 'A').map(({ path }) => path)
   if (wanted.length === 0) return ok(trash)
   return withPrivateIndex(site, async (index) => {
-    const options = judging(site, worktree, index)
+    const options = judgeWorktreeOptions(site, worktree, index)
     const read = await git(['read-tree', tree], options)
     if (!read.ok) return read
     const written = await git(['checkout-index', '-z', '--force', '--stdin'], {

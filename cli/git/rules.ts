@@ -14,14 +14,14 @@ import { ok, type Result } from '../result.ts'
 import type { Checkout } from './checkout.ts'
 import { EXCLUDE_LINE } from './exclude.ts'
 import { type GitOptions, git, gitFields, IDENTITY, type Identity } from './git.ts'
-import { judgeFolder } from './judge.ts'
+import { judgeFolder } from './judge-folder.ts'
 import { readBlobs, type TreeEntry } from './trees.ts'
 
 // ----------------------------------------------------------------
 // Untracked files that are not part of a candidate although no `.gitignore` names them, as one text of ignore rules.
 
 /** Files that editors and desktops leave. A `.gitignore` of the project may take one back with `!`. */
-const DROPPINGS = [
+const EDITOR_FILES = [
   '.DS_Store',
   '._*',
   'Thumbs.db',
@@ -44,11 +44,11 @@ export interface IgnoreSources {
 /** In `info` of the rules: for each line of `exclude`, where the rule is written. */
 export const ORIGINS = 'exclude-origins.json'
 
-export const WELL_KNOWN = 'well-known droppings'
+export const EDITOR_FILES_ORIGIN = 'well-known editor files'
 
 /** The text, and for each line of it the rule as a person finds it: `~/.gitignore:3`. The source that wins is last. */
 export function composeIgnores(sources: readonly IgnoreSources[]): { text: string; origins: string[] } {
-  const lines = DROPPINGS.map((rule) => ({ rule, origin: `${WELL_KNOWN} (${rule})` }))
+  const lines = EDITOR_FILES.map((rule) => ({ rule, origin: `${EDITOR_FILES_ORIGIN} (${rule})` }))
   for (const { name, text } of sources) {
     const own = text.split('\n')
     if (own.at(-1) === '') own.pop()

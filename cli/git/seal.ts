@@ -8,7 +8,13 @@ import { certainSecretsIn, redact } from '../redact.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { readStatus } from './checkout.ts'
 import { type GitOptions, gitFields, gitText } from './git.ts'
-import { inStore, judging, presence, stagePaths, withPrivateIndex } from './judge.ts'
+import {
+  entryKind,
+  judgeWorktreeOptions,
+  stagePaths,
+  storeOptions,
+  withPrivateIndex,
+} from './judge-folder.ts'
 import { type IgnoredFile, ignoredSince, observe, type TreeDifferences } from './observe.ts'
 import { createRef } from './refs.ts'
 import type { Committing } from './rules.ts'
@@ -120,7 +126,7 @@ export async function submoduleEdits(options: GitOptions): Promise<Result<Submod
   for (const line of listed.value) {
     if (!line.startsWith('160000 ')) continue
     const path = line.slice(line.indexOf('\t') + 1)
-    const kind = await presence(top, path)
+    const kind = await entryKind(top, path)
     if (kind === 'folder') {
       edits.push(
         ...(await filesIn(join(top, path))).map((at) => ({ path: `${path}/${at}`, untracked: true })),
@@ -149,7 +155,7 @@ async function filesIn(folder: string): Promise<string[]> {
 }
 
 /** path → blob hash on disk, `deleted`, or `present` (untracked outside `mutable`; its content does not matter). */
-export type Droppings = ReadonlyMap<string, string>
+export type FilesOfSetup = ReadonlyMap<string, string>
 
 interface Watched {
   site: Site
@@ -161,7 +167,7 @@ interface Watched {
 
 export interface SealRequest extends Watched {
   /** Files that `recordDroppings` found right after setup. */
-  leaveOut: Droppings
+  leaveOut: FilesOfSetup
   /** When the worktree was ready; null = do not look for ignored files. */
   since: Date | null
 }
@@ -188,7 +194,7 @@ export interface SealedTree {
 export async function sealTree(request: SealRequest): Promise<Result<SealedTree>> {
   const { site, worktree, parent, mutable, since } = request
   return withPrivateIndex(site, async (index) => {
-    const options = judging(site, worktree, index)
+    const options = judgeWorktreeOptions(site, worktree, index)
     const found = await observe(site, worktree, parent.tree, index)
     if (!found.ok) return found
     const inside = await refuseNested(request, found.value)
@@ -221,20 +227,20 @@ export async function sealTree(request: SealRequest): Promise<Result<SealedTree>
 }
 
 /** The state right after setup: what it left there is no work of the agent. For `SealRequest.leaveOut`. */
-export async function recordDroppings(watched: Watched): Promise<Result<Map<string, string>>> {
+export async function recordFilesOfSetup(watched: Watched): Promise<Result<Map<string, string>>> {
   const { site, worktree, parent, mutable } = watched
   return withPrivateIndex(site, async (index) => {
     const found = await observe(site, worktree, parent.tree, index)
     if (!found.ok) return found
     const { changed, untracked, nested } = found.value
-    const droppings = new Map([...untracked, ...nested].map((path) => [path, 'present']))
-    const inSubmodules = await submoduleEdits(judging(site, worktree, index))
+    const ofSetup = new Map([...untracked, ...nested].map((path) => [path, 'present']))
+    const inSubmodules = await submoduleEdits(judgeWorktreeOptions(site, worktree, index))
     if (!inSubmodules.ok) return inSubmodules
     const others = inSubmodules.value.map(({ path }) => path)
     const hashes = await hashFiles(worktree, [...changed, ...untracked.filter(mutable), ...others])
     if (!hashes.ok) return hashes
-    for (const [path, hash] of hashes.value) droppings.set(path, hash ?? 'deleted')
-    return ok(droppings)
+    for (const [path, hash] of hashes.value) ofSetup.set(path, hash ?? 'deleted')
+    return ok(ofSetup)
   })
 }
 
@@ -255,7 +261,7 @@ async function ownChanges(request: SealRequest, found: TreeDifferences): Promise
   for (const path of mine) {
     if (leaveOut.has(path) && leaveOut.get(path) === (hashes.value.get(path) ?? 'deleted')) continue
     const reason = looksSecret(path)
-    if (reason !== null && (await presence(worktree, path)) === 'file') own.secrets.push({ path, reason })
+    if (reason !== null && (await entryKind(worktree, path)) === 'file') own.secrets.push({ path, reason })
     else own.paths.push(path)
   }
   const exposed = await exposedSecrets(request, own.paths)
@@ -305,7 +311,7 @@ async function refuseNested(request: SealRequest, found: TreeDifferences): Promi
   const refused: string[] = []
   const leftOut: string[] = []
   for (const path of found.changed) {
-    if ((await presence(worktree, path)) === 'repository') refused.push(`${path}/`)
+    if ((await entryKind(worktree, path)) === 'repository') refused.push(`${path}/`)
   }
   for (const path of found.nested) {
     if (leaveOut.has(path) || refused.includes(path)) continue
@@ -327,7 +333,7 @@ const nestedProblem = (worktree: string, paths: string[]): Problem => ({
 /** Answers the new files in submodules that are merely left out. */
 async function refuseInSubmodules(request: SealRequest, index: string): Promise<Result<string[]>> {
   const { site, worktree, mutable, leaveOut } = request
-  const edits = await submoduleEdits(judging(site, worktree, index))
+  const edits = await submoduleEdits(judgeWorktreeOptions(site, worktree, index))
   if (!edits.ok || edits.value.length === 0) return edits.ok ? ok([]) : edits
   const known = edits.value.flatMap(({ path }) => (leaveOut.has(path) ? [path] : []))
   const hashes = await hashFiles(worktree, known)
@@ -382,7 +388,7 @@ export async function pinCommit(site: Site, candidate: CommitPlan): Promise<Resu
         timeoutMs: SIGNING_MS,
         ...common,
       }
-    : { ...inStore(site), ...common }
+    : { ...storeOptions(site), ...common }
   const commit = await gitText(
     ['commit-tree', ...(by?.sign ? ['-S'] : []), ...parents, '-F', '-', candidate.tree],
     options,

@@ -8,7 +8,7 @@ import { type Site, worktreeLock } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { type Checkout, emptyRepository, readStatus } from './checkout.ts'
 import { type GitOptions, git, gitText, SNAPSHOT_SUBJECT, trusting } from './git.ts'
-import { inStore, judgeFolder, stagePaths, withPrivateIndex } from './judge.ts'
+import { judgeFolder, stagePaths, storeOptions, withPrivateIndex } from './judge-folder.ts'
 import { baseRef, bringNames, pinRef } from './refs.ts'
 import { copySettings, giveRulesToAgents } from './rules.ts'
 import { looksSecret } from './secrets.ts'
@@ -115,7 +115,7 @@ async function makeJudge(made: string): Promise<Result<void>> {
 export async function importCommit(site: Site, checkout: Checkout): Promise<Result<Pinned>> {
   const commit = checkout.head
   if (commit === null) return fail(emptyRepository(checkout.top))
-  const there = await git(['cat-file', '-t', commit], { ...inStore(site), okCodes: [0, 128] })
+  const there = await git(['cat-file', '-t', commit], { ...storeOptions(site), okCodes: [0, 128] })
   if (!there.ok) return there
   if (there.value.toString('utf8').trim() !== 'commit') {
     const flags = [
@@ -136,7 +136,7 @@ export async function importCommit(site: Site, checkout: Checkout): Promise<Resu
         checkout.commonDir,
         `${commit}:${baseRef(commit)}`,
       ],
-      { ...inStore(site), config: 'user' },
+      { ...storeOptions(site), config: 'user' },
     )
     if (!fetched.ok) return fetched
   }
@@ -148,15 +148,18 @@ export async function importCommit(site: Site, checkout: Checkout): Promise<Resu
 export async function pinBase(site: Site, commit: string): Promise<Result<Pinned>> {
   const pinned = await pinRef(site, baseRef(commit), commit)
   if (!pinned.ok) return pinned
-  const tree = await gitText(['rev-parse', '--verify', '--end-of-options', `${commit}^{tree}`], inStore(site))
+  const tree = await gitText(
+    ['rev-parse', '--verify', '--end-of-options', `${commit}^{tree}`],
+    storeOptions(site),
+  )
   return tree.ok ? ok({ commit, tree: tree.value }) : tree
 }
 
 /** Whether git can work with the store at all, and what the store is. */
 export async function storeState(site: Site): Promise<Result<{ bare: boolean; partial: boolean }>> {
-  const told = await gitText(['rev-parse', '--is-bare-repository'], inStore(site))
+  const told = await gitText(['rev-parse', '--is-bare-repository'], storeOptions(site))
   if (!told.ok) return told
-  const listed = await gitText(['config', '--list', '--name-only'], inStore(site))
+  const listed = await gitText(['config', '--list', '--name-only'], storeOptions(site))
   if (!listed.ok) return listed
   return ok({
     bare: told.value === 'true',
@@ -214,7 +217,7 @@ export async function snapshotWorkingTree(
   })
   if (!tree.ok) return tree
   const commit = await gitText(['commit-tree', '-p', base.value.commit, '-m', SNAPSHOT_SUBJECT, tree.value], {
-    ...inStore(site),
+    ...storeOptions(site),
     date: at,
   })
   if (!commit.ok) return commit

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { Site } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { git, gitFields } from './git.ts'
-import { asJudge, judgeFolder } from './judge.ts'
+import { judgeFolder, judgeOptions } from './judge-folder.ts'
 
 export interface TreeEntry {
   path: string
@@ -28,7 +28,7 @@ export async function treePaths(
   site: Site,
   treeish: string,
 ): Promise<Result<{ files: string[]; submodules: string[] }>> {
-  const out = await gitFields(['ls-tree', '-r', '-z', '--full-tree', treeish], asJudge(site))
+  const out = await gitFields(['ls-tree', '-r', '-z', '--full-tree', treeish], judgeOptions(site))
   if (!out.ok) return out
   const files: string[] = []
   const submodules: string[] = []
@@ -46,14 +46,14 @@ export async function readBlob(site: Site, treeish: string, path: string): Promi
   if (!entries.ok) return entries
   const entry = entries.value.find((one) => one.path === path && one.mode !== '160000')
   if (!entry || entry.mode === '040000') return ok(null)
-  return git(['cat-file', 'blob', entry.oid], asJudge(site))
+  return git(['cat-file', 'blob', entry.oid], judgeOptions(site))
 }
 
 /** The bytes of these blobs; each must be there. */
 export async function readBlobs(site: Site, oids: readonly string[]): Promise<Result<Map<string, Buffer>>> {
   const found = new Map<string, Buffer>()
   if (oids.length === 0) return ok(found)
-  const out = await git(['cat-file', '--batch'], { ...asJudge(site), input: `${oids.join('\n')}\n` })
+  const out = await git(['cat-file', '--batch'], { ...judgeOptions(site), input: `${oids.join('\n')}\n` })
   if (!out.ok) return out
   for (let at = 0; at < out.value.length; ) {
     const end = out.value.indexOf(10, at)
@@ -88,7 +88,7 @@ const PATHS_AT_ONCE = 500
 async function lsTree(site: Site, args: string[]): Promise<Result<TreeEntry[]>> {
   const out = await gitFields(
     ['--literal-pathspecs', 'ls-tree', '-l', '-z', '--full-tree', ...args],
-    asJudge(site),
+    judgeOptions(site),
   )
   if (!out.ok) return out
   const entries: TreeEntry[] = []
@@ -169,7 +169,7 @@ export async function filesWith(
   if (paths.length === 0) return ok([])
   const found = await gitFields(
     ['--literal-pathspecs', 'grep', '-l', '-I', '-F', '-z', '-e', text, tree, '--', ...paths.slice(0, MOST)],
-    { ...asJudge(site), okCodes: [0, 1] },
+    { ...judgeOptions(site), okCodes: [0, 1] },
   )
   return found.ok ? ok(found.value.map((line) => line.slice(tree.length + 1))) : found
 }
@@ -205,7 +205,7 @@ export async function changesBetween(
   const flags = ['--no-renames', '--no-abbrev', '--no-textconv', '--no-ext-diff']
   const out = await gitFields(
     [...before, 'diff-tree', '-r', '-z', '--raw', '--numstat', ...flags, a, b, '--'],
-    asJudge(site),
+    judgeOptions(site),
   )
   return out.ok ? ok(parseChanges(out.value)) : out
 }
@@ -266,7 +266,7 @@ export async function patchBetween(
   const flags = ['--no-renames', '--full-index', '--binary', '--no-color', '--no-textconv', '--no-ext-diff']
   const out = await git(
     ['--literal-pathspecs', 'diff-tree', '-r', '-p', `-U${context}`, ...flags, a, b, '--', ...paths],
-    asJudge(site),
+    judgeOptions(site),
   )
   return out.ok ? ok(out.value.toString('utf8')) : out
 }

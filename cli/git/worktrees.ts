@@ -7,7 +7,7 @@ import { withLock } from '../lock.ts'
 import { type Site, trashFolder, worktreeLock } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { git } from './git.ts'
-import { copyIndex, inStore, judging, withPrivateIndex } from './judge.ts'
+import { copyIndex, judgeWorktreeOptions, storeOptions, withPrivateIndex } from './judge-folder.ts'
 import { refuseDamaged } from './objects.ts'
 import { giveFilters } from './rules.ts'
 
@@ -133,7 +133,7 @@ async function register(site: Site, path: string, commit: string): Promise<Resul
   await mkdir(dirname(path), { recursive: true })
   const added = await git(
     ['worktree', 'add', '--quiet', '--no-checkout', '--detach', path, commit],
-    inStore(site),
+    storeOptions(site),
   )
   if (!added.ok) return added
   const folder = await registeredFolder(site, path)
@@ -154,7 +154,10 @@ async function fill(site: Site, path: string, folder: string, commit: string): P
     if (!intact.ok) return intact
     await giveFilters(site, folder)
     return withPrivateIndex(site, async (index) => {
-      const written = await git(['read-tree', '-u', '--reset', commit], judging(site, path, index))
+      const written = await git(
+        ['read-tree', '-u', '--reset', commit],
+        judgeWorktreeOptions(site, path, index),
+      )
       if (!written.ok) return written
       await publishIndex(site, index, folder)
       return ok(undefined)

@@ -11,7 +11,7 @@ import {
   UNKNOWN_USAGE,
 } from './host.ts'
 import { numberAt, parseJson } from './json.ts'
-import { askForAnswer, lineOfTrouble, timedOut } from './trouble.ts'
+import { askForAnswer, errorLineOf, timedOut } from './retry.ts'
 import { thisMoment, waitSeconds } from './waiting.ts'
 
 export interface CommandSetup {
@@ -77,7 +77,7 @@ function troubleOf(done: Completed, program: string, request: HostCall): HostAns
   }
   const stderr = done.stderr.toString()
   const last = lastLine(stderr)
-  const why = lineOfTrouble(stderr)
+  const why = errorLineOf(stderr)
   const seconds = waitSeconds(why, thisMoment())
   if (done.code === EX_TEMPFAIL || seconds !== null) {
     const message = why === '' ? 'the command asks for a later try' : redact(why).slice(0, 500)

@@ -15,8 +15,8 @@ import {
   UNKNOWN_USAGE,
 } from './host.ts'
 import { isJson, type Json, parseJson } from './json.ts'
+import { askForAnswer, errorLineOf, outcomeOfError, timedOut } from './retry.ts'
 import { mayUseWeb, type Rights, rightsOf } from './rights.ts'
-import { askForAnswer, lineOfTrouble, outcomeOf, timedOut } from './trouble.ts'
 import { thisMoment } from './waiting.ts'
 
 export interface ProgramSetup {
@@ -176,13 +176,13 @@ function whyStopped(
 
 function answerOf(reading: ProgramAnswer, ended: Supervised, stderr: string): HostAnswer {
   const { text, object, usage } = reading
-  if (reading.trouble !== null) return outcomeOf(reading.trouble, usage, thisMoment())
+  if (reading.trouble !== null) return outcomeOfError(reading.trouble, usage, thisMoment())
   if (text !== null || object !== undefined) {
     return { outcome: 'ok', text: text ?? JSON.stringify(object), object, usage }
   }
   const how = ended.code === null ? `killed by ${ended.signal}` : `exit ${ended.code}`
-  const last = lineOfTrouble(stderr)
-  return outcomeOf(last === '' ? `no answer: ${how}` : `${how}: ${last}`, usage, thisMoment())
+  const last = errorLineOf(stderr)
+  return outcomeOfError(last === '' ? `no answer: ${how}` : `${how}: ${last}`, usage, thisMoment())
 }
 
 /** The JSON objects among the lines of a file, one at a time: the file may be larger than what fits in memory. */

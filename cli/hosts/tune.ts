@@ -4,8 +4,8 @@
  */
 import { join } from 'node:path'
 import { fail, ok, type Result } from '../result.ts'
-import { readCard, type TaskCard } from './card.ts'
 import { type Host, type HostAnswer, type HostCall, type HostEntry, NO_USAGE } from './host.ts'
+import { readTaskCard, type TaskCard } from './task-card.ts'
 import { parameterName, readParameters, writeParameters } from './tune/places.ts'
 import { focusOf, proposeStep, type TuneTrial } from './tune/propose.ts'
 import { shape } from './tune/shape.ts'
@@ -36,7 +36,7 @@ export const tune: HostEntry<TuneSetup> = {
 }
 
 async function answer(setup: TuneSetup, request: HostCall): Promise<HostAnswer> {
-  const card = readCard(request.prompt)
+  const card = readTaskCard(request.prompt)
   if (!card) return refused('tune answers only prompts that end with a task card')
   if (request.signal.aborted) return failed('cancelled')
   try {

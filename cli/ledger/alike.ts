@@ -1,4 +1,4 @@
-/** Candidates that behave alike: other code, the very same score on every task. Pure. */
+/** Candidates that behave alike: different code, but the same score on every task. Pure. */
 import type { Judged } from './events.ts'
 import type { State } from './state.ts'
 

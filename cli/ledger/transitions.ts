@@ -1,3 +1,4 @@
+/** The life cycle of an experiment: which verb is allowed in which status, and what status follows. Pure. */
 import { call, type Next, next } from '../next.ts'
 import type { Status } from './events.ts'
 import { type Experiment, isOutdatedBaseline, type State } from './state.ts'

@@ -78,8 +78,8 @@ export function withdraw(path: string, text: string): void {
  * the link again under it. If its owner dies, that lock is removed the same way. False: a different process is removing it.
  */
 export function removeDead(path: string, text: string): boolean {
-  const tombstone = `${path}~${createHash('sha256').update(text).digest('hex').slice(0, 12)}`
-  const hold = tryHold(tombstone)
+  const removalLock = `${path}~${createHash('sha256').update(text).digest('hex').slice(0, 12)}`
+  const hold = tryHold(removalLock)
   if (!hold.held) return false
   withdraw(path, text)
   hold.release()

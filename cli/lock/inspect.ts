@@ -23,7 +23,7 @@ export function seeLock(path: string): LockSeen {
   }
 }
 
-/** The tombstone of a lock is named after it: `line~0123456789ab`. */
+/** The lock under which a dead lock is removed is named after it (`removeDead`): `line~0123456789ab`. */
 const LEASE = /^(?:(?:q-\d+|s-\d+|line)(?:~[0-9a-f]{12})*)$/
 
 /** The locks in a folder of leases. */
@@ -35,13 +35,13 @@ export function seeLeases(folder: string): LockSeen[] {
 }
 
 /** Removes the lock when its owner is proved dead; false when there is nothing to remove any more. */
-export function buryDead(path: string): boolean {
+export function removeLockIfDead(path: string): boolean {
   const text = linkText(path)
   return text !== null && seeLock(path).state === 'dead' && removeDead(path, text)
 }
 
 /** Removes the lock of an owner elsewhere that the user says is gone; answers that owner, or null. */
-export function buryElsewhere(
+export function removeLockElsewhere(
   path: string,
   isMeant: (owner: ProcessIdentity) => boolean,
 ): ProcessIdentity | null {
@@ -51,11 +51,11 @@ export function buryElsewhere(
 }
 
 /** The same for all leases of a line. */
-export async function dropLeasesElsewhere(
+export async function removeLeasesElsewhere(
   folder: string,
   isMeant: (owner: ProcessIdentity) => boolean,
 ): Promise<ProcessIdentity[]> {
-  buryElsewhere(join(folder, 'line'), isMeant)
+  removeLockElsewhere(join(folder, 'line'), isMeant)
   const meant = ({ owner }: LockSeen) => owner !== null && isElsewhere(owner) && isMeant(owner)
   if (!seeLeases(folder).some(meant)) return []
   return withLock(join(folder, 'line'), async () =>

@@ -1,4 +1,7 @@
-/** What follows from an answer: the CLI records it, and does by itself all that needs no agent. */
+/**
+ * The tasks of the loop: hands them out (`round next`, `task`), takes their answers (`answer`), and does by itself what needs no
+ * agent. `agenda.ts` says what is to do.
+ */
 import { createHash } from 'node:crypto'
 import { audit } from '../experiment/audit.ts'
 import { checkSeal } from '../experiment/check.ts'
@@ -6,7 +9,7 @@ import { createExperiment } from '../experiment/create.ts'
 import { discard } from '../experiment/manual-decisions.ts'
 import { judgedElsewhere, settled, whenLedger } from '../experiment/wait.ts'
 import { startWorker } from '../experiment/worker.ts'
-import { answerCheck, extractObject } from '../hosts/answer.ts'
+import { extractObject, schemaCheckOf } from '../hosts/agent-answer.ts'
 import { mayEdit } from '../hosts/rights.ts'
 import type { Finding, Idea, StopReason, TaskAnswered } from '../ledger/events.ts'
 import { directionsOf } from '../ledger/meta.ts'
@@ -508,7 +511,7 @@ async function readAnswer(
     }
     return bad('bad_answer', 'the answer is not a JSON object', shapeOf(role))
   }
-  const check = await answerCheck(ANSWERS_OF[role])
+  const check = await schemaCheckOf(ANSWERS_OF[role])
   if (!check.ok) return check
   const wrong = check.value(object)
   return wrong === null ? ok(knownFields(role, object)) : bad('bad_answer', wrong, shapeOf(role))

@@ -1,4 +1,4 @@
-/** What each role answers, as JSON Schema; what is read of it, and how much of it the ledger keeps. Pure. */
+/** What each role must answer, as JSON Schema; which fields are read, and how much of an answer the ledger keeps. Pure. */
 import type { Role } from './agenda.ts'
 
 const text = { type: 'string' }

@@ -1,4 +1,4 @@
-/** `round close`: did the turn bring a new best, how long has it been, and is the loop over. */
+/** `round close`: whether the round brought a new best, how many rounds have not, and whether the loop is over. */
 
 import { abort } from '../experiment/abort.ts'
 import { settled } from '../experiment/wait.ts'

@@ -1,6 +1,6 @@
 /**
  * `assay loop`: asks the agents that the agenda names and does what needs none, each lane at its own pace. All that it
- * knows is in the ledger, so that one that was killed is gone on with by the next.
+ * knows is in the ledger, so the next driver continues the work of one that was killed.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Asker, askerOf } from '../agents/asker.ts'

@@ -1,4 +1,4 @@
-/** `round findings`: what scanners say is believed only as far as their quotes were really printed. Reads, writes nothing. */
+/** `round findings`: a finding of a scanner counts only if its quotes were really printed. It writes nothing. */
 import { placesOf } from '../experiment/quotes.ts'
 import type { OpenRun } from '../run/open.ts'
 import { alike } from './fit.ts'

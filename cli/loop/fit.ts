@@ -1,4 +1,4 @@
-/** What agents say goes into one line of the ledger, whatever its length: a record that is refused would end the loop. */
+/** Shortens what agents say until the event fits into one line of the ledger: a refused event would end the loop. */
 import { MAX_LINE } from '../ledger/append.ts'
 
 /** Bytes for what stands around it: names, times, a key. */

@@ -1,4 +1,7 @@
-/** A task of the loop in a script that runs here: the host is asked with its whole text, and its answer is handed in. */
+/**
+ * For a workflow script that this process runs: an agent call whose prompt only names a task (`Run assay task ID …`). The CLI
+ * asks the host with the whole text of that task, and hands in the answer.
+ */
 
 import { askForObject, readSchema } from '../agents/schema.ts'
 import { NO_USAGE } from '../hosts/host.ts'

@@ -1,3 +1,4 @@
+/** Tells a person which foreign processes hold an accelerator. Asked when a round opens. */
 import { acceleratorHolders, strangerOf } from '../process.ts'
 import type { OpenRun } from '../run/open.ts'
 import { recordAlert } from '../run/steer.ts'

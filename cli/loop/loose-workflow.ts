@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from 'node:path'
 import { askHost } from '../agents/ask.ts'
 import { askForObject, readSchema } from '../agents/schema.ts'
-import { readCard } from '../hosts/card.ts'
 import type { HostCall } from '../hosts/host.ts'
 import type { Chain } from '../hosts/registry.ts'
+import { readTaskCard } from '../hosts/task-card.ts'
 import { tryHold } from '../lock.ts'
 import { call, next } from '../next.ts'
 import { looseWorkflow, looseWorkflows } from '../paths.ts'
@@ -130,7 +130,7 @@ export async function runLoose(
 const REQUEST = 'request.json'
 
 function callOf(world: Surroundings, request: LooseRequest, call: AgentCall): HostCall {
-  const card = readCard(call.prompt)
+  const card = readTaskCard(call.prompt)
   return {
     prompt: call.prompt,
     schema: call.schema,

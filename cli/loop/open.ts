@@ -1,4 +1,4 @@
-/** `round open`: where the run stands, and who may become a parent in the turn that begins. */
+/** `round open`: where the run stands, and which experiments may be parents in the round that begins. */
 import { hasSeal } from '../experiment/create.ts'
 import { bestOf } from '../ledger/best.ts'
 import { isOf } from '../ledger/driver.ts'

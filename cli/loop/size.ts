@@ -1,3 +1,4 @@
+/** How many lanes a round has, and how deep they may go. Pure. */
 import type { Round, State } from '../ledger/state.ts'
 
 /**

@@ -1,3 +1,4 @@
+/** Which round a call means: it names the round by a token, so a call that is late does not change a later round. */
 import type { Refusal } from '../ledger/decide.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { currentRound, type Round } from '../ledger/state.ts'

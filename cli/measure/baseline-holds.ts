@@ -1,4 +1,4 @@
-/** Runs everything that the baseline must pass, once. The search for why a baseline fails uses it. */
+/** Whether the baseline passes setup, build, gates and one sample. The searches for an isolation or a variable that it needs call it. */
 
 import { gateIn, sampleIn } from './session.ts'
 import { type LeasedSlot, placeCandidate, type RunInSlot } from './slot.ts'

@@ -1,4 +1,4 @@
-/** Build folders that the user's machine shares between all checkouts, and what each checkout gets in their place. */
+/** The environment variables of setup, build, gates and samples, and where each comes from. `assay env` shows the names. */
 import { readFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { buildEnvironment, type EnvironmentOrigins, environmentOrigins } from '../evaluate/environment.ts'

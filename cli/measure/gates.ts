@@ -1,4 +1,4 @@
-/** The gates that bind an experiment: the spec's, and those that were added on its way from the baseline. */
+/** Which gates an experiment must pass: those of the spec, and those that `gate add` gave to it or to an ancestor. */
 import type { GateRule } from '../ledger/events.ts'
 import { addedGates, pathTo } from '../ledger/state.ts'
 import type { RunRecord } from '../run/open.ts'

@@ -1,4 +1,4 @@
-/** Samples as they were recorded. */
+/** Reads recorded samples: those of an attempt, the first of the baseline, and how far a measurement is. */
 import type { Comparison, Sample } from '../ledger/events.ts'
 import { BASELINE, type Experiment } from '../ledger/state.ts'
 import { readSteps, samplesOf } from '../ledger/steps.ts'

@@ -1,3 +1,4 @@
+/** Which paths of a run are mutable, immutable or neither: `scope` of the frozen spec, with `worktree.data`. */
 import { BASELINE } from '../ledger/state.ts'
 import type { RunRecord } from '../run/open.ts'
 import { type Area, scopeOf } from '../spec/rules.ts'

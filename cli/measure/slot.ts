@@ -12,7 +12,14 @@ import { changedFiles, freshenCheckout } from '../git/restore.ts'
 import { treePaths } from '../git/trees.ts'
 import { moveToTrash, removeWorktree } from '../git/worktrees.ts'
 import type { SampleFault } from '../ledger/events.ts'
-import { acquireLease, beat, buryElsewhere, dropLeasesElsewhere, hasGivenUp, tryHold } from '../lock.ts'
+import {
+  acquireLease,
+  beat,
+  hasGivenUp,
+  removeLeasesElsewhere,
+  removeLockElsewhere,
+  tryHold,
+} from '../lock.ts'
 import type { Tell } from '../notices.ts'
 import { leaseFolder, type Site, slotLock, slotPath } from '../paths.ts'
 import { type Isolation, isElsewhere, nameOfProcess, type ProcessIdentity } from '../process.ts'
@@ -31,7 +38,7 @@ import {
   type IsolationChoice,
   isolationOf,
 } from './isolation.ts'
-import { endWhatWasLeft } from './leftovers.ts'
+import { endLeftoverProcesses } from './leftovers.ts'
 import {
   drifted,
   EMPTY_MANIFEST,
@@ -91,8 +98,8 @@ export async function freeSlots(
   run: Pick<RunRecord, 'site'> & Pick<Surroundings, 'env'>,
   isMeant: (owner: ProcessIdentity) => boolean = () => true,
 ): Promise<ProcessIdentity[]> {
-  const held = slotLocks(run.site).flatMap((lock) => buryElsewhere(lock, isMeant) ?? [])
-  return [...held, ...(await dropLeasesElsewhere(leaseFolder(run.env), isMeant))]
+  const held = slotLocks(run.site).flatMap((lock) => removeLockElsewhere(lock, isMeant) ?? [])
+  return [...held, ...(await removeLeasesElsewhere(leaseFolder(run.env), isMeant))]
 }
 
 export const isSameProcess = (one: ProcessIdentity, other: ProcessIdentity): boolean =>
@@ -313,7 +320,7 @@ async function leaseAndHold(run: OpenRun, environment: Record<string, string>): 
     lease.release()
     throw error
   }
-  await endWhatWasLeft(run.site, run.tell)
+  await endLeftoverProcesses(run.site, run.tell)
   return {
     site: run.site,
     slot: lease.slot,

@@ -5,7 +5,7 @@ import { duration } from '../evaluate/figure.ts'
 import { runPreparation } from '../evaluate/gates.ts'
 import { lastLine } from '../evaluate/tail.ts'
 import { fingerprintCheckout } from '../git/checkout.ts'
-import { recordDroppings } from '../git/seal.ts'
+import { recordFilesOfSetup } from '../git/seal.ts'
 import { addWorktree } from '../git/worktrees.ts'
 import { lastAttempt } from '../ledger/state.ts'
 import { withLock } from '../lock.ts'
@@ -61,21 +61,21 @@ async function makeWorktree(run: OpenRun, experiment: string, path: string): Pro
   if (!set.ok) return set
   const scope = scopeOfRun(run)
   const mutable = (at: string) => scope(at) === 'mutable'
-  const droppings = run.spec.worktree.setup
-    ? await recordDroppings({
+  const ofSetup = run.spec.worktree.setup
+    ? await recordFilesOfSetup({
         site: run.site,
         worktree: path,
         parent: start,
         mutable: mutableFor(run, experiment),
       })
     : ok(new Map<string, string>())
-  if (!droppings.ok) return droppings
-  for (const one of dataPaths(run)) droppings.value.set(one, 'present')
+  if (!ofSetup.ok) return ofSetup
+  for (const one of dataPaths(run)) ofSetup.value.set(one, 'present')
   const checkout = await fingerprintCheckout(run.started.checkout, mutable)
   const facts: WorktreeFacts = {
     made: run.clock().toISOString(),
     ...(set.value === null ? {} : { setup_ms: set.value }),
-    droppings: Object.fromEntries(droppings.value),
+    droppings: Object.fromEntries(ofSetup.value),
     checkout: checkout.ok ? checkout.value : {},
   }
   const file = worktreeFacts(run.paths, experiment)

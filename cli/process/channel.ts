@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { registerChild } from './cpu-accounting.ts'
 import { type Ended, notYet, signalGroup, startErrorOf } from './ended.ts'
-import { enterCensus } from './tally.ts'
 
 export interface Channel {
   /** JSON values. Lost, without an error, once the child has ended: `ended` tells that. */
@@ -24,7 +24,7 @@ export function startWithChannel(command: {
 }): Channel {
   const started = performance.now()
   const ended = notYet()
-  const census = enterCensus()
+  const registered = registerChild()
   let child: ChildProcess
   try {
     const [program, ...args] = command.argv
@@ -35,13 +35,13 @@ export function startWithChannel(command: {
       detached: true,
     })
   } catch (error) {
-    census.ended()
+    registered.ended()
     const ready = Promise.resolve({ ...ended, startError: startErrorOf(error) })
     return { send: () => {}, onMessage: () => {}, ended: ready, kill: () => {} }
   }
   const whenEnded = new Promise<Ended>((resolve) => {
     const finish = () => {
-      census.ended()
+      registered.ended()
       resolve(ended)
     }
     child.on('error', (error) => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { registerChild } from './cpu-accounting.ts'
 import { after, type Ended, notYet, signalGroup, startErrorOf } from './ended.ts'
 import { type Isolation, isolatedArgv } from './isolation.ts'
-import { enterCensus } from './tally.ts'
 import { besideWatcher } from './watcher.ts'
 
 export interface Command {
@@ -53,7 +53,7 @@ export function execute(command: Command): Promise<Completed> {
   if (command.signal?.aborted) return Promise.resolve({ ...completed(), cancelled: true })
 
   return new Promise((resolve) => {
-    const census = enterCensus()
+    const registered = registerChild()
     let child: ChildProcess
     try {
       const { isolation, cwd = process.cwd() } = command
@@ -66,7 +66,7 @@ export function execute(command: Command): Promise<Completed> {
         detached: true,
       })
     } catch (error) {
-      census.ended()
+      registered.ended()
       ended.startError = startErrorOf(error)
       resolve(completed())
       return
@@ -86,7 +86,7 @@ export function execute(command: Command): Promise<Completed> {
     const finish = () => {
       clearTimeout(timer)
       clearTimeout(drain)
-      census.ended()
+      registered.ended()
       command.signal?.removeEventListener('abort', cancel)
       resolve(completed())
     }

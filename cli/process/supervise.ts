@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import { CpuAccounting, registerChild } from './cpu-accounting.ts'
 import { after, type Ended, notYet, signalGroup, startErrorOf } from './ended.ts'
+import { endEscaped, endEscapedNow, type JobMarks } from './escaped.ts'
 import { makeToken } from './identity.ts'
 import {
   type Isolation,
@@ -21,8 +23,6 @@ import {
   readStat,
   realPathOf,
 } from './proc.ts'
-import { endStrays, endStraysNow, type Traces } from './strays.ts'
-import { enterCensus, Tally } from './tally.ts'
 import { besideWatcher, isWatcher } from './watcher.ts'
 
 export interface Job {
@@ -62,7 +62,7 @@ export interface Supervised extends Ended {
   /** What the machine's processors did meanwhile; null when it cannot be told. */
   processors: Processors | null
   /** How many processes had left the group and were ended afterwards. */
-  strays: number
+  escaped: number
   /** How many processes it left running, which were ended with it; 0 unless the job asks. */
   left: number
 }
@@ -72,9 +72,9 @@ const GRACE_MS = 700
 const WATCH_OUTPUT_MS = 20
 
 /** Jobs that have not ended. A process that must exit at once cannot wait, and processes that left a job's group would live on. */
-const running = new Set<Traces>()
+const running = new Set<JobMarks>()
 process.on('exit', () => {
-  for (const traces of running) endStraysNow(traces)
+  for (const marks of running) endEscapedNow(marks)
 })
 
 /**
@@ -90,7 +90,7 @@ export async function supervise(job: Job): Promise<Supervised> {
     cpuMs: null,
     peakMb: null,
     processors: null,
-    strays: 0,
+    escaped: 0,
     left: 0,
   }
   if (job.signal?.aborted) return { ...result, cancelled: true }
@@ -119,7 +119,7 @@ async function superviseInto(
 ): Promise<Supervised> {
   const token = makeToken(randomBytes(16).toString('hex'), job.env.ASSAY_TOKEN)
   const folders = (job.folders ?? []).flatMap((folder) => realPathOf(folder) ?? [])
-  const census = enterCensus()
+  const registered = registerChild()
   const cpuBefore = readStat('self')?.childrenCpuMs
   const machineBefore = processorTimes()
   const started = performance.now()
@@ -142,17 +142,17 @@ async function superviseInto(
       detached: true,
     })
   } catch (error) {
-    census.ended()
+    registered.ended()
     return { ...result, startError: startErrorOf(error) }
   }
   const since = child.pid === undefined ? undefined : readStat(child.pid)?.started
-  const traces: Traces | null =
+  const marks: JobMarks | null =
     child.pid === undefined
       ? null
       : { token, files: output.ids, folders, since: since ?? 0, group: child.pid }
-  if (traces !== null) running.add(traces)
+  if (marks !== null) running.add(marks)
   if (status) letBegin(child, status)
-  const tally = child.pid === undefined || traces === null ? null : new Tally(child.pid, traces)
+  const accounting = child.pid === undefined || marks === null ? null : new CpuAccounting(child.pid, marks)
   const polls = watch(child, output, job, result, status)
   child.stdin?.on('error', () => {
     // A job that does not read its input closes the pipe; how it ended tells the rest.
@@ -169,27 +169,27 @@ async function superviseInto(
       result.code = code
       result.signal = signal
       const cpuAfter = readStat('self')?.childrenCpuMs
-      if (cpuBefore !== undefined && cpuAfter !== undefined && census.alone())
-        result.cpuMs = tally?.cpuMs(cpuAfter - cpuBefore, { allEnded: endedWhole(job, result) }) ?? null
+      if (cpuBefore !== undefined && cpuAfter !== undefined && registered.alone())
+        result.cpuMs = accounting?.cpuMs(cpuAfter - cpuBefore, { allEnded: endedWhole(job, result) }) ?? null
       const { ms, cpuMs } = result
       result.processors = processorsBetween(machineBefore, processorTimes(), { ms, cpuMs })
-      result.peakMb = tally?.peakMb ?? null
+      result.peakMb = accounting?.peakMb ?? null
       resolve()
     })
   })
   polls.stop()
-  tally?.stop()
-  census.ended()
+  accounting?.stop()
+  registered.ended()
   const whole = endedWhole(job, result)
   if (status) endOfIsolated(status, result)
-  if (traces !== null) {
-    const group = job.countsLeft && !status ? membersOf(traces.group) : []
+  if (marks !== null) {
+    const group = job.countsLeft && !status ? membersOf(marks.group) : []
     signalGroup(child.pid, 'SIGKILL')
-    const strays = whole ? [] : [...(await endStrays(traces))]
-    result.strays = strays.length
+    const escaped = whole ? [] : [...(await endEscaped(marks))]
+    result.escaped = escaped.length
     // One that left the group in between is in both.
-    if (job.countsLeft) result.left = status?.left() ?? new Set([...group, ...strays]).size
-    running.delete(traces)
+    if (job.countsLeft) result.left = status?.left() ?? new Set([...group, ...escaped]).size
+    running.delete(marks)
     polls.letGo()
   }
   if (output.size() > job.outputCap) result.outputCut = true

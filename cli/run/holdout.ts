@@ -1,4 +1,4 @@
-/** The file of held-out data: found at `init`, and the same whenever it is used. */
+/** The file of held-out data: `init` finds it, each use checks that it is unchanged, and what agents must not read is encrypted. */
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto'
 import {
   createReadStream,

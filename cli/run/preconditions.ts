@@ -1,4 +1,4 @@
-/** What `init` stands on, checked before anything is made: the spec, the user's checkout, the base, the globs. */
+/** What `init` checks before it makes anything: the spec, the user's checkout, the base commit, the globs. */
 
 import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
@@ -17,7 +17,7 @@ import { readSpecFile } from '../spec/read.ts'
 import { type GlobMatch, matchGlobs, scopeOf } from '../spec/rules.ts'
 import type { Spec } from '../spec/spec.ts'
 import { warningsOf } from '../spec/warnings.ts'
-import { refuseSources } from './cache.ts'
+import { refuseSources } from './cache-paths.ts'
 import { collectData, type DataFile } from './data.ts'
 import { findHoldout } from './holdout.ts'
 import type { Surroundings } from './open.ts'

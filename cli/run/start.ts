@@ -1,4 +1,4 @@
-/** Opens a run: its folder, its frozen spec, its first events. It does not measure the baseline. */
+/** Makes a run: its folder, its frozen spec, its first events. It does not measure the baseline. */
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { candidateRef, pinRef } from '../git/refs.ts'

@@ -1,7 +1,7 @@
 /** What an agent call cost, as the host reports it. */
 
-import type { TaskCard } from '../hosts/card.ts'
 import type { HostAnswer } from '../hosts/host.ts'
+import type { TaskCard } from '../hosts/task-card.ts'
 import type { OpenRun } from './open.ts'
 
 export function recordUsage(

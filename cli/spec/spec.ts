@@ -1,6 +1,6 @@
 /** A spec as the rest of Assay uses it: the config of each part, in that part's own type. */
 
-import type { ReadFrom } from '../evaluate/answer.ts'
+import type { ReadFrom } from '../evaluate/benchmark-answer.ts'
 import type { MinImprovement } from '../evaluate/compare.ts'
 import type { ConstraintConfig } from '../evaluate/constraints.ts'
 import type { GateConfig } from '../evaluate/gates.ts'

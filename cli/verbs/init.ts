@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { canaryFact, checkCanary } from '../diagnose/canary.ts'
-import { lookOutside, outsideWarnings } from '../diagnose/outside.ts'
+import { lookOutside, outsideWarnings } from '../diagnose/outside-repository.ts'
 import { networkFolders } from '../doctor/checks/disk.ts'
 import { shown } from '../evaluate/figure.ts'
 import { oddDirection } from '../evaluate/plausible.ts'

@@ -13,7 +13,7 @@ import { describePlan, planLoop } from '../view/loop-plan.ts'
 import { statusOf } from '../view/run.ts'
 import type { FoundScript } from '../workflow/scripts.ts'
 import { showLoop } from './loop-view.ts'
-import { ensureServed } from './served.ts'
+import { ensurePageServer } from './start-page-server.ts'
 import { theRun } from './verb.ts'
 import { loopScript, workflowFolders } from './workflow-places.ts'
 
@@ -30,7 +30,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
     const plan = planLoop(opened.value, { rounds: args.integer('rounds') })
     return ok({ data: plan, text: () => describePlan(plan), wrap: true })
   }
-  const served = args.on('serve') ? await ensureServed(opened.value) : null
+  const served = args.on('serve') ? await ensurePageServer(opened.value) : null
   if (served?.ok === false) return served
   const driver = startDriving(opened.value, 'assay loop', args.on('take-over'))
   if (!driver.ok) return driver

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
-import { answerCheck } from '../hosts/answer.ts'
+import { schemaCheckOf } from '../hosts/agent-answer.ts'
 import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
@@ -33,7 +33,7 @@ async function check(context: Context, args: Parsed): Promise<Result<VerbAnswer>
   const { file, source } = script.value
   const beside = relative(context.cwd, file)
   const text = { text: source, file: beside.startsWith('..') ? file : beside }
-  const meta = await checkScript(text, answerCheck)
+  const meta = await checkScript(text, schemaCheckOf)
   if (!meta.ok) return meta
   const { name, description, phases } = meta.value
   return ok({

@@ -22,8 +22,8 @@ test('finish commits swap files and what the own ignore rules of the user name, 
   const sealed = await assay(['seal', 'exp_0001'], { cwd: project.repo.dir })
   expect(sealed.stdout).toContain(
     [
-      'Not part of the candidate, ignored by well-known droppings (.DS_Store): src/.DS_Store',
-      'Not part of the candidate, ignored by well-known droppings (.*.sw[a-p]): src/.run.sh.swp',
+      'Not part of the candidate, ignored by well-known editor files (.DS_Store): src/.DS_Store',
+      'Not part of the candidate, ignored by well-known editor files (.*.sw[a-p]): src/.run.sh.swp',
       `Not part of the candidate, ignored by ${join(config, 'ignore')}:1: src/mine.user`,
     ].join('\n'),
   )

@@ -27,7 +27,7 @@ test('the exit code is the verdict, and the end of both streams is kept in order
     timed_out: false,
     output: 'one\ntwo\nthree\n',
     fault: null,
-    strays: 0,
+    escaped: 0,
   })
   expect(readFileSync(join(passed.folder, 'gates/unit%20tests.out'), 'utf8')).toBe('one\ntwo\nthree\n')
   expect(await gate('echo bad; exit 2').done).toMatchObject({

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { incomparable } from '../../cli/evaluate/comparable.ts'
 import { lineParser, withoutCodes } from '../../cli/evaluate/lines.ts'
 import { readAnswer } from '../../cli/evaluate/metrics.ts'
-import { readPreset } from '../../cli/evaluate/presets/answer.ts'
+import { readPreset } from '../../cli/evaluate/presets/read-preset.ts'
 import { presetOf } from '../../cli/evaluate/presets/registry.ts'
 import { OUTPUTS, type Output } from './presets/outputs.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Printed } from '../../cli/evaluate/answer.ts'
+import type { Printed } from '../../cli/evaluate/benchmark-answer.ts'
 import { lineParser } from '../../cli/evaluate/lines.ts'
 import { readAnswer } from '../../cli/evaluate/metrics.ts'
 

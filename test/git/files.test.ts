@@ -1,7 +1,7 @@
 import { mkdirSync, statSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { copyIndex } from '../../cli/git/judge.ts'
+import { copyIndex } from '../../cli/git/judge-folder.ts'
 import { changesBetween, hashFiles, listTree, patchBetween, readBlob } from '../../cli/git/trees.ts'
 import { commitAll, must, open, problemOf, repository, run, write } from './rig.ts'
 

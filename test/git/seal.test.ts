@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { pinCommit, recordDroppings, type SealedTree, sealTree } from '../../cli/git/seal.ts'
+import { pinCommit, recordFilesOfSetup, type SealedTree, sealTree } from '../../cli/git/seal.ts'
 import { listTree, readBlob } from '../../cli/git/trees.ts'
 import type { Result } from '../../cli/result.ts'
 import {
@@ -246,11 +246,11 @@ test('files that the ignore rules of the user name, or that editors leave, becom
   const sealed = must(await seal(opened, path, { since: new Date(Date.now() - 60_000) }))
   expect(summary(sealed)).toEqual(['M src/tracked.user'])
   expect(sealed.ignoredNewer).toEqual([
-    { path: 'src/#n.js#', rule: 'well-known droppings (\\#*\\#)' },
-    { path: 'src/.#n.js', rule: 'well-known droppings (.#*)' },
-    { path: 'src/.DS_Store', rule: 'well-known droppings (.DS_Store)' },
-    { path: 'src/.n.js.swp', rule: 'well-known droppings (.*.sw[a-p])' },
-    { path: 'src/n.js~', rule: 'well-known droppings (*~)' },
+    { path: 'src/#n.js#', rule: 'well-known editor files (\\#*\\#)' },
+    { path: 'src/.#n.js', rule: 'well-known editor files (.#*)' },
+    { path: 'src/.DS_Store', rule: 'well-known editor files (.DS_Store)' },
+    { path: 'src/.n.js.swp', rule: 'well-known editor files (.*.sw[a-p])' },
+    { path: 'src/n.js~', rule: 'well-known editor files (*~)' },
     { path: 'src/new.mine', rule: '.git/info/exclude:2' },
     { path: 'src/new.user', rule: `${join(repo, '../home/ignore')}:1` },
   ])
@@ -297,7 +297,7 @@ test('what setup left is no change, until the agent changes it too', async () =>
   write(path, 'cache/x', 'x')
   rmSync(join(path, 'src/gen.js'))
   const { site, base: parent } = opened
-  const leaveOut = must(await recordDroppings({ site, worktree: path, parent, mutable }))
+  const leaveOut = must(await recordFilesOfSetup({ site, worktree: path, parent, mutable }))
   expect([...leaveOut.keys()].sort()).toEqual(['cache/x', 'lock.json', 'src/gen.js', 'src/generated.js'])
   expect(leaveOut.get('src/gen.js')).toBe('deleted')
   const untouched = must(await seal(opened, path, { leaveOut }))

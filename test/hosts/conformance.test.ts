@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readCard } from '../../cli/hosts/card.ts'
 import type { Host, HostCall } from '../../cli/hosts/host.ts'
 import {
   HOSTS,
@@ -11,6 +10,7 @@ import {
   PROGRAMS,
   type ProgramName,
 } from '../../cli/hosts/registry.ts'
+import { readTaskCard } from '../../cli/hosts/task-card.ts'
 import { makeTemp } from '../rig/temp.ts'
 import { fakeProgram } from './fake-program.ts'
 import { RECORDINGS } from './recorded.ts'
@@ -116,11 +116,11 @@ describe('the task card', () => {
 
   test('is the last block of a prompt that is one, whatever stands around it', () => {
     const prompt = `${fence('{"assay":1,"role":"old"}')}text\n${PROMPT}${fence('{"not":"a card"}')}${fence('{broken')}after`
-    expect(readCard(prompt)).toEqual(CARD)
+    expect(readTaskCard(prompt)).toEqual(CARD)
   })
 
   test('fields that are absent or of another type are null', () => {
-    expect(readCard(fence('{"assay":1,"role":"scan","round":"3","capsule":[]}'))).toEqual({
+    expect(readTaskCard(fence('{"assay":1,"role":"scan","round":"3","capsule":[]}'))).toEqual({
       assay: 1,
       role: 'scan',
       run: null,
@@ -144,6 +144,6 @@ describe('the task card', () => {
     ['another language', '```js\n{"assay":1,"role":"scan"}\n```'],
     ['an inline mention', 'a ```json\n{"assay":1,"role":"scan"}``` b'],
   ])('is null for %s', (_what, prompt) => {
-    expect(readCard(prompt)).toBe(null)
+    expect(readTaskCard(prompt)).toBe(null)
   })
 })

@@ -5,7 +5,7 @@ import { ok } from '../../cli/result.ts'
 import { renderResult } from '../../cli/terminal/output.ts'
 import { progressTo } from '../../cli/terminal/progress.ts'
 import { spent } from '../../cli/terminal/summary.ts'
-import { withRun } from '../../cli/verbs/same-run.ts'
+import { withRun } from '../../cli/verbs/run-in-commands.ts'
 import { describePlan, type LoopPlan } from '../../cli/view/loop-plan.ts'
 import { assay } from '../rig/assay.ts'
 

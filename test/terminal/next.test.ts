@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { call, Next, next } from '../../cli/next.ts'
 import { parse } from '../../cli/terminal/parse.ts'
-import { worksOnARun } from '../../cli/verbs/same-run.ts'
+import { worksOnARun } from '../../cli/verbs/run-in-commands.ts'
 import { LATER, VERBS } from '../../cli/verbs/table.ts'
 import { callsIn, mentionsIn, type SeenCall } from '../architecture/calls.ts'
 

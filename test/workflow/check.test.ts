@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { answerCheck } from '../../cli/hosts/answer.ts'
+import { schemaCheckOf } from '../../cli/hosts/agent-answer.ts'
 import { checkScript } from '../../cli/workflow/check.ts'
 import { META } from './rig.ts'
 
 /** `LINE:COLUMN message` of every problem. */
 async function problems(text: string): Promise<string[]> {
-  const checked = await checkScript({ text, file: 'w.js' }, answerCheck)
+  const checked = await checkScript({ text, file: 'w.js' }, schemaCheckOf)
   if (checked.ok) return []
   const { more = [] } = checked.problem
   return [checked.problem, ...more].map(({ at = '', message, hint = '' }) => {
@@ -22,7 +22,7 @@ test('the workflow that comes with Assay has no problems', async () => {
 })
 
 test('a problem is shown with its line, a caret and a fix', async () => {
-  const checked = await checkScript({ text: `${META}const t = Date.now()\n`, file: 'w.js' }, answerCheck)
+  const checked = await checkScript({ text: `${META}const t = Date.now()\n`, file: 'w.js' }, schemaCheckOf)
   expect(checked).toEqual({
     ok: false,
     problem: {

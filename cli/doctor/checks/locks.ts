@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { registrations } from '../../git/worktrees.ts'
-import { buryDead, dropDeadLeases, type LockSeen, seeLeases, seeLock } from '../../lock.ts'
+import { dropDeadLeases, type LockSeen, removeLockIfDead, seeLeases, seeLock } from '../../lock.ts'
 import { slotLocks } from '../../measure/slot.ts'
 import { initLockOf, leaseFolder, worktreeLock } from '../../paths.ts'
 import { isElsewhere, nameOfProcess } from '../../process.ts'
@@ -75,7 +75,8 @@ function lockFinding(lock: LockSeen, code: string, who: string): FixableFinding 
     cause: `${who} was killed`,
     repair: 'nothing: the next process that needs it takes it over',
     at: lock.path,
-    fix: async () => ok(buryDead(lock.path) ? `removed ${lock.path}` : `${lock.path} was gone already`),
+    fix: async () =>
+      ok(removeLockIfDead(lock.path) ? `removed ${lock.path}` : `${lock.path} was gone already`),
   })
 }
 

@@ -1,4 +1,4 @@
-/** `meta apply`: edits are recorded, and hold from the next round on. */
+/** `meta apply`: records the accepted edits; they hold from the next round on. */
 import type { Edit, Knobs } from '../../ledger/events.ts'
 import { type Directions, directionsOf, type HeldEdit } from '../../ledger/meta.ts'
 import { currentRound, type State } from '../../ledger/state.ts'

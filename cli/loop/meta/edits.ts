@@ -1,4 +1,4 @@
-/** Which edits are taken: each by its own rules, and against those that are there. Pure. */
+/** Which edits of the meta controller are accepted: by the rules of each kind, and against the edits that hold already. Pure. */
 import {
   type Edit,
   type Knobs,

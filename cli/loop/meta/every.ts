@@ -1,3 +1,4 @@
+/** How often the meta controller is asked. */
 import { liveSpec, type OpenRun } from '../../run/open.ts'
 
 /** In ms; null = the controller is off, as in runs of before it was on by default. */

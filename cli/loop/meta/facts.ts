@@ -1,4 +1,4 @@
-/** What the meta controller may have to look at, as facts that the record and the machine show. */
+/** The facts about which the meta controller is asked, from the record and the machine. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { tailOf } from '../../evaluate/tail.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { hintsOn } from '../../../cli/evaluate/hints.ts'
-import { type PresetQuestion, readPreset } from '../../../cli/evaluate/presets/answer.ts'
+import { type PresetQuestion, readPreset } from '../../../cli/evaluate/presets/read-preset.ts'
 import { PRESET_NAMES, PRESETS, type Texts } from '../../../cli/evaluate/presets/registry.ts'
 import { readPointer } from '../../../cli/evaluate/read-pointer.ts'
 import { OUTPUTS } from './outputs.ts'

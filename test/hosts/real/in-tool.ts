@@ -4,7 +4,7 @@
  * roles, with the task in its prompt.
  */
 import { fileURLToPath } from 'node:url'
-import { readCard, type TaskCard } from '../../../cli/hosts/card.ts'
+import { readTaskCard, type TaskCard } from '../../../cli/hosts/task-card.ts'
 import type { Scene } from '../../e2e/loop-scene.ts'
 import type { Ask, Reply } from '../../rig/model-dialects.ts'
 
@@ -68,7 +68,7 @@ export function inTool({ scene, args = {}, launches = 1 }: Plan): InTool {
     const step = turns.filter(({ from }) => from === 'model').length
     const last = turns.at(-1)?.text ?? ''
     const command = /^```sh\n(assay [\s\S]*?)\n```$/m.exec(task)?.[1]
-    if (command !== undefined && readCard(task) === null) {
+    if (command !== undefined && readTaskCard(task) === null) {
       if (step === 0) clerks.push(command)
       return step === 0 ? bash(command) : { text: lineOf(last) }
     }
@@ -76,7 +76,7 @@ export function inTool({ scene, args = {}, launches = 1 }: Plan): InTool {
     if (named?.command !== undefined && step === 0) return bash(named.command)
     // In the tool the card is in what the command printed.
     const told = named === undefined ? task : (turns.find(({ from }) => from === 'tool')?.text ?? '')
-    const card = readCard(told)
+    const card = readTaskCard(told)
     if (card === null) return { text: last }
     const done = named === undefined ? step : step - 1
     if (done === 0) {
@@ -104,7 +104,8 @@ export function inTool({ scene, args = {}, launches = 1 }: Plan): InTool {
 }
 
 const NAMED = /^Run `(?<command>assay task [^`]+)` and follow it\./m
-const isTask = (text: string) => readCard(text) !== null || /^```sh\nassay /m.test(text) || NAMED.test(text)
+const isTask = (text: string) =>
+  readTaskCard(text) !== null || /^```sh\nassay /m.test(text) || NAMED.test(text)
 /** As the task says. */
 const inQuotes = (json: string) =>
   json.replace(/['\\`$~=<>%]|(?! )\p{Zs}/gu, (char) =>

@@ -1,5 +1,5 @@
 /** A scripted model that plays every role of the loop, one tool call and one answer a role. */
-import { readCard, type TaskCard } from '../../../cli/hosts/card.ts'
+import { readTaskCard, type TaskCard } from '../../../cli/hosts/task-card.ts'
 import type { Ask, Reply } from '../../rig/model-dialects.ts'
 import type { Wiring } from './wiring.ts'
 
@@ -22,8 +22,8 @@ export function player(wiring: Wiring, outside: string): Player {
   let verified = 0
   let context: string | null = null
   const reply = (ask: Ask): Reply => {
-    const at = ask.turns.findLastIndex(({ from, text }) => from === 'user' && readCard(text) !== null)
-    const card = readCard(ask.turns[at]?.text ?? '')
+    const at = ask.turns.findLastIndex(({ from, text }) => from === 'user' && readTaskCard(text) !== null)
+    const card = readTaskCard(ask.turns[at]?.text ?? '')
     if (card === null || ask.tools.length === 0) return { text: 'A title' }
     const step = ask.turns.slice(at).filter(({ from }) => from === 'model').length
     if (step === 0) asked.push({ role: card.role, model: ask.model })

@@ -1,4 +1,4 @@
-/** A process that is being measured may only read the state of its repository. */
+/** Refuses verbs that write when a measurement (sample, gate, setup, build) calls them on its own repository. */
 
 import { call, next } from '../next.ts'
 import { findSite } from '../paths.ts'
@@ -11,7 +11,7 @@ import { fullName } from './table.ts'
  * Problem `measured` (exit 3) for a verb that would write the state of the repository for which this process is measured:
  * otherwise a candidate could command its own judge. Other repositories are allowed, so a test suite that calls Assay works.
  */
-export function mayCommand({ cwd }: Context, args: Parsed): Result<void> {
+export function refuseInsideMeasurement({ cwd }: Context, args: Parsed): Result<void> {
   const measured = measuredHere()
   const state = measured.length === 0 ? null : (findSite(cwd)?.site.state ?? null)
   if (state === null || !measured.includes(state)) return ok(undefined)

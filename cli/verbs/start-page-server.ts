@@ -1,4 +1,4 @@
-/** The page beside a loop: a process of its own, since it must outlive the loop. */
+/** Starts `assay serve` as a process of its own for `loop --serve`: the page must outlive the loop. */
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -12,7 +12,7 @@ const LOOK_MS = 50
 const STARTING_MS = 20_000
 
 /** The address of the page; starts its server if no process serves this repository. Problem: `not_served`. */
-export async function ensureServed({ env, site, signal }: OpenRun): Promise<Result<string>> {
+export async function ensurePageServer({ env, site, signal }: OpenRun): Promise<Result<string>> {
   const before = lastServed(env, site)
   if (before?.alive) return ok(addressOf(before))
   const record = pageRecord(env, site)

@@ -1,7 +1,7 @@
-/** What a host's error message means for a further try. */
+/** Whether an agent is asked again: what the error message of a host means, and what to do with an answer that breaks its schema. */
 import type { Usage } from '../ledger/events.ts'
 import { redact } from '../redact.ts'
-import { answerCheck, extractObject, type SchemaCheck, TOO_SLOW } from './answer.ts'
+import { extractObject, type SchemaCheck, schemaCheckOf, TOO_SLOW } from './agent-answer.ts'
 import { failed, type HostAnswer, type HostCall, sumUsage, UNKNOWN_USAGE } from './host.ts'
 import { type Moment, waitSeconds } from './waiting.ts'
 
@@ -19,14 +19,14 @@ const FRAME = /^\s+at |^\s*File "/
  * Of what a program printed about its end, the line that says why: the last one about a limit, else the last one; empty when
  * there is none. A stack trace often follows what the provider said.
  */
-export function lineOfTrouble(text: string): string {
+export function errorLineOf(text: string): string {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   const limit = lines.findLast((line) => !FRAME.test(line) && (BUSY.test(line) || CLOSED.test(line)))
   return (limit ?? lines.at(-1) ?? '').trim()
 }
 
 /** The outcome that an error message means. */
-export function outcomeOf(message: string, usage: Usage, moment: Moment): HostAnswer {
+export function outcomeOfError(message: string, usage: Usage, moment: Moment): HostAnswer {
   const words = redact(message.trim()).slice(0, 500)
   if (CLOSED.test(message)) return { outcome: 'refused', message: words, usage }
   if (BUSY.test(message)) {
@@ -52,7 +52,7 @@ export async function askForAnswer(
 ): Promise<HostAnswer> {
   let check: SchemaCheck | null = null
   if (request.schema !== null) {
-    const result = await answerCheck(request.schema)
+    const result = await schemaCheckOf(request.schema)
     if (!result.ok) return failed(result.problem.message, false)
     check = result.value
   }

@@ -1,6 +1,6 @@
 /** From the output of a known tool to the answer of a sample. Pure. */
 import type { SampleFault, TaskScore } from '../../ledger/events.ts'
-import type { BenchmarkAnswer, ReadAnswer } from '../answer.ts'
+import type { BenchmarkAnswer, ReadAnswer } from '../benchmark-answer.ts'
 import { positiveZero } from '../number.ts'
 import { type Aggregate, aggregate } from '../stats.ts'
 import { convert } from '../units.ts'

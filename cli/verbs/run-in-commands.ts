@@ -1,11 +1,11 @@
-/** The commands in an answer name the run that the call named, so that they work on the same one. */
+/** Adds `--run` to the commands in an answer, so that they work on the run that the call named. */
 import { Next, type Said } from '../next.ts'
 import { findSite, listRuns } from '../paths.ts'
 import type { Context } from '../terminal/command.ts'
 import { VERBS } from './table.ts'
 
 /** How to say a command of an answer. It names the run that the call named if there are others to take it for. */
-export function sayingRun({ cwd }: Pick<Context, 'cwd'>, run: string): (said: Said) => string {
+export function withRunNamed({ cwd }: Pick<Context, 'cwd'>, run: string): (said: Said) => string {
   const site = findSite(cwd)?.site ?? null
   const runs = site === null ? [] : listRuns(site)
   const named = runs.length > 1 && runs.includes(run) ? run : null

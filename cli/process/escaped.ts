@@ -1,3 +1,4 @@
+/** Ends processes of a job that left its process group. `supervise.ts` calls it when a job has ended. */
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   environmentOf,
@@ -11,7 +12,8 @@ import {
   writesTo,
 } from './proc.ts'
 
-export interface Traces {
+/** By what a process is known to belong to a job. */
+export interface JobMarks {
   /** The random value that the job's environment carried. */
   token: string
   /** The files that its output went to. */
@@ -39,32 +41,32 @@ const PASSES_AT_ONCE = 5
  * group; answers those that had left the group. A process that dropped all three is out of reach. Off Linux there is no /proc to search: only the group
  * is ended.
  */
-export async function endStrays(traces: Traces): Promise<ReadonlySet<number>> {
+export async function endEscaped(marks: JobMarks): Promise<ReadonlySet<number>> {
   if (!HAS_PROC) return new Set()
   const ended = new Set<number>()
   let unsurePasses = 0
   for (let pass = 0; pass < PASSES; pass++) {
-    const { strays, group, unsure } = search(traces)
-    if (strays.length === 0 && group.length === 0 && (!unsure || unsurePasses++ >= PASSES_FOR_UNSURE)) break
-    for (const pid of [...strays, ...group]) kill(pid)
-    for (const pid of strays) ended.add(pid)
+    const { escaped, group, unsure } = search(marks)
+    if (escaped.length === 0 && group.length === 0 && (!unsure || unsurePasses++ >= PASSES_FOR_UNSURE)) break
+    for (const pid of [...escaped, ...group]) kill(pid)
+    for (const pid of escaped) ended.add(pid)
     await pause(PAUSES_MS[pass] ?? LAST_PAUSE_MS)
   }
   return ended
 }
 
 /** The same for callers that must not wait, the group included: a few passes without a pause. */
-export function endStraysNow(traces: Traces): void {
+export function endEscapedNow(marks: JobMarks): void {
   for (let pass = 0; HAS_PROC && pass < PASSES_AT_ONCE; pass++) {
-    const { strays, group } = search(traces)
-    if (strays.length === 0 && group.length === 0) return
-    for (const pid of [...strays, ...group]) kill(pid)
+    const { escaped, group } = search(marks)
+    if (escaped.length === 0 && group.length === 0) return
+    for (const pid of [...escaped, ...group]) kill(pid)
   }
 }
 
-function search(traces: Traces) {
-  const { since, group } = traces
-  const found = { strays: [] as number[], group: [] as number[], unsure: false }
+function search(marks: JobMarks) {
+  const { since, group } = marks
+  const found = { escaped: [] as number[], group: [] as number[], unsure: false }
   for (const pid of pids()) {
     const stat = pid === process.pid ? null : readStat(pid)
     if (stat === null || isDead(stat.state) || stat.started < since || !ownedByUs(pid)) continue
@@ -72,15 +74,15 @@ function search(traces: Traces) {
       found.group.push(pid)
       continue
     }
-    const left = leavesTraces(pid, traces)
-    if (left) found.strays.push(pid)
+    const left = carriesJobMark(pid, marks)
+    if (left) found.escaped.push(pid)
     else if (left === null && !stat.kernel) found.unsure = true
   }
   return found
 }
 
-/** Whether the process is the job's, whatever its group; null when it shows no environment, as in the middle of `exec`. */
-export function leavesTraces(pid: number, { token, files, folders }: Traces): boolean | null {
+/** Whether the process belongs to the job, whatever its group; null when it shows no environment, as in the middle of `exec`. */
+export function carriesJobMark(pid: number, { token, files, folders }: JobMarks): boolean | null {
   const environment = environmentOf(pid)
   if (environment.includes(token) || writesTo(pid, files) || worksIn(pid, folders)) return true
   return environment === '' ? null : false

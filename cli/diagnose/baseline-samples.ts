@@ -1,4 +1,4 @@
-/** What the baseline's own samples say, to hold another sample of it against. */
+/** The calibration samples of the baseline, and whether a further sample of the same code is far from them. */
 import { median } from '../evaluate/stats.ts'
 import type { Sample } from '../ledger/events.ts'
 import { BASELINE, lastAttempt } from '../ledger/state.ts'
@@ -19,7 +19,7 @@ const RANGES = 3
 const PART = 0.2
 
 /** Whether a sample of the same code has no value, or one that the noise of the baseline does not explain. */
-export function isFar({ fault, value }: Sample, before: readonly Sample[]): boolean {
+export function isFarFromBaseline({ fault, value }: Sample, before: readonly Sample[]): boolean {
   if (fault || value === null) return true
   const values = before.flatMap((one) => one.value ?? [])
   if (values.length === 0) return false

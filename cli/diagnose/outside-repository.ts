@@ -1,4 +1,4 @@
-/** Whether the baseline is the same where nothing of the user's lies above it: one sample in a temporary folder. */
+/** Whether the baseline depends on folders above it (the user's `node_modules`, a configuration): one sample in a temporary folder. */
 
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { lstat, readdir, realpath } from 'node:fs/promises'
@@ -17,7 +17,7 @@ import { call, next } from '../next.ts'
 import { canaryFolder, type Site, STATE_FOLDER, slotPath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { calibrationSamples, isFar } from './baseline-values.ts'
+import { calibrationSamples, isFarFromBaseline } from './baseline-samples.ts'
 
 // ----------------------------------------------------------------
 // What a program finds in the folders above a measurement checkout: the user's own files, as they are at
@@ -185,7 +185,7 @@ async function sampleThere(
         what: `the baseline fails (${sample.fault.message.slice(0, 200)})`,
         said: [sample.stderr, sample.stdout].map((name) => tailOf(join(outputs, name), 4000)).join('\n'),
       })
-    if (!isFar(sample, before)) return ok(null)
+    if (!isFarFromBaseline(sample, before)) return ok(null)
     return ok({
       what: `${run.spec.metric.name} is ${figure(sample.value)} and not ${figure(before[0]?.value ?? null)}`,
       said: '',

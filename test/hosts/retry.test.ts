@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { strictSchema, withoutNulls } from '../../cli/hosts/codex.ts'
 import type { Host } from '../../cli/hosts/host.ts'
 import { chain } from '../../cli/hosts/registry.ts'
-import { lineOfTrouble, outcomeOf } from '../../cli/hosts/trouble.ts'
+import { errorLineOf, outcomeOfError } from '../../cli/hosts/retry.ts'
 
 const NOW = { now: Date.parse('2026-01-01T00:00:00Z'), zone: 'UTC' }
 
@@ -23,19 +23,19 @@ describe('words about a failure', () => {
     ['connect ECONNREFUSED 127.0.0.1:5030', 'failed'],
   ])('%s is not %s', (message, outcome) => {
     const usage = { tokens_in: 1, tokens_out: null, usd: null }
-    expect(outcomeOf(message, usage, NOW)).toMatchObject({ outcome, message, usage })
+    expect(outcomeOfError(message, usage, NOW)).toMatchObject({ outcome, message, usage })
   })
 
   test('a limit without a time has one made up', () => {
     const usage = { tokens_in: null, tokens_out: null, usd: null }
-    expect(outcomeOf('overloaded', usage, NOW)).toMatchObject({ outcome: 'retry_after', seconds: null })
+    expect(outcomeOfError('overloaded', usage, NOW)).toMatchObject({ outcome: 'retry_after', seconds: null })
   })
 
   test('a stack trace behind what the provider said hides it, or the number of a line in it passes for a status', () => {
     const said = 'Error: 429 rate limit, try again in 17 minutes'
-    expect(lineOfTrouble(`start\n${said}\n    at run (a.js:429:10)\n    at main (b.js:503:1)\n`)).toBe(said)
-    expect(lineOfTrouble('first\n    at run (a.js:429:10)\nlast words\n\n')).toBe('last words')
-    expect(lineOfTrouble('')).toBe('')
+    expect(errorLineOf(`start\n${said}\n    at run (a.js:429:10)\n    at main (b.js:503:1)\n`)).toBe(said)
+    expect(errorLineOf('first\n    at run (a.js:429:10)\nlast words\n\n')).toBe('last words')
+    expect(errorLineOf('')).toBe('')
   })
 })
 

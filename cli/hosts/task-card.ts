@@ -1,4 +1,4 @@
-/** What the loop tells an agent as data: the last fenced block of its prompt. */
+/** The card of a task: what the loop tells an agent as data, in the last fenced block of the prompt. Asking and `tune` read it. */
 export interface TaskCard {
   /** Version of the card. */
   assay: 1
@@ -25,7 +25,7 @@ export interface TaskCard {
  * The card of a prompt: its last ```json block that is an object with `"assay": 1`. Null when there is none. Fields
  * that are absent or of another type read as null, so a card of a newer minor version stays readable.
  */
-export function readCard(prompt: string): TaskCard | null {
+export function readTaskCard(prompt: string): TaskCard | null {
   let card: Record<string, unknown> | null = null
   for (const match of prompt.matchAll(/^```json[ \t]*\r?\n([\s\S]*?)^```[ \t]*$/gm)) {
     const value = parse(match[1] ?? '')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { type Member, settle } from '../../cli/process/cpu-accounting.ts'
 import type { ProcessStat } from '../../cli/process/proc.ts'
-import { type Member, settle } from '../../cli/process/tally.ts'
 
 const member = (parent: number, ownCpuMs: number, childrenCpuMs = 0): Member => ({
   state: 'S',

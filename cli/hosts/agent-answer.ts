@@ -1,3 +1,4 @@
+/** An agent's answer: finds the JSON object in its text, and checks it against the schema of the task. */
 import { fail, ok, type Result } from '../result.ts'
 
 /**
@@ -16,7 +17,7 @@ const compiled = new Map<string, Promise<Result<SchemaCheck>>>()
  * loaded at the first use and kept per schema. An invalid schema is a Problem `bad_schema`, whose message is
  * the validator's own text.
  */
-export function answerCheck(schema: object): Promise<Result<SchemaCheck>> {
+export function schemaCheckOf(schema: object): Promise<Result<SchemaCheck>> {
   const key = JSON.stringify(schema)
   const known = compiled.get(key) ?? compile(schema)
   compiled.set(key, known)

@@ -13,22 +13,22 @@ import { type GitOptions, git, nulTerminated } from './git.ts'
 export const judgeFolder = (store: string): string => join(store, 'judge')
 
 /** Options for a git command on the store itself. */
-export const inStore = (site: Site): GitOptions => ({ gitDir: site.store })
+export const storeOptions = (site: Site): GitOptions => ({ gitDir: site.store })
 
 /** Where git finds the rules of a run; runs that were started by an older Assay have those of the store. */
 export const rulesFolder = ({ store, rules }: Site): string =>
   rules === undefined ? judgeFolder(store) : join(judgeFolder(store), rules)
 
 /** Options for a git command on objects only, without a worktree: also not the one that this process was started in. */
-export const asJudge = (site: Site): GitOptions => ({
+export const judgeOptions = (site: Site): GitOptions => ({
   dir: judgeFolder(site.store),
   gitDir: judgeFolder(site.store),
   objects: join(site.store, 'objects'),
 })
 
 /** Options for a git command on the files of a worktree, through a private index. */
-export const judging = (site: Site, worktree: string, index: string): GitOptions => ({
-  ...asJudge(site),
+export const judgeWorktreeOptions = (site: Site, worktree: string, index: string): GitOptions => ({
+  ...judgeOptions(site),
   gitDir: rulesFolder(site),
   dir: worktree,
   workTree: worktree,
@@ -58,10 +58,10 @@ export async function copyIndex(from: string, to: string): Promise<void> {
 
 // ---------------------------------------------------------------- Putting files from disk into a private index
 
-export type PathPresence = 'file' | 'folder' | 'repository' | 'gone'
+export type EntryKind = 'file' | 'folder' | 'repository' | 'gone'
 
 /** What stands at a path, without looking through symbolic links in front of it. */
-export async function presence(top: string, path: string): Promise<PathPresence> {
+export async function entryKind(top: string, path: string): Promise<EntryKind> {
   const parts = path.split('/')
   let place = top
   for (const [n, part] of parts.entries()) {
@@ -86,7 +86,7 @@ export async function stagePaths(options: GitOptions, paths: readonly string[]):
   const there: string[] = []
   const gone: string[] = []
   for (const path of paths) {
-    const list = (await presence(options.workTree ?? '', path)) === 'file' ? there : gone
+    const list = (await entryKind(options.workTree ?? '', path)) === 'file' ? there : gone
     list.push(path)
   }
   if (gone.length > 0) {

@@ -1,12 +1,13 @@
-/** What a job's processes use, children included that no process waits for. Linux only; elsewhere nothing is ever seen. */
+/** CPU time and memory of a job's processes, children included that no process waits for. Linux only; elsewhere nothing is ever seen. */
+
+import { carriesJobMark, type JobMarks } from './escaped.ts'
 import { isDead, ownedByUs, type ProcessStat, peakMbOf, pids, readStat } from './proc.ts'
-import { leavesTraces, type Traces } from './strays.ts'
 import { isWatcher } from './watcher.ts'
 
 let started = 0
 let live = 0
 
-export interface TallyEntry {
+export interface RegisteredChild {
   /** True while no other child of this process has lived at the same time as this one. */
   alone(): boolean
   ended(): void
@@ -16,7 +17,7 @@ export interface TallyEntry {
  * Counts the children of this process. The kernel adds the CPU time of every reaped child into one sum, so a
  * difference of that sum belongs to one child only if it was alone.
  */
-export function enterCensus(): TallyEntry {
+export function registerChild(): RegisteredChild {
   const wasAlone = live === 0
   started += 1
   live += 1
@@ -43,16 +44,18 @@ export interface Member extends ProcessStat {
 }
 
 /**
+ * The CPU time of one job, by looking at its processes every 25 ms.
+ *
  * The kernel tells the CPU time of the children that were waited for, and forgets the others. So whatever a process of
  * the job had used when it was last seen must turn up at the nearest process above it that lives on; what does not
  * was not waited for, and is counted here. Never more than was used: a process may end between two looks and be
  * credited before the first or after the second of them, so credit of the look before may still explain it.
  */
-export class Tally {
+export class CpuAccounting {
   /** MiB: the largest sum, over processes that lived at once, of the largest resident size of each; null when never seen. */
   peakMb: number | null = null
   readonly #root: number
-  readonly #traces: Traces
+  readonly #marks: JobMarks
   #members = new Map<number, Member>()
   /** Of the machine, looked at once and found to be none of the job. */
   #foreign = new Set<number>()
@@ -63,9 +66,9 @@ export class Tally {
   #dueOfRootMs = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(root: number, traces: Traces) {
+  constructor(root: number, marks: JobMarks) {
     this.#root = root
-    this.#traces = traces
+    this.#marks = marks
     this.#lookIn(FIRST_LOOK_MS)
   }
 
@@ -121,14 +124,13 @@ export class Tally {
       if (stat === null) continue
       const known = before.get(pid)
       if (known?.started === stat.started) found.set(pid, { ...stat, spareMs: known.spareMs })
-      else if (stat.kernel || stat.started < this.#traces.since) foreign.add(pid)
-      else if (pid === this.#root || stat.group === this.#traces.group)
-        found.set(pid, { ...stat, spareMs: 0 })
+      else if (stat.kernel || stat.started < this.#marks.since) foreign.add(pid)
+      else if (pid === this.#root || stat.group === this.#marks.group) found.set(pid, { ...stat, spareMs: 0 })
       else unsure.push([pid, stat])
     }
     // Its parent is mostly the older one; where numbers began again from 1 it is found at the next look.
     for (const [pid, stat] of unsure) {
-      const ours = found.has(stat.parent) || (ownedByUs(pid) && leavesTraces(pid, this.#traces))
+      const ours = found.has(stat.parent) || (ownedByUs(pid) && carriesJobMark(pid, this.#marks))
       if (ours) found.set(pid, { ...stat, spareMs: 0 })
       // What is about to become another program shows no environment for a moment: it is asked again.
       else if (ours === false || isDead(stat.state)) foreign.add(pid)
@@ -141,7 +143,7 @@ export class Tally {
   /** Ours, and one only: a second process that says it is one is the job's. */
   #leaveOutWatcher(found: Map<number, Member>): void {
     for (const [pid, { parent, group }] of this.#watcher === null ? found : []) {
-      if (pid === this.#root || group !== this.#traces.group || found.has(parent) || !isWatcher(pid)) continue
+      if (pid === this.#root || group !== this.#marks.group || found.has(parent) || !isWatcher(pid)) continue
       this.#watcher = pid
       break
     }
