@@ -52,7 +52,7 @@ describe('the house', () => {
     expect(await missingImports(importers.map(({ file }) => join(ROOT, file)))).toEqual([])
   })
 
-  test('a name of the map stands for nothing', () => {
+  test('the map of AGENTS.md names a folder or file that does not exist', () => {
     const known = [...LAYERS.flat(), ...PURE]
     expect(known.filter((name) => !modules.some(({ file }) => belongsTo(file, name)))).toEqual([])
   })
@@ -271,11 +271,11 @@ describe('a rule that would not notice', () => {
     expect(RULES[rule]?.(planted).map((violation) => violation.file)).toEqual(caught)
   })
 
-  test('a rule without a planted violation', () => {
+  test('a rule is never seen to fail, because no violation of it is planted', () => {
     expect(Object.keys(PLANTED).sort()).toEqual(Object.keys(RULES).sort())
   })
 
-  test('what is allowed is refused', () => {
+  test('a rule refuses an import that is allowed', () => {
     const allowed = {
       'cli/loop/a.ts': `import { propose } from '../ledger/ledger.ts'\nimport type { Spec } from '../spec/spec.ts'`,
       'cli/spec/read.ts': `import { parse } from 'yaml'\nimport { readFileSync } from 'node:fs'`,

@@ -164,14 +164,14 @@ describe('a lock', () => {
     expect(readdirSync(folder).filter((name) => name.includes('~'))).toEqual([])
   })
 
-  test('is taken over although one that took it over died halfway', async () => {
+  test('of a dead owner goes to the next although a process died as it took the lock over', async () => {
     const folder = makeTemp('lock')
     const path = join(folder, 'lock')
     const text = JSON.stringify({ ...(await deadIdentity()), nonce: 'a' })
     symlinkSync(text, path)
-    // The grave of this very link, as its digger left it.
-    const grave = `${path}~${createHash('sha256').update(text).digest('hex').slice(0, 12)}`
-    symlinkSync(JSON.stringify({ ...(await deadIdentity()), nonce: 'b' }), grave)
+    // The lock under which this very link is removed, as a process that died left it.
+    const removalLock = `${path}~${createHash('sha256').update(text).digest('hex').slice(0, 12)}`
+    symlinkSync(JSON.stringify({ ...(await deadIdentity()), nonce: 'b' }), removalLock)
     expect(await withLock(path, async () => readdirSync(folder))).toEqual(['lock'])
   })
 

@@ -64,7 +64,7 @@ describe('the edge', () => {
     expect((await run(['run', 'exp_0001', '--json'])).stdout).toBe('{"ok":true,"data":{"status":"failed"}}\n')
   })
 
-  test('a problem loses its place, its next step, its data or its companions', async () => {
+  test('a problem is printed without its place, next step, data, or the further problems', async () => {
     const text = await run(['show', 'exp_0009'])
     expect([text.code, text.stdout]).toEqual([3, ''])
     expect(text.stderr).toBe(
@@ -154,7 +154,7 @@ describe('the edge', () => {
     expect((await run(['audit', 'exp_0001', '--quiet'])).stderr).toBe('')
   })
 
-  test('usage problems end with another code than 2, or without JSON when it was asked for', async () => {
+  test('usage problems exit with a code other than 2, or without JSON despite --json', async () => {
     const ran = await run(['stauts', '--json'])
     expect(ran.code).toBe(2)
     expect(ran.json).toEqual({

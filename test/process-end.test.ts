@@ -35,7 +35,7 @@ async function start(script: string) {
   return { identity, below: Number(readFileSync(ready, 'utf8')) }
 }
 
-test('a process that is deaf to SIGTERM lives on, or what it started does', async () => {
+test('a process that ignores SIGTERM still runs, or its children do', async () => {
   const { identity, below } = await start(`trap '' TERM; setsid sleep 300 &`)
   const started = identify(below)
   expect(started).not.toBe(null)

@@ -47,7 +47,7 @@ isolated('how an isolated job ends', () => {
     expect(existsSync(at('ran'))).toBe(false)
   })
 
-  test('a job is killed at its limit before it could say goodbye', async () => {
+  test('a job is killed at its time limit without a SIGTERM before', async () => {
     const { run, text } = sceneApart()
     const command = 'trap "echo bye; exit 7" TERM; while :; do sleep 0.05; done'
     expect(await run(command, { timeoutMs: 500 })).toMatchObject({ code: 7, timedOut: true })
@@ -110,7 +110,7 @@ isolated('what an isolated job leaves', () => {
     },
   )
 
-  test('it is given our descriptors, or by its own words we signal a process that is not its own', async () => {
+  test('a job inherits our descriptors, or makes us signal a process that is not its own', async () => {
     const { run, text } = sceneApart()
     await run('for n in 3 4 5 6 7; do [ ! -e /proc/$$/fd/$n ] || echo $n; done')
     expect(text('out')).toBe('')

@@ -24,7 +24,7 @@ describe('a secret', () => {
     for (const { text } of Object.values(ALL_SECRETS)) expect(redact(redact(text))).toBe(redact(text))
   })
 
-  test('takes its name or the line after it along', () => {
+  test('is redacted together with its name or the next line', () => {
     const { text, secrets } = NAMED_SECRETS.awsSecret ?? { text: '', secrets: [] }
     expect(redact(`${text}\nMETRIC ms=12.5`)).toBe('AWS_SECRET_ACCESS_KEY=[redacted secret]\nMETRIC ms=12.5')
     expect(secrets).toHaveLength(1)

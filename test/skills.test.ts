@@ -38,7 +38,7 @@ test('a skill, an agent or a workflow goes missing', () => {
 })
 
 describe.each(pages)('$path', ({ name, path, text }) => {
-  test('a host would cut it off, or not know when to use it', () => {
+  test('its description is too long for a host, or does not say when to use it', () => {
     const { name: called, description, ...rest } = frontmatter(text)
     // An agent with `tools` keeps one host from loading any; the rest differs between hosts.
     expect(rest).toEqual({})
@@ -72,7 +72,7 @@ describe.each(pages)('$path', ({ name, path, text }) => {
     expect(named.filter((one) => !skills.some(({ name }) => name === one))).toEqual([])
   })
 
-  test('a knob in it is none', () => {
+  test('it names a knob that does not exist', () => {
     const knobs = [...text.matchAll(/assay config set ([\w.]+)/g)].map((found) => found[1] ?? '')
     expect(knobs.filter((knob) => !Object.values(KNOB_PATHS).includes(knob))).toEqual([])
   })

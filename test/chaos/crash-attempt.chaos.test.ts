@@ -83,7 +83,7 @@ describe('assay run, killed', () => {
   }
 
   test.for(['torn', 'after'] as const)(
-    'at a line of its record (%s): another verdict, a line that is lost, or a sample or an attempt that is paid twice',
+    'as it writes %s: the next run comes to a different verdict, loses a line, or pays for a sample or an attempt twice',
     async (how, context) => {
       const crashes: Crash[] = []
       const seen = new Map<string, number>()
@@ -99,7 +99,7 @@ describe('assay run, killed', () => {
     },
   )
 
-  test('between the lines: at a child, a lock, a rename or a folder', async (context) => {
+  test('between two lines, at a child process, a lock, a rename or a folder: the same', async (context) => {
     const crashes: Crash[] = []
     for (let moment = 1; moment <= moments.length - 2; moment += 2)
       crashes.push(await die({ moment, how: 'after', who: crashes.length % 2 === 0 ? 'all' : 'one' }))

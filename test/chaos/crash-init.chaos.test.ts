@@ -69,7 +69,7 @@ describe('assay init, killed', () => {
   }
 
   test.for(['torn', 'after'] as const)(
-    'at a line of its record (%s): the next init begins another run, measures again, or finds the state unusable',
+    'as it writes %s: the next init begins a second run, measures again, or cannot use the state',
     async (how, context) => {
       const seen = new Map<string, number>()
       for (const name of moments.filter((moment) => moment.startsWith('line '))) {
@@ -82,7 +82,7 @@ describe('assay init, killed', () => {
     },
   )
 
-  test('between the lines: while it makes the store, the exclude line, a checkout', async (context) => {
+  test('between two lines, as it makes the store, the exclude line or a checkout: the same', async (context) => {
     for (let moment = 1; moment <= moments.length - 2; moment += 4)
       await die(context, { moment, how: 'after', who: moment % 8 === 1 ? 'all' : 'one' })
   })

@@ -76,7 +76,7 @@ interface Briefed {
   lanes: { lane: number; experiment: string; parent: string }[]
 }
 
-test('a call of a round that was killed and is repeated opens two rounds, other lanes, or closes twice', async (context) => {
+test('a killed call of a round is repeated, and opens two rounds, makes different lanes, or closes twice', async (context) => {
   const project = await start()
   const crashes: Crash[] = []
   for (const [index, how] of HOW.entries()) {
@@ -104,7 +104,7 @@ test('a call of a round that was killed and is repeated opens two rounds, other 
   expect(await takeToll(context, { repo: project.repo, crashes })).toEqual(NOTHING_LOST)
 })
 
-test('a lease that was being passed on is held by two, or by one that gave it up', async (context) => {
+test('a process is killed as a lease changes hands, and two sessions hold it, or the one that gave it up', async (context) => {
   const project = await start()
   await project.data('config', 'set', 'loop.stall', '1', '--reason', 'one round is enough')
   const crashes: Crash[] = []
@@ -136,7 +136,7 @@ test('a lease that was being passed on is held by two, or by one that gave it up
   expect(await takeToll(context, { repo: project.repo, crashes })).toEqual(NOTHING_LOST)
 })
 
-test('a candidate whose process died for good stays running for ever, or is blamed, when its round is closed', async (context) => {
+test('a round is closed over a candidate whose process died, and it stays running for ever or is blamed', async (context) => {
   const project = await start()
   const { token } = await project.data<Opened>('round', 'open')
   const briefs = [{ parent: 'exp_0000', kind: 'edit', objective: 'one way' }]

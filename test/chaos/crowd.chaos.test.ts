@@ -68,7 +68,7 @@ test('thirty-two processes that do different things at once lose an event, share
   )
 })
 
-test('several runs in one repository, from the root, sub-folders and worktrees, are taken for each other', async (context) => {
+test('a command that is called in the root, a sub-folder or a worktree takes one run of a repository for a different one', async (context) => {
   const project = makeProject({ spec: SPEC })
   const first = await project.data<{ run: string }>('init')
   const second = await project.data<{ run: string }>('init', '--new')

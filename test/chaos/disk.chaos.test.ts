@@ -49,7 +49,7 @@ const canMount = (): boolean => {
   }
 }
 
-test('a disk that is full loses what was acknowledged, blames the idea, or is not named', async (context) => {
+test('a full disk loses acknowledged events, counts against the idea, or is not named', async (context) => {
   if (!canMount()) context.skip('needs the right to mount a small disk')
   const project = makeProject({ spec: { noise: { mode: 'deterministic', calibrate: 2 } } })
   const disk = smallDisk(project.repo, 24)
@@ -160,7 +160,7 @@ test('the warning about a disk that the next round may fill, or about unneeded w
   for (const warning of await warnings()) expect(warning).not.toContain('ended')
 })
 
-test('a loop without room for a worktree goes on to stall, or does not take its round up again', async (context) => {
+test('a loop without disk space for a worktree runs until it stalls, or does not continue its round later', async (context) => {
   if (!canMount()) context.skip('needs the right to mount a small disk')
   const files = { ...tuneFiles, ...big(6), 'assay.yaml': JSON.stringify(tuneSpec()) }
   const scene = sceneOf(makeRepo({ files }))
@@ -255,7 +255,7 @@ test('a verb that makes folders on a read-only file system is called a bug of As
   expect(await project.data('confirm', experiment)).toMatchObject({ passed: true })
 })
 
-test('a damaged ledger is named by doctor without its cause or repair, or commands go on as if nothing were', async () => {
+test('doctor names a damaged ledger without cause or repair, or other commands ignore the damage', async () => {
   const project = makeProject({ spec: { noise: { mode: 'deterministic', calibrate: 2 } } })
   await project.data('init')
   await project.attempt(ms(90))
@@ -306,7 +306,7 @@ test('a damaged ledger is named by doctor without its cause or repair, or comman
   expect(await project.data('status')).toMatchObject({ best: { value: 90 } })
 })
 
-test('a candidate that fills the disk blocks the run: its file stays, and nothing can be judged any more', async (context) => {
+test('the file of a candidate that filled the disk stays, so nothing can be judged any more', async (context) => {
   if (!canMount()) context.skip('needs the right to mount a small disk')
   const project = makeProject({
     spec: {

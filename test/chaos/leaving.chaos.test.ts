@@ -30,7 +30,7 @@ const nobody = (folder: string) =>
   until(() => processesIn(folder).length === 0, { what: 'the last process to end', limitMs: 20_000 })
 
 test.each(['two interrupts', 'two and one that does not wait'])(
-  'after %s a process works on, or keeps the slot from the next candidate',
+  'after %s a process still runs, or keeps the slot from the next candidate',
   async (count) => {
     const { project, running } = await stubborn()
     running.kill('SIGINT')
@@ -47,7 +47,7 @@ test.each(['two interrupts', 'two and one that does not wait'])(
   },
 )
 
-test('gc deletes what it did not name, a candidate, or what still matters', async () => {
+test('gc deletes something that --dry-run did not name, a candidate, or a file that is still needed', async () => {
   const project = makeProject({ spec: {} })
   project.repo.commit('spec', { 'assay.yaml': specText({ noise: { mode: 'deterministic', calibrate: 2 } }) })
   await project.data('init')

@@ -79,7 +79,7 @@ async function killed({ scene }: Bowl, { seed, kills, span, who }: Killing) {
 
 describe('a loop of tune', () => {
   test.for(Object.entries(KILLINGS))(
-    'killed at random (%s) ends in other verdicts or another best, loses a line, or pays twice',
+    'killed at random (%s), it comes to different verdicts or a different best, loses a line, or pays twice',
     async ([, { experiments, killing }], context) => {
       const [undisturbed, disturbed] = [await bowl(experiments), await bowl(experiments)]
       const expected = dataOf(await undisturbed.scene.loop())
@@ -144,7 +144,7 @@ describe('three who work by hand at once', () => {
     return project
   }
 
-  test('killed 200 times at random come to other verdicts, lose a line, pay twice, or wait for the dead', async (context) => {
+  test('killed at random 200 times, they come to different verdicts, lose a line, pay twice, or wait for a dead process', async (context) => {
     const lanes = Array.from({ length: LANES }, (_, n) => n)
     const disturbed = await start()
     const each = Math.ceil(200 / LANES)

@@ -34,7 +34,7 @@ function nest(folder: string, depth: number, name = 'd'): void {
   renameSync(inner, join(folder, 'deep'))
 }
 
-test('folders that are deeper than a path may be long stay', () => {
+test('folders nested deeper than the longest path are not removed', () => {
   const folder = makeTemp('deep')
   nest(folder, 3000)
   nest(join(folder, 'deep'), 40, 'n'.repeat(250))
@@ -63,7 +63,7 @@ test('a name that is no UTF-8, a pipe, or nothing at all stops the removal', () 
   expect(readdirSync(folder)).toEqual([])
 })
 
-test('a folder without rights, or one in another, is not removed by its owner', () => {
+test('a folder without permissions, or one inside of such a folder, is not removed', () => {
   // Not below the folder of this file, which only its owner may enter.
   const folder = mkdtempSync(join(tmpdir(), 'assay-rights-'))
   const made = ['tree/no/rights/file', 'tree/no/rights', 'tree/no', 'tree', ''].map((path) =>
@@ -84,7 +84,7 @@ test('a folder without rights, or one in another, is not removed by its owner', 
   rmSync(folder, { recursive: true })
 })
 
-test('what cannot be removed is not named, or keeps the rest', (context) => {
+test('a file that cannot be removed is not named, or keeps the other files', (context) => {
   if (!isRoot) context.skip('needs the right to mount')
   const folder = makeTemp('busy')
   mkdirSync(join(folder, 'tree', 'busy'), { recursive: true })

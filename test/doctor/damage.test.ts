@@ -35,13 +35,13 @@ beforeAll(async () => {
   open = await project.open(ms(80), kept)
 })
 
-test('a healthy run is called ill', async () => {
+test('doctor finds a problem in a run without one', async () => {
   expect(await troubles(root)).toEqual([])
   expect(await troubles(open.worktree)).toEqual([])
 })
 
 describe('ledger', () => {
-  test('an unfinished tail is not seen, or healed in another way than the ledger does', async () => {
+  test('an unfinished last line is not found, or is ended in a different way than the next writer ends it', async () => {
     const size = readFileSync(ledger()).length
     appendFileSync(ledger(), '{"v":"1.')
     expect(await look()).toEqual(['warning ledger_torn fixable'])
@@ -125,7 +125,7 @@ describe('ledger', () => {
   })
 })
 
-test('a frozen spec that is gone or edited goes unnoticed, or is remade from something unproved', async () => {
+test('a missing or edited frozen spec is not found, or is restored from a copy whose hash does not match', async () => {
   const file = at(root, 'runs/run_0001/spec.json')
   const before = readFileSync(file, 'utf8')
   await without(file, async () => {
@@ -197,7 +197,7 @@ describe('store', () => {
   })
 })
 
-test('the exclude line is not missed, or comes back twice', async () => {
+test('a missing exclude line is not found, or --fix adds it twice', async () => {
   const file = join(root, '.git/info/exclude')
   await withText(
     file,
@@ -215,7 +215,7 @@ test('the exclude line is not missed, or comes back twice', async () => {
   )
 })
 
-test('a deleted worktree, one of no experiment, or trash goes unnoticed; --fix takes more than these', async () => {
+test('a deleted worktree, one of no experiment, or trash is not found, or --fix removes more than these', async () => {
   const stray = at(root, 'w/9-0001')
   mkdirSync(stray)
   mkdirSync(at(root, 'trash/w-old'), { recursive: true })
@@ -234,7 +234,7 @@ test('a deleted worktree, one of no experiment, or trash goes unnoticed; --fix t
   expect(existsSync(open.worktree)).toBe(true)
 })
 
-test('a claimed folder without an event goes unnoticed, or --fix deletes what is in one', async () => {
+test('a folder of an experiment without an event is not found, or --fix deletes files in one', async () => {
   const folders = ['0041', '0042', '0043'].map((name) => at(root, 'runs/run_0001/exp', name))
   for (const folder of folders) mkdirSync(folder)
   writeFileSync(at(root, 'runs/run_0001/exp/0042/note'), '')
@@ -251,7 +251,7 @@ test('a claimed folder without an event goes unnoticed, or --fix deletes what is
     rmSync(folder, { recursive: true, force: true })
 })
 
-test('locks and leases of the dead stay, or a living or foreign one is removed', async () => {
+test('--fix leaves locks and leases of dead processes, or removes one of a living process or a different machine', async () => {
   const folder = leaseFolder(isolatedEnv())
   mkdirSync(folder, { recursive: true })
   const living = JSON.stringify({ ...JSON.parse(deadOwner({ number: 2, capacity: 1 })), host: 'elsewhere' })

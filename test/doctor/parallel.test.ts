@@ -77,7 +77,7 @@ test('a file that the benchmark reaches is not read, or one outside is', () => {
   expect(cut).toBe(false)
 })
 
-test('slots are proposed against a blocker, a timing, or the machine', () => {
+test('several slots are proposed despite a blocker, a metric that is a time, or too few cores', () => {
   const request = { cores: 16, current: 1, blocking: 0, metric: 'accuracy', files: 3 }
   const slots = (more: Partial<typeof request>) => proposeSlots({ ...request, ...more }).proposed
   expect(slots({})).toBe(8)

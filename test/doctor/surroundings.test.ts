@@ -14,7 +14,7 @@ import { makeRepo } from '../rig/repo.ts'
 import { isolatedEnv, makeTemp } from '../rig/temp.ts'
 import { at, codesOf, troubles } from './patient.ts'
 
-test('an old or foreign machine passes, or the oldest that works does not', () => {
+test('a version or platform that does not work passes, or the oldest version that works does not', () => {
   expect([node('20.18.9'), node('20.19.0'), node('24.0.0')].map(({ code }) => code)).toEqual([
     'node_old',
     'node',
@@ -28,7 +28,7 @@ test('an old or foreign machine passes, or the oldest that works does not', () =
   expect(platform('win32')).toMatchObject({ code: 'platform', level: 'problem', repair: 'use WSL' })
 })
 
-test('a disk that is nearly full passes, or unknown inodes count as none', () => {
+test('a nearly full disk passes, or an unknown number of inodes counts as 0', () => {
   const room = { type: 0, bsize: 4096, bavail: 1_000_000, files: 0, ffree: 0 }
   const codes = (more: Partial<typeof room>) =>
     space('/x', { ...room, ...more }).map(({ level, code }) => `${level} ${code}`)
@@ -45,7 +45,7 @@ test('a network file system passes for a local one, or ext4 for a network', () =
   expect(codes).toEqual([1, 1, 1, 1, 0])
 })
 
-test('state on a network is not told by init, or not by doctor', async () => {
+test('init or doctor does not say that the state lies on a network file system', async () => {
   const preload = fileURLToPath(new URL('../rig/network-preload.cjs', import.meta.url))
   const env = { NODE_OPTIONS: `--require=${JSON.stringify(preload)}` }
   const project = makeProject()
@@ -70,7 +70,7 @@ test('outside of a repository, in an empty one or in a bare one doctor fails', a
   expect(codesOf(await troubles(bare))).toEqual(['problem bare_repository'])
 })
 
-test('what of a repository does not reach a checkout goes unnoticed', async () => {
+test('submodules, git-lfs files or partial clones that do not reach a checkout are not found', async () => {
   const repo = makeRepo({
     files: {
       '.gitattributes': '*.bin filter=lfs -text\n',
@@ -96,7 +96,7 @@ test('what of a repository does not reach a checkout goes unnoticed', async () =
   expect(found.at(-1)?.what).toBe('1 files are git-lfs pointers in place of their content: data.bin')
 })
 
-test('an agent program that is not there, or does not answer, passes', async () => {
+test('an agent program that is missing or does not answer passes', async () => {
   const host = scriptedHost('export default { doctor: () => "ok" }')
   const project = makeProject({ spec: { agent: { host: 'command', command: host.argv } } })
   await project.data('init')
@@ -111,7 +111,7 @@ test('an agent program that is not there, or does not answer, passes', async () 
   expect(codesOf(await troubles(other.repo.dir))).toEqual(['problem host_missing'])
 })
 
-test('an agent program that a run names is not missed, is not called, or one that no run names is in the way', async () => {
+test('a missing agent program that a run names is no problem, is not called, or one that no run names is a problem', async () => {
   const project = makeProject({ spec: { agent: { host: 'pi', fallback: ['qwen'] } } })
   const pi = fakeProgram('pi', [RECORDINGS.pi.text('ok'), RECORDINGS.pi.error('Invalid API key')])
   const gemini = fakeProgram('gemini', [RECORDINGS.gemini.error('Invalid API key')])

@@ -13,7 +13,7 @@ describe('a build that writes to one place of the machine', () => {
   const shared = (control: string) =>
     `mkdir -p '${control}/out' && cp src/metrics.txt '${control}/out/built'\n`
 
-  test('init does not see that both sides measure what was built last', async () => {
+  test('init does not find that both sides of a pair measure the same build', async () => {
     const project = makeProject({ spec: { worktree: { build: { command: 'sh build.sh' } } } })
     project.repo.commit('a build', {
       'build.sh': shared(project.control),
@@ -26,7 +26,7 @@ describe('a build that writes to one place of the machine', () => {
     expect(existsSync(project.repo.path('.assay'))).toBe(false)
   })
 
-  test('a build that fails for empty files hides that it is shared', async () => {
+  test('a build that fails on emptied files hides that both sides share its output', async () => {
     const project = makeProject({ spec: { worktree: { build: { command: 'sh build.sh' } } } })
     project.repo.commit('a build', {
       'build.sh': `test -s src/metrics.txt || exit 1\n${shared(project.control)}`,
@@ -38,7 +38,7 @@ describe('a build that writes to one place of the machine', () => {
     )
   })
 
-  test('a build that leaves nothing in its checkout is not told', async () => {
+  test('init does not say that a build leaves nothing in its checkout', async () => {
     const project = makeProject({ spec: { worktree: { build: { command: 'sh build.sh' } } } })
     project.repo.commit('a build', {
       'build.sh': 'test -s src/metrics.txt || exit 1\ncp src/metrics.txt "$HOME/built"\n',
@@ -74,7 +74,7 @@ describe('files of the user above the checkouts', () => {
     'packages/app/assay.yaml': specText({ measure: { command: 'node bench/run.js' } }),
   }
 
-  test('a workspace package that is found in the checkout of the user is not told', async () => {
+  test('init does not say that a workspace package is found in the user’s checkout', async () => {
     const project = makeProject()
     project.repo.git('rm', '--quiet', '-r', 'assay.yaml', 'bench', 'src')
     project.repo.commit('a workspace', WORKSPACE)
@@ -97,7 +97,7 @@ describe('files of the user above the checkouts', () => {
     expect(again.json?.ok && again.json.data.warnings).toEqual(warnings)
   })
 
-  test('a value that comes from a file of the user is not told with the file', async () => {
+  test('init does not name the file of the user that the value depends on', async () => {
     const project = makeProject({
       files: {
         '.gitignore': '.env\n',
@@ -112,7 +112,7 @@ describe('files of the user above the checkouts', () => {
     )
   })
 
-  test('files above that make no difference are told, or are looked at in every init', async () => {
+  test('files above that make no difference are reported, or every init examines them again', async () => {
     const project = makeProject({ files: { '.gitignore': 'notes/\n' } })
     project.repo.write({ 'notes/a.txt': 'mine\n' })
     const ran = await project.cli<InitData>(['init'])

@@ -55,7 +55,7 @@ cp "\${ASSAY_SEED_ARTIFACT:-src/number.txt}" "$ASSAY_ARTIFACTS/model.bin"\n`,
     await project.data('init', '--no-canary')
   })
 
-  test('is not recorded with its hash, or built anew for what was built', async () => {
+  test('is not recorded with its hash, or is built again for a tree that was built before', async () => {
     const made = await project.data<Made>('new', '-m', 'smaller')
     expect(made.artifacts).toBe(project.repo.path('.assay/runs/run_0001/exp/0001/artifacts'))
     writeFiles(made.worktree, number(90))
@@ -69,7 +69,7 @@ cp "\${ASSAY_SEED_ARTIFACT:-src/number.txt}" "$ASSAY_ARTIFACTS/model.bin"\n`,
     expect(await project.data<RunData>('run', 'exp_0001')).toMatchObject({ repeated: true, attempt: 1 })
   })
 
-  test('one tree with another seed is a duplicate, or the same seed is none', async () => {
+  test('one tree with a different seed artifact counts as a duplicate, or with the same one does not', async () => {
     const same = await project.attempt(number(90))
     expect(same).toMatchObject({
       status: 'rejected',
@@ -143,7 +143,7 @@ describe('an artifact that the agent makes', () => {
     await project.data('init', '--no-canary')
   })
 
-  test('counts as no change, or two of them as the same candidate', async () => {
+  test('counts as no change, or two different ones count as the same candidate', async () => {
     const first = await open('90\n')
     expect(await project.data<RunData>('run', first.experiment)).toMatchObject({ status: 'kept', value: 90 })
     expect((await shown(project, first.experiment)).artifacts.model?.sha256).toBe(SHA_OF_90)
@@ -158,7 +158,7 @@ describe('an artifact that the agent makes', () => {
     expect(await project.data<RunData>('run', none.experiment)).toMatchObject({ reason: 'empty' })
   })
 
-  test('a kept experiment answers for another artifact than it was kept with', async () => {
+  test('a kept experiment repeats its verdict although its artifact has changed since', async () => {
     const made = await open('70\n')
     await project.data<RunData>('run', made.experiment)
     appendFileSync(join(made.artifacts, 'model.bin'), '\n')
@@ -196,7 +196,7 @@ describe('an artifact that the agent makes', () => {
     }
   })
 
-  test('what a failed evaluation was paid for is lost, or no sibling can retest it', async () => {
+  test('the artifact of a failed evaluation is lost, or no sibling can measure it again', async () => {
     const made = await open('40\n', { 'src/hook.sh': 'echo lost >&2; exit 3\n' })
     await project.cli(['run', made.experiment])
     await project.data('discard', made.experiment, '--reason', 'the evaluation is broken')

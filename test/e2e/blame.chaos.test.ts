@@ -6,7 +6,7 @@ import { dataOf, startAssay } from '../rig/assay.ts'
 import { until } from '../rig/until.ts'
 import { hook, makeProject, ms, type RunData } from './project.ts'
 
-test('a candidate that changes its judge only when it is confirmed is confirmed', async () => {
+test('a candidate that changes its benchmark only during the confirmation is confirmed', async () => {
   const project = makeProject({ files: { 'bench/expected.txt': '7\n' } })
   await project.data('init')
   const flag = join(project.control, 'cheat')
@@ -34,7 +34,7 @@ test('a build that rewrites the answers that judge it is kept', async () => {
   expect(cheat.message).toContain('bench/expected.txt')
 })
 
-test('what a sample touched is forgotten when another process takes the attempt up', async () => {
+test('a process that resumes an attempt forgets which files earlier samples changed', async () => {
   const project = makeProject({
     spec: { gates: [{ name: 'last', command: 'sh src/gate.sh', phase: 'after' }] },
     files: { 'bench/expected.txt': '7\n', 'src/gate.sh': '' },
@@ -58,7 +58,7 @@ test('what a sample touched is forgotten when another process takes the attempt 
   expect(taken.message).toContain('bench/expected.txt')
 })
 
-test('with two slots, what a candidate wrote into the other one convicts the innocent there', async () => {
+test('with two slots, the candidate in one is rejected for what the candidate in the other one changed there', async () => {
   const project = makeProject({ spec: { measure: { command: 'sh bench/run.sh', slots: 2, timeout: '60s' } } })
   await project.data('init')
   const [began, go] = [join(project.control, 'began'), join(project.control, 'go')]

@@ -61,7 +61,7 @@ describe('a declared build cache', () => {
     start()
   })
 
-  test('each candidate builds everything, or what an earlier one built is there', async () => {
+  test('each candidate builds everything again, or finds what an earlier candidate built', async () => {
     await project.data('init')
     compiled()
     const first = await project.attempt({ ...ms(90), 'src/a.txt': '# changed\n' })
@@ -138,7 +138,7 @@ describe('a declared build cache', () => {
     expect(compiledIn().sort()).toEqual([['a', 'metrics'], ['metrics']])
   })
 
-  test('a path that git has, or would take, is cached', async () => {
+  test('a path with sources is accepted as a cache: one that git tracks or does not ignore', async () => {
     start({ worktree: { build: { command: 'make -s' }, cache: ['src'] } })
     expect(await project.problem('init')).toMatchObject({
       exit: 2,

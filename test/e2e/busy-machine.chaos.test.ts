@@ -51,7 +51,7 @@ test('a gain that a crowd could have made is kept, or uses up an attempt, or can
   expect(await project.data('round', 'open')).toMatchObject({ repairable: [experiment] })
 })
 
-test('what was kept is doubted or revoked for what a crowd says of it, or a branch is made by it', async () => {
+test('a confirmation in a crowd doubts or revokes a keep, or finish makes a branch by it', async () => {
   const spec = {
     metric: { name: 'wall_ms', direction: 'minimize' },
     noise: { mode: 'paired', calibrate: 2 },
@@ -105,33 +105,36 @@ test.each([
     GUARDED,
     /^it is better; wall_ms went from [\d.]+ to [\d.]+, and a loss of 500 is allowed, but in 8 of 8 pairs/,
   ],
-])('%s that a crowd breaks is held against a candidate, or uses up its attempt', async (_, spec, told) => {
-  const { project } = await waiting({ ...spec, ...noise('deterministic') })
-  const judged = await project.attempt({ ...ms(90), 'src/wait': String(SLOW) })
-  expect(judged).toMatchObject({ reason: 'inconclusive', failure_class: 'environment' })
-  expect(judged.message).toMatch(told)
-  const { experiment } = judged
-  expect(await project.data('show', experiment, '--recompute')).toMatchObject({ same: true })
-  const shown = await project.data<{
-    attempts: { measurements: { processors: object }[] }[]
-    explained: string[]
-  }>('show', experiment)
-  const processors = { others: expect.any(Number), idle: expect.any(Number) }
-  expect(shown.attempts[0]?.measurements[0]?.processors).toEqual(processors)
-  expect(shown.explained.at(-1)).toMatch(/run again on a machine with a processor to spare/)
-  expect(await project.data('round', 'open')).toMatchObject({ repairable: [experiment] })
-  // What is no better is refused all the same: a crowd has no say in that.
-  const worse = await project.attempt({ ...ms(110), 'src/wait': String(SLOW) })
-  expect(worse).toMatchObject({ reason: 'not_better', failure_class: 'hypothesis' })
-  // What holds in a crowd holds.
-  expect(await project.attempt(ms(80))).toMatchObject({ status: 'kept' })
-})
+])(
+  '%s that is broken only in a crowd counts against a candidate, or uses up its attempt',
+  async (_, spec, told) => {
+    const { project } = await waiting({ ...spec, ...noise('deterministic') })
+    const judged = await project.attempt({ ...ms(90), 'src/wait': String(SLOW) })
+    expect(judged).toMatchObject({ reason: 'inconclusive', failure_class: 'environment' })
+    expect(judged.message).toMatch(told)
+    const { experiment } = judged
+    expect(await project.data('show', experiment, '--recompute')).toMatchObject({ same: true })
+    const shown = await project.data<{
+      attempts: { measurements: { processors: object }[] }[]
+      explained: string[]
+    }>('show', experiment)
+    const processors = { others: expect.any(Number), idle: expect.any(Number) }
+    expect(shown.attempts[0]?.measurements[0]?.processors).toEqual(processors)
+    expect(shown.explained.at(-1)).toMatch(/run again on a machine with a processor to spare/)
+    expect(await project.data('round', 'open')).toMatchObject({ repairable: [experiment] })
+    // What is no better is refused all the same: a crowd has no say in that.
+    const worse = await project.attempt({ ...ms(110), 'src/wait': String(SLOW) })
+    expect(worse).toMatchObject({ reason: 'not_better', failure_class: 'hypothesis' })
+    // What holds in a crowd holds.
+    expect(await project.attempt(ms(80))).toMatchObject({ status: 'kept' })
+  },
+)
 
 test.each([
   ['a constraint', BOUND, 'deterministic', ['confirm', 'finish']],
   ['a protected metric', GUARDED, 'deterministic', ['confirm']],
   ['a constraint in pairs', BOUND, 'paired', ['confirm']],
-])('what was kept is revoked for %s that a crowd breaks', async (_, spec, mode, verbs) => {
+])('a keep is revoked for %s that is broken only in a crowd', async (_, spec, mode, verbs) => {
   const { project, slow } = await waiting({ ...spec, ...noise(mode) })
   const { experiment, status } = await project.attempt(ms(90))
   expect(status).toBe('kept')

@@ -17,7 +17,7 @@ function busyWhile(project: Project) {
   return { busy, cli, env }
 }
 
-test('held-out data in a crowd refuse a candidate or let one pass, or use up its attempt', async () => {
+test('held-out samples in a crowd reject a candidate or let one pass, or use up its attempt', async () => {
   const held = join(makeTemp('held'), 'cases')
   writeFileSync(held, 'kept from candidates')
   const project = makeProject({
@@ -84,7 +84,7 @@ test('a tie that a breaker would decide uses up its attempt where a crowd breaks
   expect(await cli('run', experiment)).toMatchObject({ reason: 'constraint', failure_class: 'hypothesis' })
 })
 
-test('a baseline that a crowd lets wait is taken for broken, or holds, or spoils the next init', async () => {
+test('a baseline that was measured in a crowd counts as broken or as kept, or breaks the next init', async () => {
   const project = makeProject({
     spec: { constraints: [{ metric: 'wall_ms', op: '<=', value: 1000 }] },
   })
@@ -99,7 +99,7 @@ test('a baseline that a crowd lets wait is taken for broken, or holds, or spoils
   expect(await cli('init')).toMatchObject({ baseline: { value: 100 } })
 })
 
-test('the one of two samples that a crowd let wait uses up an attempt, or revokes what is kept', async () => {
+test('one of two samples that was taken in a crowd uses up an attempt, or revokes a keep', async () => {
   const project = makeProject({
     spec: { constraints: [{ metric: 'wall_ms', op: '<=', value: 1000 }], search: { max_attempts: 1 } },
   })
@@ -137,7 +137,7 @@ test.each([
   ['a crowd', 'inconclusive'],
   ['itself', 'constraint'],
 ])(
-  'a baseline that %s kept from a later epoch is stuck, or may be made another one there',
+  'a baseline that is rejected in a later epoch because of %s is stuck, or takes edits of its worktree',
   async (by, reason) => {
     const project = makeProject({
       spec: { constraints: [{ metric: 'wall_ms', op: '<=', value: 1000 }] },

@@ -169,7 +169,7 @@ describe('a benchmark that runs its candidate in a child', () => {
     expect(await project.problem('run', experiment)).toMatchObject({ code: 'unsealed_changes' })
   })
 
-  test('a repository inside of the candidate hides what it is', async () => {
+  test('a candidate hides its files in a nested repository', async () => {
     const { experiment, worktree } = await project.open({ 'src/sub/.git/HEAD': 'ref: refs/heads/main\n' })
     writeFiles(worktree, {
       'src/sub/.git/objects/x': '',

@@ -32,7 +32,7 @@ const open = async () => {
   return { project, attempt }
 }
 
-test('a tree that is slow as a parent makes what is built on it a gain that nobody doubts', async () => {
+test('a tree that is slow only as a parent gives its child a gain that is not doubted', async () => {
   const { project, attempt } = await open()
   const first = await attempt(cheat(90), 'exp_0000', IN_B.exp_0001)
   expect(first).toMatchObject({ status: 'kept' })

@@ -13,7 +13,7 @@ interface Line {
 
 const LEDGER = '.assay/runs/run_0001/ledger.jsonl'
 
-test('seeds that an agent can compute before the seal, or a verdict of the old rule that does not come out again', async () => {
+test('an agent can compute the seeds before the seal, or an old run with known seeds is not recomputed to the same verdict', async () => {
   const project = makeProject()
   const log = join(project.control, 'seeds')
   project.repo.commit('seeds', {

@@ -44,7 +44,7 @@ async function judge(repo: Repo, edit: Record<string, string>): Promise<Verdict>
   return dataOf(await assay<Verdict>(['run', made.experiment, '--json'], { cwd: repo.dir }))
 }
 
-test('an ignored cache of one candidate is read by the next: a true gain is a tie', async () => {
+test('the next candidate reads an ignored cache of the last one, so a true gain becomes a tie', async () => {
   const repo = await begin(
     {
       measure: {
@@ -76,7 +76,7 @@ test('a candidate that rewrites what setup made is kept, or poisons the next one
   expect(await judge(repo, { 'src/v.txt': '200\n' })).toMatchObject({ status: 'rejected', value: 200 })
 })
 
-test('a setup that rewrites a sealed file runs once only, and the next candidate without it is better', async () => {
+test('a setup that rewrites a sealed file does not run again for the next candidate', async () => {
   const repo = await begin(
     {
       scope: { mutable: ['src/**'] },
@@ -94,7 +94,7 @@ test('a setup that rewrites a sealed file runs once only, and the next candidate
   }
 })
 
-test('the build of another run, with another command, is taken for this one', async () => {
+test('a checkout that a different run built with a different command counts as built', async () => {
   const build = (by: string) => ({
     worktree: { build: { command: `mkdir -p dist && sed s/^/${by}/ src/v.txt > dist/out.txt` } },
     measure: { command: 'echo "METRIC v=$(cat dist/out.txt)"' },
@@ -126,7 +126,7 @@ test('a measurement checkout that was deleted is made again without its setup', 
   expect(await judge(repo, { 'src/v.txt': '90\n' })).toMatchObject({ status: 'kept', value: 90 })
 })
 
-test('a gate that rewrites the candidate makes its diff and its value differ', async () => {
+test('a gate rewrites the candidate, so what is measured is not what diff shows', async () => {
   const repo = await begin(
     { gates: [{ name: 'code', command: 'sh src/code.sh', phase: 'before' }] },
     { 'src/code.sh': 'true\n' },

@@ -22,7 +22,7 @@ const waiting = (gate: string, models: string) =>
 const set = async (scene: Scene, key: string, value: string) =>
   dataOf(await scene.cli(['config', 'set', key, value, '--reason', 'r']))
 
-test('a loop that runs asks with the model, the words, the skills or the program of its start until it is started again', async () => {
+test('a running loop ignores a changed model, prompt, skill or agent program until it is started again', async () => {
   const host = scriptedHost('')
   const other = scriptedHost('')
   const scene = await openScene(
@@ -57,7 +57,7 @@ test('a loop that runs asks with the model, the words, the skills or the program
   )
 })
 
-test('a loop whose agent is taken away fails its tasks, or goes on without a cap that its new agent needs', async () => {
+test('a loop whose agent was removed fails its tasks, or continues without the cost limit that the new agent needs', async () => {
   const host = scriptedHost('')
   const scene = await openScene(
     numberFiles,

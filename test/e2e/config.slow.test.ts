@@ -38,7 +38,7 @@ const configured = (project: Project) =>
     .filter((line) => line.includes('"type":"configured"')).length
 
 describe.concurrent('a key of the spec', () => {
-  test('that says nothing of what is measured cannot be changed, or is not listed with where its value comes from', async () => {
+  test('that does not decide what is measured cannot be changed, or is listed without the origin of its value', async () => {
     const project = await begun({ agent: AGENT, skills: ['a'] })
     expect(await set(project, 'agent.model', 'large: 2')).toMatchObject({ value: 'large: 2', before: null })
     expect(await set(project, 'agent.timeout', '10m')).toMatchObject({ value: '10m', before: '30m' })
@@ -81,7 +81,7 @@ describe.concurrent('a key of the spec', () => {
     expect(await project.data('context')).toMatchObject({ goal: 'Make it small.' })
   })
 
-  test('takes a value that init would refuse, or names another place or reason than init', async () => {
+  test('takes a value that init would refuse, or gives a different place or reason than init', async () => {
     const project = await begun({ agent: AGENT })
     const refused = (key: string, value: string) =>
       project.problem('config', 'set', key, value, '--reason', 'r')
@@ -114,7 +114,7 @@ describe.concurrent('a key of the spec', () => {
     expect(configured(project)).toBe(0)
   })
 
-  test('that defines what is measured changes, or is refused without why and what to do', async () => {
+  test('that decides what is measured can be changed, or is refused without reason and next step', async () => {
     const project = await begun({})
     expect(await project.problem('config', 'set', 'measure.command', 'true', '--reason', 'r')).toMatchObject({
       exit: 3,
@@ -155,7 +155,7 @@ describe.concurrent('a key of the spec', () => {
 })
 
 describe.concurrent('config sync', () => {
-  test('takes not all that was edited, takes what was not, or does not say what it changed', async () => {
+  test('misses an edited key, changes one that was not edited, or does not say what it changed', async () => {
     const spec = { agent: AGENT, budget: { experiments: 5 } }
     const project = await begun(spec)
     const write = (parts: SpecParts) => project.repo.write({ 'assay.yaml': specText({ ...spec, ...parts }) })
@@ -195,7 +195,7 @@ describe.concurrent('config sync', () => {
     expect(await project.data('status')).toMatchObject({ spec: null })
   })
 
-  test('prints no line for each key, or applies a part of what it refuses', async () => {
+  test('does not print one line for each key, or applies a part of a change that it refuses', async () => {
     const spec = { agent: AGENT }
     const project = await begun(spec)
     project.repo.write({

@@ -6,7 +6,7 @@ import { sceneOf } from './loop-scene.ts'
 import { hook, makeProject, ms } from './project.ts'
 
 test.each(['deterministic', 'paired'])(
-  'a fault that both sides share revokes what was kept, or one that is its own does not (%s)',
+  'a fault of both sides revokes a keep, or a fault of the kept side alone does not (%s)',
   async (mode) => {
     const project = makeProject({ spec: { noise: { mode, calibrate: 2 } }, files: ms(100) })
     const [both, own] = [join(project.control, 'both'), join(project.control, 'own')]

@@ -58,7 +58,7 @@ interface Doctor {
   findings: { code: string; level: string; what: string }[]
 }
 
-test('a judge in another pid namespace is taken for dead: its claim, its slot or its lease is taken from it', async (context) => {
+test('a judging process in a container counts as dead, and loses its claim, its slot or its lease', async (context) => {
   const flags = ['--pid', '--fork', '--mount-proc']
   if (!canUnshare(...flags)) context.skip('needs the right to make a pid namespace')
   const project = await begin()
@@ -79,7 +79,7 @@ test('a judge in another pid namespace is taken for dead: its claim, its slot or
   expect(dataOf(await waiting.ended)).toMatchObject({ status: 'kept', value: 80 })
 })
 
-test('a slot of a killed container is waited for without a word, for ever, or although a person says that it is gone', async (context) => {
+test('a command waits for the slot of a killed container silently, for ever, or despite --take-over', async (context) => {
   const flags = ['--uts', '--mount', 'sh', '-c', 'hostname other; exec "$@"', 'sh']
   if (!canUnshare('--uts', '--mount', 'sh', '-c', 'hostname other'))
     context.skip('needs the right to make a namespace')
@@ -135,7 +135,7 @@ test('a slot of a killed container is waited for without a word, for ever, or al
   expect(dataOf(await project.cli(['run', await next()]))).toMatchObject({ status: 'kept' })
 })
 
-test('runs that were ended while they waited for a slot are a row of identical failures, and stop the loop', async () => {
+test('runs that were killed as they waited for a slot count as identical failures and stop the loop', async () => {
   const project = await begin()
   const lock = project.repo.path('.assay/m/0.lock')
   symlinkSync(JSON.stringify({ ...identify(), nonce: 'x' }), lock)

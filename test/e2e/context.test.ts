@@ -53,7 +53,7 @@ const spec: SpecParts = {
 }
 
 describe('before anything was tried', () => {
-  test('an agent is told nothing, or of parents and bests that do not exist', async () => {
+  test('the context is empty, or names parents and bests that do not exist', async () => {
     const project = makeProject({ spec })
     await project.data('init', '--prepare')
     expect((await textOf(project)).split('\n')).toEqual([
@@ -163,7 +163,7 @@ describe('after 2,000 experiments', () => {
     json = await project.data<Context>('context')
   })
 
-  test('it does not stay under its bound, or leaves room unused that a cut section wants', () => {
+  test('it exceeds its length, or cuts a section although there is space left', () => {
     expect(text.length).toBeLessThanOrEqual(6_000)
     expect(text.length).toBeGreaterThan(5_700)
     expect(JSON.stringify(json).length).toBeLessThan(60_000)
@@ -203,7 +203,7 @@ describe('after 2,000 experiments', () => {
     ])
   })
 
-  test('the best path loses its ends, or its middle is not told', () => {
+  test('the best path loses its first or last step, or does not say how many steps are left out', () => {
     expect(sectionOf(text, 'Best path')).toEqual([
       '- exp_0000 100 "the baseline"',
       '  … 14 between: assay path exp_1900',
@@ -217,7 +217,7 @@ describe('after 2,000 experiments', () => {
     expect(json.path.more).toBe(14)
   })
 
-  test('what failed is mixed up: retests by class, repairable, ideas that did not hold', () => {
+  test('failures are in the wrong group: to retest, to repair, or ideas that did not hold', () => {
     expect(json.retests).toEqual([
       { failure_class: 'build', experiments: [1907, 1807, 1707, 1607, 1507].map(id), more: 15 },
       { failure_class: 'eval', experiments: [1908, 1808, 1708, 1608, 1508].map(id), more: 15 },
@@ -237,7 +237,7 @@ describe('after 2,000 experiments', () => {
     ])
   })
 
-  test('the last ten are not ten, or foreign text breaks out of its line', () => {
+  test('the list of the last ten has not ten, or text of agents breaks out of its line', () => {
     expect(sectionOf(text, 'Last')).toEqual([
       '- exp_1999 rejected (not_better) 200 "Replace parser stage number 1999 wor…"',
       '- exp_1998 discarded (not_better) 200 "Set the read buffer to 1998 bytes"',

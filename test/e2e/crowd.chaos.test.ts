@@ -8,7 +8,7 @@ import { makeProject, ms, type NewData, type RunData, specText, WHO, writeFiles 
 
 const FILES = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`src/part/${n}.txt`, `part ${n}\n`]))
 
-test('twenty-four at once get the same experiment, or half a worktree', async () => {
+test('of 24 calls of new at once, two get the same experiment, or one gets an incomplete worktree', async () => {
   const project = makeProject({ files: FILES })
   await project.data('init')
   const ids = Array.from({ length: 24 }, (_, n) => n + 1)

@@ -26,7 +26,7 @@ function rewrite(worktree: string, path: string, bytes: Buffer) {
 }
 const blob = (text: string) => deflateSync(`blob ${Buffer.byteLength(text)}\0${text}`)
 
-test('a benchmark that was rewritten in the store judges the next candidate, or convicts it, and doctor is content', async () => {
+test('a benchmark that was rewritten in the store measures or rejects the next candidate, or doctor finds no problem', async () => {
   const project = makeProject()
   const { data, repo } = project
   await data('init')
@@ -74,7 +74,7 @@ test('a worktree with a rewritten file is called the edit of its agent', async (
   })
 })
 
-test('an object that git cannot unpack is not named, or one that the user has not is called fetched', async () => {
+test('an object that git cannot unpack is not named, or --fix claims to have fetched one that the user’s repository lacks', async () => {
   const project = makeProject()
   const { data } = project
   await data('init')

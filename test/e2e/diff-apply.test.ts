@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { assay } from '../rig/assay.ts'
 import { makeProject, ms, type RunData } from './project.ts'
 
-test('a diff through a pipe is another change than the candidate, in line ends or characters that a terminal obeys', async () => {
+test('a diff in a pipe, when applied, differs from the candidate in line ends or control characters', async () => {
   const crlf = 'one\r\ntwo\r\n'
   const project = makeProject({ files: { 'src/windows.txt': crlf } })
   await project.data('init')

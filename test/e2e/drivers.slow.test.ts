@@ -95,7 +95,7 @@ function sequences(scene: Scene): Record<string, string[]> {
   return found
 }
 
-test('a lane takes other steps, or comes to another verdict, when a script or a session drives it', async () => {
+test('a lane takes different steps, or gets a different verdict, if a script or a session drives it', async () => {
   const host = scriptedHost(SCENE)
   const [looped, scripted, driven] = await Promise.all([
     open(host),

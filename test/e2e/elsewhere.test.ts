@@ -23,7 +23,7 @@ test('a loop waits for ever for an attempt of a vanished container, or does not 
   dataOf(await run(['run', experiment]))
 })
 
-test('a loop that keeps quiet waits for ever for a sample of another machine', async () => {
+test('a loop with loop.quiet waits for ever for a sample of a machine that is gone', async () => {
   const { run, experiment } = await judgedInContainer({
     loop: { width: 1, depth: 1, quiet: true },
     budget: { experiments: 2 },
@@ -33,7 +33,7 @@ test('a loop that keeps quiet waits for ever for a sample of another machine', a
   expect(dataOf(await run(['show', experiment]))).toMatchObject({ status: 'running' })
 })
 
-test('a loop that goes on with a round waits for ever for what a machine that is gone judged in one of its lanes', async () => {
+test('a loop that continues a round waits for ever for an attempt that a vanished machine judged in one of its lanes', async () => {
   const { run, experiment } = await judgedInContainer(
     { loop: { width: 1, depth: 1 }, budget: { experiments: 3 }, agent: tuneSpec().agent },
     ['--round', '1', '--lane', '1', '--depth', '1', '--key', 'r1/l1/d1/new'],
@@ -42,7 +42,7 @@ test('a loop that goes on with a round waits for ever for what a machine that is
   expect(dataOf(await run(['show', experiment]))).toMatchObject({ status: 'running' })
 })
 
-test('what a process judged when its round was closed, and no more since, is running for ever, or nobody says so', async () => {
+test('an attempt whose process vanished after its round was closed stays running for ever, or is not reported', async () => {
   const { cli, data, repo } = makeProject({ spec: { loop: { width: 1, depth: 1 } } })
   await data('init')
   const send = async (args: string[], input: object): Promise<object> =>

@@ -128,7 +128,7 @@ describe('a branch of the winner', () => {
     expect(data.text).toContain('    sh bench/run.sh\n')
   })
 
-  test('has a commit a step although one was asked for, or is told by the name of a tag as well', async () => {
+  test('has a commit for each step despite --squash, or is confused with a tag of the same name', async () => {
     const project = withOld()
     await twoKeeps(project)
     await project.repo.user.addTag('faster')
@@ -166,7 +166,7 @@ describe('a branch of the winner', () => {
     expect(project.repo.git('status', '--porcelain')).toContain('?? src/draft.txt')
   })
 
-  test('takes a merged branch of its own for uncommitted work', async () => {
+  test('takes a base that contains an earlier branch of Assay for uncommitted work', async () => {
     const project = makeProject()
     await project.data<InitData>('init')
     await project.attempt(ms(70))
@@ -180,7 +180,7 @@ describe('a branch of the winner', () => {
     expect(data.dirty_base).toBe(false)
   })
 
-  test('carries a secret, or the markup of a stranger', async () => {
+  test('contains a secret, or markup that an agent wrote', async () => {
     const project = makeProject()
     await project.data<InitData>('init')
     const secret = SECRETS.github?.text ?? ''
@@ -197,7 +197,7 @@ describe('a branch of the winner', () => {
 })
 
 describe('a branch that must not be', () => {
-  test('moves one that exists, or is in the way of one, or of an unborn one; the free name is told', async () => {
+  test('moves an existing branch, or blocks one that exists or has no commit yet, or no free name is suggested', async () => {
     const project = makeProject()
     const { repo } = project
     await project.data<InitData>('init')
@@ -224,7 +224,7 @@ describe('a branch that must not be', () => {
     expect(await told('assay/demo')).toEqual(['branch_exists', 3, 'assay/demo-2'])
   })
 
-  test('is made of a winner that does not hold up', async () => {
+  test('is made of a winner that a fresh measurement does not confirm', async () => {
     const project = makeProject()
     await project.data<InitData>('init')
     const flag = join(project.control, 'slow')
@@ -258,7 +258,7 @@ describe('a branch that must not be', () => {
   })
 })
 
-test('finish leaves commits unsigned or without their committer although the git of the user signs, or says nothing of it', async () => {
+test('finish makes unsigned commits, or without the user as committer, although the user’s git signs, and does not say so', async () => {
   const project = makeProject()
   const { repo } = project
   const key = join(project.control, 'key')

@@ -27,7 +27,7 @@ test('a benchmark that reads no mutable file makes every candidate a tie', async
 test.each([
   [150, 'skipped', 'an honest benchmark is called blind for its noise'],
   [130, 'refused', 'some noise is enough for a blind benchmark to pass'],
-])('with every second value at %i of 100 the answer is %s, or %s', async (high, answer) => {
+])('if every second value is %i in place of 100, the check is not %s: %s', async (high, answer) => {
   const project = makeProject({ spec: { noise: { mode: 'paired', calibrate: 4 } } })
   const count = join(project.control, 'count')
   project.repo.commit(
@@ -107,7 +107,7 @@ test('a variable that leads to the checkout is not named, or its value is', asyn
   expect(ran.stdout).not.toContain(project.repo.path('src'))
 })
 
-test('a build that makes nothing of empty files leaves the old output, and the benchmark is called blind', async () => {
+test('a build that skips empty files leaves its old output, so the benchmark seems to read no mutable file', async () => {
   const project = makeProject({
     spec: {
       worktree: { build: { command: 'sh src/build.sh' }, setup: { command: 'touch .ready' } },

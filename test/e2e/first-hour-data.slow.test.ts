@@ -55,7 +55,7 @@ test('ignored data does not reach the checkouts, can be written there, or become
   expect(project.repo.read('data/base.txt')).toBe('10\n')
 })
 
-test('data that no .gitignore names is swept from the checkouts, or refused as uncommitted work', async () => {
+test('worktree.data that no .gitignore names is deleted from the checkouts, or refused as uncommitted work', async () => {
   const project = withData(
     { '.gitignore': '\n' },
     { ...DATA, scope: { mutable: ['src/**', 'data/**'], immutable: ['bench/**'] } },
@@ -81,7 +81,7 @@ test('a candidate that writes to its data is judged by it, or spoils the next on
   expect(await project.attempt(number(80))).toMatchObject({ status: 'kept', value: 90 })
 })
 
-test('a file that a candidate leaves between the data is there for the next one', async () => {
+test('a file that a candidate leaves among the data is still there for the next candidate', async () => {
   const project = withData({
     'bench/run.sh':
       'if [ -f src/hook.sh ]; then . ./src/hook.sh; fi\necho METRIC ms=$(($(cat src/number.txt) + $(ls data | wc -l)))\n',
@@ -98,7 +98,7 @@ test('a file that a candidate leaves between the data is there for the next one'
   expect(readdirSync(outside)).toEqual(['mine.txt'])
 })
 
-test('data that changed in the checkout since init is measured all the same, or a mere touch is refused', async () => {
+test('data that changed in the user’s checkout since init is measured, or a new modification time alone is refused', async () => {
   const project = withData()
   await project.data('init')
   const made = await project.open(number(80))
@@ -118,13 +118,13 @@ test('data that changed in the checkout since init is measured all the same, or 
   expect(await project.data('run', next.experiment, '--run', 'run_0001')).toMatchObject({ value: 80 })
 })
 
-test('a data glob that matches nothing is not told beside one that matches', async () => {
+test('a data glob that matches nothing is not reported if a different one matches', async () => {
   const project = withData({}, { worktree: { data: ['data/**', 'datas/*.bin'] } })
   const { warnings } = await project.data<InitData>('init')
   expect(warnings).toContain('datas/*.bin under worktree.data matches no file yet')
 })
 
-test('data globs of which none matches make a run without data', async () => {
+test('data globs that match no file begin a run without data', async () => {
   const project = withData({}, { worktree: { data: ['datas/*.bin'] } })
   const problem = await project.problem('init')
   expect(problem).toMatchObject({ exit: 2, code: 'data_missing' })

@@ -15,7 +15,7 @@ async function failed(project: Project, cause: string | null) {
   return problem
 }
 
-test('init does not tell what the globs match, what is open, or what a candidate costs', async () => {
+test('init does not say what the globs match, which files are in no glob, or what a candidate costs', async () => {
   const project = makeProject({
     spec: { budget: { experiments: 3 }, gates: [{ name: 'g', command: 'true' }] },
     files: { 'src/a.txt': '', 'src/b.txt': '', 'src/c.txt': '' },

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { heldOut, solve } from './held-out.ts'
 import { hook, makeProject, ms, specText } from './project.ts'
 
-test('a lucky seed in the candidate’s own file is an improvement', async () => {
+test('a candidate that only picks a lucky seed is kept', async () => {
   // What the candidate makes of its input depends on a constant of its own, and on nothing that it does.
   const drawn = (seed: number) => solve(`90 + (input.length * ${seed}) % 23`)
   const { project, init } = heldOut({}, { 'src/noise': '0\n', ...drawn(7) })
@@ -14,7 +14,7 @@ test('a lucky seed in the candidate’s own file is an improvement', async () =>
   expect(await project.data('status')).toMatchObject({ best: { experiment: 'exp_0000' } })
 })
 
-test('a best that was taken back stays the bar, or spares the next one its gates', async () => {
+test('a revoked best is still what a new best must beat, or the next candidate skips its gates', async () => {
   const project = makeProject()
   const log = join(project.control, 'gates')
   project.repo.commit('gate', {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { makeProject, ms } from './project.ts'
 
-test('a gate that protects what an experiment has just won is refused because its parent does not pass it', async () => {
+test('gate add refuses a gate that the experiment passes because its parent does not', async () => {
   const project = makeProject()
   await project.data('init')
   const add = (id: string, command: string) =>

@@ -50,7 +50,7 @@ test('attributes in info/attributes, or in a file of the configuration, are drop
   ).toBe('data.txt: filter: hide\nother.txt: filter: hide\n')
 })
 
-test('a filter that fails leaves half a run behind, or says nothing of what it makes', async () => {
+test('a filter that fails leaves an incomplete run, or init does not warn of a file that it changes', async () => {
   const project = makeProject({ files: READS_DATA })
   const { repo } = project
   withHiding(project)
@@ -68,7 +68,7 @@ test('a filter that fails leaves half a run behind, or says nothing of what it m
   )
 })
 
-test('what fails after the run was begun leaves half a run behind, whose baseline is said to be judged', async () => {
+test('init fails after it began the run, and leaves an incomplete run whose baseline counts as being judged', async () => {
   const project = makeProject({ files: READS_DATA })
   const { repo } = project
   withHiding(project)

@@ -32,7 +32,7 @@ test('tags and remote branches are not there for git describe in a checkout, or 
   expect(await project.data('run', 'exp_0001')).toMatchObject({ status: 'kept', value: 90 })
 })
 
-test('a clone without tags is told of uncommitted files when git describe fails', async () => {
+test('in a clone without tags, a git describe that fails is explained by uncommitted files', async () => {
   const { repo } = makeProject({ files: DESCRIBES })
   repo.git('tag', 'v1')
   repo.commit('later', { 'a.txt': 'a\n' })

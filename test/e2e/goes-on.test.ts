@@ -12,7 +12,7 @@ const atBrief = async (project: Parameters<typeof card>[0], round: number) => {
   return (await card(project, `r${round}/brief`)).brief
 }
 
-test('a repair starts from its parent’s files, or an idea that was never measured leaves the list before it is', async () => {
+test('a repair begins with the files of the parent, or an idea leaves the list before it was measured', async () => {
   const project = await start({ loop: { width: 2, depth: 1 } })
   await briefed(project, 'halve it')
   const first = await card(project, 'r1/l1/d1/implement')

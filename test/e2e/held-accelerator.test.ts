@@ -11,7 +11,7 @@ afterEach(() => {
   for (const pid of children.splice(0)) process.kill(pid, 'SIGKILL')
 })
 
-test('a stranger that fills an accelerator is not told, is told in each round, or a small or own process is', async () => {
+test('a foreign process that fills an accelerator is not reported, is reported each round, or a small or own one is reported', async () => {
   const project = makeProject()
   await project.data('init')
   const [stranger = 0, small = 0] = [300, 301].map((seconds) => {

@@ -234,7 +234,7 @@ test.each([
   })
 })
 
-test('a candidate hides the METRIC line of the benchmark behind more than is read of a line, or nothing tells of it', async () => {
+test('a candidate hides the METRIC line of the benchmark behind a line longer than is read, or nothing reports it', async () => {
   const project = scene('auto', 'echo METRIC n=100')
   await project.data('init', '--no-canary')
   const long = "head -c 70000 /dev/zero | tr '\\0' x\n"
@@ -248,7 +248,7 @@ test('a candidate hides the METRIC line of the benchmark behind more than is rea
   })
 })
 
-test('log lines without the metric make a benchmark unreadable, or one with a different value is passed over', async () => {
+test('JSON log lines without the metric make a benchmark unreadable, or one with a different value is ignored', async () => {
   const printing = (read: string, lines: string[]) =>
     scene(read, `printf '%s\\n' ${lines.map((line) => `'${line}'`).join(' ')}`)
   const harmless = [
@@ -289,7 +289,7 @@ test.each(['printf x', "printf '\\\\033]0;'", 'printf \'{"a":"\''])(
   },
 )
 
-test('a pattern for the start of a line is held to lines that only end like it', async () => {
+test('a pattern for the start of a line also matches the end of a line', async () => {
   const project = scene({ regex: '^time: (\\d+)' }, "printf 'time: 100\\ntotal time: 300\\n'")
   expect(await project.data('init', '--no-canary')).toMatchObject({ baseline: { value: 100 } })
 })
@@ -317,7 +317,7 @@ test('a candidate that writes a line of `time` to the same stream is as quick or
   })
 })
 
-test('what a tool says of something else is taken for a broken answer', async () => {
+test('output of a tool that is not about the metric counts as a broken answer', async () => {
   const tools: [string, string, string, string][] = [
     [
       'go-test-bench',
@@ -355,7 +355,7 @@ test('what a tool says of something else is taken for a broken answer', async ()
     ).toMatchObject({ baseline: { value: 900 } })
 })
 
-test('a program that fails at once is quicker, because hyperfine -i goes on, or another program is', async () => {
+test('a program that fails at once is quicker because hyperfine -i continues, or a different program is measured', async () => {
   const result = (mean: number, code: number, command = 'parse') => ({
     'src/out.json': JSON.stringify({ results: [{ command, mean, exit_codes: [0, code] }] }),
   })
@@ -418,7 +418,7 @@ test.each([
   ['bytes', undefined],
   ['n', 'KiB'],
   ['n', 'ns/op'],
-])('a size or a time below 0 is the best without a word: %s in %s', async (name, unit) => {
+])('a negative size or time becomes the best without a warning: %s in %s', async (name, unit) => {
   const project = scene('lines', 'cat src/n', { metric: { name, unit, direction: 'minimize' } })
   project.repo.commit('n', { 'src/n': `METRIC ${name}=1000\n` })
   await project.data('init')
@@ -431,7 +431,7 @@ test.each([
   ['maximize', 'ms', 'METRIC ms=100', 'ms is a time'],
   ['maximize', 'score', 'METRIC score=100 ns/op', 'score (ns/op) is a time'],
   ['minimize', 'score', 'METRIC score=100 ops/s', 'score (ops/s) is a rate'],
-])('a slip in the direction is not told: %s %s', async (direction, name, line, told) => {
+])('a direction that is probably wrong is not reported: %s %s', async (direction, name, line, told) => {
   const project = scene('lines', 'cat src/n', { metric: { name, direction } })
   project.repo.commit('n', { 'src/n': `${line}\n` })
   const init = await project.data<{ warnings: string[] }>('init')
@@ -455,7 +455,7 @@ test('a candidate prints a line of go test itself, and the median of both is its
   }
 })
 
-test('a code that a candidate leaves open takes in the lines of criterion up to a bell', async () => {
+test('a terminal code that a candidate does not end hides the lines of criterion up to a bell character', async () => {
   const line = (ns: number) => `parse                   time:   [${ns}.00 ns ${ns}.00 ns ${ns}.00 ns]`
   const project = scene('criterion', `${toolLines(line(900))}; printf '\\a\\n'`, {
     metric: { name: 'typical', direction: 'minimize' },

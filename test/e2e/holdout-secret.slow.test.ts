@@ -11,7 +11,7 @@ const filesOf = (folder: string) =>
     entry.isFile() ? [join(entry.parentPath, entry.name)] : [],
   )
 
-test('a candidate that knows the answers is kept, a real gain is not, or the data are left for the next one to find', async () => {
+test('a candidate that knows the answers is kept, a real gain is not, or the next candidate can find the data', async () => {
   const { project, init } = heldOut()
   await init()
   const held = (experiment: string) =>
@@ -62,7 +62,7 @@ test('held-out data that another container measures on are removed, or those of 
   expect([existsSync(theirs), existsSync(dead)]).toEqual([true, false])
 })
 
-test('an agent reads in the repository where the held-out file lies, or how a candidate did on it', async () => {
+test('an agent can read in the repository where the held-out file lies, or the value of a candidate on it', async () => {
   const { project, file, init } = heldOut({ noise: { mode: 'deterministic', calibrate: 2 } }, steady)
   await init()
   // It gives a value that stands nowhere else.

@@ -49,7 +49,7 @@ test('under noise a candidate that knows the answers is kept, a real gain is not
   expect(await notRecomputed(project)).toEqual([])
 })
 
-test('one that shows that the metric varies is compared once on held-out data', async () => {
+test('a candidate that shows that the metric varies is compared on held-out data with a single sample', async () => {
   const { project, init } = heldOut({ noise: { calibrate: 2 } }, { 'src/noise': 'spread\n' })
   const spread = (percent: number) => writeFileSync(join(project.control, 'spread'), String(percent))
   spread(0)

@@ -58,7 +58,7 @@ describe('who goes on', () => {
     expect(await write(project, 'src/metrics.txt')).toBeNull()
   })
 
-  test('it is told to go on when the loop is over, held, or driven by a process', async () => {
+  test('the stop hook says continue although the loop is over, paused, or driven by a process', async () => {
     const project = await driven()
     const told = await stop(project)
     expect(told?.reason).toContain('assay round next --wait 90s --run run_0001 --json')
@@ -79,7 +79,7 @@ describe('who goes on', () => {
     expect(await write(project, 'src/metrics.txt')).toBeNull()
   })
 
-  test('a session whose own agents still work is woken twice, and one that does nothing never ends', async () => {
+  test('a session whose own agents still work is reminded twice, or one that does nothing can never stop', async () => {
     const project = await driven()
     const busy = (task: object) =>
       stop(project, { background_tasks: [{ id: 'x', status: 'running', ...task }] })
@@ -102,7 +102,7 @@ describe('who goes on', () => {
 })
 
 describe('what it may write', () => {
-  test('the checkout is edited, or a worktree is not, by whatever name, tool or way', async () => {
+  test('a tool may edit the checkout, or may not edit a worktree, by any path or name of a tool', async () => {
     const project = await driven()
     const { repo } = project
     const { worktree } = await project.open(ms(90))
@@ -127,7 +127,7 @@ describe('what it may write', () => {
     expect(tools).toBeNull()
   })
 
-  test('a lane is told what only the session can do, and a session of no run is looked at', async () => {
+  test('an agent of a lane gets the reminder of its session, or a session without a run gets one', async () => {
     const project = await driven()
     const path = project.repo.path('src/metrics.txt')
     const input = { tool_name: 'Edit', tool_input: { file_path: path } }
@@ -140,7 +140,7 @@ describe('what it may write', () => {
   })
 })
 
-test('a session whose turn another took is told to go on, or to leave the checkout alone', async () => {
+test('a session that lost its lease is told to continue, or may not edit the checkout', async () => {
   const project = await driven()
   const later = { CODEX_THREAD_ID: 'later' }
   dataOf(await project.cli(['round', 'open'], AROUND))
@@ -159,13 +159,13 @@ test('a session whose turn another took is told to go on, or to leave the checko
   expect((await stop(project))?.decision).toBe('block')
 })
 
-test('a session is kept from ending whose program has no hooks that were tried', async () => {
+test('a session of a program whose hooks are untested is kept from stopping', async () => {
   const project = await driven({ on: false })
   const refused = await project.cli(['config', 'autonomous', 'on'], { env: { COPILOT_AGENT_SESSION_ID: ME } })
   expect([refused.code, problemOf(refused).code]).toEqual([3, 'no_session'])
 })
 
-test('a hook that is told nonsense, or finds a broken run, stands in the way', async () => {
+test('a hook with unreadable input, or in a broken run, blocks the session', async () => {
   const project = await driven()
   for (const text of [
     '',

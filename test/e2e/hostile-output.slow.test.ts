@@ -64,7 +64,7 @@ describe('values that are none', () => {
     expect(await project.data('status')).toMatchObject({ best: { experiment: 'exp_0001', value: 4 } })
   })
 
-  test('one bad candidate, without a word or with a task that failed, ends the run', async () => {
+  test('one candidate that prints nothing, or has a failed task, ends the run', async () => {
     const project = makeProject({ files: result({ score: 2, tasks: scores(1, 3) }) })
     await project.data('init')
     for (const [files, words] of [
@@ -107,7 +107,7 @@ describe('values that are read', () => {
     expect(seconds.message).toContain('the unit of items_per_s changed from none to s')
   })
 
-  test('a score in a log line is taken for the one that is printed last, or a file for either', async () => {
+  test('a score in a log line is read in place of the last one printed, or a result file in place of both', async () => {
     const project = makeProject({
       spec: { metric: { name: 'score', direction: 'maximize' } },
       files: { 'src/metrics.txt': '{"score":1}\n' },
@@ -148,7 +148,7 @@ describe('values that are read', () => {
 })
 
 describe('what was decided once', () => {
-  test('another direction in the middle of a run turns the search round', async () => {
+  test('a changed direction in the spec reverses a running search', async () => {
     const project = makeProject()
     await project.data('init')
     await project.attempt(ms(90))
@@ -166,7 +166,7 @@ describe('what was decided once', () => {
     })
   })
 
-  test('a value is recorded for a candidate that changed by one byte since', async () => {
+  test('a candidate that changed by one byte gets the value of the earlier files', async () => {
     const project = makeProject()
     await project.data('init')
     const { experiment, worktree } = await project.open(ms(90))
@@ -178,7 +178,7 @@ describe('what was decided once', () => {
 })
 
 describe('per task', () => {
-  test('a value that its tasks do not make up is believed', async () => {
+  test('a value that does not follow from its tasks is believed', async () => {
     const project = makeProject({ files: result({ score: 2, tasks: scores(1, 3) }) })
     await project.data('init')
     const words = 'ms is 0.5, but the mean of the scores of its 2 tasks is 2'
@@ -198,7 +198,7 @@ describe('per task', () => {
     })
   })
 
-  test('other code that does the very same on every task is not told from a new behaviour', async () => {
+  test('a candidate with the same score on every task as an earlier one is not reported', async () => {
     const project = makeProject({ files: result({ tasks: scores(5, 5, 5) }) })
     await project.data('init')
     await project.attempt(result({ tasks: scores(4, 5, 5) }))
@@ -218,7 +218,7 @@ describe('per task', () => {
   })
 })
 
-test('perfection in one step passes without a word, or the last of many steps is suspected', async () => {
+test('a jump to a perfect score passes without a remark, or the last of many small steps gets one', async () => {
   const project = makeProject({ spec: { metric: { name: 'ms', direction: 'minimize', target: 10 } } })
   await project.data('init')
   const leap = await project.attempt(ms(0))
@@ -234,7 +234,7 @@ test('perfection in one step passes without a word, or the last of many steps is
   expect(last.message).not.toContain('suspicious')
 })
 
-test('failures of one cause go on until the budget is gone, or the run stops without naming it', async () => {
+test('failures of one cause use up the budget, or the run stops without naming the cause', async () => {
   const project = makeProject({ spec: { budget: { experiments: 20 } } })
   await project.data('init')
   for (const n of [1, 2, 3])

@@ -10,7 +10,7 @@ import { makeProject, ms } from './project.ts'
 const UNSEEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u
 
-test('a text of a benchmark or an agent moves the terminal, is executed, or floods an answer', async () => {
+test('text of a benchmark or an agent controls the terminal, is executed, or makes an answer too long', async () => {
   const proof = join(makeTemp('proof'), 'done')
   const hostile = [
     '\u001b[2J\u001b]8;;http://example.com\u0007link\u001b]8;;\u0007\u001b]52;c;cm0=\u0007\u009b31m',

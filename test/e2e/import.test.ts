@@ -63,7 +63,7 @@ interface Key {
   why: string | null
 }
 
-test('a key of a task file is lost on the way, or one that has no equal is not named', async () => {
+test('a key of a task file is lost, or one without an equivalent is not named', async () => {
   const project = projectOf(TASK, { 'rubric.md': 'Be short.\n' })
   const printed = await project.data<{ yaml: string; keys: Key[] }>('init', '--from', 'task.yaml', '--print')
   expect(existsSync(project.repo.path('assay.yaml'))).toBe(false)
@@ -186,7 +186,7 @@ test.each([
   ['a file type with a folder', { mutation: { allowed_file_types: ['a/b'] } }, '.md'],
   ['nothing to run', { runner: { cwd: '.' } }, 'command'],
   ['time without end', { runner: { command: 'x', timeout_seconds: 1e12 } }, ''],
-])('a default stands in for %s', (_, part, hint) => {
+])('a default replaces %s', (_, part, hint) => {
   expect(refusalOf('task.yaml', stringify({ ...TASK, ...part }))).toContain(hint)
 })
 
@@ -370,6 +370,6 @@ test.each([
   ['no gate at all', /degenerate_gates:[\s\S]*?objectives/, 'objectives', 'degenerate_gates'],
   ['a path out of the repository', 'src/pack.sh', '../pack.sh', 'relative'],
   ['a metric that is judged, which comes later', 'type: hard, name: pack', 'type: judge, name: pack', 'hard'],
-])('a default stands in for %s in a spec with a backlog', (_, from, to, hint) => {
+])('a default replaces %s of a spec with a backlog', (_, from, to, hint) => {
   expect(refusalOf('spec.yaml', HARD.replace(from, to))).toContain(hint)
 })

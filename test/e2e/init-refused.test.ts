@@ -181,7 +181,7 @@ test('a verb before init answers something else than how to start', async () => 
   }
 })
 
-test('a baseline that fails in a second run takes the first one with it', async () => {
+test('a baseline that fails in a second run removes the first run', async () => {
   const project = makeProject()
   await project.data('init')
   const before = await project.data('status')

@@ -197,7 +197,7 @@ test('--include-dirty touches the files, the index or their times, or measures t
   ])
 })
 
-test('--prepare measures what is not built yet, or seals immutable files at the old commit', async () => {
+test('--prepare measures a benchmark that is not built yet, or ignores what is built in immutable paths', async () => {
   const project = makeProject({ spec: { measure: { command: 'sh bench/fresh.sh' } } })
   const prepared = await project.data<InitData>('init', '--prepare')
   expect(prepared.baseline).toMatchObject({ experiment: 'exp_0000', value: null, samples: 0 })
@@ -239,7 +239,7 @@ test('the template is no valid spec', async () => {
   expect(await project.data('init')).toMatchObject({ run: 'run_0001', baseline: { value: 100, samples: 5 } })
 })
 
-test('one Ctrl-C takes the verdict from the baseline, or init cannot be gone on with', async () => {
+test('one Ctrl-C stops the baseline without a verdict, or init cannot be repeated', async () => {
   const notes = notebook()
   const project = makeProject({
     files: {

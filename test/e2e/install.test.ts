@@ -132,7 +132,7 @@ describe('a plugin', () => {
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(mine)
   })
 
-  test('is half there after a failure, and nobody can take it back', async () => {
+  test('is installed in part after a failure, and uninstall cannot remove it', async () => {
     const { data, problem, files, bin } = world()
     const before = files()
     writeFileSync(join(bin, 'fail-install'), '')
@@ -161,7 +161,7 @@ describe('a plugin', () => {
     expect(readFileSync(file, 'utf8')).toBe(theirs)
   })
 
-  test('is said to be there although its host is not', async () => {
+  test('is reported as installed although its host is missing', async () => {
     const { problem, files } = world()
     const before = files()
     for (const host of ['codex', 'pi', 'qwen', 'copilot']) {

@@ -133,25 +133,28 @@ isolated('what judges a candidate', () => {
 })
 
 isolated('what measure.before leaves running', () => {
-  test.each(['strict', 'none'])('is gone before the sample, and nobody says so (%s)', async (isolation) => {
-    const server = "require('net').createServer().listen(Number(process.env.ASSAY_PORT))"
-    const asks =
-      "require('net').connect(Number(process.env.ASSAY_PORT)).on('error', () => process.exit(1)).on('connect', () => { console.log('METRIC n=1'); process.exit() })"
-    const project = isolatedProject({
-      measure: {
-        isolation,
-        before: 'node bench/server.cjs >/dev/null 2>&1 &',
-        command: 'node bench/asks.cjs',
-      },
-      files: { 'bench/server.cjs': server, 'bench/asks.cjs': asks },
-    })
-    expect(await project.problem('init', '--no-canary')).toMatchObject({
-      code: 'baseline_failed',
-      message: expect.stringContaining(
-        'Assay ended the processes that measure.before started, before the sample began: start them in measure.command',
-      ),
-    })
-  })
+  test.each(['strict', 'none'])(
+    'is removed before the sample, and init does not say so (%s)',
+    async (isolation) => {
+      const server = "require('net').createServer().listen(Number(process.env.ASSAY_PORT))"
+      const asks =
+        "require('net').connect(Number(process.env.ASSAY_PORT)).on('error', () => process.exit(1)).on('connect', () => { console.log('METRIC n=1'); process.exit() })"
+      const project = isolatedProject({
+        measure: {
+          isolation,
+          before: 'node bench/server.cjs >/dev/null 2>&1 &',
+          command: 'node bench/asks.cjs',
+        },
+        files: { 'bench/server.cjs': server, 'bench/asks.cjs': asks },
+      })
+      expect(await project.problem('init', '--no-canary')).toMatchObject({
+        code: 'baseline_failed',
+        message: expect.stringContaining(
+          'Assay ended the processes that measure.before started, before the sample began: start them in measure.command',
+        ),
+      })
+    },
+  )
 })
 
 isolated('the machine', () => {
@@ -346,7 +349,7 @@ isolated('what a benchmark may still do', () => {
     expect(existsSync(join(home, '.npm', 'wanted'))).toBe(false)
   })
 
-  test('a rule is given up for what the try without isolation filled', async () => {
+  test('a rule is dropped because of a cache that the attempt without isolation filled', async () => {
     const project = isolatedProject({
       files: {
         'bench/run.sh':

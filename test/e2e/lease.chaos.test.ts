@@ -57,7 +57,7 @@ function age(scene: Scene, minutes: number): void {
 }
 
 describe('sessions', () => {
-  test('of many that open a round at once, two get its token, or none', async () => {
+  test('of many sessions that open a round at once, two get its token, or none does', async () => {
     const { open, scene } = await project()
     const sessions = Array.from({ length: 6 }, (_, n) => ({ CLAUDE_CODE_SESSION_ID: `session-${n}` }))
     const all = await Promise.all(sessions.map((env) => open(env)))
@@ -89,7 +89,7 @@ describe('sessions', () => {
     return opened.ok ? opened.value.token : opened.problem.code
   }
 
-  test('who comes second to another session by the blink of an eye gets its token', async () => {
+  test('a session that opens a round a moment after a different one gets its token', async () => {
     const one = await project()
     const theirs = {
       type: 'round_opened',
@@ -107,14 +107,14 @@ describe('sessions', () => {
     expect(dataOf(await one.open(B))).toMatchObject({ token: 'theirs', repeated: true })
   })
 
-  test('who comes second to a process goes on, or holds a lease against it', async () => {
+  test('a session that comes after a process continues, or holds a lease against it', async () => {
     const one = await project()
     const drove = { type: 'drove', driver: 'x', owner: identify(), phase: 'start', active_ms: 0 }
     expect(openBehind(one, drove)).toBe('driven')
     expect(one.scene.eventsOf('leased').map(({ how }) => how)).toEqual(['given_up'])
   })
 
-  test('one that drives is not left alone: another opens, writes, takes over without a word, or its end is not seen', async () => {
+  test('a different session opens a round, writes to it or takes over without permission, or does not see that the first has ended', async () => {
     const { open, briefs, close, call, scene } = await project()
     const { token } = dataOf(await open(A))
     const told = await open(B)
@@ -159,7 +159,7 @@ describe('sessions', () => {
     expect(dataOf(await open(NOBODY))).toMatchObject({ round: 2 })
   })
 
-  test('the lane of a session that gave way is edited by its agent and by another, and nobody was told', async () => {
+  test('after a takeover two agents edit one lane, and no warning says so', async () => {
     const { open, briefs, call } = await project({ loop: { width: 2, depth: 1 } })
     const warnings = async (env: Record<string, string>, ...flags: string[]) =>
       dataOf(await call<{ warnings: string[] }>(env, ['round', 'open', ...flags])).warnings
@@ -187,7 +187,7 @@ describe('sessions', () => {
     expect(await warnings(B)).toEqual([])
   })
 
-  test('who can hold no lease takes over, and the earlier session comes back and keeps it out', async () => {
+  test('a caller without a session takes over, and the earlier session comes back and locks it out', async () => {
     const { open, close } = await project()
     const { token } = dataOf(await open(A))
     dataOf(await open(NOBODY, '--take-over'))
@@ -200,7 +200,7 @@ describe('sessions', () => {
     expect(refused(await open(NOBODY))).toEqual(DRIVEN)
   })
 
-  test('a session that is gone keeps the run for ever, or loses it while it works', async () => {
+  test('a vanished session keeps the run for ever, or a working one loses it', async () => {
     const { open, call, scene } = await project()
     const { token } = dataOf(await open(A))
     age(scene, 14)
@@ -232,7 +232,7 @@ describe('sessions', () => {
 })
 
 describe('a long measurement', () => {
-  test('the session that measures loses the run to another, or one that lost it keeps it by what it still measures', async () => {
+  test('a session loses the run during its long measurement, or renews a lost lease by a measurement', async () => {
     const clock = makeClock()
     const [a, b] = [
       { ...A, ...clock.env },
@@ -311,7 +311,7 @@ describe('a loop', () => {
     startAssay<T>([...args, '--json'], { cwd: scene.repo.dir, env }).ended
   const tune = () => openScene(tuneFiles, tuneSpec({ loop: { width: 1, depth: 1 } }))
 
-  test('it begins beside a session, makes its own session wait, or leaves a lease when it is killed', async () => {
+  test('it begins although a session drives, makes its own session wait, or leaves a lease when it is killed', async () => {
     const scene = await tune()
     dataOf(await cli(scene, A, 'round', 'open'))
     expect(refused(await loop(scene, NOBODY).ended)).toEqual(DRIVEN)
@@ -323,7 +323,7 @@ describe('a loop', () => {
     expect(dataOf(await loop(scene, NOBODY, '--rounds', '1').ended)).toMatchObject({ rounds: 1 })
   })
 
-  test('a person’s word does not make a session give way to it, or a session opens a round beside it', async () => {
+  test('--take-over does not end the lease of a session for it, or a session opens a round while it runs', async () => {
     const scene = await tune()
     const { token } = dataOf(await cli(scene, A, 'round', 'open'))
     // It lives, and opens nothing.
@@ -349,7 +349,7 @@ describe('a loop', () => {
     expect(dataOf(await cli(scene, A, 'round', 'open'))).toMatchObject({ token, repeated: true })
   })
 
-  test('a container that was killed keeps the run for ever, one that beats loses it, or two drive when it wakes', async () => {
+  test('a killed container keeps the run for ever, one with signs of life loses it, or two drive after it wakes', async () => {
     const scene = await tune()
     const owner = { pid: 1, started: 'once', host: 'container-1' }
     const beat = { v: '1.0', type: 'drove', driver: 'x', owner }

@@ -54,7 +54,7 @@ test('the budget of experiments does not end the run, or a free rejection counts
   expect(project.starts()).toHaveLength(5)
 })
 
-test('three failures of one kind go on and on, or unlike ones stop the run', async () => {
+test('three identical failures do not stop the run, or three different ones do', async () => {
   const project = makeProject()
   await project.data('init')
   const crash = (n: number, words: string) =>
@@ -73,7 +73,7 @@ test('three failures of one kind go on and on, or unlike ones stop the run', asy
   expect(await stop()).toBe(null)
 })
 
-test('a build that fails is a bad idea, or a broken machine is a bad build', async () => {
+test('a failed build counts as a tested idea, or a broken machine as a failed build', async () => {
   const project = makeProject({ files: { 'src/build.sh': 'cp src/metrics.txt built.txt\n' } })
   const [broken, missing] = [join(project.control, 'broken'), join(project.control, 'missing')]
   const build = `if [ -f '${broken}' ]; then echo "no compiler here" >&2; exit 7; fi; sh src/build.sh`
@@ -174,7 +174,7 @@ test('a setup that fails leaves an experiment that no command can use', async ()
   expect(await project.data('run', made.experiment)).toMatchObject({ status: 'kept', value: 90 })
 })
 
-test('a key of one experiment has the next one measured without a claim, or answers for it', async () => {
+test('a repeated key of one experiment measures a different one without a claim, or answers for it', async () => {
   const project = makeProject()
   await project.data('init')
   const [one, other] = [await project.open(ms(90)), await project.open(ms(95))]

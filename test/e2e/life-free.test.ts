@@ -40,7 +40,7 @@ beforeAll(async () => {
 
 const rejected = (reason: string) => ({ status: 'rejected', reason, failure_class: 'hypothesis', samples: 0 })
 
-test('edits of nothing are kept, charged, or never end', async () => {
+test('an empty candidate is kept or charged, or can be repeated without end', async () => {
   const { experiment, worktree } = await project.open({})
   const empty = { ...rejected('empty'), message: 'nothing changed against the parent' }
   for (let attempt = 1; attempt <= 10; attempt++) {
@@ -248,7 +248,7 @@ test('an edit after the seal is judged unseen', async () => {
   expect(await project.data('run', experiment)).toMatchObject({ attempt: 2, status: 'kept', value: 10 })
 })
 
-test('what was sealed is not judged when that is asked for, or its verdict is given to a later edit', async () => {
+test('run --sealed does not judge the seal, or gives its verdict to a later edit', async () => {
   const { experiment, worktree } = await project.open(ms(9))
   await project.data('seal', experiment)
   writeFiles(worktree, ms(1))
@@ -258,7 +258,7 @@ test('what was sealed is not judged when that is asked for, or its verdict is gi
   expect(await project.problem('run', experiment)).toMatchObject({ exit: 3, code: 'is_kept' })
 })
 
-test('an edit in the user’s own checkout is answered like no edit at all', async () => {
+test('an edit in the user’s checkout by mistake is answered as if there were no edit', async () => {
   const { experiment, worktree } = await project.open({})
   writeFiles(project.repo.dir, { 'src/old.txt': 'edited in the wrong folder\n' })
   try {
@@ -284,7 +284,7 @@ test('an empty message, an unknown parent or an unknown experiment is found only
   expect(dataOf(await project.cli(['status']))).toMatchObject({ run: 'run_0001' })
 })
 
-test('a round or a loop that never was is answered as one that has ended', async () => {
+test('wait for a round or loop that never existed answers that it has ended', async () => {
   expect(await project.problem('wait', '--for', 'round')).toMatchObject({
     exit: 3,
     code: 'no_round',

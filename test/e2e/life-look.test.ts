@@ -207,7 +207,7 @@ test('text for people is not the verdict, or a rejected candidate is an error', 
   expect(unknown.stderr).toBe('assay: run_0001 has no experiment exp_0099\n  → assay tree lists them\n')
 })
 
-test('an audit with an opinion revokes, or the flag hides nothing', async () => {
+test('an opinion in an audit revokes, or a flagged experiment still counts as best or parent', async () => {
   expect(dataOf(await audit('exp_0002', { findings: [] }))).toMatchObject({
     outcome: 'passed',
     status: 'kept',
@@ -279,7 +279,7 @@ test('what was discarded can be run, or what is kept can be discarded', async ()
   expect(again satisfies RunData).toMatchObject({ reason: 'duplicate' })
 })
 
-test('evidence that the record proves only flags, or leaves the descendants in play', async () => {
+test('an audit with evidence that the record proves only flags, or descendants still count', async () => {
   // As if an earlier release had let through what this one knows to be sealed.
   const file = project.repo.path('.assay/runs/run_0001/spec.json')
   const spec = JSON.parse(readFileSync(file, 'utf8'))

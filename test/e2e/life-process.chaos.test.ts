@@ -113,7 +113,7 @@ test('an interrupted run blames the candidate, or cannot be repeated', async () 
   expect(await project.data('run', experiment)).toMatchObject({ status: 'kept', value: 90 })
 })
 
-test('one Ctrl-C takes the verdict from what runs, or a second one does not end it', async () => {
+test('one Ctrl-C stops a measurement without a verdict, or a second one does not end it', async () => {
   const { project, gates, began, release } = await heldAfterMeasuring()
   const { experiment } = await project.open(ms(90))
   const start = () => startAssay<RunData>(['run', experiment, '--json'], { cwd: project.repo.dir })
@@ -135,7 +135,7 @@ test('one Ctrl-C takes the verdict from what runs, or a second one does not end 
   expect(dataOf(ended)).toMatchObject({ status: 'kept', value: 90 })
 })
 
-test('wait waits without knowing for what, or for something that does not exist', async () => {
+test('wait without --for waits, or waits for something that does not exist', async () => {
   const { project, release } = await heldAfterMeasuring()
   release()
   expect(await project.problem('wait')).toMatchObject({ exit: 2, code: 'wait_for' })

@@ -110,7 +110,7 @@ describe('verdicts', () => {
     })
   })
 
-  test('a gate before the measurement is asked too late, or one after it not at all', async () => {
+  test('a gate of phase before runs after the measurement, or one of phase after does not run', async () => {
     const starts = project.starts().length
     const before = await project.attempt({ ...metrics({ ms: 1, mb: 5 }), 'src/before.txt': 'bad\n' })
     expect(before).toMatchObject({
@@ -191,7 +191,7 @@ describe('verdicts', () => {
   })
 })
 
-test('a would-be keep that does not hold when measured again is kept', async () => {
+test('a candidate whose second sample is not better is kept', async () => {
   const project = makeProject()
   await project.data('init')
   const count = join(project.control, 'count')

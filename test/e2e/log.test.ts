@@ -31,7 +31,7 @@ const gated = () =>
     files: { 'src/said': 'ok 1 - parses\n' },
   })
 
-test('what a gate printed is lost but for its last lines, or its secrets are shown', async () => {
+test('only the last lines of a gate’s output are kept, or its secrets are shown', async () => {
   const project = gated()
   await project.data('init')
   const long = Array.from({ length: 500 }, (_, at) => `ok ${at + 1} - passes`).join('\n')

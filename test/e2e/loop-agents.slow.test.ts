@@ -31,7 +31,7 @@ describe.concurrent('agents that do not do as they should', () => {
     expect(data.counts).toMatchObject({ discarded: 1, open: 0 })
   })
 
-  test('an edit is thrown away, or paid twice, because its agent then hangs until its time limit', async () => {
+  test('an edit is discarded or paid twice because its agent then hangs until its time limit', async () => {
     const { scene, host, data } = await play(
       {
         implement: `async (card) => {
@@ -55,7 +55,7 @@ describe.concurrent('agents that do not do as they should', () => {
       ['brief', 'brief'],
     ],
     ['has no idea', `() => ({ briefs: [] })`, ['brief']],
-  ])('who writes the briefs %s, and the loop goes on for ever or fails', async (_, text, roles) => {
+  ])('the agent that writes the briefs %s, and the loop runs for ever or fails', async (_, text, roles) => {
     const { scene, host, data } = await play({ brief: text }, { loop: { stall: 3 } })
     expect(data).toMatchObject({
       rounds: 1,
@@ -80,7 +80,7 @@ describe.concurrent('agents that do not do as they should', () => {
     expect(data).toMatchObject({ stop: 'stall', counts: { discarded: 1, open: 0 } })
   })
 
-  test('a verifier that falls over counts as a no, so that good work is thrown away', async () => {
+  test('a verifier that crashes counts as a refusal, so a good candidate is discarded', async () => {
     const { scene, host } = await play({ verify: `() => refuse('no')` }, { budget: { experiments: 1 } })
     expect(rolesOf(host)).toEqual(['brief', 'implement', 'verify', 'audit', 'collect'])
     expect(verdicts(scene)[1]).toEqual(['exp_0001', 'kept', 99])
@@ -88,7 +88,7 @@ describe.concurrent('agents that do not do as they should', () => {
 })
 
 describe('an agent at work when its loop is to end', () => {
-  test('a second loop drives too, or SIGINT loses the run, leaves processes, or cannot be gone on from', async () => {
+  test('a second loop drives as well, or after SIGINT the run is lost, processes are left, or the loop cannot continue', async () => {
     const gate = notebook()
     const host = scriptedHost(
       answers({
@@ -134,7 +134,7 @@ describe('an agent at work when its loop is to end', () => {
     ])
   })
 
-  test('one Ctrl-C takes the verdict from what an agent made, begins something more, waits for a pause, or ends the search for good', async () => {
+  test('after one Ctrl-C a candidate gets no verdict, new work begins, a pause is waited for, or the loop cannot continue', async () => {
     const gate = notebook()
     const host = scriptedHost(
       answers({

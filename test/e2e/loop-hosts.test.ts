@@ -21,7 +21,7 @@ const specWith = (agent: object) => ({
   agent,
 })
 
-test('who stands in is not asked, or asked for the model of another, or the refusal is not recorded', async () => {
+test('the fallback host is not asked, is asked for a model of the first host, or the failure is not recorded', async () => {
   const pi = fakeProgram('pi', [RECORDINGS.pi.error('Invalid API key')])
   const all = { briefs: [], findings: [], learnings: [], suggestions: [], passed: true }
   const qwen = fakeProgram('qwen', [RECORDINGS.qwen.object?.(all) ?? {}])
@@ -40,7 +40,7 @@ test('who stands in is not asked, or asked for the model of another, or the refu
   expect(qwen.seen().map(({ argv }) => argv.includes('m1'))).toEqual([false, false])
 })
 
-test('a hard brief is worked on by the weak model, an easy one by the strong, or others than who works get it', async () => {
+test('a hard brief gets the weaker model or an easy one the stronger, or a role other than implement gets it', async () => {
   const notes = notebook()
   const note = `appendFileSync(${JSON.stringify(notes.file)}, [card.role, card.lane ?? '-', process.env.ASSAY_MODEL, process.env.ASSAY_EFFORT].join(' ') + '\\n')`
   const host = scriptedHost(`import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'

@@ -86,7 +86,7 @@ ${tuneFiles['bench/run.mjs']}`,
   ]
 
   test.each(moments)(
-    'killed after %s (%s), the next loop comes to another end, or pays again',
+    'killed after %s (%s), the next loop comes to a different result, or pays again',
     async (after, victims, momentOf) => {
       undisturbed ??= reference()
       const { candidates, stop, samples: paid } = await undisturbed

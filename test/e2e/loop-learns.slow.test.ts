@@ -4,7 +4,7 @@ import type { Scene } from './loop-scene.ts'
 import { play } from './number-scene.ts'
 
 describe.concurrent('a command as the host', () => {
-  test('a lane loses its good step to a doubtful second one, or the author of briefs what was learnt', async () => {
+  test('a lane loses its good step to a second one in doubt, or the agent that writes briefs does not get the learnings', async () => {
     const { scene, host, data } = await play(
       {
         implement: `(card) => {
@@ -47,7 +47,7 @@ describe.concurrent('a command as the host', () => {
     })
   })
 
-  test('a plateau changes nothing, labels change, what scanners make up is believed, three authors of ideas know not of each other, or a reject is not read again', async () => {
+  test('a plateau changes nothing, labels change, invented findings are believed, three ideators do not see each other’s ideas, or a rejected candidate is not read again', async () => {
     const ledgerOf = (scene: Scene) => scene.eventsOf('round_opened')
     const { scene, host } = await play(
       {

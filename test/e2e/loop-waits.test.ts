@@ -17,7 +17,7 @@ const saying = (words: string) => `() => {
   process.exit(1)
 }`
 
-test('a loop that is asked to wait asks at once, fails the lane, does not say so, or cannot be stopped and gone on with', async () => {
+test('a loop whose provider says when to try again asks at once, fails the lane, is silent, or cannot be stopped and continued', async () => {
   const host = scriptedHost(answers({ implement: saying('rate limit, try again in 17 minutes') }))
   const scene = await openScene(numberFiles, numberSpec(host, { budget: { experiments: 1 } }))
   const status = async () => dataOf(await scene.cli<Status>(['status']))

@@ -7,7 +7,7 @@ import { candidatesIn, openScene, processesIn, tuneFiles, tuneSpec } from './loo
 import { answers, numberFiles, numberSpec, play, rolesOf, verdicts } from './number-scene.ts'
 
 describe('tune', () => {
-  test('the same seed makes another tree, the user’s files change, a process stays, or a line is missing', async () => {
+  test('the same seed gives a different tree, the user’s files change, a process stays, or a line of the output is missing', async () => {
     const json = await openScene(tuneFiles, tuneSpec({ budget: { experiments: 6 } }))
     const before = snapshotTree(json.repo.dir, { except: ['.assay', '.git'] })
     const git = () => [
@@ -62,7 +62,7 @@ describe('tune', () => {
     expect(json.eventsOf('round_opened')).toHaveLength(rounds)
   })
 
-  test('another seed makes the same tree', async () => {
+  test('a different seed gives the same tree', async () => {
     const scenes = await Promise.all(
       [1, 2].map((seed) => openScene(tuneFiles, tuneSpec({ seed, budget: { experiments: 2 } }))),
     )
@@ -155,7 +155,7 @@ describe.concurrent('a command as the host', () => {
     expect(data.counts).toMatchObject({ running: 0, open: 0 })
   })
 
-  test('a finished edit is thrown away, or paid twice, because its agent then talks prose, answers wrongly, crashes or meets a limit', async () => {
+  test('a finished edit is discarded or paid twice because its agent then answers in prose, answers wrongly, crashes or reaches a limit', async () => {
     const { scene, host, data } = await play(
       {
         implement: `(card) => {
@@ -193,7 +193,7 @@ describe.concurrent('a command as the host', () => {
     expect(read?.card.claim).toMatchObject({ summary: 'I changed the constant from 100 to 89.' })
   })
 
-  test('an edit of one who mends is lost with its answer, or one who changes nothing has its candidate measured', async () => {
+  test('the edit of a revising agent is lost with its answer, or a revision without an edit is measured', async () => {
     const { scene, host } = await play(
       {
         implement: `(card) => (write(card, 90 - card.lane), done('a first try'))`,
@@ -253,7 +253,7 @@ describe.concurrent('a command as the host', () => {
     expect(verdicts(scene)[1]).toEqual(['exp_0001', 'kept', 98])
   })
 
-  test('an auditor’s opinion does not flag, or the lane goes deeper from what is flagged', async () => {
+  test('an auditor’s opinion does not flag, or the lane continues from a flagged experiment', async () => {
     const { scene, host, data } = await play(
       { audit: `() => ({ findings: [{ message: 'the gain is not what it claims' }] })` },
       { loop: { depth: 2 } },

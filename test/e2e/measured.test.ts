@@ -8,7 +8,7 @@ import { makeProject, ms, specText } from './project.ts'
 
 const CLI = `'${process.execPath}' '${ASSAY_BIN}'`
 
-test('a candidate, a gate or a setup that commands the run it is measured in, or a suite that may not call Assay elsewhere', async () => {
+test('a candidate, gate or setup can change the run that measures it, or a test suite cannot call Assay in a different repository', async () => {
   const other = makeProject()
   const project = makeProject()
   await other.data('init')
@@ -65,7 +65,7 @@ cd -
   expect(ledger).not.toMatch(/"type":"(steered|configured|pruned|noted|epoch_opened|asked)"/)
 })
 
-test('a token that somebody made up, or one of a dead owner, keeps a user from commanding', async () => {
+test('an invented token, or one of a dead owner, locks the user out', async () => {
   const project = makeProject()
   await project.data('init')
   const state = Buffer.from(project.repo.path('.assay')).toString('base64url')

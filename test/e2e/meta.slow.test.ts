@@ -82,7 +82,7 @@ const asked = (host: ScriptedHost, role: string) => host.calls().filter((call) =
 const sizes = (scene: Scene) => scene.eventsOf('round_opened').map(({ width }) => width)
 
 describe.concurrent('a loop with meta', () => {
-  test('that has nothing to say leaves other events than one without, or looks before its time', async () => {
+  test('without a fact to report, it writes events that a loop without meta does not, or asks too early', async () => {
     const sequence = (scene: Scene) =>
       scene.events().flatMap((event) => {
         const { type, role, status, reason } = event as unknown as Record<string, unknown>
@@ -248,7 +248,7 @@ describe.concurrent('a loop with meta', () => {
   })
 })
 
-test('two drivers take one turn, a habit of the benchmark is a fact, an edit is applied twice, or too late', async () => {
+test('two drivers claim one look, a usual warning of the benchmark is a fact, an edit is applied twice, or too late', async () => {
   const scene = await openScene(
     files(),
     spec(null, { stall: 1, ideate: { stall: 1, keeps: 100 }, meta: { every: '1h' } }),
@@ -301,7 +301,7 @@ interface Tasks {
   tasks: { id: string; role: string; lane: number | null }[]
 }
 
-test('a session is not handed a look, two are handed the same one, or a sample that is lost is not told and not ended', async () => {
+test('a session does not get a look, two get the same one, or a hopeless sample is neither reported nor ended', async () => {
   const scene = await openScene(
     files('echo "loss is nan" >&2; sleep 3600'),
     spec(null, { ideate: { stall: 1, keeps: 100 }, meta: { every: '1s' } }),

@@ -66,7 +66,7 @@ describe.each(['none', ...(HAS_BUBBLEWRAP ? ['strict'] : [])])('isolation %s', (
 })
 
 test.skipIf(!HAS_BUBBLEWRAP)(
-  'of very many immutable files, those that come late lie in folders that can be moved in isolation',
+  'with very many immutable files, the folders of the last ones can be moved in isolation',
   async () => {
     const many: Files = {}
     for (let i = 0; i < 60; i++) many[`bench/cases/${i}.txt`] = 'case\n'

@@ -30,7 +30,7 @@ test('a confirmation reuses the seeds of the verdict, or a confirmation against 
   expect(await project.data('status')).toMatchObject({ best: { experiment: child.experiment } })
 })
 
-test('whoever repeats a look until it passes has the same chance each time, or is not told that more is asked', async () => {
+test('a repeated confirmation needs no more evidence each time, or does not say that it does', async () => {
   const project = noisyProject()
   await project.data('init')
   const [one, twin] = [
@@ -56,7 +56,7 @@ test('whoever repeats a look until it passes has the same chance each time, or i
   ])
 })
 
-test('whoever looks several times at once has as many first chances', async () => {
+test('several confirmations at once each count as the first', async () => {
   const project = noisyProject()
   await project.data('init')
   const one = await project.attempt(size(80))
@@ -84,7 +84,7 @@ test('a protected metric that a candidate makes random is no longer protected', 
   expect(ran.status).toBe('rejected')
 })
 
-test('what never saw the held-out data is the best as soon as the others fall', async () => {
+test('an experiment that was never measured on held-out data becomes the best when the others are revoked', async () => {
   const { project, init } = heldOut()
   await init()
   const best = await project.attempt(solve('70'))

@@ -11,7 +11,7 @@ const bestOf = async (project: ReturnType<typeof noisyProject>) =>
 const bestsOf = async (project: ReturnType<typeof noisyProject>) =>
   (await project.data<{ bests: string[] }>('report')).bests
 
-test('better than its parent passes for the best, the chart marks one that lost to it, or the best that falls leaves no successor', async () => {
+test('an experiment that only beats its parent becomes the best, the chart marks one that lost to the best, or a revoked best has no successor', async () => {
   const project = noisyProject({}, { 'src/noise': '0.5' })
   await project.data('init')
   const set = (value: number) => writeFileSync(join(project.control, 'first'), String(value))
@@ -36,7 +36,7 @@ test('better than its parent passes for the best, the chart marks one that lost 
   expect(await notRecomputed(project)).toEqual([])
 })
 
-test('what fresh pairs say of a keep is not listened to', async () => {
+test('fresh pairs of a confirmation have no effect on a keep', async () => {
   const project = noisyProject({ noise: { pairs: { max: 8 } } })
   await project.data('init')
   const set = (value: number) => writeFileSync(join(project.control, 'kept'), String(value))

@@ -6,7 +6,7 @@ const least = (min_improvement: string) => ({
   metric: { name: 'cost', direction: 'minimize', min_improvement },
 })
 
-test('a gain too small to count is kept, one that counts is not, or a tie is broken by chance', async () => {
+test('a gain below min_improvement is kept, one above it is not, or a tie is broken by chance', async () => {
   const project = noisyProject({ ...least('10%'), noise: { pairs: { max: 8 } } })
   await project.data('init')
   expect(await project.attempt(size(97))).toMatchObject({ status: 'rejected', reason: 'not_better' })
@@ -37,7 +37,7 @@ test('a tie is broken by a metric that varies, or not by one that does not', asy
   expect(await notRecomputed(project)).toEqual([])
 })
 
-test('a constraint is held against one unlucky sample, or a boolean that fails now and then holds', async () => {
+test('one unlucky sample breaks a constraint, or a boolean that fails sometimes holds', async () => {
   const project = noisyProject({
     constraints: [
       { metric: 'mb', op: '<=', value: 51 },

@@ -10,7 +10,7 @@ function orders(project: NoisyProject, experiment: string): string {
     .join('')
 }
 
-test('pairs run in a fixed order, in one that search.seed tells beforehand, or with seeds of their own', async () => {
+test('pairs run in a fixed order, in one that follows from search.seed, or with different seeds in one pair', async () => {
   const found: string[] = []
   for (const [seed, nonce] of [
     [1, 1],
@@ -32,7 +32,7 @@ test('pairs run in a fixed order, in one that search.seed tells beforehand, or w
   expect(found[2]).not.toBe(found[0])
 })
 
-test('a parent that fails now and then convicts a candidate, or a broken machine is taken for noise', async () => {
+test('a parent that fails sometimes rejects a candidate, or a broken machine counts as noise', async () => {
   const project = noisyProject({ noise: { calibrate: 2 } })
   await project.data('init')
   project.fail('exp_0000', 2)
@@ -76,7 +76,7 @@ test('a candidate pays for a machine on which its parent fails too', async () =>
   expect(await notRecomputed(project)).toEqual([])
 })
 
-test('nothing at all is kept now and then', async () => {
+test('a candidate with no effect is kept now and then', async () => {
   const project = noisyProject()
   await project.data('init')
   const found: string[] = []
@@ -89,7 +89,7 @@ test('nothing at all is kept now and then', async () => {
   expect(await notRecomputed(project)).toEqual([])
 })
 
-test('show does not tell the pairs as they were taken', async () => {
+test('show does not list the pairs as they were measured', async () => {
   const project = noisyProject()
   await project.data('init')
   const { experiment } = await project.attempt(size(60))

@@ -6,7 +6,7 @@ import { until } from '../rig/until.ts'
 import { noisyProject, notRecomputed, type Shown, size, steady } from './noisy.ts'
 import type { RunData } from './project.ts'
 
-test('a metric that varies only now and then stays free of noise, and what was kept by it is not doubted', async () => {
+test('a metric that varies rarely still counts as deterministic, and earlier keeps are not measured again', async () => {
   const project = noisyProject({}, steady)
   expect(await project.data('init')).toMatchObject({ baseline: { noise: 'deterministic', spread: 0 } })
   const early = await project.attempt(size(90))
@@ -77,7 +77,7 @@ test('a confirmation does not see that a metric varies, or forgets the flags of 
   expect(await project.data('show', experiment)).toMatchObject({ flagged: false })
 })
 
-test('one that waited for the slot does not know what was found meanwhile', async () => {
+test('a candidate that waited for the slot is judged without what was found out in the meantime', async () => {
   const project = noisyProject({}, steady)
   await project.data('init')
   const shaky = await project.open(size(80, { 'src/noise': '1' }))

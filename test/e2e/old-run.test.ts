@@ -32,7 +32,7 @@ function unpacked() {
   return sceneOf(repoAt(join(folder, 'repo')))
 }
 
-test('a run that the version before began is not gone on with, or pays again for what is in its ledger', async () => {
+test('a run of an earlier version cannot be continued, or pays again for what its ledger has', async () => {
   const scene = unpacked()
   const host = scriptedHost(
     answers({ implement: '(card) => (write(card, read(card) - card.lane), done("less by " + card.lane))' }),

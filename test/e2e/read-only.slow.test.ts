@@ -104,7 +104,7 @@ export default {
   ])
 })
 
-test('what agents edit in the checkout of the user is not told, is told at each call, or undone', async () => {
+test('edits of agents in the user’s checkout are not reported, are reported at each call, or are undone', async () => {
   const folder = notebook()
   const host = scriptedHost(`import { readFileSync, writeFileSync } from 'node:fs'
 const answers = {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { type Files, hook, makeProject, ms } from './project.ts'
 import { prints, reading, show } from './reading-scene.ts'
 
-test('what is converted is recomputed otherwise, or a unit that is lost or unknown is taken for the old one', async () => {
+test('a converted value is recomputed differently, or a missing or unknown unit counts as the earlier one', async () => {
   const project = makeProject({ spec: reading({ regex: 'took ([\\d.]+)' }), files: prints('took 998.2 ms') })
   await project.data('init')
   const faster = await project.attempt(prints('took 650000 µs'))
@@ -22,7 +22,7 @@ test('what is converted is recomputed otherwise, or a unit that is lost or unkno
     })
 })
 
-test('a METRIC line with another unit of the same kind is refused, or taken at its number', async () => {
+test('a METRIC line in a different unit of the same kind is refused, or read without conversion', async () => {
   const project = makeProject({ files: ms('900 ms') })
   await project.data('init')
   expect(await project.attempt(ms('1.1 s'))).toMatchObject({ reason: 'not_better', value: 1100 })
@@ -138,7 +138,7 @@ test.each<[string, string, string]>([
   },
 )
 
-test('a pattern takes the seconds of a clock for the whole, from the baseline on', async () => {
+test('a pattern reads only the seconds of minutes and seconds, already for the baseline', async () => {
   const project = makeProject({
     spec: reading({ regex: 'Elapsed.*: \\d+:([\\d.]+)' }),
     files: prints('Elapsed (m:ss): 0:59.50'),
@@ -249,7 +249,7 @@ test('1,500 is read as 1500 or 1.5 without a word', async () => {
   })
 })
 
-test('output in UTF-16 is told as if nothing was printed', async () => {
+test('output in UTF-16 is reported as no output', async () => {
   const utf16 = (text: string) => Buffer.from(text, 'utf16le').toString('base64')
   const mark = Buffer.from([0xff, 0xfe]).toString('base64')
   const decode = (text: string) => `echo ${text} | base64 -d`
@@ -269,7 +269,7 @@ test('output in UTF-16 is told as if nothing was printed', async () => {
   ).toMatchObject({ reason: 'metric_error', message: show(`the result file ${said}`) })
 })
 
-test('whole numbers that no number can hold are read as the ones beside them, or one that nobody asks for is refused', async () => {
+test('integers beyond the precision of a double are read as a neighbour, or one that is not needed is refused', async () => {
   const n = (read: unknown) =>
     makeProject({ spec: reading(read, 'n'), files: prints('{"n": 9007199254740994}') })
   const lost = 'has more digits than a number can hold (9007199254740993 would be read as 9007199254740992)'

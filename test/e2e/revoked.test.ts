@@ -61,7 +61,7 @@ const start = (project: Project, id: string) =>
 
 const BUILT_ON = 'is built on exp_0001, which was revoked: It edits what measures it.'
 
-test('what is built on something revoked is measured on, is charged to the idea, or comes out otherwise on looking back', async () => {
+test('a descendant of a revoked experiment is measured further, counts against its idea, or is recomputed differently', async () => {
   const { project, child, hold, began, release } = await builtOnOne()
   const [measured, waiting, open] = [await child(80), await child(70), await child(60)]
   hold(measured, 1)
@@ -97,7 +97,7 @@ test('what is built on something revoked is measured on, is charged to the idea,
   expect(await project.data('show', waiting)).toMatchObject({ status: 'rejected' })
 })
 
-test('work of a dead process is gone on with although its parent was revoked, or is lost from the record', async () => {
+test('an attempt of a dead process is resumed although its parent was revoked, or is lost from the record', async () => {
   const { project, child, hold, began, pids, release } = await builtOnOne()
   const id = await child(80)
   hold(id, 2)

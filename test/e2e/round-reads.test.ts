@@ -13,7 +13,7 @@ test('a round without a new verdict gives its scanners nothing to read', async (
   }
 })
 
-test('one error in several experiments is told as so many single failures', async () => {
+test('one error in several experiments is reported as separate failures', async () => {
   const project = await start()
   const fails = (line: number) => hook(`echo "TypeError: x is null, line ${line}" >&2; exit 3`)
   await project.attempt(fails(10))

@@ -34,7 +34,7 @@ describe('what a turn is told', () => {
     ])
   })
 
-  test('a scan reads more than its bounds, or what earlier turns have read', async () => {
+  test('a scan reads more than its limit, or what earlier rounds have read', async () => {
     const project = await start({ loop: { width: 2, depth: 1, scan: { batch: 2, max: 3 } } })
     const first = await open(project)
     expect(first.scan.batches).toEqual([])

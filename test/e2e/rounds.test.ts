@@ -166,7 +166,7 @@ describe('the contract of one turn', () => {
     expect(await close(project, token)).toMatchObject({ stop: null })
   })
 
-  test('what a lane left open stays open after its round, or one of nobody’s or with a verdict is closed with it', async () => {
+  test('an open experiment of a lane stays open after its round, or one of no lane or with a verdict is closed with it', async () => {
     const project = await start()
     const { token } = await open(project)
     await briefs(project, token, [brief('exp_0000', 'two steps')])
@@ -264,7 +264,7 @@ test('wait: for a round or a loop that is over it waits, or for one that is open
   })
 })
 
-test('an audit of an attempt that was not kept passes for one of what was kept after its repair', async () => {
+test('an audit of a rejected attempt counts for the attempt that was kept after a repair', async () => {
   const project = await start()
   const again = async () => {
     const made = ['new', '--parent', 'exp_0000', '-m', 'it', '--key', 'lane-1']

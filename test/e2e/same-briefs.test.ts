@@ -56,7 +56,7 @@ test('two briefs of one parent that point to the same places, or differ in numbe
   ])
 })
 
-test('a warning names no axis that is left, or a brief leaves it by a new word for its kind', async () => {
+test('the axis warning names no other axis, or a brief evades it with a new word for the same kind', async () => {
   const project = await start({ loop: { width: 3, depth: 1 } })
   await project.attempt(ms(90))
   const { token } = await open(project)

@@ -130,7 +130,7 @@ test('a secret in an agent’s answer is kept, or goes into another agent’s pr
 test.each([
   ['run', []],
   ['abort', ['--reason', 'it was killed']],
-])('what a killed process left is kept with its secrets by the next %s', async (verb, flags) => {
+])('after a killed process, the next %s keeps its output with the secrets', async (verb, flags) => {
   const notes = notebook()
   const project = makeProject({
     // What is gone on with fails before the sample, which would write over what was left.

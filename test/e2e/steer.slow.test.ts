@@ -89,7 +89,7 @@ describe.concurrent('a person and a loop that runs', () => {
     expect(problemOf(await scene.cli(['steer', 'leave', 'it'])).code).toBe('bad_value')
   })
 
-  test('a paused loop asks an agent, drops what runs, forgets it by a crash, or never goes on', async () => {
+  test('a paused loop asks an agent, drops running work, forgets the pause after a crash, or never continues', async () => {
     const host = scriptedHost('')
     const scene = await openScene(numberFiles, spec(host))
     const gate = scene.repo.path('.gate')
@@ -129,7 +129,7 @@ describe.concurrent('a person and a loop that runs', () => {
     })
   })
 
-  test('loop stop cuts off what was begun, begins another lane, or has no reason; a person’s own node joins a lane', async () => {
+  test('loop stop cuts off begun work, begins a lane, or has no reason, or a person’s own experiment joins a lane', async () => {
     const host = scriptedHost('')
     const scene = await openScene(
       numberFiles,
@@ -168,7 +168,7 @@ describe.concurrent('a person and a loop that runs', () => {
     expect(parents.map((one) => one.experiment)).toEqual(['exp_0000'])
   })
 
-  test('what a person prunes while its lane is at work gets another child, or is the parent of the next round', async () => {
+  test('an experiment that is pruned during its lane gets a child, or becomes a parent of the next round', async () => {
     const host = scriptedHost('')
     const scene = await openScene(numberFiles, spec(host, { loop: { depth: 2, stall: 9 } }))
     const gate = scene.repo.path('.gate')
@@ -242,7 +242,7 @@ describe.concurrent('the price of agents', () => {
     })
   })
 
-  test('a round that was begun is gone on with beyond the budget, or its host is told to be broken', async () => {
+  test('an open round continues beyond the budget, or the end of the budget is reported as a broken host', async () => {
     const host = scriptedHost(answers({ usage: cost }))
     const scene = await openScene(numberFiles, spec(host, { budget: { usd: 50, unknown: 'allow' } as never }))
     dataOf(await scene.loop('--rounds', '1'))
@@ -257,7 +257,7 @@ describe.concurrent('the price of agents', () => {
     expect(host.calls()).toHaveLength(calls)
   })
 
-  test('a cap on money holds for a host that tells nothing, or an uncapped loop needs no yes', async () => {
+  test('a cost limit is claimed for a host that reports no cost, or a loop without a limit needs no permission', async () => {
     const host = scriptedHost(answers())
     const scene = await openScene(
       numberFiles,

@@ -83,7 +83,7 @@ for _ in range(3000):
 "
 `
 
-test('what a candidate leaves without rights, or too deep, fails every one that comes after', async () => {
+test('a folder without permissions, or too deep, that a candidate leaves fails every later candidate', async () => {
   const slot = await begin()
   const remains: Record<string, string> = {
     'a folder that may not be written': 'mkdir -p src/ro/sub; echo x > src/ro/sub/f; chmod -R a-w src/ro',
@@ -106,7 +106,7 @@ test('what a candidate leaves without rights, or too deep, fails every one that 
 
 const PAIRED = { noise: { mode: 'paired', calibrate: 3 } }
 
-test('a folder, a pipe, a socket, or what hangs on a folder is found again by a later sample', async () => {
+test('a later sample finds a folder, a pipe, a socket or changed properties of a folder that an earlier one left', async () => {
   const control = makeTemp('marks')
   const log = join(control, 'log')
   // Each mark: how to find it, and how to leave it.

@@ -190,7 +190,7 @@ describe('answers that are not as they should be', () => {
     expect(ids(await next(project))).toEqual(['r1/brief'])
   })
 
-  test('who makes its claim too long for any model is verified by nobody', async () => {
+  test('a candidate whose author answers more than a model can read is never verified', async () => {
     const project = await start({ loop: { width: 1, depth: 1 } })
     await briefed(project, 'halve it')
     const long = 'y'.repeat(50_000)

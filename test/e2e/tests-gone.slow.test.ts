@@ -111,7 +111,7 @@ describe('a gate whose tests lie where candidates may delete them', () => {
     expect(said.stdout).toContain('in doubt: 2 more, see assay tree')
   })
 
-  test('a new measurement clears what only a person can see, or a person cannot clear it', async () => {
+  test('a confirmation clears a doubt that only a person may clear, or a person cannot clear it', async () => {
     const confirmed = await project.data<{ passed: boolean; flagged: boolean }>('confirm', 'exp_0001')
     expect(confirmed).toMatchObject({ passed: true, flagged: true })
     await project.data('restore', 'exp_0001')

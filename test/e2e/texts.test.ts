@@ -9,7 +9,7 @@ import { type Files, hook, makeProject, ms, type NewData, writeFiles } from './p
 const GATE =
   'grep -q -e 90 -e 100 src/metrics.txt || { echo "case 7: wrong sum" >&2; echo "1 failed" >&2; exit 1; }'
 
-test('a verdict leaves out what the gate printed, where to mend it, or what comes next', async () => {
+test('a verdict does not say what the gate printed, where to repair it, or what comes next', async () => {
   const project = makeProject({ spec: { gates: [{ name: 'unit', command: GATE }] } })
   await project.data('init')
   const { experiment, worktree } = await project.open(ms(80))
@@ -72,7 +72,7 @@ test('a repair is asked for when the machine was at fault, or an unused budget r
   expect((await run()).stdout).toContain('exp_0001 kept  80')
 })
 
-test('a doubt is told as an audit whatever raised it, or a confirmation offers to bring back what was not taken', async () => {
+test('every doubt is explained as an audit, or a confirmation offers to restore what was not revoked', async () => {
   const project = makeProject()
   await project.data('init')
   await project.attempt(ms(80))

@@ -138,7 +138,7 @@ describe('a verb does something else than the table says', () => {
   })
 })
 
-test('what was aborted lives on', async () => {
+test('an aborted measurement still runs', async () => {
   await until(() => judge.signalCode !== null, { what: 'the process that was judging to end' })
   expect(judge.signalCode).toBe('SIGTERM')
 })

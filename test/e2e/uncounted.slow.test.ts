@@ -63,7 +63,7 @@ const ways = ISOLATION.flatMap((isolation) => [
 ])
 
 test.each(ways)(
-  'isolation %s: a candidate that %s and does not wait is kept for CPU time that nobody counts',
+  'isolation %s: the CPU time of a candidate that %s and does not wait is not counted, so it is kept',
   async (isolation, _, how) => {
     const project = scene(isolation, 'burn', {
       metric: { name: 'cpu_ms', direction: 'minimize' },

@@ -36,7 +36,7 @@ function times(project: Project): number[] {
   )
 }
 
-test('init, new, run, what gives up and cleans, and the verbs that look change the checkout or the repository of the user', async () => {
+test('init, new, run, discard, gc or a reading verb changes the checkout or the repository of the user', async () => {
   const project = busyUser()
   const before = { tree: snapshotTree(project.repo.dir, { except: OURS }), times: times(project) }
   const exclude = project.repo.read('.git/info/exclude')

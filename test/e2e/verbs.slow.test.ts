@@ -8,7 +8,7 @@ import { hook, makeProject, ms, type Project, type RunData, specText, writeFiles
 const ledgerOf = (project: Project) =>
   readFileSync(project.repo.path('.assay', 'runs', 'run_0001', 'ledger.jsonl'), 'utf8')
 
-test('a confirmation believes the record, leaves a flag, or lets a value that changed stand', async () => {
+test('a confirmation takes its value from the record, leaves a flag, or accepts a value that changed', async () => {
   const project = makeProject()
   await project.data('init')
   const worse = join(project.control, 'worse')
@@ -66,7 +66,7 @@ test('a confirmation believes the record, leaves a flag, or lets a value that ch
   })
 })
 
-test('a machine that is broken revokes what is good, or a candidate that broke stays', async () => {
+test('a confirmation on a broken machine revokes a keep, or does not revoke one that broke', async () => {
   const project = makeProject()
   const broken = join(project.control, 'broken')
   project.repo.commit('bench', {
@@ -88,7 +88,7 @@ test('a machine that is broken revokes what is good, or a candidate that broke s
   })
 })
 
-test('a gate binds too much or too little, or one that holds nowhere is let in', async () => {
+test('an added gate applies to the wrong experiments, or one that no experiment passes is accepted', async () => {
   const project = makeProject({
     spec: { gates: [{ name: 'lint', command: 'true', phase: 'before' }] },
     files: { 'src/order.txt': 'abc\n' },
@@ -152,7 +152,7 @@ test('a gate binds too much or too little, or one that holds nowhere is let in',
   expect(await project.data('run', child.experiment)).toMatchObject({ status: 'kept', value: 79 })
 })
 
-test('a wiring run costs an attempt, writes an event, or calls a broken benchmark fine', async () => {
+test('run --check costs an attempt, writes an event, or passes a broken benchmark', async () => {
   const project = makeProject({ spec: { gates: [{ name: 'held', command: 'test -f src/metrics.txt' }] } })
   await project.data('init')
   const { experiment, worktree } = await project.open(ms(90))

@@ -22,11 +22,11 @@ test.each([
   expect(inCrowd(processors === undefined ? {} : { processors })).toBe(crowd)
 })
 
-test('a time that a benchmark prints, or of the processor, is held to be the wall clock', () => {
+test('CPU time, or a time that the benchmark prints, counts as wall time', () => {
   expect(['wall_ms', 'ms', 'cpu_ms', 'peak_mb'].filter(isSpoiltByCrowd)).toEqual(['wall_ms'])
 })
 
-test('one crowded pair of many spoils a gain, or no sample at all does', () => {
+test('one crowded pair of many spoils a gain, or a gain without samples counts as crowded', () => {
   expect([spoils(1, 25), spoils(12, 25), spoils(13, 25), spoils(0, 0)]).toEqual([false, false, true, false])
 })
 
@@ -88,7 +88,7 @@ test('a crowd changes what is found, or is told of more or fewer than most of th
   )
 })
 
-test('what holds in a crowd is doubted, or a lower bound that even waiting does not reach is excused', () => {
+test('a constraint that holds in a crowd is doubted, or a broken lower bound is excused by it', () => {
   const check = (op: '<=' | '>=', value: number) =>
     checkConstraints([{ metric: 'wall_ms', op, value }], [sample(5), sample(5)])
   expect(check('<=', 5)).toEqual([])
@@ -96,7 +96,7 @@ test('what holds in a crowd is doubted, or a lower bound that even waiting does 
   expect(check('>=', 6)).toEqual([expect.not.objectContaining({ crowd: expect.anything() })])
 })
 
-test('the one of two samples that was let wait breaks a bound for the other, or excuses one that breaks it too', () => {
+test('one crowded sample of two breaks a constraint for both, or excuses the other one that breaks it too', () => {
   const check = (...samples: ReturnType<typeof sample>[]) =>
     checkConstraints([{ metric: 'wall_ms', op: '<=', value: 5 }], samples)
   expect(check(sample(4, QUIET), sample(90))).toMatchObject([
@@ -118,7 +118,7 @@ test('a metric that is missing or of another type is excused by a crowd', () => 
   expect(worse).toEqual({ metric: 'wall_ms', message: 'wall_ms is missing, or no number' })
 })
 
-test('an excuse hides what is to blame', () => {
+test('a violation that a crowd excuses hides one that it does not', () => {
   const [excused, blamed] = [{ message: 'a', crowd: 'b' }, { message: 'c' }]
   expect([foremost([excused, blamed]), foremost([excused]), foremost([])]).toEqual([
     blamed,

@@ -4,7 +4,7 @@ import { buildEnvironment, parseEnvironmentFile } from '../../cli/evaluate/envir
 const EMPTY = { inherit: [], set: {}, file: null, keys: null }
 const noFile = () => null
 
-test('passes what finds the tools, and nothing of the caller’s shell, hook, editor or agent', () => {
+test('the default environment lacks what finds programs, or passes variables of the caller’s shell, hook, editor or agent', () => {
   const outer = {
     PATH: '/bin',
     HOME: '/h',
@@ -59,7 +59,7 @@ test.each<[string, object, string | null, RegExp]>([
   })
 })
 
-test('a reader that throws a system error is a file that cannot be read; any other error is a bug', () => {
+test('a file that cannot be read is thrown, or a bug of the reader is reported as such a file', () => {
   const enoent = () => {
     throw Object.assign(new Error('x'), { code: 'EACCES' })
   }

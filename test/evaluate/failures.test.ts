@@ -14,7 +14,7 @@ async function printed(argv: [string, ...string[]], files: Record<string, string
   return String(stdout)
 }
 
-test('of TAP, all that passed is shown and the failure is not', async () => {
+test('of TAP output, the passed tests are shown in place of the failure', async () => {
   const text = await printed([process.execPath, '--test', '--test-reporter=tap', 'a.test.mjs'], {
     'a.test.mjs': `import assert from 'node:assert'
 import test from 'node:test'
@@ -31,7 +31,7 @@ test('is skipped', { skip: true }, () => {})
   expect(lines.length).toBeLessThan(12)
 })
 
-test('of pytest, all that passed is shown and the failure is not', async ({ skip }) => {
+test('of pytest output, the passed tests are shown in place of the failure', async ({ skip }) => {
   const missing = missingProgram('pytest', ['python3', '-m', 'pytest', '--version'])
   if (missing) return skip(missing)
   const text = await printed(['python3', '-m', 'pytest', '-p', 'no:cacheprovider', 'test_a.py'], {
@@ -97,7 +97,7 @@ test('equal lines of two failures are told once, or the lines of one runner hide
   expect(failuresIn('FAIL something\ncc: error: no input files\n')).toBe(null)
 })
 
-test('a text without sense takes longer than its length', () => {
+test('the time for random text grows faster than its length', () => {
   for (const piece of [
     '\n',
     ' ',
@@ -110,7 +110,7 @@ test('a text without sense takes longer than its length', () => {
     failuresIn(piece.repeat(200_000))
 })
 
-test('a text of no known runner, or one in which all passed, is taken apart', () => {
+test('output of an unknown runner, or one in which all tests passed, is shortened', () => {
   for (const text of ['', 'FAIL', 'error: no such file\n', 'ok 1 - a\nnot ok 2 - b # TODO\n', '1 passing\n'])
     expect(failuresIn(text)).toBe(null)
 })

@@ -15,7 +15,7 @@ function sceneWith(command: string, timeoutMs = 30_000) {
 }
 
 describe('processes that hang a runner, or live on behind it', () => {
-  test('a loop that is deaf to SIGTERM outlives its limit', async () => {
+  test('a process that ignores SIGTERM outlives its limit', async () => {
     const { sample, left } = sceneWith('trap "" TERM; while :; do sleep 0.05; done', 300)
     expect(await sample()).toMatchObject({ timed_out: true, signal: 'SIGKILL', fault: { reason: 'timeout' } })
     expect(left()).toEqual([])
@@ -33,14 +33,14 @@ describe('processes that hang a runner, or live on behind it', () => {
     expect(left()).toEqual([])
   })
 
-  test('one that starts its successor and ends, over and over, is never caught', async () => {
+  test('a process that starts its successor and ends, again and again, is never ended', async () => {
     const { sample, left, checkout } = sceneWith('setsid sh chain.sh & echo METRIC t=1')
     writeFileSync(join(checkout, 'chain.sh'), 'sleep 0.05; setsid sh chain.sh &\n')
     expect(await sample()).toMatchObject({ value: 1 })
     expect(left()).toEqual([])
   })
 
-  test('one that dropped its environment, its group and its output lives on', async () => {
+  test('a process that dropped its environment, its group and its output is not ended', async () => {
     const daemon =
       "env -i /usr/bin/env PATH=/usr/bin:/bin setsid sh -c 'echo $$ > pid; exec sleep 300' >/dev/null 2>&1 </dev/null &"
     const { sample, text } = sceneWith(`${daemon} while [ ! -s pid ]; do sleep 0.01; done; echo METRIC t=1`)

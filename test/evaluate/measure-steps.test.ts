@@ -7,7 +7,7 @@ import { scene } from './scene.ts'
 const step = (command: string, timeoutMs = 30_000) => ({ command, timeoutMs })
 
 describe('measure.before and measure.after', () => {
-  test('are timed, get other variables, or run in another order', async () => {
+  test('count as part of the measured time, get other variables, or run in the wrong order', async () => {
     const { sample, checkout } = scene('echo run $ASSAY_PORT >> order; echo METRIC t=5', {
       config: {
         before: step('sleep 0.3; echo before $ASSAY_PORT {result} >> order'),
@@ -24,7 +24,7 @@ describe('measure.before and measure.after', () => {
     expect(whole - taken.wall_ms).toBeGreaterThanOrEqual(290)
   })
 
-  test('a failure of before counts against the candidate, or after is left out', async () => {
+  test('a failure of before counts against the candidate, or after does not run then', async () => {
     const { sample, checkout } = scene('touch ran; echo METRIC t=5', {
       config: { before: step('echo "no docker" >&2; exit 3'), after: step('touch after') },
     })
@@ -68,7 +68,7 @@ describe('measure.before and measure.after', () => {
 })
 
 describe('measure.requires', () => {
-  test('an output that is missing starts the sample, or is blamed on the evaluation', async () => {
+  test('a sample begins although a required output is missing, or the failure counts as one of the evaluation', async () => {
     const { sample, checkout } = scene('touch ran; echo METRIC t=5', {
       config: { requires: ['there.txt', 'dist/index.js'] },
     })

@@ -357,7 +357,7 @@ describe('the result file', () => {
     ).toBe(1)
   })
 
-  test('a name of every object is no metric', () => {
+  test('a metric named like a property of every object (constructor) is found in an empty answer', () => {
     expect(value('', { resultFile: '{"metrics": {}}', name: 'constructor' })).toMatch(/missing/)
   })
 })
@@ -383,14 +383,14 @@ describe('JSON lines, patterns and recorded metrics', () => {
     expect(value('{"t": "2"}')).toMatch(/not a number/)
   })
 
-  test('tasks beside a flat value are lost, or not held against it', () => {
+  test('tasks beside a flat value are lost, or not compared with it', () => {
     const tasks = { a: { score: 4 }, b: { score: 6 } }
     expect(read(JSON.stringify({ t: 5, tasks }))).toMatchObject({ answer: { value: 5, tasks } })
     expect(value(JSON.stringify({ t: 4, tasks }))).toMatch(/t is 4, but the mean .* of its 2 tasks is 5/)
     expect(value('{"t": 5, "tasks": 12}')).toBe(5)
   })
 
-  test('the tasks of the file are not held against the value of a line, or a metric of either is lost', () => {
+  test('the tasks of the file are not compared with the value of a line, or a metric of either is lost', () => {
     const resultFile = '{"metrics": {"mb": 3}, "tasks": {"a": {"score": 4}, "b": {"score": 6}}}'
     expect(read('METRIC t=5\nMETRIC mb=3\nMETRIC n=1', { resultFile })).toMatchObject({
       answer: { value: 5, metrics: { t: 5, mb: 3, n: 1 }, tasks: { a: { score: 4 } } },

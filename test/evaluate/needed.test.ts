@@ -11,7 +11,7 @@ function search(names: string[], needed: string[], tries = 100) {
 }
 const many = Array.from({ length: 100 }, (_, n) => `V${String(n).padStart(2, '0')}`)
 
-test('one of a hundred costs more tries than its bits twice, or is not found', async () => {
+test('to find one needed name of a hundred takes more than twice log2(100) tries, or fails', async () => {
   for (const name of ['V00', 'V37', 'V99']) {
     const found = await search(many, [name])
     expect(found).toMatchObject({ names: [name], certain: true })
@@ -28,7 +28,7 @@ test('only one of several that matter is named', async () => {
   expect(await search(['A', 'B'], ['A', 'B'])).toMatchObject({ names: ['A', 'B'], certain: true })
 })
 
-test('a guess is told as certain when the tries ran out', async () => {
+test('a guess is reported as certain after the last try', async () => {
   const found = await search(many, ['V37'], 3)
   expect(found.certain).toBe(false)
   expect(found.names).toContain('V37')

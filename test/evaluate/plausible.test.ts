@@ -59,7 +59,7 @@ test('a benchmark that repeats its work for a fixed time is doubted for every ga
   expect(doubt(claim([100, 199, 150], [60, 198, 150]))).not.toBeNull()
 })
 
-test('noise of the wall time, one pair, or a small gain makes a liar', () => {
+test('noise of the wall time, a single pair or a small gain is enough to doubt a candidate', () => {
   expect(
     doubt({ ...FORGED, ...claim([100, 160, 120], [60, 159, 120], { noise: [40, -40, 30, -30, 0] }) }),
   ).toBe(null)
@@ -114,7 +114,7 @@ const NAMES: [string, string | null, boolean][] = [
 ]
 
 test.each(NAMES)(
-  '%s in %s: a time of the whole run is taken for none, or the other way round',
+  '%s in %s: a time of the whole run is not recognised, or a different one counts as such',
   (name, unit, is) => {
     expect(doubt({ ...FORGED, metricName: name, unit }) !== null).toBe(is)
   },

@@ -35,7 +35,7 @@ test('a secret across the border of two reads, or at the very end, stays in the 
   }
 })
 
-test('bytes that are no text, the mode, or a file without secrets change', () => {
+test('redaction changes bytes that are no text, the mode, or a file without secrets', () => {
   const folder = makeTemp('stored')
   const secret = ALL_SECRETS.github?.text ?? ''
   mkdirSync(join(folder, 'in'))

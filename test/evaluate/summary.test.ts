@@ -28,7 +28,7 @@ test('a metric that some sample lacks, or that changes its type, is summed up al
   expect(of({ a: 1 }, { a: 1, b: 2 })).toEqual({ a: 1 })
 })
 
-test('scores of tasks are lost, or equal ones change in the last digit', () => {
+test('scores of tasks are lost, or the mean of equal scores differs in the last digit', () => {
   const tasks = (a: number, b: number) => ({ metrics: {}, tasks: { a: { score: a }, b: { score: b } } })
   expect(summaryOfTasks([tasks(0, 0.1), tasks(1, 0.1), tasks(1, 0.1)])).toEqual({ a: 2 / 3, b: 0.1 })
   expect(summaryOfTasks([{ metrics: {}, tasks: null }])).toBeNull()

@@ -27,11 +27,11 @@ test.each([
   ['src/latest.js', false],
   ['src/contest.py', false],
   ['src/attestation/main.rs', false],
-])('%s: whether it is a test is %s, and was answered otherwise', (path, answer) => {
+])('%s is wrongly classified: whether it is a test is %s', (path, answer) => {
   expect(looksLikeTest(path)).toBe(answer)
 })
 
-test('a deleted test is not told, or one that only moved is', () => {
+test('a deleted test is not reported, or a moved one is', () => {
   expect(gone(['src/a.test.js', JS, null])).toEqual(['deleted src/a.test.js'])
   expect(gone(['src/a.test.js', JS, null], ['test/b.test.js', null, JS])).toEqual([])
   expect(gone(['src/a.test.js', JS, null], ['test/b.test.js', null, '// nothing\n'])).toEqual([
@@ -92,7 +92,7 @@ test.each([
   expect(gone([path, JS, after])).toEqual([`edited ${path}`])
 })
 
-test('an early end of a test, or of a program, is not told', () => {
+test('an inserted early return or exit of a test is not reported', () => {
   expect(gone(['a.test.js', JS, `process.exit(0)\n${JS}`])).toEqual(['ended a.test.js'])
   expect(gone(['test_a.py', 'def test_a(): pass\n', 'import os\nos._exit(0)\ndef test_a(): pass\n'])).toEqual(
     ['ended test_a.py'],

@@ -185,7 +185,7 @@ test.each<[string, string]>([
   )
 })
 
-test('a minus that may be a hyphen comes and goes, or a list and a name are refused for it', () => {
+test('a sign that may be a hyphen changes between samples unnoticed, or lists and names with hyphens are refused', () => {
   expect(read('gain-?(\\d+)', 'gain5', 'gain-6')).toContain(
     'if it is a sign, let the group of the pattern hold it',
   )

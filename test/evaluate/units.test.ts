@@ -261,7 +261,7 @@ describe('a number in groups', () => {
   ])('%s is refused', (text) => {
     expect(value(text)).toMatch(/comma|not a number|not a unit/)
   })
-  test('not in what is written for Assay, where a comma may be a decimal one', () => {
+  test('a comma in a METRIC line counts as a separator of groups', () => {
     expect(readValue('1,002')).toMatchObject({ ok: false })
   })
 })
@@ -339,7 +339,7 @@ describe('a sample in the units of the baseline', () => {
     expect(changed('widgets', null)).toMatchObject({ message: expect.stringContaining('to none') })
   })
 
-  test('a unit that stands near the number became another one, unseen', () => {
+  test('a unit near the number changes unnoticed', () => {
     const near = (around?: string | null) => (around === undefined ? {} : { around })
     const changed = (was: string | null | undefined, is: string | null | undefined) =>
       inUnitsOf({ ...reference(null, null), ...near(was) }, { ...answer(5, null, null), ...near(is) }, 't')

@@ -17,13 +17,10 @@ const EACH: { [N in Decision['is']]: Extract<Decision, { is: N }> } = {
   gone: { is: 'gone', gone: true },
 }
 
-test.each(Object.values(EACH))(
-  'what is written of the decision $is is read as something else',
-  (decision) => {
-    const { step, detail } = stepOfDecision(decision)
-    expect(decisionOf(step, JSON.parse(JSON.stringify(detail)))).toEqual(decision)
-  },
-)
+test.each(Object.values(EACH))('the recorded decision $is is read back as a different one', (decision) => {
+  const { step, detail } = stepOfDecision(decision)
+  expect(decisionOf(step, JSON.parse(JSON.stringify(detail)))).toEqual(decision)
+})
 
 test.each([
   ['a conclusion', 'comparison', { comparison: null, tie_break: null }],

@@ -268,7 +268,7 @@ test.each(Object.entries(CASES))('%s is told wrongly', (_name, { finds, ...given
   expect(exposed(given)).toEqual(finds)
 })
 
-test('a line of a mention is not its own', () => {
+test('a mention is reported with the wrong line', () => {
   expect(
     mentionsIn('#!/bin/sh\nif true; then . ./a.sh; fi\n', 'shell').filter(({ how }) => how === 'loads'),
   ).toEqual([{ line: 2, how: 'loads', kind: 'command', text: './a.sh;' }])

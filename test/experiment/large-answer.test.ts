@@ -19,7 +19,7 @@ test('an answer that is too long for the record leaves an experiment that runs f
   expect(await project.data('status')).toMatchObject({ counts: { running: 0, failed: 1 } })
 })
 
-test('a benchmark that says too much is told to say it in several calls', async () => {
+test('the hint for a benchmark that prints too much asks for several calls', async () => {
   const project = makeProject({ files: { 'src/hook.sh': `${cases(2000)}\n` } })
   const problem = await project.problem('init')
   expect(problem.message).toContain('report groups of cases as one task')

@@ -8,7 +8,7 @@ const MIB = 1024 * 1024
 const plenty: DiskSpace = { free: 1000 * MIB, checkout: 10 * MIB, attempt: 2 * MIB, coming: 4, ended: 0 }
 const said = (more: Partial<DiskSpace>) => tightness({ ...plenty, ...more })
 
-test('a round that would not fit is not told, or one that fits just so is', () => {
+test('a round that would not fit on the disk gives no warning, or one that just fits gives one', () => {
   expect(said({ free: 48 * MIB })).toEqual([])
   expect(said({ free: 48 * MIB - 1 })).toEqual([
     '48 MiB are free on the disk that holds .assay, and the next step may need 48 MiB (4 worktrees, about 12 MiB each with its outputs): free some space, first with assay gc',
@@ -18,7 +18,7 @@ test('a round that would not fit is not told, or one that fits just so is', () =
   ])
 })
 
-test('worktrees that nobody needs pile up without a word, or a few of them are worth one', () => {
+test('many unneeded worktrees give no warning, or a few of them give one', () => {
   expect(said({ ended: 100 })).toEqual([])
   expect(said({ ended: 101 })).toEqual([
     '101 worktrees of ended experiments hold about 1010 MiB, and 1000 MiB are free: assay gc deletes these worktrees; all candidates stay in the store',
@@ -30,14 +30,14 @@ test('worktrees that nobody needs pile up without a word, or a few of them are w
   ])
 })
 
-test('what cannot be told is taken for none', () => {
+test('unknown disk space counts as none', () => {
   expect(said({ free: null })).toEqual([])
   expect(said({ free: 3 * MIB, checkout: null })).toHaveLength(1)
   expect(said({ free: 9 * MIB, checkout: null })).toEqual([])
   expect(said({ free: 0, coming: 0 })).toEqual([])
 })
 
-test('a folder of a hundred thousand files is walked to its end, or one of few is not', () => {
+test('the size of a folder with 100,000 files is counted to the end, or that of a small one is not', () => {
   const folder = makeTemp('many')
   for (let n = 0; n < 30; n++) writeFileSync(join(folder, String(n)), 'x')
   const whole = diskSizeOf(folder)

@@ -191,7 +191,7 @@ for (const [name, trick] of Object.entries(AGENT_TRICKS)) {
   })
 }
 
-test('a stash takes the work away: the seal is what is on disk, not what the agent stashed', async () => {
+test('work that the agent stashed is sealed although it is not on disk', async () => {
   const { repo, opened, path } = await fresh()
   write(path, 'src/a.js', 'let a = 2\n')
   run(path, 'stash')

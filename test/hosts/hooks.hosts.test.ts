@@ -8,7 +8,7 @@ import { openSession, type Script } from './real/session.ts'
 const LANE = 'You are the lane of this test.'
 const write = (file_path: string) => ({ tool: 'Write', input: { file_path, content: 'METRIC ms=90\n' } })
 
-test('claude-code: a session ends while its loop goes on, goes on after it, or writes where it must not', async () => {
+test('claude-code: a session stops although its loop continues, continues after its loop, or edits the checkout', async () => {
   const project = makeProject({ spec: { loop: { width: 1, stall: 1 } } })
   const { repo } = project
   await project.data<InitData>('init')

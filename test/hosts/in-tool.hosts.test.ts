@@ -120,7 +120,7 @@ function sequences(scene: Scene, asked: readonly Asked[]): Record<string, string
   )
 }
 
-test('in its own tool the workflow cannot run by the rules that are offered, or goes another way than in the loop', async () => {
+test('the workflow does not run with the documented permissions, or takes different steps than assay loop', async () => {
   const inside = await openProject(allowed())
   trust(inside.repo.dir)
   const insideScript = inTool({ args: { run: RUN, rounds: 1 }, scene: inside })
@@ -197,7 +197,7 @@ test('a launch runs into the cap of the host, or the next one pays for a candida
   expect(scene.eventsOf('round_closed')).toHaveLength(1)
 }, 400_000)
 
-test('after the first command that was not allowed it goes on, or does not say what to allow', async () => {
+test('after a command that is not allowed it continues, or does not say what to allow', async () => {
   const scene = await openProject()
   const script = inTool({ args: { run: RUN, rounds: 1 }, scene })
   await converse(scene, (await startModel(script.reply)).url, ['--allowedTools', 'Workflow'])

@@ -10,7 +10,7 @@ import { openSession } from './real/session.ts'
 const STEPS = { discover, optimize, report, finish }
 
 test.each(['claude-code', 'codex', 'pi'] as const)(
-  '%s: a skill is not read, a command of it does not work there, or the pull request says what is not so',
+  '%s: a skill is not read, one of its commands does not work, or the pull-request text is wrong',
   async (host) => {
     const repo = makeRepo({ files: PROJECT })
     const head = repo.git('rev-parse', 'HEAD')

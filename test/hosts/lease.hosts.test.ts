@@ -11,7 +11,7 @@ const HOSTS: [SessionHost, boolean][] = [
 ]
 
 test.each(HOSTS)(
-  '%s: a command does not learn its session, or each another (it names one: %s)',
+  '%s: a command does not get the id of its session, or each command a different one (the host names it: %s)',
   async (host, named) => {
     const project = makeProject({ spec: { loop: { width: 1, stall: 1 } } })
     await project.data<InitData>('init')

@@ -20,7 +20,7 @@ console.log('METRIC ms=' + (101 - gains.reduce((sum, gain) => sum + gain, 0)))
 `
 
 test.each(programNames)(
-  '%s: a round is lost, a finding is not mended, an error is not retried, usage is not counted, or safe is not safe',
+  '%s: a round is lost, a finding is not repaired, an error is not retried, usage is not counted, or read-only agents can write',
   async (name) => {
     const wiring = WIRINGS[name]
     // Not in the folder for temporary files: Codex makes no helper programs there, and its sandbox needs one.

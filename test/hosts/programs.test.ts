@@ -205,7 +205,7 @@ describe('permissions', () => {
     if (which !== 'unsafe') expect(args.join(' ')).not.toMatch(/dangerous|yolo|--allow-all(?!-urls)/)
   })
 
-  test('a role that only reads may edit, the web is open to others than who looks for ideas, or safe is not safe', () => {
+  test('a reading role may edit, a role other than the ideator may use the web, or agent.permissions: safe allows too much', () => {
     const roles = ['scan', 'ideate', 'brief', 'verify', 'audit', 'collect', 'meta', 'step']
     expect(roles.map((role) => rightsOf(role, 'safe'))).toEqual(roles.map(() => 'read'))
     expect(['implement', 'revise', 'of a script'].map((role) => rightsOf(role, 'safe'))).toEqual(
@@ -224,7 +224,7 @@ describe('permissions', () => {
     expect(await policy({ rights: 'all' })).toBe(undefined)
   })
 
-  test('opencode may more, or less, than its role', async () => {
+  test('opencode gets more or fewer permissions than its role', async () => {
     const rights = async (order: Partial<ProgramCall>) =>
       JSON.parse((await invocation('opencode', order)).env.OPENCODE_PERMISSION ?? '')
     expect(await rights({ folders: ['/further'] })).toMatchObject({
@@ -309,7 +309,7 @@ describe('how a program ends', () => {
     expect(read('')).toMatchObject({ text: null, trouble: 'no call' })
   })
 
-  test('one that prints nothing more is waited for, or leaves a process', async () => {
+  test('a program that prints nothing more is waited for, or leaves a process', async () => {
     const act = { print: '{"type":"system"}\n', hang: true }
     const { answer, fake } = await ask('claude-code', [act], {}, { silenceMs: 1500 })
     expect(answer).toEqual({

@@ -86,7 +86,7 @@ describe('hosts that stand in', () => {
   const host = (name: string): Host => ({ name, call: () => Promise.reject(new Error('not called')) })
   const [one, two, three] = [host('one'), host('two'), host('three')]
 
-  test('one that fails now and then is given up, or one that fails three times in a row is kept', () => {
+  test('a host that fails sometimes is given up, or one that fails three times in a row is kept', () => {
     const all = chain([one, two, three])
     expect([false, false, true, false, false].map((ok) => all.record(one, ok))).toEqual(Array(5).fill(null))
     expect(all.hosts()).toEqual([one, two, three])
@@ -94,7 +94,7 @@ describe('hosts that stand in', () => {
     expect(all.hosts()).toEqual([two, three])
   })
 
-  test('calls that end late count against who took over, or the last one is left', () => {
+  test('failures of the first host after the switch count against the fallback, or the last host is given up', () => {
     const all = chain([one, two])
     for (let n = 0; n < 3; n++) all.record(one, false)
     for (let n = 0; n < 9; n++) expect(all.record(one, false)).toBe(null)

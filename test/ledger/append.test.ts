@@ -43,7 +43,7 @@ describe('a tail without newline', () => {
     expect(texts(opened(file))).toEqual(['first', 'in flight', 'ours'])
   })
 
-  test('two who heal the same tail spoil the file', () => {
+  test('two processes that heal the same tail damage the file', () => {
     const file = fileOf(lineOf('first'), '{"half":')
     const inner = lineOf('inner').trimEnd()
     appendLine(file, lineOf('outer').trimEnd(), (torn) => {
@@ -109,7 +109,7 @@ describe('a tail without newline', () => {
     expect(texts(opened(file))).toEqual(['first', 'second'])
   })
 
-  test('the longest possible tail is named from the wrong place', () => {
+  test('the longest possible tail is reported with a wrong offset', () => {
     const first = lineOf('first')
     const file = fileOf(first, 'x'.repeat(64 * 1024 - 1))
     let seen: Torn | null = null

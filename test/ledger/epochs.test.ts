@@ -23,7 +23,7 @@ test('a verdict on samples of the last epoch counts in this one', () => {
   expect(state.trees.size).toBe(1)
 })
 
-test('what took over in a new epoch claims the samples of the old one for it', () => {
+test('a process that takes a claim over in a new epoch uses the samples of the old one', () => {
   const { given, state } = story().given(created(X, 'exp_0000'), sealed(X), started(X))
   const claim = state.experiments.get(X)?.attempts[0]?.claim?.id ?? ''
   given(epoch(2), started(X, 1, claim), judged(X, 'kept', { value: 5 }))
@@ -85,7 +85,7 @@ test('a fix that abort named reaches no later round, or an aborted experiment is
   expect(repairable(state)).toEqual([])
 })
 
-test('a gate that was removed cannot come back, or removing it below ends it above', () => {
+test('a removed gate cannot be added again, or removing it for a child removes it for the parent', () => {
   const gate = (experiment: string): Draft => ({
     type: 'gate_added',
     experiment,

@@ -40,7 +40,7 @@ const open = (knobs: Parameters<typeof runStarted>[0] = {}): Story =>
 const best = ({ state }: Story) => bestOf(state)?.id
 
 describe('claims', () => {
-  test('several of many that race for one attempt get it', () => {
+  test('of many processes that claim one attempt, several get it', () => {
     const { tell, state } = open()
     const said = Array.from({ length: 20 }, (_, n) => tell(started(X), { id: `claim${n}` }))
     expect(said).toEqual(['accepted', ...Array.from({ length: 19 }, () => 'is_running')])
@@ -119,7 +119,7 @@ describe('caps', () => {
     expect(repairable(state).map(({ id }) => id)).toEqual([])
   })
 
-  test('what answers the idea is offered for repair, or what can be mended is not', () => {
+  test('a rejection that answers the idea is offered for repair, or one that can be repaired is not', () => {
     const offered = ([...REJECT_REASONS, ...FAIL_REASONS] as const).filter((reason) => {
       const { given, state } = open()
       const status = (FAIL_REASONS as readonly Reason[]).includes(reason) ? 'failed' : 'rejected'
@@ -132,7 +132,7 @@ describe('caps', () => {
     ])
   })
 
-  test('what the environment spoilt counts as an attempt or as a failure, or is free of the budget', () => {
+  test('a failure by the environment counts as an attempt or in the row of failures, or not against the budget', () => {
     const { given, tell, state } = open({ max_attempts: 1, failures: 1, experiments: 3 })
     const spoilt = { reason: 'environment', failure_class: 'environment' } as const
     given(started(X), judged(X, 'failed', spoilt), sealed(X, 2), started(X, 2))
@@ -369,7 +369,7 @@ describe('epochs', () => {
     expect(state.epoch).toBe(2)
   })
 
-  test('a score of before is best among those of now, or never can be again', () => {
+  test('a score of an earlier epoch is the best, or can never become so again', () => {
     const self = story().given(...keptNode(X, 'exp_0000', 4), epoch(2))
     expect(best(self)).toBeUndefined()
     self.given(...again(2, 20))
@@ -387,7 +387,7 @@ describe('epochs', () => {
     expect(self.tell(sealed('exp_0000', 3))).toBe('is_kept')
   })
 
-  test('while the baseline waits to be measured again, what no kept one allows is allowed', () => {
+  test('a baseline that waits for its measurement in a new epoch allows what a kept experiment does not', () => {
     const { tell, statusOf, given } = story().given(...keptNode(X, 'exp_0000', 4), epoch(2))
     expect(tell(discarded('exp_0000'))).toBe('is_kept')
     expect(statusOf('exp_0000')).toBe('kept')
@@ -395,7 +395,7 @@ describe('epochs', () => {
     given(...again(2, 20))
   })
 
-  test('what was begun before an epoch and judged in it counts as measured in it', () => {
+  test('an attempt that began before an epoch counts as measured in it', () => {
     const self = open().given(started(X), epoch(2), ...again(2, 20), judged(X, 'kept', { value: 4 }))
     expect(best(self)).toBe('exp_0000')
     expect(self.state.experiments.get(X)?.epoch).toBe(1)
@@ -428,12 +428,12 @@ describe('gates that are added to a node', () => {
   const family = () => story().given(...keptNode(X, 'exp_0000', 8), ...keptNode(Y, X, 6))
   const namesAt = ({ state }: Story, id: string) => addedGates(state, id).map(({ name }) => name)
 
-  test('a gate does not bind below its node, or binds beside and above', () => {
+  test('a gate does not apply to descendants, or applies to siblings and ancestors', () => {
     const self = family().given(created('exp_0003', 'exp_0000'), add(X, 'a'), add(Y, 'b'))
     expect(['exp_0000', X, Y, 'exp_0003'].map((id) => namesAt(self, id))).toEqual([[], ['a'], ['a', 'b'], []])
   })
 
-  test('one name binds twice, or what binds nobody is removed', () => {
+  test('a gate of one name is added twice, or one that does not exist is removed', () => {
     const { tell } = family().given(add(X, 'a'))
     expect([tell(add(X, 'a')), tell(add(Y, 'a')), tell(remove('exp_0000', 'a'))]).toEqual([
       'gate_exists',
@@ -462,7 +462,7 @@ describe('failures in a row', () => {
     judged(id, 'failed', { attempt, signature, message: `m ${attempt}` }),
   ]
 
-  test('different failures add up, or a verdict in between does not end the row', () => {
+  test('different failures count as one row, or a verdict in between does not end it', () => {
     const self = open({ max_attempts: 9 }).given(
       ...failed(X, 1, 'a'),
       ...failed(X, 2, 'a'),
@@ -537,7 +537,7 @@ describe('rounds', () => {
     expect(state.rounds[0]?.bestAtOpen).toEqual({ experiment: 'exp_0000', value: 10 })
   })
 
-  test('briefs that became no lane are the last word', () => {
+  test('briefs of which none became a lane cannot be written again', () => {
     const { tell } = story().given(opening(1))
     const told = [briefing('t1', []), briefing('t1', []), briefing('t1'), briefing('t1')].map((event) =>
       tell(event),
@@ -566,7 +566,7 @@ describe('what was spent', () => {
     usage: { tokens_in: usd === null ? null : 3, tokens_out: 2, usd },
   })
 
-  test('an unknown price is taken for nothing spent', () => {
+  test('an unknown cost counts as 0', () => {
     const { state } = story().given(usage(0.5), usage(null), usage(0))
     expect(state.usage).toEqual({ calls: 3, tokensIn: 6, tokensOut: 6, usd: 0.5, unknown: 1 })
   })
@@ -588,7 +588,7 @@ describe('what was spent', () => {
     expect([state.driver.process, state.activeMs]).toEqual([null, 132])
   })
 
-  test('a person who stops the loop is not heard, or cannot go on', () => {
+  test('a stop by a person has no effect, or cannot be resumed', () => {
     const { given, state } = story().given({ type: 'stopped', why: 'lunch' })
     expect(state.stopped).toBe('lunch')
     given({ type: 'resumed', why: 'back' })
@@ -596,7 +596,7 @@ describe('what was spent', () => {
   })
 })
 
-test('an event that nobody foresaw is accepted in silence', () => {
+test('an event of an unknown type is accepted', () => {
   const { tell } = story()
   expect(() => tell({ type: 'unheard_of' } as unknown as Event)).toThrow('unreachable')
 })

@@ -124,7 +124,7 @@ describe('the lease of a session', () => {
 })
 
 describe('how it passes on', () => {
-  test('it is taken from one who lives without a person’s word, or a person’s word does nothing', () => {
+  test('it is taken over from a live session without --take-over, or not with it', () => {
     const { tell, state } = clocked()
     tell(0, opening(1, ME))
     tell(0, { type: 'entrusted', ...ME })
@@ -142,7 +142,7 @@ describe('how it passes on', () => {
     expect(state.driver.session?.since.slice(11, 16)).toBe('00:05')
   })
 
-  test('one from which it was taken for a caller without a session takes it back, or never gets it again', () => {
+  test('a session that lost it to a caller without a session takes it back at once, or can never get it again', () => {
     const { tell, state } = clocked()
     tell(0, opening(1, ME))
     tell(1, leased(null, 'taken_over'))
@@ -161,7 +161,7 @@ describe('how it passes on', () => {
     expect(state.driver.session).toMatchObject(ME)
   })
 
-  test('one that is kept lapses all the same, or who has none gets it, gets it back, or ends what a person said', () => {
+  test('a renewed lease lapses, or a renewal gives it to a session without one or undoes a takeover', () => {
     const { tell, state, last } = clocked()
     expect([tell(0, leased(ME, 'kept')), state.driver.session]).toEqual(['not_driving', null])
     tell(0, opening(1, ME))
@@ -183,7 +183,7 @@ describe('how it passes on', () => {
     expect([tell(46, leased(ME, 'given_up')), tell(47, leased(YOU, 'taken'))]).toEqual(['accepted', 'driven'])
   })
 
-  test('a stop leaves it', () => {
+  test('it does not end with a stop', () => {
     const { tell, state } = clocked()
     tell(0, opening(1, ME))
     tell(1, { type: 'paused', why: 'lunch' })

@@ -129,7 +129,7 @@ describe('proposing', () => {
     expect(proposed).toEqual({ ok: true, value: { accepted: true, event: line } })
   })
 
-  test('what others wrote since is not folded before our own proposal', () => {
+  test('events of other processes are not read before our own proposal', () => {
     const file = fileOf()
     const [one, other] = [opened(file), opened(file)]
     one.propose<'run_started'>(runStarted(), at)
@@ -182,7 +182,7 @@ describe('a key', () => {
     expect([said(['created'], 'l'), said(['created'], null)]).toEqual([null, null])
   })
 
-  test('an event that came second is no race, or a refusal by a rule is one', () => {
+  test('an event that lost a race is not marked as raced, or a refusal by a rule is', () => {
     const { ledger } = begun()
     const raced = (result: { ok: boolean; problem?: { code: string; raced?: true } }) =>
       result.ok ? null : [result.problem?.code, result.problem?.raced]

@@ -83,7 +83,7 @@ describe('when an axis is exhausted', () => {
     return history.closed(1).open(3)
   }
 
-  test('all lanes may go on in it', () => {
+  test('all lanes may continue in it', () => {
     const history = exhausted()
     const more = ['one', 'two', 'three'].map((text) => brief(text, { kind: 'cache' }))
     expect(sifted(history, more)).toEqual({ accepted: ['one', 'two'], refused: [[2, 'axis']] })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { MAX_LINE } from '../../cli/ledger/append.ts'
 import { fitted } from '../../cli/loop/fit.ts'
 
-test('texts that fit are cut, or many bytes of few characters are more than a line takes', () => {
+test('texts that fit are cut, or texts whose characters take many bytes exceed the line', () => {
   const cut = (text: string) => fitted(400, (most) => Array(40).fill(text.slice(0, most)) as string[])
   expect(cut('x'.repeat(500))[0]).toHaveLength(400)
   expect(cut('界'.repeat(500))[0]).toHaveLength(400)

@@ -48,7 +48,7 @@ describe('what an edit may say', () => {
     expect(reasons(history, knob('width', 3), knob('width', 40), knob('width', 41))).toEqual(['bounds'])
   })
 
-  test('two knobs together switch off what each tunes', () => {
+  test('two knobs in combination switch something off', () => {
     const history = new History()
     expect(reasons(history, knob('stall', 3))).toEqual(['bounds'])
     expect(reasons(history, knob('ideate_stall', 2), knob('stall', 3))).toEqual([])
@@ -88,7 +88,7 @@ describe('what an edit may say', () => {
     expect(reasons(new History(), edit)).toEqual([reason])
   })
 
-  test('a fact that was told, or holds now, is no evidence', () => {
+  test('a fact that was reported, or holds now, is refused as evidence', () => {
     const history = new History()
     const edit = { ...knob('width', 2), evidence: 'near_stall:7' }
     expect(judgeEdits([edit], history.state, new Set(['near_stall:7'])).refused).toEqual([])
@@ -125,7 +125,7 @@ describe('what an edit may say', () => {
     },
   )
 
-  test('what is there already is taken again, in one call or the next', () => {
+  test('an edit that already holds is accepted again, in the same call or the next', () => {
     const all = [
       knob('width', 2),
       phase('scan', false),
@@ -140,7 +140,7 @@ describe('what an edit may say', () => {
     expect(reasons(history.open(), ...all.slice(0, 4))).toEqual(all.slice(0, 4).map(() => 'duplicate'))
   })
 
-  test('a person’s knob is turned by who was asked before, or never again', () => {
+  test('an edit that was decided before a person set the knob still counts, or no later edit does', () => {
     const history = new History()
       .add({ type: 'configured', changes: { depth: 4 }, why: 'earlier' }, '2026-01-01T00:00:00.000Z')
       .add({ type: 'meta_ticked', by: 'a', every_ms: 1000, facts: [] }, '2026-01-01T00:00:01.000Z')
@@ -155,7 +155,7 @@ describe('what an edit may say', () => {
     expect(asked(2)).toEqual([])
   })
 
-  test('a flood of edits is taken whole', () => {
+  test('there is no limit on the number of edits', () => {
     const many = Array.from({ length: 11 }, (_, i) =>
       prompt(i < 5 ? 'scan' : i < 10 ? 'brief' : 'collect', 'append', `mind ${i}`),
     )

@@ -58,7 +58,7 @@ describe('by uplift × confidence', () => {
   })
   const named = (ideas: { hypothesis: string }[]) => ideas.map(({ hypothesis }) => hypothesis)
 
-  test('a loud idea goes before a likely one, one without numbers before both, or equal ones change places', () => {
+  test('ideas are not ordered by uplift × confidence, one without numbers comes before others, or equal ones change places', () => {
     const ideas = [
       idea('says nothing'),
       idea('loud', 0.9, 0.1),
@@ -91,7 +91,7 @@ describe('by uplift × confidence', () => {
     ])
   })
 
-  test('an idea is told to the next rounds although it was tried since, or the best of the newest come last', () => {
+  test('an idea that was tried since is still offered to the next rounds, or the best new ones come last', () => {
     const accepted = [
       idea('too old', 9, 1),
       idea('weak', 0.1, 0.1),

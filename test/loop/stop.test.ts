@@ -120,7 +120,7 @@ describe('stall', () => {
     }
     return history
   }
-  test('nobody hears that a busy machine spoilt what was tried, or it is blamed for one of many', () => {
+  test('the stop does not say that a busy machine spoilt most results, or says so for one of many', () => {
     expect(stop(rounds([SPOILT], [WORSE]))).toBe('stall')
     expect(stopCause(rounds([SPOILT], [WORSE]).state)).toMatch(
       /^1 of the last 2 candidates looked better while/,

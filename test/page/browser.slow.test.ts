@@ -199,7 +199,7 @@ describe('a server', () => {
     }
   }
 
-  test('a text that wants to act does', async () => {
+  test('text of an agent becomes markup or runs as a script', async () => {
     await isInert(`http://127.0.0.1:${serving.port}/`)
     const file = join(makeTemp('page'), 'hostile.html')
     await project.data('report', '--html', file, '--full')
@@ -223,7 +223,7 @@ describe('a server', () => {
     await lock.locator('.patch .added').waitFor()
   })
 
-  test('what happens is seen only after a reload; what a person does here is not what the verb does', async () => {
+  test('an event is shown only after a reload, or an action does something else than its verb', async () => {
     const { page, trouble } = await look(serving.address)
     expect(page.url()).toBe(`http://127.0.0.1:${serving.port}/`)
     const { experiment } = await project.attempt(metrics({ ms: 70 }), 'exp_0001')

@@ -55,7 +55,7 @@ const small = forestOf(
   rowOf(4, 1, 'kept', 80),
 )
 
-test('a filter tears what it finds from its ancestors', () => {
+test('a filter hides the ancestors of what it finds', () => {
   const listed = small.list({ ...ALL, query: 'HEADER inline' })
   expect(listed.found).toBe(1)
   expect(shown(listed)).toEqual(['exp_0 dimmed', '  exp_1 dimmed', '    exp_2'])
@@ -84,7 +84,7 @@ test('an experiment whose parent is missing is not shown', () => {
   expect(shown(ghost.list(ALL))).toEqual(['exp_0', 'exp_5'])
 })
 
-test('many leaves that led nowhere push aside what stood, or cannot be opened', () => {
+test('many leaves that led nowhere hide the kept experiments, or cannot be opened', () => {
   const marks: Mark[] = ['rejected', 'failed', 'rejected', 'inconclusive']
   const many = forestOf(
     rowOf(0, null, 'kept', 1),

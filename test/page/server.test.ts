@@ -99,7 +99,7 @@ test('a stream leaves out what came while nobody listened, or tells it twice', a
   expect(again.find(({ event }) => event === 'change')?.data.rows).toEqual([])
 })
 
-test('an offset that the ledger never had is gone on from', async () => {
+test('a stream continues from an offset that the ledger never had', async () => {
   const told = await untilTold(serving.port, '/api/runs/run_0001/stream?since=999999999', (all) =>
     all.some(({ event }) => event === 'reset'),
   )
@@ -134,7 +134,7 @@ test('an address of the page says less than it must', async () => {
   expect(body).not.toContain(serving.token)
 })
 
-test('a server that only shows acts, or one that is stopped goes on', async () => {
+test('a read-only server acts, or a stopped one still runs', async () => {
   const other = makeProject()
   await other.data('init')
   const shown = await startServing(other.repo.dir, '--read-only')

@@ -35,7 +35,7 @@ describe('money', () => {
     expect(unaffordable(state, 'audit', { tokens: 0, usd: 2 })).not.toBeNull()
   })
 
-  test('a call that did not tell is free', () => {
+  test('a call with unknown cost counts as free', () => {
     const history = new History({ knobs: { tokens: 100 } })
       .add(tokens('brief', 10))
       .add(tokens('implement', 40))
@@ -65,7 +65,7 @@ test('a cap is passed without a warning, or an uncapped one is warned of', () =>
   expect(marks()).toEqual([['usd', 80]])
 })
 
-test('the tightest cap does not say what the budget buys', () => {
+test('the number of experiments that the budget pays for ignores its tightest cap', () => {
   const history = new History({ knobs: { experiments: 9, tokens: 1000 } })
   expect(experimentsLeft(history.state)).toEqual({ cap: 'experiments', count: 9 })
   history.experiment('exp_0001', { value: 90 }).add(tokens('implement', 300))

@@ -38,7 +38,7 @@ beforeAll(() => {
   root = join(prefix, 'lib', 'node_modules', 'assay')
 })
 
-test('the package asks for another one, lacks a part, or has what nobody needs', () => {
+test('the package has a dependency, lacks a part, or contains an unneeded file', () => {
   const { version, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   expect(dependencies).toBeUndefined()
   expect(existsSync(join(root, 'node_modules'))).toBe(false)

@@ -55,7 +55,7 @@ test('a terminal breaks a line within a word, or a program gets it broken', () =
   expect(broken.flatMap((line) => line.trim().split(' '))).toEqual(['one', 'two', 'three', 'four', 'five'])
 })
 
-test('minutes of work are no hours at all', () => {
+test('a run of some minutes shows 0 hours', () => {
   expect(spent({ used: 0.034, limit: null }, 'hours')).toBe('0.03 hours')
   expect(spent({ used: 12.34, limit: 20 }, 'hours')).toBe('12.3 of 20 hours')
 })

@@ -54,7 +54,7 @@ describe('a hint', () => {
     expect(mentions.filter(({ text }) => !exists(text.split(' ').slice(1)))).toEqual([])
   })
 
-  test('a check of hints that would not notice', () => {
+  test('the check of hints does not notice a planted error', () => {
     const planted = (source: string): boolean[] =>
       callsIn('cli/a.ts', `import { call } from '../next.ts'\n${source}`).map(({ words }: SeenCall) =>
         isTaken(words, null),

@@ -84,7 +84,7 @@ describe('accepted', () => {
 })
 
 describe('refused', () => {
-  test('only the first problem is told', () => {
+  test('only the first problem is reported', () => {
     expect(problems('new', '--lane', '0', '--parnt', 'exp_0001', '--depth', '1.5')).toEqual([
       { code: 'bad_value', message: '--lane cannot be "0"', hint: 'a whole number from 1 to 10000' },
       { code: 'unknown_flag', message: 'assay new has no flag --parnt', hint: 'did you mean --parent?' },

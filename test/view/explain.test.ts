@@ -94,7 +94,7 @@ test.each([
   expect(more).toEqual([])
 })
 
-test('a gain in units of a metric around zero is told in percent', () => {
+test('a gain of a metric around zero is shown in percent', () => {
   const lines = said(
     verdict('rejected', { reason: 'inconclusive' }),
     stage('judge', { why: 'cap', transform: 'linear', scale: 0.4 }, { improvement: null }),

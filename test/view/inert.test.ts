@@ -96,7 +96,7 @@ test('a word of an agent mails a person, closes an issue or is markup in the tex
   )
 })
 
-test('a command ends the code that it stands in, or is another one there', () => {
+test('a command that contains backticks ends its code block, or changes in it', () => {
   fc.assert(
     fc.property(said, (text) => {
       const code = inCode(text, Number.POSITIVE_INFINITY)

@@ -32,7 +32,7 @@ const text = (more: Partial<PullRequest> = {}) =>
     ...more,
   })
 
-test('a metric that varies is told to give the same each time', () => {
+test('the text says of a metric that varies that it gives the same value each time', () => {
   expect(text()).toContain('does not vary from run to run')
   const varies = text({ winner: { ...winner, paired: true } })
   expect(varies).not.toContain('does not vary')

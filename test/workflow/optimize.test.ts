@@ -274,7 +274,7 @@ test('an agent that ends without an answer, or whose call fails, is not said to 
   expect([...of.answers.keys()].filter((id) => id.startsWith('r1/l1/'))).toEqual(['r1/l1/d1/implement'])
 })
 
-test('a launch that is left asks more agents than it may, pays twice in the next, or does not say that it is to be continued', async () => {
+test('a launch that reaches its limit asks more agents than it may, pays twice in the next one, or does not say that it must be continued', async () => {
   for (const agents of [30, 43, 44, 45]) {
     const of = cli({ width: 12 })
     const asked: string[] = []
@@ -338,7 +338,7 @@ test('a budget that allows no call is reported as a silent host, or a silent hos
   expect(more.calls.filter(({ prompt }) => taskIn(prompt)?.id.startsWith('r2/'))).toEqual([])
 })
 
-test('a number of rounds opens one more, or counts from the first round of the run', async () => {
+test('a limit of rounds opens one more, or counts from the first round of the run', async () => {
   const of = cli({ rounds: 9 })
   expect((await launch(of, undefined, { rounds: 1 })).result).toMatchObject({ rounds: 1, stop: 'stall' })
   const more = await launch(of, undefined, { rounds: 2 })

@@ -17,7 +17,7 @@ function overAllSigns(sizes: readonly number[], of: (d: number[]) => boolean): n
 }
 
 describe('for a candidate without effect, whatever its noise', () => {
-  test('the bets reach a worth of x more often than in 1/x of all cases', () => {
+  test('the bets reach the value x in more than 1/x of all cases', () => {
     let most = 0
     const property = fc.property(
       fc.array(size, { minLength: 5, maxLength: 9 }),
@@ -39,7 +39,7 @@ describe('for a candidate without effect, whatever its noise', () => {
     expect(most).toBeGreaterThan(0.4)
   })
 
-  test.each(['judge', 'confirm'] as const)('%s is passed more often than 1/e + p allows', (name) => {
+  test.each(['judge', 'confirm'] as const)('a no-op passes %s more often than 1/e + p allows', (name) => {
     const property = fc.property(fc.array(size, { minLength: 9, maxLength: 10 }), (sizes) => {
       const plan: PairedPlan = { min: 2, max: sizes.length, minImprovement: 0, seeksTie: false, tries: 100 }
       let bound = 0
@@ -59,7 +59,7 @@ describe('for a candidate without effect, whatever its noise', () => {
     fc.assert(property, { numRuns: 12, seed: 5 })
   })
 
-  test('the p of the last look is not the share of signs that look as good', () => {
+  test('the p of the last look is not the share of sign assignments with at least the observed sum', () => {
     const signed = fc
       .tuple(fc.integer({ min: 0, max: 1000 }), fc.boolean())
       .map(([value, up]) => (up ? value : -value))

@@ -30,11 +30,14 @@ describe('pairDifference', () => {
     ['maximize', 'log', 2, -1, UP],
     ['minimize', 'log', 0, 0, 0],
     ['minimize', 'linear', 7, 7, 0],
-  ] as const)('%s %s of %d against %d is not as told', (way, how, candidate, parent, d) => {
-    expect(pairDifference(way, how, candidate, parent)).toBe(d)
-  })
+  ] as const)(
+    '%s %s of %d against %d differs from the documented value',
+    (way, how, candidate, parent, d) => {
+      expect(pairDifference(way, how, candidate, parent)).toBe(d)
+    },
+  )
 
-  test('takes sides: swapped it is not its negative, or against the order', () => {
+  test('is not the negative when the sides are swapped, or has the wrong sign', () => {
     fc.assert(
       fc.property(direction, transform, value, value, (way, how, a, b) => {
         const d = pairDifference(way, how, a, b)
@@ -48,7 +51,7 @@ describe('pairDifference', () => {
 })
 
 describe('residuals', () => {
-  test('the effect, or a value that is infinite, gets into them', () => {
+  test('they contain the effect, or an infinite value', () => {
     expect(stageResiduals([3, 5, 4])).toEqual([2 * Math.SQRT1_2, -Math.SQRT1_2])
     expect(stageResiduals([3, UP, UP, 4, 5])).toEqual([Math.SQRT1_2])
     expect(stageResiduals([3])).toEqual([])
@@ -91,7 +94,7 @@ describe('the scale', () => {
     expect(running.scale).toBe(0)
   })
 
-  test('one outlier in twenty carries it away, or a second mode hides from it', () => {
+  test('one outlier in twenty changes it much, or it does not respond to a second mode', () => {
     const calm = Array.from({ length: 95 }, (_, i) => Math.sin(i))
     const outliers = new ScaleWindow([...calm, 1e6, 1e6, 1e6, 1e6, 1e6]).scale
     expect(outliers / new ScaleWindow(calm).scale).toBeLessThan(1.2)
@@ -104,7 +107,7 @@ describe('the scale', () => {
 describe('the interval', () => {
   const one = fc.array(steps, { minLength: 6, maxLength: 14 })
 
-  test('ends elsewhere than where bets of either side are worth 40', () => {
+  test('does not end where bets on either side reach 40', () => {
     fc.assert(
       fc.property(one, fc.integer({ min: 1, max: 50 }), (d, scale) => {
         const scales = d.map((_, i) => scale / (i + 1))

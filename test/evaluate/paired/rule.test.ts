@@ -223,7 +223,7 @@ describe('the decision', () => {
     expect(improved).toBeGreaterThan(200)
   })
 
-  test('of a prefix, asked again, is not what was decided pair by pair', () => {
+  test('for the first pairs, computed again, is not what was decided pair by pair', () => {
     fc.assert(
       fc.property(stage, differences(wild, 12), pools, (name, d, pool) => {
         const running = new BettingStage(name, new ScaleWindow(pool), PLAN)

@@ -43,7 +43,7 @@ test.each(OUTPUTS.map((output) => [`${output.preset}: ${output.what}`, output] a
   },
 )
 
-test('a preset without an output that was tried', () => {
+test('a preset has no recorded output of its tool', () => {
   expect([...new Set(OUTPUTS.map(({ preset }) => preset))]).toEqual(PRESET_NAMES)
 })
 
@@ -172,7 +172,7 @@ test.each([
   ['digits', `Benchmark ${'1 22 '.repeat(20_000)}`],
   ['tags', '<BenchmarkResults name="'.repeat(20_000)],
   ['lines of a table', `benchmark name samples iterations est\n${'1 2 3 4 x\n'.repeat(8_000)}`],
-])('%s take the square of their time to be looked at', (_, text) => {
+])('the time to read %s grows with the square of their number', (_, text) => {
   for (const { recognises, instead } of PRESETS) {
     expect(recognises(text)).toBe(false)
     expect(instead?.recognises(text) ?? false).toBe(false)
@@ -257,7 +257,7 @@ describe('a number of any JSON', () => {
     expect(at(path, text)).toContain(message)
   })
 
-  test('of two objects that differ one is believed, or one without it matters', () => {
+  test('of two objects with different values one is believed, or an object without the metric matters', () => {
     expect(at('/t', '{"t": 1}', '{"u": 5}', 'no JSON', '{"t": 1}')).toBe(1)
     expect(at('/t', '{"t": 1}', '{"t": 2}')).toContain('/t is 1 in standard output and 2 in standard output')
   })
