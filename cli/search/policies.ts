@@ -113,7 +113,8 @@ function shuffled(field: Field, rng: () => number): Order {
 
 export const softmax = policy({
   name: 'softmax',
-  summary: 'weight exp((score − best) / (temperature · spread)), spread robust, so units do not matter',
+  summary:
+    'weight exp((score − best) / (temperature · spread)); the spread is a robust one, so units do not matter',
   params: {
     temperature: { default: 1, min: 0.01, max: 100, doc: 'low: nearly the best; high: nearly uniform' },
   },

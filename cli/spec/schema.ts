@@ -47,12 +47,16 @@ export const SPEC = keys({
   holdout: or(holdout, {}, 'How a new best must do on the data of `assay init --holdout FILE`.'),
   tie_breakers: or(tieBreakers, [], 'Metrics that decide, in order, when the comparison is a tie.'),
   gates: or(gates, [], 'Commands that must exit 0.'),
-  noise: or(noise, {}, 'How chance is told from gain.'),
+  noise: or(noise, {}, 'How a gain is told apart from noise.'),
   search: or(search, {}, 'How parents are picked.'),
   loop: or(loop, {}, 'How rounds go.'),
   budget: or(budget, {}, 'Caps, checked before each step. A cap that is absent is not set.'),
   agent: may(agent, 'Who proposes candidates in `assay loop`.'),
-  skills: or(list(text()), [], 'Task-category skills that a builder loads.'),
+  skills: or(
+    list(text()),
+    [],
+    'Names of skills, each for a category of tasks, that an agent loads before it edits.',
+  ),
   report: or(
     keys({
       jsonl: may(

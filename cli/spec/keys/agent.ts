@@ -5,7 +5,7 @@ import { capture, commandText, durationText, path } from './text.ts'
 
 const parameter = keys(
   {
-    name: may(text(), 'Shown instead of its place.'),
+    name: may(text(), 'The name that is shown. Absent: the place of the number.'),
     file: need(path, 'The file that holds the number.'),
     pointer: may(
       text({

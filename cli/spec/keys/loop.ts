@@ -47,7 +47,7 @@ export const ROLES = [
 
 const words = keys({
   before: may(text(), 'Text before the prompt of this role.'),
-  after: may(text(), 'Stands behind it.'),
+  after: may(text(), 'Text after the prompt of this role.'),
 })
 
 /** What a user may also say for all projects. */
@@ -103,8 +103,8 @@ export const loop = keys({
   quiet: or(boolean, false, 'If true, the loop starts no agent while a sample is taken.'),
   meta: or(
     keys({
-      on: or(boolean, true, 'Whether it looks at all.'),
-      every: or(interval, '5m', 'How often it is looked whether there is anything to steer.'),
+      on: or(boolean, true, 'Whether it is asked at all.'),
+      every: or(interval, '5m', 'How often the CLI checks whether there are new facts.'),
     }),
     {},
     'A controller that steers the rounds: knobs, phases, prompts, steps of its own. Its agent is asked only when there are facts that it has not seen.',
