@@ -82,9 +82,9 @@ export function Actions({ id, status }: { id?: string; status?: Status }) {
       {mayAct.value ? null : (
         <p class="small soft">
           {connection.value === 'file'
-            ? 'This is a file: copy the line.'
+            ? 'An offline file cannot act: copy the line.'
             : connection.value === 'live'
-              ? 'This page only shows: open the address that assay serve printed, with its token, or copy the line.'
+              ? 'This page may not act: open the address that assay serve printed (with its token), or copy the line.'
               : 'The server does not answer: copy the line.'}
         </p>
       )}

@@ -99,7 +99,7 @@ export function Multiples({ metrics }: { metrics: PageHead['metrics'] }) {
               width={SMALL.width}
               height={SMALL.height}
               role="img"
-              aria-label={`${name} of what was kept, in order: from ${figure(values[0] ?? null)} to ${figure(last?.value ?? null)}`}
+              aria-label={`${name} of the kept experiments, in order: from ${figure(values[0] ?? null)} to ${figure(last?.value ?? null)}`}
             >
               <path class="thin" d={path(values) ?? ''} />
               {points.length > 60

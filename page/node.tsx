@@ -112,11 +112,11 @@ function Kin({ row }: { row: PageRow }) {
           ? null
           : [
               'round',
-              `${row.round}, lane ${row.lane ?? '–'}${row.arm ? ', from the baseline for comparison' : ''}`,
+              `${row.round}, lane ${row.lane ?? '–'}${row.arm ? ', starts from the baseline, for comparison' : ''}`,
             ],
         row.epoch === head.value?.epoch
           ? null
-          : ['epoch', `${row.epoch}: its value is not compared with those of now`],
+          : ['epoch', `${row.epoch}: its value is not compared with those of the current epoch`],
       ]}
     />
   )
@@ -139,7 +139,7 @@ function Details({ row, node }: { row: PageRow; node: PageNode }) {
           ))}
         </Block>
       ) : null}
-      <Block title="What held, and what did not">
+      <Block title="Gates and rules">
         <Held row={row} node={node} />
       </Block>
       <OtherMetrics node={node} />
@@ -197,7 +197,7 @@ function Details({ row, node }: { row: PageRow; node: PageNode }) {
           </ul>
         </Block>
       ) : null}
-      <Block title="Act">
+      <Block title="Actions">
         <Actions id={row.experiment} status={row.status} />
       </Block>
       <Block title="In a terminal">

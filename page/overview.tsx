@@ -26,7 +26,7 @@ export function Overview() {
         </Section>
       ) : null}
       <div class="pair-of-parts">
-        <Section title="The way to the best">
+        <Section title="Path to the best">
           <Way data={data} />
         </Section>
         <Section title="Did the search help?">
@@ -171,7 +171,7 @@ function Now() {
             ? null
             : [
                 '.assay takes',
-                `${figure(Number((seen.disk / 1e6).toPrecision(2)))} MB or more; assay gc frees what is over`,
+                `${figure(Number((seen.disk / 1e6).toPrecision(2)))} MB or more; assay gc deletes what is not needed`,
               ],
         ]}
       />

@@ -168,7 +168,7 @@ export function Tree() {
       <p class="small" role="status">
         {found === rows.size
           ? `${rows.size.toLocaleString('en')} experiments`
-          : `${found.toLocaleString('en')} of ${rows.size.toLocaleString('en')} experiments; what stands above them is dimmed`}
+          : `${found.toLocaleString('en')} of ${rows.size.toLocaleString('en')} experiments; their ancestors are dimmed`}
       </p>
       <div
         class="tree"

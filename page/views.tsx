@@ -18,7 +18,7 @@ export function TreeView() {
         <TreeFilters />
         <Tree />
       </Section>
-      <Section title="The same as a drawing">
+      <Section title="Drawing of the tree">
         <Graph />
       </Section>
     </>
@@ -32,7 +32,7 @@ export function Rounds() {
   if (!data) return null
   return (
     <>
-      <Section title="When it stops">
+      <Section title="Stop rules">
         <Facts
           facts={[
             [
@@ -66,7 +66,7 @@ export function Rounds() {
         ))}
       </Section>
       {data.edits.length > 0 ? (
-        <Section title="What the loop changed of itself">
+        <Section title="Edits of the meta controller">
           <ul>
             {data.edits.map(({ id, what, why, from, undone }) => (
               <li key={id} class={undone ? 'struck' : ''}>
@@ -113,7 +113,7 @@ function Round({ round, open }: { round: PageRound; open: boolean }) {
               <NodeLink id={experiment} /> <span class="soft">on {parent}</span>{' '}
               <span class="small soft">
                 {kind}
-                {arm ? ', from the baseline for comparison' : ''}
+                {arm ? ', starts from the baseline, for comparison' : ''}
               </span>
               <br />
               <Linked text={objective} />
@@ -147,8 +147,8 @@ export function costWords({ calls, usd, tokens_in, tokens_out, at_least }: PageH
       : tokens > 0
         ? `${tokens.toLocaleString('en')} tokens`
         : null
-  if (known === null) return 'unknown: no call told what it cost'
-  return at_least ? `at least ${known}: some calls did not tell` : known
+  if (known === null) return 'unknown: no call reported its cost'
+  return at_least ? `at least ${known}: some calls reported no cost` : known
 }
 
 export function CostView() {
@@ -383,7 +383,7 @@ function Ideas({ data }: { data: PageHead }) {
       </span>
     ))
   return (
-    <Section title="What could be gone on with">
+    <Section title="What could be continued">
       <Facts
         facts={[
           repairable.length === 0 ? null : ['could be repaired', links(repairable)],
@@ -411,8 +411,8 @@ export function CompareView() {
     return (
       <Section title="Compare experiments">
         <Empty>
-          {ids.length === 0 ? 'Nothing is picked.' : `Only ${ids[0]} is picked.`} Open an experiment and press
-          “compare”; two to four can stand side by side.
+          {ids.length === 0 ? 'No experiment is chosen.' : `Only ${ids[0]} is chosen.`} Open an experiment and
+          press “compare”; two to four can stand side by side.
         </Empty>
         {head.value?.best && head.value.best.experiment !== 'exp_0000' ? (
           <p>
@@ -601,7 +601,7 @@ export function ExportView() {
   const run = head.value?.run ?? ''
   const live = connection.value === 'live'
   return (
-    <Section title="Take it along" id="export">
+    <Section title="Export" id="export">
       {live ? (
         <p class="filters">
           <a class="button" href={`/api/runs/${run}/file/html`} download>

@@ -7,7 +7,7 @@ export { counted, duration as timeSpan, shown as figure } from '../cli/evaluate/
 export const percent = (gain: number | null): string =>
   gain === null ? '' : `${gain > 0 ? '+' : ''}${share(gain)}`
 
-/** What was used of a cap. What nobody told is unknown, and never 0. */
+/** How much of a cap was used. An amount that was not reported is unknown, and never 0. */
 export function usedText({ used, at_least }: { used: number; at_least?: boolean }): string {
   const rough = shown(Number(used.toPrecision(3)))
   if (!at_least) return rough

@@ -12,7 +12,7 @@ export interface KnownMerges {
 }
 
 export interface MergePlan {
-  /** The siblings, best first. The first one is what the others are put on. */
+  /** The siblings, best first. The others are merged into the first one. */
   ranked: readonly string[]
   known?: KnownMerges
   /** How many attempts may be measured. */
@@ -99,7 +99,7 @@ class Merging {
     yield* this.#divide(members.slice(half))
   }
 
-  /** Whether `members`, less what clashes, came in. */
+  /** Whether `members`, without those that clash, were kept. */
   *#add(members: readonly string[]): Asking<boolean> {
     for (;;) {
       const set = this.#fitting(members)
@@ -122,7 +122,7 @@ class Merging {
     }
   }
 
-  /** What is had already and, best first, each member that clashes with none before it. */
+  /** What is merged already and, best first, each member that clashes with none before it. */
   #fitting(members: readonly string[]): string[] {
     const set = [...this.#have]
     for (const member of members) {

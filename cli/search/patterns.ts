@@ -26,7 +26,7 @@ export interface Pattern {
   message: string
 }
 
-/** Warnings say that more of the same is not worth paying for: the next brief should turn another way. */
+/** Warnings say that more of the same is not worth paying for: the next brief should take a different direction. */
 
 /** How many of the latest scored experiments may form a plateau. */
 const LATEST = 12
@@ -66,7 +66,7 @@ export function plateau(experiments: readonly Observed[]): Pattern[] {
     {
       kind: 'axis_warning',
       experiments: best.map(({ id }) => id),
-      message: `${best.length} structurally different hypotheses ended at about ${sixDigits(first.value)}: what they have in common does not move the metric; try another axis`,
+      message: `${best.length} structurally different hypotheses ended at about ${sixDigits(first.value)}: what they have in common does not move the metric; try a different axis`,
     },
   ]
 }
@@ -93,7 +93,7 @@ export function deadEnds(experiments: readonly Observed[]): Pattern[] {
     .map(([parent, { tried }]) => ({
       kind: 'axis_warning',
       experiments: tried.map(({ id }) => id),
-      message: `${tried.length}${tried.length === 50 ? ' or more' : ''} hypotheses in a row failed on ${parent}: take another parent, or another axis`,
+      message: `${tried.length}${tried.length === 50 ? ' or more' : ''} hypotheses in a row failed on ${parent}: take a different parent, or a different axis`,
     }))
 }
 
@@ -111,7 +111,7 @@ const AT_LEAST = 2
 
 /**
  * Gate failures and zero tasks that occur at least twice, and which of them occur together. Signals that failed in
- * exactly the same experiments are told as one.
+ * exactly the same experiments are reported as one.
  */
 export function together(experiments: readonly Observed[]): Pattern[] {
   const signals = signalsOf(experiments)

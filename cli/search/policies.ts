@@ -75,8 +75,8 @@ export const topK = policy({
 
 export const epsilonGreedy = policy({
   name: 'epsilon_greedy',
-  summary: 'the best, but with chance epsilon any other, each equally likely',
-  params: { epsilon: { default: 0.1, min: 0, max: 1, doc: 'chance that a pick is made at random' } },
+  summary: 'the best, but with probability epsilon any other, each equally likely',
+  params: { epsilon: { default: 0.1, min: 0, max: 1, doc: 'probability that a pick is made at random' } },
   choose(field, k, rng, { epsilon }) {
     const sides = Array.from({ length: k }, () => (rng() < epsilon ? 'random' : 'best'))
     const best = sides.includes('best') ? firstOf(allPositions(field), k, byScore(field)) : []
@@ -148,7 +148,8 @@ export const powerLaw = policy({
 
 export const weighted = policy({
   name: 'weighted',
-  summary: 'weight sigmoid(2 · (score − median) / MAD) / (1 + children): good, and not yet worked on',
+  summary:
+    'weight sigmoid(2 · (score − median) / MAD) / (1 + children): prefers good nodes with few children',
   params: {},
   choose(field, k, rng) {
     const { median, spread } = scaleOf(field.scores)
@@ -192,7 +193,8 @@ interface Holder {
 
 export const paretoPerTask = policy({
   name: 'pareto_per_task',
-  summary: 'nodes that are best on some task, by how many they hold: specialists stay alive',
+  summary:
+    'nodes that are the best on some task, more often the more such tasks they have: specialists are kept',
   params: {},
   choose(field, k, rng) {
     const order = byScore(field)
@@ -317,7 +319,7 @@ export function resolvePolicy(name: string, nodes: readonly Candidate[]): Result
     kind: 'usage',
     code: 'unknown_policy',
     message: `there is no policy ${JSON.stringify(name)}`,
-    hint: `take one of: ${policyNames.join(', ')}`,
+    hint: `use one of: ${policyNames.join(', ')}`,
   })
 }
 

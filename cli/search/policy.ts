@@ -14,7 +14,7 @@ export interface Candidate {
   children: number
   /** How many of its children are on the frontier themselves: kept, standing, comparable. */
   keptChildren: number
-  /** Unique and independent of timing: ties go to the lower one, and chance is bound to it. */
+  /** Unique and independent of timing: ties go to the lower one, and random draws depend on it. */
   order: string
 }
 
@@ -29,7 +29,7 @@ export interface Param {
  * How parents are picked from the frontier.
  *
  * `pick` answers min(k, nodes it takes) distinct picks with ranks from 1, the first pick first. It must be pure, must
- * not depend on the order of `nodes`, nor on the metric's unit or zero point, and takes all chance from `rng`.
+ * not depend on the order of `nodes`, nor on the metric's unit or zero point, and takes all randomness from `rng`.
  * A node whose score is not finite is never taken. Missing params take their defaults, others are clamped.
  */
 export interface Policy {

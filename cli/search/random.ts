@@ -1,5 +1,5 @@
 /**
- * Seeded chance. The same parts give the same stream on every machine: only 32-bit integer arithmetic is used.
+ * Seeded random numbers. The same parts give the same stream on every machine: only 32-bit integer arithmetic is used.
  * Not for secrets.
  */
 
@@ -28,7 +28,7 @@ export function rngOf(...parts: readonly (string | number)[]): () => number {
 }
 
 /**
- * One number in (0, 1) a text, the same whenever it is asked again: chance that is bound to a node instead of to
+ * One number in (0, 1) a text, the same whenever it is asked for: randomness that depends on a node instead of on
  * its place in a list, so that nothing has to be sorted first. Takes one draw.
  */
 export function chanceByText(rng: () => number): (text: string) => number {

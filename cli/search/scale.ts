@@ -1,4 +1,4 @@
-/** Middle and spread of scores that one wild value cannot move. */
+/** Robust middle and spread of scores: one outlier cannot move them. */
 export interface Scale {
   median: number
   /** Median absolute deviation; the mean absolute deviation where that is 0; 0 when all are equal. */

@@ -257,7 +257,7 @@ function costsOf({ started, ledger: { state } }: OpenRun, history: History): Pag
   }
 }
 
-// ---------------------------------------------------------------- rounds, and what the loop changed of itself
+// ---------------------------------------------------------------- rounds, and the edits of the meta controller
 
 function roundOf({ round, opened, briefed, closed }: State['rounds'][number]): PageRound {
   return {

@@ -182,7 +182,7 @@ describe('the registry', () => {
         kind: 'usage',
         code: 'unknown_policy',
         message: 'there is no policy "best"',
-        hint: 'take one of: auto, argmax, top_k, epsilon_greedy, softmax, power_law, weighted, open_only, pareto_per_task',
+        hint: 'use one of: auto, argmax, top_k, epsilon_greedy, softmax, power_law, weighted, open_only, pareto_per_task',
       },
     })
   })
