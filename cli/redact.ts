@@ -6,7 +6,7 @@
 
 import { mixed, PLACEHOLDER, RULES, type Rule } from './redact/patterns.ts'
 
-/** No match is longer, so whoever streams a text needs no more of what went before or comes after. */
+/** No match is longer, so a caller that streams a text needs no more of what went before or comes after. */
 export const LONGEST_SECRET = 20_000
 
 const QUANTITY = /^[-+]?(?:0x[0-9a-f]+|[\d.,_]+(?:e[-+]?\d+)?[a-z%µ/]{0,8})$/i

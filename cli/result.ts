@@ -33,9 +33,9 @@ export interface Problem {
   at?: string
   /** The other problems of the same pass; never nested deeper. */
   more?: Problem[]
-  /** Facts that a program needs to go on, for example the current round and its token. */
+  /** Facts that a program needs to continue, for example the current round and its token. */
   data?: unknown
-  /** Another process was quicker: whoever looks at the record again finds what it did. For callers only, never shown. */
+  /** A different process was quicker: a caller that reads the record again finds what it did. For callers only, never shown. */
   raced?: true
 }
 

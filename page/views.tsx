@@ -184,7 +184,7 @@ export function CostView() {
               : null,
             costs.dearest
               ? [
-                  'dearest call',
+                  'most expensive call',
                   <span key="d">
                     {costs.dearest.role}{' '}
                     {costs.dearest.experiment ? <NodeLink id={costs.dearest.experiment} /> : null}{' '}

@@ -33,14 +33,14 @@ let roundCount = 0
 
 // ------------------------------------------------------------------ why this launch ends
 
-/** Thrown by every further call: the ledger has what was done, and the next launch goes on from there. */
+/** Thrown by every further call: the ledger has what was done, and the next launch continues from there. */
 let ending = null
 /** Who drives instead: nothing is broken, and nothing is left to do here. */
 let driven = null
 /** Not even what says that an agent gave no answer may be asked. */
 let isDenied = false
 const OUT_OF_CALLS = new Error('the agents of this launch are used up')
-/** Ends that also tell why nobody was asked, or needed. */
+/** Ends that also say why no agent was asked, or needed. */
 const OVER = ['budget', 'user', 'target']
 /** The same words as `assay install claude-code` has: the one host with a workflow tool of its own. */
 const ALLOW =
@@ -170,7 +170,7 @@ async function rounds() {
   let round = null
   for (;;) {
     phase('Orient')
-    // Where nobody answers, no other round is begun.
+    // If no agent answers, no further round is begun.
     const until = round !== null && !answered ? round : last
     const opened = await next(until === null ? '' : ` --until ${until}`)
     if (opened.over !== null && (answered || roundCount === 0 || OVER.includes(opened.over))) return opened.over

@@ -1,7 +1,7 @@
 /**
  * Which units of a winner are needed: backward elimination, anchored. The whole is always compared with the whole less
  * some units, never one reduction with the one before, so that small losses cannot add up unseen. Pure: what comes next
- * follows from the units, the plan and the answers so far, so a process that was killed goes on from what was recorded.
+ * follows from the units, the plan and the answers so far, so the next process continues from what a killed one recorded.
  */
 import { unreachable } from '../result.ts'
 

@@ -154,7 +154,7 @@ function variable(environment: Record<string, string>, checkout: string): Cause 
 
 const names = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
 
-/** `reads`: it failed or said something else. `skipped`: nobody looked, or noise hides what was seen. */
+/** `reads`: it failed or said something else. `skipped`: it was not tried, or noise hides what was seen. */
 export interface CanaryFact {
   outcome: 'reads' | 'skipped'
   why: string

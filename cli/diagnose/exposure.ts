@@ -353,7 +353,7 @@ function follow({ sources }: Judge, open: (path: string) => boolean) {
 const staysInside = (file: SourceFile | undefined, { how }: Link): boolean =>
   how === 'loads' || file?.language === 'shell'
 
-/** In the folder of the file that loads it, or below; the root of a repository is nobody's own folder. */
+/** In the folder of the file that loads it, or below; the root of a repository belongs to no program. */
 function isBeside({ from, to }: Loaded): boolean {
   const folder = folderOf(from)
   return folder !== '' && to.startsWith(`${folder}/`)

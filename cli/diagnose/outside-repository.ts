@@ -99,7 +99,7 @@ async function linkInto(modules: string, checkout: string): Promise<{ name: stri
 const LONGEST_BUILD_MS = 60_000
 
 interface OutsideFact {
-  /** For people; null when it makes no difference, or nobody looked. */
+  /** For people; null when it makes no difference, or was not checked. */
   warning: string | null
 }
 

@@ -64,7 +64,7 @@ function wasMoved(now: Stats, { mark, mode, files, folders }: Folder): boolean {
   return now.ctimeMs !== now.mtimeMs && now.mode === mode && files.size + folders.size > 0
 }
 
-/** Lists a folder that nobody works in. Folders without the owner's rights get them. */
+/** Lists a folder in which no process works. Folders without the owner's rights get them. */
 export function takeInventory(top: string): Inventory {
   return { top, root: list(top) }
 }

@@ -16,7 +16,7 @@ const SEPARATOR = Buffer.from('/')
 /**
  * Removes a file, a link or a whole folder. Follows no link. Folders get their rights back first, as far as they are
  * ours. Nothing there is no failure. Never throws: answers the first obstacle, or null; what can be removed is removed
- * even so. For trees in which nobody works any more.
+ * even so. For trees in which no process works any more.
  */
 export function removeTree(path: string | Buffer): Obstacle | null {
   const root = Buffer.isBuffer(path) ? path : Buffer.from(path)

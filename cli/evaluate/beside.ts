@@ -81,7 +81,7 @@ const SPACED_BEHIND = /^(?: \d{3})* 0\d\d(?: \d{3})*(?![\d:])/
 /** `12,5 s` as other languages write it. Without a unit the comma may separate fields. */
 const DECIMALS = /^,\d+\s{0,8}(?:%|‰|\p{L})/u
 const DASH = '[-−–‐‑﹣-]'
-/** Of `p95-12`, where it is no sign, or nobody knows. */
+/** Of `p95-12`, where it is no sign, or cannot be known. */
 const HYPHEN = new RegExp(`[\\p{L}\\p{N}_)\\]}]${DASH}$`, 'u')
 /** A sign only where no word, number or other sign stands in front of it. `= - 5` and `-$5` are below 0, too. */
 const SIGN = new RegExp(
@@ -90,7 +90,7 @@ const SIGN = new RegExp(
 )
 /** Signs that do not show, or that take back what stands in front of them. */
 const UNSEEN = '[\\u00ad\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2069\\ufeff\\u0008]'
-/** What goes on behind an unseen sign, in digits of other scripts, or behind their separators. */
+/** What continues behind an unseen sign, in digits of other scripts, or behind their separators. */
 const STRANGE_BEHIND = new RegExp(`^(?:\\u0008|${UNSEEN}+[.,]?\\d|[٫٬，．]?(?!\\d)\\p{Nd}|[٫٬，．]\\d)`, 'u')
 const STRANGE_BEFORE = new RegExp(`(?:\\u0008|\\d[.,]?${UNSEEN}+|(?!\\d)\\p{Nd}[٫٬，．]?|\\d[٫٬，．])$`, 'u')
 /** `13,0` as all that stands there. */
@@ -103,7 +103,7 @@ const POWER_OF_BOTH = /^\s?(?:±|\+\/-)\s?[\d.]+\)\s?[eE×x*·⋅]\s?[+\-\d]/
 const TIMES_BEFORE = /\d\s?[×x*·⋅]\s?$/
 const TEN = /^10(?:\^|[⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹])/
 const TEN_BEFORE = /\d\s?[×x*·⋅]\s?10\^[+-]?$/
-/** `2:59.5`, `1:02:03` and `2:59 min`; of `2:59` alone nobody knows. */
+/** `2:59.5`, `1:02:03` and `2:59 min`; `2:59` alone is ambiguous. */
 const CLOCK_BEFORE = /(?:^|[^\p{L}\d.:-])(?:\d{1,3}:)?\d{1,3}:$/u
 const CLOCK_BEHIND =
   /^(?::[0-5]\d)?:[0-5]\d\.\d+(?![\d:])|^(?::[0-5]\d){2}(?![\d:])|^:[0-5]\d(?=\s?(?:min|h|hrs?|hours?|minutes?)(?!\p{L}))/u
@@ -286,7 +286,7 @@ function unitNear(before: string, behind: string): string | null {
 const unitsInBrackets = (line: string): string[] =>
   [...line.matchAll(IN_BRACKETS)].map((match) => match[1] ?? match[2]).filter(known)
 
-/** The units in brackets of the line that names the columns of a table: whose column it is, nobody knows. null = none. */
+/** The units in brackets of the line that names the columns of a table: whose column it is, cannot be known. null = none. */
 export const unitsOfHeader = (line: string): string | null => unitsInBrackets(line).join(' ') || null
 
 // ---------------------------------------------------------------- a word that may be a unit, in the places where a unit stands

@@ -24,7 +24,7 @@ export interface PreparationRequest {
   /** Existing; gets `<name>.out`, with stdout and stderr in order. */
   folder: string
   isolation?: Isolation | null | undefined
-  /** In which nobody but the command has business: what works there after its end is ended. */
+  /** A folder that only the command uses: a process that works there after its end is ended. */
   folders?: readonly string[]
   signal?: AbortSignal | undefined
 }

@@ -21,7 +21,7 @@ import { convert, isUnit } from './units.ts'
 const LONGEST = 1024 * 1024
 /** Places in one line where an object could begin that are tried. */
 const MOST_BEGINS = 20
-/** One that is never closed goes on to the end, so that the time is linear. */
+/** One that is never closed reaches to the end, so that the time is linear. */
 const STRING = /"(?:[^"\\]|\\.)*(?:"|\\?$)/g
 /** What a line inside of an object consists of beside its strings. */
 const SIGNS = /^[\s\d.+\-{}[\]:,A-Za-z]*$/
@@ -100,7 +100,7 @@ export function documents(found: (text: string) => void, keyAt: (text: string) =
   }
 }
 
-/** Of the object that ends the line, or else of what may go on behind it; -1 = none. */
+/** Of the object that ends the line, or else of what may continue behind it; -1 = none. */
 function beginOf(text: string): number {
   let at = text.length
   for (let tries = 0; tries < MOST_BEGINS && at > 0; tries++) {

@@ -82,7 +82,7 @@ function isMultipleUnknown(
 const NEAR_BASELINE = 10
 
 /**
- * Why nobody knows what the one separator in a number is, as the rest of a sentence; null when the number of the
+ * Why it cannot be known what the one separator in a number is, as the rest of a sentence; null when the number of the
  * baseline shows it. `1,050` after `950` are thousands, since a program that writes three decimals always had written
  * them there too, and one that leaves out zeros had to become a thousand times less.
  */

@@ -107,7 +107,7 @@ export interface Named {
 export const metricFault = (message: string, raw?: string): SampleFault => ({
   reason: 'metric_error',
   message,
-  // A lone brace tells nobody anything.
+  // A lone brace says nothing.
   ...(raw !== undefined && /[\p{L}\d]/u.test(raw) && { raw }),
 })
 
@@ -172,7 +172,7 @@ export const isLogged = ({ lines: { json }, metric: { name } }: Printed): boolea
     return object.ok && (typeof object.object[name] === 'string' || isJsonObject(object.object[name]))
   })
 
-/** What they say differently of other metrics than the one that is asked for, nobody knows. */
+/** Leaves out other metrics on which they disagree: their values cannot be known. */
 function allOf(answers: readonly SourceAnswer[]): SourceAnswer | null {
   const last = answers.at(-1)
   if (!last) return null

@@ -86,7 +86,7 @@ function* pieces(fd: number, chunk: number): Generator<Piece> {
     }))
     let border = ends ? text.length : Math.max(0, text.length - LONGEST_SECRET)
     for (const { start, end } of found) if (start < border && end > border) border = end
-    // A match at the very end may go on in the next chunk.
+    // A match at the very end may continue in the next chunk.
     const open = ends ? undefined : found.find(({ start, end }) => start < border && end === text.length)
     if (open) border = open.start
     let safe = ''

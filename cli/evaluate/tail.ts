@@ -39,5 +39,5 @@ export function lastLine(text: string): string {
 
 const FOOTER =
   /^(Node\.js v\d|npm (ERR!|error|notice)( A complete log| {4}\S|\s*$| New |.*changelog)|note: run with `RUST_BACKTRACE)/i
-/** What Node prints for an exception that nobody caught stands before its stack. */
+/** What Node prints for an uncaught exception stands before its stack. */
 const UNCAUGHT = /^(Uncaught )?[A-Za-z_$][\w$.]*(Error|Exception)?\b( \[\w+\])?: ./

@@ -39,7 +39,7 @@ import { judgedElsewhere, untilSettled } from './wait.ts'
 
 // ---------------------------------------------------------------- the claim on one attempt: it charges the budget, and the fold says who has it
 
-/** `takesOver` is the claim of a process that is proved dead: its chance goes on. */
+/** `takesOver` is the claim of a process that is proved dead: its random choices are kept. */
 export function claimAttempt(
   run: OpenRun,
   experiment: string,

@@ -88,7 +88,7 @@ export function stuck(node: Experiment): Problem | null {
     kind: 'refused',
     code: 'claim_dead',
     message: `the process that judged ${node.id} is gone`,
-    hint: next`go on with it: ${call('run', node.id)}`,
+    hint: next`continue it: ${call('run', node.id)}`,
   }
 }
 

@@ -26,7 +26,7 @@ const vendor: Vendor = {
 
 export const pi = programHost(vendor)
 
-/** It asks nobody before it uses a tool, and a shell can do anything: without the user's word it gets none. */
+/** It asks no person before it uses a tool, and a shell can do anything: without the user's permission it gets none. */
 function tools({ rights }: ProgramCall): string[] {
   if (rights === 'all') return []
   return ['--tools', rights === 'edit' ? 'read,grep,find,ls,edit,write' : 'read,grep,find,ls']

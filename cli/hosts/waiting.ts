@@ -138,7 +138,7 @@ const ZONES: Record<string, string> = {
   ...{ CET: 'Europe/Paris', CEST: 'Europe/Paris', BST: 'Europe/London' },
 }
 
-/** How far a zone's clock is ahead of UTC at a moment, milliseconds; null when nobody knows the zone. */
+/** How far a zone's clock is ahead of UTC at a moment, milliseconds; null for an unknown zone. */
 function aheadOfUtc(zone: string, at: number): number | null {
   const fixed = /^([+-])(\d\d):?(\d\d)$/.exec(zone)
   if (fixed) return (fixed[1] === '-' ? -1 : 1) * (Number(fixed[2]) * 60 + Number(fixed[3])) * 60_000

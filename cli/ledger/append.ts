@@ -1,5 +1,5 @@
 /**
- * Files of one JSON object a line that many processes append to at once. Nobody ever truncates: a tail without a
+ * Files of one JSON object a line that many processes append to at once. No process ever truncates: a tail without a
  * newline is often another's write in flight. One `O_APPEND` write a line, then `fdatasync`, then it counts.
  */
 import { closeSync, constants, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'

@@ -29,7 +29,7 @@ export interface Refusal {
   message: string
   hint: Said
   data?: object
-  /** Another event came first: whoever looks again finds what it did, and the answer follows from that. */
+  /** Another event came first: a caller that reads again finds what it did, and answers by that. */
   raced?: true
 }
 

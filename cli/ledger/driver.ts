@@ -94,7 +94,7 @@ export function sessionAgainst(
   return null
 }
 
-/** Whether this session has the lease then: a lease that nobody took since it lapsed is nobody's. */
+/** Whether this session has the lease then: a lapsed lease belongs to no session, even if none took it. */
 export const hasLease = (
   { session: lease }: DriverRecord,
   session: SessionName | null,
@@ -114,11 +114,11 @@ export function describeConflict({ by, lease }: SessionConflict): {
     by === 'session'
       ? {
           message: `a session of ${lease.host} drives the run: ${lease.session.slice(0, 100)}, since ${short(lease.since)}, last seen ${short(lease.last)}`,
-          hint: next`wait for it (${call('wait', '--for', 'loop')}); unless it does something before ${short(free)}, the same command goes on then; at once, when the user says that it is gone or must give way: ${takeOver}`,
+          hint: next`wait for it (${call('wait', '--for', 'loop')}); unless it does something before ${short(free)}, the same command continues then; at once, when the user says that it is gone or must give way: ${takeOver}`,
         }
       : {
           message: `the run was taken from this session at ${short(lease.since)}: a person said that it must give way`,
-          hint: next`end your loop; when the user says that this session goes on: ${takeOver}`,
+          hint: next`end your loop; when the user says that this session should continue: ${takeOver}`,
         }
   return { code: 'driven', ...said, data: { ...lease, free_at: free } }
 }

@@ -79,7 +79,7 @@ export type Reason =
   | (typeof KEEP_REASONS)[number]
   | (typeof REJECT_REASONS)[number]
   | (typeof FAIL_REASONS)[number]
-/** Verdicts that answer the idea itself: there is nothing about the candidate to mend. */
+/** Verdicts that answer the idea itself: there is nothing about the candidate to repair. */
 export const ANSWERS: readonly Reason[] = ['duplicate', 'not_better', 'tie', 'holdout', 'unconfirmed']
 
 export const FAILURE_CLASSES = ['build', 'eval', 'hypothesis', 'environment'] as const
@@ -426,9 +426,9 @@ export interface Started extends Envelope {
   experiment: string
   attempt: number
   owner: ProcessIdentity
-  /** Set by one that goes on after the owner of that event died: the id of the claim it replaces. */
+  /** Set by a process that continues after the owner of that event died: the id of the claim it replaces. */
   takes_over?: string
-  /** Seeds, order and places follow from it; absent in a take-over, which goes on with the first, and until 0.1.0. */
+  /** Seeds, order and places follow from it; absent in a take-over, which continues with the first, and until 0.1.0. */
   nonce?: string
 }
 
@@ -588,7 +588,7 @@ export interface RoundOpened extends Envelope {
   ideate: { why: string } | null
   /** Of `width`, the lanes that try from the baseline; absent = none. */
   arm?: number
-  /** Ids of the words of a person that this round is told; absent = none. */
+  /** Ids of the instructions of a person that this round gets; absent = none. */
   steering?: string[]
   /** The session that took this turn, and has the lease with it; absent = none that says so, or a driver's own process. */
   by?: SessionName
@@ -644,7 +644,7 @@ export interface Leased extends Envelope {
   /** Who has it from now on, or gives it up; null = a process or a person, who need none. */
   by: SessionName | null
   /**
-   * `taken`: of an open round that nobody drives; `taken_over`: a person said so, whoever has it; `kept`: a measurement of
+   * `taken`: of an open round without a driver; `taken_over`: a person said so, although a session may have it; `kept`: a measurement of
    * its round is still at work, void when its lease is not live.
    */
   how: 'taken' | 'taken_over' | 'given_up' | 'kept'
@@ -664,10 +664,10 @@ export interface Drove extends Envelope {
   by?: SessionName
 }
 
-/** Who goes on with the prose loop across its turns: one session of a host, until it is taken back. */
+/** Which session continues the prose loop across its turns: one session of a host, until it is taken back. */
 export interface Entrusted extends Envelope {
   type: 'entrusted'
-  /** The host's own id of it; null = nobody any more. */
+  /** The host's own id of it; null = none any more. */
   session: string | null
   host: string | null
 }
@@ -727,7 +727,7 @@ export interface Alerted extends Envelope {
   text: string
 }
 
-/** The meta controller has something to look at, and is asked: nobody else within `every_ms`. */
+/** The meta controller has something to look at, and is asked: no other asker within `every_ms`. */
 export interface MetaTicked extends Envelope {
   type: 'meta_ticked'
   /** Who took the turn. */
@@ -798,7 +798,7 @@ export interface Configured extends Envelope {
   sections?: Record<string, unknown>
   /** How many changes were there before: it holds only if no other came first. Absent = whatever came first. */
   after?: number
-  /** It holds what the user's file says of each key that was edited there: the next edit is told from that. */
+  /** It holds what the user's file says of each key that was edited there: the next edit is found by comparison with that. */
   synced?: true
   why: string
 }

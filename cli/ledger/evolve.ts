@@ -240,7 +240,7 @@ function claim(state: State, node: Experiment, event: Started): void {
   if (!attempt) return
   const { id, owner, at } = event
   if (event.takes_over !== undefined) {
-    // Whoever takes over goes on with samples of the epoch in which they were taken.
+    // A process that takes over continues with samples of the epoch in which they were taken.
     const before = attempt.claim
     attempt.claim = { id, owner, at, epoch: before?.epoch ?? state.epoch, nonce: before?.nonce ?? null }
     return
@@ -376,7 +376,7 @@ function roundOf(state: State): Round {
   return round
 }
 
-/** Events by which the loop is seen to go on. What a person tries by hand beside it is in no round. */
+/** Events that show that the loop continues. What a person tries by hand beside it is in no round. */
 function isOfLoop(state: State, event: Event): boolean {
   if (event.type === 'round_briefed' || event.type === 'round_closed' || event.type === 'task_answered')
     return true

@@ -135,7 +135,7 @@ export interface State {
   activeMs: number
   /** A person stopped the loop. */
   stopped: string | null
-  /** A person holds the loop: why; null when nobody does. */
+  /** Why a person paused the loop; null when it is not paused. */
   paused: string | null
   /** When that began. */
   pausedAt: string | null
@@ -215,7 +215,7 @@ export const BASELINE = 'exp_0000'
 
 // ---------------------------------------------------------------- questions
 
-/** Why an experiment was discarded on which nobody could work: it is taken back when there is room. */
+/** Why an experiment was discarded that got no worktree: it is opened again when there is disk space. */
 export const NO_ROOM = 'the disk had no room for its worktree'
 
 export const hadNoRoom = ({ status, why }: Experiment): boolean => status === 'discarded' && why === NO_ROOM
@@ -359,7 +359,7 @@ export function tainted(state: State): Set<string> {
  */
 export function repairable(state: State): Experiment[] {
   const bad = tainted(state)
-  const repaired = goneOnWith(state, ({ repair }) => repair)
+  const repaired = usedByLater(state, ({ repair }) => repair)
   const limit = state.knobs?.max_attempts ?? 0
   return [...state.experiments.values()]
     .filter((node) => {
@@ -377,8 +377,8 @@ export function repairable(state: State): Experiment[] {
  */
 export function retestable(state: State): Experiment[] {
   const tested = new Set([
-    ...goneOnWith(state, ({ repair }) => repair),
-    ...goneOnWith(state, ({ from_artifact }) => from_artifact?.experiment),
+    ...usedByLater(state, ({ repair }) => repair),
+    ...usedByLater(state, ({ from_artifact }) => from_artifact?.experiment),
   ])
   return [...state.experiments.values()].filter((node) => {
     const ended = node.status === 'failed' || (node.status === 'discarded' && lastAttempt(node) !== null)
@@ -386,8 +386,8 @@ export function retestable(state: State): Experiment[] {
   })
 }
 
-/** What a later experiment goes on with that was itself measured to an answer. */
-function goneOnWith(state: State, sourceOf: (created: Created) => string | undefined): Set<string> {
+/** The experiments that a later one repairs or retests, if that one was measured to an answer. */
+function usedByLater(state: State, sourceOf: (created: Created) => string | undefined): Set<string> {
   const found = new Set<string>()
   for (const node of state.experiments.values()) {
     const source = sourceOf(node.created)
@@ -405,7 +405,7 @@ export interface Undermined {
   code: 'parent_revoked'
   /** Names the nearest ancestor that was revoked, and why. */
   message: string
-  /** How to go on from what still stands. */
+  /** How to continue from the nearest kept ancestor. */
   hint: Said
 }
 

@@ -274,7 +274,7 @@ function chainOf(state: State, node: Experiment, place: Place, facts: Facts): Ag
       if (turn - builds >= most) return giveUp(id, 'eval', 'no candidate passed verification')
     } else {
       if (judged.status === 'kept') return audited(state, node, place)
-      // Whoever stopped it said that it is hopeless.
+      // It was stopped because it is hopeless.
       if (judged.aborted || judged.failure_class !== 'build' || builds > 0) return NOTHING
       builds++
     }

@@ -67,7 +67,7 @@ export interface NextAnswer {
   alerts: string[]
   /** Where the round stands, in one line; null: no round is open. */
   line: string | null
-  /** A person holds the loop: nothing is begun, and what agents hand in is taken. null: nobody does. */
+  /** Why a person paused the loop: nothing is begun, and answers are accepted. null: it is not paused. */
   paused: { why: string; since: string } | null
 }
 
@@ -136,7 +136,7 @@ const LOOK_MS = 10_000
 
 /**
  * `lane`: only what is of this lane; null = everything. A look of the meta controller is handed out once, to the caller that
- * made it, since nobody waits for its answer; after an interval there is a new one.
+ * made it, since no task waits for its answer; after an interval there is a new one.
  */
 function listed(
   state: State,
@@ -243,7 +243,7 @@ export async function doIt(run: OpenRun, effect: Effect): Promise<Result<unknown
       const { experiment, record, lost } = effect
       const node = state.experiments.get(experiment)
       const far = node ? judgedElsewhere(node) : null
-      // Its verdict counts when it comes, but nobody here can know whether it does.
+      // Its verdict counts when it comes, but it cannot be known here whether it comes.
       if (far) return recordOwn(run, record, experiment, { refused: far.message })
       if (lost) recordOwn(run, record, experiment, {})
       const begun = await startWorker(run, experiment, { key: null, asSealed: true })
@@ -410,7 +410,7 @@ const MOST = { characters: 4000, items: 100 }
 export interface TakenAnswer {
   task: string
   repeated?: true
-  /** Names of fields that nobody reads. */
+  /** Names of fields that are not read. */
   ignored: string[]
   /** Of an edit: the number of its seal; 0 = it cannot be sealed; null = there is none. */
   attempt: number | null

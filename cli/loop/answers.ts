@@ -100,7 +100,7 @@ export const ANSWERS_OF: Readonly<Record<Role, { properties: Record<string, obje
     ),
   }
 
-/** The known fields of an answer, and the names of those that nobody reads. */
+/** The known fields of an answer, and the names of the others. */
 export function knownFields(
   role: Role,
   answer: object,

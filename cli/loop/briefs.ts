@@ -73,7 +73,7 @@ export async function takeBriefs(
 
 /** A brief as its author writes it. */
 export interface WrittenBrief extends Omit<Brief, 'parent' | 'from_artifact'> {
-  /** null: that of what it goes on with, else one of the round's parents in turn. */
+  /** null: that of the experiment that it repairs or retests, else one of the round's parents in turn. */
   parent: string | null
   /** `exp_0007:label`. */
   from_artifact?: string
@@ -87,7 +87,7 @@ export interface Unfit {
 
 const malformed = (message: string): Unfit => ({ reason: 'malformed', message })
 
-// ---------------------------------------------------------------- what a brief goes on with
+// ---------------------------------------------------------------- the experiments that a brief repairs or retests
 
 const SAID = {
   repair: /^\s*repair of (exp_\d+)\b/i,
@@ -162,7 +162,7 @@ function cut(brief: Brief, most: number): Brief {
   }
 }
 
-/** All that a lane of the baseline arm is told: the goal. */
+/** A lane of the baseline arm gets only the goal. */
 const blankBrief = (run: OpenRun): Brief => ({
   parent: BASELINE,
   kind: 'edit',
@@ -253,7 +253,7 @@ function sharedPlaces(one: Brief, other: Brief): number | null {
   return fewer === 0 ? null : [...left].filter((place) => right.has(place)).length / fewer
 }
 
-/** What a brief goes on with is no place; marks around a path make no other place of it. */
+/** The experiment that a brief repairs is no place; marks around a path do not make it a different place. */
 const placesOf = ({ pointers }: Brief): Set<string> =>
   new Set(
     pointers

@@ -89,7 +89,7 @@ export async function closeRound(
   return round.value.closed ? again(run, round.value.closed) : notCounted(run, proposal.value.because)
 }
 
-/** Also when it is repeated: whoever closed it may have been killed before it gave the run up. */
+/** Also when it is repeated: the process that closed it may have been killed before it gave the run up. */
 function done(run: OpenRun, closed: RoundClosed): Result<CloseAnswer> {
   const pruned = applyPrunes(run, closed)
   if (!pruned.ok) return pruned
@@ -103,7 +103,7 @@ function again(run: OpenRun, closed: RoundClosed): Result<CloseAnswer> {
 }
 
 /**
- * What a lane opened and then left without a verdict: nobody will come back to it. Its files stay, as after any discard.
+ * What a lane opened and then left without a verdict: no agent will come back to it. Its files stay, as after any discard.
  * One whose process died as often as its lane would try could not be judged, which says nothing against it; nor could one
  * of an earlier round whose process still lived when that was closed.
  */

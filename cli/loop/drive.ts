@@ -50,7 +50,7 @@ export interface DriveOutcome {
   driven: string | null
   /** Why it ended early; null when it did not. */
   error: string | null
-  /** A person stopped the loop while it waited for a host: the next start goes on from there. */
+  /** A person stopped the loop while it waited for a host: the next start continues from there. */
   left: boolean
   edits: DueAnswer['edits']
   alerts: string[]
@@ -64,7 +64,7 @@ export interface DriveOutcome {
 const MOST_LOGS = 1000
 /** How often the loop reads whether a person switched the meta controller on, or changed its interval. */
 const SWITCH_MS = 10_000
-/** Ends that also tell why nobody was asked, or needed. */
+/** Ends that also say why no agent was asked, or needed. */
 const OVER: readonly (StopReason | null)[] = ['budget', 'user', 'target']
 /** An effect that is named again so often does nothing. */
 const MOST_TIMES = 50
@@ -136,7 +136,7 @@ class Rounds {
   readonly #setup: RoundsSetup
   readonly #atWork = new Map<string, { lane: number | null; done: Promise<void> }>()
   readonly #times = new Map<string, number>()
-  /** The number of the round that this start has opened, or gone on with. */
+  /** The number of the round that this start has opened, or continued. */
   #round: number | null = null
   #phase: PhaseTitle | 'Orient' | null = null
   /** Whether any agent did something: one that never does is a broken host, not an agent without ideas. */
@@ -210,7 +210,7 @@ class Rounds {
       this.#round = null
       this.#times.clear()
       const stop = stopOfNext(state)
-      // A start that only closed the round of an earlier one asked nobody.
+      // A start that only closed the round of an earlier one asked no agent.
       if (asker.asked() > 0 && !this.#answered && !OVER.includes(stop)) {
         this.ending = NOBODY
         return false
@@ -324,7 +324,7 @@ class Rounds {
   // -------------------------------------------------------------- what needs none
 
   #effect(effect: Effect): void {
-    // What was paid for is sealed; the next start goes on from there.
+    // What was paid for is sealed; the next start continues from there.
     if (this.ending !== null && (effect.do !== 'seal' || this.ending.code === 'driven')) return
     const name = JSON.stringify(effect)
     const lane = laneOfEffect(this.#run.ledger.state, effect)

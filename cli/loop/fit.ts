@@ -25,7 +25,7 @@ interface Refusal {
 
 const REFUSED = { most: 20, characters: 300 }
 
-/** The first refusals: whoever sent hundreds learns nothing from the others. */
+/** The first refusals: a caller that sent hundreds learns nothing from the others. */
 export const firstRefused = (refused: readonly Refusal[]): Refusal[] =>
   refused.slice(0, REFUSED.most).map((one) => ({ ...one, message: one.message.slice(0, REFUSED.characters) }))
 

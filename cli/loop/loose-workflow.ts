@@ -20,7 +20,7 @@ import { askTask, taskIn } from './handed-task.ts'
 
 /** What was asked for; kept, so that `resume` needs nothing but the id. */
 export interface LooseRequest {
-  /** Absolute. Read again at each start: an edited script goes on from its first changed call. */
+  /** Absolute. Read again at each start: an edited script continues from its first changed call. */
   file: string
   /** Where it was started; agents work here. Absolute. */
   cwd: string
@@ -50,7 +50,7 @@ export interface LooseSetup {
 const CALL_LIMIT_MS = 1_800_000
 const KEPT_DAYS = 30
 
-/** Makes the folder of a new run, and drops those that nobody resumed for a month. */
+/** Makes the folder of a new run, and removes those that were not resumed for a month. */
 export function newLooseRun(world: Surroundings, request: LooseRequest): LooseRun {
   dropOld(world)
   const id = `wf_${world.random(6)}`

@@ -35,7 +35,7 @@ import { lookEvery } from './meta/every.ts'
 import { openIdeas } from './propose.ts'
 import { armLanes, roundSize, searchLanes } from './size.ts'
 
-// ---------------------------------------------------------------- after another session gave way: its agents know nothing of that, and go on in their worktrees
+// ---------------------------------------------------------------- after a takeover: the agents of the earlier session do not know of it, and still work in their worktrees
 
 /** One sentence for each candidate of the open round that may have two editors, if the caller begins its lane now. */
 export function stillEdited(run: OpenRun, { round, opened, briefed }: Round): string[] {
@@ -261,10 +261,10 @@ export interface RoundAnswer {
   repeated?: true
 }
 
-/** How much of the past a turn is told. */
+/** How much of the past a round gets. */
 const RECENT = { learnings: 30, proposals: 20, notes: 20, repairable: 50 }
 
-/** Opens the next round, or answers the one that is open, to whoever may drive. `takeOver`: see `takeTurn`. */
+/** Opens the next round, or answers the one that is open, to a caller that may drive. `takeOver`: see `takeTurn`. */
 export function openRound(run: OpenRun, takeOver = false): Result<RoundAnswer> {
   const { state } = run.ledger
   const open = currentRound(state)
@@ -348,7 +348,7 @@ function withOther(picks: Pick[], direction: NewDirection | null, state: State):
   return [first, ...picks.map((pick) => ({ ...pick, rank: pick.rank + 1 }))]
 }
 
-/** The round as its agents are told it. */
+/** The round as its agents see it. */
 export function describe(run: OpenRun, round: Round | null, stop: StopReason | null): RoundAnswer {
   const { state } = run.ledger
   const live = liveSpec(run)

@@ -30,11 +30,11 @@ export interface ScriptRequest {
 }
 
 export interface ScriptOutcome extends WorkflowOutcome {
-  /** A person stopped the loop while it waited for a host: the next start goes on from there. */
+  /** A person stopped the loop while it waited for a host: the next start continues from there. */
   left: boolean
 }
 
-/** Goes on where a killed driver left off: answers that were paid for are read from its journal. */
+/** Continues where a killed driver stopped: answers that were paid for are read from its journal. */
 export async function driveByScript(run: OpenRun, request: ScriptRequest): Promise<Result<ScriptOutcome>> {
   const hosts = await openHosts(run, request.uncapped)
   if (!hosts.ok) return hosts
@@ -70,7 +70,7 @@ export async function driveByScript(run: OpenRun, request: ScriptRequest): Promi
     signal,
     scripts: { cwd: run.started.checkout, folders: request.folders },
   })
-  // An interrupted run is gone on with; one that failed by itself would only fail again from its own journal.
+  // An interrupted run is continued; one that failed by itself would only fail again from its own journal.
   if (!signal.aborted)
     writeFileSync(
       join(folder, DONE),

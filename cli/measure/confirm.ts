@@ -546,7 +546,7 @@ function answerOf(
   }
 }
 
-// ---------------------------------------------------------------- when the metric turns out to vary: experiments that were kept before are confirmed again, so that the run can go on
+// ---------------------------------------------------------------- when the metric turns out to vary: experiments that were kept before are confirmed again, so that the run can continue
 
 /** The experiments in doubt on the path from the baseline to the former best. */
 export function pathOfBest(state: State): string[] {

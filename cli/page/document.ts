@@ -18,7 +18,7 @@ export const ROWS_IN_BLOCK = 10_000
 export const offlineDocument = (title: string, blocks: readonly Block[]): string =>
   made(title, "'none'", blocks.map(blockOf).join('\n'))
 
-/** The page of a server, which asks that server and nobody else. */
+/** The page of a server, which asks only that server. */
 export const liveDocument = (title: string): string => made(title, "'self'", '')
 
 function made(title: string, connect: string, data: string): string {

@@ -11,7 +11,7 @@ export interface HttpRefusal {
 
 /**
  * A site elsewhere can make its name mean 127.0.0.1 (DNS rebinding), so the name that was asked for must be ours; what a
- * browser says of the page that asks must be ours, too. null = go on.
+ * browser says of the page that asks must be ours, too. null = the request is allowed.
  */
 export function refusalOf(headers: IncomingHttpHeaders, port: number): HttpRefusal | null {
   const names = ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`)

@@ -131,7 +131,7 @@ function boot(): string {
 // with dots, outermost first. A job that is measured, or prepares what is measured, also carries the folder
 // of state that it is measured for.
 
-/** Without /proc nobody can search for it, and looking at ourselves would start a process: then it is the nonce alone. */
+/** Without /proc no process can search for it, and looking at ourselves would start a process, so it is the nonce alone. */
 export function makeToken(nonce: string, mark = ''): string {
   const owner = HAS_PROC ? identify() : null
   return owner === null

@@ -197,7 +197,7 @@ export function isolatedArgv(
   ]
 }
 
-/** bubblewrap's reports. They go to a file without a name: bubblewrap would stop half-way at a pipe that nobody reads. */
+/** bubblewrap's reports. They go to a file without a name: bubblewrap would block at a pipe that is not read. */
 export interface IsolationStatus {
   /** To be given to bubblewrap as `STATUS_FD` and `LEFT_FD`. */
   fd: number

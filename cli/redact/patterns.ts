@@ -24,7 +24,7 @@ export const RULES: readonly Rule[] = [
   {
     kind: 'private key',
     hints: ['PRIVATE KEY'],
-    // Without its end (cut output) it goes on as far as base64 does.
+    // Without its end (cut output) it reaches as far as base64 does.
     pattern:
       /(?<secret>-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:(?:[A-Za-z0-9+/=\s:,.]|\\[nrt]|-(?!----)){0,16000}-----END (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----|(?:(?:\s|\\[nrt]){1,4}[A-Za-z0-9+/=]{16,80}){0,180}))/g,
   },

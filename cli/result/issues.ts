@@ -5,7 +5,7 @@ import type { Problem } from '../result.ts'
 export interface Issue {
   /** In UTF-16 code units, as `String.prototype.slice` counts. */
   from: number
-  /** Where the caret ends; it always marks at least one character, and never goes on to the next line. */
+  /** Where the caret ends; it always marks at least one character, and never continues to the next line. */
   to: number
   message: string
   hint: Said

@@ -116,7 +116,7 @@ export const isUncapped = ({ knobs }: State): boolean =>
   (['experiments', 'hours', 'tokens', 'usd'] as const).every((cap) => (knobs?.[cap] ?? null) === null)
 
 // ----------------------------------------------------------------
-// Why the loop is over, from the ledger alone; null while it may go on. Nothing is stored, so raising a
+// Why the loop is over, from the ledger alone; null while it may continue. Nothing is stored, so raising a
 // limit lifts it.
 
 /** Failures of one kind in a row that end a run: the fourth would tell nothing new. */

@@ -23,7 +23,7 @@ import {
 import { stopReason } from './budget.ts'
 import { liveSpec, type OpenRun, specFileOf } from './open.ts'
 
-/** Who gave a key its value: nobody, the user's own file, the spec of `init`, `config set` or `config sync`, or the meta controller. */
+/** Where a key has its value from: the default, the user's own file, the spec of `init`, `config set` or `config sync`, or the meta controller. */
 export type KeySource = 'default' | 'user' | 'spec' | 'config' | 'meta'
 
 export interface KeyData {
@@ -161,7 +161,7 @@ export interface ConfigChange {
 }
 
 export interface ConfigAnswer extends ConfigChange {
-  /** Why the loop would stop now; null while it may go on. */
+  /** Why the loop would stop now; null while it may continue. */
   stop: StopReason | null
   repeated?: true
 }
@@ -260,7 +260,7 @@ export interface SyncAnswer {
   file: string
   /** Empty = the run has all of it already. */
   changes: ConfigChange[]
-  /** Why the loop would stop now; null while it may go on. */
+  /** Why the loop would stop now; null while it may continue. */
   stop: StopReason | null
   repeated?: true
 }

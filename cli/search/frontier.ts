@@ -12,7 +12,7 @@ export interface FrontierNode {
   confirmed: boolean
   /** It or one of its ancestors is revoked (`tainted` of the state). */
   tainted: boolean
-  /** An audit's opinion that nobody has answered yet. */
+  /** An audit's opinion that is not answered yet. */
   flagged: boolean
   /** See `Candidate.order`. */
   order: string

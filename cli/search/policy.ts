@@ -187,7 +187,7 @@ export function firstOf(positions: Int32Array, k: number, order: Order): number[
 
 /**
  * The positions that hold the given ranks (from 0, distinct), in the order of `ranks`. Rearranges `positions`.
- * The largest rank is found first, so that each search goes on in what is left below it.
+ * The largest rank is found first, so that each search continues in what is left below it.
  */
 export function atRanks(positions: Int32Array, ranks: readonly number[], order: Order): number[] {
   if (ranks.length > SORT_ABOVE) {

@@ -9,7 +9,7 @@ import { closest } from './words.ts'
 
 /**
  * `live`: may change while a run lives. `frozen`: decides what is measured, so a different value needs a different run.
- * `kept`: a run goes on with the value that it began with.
+ * `kept`: a run keeps the value that it began with.
  */
 export type KeyChange = 'live' | 'frozen' | 'kept'
 

@@ -30,7 +30,7 @@ export interface WrittenSpec {
 /** Fails with `spec_invalid` like `readSpec`, whose rules hold for the whole. */
 export function readWritten({ text, file }: SourceText, settings: Settings): Result<WrittenSpec> {
   const entries = Object.entries(settings)
-  // It was read before, or is about to be: what is wrong with it is told by the reader.
+  // It was read before, or is about to be: the reader reports what is wrong with it.
   const document = parseDocument(text, { merge: true, prettyErrors: false, uniqueKeys: false })
   const json: unknown = document.errors.length > 0 ? null : document.toJS({ maxAliasCount: -1 })
   for (const [path, value] of entries) setAt(json, path.split('.'), value)

@@ -17,7 +17,7 @@ export interface TreeNode {
 }
 
 export interface TreeSize {
-  /** The epoch of now: others are told. */
+  /** The current epoch: a different one is shown. */
   epoch?: number
   width: number
   /** At most so many lines; the last one then tells how many experiments are missing. */
@@ -25,7 +25,7 @@ export interface TreeSize {
   ascii?: boolean
 }
 
-/** Deeper levels are told by number: a chain of ten thousand must stay readable. */
+/** Deeper levels are shown as a number: a chain of ten thousand must stay readable. */
 const INDENT = 12
 
 /**

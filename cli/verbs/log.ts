@@ -78,14 +78,14 @@ async function follow(
   if (!ended.ok) return ended
   for (const line of following.look()) void tell(line)
   if (ended.value === null)
-    return fail({ kind: 'interrupted', code: 'interrupted', message: 'interrupted; the attempt goes on' })
+    return fail({ kind: 'interrupted', code: 'interrupted', message: 'interrupted; the attempt continues' })
   const node = run.ledger.state.experiments.get(id)
   const judged = node && lastJudged(node)
   return ok({
     data: { experiment: id, status: node?.status ?? null, reason: judged?.reason ?? null },
     text: () =>
       ended.value === 'lost'
-        ? next`the process that judged ${id} is gone; go on with it: ${call('run', id)}`
+        ? next`the process that judged ${id} is gone; continue it: ${call('run', id)}`
         : printable(`${id} ${judged?.status}: ${judged?.message}`),
   })
 }

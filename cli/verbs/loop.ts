@@ -57,7 +57,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   }
 }
 
-/** What came of the rounds, whoever drove them. */
+/** The result of the rounds, with any driver. */
 interface Driven {
   /** Why it ended early; null when it did not. */
   error: string | null

@@ -163,7 +163,7 @@ function instructions({ instructions: { text, file, more } }: ContextFacts): Sec
   return {
     title: 'Instructions',
     lines: text === null ? [] : text.split('\n').flatMap(asQuote),
-    // In lines of the usual length: what is left out is told roughly rather than not at all.
+    // In lines of the usual length: what is left out is estimated.
     more: Math.ceil(more / 80),
     command: file === null ? 'instructions.text in assay.yaml' : `lines of ${plain(file, 100)}`,
     share: 500,
@@ -316,7 +316,7 @@ export interface Section {
 
 /**
  * The sections that have lines, at most `max` characters in all: each up to its share, then, line by line in order,
- * what the others left. What does not fit is told as `… N more: COMMAND`. The shares must not sum up to more than
+ * what the others left. What does not fit is shown as `… N more: COMMAND`. The shares must not sum up to more than
  * `max`, and each must have room for its title and that last line.
  */
 export function fitSections(sections: readonly Section[], max: number): string {

@@ -193,7 +193,7 @@ export interface PageLane {
   /** `agent`: somebody edits; `waiting`: claimed, and nothing measured yet; else the step of the measurement. */
   phase: string
   since: string
-  /** How long one sample may take; null when nobody measures. */
+  /** How long one sample may take; null when nothing is measured. */
   limit_ms: number | null
   samples: number
   /** The process that judges it. */
@@ -216,7 +216,7 @@ export interface PageHead {
   version: string
   started: string
   last: string
-  /** Bytes of the ledger that this was made of: where a stream goes on. */
+  /** Bytes of the ledger that this was made of: where a stream continues. */
   offset: number
   metric: { name: string; direction: Direction; target: number | null }
   /** `deterministic` or `paired`. */
@@ -295,7 +295,7 @@ export interface PageNow {
   slots: readonly { holder: string; waiting: boolean; experiment: string | null }[]
   /** Bytes under `.assay`; null when not looked at yet. */
   disk: number | null
-  /** Who drives the loop; null when nobody is seen to. */
+  /** Who drives the loop; null when no driver is seen. */
   driver: PageHead['driver']
   /** How many runs the repository has. */
   runs: number

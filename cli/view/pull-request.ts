@@ -148,7 +148,7 @@ function few<T>(list: readonly T[], most: number, what: string): (T | string)[] 
 // ----------------------------------------------------------------
 // * Text of agents and users for pages and commits that a forge reads. There a word can act: `@name` writes
 // to a person, `fixes #12` closes an issue, a URL of one does too, and `[skip ci]` keeps the tests from
-// running. Whoever merges would do all that without having said it.
+// running. A merge would do all that although the user did not say so.
 
 /** GitHub's and GitLab's words, before an issue of a tracker that has letters: PROJ-12. */
 const CLOSES = String.raw`\b(?:clos|fix|resolv|implement|complet)(?:e?s|e|ed|ing)?\s*:?\s+(?:issues?\s+)?`

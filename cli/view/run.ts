@@ -25,9 +25,9 @@ export interface StatusData {
   driver: { name: string; pid: number; host: string; since: string } | null
   /** For what the driver waits: a host whose provider asked for it, until when, and its words; null = for nothing. */
   waiting: { host: string; until: string; why: string } | null
-  /** The session of a host that has the turn, or had it last; null = none says so. `live`: no other may go on. */
+  /** The session of a host that has the turn, or had it last; null = none says so. `live`: no other session may continue. */
   turn: (SessionLease & { mine: boolean; live: boolean }) | null
-  /** The session that goes on with a prose loop by itself: `config autonomous`. */
+  /** The session that continues a prose loop by itself: `config autonomous`. */
   autonomous: (Autonomy & { mine: boolean }) | null
   stop: StopReason | null
   /** The cause of `stop`, where the stop reason alone does not say it. */

@@ -74,7 +74,7 @@ export interface AgentsSetup {
   call: (call: AgentCall) => Promise<AgentReply>
   answers: Answers
   clerk: ((prompt: string, signal: AbortSignal) => Promise<AgentReply>) | null
-  /** Types that exist besides the clerk; null = any. */
+  /** Types that exist in addition to the clerk; null = any. */
   agentTypes: readonly string[] | null
   /** Agents at once. Clerk calls have their own, wider limit: a command that waits must not hold an agent's place. */
   concurrency: number

@@ -32,7 +32,7 @@ export interface CallUsage {
  * What came of a call. Must not reject.
  *
  * - `ok`: with a schema, `object` is the answer; without `object` the runtime looks for one in `text`.
- * - `null`: a terminal failure of the provider, or a person skipped it; the script goes on with null.
+ * - `null`: a terminal failure of the provider, or a person skipped it; the script continues with null.
  * - `error`: thrown in the script.
  */
 export type AgentReply =

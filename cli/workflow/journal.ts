@@ -64,7 +64,7 @@ function endsTorn(fd: number): boolean {
 
 /**
  * Results by key as text, the last line of a key wins; `damaged` counts lines that hold no result. Whether a result is
- * JSON is not looked at: thousands may be read, and whoever uses one parses it anyway.
+ * JSON is not looked at: thousands may be read, and the user of one parses it anyway.
  */
 export function readJournal(path: string): { results: Map<string, string>; damaged: number } {
   const results = new Map<string, string>()

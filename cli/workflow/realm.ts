@@ -105,7 +105,7 @@ export function realm(
       )
     })
 
-  /** Runs slots as threads; one that throws gives null and is told, it never fails the call. */
+  /** Runs slots as threads; one that throws gives null and is logged, and never fails the call. */
   const slots = async (kind: string, count: number, one: (slot: number) => Promise<unknown>) => {
     const fork = outside(() => bridge.fork(count))
     const results = await P.all(

@@ -34,7 +34,7 @@ export interface WorkflowRequest {
   signal: AbortSignal
   /** Tokens (output). When absent nothing is capped and `budget.spent()` is what this run's agents reported. */
   budget?: { total: number; spent(): number }
-  /** Agent types that exist besides the clerk; absent = any name is passed on. */
+  /** Agent types that exist in addition to the clerk; absent = any name is passed on. */
   agentTypes?: readonly string[]
   /** Where `workflow(name)` looks, and what `{scriptPath}` is relative to. */
   scripts?: { cwd: string; folders: ScriptFolder[] }

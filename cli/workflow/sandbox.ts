@@ -20,7 +20,7 @@ const MAX_LOGS = 1000
 /** Lines of `failures`, and characters of one: more tell nothing new, and thousands of long ones would fill the memory. */
 const MAX_FAILURES = 1000
 const MAX_LINE = 10_000
-/** Changes of the phase that are told; the agents of later ones still carry their phase. */
+/** Changes of the phase that are reported; the agents of later ones still carry their phase. */
 const MAX_PHASES = 10_000
 /** What a timer of Node takes; a longer one would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1
@@ -180,7 +180,7 @@ export function startScript(
       .filter((line) => line.includes(start.script.file) && /^\s*at /.test(line))
     end({ ok: false, error: [`${name}: ${message}`, ...frames.slice(0, 5)].join('\n') })
   }
-  /** Only answers and timers let a script go on: without any to come, one that has not returned never will. */
+  /** Only answers and timers let a script continue: without any to come, one that has not returned never will. */
   const lookForEnd = () => {
     setImmediate(() => {
       if (waiting.size + finding.size + timers.size === 0) end({ ok: false, error: NEVER })

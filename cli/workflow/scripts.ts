@@ -108,7 +108,7 @@ function read(file: string): string | null {
   }
 }
 
-/** The script that `workflow()` names, ready to run; what is wrong is told in the hosts' words. */
+/** The script that `workflow()` names, ready to run; a fault is reported in the words of the hosts. */
 export function nestedScript(
   ref: { name: string } | { scriptPath: string },
   scripts: { cwd: string; folders: ScriptFolder[] } | null,

@@ -59,7 +59,7 @@ test('a daemon, claim or lease of a killed measurement is not named, or a differ
   await running.ended
   const before = mine(await project.data<DoctorData>('doctor'))
   expect(before.map(({ code }) => code)).toEqual(['claim_dead', 'lock_dead', 'lease_dead', 'orphan'])
-  expect(before[0]?.repair).toBe(`go on with it: assay run ${experiment} --run run_0001`)
+  expect(before[0]?.repair).toBe(`continue it: assay run ${experiment} --run run_0001`)
   // The slots are the machine's, so their leases are everyone's to clear away.
   const elsewhere = mine(await makeProject().data<DoctorData>('doctor', '--fix'))
   expect(elsewhere).toMatchObject([

@@ -77,7 +77,7 @@ test('an attempt whose process vanished after its round was closed stays running
   expect(await status()).toMatchObject({ counts: { running: 1 }, stuck: [{ experiment }] })
   claimedBy({ ...own, started: 'before' }, 'dead', 'far')
   expect(await status()).toMatchObject({
-    stuck: [{ experiment, hint: `go on with it: assay run ${experiment}` }],
+    stuck: [{ experiment, hint: `continue it: assay run ${experiment}` }],
   })
   const forPeople = await assay(['status'], { cwd: repo.dir })
   expect(forPeople.stdout).toContain(`  the process that judged ${experiment} is gone\n`)

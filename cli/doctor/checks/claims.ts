@@ -24,7 +24,7 @@ function claimsOf({ run, state }: RunScene): FixableFinding[] {
     return warning('claim_dead', {
       what: `${node.id} of ${run} is running, and the process that judged it is gone`,
       cause: 'it was killed; what it had measured is kept',
-      repair: `go on with it: ${again}`,
+      repair: `continue it: ${again}`,
       data: { run, experiment: node.id },
     })
   })

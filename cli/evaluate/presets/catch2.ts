@@ -26,7 +26,7 @@ function fromXml(text: string): Benchmark[] {
   })
 }
 
-/** The table: a name, which may go on over several lines, then three lines of numbers. */
+/** The table: a name, which may take several lines, then three lines of numbers. */
 function fromTable(text: string): { benchmarks: Benchmark[]; broken: string | null } {
   const found: Benchmark[] = []
   let broken: string | null = null

@@ -86,7 +86,7 @@ export const hyperfine: Preset<'hyperfine'> = {
     )
     if (failed)
       return {
-        reason: `a run of ${JSON.stringify(failed.command)} failed, and hyperfine was told to go on (-i): let the command end with exit code 0`,
+        reason: `a run of ${JSON.stringify(failed.command)} failed, and hyperfine ignored that (-i): let the command end with exit code 0`,
       }
     const unit = (name: string) => (TIMES.includes(name) ? 's' : undefined)
     return {

@@ -76,7 +76,7 @@ export interface DueAnswer {
   due: boolean
   /** Number of the turn that was taken; null when none was. */
   tick: number | null
-  /** That nobody was asked about yet. */
+  /** About which no agent was asked yet. */
   facts: MetaFact[]
   knobs: Knobs | null
   phases: Directions['phases']

@@ -34,7 +34,7 @@ export const BOUNDS: Readonly<Record<MetaKnob, { min: number; max: number }>> = 
 
 /**
  * What a text that stands in for a prompt must keep, since its reader could not work without; null = the CLI does that
- * work itself, so there is no text to replace, only one to add for those who go on from it.
+ * work itself, so there is no text to replace, only one to add for the agents that continue from it.
  */
 export const PLACEHOLDERS: Readonly<Record<MetaPrompt, readonly string[] | null>> = {
   state: null,
@@ -114,7 +114,7 @@ function textOf(given: unknown, most: number): string | null {
 
 const malformed = (message: string): Refused => ({ reason: 'malformed', message })
 
-/** Whatever decides what counts: named, so that nobody looks for another way to say it. */
+/** Everything that decides what counts. It is refused by name, so that an agent does not look for a different way to change it. */
 const JUDGING =
   /verif|audit|revis|judg|verdict|gate|bench|measure|metric|target|noise|seal|check|confirm|scope/i
 

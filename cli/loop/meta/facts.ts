@@ -20,7 +20,7 @@ import { deadEnds, plateau } from '../../search/patterns.ts'
 import { observedIn } from '../open.ts'
 
 export interface MetaFact {
-  /** What evidence calls it; another name is another fact, and each is told once. */
+  /** What evidence calls it; a different name is a different fact, and each is reported once. */
   name: string
   message: string
   /** Whom it is about. */
@@ -48,7 +48,7 @@ export async function acceleratorFacts(run: OpenRun): Promise<MetaFact[]> {
   )
 }
 
-// ---------------------------------------------------------------- warnings that the newest samples printed to standard error, and that nobody may have read
+// ---------------------------------------------------------------- warnings that the newest samples printed to standard error, and that may not have been read
 
 const NEWEST = { experiments: 4, bytes: 16_384, lines: 3, characters: 200 }
 const WARNING =

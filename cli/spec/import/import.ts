@@ -20,7 +20,7 @@ export interface Imported {
 }
 
 /**
- * Reads a file of a known format and writes the spec that does the same. Every problem of the file is told with its
+ * Reads a file of a known format and writes the spec that does the same. Every problem of the file is reported with its
  * place, like those of a spec: an unknown key is refused and never skipped, a wrong word is never a default.
  * Fails with `spec_invalid`, and with `format_unknown`.
  */

@@ -180,7 +180,7 @@ export function fromTask(task: ImportedTask, beside: ImportFolder): Mapped {
     )
   if (policy.tie_breakers.length > 0) became('policy.tie_breakers', 'tie_breakers')
   if (policy.on_failure !== null)
-    noEqual('policy.on_failure', 'a candidate that fails is recorded as failed, and the search goes on')
+    noEqual('policy.on_failure', 'a candidate that fails is recorded as failed, and the search continues')
   const iterations = each(budget.max_iterations, 'budget.max_iterations', 'budget.experiments')
   const failures = each(budget.max_failures, 'budget.max_failures', 'budget.failures')
   const results = each(logging.results_file, 'logging.results_file', 'report.jsonl')

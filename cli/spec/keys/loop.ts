@@ -58,7 +58,7 @@ export const PREFERRED = {
   ),
   autonomous: may(
     boolean,
-    'Whether a session that drives the rounds itself goes on until the loop is over. Absent: as `~/.config/assay/config.yaml` says, else false.',
+    'Whether a session that drives the rounds itself continues until the loop is over. Absent: as `~/.config/assay/config.yaml` says, else false.',
   ),
 }
 
