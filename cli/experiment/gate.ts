@@ -3,7 +3,8 @@
 import type { GateResult, GateRule } from '../ledger/events.ts'
 import { answered } from '../ledger/ledger.ts'
 import { BASELINE, type Experiment, lastJudged } from '../ledger/state.ts'
-import { bashOnly, gatesOn } from '../measure/gates.ts'
+import { bashOnly } from '../measure/bash-only.ts'
+import { gatesOn } from '../measure/gates.ts'
 import { nodeFor } from '../measure/seal.ts'
 import type { GateDone } from '../measure/session.ts'
 import {

@@ -84,7 +84,7 @@ export interface Seat extends PinnedCandidate, Occupied {
   /** Where what its jobs print goes. */
   outputs: string
   artifacts: Artifacts
-  /** See `knownMetrics`. */
+  /** See `staticMetrics`. */
   known: Record<string, number>
 }
 

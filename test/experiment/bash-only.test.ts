@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bashOnly } from '../../cli/measure/gates.ts'
+import { bashOnly } from '../../cli/measure/bash-only.ts'
 
 test.each([
   ['/bin/sh: 1: source: not found', '`source` is only known to bash: write `.` in its place'],
