@@ -142,7 +142,7 @@ describe('a lock', () => {
     expect(second.held).toBe(true)
   })
 
-  test('of an owner on another host is never taken', async () => {
+  test('of an owner on a different host is never taken', async () => {
     const path = join(makeTemp('lock'), 'driver')
     const owner = { ...(await deadIdentity()), host: 'another-host' }
     symlinkSync(JSON.stringify({ ...owner, nonce: '1' }), path)

@@ -113,7 +113,7 @@ describe('the edge', () => {
     expect((await run(['report'])).stdout.length).toBe(2_000_000)
   })
 
-  test('a long answer is cut when the pipe was made non-blocking by another process', async () => {
+  test('a long answer is cut when the pipe was made non-blocking by a different process', async () => {
     const perl = 'fcntl(STDOUT, F_SETFL, fcntl(STDOUT, F_GETFL, 0) | O_NONBLOCK); exec @ARGV'
     const child = spawn('perl', ['-MFcntl', '-e', perl, process.execPath, bin, 'report'], {
       cwd,

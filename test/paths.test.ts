@@ -60,7 +60,7 @@ describe('a run in the main checkout', () => {
     expect(await statusIn(linked)).toBe('run_0001')
   })
 
-  test('an edit worktree is taken for another checkout, or its experiment is not known', async () => {
+  test('an edit worktree is taken for a different checkout, or its experiment is not known', async () => {
     expect(opened.worktree).toBe(join(root, '.assay/w/1-0001'))
     expect(at(opened.worktree)).toEqual([root, 'run_0001', 'exp_0001'])
     expect(at(join(opened.worktree, 'src'))).toEqual([root, 'run_0001', 'exp_0001'])

@@ -45,7 +45,7 @@ test('a process that ignores SIGTERM still runs, or its children do', async () =
   expect(await endProcess(identity, 100)).toBe('gone')
 })
 
-test('another process with the same number is ended, or one of another host', async () => {
+test('a different process with the same number is ended, or one of a different host', async () => {
   const { identity } = await start('true')
   expect(await endProcess({ ...identity, started: `${identity.started}0` }, 100)).toBe('gone')
   expect(await endProcess({ ...identity, host: 'elsewhere' }, 100)).toBe('elsewhere')

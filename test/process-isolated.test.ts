@@ -80,7 +80,7 @@ isolated('what an isolated job leaves', () => {
       "( setsid sh -c 'cd /; sleep 300' >/dev/null 2>&1 </dev/null & ); exit 0",
       30_000,
     ],
-  ])('%s lives on', async (_, command, timeoutMs) => {
+  ])('%s still runs', async (_, command, timeoutMs) => {
     const { run, text } = sceneApart()
     await run(`${MARK} ${command}`, { timeoutMs })
     expect(processesWith(text('token').trim())).toEqual([])
@@ -179,7 +179,7 @@ isolated('what an isolated job sees', () => {
     expect([forbidden, owner]).toEqual([[], '1000'])
   })
 
-  test('a path has another name inside, or one that is not shown gets one', () => {
+  test('a path has a different name inside, or one that is not shown gets one', () => {
     const isolation: Isolation = {
       mounts: [
         { at: '/tmp', from: '/state/own/tmp', write: true },

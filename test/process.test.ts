@@ -109,7 +109,7 @@ describe('nothing outlives a job', () => {
     expect(scene.text('out')).toBe('bye\n')
   })
 
-  test('a child in another session is ended with a job that runs into its limit', async () => {
+  test('a child in a different session is ended with a job that runs into its limit', async () => {
     const scene = makeScene()
     const result = await scene.run(`${MARK} setsid sleep 300 & sleep 300`, { timeoutMs: 500 })
     expect(result).toMatchObject({ timedOut: true, signal: 'SIGTERM' })
@@ -256,7 +256,7 @@ describe('output and cost', () => {
     expect(text('out')).toBe('end\n')
   })
 
-  test('a job that falls silent is waited for, or one that goes on printing is ended', async () => {
+  test('a job that falls silent is waited for, or one that continues printing is ended', async () => {
     const { run } = makeScene()
     const silent = await run('echo one; sleep 1000', { quietMs: 300 })
     expect(silent).toMatchObject({ quiet: true, timedOut: false, code: null, signal: 'SIGTERM' })
@@ -308,7 +308,7 @@ describe('output and cost', () => {
     expect(job.cpuMs).toBeLessThan(6 * 150)
   })
 
-  test('CPU time is unknown when another child lived at the same time', async () => {
+  test('CPU time is unknown when a different child lived at the same time', async () => {
     const one = makeScene()
     const two = makeScene()
     const both = await Promise.all([one.run('sleep 0.1'), two.run('sleep 0.1')])
@@ -330,7 +330,7 @@ describe('output and cost', () => {
   })
 
   test.each(['', 'kill $!; '])(
-    'a server that a benchmark starts and does not wait for counts as another program (%s)',
+    'a server that a benchmark starts and does not wait for counts among the other programs (%s)',
     async (end) => {
       const { run } = makeScene()
       const busy = `'${process.execPath}' -e "do var { user, system } = process.cpuUsage(); while (user + system < 1000000); console.log(1); setInterval(() => {}, 1e6)"`
@@ -384,7 +384,7 @@ describe('output and cost', () => {
 })
 
 describe('proof of death', () => {
-  test('a live process is itself; another start time, or none, is dead; another host is not provable', () => {
+  test('a live process is itself; a different start time, or none, is dead; a different host is not provable', () => {
     const self = identify()
     if (self === null) throw new Error('no identity')
     expect(self).toMatchObject({ pid: process.pid, host: hostname() })

@@ -120,7 +120,7 @@ test('a manifest or a version does not follow plugin.json', () => {
   expect(stale(ROOT)).toEqual([])
 })
 
-test('a manifest makes a host take the plugin for one of another kind', () => {
+test('a manifest makes a host take the plugin for one of a different kind', () => {
   const { version, ...plugin } = JSON.parse(read('plugin.json'))
   expect(Object.keys(plugin)).toEqual(['name', 'description', 'author', 'license', 'keywords'])
   expect(version).toMatch(/^\d+\.\d+\.\d+$/)

@@ -120,7 +120,7 @@ describe('a declared build cache', () => {
     expect(readFileSync(project.repo.path(`${placeOf(90)}-cache/files/out/a.o`), 'utf8')).toBe('# a\n')
   })
 
-  test('a candidate is compared with a parent that began from another state', async () => {
+  test('a candidate is compared with a parent that began from a different state', async () => {
     start({
       noise: { mode: 'paired', calibrate: 2, pairs: { min: 5, max: 12 } },
       metric: { name: 'n', direction: 'minimize' },

@@ -257,7 +257,7 @@ test('a candidate that reports its own time, memory or size holds the constraint
   }
 })
 
-test('an answer remembered outside of the checkout is a gain, although the seed draws another input', async () => {
+test('an answer remembered outside of the checkout is a gain, although the seed draws a different input', async () => {
   const project = makeProject({
     spec: { metric: { name: 'n', direction: 'minimize' }, measure: { command: 'sh bench/run.sh' } },
     files: {

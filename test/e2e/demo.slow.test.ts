@@ -33,7 +33,7 @@ async function treeOf(folder: string): Promise<string[]> {
   return [...shown].map(([id, { parent, value }]) => `${place(id)} < ${place(parent)}: ${value}`).sort()
 }
 
-test('the demo finds nothing that helps elsewhere, or another tree for the same seed', async () => {
+test('the demo finds nothing that helps elsewhere, or a different tree for the same seed', async () => {
   const demo = async (folder: string) =>
     dataOf(await assay<Demo>(['demo', folder, '--seed', '3', '--json'], { cwd: makeTemp('anywhere') }))
   const [one, two] = [join(makeTemp('demo'), 'one'), join(makeTemp('demo'), 'two')]

@@ -184,7 +184,7 @@ describe('orphans', () => {
     expect(of('/home/jürgen/.assay')).toEqual([])
   })
 
-  test('another process than the one that was found is ended', async () => {
+  test('a different process than the one that was found is ended', async () => {
     const pid = daemon(named(dead()))
     await until(() => isOrphan(pid), { what: 'the orphan' })
     const [found] = findOrphans().filter((orphan) => orphan.process.pid === pid)

@@ -133,7 +133,7 @@ test('a benchmark that is not committed is not named', async () => {
   expect(await project.data('init', '--include-dirty')).toMatchObject({ baseline: { value: 100 } })
 })
 
-test('a variable that the benchmark needs is not named, another one is, or its value is told', async () => {
+test('a variable that the benchmark needs is not named, a different one is, or its value is told', async () => {
   const project = makeProject({
     files: bench(
       'test "$(printf %s "$LICENCE_B" | wc -c)" -eq 8 || { echo "no licence" >&2; exit 1; }\ncat src/metrics.txt\n',

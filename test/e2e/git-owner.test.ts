@@ -13,7 +13,7 @@ const everywhere = {
 }
 
 test.skipIf(process.getuid?.() !== 0)(
-  'a repository of another owner is refused though git trusts it, or needs a second path to be trusted (skipped without root)',
+  'a repository of a different owner is refused though git trusts it, or needs a second path to be trusted (skipped without root)',
   async () => {
     const project = makeProject({ files: { "src/it's": 'x\n' } })
     const { repo } = project
@@ -44,7 +44,7 @@ test.skipIf(process.getuid?.() !== 0)(
   },
 )
 
-test('variables that name another repository reach git, or settings by variables reach the judge', async () => {
+test('variables that name a different repository reach git, or settings by variables reach the judge', async () => {
   const project = makeProject({ files: { 'a.txt': 'a\n', '.gitattributes': 'a.txt text\n' } })
   const other = makeProject()
   const env = { GIT_DIR: other.repo.path('.git'), GIT_INDEX_FILE: other.repo.path('.git/index') }

@@ -43,7 +43,7 @@ test('a candidate that knows the answers is kept, a real gain is not, or the nex
   expect(await notRecomputed(project)).toEqual([])
 })
 
-test('held-out data that another container measures on are removed, or those of a dead process stay', async () => {
+test('held-out data that a different container measures on are removed, or those of a dead process stay', async () => {
   const { project, init } = heldOut()
   await init()
   const tmp = makeTemp('tmp')

@@ -41,7 +41,7 @@ const write = async (project: Project, file_path: string, more: object = {}) => 
   return told?.hookSpecificOutput?.permissionDecision ?? null
 }
 
-describe('who goes on', () => {
+describe('who continues', () => {
   test('a session that was not asked to continue, or a different session, is kept from ending', async () => {
     const project = await driven({ on: false })
     expect(await stop(project)).toBeNull()

@@ -91,7 +91,7 @@ test('a benchmark that prints no metric becomes a baseline, or its output is not
   expect(problem.message).toContain('ms')
 })
 
-test('a metric under another name is refused without the names that were printed', async () => {
+test('a metric under a different name is refused without the names that were printed', async () => {
   const project = makeProject({ files: { 'src/metrics.txt': 'METRIC time_ms=5\nMETRIC rss=7\n' } })
   const problem = await refused(project)
   expect(problem).toMatchObject({ exit: 2, code: 'baseline_failed' })

@@ -50,7 +50,7 @@ test('init answers other fields than its contract, or touches more than the excl
   expect(project.starts()).toEqual(['exp_0000', 'exp_0000'])
 })
 
-test('the same init twice measures twice, or another spec replaces the run', async () => {
+test('the same init twice measures twice, or a different spec replaces the run', async () => {
   const project = makeProject()
   const first = await project.data<InitData>('init')
   expect(await project.data('init')).toEqual({ ...first, repeated: true })

@@ -183,7 +183,7 @@ describe('copied skills', () => {
     ['qwen', '--project', '.qwen/skills'],
     ['copilot', '--project', '.github/skills'],
   ])(
-    '%s %s: leave a file or a folder behind, or are found under another name',
+    '%s %s: leave a file or a folder behind, or are found under a different name',
     async (host, scope, place) => {
       const { data, files, home, dir } = world()
       const before = files()

@@ -237,7 +237,7 @@ isolated('processes of a sample', () => {
     expect(processesLike('98765')).toEqual([])
   })
 
-  test('a daemon of setup, build or a gate lives on during the samples', async () => {
+  test('a daemon of setup, build or a gate still runs during the samples', async () => {
     const daemon = "(setsid env -i sh -c 'cd /; exec sleep 87654' > /dev/null 2>&1 < /dev/null &)"
     const project = isolatedProject({ worktree: { setup: { command: daemon }, build: { command: daemon } } })
     await project.data('init')
@@ -255,7 +255,7 @@ isolated('what a benchmark may still do', () => {
     expect((await project.data<InitData>('init')).baseline.value).toBe(HONEST.length)
   })
 
-  test('a benchmark that needs the network is refused, or goes on without a word', async () => {
+  test('a benchmark that needs the network is refused, or continues without a message', async () => {
     const server = createServer((_, response) => response.end('METRIC n=3\n'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())
@@ -430,7 +430,7 @@ describe('a machine without bubblewrap', () => {
     return { PATH: programs }
   }
 
-  test('is measured without isolation, and nobody says so or how to get it', async () => {
+  test('is measured without isolation, and nothing says so or how to get it', async () => {
     const project = isolatedProject()
     const answer = dataOf(await project.cli<InitData>(['init'], { env: withoutBubblewrap() }))
     expect(answer.warnings.join('\n')).toContain('apt-get install bubblewrap')

@@ -33,7 +33,7 @@ async function heldAfterMeasuring() {
 
 const status = (project: Project) => project.data<{ counts: Record<string, number> }>('status')
 
-test('the work of a killed process is lost, paid for again, or its children live on', async () => {
+test('the work of a killed process is lost, paid for again, or its children still run', async () => {
   const { project, gates, began, release } = await heldAfterMeasuring()
   const { experiment } = await project.open(ms(90))
   const worker = startAssay<RunData>(['run', experiment, '--json'], { cwd: project.repo.dir })

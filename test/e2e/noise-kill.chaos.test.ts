@@ -8,7 +8,7 @@ import { steadyChance } from '../rig/chance.ts'
 import { until } from '../rig/until.ts'
 import { noisyProject, notRecomputed, size } from './noisy.ts'
 
-test('a worker that is killed amid its pairs loses some, pays for some twice, or ends in another verdict', async () => {
+test('a worker that is killed amid its pairs loses some, pays for some twice, or ends in a different verdict', async () => {
   const twin = noisyProject()
   await twin.data('init')
   const undisturbed = await twin.attempt(size(85))

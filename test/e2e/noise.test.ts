@@ -22,7 +22,7 @@ test('noise is taken for a gain, a gain for noise, or an old timing is compared 
   expect(better.value).toBeCloseTo((gain.value ?? 0) * ratio, 6)
 })
 
-test('a verdict does not follow from its record, a changed record goes unnoticed, or nobody says why', async () => {
+test('a verdict does not follow from its record, a changed record goes unnoticed, or nothing says why', async () => {
   const project = noisyProject({ noise: { pairs: { max: 8 } } })
   await project.data('init')
   const unclear = await project.attempt(size(99))

@@ -227,7 +227,7 @@ await run({ format: { json: { debug: false, samples: false } } })
   })
 })
 
-test('a file that the sample did not write, or JSON of another shape, gives the number of another sample', async () => {
+test('a file that the sample did not write, or JSON of a different shape, gives the number of a different sample', async () => {
   const spec = (read: unknown) => ({
     measure: { command: 'sh src/main.sh', read },
     metric: { name: 'mean', direction: 'minimize' },

@@ -31,7 +31,7 @@ const statusOf = async (project: Project, ids: string[]) => {
   return found
 }
 
-test('parents that brought nothing go on getting children, all of them are pruned at once, or nothing says which are left', async () => {
+test('parents that brought nothing continue getting children, all of them are pruned at once, or nothing says which are left', async () => {
   const project = await start({ loop: { width: 1, depth: 1, stall: 9 } })
   const { token } = await open(project)
   const worn = await exhausted(project, [90, 88, 86])

@@ -19,7 +19,7 @@ const spec = (argv: string[], more = {}) => ({
   agent: { host: 'command', command: argv, ...more },
 })
 
-test('what a verifier or an auditor edits is judged, stays for the next agent, or is not told', async () => {
+test('what a verifier or an auditor edits is judged, stays for the next agent, or is not reported', async () => {
   const seen = notebook()
   const host =
     scriptedHost(`import { appendFileSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

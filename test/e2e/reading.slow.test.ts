@@ -218,7 +218,7 @@ test('what time of bash prints above a minute is read by no preset, and nothing 
   })
 })
 
-test('1e-400 is taken for 0, a negative time passes without a word, or a gain is Infinity %', async () => {
+test('1e-400 is taken for 0, a negative time passes without a message, or a gain is Infinity %', async () => {
   const project = makeProject()
   await project.data('init')
   expect(await project.attempt(ms('1e-400'))).toMatchObject({
@@ -240,7 +240,7 @@ test('1e-400 is taken for 0, a negative time passes without a word, or a gain is
   expect((await project.cli(['show', lost.experiment])).stdout).not.toContain('Infinity')
 })
 
-test('1,500 is read as 1500 or 1.5 without a word', async () => {
+test('1,500 is read as 1500 or 1.5 without a message', async () => {
   const seconds = makeProject({ spec: reading({ regex: 'took ([\\d.,]+)' }), files: prints('took 1.6 s') })
   await seconds.data('init')
   expect(await seconds.attempt(prints('took 1,500 s'))).toMatchObject({

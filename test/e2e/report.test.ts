@@ -214,7 +214,7 @@ describe('--watch', () => {
     expect(ran.stdout).toContain('100 → 80  20 % better')
   })
 
-  test('goes on when the driver has stopped', async () => {
+  test('continues when the driver has stopped', async () => {
     const owner = identify()
     if (!owner) throw new Error('no identity')
     const drove = { type: 'drove' as const, driver: 'rig', owner, active_ms: 0 }

@@ -150,7 +150,7 @@ describe('the end of the loop', () => {
     expect(await open(project)).toMatchObject({ round: null, token: null, stop, parents: [], width: 0 })
   }
 
-  test('target: the loop goes on although the best has reached it', async () => {
+  test('target: the loop continues although the best has reached it', async () => {
     const project = await start({ metric: { name: 'ms', direction: 'minimize', target: 80 } })
     expect(await turn(project, 'exp_0000', [81])).toMatchObject({ stop: null })
     expect(await turn(project, 'exp_0002', [])).toMatchObject({ stop: null })
@@ -161,7 +161,7 @@ describe('the end of the loop', () => {
     await over(project, 'target')
   })
 
-  test('stall: the loop goes on after as many turns without a new best', async () => {
+  test('stall: the loop continues after as many turns without a new best', async () => {
     const project = await start({ loop: { width: 1, depth: 1, stall: 2 } })
     expect(await turn(project, 'exp_0000', [])).toMatchObject({ stall: 1, stop: null })
     expect(await turn(project, 'exp_0000', [])).toMatchObject({ stall: 2, stop: 'stall' })

@@ -88,7 +88,7 @@ test('a secret that benchmark, gate, set-up or agent shows is kept or shown agai
   expect(leaked(execFileSync('git', store, { encoding: 'utf8', env: project.repo.env }))).toEqual([])
 })
 
-test('a secret in an agent’s answer is kept, or goes into another agent’s prompt', async () => {
+test('a secret in an agent’s answer is kept, or goes into a different agent’s prompt', async () => {
   const host = scriptedHost(`
     import { readFileSync, writeFileSync } from 'node:fs'
     const said = ${JSON.stringify(EVERY)}

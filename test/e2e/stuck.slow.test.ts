@@ -246,7 +246,7 @@ test('a checkout, a slot, or the trash that became a link is followed: what it l
   }
 })
 
-test('a daemon that a setup, a build or a gate left in the checkout lives on through all samples', async () => {
+test('a daemon that a setup, a build or a gate left in the checkout still runs through all samples', async () => {
   const control = makeTemp('daemons')
   // It left the group, and carries nothing of ours but its working directory.
   const daemon = (name: string) =>

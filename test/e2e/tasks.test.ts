@@ -214,7 +214,7 @@ describe('answers that are not as they should be', () => {
     })
   })
 
-  test('a caller that asks about one lane waits for the other, is not told that its lane has ended, or begins a round', async () => {
+  test('a caller that asks about one lane waits for the other, is not answered that its lane has ended, or begins a round', async () => {
     const project = await start({ loop: { width: 2, depth: 1 } })
     await briefed(project, 'halve the number', 'write another parser')
     await project.data('answer', 'r1/l2/d1/implement', '--none')

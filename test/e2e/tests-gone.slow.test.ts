@@ -125,7 +125,7 @@ describe('a gate whose tests lie where candidates may delete them', () => {
     expect(honest.message).not.toContain('tests')
   })
 
-  test('an edited assertion is not told', async () => {
+  test('an edited assertion is not reported', async () => {
     const edited = await project.attempt({
       ...ms(70),
       'src/main.test.mjs': TEST.replace('1 + 1 === 2', 'true'),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { assay } from '../rig/assay.ts'
 import { makeProject } from './project.ts'
 
-test('a gain that no outside clock shows is kept without a word, or its name has to say the unit', async () => {
+test('a gain that no outside clock shows is kept without a message, or its name has to say the unit', async () => {
   const bench = `import { elapsed } from '../src/clock.mjs'
 const from = performance.now()
 while (performance.now() - from < 1000);

@@ -184,7 +184,7 @@ test('git clean -fdx, stash -u or gc of the user reaches the state, or status sh
   expect(existsSync(worktree)).toBe(true)
 })
 
-test('GIT_DIR or GIT_INDEX_FILE of a caller, such as a hook, moves the work into another repository', async () => {
+test('GIT_DIR or GIT_INDEX_FILE of a caller, such as a hook, moves the work into a different repository', async () => {
   const project = busyUser()
   const victim = makeProject()
   const env = {

@@ -74,7 +74,7 @@ test('a script that throws has done its job badly: exit 4, its own line is named
   expect(dataOf(ran).error).toMatch(/^Error: boom\n.*w\.js:3:7/)
 })
 
-test('resume asks nobody again; it is refused while the run goes on, and reads the script as it is then', async () => {
+test('resume asks nobody again; it is refused while the run continues, and reads the script as it is then', async () => {
   execFileSync('mkfifo', [join(cwd, 'gate')])
   script(`const a = await agent('fast')\nreturn [a, await agent('slow one'), args]`)
   const running = startAssay<{ run: string }>(

@@ -47,7 +47,7 @@ const samplesOf = (taken: { wall: number; processors: typeof CROWD | null }[]) =
   taken.map(({ wall, processors }) => sample(wall, processors))
 const blameless = (found: Objection[]) => found.map(({ message }) => message)
 
-test('most pairs, of which one side was in a crowd, do not count as a crowd; half of them do, or another metric', () => {
+test('most pairs, of which one side was in a crowd, do not count as a crowd; half of them do, or a different metric', () => {
   const [crowd, quiet] = [sample(1), sample(1, QUIET)]
   expect(crowdBehind('wall_ms', [crowd, quiet, quiet], [quiet, crowd, quiet])).toMatch(
     /^in 2 of 3 pairs other/,
@@ -107,7 +107,7 @@ test('one crowded sample of two breaks a constraint for both, or excuses the oth
   expect(check(sample(4, QUIET), sample(90, QUIET))).toEqual(blamed)
 })
 
-test('a metric that is missing or of another type is excused by a crowd', () => {
+test('a metric that is missing or of a different type is excused by a crowd', () => {
   for (const op of ['<=', '=='] as const) {
     const [violated] = checkConstraints([{ metric: 'wall_ms', op, value: true }], [sample(5)])
     expect(violated).toBeDefined()

@@ -14,7 +14,7 @@ function sceneWith(command: string, timeoutMs = 30_000) {
   return { ...made, at, text, left: () => processesWith(text('token')) }
 }
 
-describe('processes that hang a runner, or live on behind it', () => {
+describe('processes that hang a runner, or still run behind it', () => {
   test('a process that ignores SIGTERM outlives its limit', async () => {
     const { sample, left } = sceneWith('trap "" TERM; while :; do sleep 0.05; done', 300)
     expect(await sample()).toMatchObject({ timed_out: true, signal: 'SIGKILL', fault: { reason: 'timeout' } })

@@ -112,7 +112,7 @@ describe('METRIC lines that are refused, with the line and the reason', () => {
     expect(value('METRIC t=1 s\nMETRIC t=1 ms')).toMatch(/contradicts/)
   })
 
-  test('a bad value of another metric too, but the primary one is named first', () => {
+  test('a bad value of a different metric too, but the primary one is named first', () => {
     expect(value('METRIC t=1\nMETRIC mem=NaN')).toMatch(/finite/)
     const reading = read('METRIC mem=NaN\nMETRIC t=1,5')
     expect(reading).toMatchObject({ ok: false, fault: { raw: 'METRIC t=1,5' } })
@@ -351,7 +351,7 @@ describe('the result file', () => {
     expect(reading.fault.message).toMatch(reason)
   })
 
-  test('a key may come again in another object, and look like one inside a string', () => {
+  test('a key may come again in a different object, and look like one inside a string', () => {
     expect(
       why('{"score": 1, "note": "\\"score\\": 2, {", "tasks": {"a": {"score": 1}, "b": {"score": 1}}}'),
     ).toBe(1)

@@ -24,7 +24,7 @@ describe('perfection in one step', () => {
     expect(remarks(facts)).toContain('suspiciously perfect')
   })
 
-  test('a time below 0 passes without a word, after any step', () => {
+  test('a time below 0 passes without a message, after any step', () => {
     const below = { value: -5, parentValue: 1, belowZero: true }
     expect(remarks(below)).toBe(
       '; a time or a size below 0 cannot be: look at what the benchmark really measures before you trust it',
@@ -59,7 +59,7 @@ describe('a first sample that is worse than the others', () => {
   const memo = [250, 1.3, 1.2, 1.4]
   const kept = { value: 1.3, baselineValue: 250, parentValue: 250 }
 
-  test('by far passes without a word', () => {
+  test('by far passes without a message', () => {
     expect(remarks({ ...kept, series: { own: memo, parents: [250, 251, 249] } })).toBe(
       '; its first sample gave 250 and the others about 1.3: it may remember answers between samples',
     )

@@ -80,7 +80,7 @@ test.each([
   ['test_a.py', 'def test_a():\n    assert x\n', '"""\ndef test_a():\n    assert x\n"""\n'],
   ['test_a.py', 'def test_a():\n    assert x\n', "x = '''\ndef test_a():\n    assert x\n'''\n"],
   ['a_test.rb', "it 'adds' do\nend\n", "=begin\nit 'adds' do\nend\n=end\n"],
-])('%s: tests that stand in a comment or a text now are not told: %s', (path, before, after) => {
+])('%s: tests that stand in a comment or a text now are not reported: %s', (path, before, after) => {
   expect(gone([path, before, after])).toContain(`emptied ${path}`)
 })
 
@@ -101,7 +101,7 @@ test('an inserted early return or exit of a test is not reported', () => {
   expect(gone(['src/main.js', 'run()\n', 'process.exit(code)\nrun()\n'])).toEqual([])
 })
 
-test('tests or assertions that were taken out are not told, or those that moved are', () => {
+test('tests or assertions that were taken out are not reported, or those that moved are', () => {
   const two = `${JS}test('more', () => {})\n`
   expect(gone(['a.test.js', two, JS])).toEqual(['fewer_tests a.test.js'])
   expect(gone(['a.test.js', two, JS], ['b.test.js', JS, two])).toEqual([
@@ -114,7 +114,7 @@ test('tests or assertions that were taken out are not told, or those that moved 
   expect(gone(['src/a.rs', 'fn a() { assert!(x); }\n', 'fn a() {}\n'])).toEqual([])
 })
 
-test('a test or a configuration of tests that was changed is not told, a new test is', () => {
+test('a test or a configuration of tests that was changed is not reported, a new test is', () => {
   expect(gone(['a.test.js', JS, JS.replace('3', '4')])).toEqual(['edited a.test.js'])
   expect(gone(['vitest.config.ts', null, 'export default {}\n'])).toEqual(['edited vitest.config.ts'])
   expect(gone(['b.test.js', null, JS])).toEqual([])

@@ -6,7 +6,7 @@ import { readValue } from '../../cli/evaluate/number.ts'
 import { inUnitsOf } from '../../cli/evaluate/same-units.ts'
 import { convert } from '../../cli/evaluate/units.ts'
 
-describe('a value in another unit', () => {
+describe('a value in a different unit', () => {
   test.each<[number, string | null, string | null, number | null]>([
     [1.0021, 's', 'ms', 1002.1],
     [1.0043, 'ms', 'µs', 1004.3],
@@ -313,7 +313,7 @@ describe('a sample in the units of the baseline', () => {
     expect(inUnitsOf(null, answer(5, 's'), 't')).toMatchObject({ value: 5, units: { t: 's' } })
   })
 
-  test('another kind of unit is refused with the line', () => {
+  test('a different kind of unit is refused with the line', () => {
     expect(inUnitsOf(reference('ms'), answer(5, 'MB'), 't')).toEqual({
       reason: 'metric_error',
       message: 'the unit of t changed from ms to MB',

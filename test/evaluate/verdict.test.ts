@@ -100,7 +100,7 @@ describe('constraints', () => {
     expect(check(flag, { ok: true }, { ok: false }, { ok: true })).toMatch(/false in 1 of 3 samples/)
   })
 
-  test('what is missing or of another type violates, with the reason', () => {
+  test('what is missing or of a different type violates, with the reason', () => {
     const limit: ConstraintConfig = { metric: 'm', op: '<=', value: 200 }
     expect(check(limit, { n: 1 })).toMatch(/m is missing; the benchmark reported n$/)
     expect(check(limit, { m: 1 }, {})).toMatch(/m is missing/)

@@ -264,7 +264,7 @@ const CASES: Record<string, Case & { finds: string[] }> = {
   },
 }
 
-test.each(Object.entries(CASES))('%s is told wrongly', (_name, { finds, ...given }) => {
+test.each(Object.entries(CASES))('%s is reported wrongly', (_name, { finds, ...given }) => {
   expect(exposed(given)).toEqual(finds)
 })
 

@@ -117,7 +117,7 @@ const EVENTS: Record<LifecycleVerb, (status: Status) => { draft: Draft; decides?
   new: () => [{ draft: created('exp_0002', X) }],
 }
 
-describe('the fold obeys another table', () => {
+describe('the fold obeys a different table', () => {
   test.each(cells)('$verb × $status', ({ verb, status, mark }) => {
     for (const { draft, decides } of EVENTS[verb](status)) {
       const { tell, statusOf, state } = at(status)

@@ -21,7 +21,7 @@ test("the user's status stays clean, and their clean -fdx leaves our state alone
   expect(readFileSync(join(repo, '.assay/runs/run_0001/ledger.jsonl'), 'utf8')).toBe('{}\n')
 })
 
-test("the store has no remote, no branch and no hook of the user's, or another tag than those of the base", async () => {
+test("the store has no remote, no branch and no hook of the user's, or a different tag than those of the base", async () => {
   const repo = repository()
   run(repo, 'tag', 'v1')
   run(repo, 'tag', '-a', '-m', 'two', 'v2')

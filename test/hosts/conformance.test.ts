@@ -119,7 +119,7 @@ describe('the task card', () => {
     expect(readTaskCard(prompt)).toEqual(CARD)
   })
 
-  test('fields that are absent or of another type are null', () => {
+  test('fields that are absent or of a different type are null', () => {
     expect(readTaskCard(fence('{"assay":1,"role":"scan","round":"3","capsule":[]}'))).toEqual({
       assay: 1,
       role: 'scan',

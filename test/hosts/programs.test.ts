@@ -113,7 +113,7 @@ describe.each(programNames)('%s', (name) => {
     expect(answer).toMatchObject({ outcome: 'retry_after', seconds: 1020 })
   })
 
-  test('output of another form passes for an answer, or is an exception', async () => {
+  test('output of a different form passes for an answer, or is an exception', async () => {
     const { vendor } = await PROGRAMS[name].load()
     const events = [{}, { type: 7 }, { type: 'result' }, { type: 'message_end', message: [] }, { item: null }]
     for (const some of [[], events, events.toReversed()])
@@ -243,7 +243,7 @@ describe('permissions', () => {
 // ------------------------------------------------------------------ schemas, ends, nesting
 
 describe('schemas by the program’s own means', () => {
-  test('claude-code and qwen get another schema than the one of the call', async () => {
+  test('claude-code and qwen get a different schema than the one of the call', async () => {
     const claude = await argsFor('claude-code', { schema: NUMBER })
     expect(claude[claude.indexOf('--json-schema') + 1]).toBe(JSON.stringify(NUMBER))
     const qwen = await ask('qwen', [RECORDINGS.qwen.text('{"n":1}')], { schema: NUMBER })

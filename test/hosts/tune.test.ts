@@ -101,7 +101,7 @@ describe('implement', () => {
     expect(answer.usage).toEqual({ tokens_in: 0, tokens_out: 0, usd: 0 })
   })
 
-  test('the same card gives the same edit, in another worktree and when the call is made again', async () => {
+  test('the same card gives the same edit, in a different worktree and when the call is made again', async () => {
     const [one, two] = [worktree(), worktree()]
     const card = { experiment: 'exp_0001', brief: { parent: 'exp_0000' } }
     const first = await ask({ role: 'implement', card: { ...card, worktree: one } })

@@ -54,7 +54,7 @@ test.each([
   ['connect timed out in 3 s', null],
   ['resets at 25:00', null],
   ['resets 3pm (Mars/Olympus)', null],
-])('%s: another wait than %s s is read', (message, seconds) => {
+])('%s: a different wait than %s s is read', (message, seconds) => {
   expect(waitSeconds(message, moment)).toBe(seconds)
 })
 

@@ -29,13 +29,13 @@ test('the first with the same scores is not found, in whatever order its tasks s
   expect(sameScores(state, 'exp_0009', ONE)).toBe('exp_0001')
 })
 
-test('an earlier attempt of another experiment is forgotten, or one of its own counts', () => {
+test('an earlier attempt of a different experiment is forgotten, or one of its own counts', () => {
   const state = stateOf([[{ tasks: ONE }, { tasks: { a: 2, b: 2 } }]])
   expect(sameScores(state, 'exp_0001', ONE)).toBe('exp_0000')
   expect(sameScores(state, 'exp_0000', ONE)).toBe(null)
 })
 
-test('one task, no task, a larger set, a failure or another epoch makes a twin', () => {
+test('one task, no task, a larger set, a failure or a different epoch makes a twin', () => {
   expect(sameScores(stateOf([[{ tasks: { a: 1 } }]]), 'exp_0001', { a: 1 })).toBe(null)
   expect(sameScores(stateOf([[{ tasks: null }]]), 'exp_0001', null)).toBe(null)
   expect(sameScores(stateOf([[{ tasks: { ...ONE, c: 1 } }]]), 'exp_0001', ONE)).toBe(null)

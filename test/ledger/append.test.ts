@@ -62,7 +62,7 @@ describe('a tail without newline', () => {
     expect(texts(opened(file))).toEqual(['first', 'second'])
   })
 
-  test('the rest of a line that comes after another line is taken for an event', () => {
+  test('the rest of a line that comes after a different line is taken for an event', () => {
     const file = fileOf(lineOf('first'))
     const flying = lineOf('never one write')
     appendFileSync(file, flying.slice(0, 30))
@@ -93,7 +93,7 @@ describe('a tail without newline', () => {
     expect(broken).toEqual([])
   })
 
-  test('a writer that looked at the tail before another one died there loses its event', () => {
+  test('a writer that looked at the tail before a different one died there loses its event', () => {
     const metric = lineOf('second', { metrics: { v: 1, w: { v: 'x' } } })
     const file = fileOf(lineOf('first'), lineOf('lost').slice(0, 40), metric, lineOf('third'))
     expect(texts(opened(file))).toEqual(['first', 'second', 'third'])

@@ -37,7 +37,7 @@ test('a confirmation that was measured in the last epoch counts in this one', ()
   expect(tell({ ...confirmed(X, true), epoch: 2 } as Draft)).toBe('accepted')
 })
 
-test('an experiment is measured against a parent of another epoch', () => {
+test('an experiment is measured against a parent of a different epoch', () => {
   const { given, tell } = story().given(created(X, 'exp_0000'), sealed(X))
   given(epoch(2))
   expect(tell(created(Y, 'exp_0000'))).toBe('other_epoch')

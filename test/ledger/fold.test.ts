@@ -78,7 +78,7 @@ describe('claims', () => {
     expect(tell(started('exp_0099'))).toBe('unknown_experiment')
   })
 
-  test('a verdict without a claim, of no seal, or on top of another one', () => {
+  test('a verdict without a claim, of no seal, or on top of an earlier one', () => {
     const { tell, given } = open()
     expect(tell(judged(X, 'kept'))).toBe('not_claimed')
     expect(tell(judged(X, 'kept', { attempt: 2 }))).toBe('no_seal')
@@ -144,7 +144,7 @@ describe('caps', () => {
     expect(tell(started(Y))).toBe('budget_experiments')
   })
 
-  test('the run goes on after as many failures as it may have', () => {
+  test('the run continues after as many failures as it may have', () => {
     const { given, tell, state } = open({ failures: 1 })
     given(started(X), started(Y), judged(X, 'failed'), sealed(X, 2))
     expect(tell(started(X, 2))).toBe('budget_failures')
@@ -162,7 +162,7 @@ describe('caps', () => {
 })
 
 describe('keys', () => {
-  test('a key counts twice, or another event may use it', () => {
+  test('a key counts twice, or a different event may use it', () => {
     const { tell, state } = open()
     expect(tell(created('exp_0003', 'exp_0000'), { key: 'k' })).toBe('accepted')
     expect(tell(created('exp_0004', 'exp_0000'), { key: 'k' })).toBe('repeated')
@@ -545,7 +545,7 @@ describe('rounds', () => {
     expect(told).toEqual(['accepted', 'accepted', 'accepted', 'repeated'])
   })
 
-  test('a call with the token of another round counts, or briefs come twice', () => {
+  test('a call with the token of a different round counts, or briefs come twice', () => {
     const { tell } = story().given(opening(1))
     expect([tell(briefing('t0')), tell(closing('t0'))]).toEqual(['stale_round', 'stale_round'])
     expect([tell(briefing('t1')), tell(briefing('t1'))]).toEqual(['accepted', 'repeated'])

@@ -86,7 +86,7 @@ describe('the lease of a session', () => {
     expect(tell(16, briefing(2, ME))).toBe('driven')
   })
 
-  test('a session that works loses it, or one lives on by what others do', () => {
+  test('a working session loses it, or one keeps it by what others do', () => {
     const { tell, last } = clocked()
     tell(0, opening(1, ME))
     tell(1, briefing(1, ME))
@@ -107,7 +107,7 @@ describe('the lease of a session', () => {
     expect(tell(41, opening(2, YOU))).toBe('driven')
   })
 
-  test('another session writes into the round, or one that nobody can name is kept out of its own', () => {
+  test('a different session writes into the round, or one that nobody can name is kept out of its own', () => {
     const { tell } = clocked()
     tell(0, opening(1, ME))
     expect([tell(1, briefing(1, YOU)), tell(1, closing(1, YOU))]).toEqual(['driven', 'driven'])

@@ -169,7 +169,7 @@ describe('a key', () => {
     expect([...ledger.state.experiments.keys()]).toEqual(['exp_0000'])
   })
 
-  test('answers for another verb, for another experiment, or when it is new', () => {
+  test('answers for a different verb, for a different experiment, or when it is new', () => {
     const { ledger } = begun()
     const said = (types: Parameters<typeof ledger.answeredBefore>[0], key: string | null, about?: string) => {
       const found = ledger.answeredBefore(types, key, about)

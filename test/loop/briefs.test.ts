@@ -93,7 +93,7 @@ describe('when an axis is exhausted', () => {
     })
   })
 
-  test('a lane of another kind does not free the others', () => {
+  test('a lane of a different kind does not free the others', () => {
     const history = exhausted()
     const briefs = [
       brief('one', { kind: 'layout' }),

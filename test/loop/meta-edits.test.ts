@@ -243,7 +243,7 @@ describe('when an edit holds', () => {
     expect(reasons(history, knob('width', 2))).toEqual([])
   })
 
-  test('edits that were judged on another state are folded', () => {
+  test('edits that were judged on a different state are folded', () => {
     const history = apply(new History(), knob('width', 2))
     expect(() =>
       history.add({

@@ -38,7 +38,7 @@ test('some round can claim more than is left, or no round can spend what is left
   )
 })
 
-test('the baseline arm gets another share than was asked for, or all of it at once', () => {
+test('the baseline arm gets a different share than was asked for, or all of it at once', () => {
   const shares = (share: number, width: number) => {
     const history = new History()
     return Array.from({ length: 10 }, (_, index) => {

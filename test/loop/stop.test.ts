@@ -94,7 +94,7 @@ test('a new start does not lift a round without lanes or a row of failures, or l
   expect(stop(history)).toBeNull()
 })
 
-test('user: a stop by hand is weaker than another reason, or cannot be lifted', () => {
+test('user: a stop by hand is weaker than a different reason, or cannot be lifted', () => {
   const history = new History({ target: 100 }).add({ type: 'stopped', why: 'enough' })
   expect(stop(history)).toBe('user')
   history.add({ type: 'resumed', why: 'more' })

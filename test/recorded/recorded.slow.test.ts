@@ -28,7 +28,7 @@ const TEMPORARY = /\/[^\s'"]*\/assay-test-[A-Za-z0-9]+/g
 const PLACE = '/recorded'
 
 test.each(Object.keys(KINDS))(
-  '%s: another version answers otherwise of a run that lies on disk',
+  '%s: this version answers differently about a run that is on the disk',
   async (kind) => {
     const file = join(RUNS, `${kind}.json`)
     if (RECORD.includes('all') || RECORD.includes(kind)) {

@@ -81,7 +81,7 @@ test('the host does not take the last task card, or hides that it has no answer'
   expect(host.calls().map(({ role }) => role)).toEqual(['builder', 'verify', 'verify'])
 })
 
-test('waiting goes on for ever, or misses what another process does', async () => {
+test('waiting continues for ever, or misses what a different process does', async () => {
   const dir = makeTemp()
   const file = join(dir, 'log')
   appendFileSync(file, '')

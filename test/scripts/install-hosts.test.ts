@@ -13,7 +13,7 @@ afterAll(() => {
   mute.close()
 })
 
-test('without a registry the agent programs are waited for, or nobody says why they are missing', async () => {
+test('without a registry the agent programs are waited for, or nothing says why they are missing', async () => {
   const folder = makeTemp('programs')
   const done = await execute({
     argv: [process.execPath, fileURLToPath(new URL('../../scripts/install-hosts.mjs', import.meta.url))],

@@ -57,7 +57,7 @@ test('the package has a dependency, lacks a part, or contains an unneeded file',
   expect(data('uninstall', 'opencode')).toMatchObject({ was_there: true, kept: [] })
 })
 
-test('the demo of the package needs a network, or leaves out the chart, the diff, the held-out figures or how to go on', () => {
+test('the demo of the package needs a network, or leaves out the chart, the diff, the held-out figures or how to continue', () => {
   const folder = join(makeTemp('a demo'), 'of mine')
   const env = { ...isolatedEnv(), PATH: [join(prefix, 'bin'), process.env.PATH].join(delimiter) }
   const said = offline(['assay', 'demo', folder, '--quiet'], makeTemp('anywhere'), env)

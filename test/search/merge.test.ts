@@ -28,7 +28,7 @@ test('puts wins that add up together in one attempt', () => {
   expect(asked).toEqual(['abcd'])
 })
 
-test('goes on by halves, each on top of what was kept', () => {
+test('continues by halves, each on top of what was kept', () => {
   const { done, asked } = play({ ranked: ['a', 'b', 'c', 'd', 'e'] }, ({ set }) =>
     set.includes('e') ? REFUSED : KEPT,
   )
@@ -57,7 +57,7 @@ test('never tries two again that were refused together', () => {
   expect(asked).toEqual(['abc', 'ab', 'ac'])
 })
 
-test('leaves the lower of two that conflict as text out, and goes on', () => {
+test('leaves the lower of two that conflict as text out, and continues', () => {
   const { done, asked } = play({ ranked: ['a', 'b', 'c'] }, ({ set }) =>
     set.includes('b') && set.includes('c') ? { outcome: 'conflict', between: ['b', 'c'] } : KEPT,
   )

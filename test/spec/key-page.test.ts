@@ -62,7 +62,7 @@ describe('the page of a key', () => {
     expect(hint('zzzzzz')).toMatch(/^the keys at the top are: version, name, goal,/)
   })
 
-  test('the verb prints something else, or takes a key of another page', async () => {
+  test('the verb prints something else, or takes a key of a different page', async () => {
     const project = makeProject()
     const page = await project.data<{ key: string; example: string }>('guide', 'spec', 'metric.direction')
     expect(page).toMatchObject({

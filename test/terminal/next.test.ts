@@ -97,7 +97,7 @@ test('the run stands where its verb does not take it, or behind a verb that has 
   )
 })
 
-test('a hint inside of another loses its commands, or words lose their quotes', () => {
+test('a hint inside of a second one loses its commands, or words lose their quotes', () => {
   const inner = next`clear it: ${call('restore', 'exp_0007')}`
   const hint = next`look first; ${inner}, or ${call('new', '-m', 'your idea')}`
   expect(hint.say('R')).toBe(

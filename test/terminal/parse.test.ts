@@ -192,7 +192,7 @@ describe('help', () => {
     expect(alone).toEqual([])
   })
 
-  test('a decision is called for another verb, or is not there', async () => {
+  test('a decision is called for a different verb, or is not there', async () => {
     for (const [name, load] of Object.entries(MODULES)) {
       const module = (await load()) as { name?: string }
       if (module.name !== undefined) expect(module.name).toBe(name)

@@ -115,7 +115,7 @@ test('a crowd is taken for noise, which more pairs would help against', () => {
   )
 })
 
-test('another reason than the comparison gets advice on noise', () => {
+test('a different reason than the comparison gets advice on noise', () => {
   expect(said(verdict('rejected', { reason: 'gate' }), stage('judge', { why: 'evidence' }))).toHaveLength(1)
 })
 
@@ -143,7 +143,7 @@ test.each([
   expect(said(verdict('kept', { calibration }))).toEqual([`2 samples of cost: 100, 101. ${how}`])
 })
 
-test('a record of another version breaks show', () => {
+test('a record of a different version breaks show', () => {
   expect(
     said(
       verdict('rejected', { reason: 'not_better' }),

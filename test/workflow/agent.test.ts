@@ -55,7 +55,7 @@ test('remote isolation and an unknown type throw, and still count as calls', asy
   expect([agents, calls.length]).toEqual([1, 0])
 })
 
-test('null goes on with null and is told; error throws', async () => {
+test('null continues with null and is told; error throws', async () => {
   const { result, logs, failures, status } = await play(
     rig,
     `const a = await agent('A'); try { await agent('B') } catch (e) { return [a, e.name, e.message] }`,

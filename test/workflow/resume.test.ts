@@ -50,7 +50,7 @@ test('an edited call and everything after it run again; labels and phases are no
   expect(prompts(model)).toEqual(['A', 'B'])
 })
 
-test('lanes that interleave in another order on resume are not paid twice', async () => {
+test('lanes that interleave in a different order on resume are not paid twice', async () => {
   const journal = freshJournal()
   const body = `return parallel(['a', 'b'].map((lane) => async () => { const out = []; for (let i = 0; i < 3; i += 1) out.push(await agent(lane + i)); return out }))`
   let free = () => {}
@@ -106,7 +106,7 @@ test('null and errors are asked again; what follows them stays paid', async () =
   expect(prompts(again)).toEqual(['A', 'B'])
 })
 
-test('answers are in the journal before the script goes on, so a stopped run has lost none', async () => {
+test('answers are in the journal before the script continues, so a stopped run has lost none', async () => {
   const journal = freshJournal()
   const stop = new AbortController()
   const body = `await agent('A'); await agent('B'); await agent('C')`

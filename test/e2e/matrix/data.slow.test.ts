@@ -28,7 +28,7 @@ test('ignored data that the spec names does not reach a checkout', async () => {
   await journey(project, { baseline: 2, edit: { 'src/drop.txt': 'a\nb\n' }, value: 1 })
 })
 
-test('ignored data that the spec does not name is not told', async () => {
+test('ignored data that the spec does not name is not reported', async () => {
   const problem = await refusedInit(withData({}))
   expect(problem.code).toBe('baseline_failed')
   expect(problem.message).toContain('data/words.txt')

@@ -23,7 +23,7 @@ test('pointers that no benchmark reads stand in the way', async () => {
   await journey(project, { baseline: 12, edit: { 'src/text.txt': 'short\n' }, value: 6 })
 })
 
-test('a benchmark that stumbles over a pointer is not told that it is one', async () => {
+test('the message about a benchmark that fails on a pointer of git-lfs does not say that it is one', async () => {
   const reading = 'echo "data/weights.bin: bad magic number" >&2\nexit 1\n'
   const problem = await refusedInit(makeKind({ files: { ...FILES, 'bench/size.sh': reading }, spec: SPEC }))
   expect(problem.code).toBe('baseline_failed')
@@ -31,7 +31,7 @@ test('a benchmark that stumbles over a pointer is not told that it is one', asyn
   expect(problem.hint).toContain('pointers of git-lfs instead of the data: data/weights.bin')
 })
 
-test('a filter of git-lfs that is configured but not installed is told as a failure of git', async () => {
+test('a filter of git-lfs that is configured but not installed is reported as a failure of git', async () => {
   const project = makeKind({ files: FILES, spec: SPEC })
   project.repo.git('config', 'filter.lfs.process', 'git-lfs filter-process')
   project.repo.git('config', 'filter.lfs.required', 'true')

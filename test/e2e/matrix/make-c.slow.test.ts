@@ -68,7 +68,7 @@ test('make takes the objects of the last candidate for those of the next', async
   expect(again).toMatchObject({ status: 'rejected', reason: 'tie', value: 15 })
 })
 
-test('a program that was never built, or a build that fails, is not told as such', async () => {
+test('a program that was never built, or a build that fails, is not reported as such', async () => {
   const unbuilt = await refusedInit(makeKind({ files: FILES, spec: { ...SPEC, worktree: {} } }))
   expect(unbuilt.code).toBe('baseline_failed')
   expect(unbuilt.message).toContain('out/bench: not found')

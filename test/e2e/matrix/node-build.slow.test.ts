@@ -56,7 +56,7 @@ const SPEC = {
   metric: { name: 'bytes', direction: 'minimize' },
 }
 
-test('a candidate is measured without its own build, or with dependencies of another checkout', async () => {
+test('a candidate is measured without its own build, or with dependencies of a different checkout', async () => {
   const project = makeKind({ files: FILES, spec: SPEC })
   await journey(project, {
     baseline: 64,
@@ -67,7 +67,7 @@ test('a candidate is measured without its own build, or with dependencies of ano
   expect(broken).toMatchObject({ status: 'failed', reason: 'crash' })
 })
 
-test('a build or a dependency that was forgotten is not told as such', async () => {
+test('a build or a dependency that was forgotten is not reported as such', async () => {
   const unbuilt = await refusedInit(makeKind({ files: FILES, spec: { ...SPEC, worktree: {} } }))
   expect(unbuilt.code).toBe('baseline_failed')
   expect(unbuilt.message).toContain('exit 1: Error [ERR_MODULE_NOT_FOUND]: Cannot find module')

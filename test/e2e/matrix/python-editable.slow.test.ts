@@ -16,7 +16,7 @@ test('an editable install leads to the main checkout, so that every candidate me
   await journey(project, { baseline: 21, edit: PYTHON_BETTER, value: 1 })
 })
 
-test('a virtualenv that only the main checkout has is not told', async () => {
+test('a virtualenv that only the main checkout has is not reported', async () => {
   const project = makeKind({ files: PYTHON_FILES, spec: PYTHON_SPEC })
   const problem = await refusedInit(project)
   expect(problem).toMatchObject({ code: 'baseline_failed' })
@@ -24,7 +24,7 @@ test('a virtualenv that only the main checkout has is not told', async () => {
   expect(problem.hint).toContain('worktree.setup')
 })
 
-test('a virtualenv of the main checkout, used by its absolute path, is not told', async () => {
+test('a virtualenv of the main checkout, used by its absolute path, is not reported', async () => {
   const project = makeKind({ files: PYTHON_FILES, spec: PYTHON_SPEC })
   const { dir, env } = project.repo
   execFileSync('/bin/sh', ['-c', QUICK_INSTALL], { cwd: dir, env })

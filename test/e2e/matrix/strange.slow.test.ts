@@ -289,7 +289,7 @@ describe('refused by name, with nothing made', () => {
     return problem
   }
 
-  test('a repository of another user crashes init', async ({ skip }) => {
+  test('a repository of a different user crashes init', async ({ skip }) => {
     if (process.getuid?.() !== 0) skip('only root can give a folder away')
     const project = plain()
     execFileSync('chown', ['-R', '1234', project.repo.dir])
@@ -299,7 +299,7 @@ describe('refused by name, with nothing made', () => {
     })
   })
 
-  test('a path with a line break leads git into another folder', async () => {
+  test('a path with a line break leads git into a different folder', async () => {
     expect(await refused(cloned('one\ntwo'))).toMatchObject({ code: 'newline_in_path' })
   })
 

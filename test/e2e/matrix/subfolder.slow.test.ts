@@ -31,7 +31,7 @@ test('a spec in a sub-folder counts from the root, or reaches files of other pac
   expect(elsewhere.message).toContain('packages/y/src/rules.txt')
 })
 
-test('globs that were written from the root are refused without a word about the folder', async () => {
+test('globs that were written from the root are refused without a message about the folder', async () => {
   const spec = { ...SPEC, scope: { mutable: ['packages/x/src/**'] } }
   const problem = await refusedInit(makeKind({ files: FILES, spec, folder: 'packages/x' }))
   expect(problem.code).toBe('glob_matches_nothing')
@@ -39,7 +39,7 @@ test('globs that were written from the root are refused without a word about the
   expect(problem.hint).toContain('the folder of the spec')
 })
 
-test('a command that was written from the root is not told', async () => {
+test('a command that was written from the root is not reported', async () => {
   const spec = { ...SPEC, measure: { command: 'sh packages/x/bench/count.sh' } }
   const problem = await refusedInit(makeKind({ files: FILES, spec, folder: 'packages/x' }))
   expect(problem.code).toBe('baseline_failed')

@@ -45,14 +45,14 @@ test('submodules that setup filled are emptied for the next candidate', async ()
   expect(next).toMatchObject({ status: 'kept', value: 13 })
 })
 
-test('an empty submodule is not told as the reason why the baseline fails', async () => {
+test('an empty submodule is not reported as the reason why the baseline fails', async () => {
   const problem = await refusedInit(makeSuper({}))
   expect(problem.code).toBe('baseline_failed')
   expect(problem.message).toContain('no words')
   expect(problem.hint).toContain('submodules are empty there (parts/words)')
 })
 
-test('edits inside a submodule are dropped without a word, or what setup left there is taken for one', async () => {
+test('edits inside a submodule are dropped without a message, or what setup left there is taken for one', async () => {
   const setup = { ...FILL, command: `${FILL.command}; echo built > parts/words/built.txt` }
   const project = makeSuper({ worktree: { setup } })
   await project.data('init')
@@ -66,7 +66,7 @@ test('edits inside a submodule are dropped without a word, or what setup left th
   expect(await project.data('run', experiment)).toMatchObject({ status: 'kept', value: 14 })
 })
 
-test('files in the folder of an empty submodule are dropped without a word', async () => {
+test('files in the folder of an empty submodule are dropped without a message', async () => {
   const project = makeSuper({ measure: { command: 'echo METRIC bytes=$(wc -c < src/text.txt)' } })
   await project.data('init')
   const { experiment } = await project.open({ 'src/text.txt': 'short\n', 'parts/words/mine.txt': 'x\n' })

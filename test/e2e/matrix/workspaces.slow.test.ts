@@ -82,7 +82,7 @@ test('the link of a workspace leads to the main checkout, so that every candidat
   })
 })
 
-test('a forgotten install with links in the main checkout is not told', async () => {
+test('a forgotten install with links in the main checkout is not reported', async () => {
   const project = makeKind({ files: FILES, spec: SPEC })
   execFileSync('/bin/sh', ['-c', INSTALL], { cwd: project.repo.dir, env: project.repo.env })
   const problem = await refusedInit(project)

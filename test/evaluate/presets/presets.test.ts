@@ -68,7 +68,7 @@ describe('what a tool says', () => {
     )
   })
 
-  test('NaN of another counter matters, or that of the metric does not', () => {
+  test('NaN of a different counter matters, or that of the metric does not', () => {
     const output = OUTPUTS.find(({ preset }) => preset === 'google-benchmark')?.text ?? ''
     expect(messageOf(read('google-benchmark', 'bad', { result: output }))).toBe(
       'bad of BM_fast/8 is NaN, which is no number',
@@ -204,7 +204,7 @@ describe('what is found in the place of a metric', () => {
     ['mitata', 'benchmark       avg (min … max) p75 / p99\n', "run({ format: 'json' })"],
     ['jmh', 'Benchmark  (size)  Mode  Cnt  Score  Error  Units\n', '-rf json -rff {result}'],
     ['k6', 'metric_name,timestamp,metric_value\nhttp_reqs,1,1\n', '--summary-export={result}'],
-  ])('a table of %s is refused without a word of its JSON', (preset, stdout, hint) => {
+  ])('a table of %s is refused without a message of its JSON', (preset, stdout, hint) => {
     const found = hints({ stdout })
     expect(found).toMatchObject({ preset })
     expect(found.clauses[0]).toContain(hint)
