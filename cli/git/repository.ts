@@ -292,7 +292,7 @@ async function filteredFiles(
     const count = counts.get(filter) ?? 0
     if (/^(unspecified|set|unset)$/.test(filter) || count >= FILES_EACH) continue
     const found = lstatSync(join(checkout.top, path), { throwIfNoEntry: false })
-    // Of git-lfs, pointers are looked for by `hollowPaths`: what is not there must not be fetched for this.
+    // Of git-lfs, pointers are looked for by `missingContent`: what is not there must not be fetched for this.
     if (!found?.isFile() || found.size > LARGEST || isPointer(join(checkout.top, path))) continue
     counts.set(filter, count + 1)
     chosen.push({ path, filter })

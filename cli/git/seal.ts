@@ -166,7 +166,7 @@ interface Watched {
 }
 
 export interface SealRequest extends Watched {
-  /** Files that `recordDroppings` found right after setup. */
+  /** Files that `recordFilesOfSetup` found right after setup. */
   leaveOut: FilesOfSetup
   /** When the worktree was ready; null = do not look for ignored files. */
   since: Date | null

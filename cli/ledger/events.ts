@@ -125,7 +125,7 @@ export type { ProcessIdentity }
 export type Side = 'parent' | 'candidate'
 /**
  * What a sample is for: `calibrate` the baseline, `judge` and `confirm` a candidate against its parent, `best` against
- * the best, `guard` for protected metrics alone, `holdout` on held-out data. `check` is a wiring run that no verdict reads.
+ * the best, `guard` for protected metrics alone, `holdout` on held-out data. `check` is `run --check`, which no verdict reads.
  */
 export type Stage = 'calibrate' | 'judge' | 'confirm' | 'best' | 'guard' | 'holdout' | 'check'
 

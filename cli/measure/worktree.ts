@@ -23,7 +23,7 @@ export interface WorktreeFacts {
   made: string
   /** How long `worktree.setup` took, in milliseconds; absent without one, and in facts of earlier versions. */
   setup_ms?: number
-  /** Path → content that setup left there: equal at the seal = not part of the candidate. */
+  /** Files of setup, path → content: equal at the seal = not part of the candidate. The name is that of the file format. */
   droppings: Record<string, string>
   /** The state of the user's checkout, as far as the scope goes: some agents edit the wrong folder. */
   checkout: Record<string, string>

@@ -45,7 +45,7 @@ const HIDDEN =
   /\S.*(?:User time \(seconds\): |Elapsed \(wall clock\) time |Maximum resident set size \(kbytes\): |[\d.]+user [\d.]+system )|\S\s*(?:real|user|sys)[ \t]+(?:\d+\.\d\d|\d+m ?\d+[.,]\d+s)$/
 
 /** The reports, one for each time that it ran, and what else looks like a line of one. */
-function blocks(text: string): { runs: Benchmark[]; strays: Benchmark[] } {
+function blocks(text: string): { runs: Benchmark[]; outside: Benchmark[] } {
   const found: Benchmark[] = []
   let metrics = new Map<string, Figure>()
   const put = (name: string, value: string | undefined, unit: string | null) => {
@@ -69,15 +69,15 @@ function blocks(text: string): { runs: Benchmark[]; strays: Benchmark[] } {
     put('minor_faults', minor, null)
   }
   const isRun = ({ metrics: all }: Benchmark) => all.has('elapsed') && all.has('user')
-  return { runs: found.filter(isRun), strays: found.filter((one) => !isRun(one)) }
+  return { runs: found.filter(isRun), outside: found.filter((one) => !isRun(one)) }
 }
 
 /** The measured program writes to the same stream, so what it says there must not be taken for the report. */
 function read(text: string): PresetReading {
   const hidden = linesOf(text).find((line) => HIDDEN.test(line) && !SHORT.test(line) && !COMMAND.test(line))
   if (hidden !== undefined) return brokenLine('time', hidden)
-  const { runs, strays } = blocks(text)
-  for (const { metrics: said } of strays)
+  const { runs, outside } = blocks(text)
+  for (const { metrics: said } of outside)
     for (const [name, { value }] of said) {
       const other = runs.map(({ metrics }) => metrics.get(name)).find((one) => one && one.value !== value)
       if (other)
