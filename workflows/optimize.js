@@ -42,7 +42,7 @@ let isDenied = false
 const OUT_OF_CALLS = new Error('the agents of this launch are used up')
 /** Ends that also say why no agent was asked, or needed. */
 const OVER = ['budget', 'user', 'target']
-/** The same words as `assay install claude-code` has: the one host with a workflow tool of its own. */
+/** The same words as `assay install claude-code` has. */
 const ALLOW =
   'in ~/.claude/settings.json, or .claude/settings.json of a folder that you trust: "permissions": { "allow": ["Bash(assay *)", "Edit(.assay/w/**)", "Workflow"] }'
 
@@ -166,13 +166,11 @@ async function runLane(lane, first) {
 
 /** Why no further round is opened. */
 async function rounds() {
-  let last = null
-  let round = null
+  let [last, round] = [null, null]
   for (;;) {
     phase('Orient')
     // If no agent answers, no further round is begun.
-    const until = round !== null && !answered ? round : last
-    const opened = await next(until === null ? '' : ` --until ${until}`)
+    const opened = await next(round === null || answered ? '' : ` --until ${round}`)
     if (opened.over !== null && (answered || roundCount === 0 || OVER.includes(opened.over))) return opened.over
     if (opened.over !== null) throw new Error('no agent answered: check agent.host and its command in the spec')
     // A person holds the loop.
@@ -190,7 +188,10 @@ async function rounds() {
       seen = await next(within)
     }
     seen = await inPhase('Collect', seen, within)
-    if (seen.round !== round) roundCount++
+    if (seen.round === round) continue
+    roundCount++
+    // Without a further call: where the calls of the launch are used up, it would be continued for nothing.
+    if (round === last && answered) return 'until'
   }
 }
 
@@ -199,7 +200,7 @@ async function rounds() {
 const looks = []
 let wake = () => {}
 
-/** The CLI says when it is to look, and hands each look to one caller only. */
+/** The CLI hands each look to one caller only. */
 function steer(tasks) {
   looks.push(...tasks)
   wake()
@@ -218,10 +219,8 @@ async function steering(over) {
 }
 
 // Branches of their own, so that what one asks never changes which answers of the other are known after a restart.
-let finish = () => {}
-const over = new Promise((resolve) => {
-  finish = () => resolve('over')
-})
+let finish
+const over = new Promise((resolve) => (finish = () => resolve('over')))
 let failure = null
 const [stop] = await parallel([
   async () => {
@@ -240,11 +239,12 @@ if (failure !== null && failure !== OUT_OF_CALLS && driven === null) throw failu
 const [status, steered] = [await assay('status', 2), await assay('meta due', 0)]
 const { best = null, baseline = null, counts = null, knobs = null } = status.data ?? {}
 const { edits = [], alerts = [], stops = [] } = steered.data ?? {}
+const left = Number.isInteger(settings.rounds) ? { rounds: settings.rounds - roundCount } : {}
 return {
   rounds: roundCount,
   stop: stop === 'until' ? (status.data?.stop ?? null) : stop,
   ...(driven === null ? {} : { driven }),
-  ...(failure === OUT_OF_CALLS ? { continue: true } : {}),
+  ...(failure === OUT_OF_CALLS ? { continue: { ...settings, ...left } } : {}),
   ...{ best, baseline, counts, knobs, edits, alerts, stops },
   usage: { agents: agentCalls, output_tokens: budget.spent() },
 }

@@ -289,7 +289,7 @@ test('a launch that reaches its limit asks more agents than it may, pays twice i
     const first = await launch(of, reply, { agents })
     expect([first.error, first.result]).toEqual([
       null,
-      expect.objectContaining({ continue: true, rounds: 0 }),
+      expect.objectContaining({ continue: { agents }, rounds: 0 }),
     ])
     expect(first.calls.length).toBeLessThanOrEqual(agents)
     const second = await launch(of, reply)
@@ -349,6 +349,29 @@ test('a limit of rounds opens one more, or counts from the first round of the ru
     'r3/collect',
   ])
 })
+
+test('a launch that is left and continued makes more rounds than were asked for, or fewer', async () => {
+  const whole = await launch(cli({ rounds: 9 }), undefined, { rounds: 2 })
+  // In the middle of a round, and where nothing is left to do but to end.
+  for (const agents of [45, whole.calls.length - ENDING + 20]) {
+    const of = cli({ rounds: 9 })
+    const closed: number[] = []
+    for (let args: object | undefined = { rounds: 2, agents }; args !== undefined; ) {
+      const { result }: { result: unknown } = await launch(of, undefined, args)
+      const { rounds, continue: left } = result as { rounds: number; continue?: object }
+      closed.push(rounds)
+      args = left
+    }
+    const collected = [...of.answers.keys()].filter((id) => id.endsWith('collect'))
+    expect([agents, closed, collected]).toEqual([
+      agents,
+      agents === 45 ? [1, 1] : [2],
+      ['r1/collect', 'r2/collect'],
+    ])
+  }
+})
+/** Calls of a launch that is over. */
+const ENDING = 2
 
 test('a look of the meta controller holds up a lane, is made twice, or holds the launch beyond its rounds', async () => {
   const of = cli({ meta: 2 })
