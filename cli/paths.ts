@@ -127,6 +127,8 @@ export const initLock = (env: NodeJS.ProcessEnv, commonDir: string): string =>
 /** Who serves the page of a repository, with what its actions need: readable by this user only. */
 export const pageRecord = (env: NodeJS.ProcessEnv, site: Site): string =>
   join(runtimeFolder(env), `page-${createHash('sha256').update(site.root).digest('hex').slice(0, 16)}.json`)
+/** Results of `worktree.setup` that later worktrees get a copy of, a folder for each key. */
+export const setupsFolder = (site: Site): string => join(site.state, 'setups')
 export const trashFolder = (site: Site): string => join(site.state, 'trash')
 export const pullRequestFile = (paths: RunPaths): string => join(paths.folder, 'pull-request.md')
 /** What workflows without a run keep, so that they can be resumed: per user, since they may belong to no repository. */

@@ -13,6 +13,7 @@ import { drivers, leases, stateLocks } from './checks/locks.ts'
 import { permissions } from './checks/permissions.ts'
 import { preferences } from './checks/preferences.ts'
 import { repository } from './checks/repository.ts'
+import { setups } from './checks/setups.ts'
 import { specFile } from './checks/spec-file.ts'
 import { steps } from './checks/steps.ts'
 import { store } from './checks/store.ts'
@@ -40,6 +41,7 @@ export const CHECKS: readonly DoctorCheck[] = [
   worktrees,
   trash,
   leftovers,
+  setups,
   room,
   orphans,
   hosts,

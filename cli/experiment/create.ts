@@ -17,6 +17,7 @@ import {
 } from '../ledger/state.ts'
 import { artifactPlaces, type SeedName } from '../measure/artifacts.ts'
 import { diskFull, noDiskSpace } from '../measure/disk-space.ts'
+import type { ReusedSetup } from '../measure/kept-setup.ts'
 import { ensureWorktree, readWorktreeFacts } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
 import { experimentFolder, experimentId, type RunPaths, worktreePath } from '../paths.ts'
@@ -29,8 +30,10 @@ export interface NewExperiment {
   experiment: string
   parent: string
   worktree: string
-  /** How long `worktree.setup` took in that worktree, in milliseconds; absent without one. */
+  /** How long `worktree.setup`, or its copy, took in that worktree, in milliseconds; absent without one. */
   setup_ms?: number
+  /** Whose setup it has a copy of, and how long that took; absent when its own ran. */
+  setup_reused?: ReusedSetup
   /** Folder for expensive outputs, which outlives attempts. */
   artifacts: string
   /** What `from_artifact` names. */
@@ -224,12 +227,13 @@ async function withWorktree(
   if (made === 'full') return fail(await giveUp(run, experiment))
   if (!made.ok) return made
   const { own, seed } = artifactPlaces(run, node)
-  const setupMs = readWorktreeFacts(run, experiment)?.setup_ms
+  const { setup_ms, setup_reused } = readWorktreeFacts(run, experiment) ?? {}
   return ok({
     experiment,
     parent: node.parent ?? BASELINE,
     worktree: worktreePath(run.site, run.run, experiment),
-    ...(setupMs === undefined ? {} : { setup_ms: setupMs }),
+    ...(setup_ms === undefined ? {} : { setup_ms }),
+    ...(setup_reused === undefined ? {} : { setup_reused }),
     artifacts: own,
     ...(seed === null ? {} : { seed_artifact: seed.path }),
     ...(repeated ? { repeated: true as const, status: node.status, sealed: hasSeal(node) } : {}),

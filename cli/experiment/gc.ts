@@ -2,11 +2,12 @@
 import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { keepOnly, strangersIn } from '../disk/keep-only.ts'
-import type { Obstacle } from '../disk/remove.ts'
+import { type Obstacle, removeTree } from '../disk/remove.ts'
 import { commitAt, emptyTrash, removeWorktree } from '../git/worktrees.ts'
 import { currentRound, type Experiment } from '../ledger/state.ts'
 import { seeLock, tryHold } from '../lock.ts'
 import { diskSizeOf, unfinished } from '../measure/disk-space.ts'
+import { keptSetups } from '../measure/kept-setup.ts'
 import { snapshot } from '../measure/seal.ts'
 import { expectedFiles } from '../measure/slot.ts'
 import { readFacts } from '../measure/slot-facts.ts'
@@ -78,7 +79,7 @@ function slotsOf(site: Site): number[] {
 }
 
 export interface Garbage {
-  kind: 'worktree' | 'trash' | 'log' | 'leftover'
+  kind: 'worktree' | 'trash' | 'log' | 'leftover' | 'setup'
   experiment: string | null
   /** Relative to the root of the checkout. */
   path: string
@@ -120,11 +121,13 @@ export async function collectGarbage(
     if (!removed.ok) return removed
   }
   garbage.push(...(await slotLeftovers(run.site, { dryRun })).map((one) => leftover(run, one)))
+  garbage.push(...setups(run))
   let stuck: Obstacle[] = []
   if (!dryRun) {
+    const left = keptSetups(run.site).flatMap((path) => removeTree(path) ?? [])
     for (const { kind, path } of garbage)
       if (kind === 'log') rmSync(join(run.site.root, path), { force: true })
-    stuck = await emptyTrash(run.site)
+    stuck = [...left, ...(await emptyTrash(run.site))]
   }
   return ok({
     dry_run: dryRun,
@@ -174,6 +177,15 @@ const leftover = (run: OpenRun, { path, bytes }: Leftover): Garbage => ({
   path: shown(run, path),
   bytes,
 })
+
+/** The next `new` runs the setup again. */
+const setups = (run: OpenRun): Garbage[] =>
+  keptSetups(run.site).map((path) => ({
+    kind: 'setup',
+    experiment: null,
+    path: shown(run, path),
+    bytes: diskSizeOf(path),
+  }))
 
 function trash(run: OpenRun): Garbage[] {
   const folder = trashFolder(run.site)

@@ -23,41 +23,9 @@ import { type Site, slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import { cachePaths } from '../run/cache-paths.ts'
 import type { RunRecord, Surroundings } from '../run/open.ts'
-import { matchGlobs } from '../spec/rules.ts'
+import { preparationKeys } from './preparation-keys.ts'
 import { drifted, type Manifest, takeManifest } from './slot-facts.ts'
 import { judgedCommit } from './worktree.ts'
-
-// ---------------------------------------------------------------- when an earlier setup or build can be reused: when the keys are equal
-
-/**
- * Setup depends on its command, its environment and the content of its inputs; without inputs, on the others alone. A
- * build depends on all that and on the whole tree.
- */
-export async function preparationKeys(
-  run: Pick<RunRecord, 'spec' | 'started'>,
-  { site, environment }: Pick<CacheAt['leased'], 'site' | 'environment'>,
-  tree: string,
-): Promise<Result<{ setup: string; build: string }>> {
-  const { setup, build } = run.spec.worktree
-  const hash = createHash('sha256').update(
-    JSON.stringify([setup?.command ?? null, run.started.prefix, environment]),
-  )
-  if (setup && setup.inputs.length > 0) {
-    const files = await listTree(site, tree)
-    if (!files.ok) return files
-    const oids = new Map(files.value.map(({ path, oid }) => [path, oid]))
-    for (const { matched } of matchGlobs(setup.inputs, run.started.prefix, [...oids.keys()])) {
-      for (const path of matched) hash.update(`${path}\0${oids.get(path)}\0`)
-    }
-  }
-  const key = hash.digest('hex')
-  return ok({
-    setup: key,
-    build: createHash('sha256')
-      .update(JSON.stringify([key, tree, build?.command ?? null]))
-      .digest('hex'),
-  })
-}
 
 /** One checkout of a slot, and what is to be built there. */
 export interface CacheAt {

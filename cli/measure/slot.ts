@@ -27,7 +27,7 @@ import { ok, type Problem, type Result } from '../result.ts'
 import { dataLike, dataOfRun } from '../run/data.ts'
 import type { OpenRun, RunRecord, Surroundings } from '../run/open.ts'
 import { type ArtifactPlaces, artifactAt, listArtifacts } from './artifacts.ts'
-import { fillFromCache, keepCache, preparationKeys, warmStart } from './build-cache.ts'
+import { fillFromCache, keepCache, warmStart } from './build-cache.ts'
 import { dataPaths, type GivenData, giveData } from './data.ts'
 import { DiskWatch } from './disk-space.ts'
 import { benchmarkEnvironment } from './environment.ts'
@@ -39,6 +39,7 @@ import {
   isolationOf,
 } from './isolation.ts'
 import { endLeftoverProcesses } from './leftovers.ts'
+import { preparationKeys } from './preparation-keys.ts'
 import {
   drifted,
   EMPTY_MANIFEST,

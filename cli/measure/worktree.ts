@@ -7,7 +7,7 @@ import { lastLine } from '../evaluate/tail.ts'
 import { fingerprintCheckout } from '../git/checkout.ts'
 import { recordFilesOfSetup } from '../git/seal.ts'
 import { addWorktree } from '../git/worktrees.ts'
-import { lastAttempt } from '../ledger/state.ts'
+import { BASELINE, lastAttempt } from '../ledger/state.ts'
 import { withLock } from '../lock.ts'
 import { experimentFolder, worktreeFacts, worktreeMaking, worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -16,13 +16,23 @@ import { dataPaths, giveData } from './data.ts'
 import { rememberCheckout } from './disk-space.ts'
 import { benchmarkEnvironment } from './environment.ts'
 import { lastLines } from './failing-output.ts'
+import {
+  beforeSetup,
+  keepSetup,
+  keysOfSetup,
+  type ReusedSetup,
+  reuseSetup,
+  type SettingUp,
+} from './kept-setup.ts'
 import { mutableFor, scopeOfRun } from './scope.ts'
 
 /** What a seal needs to know about the worktree's original state. */
 export interface WorktreeFacts {
   made: string
-  /** How long `worktree.setup` took, in milliseconds; absent without one, and in facts of earlier versions. */
+  /** How long `worktree.setup`, or its copy, took, in milliseconds; absent without one, and in facts of earlier versions. */
   setup_ms?: number
+  /** Whose setup it has a copy of; absent when its own ran. */
+  setup_reused?: ReusedSetup
   /** Files of setup, path → content: equal at the seal = not part of the candidate. The name is that of the file format. */
   droppings: Record<string, string>
   /** The state of the user's checkout, as far as the scope goes: some agents edit the wrong folder. */
@@ -57,7 +67,7 @@ async function makeWorktree(run: OpenRun, experiment: string, path: string): Pro
   if (!added.ok) return added
   const given = await giveData(run, path, {})
   if (!given.ok) return given
-  const set = await setUp(run, experiment, path)
+  const set = await setUp(run, experiment, path, start.tree)
   if (!set.ok) return set
   const scope = scopeOfRun(run)
   const mutable = (at: string) => scope(at) === 'mutable'
@@ -74,7 +84,7 @@ async function makeWorktree(run: OpenRun, experiment: string, path: string): Pro
   const checkout = await fingerprintCheckout(run.started.checkout, mutable)
   const facts: WorktreeFacts = {
     made: run.clock().toISOString(),
-    ...(set.value === null ? {} : { setup_ms: set.value }),
+    ...set.value,
     droppings: Object.fromEntries(ofSetup.value),
     checkout: checkout.ok ? checkout.value : {},
   }
@@ -122,13 +132,31 @@ export function judgedCommit(
   return attempt ? { commit: attempt.sealed.commit, tree: attempt.sealed.tree } : null
 }
 
-/** Answers how long it took, in milliseconds; null when there is no `worktree.setup`. */
-async function setUp(run: OpenRun, experiment: string, path: string): Promise<Result<number | null>> {
+/** Runs `worktree.setup`, or copies what an equal one made. Empty when there is none. */
+async function setUp(
+  run: OpenRun,
+  experiment: string,
+  path: string,
+  tree: string,
+): Promise<Result<Pick<WorktreeFacts, 'setup_ms' | 'setup_reused'>>> {
   const { setup } = run.spec.worktree
-  if (!setup) return ok(null)
-  run.tell({ type: 'preparing', what: `setup of ${experiment}, at most ${duration(setup.timeoutMs)}` })
+  if (!setup) return ok({})
   const environment = benchmarkEnvironment(run)
   if (!environment.ok) return environment
+  const baseline = (judgedCommit(run, BASELINE) ?? run.started.base).tree
+  const keys = await keysOfSetup(run, environment.value, { tree, baseline })
+  if (!keys.ok) return keys
+  const at: SettingUp = { site: run.site, experiment, top: path, keys: keys.value, tell: run.tell }
+  const began = performance.now()
+  const reused = await reuseSetup(at)
+  if (reused) {
+    const ms = Math.round(performance.now() - began)
+    const message = `${experiment}: reused the setup of ${reused.from} (${duration(ms)} instead of ${duration(reused.ms)})`
+    run.tell({ type: 'log', message })
+    return ok({ setup_ms: ms, setup_reused: reused })
+  }
+  run.tell({ type: 'preparing', what: `setup of ${experiment}, at most ${duration(setup.timeoutMs)}` })
+  const before = beforeSetup(at)
   const done = await runPreparation({
     command: setup.command,
     timeoutMs: setup.timeoutMs,
@@ -143,7 +171,10 @@ async function setUp(run: OpenRun, experiment: string, path: string): Promise<Re
   if (done.passed) {
     const ms = Math.round(done.wall_ms)
     run.tell({ type: 'log', message: `${experiment}: set up in ${duration(ms)}` })
-    return ok(ms)
+    const why = before && (await keepSetup(at, before, ms))
+    if (why !== null)
+      run.tell({ type: 'log', message: `each new worktree runs worktree.setup again, since ${why}` })
+    return ok({ setup_ms: ms })
   }
   return fail({
     kind: 'failed',

@@ -1,5 +1,5 @@
 import { duration } from '../evaluate/figure.ts'
-import { createExperiment } from '../experiment/create.ts'
+import { createExperiment, type NewExperiment } from '../experiment/create.ts'
 import { bestOf } from '../ledger/best.ts'
 import { BASELINE, type State } from '../ledger/state.ts'
 import { pickParents } from '../loop/frontier.ts'
@@ -34,20 +34,27 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
     if (other === null) return made
     return fail({ ...made.problem, hint: hint === undefined ? other : next`${other}; or ${hint}` })
   }
-  const { experiment, parent: of, worktree, setup_ms, artifacts, seed_artifact } = made.value
+  const { experiment, parent: of, worktree, artifacts, seed_artifact } = made.value
   // A loop gets this warning once a round, when the round opens.
   const warnings = place === null ? warnOfDiskSpace(opened.value, 1) : []
   return ok({
     data: { ...made.value, ...(warnings.length > 0 ? { warnings } : {}) },
     text: () => [
       `${experiment}, a child of ${of}`,
-      `Edit in ${worktree}${setup_ms === undefined ? '' : ` (set up in ${duration(setup_ms)})`}`,
+      `Edit in ${worktree}${setupOf(made.value)}`,
       `Expensive outputs go into ${artifacts}`,
       ...(seed_artifact === undefined ? [] : [`It starts from ${seed_artifact}`]),
       next`Then: ${call('run', experiment)}`,
       ...warnings.map((warning) => `warning: ${warning}`),
     ],
   })
+}
+
+function setupOf({ setup_ms, setup_reused }: NewExperiment): string {
+  if (setup_ms === undefined) return ''
+  return setup_reused === undefined
+    ? ` (set up in ${duration(setup_ms)})`
+    : ` (reused the setup of ${setup_reused.from}: ${duration(setup_ms)} instead of ${duration(setup_reused.ms)})`
 }
 
 /** A parent that the next round would pick, since the best may be pruned or in doubt; null when no experiment may be a parent. */

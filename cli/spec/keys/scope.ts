@@ -40,7 +40,7 @@ export const worktree = keys({
       inputs: or(
         list(glob),
         [],
-        'Globs of the files that the command depends on: it runs again when they change.',
+        'Globs of the files that the command depends on: it runs again when they change. With them, a new worktree may get a copy of what an earlier setup made.',
       ),
       timeout: or(durationText, '10m', 'The longest that it may take.'),
     }),
