@@ -44,7 +44,14 @@ export type Effect =
   /** `record`: what says that it could not be begun, or that its process was replaced once more. */
   | { do: 'run'; experiment: string; record: string; lost: boolean }
   | { do: 'audit'; experiment: string; task: string }
-  | { do: 'discard'; experiment: string; class: 'eval' | 'environment'; why: string }
+  /** `findings`: what a verifier, or the CLI free of charge, has against it. */
+  | {
+      do: 'discard'
+      experiment: string
+      class: 'eval' | 'environment'
+      why: string
+      findings: readonly unknown[]
+    }
   | { do: 'steer'; tick: number }
   | { do: 'close' }
 
@@ -271,7 +278,7 @@ function chainOf(state: State, node: Experiment, place: Place, facts: Facts): Ag
       if (against.length === 0)
         return does({ do: 'run', experiment: id, record: `${place.at}/not-run`, lost: false })
       // It was not measured, so nothing is known of the idea.
-      if (turn - builds >= most) return giveUp(id, 'eval', 'no candidate passed verification')
+      if (turn - builds >= most) return giveUp(id, 'eval', 'no candidate passed verification', against)
     } else {
       if (judged.status === 'kept') return audited(state, node, place)
       // It was stopped because it is hopeless.
@@ -342,8 +349,12 @@ function audited(state: State, node: Experiment, place: Place): Agenda | 'passed
 
 const mark = (turn: number): string => (turn === 0 ? '' : `.${turn}`)
 
-const giveUp = (experiment: string, failure: 'eval' | 'environment', why: string): Agenda =>
-  does({ do: 'discard', experiment, class: failure, why })
+const giveUp = (
+  experiment: string,
+  failure: 'eval' | 'environment',
+  why: string,
+  findings: readonly unknown[] = [],
+): Agenda => does({ do: 'discard', experiment, class: failure, why, findings })
 
 const laneTask = ({ id }: Experiment, { at, lane }: Place, name: string, role: Role): Task => ({
   id: `${at}/${name}`,

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { audit } from '../experiment/audit.ts'
 import { checkSeal } from '../experiment/check.ts'
 import { createExperiment } from '../experiment/create.ts'
-import { discard } from '../experiment/manual-decisions.ts'
+import { annotate, discard } from '../experiment/manual-decisions.ts'
 import { judgedElsewhere, settled, whenLedger } from '../experiment/wait.ts'
 import { startWorker } from '../experiment/worker.ts'
 import { extractObject, schemaCheckOf } from '../hosts/agent-answer.ts'
@@ -256,6 +256,13 @@ export async function doIt(run: OpenRun, effect: Effect): Promise<Result<unknown
     }
     case 'discard': {
       const { experiment, why, class: failureClass } = effect
+      const text = effect.findings.flatMap((one) => (one as Partial<Finding>).message ?? []).join('; ')
+      // First, so that a driver that is killed in between does both again.
+      const kept =
+        text === ''
+          ? ok(null)
+          : annotate(run, experiment, { text, task: null, tag: 'verify', key: `${experiment}/turned-down` })
+      if (!kept.ok) return kept
       return discard(run, experiment, { why, failureClass, key: null })
     }
     case 'steer':

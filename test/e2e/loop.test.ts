@@ -80,6 +80,16 @@ describe('tune', () => {
     const rest = dataOf(await scene.loop())
     expect([rest.stop, (rest.best?.value ?? 172) <= 171]).toEqual(['target', true])
   })
+
+  test('--rounds 2 ends after the first round, or opens a third one and leaves it open', async () => {
+    const scene = await openScene(tuneFiles, tuneSpec({ loop: { width: 1, depth: 1 } }))
+    expect(dataOf(await scene.loop('--rounds', '2')).rounds).toBe(2)
+    const rounds = (type: 'round_opened' | 'round_closed') => scene.eventsOf(type).map(({ round }) => round)
+    expect([rounds('round_opened'), rounds('round_closed')]).toEqual([
+      [1, 2],
+      [1, 2],
+    ])
+  })
 })
 
 const TARGET_89 = { name: 'ms', direction: 'minimize', target: 89 }

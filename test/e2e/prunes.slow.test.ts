@@ -63,3 +63,18 @@ test('the loop prunes until too few parents are left to choose from', async () =
   await close(project, token)
   expect(await statusOf(project, worn)).toEqual(['kept'])
 })
+
+test('one idea that was tried with three numbers uses up its parent', async () => {
+  const project = await start({ loop: { width: 1, depth: 1, stall: 9 } })
+  const { token } = await open(project)
+  for (const value of [90, 88, 86, 70]) await attempt(project, 'exp_0000', value, `begin with ${value}`)
+  for (const [at, size] of [16, 32, 64].entries()) {
+    await attempt(project, 'exp_0001', 95 + at, `made the buffer ${size}`)
+    await attempt(project, 'exp_0002', 93 + at, IDEAS[at] ?? '')
+  }
+  await briefs(project, token, [brief('exp_0000', 'less')])
+  expect(await close(project, token)).toMatchObject({
+    prune: [{ experiment: 'exp_0002', why: '3 children, none better' }],
+  })
+  expect(await statusOf(project, ['exp_0001', 'exp_0002'])).toEqual(['kept', 'pruned'])
+})

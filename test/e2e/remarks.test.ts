@@ -25,3 +25,25 @@ test('a remark on an experiment is in no list, no context and no round', async (
   for (const one of said) expect(stdout).toContain(one)
   expect(await project.data('round', 'open')).toMatchObject({ notes: [...said].reverse() })
 })
+
+test('a mechanism that the remarks on several experiments name is no fact for the controller', async () => {
+  const project = makeProject()
+  await project.data('init')
+  const due = async () =>
+    (await project.data<{ facts: { name: string; message: string; experiments: string[] }[] }>('meta', 'due'))
+      .facts
+  const ids: string[] = []
+  for (const _ of [1, 2, 3]) ids.push((await project.open(ms(90))).experiment)
+  for (const id of ids.slice(0, 2))
+    await project.data('annotate', id, 'too many misses', '--tag', 'cache line')
+  await project.data('annotate', ids[0] ?? '', 'misses once more', '--tag', 'cache line')
+  expect(await due()).toEqual([])
+  await project.data('annotate', ids[2] ?? '', 'it misses here, too', '--tag', 'cache line')
+  expect(await due()).toEqual([
+    {
+      name: 'remarks:cache_line:x3',
+      message: 'remarks on 3 experiments name cache line; the newest: exp_0003: it misses here, too',
+      experiments: ids,
+    },
+  ])
+})

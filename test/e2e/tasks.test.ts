@@ -36,7 +36,7 @@ describe('a round by tasks', () => {
     expect(ids((await edit(project, 'r1/l1/d1/revise.1', 70)).next)).toEqual(['r1/l1/d1/verify.1'])
   })
 
-  test('a candidate that no verifier passed is not held against its idea: it was not measured', async () => {
+  test('a candidate that no verifier passed is held against its idea, or loses what the verifier found', async () => {
     const project = await start({ loop: { width: 1, depth: 1, revise: 0 } })
     await briefed(project, 'halve it')
     await edit(project, 'r1/l1/d1/implement', 50)
@@ -48,6 +48,9 @@ describe('a round by tasks', () => {
     expect(ledger(project).find(({ type }) => type === 'discarded')).toMatchObject({
       failure_class: 'eval',
       experiment: 'exp_0001',
+    })
+    expect(await project.data('annotate', 'exp_0001')).toMatchObject({
+      remarks: [{ tag: 'verify', text: 'it special-cases the input' }],
     })
   })
 

@@ -7,6 +7,7 @@ import {
   currentRound,
   type Experiment,
   lastAttempt,
+  remarksIn,
   type State,
   stallOf,
 } from '../../ledger/state.ts'
@@ -148,6 +149,7 @@ export function recordFacts(state: State, now: Date): MetaFact[] {
     ...worn(state),
     ...nearStall(state),
     ...idleLanes(state),
+    ...sameTags(state),
   ]
 }
 
@@ -236,6 +238,28 @@ function idleLanes({ rounds }: State): MetaFact[] {
       experiments: [],
     },
   ]
+}
+
+/** Experiments whose remarks have one tag, before that is a fact. */
+const SAME_TAG = 3
+
+/** A mechanism that remarks on several experiments name by the same tag; told again when their number doubled. */
+function sameTags(state: State): MetaFact[] {
+  const tags = new Set(remarksIn(state).flatMap(({ tag }) => tag ?? []))
+  return [...tags].flatMap((tag) => {
+    const all = remarksIn(state, tag)
+    const experiments = [...new Set(all.map(({ experiment }) => experiment))]
+    const newest = all.at(-1)
+    if (experiments.length < SAME_TAG || !newest) return []
+    const times = SAME_TAG * 2 ** Math.floor(Math.log2(experiments.length / SAME_TAG))
+    return [
+      {
+        name: `remarks:${tag.replaceAll(/\s+/g, '_')}:x${times}`,
+        message: `remarks on ${experiments.length} experiments name ${tag}; the newest: ${newest.experiment}: ${newest.text.slice(0, NEWEST.characters)}`,
+        experiments: experiments.slice(-12),
+      },
+    ]
+  })
 }
 
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`
