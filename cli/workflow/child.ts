@@ -27,8 +27,9 @@ const flush = (then?: () => void) => {
   if (process.connected && process.send !== undefined) process.send(batch, () => then?.())
 }
 const send = (message: ToParent) => {
+  // First: at the end of a stack that a script fills, this throws, and what is in the queue is never sent.
+  if (queue.length === 0) setImmediate(() => queue.length > 0 && flush())
   queue.push(message)
-  if (queue.length === 1) setImmediate(() => queue.length > 0 && flush())
 }
 
 let receive: ((message: ToChild) => void) | null = null

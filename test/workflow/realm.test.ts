@@ -189,6 +189,19 @@ return [...seen]`,
   expect([error, result]).toEqual([null, []])
 })
 
+test.each(['log', 'phase'])(
+  'a stack that overflows in %s leaves messages that are never sent, and no agent is asked',
+  async (say) => {
+    const { result, error } = await play(
+      rig,
+      `const dive = () => { try { dive() } catch {} ${say}('x') }
+try { dive() } catch {}
+return typeof (await agent('x'))`,
+    )
+    expect([error, result]).toEqual([null, 'string'])
+  },
+)
+
 test('an own way to show stacks gets the frames of the process', async () => {
   const { result } = await play(
     rig,
