@@ -111,10 +111,14 @@ export const ISOLATION_RULES: readonly IsolationRule[] = [
   'read_only',
 ]
 
-function applied(run: Ground, isolation: IsolationChoice | null): Applied | null {
+/** The user's checkout. Of a repository that was moved, it is where the repository is now. */
+const checkoutOf = ({ started }: Ground, { root }: Site): string =>
+  existsSync(started.checkout) ? started.checkout : root
+
+function applied(run: Ground, site: Site, isolation: IsolationChoice | null): Applied | null {
   const config = run.spec.measure.isolation
   if (!isolation?.method || !config) return null
-  const top = run.started.checkout
+  const top = checkoutOf(run, site)
   const home = run.env.HOME || homedir()
   const allow = [...config.allow, ...isolation.allow].map((path) =>
     path === '~' || path.startsWith('~/') ? join(home, path.slice(1)) : resolve(top, path),
@@ -154,7 +158,7 @@ export async function isolationOf(
   side: SlotSide,
   { choice, phase, tree }: { choice: IsolationChoice | null; phase: IsolatedPhase; tree: string },
 ): Promise<Result<Apart | null>> {
-  const chosen = applied(run, choice)
+  const chosen = applied(run, side.site, choice)
   if (!chosen) return ok(null)
   const sealed =
     phase !== 'setup' && chosen.rules.has('sealed')
@@ -254,7 +258,12 @@ function arrange(
   for (const path of sealed.slice(0, MOST_SEALED))
     mounts.push({ at: join(at, path), from: join(checkout, path), write: false })
   const venv = run.env.VIRTUAL_ENV
-  if (venv && at === run.started.checkout && covers(at, venv) && !existsSync(seenBack(venv, at, checkout)))
+  if (
+    venv &&
+    at === checkoutOf(run, side.site) &&
+    covers(at, venv) &&
+    !existsSync(seenBack(venv, at, checkout))
+  )
     mounts.push({ at: venv, from: venv, write: false })
   for (const path of allow) if (covers(at, path)) mounts.push({ at: path, from: path, write: true })
   return {
@@ -269,7 +278,7 @@ function arrange(
  * The rest of the machine, where agent programs keep their own files, is not restricted.
  */
 export function agentIsolation(run: Ground & Pick<RunRecord, 'site'>, folders: readonly string[]): Isolation {
-  const [top, root, store] = [run.started.checkout, run.site.root, run.site.store].map((path) =>
+  const [top, root, store] = [checkoutOf(run, run.site), run.site.root, run.site.store].map((path) =>
     realpathSync(path),
   ) as [string, string, string]
   const mounts: Mount[] = [...new Set([root, top])].map((path) => ({ at: path, from: path, write: false }))
@@ -290,7 +299,7 @@ export function agentIsolation(run: Ground & Pick<RunRecord, 'site'>, folders: r
 
 /** Where the checkout is seen: in place of the user's own, so that absolute paths lead into the candidate. */
 function checkoutPlace(run: Ground, site: Site, rules: Applied['rules']): string {
-  const top = realpathSync(run.started.checkout)
+  const top = realpathSync(checkoutOf(run, site))
   const needed = [run.env.HOME || homedir(), process.execPath, ...programFolders(run)]
   const venv = run.env.VIRTUAL_ENV
   const hides = needed.some((path) => covers(top, path) && !(venv && covers(venv, path)))
