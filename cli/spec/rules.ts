@@ -121,10 +121,18 @@ export function matchGlobs(globs: readonly string[], prefix: string, paths: read
   })
 }
 
-/** picomatch lets a glob match itself, so a path may be written out, brackets and all (`app/[id].ts`). */
+/**
+ * Names of files may have brackets (`app/[id]/page.ts`, `app/(group)/page.ts`), so these stand for themselves as well: a
+ * glob that was meant for such a folder must not protect nothing.
+ */
 function matcher(glob: string): (path: string) => boolean {
   const plain = glob.replace(/^(\.\/)+/, '')
-  return plain === '' ? () => false : picomatch(plain, { dot: true, nonegate: true, flags: 's' })
+  if (plain === '') return () => false
+  const options = { dot: true, nonegate: true, flags: 's' }
+  const literal = plain.replace(/(?<!\\)[[\]]|(?<![!?*+@\\])\([^()|]*\)/g, (found) =>
+    found.replace(/[[\]()]/g, '\\$&'),
+  )
+  return picomatch(literal === plain ? plain : [plain, literal], options)
 }
 
 /** null for a path that is not below the prefix. */

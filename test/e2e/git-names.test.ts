@@ -44,3 +44,25 @@ test('in a clone without tags, a git describe that fails is explained by uncommi
   expect(problem).toMatchObject({ code: 'baseline_failed', data: { cause: 'no_tags' } })
   expect(problem.hint).toContain('git fetch --unshallow --tags')
 })
+
+test('a glob for a folder with brackets in its name lets a candidate change nothing in it, or what it should protect', async () => {
+  const folders = ['app/[id]', 'app/(group)', 'app/[[...slug]]', 'app/(a)/[b]']
+  const files = (text: string) => Object.fromEntries(folders.map((folder) => [`${folder}/page.txt`, text]))
+  const project = makeProject({
+    spec: {
+      scope: {
+        mutable: ['src/**', ...folders.map((folder) => `${folder}/**`)],
+        immutable: ['src/(test)/**', 'src/[slug]/**'],
+      },
+    },
+    files: { ...files('1\n'), 'src/(test)/x': '1\n', 'src/[slug]/x': '1\n' },
+  })
+  const { warnings } = await project.data<{ warnings: string[] }>('init')
+  expect(warnings.filter((warning) => warning.includes('matches no file'))).toEqual([])
+  expect(await project.attempt({ ...files('2\n'), ...ms(90) })).toMatchObject({ status: 'kept' })
+  for (const path of ['src/(test)/x', 'src/[slug]/x'])
+    expect(await project.attempt({ ...ms(80), [path]: '2\n' })).toMatchObject({
+      reason: 'out_of_scope',
+      message: expect.stringContaining(path),
+    })
+})
