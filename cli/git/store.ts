@@ -23,7 +23,8 @@ export const storeExists = (site: Site): boolean => existsSync(join(judgeFolder(
 /**
  * Makes the store from the user's repository; does nothing if there is one. It is built under another name and
  * renamed, so that a crash leaves a store or none. No remote (an agent's `git push` must not reach the user), no
- * branch; tags come with the base; objects are hard links where the file system allows. The user's repository is only read.
+ * branch; tags come with the base. Its objects are copies; of a large repository, hard links where the file system allows.
+ * The user's repository is only read.
  */
 export async function createStore(site: Site, checkout: Checkout): Promise<Result<void>> {
   if (checkout.head === null) return fail(emptyRepository(checkout.top))
@@ -83,16 +84,34 @@ async function build(made: string, checkout: Checkout): Promise<Result<void>> {
   return makeJudge(made)
 }
 
-/** Without `--local`: that is the default for a path, and only the default copies where links cannot be made. */
+/** A repository with more objects than that is linked: copying it would take seconds, and its space twice. */
+const MOST_COPIED = { kilobytes: 256 * 1024, loose: 10_000 }
+
+/**
+ * Without `--local`: that is the default for a path, and only the default copies where links cannot be made. What an
+ * agent writes into a linked object, the user's own repository has as well, and nothing is left to repair it from.
+ */
 async function clone(source: string, made: string): Promise<Result<Buffer>> {
   const { before, after } = trusting(source)
-  const flags = ['--bare', '--no-tags', '--template=', '--no-reject-shallow', '--quiet', ...after]
+  const copied = (await isCheapToCopy(source)) ? ['--no-hardlinks'] : []
+  const flags = ['--bare', '--no-tags', '--template=', '--no-reject-shallow', '--quiet', ...copied, ...after]
   const linked = await git([...before, 'clone', ...flags, '--', source, made], { config: 'user' })
   if (linked.ok) return linked
   // git refuses to link an object folder that has symbolic links in it; the transport does not care.
   await rm(made, { recursive: true, force: true })
   const sent = await git([...before, 'clone', '--no-local', ...flags, '--', source, made], { config: 'user' })
   return sent.ok ? sent : linked
+}
+
+async function isCheapToCopy(source: string): Promise<boolean> {
+  const { before } = trusting(source)
+  const counted = await git([...before, 'count-objects', '-v'], { gitDir: source, config: 'user' })
+  if (!counted.ok) return false
+  const said = new Map(
+    [...counted.value.toString('utf8').matchAll(/^([\w-]+): (\d+)$/gm)].map(([, key, n]) => [key, Number(n)]),
+  )
+  const of = (key: string) => said.get(key) ?? Number.POSITIVE_INFINITY
+  return of('size') + of('size-pack') <= MOST_COPIED.kilobytes && of('count') <= MOST_COPIED.loose
 }
 
 async function makeJudge(made: string): Promise<Result<void>> {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { expect, test } from 'vitest'
@@ -15,14 +15,17 @@ const gitIn = (folder: string, ...args: string[]) =>
 
 /** What an agent can do in its worktree: the file of `path` in the base becomes another, under its old name. */
 function rewrite(worktree: string, path: string, bytes: Buffer) {
+  const { oid, file } = objectOf(worktree, path)
+  rmSync(file)
+  writeFileSync(file, bytes)
+  return oid.slice(0, 12)
+}
+function objectOf(worktree: string, path: string) {
   const oid = gitIn(worktree, 'rev-parse', `HEAD:${path}`)
   const common = gitIn(worktree, 'rev-parse', '--path-format=absolute', '--git-common-dir')
   const file = join(common, 'objects', oid.slice(0, 2), oid.slice(2))
   expect(existsSync(file)).toBe(true)
-  // The user's repository shares the file by a hard link: it is replaced, not written to.
-  rmSync(file)
-  writeFileSync(file, bytes)
-  return oid.slice(0, 12)
+  return { oid, file }
 }
 const blob = (text: string) => deflateSync(`blob ${Buffer.byteLength(text)}\0${text}`)
 
@@ -91,4 +94,18 @@ test('an object that git cannot unpack is not named, or --fix claims to have fet
   expect(findings).toContainEqual(
     expect.objectContaining({ code: 'objects_damaged', fix_failed: expect.stringContaining(own) }),
   )
+})
+
+test("what is written into an object of the store damages the user's own repository, and nothing is left to repair from", async () => {
+  const project = makeProject()
+  const { data, repo } = project
+  await data('init')
+  const first = await project.open(ms(80))
+  const { file } = objectOf(first.worktree, 'bench/run.sh')
+  chmodSync(file, 0o644)
+  writeFileSync(file, 'no object')
+  gitIn(repo.dir, 'fsck', '--full')
+  expect((await data<Doctor>('doctor')).healthy).toBe(false)
+  expect((await data<Doctor>('doctor', '--fix')).healthy).toBe(true)
+  expect(await data<RunData>('run', first.experiment)).toMatchObject({ status: 'kept', value: 80 })
 })
