@@ -74,7 +74,7 @@ async function assay(command, reserve) {
     throw end(new Error(`the host does not let its agents run assay: ${message}\n${ALLOW}`))
   }
   // Every lane of every round would be told the same.
-  if (code === 'disk_full') throw end(new Error([message, hint].filter(Boolean).join('; ')))
+  if (['disk_full', 'objects_damaged'].includes(code)) throw end(new Error([message, hint].filter(Boolean).join('; ')))
   if (code !== 'driven') return answer
   driven = `${message}; ${hint}`
   throw end(new Error(message))

@@ -9,8 +9,10 @@ import { createExperiment } from '../experiment/create.ts'
 import { annotate, discard } from '../experiment/manual-decisions.ts'
 import { judgedElsewhere, settled, whenLedger } from '../experiment/wait.ts'
 import { startWorker } from '../experiment/worker.ts'
+import { refuseDamaged } from '../git/objects.ts'
 import { extractObject, schemaCheckOf } from '../hosts/agent-answer.ts'
 import { mayEdit } from '../hosts/rights.ts'
+import { bestOf } from '../ledger/best.ts'
 import type { Finding, Idea, StopReason, TaskAnswered } from '../ledger/events.ts'
 import { directionsOf } from '../ledger/meta.ts'
 import {
@@ -23,7 +25,7 @@ import {
 } from '../ledger/state.ts'
 import { artifactPlaces } from '../measure/artifacts.ts'
 import { differs, nodeFor, seal, snapshot, storedSeal } from '../measure/seal.ts'
-import { ensureWorktree } from '../measure/worktree.ts'
+import { baseOf, ensureWorktree, judgedCommit } from '../measure/worktree.ts'
 import { artifactsFolder, worktreePath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { mayGoOn } from '../run/driver.ts'
@@ -245,6 +247,9 @@ export async function doIt(run: OpenRun, effect: Effect): Promise<Result<unknown
       const far = node ? judgedElsewhere(node) : null
       // Its verdict counts when it comes, but it cannot be known here whether it comes.
       if (far) return recordOwn(run, record, experiment, { refused: far.message })
+      // Its process said why only to its own log.
+      const intact = lost && node ? await storeIntact(run, node) : ok(undefined)
+      if (!intact.ok) return intact
       if (lost) recordOwn(run, record, experiment, {})
       const begun = await startWorker(run, experiment, { key: null, asSealed: true })
       return begun.ok || lost ? ok(undefined) : ends(run, record, experiment, begun.problem)
@@ -272,10 +277,12 @@ export async function doIt(run: OpenRun, effect: Effect): Promise<Result<unknown
   }
 }
 
-/** What a full disk or a lost turn refuses may be done later; anything else ends the lane. */
+/** What a person must repair first: the loop ends, its round stays open, and nothing counts against a candidate. */
+const BROKEN = ['disk_full', 'objects_damaged']
+
+/** What a broken machine or a lost turn refuses may be done later; anything else ends the lane. */
 function ends(run: OpenRun, task: string, experiment: string | null, problem: Problem): Result<unknown> {
-  if (problem.code === 'disk_full' || problem.code === 'driven' || problem.code === 'worker_died')
-    return fail(problem)
+  if ([...BROKEN, 'driven', 'worker_died'].includes(problem.code)) return fail(problem)
   return recordOwn(run, task, experiment, { refused: problem.message })
 }
 
@@ -332,14 +339,32 @@ async function sealOf(
   const sealed = await stands()
   if (!sealed.ok) {
     const { code, message, hint } = sealed.problem
-    if (code === 'disk_full') return sealed
+    if (BROKEN.includes(code)) return sealed
     if (code === 'parent_revoked') return found({ attempt: null, refused: 'what it is built on was revoked' })
     // Why it cannot be sealed is a finding. No attempt has the number 0.
     return found({ attempt: 0, findings: [{ message: hint ? `${message}: ${String(hint)}` : message }] })
   }
   if (sealed.value === null) return found({ attempt: null, refused: 'its agent gave no answer' })
   const findings = checkSeal(run, sealed.value)
+  // What differs because the store was damaged is not the candidate's doing.
+  const intact = findings.length > 0 ? await storeIntact(run, node.value) : ok(undefined)
+  if (!intact.ok) return intact
   return found({ attempt: sealed.value.attempt, findings })
+}
+
+/** Problem `objects_damaged`: of what a trial of the experiment checks out. */
+async function storeIntact(run: OpenRun, node: Experiment): Promise<Result<void>> {
+  const best = bestOf(run.ledger.state)
+  const commits = [
+    lastAttempt(node)?.sealed.commit,
+    baseOf(run, node.id).commit,
+    best && judgedCommit(run, best.id)?.commit,
+  ]
+  for (const commit of new Set(commits)) {
+    const intact = commit ? await refuseDamaged(run.site, commit) : ok(undefined)
+    if (!intact.ok) return intact
+  }
+  return ok(undefined)
 }
 
 function close(run: OpenRun): Promise<Result<unknown>> | Result<unknown> {
