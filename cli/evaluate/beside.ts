@@ -15,7 +15,8 @@ export interface Beside {
   words: string | null
   /**
    * Where a different number stands right beside: `85 120` may be one number or two, so this is compared as well. So is
-   * a word that says in which direction the number counts: `1.2x faster`.
+   * a word that says in which direction the number counts (`1.2x faster`), and a sign that makes it a bound, an
+   * estimate or a number in brackets, which may be below 0: `<4`, `~4`, `4+`, `(4)`.
    */
   numbers: string | null
 }
@@ -48,12 +49,17 @@ export function beside(upTo: string, group: string, rest: string, fields = NO_FI
     NUMBER_BEFORE.test(before) && 'a number in front',
     NUMBER_BEHIND.test(behind) && 'a number behind',
     (TURN_BEHIND.exec(behind) ?? TURN_BEFORE.exec(before))?.[1]?.toLowerCase(),
+    BOUND_BEFORE.test(before) && `${BOUND_BEFORE.exec(before)?.[1]} in front`,
+    BOUND_BEHIND.test(behind) && `${BOUND_BEHIND.exec(behind)?.[0]} behind`,
   ].filter(Boolean)
   return { word, cut: null, near, words, numbers: numbers.join(', ') || null }
 }
 
-const NUMBER_BEFORE = /\d(?:\s+|[,:]\s*)$/
-const NUMBER_BEHIND = /^(?:\s+|[,:]\s*)[+-]?\d/
+const NUMBER_BEFORE = /\d(?:\s+|[,:]\s*|\s?\/\s?)$/
+const NUMBER_BEHIND = /^(?:(?:\s+|[,:]\s*)[+-]?|\s?\/\s?|[-–]|\.\.+|…)\d/
+
+const BOUND_BEFORE = /((?:[<>≤≥≦≧⩽⩾~∼≈≃≅±∓]|\+\/?-|&[lg][te];)=?|(?<!\p{L})(?:approx|ca|abt)\.|\()\s?$/u
+const BOUND_BEHIND = /^[+\-−](?![\p{L}\p{N}+\-−.(/±])/u
 
 const TURN =
   '[↑↓▲▼↗↘]|(?:faster|slower|quicker|higher|lower|larger|bigger|smaller|longer|shorter|more|less|fewer|better|worse|up|down|increased?|decreased?|reduced|reduction|improved|improvement|regressed|regression|gain(?:ed)?|loss|lost|speedup|slowdown|above|below)(?![\\p{L}\\p{N}_])'
@@ -103,8 +109,11 @@ const POWER_OF_BOTH = /^\s?(?:±|\+\/-)\s?[\d.]+\)\s?[eE×x*·⋅]\s?[+\-\d]/
 const TIMES_BEFORE = /\d\s?[×x*·⋅]\s?$/
 const TEN = /^10(?:\^|[⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹])/
 const TEN_BEFORE = /\d\s?[×x*·⋅]\s?10\^[+-]?$/
-/** `2:59.5`, `1:02:03` and `2:59 min`; `2:59` alone is ambiguous. */
+/** `2:59.5`, `1:02:03` and `2:59 min`. */
 const CLOCK_BEFORE = /(?:^|[^\p{L}\d.:-])(?:\d{1,3}:)?\d{1,3}:$/u
+/** `2:59` alone may be a ratio as well; of both, one part is not the whole. */
+const SECONDS_BEHIND = /^:[0-5]\d(?![\d:.,\p{L}]|\s?:)/u
+const MINUTES_BEFORE = /(?:^|[^\p{L}\p{N}.:,/-])\d{1,3}:$/u
 const CLOCK_BEHIND =
   /^(?::[0-5]\d)?:[0-5]\d\.\d+(?![\d:])|^(?::[0-5]\d){2}(?![\d:])|^:[0-5]\d(?=\s?(?:min|h|hrs?|hours?|minutes?)(?!\p{L}))/u
 const CLOCK_UNIT = /^\s?(?:min|h|hrs?|hours?|minutes?)(?!\p{L})/u
@@ -118,6 +127,9 @@ function halfOf(before: string, group: string, behind: string, fields: Fields): 
   if (tens || (TEN_BEFORE.test(before) && /^\d/.test(group))) return `${lastWord(before)}${group}`
   const clock = CLOCK_BEHIND.exec(behind)?.[0]
   if (clock !== undefined && /^\d{1,2}$/.test(group)) return `${group}${clock}`
+  const seconds = SECONDS_BEHIND.exec(behind)?.[0]
+  if (seconds !== undefined && /^\d{1,3}$/.test(group) && !/[\p{L}\p{N}.:,/-]$/u.test(before))
+    return `${group}${seconds}`
   if (isRestOfClock(before, group, behind)) return `${lastWord(before)}${group}`
   const strange = STRANGE_BEHIND.exec(behind)?.[0]
   if (strange !== undefined) return `${group}${behind.slice(0, strange.length)}`
@@ -141,10 +153,13 @@ function isRestOfClock(before: string, group: string, behind: string): boolean {
   const whole = `${group}${behind}`
   return (
     /^[0-5]\d(?:\.\d|:[0-5]\d)/.test(whole) ||
-    (/^[0-5]\d$/.test(group) && CLOCK_UNIT.test(behind)) ||
+    (/^[0-5]\d$/.test(group) && (CLOCK_UNIT.test(behind) || isAlone(before, behind))) ||
     (/\d:\d\d?:$/.test(before) && /^[0-5]\d(?!\d)/.test(whole))
   )
 }
+
+const isAlone = (before: string, behind: string): boolean =>
+  MINUTES_BEFORE.test(before) && !/^(?:[:.,]?\d|[\p{L}:])/u.test(behind)
 
 const lastWord = (before: string): string => /\S*\s?[×x*·⋅]\s?\S*$|\S*$/.exec(before)?.[0] ?? ''
 
@@ -178,10 +193,10 @@ function stopsInside(upTo: string, group: string, behind: string, comma: boolean
   return GROUP_OF_THREE.test(behind) && LEADING_GROUPS.test(upTo)
 }
 
-// ---------------------------------------------------------------- a time in two units: `2m 40s`
+// ---------------------------------------------------------------- a time or a size in two units: `2m 40s`, `1 MB 20 KB`
 
-const TIME =
-  '(?:d|days?|h|hrs?|hours?|m|mins?|minutes?|s|secs?|seconds?|ms|msecs?|milliseconds?|us|µs|μs|usecs?|microseconds?|ns)'
+const SIZE = '[kKMGT]i?(?:B|[bB]ytes?)|B|[bB]ytes?'
+const TIME = `(?:d|days?|h|hrs?|hours?|m|mins?|minutes?|s|secs?|seconds?|ms|msecs?|milliseconds?|us|µs|μs|usecs?|microseconds?|ns|${SIZE})`
 const AND = '(?:[:+]|\\.?(?:,|\\sand)?\\s?)'
 const LARGER = new RegExp(`(?:^|[^\\p{L}\\d.,])((?:\\d+\\s?${TIME}${AND}){0,3}\\d+\\s?(${TIME})${AND})$`, 'u')
 const SMALLER = new RegExp(`^\\s?(${TIME})${AND}(\\d+(?:\\.\\d+)?)\\s?(${TIME})(?![\\p{L}\\d])`, 'u')
@@ -189,7 +204,10 @@ const OWN = new RegExp(`^\\s?(${TIME})(?![\\p{L}\\d])`, 'u')
 /** `PT1H2M3.5S` of ISO 8601, of which the group holds one part. */
 const ISO_BEFORE = /(?:^|[^\p{L}\p{N}])P(?=[\dT])(?:\d+D)?(?:T(?:\d+H)?(?:\d+M)?)?$/u
 const ISO_BEHIND = /^(?:DT|[HM])(?:\d+[HMS]?|[\d.]+S)(?:[\d.]+[MS])*/
-/** In minutes and days the letters mean something else than in a unit of its own. */
+/** How much of the smaller unit the larger one is; 0 when they are not of one kind. */
+const timesIn = (larger: string, smaller: string): number =>
+  secondsIn(larger) / secondsIn(smaller) || (convert(1, larger, smaller) ?? 0)
+/** In minutes and days the letters mean something else than in a unit of its own. 0 = no time. */
 const secondsIn = (word: string): number =>
   word === 'm' ? 60 : /^d/.test(word) ? 86_400 : (convert(1, word, 's') ?? 0)
 
@@ -210,13 +228,12 @@ function compound(before: string, group: string, behind: string): string | null 
     left?.[2] !== undefined &&
     // `0m12.3s` are 12.3 s.
     /[1-9]/.test(left[1] ?? '') &&
-    secondsIn(own) > 0 &&
-    secondsIn(left[2]) > secondsIn(own)
+    timesIn(left[2], own) > 1
   )
     return `${left[1]}${group}${unit === '' ? own : ''}`
   const right = SMALLER.exec(`${unit}${behind}`)
   if (!/^\d+$/.test(figure) || right === null) return null
-  return secondsIn(right[1] ?? '') > secondsIn(right[3] ?? '') ? `${figure}${right[0]}` : null
+  return timesIn(right[1] ?? '', right[3] ?? '') > 1 ? `${figure}${right[0]}` : null
 }
 
 // ---------------------------------------------------------------- the unit

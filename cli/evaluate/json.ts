@@ -169,13 +169,19 @@ export function unitNamed(object: JsonObject, key: string): string | null {
   const own = [`${key}_unit`, `${key}_units`, `${key}Unit`].map((name) => object[name])
   const { units } = object
   if (isJsonObject(units)) own.push(units[key])
-  const all = Object.entries(object).find(([name, one]) => UNIT_KEY.test(name) && typeof one === 'string')
-  const words = Object.entries(object).filter(
-    ([name, one]) => UNIT_WORD.test(name) && typeof one === 'string',
-  )
+  const texts = Object.entries(object).map(([name, one]) => [name, unitText(one)] as const)
+  const all = texts.find(([name, one]) => UNIT_KEY.test(name) && one !== null)
+  const words = texts.filter(([name, one]) => UNIT_WORD.test(name) && one !== null)
   const only = words.length === 1 ? words[0]?.[1] : undefined
-  const unit = own.find((one) => typeof one === 'string') ?? all?.[1] ?? only
-  return typeof unit === 'string' ? unit.slice(0, 40) : null
+  const unit = own.map(unitText).find((one) => one !== null) ?? all?.[1] ?? only
+  return unit?.slice(0, 40) ?? null
+}
+
+/** Also of a list: whose number each unit is, nobody knows, so that all of them count. */
+const unitText = (value: unknown): string | null => {
+  if (typeof value === 'string') return value
+  if (!Array.isArray(value) || value.length > 20) return null
+  return value.filter((one) => typeof one === 'string').join(' ') || null
 }
 
 /** Of the object in which the path ends, or else of those around it. */

@@ -89,7 +89,7 @@ export function readAnswer(evidence: Printed): ReadAnswer {
       artifacts: seen.artifacts ?? found.artifacts,
       raws: { ...found.raws, ...seen.raws },
       ...(found.beside !== undefined && { beside: found.beside }),
-      ...(seen.around === undefined && found.around !== undefined && { around: found.around }),
+      ...(!seen.around && found.around !== undefined && { around: found.around }),
       ...(found.notation !== undefined && { notation: found.notation }),
       ...(found.spelled !== undefined && { spelled: found.spelled }),
     }

@@ -91,7 +91,7 @@ export function readPointer({ path, metric: { name }, places, ...more }: Pointed
       tasks: null,
       artifacts: null,
       raws: {},
-      ...(first !== null && first.unit !== null && { around: first.unit }),
+      ...(first !== null && { around: first.unit }),
     },
   }
 }

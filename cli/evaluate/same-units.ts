@@ -131,8 +131,9 @@ function otherWord(
 }
 
 /** A unit that does not stand directly behind, a word in its place, or a different number beside. */
-function otherAround({ around: was }: Reference, { around: is }: InUnits): string | null {
-  if (was === undefined || is === undefined || was === is) return null
+function otherAround({ around: was }: Reference, { around: is = null }: InUnits): string | null {
+  // Earlier versions did not look, and nothing is looked for around a METRIC line.
+  if (was === undefined || was === is) return null
   const words = (around: string | null) => around?.split(/, | /) ?? []
   const turns = [was, is].map((around) => words(around).filter(isTurn).join(' '))
   // One word without the other says nothing: `0 %` and then `5 % faster`.
@@ -159,8 +160,12 @@ function adviceOn(said: readonly (string | null)[]): string {
     return ': print one number without separators, and let a word or a sign stand between two'
   if (parts.filter(once).some(isTurn))
     return ': print a number that is larger when one thing is, with its sign, and no word for its direction'
+  if (parts.filter(once).some((part) => MODE.test(part)))
+    return ': let the benchmark run in one mode, with as many threads as at the baseline'
+  if (parts.filter(once).some((part) => SIGN.test(part)))
+    return ': let the benchmark print the number itself, without a sign of a bound or an estimate, and not in brackets'
   const words = parts
-    .filter((part) => !part.startsWith('a number'))
+    .filter((part) => !part.startsWith('a number') && !MODE.test(part) && !SIGN.test(part))
     .flatMap((part) => part.split(' '))
     .filter(once)
   if (words.includes('-')) return ': if it is a sign, let the group of the pattern hold it: (-?…)'
@@ -169,6 +174,9 @@ function adviceOn(said: readonly (string | null)[]): string {
   const either = words.join('|').replaceAll('$', '\\$')
   return `: if that is no unit, let the pattern spell it: (?:${either})${words.length > 1 ? '' : '?'}`
 }
+
+const SIGN = /^\S+ (?:in front|behind)$/
+const MODE = /^mode \S+$|^\d+ threads$/
 
 const singular = (word: string | null): string | null =>
   word

@@ -184,7 +184,7 @@ function allOf(answers: readonly SourceAnswer[]): SourceAnswer | null {
   const lastWith = <K extends 'tasks' | 'artifacts' | 'value'>(key: K) =>
     answers.findLast((one) => one[key] !== null && one[key] !== undefined)?.[key] ?? last[key]
   const { raws } = last
-  const around = answers.findLast((one) => one.around !== undefined)?.around
+  const around = answers.findLast((one) => typeof one.around === 'string')?.around ?? last.around
   return {
     value: lastWith('value'),
     metrics,
@@ -233,7 +233,7 @@ function fromObject(
     tasks,
     artifacts,
     raws: {},
-    ...(around !== '' && { around }),
+    around: around || null,
   }
 }
 

@@ -403,6 +403,83 @@ test('a benchmark that skips itself takes 0 ns, the best that a time can be', as
   })
 })
 
+const jmhResult = (mode: string, more: object = {}) =>
+  JSON.stringify([
+    { benchmark: 'Parse.run', mode, threads: 1, primaryMetric: { score: 100, scoreUnit: 'ms/op' }, ...more },
+  ])
+const vitestResult = (samples: number, median: number) =>
+  JSON.stringify({
+    files: [{ groups: [{ fullName: 'a', benchmarks: [{ name: 'b', sampleCount: samples, median }] }] }],
+  })
+const googleResult = (...runs: [name: string, time: number, iterations?: number][]) =>
+  JSON.stringify({
+    context: {},
+    benchmarks: runs.map(([name, time, iterations = 9]) => ({
+      name,
+      iterations,
+      real_time: time,
+      cpu_time: time,
+      time_unit: 'ns',
+    })),
+  })
+
+const faster = { primaryMetric: { score: 50, scoreUnit: 'ms/op' } }
+test.each([
+  [
+    'jmh',
+    'score',
+    jmhResult('avgt'),
+    jmhResult('ss', faster),
+    'from mode avgt to mode ss: let the benchmark run in',
+  ],
+  [
+    'jmh',
+    'score',
+    jmhResult('avgt'),
+    jmhResult('avgt', { ...faster, threads: 4 }),
+    'to 4 threads, mode avgt',
+  ],
+  [
+    'vitest-bench',
+    'median',
+    vitestResult(9, 5),
+    vitestResult(0, 0),
+    'a > b has no samples: it failed or was skipped',
+  ],
+  ['google-benchmark', 'real_time', googleResult(['p', 9]), googleResult(['p', 0, 0]), 'p has no iterations'],
+])(
+  '%s measures something else, or nothing, and its number is better',
+  async (read, name, first, then, message) => {
+    const project = makeProject({
+      spec: { measure: { command: 'cat src/out.json', read }, metric: { name, direction: 'minimize' } },
+      files: { 'src/out.json': first },
+    })
+    await project.data('init', '--no-canary')
+    expect(await project.attempt({ 'src/out.json': then })).toMatchObject({
+      reason: 'metric_error',
+      message: show(message),
+    })
+  },
+)
+
+test('less deviation is a gain in time, where google-benchmark names aggregates by the ends of their names only', async () => {
+  const repeated = (time: number, deviation: number) =>
+    googleResult(['p', time], ['p', time], ['p_mean', time], ['p_median', time], ['p_stddev', deviation])
+  const project = makeProject({
+    spec: {
+      measure: { command: 'cat src/out.json', read: 'google-benchmark' },
+      metric: { name: 'real_time', direction: 'minimize' },
+    },
+    files: { 'src/out.json': repeated(100, 8) },
+  })
+  expect(await project.data('init', '--no-canary')).toMatchObject({ baseline: { value: 100 } })
+  expect(await project.attempt({ 'src/out.json': repeated(100, 1) })).toMatchObject({ reason: 'tie' })
+  expect(await project.attempt({ 'src/out.json': repeated(90, 8) })).toMatchObject({
+    status: 'kept',
+    value: 90,
+  })
+})
+
 test('12,5 s is read as 12, or a field of a table is refused', async () => {
   const seconds = scene({ regex: 'Zeit: (\\d+)' }, 'echo Zeit: 12,5 s')
   expect(await seconds.problem('init', '--no-canary')).toMatchObject({

@@ -86,6 +86,31 @@ test.each<[string, string, string, string]>([
   ['real\\s+\\d+m([\\d.]+)s', 'real 0m9.5s', 'real 1m2.345s', 'write measure: { read: gnu-time }'],
   ['score (\\d+)', 'score 42 FAIL', 'score 40 PASS', 'let the pattern spell it: (?:FAIL|PASS)'],
   ['gain-?(\\d+)', 'gain5', 'gain-7', 'changed from none to -: if it is a sign'],
+  [
+    'size (\\d+)',
+    'size 900 KB',
+    'size 1 MB 20 KB',
+    'stops inside of 1 MB 20 KB: let the benchmark print one',
+  ],
+  [
+    'mean (\\d+)',
+    'mean 59',
+    'mean 2:01',
+    'stops inside of 2:01: let the benchmark print the time in one unit',
+  ],
+  [
+    'loss\\D*([\\d.]+)',
+    'loss 7.1',
+    'loss (5.1)',
+    'from none to ( in front: let the benchmark print the number',
+  ],
+  ['mean\\D*(\\d+)', 'mean 5', 'mean >4', 'changed from none to > in front'],
+  ['mean\\D*(\\d+)', 'mean 5', 'mean <=4', 'changed from none to <= in front'],
+  ['mean\\D*(\\d+)', 'mean 5', 'mean ~ 4', 'changed from none to ~ in front'],
+  ['mean\\D*(\\d+)', 'mean 5', 'mean approx. 4', 'changed from none to approx. in front'],
+  ['mean (\\d+)', 'mean 5', 'mean 4+', 'changed from none to + behind'],
+  ['mean (\\d+)', 'mean 5', 'mean 4-9', 'changed from none to a number behind'],
+  ['mean (\\d+)', 'mean 5', 'mean 1/4', 'changed from none to a number behind'],
 ])('%s on %s, and then on %s, which is more, is read as less', async (regex, first, then, message) => {
   const project = makeProject({ spec: reading({ regex }), files: prints(first) })
   await project.data('init', '--no-canary')
@@ -107,6 +132,9 @@ test.each<[string, string, string]>([
   ['^ *([\\d,]+) +cycles', '     1,034,567      cycles', '     934,567      cycles'],
   ['n (\\d{1,3}(?:,\\d{3})*)', 'n 1,050', 'n 950'],
   ['mean ([\\d.]+)', 'mean 1.10 MB', 'mean 999.00 KB'],
+  ['mean <?(\\d+)', 'mean <5', 'mean <4'],
+  ['in (\\d+)', 'failed in 5/10', 'failed in 4/10'],
+  ['heap (\\d+)', 'heap 5 MB in 20 KB blocks', 'heap 4 MB in 20 KB blocks'],
 ])('%s on %s, and then on %s, which is honest, is refused', async (regex, first, then) => {
   const project = makeProject({ spec: reading({ regex }), files: prints(first) })
   await project.data('init', '--no-canary')
@@ -125,6 +153,10 @@ test.each<[string, string, string]>([
     'ms to s',
   ],
   ['{"lat": 900, "latencyUnit": "ms"}', '{"lat": 1.1, "latencyUnit": "s"}', 'ms to s'],
+  ['{"lat": 900, "units": ["ms"]}', '{"lat": 1.1, "units": ["s"]}', 'ms to s'],
+  ['{"lat": 900, "unit": "ms"}', '{"lat": 1.1}', 'from ms to none: let the benchmark print one unit'],
+  ['{"lat": 900}', '{"lat": 1.1, "unit": "s"}', 'from none to s: let the benchmark print one unit'],
+  ['{"lat": 900, "unit": "ms"}', 'METRIC lat=1.1', 'from ms to none'],
   ['{"lat": 900, "metrics": {"lat": 900}}', '{"lat": 1, "metrics": {"lat": 900}}', 'say it once'],
 ])(
   'JSON of which one place contradicts the other, or whose unit changed, is read: %s, and then %s',
@@ -138,27 +170,55 @@ test.each<[string, string, string]>([
   },
 )
 
-test('a pattern reads only the seconds of minutes and seconds, already for the baseline', async () => {
-  const project = makeProject({
-    spec: reading({ regex: 'Elapsed.*: \\d+:([\\d.]+)' }),
-    files: prints('Elapsed (m:ss): 0:59.50'),
-  })
-  expect(await project.problem('init', '--no-canary')).toMatchObject({
-    message: show('stops inside of 0:59.50'),
+test.each([
+  ['Elapsed.*: \\d+:([\\d.]+)', 'Elapsed (m:ss): 0:59.50', '0:59.50'],
+  ['took \\d+:(\\d+)', 'took 02:11', '02:11'],
+  ['took (\\d+)', 'took 02:11', '02:11'],
+  ['size (\\d+)', 'size 1 MB 20 KB', '1 MB 20 KB'],
+  ['size (\\d+ \\S+)', 'size 1 MB 20 KB', '1MB 20 KB'],
+])(
+  'a pattern takes a part of a time or a size for the whole, from the baseline on: %s',
+  async (regex, line, whole) => {
+    const project = makeProject({ spec: reading({ regex }), files: prints(line) })
+    expect(await project.problem('init', '--no-canary')).toMatchObject({
+      message: show(`stops inside of ${whole}: let the benchmark print`),
+    })
+  },
+)
+
+test.each([
+  ['(5.1)', 'it is not a number'],
+  ['<4', 'it is not a number'],
+  ['1 MB 20 KB', 'there is text after the number'],
+  ['02:01', 'it is a time in several parts: write it in one unit'],
+])('a METRIC line with %s is read as one plain number', async (text, message) => {
+  const project = makeProject({ spec: reading('auto'), files: prints('METRIC lat=7') })
+  await project.data('init', '--no-canary')
+  expect(await project.attempt(prints(`METRIC lat=${text}`))).toMatchObject({
+    reason: 'metric_error',
+    message: show(message),
   })
 })
 
-test('a unit beside the number at a pointer changes, and the number is compared all the same', async () => {
-  const project = makeProject({
-    spec: reading({ json: '/result/mean' }),
-    files: prints('{"result": {"mean": 12.3, "unit": "ms"}}'),
-  })
-  await project.data('init', '--no-canary')
-  expect(await project.attempt(prints('{"result": {"mean": 1.3, "unit": "s"}}'))).toMatchObject({
-    reason: 'metric_error',
-    message: show('what stands beside the number of lat changed from ms to s'),
-  })
-})
+test.each([
+  ['"unit": "ms"', '"unit": "s"', 'ms to s'],
+  ['"unit": "ms"', '"n": 1', 'ms to none'],
+  ['"n": 1', '"unit": "s"', 'none to s'],
+  ['"units": ["ms"]', '"units": ["s"]', 'ms to s'],
+])(
+  'a unit beside the number at a pointer changes, and the number is compared all the same: %s, %s',
+  async (was, is, change) => {
+    const project = makeProject({
+      spec: reading({ json: '/result/mean' }),
+      files: prints(`{"result": {"mean": 12.3, ${was}}}`),
+    })
+    await project.data('init', '--no-canary')
+    expect(await project.attempt(prints(`{"result": {"mean": 1.3, ${is}}}`))).toMatchObject({
+      reason: 'metric_error',
+      message: show(`what stands beside the number of lat changed from ${change}`),
+    })
+  },
+)
 
 test('a number in groups of three is not read, or a pattern that cuts one is found only at a candidate', async () => {
   const bench = (text: string) => prints(`test tests::parse ... bench:         ${text} ns/iter (+/- 21)`)

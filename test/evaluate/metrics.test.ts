@@ -262,6 +262,7 @@ describe('the result file', () => {
     expect(file(text)).toEqual({
       ok: true,
       answer: {
+        around: null,
         value: 12.3,
         metrics: { t: 12.3, ok: true },
         units: {},

@@ -111,7 +111,6 @@ describe('what stands around a group', () => {
     ['took PT', '59.5', 'S'],
     ['took PT0M', '9', 'S'],
     ['run 5 s: ', '20', ' ms'],
-    ['at ', '02', ':01'],
     ['12.5,', '12', ',150'],
     ['took ', '12', '. Done'],
     ['0,', '123', ' x'],
@@ -143,6 +142,10 @@ describe('what stands around a group', () => {
     ['took 1.0 × 10^', '3', ' ms', '1.0 × 10^3'],
     ['took ', '2', ':59.5', '2:59.5'],
     ['took ', '1', ':02:03', '1:02:03'],
+    ['took ', '02', ':01', '02:01'],
+    ['took 02:', '01', '', '02:01'],
+    ['size ', '1', ' MB 20 KB', '1 MB 20 KB'],
+    ['size 1 MB and ', '20', ' KB', '1 MB and 20KB'],
     ['took 2:', '59.5', '', '2:59.5'],
     ['took 1:02:', '03', '', '1:02:03'],
     ['took 1:', '02', ':03', '1:02'],
@@ -176,7 +179,6 @@ describe('what stands around a group', () => {
     ['took 3 x ', '12', ' ms'],
     ['in 5 s at ', '40', ' ms'],
     ['ratio ', '12', '/15'],
-    ['score 12:', '45', ''],
     ['score ', '12', ':75'],
     ['real 0m', '12.3', 's'],
   ])('%s(%s)%s is a whole number', (before, group, behind) => {
@@ -192,7 +194,14 @@ describe('what stands around a group', () => {
     ['total   ', '85', '   1200', 'a number behind'],
     ['total ', '998', ', mean 3', null],
     ['total ', '1', ', 5', 'a number behind'],
-    ['0:', '59', '', 'a number in front'],
+    ['ratio ', '12', '/15', 'a number behind'],
+    ['took <', '4', '', '< in front'],
+    ['took ~ ', '4', '', '~ in front'],
+    ['took ', '4', '+', '+ behind'],
+    ['cost (', '7.1', ')', '( in front'],
+    ['took ', '4', ' ± 2', null],
+    ['took ', '4', ' - 2', null],
+    ['> n: ', '4', '', null],
   ])('%s(%s)%s: what may be one number or two is not told', (before, group, behind, around) => {
     expect(beside(before, group, behind).numbers).toBe(around)
   })

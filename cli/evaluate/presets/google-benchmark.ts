@@ -31,14 +31,28 @@ function unitOf(name: string, timeUnit: unknown): string | null | undefined {
   return name === 'items_per_second' ? '/s' : name === 'bytes_per_second' ? 'B/s' : null
 }
 
+/** Releases before 1.5 have no `run_type`: aggregates show by the ends of their names, beside one another. */
+function withKinds(all: ReturnType<typeof benchmarks>): ReturnType<typeof benchmarks> {
+  const names = new Set(all.map(({ name }) => name))
+  return all.map((one) => {
+    const [, run, kind] = /^(.+)_(mean|median|stddev|cv)$/.exec(stringOrNull(one.name) ?? '') ?? []
+    const isAggregate = ['mean', 'median', 'stddev'].every((other) => names.has(`${run}_${other}`))
+    if (one.run_type !== undefined || run === undefined || !isAggregate) return one
+    return { ...one, run_type: 'aggregate', run_name: run, aggregate_name: kind }
+  })
+}
+
 function read(text: string): PresetReading {
-  const all = benchmarks(text)
+  const all = withKinds(benchmarks(text))
   const broken = all.find(({ error_occurred, skipped }) => error_occurred === true || skipped === true)
   // One that was skipped has times of 0.
   if (broken)
     return {
       reason: `the benchmark ${stringOrNull(broken.name)} ${broken.skipped === true ? 'was skipped' : 'failed'}: ${stringOrNull(broken.error_message) ?? stringOrNull(broken.skip_message) ?? 'no reason is given'}`,
     }
+  const idle = all.find(({ iterations, run_type }) => iterations === 0 && run_type !== 'aggregate')
+  if (idle)
+    return { reason: `the benchmark ${stringOrNull(idle.name)} has no iterations: it failed or was skipped` }
   const nameOf = (one: (typeof all)[number]) => stringOrNull(one.run_name) ?? stringOrNull(one.name)
   const single = all.filter(({ run_type }) => run_type !== 'aggregate')
   // Of one that reports aggregates only (by its own option, or all by --benchmark_report_aggregates_only) nothing else is there.

@@ -30,7 +30,12 @@ function benchmarks(text: string): Benchmark[] {
       ? Object.entries(one.params).map(([key, value]) => `${key}=${value}`)
       : []
     const mode = modes.size > 1 ? [String(one.mode)] : []
-    return { name: [stringOrNull(one.benchmark), ...mode, ...params].join(' '), metrics }
+    const threads = typeof one.threads === 'number' && one.threads > 1 ? [`${one.threads} threads`] : []
+    return {
+      name: [stringOrNull(one.benchmark), ...mode, ...params].join(' '),
+      metrics,
+      mode: [`mode ${one.mode}`, ...threads].join(', '),
+    }
   })
 }
 

@@ -20,6 +20,8 @@ export interface Benchmark {
   metrics: Map<string, Figure>
   /** How many runs the metrics are made of; absent = one. */
   runs?: number
+  /** What must be as at the baseline for the figures to be comparable: `mode avgt`. */
+  mode?: string
 }
 export type PresetReading = { benchmarks: Benchmark[] } | { reason: string }
 

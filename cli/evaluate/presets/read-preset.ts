@@ -123,6 +123,7 @@ function answerOf(
     if (made.unit !== null) units[metric] = made.unit
   }
   const within = all[0]?.metrics.get(name)?.within
+  const modes = [...new Set(all.flatMap(({ mode }) => mode?.split(', ') ?? []))].sort().join(', ')
   return {
     value: positiveZero(value),
     metrics: { ...metrics },
@@ -131,6 +132,7 @@ function answerOf(
     artifacts: null,
     raws: {},
     ...(within !== undefined && { within }),
+    ...(modes !== '' && { around: modes }),
   }
 }
 

@@ -7,6 +7,7 @@ import {
   minimize,
   objectsIn,
   type Preset,
+  type PresetReading,
   stringOrNull,
 } from './preset.ts'
 
@@ -28,7 +29,7 @@ const TIMES = [
 const unitOf = (name: string) =>
   TIMES.includes(name) ? 'ms' : name === 'hz' ? '/s' : name === 'rme' ? '%' : undefined
 
-function benchmarks(text: string): Benchmark[] {
+function benchmarks(text: string): (Benchmark & { samples: unknown })[] {
   const json = jsonIn(text)
   if (!isObject(json)) return []
   return objectsIn(json.files)
@@ -39,8 +40,17 @@ function benchmarks(text: string): Benchmark[] {
           .filter((part) => part !== null)
           .join(' > '),
         metrics: figures(one, unitOf),
+        samples: one.sampleCount,
       })),
     )
+}
+
+/** One that throws, or that was skipped, has no samples, and times of 0. */
+function read(text: string): PresetReading {
+  const all = benchmarks(text)
+  const empty = all.find(({ samples }) => samples === 0)
+  if (empty) return { reason: `the benchmark ${empty.name} has no samples: it failed or was skipped` }
+  return { benchmarks: all.map(({ name, metrics }) => ({ name, metrics })) }
 }
 
 export const vitestBench: Preset<'vitest-bench'> = {
@@ -55,5 +65,5 @@ export const vitestBench: Preset<'vitest-bench'> = {
     recognises: (text) => /\bname\s+hz\s+min\s+max\s+mean\s+p75\b/.test(text),
     hint: 'the printed table is not read: add --outputJson {result}',
   },
-  read: (text) => ({ benchmarks: benchmarks(text) }),
+  read,
 }
