@@ -3,10 +3,10 @@ import { lstatSync, readdirSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { fileStamp } from './inventory.ts'
 
-export type EntryKind = 'folder' | 'file' | 'link' | 'other'
+export type DiskEntryKind = 'folder' | 'file' | 'link' | 'other'
 
 export interface DiskEntry {
-  kind: EntryKind
+  kind: DiskEntryKind
   /** Of a folder without its size and links: these follow from the entries. */
   stamp: string
   mode: number
@@ -35,5 +35,5 @@ function entryOf(stat: Stats): DiskEntry {
   return { kind, stamp, mode: stat.mode & 0o7777, size: kind === 'file' ? stat.size : 0 }
 }
 
-const kindOf = (stat: Stats): EntryKind =>
+const kindOf = (stat: Stats): DiskEntryKind =>
   stat.isDirectory() ? 'folder' : stat.isFile() ? 'file' : stat.isSymbolicLink() ? 'link' : 'other'

@@ -785,7 +785,9 @@ function claimOf(state: State, id: string): Record<string, unknown> {
   const turn = /\/verify(?:\.(\d+))?$/.exec(id)?.[1]
   const edit = turn === undefined ? 'implement' : `revise.${turn}`
   const said = state.answers.get(id.replace(/\/verify(\.\d+)?$/, `/${edit}`))?.answer ?? {}
-  return bounded(said, 1000, 20) as Record<string, unknown>
+  // A person reads objections; a verifier judges the change.
+  const { objection: _, ...claim } = said
+  return bounded(claim, 1000, 20) as Record<string, unknown>
 }
 
 function againstOf(state: State, { id, experiment }: Task): { against: Against[]; build: boolean } {

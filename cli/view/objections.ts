@@ -14,7 +14,7 @@ export interface RaisedObjection {
 export function objectionsOf(state: State): RaisedObjection[] {
   const answered = [...state.answers.values()].flatMap(({ at, task, experiment, answer }) => {
     const text = typeof answer?.objection === 'string' ? answer.objection.trim() : ''
-    return text === '' ? [] : [{ at, role: task.split('/').at(-1) ?? null, experiment, text }]
+    return text === '' ? [] : [{ at, role: roleOf(task), experiment, text }]
   })
   const noted = state.notes
     .filter(({ kind }) => kind === 'objection')
@@ -24,3 +24,6 @@ export function objectionsOf(state: State): RaisedObjection[] {
     .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
     .filter(({ text }) => !seen.has(text) && seen.add(text))
 }
+
+/** `r7/l1/d1/revise.2` → `revise`. */
+export const roleOf = (task: string): string => /([a-z]+)(?:\.\d+)?$/.exec(task)?.[1] ?? task

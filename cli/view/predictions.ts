@@ -3,6 +3,7 @@ import { median } from '../evaluate/stats.ts'
 import type { Direction } from '../ledger/events.ts'
 import { type Experiment, lastJudged, type State } from '../ledger/state.ts'
 import { sameWords, wordsOf } from '../loop/fit.ts'
+import { roleOf } from './objections.ts'
 
 /** The predictions of one role, program and kind of brief. Gains are shares of the parent's value; positive is better. */
 export interface PredictionRow {
@@ -54,7 +55,7 @@ export function predictionsOf(state: State, direction: Direction): PredictionRow
 /** Of the agent that made the change: in words, before anything was measured. */
 function ofEdits(state: State, direction: Direction): Predicted[] {
   return [...state.answers.values()].flatMap(({ task, experiment, answer }) => {
-    const role = task.split('/').at(-1) ?? ''
+    const role = roleOf(task)
     const node = state.experiments.get(experiment ?? '')
     if (!node || (role !== 'implement' && role !== 'revise')) return []
     const predicted = typeof answer?.predicted === 'string' ? gainIn(answer.predicted, direction) : null
