@@ -84,6 +84,14 @@ export const checksFolder = (paths: RunPaths, experiment: string): string =>
   join(experimentFolder(paths, experiment), 'checks')
 export const confirmsFolder = (paths: RunPaths, experiment: string): string =>
   join(experimentFolder(paths, experiment), 'confirms')
+/** What one test of an attribution measured. */
+export const attributionFolder = (
+  paths: RunPaths,
+  experiment: string,
+  { attribution, test }: { attribution: number; test: number },
+): string => join(experimentFolder(paths, experiment), 'attributions', String(attribution), String(test))
+/** Held while the parts of a kept experiment are tested. */
+export const attributionLock = (paths: RunPaths): string => join(paths.folder, 'attribution.lock')
 export const gateChecksFolder = (paths: RunPaths, experiment: string): string =>
   join(experimentFolder(paths, experiment), 'gate-checks')
 /** Output of a detached `run`; `name` tells one from another. */

@@ -9,7 +9,7 @@ import { pinCommit } from '../git/seal.ts'
 import { changesBetween, type TreeChange } from '../git/trees.ts'
 import { bestOf } from '../ledger/best.ts'
 import { refusal } from '../ledger/ledger.ts'
-import { BASELINE, clearing, type Experiment, pathTo } from '../ledger/state.ts'
+import { attributionOf, BASELINE, clearing, type Experiment, pathTo } from '../ledger/state.ts'
 import { type ConfirmAnswer, confirm } from '../measure/confirm.ts'
 import { judgedCommit } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
@@ -47,14 +47,23 @@ export type Words = (steps: readonly Experiment[]) => { subject: string; body: s
 
 /**
  * Nothing is made unless fresh samples in a slot show the best to be better than the baseline. Problems:
- * `nothing_better`, `path_in_doubt`, `not_confirmed`, `bad_branch`, `branch_exists`, those of `confirm` and of git.
+ * `nothing_better`, `not_reduced`, `path_in_doubt`, `not_confirmed`, `bad_branch`, `branch_exists`, those of `confirm` and of git.
  */
 export async function finish(
   run: OpenRun,
-  { branch, squash, words, key }: { branch: string; squash: boolean; words: Words; key: string | null },
+  {
+    branch,
+    squash,
+    reduced,
+    words,
+    key,
+  }: { branch: string; squash: boolean; reduced: boolean; words: Words; key: string | null },
 ): Promise<Result<Finished>> {
-  const best = bestOf(run.ledger.state)
-  if (!best || best.id === BASELINE) return nothingBetter(run)
+  const winner = bestOf(run.ledger.state)
+  if (!winner || winner.id === BASELINE) return nothingBetter(run)
+  const chosen = reduced ? reducedOf(run, winner) : ok(winner)
+  if (!chosen.ok) return chosen
+  const best = chosen.value
   const doubted = pathTo(run.ledger.state, best.id).find(({ flagged }) => flagged !== null)
   if (doubted)
     return refusal({
@@ -96,6 +105,19 @@ export async function finish(
     changes: changes.value,
     committer: by.value.committer,
     signing: by.value.sign ? { signed: unsigned === null, problem: unsigned } : null,
+  })
+}
+
+/** The part of the best's diff that an attribution left over and that was kept. */
+function reducedOf(run: OpenRun, best: Experiment): Result<Experiment> {
+  if (best.created.reduces) return ok(best)
+  const { state } = run.ledger
+  const found = state.experiments.get(attributionOf(state, best.id)?.ended?.reduced ?? '')
+  if (found?.status === 'kept') return ok(found)
+  return refusal({
+    code: 'not_reduced',
+    message: `no smaller diff with the gain of ${best.id} is known`,
+    hint: next`look for one: ${call('attribute', best.id)}; or take the whole: ${call('finish')}`,
   })
 }
 

@@ -97,6 +97,12 @@ export function decide(state: State, event: DatedDraft): Refusal | null {
       return event.experiment === null ? null : exists(state, event.experiment)
     case 'annotated':
       return exists(state, event.experiment)
+    case 'attribution_started':
+      return mayAttribute(state, event)
+    case 'attributed':
+      return mayAnswerTest(state, event)
+    case 'attribution_ended':
+      return openAttribution(state, event)
     case 'epoch_opened':
       return event.epoch === state.epoch + 1
         ? null
@@ -316,6 +322,60 @@ function mayChangeGate(state: State, event: Of<'gate_added'> | Of<'gate_removed'
   return binds
     ? null
     : refuse('no_gate', `no added gate ${wanted} binds ${id}`, next`${call('gate list', id)}`)
+}
+
+// ---------------------------------------------------------------- attributions
+
+const STALE_ATTRIBUTION = raced(
+  'stale_attribution',
+  'a different call went on with this attribution first',
+  'run the same command again',
+)
+
+function mayAttribute(state: State, event: Of<'attribution_started'>): Refusal | null {
+  const node = state.experiments.get(event.experiment)
+  if (!node) return unknown(event.experiment)
+  if (event.epoch !== state.epoch) return STALE_ATTRIBUTION
+  return (
+    attributable(state, node) ??
+    (event.attribution === state.attributions.length + 1 ? null : STALE_ATTRIBUTION)
+  )
+}
+
+/** Why no part of an experiment can be tested; null when it can. */
+export function attributable(state: State, node: Experiment): Refusal | null {
+  if (node.id === BASELINE)
+    return refuse(
+      'is_baseline',
+      'the baseline has no parent, so there is no gain to attribute',
+      next`name a kept experiment: ${call('tree')}`,
+    )
+  if (node.status !== 'kept' && node.status !== 'pruned')
+    return refuse(
+      'not_kept',
+      `${node.id} is ${node.status}: only the parts of a kept experiment can be tested`,
+      next`name a kept experiment: ${call('tree')}`,
+    )
+  if (node.flagged !== null)
+    return refuse('in_doubt', `${node.id} is in doubt: ${node.flagged}`, clearing(node))
+  if (node.epoch !== state.epoch)
+    return refuse(
+      'other_epoch',
+      `${node.id} was measured in epoch ${node.epoch}, and this is epoch ${state.epoch}`,
+      next`measure it again first: ${call('confirm', node.id)}`,
+    )
+  const fallen = undermined(state, node)
+  return fallen && refuse(fallen.code, fallen.message, fallen.hint)
+}
+
+function openAttribution(state: State, { attribution }: { attribution: number }): Refusal | null {
+  const found = state.attributions[attribution - 1]
+  return found && !found.ended && found.started.epoch === state.epoch ? null : STALE_ATTRIBUTION
+}
+
+function mayAnswerTest(state: State, event: Of<'attributed'>): Refusal | null {
+  const tests = state.attributions[event.attribution - 1]?.tests.length ?? 0
+  return openAttribution(state, event) ?? (event.test === tests + 1 ? null : STALE_ATTRIBUTION)
 }
 
 // ---------------------------------------------------------------- rounds, and who drives

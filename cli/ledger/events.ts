@@ -402,6 +402,8 @@ export interface Created extends Envelope {
   from_artifact?: { experiment: string; label: string } | null
   /** The experiment of the same parent whose files it starts from; absent = it starts from its parent's. */
   repair?: string
+  /** Its candidate is the part of that experiment's diff that an attribution left over; no agent made it. Absent = an agent or a person did. */
+  reduces?: { experiment: string; attribution: number }
 }
 
 /** 2: a tree is pinned as a commit under `refs/assay/<run>/<experiment>/<attempt>`. Every seal has its own number. */
@@ -553,6 +555,109 @@ export interface Annotated extends Envelope {
   task: string | null
   tag: string | null
   text: string
+}
+
+// ---------------------------------------------------------------- the events of an attribution: which parts of a kept experiment's diff pay
+
+/** Where a part of a diff stands: lines from 1 and their number, in the old file and in the new one; absent for a file as a whole. */
+export interface EditPlace {
+  path: string
+  kind: 'hunk' | 'mode' | 'whole'
+  old?: [from: number, lines: number]
+  new?: [from: number, lines: number]
+}
+
+/** The smallest part of a diff that can be left out by itself. */
+export interface AttributedUnit {
+  /** `h1`, `h2` … in the order of the diff. */
+  id: string
+  /** Lines added and removed; 1 for what has no lines. */
+  lines: number
+  /** The head of what git found around it, such as a function; empty when it found nothing. */
+  around: string
+  edits: EditPlace[]
+}
+
+export interface AttributionPlan {
+  /** Pairs that the tests may take in all. */
+  pairs: number
+  careful: boolean
+  interactions: boolean
+}
+
+/** The search for the parts of a kept experiment that pay begins. The diff of its parent and its candidate gives the parts again. */
+export interface AttributionStarted extends Envelope {
+  type: 'attribution_started'
+  /** From 1, in the order of the run. */
+  attribution: number
+  experiment: string
+  parent: string
+  /** Trees of the parent and of the candidate. */
+  trees: { parent: string; candidate: string }
+  epoch: number
+  /** In the order in which they are tried. */
+  units: AttributedUnit[]
+  plan: AttributionPlan
+  /** As in `started`, for all of its tests. */
+  nonce: string
+}
+
+/** The answer to one test: is the reference better than what is left of it without some units? */
+export interface Attributed extends Envelope {
+  type: 'attributed'
+  attribution: number
+  experiment: string
+  /** From 1. */
+  test: number
+  without: string[]
+  trees: { reference: string; left: string }
+  /** See `Answer` in `attribute/eliminate.ts`. */
+  outcome: 'improved' | 'not_better' | 'inconclusive' | 'same' | 'worse' | 'broken'
+  /** Pairs that this test took; without noise, 1. */
+  pairs: number
+  /** How much better the reference is, as a share; null when nothing was compared, or the other is 0. */
+  estimate: number | null
+  /** Of `estimate`, 95 %; null when there is none. */
+  interval: [number, number] | null
+  /** Of `broken`: units that hold what the message names; absent = none. */
+  needs?: string[]
+  /** Taken for it, of both sides. */
+  samples: number
+  /** One sentence with the numbers, or why nothing was compared. */
+  message: string
+  /** As in `judged`. */
+  varied?: string
+  /** What answered it without a measurement: an earlier test, or an experiment with the same files. Absent = it was measured. */
+  known?: { attribution: number; test: number } | { experiment: string }
+  wall_ms: number
+  /** Of its `steps.jsonl`; null when there is none. */
+  steps: { sha256: string; lines: number } | null
+}
+
+export interface UnitFinding {
+  id: string
+  state: 'pays' | 'dead_weight' | 'needed' | 'not_told_apart' | 'not_tested'
+  estimate: number | null
+  interval: [number, number] | null
+  /** The units that were left out in the same test, itself included. */
+  together: string[]
+}
+
+export interface AttributionEnded extends Envelope {
+  type: 'attribution_ended'
+  attribution: number
+  experiment: string
+  /** In the order in which they were tried. */
+  units: UnitFinding[]
+  /** What is left, in that order. */
+  kept: string[]
+  pairs: number
+  /** Whether its pairs were used up before all units were tested. */
+  cut: boolean
+  /** What two units are worth together beyond what each is worth alone, as a share. */
+  interactions: { units: [string, string]; beyond: number }[]
+  /** The experiment that was judged with what is left; null when nothing was left out. */
+  reduced: string | null
 }
 
 // ---------------------------------------------------------------- the events of the loop: rounds, ideas, who drives, what agents cost
@@ -860,6 +965,9 @@ export type Event =
   | GateAdded
   | GateRemoved
   | Annotated
+  | AttributionStarted
+  | Attributed
+  | AttributionEnded
   | RoundOpened
   | RoundBriefed
   | RoundClosed

@@ -3,6 +3,7 @@ import { unreachable } from '../result.ts'
 import { bestOf } from './best.ts'
 import { driveByProcess, endLeases, passLease, renewLease, setAutonomy, takeLease } from './driver.ts'
 import type {
+  Attributed,
   Audited,
   Confirmed,
   Created,
@@ -97,6 +98,17 @@ function apply(state: State, event: Event): void {
     case 'annotated':
       nodeOf(state, event).annotations.push(event)
       return
+    case 'attribution_started':
+      state.attributions.push({ started: event, tests: [], ended: null })
+      return
+    case 'attributed':
+      answerTest(state, event)
+      return
+    case 'attribution_ended': {
+      const attribution = state.attributions[event.attribution - 1]
+      if (attribution) attribution.ended = event
+      return
+    }
     case 'epoch_opened':
       state.epoch = event.epoch
       state.trees.clear()
@@ -351,6 +363,12 @@ function changeGates(state: State, node: Experiment, event: GateAdded | GateRemo
   node.gates = node.gates.filter(({ name }) => name !== event.name)
   // One from above ends here, also the one that an own gate stood in for.
   if (addedGates(state, node.id).some(({ name }) => name === event.name)) node.droppedGates.push(event.name)
+}
+
+function answerTest(state: State, event: Attributed): void {
+  state.attributions[event.attribution - 1]?.tests.push(event)
+  learnNoise(state, nodeOf(state, event), event)
+  if (state.driver.process === null) state.activeMs += event.wall_ms
 }
 
 // ---------------------------------------------------------------- the loop: rounds, who drives, what people said, what agents cost

@@ -4,6 +4,9 @@ import { type DriverRecord, noDriver } from './driver.ts'
 import {
   ANSWERS,
   type Annotated,
+  type Attributed,
+  type AttributionEnded,
+  type AttributionStarted,
   type Audited,
   type Configured,
   type Confirmed,
@@ -100,6 +103,14 @@ export interface Noise {
   stages: number[][]
 }
 
+/** One search for the parts of a kept experiment that pay. */
+export interface Attribution {
+  started: AttributionStarted
+  /** In order. */
+  tests: Attributed[]
+  ended: AttributionEnded | null
+}
+
 export interface State {
   run: RunStarted | null
   knobs: Knobs | null
@@ -126,6 +137,8 @@ export interface State {
   /** Idempotency key → the event that counted with it: its answer is the answer. */
   keys: Map<string, Event>
   rounds: Round[]
+  /** In order of their numbers, from 1. */
+  attributions: Attribution[]
   ideas: Idea[]
   /** Task of the loop → what became of it. */
   answers: Map<string, TaskAnswered>
@@ -194,6 +207,7 @@ export function emptyState(): State {
     trees: new Map(),
     keys: new Map(),
     rounds: [],
+    attributions: [],
     ideas: [],
     answers: new Map(),
     notes: [],
@@ -341,6 +355,10 @@ export const remarkText = ({
   text,
 }: Pick<Annotated, 'experiment' | 'task' | 'tag' | 'text'>): string =>
   `${experiment}${task === null ? '' : `, task ${task}`}${tag === null ? '' : ` (${tag})`}: ${text}`
+
+/** The last search for the parts of an experiment that pay; null when there was none. */
+export const attributionOf = (state: State, experiment: string): Attribution | null =>
+  state.attributions.findLast(({ started }) => started.experiment === experiment) ?? null
 
 // ---------------------------------------------------------------- what stands above an experiment, and what falls with it
 

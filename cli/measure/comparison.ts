@@ -138,7 +138,7 @@ export async function compareTrial(trial: Trial, gatesAfter: Gates): Promise<boo
 }
 
 /** The mode from when the measurement began, also in a process that resumes the attempt. */
-function modeOf({ run, record }: Trial): NoiseMode {
+export function modeOf({ run, record }: Pick<Trial, 'run' | 'record'>): NoiseMode {
   const [known] = record.decided('mode')
   if (known) return known.mode
   const { mode } = run.ledger.state.noise

@@ -62,11 +62,18 @@ export function poolOf({ noise }: State): number[] {
 }
 
 function stageContext(run: RunInTrial, stage: PairedStageName, against: string): StageContext {
-  const { state } = run.ledger
-  const other = state.experiments.get(against)
+  const other = run.ledger.state.experiments.get(against)
   const score = other ? nodeValue(other) : null
   if (score === null) throw new Error(`${against} has no score to compare with`)
-  const { spec } = run
+  return contextAgainst(run, stage, { against, score })
+}
+
+/** `score`: of what is compared with, which need not be an experiment. */
+export function contextAgainst(
+  { spec, ledger: { state } }: RunInTrial,
+  stage: PairedStageName,
+  { against, score }: Pick<StageContext, 'against' | 'score'>,
+): StageContext {
   return {
     rule: stage === 'judge' ? 'judge' : 'confirm',
     direction: spec.metric.direction,

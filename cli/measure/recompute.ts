@@ -3,13 +3,14 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import type { Verdict } from '../evaluate/verdict.ts'
-import type { Judged } from '../ledger/events.ts'
+import type { Attributed, AttributionStarted, Judged } from '../ledger/events.ts'
 import { Ledger } from '../ledger/ledger.ts'
 import type { Attempt, Experiment } from '../ledger/state.ts'
 import { call, next, type Said } from '../next.ts'
-import { attemptFolder, stepsFile } from '../paths.ts'
+import { attemptFolder, attributionFolder, stepsFile } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun, RunRecord } from '../run/open.ts'
+import { recomputeTest } from './attribution.ts'
 import { collect, noEvidence } from './judge.ts'
 import { choicesOfAttempt } from './random-choices.ts'
 import { lacking, RecordedSource } from './recorded-source.ts'
@@ -27,13 +28,68 @@ export interface Recomputed {
   /** Whether the record of the attempt is the one that the verdict was bound to. */
   record: 'intact' | 'changed'
   message: string
+  /** Tests of its parts that were measured; absent = none. `same` above holds for them too. */
+  tests?: RecomputedTest[]
+}
+
+export interface RecomputedTest extends Pick<Recomputed, 'same' | 'differences' | 'record'> {
+  attribution: number
+  test: number
 }
 
 /** Fields of the event that the evidence does not decide. */
 const NOT_DECIDED: readonly string[] = ['v', 'id', 'at', 'key', 'wall_ms', 'steps'] satisfies (keyof Judged)[]
 
-/** Computes the last verdict again. Refused when the verdict does not rest on a measurement. */
+/** Computes the last verdict again, and each test of its parts. Refused when the verdict does not rest on a measurement. */
 export async function recompute(run: OpenRun, node: Experiment): Promise<Result<Recomputed>> {
+  const verdict = await recomputeVerdict(run, node)
+  if (!verdict.ok) return verdict
+  const tests: RecomputedTest[] = []
+  for (const { started, tests: answers } of run.ledger.state.attributions) {
+    if (started.experiment !== node.id) continue
+    for (const answer of answers) {
+      const again = await recomputeAnswer(run, started, answer)
+      if (!again.ok) return again
+      if (again.value) tests.push(again.value)
+    }
+  }
+  if (tests.length === 0) return verdict
+  return ok({ ...verdict.value, same: verdict.value.same && tests.every(({ same }) => same), tests })
+}
+
+/** Fields of the event that the evidence decides. */
+const DECIDED = ['outcome', 'pairs', 'estimate', 'interval', 'samples', 'message', 'varied'] as const
+
+/** null when nothing was measured for it. */
+async function recomputeAnswer(
+  run: OpenRun,
+  started: AttributionStarted,
+  answer: Attributed,
+): Promise<Result<RecomputedTest | null>> {
+  const { attribution, test, steps, outcome, without, trees } = answer
+  if (steps === null || outcome === 'same') return ok(null)
+  const then = Ledger.before(run.ledger.file, answer.id)
+  if (!then.ok) return then
+  const node = then.value.state.experiments.get(answer.experiment)
+  if (!node) throw new Error(`the ledger has a test of ${answer.experiment}, and does not know it`)
+  const { spec, started: begun, paths, env } = run
+  const isWhole = trees.reference === started.trees.candidate
+  const plan = { started, test, node, without, isWhole, paths: [] }
+  const found = await recomputeTest(run, { ledger: then.value, spec, started: begun, paths, env }, plan)
+  const folder = attributionFolder(run.paths, answer.experiment, { attribution, test })
+  const record = holds(stepsFile(folder), steps) ? ('intact' as const) : ('changed' as const)
+  const about = { attribution, test, record }
+  // With an intact record this is a bug of Assay's; a changed record is an answer to the question.
+  if (!found.ok) return record === 'intact' ? found : ok({ ...about, same: false, differences: [] })
+  const now = { ...found.value, message: found.value.message.slice(0, 500) }
+  const differences = DECIDED.flatMap((field) => {
+    const [was, is] = [answer[field] ?? null, now[field] ?? null]
+    return JSON.stringify(was) === JSON.stringify(is) ? [] : [{ field, recorded: was, recomputed: is }]
+  })
+  return ok({ ...about, same: differences.length === 0 && record === 'intact', differences })
+}
+
+async function recomputeVerdict(run: OpenRun, node: Experiment): Promise<Result<Recomputed>> {
   const attempt = node.attempts.findLast(({ judged }) => judged !== null)
   const judged = attempt?.judged
   if (!attempt || !judged)
@@ -110,9 +166,11 @@ function answerOf(
   return { attempt, same: differences.length === 0 && record === 'intact', differences, record }
 }
 
-/** The first lines of the record, as many as there were. */
-function isIntact(run: RunRecord, experiment: string, attempt: number, { steps }: Judged): boolean {
-  const file = stepsFile(attemptFolder(run.paths, experiment, attempt))
+const isIntact = (run: RunRecord, experiment: string, attempt: number, { steps }: Judged): boolean =>
+  holds(stepsFile(attemptFolder(run.paths, experiment, attempt)), steps)
+
+/** Whether the first lines of a record, as many as there were, are those that were digested. */
+function holds(file: string, steps: Judged['steps']): boolean {
   if (!existsSync(file)) return false
   const bytes = readFileSync(file)
   let end = 0

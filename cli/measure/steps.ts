@@ -23,6 +23,8 @@ export interface AttemptRecord {
   gate(gate: GateResult): void
   paidSample(stage: Stage, pair: number, side: Side): Sample | null
   paidGate(name: string, phase: GatePhase): GateResult | null
+  /** How many samples there are, of all sides and stages. */
+  readonly taken: number
 }
 
 export class Recorder implements AttemptRecord {
@@ -107,7 +109,6 @@ export class Recorder implements AttemptRecord {
     return { ...sample, ...(JSON.parse(text) as Pick<Sample, 'value' | 'cpu_ms' | 'peak_mb'>) }
   }
 
-  /** How many samples there are, of all sides and stages. */
   get taken(): number {
     return this.#samples.length
   }

@@ -18,7 +18,7 @@ import {
   tasks,
   tieBreakers,
 } from './keys/verdict.ts'
-import { keys, later, list, may, need, or, type TypeOf, text, whole } from './kind.ts'
+import { boolean, keys, later, list, may, need, or, type TypeOf, text, whole } from './kind.ts'
 
 export const SPEC = keys({
   version: need(whole({ min: 1, max: 1 }), 'Of this format: 1.'),
@@ -66,6 +66,17 @@ export const SPEC = keys({
     }),
     {},
     'What the run writes down beside its ledger.',
+  ),
+  attribute: or(
+    keys({
+      pairs: may(
+        whole({ min: 1, max: 100_000 }),
+        'Pairs that the tests of one `assay attribute` may take in all. Absent: ten for each part of the diff, and 40.',
+      ),
+      careful: or(boolean, false, 'Keep a part when the noise hides whether it pays; else it is left out.'),
+    }),
+    {},
+    'How `assay attribute` finds out which parts of a diff pay.',
   ),
   dependencies: later('Packages that a candidate may add.'),
   judge: later('A model that scores.'),

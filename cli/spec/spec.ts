@@ -92,13 +92,16 @@ export interface Spec {
   skills: string[]
   /** Absent when the spec does not use it, so that older hashes hold. */
   report?: { jsonl: string }
+  /** Absent when the spec does not use it, so that older hashes hold. */
+  attribute?: ReadSpec['attribute']
 }
 
 /** What is measured and what a run is known by: the same for the whole life of a run. */
 export type FixedSpec = Omit<Spec, keyof LiveSpec | 'budget'>
 
 /** What may change while a run lives; the knobs among it are in the ledger's state. */
-export interface LiveSpec extends Pick<Spec, 'goal' | 'instructions' | 'agent' | 'skills' | 'report'> {
+export interface LiveSpec
+  extends Pick<Spec, 'goal' | 'instructions' | 'agent' | 'skills' | 'report' | 'attribute'> {
   search: Pick<Spec['search'], 'params'>
   loop: Omit<Spec['loop'], 'width' | 'depth' | 'stall' | 'ideate' | 'scan' | 'revise'>
 }
@@ -111,6 +114,7 @@ export const LIVE_SECTIONS = [
   'agent',
   'skills',
   'report',
+  'attribute',
 ] as const satisfies readonly (keyof LiveSpec)[]
 
 /** Gives each part its config. */
@@ -169,6 +173,7 @@ export function compose(read: ReadSpec): Spec {
     agent: read.agent && agentOf(read.agent),
     skills: read.skills,
     ...(read.report.jsonl === null ? {} : { report: { jsonl: read.report.jsonl } }),
+    ...(read.attribute.pairs === null && !read.attribute.careful ? {} : { attribute: read.attribute }),
   }
 }
 

@@ -2,12 +2,12 @@ import { changesBetween, patchBetween } from '../git/trees.ts'
 import { type Experiment, lastAttempt } from '../ledger/state.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { baseOf } from '../measure/worktree.ts'
-
 import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
+import { type AttributionView, attributionView, partLines, worthOf } from '../view/attribution.ts'
 import { idOf, theRun } from './verb.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
@@ -22,20 +22,53 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   const changes = await changesBetween(opened.value.site, from.value.tree, to.value)
   if (!changes.ok) return changes
   const files = changes.value.map(({ path, status, added, removed }) => ({ path, status, added, removed }))
+  // Its parts are those of the diff against its parent.
+  const attribution =
+    from.value.name === node.value.parent ? attributionView(opened.value.ledger.state, node.value.id) : null
   const patch = args.on('stat') ? ok(null) : await patchBetween(opened.value.site, from.value.tree, to.value)
   if (!patch.ok) return patch
   return ok({
-    data: { experiment: node.value.id, against: from.value.name, files, patch: patch.value },
+    data: {
+      experiment: node.value.id,
+      against: from.value.name,
+      files,
+      patch: patch.value,
+      ...(attribution && { attribution }),
+    },
     text: () =>
       patch.value === null
-        ? files.map(({ path, status, added, removed }) =>
-            printable(`${status}  +${added ?? '?'} −${removed ?? '?'}  ${path}`),
-          )
+        ? [
+            ...files.map(({ path, status, added, removed }) =>
+              printable(`${status}  +${added ?? '?'} −${removed ?? '?'}  ${path}`),
+            ),
+            ...(attribution ? [...partLines(attribution), attribution.summary].map(printable) : []),
+          ]
         : // `git apply` at the other end of a pipe needs each byte; a terminal would obey some of them.
           context.tty
-          ? printable(patch.value)
+          ? printable(withWorth(patch.value, attribution))
           : patch.value,
   })
+}
+
+/** For a person: what each part of the diff is worth, behind the head of its hunk. */
+function withWorth(patch: string, attribution: AttributionView | null): string {
+  if (attribution === null) return patch
+  let path = ''
+  return patch
+    .split('\n')
+    .map((line) => {
+      const file = /^\+\+\+ (?:b\/)?(.+?)\t?$/.exec(line)?.[1]
+      if (file !== undefined) path = file
+      const from = /^@@ -(\d+)(?:,(\d+))? /.exec(line)
+      if (!from) return line
+      const part = attribution.parts.find(({ edits }) =>
+        edits.some(
+          ({ path: of, old }) => of === path && old?.[0] === Number(from[1]) + (from[2] === '0' ? 1 : 0),
+        ),
+      )
+      return part ? `${line}  ← ${part.id} ${worthOf(part)}` : line
+    })
+    .join('\n')
 }
 
 function otherTree(

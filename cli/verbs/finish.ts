@@ -4,15 +4,17 @@ import { writeFileSync } from 'node:fs'
 import { counted, gainText, shown } from '../evaluate/figure.ts'
 import { type Finished, finish } from '../experiment/finish.ts'
 import { branchName, isSnapshot } from '../git/branch.ts'
-import { BASELINE, type Experiment, lastJudged, nodeValue, pathTo } from '../ledger/state.ts'
+import { BASELINE, type Experiment, lastJudged, nodeValue, pathTo, type State } from '../ledger/state.ts'
 import { learningsOf } from '../loop/open.ts'
 import { gatesOn } from '../measure/gates.ts'
+import { call, next, type Said } from '../next.ts'
 import { pullRequestFile } from '../paths.ts'
 import { redact } from '../redact.ts'
 import { ok, type Result } from '../result.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain, shellWord } from '../text.ts'
+import { attributionView, placeOf, worthOf } from '../view/attribution.ts'
 import { objectionsOf } from '../view/objections.ts'
 import { inMessage, pullRequest } from '../view/pull-request.ts'
 import { theRun } from './verb.ts'
@@ -24,7 +26,8 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   if (!opened.ok) return opened
   const branch = branchName(args.text('branch') ?? `assay/${opened.value.started.name}`)
   const words = (steps: readonly Experiment[]) => wordsOf(opened.value, steps)
-  const done = await finish(opened.value, { branch, squash: args.on('squash'), words, key: args.key })
+  const [squash, reduced] = [args.on('squash'), args.on('reduced')]
+  const done = await finish(opened.value, { branch, squash, reduced, words, key: args.key })
   if (!done.ok) return done
   const snapshot = await isSnapshot(opened.value.site, done.value.base)
   if (!snapshot.ok) return snapshot
@@ -34,6 +37,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   const { fresh, changes, ...rest } = done.value
   const objections = objectionsOf(opened.value.ledger.state)
   const files = changes.map(({ path, status, added, removed }) => ({ path, status, added, removed }))
+  const smaller = smallerOf(opened.value.ledger.state, done.value.experiment)
   return ok({
     data: {
       ...rest,
@@ -41,6 +45,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
       fresh,
       files,
       ...(objections.length === 0 ? {} : { objections }),
+      ...(smaller && { smaller }),
       text,
       file,
     },
@@ -54,12 +59,50 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
         ({ experiment, text: said }) =>
           `  objection${experiment === null ? '' : ` on ${experiment}`}, read it before you merge: ${plain(said, 300)}`,
       ),
+      ...offerOf(opened.value, done.value.experiment),
       `  look at it: git log -p ${shellWord(`${rest.base.slice(0, 10)}..refs/heads/${branch}`)}`,
       `  the text of its pull request is in ${file}:`,
       '',
       text,
     ],
   })
+}
+
+/** Whether a smaller diff gives the same gain, or how that is found out. */
+function offerOf({ ledger: { state } }: OpenRun, experiment: string): Said[] {
+  const node = state.experiments.get(experiment)
+  if (!node || node.created.reduces) return []
+  const found = attributionView(state, experiment)
+  if (found === null)
+    return [
+      next`  which parts of ${experiment} pay, and whether fewer lines do: ${call('attribute', experiment)}`,
+    ]
+  const smaller = smallerOf(state, experiment)
+  if (smaller === null) return [`  ${plain(found.summary, 300)}`]
+  return [
+    next`  ${smaller.kept} of ${smaller.lines} lines give the same gain: ${smaller.experiment}; to take that one: ${call('finish', '--reduced', '--branch', 'NAME')}`,
+  ]
+}
+
+/** The kept experiment with less of the diff and the same gain; null when there is none. */
+function smallerOf(
+  state: State,
+  experiment: string,
+): { experiment: string; kept: number; lines: number } | null {
+  const found = attributionView(state, experiment)
+  if (found?.reduced?.status !== 'kept') return null
+  return { experiment: found.reduced.experiment, kept: found.lines.kept, lines: found.lines.all }
+}
+
+/** What each part of a step that was tested is worth; of a reduced diff, the parts that it has. */
+function partsOf(state: State, steps: readonly Experiment[]) {
+  return steps.flatMap(({ id, created }) =>
+    (attributionView(state, created.reduces?.experiment ?? id)?.parts ?? []).flatMap((part) =>
+      created.reduces && part.state === 'dead_weight'
+        ? []
+        : [{ experiment: id, part: placeOf(part), worth: worthOf(part) }],
+    ),
+  )
 }
 
 /** Protected branches refuse commits that are not signed, so the user learns it when git would have signed them. */
@@ -124,6 +167,7 @@ function textOf(run: OpenRun, done: Finished, dirtyBase: boolean): string {
     folder: started.prefix,
     files: done.changes,
     learnings: learningsOf(state),
+    parts: partsOf(state, pathTo(state, done.experiment)),
   })
 }
 

@@ -22,6 +22,7 @@ export const MODULES: Readonly<Record<string, () => Promise<VerbModule>>> = {
   audit: () => import('./audit.ts'),
   discard: decision('discard'),
   confirm: () => import('./confirm.ts'),
+  attribute: () => import('./attribute.ts'),
   abort: () => import('./abort.ts'),
   prune: decision('prune'),
   revoke: decision('revoke'),

@@ -8,6 +8,7 @@ import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
+import { type AttributionView, attributionView, partLines } from '../view/attribution.ts'
 import { explainVerdict } from '../view/explain.ts'
 import { showData } from '../view/node.ts'
 import { idOf, theRun } from './verb.ts'
@@ -23,7 +24,8 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   const judged = lastJudged(node.value)
   const { spec, ledger } = opened.value
   const explained = judged ? explainVerdict(judged, data.comparisons, spec.metric, spec.noise.pairs.max) : []
-  const shown = { ...data, explained }
+  const attribution = attributionView(ledger.state, node.value.id)
+  const shown = { ...data, explained, ...(attribution && { attribution }) }
   return ok({
     data: shown,
     text: () => describe(shown, { now: ledger.state.epoch }),
@@ -35,24 +37,41 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
 async function recomputed(run: OpenRun, node: Experiment): Promise<Result<VerbAnswer>> {
   const found = await recompute(run, node)
   if (!found.ok) return found
-  const { same, attempt, record, differences } = found.value
-  const lines = same
-    ? [
-        `${node.id}, attempt ${attempt}: the record gives the same verdict: ${plain(found.value.message, 500)}`,
-      ]
-    : [
-        `${node.id}, attempt ${attempt}: the record does not give the verdict of the ledger`,
-        ...(record === 'changed' ? ['  the record was changed after the verdict: its hash differs'] : []),
-        ...differences.map(
-          ({ field, recorded, recomputed }) =>
-            `  ${field}: ${plain(JSON.stringify(recorded), 200)} in the ledger, ${plain(JSON.stringify(recomputed), 200)} from the record`,
-        ),
-      ]
-  return ok({ data: { experiment: node.id, ...found.value }, text: () => lines, exit: same ? 0 : 4 })
+  const { attempt, record, differences, tests = [] } = found.value
+  const changed = tests.filter(({ same }) => !same)
+  const tested =
+    tests.length === 0
+      ? []
+      : changed.length === 0
+        ? [`  the records of ${counted(tests.length, 'test')} of its parts give the same answers`]
+        : changed.map(
+            (one) =>
+              `  test ${one.test} of attribution ${one.attribution}: ${one.record === 'changed' ? 'its record was changed' : `${one.differences.map(({ field }) => field).join(', ')} differ`}`,
+          )
+  const { same } = found.value
+  const lines =
+    same || (differences.length === 0 && record === 'intact')
+      ? [
+          `${node.id}, attempt ${attempt}: the record gives the same verdict: ${plain(found.value.message, 500)}`,
+        ]
+      : [
+          `${node.id}, attempt ${attempt}: the record does not give the verdict of the ledger`,
+          ...(record === 'changed' ? ['  the record was changed after the verdict: its hash differs'] : []),
+          ...differences.map(
+            ({ field, recorded, recomputed }) =>
+              `  ${field}: ${plain(JSON.stringify(recorded), 200)} in the ledger, ${plain(JSON.stringify(recomputed), 200)} from the record`,
+          ),
+        ]
+  const text = () => [...lines, ...tested]
+  return ok({ data: { experiment: node.id, ...found.value }, text, exit: same ? 0 : 4 })
 }
 
 function describe(
-  data: ReturnType<typeof showData> & { undeclared: Undeclared; explained: string[] },
+  data: ReturnType<typeof showData> & {
+    undeclared: Undeclared
+    explained: string[]
+    attribution?: AttributionView
+  },
   epochs: { now: number },
 ): Said[] {
   const lines: Said[] = [
@@ -97,6 +116,11 @@ function describe(
         `    ${passed ? 'confirmed' : 'not confirmed'} against ${against}${message ? `: ${plain(message, 300)}` : ''}`,
       )
     lines.push(...pairLines(attempt.measurements))
+  }
+  if (data.reduces) lines.push(`  what an attribution left of ${data.reduces.experiment}; no agent made it`)
+  if (data.attribution) {
+    lines.push(`  parts: ${data.attribution.summary}`)
+    for (const part of partLines(data.attribution)) lines.push(`    ${part}`)
   }
   const { from_artifact: from } = data
   if (data.repair) lines.push(`  starts from the files of ${data.repair}, which it repairs`)

@@ -277,6 +277,25 @@ const DECIDE = [
     example: 'assay confirm exp_0007',
   },
   {
+    name: 'attribute',
+    group: 'decide',
+    summary: 'find out which parts of a kept experiment pay; judge the smaller diff',
+    positionals: [{ name: 'ID', required: false }],
+    flags: {
+      pairs: {
+        type: 'integer',
+        value: 'N',
+        min: 1,
+        max: 100_000,
+        summary: 'pairs that the tests may take in all; default: ten for each part, and 40',
+      },
+      careful: { type: 'boolean', summary: 'keep a part when the noise hides whether it pays' },
+      interactions: { type: 'boolean', summary: 'also test what each two parts that pay are worth together' },
+      'dry-run': { type: 'boolean', summary: 'only list the parts, and what the tests would cost' },
+    },
+    example: 'assay attribute exp_0007',
+  },
+  {
     name: 'abort',
     group: 'decide',
     summary: 'stop the judging of an experiment, and say why',
@@ -543,6 +562,7 @@ const LOOK = [
         summary: 'the new branch; default: assay/ and the name in the spec',
       },
       squash: { type: 'boolean', summary: 'one commit; default: one for each kept step' },
+      reduced: { type: 'boolean', summary: 'the smaller diff with the same gain, which `attribute` found' },
     },
     example: 'assay finish --branch faster-parser',
   },

@@ -73,6 +73,7 @@ export function showData(run: OpenRun, node: Experiment) {
     artifacts: declaredArtifacts(node),
     from_artifact: node.created.from_artifact ?? null,
     ...(node.created.repair && { repair: node.created.repair }),
+    ...(node.created.reduces && { reduces: node.created.reduces }),
     candidate: last
       ? {
           commit: last.sealed.commit,

@@ -34,9 +34,11 @@ export interface PullRequest {
   folder: string
   files: readonly { path: string; status: string; added: number | null; removed: number | null }[]
   learnings: readonly string[]
+  /** What each part of a step's diff is worth, where that was tested; absent = nowhere. */
+  parts?: readonly { experiment: string; part: string; worth: string }[]
 }
 
-const MOST = { files: 30, learnings: 10, steps: 40 }
+const MOST = { files: 30, learnings: 10, steps: 40, parts: 60 }
 
 /** The first line is the title. */
 export function pullRequest(input: PullRequest): string {
@@ -59,6 +61,7 @@ export function pullRequest(input: PullRequest): string {
     intervalLine(input),
     '',
     ...section('Steps', stepsOf(input)),
+    ...section('What each part is worth', partsOf(input)),
     ...section('Checks that passed', heldOf(input)),
     ...section('Files', filesOf(input)),
     ...reproduce(input),
@@ -98,6 +101,14 @@ const stepsOf = ({ steps }: PullRequest): string[] =>
     typeof step === 'string'
       ? `- ${step}`
       : `- ${step.experiment}, ${shown(step.value)}: ${inMarkdown(step.hypothesis, 300) || 'the baseline'}`,
+  )
+
+/** Measured as the whole against the whole without that part. */
+const partsOf = ({ parts = [] }: PullRequest): string[] =>
+  few(parts, MOST.parts, 'parts').map((one) =>
+    typeof one === 'string'
+      ? `- ${one}`
+      : `- ${one.experiment}, ${inMarkdown(one.part, 300)}: ${inMarkdown(one.worth, 200)}`,
   )
 
 const heldOf = ({ gates, constraints }: PullRequest): string[] => [

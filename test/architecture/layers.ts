@@ -104,6 +104,7 @@ export const TAKE_OPEN_RUN: readonly string[] = [
   'experiment',
   'diagnose',
   'run',
+  'measure/attribution',
   'measure/slot',
   'measure/choose-isolation',
   'measure/confirm',
