@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { recordable } from '../evaluate/comparable.ts'
 import { compareDeterministic } from '../evaluate/compare.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
-import { crowdAround, isCandidates } from '../evaluate/crowd.ts'
+import { crowdAround, isCandidates, isSpoiltByCrowd } from '../evaluate/crowd.ts'
 import { counted, figure, percent } from '../evaluate/figure.ts'
 import { tailOf } from '../evaluate/tail.ts'
 import type { Pinned } from '../git/store.ts'
@@ -147,7 +147,9 @@ async function inPairs(trial: Trial, plan: TestPlan, from: number): Promise<Test
   const answer = await runPairs(trial, 'judge', against, from)
   if (answer === null) return faulty(trial, plan)
   const { comparison, differences } = answer
-  const crowd = comparison.outcome === 'inconclusive' ? crowdAround(comparison) : null
+  // A metric that no crowd changes is only noisy.
+  const spoilt = comparison.outcome === 'inconclusive' && isSpoiltByCrowd(run.spec.metric.name)
+  const crowd = spoilt ? crowdAround(comparison) : null
   if (crowd !== null) {
     const when = 'repeat the command when the machine is less busy'
     return { ...unmeasured(plan, crowd, when), again: true }
