@@ -305,8 +305,8 @@ async function copyMade(
   }
   // A folder last: what is made in it changes its time, and its rights may forbid that.
   for (const [path, { mode }] of folders.toReversed()) {
-    const { atime, mtime } = await lstat(join(from, path))
-    await utimes(join(to, path), atime, mtime)
+    const { atimeMs, mtimeMs } = await lstat(join(from, path))
+    await utimes(join(to, path), atimeMs / 1000, mtimeMs / 1000)
     await chmod(join(to, path), mode)
   }
 }
@@ -316,7 +316,9 @@ async function copyOne(
   to: string,
   { kind, mode }: Pick<DiskEntry, 'kind' | 'mode'>,
 ): Promise<void> {
-  const { atime, mtime } = await lstat(from)
+  // In seconds: a date would be rounded to milliseconds, and tools compare times.
+  const { atimeMs, mtimeMs } = await lstat(from)
+  const [atime, mtime] = [atimeMs / 1000, mtimeMs / 1000]
   if (kind === 'link') {
     await symlink(await readlink(from), to)
     await lutimes(to, atime, mtime)
