@@ -357,7 +357,7 @@ function budgetSpent(run: OpenRun): Problem | null {
     kind: 'refused',
     code: 'budget_hours',
     message: `the budget of ${limit} hours is used`,
-    hint: next`raise it, then repeat the command: ${call('config set', `budget.hours=${Math.ceil(limit) + 1}`)}`,
+    hint: next`raise it, then repeat the command: ${call('config set', 'budget.hours', 'N', '--reason', 'TEXT')}`,
   }
 }
 

@@ -66,7 +66,7 @@ export function plateau(experiments: readonly Observed[]): Pattern[] {
     {
       kind: 'axis_warning',
       experiments: best.map(({ id }) => id),
-      message: `${best.length} structurally different hypotheses ended at about ${sixDigits(first.value)}: what they have in common does not move the metric; try a different axis`,
+      message: `${best.length} structurally different hypotheses ended at about ${sixDigits(first.value)}: what they have in common does not move the metric; try a new axis`,
     },
   ]
 }
@@ -93,7 +93,7 @@ export function deadEnds(experiments: readonly Observed[]): Pattern[] {
     .map(([parent, { tried }]) => ({
       kind: 'axis_warning',
       experiments: tried.map(({ id }) => id),
-      message: `${tried.length}${tried.length === 50 ? ' or more' : ''} hypotheses in a row failed on ${parent}: take a different parent, or a different axis`,
+      message: `${tried.length}${tried.length === 50 ? ' or more' : ''} hypotheses in a row failed on ${parent}: take a new parent, or a new axis`,
     }))
 }
 

@@ -101,7 +101,7 @@ describe('the axis warning', () => {
         kind: 'axis_warning',
         experiments: ['p0', 'p1', 'p2'],
         message:
-          '3 structurally different hypotheses ended at about 50: what they have in common does not move the metric; try a different axis',
+          '3 structurally different hypotheses ended at about 50: what they have in common does not move the metric; try a new axis',
       },
     ])
     expect(patternsOf(plateau(2))).toEqual([])
@@ -132,7 +132,7 @@ describe('the axis warning', () => {
       {
         kind: 'axis_warning',
         experiments: ['a', 'b', 'c'],
-        message: '3 hypotheses in a row failed on exp_0000: take a different parent, or a different axis',
+        message: '3 hypotheses in a row failed on exp_0000: take a new parent, or a new axis',
       },
     ])
   })
