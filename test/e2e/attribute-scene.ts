@@ -37,3 +37,19 @@ END { if (${breaks}) { print "${says}" > "/dev/stderr"; exit 3 } printf "METRIC 
   const files = { ...switches(count), 'bench/cost.awk': program }
   return makeProject({ spec, files: { ...files, ...hook('awk -f bench/cost.awk src/parts.txt; exit $?') } })
 }
+
+/** What `attribute` answers. */
+export interface Found {
+  ended: boolean
+  tests: number
+  parts: { id: string; state: string; estimate: number | null; lines: number; message: string | null }[]
+  lines: { all: number; kept: number }
+  interactions: { units: string[]; beyond: number }[]
+  reduced: { experiment: string; status: string; value: number | null } | null
+  summary: string
+}
+
+export const statesOf = ({ parts }: Found): Record<string, string> =>
+  Object.fromEntries(parts.map(({ id, state }) => [id, state]))
+export const paying = (found: Found): string[] =>
+  found.parts.filter(({ state }) => state === 'pays').map(({ id }) => id)
