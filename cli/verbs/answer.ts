@@ -1,3 +1,4 @@
+/** `answer`: an agent, or the driver for it, hands in the answer to a task of the loop. */
 import { takeAnswer } from '../loop/answer.ts'
 import { ok, type Result } from '../result.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'

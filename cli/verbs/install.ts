@@ -1,3 +1,4 @@
+/** `install`: puts the skills of Assay into an agent program. */
 import { fileURLToPath } from 'node:url'
 import { type PluginHostName, pluginHost, pluginHostNames, type Scope } from '../hosts/plugins.ts'
 import { install } from '../install/install.ts'

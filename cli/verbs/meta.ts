@@ -1,3 +1,4 @@
+/** `meta due` and `meta apply`: what the meta controller is asked, and the edits that it hands in. */
 import { counted } from '../evaluate/figure.ts'
 import { applyEdits, type DueAnswer, metaDue } from '../loop/meta/apply.ts'
 import { ok, type Result } from '../result.ts'

@@ -1,3 +1,4 @@
+/** `tree`: every experiment of a run below its parent, with its verdict. */
 import { bestOf } from '../ledger/best.ts'
 import { ok, type Result } from '../result.ts'
 import { painter } from '../terminal/colour.ts'

@@ -1,4 +1,4 @@
-/** Where the workflows are that verbs name. */
+/** Finds the script of a workflow that a person names: in the project, in the home folder, or among those of Assay. */
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
