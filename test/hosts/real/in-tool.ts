@@ -43,21 +43,23 @@ export function inTool({ scene, args = {}, launches = 1 }: Plan): InTool {
   const asked: Asked[] = []
   const endings: string[] = []
   let launched = 0
-  const launch = (scriptPath: string): Reply => {
+  const launch = (scriptPath: string, given: unknown): Reply => {
     launched += 1
-    return { tool: 'Workflow', input: { scriptPath, args } }
+    return { tool: 'Workflow', input: { scriptPath, args: given } }
   }
   /** As the skill says; without the right to ask the CLI, by the path that a person gives. */
   const main = (ask: Ask): Reply => {
     const all = ask.turns.map(({ text }) => text).join('\n')
     if (ask.turns.every(({ from }) => from !== 'model')) return bash('assay workflow list --json')
     const script = /"file":"([^"]+optimize\.js)"/.exec(all)?.[1] ?? SCRIPT
-    if (launched === 0) return launch(script)
+    if (launched === 0) return launch(script, args)
     const last = ask.turns.at(-1)
     const ending = last?.from === 'user' ? last.text : ''
     if (ending.includes('<task-notification>')) endings.push(ending)
-    const again = ending.includes('"continue":true')
-    return again && launched < launches ? launch(script) : { text: 'I wait for the workflow.' }
+    const left = /"continue":(\{[^}]*\})/.exec(ending)?.[1]
+    return left !== undefined && launched < launches
+      ? launch(script, JSON.parse(left))
+      : { text: 'I wait for the workflow.' }
   }
   const reply = (ask: Ask): Reply => {
     if (ask.tools.includes('Workflow')) return main(ask)
