@@ -4,6 +4,7 @@
  * follows from the units, the plan and the answers so far, so the next process continues from what a killed one recorded.
  */
 import { unreachable } from '../result.ts'
+import { replay } from './replay.ts'
 
 /** What is known of a unit beforehand. */
 export interface Part {
@@ -112,15 +113,10 @@ export function nextStep(
   plan: EliminationPlan,
   answers: readonly Answer[],
 ): EliminationStep {
-  const run = new Elimination(parts, plan).run()
-  let step = run.next()
-  for (const answer of answers) {
-    if (step.done === true) throw new Error('an answer came after the end')
-    const [got, asked] = [answer.without.join(', '), step.value.without.join(', ')]
-    if (got !== asked) throw new Error(`the answer is about ${got}, the test about ${asked}`)
-    step = run.next(answer)
-  }
-  return step.value
+  return replay(new Elimination(parts, plan).run(), answers, (asked, answer) => {
+    const [got, wanted] = [answer.without.join(', '), asked.without.join(', ')]
+    if (got !== wanted) throw new Error(`the answer is about ${got}, the test about ${wanted}`)
+  })
 }
 
 /** A part of the elimination: yields tests, takes their answers. */

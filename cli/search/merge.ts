@@ -3,6 +3,8 @@
  * from the siblings, what is known and the answers so far.
  */
 
+import { replay } from '../attribute/replay.ts'
+
 /** What earlier attempts showed, of this merge or others. */
 export interface KnownMerges {
   /** Sets that were tried and not kept. Order does not matter. */
@@ -46,16 +48,10 @@ export type MergeStep = MergeTry | MergeDone
 
 /** The next step. `answers` are those to the steps before, in order. An answer to a set that was not asked for is a bug. */
 export function nextMerge(plan: MergePlan, answers: readonly MergeAnswer[]): MergeStep {
-  const run = new Merging(plan).run()
-  let step = run.next()
-  for (const answer of answers) {
-    if (step.done === true) throw new Error('an answer came after the end')
-    if (keyOf(answer.set) !== keyOf(step.value.set)) {
-      throw new Error(`the answer is about ${answer.set.join(', ')}, not ${step.value.set.join(', ')}`)
-    }
-    step = run.next(answer)
-  }
-  return step.value
+  return replay(new Merging(plan).run(), answers, (asked, answer) => {
+    if (keyOf(answer.set) !== keyOf(asked.set))
+      throw new Error(`the answer is about ${answer.set.join(', ')}, not ${asked.set.join(', ')}`)
+  })
 }
 
 type Asking<T> = Generator<MergeTry, T, MergeAnswer>
