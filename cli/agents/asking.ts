@@ -10,7 +10,6 @@ import { liveSpec, type OpenRun } from '../run/open.ts'
 import { pauseLoop, recordAlert } from '../run/steer.ts'
 import { recordUsage } from '../run/usage.ts'
 import { type Mind, mindOf } from '../spec/mind.ts'
-import type { AgentConfig } from '../spec/spec.ts'
 import type { AgentCall, AgentReply } from '../workflow/call.ts'
 import type { Admission } from './admission.ts'
 import { type Asking, askHost } from './ask.ts'
@@ -119,27 +118,24 @@ function askingOf(run: OpenRun, { chain, metered }: OpenHost, patience: Patience
     answered: (call, host, answer, ms) => {
       if (!metered) return
       const card = readTaskCard(call.prompt)
-      const { model } = requestOf(run, host, call, card)
+      const { model } = mindFor(run, host, call, card)
       recordUsage(run, { call: card, host: host.name, model, answer, ms })
     },
   }
 }
 
 function requestOf(run: OpenRun, host: Host, call: AgentCall, card: TaskCard | null): HostCall {
-  const role = card?.role ?? call.agentType ?? 'agent'
   const { agent } = liveSpec(run)
-  const mind = agent ? mindOf(agent, role, isHard(card)) : NO_AGENT
   const cwd = card?.worktree ?? run.site.root
   const folders = card?.artifacts == null ? [] : [card.artifacts]
   return {
     prompt: call.prompt,
     schema: call.schema,
-    role,
+    role: roleOf(call, card),
     cwd,
     folders,
     isolation: agent?.sandbox ? agentIsolation(run, [cwd, ...folders]) : null,
-    timeoutMs: mind.timeoutMs,
-    ...minds(agent, host, call, mind),
+    ...mindFor(run, host, call, card),
     env: run.env,
     signal: call.signal,
     instead: async (text) => ((await hasEdited(run, card)) ? spoken(text, card) : null),
@@ -167,15 +163,14 @@ function spoken(text: string, card: TaskCard | null): object {
   return { summary, learnings: line === '' ? [] : [`${card?.experiment ?? 'the agent'} reported: ${line}`] }
 }
 
+const roleOf = (call: AgentCall, card: TaskCard | null): string => card?.role ?? call.agentType ?? 'agent'
+
 /** Model names belong to one program, so a fallback host uses its own default. */
-function minds(
-  agent: AgentConfig | null,
-  host: Host,
-  call: AgentCall,
-  { model, effort }: Pick<HostCall, 'model' | 'effort'>,
-): Pick<HostCall, 'model' | 'effort'> {
-  if (agent !== null && host.name !== agent.host) return { model: null, effort: null }
-  return { model: call.model ?? model, effort: call.effort ?? effort }
+function mindFor(run: OpenRun, host: Host, call: AgentCall, card: TaskCard | null): Mind {
+  const { agent } = liveSpec(run)
+  const mind = agent ? mindOf(agent, roleOf(call, card), isHard(card)) : NO_AGENT
+  if (agent !== null && host.name !== agent.host) return { ...mind, model: null, effort: null }
+  return { ...mind, model: call.model ?? mind.model, effort: call.effort ?? mind.effort }
 }
 
 /** Whether the author of its brief asked for a stronger model. */

@@ -54,6 +54,9 @@ export function predictionsOf(state: State, direction: Direction): PredictionRow
 
 /** Of the agent that made the change: in words, before anything was measured. */
 function ofEdits(state: State, direction: Direction): Predicted[] {
+  const rounds = new Map(state.rounds.map((round) => [round.round, round]))
+  const kindOf = ({ created: { round, lane } }: Experiment): string | null =>
+    rounds.get(round ?? 0)?.briefed?.lanes.find((one) => one.lane === lane)?.brief.kind ?? null
   return [...state.answers.values()].flatMap(({ task, experiment, answer }) => {
     const role = roleOf(task)
     const node = state.experiments.get(experiment ?? '')
@@ -61,15 +64,16 @@ function ofEdits(state: State, direction: Direction): Predicted[] {
     const predicted = typeof answer?.predicted === 'string' ? gainIn(answer.predicted, direction) : null
     const measured = measuredGain(node)
     if (predicted === null || measured === null) return []
-    return [{ role, agent: node.agent ?? null, kind: kindOf(state, node), predicted, measured }]
+    return [{ role, agent: node.agent ?? null, kind: kindOf(node), predicted, measured }]
   })
 }
 
 /** Of the author of an idea: a number, and the experiment is the first that says the same. */
 function ofIdeas(state: State): Predicted[] {
+  const promising = state.ideas.filter(({ uplift }) => uplift !== undefined)
+  if (promising.length === 0) return []
   const tried = [...state.experiments.values()].map((node) => ({ node, words: wordsOf(node.hypothesis) }))
-  return state.ideas.flatMap(({ hypothesis, uplift, kind = null }) => {
-    if (uplift === undefined) return []
+  return promising.flatMap(({ hypothesis, uplift = 0, kind = null }) => {
     const words = wordsOf(hypothesis)
     const found = tried.find((one) => sameWords(words, one.words))
     const measured = found ? measuredGain(found.node) : null
@@ -78,11 +82,6 @@ function ofIdeas(state: State): Predicted[] {
 }
 
 const measuredGain = (node: Experiment): number | null => lastJudged(node)?.improvement ?? null
-
-function kindOf(state: State, { created }: Experiment): string | null {
-  const round = state.rounds.find(({ round }) => round === created.round)
-  return round?.briefed?.lanes.find(({ lane }) => lane === created.lane)?.brief.kind ?? null
-}
 
 const NUMBER = String.raw`(\d+(?:\.\d+)?)`
 const PERCENT = new RegExp(String.raw`${NUMBER}\s*(?:%?\s*(?:-|–|to|…|\.\.\.?)\s*[-+]?${NUMBER})?\s*%`)
