@@ -6,7 +6,7 @@ import type { PluginHostName, PluginTrace, Scope } from '../hosts/plugins.ts'
 import { looseWorkflows } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 
-// ---------------------------------------------------------------- where an installation is recorded, and how its files are told from others
+// ---------------------------------------------------------------- the record of an installation, and the marks of its files
 
 /** What was made for one host: for the user, or in one checkout. Beside the workflows that belong to no repository. */
 export const installFolder = (env: NodeJS.ProcessEnv, host: string, checkout: string | null): string => {

@@ -99,7 +99,7 @@ export class Ledger {
     this.#listener = listener
   }
 
-  /** Folds what was appended since, by whomever. After a failure it stands before the line that failed. */
+  /** Folds what any process has appended since the last call. After a failure the next call begins at the line that failed. */
   refresh(onEvent?: (event: Event, outcome: Outcome) => void): Result<State> {
     const bytes = readFrom(this.file, this.#offset)
     if (!bytes.ok) return bytes

@@ -139,7 +139,7 @@ function briefOf(task: PromptTask): unknown {
 const AUTHORS = {
   exploit: 'Look at the best experiment and at what made it so: what would take the same mechanism further?',
   explore:
-    'Look for a direction that nobody has taken: a different mechanism, a different part of the code, what is known elsewhere. Name your sources.',
+    'Look for a direction that no experiment has taken: a different mechanism, a different part of the code, what is known elsewhere. Name your sources.',
   failures:
     'Look at what was rejected or failed (assay tree, assay discards): which idea was right and only carried out badly, and what do the failures rule out?',
 }
@@ -193,7 +193,7 @@ function briefText({ round, refused, proposals, repairable, retests }: PromptTas
     `The metric is ${metric.name} (${metric.direction}). Parents of this round: ${parentsText(round)}.`,
     'A brief says where the gain hides, with what points to it, and what must not change; it does not dictate the edit. Several may share a parent when they point to different places: name these as pointers, as exactly as you can. Do not pad: fewer good ones are better, none is an answer. Mark a brief as hard when it needs a stronger model.',
     proposals?.length
-      ? `Ideas that nobody has tried yet, the most promising first; a brief may take one up and name it among its pointers:\n${list(proposals.map(({ hypothesis }) => hypothesis))}`
+      ? `Ideas that no experiment has tried yet, the most promising first; a brief may take one up and name it among its pointers:\n${list(proposals.map(({ hypothesis }) => hypothesis))}`
       : '',
     repairable?.length
       ? `Rejected or failed for something that can be repaired: ${repairable.join(', ')}. A brief with "repair": "ID" starts from its files.`

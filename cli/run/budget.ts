@@ -52,8 +52,8 @@ function charged(state: State, unit: Unit): number {
 
 /** The most expensive call of the role so far; 0 before a call has reported its cost. */
 export function priceOf(state: State, role: string): Reserved {
-  const dearest = state.costs.get(role)?.highest
-  return { tokens: dearest?.tokens ?? 0, usd: dearest?.usd ?? 0 }
+  const highest = state.costs.get(role)?.highest
+  return { tokens: highest?.tokens ?? 0, usd: highest?.usd ?? 0 }
 }
 
 /** Why a call of the role may not be made, beside what is in flight; null when it fits. */

@@ -65,7 +65,7 @@ describe('a round by tasks', () => {
     await answered(project, 'r2/ideate/explore', { ideas: [] })
     await project.data('answer', 'r2/ideate/failures', '--none')
     const { prompt } = await project.data<{ prompt: string }>('task', 'r2/brief')
-    expect(prompt).toContain('Ideas that nobody has tried yet')
+    expect(prompt).toContain('Ideas that no experiment has tried yet')
     expect((await card(project, 'r2/brief')).brief.proposals).toEqual([{ hypothesis: 'Intern the keys' }])
   })
 

@@ -91,8 +91,8 @@ const STOPPED_BY = 'meta/'
 const RECENT = { edits: 100, alerts: 100, stops: 100 }
 
 /**
- * Looks, and with `claim` takes the turn in that name: a fact is told to one asker only, and none is asked again within
- * the interval. Without facts nothing is recorded. The same name gets its own turn again.
+ * Answers the facts that are due. With `claim`, it records a turn under that name: then no other caller gets these facts, and no
+ * turn begins within the interval. Without facts it records nothing. A repeated call with the same name gets the same turn.
  */
 export async function metaDue(run: OpenRun, claim: string | null): Promise<Result<DueAnswer>> {
   const { state } = run.ledger

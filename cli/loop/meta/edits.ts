@@ -194,7 +194,7 @@ function against(edit: Edit, state: State, meta: MetaState): Refused | null {
       const there = now.prompts[edit.prompt] ?? { replace: null, append: [] }
       if (edit.mode === 'append') {
         if (there.append.some((text) => alike(text, edit.text)))
-          return no('duplicate', `${edit.prompt} is told that already`)
+          return no('duplicate', `the prompt of ${edit.prompt} has that text already`)
         return there.append.length >= MOST.appended
           ? no('too_many', `${edit.prompt} has ${there.append.length} texts added: undo one first`)
           : null
