@@ -3,6 +3,7 @@ import { climb } from './k-module.ts'
 
 describe.concurrent('the loop needs more than 60 evaluations, or stops beside the hidden configuration', () => {
   test.each([
+    [1, '2133'],
     [2, '4341'],
     [3, '3340'],
     [4, '1210'],
@@ -28,8 +29,21 @@ describe.concurrent('the loop needs more than 60 evaluations, or stops beside th
     [24, '4023'],
     [25, '1042'],
   ])('seed %i: %s', async (seed, hidden) => {
-    const { data, evaluations, found, proposed } = await climb(seed)
-    expect([data.stop, data.best?.value, found]).toEqual(['target', 4, hidden])
+    const { data, code, evaluations, found, proposed, scene } = await climb(seed)
+    expect(code).toBe(0)
+    expect(data).toEqual({
+      rounds: scene.eventsOf('round_closed').length,
+      stop: 'target',
+      best: { experiment: expect.stringMatching(/^exp_\d{4}$/), value: 4 },
+      baseline: { experiment: 'exp_0000', value: expect.any(Number) },
+      counts: expect.objectContaining({ open: 0, running: 0, failed: 0, revoked: 0 }),
+      knobs: expect.objectContaining({ width: 2, depth: 4, experiments: 60, stall: 20 }),
+      edits: [],
+      alerts: [],
+      stops: [],
+      usage: { agents: expect.any(Number), looks: 0, output_tokens: expect.any(Number) },
+    })
+    expect(found).toBe(hidden)
     expect(evaluations).toBeLessThanOrEqual(60)
     expect(new Set(proposed).size).toBe(proposed.length)
   })
