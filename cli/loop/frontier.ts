@@ -1,14 +1,12 @@
 /** The run's experiments as the search sees them, and the parents that its policy picks. */
 
 import { orderKey } from '../ledger/best.ts'
-import type { Judged, Pick } from '../ledger/events.ts'
+import type { Pick } from '../ledger/events.ts'
 import { type Experiment, lastJudged, type State, tainted } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
-import { liveSpec, type OpenRun } from '../run/open.ts'
-import { frontierOf } from '../search/frontier.ts'
-import { resolvePolicy } from '../search/policies.ts'
-import type { Candidate } from '../search/policy.ts'
-import { rngOf } from '../search/random.ts'
+import type { OpenRun } from '../run/open.ts'
+import { type Candidate, frontierOf } from '../search/frontier.ts'
+import { policyNamed, policyOfRun } from '../search/policies.ts'
 
 export function candidatesOf(state: State): Candidate[] {
   const metric = state.run?.metric
@@ -22,7 +20,6 @@ export function candidatesOf(state: State): Candidate[] {
       parent: node.parent,
       status: node.status,
       value: node.value,
-      tasks: taskScores(lastJudged(node), metric.direction === 'maximize' ? 1 : -1),
       tainted: bad.has(node.id),
       epoch: node.epoch,
       confirmed: isConfirmed(node),
@@ -37,29 +34,19 @@ function isConfirmed(node: Experiment): boolean {
   return lastJudged(node)?.confirmed ?? false
 }
 
-/** Higher is better, like `score`. */
-function taskScores(judged: Judged | null, sign: number): Record<string, number> | null {
-  if (!judged?.tasks) return null
-  return Object.fromEntries(Object.entries(judged.tasks).map(([task, score]) => [task, sign * score]))
-}
-
 export interface Frontier {
   policy: string
-  seed: number
   picks: Pick[]
 }
 
-/** Chance comes from hash(seed, round): the same ledger picks the same parents. */
+/** The same ledger picks the same parents. `policy` and `k`: null = as the knobs say. */
 export function pickParents(
   run: OpenRun,
-  options: { policy?: string | null; k?: number; seed?: number; round: number },
+  options: { policy?: string | null; k?: number | null } = {},
 ): Result<Frontier> {
   const { state } = run.ledger
-  const candidates = candidatesOf(state)
-  const policy = resolvePolicy(options.policy ?? state.knobs?.policy ?? 'auto', candidates)
+  const policy = options.policy ? policyNamed(options.policy) : ok(policyOfRun(state.knobs?.policy ?? 'auto'))
   if (!policy.ok) return policy
-  const seed = options.seed ?? run.started.seed
-  const k = options.k ?? state.knobs?.k ?? 1
-  const picks = policy.value.pick(candidates, k, rngOf(seed, options.round), liveSpec(run).search.params)
-  return ok({ policy: policy.value.name, seed, picks })
+  const picks = policy.value.pick(candidatesOf(state), options.k ?? state.knobs?.k ?? 1)
+  return ok({ policy: policy.value.name, picks })
 }

@@ -27,8 +27,8 @@ import { stopReason } from '../run/budget.ts'
 import { callerIn, giveUp, saidBy, takeTurn } from '../run/driver.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { waitingSteers } from '../run/steer.ts'
+import { byScore, type Candidate } from '../search/frontier.ts'
 import { type Observed, type Pattern, patternsOf } from '../search/patterns.ts'
-import type { Candidate } from '../search/policy.ts'
 import { plain } from '../text.ts'
 import { candidatesOf, pickParents } from './frontier.ts'
 import { lookEvery } from './meta/every.ts'
@@ -63,8 +63,8 @@ export const plateauOf = ({ ideate_stall, stall }: Knobs): number =>
   Math.max(1, Math.min(ideate_stall, stall - 1))
 
 /**
- * Null while there is no plateau. The other parent is the best of the frontier that no lane of the plateau started
- * from, and that the policy did not pick anyway.
+ * Null while there is no plateau. The other parent is one of the frontier that no lane of the plateau started from, and
+ * that the policy did not pick anyway: the best that no kept child has surpassed, else the best.
  */
 export function newDirection(
   state: State,
@@ -81,7 +81,7 @@ export function newDirection(
   const tried = new Set([...lanes.map(({ parent }) => parent), ...picked])
   const [other] = candidates
     .filter(({ id }) => !tried.has(id))
-    .sort((a, b) => b.score - a.score || (a.order < b.order ? -1 : 1))
+    .sort((a, b) => Number(a.keptChildren > 0) - Number(b.keptChildren > 0) || byScore(a, b))
   const kinds = [...new Set(lanes.map(({ brief }) => brief.kind))].slice(0, MOST_KINDS)
   const steps = [
     other ? `start from ${other.id} too` : 'no other parent is left to start from',
@@ -177,12 +177,7 @@ function untriedBeside(state: State, { experiments }: Pattern): string[] {
   const childrenOf = (id: string) => state.experiments.get(id)?.children.length ?? 0
   const [parent] = candidatesOf(state)
     .filter(({ id }) => !worn.has(id))
-    .sort(
-      (a, b) =>
-        Number(childrenOf(a.id) > 0) - Number(childrenOf(b.id) > 0) ||
-        b.score - a.score ||
-        (a.order < b.order ? -1 : 1),
-    )
+    .sort((a, b) => Number(childrenOf(a.id) > 0) - Number(childrenOf(b.id) > 0) || byScore(a, b))
   const [idea] = openIdeas(state, 20)
   return [
     ...(parent
@@ -277,7 +272,7 @@ export function openRound(run: OpenRun, takeOver = false): Result<RoundAnswer> {
   const full = noDiskSpace(run, 'no round was opened')
   if (full) return fail(full)
   const round = state.rounds.length + 1
-  const frontier = pickParents(run, { round })
+  const frontier = pickParents(run)
   if (!frontier.ok) return frontier
   const { picks } = frontier.value
   if (picks.length === 0) return over(run, 'frontier_empty')
@@ -298,7 +293,7 @@ export function openRound(run: OpenRun, takeOver = false): Result<RoundAnswer> {
       ...(arm === 0 ? {} : { arm }),
       parents: withOther(picks, direction, state),
       policy: frontier.value.policy,
-      seed: frontier.value.seed,
+      seed: run.started.seed,
       ideate: directionsOf(state.meta, round).phases.ideate ? ideateBecause(next) : null,
       direction,
       ...(steering.length === 0 ? {} : { steering: steering.map(({ id }) => id) }),

@@ -1,5 +1,24 @@
 import type { Direction, Status } from '../ledger/events.ts'
-import type { Candidate } from './policy.ts'
+
+/** An experiment that may become a parent. */
+export interface Candidate {
+  id: string
+  parent: string | null
+  /** In metric units, as it is shown. */
+  value: number
+  /** Higher is better, whatever the metric's direction. */
+  score: number
+  /** How many experiments already have it as parent. */
+  children: number
+  /** How many of its children are on the frontier themselves: kept, standing, comparable. */
+  keptChildren: number
+  /** Unique and independent of timing: ties go to the lower one. */
+  order: string
+}
+
+/** Better score first; ties go to the lower `order`. */
+export const byScore = (a: Candidate, b: Candidate): number =>
+  a.score === b.score ? (a.order < b.order ? -1 : 1) : b.score - a.score
 
 /** What decides whether an experiment may become a parent, and what a policy then reads. */
 export interface FrontierNode {
@@ -7,7 +26,6 @@ export interface FrontierNode {
   parent: string | null
   status: Status
   value: number | null
-  tasks: Readonly<Record<string, number>> | null
   epoch: number
   confirmed: boolean
   /** It or one of its ancestors is revoked (`tainted` of the state). */
@@ -47,14 +65,13 @@ export function frontierOf(nodes: readonly FrontierNode[], rules: FrontierRules)
     if (parent !== null && !verdicts.has(id)) kept.set(parent, (kept.get(parent) ?? 0) + 1)
   const sign = rules.direction === 'maximize' ? 1 : -1
   const candidates: Candidate[] = []
-  for (const { id, parent, value, tasks, order } of nodes) {
+  for (const { id, parent, value, order } of nodes) {
     if (verdicts.has(id) || value === null) continue
     candidates.push({
       id,
       parent,
       value,
       score: sign * value,
-      tasks,
       children: children.get(id) ?? 0,
       keptChildren: kept.get(id) ?? 0,
       order,

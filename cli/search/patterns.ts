@@ -1,5 +1,5 @@
 import type { FailureClass, Reason, Status } from '../ledger/events.ts'
-import { sixDigits } from './policy.ts'
+import { sixDigits } from './policies.ts'
 import { distinctShapes } from './similar.ts'
 
 /** An experiment as patterns read it, in the order of the run. */

@@ -27,15 +27,6 @@ export function rngOf(...parts: readonly (string | number)[]): () => number {
   return () => next() / 2 ** 32
 }
 
-/**
- * One number in (0, 1) a text, the same whenever it is asked for: randomness that depends on a node instead of on
- * its place in a list, so that nothing has to be sorted first. Takes one draw.
- */
-export function chanceByText(rng: () => number): (text: string) => number {
-  const seed = Math.floor(rng() * 2 ** 32)
-  return (text) => (mix(text, seed) + 0.5) / 2 ** 32
-}
-
 /** A 32-bit hash: FNV-1a steps, then the finaliser of MurmurHash3. */
 function mix(text: string, seed: number): number {
   let hash = seed ^ text.length

@@ -88,11 +88,8 @@ function boundsOf(min: number | null, max: number | null, above: boolean): strin
 
 /** Every policy of the registry as a Markdown table, for the guide. */
 export function policyTable(): string {
-  const rows = POLICIES.map(({ name, summary, params }) => {
-    const knobs = Object.entries(params).map(([param, { default: usual }]) => `\`${param}\` (${usual})`)
-    return `| \`${name}\` | ${summary} | ${knobs.join(', ')} |`
-  })
-  return `${['| policy | picks | search.params |', '|---|---|---|', ...rows].join('\n')}\n`
+  const rows = POLICIES.map(({ name, summary }) => `| \`${name}\` | ${summary} |`)
+  return `${['| policy | picks |', '|---|---|', ...rows].join('\n')}\n`
 }
 
 /** Every tool whose output is read as it is, as a Markdown table for the guide. */

@@ -85,7 +85,7 @@ export interface Spec {
   tie_breakers: { metric: string; direction: Direction }[]
   gates: GateConfig[]
   noise: ReadSpec['noise']
-  search: { policy: string; k: number; seed: number; max_attempts: number; params: Record<string, number> }
+  search: { policy: string; k: number; seed: number; max_attempts: number }
   loop: LoopConfig
   budget: ReadSpec['budget']
   agent: AgentConfig | null
@@ -102,7 +102,7 @@ export type FixedSpec = Omit<Spec, keyof LiveSpec | 'budget'>
 /** What may change while a run lives; the knobs among it are in the ledger's state. */
 export interface LiveSpec
   extends Pick<Spec, 'goal' | 'instructions' | 'agent' | 'skills' | 'report' | 'attribute'> {
-  search: Pick<Spec['search'], 'params'>
+  search: Pick<Spec['search'], 'seed'>
   loop: Omit<Spec['loop'], 'width' | 'depth' | 'stall' | 'ideate' | 'scan' | 'revise'>
 }
 
@@ -167,7 +167,7 @@ export function compose(read: ReadSpec): Spec {
       timeoutMs: timeout,
     })),
     noise: read.noise,
-    search: { ...read.search, params: present(read.search.params) },
+    search: read.search,
     loop: loopOf(read.loop),
     budget: read.budget,
     agent: read.agent && agentOf(read.agent),
@@ -236,10 +236,4 @@ function agentOf(read: NonNullable<ReadSpec['agent']>): AgentConfig {
       })),
     },
   }
-}
-
-function present(values: Record<string, number | null>): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(values).filter((entry): entry is [string, number] => entry[1] !== null),
-  )
 }

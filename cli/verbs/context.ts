@@ -64,7 +64,7 @@ async function factsOf(run: OpenRun, id: string | null): Promise<Result<ContextF
   const { state } = run.ledger
   const instructions = await instructionsOf(run)
   if (!instructions.ok) return instructions
-  const picked = pickParents(run, { round: state.rounds.length + 1, k: PARENTS })
+  const picked = pickParents(run, { k: PARENTS })
   if (!picked.ok) return picked
   const given = {
     instructions: instructions.value,

@@ -8,28 +8,20 @@ import { theRun } from './verb.ts'
 export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
-  const round = opened.value.ledger.state.rounds.length + 1
-  const k = args.integer('k')
-  const seed = args.integer('seed')
-  const frontier = pickParents(opened.value, {
-    policy: args.text('policy'),
-    round,
-    ...(k === null ? {} : { k }),
-    ...(seed === null ? {} : { seed }),
-  })
+  const frontier = pickParents(opened.value, { policy: args.text('policy'), k: args.integer('k') })
   if (!frontier.ok) return frontier
   const { policy, picks } = frontier.value
   return ok({
-    data: { policy, seed: frontier.value.seed, parents: picks },
+    data: { policy, parents: picks },
     text: () => describe(frontier.value, args.on('explain')),
   })
 }
 
-function describe({ policy, seed, picks }: Frontier, explain: boolean): string[] {
+function describe({ policy, picks }: Frontier, explain: boolean): string[] {
   if (picks.length === 0) return ['No experiment may become a parent.']
   const lines = picks.map(
     ({ experiment, value, rank, why }) =>
       `${rank}. ${experiment}  ${shown(value)}${explain ? `  ${why}` : ''}`,
   )
-  return explain ? [`${policy}, seed ${seed}`, ...lines] : lines
+  return explain ? [policy, ...lines] : lines
 }

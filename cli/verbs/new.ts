@@ -59,7 +59,7 @@ function setupOf({ setup_ms, setup_reused }: NewExperiment): string {
 
 /** A parent that the next round would pick, since the best may be pruned or in doubt; null when no experiment may be a parent. */
 function anotherParent(run: OpenRun): Next | null {
-  const frontier = pickParents(run, { round: run.ledger.state.rounds.length + 1 })
+  const frontier = pickParents(run)
   const first = frontier.ok ? frontier.value.picks[0] : undefined
   return first
     ? next`name a different parent: ${call('new', '--parent', first.experiment, '-m', 'TEXT')}`

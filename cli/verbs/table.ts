@@ -432,13 +432,6 @@ const LOOK = [
     flags: {
       k: { type: 'integer', short: 'k', value: 'N', min: 1, max: 1000, summary: 'how many parents' },
       policy: { type: 'string', value: 'NAME', summary: 'the policy; default: the configured one' },
-      seed: {
-        type: 'integer',
-        value: 'N',
-        min: 0,
-        max: Number.MAX_SAFE_INTEGER,
-        summary: 'the seed; default: search.seed',
-      },
       explain: { type: 'boolean', summary: 'say why each was picked' },
     },
     example: 'assay frontier -k 3 --explain',

@@ -114,13 +114,12 @@ test('frontier picks what is not kept, or records that it was asked', async () =
   const asked = await project.data<{ parents: object[] }>('frontier', '--policy', 'argmax', '-k', '1')
   expect(asked).toEqual({
     policy: 'argmax',
-    seed: 1,
     parents: [{ experiment: 'exp_0002', value: 80, rank: 1, why: expect.any(String) }],
   })
   const all = await project.data<{ parents: { experiment: string }[] }>(
     'frontier',
     '--policy',
-    'top_k',
+    'argmax',
     '-k',
     '9',
   )
@@ -225,7 +224,7 @@ test('an opinion in an audit revokes, or a flagged experiment still counts as be
   const { parents } = await project.data<{ parents: { experiment: string }[] }>(
     'frontier',
     '--policy',
-    'top_k',
+    'argmax',
     '-k',
     '9',
   )
@@ -294,7 +293,7 @@ test('an audit with evidence that the record proves only flags, or descendants s
     confirmed: [finding],
     best: { experiment: 'exp_0000', value: 100 },
   })
-  expect(await project.data('frontier', '--policy', 'top_k', '-k', '9')).toMatchObject({
+  expect(await project.data('frontier', '--policy', 'argmax', '-k', '9')).toMatchObject({
     parents: [{ experiment: 'exp_0000' }],
   })
   expect(await project.data('status')).toMatchObject({ counts: { kept: 2, revoked: 1 } })

@@ -8,7 +8,7 @@ describe('the contract of one turn', () => {
   test('a field, a refusal or a repeated answer of open, briefs and close is not as the drivers expect', async () => {
     const project = await start({
       metric: { name: 'ms', direction: 'minimize', target: 10 },
-      search: { policy: 'top_k', k: 2, seed: 7 },
+      search: { policy: 'argmax', k: 2, seed: 7 },
       instructions: { rules: ['keep the output'] },
       skills: ['parsing'],
       budget: { experiments: 9 },

@@ -19,7 +19,7 @@ async function tried(project: Project, hypothesis: string, value: number, ...pla
 }
 
 test('two briefs of one parent that point to the same places, or differ in numbers only, become two lanes', async () => {
-  const project = await start({ loop: { width: 6, depth: 1 }, search: { policy: 'top_k', k: 2 } })
+  const project = await start({ loop: { width: 6, depth: 1 }, search: { policy: 'argmax', k: 2 } })
   await project.attempt(ms(90))
   const { token } = await open(project)
   const laid = await briefs(project, token, [

@@ -1,4 +1,4 @@
-import type { Candidate } from '../../cli/search/policy.ts'
+import type { Candidate } from '../../cli/search/frontier.ts'
 
 /** A candidate with what a test cares about; the rest follows from its number. */
 export function candidate(number: number, given: Partial<Candidate> = {}): Candidate {
@@ -9,7 +9,6 @@ export function candidate(number: number, given: Partial<Candidate> = {}): Candi
     parent: null,
     value: score,
     score,
-    tasks: null,
     children: 0,
     keptChildren: 0,
     order: id,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { chanceByText, rngOf } from '../../cli/search/random.ts'
+import { rngOf } from '../../cli/search/random.ts'
 
 const draws = (rng: () => number, count: number) => Array.from({ length: count }, () => rng())
 
@@ -42,13 +42,4 @@ it('has no echo between neighbouring seeds', () => {
     firsts.length
   expect(Math.abs(mean - 0.5)).toBeLessThan(0.01)
   expect(Math.abs(echo * 12)).toBeLessThan(0.03)
-})
-
-it('binds chance to a text: never 0 or 1, uniform over names that differ in one digit', () => {
-  const chance = chanceByText(rngOf('names'))
-  const values = Array.from({ length: 20_000 }, (_, at) => chance(`exp_${String(at).padStart(6, '0')}`))
-  expect(values.every((value) => value > 0 && value < 1)).toBe(true)
-  expect(new Set(values).size).toBe(20_000)
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
-  expect(Math.abs(mean - 0.5)).toBeLessThan(0.01)
 })

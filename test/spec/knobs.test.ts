@@ -5,13 +5,13 @@ import { closest, editDistance } from '../../cli/spec/words.ts'
 import { readSetting } from '../../cli/spec/written.ts'
 import { LEAST, specOf } from './source.ts'
 
-const OTHER = `${LEAST}search: { policy: softmax, k: 11, max_attempts: 12 }
+const OTHER = `${LEAST}search: { policy: argmax, k: 11, max_attempts: 12 }
 loop: { width: 13, depth: 14, stall: 15, revise: 16, ideate: { stall: 17, keeps: 18 }, scan: { batch: 19, max: 20 } }
 budget: { experiments: 21, hours: 22, failures: 23, tokens: 24, usd: 25, unknown: allow }
 `
 const OTHER_KNOBS = {
   max_attempts: 12,
-  policy: 'softmax',
+  policy: 'argmax',
   k: 11,
   width: 13,
   depth: 14,
@@ -51,7 +51,7 @@ describe('a knob', () => {
   it.each([
     ['width', '65', 'knob_invalid', 'write a whole number from 1 to 64'],
     ['width', 'wide', 'knob_invalid', 'write a whole number'],
-    ['policy', 'sofmax', 'knob_invalid', 'did you mean `softmax`?'],
+    ['policy', 'argmex', 'knob_invalid', 'did you mean `argmax`?'],
     ['width', '', 'knob_invalid', 'write a whole number, or remove the line'],
     ['width', '[', 'knob_invalid', undefined],
     ['width', '['.repeat(10_000), 'knob_invalid', 'no key needs that'],

@@ -49,7 +49,7 @@ describe('a spec that holds', () => {
       tie_breakers: [],
       gates: [],
       noise: { mode: 'auto', calibrate: 5, pairs: { min: 2, max: 25 } },
-      search: { policy: 'auto', k: 5, seed: 1, max_attempts: 3, params: {} },
+      search: { policy: 'auto', k: 1, seed: 1, max_attempts: 3 },
       loop: {
         workflow: 'optimize',
         width: 4,
@@ -90,7 +90,7 @@ measure:
 metric: { name: ms, direction: maximize, target: -0.5, min_improvement: 1.5% }
 gates: [{ name: a, command: x, timeout: 90s }, { name: b, command: y, phase: after, timeout: 2h }]
 constraints: [{ metric: ok, op: "==", value: true }, { metric: mb, op: "<=", value: 2e3 }]
-search: { policy: softmax, params: { temperature: 2 } }
+search: { policy: argmax }
 agent: { host: tune, tune: { parameters: [{ file: a.json, pointer: /a/0, min: 1, max: 9, scale: integer }] } }
 `)
     expect(spec.scope.limits).toEqual({ files: 5, lines: 300, types: ['.ts', '.d.mts'] })
@@ -130,7 +130,7 @@ agent: { host: tune, tune: { parameters: [{ file: a.json, pointer: /a/0, min: 1,
       ['after', 7_200_000],
     ])
     expect(spec.constraints.map(({ value }) => value)).toEqual([true, 2000])
-    expect(spec.search.params).toEqual({ temperature: 2 })
+    expect(spec.search.policy).toBe('argmax')
     expect(spec.agent?.tune.parameters).toEqual([
       { file: 'a.json', pointer: '/a/0', min: 1, max: 9, scale: 'integer' },
     ])
@@ -296,10 +296,10 @@ search:
       'instructions: { file: ../notes.md }',
       '7:23 `instructions.file` is not a path: "../notes.md" → write it relative to the folder of the spec, without ..',
     ],
-    ['search: { policy: topk }', '7:19 `search.policy` cannot be "topk" → did you mean `top_k`?'],
+    ['search: { policy: argmex }', '7:19 `search.policy` cannot be "argmex" → did you mean `argmax`?'],
     [
-      'search: { params: { epsilonn: 0.1 } }',
-      '7:21 `epsilonn` is not a key of `search.params` → did you mean `epsilon`?',
+      'search: { params: { epsilon: 0.1 } }',
+      '7:11 `params` is not a key of `search` → the keys are: policy, k, seed, max_attempts',
     ],
     ['budget: { hours: 0 }', '7:18 `budget.hours` is out of range: 0 → write a number above 0'],
     [

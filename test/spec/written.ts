@@ -261,14 +261,13 @@ export const anySpec: fc.Arbitrary<Part> = mapping({
     search: [
       mapping({
         may: {
-          policy: [same(fc.constantFrom('auto', 'argmax', 'top_k', 'weighted')), 'auto'],
-          k: [count(1, 9), 5],
+          policy: [same(fc.constantFrom('auto', 'argmax', 'open_only')), 'auto'],
+          k: [count(1, 9), 1],
           seed: [count(0, 4_294_967_295), 1],
           max_attempts: [count(1, 9), 3],
-          params: [same(fc.constantFrom({}, { epsilon: 0.5 }, { temperature: 2, exponent: 0 })), {}],
         },
       }),
-      { policy: 'auto', k: 5, seed: 1, max_attempts: 3, params: {} },
+      { policy: 'auto', k: 1, seed: 1, max_attempts: 3 },
     ],
     budget: [
       mapping({

@@ -1,15 +1,7 @@
 /** How parents are picked, how rounds go, and when it ends. All of it but the seed may change while a run lives. */
-import { POLICIES, policyNames } from '../../search/policies.ts'
-import { boolean, choice, type Key, keys, map, may, number, or, text, whole } from '../kind.ts'
+import { policyNames } from '../../search/policies.ts'
+import { boolean, choice, keys, map, may, number, or, text, whole } from '../kind.ts'
 import { durationMs } from '../units.ts'
-
-/** Of every policy, since the policy may change while a run lives. */
-const params: Record<string, Key<number | null>> = {}
-for (const policy of POLICIES) {
-  for (const [name, { min, max, doc, default: usual }] of Object.entries(policy.params)) {
-    params[name] = may(number({ min, max }), `${policy.name}: ${doc} (usually ${usual}).`)
-  }
-}
 
 /** Not shorter than a second: each look is a call. */
 const interval = text({
@@ -20,15 +12,14 @@ const interval = text({
 })
 
 export const search = keys({
-  policy: or(
-    choice(policyNames),
-    'auto',
-    'How parents are picked from the frontier: `auto` is pareto_per_task with scores per task, else power_law.',
+  policy: or(choice(policyNames), 'auto', 'How parents are picked from the frontier: `auto` is open_only.'),
+  k: or(
+    whole({ min: 1, max: 1000 }),
+    1,
+    'Parents that a policy picks at once; the lanes of a round are spread over them.',
   ),
-  k: or(whole({ min: 1, max: 1000 }), 5, 'Parents that a policy picks at once.'),
   seed: or(whole({ min: 0, max: 4_294_967_295 }), 1, 'The seed of every random choice of the search.'),
   max_attempts: or(whole({ min: 1, max: 100 }), 3, 'How often one experiment may be judged.'),
-  params: or(keys(params), {}, 'Parameters of the policies.'),
 })
 
 /** For what the loop asks agents. */
