@@ -27,6 +27,8 @@ export interface VerdictFacts {
   /** In the order they ran. `fault` as `runGate` answers it. */
   gates: (Pick<GateResult, 'name' | 'phase' | 'passed' | 'exit' | 'timed_out'> & {
     fault?: SampleFault | null
+    /** It did not pass, and the unchanged parent, which passed it before, does not pass it now either. */
+    parentToo?: boolean
   })[]
   /** Of the samples, in the order they were taken. */
   faults: { side: Side; fault: SampleFault }[]
@@ -125,7 +127,14 @@ function stopped({ gates }: VerdictFacts, phase: GateResult['phase']): Verdict |
     : gate.exit === null
       ? 'was ended by a signal'
       : `exit ${gate.exit}`
-  return rejected('gate', 'hypothesis', `gate ${gate.name} did not pass: ${gate.fault?.message ?? how}`)
+  const why = gate.fault?.message ?? how
+  if (gate.parentToo)
+    return failed(
+      'environment',
+      'environment',
+      `gate ${gate.name} does not pass for the unchanged parent either: ${why}`,
+    )
+  return rejected('gate', 'hypothesis', `gate ${gate.name} did not pass: ${why}`)
 }
 
 function unmeasured({ faults, baseline }: VerdictFacts): Verdict | null {

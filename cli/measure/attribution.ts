@@ -89,11 +89,11 @@ async function answerTest(
     if (isMachine(broken)) return unmeasured(plan, message)
     return brokenBy(`worktree.${setup ? 'setup' : 'build'} fails: ${message}`)
   }
-  if (!(await runGates(trial, 'before'))) return gateAnswer(trial)
+  if (!(await runGates(trial, 'before', trial.node.id))) return gateAnswer(trial)
   const found = await compared(trial, plan)
   if ('unmeasured' in found || found.outcome === 'improved' || found.outcome === 'broken') return found
   // What is left may be what stays, so it must hold all that a candidate must.
-  const held = await runGates(trial, 'after')
+  const held = await runGates(trial, 'after', trial.node.id)
   if (!held) return { ...found, outcome: 'broken', message: gateAnswer(trial).message }
   const violated = checkConstraints(trial.run.spec.constraints, trial.evidence.others).find(isCandidates)
   return violated ? { ...found, outcome: 'broken', message: violated.message } : found
@@ -365,6 +365,15 @@ class TestSource implements SampleSource {
     if (done.fault?.reason === 'aborted') throw new RecordLost(interrupted)
     if (done.fault && isMachine(done.fault)) throw lost(`gate ${gate.name}: ${done.fault.message}`)
     return done
+  }
+
+  async gateOfOther(gate: GateRule) {
+    const { session, seats, lost } = this.#in
+    const { fault } = await session.gate(seats.candidate, gate)
+    if (fault?.reason === 'aborted') throw new RecordLost(interrupted)
+    if (fault)
+      throw lost(`gate ${gate.name} does not pass for ${seats.candidate.experiment} either: ${fault.message}`)
+    return null
   }
 
   artifacts() {

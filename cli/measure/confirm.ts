@@ -243,10 +243,15 @@ async function lookAgain(
 }
 
 async function ask(look: Look): Promise<Result<ConfirmationResult>> {
-  const { run, node, trial } = look
-  if (!((await runGates(trial, 'before')) && (await runGates(trial, 'after')))) {
+  const { run, node, other, trial } = look
+  if (!((await runGates(trial, 'before', other.id)) && (await runGates(trial, 'after', other.id)))) {
     const failing = trial.evidence.facts.gates.at(-1)
-    if (failing?.fault?.reason === 'environment') return notMeasured(node.id, failing.fault.message)
+    if (failing?.fault && !isBlamed(failing.fault)) return notMeasured(node.id, failing.fault.message)
+    if (failing?.parentToo)
+      return notMeasured(
+        node.id,
+        `gate ${failing.name} does not pass, and ${other.id} does not pass it now either: ${failing.fault?.message}`,
+      )
     return ok(refuted(look, `gate ${failing?.name} does not pass`, 0))
   }
   return run.ledger.state.noise.mode === 'paired' ? inPairs(look, 0) : once(look)

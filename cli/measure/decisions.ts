@@ -6,7 +6,7 @@
 import type { StageContext } from '../evaluate/compare-pairs.ts'
 import type { TestFinding } from '../evaluate/tests-gone.ts'
 import type { VerdictFacts } from '../evaluate/verdict.ts'
-import type { NoiseMode, SampleFault, Stage, StepName } from '../ledger/events.ts'
+import type { GatePhase, NoiseMode, SampleFault, Stage, StepName } from '../ledger/events.ts'
 import { unreachable } from '../result.ts'
 
 /** What setup and build came to. */
@@ -30,6 +30,8 @@ export type Decision =
   | { is: 'rival'; best: string | null; could: boolean }
   /** An experiment that the candidate is compared with could not be prepared. */
   | { is: 'broken'; placed: string; broken: SampleFault }
+  /** Why an experiment that passed a gate fails it now; null when it passes. Asked when the candidate fails it. */
+  | { is: 'other_gate'; gate: string; phase: GatePhase; other: SampleFault | null }
   /** Why the artifacts that a sample declared do not hold. */
   | { is: 'declared'; stage: Stage; pair: number; declared: SampleFault }
   /** What the candidate is built on was revoked. */
@@ -53,6 +55,10 @@ export interface DecidedStep {
 export const stepOfStage = (stage: PairedStageName): StepName =>
   stage === 'judge' ? 'comparison' : 'confirm'
 
+/** The step of the record in which the gates of a phase run. */
+export const stepOfGates = (phase: GatePhase): StepName =>
+  phase === 'before' ? 'gates_before' : 'gates_after'
+
 /** The step that says so. Its bytes are the record's format. */
 export function stepOfDecision(decision: Decision): DecidedStep {
   const ended = (step: StepName, detail: unknown): DecidedStep => ({ step, state: 'ended', detail })
@@ -71,6 +77,10 @@ export function stepOfDecision(decision: Decision): DecidedStep {
       return ended('confirm', { best: decision.best, could: decision.could })
     case 'broken':
       return ended('setup', { placed: decision.placed, broken: decision.broken })
+    case 'other_gate': {
+      const { gate, phase, other } = decision
+      return ended(stepOfGates(phase), { gate, other })
+    }
     case 'declared': {
       const { stage, pair, declared } = decision
       return ended('measure', { stage, pair, declared })
@@ -96,6 +106,9 @@ export function decisionOf(step: StepName, detail: unknown): Decision | null {
   if (step === 'build') return { is: 'prepared', preparation: detail as Preparation }
   if (step === 'setup' && has('broken'))
     return { is: 'broken', ...(detail as Omit<DecisionOf<'broken'>, 'is'>) }
+  for (const phase of ['before', 'after'] as const)
+    if (step === stepOfGates(phase) && has('other'))
+      return { is: 'other_gate', phase, ...(detail as Omit<DecisionOf<'other_gate'>, 'is' | 'phase'>) }
   if (step === 'holdout' && has('gone')) return { is: 'gone', ...(detail as Omit<DecisionOf<'gone'>, 'is'>) }
   if ((step === 'comparison' || step === 'confirm') && has('context'))
     return { is: 'stage', ...(detail as Omit<DecisionOf<'stage'>, 'is'>) }

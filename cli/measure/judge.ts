@@ -6,15 +6,15 @@ import { checkConstraints } from '../evaluate/constraints.ts'
 import { unfitFor } from '../evaluate/impossible.ts'
 import { median } from '../evaluate/stats.ts'
 import type { VerdictFacts } from '../evaluate/verdict.ts'
-import type { GatePhase } from '../ledger/events.ts'
-import { BASELINE, type Experiment, nodeValue } from '../ledger/state.ts'
+import type { GatePhase, GateResult, GateRule, SampleFault } from '../ledger/events.ts'
+import { BASELINE, type Experiment, lastJudged, nodeValue } from '../ledger/state.ts'
 import { slotFacts, slotLock } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { FixedSpec } from '../spec/spec.ts'
 import { artifactPlaces, type Guard, guardArtifacts, seedFault } from './artifacts.ts'
 import { compareTrial } from './comparison.ts'
-import type { Preparation } from './decisions.ts'
+import { type Preparation, stepOfGates } from './decisions.ts'
 import { gatesOn } from './gates.ts'
 import { heldOut, removeHeldData } from './holdout.ts'
 import { choicesOfAttempt } from './random-choices.ts'
@@ -221,25 +221,50 @@ async function ask(trial: Trial, { setup, build, seed }: Preparation): Promise<v
     addFault(trial, seed)
     return
   }
-  if (!(await runGates(trial, 'before'))) return
+  if (!(await runGates(trial, 'before', trial.node.parent))) return
   trial.record.step('measure', 'began')
-  const after = () => runGates(trial, 'after')
+  const after = () => runGates(trial, 'after', trial.node.parent)
   if (!trial.evidence.facts.baseline) await compareTrial(trial, after)
   else if ((await calibration(trial)) && (await after())) await heldOut(trial)
 }
 
-export async function runGates(trial: Trial, phase: GatePhase): Promise<boolean> {
+/**
+ * `other`: the experiment that the candidate is compared with; null = none. If the candidate does not pass a gate that the
+ * other one passed when it was judged, the other one is asked again: if it fails now as well, the machine is at fault.
+ */
+export async function runGates(trial: Trial, phase: GatePhase, other: string | null): Promise<boolean> {
   const { run, node, record, source, evidence } = trial
   const due = gatesOn(run, node.id).filter((gate) => gate.phase === phase)
   if (due.length === 0) return true
-  record.step(phase === 'before' ? 'gates_before' : 'gates_after', 'began')
+  record.step(stepOfGates(phase), 'began')
   for (const gate of due) {
     const paid = record.paidGate(gate.name, phase)
     if (!paid) throwIfOrphaned(trial)
-    const done = paid ?? (await source.gate(gate))
+    const done: GateResult & { fault?: SampleFault | null } = paid ?? (await source.gate(gate))
+    const theirs = isBlamed(done) ? await faultOfOtherGate(trial, gate, other) : null
     if (!paid) record.gate({ ...done, output: done.output.slice(-2000) })
-    evidence.facts.gates.push(done)
+    if (theirs?.isNew) record.decide({ is: 'other_gate', gate: gate.name, phase, other: theirs.fault })
+    const interrupted = theirs?.fault?.reason === 'aborted' ? { fault: theirs.fault } : {}
+    evidence.facts.gates.push({ ...done, ...(theirs?.fault ? { parentToo: true } : {}), ...interrupted })
     if (!done.passed) return false
   }
   return true
+}
+
+const isBlamed = ({ passed, fault }: GateResult & { fault?: SampleFault | null }): boolean =>
+  !passed && fault?.reason !== 'environment' && fault?.reason !== 'aborted'
+
+/** null when the other one cannot tell anything about this failure. */
+async function faultOfOtherGate(
+  { run, record, source }: Trial,
+  gate: GateRule,
+  other: string | null,
+): Promise<{ fault: SampleFault | null; isNew: boolean } | null> {
+  const { name, phase } = gate
+  const known = record.decided('other_gate').find((one) => one.gate === name && one.phase === phase)
+  if (known) return { fault: known.other, isNew: false }
+  const theirs = other === null ? undefined : run.ledger.state.experiments.get(other)
+  const passed = theirs && lastJudged(theirs)?.gates.some((one) => one.name === name && one.passed)
+  if (other === null || !passed) return null
+  return { fault: await source.gateOfOther(gate, other), isNew: true }
 }

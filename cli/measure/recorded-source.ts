@@ -25,6 +25,10 @@ export class RecordedSource implements SampleSource {
   gate(): never {
     throw lacking('a gate')
   }
+  /** Records of earlier releases do not say: there the candidate alone was asked. */
+  gateOfOther() {
+    return Promise.resolve(null)
+  }
   artifacts({ stage, pair }: Sample) {
     const found = this.#record.decided('declared').find((one) => one.stage === stage && one.pair === pair)
     return found ? { fault: found.declared } : { records: this.#artifacts }

@@ -77,6 +77,13 @@ export class SlotSource implements SampleSource {
     return this.#in.session.gate(this.#in.own, gate)
   }
 
+  async gateOfOther(gate: GateRule, experiment: string): Promise<SampleFault | null> {
+    const broken = await this.place(experiment)
+    if (broken) return broken
+    if (!this.#other) throw new Error('a gate needs an experiment to run on')
+    return (await this.#in.session.gate(this.#other, gate)).fault
+  }
+
   artifacts(sample: Sample) {
     const { guard } = this.#in
     return guard ? readDeclared(guard, sample.artifacts) : { records: {} }

@@ -75,6 +75,8 @@ export interface SampleSource {
   place(experiment: string): Promise<SampleFault | null>
   sample(at: SampleAt, secluded?: Secluded): Promise<Sample>
   gate(gate: GateRule): Promise<GateResult & { fault: SampleFault | null }>
+  /** Asks the gate of an experiment that passed it when it was judged; answers why it fails there now, or null. */
+  gateOfOther(gate: GateRule, experiment: string): Promise<SampleFault | null>
   /** The artifacts that a sample of the candidate declared, or why they do not hold. */
   artifacts(sample: Sample): { records: Artifacts } | { fault: SampleFault }
 }

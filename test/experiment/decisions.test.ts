@@ -11,6 +11,7 @@ const EACH: { [N in Decision['is']]: Extract<Decision, { is: N }> } = {
   stage: { is: 'stage', stage: 'best', context: { against: 'exp_0001' } as never },
   rival: { is: 'rival', best: null, could: true },
   broken: { is: 'broken', placed: 'exp_0002', broken: fault },
+  other_gate: { is: 'other_gate', gate: 'unit', phase: 'after', other: fault },
   declared: { is: 'declared', stage: 'judge', pair: 3, declared: fault },
   orphaned: { is: 'orphaned', orphaned: 'exp_0001 was revoked' },
   tampered: { is: 'tampered', tampered: ['a'], beside: true },
