@@ -6,10 +6,21 @@ export type MinImprovement = { relative: number } | { absolute: number }
 /** A threshold such as 7 % of 100 is not exact in binary: a difference of this fraction of it still reaches it. */
 const ROUNDING = 1e-9
 
-/** Signed (candidate better by), in metric units; positive is better. */
+/** The order of a sum changes its last digits: numbers that differ by a smaller part than this are equal. */
+const LAST_DIGITS = 1e-12
+
+/** Whole numbers are exact. */
+const differs = (value: number, other: number): boolean => {
+  const apart = Math.abs(value - other)
+  if (apart === Number.POSITIVE_INFINITY || (Number.isInteger(value) && Number.isInteger(other)))
+    return value !== other
+  return apart > LAST_DIGITS * Math.max(Math.abs(value), Math.abs(other))
+}
+
+/** Signed (candidate better by), in metric units; positive is better. 0 when only rounding tells the two apart. */
 export const betterBy = (direction: Direction, value: number, other: number): number => {
-  const difference = direction === 'minimize' ? other - value : value - other
-  return difference === 0 ? 0 : difference
+  if (!differs(value, other)) return 0
+  return direction === 'minimize' ? other - value : value - other
 }
 
 /** `betterBy` / |other|; null when the other is 0, or the quotient is too large for a number. */
@@ -63,8 +74,10 @@ export function breakTie(
 ): { metric: string; better: boolean; message: string } | null {
   for (const { metric, direction } of breakers) {
     const [mine, theirs] = [candidate[metric], other[metric]]
-    if (typeof mine !== 'number' || typeof theirs !== 'number' || mine === theirs) continue
-    const better = betterBy(direction, mine, theirs) > 0
+    if (typeof mine !== 'number' || typeof theirs !== 'number') continue
+    const difference = betterBy(direction, mine, theirs)
+    if (difference === 0) continue
+    const better = difference > 0
     return {
       metric,
       better,

@@ -61,7 +61,7 @@ export function pairDifference(
   parent: number,
 ): number {
   const plain = betterBy(direction, candidate, parent)
-  if (candidate === parent || transform === 'linear') return plain
+  if (plain === 0 || transform === 'linear') return plain
   if (candidate > 0 && parent > 0) return betterBy(direction, Math.log(candidate), Math.log(parent))
   return plain * Number.POSITIVE_INFINITY
 }
