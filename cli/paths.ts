@@ -103,6 +103,9 @@ export const worktreeFacts = (paths: RunPaths, experiment: string): string =>
 /** Held while an edit worktree is made and set up. */
 export const worktreeMaking = (paths: RunPaths, experiment: string): string =>
   join(experimentFolder(paths, experiment), 'worktree.lock')
+/** Held while a verdict is recorded. */
+export const verdictLock = (paths: RunPaths, experiment: string): string =>
+  join(experimentFolder(paths, experiment), 'verdict.lock')
 /** Short, since sockets in it have 107 bytes; the run is part of it, since ids are per run. */
 export const worktreePath = (site: Site, run: string, experiment: string): string =>
   join(site.state, 'w', `${Number(digits(run))}-${digits(experiment)}`)

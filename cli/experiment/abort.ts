@@ -4,12 +4,12 @@ import { refusedBy } from '../ledger/decide.ts'
 import type { FailureClass, Status } from '../ledger/events.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { type Attempt, type Experiment, lastAttempt, lastJudged } from '../ledger/state.ts'
-import { stepsDigest } from '../ledger/steps.ts'
 import { redactLeftoverOutputs, removeUnfinishedOutputs } from '../measure/leftovers.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { freeSlots, isSameProcess } from '../measure/slot.ts'
+import { recordJudged } from '../measure/verdict-event.ts'
 import { call, next } from '../next.ts'
-import { attemptFolder, stepsFile } from '../paths.ts'
+import { attemptFolder } from '../paths.ts'
 import { type EndedBy, endProcess } from '../process.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -59,7 +59,7 @@ export async function abort(
     return refusal({ ...because, hint })
   }
   const { owner } = attempt.claim
-  const recorded = record(run, node, attempt, request)
+  const recorded = await record(run, node, attempt, request)
   if (!recorded.ok) {
     // It got its verdict before the abort was recorded: that verdict counts.
     if (recorded.problem.raced) return ok(standing(node, false, null))
@@ -79,12 +79,12 @@ function record(
   node: Experiment,
   { attempt, claim }: Attempt,
   { failureClass, why, fix, key }: AbortRequest,
-): Result<unknown> {
-  const steps = stepsDigest(stepsFile(attemptFolder(run.paths, node.id, attempt)))
-  if (!steps.ok) return steps
+): Promise<Result<unknown>> {
   const now = run.clock()
-  return run.ledger.record<'judged'>(
-    {
+  return recordJudged(
+    run,
+    { experiment: node.id, attempt },
+    () => ({
       type: 'judged',
       experiment: node.id,
       attempt,
@@ -106,10 +106,8 @@ function record(
       // Three aborts in a row are decisions of a person or controller, not a row of identical failures.
       signature: null,
       wall_ms: Math.max(0, now.getTime() - Date.parse(claim?.at ?? now.toISOString())),
-      steps: steps.value,
       aborted: { fix: fix === null ? null : fix.slice(0, 1000) },
-    },
-    now,
+    }),
     key,
   )
 }

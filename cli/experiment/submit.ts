@@ -269,7 +269,7 @@ async function judge(run: OpenRun, node: Experiment, candidate: Seal): Promise<R
     record.step('verdict', 'ended', verdict)
     const wallMs = performance.now() - began
     const way = pathOfBest(run.ledger.state)
-    const recorded = recordVerdict(run, node, candidate, evidence.value, verdict, wallMs, null)
+    const recorded = await recordVerdict(run, node, candidate, evidence.value, verdict, wallMs, null)
     if (recorded.ok && evidence.value.varied !== null) {
       await confirmAgain(run, way)
       return ok(runAnswer(run.ledger.state, node) ?? recorded.value)

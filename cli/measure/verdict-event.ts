@@ -1,14 +1,18 @@
 /** Makes the event `judged` of the evidence, and appends it. */
+import { mkdirSync } from 'node:fs'
 import { belowFloor } from '../evaluate/impossible.ts'
 import { failureSignature, remarksOn } from '../evaluate/remarks.ts'
 import { summaryOfMetrics, summaryOfTasks } from '../evaluate/summary.ts'
 import { testsDoubt, testsRemark } from '../evaluate/tests-gone.ts'
 import { decideVerdict, type Verdict } from '../evaluate/verdict.ts'
 import { sameScores } from '../ledger/alike.ts'
+import { decide } from '../ledger/decide.ts'
 import type { Judged, Sample } from '../ledger/events.ts'
+import { refusal } from '../ledger/ledger.ts'
 import { BASELINE, type Experiment, lastJudged, nodeValue } from '../ledger/state.ts'
 import { stepsDigest } from '../ledger/steps.ts'
-import { attemptFolder, stepsFile } from '../paths.ts'
+import { withLock } from '../lock.ts'
+import { attemptFolder, experimentFolder, stepsFile, verdictLock } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { writeResults } from '../run/results.ts'
@@ -132,7 +136,8 @@ function lastingDoubtOn(
 const finite = (value: number | null | undefined): number | null =>
   value !== undefined && value !== null && Number.isFinite(value) ? value : null
 
-export function recordVerdict(
+/** Problem, marked `raced`, if the attempt has its verdict: that one counts. */
+export async function recordVerdict(
   run: OpenRun,
   node: Experiment,
   seal: Seal,
@@ -140,26 +145,42 @@ export function recordVerdict(
   verdict: Verdict,
   wallMs: number,
   key: string | null,
-): Result<RunAnswer> {
-  // An equal candidate that a different command judged in the meantime is found.
-  const known = run.ledger.refresh()
-  if (!known.ok) return known
-  const steps = stepsDigest(stepsFile(attemptFolder(run.paths, node.id, seal.attempt)))
-  if (!steps.ok) return steps
-  const recorded = run.ledger.record<'judged'>(
-    {
-      ...verdictEvent(run, node, seal, evidence, verdict),
-      wall_ms: Math.round(wallMs),
-      steps: steps.value,
-    },
-    run.clock(),
-    key,
-  )
+): Promise<Result<RunAnswer>> {
+  const event = () => ({
+    ...verdictEvent(run, node, seal, evidence, verdict),
+    wall_ms: Math.round(wallMs),
+  })
+  const recorded = await recordJudged(run, { experiment: node.id, attempt: seal.attempt }, event, key)
   if (!recorded.ok) return recorded
   writeResults(run)
   const answer = runAnswer(run.ledger.state, node)
   if (!answer) throw new Error(`${node.id} was judged and has no verdict`)
   return ok(answer)
+}
+
+/**
+ * Appends the one verdict of an attempt. Commands that judge it, and one that aborts it, take turns: each reads what the one before
+ * it recorded. `event`: made after that.
+ */
+export async function recordJudged(
+  run: OpenRun,
+  { experiment, attempt }: { experiment: string; attempt: number },
+  event: () => Omit<Judged, Exclude<Stamped, 'wall_ms'>>,
+  key: string | null,
+): Promise<Result<unknown>> {
+  mkdirSync(experimentFolder(run.paths, experiment), { recursive: true })
+  return withLock(verdictLock(run.paths, experiment), async () => {
+    // An equal candidate that a different command judged in the meantime is found as well.
+    const known = run.ledger.refresh()
+    if (!known.ok) return known
+    const steps = stepsDigest(stepsFile(attemptFolder(run.paths, experiment, attempt)))
+    if (!steps.ok) return steps
+    const draft = { ...event(), steps: steps.value }
+    const now = run.clock()
+    const isRepeated = run.ledger.answeredBefore(['judged'], key) !== null
+    const because = isRepeated ? null : decide(run.ledger.state, { ...draft, at: now.toISOString() })
+    return because ? refusal(because) : run.ledger.record<'judged'>(draft, now, key)
+  })
 }
 
 const valuesOf = (samples: readonly Sample[]): number[] => samples.flatMap(({ value }) => value ?? [])
