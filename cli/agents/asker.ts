@@ -1,10 +1,11 @@
 /** Asks the agents of one loop for one object each: at most so many at once, and only when admission allows it. */
 import { schemaCheckOf } from '../hosts/agent-answer.ts'
+import { NO_USAGE } from '../hosts/host.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import type { AgentCall, AgentReply } from '../workflow/call.ts'
 import { permits, spending, type TotalUsage } from '../workflow/permits.ts'
 import { admission } from './admission.ts'
-import { askerOfRun } from './asking.ts'
+import { type Ask, askerOfRun } from './asking.ts'
 import type { Hosts } from './open-host.ts'
 import type { Patience } from './patience.ts'
 import { askForObject } from './schema.ts'
@@ -16,6 +17,8 @@ export interface Question {
   phase: string | null
   /** JSON Schema of the answer. */
   schema: object
+  /** Whether the answer is still wanted, as far as the ledger was read. Asked once an agent is free, before it is paid. */
+  isWanted: () => boolean
 }
 
 export interface Asker {
@@ -46,11 +49,12 @@ export function askerOf(
     const check = await schemaCheckOf(question.schema)
     if (!check.ok) throw new Error(check.problem.message)
     const wanted = { schema: question.schema, check: check.value }
+    const askIfWanted = unlessUnwanted(question.isWanted, ask)
     return askForObject(
       question.prompt,
       wanted,
       async (prompt) => {
-        const reply = await admitted.agent(callOf(question, prompt, { index: asked, signal }), ask)
+        const reply = await admitted.agent(callOf(question, prompt, { index: asked, signal }), askIfWanted)
         usage.add(reply.usage ?? null)
         return reply
       },
@@ -86,6 +90,17 @@ export function askerOf(
         release()
       }
     },
+  }
+}
+
+/** A first call whose answer nobody wants any more is not made; an agent that was paid once may finish. */
+export function unlessUnwanted(isWanted: () => boolean, ask: Ask): Ask {
+  let isPaid = false
+  return async (call) => {
+    if (!isPaid && !isWanted())
+      return { outcome: 'null', message: 'it was not asked: the task is not open any more', usage: NO_USAGE }
+    isPaid = true
+    return ask(call)
   }
 }
 

@@ -83,6 +83,21 @@ export function agendaOf(state: State, spec: Pick<Spec, 'agent'>, facts: Facts):
   return { ...both, tasks: both.tasks.map((task) => withModel(task, round, spec)) }
 }
 
+/**
+ * A task of a lane that may still be out although nobody is asked it any more, because its experiment or its round has ended;
+ * null = it is none.
+ */
+export function taskLeftOut(state: State, spec: Pick<Spec, 'agent'>, id: string): Task | null {
+  const [, at = '', round, lane] = /^(r(\d+)\/l(\d+)\/d\d+)\//.exec(id) ?? []
+  const made = state.keys.get(`${at}/new`)
+  const node = made?.type === 'created' ? state.experiments.get(made.experiment) : undefined
+  const of = state.rounds[Number(round) - 1]
+  if (!node || !of || (!hasEnded(node) && of.closed === null)) return null
+  const step = stepOf(state, node, { at, lane: Number(lane) })
+  const task = step === 'passed' ? undefined : step.tasks.find((one) => one.id === id)
+  return task ? withModel(task, of, spec) : null
+}
+
 export const lookTask = (tick: number): string => `meta/${tick}`
 
 /** The meta controller's last look, which no round waits for: its agent is asked, then what it says is done. */
@@ -259,11 +274,21 @@ interface Place {
 /** One experiment, from its edit to its audit; `passed` when the lane goes deeper from it. */
 function chainOf(state: State, node: Experiment, place: Place, facts: Facts): Agenda | 'passed' {
   const { id, status } = node
-  if (status === 'discarded' || status === 'pruned' || status === 'revoked') return NOTHING
+  if (hasEnded(node)) return NOTHING
   if (status === 'running')
     return facts.lost.has(id) ? runAgain(state, id, place) : { ...NOTHING, measuring: [id] }
   // Nothing measures it any more: what ends the round ends it.
   if (state.answers.has(`${place.at}/not-run`)) return NOTHING
+  return stepOf(state, node, place)
+}
+
+/** Nobody works on it any more, whatever was still to be done for it. */
+const hasEnded = ({ status }: Experiment): boolean =>
+  status === 'discarded' || status === 'pruned' || status === 'revoked'
+
+/** The next step from what was answered and judged so far. */
+function stepOf(state: State, node: Experiment, place: Place): Agenda | 'passed' {
+  const { id } = node
   let builds = 0
   const most = state.knobs?.revise ?? 0
   for (let turn = 0; ; turn++) {
@@ -341,9 +366,11 @@ function verdictOf(state: State, { at }: Place, turn: number): unknown[] | null 
 function audited(state: State, node: Experiment, place: Place): Agenda | 'passed' {
   const task = `${place.at}/audit`
   const answer = state.answers.get(task)
-  const recorded = lastAttempt(node)?.audited.length ?? 0
-  if (!answer && recorded === 0) return asks(laneTask(node, place, 'audit', 'audit'))
-  if (answer?.answer && recorded === 0) return does({ do: 'audit', experiment: node.id, task })
+  // A person who revokes it is no auditor of this lane.
+  const isRecorded =
+    state.keys.has(task) || lastAttempt(node)?.audited.some(({ outcome }) => outcome !== 'revoked') === true
+  if (!answer && !isRecorded) return asks(laneTask(node, place, 'audit', 'audit'))
+  if (answer?.answer && !isRecorded) return does({ do: 'audit', experiment: node.id, task })
   return node.status === 'kept' && node.flagged === null ? 'passed' : NOTHING
 }
 

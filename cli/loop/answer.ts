@@ -38,7 +38,9 @@ import {
   laneOfEffect,
   laneOfExperiment,
   lanesLeft,
+  nextTasks,
   type Task,
+  taskLeftOut,
 } from './agenda.ts'
 import { ANSWERS_OF, bounded, knownFields } from './answers.ts'
 import { takeBriefs, type WrittenBrief } from './briefs.ts'
@@ -420,7 +422,8 @@ function recordAnswer(
   run: OpenRun,
   given: Pick<TaskAnswered, 'task' | 'experiment' | 'sha256' | 'answer'>,
 ): Result<boolean> {
-  const round = currentRound(run.ledger.state)?.round ?? 0
+  const { state } = run.ledger
+  const round = Number(/^r(\d+)\//.exec(given.task)?.[1] ?? currentRound(state)?.round ?? 0)
   const proposal = run.ledger.propose<'task_answered'>(
     {
       type: 'task_answered',
@@ -455,8 +458,9 @@ export interface TakenAnswer {
 const LONGEST = 1_000_000
 
 /**
- * Takes the answer to an open task; `null` = its agent has ended, and gave none if there is none. The same answer again is
- * that answer; a different one is refused with the first. Prose of an agent that edits is its summary.
+ * Takes the answer to an open task, or to one that was out when its experiment ended; `null` = its agent has ended, and gave
+ * none if there is none. The same answer again is that answer; a different one is refused with the first. Prose of an agent
+ * that edits is its summary.
  */
 export async function takeAnswer(
   run: OpenRun,
@@ -473,6 +477,7 @@ export async function takeAnswer(
     return isSame(before) ? follow(run, before.task, { repeated: true }) : fail(answeredBefore(id, before))
   const task = await openTask(run, id)
   if (!task.ok) return task
+  if (given === null && !isOpen(run, id)) return follow(run, id, { repeated: false })
   const foreign = otherWorktree(run, task.value)
   if (foreign) return fail(foreign)
   const recorded = await record(run, task.value, { given, sha256 })
@@ -484,20 +489,29 @@ export async function takeAnswer(
   return follow(run, id, { ignored, repeated: !counts })
 }
 
-/** It may open only by what the CLI has still to do, for example after a driver was killed. */
+/**
+ * It may open only by what the CLI has still to do, for example after a driver was killed. Work that was paid for is taken also
+ * if its experiment has ended meanwhile.
+ */
 async function openTask(run: OpenRun, id: string): Promise<Result<Task>> {
-  const now = agendaOf(run.ledger.state, liveSpec(run), factsOf(run)).tasks.find((one) => one.id === id)
+  const { state } = run.ledger
+  const now = nextTasks(state, liveSpec(run), factsOf(run)).find((one) => one.id === id)
   if (now) return ok(now)
   const agenda = await advance(run, null)
   if (!agenda.ok) return agenda
-  const task = agenda.value.tasks.find((one) => one.id === id)
+  const task = agenda.value.tasks.find((one) => one.id === id) ?? taskLeftOut(state, liveSpec(run), id)
   return task ? ok(task) : fail(notOpen(id, agenda.value.tasks))
 }
+
+/** Whether an agent is to be asked the task, as far as the ledger was read. */
+export const isOpen = (run: OpenRun, id: string): boolean =>
+  nextTasks(run.ledger.state, liveSpec(run), factsOf(run)).some((task) => task.id === id)
 
 /** The answer of an agent that the caller itself asked; what follows from it is the caller's to do. */
 export async function recordGiven(run: OpenRun, task: Task, given: string | null): Promise<Result<unknown>> {
   const mine = mayGoOn(run)
   if (!mine.ok) return mine
+  if (given === null && !isOpen(run, task.id)) return ok(undefined)
   const recorded = await record(run, task, { given, sha256: digestOf(given) })
   // What cannot be kept says nothing; an edit is judged all the same.
   if (!recorded.ok && recorded.problem.kind === 'usage')

@@ -22,7 +22,7 @@ import {
   type Task,
   TRIES,
 } from './agenda.ts'
-import { doIt, factsOf, recordGiven, taskOf, textsIn } from './answer.ts'
+import { doIt, factsOf, isOpen, recordGiven, taskOf, textsIn } from './answer.ts'
 import { ANSWERS_OF } from './answers.ts'
 import { checkFindings, type ScanFinding } from './findings.ts'
 import { alertOfHeldAccelerators } from './held-accelerators.ts'
@@ -301,8 +301,9 @@ class Rounds {
     const { label, phase } = task
     const isLook = task.role === 'meta'
     const until = isLook ? AbortSignal.any([signal, this.#over.signal]) : signal
+    const isWanted = () => isOpen(this.#run, task.id)
     const object = await asker.ask(
-      { prompt: told.value.prompt, label, phase, schema: ANSWERS_OF[task.role] },
+      { prompt: told.value.prompt, label, phase, schema: ANSWERS_OF[task.role], isWanted },
       until,
     )
     // It was not the agent that ended: it is asked again.

@@ -3,7 +3,8 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { admission } from '../agents/admission.ts'
-import { type Ask, askerOfRun } from '../agents/asking.ts'
+import { unlessUnwanted } from '../agents/asker.ts'
+import { askerOfRun } from '../agents/asking.ts'
 import { openHosts } from '../agents/open-host.ts'
 import { patience } from '../agents/patience.ts'
 import { askForObject, readSchema } from '../agents/schema.ts'
@@ -14,6 +15,7 @@ import { liveSpec, type OpenRun } from '../run/open.ts'
 import { askClerk, startsWork } from '../workflow/clerk.ts'
 import { runWorkflow, type WorkflowOutcome } from '../workflow/run.ts'
 import type { FoundScript, ScriptFolder } from '../workflow/scripts.ts'
+import { isOpen } from './answer.ts'
 import { askTask, taskIn } from './handed-task.ts'
 
 export interface ScriptRequest {
@@ -47,7 +49,6 @@ export async function driveByScript(run: OpenRun, request: ScriptRequest): Promi
     admitted,
     patience: patience(run, request.driver, () => leaving.abort()),
   })
-  const asked: Ask = (call) => admitted.agent(call, ask)
   const clerk = { entry: request.entry, cwd: run.site.root, env: environmentOfDriver(run) }
   const outcome = await runWorkflow({
     source: request.script.source,
@@ -55,7 +56,10 @@ export async function driveByScript(run: OpenRun, request: ScriptRequest): Promi
     args: request.args,
     call: (call) => {
       const task = taskIn(call.prompt)
-      return task === null ? asked(call) : askTask(call, task, asked, clerk)
+      if (task === null) return admitted.agent(call, ask)
+      const isWanted = () => (task.run ?? run.run) !== run.run || isOpen(run, task.id)
+      const askIfWanted = unlessUnwanted(isWanted, ask)
+      return askTask(call, task, (one) => admitted.agent(one, askIfWanted), clerk)
     },
     answers: { readSchema, askForObject },
     clerk: async (prompt, signal) => {
