@@ -18,7 +18,7 @@ export const meta = {
 
 const settings = typeof args === 'string' ? JSON.parse(args || '{}') : (args ?? {})
 const onRun = settings.run ? ` --run ${settings.run}` : ''
-/** The loop of Assay itself says which launch it is; there the number of agents has no cap. */
+/** The loop of Assay itself says which launch it is; there the number of agents has no cap, and a clerk costs nothing. */
 const isCapped = settings.launch === undefined
 /** A host's cap on the agents of one launch: left in time, and launched again. */
 const mostAgents = Number.isInteger(settings.agents) ? settings.agents : isCapped ? 1000 : Infinity
@@ -40,6 +40,8 @@ let driven = null
 /** Not even what says that an agent gave no answer may be asked. */
 let isDenied = false
 const OUT_OF_CALLS = new Error('the agents of this launch are used up')
+/** To wait for its end would cost a call of a clerk every two minutes. */
+const PAUSED = new Error('a person paused the loop')
 /** Ends that also say why no agent was asked, or needed. */
 const OVER = ['budget', 'user', 'target']
 /** The same words as `assay install claude-code` has. */
@@ -100,7 +102,10 @@ async function next(flags) {
   const { ok, data, problem } = await assay(`round next${flags} --wait ${WAIT}`, LAST_CALLS)
   if (!ok) throw end(new Error(problem.message))
   if (data.line) once(data.round, data.line)
-  if (data.paused) once(data.paused.since, `paused: ${data.paused.why}; to continue: assay loop resume`)
+  if (data.paused) {
+    once(data.paused.since, `paused: ${data.paused.why}; to continue: assay loop resume`)
+    if (isCapped) throw end(PAUSED)
+  }
   for (const alert of data.alerts) once(alert, `warning: ${alert}`)
   steer(data.tasks.filter(({ role }) => role === 'meta'))
   return { ...data, tasks: data.tasks.filter(({ role }) => role !== 'meta') }
@@ -235,16 +240,17 @@ const [stop] = await parallel([
   },
   () => steering(over),
 ])
-if (failure !== null && failure !== OUT_OF_CALLS && driven === null) throw failure
+const isCut = failure === OUT_OF_CALLS || failure === PAUSED
+if (failure !== null && !isCut && driven === null) throw failure
 const [status, steered] = [await assay('status', 2), await assay('meta due', 0)]
-const { best = null, baseline = null, counts = null, knobs = null } = status.data ?? {}
+const { best = null, baseline = null, counts = null, knobs = null, paused = null } = status.data ?? {}
 const { edits = [], alerts = [], stops = [] } = steered.data ?? {}
 const left = Number.isInteger(settings.rounds) ? { rounds: settings.rounds - roundCount } : {}
 return {
   rounds: roundCount,
   stop: stop === 'until' ? (status.data?.stop ?? null) : stop,
   ...(driven === null ? {} : { driven }),
-  ...(failure === OUT_OF_CALLS ? { continue: { ...settings, ...left } } : {}),
-  ...{ best, baseline, counts, knobs, edits, alerts, stops },
+  ...(isCut ? { continue: { ...settings, ...left } } : {}),
+  ...{ paused, best, baseline, counts, knobs, edits, alerts, stops },
   usage: { agents: agentCalls, output_tokens: budget.spent() },
 }

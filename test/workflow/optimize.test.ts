@@ -387,3 +387,33 @@ test('a look of the meta controller holds up a lane, is made twice, or holds the
   expect(played.result).toMatchObject({ rounds: 1, stop: 'stall' })
   expect(looked).toEqual(['meta/1'])
 })
+
+test('a pause costs a call of a clerk each time the wait for its end is over, or the launch does not say how to continue', async () => {
+  const of = cli()
+  let paused = false
+  const held = { paused: { why: 'lunch', since: '2026-01-01T12:00:00Z' }, tasks: [] }
+  const ended: string[] = []
+  const reply = (call: AgentCall) => {
+    const said = isClerk(call) && paused ? of.command(call.prompt) : null
+    if (said?.ok && call.prompt.includes('round next'))
+      return say({ ok: true, data: { ...(said.data as object), ...held } })
+    if (said?.ok && call.prompt.includes('assay status')) return say({ ok: true, data: { paused: 'lunch' } })
+    const id = taskIn(call.prompt)?.id
+    if (id === undefined) return answered(of, call)
+    ended.push(id)
+    paused ||= id === 'r1/l1/d1/verify'
+    return handsIn(of, call)
+  }
+  const first = await launch(of, reply, { run: 'run_0001', rounds: 1 })
+  expect([first.error, first.result]).toEqual([
+    null,
+    expect.objectContaining({ paused: 'lunch', rounds: 0, continue: { run: 'run_0001', rounds: 1 } }),
+  ])
+  // Of each lane at most one, and two that end the launch.
+  const since = first.calls.findIndex(({ prompt }) => taskIn(prompt)?.id === 'r1/l1/d1/verify')
+  expect(first.calls.slice(since).filter(isClerk).length).toBeLessThanOrEqual(4)
+  paused = false
+  const second = await launch(of, reply, { run: 'run_0001', rounds: 1 })
+  expect(second.result).toMatchObject({ rounds: 1, paused: null })
+  expect(new Set(ended).size).toBe(ended.length)
+})
