@@ -5,6 +5,16 @@ import { beforeAll, expect, test } from 'vitest'
 import type { Event } from '../../cli/ledger/events.ts'
 import { execute } from '../../cli/process.ts'
 import { binFolders } from '../../scripts/install-hosts.mjs'
+import {
+  abortLane3,
+  answerOf,
+  EXPECTED,
+  meanwhile,
+  PARTS,
+  sceneFiles,
+  sceneSpec,
+  sequences,
+} from '../e2e/drivers-scene.ts'
 import { type LoopData, openScene, RUN, type Scene } from '../e2e/loop-scene.ts'
 import { assay, dataOf, startAssay } from '../rig/assay.ts'
 import { startModel } from '../rig/model-server.ts'
@@ -98,7 +108,7 @@ async function converse(scene: Scene, url: string, flags: string[] = []): Promis
 }
 
 /** Of each lane, and of the rounds as such: what the ledger says, and whom the script asked in between. */
-function sequences(scene: Scene, asked: readonly Asked[]): Record<string, string[]> {
+function stepsAndCalls(scene: Scene, asked: readonly Asked[]): Record<string, string[]> {
   const events = scene.events()
   const laneOf = (event: Event) => {
     const experiment = 'experiment' in event ? event.experiment : null
@@ -134,8 +144,8 @@ test('the workflow does not run with the documented permissions, or takes differ
     env: { ...env(), ...WIRING.env(url, HOME.dir) },
   }).ended
   expect(dataOf(loop)).toMatchObject({ rounds: 1, best: { value: 80 } })
-  const expected = sequences(looping, loopScript.asked())
-  expect(sequences(inside, insideScript.asked())).toEqual(expected)
+  const expected = stepsAndCalls(looping, loopScript.asked())
+  expect(stepsAndCalls(inside, insideScript.asked())).toEqual(expected)
   // The agents of the tool are of the session, so the lease is one.
   const [first, ...later] = inside
     .events()
@@ -182,6 +192,39 @@ test('the workflow does not run with the documented permissions, or takes differ
     ],
     2: [...tried, 'started', 'judged rejected not_better'],
   })
+}, 400_000)
+
+/** The scene's parts, with the calls that an agent of this program makes for them. */
+function playScene(scene: Scene): NonNullable<Parameters<typeof inTool>[0]['play']> {
+  const happened = new Set<string>()
+  return (task, { worktree, experiment, brief }) => {
+    const part = PARTS[task]
+    if (!part) throw new Error(`the scene has no task ${task}`)
+    if (!happened.has(task)) meanwhile(part, scene.repo.dir, experiment)
+    happened.add(task)
+    const file_path = `${worktree}/src/number.txt`
+    // The program writes a file that exists only after it was read.
+    const edits =
+      part.writes === undefined
+        ? []
+        : [{ tool: 'Read', input: { file_path } }, WIRING.write(file_path, `${part.writes}\n`)]
+    const { parents } = Object(brief) as { parents?: { experiment: string }[] }
+    return { edits, answer: answerOf(part, parents?.[0]?.experiment ?? '') }
+  }
+}
+
+test('the workflow tool takes other steps than the drivers of Assay, or does not end and continue with a pause', async () => {
+  const agent = { host: 'claude-code', timeout: '2m', model: WIRING.models.plain }
+  const scene = await openScene({ ...sceneFiles, ...allowed() }, sceneSpec(agent))
+  trust(scene.repo.dir)
+  const script = inTool({ args: { run: RUN, rounds: 2 }, launches: 2, scene, play: playScene(scene) })
+  const { url } = await startModel(script.reply)
+  await Promise.all([converse(scene, url), abortLane3(scene)])
+  expect(script.endings()).toEqual([
+    expect.stringContaining('"continue":{"run":"run_0001","rounds":1}'),
+    expect.stringContaining('"rounds":1'),
+  ])
+  expect(sequences(scene)).toEqual(EXPECTED)
 }, 400_000)
 
 test('a launch runs into the cap of the host, or the next one pays for a candidate again', async () => {

@@ -32,13 +32,23 @@ interface Plan {
   args?: Record<string, unknown>
   /** At most; a launch that is to be continued is launched again. */
   launches?: number
+  /** What the agents do, in place of the parts here. */
+  play?: (task: string, card: TaskCard) => Played
+}
+
+export interface Played {
+  /** Its calls of tools, before it answers. */
+  edits: Reply[]
+  /** JSON; null = it has nothing to hand in. */
+  answer: string | null
 }
 
 const SCRIPT = fileURLToPath(new URL('../../../workflows/optimize.js', import.meta.url))
 /** What the files of a lane add to the gains, by depth. */
 const GAINS: Record<string, string> = { '1/1': '10', '1/2': '-5', '2/1': '-7' }
 
-export function inTool({ scene, args = {}, launches = 1 }: Plan): InTool {
+export function inTool({ scene, args = {}, launches = 1, play }: Plan): InTool {
+  const played = play ?? ((_task, card) => ownPart(card, asked))
   const clerks: string[] = []
   const asked: Asked[] = []
   const endings: string[] = []
@@ -54,10 +64,14 @@ export function inTool({ scene, args = {}, launches = 1 }: Plan): InTool {
     const script = /"file":"([^"]+optimize\.js)"/.exec(all)?.[1] ?? SCRIPT
     if (launched === 0) return launch(script, args)
     const last = ask.turns.at(-1)
-    const ending = last?.from === 'user' ? last.text : ''
-    if (ending.includes('<task-notification>')) endings.push(ending)
+    if (last?.from === 'user' && isEnding(last.text)) {
+      endings.push(last.text)
+      // As the skill says: a person, who is this conversation, resumes it first.
+      if (/"paused":"/.test(last.text)) return bash('assay loop resume --json')
+    }
+    const ending = ask.turns.findLast(({ from, text }) => from === 'user' && isEnding(text))?.text ?? ''
     const left = /"continue":(\{[^}]*\})/.exec(ending)?.[1]
-    return left !== undefined && launched < launches
+    return left !== undefined && launched === endings.length && launched < launches
       ? launch(script, JSON.parse(left))
       : { text: 'I wait for the workflow.' }
   }
@@ -85,22 +99,16 @@ export function inTool({ scene, args = {}, launches = 1 }: Plan): InTool {
       const { role, lane, experiment } = card
       asked.push({ role, lane, experiment, at: scene.events().length })
     }
-    const edits =
-      card.role === 'implement'
-        ? [edit(card, 'own', GAINS[`${card.lane}/${card.depth}`] ?? '-1')]
-        : card.role === 'revise'
-          ? [edit(card, 'revised', '10')]
-          : []
+    const { edits, answer } = played(/"task":"([^"]+)"/.exec(told)?.[1] ?? '', card)
     const act = edits[done]
     if (act !== undefined) return act
+    if (answer === null) return { text: 'I only looked.' }
     const handIn = /^ +(assay answer \S+ --run \S+ --json --input) JSON$/m.exec(told)?.[1]
-    if (named !== undefined && done === edits.length)
-      return bash(`${handIn} '${inQuotes(JSON.stringify(answerOf(card, asked)))}'`)
+    if (named !== undefined && done === edits.length) return bash(`${handIn} '${inQuotes(answer)}'`)
     if (named !== undefined) return { text: `I handed it in.\n${lineOf(last)}` }
     if (done > edits.length) return { text: 'Done.' }
     const tool = ask.tools.find((name) => name === 'StructuredOutput')
-    const answer = answerOf(card, asked)
-    return tool === undefined ? { text: JSON.stringify(answer) } : { tool, input: answer }
+    return tool === undefined ? { text: answer } : { tool, input: JSON.parse(answer) }
   }
   return { reply, asked: () => asked, clerks: () => clerks, endings: () => endings }
 }
@@ -108,6 +116,7 @@ export function inTool({ scene, args = {}, launches = 1 }: Plan): InTool {
 const NAMED = /^Run `(?<command>assay task [^`]+)` and follow it\./m
 const isTask = (text: string) =>
   readTaskCard(text) !== null || /^```sh\nassay /m.test(text) || NAMED.test(text)
+const isEnding = (text: string) => text.includes('<task-notification>')
 /** As the task says. */
 const inQuotes = (json: string) =>
   json.replace(/['\\`$~=<>%]|(?! )\p{Zs}/gu, (char) =>
@@ -136,6 +145,16 @@ function lineOf(said: string): string {
 
 /** What a shell, or a host's check of shell commands, might take for more than text. */
 const TRICKS = `it's =x ~[a] <1-2> \\ {"b": '1'} $HOME \`id\` # \\u0041 of\u00a0tricks, 5 %41`
+
+function ownPart(card: TaskCard, asked: readonly Asked[]): Played {
+  const edits =
+    card.role === 'implement'
+      ? [edit(card, 'own', GAINS[`${card.lane}/${card.depth}`] ?? '-1')]
+      : card.role === 'revise'
+        ? [edit(card, 'revised', '10')]
+        : []
+  return { edits, answer: JSON.stringify(answerOf(card, asked)) }
+}
 
 function answerOf(
   { role, brief, lane, depth, experiment }: TaskCard,
