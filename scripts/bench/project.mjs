@@ -37,8 +37,11 @@ export function benchEnv(home) {
   }
 }
 
-/** A repository with a run whose baseline is judged, made by the real CLI. `more`: lines of the spec, and files. */
-export function tinyProject({ spec = '', files: others = {} } = {}) {
+/**
+ * A repository with a run whose baseline is judged, made by the real CLI. `spec`: more lines of it; `assay`: the launcher of another
+ * version than this one.
+ */
+export function tinyProject({ spec = '', files: others = {}, assay = ASSAY } = {}) {
   const base = mkdtempSync(join(tmpdir(), 'assay-bench-'))
   const dir = join(base, 'repo')
   const home = join(base, 'home')
@@ -66,7 +69,7 @@ export function tinyProject({ spec = '', files: others = {} } = {}) {
       '-m',
       'first',
     )
-    run(process.execPath, ASSAY, 'init', '--json')
+    run(process.execPath, assay, 'init', '--json')
   } catch (error) {
     clean()
     const printed = `${error.stdout ?? ''}${error.stderr ?? ''}`.trim()
