@@ -142,6 +142,12 @@ export function laneOfEffect(state: State, effect: Effect): number | null {
 export const laneOfExperiment = (state: State, id: string): number | null =>
   state.experiments.get(id)?.created.lane ?? null
 
+/** `r1/l2/d1/implement` → 2; null for a task of the round. */
+export function laneOfTask(id: string): number | null {
+  const lane = /^r\d+\/l(\d+)\//.exec(id)?.[1]
+  return lane === undefined ? null : Number(lane)
+}
+
 /** Lanes of the open round in which something is left to do or to be measured, in order. */
 export function lanesLeft(state: State, { tasks, effects, measuring }: Agenda): number[] {
   const lanes = [

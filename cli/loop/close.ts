@@ -17,6 +17,8 @@ import { stopReason } from '../run/budget.ts'
 import { giveUp, mayGoOn, saidBy } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
 import { distinctShapes } from '../search/similar.ts'
+import { laneOfTask } from './agenda.ts'
+import { textsIn } from './answers.ts'
 import { fitted } from './fit.ts'
 import { learningsOf } from './open.ts'
 import { applyPrunes } from './prunes.ts'
@@ -183,3 +185,20 @@ function answer(run: OpenRun, closed: RoundClosed): CloseAnswer {
 
 const bounded = (texts: readonly string[], characters: number): string[] =>
   texts.slice(0, LIMITS.inAll).map((text) => text.slice(0, characters))
+
+/** What agents of each lane, and of the whole round, say that they have learnt; by the number of the lane. */
+export function reportsOf(state: State, round: number): LaneReport[] {
+  const reports = new Map<number, LaneReport>()
+  for (const { task, sha256, answer } of state.answers.values()) {
+    if (sha256 === null || answer === null || !task.startsWith(`r${round}/`)) continue
+    const lane = laneOfTask(task) ?? OF_ALL
+    const report = reports.get(lane) ?? { lane, learnings: [], suggestions: [] }
+    reports.set(lane, report)
+    report.learnings.push(...textsIn(answer.learnings))
+    report.suggestions.push(...textsIn(answer.suggestions))
+  }
+  return [...reports.values()].sort((a, b) => a.lane - b.lane)
+}
+
+/** The lane of what is said of the whole round; it comes after what the lanes say. */
+export const OF_ALL = 0

@@ -22,16 +22,19 @@ import {
   type Task,
   TRIES,
 } from './agenda.ts'
-import { doIt, factsOf, isOpen, recordGiven, taskOf, textsIn } from './answer.ts'
-import { ANSWERS_OF } from './answers.ts'
+import { recordGiven } from './answer.ts'
+import { ANSWERS_OF, textsIn } from './answers.ts'
+import { doIt } from './effects.ts'
 import { checkFindings, type ScanFinding } from './findings.ts'
 import { alertOfHeldAccelerators } from './held-accelerators.ts'
 import type { DueAnswer } from './meta/apply.ts'
 import { metaDue } from './meta/apply.ts'
 import { lookEvery } from './meta/every.ts'
 import { hasFailed, look, SWITCHED_OFF } from './meta/look.ts'
+import { factsOf, isOpen } from './next-tasks.ts'
 import { openRound, stopOfNext } from './open.ts'
 import { roundLine } from './round-line.ts'
+import { taskOf } from './task-prompt.ts'
 
 export interface DriveRequest {
   /** How many may be closed by this start; null = no limit. */

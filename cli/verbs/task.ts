@@ -1,5 +1,6 @@
 import { mayEdit } from '../hosts/rights.ts'
-import { type NextAnswer, taskOf } from '../loop/answer.ts'
+import type { NextAnswer } from '../loop/next-tasks.ts'
+import { taskOf } from '../loop/task-prompt.ts'
 import { call, next, type Said } from '../next.ts'
 import { ok, type Result } from '../result.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'

@@ -1,0 +1,191 @@
+/** What the CLI does by itself: what the agenda names and no agent is needed for. */
+import { audit } from '../experiment/audit.ts'
+import { checkSeal } from '../experiment/check.ts'
+import { createExperiment } from '../experiment/create.ts'
+import { annotate, discard } from '../experiment/manual-decisions.ts'
+import { judgedElsewhere } from '../experiment/wait.ts'
+import { startWorker } from '../experiment/worker.ts'
+import { refuseDamaged } from '../git/objects.ts'
+import { bestOf } from '../ledger/best.ts'
+import type { Finding, Idea } from '../ledger/events.ts'
+import { directionsOf } from '../ledger/meta.ts'
+import { currentRound, type Experiment, lastAttempt } from '../ledger/state.ts'
+import { differs, nodeFor, seal, snapshot, storedSeal } from '../measure/seal.ts'
+import { baseOf, judgedCommit } from '../measure/worktree.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
+import type { OpenRun } from '../run/open.ts'
+import type { Effect } from './agenda.ts'
+import { textsIn } from './answers.ts'
+import { takeBriefs, type WrittenBrief } from './briefs.ts'
+import { closeRound, OF_ALL, reportsOf } from './close.ts'
+import { applyLook } from './meta/look.ts'
+import { propose } from './propose.ts'
+import { recordOwn } from './record-answer.ts'
+
+/** One effect of the agenda. A problem says that it may be done later, or that it is not this caller's to do. */
+export async function doIt(run: OpenRun, effect: Effect): Promise<Result<unknown>> {
+  const { state } = run.ledger
+  switch (effect.do) {
+    case 'propose': {
+      const { ideas } = state.answers.get(effect.task)?.answer ?? {}
+      return propose(run, (ideas ?? []) as Idea[], effect.task)
+    }
+    case 'brief':
+      return lay(run, effect)
+    case 'create': {
+      const { lane, depth, parent, key, refused } = effect
+      const round = currentRound(state)
+      const made = await createExperiment(run, {
+        parent,
+        hypothesis: lane.brief.objective,
+        key,
+        place: { round: round?.round ?? 0, lane: lane.lane, depth },
+      })
+      return made.ok ? made : ends(run, refused, null, made.problem)
+    }
+    case 'seal':
+      return sealOf(run, effect)
+    case 'run': {
+      const { experiment, record, lost } = effect
+      const node = state.experiments.get(experiment)
+      const far = node ? judgedElsewhere(node) : null
+      // Its verdict counts when it comes, but it cannot be known here whether it comes.
+      if (far) return recordOwn(run, record, experiment, { refused: far.message })
+      // Its process said why only to its own log.
+      const intact = lost && node ? await storeIntact(run, node) : ok(undefined)
+      if (!intact.ok) return intact
+      if (lost) recordOwn(run, record, experiment, {})
+      const begun = await startWorker(run, experiment, { key: null, asSealed: true })
+      return begun.ok || lost ? ok(undefined) : ends(run, record, experiment, begun.problem)
+    }
+    case 'audit': {
+      const { findings } = state.answers.get(effect.task)?.answer ?? {}
+      const read = (findings ?? []) as Partial<Finding>[]
+      return audit(run, effect.experiment, read.map(findingOf), effect.task)
+    }
+    case 'discard': {
+      const { experiment, why, class: failureClass } = effect
+      const text = effect.findings.flatMap((one) => (one as Partial<Finding>).message ?? []).join('; ')
+      // First, so that a driver that is killed in between does both again.
+      const kept =
+        text === ''
+          ? ok(null)
+          : annotate(run, experiment, { text, task: null, tag: 'verify', key: `${experiment}/turned-down` })
+      if (!kept.ok) return kept
+      return discard(run, experiment, { why, failureClass, key: null })
+    }
+    case 'steer':
+      return applyLook(run, effect.tick)
+    case 'close':
+      return close(run)
+  }
+}
+
+/** What a person must repair first: the loop ends, its round stays open, and nothing counts against a candidate. */
+const BROKEN = ['disk_full', 'objects_damaged']
+
+/** What a broken machine or a lost turn refuses may be done later; anything else ends the lane. */
+function ends(run: OpenRun, task: string, experiment: string | null, problem: Problem): Result<unknown> {
+  if ([...BROKEN, 'driven', 'worker_died'].includes(problem.code)) return fail(problem)
+  return recordOwn(run, task, experiment, { refused: problem.message })
+}
+
+/** An auditor's own word for what it saw is an opinion: only the listed codes can be checked. */
+const findingOf = ({ code, message, path }: Partial<Finding>): Finding => ({
+  code: code === 'hash' || code === 'task_set' || code === 'path' ? code : 'opinion',
+  message: message ?? '',
+  ...(path ? { path } : {}),
+})
+
+async function lay(
+  run: OpenRun,
+  { task, record }: Extract<Effect, { do: 'brief' }>,
+): Promise<Result<unknown>> {
+  const { state } = run.ledger
+  const round = currentRound(state)
+  if (!round) return ok(undefined)
+  const given = state.answers.get(task)
+  // An author that gave no answer is asked once more, before a round without lanes is recorded.
+  if (given?.answer === null && !task.endsWith('/again')) return recordOwn(run, record, null, { refused: [] })
+  const { token } = round.opened
+  const briefs = ((given?.answer?.briefs ?? []) as Partial<WrittenBrief>[]).map((brief) => ({
+    parent: null,
+    kind: 'edit',
+    objective: '',
+    boundaries: [],
+    pointers: [],
+    hard: false,
+    ...brief,
+  }))
+  const laid = await takeBriefs(run, { token, round: round.round }, briefs)
+  if (!laid.ok) return laid
+  return recordOwn(run, record, null, { refused: laid.value.refused.map(({ message }) => message) })
+}
+
+async function sealOf(
+  run: OpenRun,
+  { experiment, record, answer }: Extract<Effect, { do: 'seal' }>,
+): Promise<Result<unknown>> {
+  const node = nodeFor(run, experiment)
+  if (!node.ok) return node
+  const given = run.ledger.state.answers.get(answer)
+  const last = lastAttempt(node.value)
+  const found = (data: Record<string, unknown>) => recordOwn(run, record, experiment, data)
+  const stands = async () => {
+    if (!given && last && !last.judged) return storedSeal(run, node.value, last)
+    const taken = await snapshot(run, node.value)
+    if (!taken.ok) return taken
+    // An agent that left nothing says nothing about the idea. What it left is paid for, whatever came after it.
+    if (given?.answer === null && !differs(taken.value, last)) return ok(null)
+    const said = given?.answer?.hypothesis
+    return seal(run, node.value, taken.value, typeof said === 'string' && said.trim() !== '' ? said : null)
+  }
+  const sealed = await stands()
+  if (!sealed.ok) {
+    const { code, message, hint } = sealed.problem
+    if (BROKEN.includes(code)) return sealed
+    if (code === 'parent_revoked') return found({ attempt: null, refused: 'what it is built on was revoked' })
+    // Why it cannot be sealed is a finding. No attempt has the number 0.
+    return found({ attempt: 0, findings: [{ message: hint ? `${message}: ${String(hint)}` : message }] })
+  }
+  if (sealed.value === null) return found({ attempt: null, refused: 'its agent gave no answer' })
+  const findings = checkSeal(run, sealed.value)
+  // What differs because the store was damaged is not the candidate's doing.
+  const intact = findings.length > 0 ? await storeIntact(run, node.value) : ok(undefined)
+  if (!intact.ok) return intact
+  return found({ attempt: sealed.value.attempt, findings })
+}
+
+/** Problem `objects_damaged`: of what a trial of the experiment checks out. */
+async function storeIntact(run: OpenRun, node: Experiment): Promise<Result<void>> {
+  const best = bestOf(run.ledger.state)
+  const commits = [
+    lastAttempt(node)?.sealed.commit,
+    baseOf(run, node.id).commit,
+    best && judgedCommit(run, best.id)?.commit,
+  ]
+  for (const commit of new Set(commits)) {
+    const intact = commit ? await refuseDamaged(run.site, commit) : ok(undefined)
+    if (!intact.ok) return intact
+  }
+  return ok(undefined)
+}
+
+function close(run: OpenRun): Promise<Result<unknown>> | Result<unknown> {
+  const { state } = run.ledger
+  const round = currentRound(state)
+  if (!round) return ok(undefined)
+  const all = reportsOf(state, round.round)
+  // First, so that they are not what a limit cuts off: the next round reads them among the learnings.
+  const steps = directionsOf(state.meta, round.round).steps.flatMap(({ edit, seam }) =>
+    seam === 'after-collect'
+      ? textsIn(state.answers.get(`r${round.round}/step/${edit}`)?.answer?.findings)
+      : [],
+  )
+  const lanes = [
+    { lane: OF_ALL, learnings: steps, suggestions: [] },
+    ...all.filter(({ lane }) => lane !== OF_ALL),
+    ...all.filter(({ lane }) => lane === OF_ALL),
+  ]
+  return closeRound(run, { token: round.opened.token, round: round.round }, lanes)
+}
