@@ -10,16 +10,7 @@ import { mayGoOn } from '../run/driver.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { laneOfTask, nextTasks, type Task, taskLeftOut } from './agenda.ts'
 import { ANSWERS_OF, knownFields } from './answers.ts'
-import {
-  advance,
-  answeredBefore,
-  factsOf,
-  givenOut,
-  isOpen,
-  listed,
-  type NextAnswer,
-  notOpen,
-} from './next-tasks.ts'
+import { advance, answeredBefore, factsOf, givenOut, listed, type NextAnswer, notOpen } from './next-tasks.ts'
 import { recordAnswer } from './record-answer.ts'
 
 export interface TakenAnswer {
@@ -57,7 +48,7 @@ export async function takeAnswer(
     return isSame(before) ? follow(run, before.task, { repeated: true }) : fail(answeredBefore(id, before))
   const task = await openTask(run, id)
   if (!task.ok) return task
-  if (given === null && !isOpen(run, id)) return follow(run, id, { repeated: false })
+  if (given === null && isLeftOut(run, id)) return follow(run, id, { repeated: false })
   const foreign = otherWorktree(run, task.value)
   if (foreign) return fail(foreign)
   const recorded = await record(run, task.value, { given, sha256 })
@@ -83,11 +74,15 @@ async function openTask(run: OpenRun, id: string): Promise<Result<Task>> {
   return task ? ok(task) : fail(notOpen(id, agenda.value.tasks))
 }
 
+/** That no answer came to a task that is not asked any more says nothing. */
+const isLeftOut = (run: OpenRun, id: string): boolean =>
+  taskLeftOut(run.ledger.state, liveSpec(run), id) !== null
+
 /** The answer of an agent that the caller itself asked; what follows from it is the caller's to do. */
 export async function recordGiven(run: OpenRun, task: Task, given: string | null): Promise<Result<unknown>> {
   const mine = mayGoOn(run)
   if (!mine.ok) return mine
-  if (given === null && !isOpen(run, task.id)) return ok(undefined)
+  if (given === null && isLeftOut(run, task.id)) return ok(undefined)
   const recorded = await record(run, task, { given, sha256: digestOf(given) })
   // What cannot be kept says nothing; an edit is judged all the same.
   if (!recorded.ok && recorded.problem.kind === 'usage')
