@@ -9,7 +9,6 @@ import { composeTree, type Parts, partsBetween } from '../git/parts.ts'
 import { checkRef } from '../git/refs.ts'
 import { pinCommit } from '../git/seal.ts'
 import type { Pinned } from '../git/store.ts'
-import { changesBetween } from '../git/trees.ts'
 import { bestOf } from '../ledger/best.ts'
 import { attributable } from '../ledger/decide.ts'
 import type { Attributed, AttributedUnit, AttributionPlan, EditPlace } from '../ledger/events.ts'
@@ -23,16 +22,15 @@ import {
   type State,
 } from '../ledger/state.ts'
 import { tryHold } from '../lock.ts'
-import { listArtifacts } from '../measure/artifacts.ts'
 import { measureTest, nameOfLeft } from '../measure/attribution.ts'
 import { confirmAgain, pathOfBest } from '../measure/confirm.ts'
 import { drawNonce } from '../measure/random-choices.ts'
 import { recordedSamples } from '../measure/samples.ts'
-import { nodeFor, seal } from '../measure/seal.ts'
+import { nodeFor, sealTreeOf } from '../measure/seal.ts'
 import { interrupted } from '../measure/slot.ts'
 import { baseOf, judgedCommit } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
-import { artifactsFolder, attributionLock } from '../paths.ts'
+import { attributionLock } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { budgetOf } from '../run/budget.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
@@ -536,7 +534,7 @@ async function judgeReduced(scene: Scene, attribution: number, done: Done): Prom
   const judged = lastJudged(child.value)
   if (judged && judged.failure_class !== 'environment' && judged.reason !== 'aborted')
     return ok(child.value.id)
-  const sealed = lastAttempt(child.value) ? ok(undefined) : await sealTreeOf(scene, child.value, tree.value)
+  const sealed = lastAttempt(child.value) ? ok(undefined) : await sealTreeOf(run, child.value, tree.value)
   if (!sealed.ok) return sealed
   run.tell({ type: 'preparing', what: `the verdict on ${child.value.id}, which is what is left` })
   const answer = await submit(run, child.value.id, { asSealed: true })
@@ -575,25 +573,4 @@ function childOf({ run, node, units }: Scene, attribution: number, { kept }: Don
     run.clock(),
   )
   return recorded.ok ? nodeFor(run, id.value) : recorded
-}
-
-async function sealTreeOf({ run, parent }: Scene, child: Experiment, tree: string): Promise<Result<void>> {
-  const changes = await changesBetween(run.site, parent.tree, tree, { asText: true })
-  if (!changes.ok) return changes
-  const sealed = await seal(
-    run,
-    child,
-    {
-      experiment: child.id,
-      tree,
-      parentTree: parent.tree,
-      changes: changes.value,
-      leftOut: [],
-      ignored: [],
-      secrets: [],
-      artifacts: await listArtifacts(artifactsFolder(run.paths, child.id)),
-    },
-    null,
-  )
-  return sealed.ok ? ok(undefined) : sealed
 }

@@ -9,7 +9,7 @@ import { pinCommit } from '../git/seal.ts'
 import { changesBetween, type TreeChange } from '../git/trees.ts'
 import { bestOf } from '../ledger/best.ts'
 import { refusal } from '../ledger/ledger.ts'
-import { attributionOf, BASELINE, clearing, type Experiment, pathTo } from '../ledger/state.ts'
+import { attributionOf, BASELINE, clearing, type Experiment, lineageOf, pathTo } from '../ledger/state.ts'
 import { type ConfirmAnswer, confirm } from '../measure/confirm.ts'
 import { judgedCommit } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
@@ -64,7 +64,7 @@ export async function finish(
   const chosen = reduced ? reducedOf(run, winner) : ok(winner)
   if (!chosen.ok) return chosen
   const best = chosen.value
-  const doubted = pathTo(run.ledger.state, best.id).find(({ flagged }) => flagged !== null)
+  const doubted = lineageOf(run.ledger.state, best.id).find(({ flagged }) => flagged !== null)
   if (doubted)
     return refusal({
       code: 'path_in_doubt',

@@ -16,8 +16,10 @@ import {
   type Experiment,
   isFree,
   isOutdatedBaseline,
+  isSameSet,
   isSettled,
   lastAttempt,
+  mergeOf,
   type State,
   undermined,
 } from './state.ts'
@@ -103,6 +105,8 @@ export function decide(state: State, event: DatedDraft): Refusal | null {
       return mayAnswerTest(state, event)
     case 'attribution_ended':
       return openAttribution(state, event)
+    case 'conflicted':
+      return mayConflict(state, event)
     case 'epoch_opened':
       return event.epoch === state.epoch + 1
         ? null
@@ -179,7 +183,15 @@ function mayCreate(state: State, event: Of<'created'>): Refusal | null {
   if (!state.run) return NOT_STARTED
   if (state.experiments.has(event.experiment))
     return raced('exists', `${event.experiment} exists`, 'take the next number')
-  return event.parent === null ? null : mayBeParent(state, event.parent)
+  const parents = event.parents ?? (event.parent === null ? [] : [event.parent])
+  for (const parent of parents) {
+    const because = mayBeParent(state, parent)
+    if (because) return because
+  }
+  const same = event.merge ? mergeOf(state, parents) : null
+  return same
+    ? raced('merged', `${same.id} merges these experiments`, next`look at it: ${call('show', same.id)}`)
+    : null
 }
 
 /** Why nothing may be built on an experiment. */
@@ -376,6 +388,15 @@ function openAttribution(state: State, { attribution }: { attribution: number })
 function mayAnswerTest(state: State, event: Of<'attributed'>): Refusal | null {
   const tests = state.attributions[event.attribution - 1]?.tests.length ?? 0
   return openAttribution(state, event) ?? (event.test === tests + 1 ? null : STALE_ATTRIBUTION)
+}
+
+// ---------------------------------------------------------------- merges
+
+function mayConflict(state: State, { experiments }: Of<'conflicted'>): Refusal | null {
+  const missing = experiments.find((id) => !state.experiments.has(id))
+  if (missing !== undefined) return unknown(missing)
+  const known = state.conflicts.some((other) => isSameSet(other.experiments, experiments))
+  return known ? raced('conflicted', 'this conflict is known', next`${call('merge')}`) : null
 }
 
 // ---------------------------------------------------------------- rounds, and who drives

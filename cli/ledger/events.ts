@@ -259,6 +259,8 @@ export interface Brief {
   repair?: string
   /** The artifact that it starts from. */
   from_artifact?: { experiment: string; label: string }
+  /** A second experiment to build on, whose change git could not merge with the parent's; absent = none. */
+  combine?: string
 }
 
 export interface Lane {
@@ -404,6 +406,10 @@ export interface Created extends Envelope {
   repair?: string
   /** Its candidate is the part of that experiment's diff that an attribution left over; no agent made it. Absent = an agent or a person did. */
   reduces?: { experiment: string; attribution: number }
+  /** All experiments that it is built on; `parent` is the first of them, the best. Absent = `parent` alone. */
+  parents?: string[]
+  /** The CLI put the files of its parents together; no agent made it. Absent = an agent or a person did. */
+  merge?: true
 }
 
 /** 2: a tree is pinned as a commit under `refs/assay/<run>/<experiment>/<attempt>`. Every seal has its own number. */
@@ -658,6 +664,17 @@ export interface AttributionEnded extends Envelope {
   interactions: { units: [string, string]; beyond: number }[]
   /** The experiment that was judged with what is left; null when nothing was left out. */
   reduced: string | null
+}
+
+// ---------------------------------------------------------------- merges. An attempt to merge is an experiment; this is what keeps one from being made
+
+/** git cannot put the changes of these experiments together: no set that has all of them is tried. */
+export interface Conflicted extends Envelope {
+  type: 'conflicted'
+  /** Two, unless only more of them conflict. The last one, which ranks lowest, was left out. */
+  experiments: string[]
+  /** The paths that conflict. */
+  files: string[]
 }
 
 // ---------------------------------------------------------------- the events of the loop: rounds, ideas, who drives, what agents cost
@@ -968,6 +985,7 @@ export type Event =
   | AttributionStarted
   | Attributed
   | AttributionEnded
+  | Conflicted
   | RoundOpened
   | RoundBriefed
   | RoundClosed

@@ -109,6 +109,9 @@ function apply(state: State, event: Event): void {
       if (attribution) attribution.ended = event
       return
     }
+    case 'conflicted':
+      state.conflicts.push(event)
+      return
     case 'epoch_opened':
       state.epoch = event.epoch
       state.trees.clear()
@@ -210,13 +213,15 @@ function enter(state: State, node: Experiment, to: Status): void {
 }
 
 function create(state: State, event: Created): void {
-  const parent = event.parent === null ? undefined : state.experiments.get(event.parent)
-  parent?.children.push(event.experiment)
+  const parents = event.parents ?? (event.parent === null ? [] : [event.parent])
+  const above = parents.flatMap((id) => state.experiments.get(id) ?? [])
+  for (const parent of above) parent.children.push(event.experiment)
   state.experiments.set(event.experiment, {
     id: event.experiment,
     parent: event.parent,
+    parents,
     children: [],
-    generation: parent ? parent.generation + 1 : 0,
+    generation: Math.max(-1, ...above.map(({ generation }) => generation)) + 1,
     status: 'open',
     hypothesis: event.hypothesis,
     created: event,

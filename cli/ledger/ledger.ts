@@ -42,6 +42,7 @@ const KNOWN: Record<EventType, true> = {
   attribution_started: true,
   attributed: true,
   attribution_ended: true,
+  conflicted: true,
   round_opened: true,
   round_briefed: true,
   round_closed: true,

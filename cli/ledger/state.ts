@@ -10,6 +10,7 @@ import {
   type Audited,
   type Configured,
   type Confirmed,
+  type Conflicted,
   type Created,
   type Event,
   type FailureClass,
@@ -52,7 +53,10 @@ export interface Attempt {
 
 export interface Experiment {
   id: string
+  /** What it is compared with; null for the baseline only. */
   parent: string | null
+  /** All that it is built on, `parent` first; empty for the baseline. */
+  parents: readonly string[]
   children: string[]
   /** 0 for the baseline. */
   generation: number
@@ -139,6 +143,8 @@ export interface State {
   rounds: Round[]
   /** In order of their numbers, from 1. */
   attributions: Attribution[]
+  /** In order. */
+  conflicts: Conflicted[]
   ideas: Idea[]
   /** Task of the loop → what became of it. */
   answers: Map<string, TaskAnswered>
@@ -208,6 +214,7 @@ export function emptyState(): State {
     keys: new Map(),
     rounds: [],
     attributions: [],
+    conflicts: [],
     ideas: [],
     answers: new Map(),
     notes: [],
@@ -283,7 +290,7 @@ export function freeRejections(experiment: Experiment): number {
   return experiment.attempts.filter((a) => a.judged && !a.claim).length
 }
 
-/** Root first. Iterative: a chain of ten thousand is an ordinary run. */
+/** Along first parents, root first. Iterative: a chain of ten thousand is an ordinary run. */
 export function pathTo(state: State, id: string): Experiment[] {
   const path: Experiment[] = []
   for (
@@ -296,6 +303,19 @@ export function pathTo(state: State, id: string): Experiment[] {
   return path.reverse()
 }
 
+/** All that an experiment is built on and itself, each after its parents. A path, unless there are merges in it. */
+export function lineageOf(state: State, id: string): Experiment[] {
+  const found = new Map<string, Experiment>()
+  const left = [id]
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const node = state.experiments.get(next)
+    if (!node || found.has(next)) continue
+    found.set(next, node)
+    left.push(...node.parents)
+  }
+  return [...found.values()].reverse().sort((a, b) => a.generation - b.generation)
+}
+
 export const currentRound = (state: State): Round | null => {
   const last = state.rounds.at(-1)
   return last && !last.closed ? last : null
@@ -304,14 +324,25 @@ export const currentRound = (state: State): Round | null => {
 /** Rounds in a row, up to the last closed one, that brought no new best. */
 export const stallOf = (state: State): number => state.rounds.findLast((r) => r.closed)?.closed?.stall ?? 0
 
-/** The gates that were added along the way from the baseline to this node, its own included. */
-export function addedGates(state: State, id: string): GateRule[] {
-  const gates = new Map<string, GateRule>()
-  for (const node of pathTo(state, id)) {
-    for (const gate of node.gates) gates.set(gate.name, gate)
+export interface AddedGate extends GateRule {
+  /** The experiment that it was added to. */
+  from: string
+}
+
+/** The gates that were added to this node or above it, on any way from the baseline, and that still bind on one. */
+export function addedGates(state: State, id: string): AddedGate[] {
+  type Gates = ReadonlyMap<string, AddedGate>
+  const at = new Map<string, Gates>()
+  for (const node of lineageOf(state, id)) {
+    const above = node.parents.map((parent): Gates => at.get(parent) ?? new Map())
+    const [only] = above
+    const same = above.length === 1 && node.gates.length === 0 && node.droppedGates.length === 0
+    const gates = new Map(same ? [] : above.reverse().flatMap((some) => [...some]))
+    for (const gate of node.gates) gates.set(gate.name, { ...gate, from: node.id })
     for (const name of node.droppedGates) gates.delete(name)
+    at.set(node.id, same && only ? only : gates)
   }
-  return [...gates.values()]
+  return [...(at.get(id)?.values() ?? [])]
 }
 
 // ---------------------------------------------------------------- the baseline, which every epoch begins with
@@ -360,13 +391,38 @@ export const remarkText = ({
 export const attributionOf = (state: State, experiment: string): Attribution | null =>
   state.attributions.findLast(({ started }) => started.experiment === experiment) ?? null
 
+// ---------------------------------------------------------------- merges
+
+export const isSameSet = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((id) => other.includes(id))
+
+/** As data: the parents of what has several; empty for all others, whose one parent stands beside it. */
+export const severalParents = ({ parents }: Experiment): { parents?: readonly string[] } =>
+  parents.length > 1 ? { parents } : {}
+
+/** Whether the idea was measured: what a person stopped, or the machine spoilt, says nothing. */
+export const isTried = (node: Experiment): boolean => {
+  const judged = lastJudged(node)
+  return judged !== null && judged.failure_class !== 'environment' && judged.reason !== 'aborted'
+}
+
+/** The merge of exactly these experiments in this epoch, unless somebody gave it up before it was measured; null = none. */
+export function mergeOf(state: State, parents: readonly string[]): Experiment | null {
+  for (const node of state.experiments.values()) {
+    if (!node.created.merge || !isSameSet(node.parents, parents)) continue
+    if (node.status === 'discarded' || (isTried(node) && node.epoch !== state.epoch)) continue
+    return node
+  }
+  return null
+}
+
 // ---------------------------------------------------------------- what stands above an experiment, and what falls with it
 
 /** Ids of experiments with a revoked one among their ancestors or themselves; one pass, parents come first. */
 export function tainted(state: State): Set<string> {
   const found = new Set<string>()
   for (const node of state.experiments.values()) {
-    if (node.status === 'revoked' || (node.parent !== null && found.has(node.parent))) found.add(node.id)
+    if (node.status === 'revoked' || node.parents.some((parent) => found.has(parent))) found.add(node.id)
   }
   return found
 }
@@ -430,14 +486,17 @@ export interface Undermined {
 /** Why nothing more is to be paid for an experiment: what it is built on was revoked. null when all of that stands. */
 export function undermined(
   state: State,
-  { id, parent }: Pick<Experiment, 'id' | 'parent'>,
+  { id, parents }: Pick<Experiment, 'id' | 'parents'>,
 ): Undermined | null {
   if (state.counts.revoked === 0) return null
+  const bad = tainted(state)
+  const above = (ids: readonly string[]) =>
+    state.experiments.get(ids.find((one) => bad.has(one)) ?? ids[0] ?? '')
   let nearest: Experiment | null = null
   /** Nothing below the uppermost revoked one can be a parent. */
   let sound = BASELINE
   let found = false
-  for (let node = nodeOf(state, parent); node; node = nodeOf(state, node.parent)) {
+  for (let node = above(parents); node; node = above(node.parents)) {
     if (node.status === 'revoked') {
       nearest ??= node
       found = false
@@ -454,6 +513,3 @@ export function undermined(
     }
   )
 }
-
-const nodeOf = (state: State, id: string | null): Experiment | undefined =>
-  id === null ? undefined : state.experiments.get(id)

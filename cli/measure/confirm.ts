@@ -21,7 +21,15 @@ import { bestOf } from '../ledger/best.ts'
 import { refusedBy } from '../ledger/decide.ts'
 import type { Comparison, Confirmed, Sample, SampleFault, Side, Status } from '../ledger/events.ts'
 import { refusal } from '../ledger/ledger.ts'
-import { BASELINE, type Experiment, lastJudged, nodeValue, pathTo, type State } from '../ledger/state.ts'
+import {
+  BASELINE,
+  type Experiment,
+  lastJudged,
+  lineageOf,
+  nodeValue,
+  pathTo,
+  type State,
+} from '../ledger/state.ts'
 import { call, next } from '../next.ts'
 import { confirmsFolder } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -553,10 +561,10 @@ function answerOf(
 
 // ---------------------------------------------------------------- when the metric turns out to vary: experiments that were kept before are confirmed again, so that the run can continue
 
-/** The experiments in doubt on the path from the baseline to the former best. */
+/** All that the best is built on, from the baseline on, and itself. */
 export function pathOfBest(state: State): string[] {
   const best = bestOf(state)
-  return best ? pathTo(state, best.id).map(({ id }) => id) : []
+  return best ? lineageOf(state, best.id).map(({ id }) => id) : []
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Which gates an experiment must pass: those of the spec, and those that `gate add` gave to it or to an ancestor. */
 import type { GateRule } from '../ledger/events.ts'
-import { addedGates, pathTo } from '../ledger/state.ts'
+import { addedGates } from '../ledger/state.ts'
 import type { RunRecord } from '../run/open.ts'
 
 /** Includes gates that were added to the experiment itself. */
@@ -15,10 +15,8 @@ export interface BindingGate extends GateRule {
 
 /** The same gates, each with its origin. */
 export function gatesWithOrigin(run: Pick<RunRecord, 'spec' | 'ledger'>, experiment: string): BindingGate[] {
-  const added = new Map<string, BindingGate>()
-  for (const node of pathTo(run.ledger.state, experiment)) {
-    for (const gate of node.gates) added.set(gate.name, { ...gate, from: node.id })
-    for (const name of node.droppedGates) added.delete(name)
-  }
-  return [...run.spec.gates.map((gate) => ({ ...gate, from: 'spec' })), ...added.values()]
+  return [
+    ...run.spec.gates.map((gate) => ({ ...gate, from: 'spec' })),
+    ...addedGates(run.ledger.state, experiment),
+  ]
 }

@@ -14,7 +14,7 @@ import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun, RunRecord } from '../run/open.ts'
 import { type Listing, listArtifacts } from './artifacts.ts'
 import { mutableFor } from './scope.ts'
-import { baseOf, ensureWorktree, isWorktreeGone, readWorktreeFacts } from './worktree.ts'
+import { baseOf, ensureWorktree, isWorktreeGone, parentCommits, readWorktreeFacts } from './worktree.ts'
 
 /** Free rejections cost nothing, so this limit ends an agent that repeats them. */
 const MAX_FREE = 10
@@ -142,7 +142,7 @@ async function pin(
 ): Promise<Result<Seal>> {
   const commit = await pinCommit(run.site, {
     tree: taken.tree,
-    parents: [baseOf(run, node.id).commit],
+    parents: parentCommits(run, node),
     message: `${node.id}: ${hypothesis ?? node.hypothesis}`,
     ref: candidateRef(run.run, node.id, attempt),
     at: run.clock(),
@@ -169,6 +169,24 @@ async function pin(
   )
   if (!recorded.ok) return recorded
   return ok({ ...taken, attempt, commit: commit.value })
+}
+
+/** Pins a tree that the CLI composed, without a worktree: as the next attempt of an experiment. */
+export async function sealTreeOf(run: OpenRun, node: Experiment, tree: string): Promise<Result<Seal>> {
+  const parentTree = baseOf(run, node.id).tree
+  const changes = await changesBetween(run.site, parentTree, tree, { asText: true })
+  if (!changes.ok) return changes
+  const artifacts = await listArtifacts(artifactsFolder(run.paths, node.id))
+  const composed = {
+    tree,
+    parentTree,
+    changes: changes.value,
+    leftOut: [],
+    ignored: [],
+    secrets: [],
+    artifacts,
+  }
+  return seal(run, node, { experiment: node.id, ...composed }, null)
 }
 
 /** A seal that was pinned earlier, with its changes read back from the store. */

@@ -7,7 +7,7 @@ import { lastLine } from '../evaluate/tail.ts'
 import { fingerprintCheckout } from '../git/checkout.ts'
 import { recordFilesOfSetup } from '../git/seal.ts'
 import { addWorktree } from '../git/worktrees.ts'
-import { BASELINE, lastAttempt } from '../ledger/state.ts'
+import { BASELINE, type Experiment, lastAttempt } from '../ledger/state.ts'
 import { withLock } from '../lock.ts'
 import { experimentFolder, worktreeFacts, worktreeMaking, worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -111,6 +111,12 @@ export function baseOf(
   const parent = run.ledger.state.experiments.get(experiment)?.parent
   return (parent ? judgedCommit(run, parent) : null) ?? run.started.base
 }
+
+/** The commits that its candidates are built on: what it starts from, then those of its other parents. */
+export const parentCommits = (run: Pick<RunRecord, 'ledger' | 'started'>, node: Experiment): string[] => [
+  baseOf(run, node.id).commit,
+  ...node.parents.slice(1).flatMap((id) => judgedCommit(run, id)?.commit ?? []),
+]
 
 /** The first content of its worktree; a worktree that was removed is made again from the last seal. */
 function startOf(run: RunRecord, experiment: string): { commit: string; tree: string } {
