@@ -94,7 +94,16 @@ function Kin({ row }: { row: PageRow }) {
   return (
     <Facts
       facts={[
-        row.parent === null ? null : ['child of', <NodeLink key="p" id={row.parent} />],
+        row.parent === null
+          ? null
+          : [
+              'child of',
+              (row.parents ?? [row.parent]).map((id) => (
+                <span key={id}>
+                  <NodeLink id={id} />{' '}
+                </span>
+              )),
+            ],
         children.length === 0
           ? null
           : [

@@ -2,7 +2,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { JudgedStatus } from '../ledger/events.ts'
-import type { State } from '../ledger/state.ts'
+import { type State, severalParents } from '../ledger/state.ts'
 import { liveSpec, type OpenRun } from './open.ts'
 
 /** As an artifact loop calls the outcome. */
@@ -55,6 +55,7 @@ function verdictsIn({ experiments, run }: State) {
               experiment: node.id,
               attempt,
               parent: node.parent,
+              ...severalParents(node),
               at: judged.at,
               hypothesis: node.hypothesis,
               decision: DECISION[judged.status],

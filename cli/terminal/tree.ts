@@ -7,6 +7,8 @@ import { asciiOnly, type Cell, cell, clip, type Line } from './lines.ts'
 export interface TreeNode {
   experiment: string
   parent: string | null
+  /** All of them; absent = one at most. It stands below the first. */
+  parents?: readonly string[]
   status: Status
   reason: Reason | null
   value: number | null
@@ -97,6 +99,7 @@ function lineOf(
     ...(epoch !== undefined && node.epoch !== undefined && node.epoch !== epoch
       ? [cell(`  epoch ${node.epoch}`, 'dim')]
       : []),
+    ...(node.parents ? [cell(`  with ${node.parents.slice(1).join(', ')}`, 'dim')] : []),
     cell(`  ${plain(node.hypothesis, 240)}`, 'dim'),
   ]
 }

@@ -77,7 +77,7 @@ function describe(
   const lines: Said[] = [
     `${data.experiment}  ${data.status}${data.reason ? ` (${data.reason})` : ''}${data.flagged ? ', in doubt' : ''}${epochs.now === data.epoch ? '' : `, of epoch ${data.epoch} (now ${epochs.now})`}`,
     `  ${plain(data.hypothesis, 500)}`,
-    `  ${data.parent ? `child of ${data.parent}, ` : ''}${counted(data.children.length, 'child', 'children')}`,
+    `  ${data.parent ? `child of ${(data.parents ?? [data.parent]).join(' and ')}, ` : ''}${counted(data.children.length, 'child', 'children')}`,
   ]
   if (data.value !== null) {
     const against =
@@ -117,6 +117,7 @@ function describe(
       )
     lines.push(...pairLines(attempt.measurements))
   }
+  if (data.merge) lines.push('  Assay merged the files of its parents; no agent made it')
   if (data.reduces) lines.push(`  what an attribution left of ${data.reduces.experiment}; no agent made it`)
   if (data.attribution) {
     lines.push(`  parts: ${data.attribution.summary}`)

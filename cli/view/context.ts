@@ -4,6 +4,7 @@ import { shown } from '../evaluate/figure.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { Brief, FailureClass, GatePhase, Pick, Reason, Status } from '../ledger/events.ts'
 import {
+  addedGates,
   attemptsUsed,
   currentRound,
   type Experiment,
@@ -591,10 +592,8 @@ function retests(state: State): ContextFacts['retests'] {
 
 function gatesAt(state: State, own: ContextInputs['gates'], id: string | null) {
   const gates = new Map(own.map(({ name, phase }) => [name, { name, phase, from: 'spec' }]))
-  for (const node of id === null ? [] : pathTo(state, id)) {
-    for (const { name, phase } of node.gates) gates.set(name, { name, phase, from: node.id })
-    for (const name of node.droppedGates) gates.delete(name)
-  }
+  for (const { name, phase, from } of id === null ? [] : addedGates(state, id))
+    gates.set(name, { name, phase, from })
   return [...gates.values()]
 }
 

@@ -2,7 +2,7 @@
 
 import { candidateRef } from '../git/refs.ts'
 import type { Reason, Sample, Status } from '../ledger/events.ts'
-import { type Experiment, failureClassOf, lastJudged, nodeValue } from '../ledger/state.ts'
+import { type Experiment, failureClassOf, lastJudged, nodeValue, severalParents } from '../ledger/state.ts'
 import { declaredArtifacts } from '../measure/artifacts.ts'
 import { gatesWithOrigin } from '../measure/gates.ts'
 import { recordedComparisons, recordedSamples } from '../measure/samples.ts'
@@ -14,6 +14,8 @@ const ANNOTATIONS = 20
 export interface NodeData {
   experiment: string
   parent: string | null
+  /** All of them, the best first; absent = one at most. */
+  parents?: readonly string[]
   status: Status
   reason: string | null
   value: number | null
@@ -28,6 +30,7 @@ export function nodeData(node: Experiment): NodeData & { reason: Reason | null }
   return {
     experiment: node.id,
     parent: node.parent,
+    ...severalParents(node),
     status: node.status,
     reason: judged?.reason ?? null,
     value: nodeValue(node),
@@ -74,6 +77,7 @@ export function showData(run: OpenRun, node: Experiment) {
     from_artifact: node.created.from_artifact ?? null,
     ...(node.created.repair && { repair: node.created.repair }),
     ...(node.created.reduces && { reduces: node.created.reduces }),
+    ...(node.created.merge && { merge: node.created.merge }),
     candidate: last
       ? {
           commit: last.sealed.commit,

@@ -24,6 +24,8 @@ export type Mark = (typeof MARKS)[number]
 export interface PageRow {
   experiment: string
   parent: string | null
+  /** All of them, the best first; absent = one at most. */
+  parents?: readonly string[]
   status: Status
   mark: Mark
   reason: string | null
@@ -52,8 +54,7 @@ const NONE = -1
 const numberOf = (id: string | null): number => (id === null ? NONE : Number(id.slice(4)))
 export const idOfNumber = (n: number): string => `exp_${String(n).padStart(4, '0')}`
 
-/** As a list, in a fixed order: a third of the size of an object. */
-export type PackedRow = readonly [
+type Fields = readonly [
   experiment: number,
   parent: number,
   status: Status,
@@ -74,33 +75,40 @@ export type PackedRow = readonly [
   hypothesis: string,
 ]
 
-export const packRow = (row: PageRow): PackedRow => [
-  numberOf(row.experiment),
-  numberOf(row.parent),
-  row.status,
-  MARKS.indexOf(row.mark),
-  row.reason,
-  row.failure_class,
-  row.value,
-  row.epoch,
-  row.range,
-  row.improvement,
-  row.round,
-  row.lane,
-  row.arm ? 1 : 0,
-  row.attempts,
-  row.created,
-  row.judged,
-  row.order,
-  row.hypothesis,
-]
+/** As a list, in a fixed order: a third of the size of an object. */
+export type PackedRow = readonly [...Fields, parents?: readonly number[]]
+
+export function packRow(row: PageRow): PackedRow {
+  const fields: Fields = [
+    numberOf(row.experiment),
+    numberOf(row.parent),
+    row.status,
+    MARKS.indexOf(row.mark),
+    row.reason,
+    row.failure_class,
+    row.value,
+    row.epoch,
+    row.range,
+    row.improvement,
+    row.round,
+    row.lane,
+    row.arm ? 1 : 0,
+    row.attempts,
+    row.created,
+    row.judged,
+    row.order,
+    row.hypothesis,
+  ]
+  return row.parents ? [...fields, row.parents.map(numberOf)] : fields
+}
 
 export function unpackRow(packed: PackedRow): PageRow {
   const [id, parent, status, mark, reason, failureClass, value, epoch, range, improvement, ...rest] = packed
-  const [round, lane, arm, attempts, created, judged, order, hypothesis] = rest
+  const [round, lane, arm, attempts, created, judged, order, hypothesis, parents] = rest
   return {
     experiment: idOfNumber(id),
     parent: parent === NONE ? null : idOfNumber(parent),
+    ...(parents && { parents: parents.map(idOfNumber) }),
     status,
     mark: MARKS[mark] ?? 'open',
     reason,

@@ -9,6 +9,7 @@ import {
   lastJudged,
   nodeValue,
   type State,
+  severalParents,
   stallOf,
 } from '../ledger/state.ts'
 import { readSteps, samplesOf } from '../ledger/steps.ts'
@@ -51,6 +52,7 @@ export function rowOf(run: OpenRun, node: Experiment): PageRow {
   return {
     experiment: node.id,
     parent: node.parent,
+    ...severalParents(node),
     status: node.status,
     mark: markOf({
       status: node.status,

@@ -1,7 +1,7 @@
 /** Everything that `report` tells of a run, as data. */
 import { gainOf } from '../evaluate/figure.ts'
 import { bestOf } from '../ledger/best.ts'
-import { BASELINE, type Experiment, failureClassOf, lastJudged } from '../ledger/state.ts'
+import { BASELINE, type Experiment, failureClassOf, lastJudged, severalParents } from '../ledger/state.ts'
 import { learningsOf } from '../loop/open.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { plain } from '../text.ts'
@@ -53,6 +53,7 @@ function rowOf(run: OpenRun, node: Experiment) {
     run: run.run,
     experiment: node.id,
     parent: node.parent,
+    ...severalParents(node),
     status: node.status,
     reason: judged?.reason ?? null,
     failure_class: failureClassOf(node),
@@ -102,7 +103,8 @@ export function reportCsv(reports: readonly ReportData[]): string {
   const rows = reports.flatMap(({ experiments }) =>
     experiments.map((row) =>
       COLUMNS.map((column): CsvValue => {
-        const value = row[column]
+        // A cell holds them all.
+        const value = column === 'parent' ? (row.parents?.join(' ') ?? row.parent) : row[column]
         return typeof value === 'string' ? plain(value) : value
       }),
     ),

@@ -4,7 +4,7 @@ import { stuck } from '../experiment/wait.ts'
 import { bestOf } from '../ledger/best.ts'
 import { type Autonomy, isLive, isOf, type SessionLease } from '../ledger/driver.ts'
 import type { Status, StopReason } from '../ledger/events.ts'
-import { BASELINE, clearing, lastingDoubt, nodeValue, type State } from '../ledger/state.ts'
+import { BASELINE, clearing, lastingDoubt, nodeValue, type State, severalParents } from '../ledger/state.ts'
 import type { Said } from '../next.ts'
 import { budgetOf, type Cap, stopCause, stopReason, type Used } from '../run/budget.ts'
 import { callerIn, livingDriver } from '../run/driver.ts'
@@ -18,7 +18,7 @@ export interface StatusData {
   epoch: number
   metric: { name: string; direction: 'minimize' | 'maximize'; target: number | null }
   baseline: { experiment: string; value: number | null }
-  best: { experiment: string; value: number | null } | null
+  best: { experiment: string; value: number | null; parents?: readonly string[] } | null
   counts: Record<Status, number>
   budget: Record<Cap, Used>
   round: number | null
@@ -68,7 +68,7 @@ export function statusOf(run: OpenRun): StatusData {
     epoch: state.epoch,
     metric: run.started.metric,
     baseline: { experiment: BASELINE, value: baseline ? nodeValue(baseline) : null },
-    best: best && { experiment: best.id, value: nodeValue(best) },
+    best: best && { experiment: best.id, value: nodeValue(best), ...severalParents(best) },
     counts: state.counts,
     budget: budgetOf(state),
     round: state.rounds.at(-1)?.round ?? null,
