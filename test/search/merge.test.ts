@@ -1,99 +1,101 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import {
-  type MergeAnswer,
-  type MergeDone,
-  type MergePlan,
-  type MergeTry,
-  nextMerge,
-} from '../../cli/search/merge.ts'
+import { type Mergeable, nextMerge } from '../../cli/search/merge.ts'
 
-type Say = (step: MergeTry) => Omit<MergeAnswer, 'set'>
+type Outcome = 'kept' | 'refused' | { conflict: string[] }
 
-function play(plan: MergePlan, say: Say): { done: MergeDone; asked: string[] } {
-  const answers: MergeAnswer[] = []
+/** Merges single letters until nothing is left to try, the best first. A kept set takes the place of its members. */
+function play(
+  letters: string,
+  say: (set: string) => Outcome,
+  tried: string[][] = [],
+  clashes: string[][] = [],
+) {
+  const of = (id: string): Mergeable => ({ id, parts: [...id], contains: new Set([...id, id]) })
+  let ranked = [...letters].map(of)
+  const asked: string[] = []
   for (;;) {
-    const step = nextMerge(plan, answers)
-    if (step.next === 'done') return { done: step, asked: answers.map(({ set }) => set.join('')) }
-    answers.push({ set: step.set, ...say(step) })
+    const next = nextMerge({ ranked, tried, clashes })
+    if (next === null) return { asked, best: ranked[0]?.id ?? '' }
+    const set = next.join('')
+    asked.push(set)
+    const said = say(set)
+    if (typeof said === 'object') {
+      clashes = [...clashes, said.conflict]
+      continue
+    }
+    tried = [...tried, [...set]]
+    if (said === 'kept') ranked = [of(set), ...ranked.filter(({ id }) => !next.includes(id))]
+    else if (set.length === 2) clashes = [...clashes, [...set]]
   }
 }
 
-const KEPT = { outcome: 'kept' } as const
-const REFUSED = { outcome: 'refused' } as const
-
-test('puts wins that add up together in one attempt', () => {
-  const { done, asked } = play({ ranked: ['a', 'b', 'c', 'd'] }, () => KEPT)
-  expect(done).toEqual({ next: 'done', merged: ['a', 'b', 'c', 'd'], conflicts: [], attempts: 1 })
-  expect(asked).toEqual(['abcd'])
+test('wins that add up are put together one by one instead of all at once', () => {
+  expect(play('abcd', () => 'kept')).toEqual({ asked: ['abcd'], best: 'abcd' })
 })
 
-test('continues by halves, each on top of what was kept', () => {
-  const { done, asked } = play({ ranked: ['a', 'b', 'c', 'd', 'e'] }, ({ set }) =>
-    set.includes('e') ? REFUSED : KEPT,
-  )
+test('after a set was refused, its halves are not tried on top of what was kept', () => {
+  const { asked, best } = play('abcde', (set) => (set.includes('e') ? 'refused' : 'kept'))
   expect(asked).toEqual(['abcde', 'abc', 'abcd'])
-  expect(done.merged).toEqual(['a', 'b', 'c', 'd'])
+  expect(best).toBe('abcd')
 })
 
-test('tries a refused one once more when more was kept since', () => {
-  const refused = ['abcd', 'abc', 'abd']
-  const known = {
-    failed: [
-      ['a', 'b'],
-      ['a', 'c'],
-    ],
-    clashes: [],
-  }
-  const { done, asked } = play({ ranked: ['a', 'b', 'c', 'd'], known }, ({ set }) =>
-    refused.includes(set.join('')) ? REFUSED : KEPT,
-  )
+test('one that was refused alone is not tried once more when more was kept since', () => {
+  const refused = ['abcd', 'abc']
+  const { asked, best } = play('abcd', (set) => (refused.includes(set) ? 'refused' : 'kept'), [
+    ['a', 'b'],
+    ['a', 'c'],
+  ])
   expect(asked).toEqual(['abcd', 'abc', 'ad', 'adb'])
-  expect(done.merged).toEqual(['a', 'd', 'b'])
+  expect(best).toBe('adb')
 })
 
-test('never tries two again that were refused together', () => {
-  const { asked } = play({ ranked: ['a', 'b', 'c'] }, ({ set }) => (set.includes('b') ? REFUSED : KEPT))
+test('two that were refused together are tried again', () => {
+  const { asked } = play('abc', (set) => (set.includes('b') ? 'refused' : 'kept'))
   expect(asked).toEqual(['abc', 'ab', 'ac'])
 })
 
-test('leaves the lower of two that conflict as text out, and continues', () => {
-  const { done, asked } = play({ ranked: ['a', 'b', 'c'] }, ({ set }) =>
-    set.includes('b') && set.includes('c') ? { outcome: 'conflict', between: ['b', 'c'] } : KEPT,
+test('of two that conflict as text, not the lower one is left out, or the rest is not merged', () => {
+  const { asked, best } = play('abc', (set) =>
+    set.includes('b') && set.includes('c') ? { conflict: ['b', 'c'] } : 'kept',
   )
   expect(asked).toEqual(['abc', 'ab'])
-  expect(done).toMatchObject({ merged: ['a', 'b'], conflicts: [['b', 'c']], attempts: 1 })
+  expect(best).toBe('ab')
 })
 
-test('never tries a set that failed in an earlier session, in whatever order', () => {
-  const known = { failed: [['c', 'b', 'a']], clashes: [] }
-  expect(play({ ranked: ['a', 'b', 'c'], known }, () => KEPT).asked).toEqual(['ab'])
+test('a set that failed before is tried again in a different order', () => {
+  expect(play('abc', () => 'kept', [['c', 'b', 'a']]).asked).toEqual(['ab'])
 })
 
-test('never tries a superset of two that are known to clash', () => {
-  const known = { failed: [], clashes: [['c', 'b'] as const] }
-  const { asked } = play({ ranked: ['a', 'b', 'c', 'd'], known }, () => KEPT)
-  expect(asked).toEqual(['abd'])
+test('a superset of two that clash is tried', () => {
+  expect(play('abcd', () => 'kept', [], [['c', 'b']]).asked).toEqual(['abd'])
 })
 
-test('measures no more than it may', () => {
-  expect(play({ ranked: ['a', 'b', 'c', 'd'], attempts: 2 }, () => REFUSED).asked).toEqual(['abcd', 'abc'])
+test('an experiment that is built on one of two that clash is merged with the other', () => {
+  const child: Mergeable = { id: 'x', parts: ['x'], contains: new Set(['x', 'a']) }
+  const other: Mergeable = { id: 'b', parts: ['b'], contains: new Set(['b']) }
+  expect(nextMerge({ ranked: [child, other], tried: [], clashes: [['a', 'b']] })).toBeNull()
 })
 
-test('ends for any answers, asks no set twice, and keeps only what was kept', () => {
+test('a conflict that the best has solved keeps others out', () => {
+  const both: Mergeable = { id: 'x', parts: ['x'], contains: new Set(['x', 'a', 'b']) }
+  const other: Mergeable = { id: 'c', parts: ['c'], contains: new Set(['c']) }
+  expect(nextMerge({ ranked: [both, other], tried: [], clashes: [['a', 'b']] })).toEqual(['x', 'c'])
+})
+
+test('the search does not end, or tries a set twice, whatever the answers', () => {
   const outcome = fc.constantFrom('kept', 'refused', 'conflict')
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 9 }), fc.infiniteStream(outcome), (n, says) => {
-      const ranked = Array.from({ length: n }, (_, i) => `s${i}`)
-      let last = ranked.slice(0, 1)
-      const { done, asked } = play({ ranked }, ({ set }) => {
-        const said = says.next().value as MergeAnswer['outcome']
+      let last = 'abcdefghi'.slice(0, Math.min(n, 1))
+      const { asked, best } = play('abcdefghi'.slice(0, n), (set) => {
+        const said = says.next().value
         if (said === 'kept') last = set
-        const [a = '', b = ''] = set.slice(-2)
-        return said === 'conflict' ? { outcome: said, between: [a, b] } : { outcome: said }
+        return said === 'conflict' ? { conflict: [...set].slice(-2) } : said === 'kept' ? 'kept' : 'refused'
       })
-      expect(new Set(asked).size).toBe(asked.length)
-      expect(done.merged).toEqual(last)
+      const sets = asked.map((set) => [...set].sort().join(''))
+      expect(new Set(sets).size).toBe(sets.length)
+      expect(best).toBe(last)
     }),
   )
 })
