@@ -93,6 +93,8 @@ export interface Positional {
   /** As shown in usage: `ID`. */
   name: string
   required: boolean
+  /** Takes all that are left; only of the last one. */
+  many?: true
   /** For a text that is there and blank. */
   needed?: NeededFlag
 }

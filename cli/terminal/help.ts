@@ -54,7 +54,10 @@ export function helpOf(verb: Verb, sub: SubVerb | null): string {
 
 function usage(name: string, verb: Verb, sub: SubVerb | null): string {
   const shape = sub ?? verb
-  const positionals = shape.positionals.map((one) => (one.required ? one.name : `[${one.name}]`))
+  const positionals = shape.positionals.map(({ name: word, required, many }) => {
+    const words = many ? `${word} …` : word
+    return required ? words : `[${words}]`
+  })
   for (const [flag, one] of Object.entries(shape.flags))
     if (one.needed !== undefined) positionals.push(`--${flag}${placeholder(one)}`)
   if (sub === null && verb.subs !== undefined) positionals.push(verb.subs.map((one) => one.name).join('|'))

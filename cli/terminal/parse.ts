@@ -283,7 +283,7 @@ function countPositionals(
   const name = usageName(verb, sub)
   const hint = `example: ${(sub ?? verb).example}`
   const missing = wanted.slice(given.length).filter((positional) => positional.required)
-  const extra = refuseExtra ? given.slice(wanted.length) : []
+  const extra = refuseExtra && wanted.at(-1)?.many !== true ? given.slice(wanted.length) : []
   return [
     ...missing.map((positional) => usage('missing_argument', `${name} needs ${positional.name}`, hint)),
     ...extra.map((text) => usage('unexpected_argument', `${name} does not take "${text}"`, hint)),

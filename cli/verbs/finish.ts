@@ -12,6 +12,7 @@ import { pullRequestFile } from '../paths.ts'
 import { redact } from '../redact.ts'
 import { ok, type Result } from '../result.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
+import { notIn } from '../search/unmerged.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain, shellWord } from '../text.ts'
 import { attributionView, placeOf, worthOf } from '../view/attribution.ts'
@@ -38,6 +39,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   const objections = objectionsOf(opened.value.ledger.state)
   const files = changes.map(({ path, status, added, removed }) => ({ path, status, added, removed }))
   const smaller = smallerOf(opened.value.ledger.state, done.value.experiment)
+  const unmerged = notIn(opened.value.ledger.state, done.value.experiment).map(({ id }) => id)
   return ok({
     data: {
       ...rest,
@@ -46,6 +48,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
       files,
       ...(objections.length === 0 ? {} : { objections }),
       ...(smaller && { smaller }),
+      ...(unmerged.length > 0 && { unmerged }),
       text,
       file,
     },
@@ -60,6 +63,11 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
           `  objection${experiment === null ? '' : ` on ${experiment}`}, read it before you merge: ${plain(said, 300)}`,
       ),
       ...offerOf(opened.value, done.value.experiment),
+      ...(unmerged.length === 0
+        ? []
+        : [
+            next`  kept, but not in ${done.value.experiment}: ${unmerged.slice(0, 10).join(', ')}${unmerged.length > 10 ? ` and ${unmerged.length - 10} more` : ''}; to see whether their gains add up: ${call('merge')}`,
+          ]),
       `  look at it: git log -p ${shellWord(`${rest.base.slice(0, 10)}..refs/heads/${branch}`)}`,
       `  the text of its pull request is in ${file}:`,
       '',
@@ -129,7 +137,7 @@ function wordsOf(run: OpenRun, steps: readonly Experiment[]): { subject: string;
         ? ''
         : `, ${gainText(judged.improvement, judged.parent_value, nodeValue(step))}`
     const against = `${name} ${shown(judged?.parent_value ?? null)} → ${shown(nodeValue(step))}${gain}`
-    return [`${step.id} on ${step.parent}: ${against}`, `  ${inMessage(step.hypothesis, 500)}`]
+    return [`${step.id} on ${step.parents.join(', ')}: ${against}`, `  ${inMessage(step.hypothesis, 500)}`]
   })
   return { subject, body: [...lines, '', `Assay-Run: ${run.run}`].join('\n') }
 }

@@ -23,6 +23,7 @@ export const MODULES: Readonly<Record<string, () => Promise<VerbModule>>> = {
   discard: decision('discard'),
   confirm: () => import('./confirm.ts'),
   attribute: () => import('./attribute.ts'),
+  merge: () => import('./merge.ts'),
   abort: () => import('./abort.ts'),
   prune: decision('prune'),
   revoke: decision('revoke'),

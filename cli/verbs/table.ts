@@ -296,6 +296,14 @@ const DECIDE = [
     example: 'assay attribute exp_0007',
   },
   {
+    name: 'merge',
+    group: 'decide',
+    summary: 'merge kept experiments, and judge the result; default: all that are in no other one',
+    positionals: [{ name: 'ID', required: false, many: true }],
+    flags: {},
+    example: 'assay merge',
+  },
+  {
     name: 'abort',
     group: 'decide',
     summary: 'stop the judging of an experiment, and say why',

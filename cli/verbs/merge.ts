@@ -1,0 +1,38 @@
+/** `merge`: kept experiments put together into one, as far as their gains add up. */
+import { counted, shown } from '../evaluate/figure.ts'
+import { type MergeAnswer, type MergeAttempt, merge } from '../experiment/merge.ts'
+import { call, next, type Said } from '../next.ts'
+import { ok, type Result } from '../result.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
+import { plain } from '../text.ts'
+import { theRun } from './verb.ts'
+
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  let leaving = false
+  context.onLeave(() => {
+    leaving = true
+    context.tell({ type: 'log', message: 'stops after this verdict; Ctrl-C again stops at once' })
+  })
+  const done = await merge(opened.value, args.positionals, () => leaving)
+  return done.ok ? ok({ data: done.value, text: () => describe(done.value), wrap: true }) : done
+}
+
+function describe({ attempts, best, left }: MergeAnswer): Said[] {
+  const tried = attempts.filter(({ status }) => status !== 'conflict')
+  return [
+    ...attempts.map(lineOf),
+    attempts.length === 0
+      ? `nothing new to try: each set of these experiments was tried before, or clashes; ${best} is the best of them`
+      : `${counted(tried.length, 'set')} judged; ${best} is the best of them`,
+    ...(left.length === 0 ? [] : [`  not in ${best}: ${left.join(', ')}`]),
+    next`  look at it: ${call('show', best)}`,
+  ]
+}
+
+function lineOf({ experiments, experiment, status, value, message }: MergeAttempt): string {
+  if (experiment === null) return plain(message, 500)
+  const at = status === 'kept' ? `, ${shown(value)}` : ''
+  return `${experiment} merges ${experiments.join(', ')}: ${status}${at}; ${plain(message, 300)}`
+}

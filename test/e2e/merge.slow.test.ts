@@ -1,0 +1,174 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { assay, dataOf } from '../rig/assay.ts'
+import { makeTemp } from '../rig/temp.ts'
+import { switches, switchProject } from './attribute-scene.ts'
+import { type Merged, siblings } from './merge-scene.ts'
+import { noisyProject } from './noisy.ts'
+import type { StatusData } from './project.ts'
+
+const ADDITIVE = '5 * p[1] + 4 * p[2] + 3 * p[3] + 2 * p[4]'
+
+test('wins that add up are not merged with one verdict, or the record does not name the parents of the merge', async () => {
+  const { project, ids } = await siblings(4, ADDITIVE)
+  const before = project.starts().length
+  const merged = await project.data<Merged>('merge')
+  expect(merged).toMatchObject({
+    experiments: ids,
+    attempts: [{ experiments: ids, experiment: 'exp_0005', status: 'kept', value: 86 }],
+    best: 'exp_0005',
+    left: [],
+  })
+  // A sample, and one that confirms it, as for any other that is kept.
+  expect(project.starts().length - before).toBe(2)
+  const status = await project.data<StatusData>('status')
+  expect(status.budget.experiments.used).toBe(5)
+  expect(status.best).toEqual({ experiment: 'exp_0005', value: 86, parents: ids })
+  expect(await project.data('show', 'exp_0005')).toMatchObject({
+    parent: 'exp_0001',
+    parents: ids,
+    merge: true,
+    parent_value: 95,
+  })
+  expect(await project.data('show', 'exp_0005', '--recompute')).toMatchObject({ same: true, differences: [] })
+  const printed = async (...args: string[]) => (await assay(args, { cwd: project.repo.dir })).stdout
+  expect(await printed('show', 'exp_0005')).toContain(
+    'child of exp_0001 and exp_0002 and exp_0003 and exp_0004, 0 children',
+  )
+  expect(await printed('tree')).toContain('with exp_0002, exp_0003, exp_0004')
+  expect(await printed('report', '--csv')).toContain(',exp_0005,exp_0001 exp_0002 exp_0003 exp_0004,kept,')
+  // There is nothing left to merge, and saying so costs nothing.
+  expect((await project.problem('merge')).code).toBe('nothing_to_merge')
+  expect(await project.data<Merged>('merge', ...ids)).toMatchObject({ attempts: [], best: 'exp_0005' })
+})
+
+test('two that are worse together are kept together, or are tried again by a later call', async () => {
+  const { project } = await siblings(3, '5 * p[1] + 4 * p[2] + 3 * p[3] - 12 * p[1] * p[2]')
+  const merged = await project.data<Merged>('merge')
+  expect(merged.attempts.map(({ experiments, status }) => `${experiments.join(' ')} ${status}`)).toEqual([
+    'exp_0001 exp_0002 exp_0003 rejected',
+    'exp_0001 exp_0002 rejected',
+    'exp_0001 exp_0003 kept',
+  ])
+  expect(merged).toMatchObject({ best: 'exp_0006', left: ['exp_0002'] })
+  const before = project.starts().length
+  expect(await project.data<Merged>('merge')).toMatchObject({
+    experiments: ['exp_0006', 'exp_0002'],
+    attempts: [],
+    best: 'exp_0006',
+    left: ['exp_0002'],
+  })
+  expect(await project.data<Merged>('merge', 'exp_0001', 'exp_0002')).toMatchObject({ attempts: [] })
+  expect(project.starts().length).toBe(before)
+  const finished = await project.data<{ unmerged: string[]; experiment: string }>('finish')
+  expect(finished).toMatchObject({ experiment: 'exp_0006', unmerged: ['exp_0002'] })
+  for (const id of ['exp_0004', 'exp_0005', 'exp_0006'])
+    expect(await project.data('show', id, '--recompute')).toMatchObject({ same: true })
+})
+
+/** Three siblings: the first two change the same line, in different ways. */
+async function conflicting() {
+  const project = switchProject(3, '5 * (p[1] == 1) + 4 * (p[1] == 2) + 3 * p[3]')
+  await project.data('init')
+  await project.attempt(switches(3, [1]))
+  await project.attempt(switches(3, [], { 1: '2' }))
+  await project.attempt(switches(3, [3]))
+  return project
+}
+
+test('a conflict is hidden, keeps the others from being merged, or is looked for again', async () => {
+  const project = await conflicting()
+  const merged = await project.data<Merged>('merge')
+  expect(merged).toMatchObject({
+    attempts: [
+      {
+        experiments: ['exp_0001', 'exp_0002'],
+        experiment: null,
+        status: 'conflict',
+        message: 'exp_0002 conflicts with exp_0001 in src/parts.txt, so it is left out',
+        files: ['src/parts.txt'],
+      },
+      { experiments: ['exp_0001', 'exp_0003'], experiment: 'exp_0004', status: 'kept', value: 92 },
+    ],
+    best: 'exp_0004',
+    left: ['exp_0002'],
+  })
+  expect(await project.data<Merged>('merge')).toMatchObject({ attempts: [] })
+})
+
+/** The environment of a git that is what it says: it has no \`merge-tree --write-tree\`. */
+function oldGit(): { PATH: string } {
+  const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
+  const bin = join(makeTemp('old-git'), 'bin')
+  mkdirSync(bin)
+  const lines = [
+    '#!/bin/sh',
+    'for word; do',
+    '  case $word in',
+    '    --version | version) echo "git version 2.34.1"; exit ;;',
+    '    --write-tree) echo "usage: git merge-tree" >&2; exit 129 ;;',
+    '  esac',
+    'done',
+    `exec '${real}' "$@"`,
+  ]
+  writeFileSync(join(bin, 'git'), `${lines.join('\n')}\n`)
+  chmodSync(join(bin, 'git'), 0o755)
+  return { PATH: `${bin}${delimiter}${process.env.PATH}` }
+}
+
+test('a git without merge-tree makes a different merge, or a different conflict', async () => {
+  const [project, twin] = [await conflicting(), await conflicting()]
+  const merged = await project.data<Merged>('merge')
+  const old = await twin.cli<Merged>(['merge'], { env: oldGit() })
+  expect(dataOf(old)).toEqual(merged)
+  // The whole trees differ: each benchmark names a folder of its own.
+  const sources = async (one: typeof project) => {
+    const { candidate } = await one.data<{ candidate: { tree: string } }>('show', 'exp_0004')
+    const store = one.repo.path('.assay', '.git')
+    return execFileSync('git', ['--git-dir', store, 'rev-parse', `${candidate.tree}:src`], {
+      encoding: 'utf8',
+    })
+  }
+  expect(await sources(twin)).toBe(await sources(project))
+})
+
+test('one that is in doubt, the baseline or an unknown one is merged when it is named', async () => {
+  const { project } = await siblings(2, ADDITIVE)
+  expect((await project.problem('merge', 'exp_0001', 'exp_0009')).code).toBe('unknown_experiment')
+  expect((await project.problem('merge', 'exp_0001', 'exp_0000')).message).toBe(
+    'exp_0000 cannot be merged: it is the baseline, which all others contain',
+  )
+  expect((await project.problem('merge', 'exp_0001')).code).toBe('nothing_to_merge')
+  await project.data('prune', 'exp_0002', '--reason', 'enough')
+  expect((await project.problem('merge', 'exp_0001', 'exp_0002')).message).toBe(
+    'exp_0002 cannot be merged: it is pruned, not kept',
+  )
+})
+
+/** The cost is 100, less the gain of the switches that are 1. */
+const SOLVE = `const { readFileSync } = require('node:fs')
+module.exports = () => {
+  const p = [...readFileSync('src/parts.txt', 'utf8').matchAll(/^part \\d+ (\\d)/gm)].map(([, on]) => Number(on))
+  return 100 - 10 * p[0] - 9 * p[1] - 8 * p[2] - 7 * p[3]
+}
+`
+
+test('under 2 % of noise wins that add up are not merged by one verdict', async () => {
+  const project = noisyProject({}, { 'src/solve.cjs': SOLVE, ...switches(4) })
+  await project.data('init')
+  for (const n of [1, 2, 3, 4])
+    expect(await project.attempt(switches(4, [n]))).toMatchObject({ status: 'kept' })
+  const merged = await project.data<Merged>('merge')
+  expect(merged.attempts).toMatchObject([{ experiment: 'exp_0005', status: 'kept' }])
+  expect(merged).toMatchObject({ best: 'exp_0005', left: [] })
+  expect(await project.data('show', 'exp_0005', '--recompute')).toMatchObject({ same: true })
+})
+
+test('a revoked parent leaves its merge the best', async () => {
+  const { project } = await siblings(2, ADDITIVE)
+  await project.data<Merged>('merge')
+  await project.data('revoke', 'exp_0002', '--reason', 'it cheats')
+  expect((await project.data<StatusData>('status')).best?.experiment).toBe('exp_0001')
+})
