@@ -34,7 +34,7 @@ export function whyNotMerged(state: State, node: Experiment, bad = tainted(state
 
 /**
  * The experiments that may be merged and are in no other one, best first. Of an experiment and the smaller diff that an
- * attribution found in it, only the smaller diff. `wanted`: only of these, and of what was merged of them alone.
+ * attribution found in it, only the smaller diff; of those with the same files, the first. `wanted`: only of these, and of what was merged of them alone.
  */
 export function unmerged(state: State, wanted: readonly string[] | null = null): Experiment[] {
   const bad = tainted(state)
@@ -60,15 +60,27 @@ export function unmerged(state: State, wanted: readonly string[] | null = null):
     Number(b === best) - Number(a === best) ||
     better(direction, nodeValue(b) ?? 0, nodeValue(a) ?? 0) ||
     (orderKey(a) < orderKey(b) ? -1 : 1)
-  return free.sort(rank)
+  const trees = new Set<string>()
+  return free.sort(rank).filter((node) => {
+    const tree = treeOf(node)
+    return !trees.has(tree) && trees.add(tree)
+  })
 }
+
+/** Of its candidate that was kept. */
+const treeOf = ({ id, attempts }: Experiment): string =>
+  attempts.findLast(({ judged }) => judged?.status === 'kept')?.sealed.tree ?? id
 
 /** Those of `unmerged` that an experiment does not contain. */
 export function notIn(state: State, experiment: string): Experiment[] {
   const line = lineageOf(state, experiment)
   const held = new Set(line.flatMap(({ id, created }) => [id, created.reduces?.experiment ?? id]))
+  const trees = new Set(line.map(treeOf))
   return unmerged(state).filter(
-    ({ id, created }) => !held.has(id) && !held.has(created.reduces?.experiment ?? id),
+    (node) =>
+      !held.has(node.id) &&
+      !held.has(node.created.reduces?.experiment ?? node.id) &&
+      !trees.has(treeOf(node)),
   )
 }
 
@@ -103,8 +115,14 @@ export function mergePlan(state: State, wanted: readonly string[] | null = null)
   }
 }
 
+export interface Conflict {
+  experiments: [string, string]
+  /** The paths. */
+  files: string[]
+}
+
 /** Two that conflict as text, are both in no other one, and that no agent was asked to combine: the better one first. */
-export function combinable(state: State): { experiments: [string, string]; files: string[] }[] {
+export function combinable(state: State): Conflict[] {
   const order = unmerged(state).map(({ id }) => id)
   const asked = [...state.experiments.values()].filter(({ created }) => created.parents && !created.merge)
   return state.conflicts.flatMap(({ experiments, files }) => {

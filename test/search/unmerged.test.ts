@@ -47,6 +47,17 @@ test('an experiment is merged with the smaller diff that an attribution found in
   expect(ids(notIn(state, 'exp_0002'))).toEqual(['exp_0003', 'exp_0001'])
 })
 
+test('two experiments with the same files are merged, or the second one counts as left over', () => {
+  const { state } = three().given(
+    created('exp_0004', 'exp_0000'),
+    sealed('exp_0004', 1, 'exp_0002/1'),
+    started('exp_0004'),
+    judged('exp_0004', 'kept', { value: 6 }),
+  )
+  expect(ids(unmerged(state))).toEqual(['exp_0002', 'exp_0003', 'exp_0001'])
+  expect(ids(notIn(state, 'exp_0004'))).toEqual(['exp_0003', 'exp_0001'])
+})
+
 test('what was merged is merged again, or a new sibling is not added to it', () => {
   const told = three().given(
     ...attempted('exp_0004', ['exp_0002', 'exp_0003', 'exp_0001'], 'kept', { value: 3 }),
