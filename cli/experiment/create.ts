@@ -71,7 +71,7 @@ export async function createExperiment(run: OpenRun, request: NewRequest): Promi
   const { arm, brief } = laneAt(state, request.place)
   const first = request.place?.depth === 1 ? brief : null
   const seed = request.fromArtifact ?? first?.from_artifact ?? null
-  const repair = first?.parent === request.parent ? first.repair : undefined
+  const { repair, combine } = first?.parent === request.parent ? first : {}
   if (arm !== null && (request.parent !== BASELINE || request.place?.depth !== 1)) return fail(ONE_TRY)
   const full = noDiskSpace(run, 'no experiment was begun')
   if (full) return fail(full)
@@ -90,6 +90,7 @@ export async function createExperiment(run: OpenRun, request: NewRequest): Promi
       ...(arm === null ? {} : { arm }),
       ...(seed ? { from_artifact: seed } : {}),
       ...(repair === undefined ? {} : { repair }),
+      ...(combine === undefined ? {} : { parents: [request.parent, combine] }),
     },
     run.clock(),
     request.key,

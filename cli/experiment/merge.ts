@@ -94,7 +94,7 @@ export async function merge(
     const spent = hoursSpent(run)
     if (spent) return fail(spent)
     if (leaving() || run.signal.aborted) return fail(stopped(attempts))
-    const made = await makeMerge(run, set)
+    const made = await makeMerge(run, set, null)
     if (!made.ok) {
       if (made.problem.raced) continue
       return made
@@ -169,18 +169,19 @@ const unmeasured = ({ id, parents }: Experiment, message: string): Problem => ({
 
 /**
  * The sealed experiment that merges a set, its best first. One that was begun before continues. A conflict is recorded, so
- * that the set is not asked for again.
+ * that the set is not asked for again. `round`: of the loop, when it merges.
  */
 export async function makeMerge(
   run: OpenRun,
   set: readonly string[],
+  round: number | null,
 ): Promise<Result<Experiment | { experiments: string[]; files: string[] }>> {
   const begun = mergeOf(run.ledger.state, set)
   if (begun && lastAttempt(begun)) return ok(begun)
   const tree = await treeOf(run, set)
   if (!tree.ok) return tree
   if (typeof tree.value !== 'string') return recordConflict(run, tree.value)
-  const node = begun ? ok(begun) : create(run, set)
+  const node = begun ? ok(begun) : create(run, set, round)
   if (!node.ok) return node
   const sealed = await sealTreeOf(run, node.value, tree.value)
   // A different call may have sealed it meanwhile, and judges it.
@@ -200,7 +201,7 @@ function recordConflict(run: OpenRun, { experiments, files }: Conflict): Result<
   return recorded.ok ? ok({ experiments, files }) : recorded
 }
 
-function create(run: OpenRun, set: readonly string[]): Result<Experiment> {
+function create(run: OpenRun, set: readonly string[], round: number | null): Result<Experiment> {
   const { state } = run.ledger
   const id = claimId(run.paths, state)
   if (!id.ok) return id
@@ -211,7 +212,7 @@ function create(run: OpenRun, set: readonly string[]): Result<Experiment> {
       experiment: id.value,
       parent: set[0] ?? null,
       hypothesis: `merge of ${ideas.join('; ')}`.slice(0, 2000),
-      round: null,
+      round,
       lane: null,
       depth: null,
       parents: [...set],

@@ -440,7 +440,13 @@ export function repairable(state: State): Experiment[] {
       if (node.status !== 'rejected' && node.status !== 'failed') return false
       const judged = lastJudged(node)
       const answered = judged?.reason != null && ANSWERS.includes(judged.reason)
-      return !answered && judged?.aborted === undefined && attemptsUsed(node) < limit && !bad.has(node.id)
+      return (
+        !answered &&
+        !node.created.merge &&
+        judged?.aborted === undefined &&
+        attemptsUsed(node) < limit &&
+        !bad.has(node.id)
+      )
     })
     .filter(({ id }) => !repaired.has(id))
 }

@@ -8,10 +8,15 @@ import {
   currentRound,
   type Experiment,
   hadNoRoom,
+  isTried,
   lastAttempt,
+  lastJudged,
+  mergeOf,
   type Round,
   type State,
 } from '../ledger/state.ts'
+import { nextMerge } from '../search/merge.ts'
+import { mergePlan } from '../search/unmerged.ts'
 import type { ROLES } from '../spec/keys/loop.ts'
 import { mindOf } from '../spec/mind.ts'
 import type { Spec } from '../spec/spec.ts'
@@ -43,6 +48,8 @@ export type Effect =
   | { do: 'seal'; experiment: string; record: string; answer: string }
   /** `record`: what says that it could not be begun, or that its process was replaced once more. */
   | { do: 'run'; experiment: string; record: string; lost: boolean }
+  /** `record`: what says that it could not be begun. */
+  | { do: 'merge'; experiments: string[]; record: string }
   | { do: 'audit'; experiment: string; task: string }
   /** `findings`: what a verifier, or the CLI free of charge, has against it. */
   | {
@@ -68,6 +75,8 @@ export interface Facts {
   batches: readonly string[][]
   /** Experiments whose judging process has died, or is on a machine that cannot be seen from here. */
   lost: ReadonlySet<string>
+  /** Whether kept experiments are merged when the lanes of a round have ended. */
+  merges: boolean
 }
 
 /** By task, what an agent of the loop may be asked now. Empty when no round is open. */
@@ -187,12 +196,12 @@ function beforeLanes(state: State, round: Round, facts: Facts): Agenda {
         }),
       ),
     () => stepsAt('before-brief', state, round, 'Brief'),
-    () => briefing(state, round),
+    () => briefing(state, round, facts),
   ])
 }
 
 /** A brief that no lane came of is asked for once more, with the reasons. */
-function briefing(state: State, round: Round): Agenda {
+function briefing(state: State, round: Round, facts: Facts): Agenda {
   const at = `r${round.round}`
   for (const [task, label] of [
     [`${at}/brief`, 'brief'],
@@ -206,7 +215,7 @@ function briefing(state: State, round: Round): Agenda {
     // None were written: that is an answer. No answer at all is not.
     if (!wanted || (answer?.answer != null && listIn(answer, 'briefs').length === 0)) break
   }
-  return collecting(state, round)
+  return collecting(state, round, facts)
 }
 
 function stepsAt(seam: string, state: State, { round }: Round, phase: PhaseTitle): Agenda {
@@ -238,16 +247,32 @@ const listIn = ({ answer }: TaskAnswered, field: string): unknown[] => {
 
 function lanesOf(state: State, round: Round, facts: Facts): Agenda {
   const lanes = all((round.briefed?.lanes ?? []).map((lane) => laneOf(state, round, lane, facts)))
-  return isEmpty(lanes) ? collecting(state, round) : lanes
+  return isEmpty(lanes) ? collecting(state, round, facts) : lanes
 }
 
-function collecting(state: State, round: Round): Agenda {
+function collecting(state: State, round: Round, facts: Facts): Agenda {
   const task = `r${round.round}/collect`
+  const asked = state.answers.has(task) ? NOTHING : asks(roundTask(task, 'collect', 'Collect', 'collect'))
   return first([
-    () => (state.answers.has(task) ? NOTHING : asks(roundTask(task, 'collect', 'Collect', 'collect'))),
+    () => all([asked, merging(state, round, facts)]),
     () => stepsAt('after-collect', state, round, 'Collect'),
     () => does({ do: 'close' }),
   ])
+}
+
+/** One set after the other, until no new one is left. What the machine spoilt is not tried again in this round. */
+function merging(state: State, { round }: Round, facts: Facts): Agenda {
+  const record = `r${round}/merge/ended`
+  const isSpoilt = (node: Experiment) =>
+    node.created.merge && node.created.round === round && lastJudged(node) !== null && !isTried(node)
+  if (!facts.merges || state.answers.has(record) || [...state.experiments.values()].some(isSpoilt))
+    return NOTHING
+  const experiments = nextMerge(mergePlan(state))
+  if (experiments === null) return NOTHING
+  const begun = mergeOf(state, experiments)
+  if (begun?.status !== 'running') return does({ do: 'merge', experiments, record })
+  const { id } = begun
+  return facts.lost.has(id) ? runAgain(state, id, `r${round}/merge/${id}`) : { ...NOTHING, measuring: [id] }
 }
 
 /** One chain of experiments, which waits for no other lane. Empty when it has ended. */
@@ -282,7 +307,7 @@ function chainOf(state: State, node: Experiment, place: Place, facts: Facts): Ag
   const { id, status } = node
   if (hasEnded(node)) return NOTHING
   if (status === 'running')
-    return facts.lost.has(id) ? runAgain(state, id, place) : { ...NOTHING, measuring: [id] }
+    return facts.lost.has(id) ? runAgain(state, id, place.at) : { ...NOTHING, measuring: [id] }
   // Nothing measures it any more: what ends the round ends it.
   if (state.answers.has(`${place.at}/not-run`)) return NOTHING
   return stepOf(state, node, place)
@@ -324,7 +349,7 @@ function stepOf(state: State, node: Experiment, place: Place): Agenda | 'passed'
 /** Of one experiment. What was measured before its process died is not measured again, so most of these are short. */
 export const TRIES = 10
 
-function runAgain(state: State, experiment: string, { at }: Place): Agenda {
+function runAgain(state: State, experiment: string, at: string): Agenda {
   for (let count = 1; count <= TRIES; count++) {
     const record = `${at}/run-again.${count}`
     const begun = state.answers.get(record)

@@ -55,6 +55,7 @@ export const ANSWERS_OF: Readonly<Record<Role, { properties: Record<string, obje
             hard: { type: 'boolean' },
             repair: text,
             from_artifact: text,
+            combine: text,
           },
           ['objective'],
         ),

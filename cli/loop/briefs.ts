@@ -8,6 +8,7 @@ import { ok, type Result } from '../result.ts'
 import { mayGoOn, saidBy } from '../run/driver.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { likeness, SAME_SHAPE, shapeOf } from '../search/similar.ts'
+import { combinable } from '../search/unmerged.ts'
 import { alike, firstRefused, fitted } from './fit.ts'
 import { candidatesOf } from './frontier.ts'
 import { patternsIn } from './open.ts'
@@ -122,16 +123,35 @@ async function placed(
   const broken = repair === undefined ? undefined : experiments.get(repair)
   if (repair !== undefined && !isBroken(broken))
     return { reason: 'repair', message: `${repair} cannot be repaired: ${whyWhole(broken)}` }
+  const against = rest.combine === undefined ? null : notCombined(run.ledger.state, rest.combine, parent)
+  if (against !== null) return { reason: 'combine', message: against }
   const from = seed && experiments.get(seed.value.experiment)
   const beside = from?.status === 'kept' ? from.id : from?.parent
   const turn = parents[index % Math.max(1, parents.length)]?.experiment
   return {
     ...rest,
     // Its files are a change of that parent, and of no other.
-    parent: broken?.parent ?? parent ?? beside ?? turn ?? '',
+    parent: broken?.parent ?? parent ?? partnerOf(run.ledger.state, rest.combine) ?? beside ?? turn ?? '',
     ...(repair === undefined ? {} : { repair }),
     ...(seed ? { from_artifact: seed.value } : {}),
   }
+}
+
+/** The better one of a pair that git cannot merge. */
+const partnerOf = (state: State, combine: string | undefined): string | undefined =>
+  combinable(state).find(({ experiments }) => experiments[1] === combine)?.experiments[0]
+
+/** Why nobody is asked to combine it with the parent; null when somebody may be. `parent`: null = its partner. */
+function notCombined(state: State, combine: string, parent: string | null): string | null {
+  const pairs = combinable(state).filter(({ experiments }) => experiments.includes(combine))
+  if (
+    pairs.some(({ experiments }) => parent === null || (parent !== combine && experiments.includes(parent)))
+  )
+    return null
+  const others = pairs.flatMap(({ experiments }) => experiments.filter((id) => id !== combine))
+  return others.length > 0
+    ? `${combine} can be combined with ${others.join(' or ')}, so that must be the parent`
+    : `${combine} is in no pair that git cannot merge: such pairs are listed as "combine" when the round opens`
 }
 
 const isBroken = (node: Experiment | undefined): boolean =>
@@ -233,6 +253,8 @@ function twinOf(brief: Brief, accepted: readonly Brief[]): { lane: number; why: 
 /** Words that differ make no second assignment when parent and places, or parent and content, are the same. */
 function whyTwins(one: Brief, other: Brief): string | null {
   if (alike(one.objective, other.objective)) return 'it says the same'
+  if (one.combine !== undefined && one.combine === other.combine && one.parent === other.parent)
+    return 'it combines the same experiments'
   if (one.repair !== undefined && one.repair === other.repair) return 'it repairs the same experiment'
   if (one.parent !== other.parent) return null
   const shared = sharedPlaces(one, other)

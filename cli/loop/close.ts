@@ -166,7 +166,9 @@ export function exhausted(state: State): RoundClosed['prune'] {
 
 const wasCompared = (node: Experiment): boolean =>
   node.status === 'kept' ||
-  ((node.status === 'rejected' || node.status === 'discarded') && failureClassOf(node) !== 'environment')
+  (!node.created.merge &&
+    (node.status === 'rejected' || node.status === 'discarded') &&
+    failureClassOf(node) !== 'environment')
 
 function answer(run: OpenRun, closed: RoundClosed): CloseAnswer {
   const { state } = run.ledger

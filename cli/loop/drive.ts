@@ -341,8 +341,8 @@ class Rounds {
     this.#show(effect)
     this.#begin(name, lane, async () => {
       const { asker, signal } = this.#setup
-      // A person may hold the loop: what begins a lane waits.
-      if (effect.do === 'create') await asker.begin(signal)
+      // A person may hold the loop: what begins an experiment waits.
+      if (effect.do === 'create' || effect.do === 'merge') await asker.begin(signal)
       if (signal.aborted) return null
       const done = await doIt(this.#run, effect)
       if (done.ok) this.#tell(effect, done.value)
@@ -378,6 +378,9 @@ class Rounds {
       }
       case 'run':
         if (typeof found?.refused === 'string') log(`${effect.experiment} was not run: ${found.refused}`)
+        return
+      case 'merge':
+        if (typeof found?.refused === 'string') log(`nothing more is merged in this round: ${found.refused}`)
         return
       case 'steer':
         for (const message of (done as { said: string[] }).said) log(`meta: ${message}`)

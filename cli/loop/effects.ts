@@ -3,6 +3,7 @@ import { audit } from '../experiment/audit.ts'
 import { checkSeal } from '../experiment/check.ts'
 import { createExperiment } from '../experiment/create.ts'
 import { annotate, discard } from '../experiment/manual-decisions.ts'
+import { makeMerge, sayConflict } from '../experiment/merge.ts'
 import { judgedElsewhere } from '../experiment/wait.ts'
 import { startWorker } from '../experiment/worker.ts'
 import { refuseDamaged } from '../git/objects.ts'
@@ -13,6 +14,7 @@ import { currentRound, type Experiment, lastAttempt } from '../ledger/state.ts'
 import { differs, nodeFor, seal, snapshot, storedSeal } from '../measure/seal.ts'
 import { baseOf, judgedCommit } from '../measure/worktree.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
+import { stopReason } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Effect } from './agenda.ts'
 import { textsIn } from './answers.ts'
@@ -58,6 +60,8 @@ export async function doIt(run: OpenRun, effect: Effect): Promise<Result<unknown
       const begun = await startWorker(run, experiment, { key: null, asSealed: true })
       return begun.ok || lost ? ok(undefined) : ends(run, record, experiment, begun.problem)
     }
+    case 'merge':
+      return mergeNext(run, effect)
     case 'audit': {
       const { findings } = state.answers.get(effect.task)?.answer ?? {}
       const read = (findings ?? []) as Partial<Finding>[]
@@ -79,6 +83,26 @@ export async function doIt(run: OpenRun, effect: Effect): Promise<Result<unknown
     case 'close':
       return close(run)
   }
+}
+
+/** A conflict is recorded, so that the agenda names the next set. What cannot be begun ends the merging of the round. */
+async function mergeNext(
+  run: OpenRun,
+  { experiments, record }: Extract<Effect, { do: 'merge' }>,
+): Promise<Result<unknown>> {
+  const reason = stopReason(run.ledger.state)
+  if (reason === 'user' || reason === 'budget')
+    return recordOwn(run, record, null, { refused: `the loop is over: ${reason}` })
+  const made = await makeMerge(run, experiments, currentRound(run.ledger.state)?.round ?? null)
+  if (!made.ok) return made.problem.raced ? ok(undefined) : ends(run, record, null, made.problem)
+  if ('files' in made.value) {
+    run.tell({ type: 'log', message: sayConflict(made.value.experiments, made.value.files) })
+    return ok(undefined)
+  }
+  const { id } = made.value
+  run.tell({ type: 'log', message: `${id} merges ${experiments.join(', ')}` })
+  const begun = await startWorker(run, id, { key: null, asSealed: true })
+  return begun.ok ? ok(undefined) : ends(run, record, id, begun.problem)
 }
 
 /** What a person must repair first: the loop ends, its round stays open, and nothing counts against a candidate. */

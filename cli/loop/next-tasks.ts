@@ -155,6 +155,7 @@ export function factsOf(run: OpenRun): Facts {
         settled(node) === 'lost' || judgedElsewhere(node) ? [node.id] : [],
       ),
     ),
+    merges: liveSpec(run).loop.merge === 'on',
   }
 }
 
@@ -171,7 +172,7 @@ export async function advance(run: OpenRun, lane: number | null): Promise<Result
     // A person holds the loop: what begins a lane waits.
     const effects = agenda.effects.filter(
       (effect) =>
-        (effect.do !== 'create' || run.ledger.state.paused === null) &&
+        ((effect.do !== 'create' && effect.do !== 'merge') || run.ledger.state.paused === null) &&
         (lane === null || laneOfEffect(run.ledger.state, effect) === lane),
     )
     if (effects.length === 0) return ok(agenda)

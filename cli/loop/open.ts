@@ -29,6 +29,7 @@ import { liveSpec, type OpenRun } from '../run/open.ts'
 import { waitingSteers } from '../run/steer.ts'
 import { byScore, type Candidate } from '../search/frontier.ts'
 import { type Observed, type Pattern, patternsOf } from '../search/patterns.ts'
+import { type Conflict, combinable } from '../search/unmerged.ts'
 import { plain } from '../text.ts'
 import { candidatesOf, pickParents } from './frontier.ts'
 import { lookEvery } from './meta/every.ts'
@@ -48,7 +49,7 @@ export function stillEdited(run: OpenRun, { round, opened, briefed }: Round): st
   const whose = `agents of session ${by.session.slice(0, 100)} of ${by.host}, which had this round`
   return [...experiments.values()].flatMap((node) => {
     const { id, created, status } = node
-    if (created.round !== round || status !== 'open' || hasSeal(node)) return []
+    if (created.round !== round || created.merge || status !== 'open' || hasSeal(node)) return []
     // Begun by the caller, since it has the turn.
     if (mine !== null && created.at >= mine) return []
     const worktree = worktreePath(run.site, run.run, id)
@@ -188,7 +189,8 @@ function untriedBeside(state: State, { experiments }: Pattern): string[] {
 }
 
 export function observedIn(state: State): Observed[] {
-  return [...state.experiments.values()].map((node) => {
+  const ideas = [...state.experiments.values()].filter(({ created }) => !created.merge)
+  return ideas.map((node) => {
     const judged = lastJudged(node)
     return {
       id: node.id,
@@ -232,6 +234,8 @@ export interface RoundAnswer {
   repairable: string[]
   /** Could not be evaluated: the idea itself has not been tested. */
   retests: string[]
+  /** Kept, worth to be combined, and git cannot merge them: a brief may ask an agent to do so. Absent = none. */
+  combine?: Conflict[]
   patterns: Pattern[]
   proposals: Idea[]
   learnings: string[]
@@ -257,7 +261,7 @@ export interface RoundAnswer {
 }
 
 /** How much of the past a round gets. */
-const RECENT = { learnings: 30, proposals: 20, notes: 20, repairable: 50 }
+const RECENT = { learnings: 30, proposals: 20, notes: 20, repairable: 50, combine: 5 }
 
 /** Opens the next round, or answers the one that is open, to a caller that may drive. `takeOver`: see `takeTurn`. */
 export function openRound(run: OpenRun, takeOver = false): Result<RoundAnswer> {
@@ -350,6 +354,7 @@ export function describe(run: OpenRun, round: Round | null, stop: StopReason | n
   const every = lookEvery(run)
   const best = bestOf(state)
   const { knobs, meta } = state
+  const pairs = combinable(state).slice(0, RECENT.combine)
   const { prompts, phases, steps } = directionsOf(meta, meta.round)
   if (!knobs) throw new Error('a run that has started has knobs')
   return {
@@ -372,6 +377,7 @@ export function describe(run: OpenRun, round: Round | null, stop: StopReason | n
     retests: retestable(state)
       .slice(-RECENT.repairable)
       .map(({ id }) => id),
+    ...(pairs.length > 0 && { combine: pairs }),
     patterns: patternsIn(state),
     proposals: openIdeas(state, RECENT.proposals),
     learnings: learningsOf(state).slice(-RECENT.learnings),

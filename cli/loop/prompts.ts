@@ -1,6 +1,7 @@
 /** What an agent reads before it does its task: the whole prompt, from typed inputs. Pure. */
 import type { Brief, Idea, Pick } from '../ledger/events.ts'
 import type { Directions } from '../ledger/meta.ts'
+import type { Conflict } from '../search/unmerged.ts'
 import type { Role } from './agenda.ts'
 
 /** What a prompt says of the round. */
@@ -34,6 +35,8 @@ export interface PromptLane {
   seed?: string
   /** The experiment whose files it starts from, and what stood against that. */
   repair?: { experiment: string; why: string }
+  /** The experiment whose change it takes over, beside its parent's. */
+  combine?: string
   brief: Brief
   /** A lane of the baseline arm must not know what the search knows. */
   arm?: 'baseline'
@@ -63,6 +66,8 @@ export interface PromptTask {
   proposals?: readonly Idea[]
   repairable?: readonly string[]
   retests?: readonly string[]
+  /** `brief`: pairs that git cannot merge. */
+  combine?: readonly Conflict[]
   patterns?: readonly unknown[]
   /** `revise`: what stands against the candidate. */
   against?: readonly Against[]
@@ -111,6 +116,7 @@ export function promptOf(task: PromptTask): string {
     ...(lane?.parentArtifacts ? { parent_artifacts: lane.parentArtifacts } : {}),
     ...(lane?.seed ? { seed_artifact: lane.seed } : {}),
     ...(lane?.repair ? { repair: lane.repair } : {}),
+    ...(lane?.combine ? { combine: lane.combine } : {}),
     ...(lane?.arm ? { arm: lane.arm } : {}),
     brief: briefOf(task),
     capsule: role === 'brief' ? { ...round.capsule, open: openIn(round) } : round.capsule,
@@ -125,13 +131,14 @@ export function promptOf(task: PromptTask): string {
 const openIn = ({ parents, width }: PromptRound) => ({ parents, width })
 
 function briefOf(task: PromptTask): unknown {
-  const { role, round, lane, findings, proposals, repairable, retests, patterns } = task
+  const { role, round, lane, findings, proposals, repairable, retests, patterns, combine } = task
   if (lane) return { ...lane.brief, parent: lane.parent }
   if (role === 'scan') return { experiments: task.batch ?? [] }
   if (role === 'ideate') return { kind: task.author, why: round.ideate?.why ?? '', findings }
   if (role === 'collect') return { lanes: task.lanes ?? [] }
   if (role !== 'brief') return null
-  return { ...openIn(round), direction: round.direction, findings, patterns, proposals, repairable, retests }
+  const ideas = { proposals, repairable, retests, combine }
+  return { ...openIn(round), direction: round.direction, findings, patterns, ...ideas }
 }
 
 // ---------------------------------------------------------------- the text of each role
@@ -185,7 +192,7 @@ Make one concrete change, leave the folder in a state that builds, and say in on
   }
 }
 
-function briefText({ round, refused, proposals, repairable, retests }: PromptTask): string {
+function briefText({ round, refused, proposals, repairable, retests, combine }: PromptTask): string {
   const { goal, metric, width, direction, steering } = round
   const list = (lines: readonly string[]) => quotedText(lines.map((line) => `- ${line}`).join('\n'))
   return [
@@ -201,6 +208,9 @@ function briefText({ round, refused, proposals, repairable, retests }: PromptTas
     retests?.length
       ? `Not measured, so the idea is open: ${retests.join(', ')}. A brief with "repair": "ID" tries one again; one with "from_artifact": "ID:LABEL" starts from what it built.`
       : '',
+    combine?.length
+      ? `Kept, and git cannot merge them because they change the same lines: ${combine.map(conflictText).join('; ')}. A brief with the parent and "combine" that are named asks an agent to make one candidate of both.`
+      : '',
     steering.length ? `The person who runs this search says:\n${quotedText(steering.join('\n'))}` : '',
     direction ? `The direction changes:\n${quotedText(direction.why)}` : '',
     refused?.length ? `None of your last briefs was taken:\n${list(refused)}` : '',
@@ -209,12 +219,18 @@ function briefText({ round, refused, proposals, repairable, retests }: PromptTas
     .join('\n')
 }
 
+const conflictText = ({ experiments: [parent, other], files }: Conflict): string =>
+  `"parent": "${parent}" with "combine": "${other}" (${files.slice(0, 5).join(', ')})`
+
 function startText(lane: PromptLane | undefined): string {
   if (!lane) return ''
-  const { repair, seed, parent, parentArtifacts } = lane
+  const { repair, combine, seed, parent, parentArtifacts } = lane
   return [
     parentArtifacts ? `What ${parent} left is in ${parentArtifacts}: read it, do not change it.` : '',
     seed ? `The artifact to start from is ${seed}.` : '',
+    combine
+      ? `Also take over what ${combine} changed (assay diff ${combine}): git could not merge it with ${parent}, because both change the same lines. Keep what makes each of them better.`
+      : '',
     repair
       ? `Your folder starts from the files of ${repair.experiment}. What stood against those, which you should repair:\n${quotedText(repair.why)}`
       : '',

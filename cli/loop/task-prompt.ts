@@ -90,10 +90,11 @@ function inputsOf(run: OpenRun, task: Task & { role: PromptTask['role'] }, round
         findings: findingsOf(run, round),
       }
     case 'brief': {
-      const { proposals, repairable, retests, patterns } = turn
+      const { proposals, repairable, retests, patterns, combine } = turn
       const refused = textsIn(state.answers.get(`${at}/brief/laid`)?.answer?.refused)
       const findings = findingsOf(run, round)
-      return { ...inputs, refused, findings, proposals, repairable, retests, patterns }
+      const offered = combine ? { combine } : {}
+      return { ...inputs, refused, findings, proposals, repairable, retests, patterns, ...offered }
     }
     case 'step': {
       const step = turn.steps.find(({ edit }) => edit === last)
@@ -129,10 +130,12 @@ function laneOf(run: OpenRun, { experiment, lane: number }: Task, round: Round):
 }
 
 /** What it starts from beside its parent. */
-function startOf(run: OpenRun, node: Experiment): Pick<PromptLane, 'seed' | 'repair'> {
+function startOf(run: OpenRun, node: Experiment): Pick<PromptLane, 'seed' | 'repair' | 'combine'> {
   const { seed } = artifactPlaces(run, node)
   const broken = run.ledger.state.experiments.get(node.created.repair ?? '')
+  const [, combine] = node.parents
   return {
+    ...(combine === undefined ? {} : { combine }),
     ...(seed ? { seed: seed.path } : {}),
     ...(broken
       ? { repair: { experiment: broken.id, why: lastJudged(broken)?.message ?? broken.why ?? '' } }
@@ -196,7 +199,9 @@ const findingsIn = (answer: TaskAnswered['answer'] | undefined): Against[] =>
   ((answer?.findings ?? []) as Against[]).map((finding) => bounded(finding, 1000, 20) as Against)
 
 function lanesOfRound(state: State, { round, briefed }: Round): { lost: string[]; lanes: unknown[] } {
-  const nodes = [...state.experiments.values()].filter(({ created }) => created.round === round)
+  const nodes = [...state.experiments.values()].filter(
+    ({ created }) => created.round === round && !created.merge,
+  )
   const of = (node: (typeof nodes)[number]) => ({
     experiment: node.id,
     status: node.status,

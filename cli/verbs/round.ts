@@ -110,7 +110,9 @@ function readBrief(item: Record<string, unknown>): WrittenBrief | string {
   const objective = textField(item, 'objective')
   const repair = textField(item, 'repair')
   const artifact = textField(item, 'from_artifact')
-  if (parent === null && repair === null && artifact === null) return 'it needs a "parent"'
+  const combine = textField(item, 'combine')
+  if (parent === null && repair === null && artifact === null && combine === null)
+    return 'it needs a "parent"'
   if (objective === null || objective.trim() === '') return 'it needs an "objective"'
   return {
     parent,
@@ -121,6 +123,7 @@ function readBrief(item: Record<string, unknown>): WrittenBrief | string {
     hard: item.hard === true,
     ...(repair === null ? {} : { repair }),
     ...(artifact === null ? {} : { from_artifact: artifact }),
+    ...(combine === null ? {} : { combine }),
   }
 }
 

@@ -5,7 +5,7 @@ import type { Spec } from '../../cli/spec/spec.ts'
 import { History } from './history.ts'
 
 const SPEC = { agent: null } as Spec
-const FACTS: Facts = { batches: [], lost: new Set() }
+const FACTS: Facts = { batches: [], lost: new Set(), merges: false }
 const idsIn = (history: History, facts = FACTS) => nextTasks(history.state, SPEC, facts).map(({ id }) => id)
 const effectsIn = (history: History, facts = FACTS) => agendaOf(history.state, SPEC, facts).effects
 
@@ -18,17 +18,17 @@ function created(history: History, lane = 1, depth = 1, parent = 'exp_0000', exp
   return history.add({ type: 'created', experiment, parent, hypothesis: key, round: 1, lane, depth, key })
 }
 
+const SEALED = {
+  type: 'sealed' as const,
+  attempt: 1,
+  commit: 'c',
+  tree: 't1',
+  diff: { files: 1, added: 1, removed: 1 },
+  left_out: [],
+  secrets: [],
+}
 const sealed = (history: History, attempt = 1) =>
-  history.add({
-    type: 'sealed',
-    experiment: 'exp_0001',
-    attempt,
-    commit: 'c',
-    tree: `t${attempt}`,
-    diff: { files: 1, added: 1, removed: 1 },
-    left_out: [],
-    secrets: [],
-  })
+  history.add({ ...SEALED, experiment: 'exp_0001', attempt, tree: `t${attempt}` })
 
 describe('what comes before the lanes', () => {
   test('nothing is asked while no round is open', () => {
@@ -135,4 +135,58 @@ test('a hard brief names the stronger model for the work, and not for its reader
   answer(history, 'r1/l1/d1/implement', {})
   answer(history, 'r1/l1/d1/sealed', { attempt: 1, findings: [] }, null)
   expect(nextTasks(history.state, spec, FACTS)).toMatchObject([{ role: 'verify', model: 'small' }])
+})
+
+describe('the merge at the end of a round', () => {
+  const MERGES: Facts = { ...FACTS, merges: true }
+  const briefedRound = () => {
+    const history = new History().open()
+    answer(history, 'r1/brief', { briefs: [] })
+    return answer(history, 'r1/brief/laid', { refused: [] }, null)
+  }
+  const siblings = () =>
+    briefedRound().experiment('exp_0001', { value: 90 }).experiment('exp_0002', { value: 80 })
+  const EFFECT = { do: 'merge', experiments: ['exp_0002', 'exp_0001'], record: 'r1/merge/ended' }
+  const begun = () =>
+    siblings().add({
+      type: 'created',
+      experiment: 'exp_0003',
+      parent: 'exp_0002',
+      parents: ['exp_0002', 'exp_0001'],
+      merge: true,
+      hypothesis: '',
+      round: 1,
+      lane: null,
+      depth: null,
+    })
+
+  test('two that were kept are not merged, or although the spec says off, or keep the collector waiting', () => {
+    expect(effectsIn(siblings(), MERGES)).toEqual([EFFECT])
+    expect(idsIn(siblings(), MERGES)).toEqual(['r1/collect'])
+    expect(effectsIn(siblings())).toEqual([])
+    expect(effectsIn(briefedRound().experiment('exp_0001', { value: 90 }), MERGES)).toEqual([])
+  })
+
+  test('a merge that was begun is begun again while it is measured, or is forgotten by the next driver', () => {
+    const history = begun()
+    expect(effectsIn(history, MERGES)).toEqual([EFFECT])
+    history.add({ ...SEALED, experiment: 'exp_0003' })
+    history.add({
+      type: 'started',
+      experiment: 'exp_0003',
+      attempt: 1,
+      owner: { pid: 1, started: '1', host: 'h' },
+    })
+    answer(history, 'r1/collect', null)
+    expect(agendaOf(history.state, SPEC, MERGES)).toEqual({ tasks: [], effects: [], measuring: ['exp_0003'] })
+    expect(effectsIn(history, { ...MERGES, lost: new Set(['exp_0003']) })).toEqual([
+      { do: 'run', experiment: 'exp_0003', record: 'r1/merge/exp_0003/run-again.1', lost: true },
+    ])
+  })
+
+  test('a merge that could not be begun is begun again and again, or the round does not close', () => {
+    const history = answer(begun(), 'r1/collect', null)
+    answer(history, 'r1/merge/ended', { refused: 'the budget is used' }, null)
+    expect(effectsIn(history, MERGES)).toEqual([{ do: 'close' }])
+  })
 })

@@ -58,6 +58,7 @@ describe('a spec that holds', () => {
         ideate: { stall: 3, keeps: 5 },
         scan: { batch: 6, max: 24 },
         revise: 3,
+        merge: 'on',
         quiet: false,
         baseline_arm: 0,
         meta: { on: true, every: 300_000 },

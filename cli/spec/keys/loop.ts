@@ -91,6 +91,11 @@ export const loop = keys({
     3,
     'Repairs of one candidate that its lane may try before it is judged.',
   ),
+  merge: or(
+    choice(['on', 'off']),
+    'on',
+    'Whether the CLI finds out, when the lanes of a round have ended, if the gains of kept experiments add up. It asks no agent; each attempt counts in the budget.',
+  ),
   quiet: or(boolean, false, 'If true, the loop starts no agent while a sample is taken.'),
   meta: or(
     keys({
