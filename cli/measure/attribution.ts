@@ -280,8 +280,9 @@ export async function measureTest(
         if (answer.again) setAside(folder)
         return fail(answer.unmeasured)
       }
-      const [tampered] = await session.tampered()
-      if (tampered !== undefined) record.decide({ is: 'tampered', tampered: [tampered], beside: false })
+      const [tampered] = (await session.tampered()).paths
+      if (tampered !== undefined)
+        record.decide({ is: 'tampered', tampered: [tampered], beside: false, by: null })
       const told = tampered === undefined ? answer : tamperedWith(answer, tampered)
       return ok({ ...told, output: told.outcome === 'broken' ? printed || printedIn(folder, record) : '' })
     },

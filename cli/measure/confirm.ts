@@ -44,6 +44,7 @@ import { interrupted } from './slot.ts'
 import { SlotSource } from './slot-source.ts'
 import { Recorder } from './steps.ts'
 import { addFault, type Plan, placeOther, type RunInTrial, sampleOnce, type Trial } from './trial.ts'
+import { changedByItself, changedByOther } from './verdict-event.ts'
 import {
   type ExtraMeasurement,
   measureWithoutAttempt,
@@ -242,12 +243,11 @@ async function lookAgain(
   const evidence = noEvidence(run, node)
   const trial: Trial = { run, node, plan, choices, record, source, evidence }
   const found = await ask({ run, node, other, trial, record })
-  if (!found.ok || !found.value.passed) return found
-  const tampered = await source.tampered()
-  if (tampered.length === 0) return found
-  const what = tampered.slice(0, 5).join(', ')
-  const because = `its own run changed what judges it: ${what}`
-  return ok(refuted({ run, node, other }, because, found.value.samples ?? 0))
+  if (!found.ok) return found
+  const { paths, by } = await source.tampered()
+  if (by !== null) return notMeasured(node.id, changedByOther(by, paths))
+  if (paths.length === 0 || !found.value.passed) return found
+  return ok(refuted({ run, node, other }, changedByItself(paths), found.value.samples ?? 0))
 }
 
 async function ask(look: Look): Promise<Result<ConfirmationResult>> {

@@ -36,8 +36,11 @@ export type Decision =
   | { is: 'declared'; stage: Stage; pair: number; declared: SampleFault }
   /** What the candidate is built on was revoked. */
   | { is: 'orphaned'; orphaned: string }
-  /** Files that the candidate's own run changed; `beside`: a job in a different slot could have done it. */
-  | { is: 'tampered'; tampered: string[]; beside: boolean }
+  /**
+   * Files that a run changed; `beside`: a job in a different slot could have done it; `by`: the experiment with which the
+   * candidate is compared did it; null = the candidate itself, as far as can be told.
+   */
+  | { is: 'tampered'; tampered: string[]; beside: boolean; by: string | null }
   /** Why the held-out data could not be used; `true` in records of 0.1.0: they had changed. */
   | { is: 'gone'; gone: string | true }
 
@@ -88,8 +91,8 @@ export function stepOfDecision(decision: Decision): DecidedStep {
     case 'orphaned':
       return ended('measure', { orphaned: decision.orphaned })
     case 'tampered': {
-      const { tampered, beside } = decision
-      return ended('measure', { tampered, ...(beside ? { beside } : {}) })
+      const { tampered, beside, by } = decision
+      return ended('measure', { tampered, ...(beside ? { beside } : {}), ...(by === null ? {} : { by }) })
     }
     case 'gone':
       return ended('holdout', { gone: decision.gone })
@@ -119,8 +122,8 @@ export function decisionOf(step: StepName, detail: unknown): Decision | null {
   if (has('declared')) return { is: 'declared', ...(detail as Omit<DecisionOf<'declared'>, 'is'>) }
   if (has('orphaned')) return { is: 'orphaned', ...(detail as Omit<DecisionOf<'orphaned'>, 'is'>) }
   if (has('tampered')) {
-    const { tampered, beside = false } = detail as { tampered: string[]; beside?: boolean }
-    return { is: 'tampered', tampered, beside }
+    const { tampered, beside = false, by = null } = detail as Partial<DecisionOf<'tampered'>>
+    return { is: 'tampered', tampered: tampered ?? [], beside, by }
   }
   return null
 }

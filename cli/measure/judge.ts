@@ -116,6 +116,7 @@ export function noEvidence(run: RunInTrial, node: Experiment): Evidence {
     others: [],
     tampered: [],
     beside: false,
+    by: null,
     artifacts: {},
     calibration: null,
     differences: {},
@@ -176,10 +177,10 @@ export async function collectEvidence(
       node.id === BASELINE ? (recordedSamples(run, node.id, seal.attempt)[0] ?? null) : baselineSample(run)
     const source = new SlotSource({ run, session, choices, own: own.value, guard, reference })
     await collect({ run, node, plan: ATTEMPT, choices, record, source, evidence }, preparation)
-    evidence.tampered = await source.tampered()
-    evidence.beside = evidence.tampered.length > 0 && othersMeasured(run.spec, leased.value, since)
-    const { tampered, beside } = evidence
-    record.decide({ is: 'tampered', tampered, beside })
+    const { paths: tampered, by } = await source.tampered()
+    const beside = tampered.length > 0 && othersMeasured(run.spec, leased.value, since)
+    Object.assign(evidence, { tampered, beside, by })
+    record.decide({ is: 'tampered', tampered, beside, by })
     return ok(evidence)
   } finally {
     leased.value.release()

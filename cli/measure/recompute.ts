@@ -133,8 +133,8 @@ async function again(trial: Trial): Promise<Verdict> {
   const prepared = record.decided('prepared').at(-1)
   if (!prepared) throw lacking('the build')
   await collect(trial, prepared.preparation)
-  const { tampered = [], beside = false } = record.decided('tampered').at(-1) ?? {}
-  Object.assign(evidence, { tampered, beside })
+  const { tampered = [], beside = false, by = null } = record.decided('tampered').at(-1) ?? {}
+  Object.assign(evidence, { tampered, beside, by })
   evidence.tests = testsIn(record)
   return verdictOn(evidence)
 }

@@ -95,6 +95,12 @@ export interface About {
   touches: string | null
 }
 
+export interface Tampered {
+  paths: string[]
+  /** The other experiment whose jobs alone changed all of them; null = the measured one's own did, or nobody was seen. */
+  by: string | null
+}
+
 export class Session {
   readonly leased: LeasedSlot
   readonly #run: RunInSlot
@@ -177,15 +183,17 @@ export class Session {
   }
 
   /**
-   * Files that decide a verdict and that the experiment's jobs changed, even if they restored them. Jobs can find both
-   * checkouts of their slot.
+   * Files that decide a verdict and that the experiment's jobs changed, even if they restored them, or that are changed in its
+   * checkout. Jobs can find both checkouts of their slot.
    */
-  async tampered(): Promise<string[]> {
+  async tampered(): Promise<Tampered> {
     const own: string[] = []
     const others: string[] = []
     for (const seat of this.#seats)
       (seat.experiment === this.#experiment ? own : others).push(...(await this.#tamperedIn(seat)))
-    return [...own, ...this.#tampered, ...others]
+    const elsewhere = [...this.#tampered, ...others]
+    const by = elsewhere.length === 0 ? this.#touches.culprit(this.#experiment, own) : null
+    return { paths: [...own, ...elsewhere], by }
   }
 
   async #tamperedIn({ experiment, place, tree, placed }: Seat): Promise<string[]> {

@@ -9,7 +9,7 @@ import { slotArtifacts } from '../paths.ts'
 import type { RunRecord } from '../run/open.ts'
 import { artifactPlaces, artifactsChangedSince, type Guard, readDeclared } from './artifacts.ts'
 import type { RandomChoices } from './random-choices.ts'
-import type { Seat, Session } from './session.ts'
+import type { Seat, Session, Tampered } from './session.ts'
 import { must, type SampleAt, type SampleSource, type Secluded } from './trial.ts'
 import { judgedCommit } from './worktree.ts'
 
@@ -89,10 +89,12 @@ export class SlotSource implements SampleSource {
     return guard ? readDeclared(guard, sample.artifacts) : { records: {} }
   }
 
-  /** Files that decide a verdict and that the candidate's run changed. */
-  async tampered(): Promise<string[]> {
+  /** Files that decide a verdict and that a run changed. */
+  async tampered(): Promise<Tampered> {
     const { session, guard } = this.#in
-    return [...(await session.tampered()), ...(guard ? await artifactsChangedSince(guard) : [])]
+    const { paths, by } = await session.tampered()
+    const artifacts = guard ? await artifactsChangedSince(guard) : []
+    return { paths: [...paths, ...artifacts], by: artifacts.length > 0 ? null : by }
   }
 }
 

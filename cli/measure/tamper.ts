@@ -133,6 +133,14 @@ export class ChangedFilesLog {
     return found
   }
 
+  /** Whose samples alone changed all these files in the checkout of `experiment`; null = its own did, or nobody was seen. */
+  culprit(experiment: string, paths: readonly string[]): string | null {
+    const found = new Set<string | null>()
+    for (const path of paths) for (const who of this.#by.get(experiment)?.get(path) ?? [null]) found.add(who)
+    const [who = null, ...more] = found
+    return more.length > 0 || who === experiment ? null : who
+  }
+
   #note(experiment: string, path: string, who: string): void {
     if (this.#by.get(experiment)?.get(path)?.has(who)) return
     this.#add(experiment, path, who)

@@ -21,7 +21,7 @@ import type { RandomChoices } from './random-choices.ts'
 import { baselineSample } from './samples.ts'
 import { type AttemptRecord, RecordLost } from './steps.ts'
 
-/** What was found; `tampered` names sealed files that the candidate's own run changed. */
+/** What was found; `tampered` names files that decide the verdict and that a run changed. */
 export interface Evidence {
   facts: VerdictFacts
   /** Of the candidate, in the order they were taken. */
@@ -31,6 +31,8 @@ export interface Evidence {
   tampered: string[]
   /** A different slot measured meanwhile and its processes can reach this one, so the culprit is unknown. */
   beside: boolean
+  /** The experiment with which it was compared changed them, not its own run; null = it did not. */
+  by: string | null
   /** As the first sample declared them. */
   artifacts: Artifacts
   calibration: Calibration | null

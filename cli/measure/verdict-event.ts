@@ -25,20 +25,28 @@ import type { Evidence, RunInTrial } from './trial.ts'
 const MESSAGE = 500
 
 /** The verdict on a seal, and the facts that follow from the evidence. */
-export function verdictOn({ facts, tampered, beside }: Evidence): Verdict {
+export function verdictOn({ facts, tampered, beside, by }: Evidence): Verdict {
   if (tampered.length === 0) return decideVerdict(facts)
   // This comes first: a run that changes the files by which it is judged proves nothing.
-  const paths = tampered.slice(0, 5).join(', ')
-  if (beside) {
-    const why = 'while another slot measured, so it cannot be told whose run did it'
-    const message = `what judges it was changed ${why}: ${paths}; run it again`
+  if (beside || by !== null) {
+    const message = beside ? changedBeside(tampered) : changedByOther(by ?? '', tampered)
     return { status: 'failed', reason: 'environment', failure_class: 'environment', message }
   }
-  const message = `its own run changed what judges it: ${paths}`
+  const message = changedByItself(tampered)
   return facts.baseline
     ? { status: 'failed', reason: 'metric_error', failure_class: 'eval', message }
     : { status: 'rejected', reason: 'out_of_scope', failure_class: 'hypothesis', message }
 }
+
+const listed = (paths: readonly string[]): string => paths.slice(0, 5).join(', ')
+
+/** Why a measurement proves nothing, by whose run changed the files. */
+export const changedByItself = (paths: readonly string[]): string =>
+  `its own run changed what judges it: ${listed(paths)}`
+export const changedByOther = (experiment: string, paths: readonly string[]): string =>
+  `the run of ${experiment}, with which it is compared, changed what judges it: ${listed(paths)}; look at the code of ${experiment} before you run this again`
+const changedBeside = (paths: readonly string[]): string =>
+  `what judges it was changed while another slot measured, so it cannot be told whose run did it: ${listed(paths)}; run it again`
 
 type Stamped = 'v' | 'id' | 'at' | 'key' | 'wall_ms' | 'steps'
 

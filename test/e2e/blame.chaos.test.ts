@@ -1,5 +1,5 @@
 /** Whose run changed what judges a candidate, without isolation: in a later look, and beside another slot. */
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { dataOf, startAssay } from '../rig/assay.ts'
@@ -20,6 +20,46 @@ test('a candidate that changes its benchmark only during the confirmation is con
   )
   expect(confirmed).toMatchObject({ passed: false, status: 'revoked' })
   expect(confirmed.message).toContain('bench/expected.txt')
+})
+
+test('a candidate that writes to the benchmark of its parent, and puts it back, is kept, or a child pays for what its parent does', async () => {
+  const project = makeProject({
+    spec: { metric: { name: 'n', direction: 'minimize' }, noise: { mode: 'paired', calibrate: 2 } },
+    files: { 'src/metrics.txt': 'METRIC n=100\n' },
+  })
+  await project.data('init')
+  const other = `for one in ../[ab]/bench/run.sh; do case $one in "../$(basename "$PWD")"/*) ;; *) WRITE ;; esac; done`
+  const n = (value: number) => ({ 'src/metrics.txt': `METRIC n=${value}\n` })
+  for (const write of [
+    'cp -p "$one" src/keep; echo "sleep 1" >> "$one"; cat src/keep > "$one"',
+    'echo "echo METRIC n=900; exit" > "$one"',
+  ]) {
+    const verdict = await project.attempt({ ...n(50), ...hook(other.replace('WRITE', write)) })
+    expect(verdict).toMatchObject({ status: 'rejected', reason: 'out_of_scope' })
+    expect(verdict.message).toContain('changed what judges it: bench/run.sh in the checkout of exp_0000')
+  }
+  expect((await project.attempt(n(90))).value).toBeCloseTo(90, 3)
+
+  // A kept one does it only when it is the parent: its child is not to blame.
+  const flag = join(project.control, 'evil')
+  const evil = await project.attempt({
+    ...n(80),
+    ...hook(`[ ! -e '${flag}' ] || ${other.replace('WRITE', 'echo exit >> "$one"')}`),
+  })
+  expect(evil).toMatchObject({ status: 'kept' })
+  writeFileSync(flag, '')
+  const child = await project.attempt({ ...n(70), ...hook('true') }, evil.experiment)
+  const told = `the run of ${evil.experiment}, with which it is compared, changed what judges it: bench/run.sh; look at the code of ${evil.experiment} before you run this again`
+  expect(child).toMatchObject({ status: 'failed', failure_class: 'environment', message: told })
+  expect(await project.data('show', child.experiment, '--recompute')).toMatchObject({ same: true })
+  rmSync(flag)
+  expect(await project.data<RunData>('run', child.experiment)).toMatchObject({ status: 'kept', attempt: 2 })
+  writeFileSync(flag, '')
+  expect(await project.problem('confirm', child.experiment)).toMatchObject({
+    code: 'not_measured',
+    message: expect.stringContaining(told),
+  })
+  expect(await project.data('show', child.experiment)).toMatchObject({ status: 'kept', flagged: false })
 })
 
 test('a build that rewrites the answers that judge it is kept', async () => {

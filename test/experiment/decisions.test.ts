@@ -14,7 +14,7 @@ const EACH: { [N in Decision['is']]: Extract<Decision, { is: N }> } = {
   other_gate: { is: 'other_gate', gate: 'unit', phase: 'after', other: fault },
   declared: { is: 'declared', stage: 'judge', pair: 3, declared: fault },
   orphaned: { is: 'orphaned', orphaned: 'exp_0001 was revoked' },
-  tampered: { is: 'tampered', tampered: ['a'], beside: true },
+  tampered: { is: 'tampered', tampered: ['a'], beside: true, by: null },
   gone: { is: 'gone', gone: true },
 }
 
