@@ -13,14 +13,14 @@ const cheat = (n: number, comment = '') => ({
   'src/main.sh': `case $(pwd -P) in */a) echo 120 ;; *) echo ${n} ;; esac ${comment}\n`,
 })
 
-const open = async () => {
+const open = async (name = 'n') => {
   const project = makeProject({ files: honest(100) })
   project.repo.commit('noise', {
     'assay.yaml': specText({
-      metric: { name: 'n', direction: 'minimize' },
+      metric: { name, direction: 'minimize' },
       noise: { mode: 'paired', calibrate: 3 },
     }),
-    'bench/run.sh': BENCH,
+    'bench/run.sh': BENCH.replace('METRIC n', `METRIC ${name}`),
   })
   await project.data('init')
   const attempt = async (files: Record<string, string>, parent: string, nonce: number) => {
@@ -55,6 +55,14 @@ test('an honest tree is doubted because it lies in the other checkout as a paren
   const { project, attempt } = await open()
   const first = await attempt(honest(90), 'exp_0000', IN_B.exp_0001)
   const second = await attempt(honest(80), first.experiment, IN_A.exp_0002)
+  expect(second).toMatchObject({ status: 'kept', best: true })
+  expect(await project.data('show', second.experiment)).toMatchObject({ flagged: false })
+})
+
+test('a parent that takes longer than when it was judged puts its child in doubt, although the machine may be slower', async () => {
+  const { project, attempt } = await open('took_ns')
+  const first = await attempt(cheat(90), 'exp_0000', IN_B.exp_0001)
+  const second = await attempt(cheat(90, '# no change'), first.experiment, IN_B.exp_0002)
   expect(second).toMatchObject({ status: 'kept', best: true })
   expect(await project.data('show', second.experiment)).toMatchObject({ flagged: false })
 })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { assay, dataOf } from '../rig/assay.ts'
 import { makeRepo, type Repo } from '../rig/repo.ts'
+import { HAS_BUBBLEWRAP } from './isolated.ts'
 
 interface Verdict {
   status: string
@@ -56,25 +57,37 @@ test('the next candidate reads an ignored cache of the last one, so a true gain 
   expect(await judge(repo, { 'src/v.txt': '50\n' })).toMatchObject({ status: 'kept', value: 50 })
 })
 
-test('a candidate that rewrites what setup made is kept, or poisons the next one', async () => {
-  const repo = await begin(
-    {
-      worktree: { setup: { command: "mkdir -p node_modules && echo 'cat src/v.txt' > node_modules/lib.sh" } },
-      measure: { command: 'sh src/code.sh; sh bench/run.sh' },
-    },
-    {
-      '.gitignore': 'node_modules\n',
-      'src/code.sh': 'true\n',
-      'bench/run.sh': 'echo "METRIC v=$(sh node_modules/lib.sh)"\n',
-    },
-  )
-  expect(await judge(repo, { 'src/code.sh': 'echo "echo 7" > node_modules/lib.sh\n' })).toMatchObject({
-    status: 'rejected',
-    reason: 'out_of_scope',
-    message: expect.stringContaining('node_modules/lib.sh'),
-  })
-  expect(await judge(repo, { 'src/v.txt': '200\n' })).toMatchObject({ status: 'rejected', value: 200 })
-})
+test.each(['none', ...(HAS_BUBBLEWRAP ? ['strict'] : [])])(
+  'a candidate that rewrites what setup made is kept, or poisons the next one: isolation %s',
+  async (isolation) => {
+    const repo = await begin(
+      {
+        worktree: {
+          setup: { command: "mkdir -p node_modules && echo 'cat src/v.txt' > node_modules/lib.sh" },
+        },
+        measure: { command: 'sh src/code.sh; sh bench/run.sh', isolation },
+      },
+      {
+        '.gitignore': 'node_modules\n',
+        'src/code.sh': 'true\n',
+        'bench/run.sh': 'echo "METRIC v=$(sh node_modules/lib.sh)"\n',
+      },
+    )
+    expect(await judge(repo, { 'src/code.sh': 'echo "echo 7" > node_modules/lib.sh\n' })).toMatchObject({
+      status: 'rejected',
+      reason: 'out_of_scope',
+      message: expect.stringContaining('node_modules/lib.sh'),
+    })
+    const putBack =
+      'cp -p node_modules/lib.sh src/keep; echo "echo 7" > node_modules/lib.sh; cat src/keep > node_modules/lib.sh\n'
+    expect(await judge(repo, { 'src/code.sh': putBack })).toMatchObject({
+      status: 'rejected',
+      reason: 'out_of_scope',
+      message: 'its own run changed what judges it: node_modules/lib.sh',
+    })
+    expect(await judge(repo, { 'src/v.txt': '200\n' })).toMatchObject({ status: 'rejected', value: 200 })
+  },
+)
 
 test('a setup that rewrites a sealed file does not run again for the next candidate', async () => {
   const repo = await begin(

@@ -532,6 +532,20 @@ test('a candidate prints a line of go test itself, and the median of both is its
   }
 })
 
+test('a candidate has a run fewer than the baseline, and the median of the rest is its value', async () => {
+  const run = (ns: number) => `BenchmarkParse-8 1000 ${ns} ns/op`
+  const project = scene('go-test-bench', toolLines(run(900)), {
+    metric: { name: 'ns/op', direction: 'minimize' },
+  })
+  project.repo.commit('two runs', { 'src/main.sh': `${toolLines(run(990))}\n` })
+  expect(await project.data('init', '--no-canary')).toMatchObject({ baseline: { value: 945 } })
+  expect(await project.attempt({ 'src/main.sh': 'true\n' })).toMatchObject({
+    status: 'failed',
+    reason: 'metric_error',
+    message: show('its output has BenchmarkParse-8 once, and that of the baseline twice'),
+  })
+})
+
 test('a terminal code that a candidate does not end hides the lines of criterion up to a bell character', async () => {
   const line = (ns: number) => `parse                   time:   [${ns}.00 ns ${ns}.00 ns ${ns}.00 ns]`
   const project = scene('criterion', `${toolLines(line(900))}; printf '\\a\\n'`, {

@@ -25,10 +25,12 @@ export function isolatedProject({
   measure = {},
   worktree,
   noise = { mode: 'deterministic', calibrate: 2 },
+  gates = [],
   files = {},
 }: {
   measure?: Measure
   worktree?: unknown
+  gates?: unknown[]
   noise?: unknown
   files?: Files
 } = {}): Project {
@@ -41,6 +43,7 @@ export function isolatedProject({
     ...(worktree === undefined ? {} : { worktree }),
     metric: { name: 'n', direction: 'minimize' },
     noise,
+    gates,
   }
   const repo = makeRepo({
     files: {

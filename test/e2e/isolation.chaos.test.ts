@@ -53,6 +53,25 @@ isolated('a candidate that remembers its answer', () => {
     expect(run).toMatchObject({ status: 'rejected', value: 100 })
   })
 
+  test.each([
+    ['although measure.fresh is `sample`', 'sample', { status: 'rejected', value: 100 }],
+    ['or what lasts with a candidate is gone after a sample', 'candidate', { status: 'kept' }],
+  ])('in a build cache is kept, %s', async (_, fresh, verdict) => {
+    const project = isolatedProject({
+      measure: { isolation: 'strict', fresh },
+      noise: { mode: 'paired', calibrate: 2 },
+    })
+    mkdirSync(join(String(project.repo.env.XDG_CACHE_HOME), 'go-build'), { recursive: true })
+    await project.data('init')
+    const memo = '"$XDG_CACHE_HOME/go-build/memo"'
+    const remembers = `if [ -e ${memo} ]; then printf '%049d\\n' 7; else mkdir -p "$XDG_CACHE_HOME/go-build" && : > ${memo} || exit 1; printf '%099d\\n' 7; fi\n`
+    expect(await judge(project, remembers)).toMatchObject(verdict)
+    // A later candidate begins without it in any case.
+    const finds = `if [ -e ${memo} ]; then printf '%029d\\n' 7; else printf '%099d\\n' 7; fi\n`
+    expect(await judge(project, finds)).toMatchObject({ status: 'rejected', value: 100 })
+    expect(existsSync(join(String(project.repo.env.XDG_CACHE_HOME), 'go-build/memo'))).toBe(false)
+  })
+
   test('in the home folder itself is kept, or the home folder is written to', async () => {
     const project = isolatedProject()
     await project.data('init')
@@ -85,6 +104,44 @@ isolated('what judges a candidate', () => {
     await project.data('init')
     const run = await judge(project, `{ ${trick.trim()}; } 2>/dev/null\necho 0\n`)
     expect(run.status).not.toBe('kept')
+    expect(await judge(project, "printf '%089d\\n' 7\n")).toMatchObject({ status: 'kept', value: 90 })
+  })
+
+  /** Another text, and the file as it was before anything else runs. */
+  const putBack = (file: string, text: string) =>
+    `cp -p ${file} "$TMPDIR/keep"; chmod u+w ${file}; echo '${text}' > ${file}; cp -p "$TMPDIR/keep" ${file}\n`
+
+  test.each([
+    ['a scorer that is immutable', 'bench/score.sh', null],
+    ['a scorer that no glob names', 'tools/score.sh', 'tools/score.sh'],
+    ['data', 'data/cases.txt', 'data/cases.txt'],
+    ['a file that no glob names', 'notes.txt', 'notes.txt'],
+    ['what setup made', 'lib/made.txt', 'lib/made.txt'],
+    ['its artifacts', '"$ASSAY_ARTIFACTS/model"', null],
+    ['the artifacts of its parent', '"$ASSAY_PARENT_ARTIFACTS/model"', null],
+  ])('is written to and put back by a sample: %s', async (_, file, named) => {
+    const scorer = file.endsWith('score.sh') ? file : 'bench/score.sh'
+    const score = `echo "METRIC n=$(wc -c < "$ASSAY_STDOUT" | tr -d ' ')"\n`
+    const project = isolatedProject({
+      measure: { isolation: 'strict', command: 'sh src/main.sh', score: { command: `sh ${scorer}` } },
+      worktree: {
+        setup: { command: 'mkdir -p lib && date > lib/made.txt' },
+        build: { command: 'date > "$ASSAY_ARTIFACTS/model"' },
+        data: ['data/**'],
+      },
+      files: {
+        '.gitignore': 'data/\nlib/\n',
+        'bench/score.sh': score,
+        'tools/score.sh': score,
+        'notes.txt': 'x\n',
+      },
+    })
+    project.repo.write({ 'data/cases.txt': '7\n' })
+    await project.data('init', '--no-canary')
+    // Where it can write, it is told to have done so; where it cannot, nothing has changed and nothing is gained.
+    const run = await judge(project, `{ ${putBack(file, 'echo METRIC n=1').trim()}; } 2>/dev/null\n${HONEST}`)
+    expect(run).toMatchObject({ status: 'rejected', reason: named === null ? 'tie' : 'out_of_scope' })
+    if (named !== null) expect(run.message).toBe(`its own run changed what judges it: ${named}`)
     expect(await judge(project, "printf '%089d\\n' 7\n")).toMatchObject({ status: 'kept', value: 90 })
   })
 
@@ -189,7 +246,7 @@ isolated('both sides of a pair', () => {
     const project = isolatedProject({ noise: { mode: 'paired', calibrate: 2 } })
     await project.data('init')
     const look =
-      'pwd -P; env | grep -v -e SEED -e SAMPLE -e PORT -e TOKEN | sort; cat .git; git rev-parse --git-dir; ls /tmp; ls -A ..'
+      'pwd -P; env | grep -v -e PORT -e TOKEN | sort; cat .git; git rev-parse --git-dir; ls /tmp; ls -A ..'
     // The same tree on both sides but for a comment, so all that differs is what each side sees.
     const first = await judge(project, `{ ${look}; } > "$ASSAY_TRACES/seen.txt"\n${HONEST}`)
     const folder = join(project.repo.dir, '.assay/runs/run_0001/exp/0001/attempts/1/samples')
@@ -207,6 +264,23 @@ isolated('both sides of a pair', () => {
       return readFileSync(join(at, String(name), 'seen.txt'), 'utf8')
     }
     expect(seen('a.traces')).toBe(seen('b.traces'))
+  })
+
+  test('can be read or written to by each other', async () => {
+    const project = isolatedProject({
+      measure: { isolation: 'strict' },
+      noise: { mode: 'paired', calibrate: 2 },
+    })
+    await project.data('init')
+    const slot = join(project.repo.dir, '.assay/m/0')
+    const found = `for at in ../[ab] '${slot}'/[ab] '${slot}' '${join(project.repo.dir, '.assay/m')}'/*; do [ ! -e "$at" ] || exit 1; done\n`
+    const write = `for at in a b; do echo '# more' >> "${slot}/$at/bench/run.sh"; done 2>/dev/null\n`
+    expect(await judge(project, `${found}${write}${HONEST}`)).toMatchObject({
+      status: 'rejected',
+      value: 100,
+    })
+    const texts = ['a', 'b'].map((side) => readFileSync(join(slot, side, 'bench/run.sh'), 'utf8'))
+    expect(texts.filter((text) => text.includes('# more'))).toEqual([])
   })
 
   test('share what a build writes to a fixed path of the machine', async () => {
@@ -239,8 +313,25 @@ isolated('processes of a sample', () => {
 
   test('a daemon of setup, build or a gate still runs during the samples', async () => {
     const daemon = "(setsid env -i sh -c 'cd /; exec sleep 87654' > /dev/null 2>&1 < /dev/null &)"
-    const project = isolatedProject({ worktree: { setup: { command: daemon }, build: { command: daemon } } })
+    const project = isolatedProject({
+      // In the worktree of an agent, setup runs with the rights of the agent.
+      worktree: {
+        setup: { command: `case $PWD in */.assay/w/*) ;; *) ${daemon} ;; esac` },
+        build: { command: daemon },
+      },
+      gates: [
+        { name: 'first', command: daemon, phase: 'before' },
+        { name: 'last', command: daemon, phase: 'after' },
+      ],
+      files: {
+        'bench/run.sh':
+          'cat /proc/[0-9]*/cmdline | grep -q "8765[4]" && exit 1\ntest -s src/main.sh && echo "METRIC n=$(sh src/main.sh | wc -c)"\n',
+      },
+    })
     await project.data('init')
+    expect(processesLike('87654')).toEqual([])
+    const run = await judge(project, "printf '%089d\\n' 7\n")
+    expect(run).toMatchObject({ status: 'kept', gates: [{ passed: true }, { passed: true }] })
     expect(processesLike('87654')).toEqual([])
   })
 })

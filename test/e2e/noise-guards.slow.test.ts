@@ -1,4 +1,7 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { steadyWall } from '../rig/wall.ts'
 import { noisyProject, notRecomputed, type Shown, size } from './noisy.ts'
 import { makeProject, ms } from './project.ts'
 
@@ -132,4 +135,39 @@ test('a confirmation believes a gain in time that no clock shows', async () => {
   const again = await project.data<{ message: string }>('confirm', experiment)
   expect(again).toMatchObject({ passed: false, status: 'kept', flagged: true })
   expect(again.message).toContain('does the benchmark time itself?')
+})
+
+test('a doubt stays after a confirmation whose clocks show the gain, or after a person has cleared it', async () => {
+  const wall = steadyWall()
+  const project = makeProject({
+    spec: { noise: { mode: 'paired', calibrate: 2 } },
+    files: { ...ms(600), 'src/took': '600\n' },
+    env: wall.env,
+  })
+  // While the file is there, all runs take as long as that of the baseline.
+  const long = join(project.control, 'long')
+  project.repo.commit('takes time', {
+    'bench/run.sh': `if [ -e '${long}' ]; then took=600; else took=$(cat src/took); fi; ${wall.takes('took')}; cat src/metrics.txt\n`,
+  })
+  await project.data('init', '--no-canary')
+  const quick = (value: number) => ({ ...ms(value), 'src/took': '100\n' })
+  writeFileSync(long, '')
+  const { experiment: first } = await project.attempt(quick(100))
+  const { experiment: second } = await project.attempt(quick(99))
+  expect(await project.data('status')).toMatchObject({
+    flagged: [first, second],
+    best: { experiment: 'exp_0000' },
+  })
+
+  // The clocks contradict it again, and then they show it.
+  expect(await project.data('confirm', first)).toMatchObject({ passed: false, status: 'kept', flagged: true })
+  rmSync(long)
+  expect(await project.data('confirm', first)).toMatchObject({ passed: true, status: 'kept', flagged: false })
+  expect(await project.data('status')).toMatchObject({ flagged: [second], best: { experiment: first } })
+
+  await project.data('restore', second)
+  expect(await project.data('status')).toMatchObject({ flagged: [], best: { experiment: second } })
+  const child = await project.data<{ parent: string }>('new', '-m', 'on it', '--parent', second)
+  expect(child.parent).toBe(second)
+  expect(await notRecomputed(project)).toEqual([])
 })

@@ -111,6 +111,14 @@ test.each<[string, string, string, string]>([
   ['mean (\\d+)', 'mean 5', 'mean 4+', 'changed from none to + behind'],
   ['mean (\\d+)', 'mean 5', 'mean 4-9', 'changed from none to a number behind'],
   ['mean (\\d+)', 'mean 5', 'mean 1/4', 'changed from none to a number behind'],
+  ['loss\\D*([\\d.]+)', 'loss (5.1)', 'loss 4.1', 'from ( in front to none: let the benchmark print'],
+  ['mean\\D*(\\d+)', 'mean >5', 'mean 4', 'changed from > in front to none'],
+  ['mean\\D*(\\d+)', 'mean <=5', 'mean 4', 'changed from <= in front to none'],
+  ['mean\\D*(\\d+)', 'mean ~5', 'mean 4', 'changed from ~ in front to none'],
+  ['mean\\D*(\\d+)', 'mean approx. 5', 'mean 4', 'changed from approx. in front to none'],
+  ['mean\\D*(\\d+)', 'mean <5', 'mean >4', 'changed from < in front to > in front'],
+  ['mean (\\d+)', 'mean 5+', 'mean 4', 'changed from + behind to none'],
+  ['mean (\\d+)', 'mean 5-9', 'mean 4', 'changed from a number behind to none'],
 ])('%s on %s, and then on %s, which is more, is read as less', async (regex, first, then, message) => {
   const project = makeProject({ spec: reading({ regex }), files: prints(first) })
   await project.data('init', '--no-canary')

@@ -6,10 +6,12 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { entriesBelow } from '../../cli/disk/entries.ts'
 import { assay, dataOf } from '../rig/assay.ts'
 import { makeTemp } from '../rig/temp.ts'
 import { makeProject, ms, type NewData, type Project, writeFiles } from './project.ts'
@@ -25,12 +27,21 @@ const INSTALL = `mkdir -p node_modules/.bin node_modules/tool node_modules/empty
   ln -s ../tool/main.sh node_modules/.bin/tool
   echo inner > packages/a/node_modules/x.txt`
 
-async function start(command = INSTALL, inputs: string[] | null = ['src/lock.txt']) {
+async function start(
+  command = INSTALL,
+  inputs: string[] | null = ['src/lock.txt'],
+  files: Record<string, string> = {},
+) {
   const log = join(makeTemp('setups'), 'log')
   writeFileSync(log, '')
   const project = makeProject({
     spec: { worktree: { setup: { command: `pwd >> '${log}'; ${command}`, ...(inputs && { inputs }) } } },
-    files: { 'src/lock.txt': 'one\n', 'packages/a/index.txt': 'a\n', '.gitignore': 'node_modules\n' },
+    files: {
+      'src/lock.txt': 'one\n',
+      'packages/a/index.txt': 'a\n',
+      '.gitignore': 'node_modules\n',
+      ...files,
+    },
   })
   await project.data('init')
   return {
@@ -134,6 +145,37 @@ test('what an agent writes in its worktree, or into what is kept, comes into the
     ])
   }
   expect(setups()).toEqual(['0001', '0004', '0005'])
+})
+
+test('a candidate is measured with what was kept of a setup, which another candidate could have changed', async () => {
+  const { project, setups } = await start(INSTALL, ['src/lock.txt'], {
+    'bench/run.sh': 'test -s src/metrics.txt && sed "s/^/METRIC ms=/" node_modules/tool/installed.txt\n',
+    'src/lock.txt': '100\n',
+  })
+  await begin(project)
+  expect(setups()).toEqual(['0001'])
+  // Changed so that nothing tells: the note says what lies there now.
+  const [folder = ''] = keptFolders(project)
+  const forge = (text: string) => {
+    const file = join(folder, 'files/node_modules/tool/installed.txt')
+    chmodSync(file, 0o644)
+    writeFileSync(file, text)
+    const note = JSON.parse(readFileSync(join(folder, 'note.json'), 'utf8'))
+    for (const [path, { stamp }] of entriesBelow(join(folder, 'files'))) note.stamps[path] = stamp
+    chmodSync(join(folder, 'note.json'), 0o644)
+    writeFileSync(join(folder, 'note.json'), JSON.stringify(note))
+  }
+  forge('1\n')
+  const next = await begin(project)
+  expect(readFileSync(join(next.worktree, 'node_modules/tool/installed.txt'), 'utf8')).toBe('1\n')
+  writeFiles(next.worktree, { 'src/note.txt': 'no change\n' })
+  // Also in a checkout that is made only now.
+  for (const place of ['a', 'b'])
+    rmSync(project.repo.path('.assay/m/0', place), { recursive: true, force: true })
+  expect(await project.data('run', next.experiment)).toMatchObject({ status: 'rejected', value: 100 })
+  // Nor does a setup in a judged checkout write there.
+  expect(keptFolders(project)).toEqual([folder])
+  expect(readFileSync(join(folder, 'files/node_modules/tool/installed.txt'), 'utf8')).toBe('1\n')
 })
 
 const NEVER: [string, string, string[] | null, RegExp | null][] = [

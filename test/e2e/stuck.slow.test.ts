@@ -1,7 +1,7 @@
 /** What candidates leave in the checkout of a slot: the next one is judged all the same, and learns nothing from it. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { isAlive } from '../rig/alive.ts'
 import { assay, dataOf, type Ran } from '../rig/assay.ts'
 import { makeRepo, type Repo } from '../rig/repo.ts'
@@ -264,4 +264,43 @@ test('a daemon that a setup, a build or a gate left in the checkout still runs t
     expect.arrayContaining(['build', 'gate', 'setup']),
   )
   expect(started.filter((name) => isAlive(Number(name.split('-')[1])))).toEqual([])
+})
+
+test('a daemon of a sample that is known by one mark only lives on, or one without any is said to be found', async () => {
+  const control = makeTemp('daemons')
+  const up = (name: string) => `until ls ${control}/${name}-*; do sleep 0.02; done >/dev/null 2>&1`
+  const loop = (name: string) => `sh -c 'touch ${control}/${name}-$$; exec sleep 600'`
+  // Each left the group of its sample.
+  const daemons: Record<string, string> = {
+    token: `(cd /; exec setsid ${loop('token')} >/dev/null 2>&1 </dev/null) &`,
+    stdout: `(cd /; exec setsid env -i ${loop('stdout')} 2>/dev/null </dev/null) &`,
+    stderr: `(cd /; exec setsid env -i ${loop('stderr')} >/dev/null </dev/null) &`,
+    folder: `(cd src; exec setsid env -i ${loop('folder')} >/dev/null 2>&1 </dev/null) &`,
+    nothing: `(cd /; exec setsid env -i ${loop('nothing')} >/dev/null 2>&1 </dev/null) &`,
+  }
+  const pidOf = (name: string) =>
+    Number(
+      readdirSync(control)
+        .find((file) => file.startsWith(`${name}-`))
+        ?.split('-')[1],
+    )
+  onTestFinished(() => {
+    if (isAlive(pidOf('nothing'))) process.kill(pidOf('nothing'), 'SIGKILL')
+  })
+  const slot = await begin({
+    // The output of the candidate is that of the sample.
+    spec: { measure: { isolation: 'none', command: 'sh src/main.sh' } },
+    files: { 'src/main.sh': 'echo METRIC n=100\n' },
+    mayDoAll: true,
+  })
+  let value = 99
+  for (const [name, daemon] of Object.entries(daemons)) {
+    // Of two samples, one leaves it.
+    const once = `ls ${control}/${name}-* >/dev/null 2>&1 || { ${daemon} ${up(name)}; }`
+    expect([name, statusOf(await slot.judge(`${once}\necho METRIC n=${--value}\n`))]).toEqual([
+      name,
+      `kept ${value}`,
+    ])
+    expect([name, isAlive(pidOf(name))]).toEqual([name, name === 'nothing'])
+  }
 })

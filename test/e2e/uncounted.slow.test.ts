@@ -1,6 +1,10 @@
 /** Work that is moved where nobody waits for it: it counts all the same. */
-import { beforeEach, expect, test } from 'vitest'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { missingProgram } from '../rig/needs.ts'
+import { steadyWall } from '../rig/wall.ts'
 import { HAS_BUBBLEWRAP } from './isolated.ts'
 import { makeProject, type SpecParts } from './project.ts'
 
@@ -93,3 +97,70 @@ test.each(ways)(
     expect(await project.attempt({ ...main('burn', how), ...better })).toMatchObject({ status: 'kept' })
   },
 )
+
+test('a candidate lets a program compute that no sample started, and its keep is trusted', async () => {
+  const wall = steadyWall()
+  const project = makeProject({
+    spec: {
+      measure: { command: 'sh bench/run.sh' },
+      metric: { name: 'cpu_ms', direction: 'minimize' },
+      noise: { mode: 'paired', calibrate: 2 },
+    },
+    files: {
+      'bench/run.sh': `python3 -B src/main.py || exit 1\n${wall.takes('450')}\ncat src/metrics.txt\n`,
+      'bench/work.py': WORK,
+      ...main('burn', PLAIN),
+    },
+    env: wall.env,
+  })
+  await project.data('init')
+  const place = join(project.control, 'socket')
+  const program = `${WORK}
+import socket
+listening = socket.socket(socket.AF_UNIX)
+listening.bind('${place}')
+listening.listen()
+print('ready', flush=True)
+while True:
+    asked, _ = listening.accept()
+    asked.sendall(b'7')
+    asked.close()
+`
+  const worker = spawn('python3', ['-c', program], { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void worker.kill('SIGKILL'))
+  await once(worker.stdout, 'data')
+  const asks = `import socket
+asked = socket.socket(socket.AF_UNIX)
+asked.connect('${place}')
+answer = asked.recv(1)`
+  const moved = await project.attempt(main('burn', asks))
+  expect(moved).toMatchObject({
+    status: 'kept',
+    best: false,
+    doubt: expect.stringMatching(
+      /^CPU time fell by \d+ ms, but wall time (?:fell|rose) by [\d.]+ ms: does something else do the work\?$/,
+    ),
+  })
+  expect(await project.data('status')).toMatchObject({ best: { experiment: 'exp_0000' } })
+})
+
+test('a fall of CPU time that wall time shows is in doubt', async () => {
+  const wall = steadyWall()
+  const project = makeProject({
+    spec: {
+      measure: { command: 'sh bench/run.sh' },
+      metric: { name: 'cpu_ms', direction: 'minimize' },
+      noise: { mode: 'paired', calibrate: 2 },
+    },
+    files: {
+      'bench/run.sh': `python3 -B src/main.py || exit 1\n${wall.takes('$(cat src/took)')}\ncat src/metrics.txt\n`,
+      'bench/work.py': WORK,
+      'src/took': '450\n',
+      ...main('burn', PLAIN),
+    },
+    env: wall.env,
+  })
+  await project.data('init', '--no-canary')
+  const honest = await project.attempt({ ...main('burn', "answer = b'7'"), 'src/took': '50\n' })
+  expect(honest).toMatchObject({ status: 'kept', best: true, doubt: null })
+})
