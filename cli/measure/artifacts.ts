@@ -22,6 +22,8 @@ export interface ArtifactFile {
   bytes: number
   /** A symbolic link (its content is the name of its target), or something that is not hashed, such as a pipe. */
   link: boolean
+  /** A file that was written to has a new one, also when it is as it was. */
+  stamp: string
 }
 
 /** Path relative to the folder, with `/`; sorted. Empty folders do not count. */
@@ -78,24 +80,25 @@ async function hashed(file: string): Promise<ArtifactFile> {
   } catch (error) {
     if (typeof (error as NodeJS.ErrnoException).code !== 'string') throw error
     // Gone in the meantime, or not readable for us: it is no artifact, but it is no bug either.
-    return { sha256: sha256('unreadable'), bytes: 0, link: true }
+    return { sha256: sha256('unreadable'), bytes: 0, link: true, stamp: '' }
   }
 }
 
 async function contentOf(file: string): Promise<ArtifactFile> {
   const stat = await lstat(file, { bigint: true })
   const bytes = Number(stat.size)
-  if (stat.isSymbolicLink()) return { sha256: sha256(`link ${await readlink(file)}`), bytes: 0, link: true }
-  // A pipe would be waited for without end.
-  if (!stat.isFile()) return { sha256: sha256('not a file'), bytes: 0, link: true }
   const stamp = [stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(' ')
+  if (stat.isSymbolicLink())
+    return { sha256: sha256(`link ${await readlink(file)}`), bytes: 0, link: true, stamp }
+  // A pipe would be waited for without end.
+  if (!stat.isFile()) return { sha256: sha256('not a file'), bytes: 0, link: true, stamp }
   const before = known.get(file)
-  if (before?.stamp === stamp) return { sha256: before.sha256, bytes, link: false }
+  if (before?.stamp === stamp) return { sha256: before.sha256, bytes, link: false, stamp }
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(file)) hash.update(chunk)
   const digest = hash.digest('hex')
   if (Date.now() - Number(stat.ctimeMs) > RACY_MS) known.set(file, { stamp, sha256: digest })
-  return { sha256: digest, bytes, link: false }
+  return { sha256: digest, bytes, link: false, stamp }
 }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
@@ -121,10 +124,11 @@ export function artifactAt(listing: Listing, path: string): { sha256: string; by
   return files === 0 ? null : { sha256: hash.digest('hex'), bytes }
 }
 
-/** Paths that were added, changed or removed. */
-export function changedArtifacts(before: Listing, after: Listing): string[] {
+/** Paths that were added, written to or removed. */
+function touchedArtifacts(before: Listing, after: Listing): string[] {
   const paths = new Set([...before.keys(), ...after.keys()])
-  return [...paths].filter((path) => before.get(path)?.sha256 !== after.get(path)?.sha256).sort()
+  const markOf = (file?: ArtifactFile) => file && `${file.sha256} ${file.stamp}`
+  return [...paths].filter((path) => markOf(before.get(path)) !== markOf(after.get(path))).sort()
 }
 
 export type Artifacts = Readonly<Record<string, ArtifactRecord>>
@@ -261,11 +265,11 @@ export function seedFault({ places: { seed }, seed: listing }: Guard): SampleFau
   return { reason: 'environment', message: `the artifact ${name} has changed since it was recorded` }
 }
 
-/** What changed since, by the name that the benchmark knows it by. */
+/** What changed since, also if it was put back, by the name that the benchmark knows it by. */
 export async function artifactsChangedSince(guard: Guard): Promise<string[]> {
   const now = await guardArtifacts(guard.places)
   const named = (variable: string, before: Listing, after: Listing) =>
-    changedArtifacts(before, after).map((path) => (path === '' ? variable : `${path} in ${variable}`))
+    touchedArtifacts(before, after).map((path) => (path === '' ? variable : `${path} in ${variable}`))
   return [
     ...named('ASSAY_ARTIFACTS', guard.own, now.own),
     ...named('ASSAY_PARENT_ARTIFACTS', guard.parent, now.parent),

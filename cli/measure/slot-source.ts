@@ -28,6 +28,8 @@ export interface InSlot {
 export class SlotSource implements SampleSource {
   readonly #in: InSlot
   #other: Seat | null = null
+  /** Seen after one of the samples and gates: a later one may have put them back. */
+  readonly #changedArtifacts = new Set<string>()
 
   constructor(slot: InSlot) {
     this.#in = slot
@@ -70,11 +72,20 @@ export class SlotSource implements SampleSource {
       secluded: secluded !== undefined,
       reference: reference(),
     })
+    await this.#lookAtArtifacts()
     return secluded ? valueOnly(sample) : recordable(sample)
   }
 
-  gate(gate: GateRule) {
-    return this.#in.session.gate(this.#in.own, gate)
+  async gate(gate: GateRule) {
+    const done = await this.#in.session.gate(this.#in.own, gate)
+    await this.#lookAtArtifacts()
+    return done
+  }
+
+  async #lookAtArtifacts(): Promise<void> {
+    const { guard } = this.#in
+    if (guard === null) return
+    for (const name of await artifactsChangedSince(guard)) this.#changedArtifacts.add(name)
   }
 
   async gateOfOther(gate: GateRule, experiment: string): Promise<SampleFault | null> {
@@ -91,9 +102,9 @@ export class SlotSource implements SampleSource {
 
   /** Files that decide a verdict and that a run changed. */
   async tampered(): Promise<Tampered> {
-    const { session, guard } = this.#in
-    const { paths, by } = await session.tampered()
-    const artifacts = guard ? await artifactsChangedSince(guard) : []
+    const { paths, by } = await this.#in.session.tampered()
+    await this.#lookAtArtifacts()
+    const artifacts = [...this.#changedArtifacts].sort()
     return { paths: [...paths, ...artifacts], by: artifacts.length > 0 ? null : by }
   }
 }

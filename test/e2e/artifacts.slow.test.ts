@@ -101,6 +101,15 @@ cp "\${ASSAY_SEED_ARTIFACT:-src/number.txt}" "$ASSAY_ARTIFACTS/model.bin"\n`,
       ['echo 1 > "$ASSAY_ARTIFACTS/model.bin"', 'model.bin in ASSAY_ARTIFACTS'],
       ['echo 1 > "$ASSAY_ARTIFACTS/new"', 'new in ASSAY_ARTIFACTS'],
       ['echo 1 > "$ASSAY_PARENT_ARTIFACTS/new"', 'new in ASSAY_PARENT_ARTIFACTS'],
+      // Put back at once, or by the next sample.
+      [
+        'cp -p "$ASSAY_ARTIFACTS/model.bin" keep; echo 1 > "$ASSAY_ARTIFACTS/model.bin"; cat keep > "$ASSAY_ARTIFACTS/model.bin"',
+        'model.bin in ASSAY_ARTIFACTS',
+      ],
+      [
+        'if [ -e "$ASSAY_ARTIFACTS/memo" ]; then rm "$ASSAY_ARTIFACTS/memo"; else : > "$ASSAY_ARTIFACTS/memo"; fi',
+        'memo in ASSAY_ARTIFACTS',
+      ],
     ] as const) {
       const answer = await project.attempt({ ...number(10), 'src/hook.sh': `${write}\n` })
       expect(answer).toMatchObject({ status: 'rejected', reason: 'out_of_scope', best: false })

@@ -285,7 +285,7 @@ test('a daemon of a sample that is known by one mark only lives on, or one witho
         ?.split('-')[1],
     )
   onTestFinished(() => {
-    if (isAlive(pidOf('nothing'))) process.kill(pidOf('nothing'), 'SIGKILL')
+    for (const name of Object.keys(daemons)) if (isAlive(pidOf(name))) process.kill(pidOf(name), 'SIGKILL')
   })
   const slot = await begin({
     // The output of the candidate is that of the sample.
