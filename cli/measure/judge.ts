@@ -8,6 +8,7 @@ import { median } from '../evaluate/stats.ts'
 import type { VerdictFacts } from '../evaluate/verdict.ts'
 import type { GatePhase, GateResult, GateRule, SampleFault } from '../ledger/events.ts'
 import { BASELINE, type Experiment, lastJudged, nodeValue } from '../ledger/state.ts'
+import { seeLock } from '../lock/inspect.ts'
 import { slotFacts, slotLock } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -43,7 +44,10 @@ import { judgedCommit } from './worktree.ts'
 
 // ---------------------------------------------------------------- whether a different slot of this repository measured during an attempt
 
-/** `since`: milliseconds of the clock. False in isolation, where other slots cannot be reached. */
+/**
+ * Whether one measures now, or began since. `since`: milliseconds of the clock. To be asked when the attempt begins as well:
+ * one that measured then may have ended. False in isolation, where other slots cannot be reached.
+ */
 export function othersMeasured(
   spec: FixedSpec,
   { site, slot, isolation }: LeasedSlot,
@@ -53,15 +57,13 @@ export function othersMeasured(
   for (let other = 0; other < spec.measure.slots; other++) {
     if (other === slot) continue
     const files = [slotFacts(site, other, 'a'), slotFacts(site, other, 'b')]
-    if (timeOf(slotLock(site, other)) !== null) return true
-    if (files.some((file) => (timeOf(file) ?? 0) >= since)) return true
+    if (seeLock(slotLock(site, other)).state === 'alive') return true
+    if (files.some((file) => timeOf(file) >= since)) return true
   }
   return false
 }
 
-function timeOf(file: string): number | null {
-  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? null
-}
+const timeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
 
 // ---------------------------------------------------------------- the baseline's samples: its value and its noise
 
@@ -146,6 +148,7 @@ export async function collectEvidence(
   }
   if (!leased.ok) return leased
   const since = Date.now()
+  const besideAtFirst = othersMeasured(run.spec, leased.value, since)
   try {
     removeHeldData()
     const looked = await lookAtTests(run, seal, record)
@@ -178,7 +181,7 @@ export async function collectEvidence(
     const source = new SlotSource({ run, session, choices, own: own.value, guard, reference })
     await collect({ run, node, plan: ATTEMPT, choices, record, source, evidence }, preparation)
     const { paths: tampered, by } = await source.tampered()
-    const beside = tampered.length > 0 && othersMeasured(run.spec, leased.value, since)
+    const beside = tampered.length > 0 && (besideAtFirst || othersMeasured(run.spec, leased.value, since))
     Object.assign(evidence, { tampered, beside, by })
     record.decide({ is: 'tampered', tampered, beside, by })
     return ok(evidence)

@@ -46,7 +46,7 @@ export const changedByItself = (paths: readonly string[]): string =>
 export const changedByOther = (experiment: string, paths: readonly string[]): string =>
   `the run of ${experiment}, with which it is compared, changed what judges it: ${listed(paths)}; look at the code of ${experiment} before you run this again`
 const changedBeside = (paths: readonly string[]): string =>
-  `what judges it was changed while another slot measured, so it cannot be told whose run did it: ${listed(paths)}; run it again`
+  `what judges it was changed while another slot measured, so it cannot be told whose run did it: ${listed(paths)}; run it again while no other slot measures`
 
 type Stamped = 'v' | 'id' | 'at' | 'key' | 'wall_ms' | 'steps'
 

@@ -99,7 +99,13 @@ test('a process that resumes an attempt forgets which files earlier samples chan
 })
 
 test('with two slots, the candidate in one is rejected for what the candidate in the other one changed there', async () => {
-  const project = makeProject({ spec: { measure: { command: 'sh bench/run.sh', slots: 2, timeout: '60s' } } })
+  const project = makeProject({
+    spec: {
+      measure: { command: 'sh bench/run.sh', slots: 2, timeout: '60s' },
+      search: { max_attempts: 1 },
+    },
+    files: { 'bench/expected.txt': '7\n' },
+  })
   await project.data('init')
   const [began, go] = [join(project.control, 'began'), join(project.control, 'go')]
   const wait = `: > '${began}'; until [ -e '${go}' ]; do sleep 0.05; done`
@@ -109,9 +115,43 @@ test('with two slots, the candidate in one is rejected for what the candidate in
   const evil =
     'for one in ../../*/[ab]/bench/run.sh; do case $one in "../../$(basename "$(dirname "$PWD")")"/*) ;; *) echo "# touched" >> "$one" ;; esac; done 2>/dev/null'
   await project.attempt({ ...ms(90), ...hook(evil) })
+  // What one changes in its own checkout is told only when it runs alone.
+  const putsBack = 'cp -p bench/expected.txt keep; echo 8 > bench/expected.txt; cat keep > bench/expected.txt'
+  const cheat = await project.attempt({ ...ms(1), ...hook(putsBack) })
+  expect(cheat).toMatchObject({ status: 'failed', failure_class: 'environment', best: false })
+  expect(cheat.message).toContain('run it again while no other slot measures')
   writeFileSync(go, '')
   const verdict = dataOf(await running.ended)
   expect(verdict).toMatchObject({ status: 'failed', reason: 'environment', failure_class: 'environment' })
   expect(verdict.message).toContain('while another slot measured')
+  // Neither of the two has used up its only attempt.
   expect(await project.data<RunData>('run', honest.experiment)).toMatchObject({ status: 'kept', value: 60 })
+  expect(await project.data<RunData>('run', cheat.experiment)).toMatchObject({
+    status: 'rejected',
+    reason: 'out_of_scope',
+  })
+})
+
+test('a candidate is rejected for what one in another slot did that began before it and has ended', async () => {
+  const project = makeProject({ spec: { measure: { command: 'sh bench/run.sh', slots: 2, timeout: '60s' } } })
+  await project.data('init')
+  const at = (name: string) => join(project.control, name)
+  const wait = (name: string) =>
+    `: > '${at(`${name}-began`)}'; until [ -e '${at(`${name}-go`)}' ]; do sleep 0.05; done`
+  const touch =
+    'for one in ../../*/[ab]/bench/run.sh; do case $one in "../../$(basename "$(dirname "$PWD")")"/*) ;; *) echo "# touched" >> "$one" ;; esac; done 2>/dev/null'
+  const run = async (name: string, files: Record<string, string>) => {
+    const { experiment } = await project.open(files)
+    const { ended } = startAssay<RunData>(['run', experiment, '--json'], { cwd: project.repo.dir })
+    await until(() => existsSync(at(`${name}-began`)), { what: name, dir: project.control })
+    return ended
+  }
+  const evil = run('evil', { ...ms(90), ...hook(`${wait('evil')}; ${touch}`) } as Record<string, string>)
+  await until(() => existsSync(at('evil-began')), { what: 'the other sample', dir: project.control })
+  const honest = run('honest', { ...ms(60), ...hook(wait('honest')) } as Record<string, string>)
+  await until(() => existsSync(at('honest-began')), { what: 'the honest sample', dir: project.control })
+  writeFileSync(at('evil-go'), '')
+  await evil
+  writeFileSync(at('honest-go'), '')
+  expect(dataOf(await honest)).toMatchObject({ status: 'failed', failure_class: 'environment' })
 })
