@@ -15,19 +15,20 @@ export interface Beside {
   words: string | null
   /**
    * Where a different number stands right beside: `85 120` may be one number or two, so this is compared as well. So is
-   * a word that says in which direction the number counts (`1.2x faster`), and a sign that makes it a bound, an
+   * what the number is a part of (`9/10`), a word that says in which direction the number counts (`1.2x faster`), and a sign that makes it a bound, an
    * estimate or a number in brackets, which may be below 0: `<4`, `~4`, `4+`, `(4)`.
    */
   numbers: string | null
 }
 
-/** Commas that a pattern itself has beside its group: they separate fields. */
+/** What a pattern itself has beside its group: commas, which separate fields, and a slash. */
 export interface Fields {
   before: boolean
   behind: boolean
+  slash: boolean
 }
 
-const NO_FIELDS: Fields = { before: false, behind: false }
+const NO_FIELDS: Fields = { before: false, behind: false, slash: false }
 
 /** Characters that are looked at on each side. */
 const NEAR = 100
@@ -48,6 +49,7 @@ export function beside(upTo: string, group: string, rest: string, fields = NO_FI
   const numbers = [
     NUMBER_BEFORE.test(before) && 'a number in front',
     NUMBER_BEHIND.test(behind) && 'a number behind',
+    !fields.slash && WHOLE_BEHIND.test(behind) && `of ${WHOLE_BEHIND.exec(behind)?.[1]}`,
     (TURN_BEHIND.exec(behind) ?? TURN_BEFORE.exec(before))?.[1]?.toLowerCase(),
     BOUND_BEFORE.test(before) && `${BOUND_BEFORE.exec(before)?.[1]} in front`,
     BOUND_BEHIND.test(behind) && `${BOUND_BEHIND.exec(behind)?.[0]} behind`,
@@ -55,8 +57,9 @@ export function beside(upTo: string, group: string, rest: string, fields = NO_FI
   return { word, cut: null, near, words, numbers: numbers.join(', ') || null }
 }
 
-const NUMBER_BEFORE = /\d(?:\s+|[,:]\s*|\s?\/\s?)$/
-const NUMBER_BEHIND = /^(?:(?:\s+|[,:]\s*)[+-]?|\s?\/\s?|[-–]|\.\.+|…)\d/
+const NUMBER_BEFORE = /\d(?:\s+|[,:]\s*|\s?\/\s?|\s(?:[-–—]|\.\.+|…|to)\s)$/
+const NUMBER_BEHIND = /^(?:(?:\s+|[,:]\s*)[+-]?|\s?\/\s?|[-–]|\.\.+|…|\s(?:[-–—]|\.\.+|…|to)\s)\d/
+const WHOLE_BEHIND = /^\s?\/\s?(\d[\d.,]*)(?![\d/])/
 
 const BOUND_BEFORE = /((?:[<>≤≥≦≧⩽⩾~∼≈≃≅±∓]|\+\/?-|&[lg][te];)=?|(?<!\p{L})(?:approx|ca|abt)\.|\()\s?$/u
 const BOUND_BEHIND = /^[+\-−](?![\p{L}\p{N}+\-−.(/±])/u
@@ -380,9 +383,11 @@ const HEADER_WORD = new RegExp(
 export function fieldsOf(pattern: string): Fields {
   const group = groupOf(pattern)
   if (group === null) return NO_FIELDS
+  const behind = pattern.slice(group.to)
   return {
     before: pattern.slice(0, group.from).endsWith(','),
-    behind: /^,(?![?*{])/.test(pattern.slice(group.to)),
+    behind: /^,(?![?*{])/.test(behind),
+    slash: /^(?:(?:\\s| )[?*]?)?\\?\//.test(behind),
   }
 }
 

@@ -148,13 +148,13 @@ export function partsOf(path: string): string[] {
 
 /** undefined when there is nothing at that place. */
 export function valueAt(value: unknown, path: string): unknown {
-  let at = value
-  for (const part of partsOf(path)) {
-    if (typeof at !== 'object' || at === null || at instanceof NoNumber) return undefined
-    if (Array.isArray(at) ? !/^(?:0|[1-9]\d*)$/.test(part) : !Object.hasOwn(at, part)) return undefined
-    at = (at as Record<string, unknown>)[part]
-  }
-  return at
+  return partsOf(path).reduce<unknown>(memberOf, value)
+}
+
+function memberOf(at: unknown, part: string): unknown {
+  if (typeof at !== 'object' || at === null || at instanceof NoNumber) return undefined
+  if (Array.isArray(at) ? !/^(?:0|[1-9]\d*)$/.test(part) : !Object.hasOwn(at, part)) return undefined
+  return (at as Record<string, unknown>)[part]
 }
 
 const UNIT_KEY = /^(?:time|value)?_?units?$/i
@@ -197,6 +197,18 @@ export function unitAt(value: unknown, path: string): string | null {
     if (unit !== null) return unit
   }
   return null
+}
+
+/** Of a result of JMH around the number: in another mode, or with more threads, it is another number. null = it is none. */
+export function modeAt(value: unknown, path: string): string | null {
+  const parts = partsOf(path)
+  const at = parts.lastIndexOf('primaryMetric')
+  const result = at < 0 ? undefined : parts.slice(0, at).reduce<unknown>(memberOf, value)
+  if (!isJsonObject(result) || typeof result.mode !== 'string') return null
+  const { mode, threads } = result
+  return [`mode ${mode}`, ...(typeof threads === 'number' && threads > 1 ? [`${threads} threads`] : [])].join(
+    ', ',
+  )
 }
 
 const LOOKED_AT = 20_000

@@ -5,6 +5,7 @@ import {
   duplicateKey,
   isJsonObject,
   keyFinder,
+  modeAt,
   NoNumber,
   onOneLine,
   partsOf,
@@ -29,7 +30,8 @@ export interface Pointed {
 interface Said {
   value: number
   place: string
-  unit: string | null
+  /** Its unit, and the mode in which it was measured. */
+  around: string | null
   more: BenchmarkAnswer['metrics']
 }
 
@@ -69,7 +71,8 @@ export function readPointer({ path, metric: { name }, places, ...more }: Pointed
           `${differs} is ${other.more[differs]} in ${other.place} and ${found[differs]} in ${place.name}: say it once`,
           onOneLine(text),
         )
-      first ??= { value, place: place.name, unit: unitAt(json.value, path), more: found }
+      const around = [unitAt(json.value, path), modeAt(json.value, path)].filter((one) => one !== null)
+      first ??= { value, place: place.name, around: around.join(', ') || null, more: found }
     }
   const own = more.recorded && Object.hasOwn(more.recorded, name) ? more.recorded[name] : undefined
   const value = first?.value ?? own
@@ -91,7 +94,7 @@ export function readPointer({ path, metric: { name }, places, ...more }: Pointed
       tasks: null,
       artifacts: null,
       raws: {},
-      ...(first !== null && { around: first.unit }),
+      ...(first !== null && { around: first.around }),
     },
   }
 }

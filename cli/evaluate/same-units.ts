@@ -134,7 +134,10 @@ function otherWord(
 function otherAround({ around: was }: Reference, { around: is = null }: InUnits): string | null {
   // Earlier versions did not look, and nothing is looked for around a METRIC line.
   if (was === undefined || was === is) return null
-  const words = (around: string | null) => around?.split(/, | /) ?? []
+  const wholes = [was, is].map((around) => WHOLE.exec(around ?? '')?.[0])
+  if (wholes[0] !== wholes[1] && !wholes.includes(undefined))
+    return `from ${wholes[0]} to ${wholes[1]}: let the benchmark print a share, or, if it does not matter, write it in the pattern: (\\d+)/\\d+`
+  const words = (around: string | null) => around?.replace(WHOLE, '').split(/, | /) ?? []
   const turns = [was, is].map((around) => words(around).filter(isTurn).join(' '))
   // One word without the other says nothing: `0 %` and then `5 % faster`.
   const isTurned = turns[0] !== turns[1] && turns.every((turn) => turn !== '')
@@ -175,6 +178,8 @@ function adviceOn(said: readonly (string | null)[]): string {
   return `: if that is no unit, let the pattern spell it: (?:${either})${words.length > 1 ? '' : '?'}`
 }
 
+/** What the number is a part of. Earlier versions did not look for it. */
+const WHOLE = /(?<=^a number behind, |, a number behind, )of [\d.,]*\d/
 const SIGN = /^\S+ (?:in front|behind)$/
 const MODE = /^mode \S+$|^\d+ threads$/
 

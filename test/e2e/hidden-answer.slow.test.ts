@@ -440,6 +440,20 @@ test.each([
     'to 4 threads, mode avgt',
   ],
   [
+    { json: '/0/primaryMetric/score' },
+    'score',
+    jmhResult('avgt'),
+    jmhResult('ss', faster),
+    'from ms/op, mode avgt to ms/op, mode ss: let the benchmark run in one mode',
+  ],
+  [
+    { json: '/0/primaryMetric/score' },
+    'score',
+    jmhResult('avgt'),
+    jmhResult('avgt', { ...faster, threads: 4 }),
+    'mode avgt, 4 threads',
+  ],
+  [
     'vitest-bench',
     'median',
     vitestResult(9, 5),

@@ -119,6 +119,8 @@ test.each<[string, string, string, string]>([
   ['mean\\D*(\\d+)', 'mean <5', 'mean >4', 'changed from < in front to > in front'],
   ['mean (\\d+)', 'mean 5+', 'mean 4', 'changed from + behind to none'],
   ['mean (\\d+)', 'mean 5-9', 'mean 4', 'changed from a number behind to none'],
+  ['mean (\\d+)', 'mean 5', 'mean 4 - 9', 'changed from none to a number behind'],
+  ['failed (\\d+)', 'failed 10/100', 'failed 9/10', 'changed from of 100 to of 10: let the benchmark print'],
 ])('%s on %s, and then on %s, which is more, is read as less', async (regex, first, then, message) => {
   const project = makeProject({ spec: reading({ regex }), files: prints(first) })
   await project.data('init', '--no-canary')
@@ -142,6 +144,8 @@ test.each<[string, string, string]>([
   ['mean ([\\d.]+)', 'mean 1.10 MB', 'mean 999.00 KB'],
   ['mean <?(\\d+)', 'mean <5', 'mean <4'],
   ['in (\\d+)', 'failed in 5/10', 'failed in 4/10'],
+  ['in (\\d+)/\\d+', 'failed in 5/10', 'failed in 4/12'],
+  ['mean (\\d+)', 'mean 5 - 3 runs', 'mean 4 - 2 runs'],
   ['heap (\\d+)', 'heap 5 MB in 20 KB blocks', 'heap 4 MB in 20 KB blocks'],
 ])('%s on %s, and then on %s, which is honest, is refused', async (regex, first, then) => {
   const project = makeProject({ spec: reading({ regex }), files: prints(first) })

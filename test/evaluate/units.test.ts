@@ -123,10 +123,16 @@ describe('what stands around a group', () => {
     expect(beside('', '12', ',150', fieldsOf('^(\\d+),')).cut).toBe(null)
     expect(beside('1,', '998', '', fieldsOf('^\\d+,(\\d+)')).cut).toBe(null)
     expect(beside('1,', '998', '', fieldsOf('(\\d+)$')).cut).toBe('1,998')
-    expect(fieldsOf('(?:a|b)[()]\\((?<value>\\d+),\\d')).toEqual({ before: false, behind: true })
+    expect(fieldsOf('(?:a|b)[()]\\((?<value>\\d+),\\d')).toEqual({
+      before: false,
+      behind: true,
+      slash: false,
+    })
     expect(fieldsOf('(\\d+),?').behind).toBe(false)
+    expect(beside('', '9', '/10', fieldsOf('(\\d+)/\\d+')).numbers).toBe('a number behind')
+    expect(beside('', '9', ' / 10', fieldsOf('(\\d+)\\s?\\/')).numbers).toBe('a number behind')
     expect(fieldsOf('(\\d+)[,\\d]*').behind).toBe(false)
-    expect(fieldsOf('a,(\\d+) b')).toEqual({ before: true, behind: false })
+    expect(fieldsOf('a,(\\d+) b')).toEqual({ before: true, behind: false, slash: false })
   })
 
   test.each<[string, string, string, string]>([
@@ -194,13 +200,15 @@ describe('what stands around a group', () => {
     ['total   ', '85', '   1200', 'a number behind'],
     ['total ', '998', ', mean 3', null],
     ['total ', '1', ', 5', 'a number behind'],
-    ['ratio ', '12', '/15', 'a number behind'],
+    ['ratio ', '12', '/15', 'a number behind, of 15'],
     ['took <', '4', '', '< in front'],
     ['took ~ ', '4', '', '~ in front'],
     ['took ', '4', '+', '+ behind'],
     ['cost (', '7.1', ')', '( in front'],
     ['took ', '4', ' ± 2', null],
-    ['took ', '4', ' - 2', null],
+    ['took ', '4', ' - 2', 'a number behind'],
+    ['took 2 - ', '4', '', 'a number in front'],
+    ['took ', '4', ' to 9 ms', 'a number behind'],
     ['> n: ', '4', '', null],
   ])('%s(%s)%s: what may be one number or two is not told', (before, group, behind, around) => {
     expect(beside(before, group, behind).numbers).toBe(around)
