@@ -1,5 +1,5 @@
 /** A job that is isolated: how it ends, what it leaves, what it sees. */
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { isolatedArgv } from '../cli/process/isolation.ts'
@@ -109,26 +109,6 @@ isolated('what an isolated job leaves', () => {
       await until(() => left().length === 0, { what: 'the end of the job' })
     },
   )
-
-  test('what bubblewrap forked before it was killed waits for it for ever, when we are killed as well', async () => {
-    const { folder, job, at, isolation } = sceneApart()
-    const program = await bundle(
-      `import { supervise } from './process.ts'; await supervise(JSON.parse(process.argv[2]))`,
-      folder,
-    )
-    // Its child waits for a word that does not come, and the kernel does not end that child with it.
-    mkdirSync(at('bin'))
-    writeFileSync(at('bin/bwrap'), `#!/bin/sh\ncat '${at('word')}' &\ntouch '${at('ready')}'; wait\n`, {
-      mode: 0o755,
-    })
-    execFileSync('mkfifo', [at('word')])
-    const env = { PATH: `${at('bin')}:${process.env.PATH}`, MARK: folder }
-    const request = JSON.stringify(job('true', { isolation, env }))
-    const supervisor = spawn(process.execPath, [program, request], { stdio: 'inherit' })
-    await until(() => existsSync(at('ready')), { what: 'the start of bubblewrap', dir: folder })
-    supervisor.kill('SIGKILL')
-    await until(() => processesWith(folder, 'cmdline').length === 0, { what: 'the end of its child' })
-  })
 
   test('a job inherits our descriptors, or makes us signal a process that is not its own', async () => {
     const { run, text } = sceneApart()

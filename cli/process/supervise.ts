@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { CpuAccounting, registerChild } from './cpu-accounting.ts'
 import { after, type Ended, notYet, signalGroup, startErrorOf } from './ended.ts'
 import { endEscaped, endEscapedNow, type JobMarks } from './escaped.ts'
@@ -69,8 +70,6 @@ export interface Supervised extends Ended {
 /** Between SIGTERM and SIGKILL, in milliseconds. */
 const GRACE_MS = 700
 const WATCH_OUTPUT_MS = 20
-/** Behind those of `isolatedArgv`. */
-const WATCH_FD_OF_ISOLATED = 6
 
 /** Jobs that have not ended. A process that must exit at once cannot wait, and processes that left a job's group would live on. */
 const running = new Set<JobMarks>()
@@ -129,7 +128,7 @@ async function superviseInto(
     const argv = typeof job.command === 'string' ? ['/bin/sh', '-c', job.command] : job.command
     const { isolation } = job
     const [program, ...args] = isolation
-      ? besideWatcher(isolatedArgv(isolation, argv, job.cwd, { reports: true }), WATCH_FD_OF_ISOLATED)
+      ? isolatedArgv(isolation, argv, job.cwd, { reports: true })
       : besideWatcher(argv)
     child = spawn(program, args, {
       cwd: job.cwd,
@@ -138,7 +137,7 @@ async function superviseInto(
       stdio: [
         job.input === undefined ? 'ignore' : 'pipe',
         ...[output.stdout, output.stderr, 'pipe' as const],
-        ...(status ? [status.fd, status.fd, 'pipe' as const] : []),
+        ...(status ? [status.fd, status.fd] : []),
       ],
       detached: true,
     })
@@ -162,7 +161,7 @@ async function superviseInto(
   await new Promise<void>((resolve) => {
     child.on('error', (error) => {
       if (child.pid !== undefined) return
-      result.startError = startErrorOf(error)
+      result.startError = job.isolation && existsSync(job.cwd) ? NO_BUBBLEWRAP : startErrorOf(error)
       resolve()
     })
     child.on('exit', (code, signal) => {
@@ -201,17 +200,13 @@ async function superviseInto(
 /** bubblewrap itself waits for the end of the process table: then nothing is left of the job. */
 const endedWhole = ({ isolation }: Job, { code }: Supervised): boolean => Boolean(isolation) && code !== null
 
-/** What bubblewrap ends with, and a shell that cannot start it. */
-const NOT_BEGUN: ReadonlySet<number> = new Set([1, 126, 127])
+const NO_BUBBLEWRAP = { code: 'EISOLATION', message: 'bubblewrap (bwrap) is not installed any more' }
 
-/** Of a job that ran isolated, the code is that of the shell which started it. */
+/** Of a job that ran isolated, the code is that of the shell which started it; 1 is also what bubblewrap ends with. */
 function endOfIsolated(status: IsolationStatus, result: Supervised): void {
   if (result.signal !== null || result.code === null) return
-  if (NOT_BEGUN.has(result.code) && !status.ran()) {
-    result.startError =
-      result.code === 1
-        ? { code: 'EISOLATION', message: 'bubblewrap could not isolate it' }
-        : { code: 'EISOLATION', message: 'bubblewrap (bwrap) is not installed any more' }
+  if (result.code === 1 && !status.ran()) {
+    result.startError = { code: 'EISOLATION', message: 'bubblewrap could not isolate it' }
     return
   }
   const signal = result.code > 128 ? signalOfCode(result.code) : null
@@ -234,7 +229,7 @@ function watch(
   status: IsolationStatus | null,
 ) {
   const pid = child.pid
-  const pipe = child.stdio.at(status ? WATCH_FD_OF_ISOLATED : 3)
+  const pipe = child.stdio[3]
   pipe?.on('error', () => {
     // The watcher's end is gone, and so is the job.
   })
