@@ -251,6 +251,7 @@ return {
   stop: stop === 'until' ? (status.data?.stop ?? null) : stop,
   ...(driven === null ? {} : { driven }),
   ...(isCut ? { continue: { ...settings, ...left } } : {}),
-  ...{ paused, best, baseline, counts, knobs, edits, alerts, stops },
+  ...(paused === null ? {} : { paused }),
+  ...{ best, baseline, counts, knobs, edits, alerts, stops },
   usage: { agents: agentCalls, output_tokens: budget.spent() },
 }
