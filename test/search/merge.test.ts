@@ -18,6 +18,7 @@ function play(
     const next = nextMerge({ ranked, tried, clashes })
     if (next === null) return { asked, best: ranked[0]?.id ?? '' }
     const set = next.join('')
+    if (asked.includes(set)) throw new Error(`${set} is asked for twice`)
     asked.push(set)
     const said = say(set)
     if (typeof said === 'object') {
