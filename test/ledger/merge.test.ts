@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Draft } from '../../cli/ledger/events.ts'
-import { addedGates, lineageOf, undermined } from '../../cli/ledger/state.ts'
+import { addedGates, lineageOf, tainted, undermined } from '../../cli/ledger/state.ts'
 import { confirmed, created, discarded, judged, keptNode, sealed, started } from './drafts.ts'
 import { story } from './story.ts'
 
@@ -56,6 +56,7 @@ test('a merge stands although its second parent was revoked', () => {
   expect(node && undermined(told.state, node)?.message).toBe(
     'exp_0003 is built on exp_0002, which was revoked: a fresh measurement did not confirm it against exp_0000',
   )
+  expect([...tainted(told.state)]).toEqual(['exp_0002', 'exp_0003'])
   expect(told.tell(sealed('exp_0003'))).toBe('parent_revoked')
 })
 
