@@ -13,7 +13,7 @@ import {
 import type { MergePlan } from './merge.ts'
 
 /** How often one experiment alone is tried on top of what was kept: once among the halves, once more when more was kept since. */
-const TRIES_ALONE = 2
+export const TRIES_ALONE = 2
 
 /** Why an experiment cannot be merged, as the end of a sentence about it; null when it can. */
 export function whyNotMerged(state: State, node: Experiment, bad = tainted(state)): string | null {

@@ -1,4 +1,4 @@
-import { nextMerge } from '../../../cli/search/merge.ts'
+import { mergeAll, nothingKnown } from '../merging.mjs'
 import { Machine } from './machine.mjs'
 
 const spread = (count, from, to) =>
@@ -36,15 +36,13 @@ export function combine({ name, wins, q, otherwise }, how, runs) {
   return tally
 }
 
-function allAtOnce(ranked, judged) {
-  const answers = []
-  let step = nextMerge({ ranked }, answers)
-  while (step.next === 'merge') {
-    const kept = judged(step.set, step.set.slice(0, step.on))
-    answers.push({ set: step.set, outcome: kept ? 'kept' : 'refused' })
-    step = nextMerge({ ranked }, answers)
-  }
-  return step.merged
+function allAtOnce(ids, judged) {
+  const ranked = ids.map((id) => ({ id, parts: [id], contains: new Set([id]) }))
+  const best = mergeAll(ranked, nothingKnown(), (chosen) => {
+    const parts = chosen.flatMap((one) => one.parts)
+    return { kept: judged(parts, chosen[0].parts) ? parts.join('+') : null }
+  })
+  return best.parts
 }
 
 function oneByOne(ranked, judged) {

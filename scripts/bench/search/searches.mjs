@@ -1,9 +1,9 @@
 /** The searches that are compared. Each spends the same number of evaluations; a merge that is measured is one of them. */
 import { byScore } from '../../../cli/search/frontier.ts'
-import { nextMerge } from '../../../cli/search/merge.ts'
 import { POLICIES, policyOfRun } from '../../../cli/search/policies.ts'
 import { Machine } from '../attribute/machine.mjs'
 import { Random } from '../decisions/random.mjs'
+import { mergeAll, nothingKnown } from '../merging.mjs'
 import { mergePoints } from './problems.mjs'
 
 /** What each search may spend. */
@@ -131,7 +131,7 @@ function randomParents(search) {
 /** Rounds of lanes, as the loop opens them. `k`: how many parents the policy picks; the lanes get them in turn. */
 const rounds = (policy, k, merges) => (search) => {
   const started = []
-  const known = { failed: [], clashes: [] }
+  const known = nothingKnown()
   let stall = 0
   for (let idle = 0; !search.over && idle < 10; ) {
     const picked = policy.pick(search.candidates, k).map(({ experiment }) => experiment)
@@ -163,60 +163,49 @@ function untried(candidates, tried) {
     .map(({ id }) => id)
 }
 
-/** Puts the tips of the tree on top of the best, as `assay merge` does. */
+/** Puts the tips of the tree on top of the best. */
 function merge(search, known) {
-  const { best } = search
-  const linesOf = (node) =>
-    node ? [node, ...linesOf(node.parent), ...(node.others ?? []).flatMap(linesOf)] : []
-  const contained = new Set(linesOf(best).map(({ index }) => index))
-  const parents = new Set(
-    search.kept.flatMap((node) => [node.parent, ...(node.others ?? [])]).map((node) => node?.index),
-  )
-  const tips = search.kept.filter(({ index }) => !contained.has(index) && !parents.has(index))
-  if (tips.length === 0) return
-  const ranked = [best, ...tips.sort((a, b) => b.score - a.score)]
-  const nodes = new Map(ranked.map((node) => [String(node.index), node]))
-  // What this merge learns counts from the next one on.
-  const plan = {
-    ranked: [...nodes.keys()],
-    known: { failed: [...known.failed], clashes: [...known.clashes] },
-  }
-  const answers = []
-  let on = best
-  for (
-    let step = nextMerge(plan, answers);
-    step.next === 'merge' && !search.over;
-    step = nextMerge(plan, answers)
-  ) {
-    const added = step.set.slice(step.on).map((id) => nodes.get(id))
-    const between = clash(search, on, added)
-    if (between) {
-      const pair = between.map((node) => (node === on ? step.set[0] : String(node.index)))
-      known.clashes.push(pair)
-      answers.push({ set: step.set, outcome: 'conflict', between: pair })
-      continue
-    }
+  const contained = new Set(lineOf(search.best))
+  const covered = new Set(search.kept.flatMap(parentsOf))
+  const tips = search.kept.filter((node) => !contained.has(node) && !covered.has(node))
+  const ranked = [search.best, ...tips.sort((a, b) => b.score - a.score)]
+  const nodeOf = (id) => search.kept[Number(id)]
+  mergeAll(ranked.map(mergeable), known, (chosen) => {
+    if (search.over) return null
+    const [on, ...added] = chosen.map(({ id }) => nodeOf(id))
+    const conflict = conflictIn(search.problem, on, added)
+    if (conflict) return { conflict: conflict.map(({ index }) => String(index)) }
     const set = [on, ...added]
-    const point = mergePoints(
-      commonAncestor(set).point,
-      set.map(({ point }) => point),
-      search.problem.loose,
-    )
+    const sides = set.map(({ point }) => point)
+    const point = mergePoints(commonAncestor(set).point, sides, search.problem.loose)
     const kept = !search.isKnown(point) && search.judge(point, on)
-    if (kept) {
-      kept.others = added
-      on = kept
-    } else known.failed.push(step.set)
-    answers.push({ set: step.set, outcome: kept ? 'kept' : 'refused' })
-  }
+    if (!kept) return { kept: null }
+    kept.others = added
+    return { kept: String(kept.index) }
+  })
 }
 
-/** The first of `added` that does not merge as text with `on`, or with one before it, and that one. */
-function clash({ problem }, on, added) {
+const parentsOf = ({ parent, others = [] }) => [...(parent ? [parent] : []), ...others]
+const lineOf = (node) => [node, ...parentsOf(node).flatMap(lineOf)]
+const partsOf = (node) => (node.others ? parentsOf(node).flatMap(partsOf) : [node])
+const idsOf = (nodes) => nodes.map(({ index }) => String(index))
+const mergeable = (node) => ({
+  id: String(node.index),
+  parts: idsOf(partsOf(node)),
+  contains: new Set(idsOf(lineOf(node))),
+})
+
+/** The first of `added` that does not merge as text, and what it conflicts with: one, if one alone does, else all before it. */
+function conflictIn({ loose }, on, added) {
   const { point } = commonAncestor([on, ...added])
-  for (const [i, one] of added.entries())
-    for (const other of [on, ...added.slice(0, i)])
-      if (!mergePoints(point, [other.point, one.point], problem.loose)) return [other, one]
+  const clashes = (ancestor, one, other) => !mergePoints(ancestor, [one.point, other.point], loose)
+  for (const [at, last] of added.entries()) {
+    const before = [on, ...added.slice(0, at)]
+    if (!before.some((one) => clashes(point, one, last))) continue
+    const parts = before.flatMap(partsOf)
+    const one = parts.find((part) => clashes(commonAncestor([part, last]).point, part, last))
+    return [...(one ? [one] : parts), last]
+  }
   return null
 }
 
