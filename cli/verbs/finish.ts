@@ -48,7 +48,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
       files,
       ...(objections.length === 0 ? {} : { objections }),
       ...(smaller && { smaller }),
-      ...(unmerged.length > 0 && { unmerged }),
+      unmerged,
       text,
       file,
     },
