@@ -483,10 +483,24 @@ export interface Judged extends Envelope {
   /** Reason, exit and last stderr line without digits: equal for identical failures. */
   signature: string | null
   wall_ms: number
+  /** On which it was measured; absent = the last one that an event before it names. */
+  machine?: Machine
   /** Of `steps.jsonl` as of the verdict. */
   steps: { sha256: string; lines: number }
   /** Set by `assay abort`: stopped from outside, with what would have to be mended. */
   aborted?: { fix: string | null }
+}
+
+/** What of a machine may change a result. */
+export interface Machine {
+  /** As the system calls its model. */
+  cpu: string
+  cores: number
+  memory_gb: number
+  /** Name and release of the kernel. */
+  os: string
+  /** Of the CLI. */
+  node: string
 }
 
 /** 5: `assay confirm` measured a kept node again. */
@@ -512,6 +526,8 @@ export interface Confirmed extends Envelope {
   varied?: string
   /** As in `started`, of this look. */
   nonce?: string
+  /** As in `judged`. */
+  machine?: Machine
 }
 
 /** 6: someone looked at a judged attempt. Evidence that the CLI checked revokes; an opinion flags. */
@@ -893,6 +909,8 @@ export interface RunStarted extends Envelope {
   /** Live knobs as of the start; `configured` changes them one by one. */
   knobs: Knobs
   warnings: string[]
+  /** Of `init`. Absent in old ledgers. */
+  machine?: Machine
   /** Which frozen rules of git make files of blobs, and leave untracked files out. Absent in old ledgers. */
   git_rules?: string
   /** `worktree.data` as it was: how much, and the hash of the list `data.json`. Absent = none. */

@@ -39,6 +39,7 @@ import {
 import { type LifecycleVerb, statusAfter } from './transitions.ts'
 
 export function evolve(state: State, event: Event): void {
+  if ('machine' in event && event.machine) state.machines.push({ since: state.seq, machine: event.machine })
   apply(state, event)
   state.seq++
   state.lastAt = event.at

@@ -20,6 +20,7 @@ import {
   type Isolated,
   type Judged,
   type Knobs,
+  type Machine,
   type NoiseMode,
   type Noted,
   type RoundBriefed,
@@ -128,6 +129,8 @@ export interface State {
   experiments: Map<string, Experiment>
   counts: Record<Status, number>
   noise: Noise
+  /** On which was measured, each since an event with that number. */
+  machines: { since: number; machine: Machine }[]
   /** null: what is measured is not kept apart from the machine. */
   isolation: Isolated | null
   /** Attempts claimed, the baseline's apart. */
@@ -206,6 +209,7 @@ export function emptyState(): State {
       revoked: 0,
     },
     noise: { mode: 'deterministic', transform: 'linear', values: [], varied: [], stages: [] },
+    machines: [],
     isolation: null,
     claims: 0,
     failures: 0,

@@ -33,6 +33,7 @@ import {
 import { call, next } from '../next.ts'
 import { confirmsFolder } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
+import { differencesOf, machineAt, machineNow, newMachine } from '../run/machine.ts'
 import type { OpenRun, RunRecord } from '../run/open.ts'
 import { steadyBreakers } from './comparison.ts'
 import { doubtOn, protectedPairsNeeded } from './guardrails.ts'
@@ -429,6 +430,7 @@ function remember(
   key: string | null,
 ): Result<ConfirmAnswer> {
   const attempt = node.attempts.findLast((one) => one.judged?.status === 'kept')?.attempt ?? 0
+  const { state } = run.ledger
   const recorded = run.ledger.record<'confirmed'>(
     {
       type: 'confirmed',
@@ -436,14 +438,22 @@ function remember(
       attempt,
       against: other.id,
       ...answer,
+      ...newMachine(state),
       ...(aside ? { aside: true as const } : {}),
       epoch,
-      message: message.slice(0, 500),
+      message: `${message}${answer.passed ? '' : onOtherMachine(state, node)}`.slice(0, 500),
     },
     run.clock(),
     key,
   )
   return recorded.ok ? ok(answerOf(run, node, recorded.value.event, recordedValue)) : recorded
+}
+
+/** What may explain that this result is not that of the verdict. */
+function onOtherMachine(state: State, { judgedSeq }: Experiment): string {
+  const then = machineAt(state, judgedSeq)
+  const different = then && differencesOf(then, machineNow())
+  return different ? `; this machine is not the one of the verdict: ${different}` : ''
 }
 
 /** The earlier answer to this key; null when it is new. */

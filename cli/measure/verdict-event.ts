@@ -14,6 +14,7 @@ import { stepsDigest } from '../ledger/steps.ts'
 import { withLock } from '../lock.ts'
 import { attemptFolder, experimentFolder, stepsFile, verdictLock } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
+import { newMachine } from '../run/machine.ts'
 import type { OpenRun } from '../run/open.ts'
 import { writeResults } from '../run/results.ts'
 import { steadyControlMoved } from './guardrails.ts'
@@ -157,6 +158,7 @@ export async function recordVerdict(
   const event = () => ({
     ...verdictEvent(run, node, seal, evidence, verdict),
     wall_ms: Math.round(wallMs),
+    ...newMachine(run.ledger.state),
   })
   const recorded = await recordJudged(run, { experiment: node.id, attempt: seal.attempt }, event, key)
   if (!recorded.ok) return recorded

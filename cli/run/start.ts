@@ -19,6 +19,7 @@ import { frozenHash, specHash } from '../spec/hash.ts'
 import { knobsOf } from '../spec/knobs.ts'
 import type { Spec } from '../spec/spec.ts'
 import { type DataFile, digestOf, writeData } from './data.ts'
+import { machineNow } from './machine.ts'
 import { type OpenRun, open, type Surroundings } from './open.ts'
 
 export interface StartRequest {
@@ -137,6 +138,7 @@ function firstEvent(run: string, request: StartRequest): Omit<RunStarted, 'v' | 
     seed: spec.search.seed,
     knobs: knobsOf(spec),
     warnings,
+    machine: machineNow(),
     git_rules: request.rules,
     ...(holdout && { holdout }),
     ...(data.length > 0 && { data: { files: data.length, bytes, sha256: digestOf(data) } }),

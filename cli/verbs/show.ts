@@ -1,10 +1,11 @@
 import { counted, duration, gainText, shown } from '../evaluate/figure.ts'
-import { type Experiment, lastJudged } from '../ledger/state.ts'
+import { type Experiment, lastJudged, type State } from '../ledger/state.ts'
 import { type Undeclared, undeclaredFiles } from '../measure/artifacts.ts'
 import { recompute } from '../measure/recompute.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { call, next, type Said } from '../next.ts'
 import { ok, type Result } from '../result.ts'
+import { differencesOf, machineAt } from '../run/machine.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
@@ -25,12 +26,25 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   const { spec, ledger } = opened.value
   const explained = judged ? explainVerdict(judged, data.comparisons, spec.metric, spec.noise.pairs.max) : []
   const attribution = attributionView(ledger.state, node.value.id)
-  const shown = { ...data, explained, ...(attribution && { attribution }) }
+  const moved = otherMachine(ledger.state, node.value)
+  const shown = {
+    ...data,
+    explained,
+    ...(moved && { other_machine: moved }),
+    ...(attribution && { attribution }),
+  }
   return ok({
     data: shown,
     text: () => describe(shown, { now: ledger.state.epoch }),
     wrap: true,
   })
+}
+
+/** What was different from the machine of `init` when it was judged, in words. */
+function otherMachine(state: State, { judgedSeq }: Experiment): string | null {
+  const first = state.machines[0]?.machine
+  const then = machineAt(state, judgedSeq)
+  return first && then ? differencesOf(first, then) : null
 }
 
 /** Exit 4 when the ledger's verdict does not follow from the record. */
@@ -71,6 +85,7 @@ function describe(
     undeclared: Undeclared
     explained: string[]
     attribution?: AttributionView
+    other_machine?: string
   },
   epochs: { now: number },
 ): Said[] {
@@ -117,6 +132,8 @@ function describe(
       )
     lines.push(...pairLines(attempt.measurements))
   }
+  if (data.other_machine)
+    lines.push(`  judged on a different machine than the baseline: ${plain(data.other_machine, 300)}`)
   if (data.merge) lines.push('  Assay merged the files of its parents; no agent made it')
   if (data.reduces) lines.push(`  what an attribution left of ${data.reduces.experiment}; no agent made it`)
   if (data.attribution) {
