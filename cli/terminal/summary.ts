@@ -41,6 +41,7 @@ function effort({
   arms,
   predictions = [],
   objections = 0,
+  parts = null,
   left,
 }: SummaryInput): Line[] {
   const lines: Line[] = []
@@ -69,6 +70,7 @@ function effort({
         [left.ideas, left.ideas === 1 ? 'idea not tried' : 'ideas not tried'],
       ].flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]))
     : []
+  if (parts !== null) lines.push(row('parts', [cell(parts)]))
   if (rest.length > 0) lines.push(row('left', [cell(rest.join(', '))]))
   for (const [i, one] of predictions.slice(0, MOST_PREDICTIONS).entries())
     lines.push(row(i === 0 ? 'predicted' : '', [cell(predictionText(one))]))

@@ -1,6 +1,7 @@
 /** What an attribution found, for people and programs: the parts of a diff with what each is worth. */
 import { counted, duration, NO_FIGURE, percent } from '../evaluate/figure.ts'
 import type { AttributionOutlook } from '../experiment/attribute.ts'
+import { bestOf } from '../ledger/best.ts'
 import type { Attributed, AttributedUnit, AttributionPlan, EditPlace, UnitFinding } from '../ledger/events.ts'
 import { type Attribution, attributionOf, lastJudged, type State } from '../ledger/state.ts'
 import { call, next, type Said } from '../next.ts'
@@ -43,6 +44,12 @@ export interface AttributionView {
 export function attributionView(state: State, experiment: string): AttributionView | null {
   const found = attributionOf(state, experiment)
   return found && viewOfAttribution(state, found)
+}
+
+/** Of the best, or of the experiment whose smaller diff the best is; null when its parts were not tested. */
+export function attributionOfBest(state: State): AttributionView | null {
+  const best = bestOf(state)
+  return best && attributionView(state, best.created.reduces?.experiment ?? best.id)
 }
 
 export function viewOfAttribution(state: State, { started, tests, ended }: Attribution): AttributionView {

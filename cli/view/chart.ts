@@ -15,6 +15,7 @@ import {
 import { sameWords, wordsOf } from '../loop/fit.ts'
 import { prunesLeft } from '../loop/prunes-left.ts'
 import type { OpenRun } from '../run/open.ts'
+import { attributionOfBest } from './attribution.ts'
 import { type PredictionRow, predictionsOf } from './predictions.ts'
 import { statusOf } from './run.ts'
 
@@ -141,6 +142,8 @@ export interface SummaryInput {
   arms?: Arms | null
   predictions?: readonly PredictionRow[]
   objections?: number
+  /** Which parts of the best pay, in a sentence; null when they were not tested. */
+  parts?: string | null
   /** How many experiments could be continued. */
   left?: { repairable: number; retests: number; ideas: number; prune?: number }
 }
@@ -206,6 +209,7 @@ export function summaryData(run: OpenRun): SummaryInput {
     arms: armsOf(run.ledger.state),
     predictions: predictionsOf(run.ledger.state, metric.direction),
     objections: objections.length,
+    parts: attributionOfBest(run.ledger.state)?.summary ?? null,
     left: {
       repairable: repairable.length,
       retests: retests.length,

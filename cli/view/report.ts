@@ -5,6 +5,7 @@ import { BASELINE, type Experiment, failureClassOf, lastJudged, severalParents }
 import { learningsOf } from '../loop/open.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { plain } from '../text.ts'
+import { attributionOfBest } from './attribution.ts'
 import { armsOf, bestPath, chartData, leftOf, runDuration, spendOf } from './chart.ts'
 import { predictionsOf } from './predictions.ts'
 import { statusOf } from './run.ts'
@@ -18,6 +19,7 @@ export function reportData(run: OpenRun) {
   const best = bestOf(state)
   const judged = best && lastJudged(best)
   const path = bestPath(state)
+  const attribution = attributionOfBest(state)
   const predictions = predictionsOf(state, run.started.metric.direction)
   return {
     ...status,
@@ -41,6 +43,8 @@ export function reportData(run: OpenRun) {
     left: leftOf(run),
     experiments: [...state.experiments.values()].map((node) => rowOf(run, node)),
     learnings: learningsOf(state),
+    /** Of the best, if its parts were tested. */
+    ...(attribution && { attribution }),
     ...(predictions.length === 0 ? {} : { predictions }),
     notes: state.notes.map(({ kind, experiment, text, at }) => ({ kind, experiment, text, at })),
   }

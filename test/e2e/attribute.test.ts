@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { assay } from '../rig/assay.ts'
 import { all, type Found, paying, switches, switchProject } from './attribute-scene.ts'
 import type { RunData } from './project.ts'
 
@@ -21,6 +22,10 @@ test('of eight hunks of which two pay, others stay, or the reduced diff gets no 
   expect(project.starts().length - before).toBe(18)
   const reduced = await project.data<RunData & { parent: string }>('show', 'exp_0002')
   expect(reduced).toMatchObject({ parent: 'exp_0000', status: 'kept' })
+  const { attribution } = await project.data<{ attribution: Found }>('report')
+  expect(attribution).toMatchObject({ experiment, summary: found.summary })
+  const report = await assay(['report'], { cwd: project.repo.dir })
+  expect(report.stdout).toMatch(/^parts +the same gain with 4 of 16 lines: exp_0002$/m)
   // A second call measures nothing.
   expect(await project.data<Found>('attribute', experiment)).toEqual(found)
   expect(project.starts().length - before).toBe(18)
