@@ -152,6 +152,20 @@ function Details({ row, node }: { row: PageRow; node: PageNode }) {
         <Held row={row} node={node} />
       </Block>
       <OtherMetrics node={node} />
+      {node.parts ? (
+        <Block title="Which parts pay">
+          <p>
+            <Linked text={node.parts.summary} />
+          </p>
+          <ul>
+            {node.parts.lines.map((line) => (
+              <li key={line}>
+                <Linked text={line} />
+              </li>
+            ))}
+          </ul>
+        </Block>
+      ) : null}
       {row.parent === null ? null : (
         <Block title="Change">
           <DiffView node={node} />

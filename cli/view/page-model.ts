@@ -368,6 +368,8 @@ export interface PageNode {
   parent_metrics: Readonly<Record<string, number | boolean>>
   tasks: Readonly<Record<string, number>> | null
   stages: readonly PageStage[]
+  /** What an attribution found: a sentence, and a line for each part of the diff. Absent = its parts were not tested. */
+  parts?: { summary: string; lines: readonly string[] }
   annotations: readonly { at: string; task: string | null; tag: string | null; text: string }[]
   brief: {
     kind: string

@@ -14,6 +14,7 @@ import { attemptFolder, stepsFile } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { plain, verbatim } from '../text.ts'
+import { attributionView, partLines } from './attribution.ts'
 import { explainVerdict } from './explain.ts'
 import { showData } from './node.ts'
 import type { PageDiff, PageNode, PagePatch, PageStage } from './page-model.ts'
@@ -27,6 +28,7 @@ export async function pageNode(run: OpenRun, node: Experiment): Promise<PageNode
   const other = judged?.against ? run.ledger.state.experiments.get(judged.against) : undefined
   const results = new Map(data.gates.map((gate) => [`${gate.phase} ${gate.name}`, gate.passed]))
   const diff = await pageDiff(run, node, node.parent)
+  const parts = attributionView(run.ledger.state, node.id)
   return {
     experiment: node.id,
     message: data.message === null ? null : said(data.message),
@@ -56,6 +58,12 @@ export async function pageNode(run: OpenRun, node: Experiment): Promise<PageNode
     parent_metrics: named((other && lastJudged(other)?.metrics) ?? {}),
     tasks: data.tasks === null ? null : named(data.tasks),
     stages: judged ? stagesOf(run, node, judged.attempt) : [],
+    ...(parts && {
+      parts: {
+        summary: said(parts.summary),
+        lines: partLines(parts).map((line) => said(line.replaceAll('  ', ', '), 500)),
+      },
+    }),
     annotations: data.annotations.map(({ at, task, tag, text }) => ({
       at,
       task: task === null ? null : said(task, 80),

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { assay } from '../rig/assay.ts'
 import { all, type Found, paying, switches, switchProject } from './attribute-scene.ts'
@@ -26,6 +28,11 @@ test('of eight hunks of which two pay, others stay, or the reduced diff gets no 
   expect(attribution).toMatchObject({ experiment, summary: found.summary })
   const report = await assay(['report'], { cwd: project.repo.dir })
   expect(report.stdout).toMatch(/^parts +the same gain with 4 of 16 lines: exp_0002$/m)
+  const page = join(project.control, 'page.html')
+  await project.data('report', '--html', page)
+  expect(readFileSync(page, 'utf8')).toContain(
+    '"parts":{"summary":"the same gain with 4 of 16 lines: exp_0002"',
+  )
   // A second call measures nothing.
   expect(await project.data<Found>('attribute', experiment)).toEqual(found)
   expect(project.starts().length - before).toBe(18)
