@@ -77,3 +77,18 @@ test('what was measured before is measured once more', async () => {
   // Three tests, and the verdict on what is left.
   expect(project.starts().length - before).toBe(3 * 2 + 2)
 })
+
+test('finish --reduced takes the whole diff, or does not say what each part is worth', async () => {
+  const project = switchProject(4, '8 * p[2]')
+  await project.data('init')
+  await project.attempt(switches(4, all(4)))
+  expect(await project.problem('finish', '--reduced')).toMatchObject({ code: 'not_reduced', exit: 3 })
+  await project.data<Found>('attribute')
+  const whole = await project.data<{ smaller: object }>('finish', '--branch', 'whole')
+  expect(whole.smaller).toEqual({ experiment: 'exp_0002', kept: 2, lines: 8 })
+  const done = await project.data<{ experiment: string; branch: string; text: string }>('finish', '--reduced')
+  expect(done.experiment).toBe('exp_0002')
+  expect(done.text).toMatch(/^- exp_0002, src\/parts\.txt:6-12 .*: pays \+8 %$/m)
+  const changed = project.repo.git('diff', '--numstat', 'HEAD', done.branch)
+  expect(changed.trim()).toBe('1\t1\tsrc/parts.txt')
+})
