@@ -12,7 +12,8 @@ import { pullRequestFile } from '../paths.ts'
 import { redact } from '../redact.ts'
 import { ok, type Result } from '../result.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
-import { notIn } from '../search/unmerged.ts'
+import { nextMerge } from '../search/merge.ts'
+import { mergePlan, notIn } from '../search/unmerged.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain, shellWord } from '../text.ts'
 import { attributionView, placeOf, worthOf } from '../view/attribution.ts'
@@ -40,6 +41,8 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   const files = changes.map(({ path, status, added, removed }) => ({ path, status, added, removed }))
   const smaller = smallerOf(opened.value.ledger.state, done.value.experiment)
   const unmerged = notIn(opened.value.ledger.state, done.value.experiment).map(({ id }) => id)
+  const isTried = nextMerge(mergePlan(opened.value.ledger.state)) === null
+  const list = `${unmerged.slice(0, 10).join(', ')}${unmerged.length > 10 ? ` and ${unmerged.length - 10} more` : ''}`
   return ok({
     data: {
       ...rest,
@@ -66,7 +69,9 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
       ...(unmerged.length === 0
         ? []
         : [
-            next`  kept, but not in ${done.value.experiment}: ${unmerged.slice(0, 10).join(', ')}${unmerged.length > 10 ? ` and ${unmerged.length - 10} more` : ''}; to see whether their gains add up: ${call('merge')}`,
+            isTried
+              ? `  kept, but not in ${done.value.experiment}: ${list}; merging them was tried: they conflict with it, or the result was no better`
+              : next`  kept, but not in ${done.value.experiment}: ${list}; to see whether their gains add up: ${call('merge')}`,
           ]),
       `  look at it: git log -p ${shellWord(`${rest.base.slice(0, 10)}..refs/heads/${branch}`)}`,
       `  the text of its pull request is in ${file}:`,

@@ -64,6 +64,10 @@ test('two that are worse together are kept together, or are tried again by a lat
   expect(project.starts().length).toBe(before)
   const finished = await project.data<{ unmerged: string[]; experiment: string }>('finish')
   expect(finished).toMatchObject({ experiment: 'exp_0006', unmerged: ['exp_0002'] })
+  const said = await assay(['finish', '--branch', 'again'], { cwd: project.repo.dir })
+  expect(said.stdout).toContain(
+    '\n  kept, but not in exp_0006: exp_0002; merging them was tried: they conflict with it, or the result was no better\n',
+  )
   for (const id of ['exp_0004', 'exp_0005', 'exp_0006'])
     expect(await project.data('show', id, '--recompute')).toMatchObject({ same: true })
 })
