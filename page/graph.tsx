@@ -59,7 +59,15 @@ export function Graph() {
       low = Math.min(low, x)
       high = Math.max(high, x)
     })
-    return { placed, left, low, height: high - low + 2 * ROW, wide: top.height * column + 90 }
+    const spots = new Map(placed.descendants().map((spot) => [spot.data.row.experiment, spot]))
+    // A merge hangs below the best of its parents; these are the lines from the others.
+    const merged = placed.descendants().flatMap((target) =>
+      (target.data.row.parents ?? []).slice(1).flatMap((id) => {
+        const source = spots.get(id)
+        return source ? [{ source, target }] : []
+      }),
+    )
+    return { placed, merged, left, low, height: high - low + 2 * ROW, wide: top.height * column + 90 }
   }, [data, version, width])
   const path = new Set(data?.path.map(({ experiment }) => experiment))
   const link = linkHorizontal<unknown, { x: number; y: number }>()
@@ -76,6 +84,13 @@ export function Graph() {
                   <path
                     key={target.data.row.experiment}
                     class={path.has(target.data.row.experiment) ? 'link on-path' : 'link'}
+                    d={link({ source, target }) ?? ''}
+                  />
+                ))}
+                {made.merged.map(({ source, target }) => (
+                  <path
+                    key={`${source.data.row.experiment} ${target.data.row.experiment}`}
+                    class="link merged"
                     d={link({ source, target }) ?? ''}
                   />
                 ))}
