@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { all, type Found, paying, statesOf, switches, switchProject } from './attribute-scene.ts'
+import { hook, makeProject } from './project.ts'
 
 test('two parts that gain only together are taken apart, and the rest stays with them', async () => {
   const project = switchProject(5, '8 * p[2] * p[4]')
@@ -91,4 +92,24 @@ test('finish --reduced takes the whole diff, or does not say what each part is w
   expect(done.text).toMatch(/^- exp_0002, src\/parts\.txt:6-12 .*: pays \+8 %$/m)
   const changed = project.repo.git('diff', '--numstat', 'HEAD', done.branch)
   expect(changed.trim()).toBe('1\t1\tsrc/parts.txt')
+})
+
+test('a comment that the compiler leaves out is measured, or stays', async () => {
+  const lines = (comment: string, cost: number) =>
+    [comment, ...Array.from({ length: 9 }, (_, n) => `/* ${n} */`), `cost ${cost}`, ''].join('\n')
+  const project = makeProject({
+    spec: { worktree: { build: { command: ['sh', '-c', "grep -v '^//' src/cost.c > built"] } } },
+    files: {
+      'src/cost.c': lines('// first', 100),
+      ...hook('awk \'$1 == "cost" { print "METRIC ms=" $2 }\' built; exit $?'),
+    },
+  })
+  await project.data('init')
+  const { experiment } = await project.attempt({ 'src/cost.c': lines('// second', 90) })
+  const before = project.starts().length
+  const found = await project.data<Found>('attribute', experiment)
+  expect(statesOf(found)).toEqual({ h1: 'dead_weight', h2: 'pays' })
+  expect(found.parts[0]?.message).toBe('it builds to the same')
+  // Without both parts it is the parent, whose value is known. The verdict on what is left takes two samples.
+  expect(project.starts().length - before).toBe(2)
 })

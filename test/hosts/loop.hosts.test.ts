@@ -77,7 +77,7 @@ test.each(programNames)(
     ).toEqual([
       ['exp_0000', 'kept', 100],
       ['exp_0001', 'kept', 80],
-      ['exp_0002', 'rejected', 105],
+      ['exp_0002', 'rejected', 85],
     ])
     const calls = scene.eventsOf('usage')
     expect(calls.map(({ role, outcome }) => `${role} ${outcome}`)).toEqual([
