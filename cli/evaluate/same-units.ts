@@ -136,7 +136,7 @@ function otherAround({ around: was }: Reference, { around: is = null }: InUnits)
   if (was === undefined || was === is) return null
   const wholes = [was, is].map((around) => WHOLE.exec(around ?? '')?.[0])
   if (wholes[0] !== wholes[1] && !wholes.includes(undefined))
-    return `from ${wholes[0]} to ${wholes[1]}: let the benchmark print a share, or, if it does not matter, write it in the pattern: (\\d+)/\\d+`
+    return `from "${wholes[0]}" to "${wholes[1]}": let the benchmark print a share such as 0.9; or, if the number behind the slash does not matter, put it into the pattern: (\\d+)/\\d+`
   const words = (around: string | null) => around?.replace(WHOLE, '').split(/, | /) ?? []
   const turns = [was, is].map((around) => words(around).filter(isTurn).join(' '))
   // One word without the other says nothing: `0 %` and then `5 % faster`.

@@ -2,6 +2,7 @@
  * `merge`: puts the changes of kept experiments together. Which sets are tried is in `search/merge.ts`; each is an experiment
  * with several parents, whose files git merges, and which gets an ordinary verdict against the best of its parents.
  */
+import { counted } from '../evaluate/figure.ts'
 import { type Merged, mergeCommits } from '../git/merge.ts'
 import { checkRef } from '../git/refs.ts'
 import { pinCommit } from '../git/seal.ts'
@@ -62,8 +63,10 @@ function subjectsOf(run: OpenRun, named: readonly string[]): Result<string[]> {
     code: 'nothing_to_merge',
     message:
       named.length === 0
-        ? 'there are no two kept experiments of which none contains the other'
-        : `of ${named.join(', ')}, one contains all others`,
+        ? 'fewer than two kept experiments can be merged: they must be confirmed, without doubt, without artifacts, and in no other experiment'
+        : named.length === 1
+          ? 'one experiment was named, and a merge needs at least two'
+          : `one of ${named.join(', ')} contains the others, or they have the same files`,
     hint: next`see what was kept: ${call('tree')}`,
   })
 }
@@ -93,7 +96,7 @@ export async function merge(
     }
     const spent = hoursSpent(run)
     if (spent) return fail(spent)
-    if (leaving() || run.signal.aborted) return fail(stopped(attempts))
+    if (leaving() || run.signal.aborted) return fail(stopped(attempts, named))
     const made = await makeMerge(run, set, null)
     if (!made.ok) {
       if (made.problem.raced) continue
@@ -109,7 +112,7 @@ export async function merge(
     run.tell({ type: 'preparing', what: `the verdict on ${id}, which merges ${set.join(', ')}` })
     const answer = await submit(run, id, { asSealed: true })
     if (!answer.ok) return answer
-    if (!isTried(made.value)) return fail(unmeasured(made.value, answer.value.message))
+    if (!isTried(made.value)) return fail(unmeasured(made.value, answer.value.message, named))
     attempts.push(attemptOf(made.value, set))
     run.tell({ type: 'log', message: `${set.join(' + ')}: ${answer.value.status}; ${answer.value.message}` })
   }
@@ -136,7 +139,7 @@ const conflictOf = (experiments: string[], files: string[]): MergeAttempt => ({
 export function sayConflict(experiments: readonly string[], files: readonly string[]): string {
   const others = experiments.slice(0, -1).join(', ')
   const more = files.length > MOST_FILES ? ` and ${files.length - MOST_FILES} more` : ''
-  return `${experiments.at(-1)} conflicts with ${others} in ${files.slice(0, MOST_FILES).join(', ')}${more}, so it is left out`
+  return `git cannot merge ${experiments.at(-1)} with ${others}: both change the same lines of ${files.slice(0, MOST_FILES).join(', ')}${more}; ${experiments.at(-1)} is left out of this merge`
 }
 
 const MOST_FILES = 5
@@ -152,17 +155,17 @@ function hoursSpent(run: OpenRun): Problem | null {
   }
 }
 
-const stopped = (attempts: readonly MergeAttempt[]): Problem => ({
+const stopped = (attempts: readonly MergeAttempt[], named: readonly string[]): Problem => ({
   ...interrupted,
-  message: `stopped after ${attempts.length} sets; what was measured is kept`,
-  hint: next`go on: ${call('merge')}`,
+  message: `stopped after ${counted(attempts.length, 'set')}; what came of them is recorded`,
+  hint: next`continue: ${call('merge', ...named)}`,
 })
 
-const unmeasured = ({ id, parents }: Experiment, message: string): Problem => ({
+const unmeasured = ({ id, parents }: Experiment, message: string, named: readonly string[]): Problem => ({
   kind: 'failed',
   code: 'not_measured',
   message: `${id}, which merges ${parents.join(', ')}, could not be judged: ${message}`,
-  hint: next`remove the cause, then go on: ${call('merge')}`,
+  hint: next`remove the cause, then continue: ${call('merge', ...named)}`,
 })
 
 // ---------------------------------------------------------------- one set: a sealed experiment, or the conflict that prevents it

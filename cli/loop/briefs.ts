@@ -150,7 +150,7 @@ function notCombined(state: State, combine: string, parent: string | null): stri
     return null
   const others = pairs.flatMap(({ experiments }) => experiments.filter((id) => id !== combine))
   return others.length > 0
-    ? `${combine} can be combined with ${others.join(' or ')}, so that must be the parent`
+    ? `${combine} can be combined only with ${others.join(' or ')}: name ${others.length === 1 ? 'it' : 'one of them'} as the parent`
     : `${combine} is in no pair that git cannot merge: such pairs are listed as "combine" when the round opens`
 }
 

@@ -380,7 +380,8 @@ class Rounds {
         if (typeof found?.refused === 'string') log(`${effect.experiment} was not run: ${found.refused}`)
         return
       case 'merge':
-        if (typeof found?.refused === 'string') log(`nothing more is merged in this round: ${found.refused}`)
+        if (typeof found?.refused === 'string')
+          log(`the CLI merges nothing more in this round: ${found.refused}`)
         return
       case 'steer':
         for (const message of (done as { said: string[] }).said) log(`meta: ${message}`)

@@ -92,7 +92,9 @@ async function mergeNext(
 ): Promise<Result<unknown>> {
   const reason = stopReason(run.ledger.state)
   if (reason === 'user' || reason === 'budget')
-    return recordOwn(run, record, null, { refused: `the loop is over: ${reason}` })
+    return recordOwn(run, record, null, {
+      refused: reason === 'user' ? 'the user stopped the loop' : 'the budget is used up',
+    })
   const made = await makeMerge(run, experiments, currentRound(run.ledger.state)?.round ?? null)
   if (!made.ok) return made.problem.raced ? ok(undefined) : ends(run, record, null, made.problem)
   if ('files' in made.value) {

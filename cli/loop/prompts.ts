@@ -209,7 +209,7 @@ function briefText({ round, refused, proposals, repairable, retests, combine }: 
       ? `Not measured, so the idea is open: ${retests.join(', ')}. A brief with "repair": "ID" tries one again; one with "from_artifact": "ID:LABEL" starts from what it built.`
       : '',
     combine?.length
-      ? `Kept, and git cannot merge them because they change the same lines: ${combine.map(conflictText).join('; ')}. A brief with the parent and "combine" that are named asks an agent to make one candidate of both.`
+      ? `These pairs of kept experiments change the same lines, so git cannot merge them: ${combine.map(conflictText).join('; ')}. To combine a pair, write a brief with its "parent" and "combine" as shown: an agent then makes one candidate of both.`
       : '',
     steering.length ? `The person who runs this search says:\n${quotedText(steering.join('\n'))}` : '',
     direction ? `The direction changes:\n${quotedText(direction.why)}` : '',

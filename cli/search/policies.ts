@@ -41,14 +41,14 @@ function bestFirst(definition: {
 
 export const argmax = bestFirst({
   name: 'argmax',
-  summary: 'the best ones, whatever was built on them',
+  summary: 'the best kept experiments, with or without kept children',
   why: ({ value }, rank, count) => `${placeOf(rank)} of ${count}, at ${sixDigits(value)}`,
 })
 
 /** A kept child is better than its parent by definition, so what is left are the leaves of the kept tree. */
 export const openOnly = bestFirst({
   name: 'open_only',
-  summary: 'the best ones that no kept child has surpassed',
+  summary: 'the best kept experiments that have no kept child',
   takes: ({ keptChildren }) => keptChildren === 0,
   why({ value, children }, rank, count) {
     const tried = children === 0 ? 'nothing tried on it yet' : `${children} tried on it, none kept`

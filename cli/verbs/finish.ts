@@ -70,8 +70,8 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
         ? []
         : [
             isTried
-              ? `  kept, but not in ${done.value.experiment}: ${list}; merging them was tried: they conflict with it, or the result was no better`
-              : next`  kept, but not in ${done.value.experiment}: ${list}; to see whether their gains add up: ${call('merge')}`,
+              ? `  ${done.value.experiment} does not contain these kept experiments: ${list}. Assay tried to merge them: they conflict, or the result was not better`
+              : next`  ${done.value.experiment} does not contain these kept experiments: ${list}; to see whether their gains add up: ${call('merge')}`,
           ]),
       `  look at it: git log -p ${shellWord(`${rest.base.slice(0, 10)}..refs/heads/${branch}`)}`,
       `  the text of its pull request is in ${file}:`,

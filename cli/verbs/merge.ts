@@ -24,7 +24,7 @@ function describe({ attempts, best, left }: MergeAnswer): Said[] {
   return [
     ...attempts.map(lineOf),
     attempts.length === 0
-      ? `nothing new to try: each set of these experiments was tried before, or clashes; ${best} is the best of them`
+      ? `nothing new to try: the possible merges were tried before, or their changes conflict; ${best} is the best of these experiments`
       : `${counted(tried.length, 'set')} judged; ${best} is the best of them`,
     ...(left.length === 0 ? [] : [`  not in ${best}: ${left.join(', ')}`]),
     next`  look at it: ${call('show', best)}`,

@@ -49,7 +49,7 @@ test('a candidate that writes to the benchmark of its parent, and puts it back, 
   expect(evil).toMatchObject({ status: 'kept' })
   writeFileSync(flag, '')
   const child = await project.attempt({ ...n(70), ...hook('true') }, evil.experiment)
-  const told = `the run of ${evil.experiment}, with which it is compared, changed what judges it: bench/run.sh; look at the code of ${evil.experiment} before you run this again`
+  const told = `the run of ${evil.experiment}, with which it is compared, changed files that decide this verdict: bench/run.sh; look at the code of ${evil.experiment} before you run this again`
   expect(child).toMatchObject({ status: 'failed', failure_class: 'environment', message: told })
   expect(await project.data('show', child.experiment, '--recompute')).toMatchObject({ same: true })
   rmSync(flag)

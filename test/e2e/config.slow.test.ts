@@ -50,7 +50,7 @@ describe.concurrent('a key of the spec', () => {
     await set(project, 'loop.meta.every', '10m')
     await set(project, 'loop.quiet', 'true')
     await set(project, 'goal', 'Make it small.')
-    expect(await set(project, 'search.params.exponent', '2')).toMatchObject({ takes_effect: 'next round' })
+    expect(await set(project, 'search.k', '2')).toMatchObject({ takes_effect: 'next round' })
     expect(await set(project, 'loop.width', '3')).toMatchObject({ before: 4, takes_effect: 'next round' })
     const { knobs, settings } = await project.data<Listed>('config', 'get')
     const told = Object.fromEntries(
@@ -71,7 +71,7 @@ describe.concurrent('a key of the spec', () => {
       'loop.prompts': [{ implement: { after: 'Mind the cache.' } }, 'config'],
       'loop.meta.every': ['10m', 'config'],
       'loop.quiet': [true, 'config'],
-      'search.params.exponent': [2, 'config'],
+      'search.k': [2, 'config'],
     })
     expect(
       Object.keys(told).filter((path) => /^(measure|metric|scope|gates|name|search.seed)/.test(path)),

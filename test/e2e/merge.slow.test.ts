@@ -66,7 +66,7 @@ test('two that are worse together are kept together, or are tried again by a lat
   expect(finished).toMatchObject({ experiment: 'exp_0006', unmerged: ['exp_0002'] })
   const said = await assay(['finish', '--branch', 'again'], { cwd: project.repo.dir })
   expect(said.stdout).toContain(
-    '\n  kept, but not in exp_0006: exp_0002; merging them was tried: they conflict with it, or the result was no better\n',
+    '\n  exp_0006 does not contain these kept experiments: exp_0002. Assay tried to merge them: they conflict, or the result was not better\n',
   )
   for (const id of ['exp_0004', 'exp_0005', 'exp_0006'])
     expect(await project.data('show', id, '--recompute')).toMatchObject({ same: true })
@@ -91,7 +91,8 @@ test('a conflict is hidden, keeps the others from being merged, or is looked for
         experiments: ['exp_0001', 'exp_0002'],
         experiment: null,
         status: 'conflict',
-        message: 'exp_0002 conflicts with exp_0001 in src/parts.txt, so it is left out',
+        message:
+          'git cannot merge exp_0002 with exp_0001: both change the same lines of src/parts.txt; exp_0002 is left out of this merge',
         files: ['src/parts.txt'],
       },
       { experiments: ['exp_0001', 'exp_0003'], experiment: 'exp_0004', status: 'kept', value: 92 },

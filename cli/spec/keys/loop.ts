@@ -12,7 +12,11 @@ const interval = text({
 })
 
 export const search = keys({
-  policy: or(choice(policyNames), 'auto', 'How parents are picked from the frontier: `auto` is open_only.'),
+  policy: or(
+    choice(policyNames),
+    'auto',
+    'How parents are picked from the frontier: `auto` means `open_only`.',
+  ),
   k: or(
     whole({ min: 1, max: 1000 }),
     1,
