@@ -1,5 +1,6 @@
 /** Estimates the noise from the baseline's samples. Pure. */
 import type { Calibration, NoiseMode, Sample } from '../ledger/events.ts'
+import { distinctValues } from './compare.ts'
 import { millisecondsIn, millisecondsOfWord } from './units.ts'
 
 /** Parts of names that tell of a clock, or of something counted by it. */
@@ -25,7 +26,7 @@ export function calibrate(
 ): Calibration {
   const values = samples.flatMap(({ value }) => (value === null ? [] : [value]))
   const varied = variedMetrics(samples)
-  const differs = new Set(values).size > 1
+  const differs = distinctValues(values).length > 1
   const noisy = differs || variesByNature(metric, samples[0]?.units[metric])
   return {
     mode: wanted === 'auto' ? (noisy ? 'paired' : 'deterministic') : wanted,

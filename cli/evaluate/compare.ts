@@ -17,6 +17,14 @@ const differs = (value: number, other: number): boolean => {
   return apart > LAST_DIGITS * Math.max(Math.abs(value), Math.abs(other))
 }
 
+/** Whether two measurements say the same: nothing but rounding tells them apart. */
+export const isSameValue = (value: number | null, other: number | null): boolean =>
+  value === null || other === null ? value === other : !differs(value, other)
+
+/** The first of each group of values that are the same. */
+export const distinctValues = <T extends number | null>(values: readonly T[]): T[] =>
+  values.filter((value, at) => !values.slice(0, at).some((one) => isSameValue(one, value)))
+
 /** Signed (candidate better by), in metric units; positive is better. 0 when only rounding tells the two apart. */
 export const betterBy = (direction: Direction, value: number, other: number): number => {
   if (!differs(value, other)) return 0

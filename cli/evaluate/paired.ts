@@ -62,7 +62,10 @@ export function pairDifference(
 ): number {
   const plain = betterBy(direction, candidate, parent)
   if (plain === 0 || transform === 'linear') return plain
-  if (candidate > 0 && parent > 0) return betterBy(direction, Math.log(candidate), Math.log(parent))
+  if (candidate > 0 && parent > 0) {
+    const log = Math.log(candidate) - Math.log(parent)
+    return direction === 'minimize' ? -log : log
+  }
   return plain * Number.POSITIVE_INFINITY
 }
 

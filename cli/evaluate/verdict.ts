@@ -132,7 +132,7 @@ function stopped({ gates }: VerdictFacts, phase: GateResult['phase']): Verdict |
     return failed(
       'environment',
       'environment',
-      `gate ${gate.name} does not pass for the unchanged parent either: ${why}`,
+      `gate ${gate.name} did not pass: ${why}; the unchanged parent does not pass it now either`,
     )
   return rejected('gate', 'hypothesis', `gate ${gate.name} did not pass: ${why}`)
 }

@@ -16,6 +16,7 @@ import { refusal } from '../ledger/ledger.ts'
 import {
   type Attribution,
   type Experiment,
+  isTried,
   lastAttempt,
   lastJudged,
   nodeValue,
@@ -531,16 +532,14 @@ async function judgeReduced(scene: Scene, attribution: number, done: Done): Prom
   if (twin) return ok(twin.experiment)
   const child = childOf(scene, attribution, done)
   if (!child.ok) return child
-  const judged = lastJudged(child.value)
-  if (judged && judged.failure_class !== 'environment' && judged.reason !== 'aborted')
-    return ok(child.value.id)
+  if (isTried(child.value)) return ok(child.value.id)
   const sealed = lastAttempt(child.value) ? ok(undefined) : await sealTreeOf(run, child.value, tree.value)
   if (!sealed.ok) return sealed
   run.tell({ type: 'preparing', what: `the verdict on ${child.value.id}, which is what is left` })
   const answer = await submit(run, child.value.id, { asSealed: true })
   if (!answer.ok) return answer
-  const { failure_class, reason, message } = answer.value
-  if (failure_class !== 'environment' && reason !== 'aborted') return ok(child.value.id)
+  const { reason, message } = answer.value
+  if (isTried(child.value)) return ok(child.value.id)
   return fail({
     kind: reason === 'aborted' ? 'interrupted' : 'failed',
     code: 'not_measured',

@@ -466,7 +466,7 @@ export function retestable(state: State): Experiment[] {
   ])
   return [...state.experiments.values()].filter((node) => {
     const ended = node.status === 'failed' || (node.status === 'discarded' && lastAttempt(node) !== null)
-    return ended && failureClassOf(node) === 'eval' && !tested.has(node.id)
+    return ended && !node.created.merge && failureClassOf(node) === 'eval' && !tested.has(node.id)
   })
 }
 

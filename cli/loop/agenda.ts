@@ -261,10 +261,11 @@ function collecting(state: State, round: Round, facts: Facts): Agenda {
 }
 
 /** One set after the other, until no new one is left. What the machine spoilt is not tried again in this round. */
-function merging(state: State, { round }: Round, facts: Facts): Agenda {
+function merging(state: State, { round, openedSeq }: Round, facts: Facts): Agenda {
   const record = `r${round}/merge/ended`
+  // Also one that an earlier round, or a command, began.
   const isSpoilt = (node: Experiment) =>
-    node.created.merge && node.created.round === round && lastJudged(node) !== null && !isTried(node)
+    node.created.merge && lastJudged(node) !== null && !isTried(node) && (node.judgedSeq ?? -1) >= openedSeq
   if (!facts.merges || state.answers.has(record) || [...state.experiments.values()].some(isSpoilt))
     return NOTHING
   const experiments = nextMerge(mergePlan(state))

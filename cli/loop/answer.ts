@@ -10,6 +10,7 @@ import { mayGoOn } from '../run/driver.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { laneOfTask, nextTasks, type Task, taskLeftOut } from './agenda.ts'
 import { ANSWERS_OF, knownFields } from './answers.ts'
+import { doIt } from './effects.ts'
 import { advance, answeredBefore, factsOf, givenOut, listed, type NextAnswer, notOpen } from './next-tasks.ts'
 import { recordAnswer } from './record-answer.ts'
 
@@ -48,12 +49,14 @@ export async function takeAnswer(
     return isSame(before) ? follow(run, before.task, { repeated: true }) : fail(answeredBefore(id, before))
   const task = await openTask(run, id)
   if (!task.ok) return task
-  if (given === null && isLeftOut(run, id)) return follow(run, id, { repeated: false })
+  const leftOut = isLeftOut(run, id)
+  if (given === null && leftOut) return follow(run, id, { repeated: false })
   const foreign = otherWorktree(run, task.value)
   if (foreign) return fail(foreign)
   const recorded = await record(run, task.value, { given, sha256 })
   if (!recorded.ok) return recorded
   const { counts, ignored } = recorded.value
+  if (leftOut) await auditLeftOut(run, task.value)
   const first = state.answers.get(id)
   // A different driver was quicker.
   if (!counts && first && !isSame(first)) return fail(answeredBefore(id, first))
@@ -78,12 +81,23 @@ async function openTask(run: OpenRun, id: string): Promise<Result<Task>> {
 const isLeftOut = (run: OpenRun, id: string): boolean =>
   taskLeftOut(run.ledger.state, liveSpec(run), id) !== null
 
+/**
+ * What an auditor found counts although its experiment or its round has ended: no agenda names it any more. What is revoked
+ * already takes no audit; the answer alone stays then.
+ */
+async function auditLeftOut(run: OpenRun, { id, role, experiment }: Task): Promise<void> {
+  if (role !== 'audit' || experiment === null || !run.ledger.state.answers.get(id)?.answer) return
+  await doIt(run, { do: 'audit', experiment, task: id })
+}
+
 /** The answer of an agent that the caller itself asked; what follows from it is the caller's to do. */
 export async function recordGiven(run: OpenRun, task: Task, given: string | null): Promise<Result<unknown>> {
   const mine = mayGoOn(run)
   if (!mine.ok) return mine
-  if (given === null && isLeftOut(run, task.id)) return ok(undefined)
+  const leftOut = isLeftOut(run, task.id)
+  if (given === null && leftOut) return ok(undefined)
   const recorded = await record(run, task, { given, sha256: digestOf(given) })
+  if (recorded.ok && leftOut) await auditLeftOut(run, task)
   // What cannot be kept says nothing; an edit is judged all the same.
   if (!recorded.ok && recorded.problem.kind === 'usage')
     return record(run, task, { given: null, sha256: digestOf(null) })

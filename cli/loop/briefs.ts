@@ -123,31 +123,33 @@ async function placed(
   const broken = repair === undefined ? undefined : experiments.get(repair)
   if (repair !== undefined && !isBroken(broken))
     return { reason: 'repair', message: `${repair} cannot be repaired: ${whyWhole(broken)}` }
-  const against = rest.combine === undefined ? null : notCombined(run.ledger.state, rest.combine, parent)
-  if (against !== null) return { reason: 'combine', message: against }
+  const pair = rest.combine === undefined ? null : pairOf(run.ledger.state, rest.combine, parent)
+  if (pair && broken)
+    return {
+      reason: 'combine',
+      message: 'a brief repairs one experiment or combines two: leave out "repair" or "combine"',
+    }
+  if (typeof pair === 'string') return { reason: 'combine', message: pair }
   const from = seed && experiments.get(seed.value.experiment)
   const beside = from?.status === 'kept' ? from.id : from?.parent
   const turn = parents[index % Math.max(1, parents.length)]?.experiment
   return {
     ...rest,
     // Its files are a change of that parent, and of no other.
-    parent: broken?.parent ?? parent ?? partnerOf(run.ledger.state, rest.combine) ?? beside ?? turn ?? '',
+    parent: broken?.parent ?? pair?.[0] ?? parent ?? beside ?? turn ?? '',
+    ...(pair ? { combine: pair[1] } : {}),
     ...(repair === undefined ? {} : { repair }),
     ...(seed ? { from_artifact: seed.value } : {}),
   }
 }
 
-/** The better one of a pair that git cannot merge. */
-const partnerOf = (state: State, combine: string | undefined): string | undefined =>
-  combinable(state).find(({ experiments }) => experiments[1] === combine)?.experiments[0]
-
-/** Why nobody is asked to combine it with the parent; null when somebody may be. `parent`: null = its partner. */
-function notCombined(state: State, combine: string, parent: string | null): string | null {
+/** The two that an agent is asked to combine, the better one first, or why nobody is. `parent`: null = any other one. */
+function pairOf(state: State, combine: string, parent: string | null): readonly [string, string] | string {
   const pairs = combinable(state).filter(({ experiments }) => experiments.includes(combine))
-  if (
-    pairs.some(({ experiments }) => parent === null || (parent !== combine && experiments.includes(parent)))
+  const found = pairs.find(
+    ({ experiments }) => parent === null || (parent !== combine && experiments.includes(parent)),
   )
-    return null
+  if (found) return found.experiments
   const others = pairs.flatMap(({ experiments }) => experiments.filter((id) => id !== combine))
   return others.length > 0
     ? `${combine} can be combined only with ${others.join(' or ')}: name ${others.length === 1 ? 'it' : 'one of them'} as the parent`

@@ -155,7 +155,9 @@ export function exhausted(state: State): RoundClosed['prune'] {
   const found: RoundClosed['prune'] = []
   for (const node of state.experiments.values()) {
     if (node.status !== 'kept' || node.id === best) continue
-    const judged = node.children.flatMap((id) => state.experiments.get(id) ?? []).filter(wasCompared)
+    const judged = node.children
+      .flatMap((id) => state.experiments.get(id) ?? [])
+      .filter((child) => wasCompared(child) && (child.parent === node.id || child.status === 'kept'))
     if (judged.some((child) => child.status === 'kept')) continue
     if (distinctShapes(judged, ({ hypothesis }) => hypothesis).length >= REGRESSED) {
       found.push({ experiment: node.id, why: `${judged.length} children, none better` })

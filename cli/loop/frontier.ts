@@ -18,6 +18,7 @@ export function candidatesOf(state: State): Candidate[] {
     all.map((node) => ({
       id: node.id,
       parent: node.parent,
+      others: node.parents.slice(1),
       status: node.status,
       value: node.value,
       tainted: bad.has(node.id),

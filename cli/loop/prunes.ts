@@ -2,7 +2,7 @@
 import { prune } from '../experiment/manual-decisions.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { RoundClosed } from '../ledger/events.ts'
-import { BASELINE, pathTo, type State } from '../ledger/state.ts'
+import { BASELINE, lineageOf, type State } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { candidatesOf } from './frontier.ts'
@@ -39,7 +39,7 @@ function mayPrune(state: State, experiment: string): boolean {
   if (experiment === BASELINE || !parents.some(({ id }) => id === experiment)) return false
   if (prunedByLoop(state, experiment)) return false
   const best = bestOf(state)
-  if (best && pathTo(state, best.id).some(({ id }) => id === experiment)) return false
+  if (best && lineageOf(state, best.id).some(({ id }) => id === experiment)) return false
   const children = state.experiments.get(experiment)?.children ?? []
   return children.every((id) => !AT_WORK.has(state.experiments.get(id)?.status ?? ''))
 }

@@ -5,7 +5,7 @@
 import { existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { recordable } from '../evaluate/comparable.ts'
-import { compareDeterministic } from '../evaluate/compare.ts'
+import { compareDeterministic, isSameValue } from '../evaluate/compare.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
 import { crowdAround, isCandidates, isSpoiltByCrowd } from '../evaluate/crowd.ts'
 import { counted, figure, percent } from '../evaluate/figure.ts'
@@ -110,7 +110,7 @@ async function compared(trial: Trial, plan: TestPlan): Promise<TestAnswer | Unme
   if (!accept(trial, own)) return faulty(trial, plan)
   const [value, other] = [own.value ?? 0, left.value ?? 0]
   const known = nodeValue(node)
-  if (plan.isWhole && value !== known && run.spec.noise.mode === 'auto') {
+  if (plan.isWhole && !isSameValue(value, known) && run.spec.noise.mode === 'auto') {
     const found = await inPairs(trial, plan, 1)
     return 'unmeasured' in found ? found : { ...found, varied: `${node.id} gave ${known}, then ${value}` }
   }

@@ -3,7 +3,7 @@
  * does not vary needs single samples, any other needs pairs.
  */
 import { variedMetrics, variesByNature } from '../evaluate/calibrate.ts'
-import { breakTie, compareDeterministic, type TieBreaker } from '../evaluate/compare.ts'
+import { breakTie, compareDeterministic, isSameValue, type TieBreaker } from '../evaluate/compare.ts'
 import { isCandidates } from '../evaluate/crowd.ts'
 import { summaryOfMetrics } from '../evaluate/summary.ts'
 import { bestOf, better } from '../ledger/best.ts'
@@ -100,7 +100,7 @@ async function measureAgain(trial: Trial): Promise<boolean | 'varied'> {
   record.step('confirm', 'began')
   const sample = await sampleOnce(trial, { stage: 'confirm', pair: 0, side: 'candidate' })
   if (!accept(trial, sample) || !constraintsHold(trial)) return false
-  const same = sample.value === facts.value
+  const same = isSameValue(sample.value, facts.value)
   if (!same && run.spec.noise.mode === 'auto') {
     evidence.varied = differs(node.id, facts.value, sample.value)
     record.step('confirm', 'ended', { varied: evidence.varied })

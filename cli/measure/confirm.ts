@@ -4,7 +4,7 @@
  */
 
 import { incomparable } from '../evaluate/comparable.ts'
-import { breakTie, compareDeterministic } from '../evaluate/compare.ts'
+import { breakTie, compareDeterministic, distinctValues } from '../evaluate/compare.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
 import {
   crowdAround,
@@ -276,9 +276,9 @@ async function once(look: Look): Promise<Result<ConfirmationResult>> {
     addFault(trial, sample.fault)
     return faulty(look)
   }
-  const values = [...new Set(samples.map(({ value }) => value))]
+  const values = distinctValues(samples.map(({ value }) => value))
   const known = node.epoch === run.ledger.state.epoch ? [nodeValue(node)] : []
-  const seen = [...new Set([...known, ...values])]
+  const seen = distinctValues([...known, ...values])
   if (seen.length > 1 && run.spec.noise.mode === 'auto') {
     const found = await inPairs(look, SAMPLES)
     return found.ok ? ok({ ...found.value, varied: `${node.id} gave ${seen.join(', then ')}` }) : found
@@ -578,19 +578,22 @@ export function pathOfBest(state: State): string[] {
 }
 
 /**
- * Confirms them one after the other, each against its parent, and stops at the first that does not pass, because all
- * later ones are built on it. The rest stays in doubt until a person or agent confirms it.
+ * Confirms them one after the other, each against its parent. What is built on one that does not pass stays in doubt until a
+ * person or agent confirms it.
  */
 export async function confirmAgain(run: OpenRun, path: readonly string[]): Promise<void> {
+  const failed = new Set<string>()
   for (const id of path) {
     const node = run.ledger.state.experiments.get(id)
     if (node?.status !== 'kept' || node.flagged === null) continue
+    if (lineageOf(run.ledger.state, id).some((one) => failed.has(one.id))) continue
     run.tell({ type: 'preparing', what: `confirming ${id} again: ${node.flagged}` })
     const answer = await confirm(run, id, { against: null, key: null })
     if (answer.ok && answer.value.passed) continue
     const why = answer.ok ? answer.value.message : answer.problem.message
     const now = answer.ok && answer.value.status === 'revoked' ? 'is revoked' : 'stays in doubt'
     run.tell({ type: 'warning', message: `${id} ${now}: ${why}` })
-    return
+    if (run.signal.aborted) return
+    failed.add(id)
   }
 }

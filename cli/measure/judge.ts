@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { calibrate } from '../evaluate/calibrate.ts'
+import { distinctValues } from '../evaluate/compare.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
 import { unfitFor } from '../evaluate/impossible.ts'
 import { median } from '../evaluate/stats.ts'
@@ -78,7 +79,7 @@ export async function calibration(trial: Trial): Promise<boolean> {
   facts.value = median(found.values)
   evidence.calibration = found
   record.step('measure', 'ended', found)
-  if (found.mode === 'deterministic' && new Set(found.values).size > 1) {
+  if (found.mode === 'deterministic' && distinctValues(found.values).length > 1) {
     return addFault(trial, {
       reason: 'metric_error',
       message: `${found.values.length} samples of the same code differ (${found.values.join(', ')}), and noise.mode says deterministic: write auto or paired`,
@@ -247,7 +248,9 @@ export async function runGates(trial: Trial, phase: GatePhase, other: string | n
     const done: GateResult & { fault?: SampleFault | null } = paid ?? (await source.gate(gate))
     const theirs = isBlamed(done) ? await faultOfOtherGate(trial, gate, other) : null
     if (!paid) record.gate({ ...done, output: done.output.slice(-2000) })
-    if (theirs?.isNew) record.decide({ is: 'other_gate', gate: gate.name, phase, other: theirs.fault })
+    // Where a person interrupted it, it is asked again.
+    if (theirs?.isNew && theirs.fault?.reason !== 'aborted')
+      record.decide({ is: 'other_gate', gate: gate.name, phase, other: theirs.fault })
     const interrupted = theirs?.fault?.reason === 'aborted' ? { fault: theirs.fault } : {}
     evidence.facts.gates.push({ ...done, ...(theirs?.fault ? { parentToo: true } : {}), ...interrupted })
     if (!done.passed) return false

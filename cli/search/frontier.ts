@@ -24,6 +24,8 @@ export const byScore = (a: Candidate, b: Candidate): number =>
 export interface FrontierNode {
   id: string
   parent: string | null
+  /** Of a merge: the others that it contains. Absent = none. */
+  others?: readonly string[]
   status: Status
   value: number | null
   epoch: number
@@ -59,10 +61,11 @@ export type Ineligible =
 export function frontierOf(nodes: readonly FrontierNode[], rules: FrontierRules): Candidate[] {
   const verdicts = eligibility(nodes, rules)
   const children = new Map<string, number>()
-  for (const { parent } of nodes) if (parent !== null) children.set(parent, (children.get(parent) ?? 0) + 1)
+  const add = (counts: Map<string, number>, id: string) => counts.set(id, (counts.get(id) ?? 0) + 1)
+  const above = ({ parent, others = [] }: FrontierNode) => (parent === null ? [] : [parent, ...others])
+  for (const node of nodes) for (const id of above(node)) add(children, id)
   const kept = new Map<string, number>()
-  for (const { id, parent } of nodes)
-    if (parent !== null && !verdicts.has(id)) kept.set(parent, (kept.get(parent) ?? 0) + 1)
+  for (const node of nodes) if (!verdicts.has(node.id)) for (const id of above(node)) add(kept, id)
   const sign = rules.direction === 'maximize' ? 1 : -1
   const candidates: Candidate[] = []
   for (const { id, parent, value, order } of nodes) {

@@ -41,7 +41,9 @@ export function nextMerge({ ranked, tried, clashes }: MergePlan): string[] | nul
     const contained = new Set(on.contains)
     for (const member of members) {
       const both = new Set([...contained, ...member.contains])
-      const isNew = (clash: readonly string[]) => clash.some((id) => !contained.has(id))
+      // Not one that the set or the member holds already: an agent may have combined the two.
+      const isNew = (clash: readonly string[]) =>
+        clash.some((id) => !contained.has(id)) && clash.some((id) => !member.contains.has(id))
       if (clashes.some((clash) => isNew(clash) && clash.every((id) => both.has(id)))) continue
       set.push(member)
       for (const id of member.contains) contained.add(id)

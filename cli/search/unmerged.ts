@@ -1,6 +1,7 @@
 /** Which kept experiments are in no other one, so that merging them may add up their gains. Pure. */
 import { bestAmong, better, orderKey } from '../ledger/best.ts'
 import {
+  attemptsUsed,
   BASELINE,
   type Experiment,
   isTried,
@@ -12,7 +13,7 @@ import {
 } from '../ledger/state.ts'
 import type { MergePlan } from './merge.ts'
 
-/** How often one experiment alone is tried on top of what was kept: once among the halves, once more when more was kept since. */
+/** How often one experiment alone is tried on top of a merge. What was refused together with one experiment alone is a clash. */
 export const TRIES_ALONE = 2
 
 /** Why an experiment cannot be merged, as the end of a sentence about it; null when it can. */
@@ -90,6 +91,14 @@ export function mergedIn(state: State, id: string): string[] {
   return node?.created.merge ? [...new Set(node.parents.flatMap((parent) => mergedIn(state, parent)))] : [id]
 }
 
+/** A person or the controller ended it, other than for the machine's sake, or its attempts are used up. */
+function isGivenUp(state: State, node: Experiment): boolean {
+  const judged = lastJudged(node)
+  if (node.status === 'discarded') return true
+  if (judged?.reason === 'aborted') return judged.failure_class !== 'environment'
+  return judged !== null && attemptsUsed(node) >= (state.knobs?.max_attempts ?? Number.POSITIVE_INFINITY)
+}
+
 /** `wanted`: as in `unmerged`. */
 export function mergePlan(state: State, wanted: readonly string[] | null = null): MergePlan {
   const merges = [...state.experiments.values()].filter(
@@ -100,7 +109,11 @@ export function mergePlan(state: State, wanted: readonly string[] | null = null)
     refused.filter(({ parents }) => parents.length === 2 && parents[1] === id).length
   const [best, ...others] = unmerged(state, wanted)
   const left = others.filter(({ id }) => wanted !== null || alone(id) < TRIES_ALONE)
-  const tried = merges.map(({ id }) => mergedIn(state, id))
+  const tried = [...state.experiments.values()]
+    .filter(
+      (node) => node.created.merge && node.epoch === state.epoch && (isTried(node) || isGivenUp(state, node)),
+    )
+    .map(({ id }) => mergedIn(state, id))
   return {
     ranked: (best ? [best, ...left] : []).map(({ id }) => ({
       id,

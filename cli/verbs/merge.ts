@@ -25,7 +25,9 @@ function describe({ attempts, best, left }: MergeAnswer): Said[] {
     ...attempts.map(lineOf),
     attempts.length === 0
       ? `nothing new to try: the possible merges were tried before, or their changes conflict; ${best} is the best of these experiments`
-      : `${counted(tried.length, 'set')} judged; ${best} is the best of them`,
+      : tried.length === 0
+        ? `git could merge none of these sets; ${best} is the best of these experiments`
+        : `${counted(tried.length, 'set')} judged; ${best} is the best of these experiments`,
     ...(left.length === 0 ? [] : [`  not in ${best}: ${left.join(', ')}`]),
     next`  look at it: ${call('show', best)}`,
   ]

@@ -1,5 +1,5 @@
 import { counted, duration, gainText, shown } from '../evaluate/figure.ts'
-import { type Experiment, lastJudged, type State } from '../ledger/state.ts'
+import { BASELINE, type Experiment, lastJudged, type State } from '../ledger/state.ts'
 import { type Undeclared, undeclaredFiles } from '../measure/artifacts.ts'
 import { recompute } from '../measure/recompute.ts'
 import { nodeFor } from '../measure/seal.ts'
@@ -40,9 +40,9 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   })
 }
 
-/** What was different from the machine of `init` when it was judged, in words. */
+/** What was different from the machine of the baseline's measurement when it was judged, in words. */
 function otherMachine(state: State, { judgedSeq }: Experiment): string | null {
-  const first = state.machines[0]?.machine
+  const first = machineAt(state, state.experiments.get(BASELINE)?.judgedSeq ?? null)
   const then = machineAt(state, judgedSeq)
   return first && then ? differencesOf(first, then) : null
 }

@@ -61,6 +61,14 @@ describe('an experiment ends while its agent is out', () => {
     expect(ids(await next(project))).toEqual([AUDIT])
   })
 
+  test('what an auditor found is recorded and forgotten, because the keep was pruned meanwhile', async () => {
+    const project = await auditOut()
+    await project.data('prune', 'exp_0001', '--reason', 'another way looks better')
+    await answered(project, AUDIT, { findings: [{ code: 'opinion', message: 'it caches the answer' }] })
+    expect(audits(project)).toEqual([['flagged', AUDIT]])
+    expect(await project.data('show', 'exp_0001')).toMatchObject({ status: 'pruned', flagged: true })
+  })
+
   test('what an agent hands in is refused because its round was closed meanwhile, or counts for the next round', async () => {
     const project = await auditOut()
     await revoke(project)

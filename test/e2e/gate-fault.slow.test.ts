@@ -21,7 +21,8 @@ test.each(['before', 'after'])(
       status: 'failed',
       reason: 'environment',
       failure_class: 'environment',
-      message: 'gate unit does not pass for the unchanged parent either: exit 1: no database',
+      message:
+        'gate unit did not pass: exit 1: no database; the unchanged parent does not pass it now either',
     })
     expect(await project.data('show', spoilt.experiment, '--recompute')).toMatchObject({ same: true })
     const { code, message } = await project.problem('confirm', kept.experiment)

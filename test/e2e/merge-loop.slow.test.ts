@@ -81,7 +81,8 @@ test('two that conflict are not offered to the author of briefs, or the agent th
   expect(told.combine).toEqual([{ experiments: ['exp_0001', 'exp_0002'], files: ['src/parts.txt'] }])
   await answered(project, 'r2/brief', {
     briefs: [
-      { objective: 'combine both', combine: 'exp_0002' },
+      // Whichever of the two is named, the better one is the parent.
+      { objective: 'combine both', combine: 'exp_0001' },
       { ...brief('exp_0001', 'look at the parser'), combine: 'exp_0000' },
     ],
   })

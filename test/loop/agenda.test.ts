@@ -184,6 +184,18 @@ describe('the merge at the end of a round', () => {
     ])
   })
 
+  test('a merge that the machine spoils in this round is measured without end, since an earlier round began it', () => {
+    const history = answer(begun(), 'r1/collect', null)
+    answer(history, 'r1/merge/ended', { refused: 'later' }, null)
+    history.closed(0).open()
+    answer(history, 'r2/brief', { briefs: [] })
+    answer(history, 'r2/brief/laid', { refused: [] }, null)
+    answer(history, 'r2/collect', null)
+    expect(effectsIn(history, MERGES)).toEqual([{ ...EFFECT, record: 'r2/merge/ended' }])
+    history.experiment('exp_0003', { value: null, failureClass: 'environment' })
+    expect(effectsIn(history, MERGES)).toEqual([{ do: 'close' }])
+  })
+
   test('a merge that could not be begun is begun again and again, or the round does not close', () => {
     const history = answer(begun(), 'r1/collect', null)
     answer(history, 'r1/merge/ended', { refused: 'the budget is used' }, null)

@@ -75,7 +75,7 @@ export class History {
       lane?: number
     },
   ): this {
-    this.created(experiment, options)
+    if (!this.state.experiments.has(experiment)) this.created(experiment, options)
     const status = options.status ?? (options.value === null ? 'failed' : 'kept')
     const reason = { kept: 'improved', rejected: 'not_better', failed: 'crash' } as const
     this.add({

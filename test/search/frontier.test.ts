@@ -89,3 +89,20 @@ it('counts as kept children only those that may become parents themselves', () =
     ['c', 0],
   ])
 })
+
+it('counts a merge as a child of each of its parents', () => {
+  const nodes = [
+    node('base', null),
+    node('a', 'base'),
+    node('b', 'base'),
+    node('merge', 'a', { others: ['b'] }),
+  ]
+  expect(
+    frontierOf(nodes, NOISY).map(({ id, children, keptChildren }) => [id, children, keptChildren]),
+  ).toEqual([
+    ['base', 2, 2],
+    ['a', 1, 1],
+    ['b', 1, 1],
+    ['merge', 0, 0],
+  ])
+})

@@ -84,6 +84,12 @@ test('a conflict that the best has solved keeps others out', () => {
   expect(nextMerge({ ranked: [both, other], tried: [], clashes: [['a', 'b']] })).toEqual(['x', 'c'])
 })
 
+test('what an agent combined of two that clash is merged with nothing else', () => {
+  const best: Mergeable = { id: 'd', parts: ['d'], contains: new Set(['d']) }
+  const both: Mergeable = { id: 'x', parts: ['x'], contains: new Set(['x', 'a', 'b']) }
+  expect(nextMerge({ ranked: [best, both], tried: [], clashes: [['a', 'b']] })).toEqual(['d', 'x'])
+})
+
 test('the search does not end, or tries a set twice, whatever the answers', () => {
   const outcome = fc.constantFrom('kept', 'refused', 'conflict')
   fc.assert(

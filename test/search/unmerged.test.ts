@@ -3,7 +3,7 @@ import type { Draft, Judged } from '../../cli/ledger/events.ts'
 import type { State } from '../../cli/ledger/state.ts'
 import { nextMerge } from '../../cli/search/merge.ts'
 import { combinable, mergePlan, notIn, unmerged } from '../../cli/search/unmerged.ts'
-import { confirmed, created, judged, keptNode, pruned, sealed, started } from '../ledger/drafts.ts'
+import { confirmed, created, discarded, judged, keptNode, pruned, sealed, started } from '../ledger/drafts.ts'
 import { story } from '../ledger/story.ts'
 
 const ids = (nodes: readonly { id: string }[]): string[] => nodes.map(({ id }) => id)
@@ -76,6 +76,18 @@ test('a set is tried again that was refused, or one that a broken machine spoilt
   ])
   const spoilt = attempted('exp_0004', set, 'failed', { failure_class: 'environment' })
   expect(next(three().given(...spoilt).state)).toEqual(set)
+})
+
+test('a merge that a person gave up is made again, or one that was stopped for the sake of the machine is not', () => {
+  const set = ['exp_0002', 'exp_0003', 'exp_0001']
+  const stopped = (failure_class: 'hypothesis' | 'environment') =>
+    attempted('exp_0004', set, 'failed', { reason: 'aborted', failure_class })
+  expect(next(three().given(...stopped('hypothesis')).state)).toEqual(['exp_0002', 'exp_0003'])
+  expect(next(three().given(...stopped('environment')).state)).toEqual(set)
+  expect(next(three().given(...stopped('environment'), discarded('exp_0004')).state)).toEqual([
+    'exp_0002',
+    'exp_0003',
+  ])
 })
 
 test('two that were refused together are merged when one of them has a child', () => {

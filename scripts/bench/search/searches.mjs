@@ -145,9 +145,10 @@ const rounds = (policy, k, merges) => (search) => {
       { length: WIDTH },
       (_, lane) => search.kept[Number(parents[lane % parents.length])],
     )
+    // A lane goes on from what it kept, and ends with what it did not keep.
     for (let depth = 0; depth < DEPTH; depth++)
       for (const [lane, parent] of lanes.entries())
-        if (!search.over) lanes[lane] = search.tryOn(parent) || parent
+        if (parent && !search.over) lanes[lane] = search.tryOn(parent) || null
     if (merges) merge(search, known)
     stall = search.best === best ? stall + 1 : 0
     idle = search.curve.length === spent ? idle + 1 : 0
