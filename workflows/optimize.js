@@ -26,10 +26,9 @@ const mostAgents = Number.isInteger(settings.agents) ? settings.agents : isCappe
 const [LAST_CALLS, LAST_WORDS] = [20, 4]
 /** No command may take longer than the shell tool of a host allows, which is two minutes. */
 const WAIT = '90s'
-let agentCalls = 0
+let [agentCalls, roundCount] = [0, 0]
 /** Whether any agent has answered: one that never does is a broken host, not an agent without ideas. */
 let answered = false
-let roundCount = 0
 
 // ------------------------------------------------------------------ why this launch ends
 
@@ -84,8 +83,7 @@ async function assay(command, reserve) {
 
 /** What the last line of a text that is an answer of the CLI says; null without one. */
 function lineIn(text) {
-  const lines = String(text ?? '').split('\n')
-  const line = lines.findLast((candidate) => candidate.trim().startsWith('{"ok":'))
+  const line = `${text ?? ''}`.split('\n').findLast((candidate) => candidate.trim().startsWith('{"ok":'))
   try {
     return line === undefined ? null : JSON.parse(line)
   } catch {
@@ -216,9 +214,7 @@ async function steering(over) {
   for (;;) {
     const look = looks.shift()
     const done = look ? perform(look).catch((error) => log(`meta: ${error.message}`)) : null
-    const woken = new Promise((resolve) => {
-      wake = resolve
-    })
+    const woken = new Promise((resolve) => (wake = resolve))
     if ((await Promise.race([over, done ?? woken])) === 'over') return
   }
 }
@@ -228,16 +224,13 @@ let finish
 const over = new Promise((resolve) => (finish = () => resolve('over')))
 let failure = null
 const [stop] = await parallel([
-  async () => {
-    try {
-      return await rounds()
-    } catch (error) {
-      failure = error
-      return null
-    } finally {
-      finish()
-    }
-  },
+  () =>
+    rounds()
+      .catch((error) => {
+        failure = error
+        return null
+      })
+      .finally(finish),
   () => steering(over),
 ])
 const isCut = failure === OUT_OF_CALLS || failure === PAUSED
