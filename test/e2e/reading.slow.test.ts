@@ -120,7 +120,12 @@ test.each<[string, string, string, string]>([
   ['mean (\\d+)', 'mean 5+', 'mean 4', 'changed from + behind to none'],
   ['mean (\\d+)', 'mean 5-9', 'mean 4', 'changed from a number behind to none'],
   ['mean (\\d+)', 'mean 5', 'mean 4 - 9', 'changed from none to a number behind'],
-  ['failed (\\d+)', 'failed 10/100', 'failed 9/10', 'changed from of 100 to of 10: let the benchmark print'],
+  [
+    'failed (\\d+)',
+    'failed 10/100',
+    'failed 9/10',
+    'changed from "of 100" to "of 10": let the benchmark print',
+  ],
 ])('%s on %s, and then on %s, which is more, is read as less', async (regex, first, then, message) => {
   const project = makeProject({ spec: reading({ regex }), files: prints(first) })
   await project.data('init', '--no-canary')
