@@ -82,11 +82,13 @@ const isLeftOut = (run: OpenRun, id: string): boolean =>
   taskLeftOut(run.ledger.state, liveSpec(run), id) !== null
 
 /**
- * What an auditor found counts although its experiment or its round has ended: no agenda names it any more. What is revoked
- * already takes no audit; the answer alone stays then.
+ * What an auditor found counts although its experiment or its round has ended: no agenda names it any more. If the experiment is
+ * revoked, nothing is left to find; the answer counts when a person restores it.
  */
 async function auditLeftOut(run: OpenRun, { id, role, experiment }: Task): Promise<void> {
-  if (role !== 'audit' || experiment === null || !run.ledger.state.answers.get(id)?.answer) return
+  const { answers, experiments } = run.ledger.state
+  if (role !== 'audit' || experiment === null || !answers.get(id)?.answer) return
+  if (experiments.get(experiment)?.status === 'revoked') return
   await doIt(run, { do: 'audit', experiment, task: id })
 }
 
