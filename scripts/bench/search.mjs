@@ -49,7 +49,7 @@ function report({ PROBLEMS, SEARCHES, DEFAULT, play, FUNCTIONS, tuned, EVALUATIO
   process.stdout.write(
     `${print([['parents', ...PROBLEMS.map(({ name, enough }) => `${name} (${enough})`)], ...rows])}\n` +
       `${print([['numbers', 'tune', '(1+1) evolution strategy'], ...tuners])}\n` +
-      `${SEEDS} seeds a cell, ${EVALUATIONS} evaluations a search: median of the best found (quartiles) · median evaluations to the value in the head\n`,
+      `${SEEDS} seeds a cell, ${EVALUATIONS} evaluations a search: best found · evaluations to the value in the head; medians (quartiles)\n`,
   )
   for (const line of wrong) process.stdout.write(`MISSED ${line}\n`)
   if (wrong.length === 0) process.stdout.write('every bar holds\n')
@@ -57,9 +57,12 @@ function report({ PROBLEMS, SEARCHES, DEFAULT, play, FUNCTIONS, tuned, EVALUATIO
 }
 
 function cell(found, needed, evaluations) {
-  const [low, middle, high] = [0.25, 0.5, 0.75].map((share) => number(quantile(found, share)))
-  const enough = quantile(needed, 0.5)
-  return `${middle} (${low}…${high}) · ${enough > evaluations ? '–' : enough}`
+  const spread = (sorted, say) => {
+    const [low, middle, high] = [0.25, 0.5, 0.75].map((share) => say(quantile(sorted, share)))
+    return `${middle} (${low}…${high})`
+  }
+  const calls = (value) => (value > evaluations ? '–' : String(Math.round(value)))
+  return `${spread(found, number)} · ${spread(needed, calls)}`
 }
 
 /** Of a sorted list, between its two nearest members. */
