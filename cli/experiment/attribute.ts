@@ -33,7 +33,7 @@ import { baseOf, judgedCommit } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
 import { attributionLock } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import { budgetOf } from '../run/budget.ts'
+import { hoursSpent } from '../run/budget.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { claimId } from './create.ts'
 import { submit } from './submit.ts'
@@ -326,7 +326,7 @@ async function goOn(
     if (step.next === 'done') return end(scene, attribution, step)
     const because = attributable(run.ledger.state, node)
     if (because) return refusal(because)
-    const spent = budgetSpent(run)
+    const spent = hoursSpent(run.ledger.state)
     if (spent) return fail(spent)
     if (leaving() || run.signal.aborted) return fail(stopped(attribution))
     const answered = await answer(scene, attribution, step)
@@ -348,17 +348,6 @@ const stopped = ({ started, tests }: Attribution): Problem => ({
   message: `stopped after ${tests.length} tests; what was measured is kept`,
   hint: next`go on: ${call('attribute', started.experiment)}`,
 })
-
-function budgetSpent(run: OpenRun): Problem | null {
-  const { used, limit } = budgetOf(run.ledger.state).hours
-  if (limit === null || used < limit) return null
-  return {
-    kind: 'refused',
-    code: 'budget_hours',
-    message: `the budget of ${limit} hours is used`,
-    hint: next`raise it, then repeat the command: ${call('config set', 'budget.hours', 'N', '--reason', 'TEXT')}`,
-  }
-}
 
 /** Answers one test, and records the answer. */
 async function answer(scene: Scene, { started, tests }: Attribution, step: Test): Promise<Result<void>> {

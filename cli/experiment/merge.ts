@@ -13,7 +13,7 @@ import { interrupted } from '../measure/slot.ts'
 import { judgedCommit } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import { budgetOf } from '../run/budget.ts'
+import { hoursSpent } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
 import { nextMerge } from '../search/merge.ts'
 import { mergedIn, mergePlan, unmerged, whyNotMerged } from '../search/unmerged.ts'
@@ -94,7 +94,7 @@ export async function merge(
       const [best, ...left] = unmerged(state, wanted).map(({ id }) => id)
       return ok({ experiments: subjects.value, attempts, best: best ?? '', left })
     }
-    const spent = hoursSpent(run)
+    const spent = hoursSpent(run.ledger.state)
     if (spent) return fail(spent)
     if (leaving() || run.signal.aborted) return fail(stopped(attempts, named))
     const made = await makeMerge(run, set, null)
@@ -143,17 +143,6 @@ export function sayConflict(experiments: readonly string[], files: readonly stri
 }
 
 const MOST_FILES = 5
-
-function hoursSpent(run: OpenRun): Problem | null {
-  const { used, limit } = budgetOf(run.ledger.state).hours
-  if (limit === null || used < limit) return null
-  return {
-    kind: 'refused',
-    code: 'budget_hours',
-    message: `the budget of ${limit} hours is used`,
-    hint: next`raise it, then repeat the command: ${call('config set', 'budget.hours', 'N', '--reason', 'TEXT')}`,
-  }
-}
 
 const stopped = (attempts: readonly MergeAttempt[], named: readonly string[]): Problem => ({
   ...interrupted,

@@ -4,6 +4,8 @@ import { isSpoilt } from '../evaluate/crowd.ts'
 import { bestOf, better } from '../ledger/best.ts'
 import type { StopReason } from '../ledger/events.ts'
 import { lastJudged, nodeValue, type State, stallOf, type Unit } from '../ledger/state.ts'
+import { call, next } from '../next.ts'
+import type { Problem } from '../result.ts'
 
 export const CAPS = ['experiments', 'hours', 'failures', 'tokens', 'usd'] as const
 export type Cap = (typeof CAPS)[number]
@@ -33,6 +35,18 @@ export function budgetOf(state: State): Record<Cap, Used> {
     failures: used('failures', state.failures),
     tokens: used('tokens', reported(state, 'tokens'), isPartial(state, 'tokens')),
     usd: used('usd', reported(state, 'usd'), isPartial(state, 'usd')),
+  }
+}
+
+/** Why a command that measures without a loop may not go on: the hours are used; null when they are not. */
+export function hoursSpent(state: State): Problem | null {
+  const { used, limit } = budgetOf(state).hours
+  if (limit === null || used < limit) return null
+  return {
+    kind: 'refused',
+    code: 'budget_hours',
+    message: `the budget of ${limit} hours is used`,
+    hint: next`raise it, then repeat the command: ${call('config set', 'budget.hours', 'N', '--reason', 'TEXT')}`,
   }
 }
 
