@@ -2,11 +2,8 @@
  * `npm run bench:attribute [-- --markdown]`: what it takes to find which units of a winner pay, and to put several wins
  * together, on simulated machines. It runs the very code that decides. Ends with 1 when a bar does not hold.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { build } from 'esbuild'
+import { fileURLToPath } from 'node:url'
+import { bundled } from './bundled.mjs'
 import { aligned, markdown } from './table.mjs'
 
 const RUNS = 600
@@ -15,20 +12,7 @@ const WITHIN = 0.15
 const POINTS = 0.15
 const REKEPT = 0.95
 
-const dir = mkdtempSync(join(tmpdir(), 'assay-attribute-'))
-try {
-  report(await bundled(dir))
-} finally {
-  rmSync(dir, { recursive: true })
-}
-
-/** Node of today's oldest version does not read TypeScript. */
-async function bundled(dir) {
-  const outfile = join(dir, 'simulation.mjs')
-  const entry = fileURLToPath(new URL('attribute/worker.mjs', import.meta.url))
-  await build({ entryPoints: [entry], bundle: true, platform: 'node', format: 'esm', outfile })
-  return import(pathToFileURL(outfile).href)
-}
+report(await bundled(fileURLToPath(new URL('attribute/worker.mjs', import.meta.url))))
 
 function report({ CASES, reduce, MERGES, combine }) {
   const print = process.argv.includes('--markdown') ? markdown : aligned

@@ -3,31 +3,15 @@
  * known, with agents that propose by chance. It runs the policies, the merge and the tuner of the product. Ends with 1 when the
  * default finds less than the better of "keep if better" and "best of N" on some problem.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { build } from 'esbuild'
+import { fileURLToPath } from 'node:url'
+import { bundled } from './bundled.mjs'
 import { aligned, markdown } from './table.mjs'
 
 const SEEDS = 20
 
 const number = (value) => String(Number(value.toFixed(1)))
 
-const dir = mkdtempSync(join(tmpdir(), 'assay-search-'))
-try {
-  report(await bundled(dir))
-} finally {
-  rmSync(dir, { recursive: true })
-}
-
-/** Node of today's oldest version does not read TypeScript. */
-async function bundled(dir) {
-  const outfile = join(dir, 'simulation.mjs')
-  const entry = fileURLToPath(new URL('search/worker.mjs', import.meta.url))
-  await build({ entryPoints: [entry], bundle: true, platform: 'node', format: 'esm', outfile })
-  return import(pathToFileURL(outfile).href)
-}
+report(await bundled(fileURLToPath(new URL('search/worker.mjs', import.meta.url))))
 
 function report({ PROBLEMS, SEARCHES, DEFAULT, play, FUNCTIONS, tuned, EVALUATIONS }) {
   const print = process.argv.includes('--markdown') ? markdown : aligned
