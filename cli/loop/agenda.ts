@@ -93,8 +93,8 @@ export function agendaOf(state: State, spec: Pick<Spec, 'agent'>, facts: Facts):
 }
 
 /**
- * A task of a lane that may still be out although nobody is asked it any more, because its experiment or its round has ended;
- * null = it is none.
+ * A task of a lane whose experiment or round has ended. The agenda no longer names it, but an agent may still work on it.
+ * null: the id is not of such a task.
  */
 export function taskLeftOut(state: State, spec: Pick<Spec, 'agent'>, id: string): Task | null {
   const [, at = '', round, lane] = /^(r(\d+)\/l(\d+)\/d\d+)\//.exec(id) ?? []

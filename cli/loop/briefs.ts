@@ -143,7 +143,7 @@ async function placed(
   }
 }
 
-/** The two that an agent is asked to combine, the better one first, or why nobody is. `parent`: null = any other one. */
+/** The pair that an agent may combine, the better one first; a text says why it may not. `parent`: null = either partner. */
 function pairOf(state: State, combine: string, parent: string | null): readonly [string, string] | string {
   const pairs = combinable(state).filter(({ experiments }) => experiments.includes(combine))
   const found = pairs.find(

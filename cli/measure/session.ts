@@ -97,7 +97,7 @@ export interface About {
 
 export interface Tampered {
   paths: string[]
-  /** The other experiment whose jobs alone changed all of them; null = the measured one's own did, or nobody was seen. */
+  /** The other experiment, if only its jobs changed these files. null: the measured experiment did it, or nobody was seen. */
   by: string | null
 }
 

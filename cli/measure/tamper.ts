@@ -133,7 +133,7 @@ export class ChangedFilesLog {
     return found
   }
 
-  /** Whose samples alone changed all these files in the checkout of `experiment`; null = its own did, or nobody was seen. */
+  /** The experiment whose samples alone changed these files in the checkout of `experiment`. null: it was itself, or nobody was seen. */
   culprit(experiment: string, paths: readonly string[]): string | null {
     const found = new Set<string | null>()
     for (const path of paths) for (const who of this.#by.get(experiment)?.get(path) ?? [null]) found.add(who)
