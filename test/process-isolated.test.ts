@@ -1,15 +1,13 @@
 /** A job that is isolated: how it ends, what it leaves, what it sees. */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { isolatedArgv } from '../cli/process/isolation.ts'
 import { family } from '../cli/process/proc.ts'
 import { give, type Isolation, isolationSupport, type Mount, seenAs } from '../cli/process.ts'
-import { HAS_BUBBLEWRAP } from './e2e/isolated.ts'
+import { isolated } from './e2e/isolated.ts'
 import { bundle, makeScene, processesWith } from './process/scene.ts'
 import { until } from './rig/until.ts'
-
-const isolated = describe.skipIf(!HAS_BUBBLEWRAP)
 
 /** Its folder is writable, and is seen where it is. */
 function sceneApart(more: Mount[] = [], network = false) {

@@ -28,13 +28,13 @@ export const sceneAt = (cwd: string, { hosts = false } = {}): Promise<Scene> =>
 /** Orphans are searched for on the whole machine, where other test files plant some: their test is in `e2e/doctor.test.ts`. */
 const OURS = CHECKS.filter(({ name }) => name !== 'orphans')
 
-/** What every check finds in a folder that is not in order. */
+/** What every check finds in a folder that is not in order. Whether the machine has bubblewrap is not the folder's. */
 export async function troubles(
   cwd: string,
   options: { fix?: boolean; hosts?: boolean } = {},
 ): Promise<Finding[]> {
   const { findings } = await examine(await sceneAt(cwd, options), OURS, { fix: options.fix ?? false })
-  return findings.filter(({ level }) => level !== 'ok')
+  return findings.filter(({ level, code }) => level !== 'ok' && code !== 'isolation_missing')
 }
 
 export const codesOf = (findings: readonly Finding[]): string[] =>

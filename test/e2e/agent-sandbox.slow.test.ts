@@ -1,15 +1,15 @@
 /** Agents with `agent.sandbox: true`. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { dataOf } from '../rig/assay.ts'
 import { scriptedHost } from '../rig/host.ts'
 import { makeTemp } from '../rig/temp.ts'
-import { HAS_BUBBLEWRAP } from './isolated.ts'
+import { isolated } from './isolated.ts'
 import { openScene } from './loop-scene.ts'
 import { answers, numberFiles, numberSpec, verdicts } from './number-scene.ts'
 
-describe.skipIf(!HAS_BUBBLEWRAP)('an agent in its sandbox', () => {
+isolated('an agent in its sandbox', () => {
   test('edits what is not its own, reads held-out data, or cannot edit and commit in its worktree', async () => {
     const secret = join(makeTemp('secret'), 'cases.txt')
     writeFileSync(secret, 'held-out')

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { assay, dataOf } from '../rig/assay.ts'
-import { HAS_BUBBLEWRAP } from './isolated.ts'
+import { ISOLATIONS } from './isolated.ts'
 import {
   type Files,
   hook,
@@ -185,98 +185,84 @@ describe('a benchmark that runs its candidate in a child', () => {
   })
 })
 
-describe.each(['none', ...(HAS_BUBBLEWRAP ? ['strict'] : [])])(
-  'a submodule in the place of a file, isolation %s',
-  (isolation) => {
-    let project: Project
-    beforeAll(async () => {
-      project = makeProject({
-        spec: {
-          metric: { name: 'n', direction: 'minimize' },
-          measure: { command: 'sh bench/run.sh', isolation },
-        },
-        files: {
-          'bench/run.sh': OUTSIDE,
-          'bench/expected.txt': '7\n',
-          'notes.txt': 'outside of every glob\n',
-          'src/main.sh': HONEST,
-          'src/old.sh': 'true\n',
-        },
-      })
-      await project.data('init')
-    })
-    const git = (cwd: string, ...args: string[]) =>
-      execFileSync('git', args, { cwd, env: project.repo.env, encoding: 'utf8' }).trim()
-    /** A repository with one commit, which answers in place of the file. */
-    const repository = (worktree: string, path: string) => {
-      const folder = join(worktree, path)
-      rmSync(folder)
-      mkdirSync(folder)
-      writeFiles(folder, { 'main.sh': SHORT })
-      git(folder, 'init', '--quiet')
-      git(
-        folder,
-        '-c',
-        'user.name=x',
-        '-c',
-        'user.email=x@x',
-        'commit',
-        '--quiet',
-        '--allow-empty',
-        '-m',
-        'x',
-      )
-      return git(folder, 'rev-parse', 'HEAD')
-    }
-
-    test.each(['src/old.sh', 'bench/expected.txt', 'notes.txt'])(
-      'that is a repository is sealed: %s',
-      async (path) => {
-        const { experiment, worktree } = await project.open({ 'src/main.sh': SHORT })
-        repository(worktree, path)
-        expect(await project.problem('run', experiment)).toMatchObject({
-          exit: 3,
-          code: 'nested_repository',
-          message: expect.stringContaining(path),
-        })
+describe.each(ISOLATIONS)('a submodule in the place of a file, isolation %s', (isolation) => {
+  let project: Project
+  beforeAll(async () => {
+    project = makeProject({
+      spec: {
+        metric: { name: 'n', direction: 'minimize' },
+        measure: { command: 'sh bench/run.sh', isolation },
       },
-    )
+      files: {
+        'bench/run.sh': OUTSIDE,
+        'bench/expected.txt': '7\n',
+        'notes.txt': 'outside of every glob\n',
+        'src/main.sh': HONEST,
+        'src/old.sh': 'true\n',
+      },
+    })
+    await project.data('init')
+  })
+  const git = (cwd: string, ...args: string[]) =>
+    execFileSync('git', args, { cwd, env: project.repo.env, encoding: 'utf8' }).trim()
+  /** A repository with one commit, which answers in place of the file. */
+  const repository = (worktree: string, path: string) => {
+    const folder = join(worktree, path)
+    rmSync(folder)
+    mkdirSync(folder)
+    writeFiles(folder, { 'main.sh': SHORT })
+    git(folder, 'init', '--quiet')
+    git(folder, '-c', 'user.name=x', '-c', 'user.email=x@x', 'commit', '--quiet', '--allow-empty', '-m', 'x')
+    return git(folder, 'rev-parse', 'HEAD')
+  }
 
-    test.each([
-      ['bench/expected.txt', { status: 'rejected', reason: 'out_of_scope', samples: 0 }],
-      ['notes.txt', { status: 'rejected', reason: 'out_of_scope', samples: 0 }],
-      // It may delete this one, and that is what is sealed.
-      ['src/old.sh', { status: 'kept', value: 2 }],
-    ])('that only the index and a commit of the worktree name is sealed: %s', async (path, verdict) => {
+  test.each(['src/old.sh', 'bench/expected.txt', 'notes.txt'])(
+    'that is a repository is sealed: %s',
+    async (path) => {
       const { experiment, worktree } = await project.open({ 'src/main.sh': SHORT })
-      const commit = repository(worktree, path)
-      rmSync(join(worktree, path), { recursive: true })
-      mkdirSync(join(worktree, path))
-      git(worktree, 'rm', '--quiet', '--cached', path)
-      git(worktree, 'update-index', '--add', '--cacheinfo', `160000,${commit},${path}`)
-      git(worktree, '-c', 'user.name=x', '-c', 'user.email=x@x', 'commit', '--quiet', '-m', 'x')
-      expect(await project.data('run', experiment)).toMatchObject(verdict)
-      const { files } = await project.data<{ files: { path: string; status: string }[] }>('diff', experiment)
-      expect(files.find((file) => file.path === path)).toMatchObject({ status: 'D', added: 0, removed: 1 })
-    })
+      repository(worktree, path)
+      expect(await project.problem('run', experiment)).toMatchObject({
+        exit: 3,
+        code: 'nested_repository',
+        message: expect.stringContaining(path),
+      })
+    },
+  )
 
-    test.each(['src/old.sh', 'bench/expected.txt', 'notes.txt'])(
-      'that a sample makes is not seen, or stays for the next candidate: %s',
-      async (path) => {
-        const makes = `rm ${path} && git init --quiet ${path} || exit 1; echo 7 # ${path}\n`
-        const verdict = await judge(project, { 'src/main.sh': makes })
-        const isReadOnly = isolation === 'strict' && path.startsWith('bench/')
-        expect(verdict).toMatchObject(
-          isReadOnly
-            ? { status: 'failed', reason: 'crash' }
-            : { status: 'rejected', reason: 'out_of_scope', message: expect.stringContaining(path) },
-        )
-        const honest = { 'src/main.sh': `[ -f ${path} ] && printf '%089d\\n' 7\n` }
-        expect(await judge(project, honest)).toMatchObject({ value: 90 })
-      },
-    )
-  },
-)
+  test.each([
+    ['bench/expected.txt', { status: 'rejected', reason: 'out_of_scope', samples: 0 }],
+    ['notes.txt', { status: 'rejected', reason: 'out_of_scope', samples: 0 }],
+    // It may delete this one, and that is what is sealed.
+    ['src/old.sh', { status: 'kept', value: 2 }],
+  ])('that only the index and a commit of the worktree name is sealed: %s', async (path, verdict) => {
+    const { experiment, worktree } = await project.open({ 'src/main.sh': SHORT })
+    const commit = repository(worktree, path)
+    rmSync(join(worktree, path), { recursive: true })
+    mkdirSync(join(worktree, path))
+    git(worktree, 'rm', '--quiet', '--cached', path)
+    git(worktree, 'update-index', '--add', '--cacheinfo', `160000,${commit},${path}`)
+    git(worktree, '-c', 'user.name=x', '-c', 'user.email=x@x', 'commit', '--quiet', '-m', 'x')
+    expect(await project.data('run', experiment)).toMatchObject(verdict)
+    const { files } = await project.data<{ files: { path: string; status: string }[] }>('diff', experiment)
+    expect(files.find((file) => file.path === path)).toMatchObject({ status: 'D', added: 0, removed: 1 })
+  })
+
+  test.each(['src/old.sh', 'bench/expected.txt', 'notes.txt'])(
+    'that a sample makes is not seen, or stays for the next candidate: %s',
+    async (path) => {
+      const makes = `rm ${path} && git init --quiet ${path} || exit 1; echo 7 # ${path}\n`
+      const verdict = await judge(project, { 'src/main.sh': makes })
+      const isReadOnly = isolation === 'strict' && path.startsWith('bench/')
+      expect(verdict).toMatchObject(
+        isReadOnly
+          ? { status: 'failed', reason: 'crash' }
+          : { status: 'rejected', reason: 'out_of_scope', message: expect.stringContaining(path) },
+      )
+      const honest = { 'src/main.sh': `[ -f ${path} ] && printf '%089d\\n' 7\n` }
+      expect(await judge(project, honest)).toMatchObject({ value: 90 })
+    },
+  )
+})
 
 describe('a benchmark that runs its candidate in its own process', () => {
   let project: Project

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { assay, dataOf } from '../rig/assay.ts'
 import { makeRepo, type Repo } from '../rig/repo.ts'
-import { HAS_BUBBLEWRAP } from './isolated.ts'
+import { ISOLATIONS } from './isolated.ts'
 
 interface Verdict {
   status: string
@@ -57,7 +57,7 @@ test('the next candidate reads an ignored cache of the last one, so a true gain 
   expect(await judge(repo, { 'src/v.txt': '50\n' })).toMatchObject({ status: 'kept', value: 50 })
 })
 
-test.each(['none', ...(HAS_BUBBLEWRAP ? ['strict'] : [])])(
+test.each(ISOLATIONS)(
   'a candidate that rewrites what setup made is kept, or poisons the next one: isolation %s',
   async (isolation) => {
     const repo = await begin(

@@ -1,12 +1,21 @@
-import { spawnSync } from 'node:child_process'
+import { beforeEach, describe } from 'vitest'
+import { missingProgram } from '../rig/needs.ts'
 import { makeRepo } from '../rig/repo.ts'
 import { makeTemp } from '../rig/temp.ts'
 import { type Files, type Project, projectIn } from './project.ts'
 
-/** In CI what is missing has to fail, so there nothing counts as missing. */
-export const HAS_BUBBLEWRAP =
-  process.env.ASSAY_REQUIRE_PROGRAMS === '1' ||
-  spawnSync('bwrap', ['--unshare-pid', '--ro-bind', '/', '/', 'true'], { stdio: 'ignore' }).status === 0
+/** Why tests of isolation cannot run; null when they can. */
+export const noBubblewrap = missingProgram('bubblewrap', 'bwrap --unshare-pid --ro-bind / / true'.split(' '))
+
+export const ISOLATIONS = ['none', ...(noBubblewrap === null ? ['strict'] : [])]
+
+/** A group of tests that need bubblewrap: where it is missing, each is skipped with the reason. */
+export function isolated(name: string, tests: () => void): void {
+  describe(name, () => {
+    beforeEach(({ skip }) => skip(noBubblewrap !== null, noBubblewrap ?? ''))
+    tests()
+  })
+}
 
 export const HONEST = "printf '%099d\\n' 7\n"
 

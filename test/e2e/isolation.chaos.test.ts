@@ -12,10 +12,8 @@ import { dataOf, problemOf } from '../rig/assay.ts'
 import { makeTemp } from '../rig/temp.ts'
 import { unprivileged } from '../rig/unprivileged.ts'
 import { until } from '../rig/until.ts'
-import { HAS_BUBBLEWRAP, HONEST, isolatedProject } from './isolated.ts'
+import { HONEST, isolated, isolatedProject } from './isolated.ts'
 import type { InitData, Project, RunData } from './project.ts'
-
-const isolated = describe.skipIf(!HAS_BUBBLEWRAP)
 
 async function judge(project: Project, main: string): Promise<RunData> {
   const { experiment } = await project.open({ 'src/main.sh': main })

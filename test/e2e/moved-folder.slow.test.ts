@@ -1,6 +1,6 @@
 /** A folder that judges, moved away while it judges, and moved back: its files are as they were, so only the folder tells. */
 import { describe, expect, test } from 'vitest'
-import { HAS_BUBBLEWRAP, HONEST, isolatedProject } from './isolated.ts'
+import { HONEST, ISOLATIONS, isolatedProject, noBubblewrap } from './isolated.ts'
 import type { Files, RunData } from './project.ts'
 
 /** Accepts nothing that is shorter than the honest answer. */
@@ -30,7 +30,7 @@ const judged = (folder: string, isolation: string, more: Files = {}) =>
     },
   })
 
-describe.each(['none', ...(HAS_BUBBLEWRAP ? ['strict'] : [])])('isolation %s', (isolation) => {
+describe.each(ISOLATIONS)('isolation %s', (isolation) => {
   test.each([
     ['that is sealed', 'judge', 'judge'],
     ['below another folder', 'judge/deep', 'judge/deep'],
@@ -65,21 +65,21 @@ describe.each(['none', ...(HAS_BUBBLEWRAP ? ['strict'] : [])])('isolation %s', (
   })
 })
 
-test.skipIf(!HAS_BUBBLEWRAP)(
-  'with very many immutable files, the folders of the last ones can be moved in isolation',
-  async () => {
-    const many: Files = {}
-    for (let i = 0; i < 60; i++) many[`bench/cases/${i}.txt`] = 'case\n'
-    const project = judged('bench/judge', 'strict', many)
-    await project.data('init')
-    // It writes there last, so that the folder itself tells nothing.
-    const { 'src/main.sh': text } = cheat('bench/judge', 'bench/judge')
-    const last = String(text)
-      .replaceAll('aside', 'bench/aside')
-      .replace('mv bench/aside bench/judge', 'mv bench/aside bench/judge; touch bench/judge/x')
-    expect(await project.attempt({ 'src/main.sh': last })).toMatchObject({
-      status: 'failed',
-      reason: 'crash',
-    })
-  },
-)
+test('with very many immutable files, the folders of the last ones can be moved in isolation', async ({
+  skip,
+}) => {
+  skip(noBubblewrap !== null, noBubblewrap ?? '')
+  const many: Files = {}
+  for (let i = 0; i < 60; i++) many[`bench/cases/${i}.txt`] = 'case\n'
+  const project = judged('bench/judge', 'strict', many)
+  await project.data('init')
+  // It writes there last, so that the folder itself tells nothing.
+  const { 'src/main.sh': text } = cheat('bench/judge', 'bench/judge')
+  const last = String(text)
+    .replaceAll('aside', 'bench/aside')
+    .replace('mv bench/aside bench/judge', 'mv bench/aside bench/judge; touch bench/judge/x')
+  expect(await project.attempt({ 'src/main.sh': last })).toMatchObject({
+    status: 'failed',
+    reason: 'crash',
+  })
+})

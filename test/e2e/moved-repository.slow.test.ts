@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { repoAt } from '../rig/repo.ts'
 import { makeTemp } from '../rig/temp.ts'
-import { HAS_BUBBLEWRAP, isolatedProject } from './isolated.ts'
+import { isolatedProject, noBubblewrap } from './isolated.ts'
 import { projectIn, type RunData } from './project.ts'
 
 test.for(['none', 'strict'])(
   'a repository that was moved is looked for where it was: with isolation %s, nothing can be measured',
   async (isolation, { skip }) => {
-    skip(isolation === 'strict' && !HAS_BUBBLEWRAP, 'bubblewrap is missing')
+    skip(isolation === 'strict' && noBubblewrap !== null, noBubblewrap ?? '')
     const before = isolatedProject({ measure: { isolation } })
     await before.data('init')
     const { experiment } = await before.open({ 'src/main.sh': "printf '%089d\\n' 7\n" })

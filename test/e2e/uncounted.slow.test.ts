@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { missingProgram } from '../rig/needs.ts'
 import { steadyWall } from '../rig/wall.ts'
-import { HAS_BUBBLEWRAP } from './isolated.ts'
+import { ISOLATIONS } from './isolated.ts'
 import { makeProject, type SpecParts } from './project.ts'
 
 /** CPU time of 400 ms, or memory of 120 MiB, where `main.py` says. */
@@ -60,8 +60,7 @@ beforeEach(({ skip }) => {
   skip(missing !== null, missing ?? '')
 })
 
-const ISOLATION = ['none', ...(HAS_BUBBLEWRAP ? ['strict'] : [])]
-const ways = ISOLATION.flatMap((isolation) => [
+const ways = ISOLATIONS.flatMap((isolation) => [
   [isolation, 'forks', FORK] as const,
   [isolation, 'forks twice', TWICE] as const,
 ])
