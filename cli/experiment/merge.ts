@@ -15,8 +15,8 @@ import { call, next } from '../next.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { hoursSpent } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
-import { nextMerge } from '../search/merge.ts'
-import { mergedIn, mergePlan, unmerged, whyNotMerged } from '../search/unmerged.ts'
+import { clashing, nextMerge } from '../search/merge.ts'
+import { mergeable, mergedIn, mergePlan, unmerged, whyNotMerged } from '../search/unmerged.ts'
 import { claimId } from './create.ts'
 import { submit } from './submit.ts'
 
@@ -254,11 +254,15 @@ async function conflictIn(
   last: string,
   files: string[],
 ): Promise<Result<Conflict>> {
-  const parts = [...new Set(before.flatMap((id) => mergedIn(run.ledger.state, id)))]
-  for (const part of parts) {
+  const { state } = run.ledger
+  for (const part of new Set(before.flatMap((id) => mergedIn(state, id)))) {
     const alone: Result<Merged> = await mergeCommits(run.site, commitOf(run, part), commitOf(run, last))
     if (!alone.ok) return alone
     if ('conflicts' in alone.value) return ok({ experiments: [part, last], files: alone.value.conflicts })
   }
-  return ok({ experiments: [...parts, last], files })
+  const experiments = clashing(
+    before.map((id) => mergeable(state, id)),
+    mergeable(state, last),
+  )
+  return ok({ experiments, files })
 }

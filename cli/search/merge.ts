@@ -52,4 +52,15 @@ export function nextMerge({ ranked, tried, clashes }: MergePlan): string[] | nul
   }
 }
 
+/**
+ * The experiments whose merge conflicts with `last` as text, when none of their parts does so alone: `nextMerge` asks for no set
+ * that holds all of them and `last`. Their parts, so that a later merge of these is left out as well; but if `last` is built on
+ * all parts, these say nothing of the two, and the merge itself is named.
+ */
+export function clashing(before: readonly Mergeable[], last: Mergeable): string[] {
+  const parts = [...new Set(before.flatMap((one) => one.parts))]
+  const says = parts.some((part) => !last.contains.has(part))
+  return [...(says ? parts : before.map(({ id }) => id)), last.id]
+}
+
 const keyOf = (parts: readonly string[]): string => JSON.stringify([...new Set(parts)].sort())

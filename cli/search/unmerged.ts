@@ -11,7 +11,7 @@ import {
   type State,
   tainted,
 } from '../ledger/state.ts'
-import type { MergePlan } from './merge.ts'
+import type { Mergeable, MergePlan } from './merge.ts'
 
 /** How often one experiment alone is tried on top of a merge. What was refused together with one experiment alone is a clash. */
 export const TRIES_ALONE = 2
@@ -91,6 +91,13 @@ export function mergedIn(state: State, id: string): string[] {
   return node?.created.merge ? [...new Set(node.parents.flatMap((parent) => mergedIn(state, parent)))] : [id]
 }
 
+/** What it is made of and built on. */
+export const mergeable = (state: State, id: string): Mergeable => ({
+  id,
+  parts: mergedIn(state, id),
+  contains: new Set(lineageOf(state, id).map((node) => node.id)),
+})
+
 /** A person or the controller ended it, other than for the machine's sake, or its attempts are used up. */
 function isGivenUp(state: State, node: Experiment): boolean {
   const judged = lastJudged(node)
@@ -115,11 +122,7 @@ export function mergePlan(state: State, wanted: readonly string[] | null = null)
     )
     .map(({ id }) => mergedIn(state, id))
   return {
-    ranked: (best ? [best, ...left] : []).map(({ id }) => ({
-      id,
-      parts: mergedIn(state, id),
-      contains: new Set(lineageOf(state, id).map((node) => node.id)),
-    })),
+    ranked: (best ? [best, ...left] : []).map(({ id }) => mergeable(state, id)),
     tried,
     clashes: [
       ...state.conflicts.map(({ experiments }) => experiments),

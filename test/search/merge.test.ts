@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Mergeable, nextMerge } from '../../cli/search/merge.ts'
+import { clashing, type Mergeable, nextMerge } from '../../cli/search/merge.ts'
 
 type Outcome = 'kept' | 'refused' | { conflict: string[] }
 
@@ -88,6 +88,15 @@ test('what an agent combined of two that clash is merged with nothing else', () 
   const best: Mergeable = { id: 'd', parts: ['d'], contains: new Set(['d']) }
   const both: Mergeable = { id: 'x', parts: ['x'], contains: new Set(['x', 'a', 'b']) }
   expect(nextMerge({ ranked: [best, both], tried: [], clashes: [['a', 'b']] })).toEqual(['d', 'x'])
+})
+
+test('a merge that conflicts with what is built on all of its parts is asked for without end', () => {
+  const merged: Mergeable = { id: 'm', parts: ['a', 'd'], contains: new Set(['m', 'a', 'd']) }
+  const built: Mergeable = { id: 'x', parts: ['x'], contains: new Set(['x', 'a', 'b', 'd']) }
+  const ranked = [built, merged] as const
+  expect(nextMerge({ ranked, tried: [], clashes: [] })).toEqual(['x', 'm'])
+  for (const [before, last] of [ranked, [merged, built] as const])
+    expect(nextMerge({ ranked, tried: [], clashes: [clashing([before], last)] })).toBeNull()
 })
 
 test('the search does not end, or tries a set twice, whatever the answers', () => {

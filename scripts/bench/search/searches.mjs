@@ -1,5 +1,6 @@
 /** The searches that are compared. Each spends the same number of evaluations; a merge that is measured is one of them. */
 import { byScore } from '../../../cli/search/frontier.ts'
+import { clashing } from '../../../cli/search/merge.ts'
 import { POLICIES, policyOfRun } from '../../../cli/search/policies.ts'
 import { Machine } from '../attribute/machine.mjs'
 import { Random } from '../decisions/random.mjs'
@@ -175,7 +176,7 @@ function merge(search, known) {
     if (search.over) return null
     const [on, ...added] = chosen.map(({ id }) => nodeOf(id))
     const conflict = conflictIn(search.problem, on, added)
-    if (conflict) return { conflict: conflict.map(({ index }) => String(index)) }
+    if (conflict) return { conflict }
     const set = [on, ...added]
     const sides = set.map(({ point }) => point)
     const point = mergePoints(commonAncestor(set).point, sides, search.problem.loose)
@@ -196,16 +197,18 @@ const mergeable = (node) => ({
   contains: new Set(idsOf(lineOf(node))),
 })
 
-/** The first of `added` that does not merge as text, and what it conflicts with: one, if one alone does, else all before it. */
+/** Ids: the first of `added` that does not merge as text, and what it conflicts with: one, if one alone does, else all before it. */
 function conflictIn({ loose }, on, added) {
   const { point } = commonAncestor([on, ...added])
   const clashes = (ancestor, one, other) => !mergePoints(ancestor, [one.point, other.point], loose)
   for (const [at, last] of added.entries()) {
     const before = [on, ...added.slice(0, at)]
     if (!before.some((one) => clashes(point, one, last))) continue
-    const parts = before.flatMap(partsOf)
-    const one = parts.find((part) => clashes(commonAncestor([part, last]).point, part, last))
-    return [...(one ? [one] : parts), last]
+    const line = lineOf(last)
+    const one = before
+      .flatMap(partsOf)
+      .find((part) => !line.includes(part) && clashes(commonAncestor([part, last]).point, part, last))
+    return one ? idsOf([one, last]) : clashing(before.map(mergeable), mergeable(last))
   }
   return null
 }
