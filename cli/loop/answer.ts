@@ -168,6 +168,8 @@ async function follow(
   const next = listed(state, agenda.value, { lane, look: null })
   const sealed = state.answers.get(sealOfAnswer(id))?.answer
   // What comes after the last lane is of the round.
+  // A lane of an earlier round has ended; the lane with its number in the open round has a caller of its own.
+  const late = !id.startsWith(`r${next.round}/`)
   const ofRound = givenOut(state, agenda.value).filter(
     (task) => lane !== null && task.lane === null && task.role !== 'meta',
   )
@@ -177,7 +179,7 @@ async function follow(
     ignored,
     attempt: typeof sealed?.attempt === 'number' ? sealed.attempt : null,
     findings: messages(sealed?.findings),
-    next: { ...next, tasks: [...next.tasks, ...ofRound] },
+    next: late ? { ...next, tasks: [], measuring: [] } : { ...next, tasks: [...next.tasks, ...ofRound] },
   })
 }
 

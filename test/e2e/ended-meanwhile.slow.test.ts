@@ -6,7 +6,7 @@ import { scriptedHost } from '../rig/host.ts'
 import { notebook, openScene } from './loop-scene.ts'
 import { answers, numberFiles, numberSpec } from './number-scene.ts'
 import type { Project } from './project.ts'
-import { start } from './rounds-scene.ts'
+import { brief, start } from './rounds-scene.ts'
 import { answered, briefed, edit, ids, ledger, next } from './tasks-scene.ts'
 
 const SCRIPT = readFileSync(new URL('../../workflows/optimize.js', import.meta.url), 'utf8')
@@ -77,6 +77,21 @@ describe('an experiment ends while its agent is out', () => {
     expect(await next(project)).toMatchObject({ round: 2 })
     await answered(project, AUDIT, { findings: [] })
     expect(ledger(project).find(({ task }) => task === AUDIT)).toMatchObject({ round: 1 })
+  })
+
+  test('who answers late for a lane of an earlier round is given the work of that lane in the open round', async () => {
+    const project = await auditOut()
+    await revoke(project)
+    await next(project)
+    await answered(project, 'r1/collect', { learnings: [], suggestions: [] })
+    const { tasks } = await next(project)
+    for (const { id } of tasks.filter(({ role }) => role === 'scan'))
+      await answered(project, id, { findings: [] })
+    await next(project)
+    await answered(project, 'r2/brief', { briefs: [brief('exp_0000', 'halve it otherwise')] })
+    const taken = await answered(project, AUDIT, { findings: [] })
+    expect(taken.next).toMatchObject({ round: 2, tasks: [], lanes: [1] })
+    expect(ids(await next(project))).toEqual(['r2/l1/d1/implement'])
   })
 
   test('what an agent hands in for an experiment that was discarded meanwhile is refused, or is sealed', async () => {
