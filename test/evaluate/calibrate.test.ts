@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { calibrate, variedMetrics, variesByNature } from '../../cli/evaluate/calibrate.ts'
 
 const samples = (values: number[], units: Record<string, string> = {}) =>
   values.map((value) => ({ value, metrics: { m: value }, units }))
 
-describe('a metric that no two runs share is not taken for free of noise', () => {
-  it.each([
+describe('whether a metric varies by its nature', () => {
+  test.each([
     'ms',
     'wall_ms',
     'cpu_ms',
@@ -17,8 +17,10 @@ describe('a metric that no two runs share is not taken for free of noise', () =>
     'throughput',
     'requests_qps',
     'peak_mb',
-  ])('%s', (name) => expect(variesByNature(name, undefined)).toBe(true))
-  it.each([
+  ])('the metric %s is not taken for one that varies by its nature', (name) =>
+    expect(variesByNature(name, undefined)).toBe(true),
+  )
+  test.each([
     'bytes',
     'cost',
     'score',
@@ -29,8 +31,10 @@ describe('a metric that no two runs share is not taken for free of noise', () =>
     'misses',
     'steps',
     'bins',
-  ])('%s counts', (name) => expect(variesByNature(name, undefined)).toBe(false))
-  it.each([
+  ])('the metric %s is taken for one that varies by its nature', (name) =>
+    expect(variesByNature(name, undefined)).toBe(false),
+  )
+  test.each([
     ['ms', true],
     ['µs', true],
     ['ops/s', true],
@@ -38,30 +42,32 @@ describe('a metric that no two runs share is not taken for free of noise', () =>
     ['MB', false],
     ['%', false],
     ['items', false],
-  ])('by its unit %s: %s', (unit, varies) => expect(variesByNature('m', unit)).toBe(varies))
+  ])('by its unit %s, the answer to whether a metric varies by its nature is not %s', (unit, varies) =>
+    expect(variesByNature('m', unit)).toBe(varies),
+  )
 })
 
 describe('calibration', () => {
-  it('trusts equal values of a time, or doubts equal counts', () => {
+  test('equal values of a time count as deterministic, or equal counts do not, or counts that differ do', () => {
     expect(calibrate('auto', 'm', samples([5, 5, 5])).mode).toBe('deterministic')
     expect(calibrate('auto', 'ms', samples([5, 5, 5])).mode).toBe('paired')
     expect(calibrate('auto', 'm', samples([5, 5, 5], { m: 'ms' })).mode).toBe('paired')
     expect(calibrate('auto', 'm', samples([5, 5, 5.0001])).mode).toBe('paired')
   })
-  it('puts in question what the spec asks for', () => {
+  test('calibration overrules the mode of noise that the spec asks for', () => {
     expect(calibrate('deterministic', 'ms', samples([5, 6])).mode).toBe('deterministic')
     expect(calibrate('paired', 'm', samples([5, 5])).mode).toBe('paired')
   })
-  it('takes logarithms of what is not positive', () => {
+  test('logarithms are taken of values that are not all positive, or not of values that are', () => {
     expect(calibrate('auto', 'm', samples([5, 6])).transform).toBe('log')
     expect(calibrate('auto', 'm', samples([5, 0])).transform).toBe('linear')
     expect(calibrate('auto', 'm', samples([-5, 6])).transform).toBe('linear')
   })
-  it('forgets values, or invents one where there is none', () => {
+  test('calibration forgets a value, or invents one for a sample without one', () => {
     const none = { value: null, metrics: {}, units: {} }
     expect(calibrate('auto', 'm', [...samples([5, 6]), none]).values).toEqual([5, 6])
   })
-  it('overlooks another metric that varies, or one that is not always there', () => {
+  test('a metric that varies or is not always there is overlooked, or one that stays the same is named', () => {
     const same = { metrics: { a: 1, ok: true, b: 2 } }
     expect(variedMetrics([same, same])).toEqual([])
     expect(variedMetrics([same, { metrics: { a: 2, ok: true, b: 2 } }])).toEqual(['a'])

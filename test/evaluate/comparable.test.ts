@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { incomparable, unitChange } from '../../cli/evaluate/comparable.ts'
 import { breakTie } from '../../cli/evaluate/compare.ts'
 
@@ -8,13 +8,13 @@ const answer = (tasks: Record<string, number> | null, units: Record<string, stri
   tasks: tasks && Object.fromEntries(Object.entries(tasks).map(([task, score]) => [task, { score }])),
 })
 
-it('refuses fewer tasks than the baseline answered: narrowing the evaluation is no gain', () => {
+test('an answer without a task of the baseline is compared, so that a narrower evaluation looks like a gain', () => {
   expect(incomparable(answer({ a: 1, b: 2 }), answer({ a: 1 }))).toBe(
     'its tasks are not those of the baseline (missing: b)',
   )
 })
 
-it('refuses tasks that the baseline did not have, and none at all', () => {
+test('an answer is compared that has a task which the baseline has not, or has none where the baseline has some', () => {
   expect(incomparable(answer({ a: 1 }), answer({ a: 1, z: 3 }))).toBe(
     'its tasks are not those of the baseline (new: z)',
   )
@@ -26,24 +26,24 @@ it('refuses tasks that the baseline did not have, and none at all', () => {
   )
 })
 
-it('refuses a number in another unit, which would look like a gain of a thousand', () => {
+test('a value in another unit is compared, and looks like a gain of a thousand', () => {
   expect(incomparable(answer(null, { ms: 'ms' }), answer(null, { ms: 's' }))).toBe(
     'the unit of ms changed from ms to s',
   )
 })
 
-it('refuses what does not fit into one line of the record, before it is written', () => {
+test('an answer that does not fit into one line of the record is not refused before it is written', () => {
   const tasks = Object.fromEntries(
     Array.from({ length: 2000 }, (_, i) => [`a rather long task name ${i}`, i]),
   )
   expect(incomparable(null, answer(tasks))).toContain('report groups of cases as one task')
 })
 
-it('lets the same tasks in another order through', () => {
+test('the same tasks in another order are refused', () => {
   expect(incomparable(answer({ a: 1, b: 2 }), answer({ b: 3, a: 4 }))).toBe(null)
 })
 
-it('breaks a tie by the first tie-breaker that differs, in its own direction', () => {
+test('a tie is not broken by the first tie-breaker that differs, or not in the direction of that tie-breaker', () => {
   const breakers = [
     { metric: 'size', direction: 'minimize' },
     { metric: 'speed', direction: 'maximize' },
@@ -57,7 +57,7 @@ it('breaks a tie by the first tie-breaker that differs, in its own direction', (
   expect(breakTie(breakers, { size: 3, speed: 5 }, { size: 3, speed: 5 })).toBe(null)
 })
 
-it('refuses a time, a memory that the candidate reports itself when the baseline left it to Assay', () => {
+test('a time that only the candidate reports itself is compared, or one is refused that both report or neither does', () => {
   const sample = (reported: number | null, measured: number) => ({
     ...answer(null),
     metrics: reported === null ? {} : { wall_ms: reported },
@@ -75,7 +75,7 @@ it('refuses a time, a memory that the candidate reports itself when the baseline
   expect(incomparable(sample(null, 100), sample(45, 90))).toContain('it reports wall_ms = 45 itself')
 })
 
-it('a changed, lost or gained unit of a metric that both have is named', () => {
+test('a changed, lost or gained unit of a metric that both have is not named, or a unit of a metric that one has is', () => {
   const sample = (metrics: Record<string, number>, units: Record<string, string>) => ({ metrics, units })
   expect(unitChange(sample({ t: 900 }, { t: 'ms' }), sample({ t: 1.1 }, { t: 's' }))).toBe(
     'the unit of t changed from ms to s',

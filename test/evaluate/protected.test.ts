@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type ProtectedConfig, regressions } from '../../cli/evaluate/protected.ts'
 import { rngOf } from '../../cli/search/random.ts'
 
@@ -16,7 +16,7 @@ const refused = (config: ProtectedConfig, mine: number[], theirs: number[]) =>
   regressions([config], of(...mine), of(...theirs)).length > 0
 
 describe('values that do not vary', () => {
-  it.each([
+  test.each([
     ['minimize', { absolute: 0 }, 10, 10, false],
     ['minimize', { absolute: 0 }, 10.001, 10, true],
     ['minimize', { absolute: 0 }, 9, 10, false],
@@ -31,7 +31,7 @@ describe('values that do not vary', () => {
     ['minimize', { relative: 0.1 }, 1, 0, true],
     ['minimize', { absolute: 0 }, 0, 0, false],
   ] as const)(
-    '%s, %j allowed, %d after %d: refused %s',
+    '%s, a loss of %j allowed: the answer to whether %d after %d is refused is not %s',
     (direction, max_regression, mine, theirs, expected) => {
       expect(refused(rule({ direction, max_regression }), [mine], [theirs])).toBe(expected)
       expect(refused(rule({ direction, max_regression }), [mine, mine, mine], [theirs])).toBe(expected)
@@ -39,8 +39,8 @@ describe('values that do not vary', () => {
   )
 })
 
-describe('a metric that cannot be held to anything', () => {
-  it('passes when it is missing, or is no number', () => {
+describe('what is told of a protected metric', () => {
+  test('a protected metric passes that is missing, is no number, or has nothing to be compared with', () => {
     const theirs = of(10, 10)
     expect(regressions([rule()], [{ metrics: { mb: 10 } }, { metrics: {} }], theirs)).toEqual([
       { metric: 'mb', message: 'mb is missing, or no number' },
@@ -51,7 +51,7 @@ describe('a metric that cannot be held to anything', () => {
     ])
   })
 
-  it('is told without its numbers, or only the first of several is', () => {
+  test('a regression is told without its numbers, or only the first of several is told', () => {
     const both = [{ metrics: { mb: 12, ok: 1 } }]
     expect(
       regressions(
@@ -124,22 +124,25 @@ const NOISE: [string, (rng: Rng) => number][] = [
 ]
 
 describe('values that vary', () => {
-  it.each(NOISE)('refuse what is equal in more than 5 of 100 ways to run its pairs: %s', (_, draw) => {
-    for (const [pairs, times] of [
-      [5, 40],
-      [8, 10],
-      [10, 4],
-    ] as const)
-      expect(refusedOfSwaps(times, pairs, rule(), draw)).toBeLessThanOrEqual(0.05)
-  })
+  test.each(NOISE)(
+    'a candidate that is equal is refused in more than 5 of 100 ways to run its pairs: %s',
+    (_, draw) => {
+      for (const [pairs, times] of [
+        [5, 40],
+        [8, 10],
+        [10, 4],
+      ] as const)
+        expect(refusedOfSwaps(times, pairs, rule(), draw)).toBeLessThanOrEqual(0.05)
+    },
+  )
 
-  it('refuse what lies at the allowance in more than 5 of 100 ways to run its pairs', () => {
+  test('a candidate that loses just what is allowed is refused in more than 5 of 100 ways to run its pairs, or one that loses half of it in more than 1', () => {
     const allowed = rule({ max_regression: { relative: 0.1 } })
     expect(refusedOfSwaps(4, 10, allowed, NORMAL, 1.1)).toBeLessThanOrEqual(0.05)
     expect(refusedOfSwaps(4, 10, allowed, NORMAL, 1.05)).toBeLessThanOrEqual(0.01)
   })
 
-  it('let a clear loss pass', () => {
+  test('a clear loss passes in 5 or more of 100 draws, or one that is hard to see in 25 or more', () => {
     expect(refusedOf(1000, 10, rule(), NORMAL, 1.1)).toBeGreaterThan(0.95)
     expect(refusedOf(1000, 12, rule(), NORMAL, 1.06)).toBeGreaterThan(0.75)
     expect(refusedOf(1000, 10, rule({ max_regression: { relative: 0.05 } }), NORMAL, 1.2)).toBeGreaterThan(
@@ -147,7 +150,7 @@ describe('values that vary', () => {
     )
   })
 
-  it('of which one side alone varies are compared as if none did', () => {
+  test('where only one side varies, an equal candidate is refused, or one that takes twice as much passes', () => {
     expect(refused(rule(), [10, 10, 10, 10, 10, 10], [9, 11, 9, 11, 9, 11])).toBe(false)
     expect(refused(rule(), [20, 20, 20, 20, 20, 20], [9, 11, 9, 11, 9, 11])).toBe(true)
   })
