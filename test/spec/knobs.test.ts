@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { KNOB_PATHS, knobNamed, knobsOf } from '../../cli/spec/knobs.ts'
 import { warningsOf } from '../../cli/spec/warnings.ts'
 import { closest, editDistance } from '../../cli/spec/words.ts'
@@ -30,12 +30,12 @@ const OTHER_KNOBS = {
 }
 
 describe('a knob', () => {
-  it('is taken from its own place in the spec', () => {
+  test('a knob is taken from another place in the spec than its own', () => {
     expect(knobsOf(specOf(OTHER))).toEqual(OTHER_KNOBS)
   })
 
-  it.each(Object.entries(OTHER_KNOBS))(
-    '%s is read from the text %s by its name and by its place',
+  test.each(Object.entries(OTHER_KNOBS))(
+    'the knob %s is not read from the text %s, or is not found by its name or by its place',
     (name, value) => {
       const path = KNOB_PATHS[name as keyof typeof KNOB_PATHS]
       expect([knobNamed(name), knobNamed(path)]).toEqual([name, name])
@@ -43,12 +43,12 @@ describe('a knob', () => {
     },
   )
 
-  it('that is a cap can be taken away, another cannot', () => {
+  test('a cap cannot be taken away, or a knob that is no cap can', () => {
     expect(readSetting('budget.hours', 'none', [])).toEqual({ ok: true, value: null })
     expect(readSetting('loop.width', 'none', []).ok).toBe(false)
   })
 
-  it.each([
+  test.each([
     ['width', '65', 'knob_invalid', 'write a whole number from 1 to 64'],
     ['width', 'wide', 'knob_invalid', 'write a whole number'],
     ['policy', 'argmex', 'knob_invalid', 'did you mean `argmax`?'],
@@ -58,7 +58,7 @@ describe('a knob', () => {
     ['widht', '2', 'knob_unknown', 'did you mean `width`?'],
     ['loop.widht', '2', 'knob_unknown', 'did you mean `loop.width`?'],
     ['measure.command', 'x', 'key_frozen', undefined],
-  ])('%s = %s is refused with the fix', (name, text, code, hint) => {
+  ])('%s = %s is accepted, or refused without the fix', (name, text, code, hint) => {
     const knob = knobNamed(name)
     const read = readSetting(knob ? KNOB_PATHS[knob] : name, text, Object.keys(KNOB_PATHS))
     expect(read).toMatchObject({ ok: false, problem: { code } })
@@ -67,7 +67,7 @@ describe('a knob', () => {
 })
 
 describe('what a valid spec leaves open', () => {
-  it('is reported once each', () => {
+  test('a warning about a valid spec is missing, or is told twice', () => {
     const spec = specOf(
       LEAST.replace('[src/**] }', '[src/**], immutable: [src/**] }').replace('bench.js', 'b, slots: 2'),
     )
@@ -79,12 +79,12 @@ describe('what a valid spec leaves open', () => {
     ])
   })
 
-  it('is nothing when a gate and a budget are declared', () => {
+  test('a spec that declares a gate and a budget gets a warning', () => {
     expect(warningsOf(specOf(`${LEAST}gates: [{ name: a, command: b }]\nbudget: { hours: 1 }\n`))).toEqual([])
   })
 })
 
-it('a secret in the spec is passed over, repeated in the warning, or a plain variable is warned of', () => {
+test('a secret in the spec is passed over, repeated in the warning, or a plain variable is warned of', () => {
   const value = ['Xk7Qm2Zr9Lw4', 'Tb6Vn8Ys3Hd5'].join('')
   const set = `{ API_TOKEN: ${value}, MODE: fast, TOKENIZERS_PARALLELISM: 'false' }`
   const spec = specOf(
@@ -100,28 +100,28 @@ it('a secret in the spec is passed over, repeated in the warning, or a plain var
 })
 
 describe('the word that was meant', () => {
-  it.each([
+  test.each([
     ['', 'abc', 3],
     ['abc', 'abc', 0],
     ['minimise', 'minimize', 1],
     ['widht', 'width', 1],
     ['kitten', 'sitting', 3],
-  ])('%s is so many edits from %s: %i', (a, b, distance) => {
+  ])('the number of edits from "%s" to "%s" is not %i', (a, b, distance) => {
     expect(editDistance(a, b)).toBe(distance)
   })
 
-  it('is the nearest one, and none when all are far', () => {
+  test('another word than the nearest is proposed, or one although all are far', () => {
     expect(closest('MINIMISE', ['maximize', 'minimize'])).toBe('minimize')
     expect(closest('dollars', ['hours', 'experiments'])).toBe(null)
   })
 
-  it.each([
+  test.each([
     ['stauts', 'status'],
     ['Frontier', 'frontier'],
     ['rn', 'run'],
     ['xyzzy', null],
     ['', null],
-  ])('%s was meant to be %s', (given, meant) => {
+  ])('the word that "%s" was meant to be is not %s', (given, meant) => {
     expect(closest(given, ['status', 'frontier', 'run'])).toBe(meant)
   })
 })

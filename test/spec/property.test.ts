@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { canonical } from '../../cli/spec/hash.ts'
 import { readSpec } from '../../cli/spec/read.ts'
@@ -10,7 +10,7 @@ import { anySpec } from './written.ts'
 const LIVE_DEFAULTS = { loop: specOf(LEAST).loop }
 
 describe('any spec', () => {
-  it('reads back equal from block YAML, flow YAML and JSON: no value is bent on the way', () => {
+  test('a spec is read with another value than was written in block YAML, flow YAML or JSON', () => {
     fc.assert(
       fc.property(anySpec, fc.constantFrom('block', 'flow', 'json'), ({ written, read }, style) => {
         const text =
@@ -23,7 +23,7 @@ describe('any spec', () => {
     )
   })
 
-  it('survives being stored: its canonical JSON parses to the same spec', () => {
+  test('a spec that was stored as canonical JSON parses to another spec', () => {
     fc.assert(
       fc.property(anySpec, ({ written }) => {
         const spec = specOf(JSON.stringify(written))
@@ -88,7 +88,7 @@ describe('any text', () => {
     ],
   )
 
-  it('is read or refused with a place, and never throws', () => {
+  test('a text makes the reader throw, or is refused without a place, a message or a hint', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 60 }),
       fc.array(pieces, { maxLength: 30 }).map((parts) => parts.join('')),

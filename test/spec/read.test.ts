@@ -1,19 +1,19 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readSpec, readSpecFile } from '../../cli/spec/read.ts'
 import { makeTemp } from '../rig/temp.ts'
 import { LEAST, problemsIn, specOf } from './source.ts'
 
 describe('a spec that holds', () => {
-  it('as JSON with a comma too many is refused, or read as something else', () => {
+  test('a spec as JSON with a comma too many is refused, or read as something else', () => {
     const text =
       '{"version":1,"name":"faster-parser","goal":"Parse faster.","scope":{"mutable":["src/**",],},'
     const rest = '"measure":{"command":"node bench.js",},"metric":{"name":"ms","direction":"minimize",},}'
     expect(specOf(text + rest)).toEqual(specOf(LEAST))
   })
 
-  it('has every default of the contract', () => {
+  test('a default of the spec differs from the contract', () => {
     expect(specOf(LEAST)).toEqual({
       version: 1,
       name: 'faster-parser',
@@ -76,7 +76,7 @@ describe('a spec that holds', () => {
     })
   })
 
-  it('reads durations, sizes, thresholds and commands in every way they are written', () => {
+  test('a duration, a size, a threshold or a command is not read in one of the ways to write it', () => {
     const spec = specOf(`version: 1
 name: a
 goal: g
@@ -137,7 +137,7 @@ agent: { host: tune, tune: { parameters: [{ file: a.json, pointer: /a/0, min: 1,
     ])
   })
 
-  it('follows aliases and merge keys, and the own key wins over the merged one', () => {
+  test('an alias or a merge key is not followed, or the merged key wins over the own one', () => {
     const spec = specOf(`${LEAST}gates:
   - &first { name: a, command: x, timeout: 5m }
   - { <<: *first, name: b }
@@ -152,7 +152,7 @@ agent: { host: tune, tune: { parameters: [{ file: a.json, pointer: /a/0, min: 1,
 })
 
 describe('all problems of a spec', () => {
-  it('come in one pass, in document order, each with its place and its fix', () => {
+  test('a problem of a spec is not told in the first pass, is out of order, or lacks its place or its fix', () => {
     expect(
       problemsIn(`version: 2
 name: Faster Parser
@@ -205,7 +205,7 @@ search:
     ])
   })
 
-  it('show the line as the user wrote it, with a caret under the culprit', () => {
+  test('the line of a problem is not shown as the user wrote it, or the caret is not under what is wrong', () => {
     const read = readSpec(LEAST.replace('minimize', 'minimise'), 'conf/assay.yaml')
     expect(read).toEqual({
       ok: false,
@@ -221,7 +221,7 @@ search:
     })
   })
 
-  it('name what is missing, at the mapping that misses it, and not a key that is only misspelt', () => {
+  test('a missing key is not named at the mapping that lacks it, or a key that is only misspelt is told as missing', () => {
     expect(problemsIn('version: 1\nname: a\ngoals: g\nscope: {}\nmeasure:\n  timeout: 1m\n')).toEqual([
       '1:1 `metric` is missing → add `metric`: a mapping. The number to improve.',
       '3:1 `goals` is not a key of the spec → did you mean `goal`?',
@@ -230,7 +230,7 @@ search:
     ])
   })
 
-  it.each([
+  test.each([
     ['', '1:1 the spec is empty → see an example: assay init --template'],
     ['# only a comment\n', '1:1 the spec is empty → see an example: assay init --template'],
     [
@@ -242,32 +242,32 @@ search:
       'version: 1\n---\nname: x\n',
       '2:1 a second document begins here → a file holds one spec: remove the ---',
     ],
-  ])('of a file that is no mapping at all: %j', (text, problem) => {
+  ])('a file that is not one mapping is read, or refused for another reason: %j', (text, problem) => {
     expect(problemsIn(text)[0]).toBe(problem)
   })
 
-  it('include what stands before a syntax error, and guess nothing about what follows it', () => {
+  test('a problem before a syntax error is left out, or a problem after it is guessed', () => {
     expect(problemsIn('version: 1\nnme: x\ngoal: @here\nscop: 1\n')).toEqual([
       '2:1 `nme` is not a key of the spec → did you mean `name`?',
       '3:7 Plain value cannot start with reserved character @ (YAML) → put quotes around the value',
     ])
   })
 
-  it('tell a colon in unquoted text from nesting, however far to the right it stands', () => {
+  test('the hint for a colon far to the right in unquoted text does not say to put quotes around the text', () => {
     const goal = `${'long '.repeat(60)}text: with a colon`
     expect(problemsIn(LEAST.replace('Parse faster.', goal))).toEqual([
       '3:7 Nested mappings are not allowed in compact mappings (YAML) → put quotes around text that holds ": ", or indent the line under its own key',
     ])
   })
 
-  it('count columns past a tab and cut a long line around the culprit', () => {
+  test('a column past a tab is counted wrongly, or a long line is not cut around what is wrong', () => {
     const read = readSpec(`${LEAST}loop: {\twidth: 0, workflow: ${'x'.repeat(200)} }\n`, 'f')
     expect(!read.ok && read.problem.at).toBe(
       `f:7:16\n  loop: {\twidth: 0, workflow: ${'x'.repeat(72)}…\n         \t       ^`,
     )
   })
 
-  it.each([
+  test.each([
     ['agent: { host: command }', '7:16 `host: command` has no command → add `command: …` to `agent`'],
     [
       'agent: { host: tune }',
@@ -317,13 +317,16 @@ search:
     ['? [a]\n: 1', '7:3 a key of the spec is not a word → write key: value'],
     ['"<<": 5', `7:1 \`<<\` is not a key of the spec → ${allKeys()}`],
     ['<<: 5', '7:5 `<<` takes a mapping or a list of them → write <<: *name'],
-  ])('of one bad part: %s', (line, problem) => {
-    expect(problemsIn(`${LEAST}${line}\n`)).toEqual([problem])
-  })
+  ])(
+    'one bad part is told without its place or its fix, or together with a problem that is none: %s',
+    (line, problem) => {
+      expect(problemsIn(`${LEAST}${line}\n`)).toEqual([problem])
+    },
+  )
 })
 
 describe('hostile text', () => {
-  it('of aliases that would stand for billions of values is refused at once', () => {
+  test('a spec that stands for too many values, written out or by aliases, is not refused', () => {
     const levels = Array.from({ length: 9 }, (_, n) => `  l${n + 1}: &l${n + 1} [${`*l${n}, `.repeat(10)}]`)
     const laughs = `${LEAST}measure_set: &l0 [x]\nagent:\n${levels.join('\n')}\nskills: *l9\n`
     expect(problemsIn(laughs).length).toBeGreaterThan(0)
@@ -333,24 +336,24 @@ describe('hostile text', () => {
     ])
   })
 
-  it('of an alias to itself ends', () => {
+  test('an alias to itself never ends, is taken for text, or is refused as a merge key', () => {
     expect(problemsIn(`${LEAST}skills: &s [a, *s]\n`)).toEqual([
       '7:16 `skills[1]` must be text, not a list → write some text',
     ])
     expect(problemsIn(`${LEAST}loop: &l { <<: *l, width: 2 }\n`)).toEqual([])
   })
 
-  it.each([
+  test.each([
     ['['.repeat(3000)],
     ['{a: '.repeat(3000)],
     ['- '.repeat(3000)],
     ['? '.repeat(3000)],
     ['a: '.repeat(3000)],
-  ])('nested three thousand deep is refused before the parser sees it', (text) => {
+  ])('a text that is nested three thousand deep is not refused for its depth', (text) => {
     expect(problemsIn(text)[0]).toMatch(/^1:\d+ the spec is nested too deeply → no key needs that$/)
   })
 
-  it('longer than 64 KiB is refused', () => {
+  test('a spec longer than 64 KiB is not refused', () => {
     expect(problemsIn(`${LEAST}#${'x'.repeat(70_000)}`)[0]).toMatch(
       / the spec is longer than 65536 characters /,
     )
@@ -358,7 +361,7 @@ describe('hostile text', () => {
 })
 
 describe('a spec file', () => {
-  it('that is missing is named with the way to make one, and one that is there is read', () => {
+  test('a missing spec is not told with its place, or one that is there is not read', () => {
     const file = join(makeTemp(), 'assay.yaml')
     expect(readSpecFile(file)).toMatchObject({
       ok: false,

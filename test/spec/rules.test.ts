@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { judgeScope, matchGlobs, type PathChange, scopeOf } from '../../cli/spec/rules.ts'
 import type { ScopeConfig } from '../../cli/spec/spec.ts'
 
@@ -18,7 +18,7 @@ const change = (path: string, more: Partial<PathChange> = {}): PathChange => ({
 })
 
 describe('the area of a path', () => {
-  it.each([
+  test.each([
     ['src/a.ts', 'mutable'],
     ['src/.hidden/a', 'mutable'],
     ['src/bench/a.ts', 'immutable'],
@@ -30,11 +30,11 @@ describe('the area of a path', () => {
     ['.assay/runs/x', 'immutable'],
     ['src/.assay/x', 'immutable'],
     ['src/assay.yaml', 'mutable'],
-  ])('%s is %s', (path, area) => {
+  ])('the area of %s is not %s', (path, area) => {
     expect(scopeOf(scope(['src/**'], ['**/bench/**']), '')(path)).toBe(area)
   })
 
-  it('of the spec itself is immutable even when everything is mutable', () => {
+  test('the spec or the state of Assay is mutable where every path is, or another path is not', () => {
     const areaOf = scopeOf(scope(['**']), '')
     expect(['assay.yaml', '.assay/x', 'a', '.a/b'].map(areaOf)).toEqual([
       'immutable',
@@ -44,7 +44,7 @@ describe('the area of a path', () => {
     ])
   })
 
-  it('of a .gitattributes is mutable although no glob names it, or outside although one does', () => {
+  test('a .gitattributes is mutable although no glob names it, or outside although one does', () => {
     const areas = (...mutable: string[]) =>
       ['.gitattributes', 'src/.gitattributes', 'src/my.gitattributes'].map(scopeOf(scope(mutable), ''))
     expect(areas('**')).toEqual(['outside', 'outside', 'mutable'])
@@ -52,7 +52,7 @@ describe('the area of a path', () => {
     expect(areas('**', '**/.gitattributes')).toEqual(['mutable', 'mutable', 'mutable'])
   })
 
-  it('counts globs from the folder of the spec, also one with special characters, and paths from the root', () => {
+  test('a glob does not count from the folder of the spec, or a special character in the name of that folder acts as a glob', () => {
     const areaOf = scopeOf(scope(['src/**', './lib/*.ts']), 'packages/[core]')
     expect(
       [
@@ -66,7 +66,7 @@ describe('the area of a path', () => {
     ).toEqual(['mutable', 'mutable', 'immutable', 'outside', 'outside', 'outside'])
   })
 
-  it('takes a path that is written out as itself, brackets and all', () => {
+  test('a glob with brackets does not match the path that is written like it, or no longer acts as a glob', () => {
     const areaOf = scopeOf(scope(['app/[id].ts']), '')
     expect(['app/[id].ts', 'app/i.ts', 'app/x.ts'].map(areaOf)).toEqual(['mutable', 'mutable', 'outside'])
   })
@@ -76,7 +76,7 @@ describe('the judgement of a candidate', () => {
   const rules = scope(['src/**'], ['src/fixed/**'])
   const judge = (changes: PathChange[], config = rules) => judgeScope(changes, config, scopeOf(config, ''))
 
-  it('names each path that is out of scope with the reason', () => {
+  test('a path out of scope is not named with its reason, or a path in scope is named', () => {
     expect(
       judge([
         change('src/ok.ts'),
@@ -102,7 +102,7 @@ describe('the judgement of a candidate', () => {
     })
   })
 
-  it('lets a link go, a mode change and a new file through when they are in scope', () => {
+  test('a removed link, a change of mode or a new file is refused although it is in scope', () => {
     const changes = [
       change('src/a', { status: 'D', oldMode: '120000', newMode: '000000' }),
       change('src/b.sh', { newMode: '100755', added: 0, removed: 0 }),
@@ -111,7 +111,7 @@ describe('the judgement of a candidate', () => {
     expect(judge(changes)).toEqual({ out_of_scope: [], over_limit: [] })
   })
 
-  it('counts up to each limit and not one further; binary files have no lines', () => {
+  test('a limit refuses what just reaches it, lets more through, or counts the lines of a binary file', () => {
     const limited = scope(['src/**'], [], { files: 2, lines: 4, types: ['.ts'] })
     const two = [change('src/a.ts'), change('src/b.ts')]
     expect(judge(two, limited).over_limit).toEqual([])
@@ -125,7 +125,7 @@ describe('the judgement of a candidate', () => {
   })
 })
 
-it('the match of globs keeps the order of both, and answers with paths from the root', () => {
+test('the match of globs loses the order of the globs or of the paths, or answers with paths that do not count from the root', () => {
   const paths = ['p/src/a.ts', 'p/src/.b', 'p/c.ts', 'q/src/a.ts']
   expect(matchGlobs(['src/*', '*.ts', 'nope/**'], 'p', paths)).toEqual([
     { glob: 'src/*', matched: ['p/src/a.ts', 'p/src/.b'] },

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { specJsonSchema } from '../../cli/spec/json-schema.ts'
 import { keyTable, policyTable, presetTable } from '../../cli/spec/key-table.ts'
@@ -79,18 +79,18 @@ const INVALID = [
 ]
 
 describe('the JSON Schema for editors', () => {
-  it.each(VALID)('accepts what the reader accepts: %#', (text) => {
+  test.each(VALID)('a valid spec is refused by the reader or by the schema: %#', (text) => {
     expect(problemsIn(text)).toEqual([])
     expect(validate(parse(text)), JSON.stringify(validate.errors)).toBe(true)
   })
 
-  it.each(INVALID)('refuses what the reader refuses: %s', (line) => {
+  test.each(INVALID)('an invalid line is accepted by the reader or by the schema: %s', (line) => {
     const text = `${LEAST}${line}\n`
     expect(problemsIn(text).length).toBeGreaterThan(0)
     expect(validate(parse(text))).toBe(false)
   })
 
-  it('agrees with the reader on any spec in which any one value was replaced', () => {
+  test('the schema and the reader do not agree on a spec in which one value was replaced', () => {
     const value = fc.oneof(
       fc.constantFrom('', 'a', '1', 'auto', '10m', '1%', '!a', '/a', '..', '==', '.ts', 'tune', 'A*', '1KiB'),
       fc.constantFrom<unknown>(
@@ -127,15 +127,15 @@ describe('the JSON Schema for editors', () => {
 })
 
 describe('the generated references', () => {
-  it('spec.schema.json is what scripts/spec-schema.mjs makes of the declaration today', () => {
+  test('spec.schema.json is not what scripts/spec-schema.mjs makes of the declaration today', () => {
     expect(JSON.parse(reference('spec.schema.json'))).toEqual(JSON.parse(JSON.stringify(specJsonSchema())))
   })
 
-  it.each([
+  test.each([
     ['keys', keyTable()],
     ['policies', policyTable()],
     ['presets', presetTable()],
-  ])('the table of %s in spec.md is what scripts/spec-schema.mjs makes today', (name, made) => {
+  ])('the table of %s in spec.md is not what scripts/spec-schema.mjs makes today', (name, made) => {
     const marks = new RegExp(`<!-- ${name}: .*? -->\\n\\n(.*)\\n<!-- /${name} -->`, 's')
     // The formatter pads the cells.
     const bare = (text?: string) =>
@@ -146,13 +146,13 @@ describe('the generated references', () => {
     expect(bare(marks.exec(reference('spec.md'))?.[1])).toBe(bare(made))
   })
 
-  it('the examples of spec.md are specs without problems', () => {
+  test('spec.md has another number of examples than four, or one of them has a problem', () => {
     const examples = [...reference('spec.md').matchAll(/```yaml\n(.*?)```/gs)].map((match) => match[1] ?? '')
     expect(examples.length).toBe(4)
     expect(examples.map(problemsIn)).toEqual([[], [], [], []])
   })
 
-  it('the template is a spec without problems', () => {
+  test('the template has a problem', () => {
     expect(problemsIn(TEMPLATE)).toEqual([])
   })
 })
