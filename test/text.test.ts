@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { cut, plain, widthOf } from '../cli/text.ts'
 import { hostile, OBEYED } from './terminal/render.ts'
 
-it.each([
+test.each([
   ['clear screen', '\x1b[2Jhello', '\\x1b[2Jhello'],
   ['window title', '\x1b]0;owned\x07', '\\x1b]0;owned\\x07'],
   ['hyperlink', '\x1b]8;;http://x\x1b\\click', '\\x1b]8;;http://x\\x1b\\click'],
@@ -17,11 +17,14 @@ it.each([
   ['lone surrogate', 'a\ud800b', 'a\\u{d800}b'],
   ['marks without end', `e${'\u0301'.repeat(50)}x`, 'e\u0301\u0301x'],
   ['ordinary words', 'größer, 漢字 and 🚀', 'größer, 漢字 and 🚀'],
-])('makes a terminal print, not obey: %s', (_, given, expected) => {
-  expect(plain(given)).toBe(expected)
-})
+])(
+  'a text is printed so that a terminal obeys it, or is changed where it need not be: %s',
+  (_, given, expected) => {
+    expect(plain(given)).toBe(expected)
+  },
+)
 
-it('cuts to columns, not to characters, and says that it did', () => {
+test('a text is cut to characters and not to columns, or the cut is not marked', () => {
   expect(plain('abcdef', 6)).toBe('abcdef')
   expect(plain('abcdefg', 6)).toBe('abcde…')
   expect(plain('漢字漢字', 5)).toBe('漢字…')
@@ -31,21 +34,21 @@ it('cuts to columns, not to characters, and says that it did', () => {
   expect(plain('abc', 0)).toBe('')
 })
 
-it('says that it cut even when what follows is far away', () => {
+test('a cut is not marked when what follows is far away', () => {
   expect(plain(`ab${' '.repeat(5_000)}c`, 10)).toBe('ab …')
 })
 
-it('is quick for a text of a hundred megabytes', () => {
+test('a text of a hundred megabytes takes a minute, or is cut wrongly', () => {
   expect(plain('x'.repeat(100_000_000), 10)).toBe('xxxxxxxxx…')
 })
 
-it('knows wide, narrow and combining characters', () => {
+test('the width of a wide, a narrow or a combining character is wrong', () => {
   expect(['a', 'é', 'e\u0301', '漢', 'ｱ', 'Ａ', '한', '🚀', '●', '─', '…'].map(widthOf)).toEqual([
     1, 1, 1, 2, 1, 2, 2, 2, 1, 1, 1,
   ])
 })
 
-it('never lets anything through that a terminal obeys, never exceeds its room', () => {
+test('text reaches the terminal that it obeys, or is wider than its room', () => {
   fc.assert(
     fc.property(hostile, hostile, fc.integer({ min: 0, max: 60 }), (a, b, max) => {
       const line = plain(a + b, max)

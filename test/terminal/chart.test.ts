@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Status } from '../../cli/ledger/events.ts'
 import { chart } from '../../cli/terminal/chart.ts'
 import { lineWidth } from '../../cli/terminal/lines.ts'
@@ -36,7 +36,7 @@ const usual = input(
 )
 
 describe('whole charts', () => {
-  it('draws every status, the best-so-far line and the baseline', () => {
+  test('a status, the line of the best so far or the baseline is drawn wrongly, or not at all', () => {
     expect(draw(usual)).toMatchInlineSnapshot(`
       "
       latency (ms), lower is better
@@ -54,7 +54,7 @@ describe('whole charts', () => {
     `)
   })
 
-  it('draws the same with ASCII only', () => {
+  test('the chart in ASCII does not show what the usual one shows', () => {
     expect(draw(usual, 44, 12, true)).toMatchInlineSnapshot(`
       "
       latency (ms), lower is better
@@ -72,7 +72,7 @@ describe('whole charts', () => {
     `)
   })
 
-  it('draws a target in reach as a line', () => {
+  test('a target in reach is not drawn as a line', () => {
     expect(draw({ ...usual, metric: { ...usual.metric, target: 5 } })).toMatchInlineSnapshot(`
       "
       latency (ms), lower is better, target ╌ 5
@@ -91,7 +91,7 @@ describe('whole charts', () => {
     `)
   })
 
-  it('climbs when higher is better, below zero too', () => {
+  test('the line of the best does not climb when higher is better, or values below 0 are drawn wrongly', () => {
     const climbing = input(
       points(['kept', -0.2], ['kept', -0.1], ['rejected', -0.3], ['kept', 0.1]),
       [0, 1, 3],
@@ -114,7 +114,7 @@ describe('whole charts', () => {
     `)
   })
 
-  it('clips a wild value to the edge instead of flattening the rest', () => {
+  test('a value far off the scale flattens the others, or is not marked at the edge', () => {
     const wild = input(
       points(
         ['kept', 10],
@@ -141,7 +141,7 @@ describe('whole charts', () => {
     `)
   })
 
-  it('draws one point', () => {
+  test('a chart of one point is drawn wrongly, or not at all', () => {
     expect(draw(input(points(['kept', 100]), [0]), 40, 10)).toMatchInlineSnapshot(`
       "
       latency (ms), lower is better
@@ -157,7 +157,7 @@ describe('whole charts', () => {
     `)
   })
 
-  it('draws equal values, none of them kept', () => {
+  test('equal values of which none is kept are drawn wrongly, or not at all', () => {
     expect(
       draw(input(points(['rejected', -5], ['rejected', -5]), [], { baseline: null }), 40, 10),
     ).toMatchInlineSnapshot(`
@@ -175,7 +175,7 @@ describe('whole charts', () => {
     `)
   })
 
-  it('says that there are no scores yet', () => {
+  test('a chart without a score does not say that there is none yet', () => {
     expect(draw(input(points(['failed', null], ['open', null]), []), 40, 10)).toMatchInlineSnapshot(`
       "
       latency (ms), lower is better
@@ -192,7 +192,7 @@ describe('whole charts', () => {
     `)
   })
 
-  it('shares columns when there are more experiments than columns, and keeps each best', () => {
+  test('experiments do not share columns when there are more of them than columns, or one of the best is lost', () => {
     const many = Array.from({ length: 400 }, (_, at): [Status, number] =>
       at % 40 === 0 ? ['kept', 100 - at / 5] : ['rejected', 100 - at / 5 + 20 + (at % 7)],
     )
@@ -217,13 +217,13 @@ describe('whole charts', () => {
   })
 })
 
-it('says what it needs when there is too little room', () => {
+test('a chart that has too little room does not say what it needs, or exceeds the room', () => {
   expect(text(chart(usual, { width: 39, height: 12 }))).toBe('the chart needs 40 × 10')
   expect(text(chart(usual, { width: 9, height: 12 }))).toBe('the char…')
   expect(chart(usual, { width: 80, height: 0 })).toEqual([])
 })
 
-it('holds for any data: in its room, no NaN, nothing that a terminal obeys', () => {
+test('a chart exceeds its room, shows NaN, holds text that the terminal obeys, or is not ASCII where it must be', () => {
   const any = fc.record({
     metric: fc.record({
       name: hostile,
@@ -266,7 +266,7 @@ it('holds for any data: in its room, no NaN, nothing that a terminal obeys', () 
   )
 })
 
-it('has four to six ticks, and no two labels alike, for ranges of every size', () => {
+test('an axis has fewer than four or more than six ticks, or two labels alike', () => {
   fc.assert(
     fc.property(
       fc.double({ min: -1e12, max: 1e12, noNaN: true }),
@@ -285,7 +285,7 @@ it('has four to six ticks, and no two labels alike, for ranges of every size', (
   )
 })
 
-it('draws a hundred thousand points', () => {
+test('a hundred thousand points cannot be drawn', () => {
   const many = Array.from({ length: 100_000 }, (_, at): [Status, number] => ['rejected', (at * 7919) % 1000])
   const lines = chart(input(points(['kept', 1000], ...many), [0]), { width: 100, height: 24 })
   expect(lines).toHaveLength(21)

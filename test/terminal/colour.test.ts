@@ -1,9 +1,9 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { painter } from '../../cli/terminal/colour.ts'
 import { asciiOnly, asText, cell, clip, merged } from '../../cli/terminal/lines.ts'
 import { wantsColour } from '../../cli/terminal/print.ts'
 
-it('colours only a terminal, and obeys NO_COLOR, FORCE_COLOR and TERM', () => {
+test('a pipe gets colours or a terminal none, or NO_COLOR, FORCE_COLOR or TERM is not obeyed', () => {
   const tty = () => true
   const pipe = () => false
   expect(wantsColour(tty, {})).toBe(true)
@@ -16,13 +16,13 @@ it('colours only a terminal, and obeys NO_COLOR, FORCE_COLOR and TERM', () => {
   expect(wantsColour(tty, { FORCE_COLOR: '1', NO_COLOR: '1' })).toBe(false)
 })
 
-it('turns roles into escape sequences, and into nothing without colour', async () => {
+test('a role does not become its escape sequence, or becomes one without colour', async () => {
   const line = [cell('ok', 'good'), cell(' '), cell('x', 'failed')]
   expect((await painter(true))(line)).toBe('\x1b[32mok\x1b[39m \x1b[31mx\x1b[39m')
   expect((await painter(false))(line)).toBe('ok x')
 })
 
-it('clips a line over several cells and says so', () => {
+test('a line of several cells is cut at the wrong column or without a mark, cells of one role stay apart, or ASCII output holds other characters', () => {
   const line = [cell('abc', 'good'), cell('def'), cell('ghi')]
   expect([9, 8, 6, 4, 3, 1, 0].map((width) => asText(clip(line, width)))).toEqual([
     'abcdefghi',

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { cell, type Line, lineWidth } from '../../cli/terminal/lines.ts'
 import { type LiveModel, liveFrame } from '../../cli/terminal/live.ts'
 import { LivePainter } from '../../cli/terminal/painter.ts'
@@ -32,7 +32,7 @@ const model: LiveModel = {
 }
 
 describe('the frame', () => {
-  it('shows score, budget, lanes and results', () => {
+  test('the frame shows the score, the budget, a lane or a result wrongly, or not at all', () => {
     expect(text(liveFrame(model, 70, 20))).toBe(
       [
         'run_0003 · round 4 · implement                              1 h 12 min',
@@ -48,7 +48,7 @@ describe('the frame', () => {
     )
   })
 
-  it('shows a run without a score, a round or limits, and why it stopped', () => {
+  test('the frame of a run without a score, a round or limits shows one, or does not tell why the run stopped', () => {
     const bare: LiveModel = {
       ...model,
       round: null,
@@ -76,12 +76,12 @@ describe('the frame', () => {
     )
   })
 
-  it('gives up results first, then lanes, when there is less room', () => {
+  test('a frame with less room does not give up results first and lanes next', () => {
     const heights = [9, 8, 7, 5, 4, 3, 1, 0].map((height) => liveFrame(model, 70, height).length)
     expect(heights).toEqual([9, 8, 6, 5, 3, 3, 1, 0])
   })
 
-  it('holds for any data: in its room, nothing that a terminal obeys', () => {
+  test('a frame exceeds its room, or holds text that the terminal obeys', () => {
     const any = fc.record({
       run: hostile,
       phase: hostile,
@@ -127,7 +127,7 @@ describe('the frame', () => {
 describe('the painter', () => {
   const lines = (...texts: string[]): Line[] => texts.map((each) => [cell(each)])
 
-  it('repaints in place, also when the frame shrinks, and leaves the last one standing', () => {
+  test('a frame is painted below the one before or leaves pieces of it, or the last one does not stay', () => {
     const screen = new Screen(20, 10)
     screen.write('$ assay loop\n')
     const painter = new LivePainter(screen)
@@ -141,7 +141,7 @@ describe('the painter', () => {
     expect(screen.text()).toBe('$ assay loop\nround 3\na\nb\n$')
   })
 
-  it('hides the cursor while it lives and gives it back, once', () => {
+  test('the cursor is visible while the painter lives or not given back at its end, or a frame is drawn after that', () => {
     const screen = new Screen(20, 10)
     const painter = new LivePainter(screen)
     expect(screen.cursor).toBe(true)
@@ -153,7 +153,7 @@ describe('the painter', () => {
     expect([screen.cursor, screen.listeners.size, screen.text()]).toEqual([true, 0, 'a'])
   })
 
-  it('writes once a frame, and not at all when nothing changed', () => {
+  test('a frame takes more than one write, or is written although nothing changed', () => {
     const screen = new Screen(20, 10)
     const painter = new LivePainter(screen)
     painter.draw(() => lines('a'))
@@ -165,7 +165,7 @@ describe('the painter', () => {
     painter.close()
   })
 
-  it('keeps what is said above the frame', () => {
+  test('a line that is said while a frame stands is lost, or is not above the frame', () => {
     const screen = new Screen(20, 10)
     const painter = new LivePainter(screen)
     painter.say([cell('before')])
@@ -177,7 +177,7 @@ describe('the painter', () => {
     expect(screen.text()).toBe('before\na warning\nframe 2\nafter')
   })
 
-  it('repaints after a resize that wrapped its lines, without leaving pieces behind', () => {
+  test('a resize that wraps the lines of a frame leaves pieces behind', () => {
     const screen = new Screen(20, 10)
     const painter = new LivePainter(screen)
     painter.say([cell('top')])
@@ -189,7 +189,7 @@ describe('the painter', () => {
     painter.close()
   })
 
-  it('never draws more lines than the terminal has, so the frame cannot scroll away', () => {
+  test('the painter draws more lines than the terminal has, so that the frame scrolls away', () => {
     const screen = new Screen(20, 4)
     const painter = new LivePainter(screen)
     for (let round = 0; round < 3; round++)

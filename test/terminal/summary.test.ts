@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { lineWidth } from '../../cli/terminal/lines.ts'
 import { summary } from '../../cli/terminal/summary.ts'
 import type { SummaryInput } from '../../cli/view/chart.ts'
@@ -21,7 +21,7 @@ const usual: SummaryInput = {
   stop: 'stall',
 }
 
-it('tells result, counts, budget, stop and the steps of the best path', () => {
+test('the result, the counts, the budget, the stop or a step of the best path is told wrongly, or not at all', () => {
   expect(text(summary(usual, 100))).toBe(
     [
       'latency        10 → 5 ms  50 % better  exp_0000 → exp_0007  target 3 ms',
@@ -35,7 +35,7 @@ it('tells result, counts, budget, stop and the steps of the best path', () => {
   )
 })
 
-it('claims no gain when nothing is better, and none over a baseline of 0', () => {
+test('a gain is claimed when nothing is better, over a baseline of 0, or without a baseline', () => {
   expect(text(summary({ ...usual, path: usual.path.slice(0, 1), stop: null }, 100)).split('\n')).toEqual([
     'latency        10 ms  the baseline; nothing better yet  target 3 ms',
     'experiments    8  ● 3 kept  ○ 4 rejected  × 1 failed',
@@ -51,7 +51,7 @@ it('claims no gain when nothing is better, and none over a baseline of 0', () =>
   expect(text(summary({ ...usual, path: [] }, 100)).split('\n')[0]).toBe('latency        no baseline yet')
 })
 
-it('keeps the eight largest steps, in the order of the path', () => {
+test('a step is shown that is not among the eight largest, or the steps are not in the order of the path', () => {
   const path = Array.from({ length: 30 }, (_, at) => ({
     experiment: `e${at}`,
     value: 1000 - at * at,
@@ -71,7 +71,7 @@ it('keeps the eight largest steps, in the order of the path', () => {
   ])
 })
 
-it('holds for any data: bounded, no NaN, nothing that a terminal obeys', () => {
+test('a summary exceeds its room, shows NaN, or holds text that the terminal obeys', () => {
   const used = fc.record({
     used: fc.double({ min: 0, noNaN: true }),
     limit: fc.option(fc.nat()),

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { cell, lineWidth } from '../../cli/terminal/lines.ts'
 import { table } from '../../cli/terminal/table.ts'
 import { hostile, OBEYED, text } from './render.ts'
@@ -10,7 +10,7 @@ const columns = [
   { title: 'why', flexible: true },
 ]
 
-it('aligns columns, wide characters too', () => {
+test('columns are not aligned, or not those with wide characters', () => {
   const rows = [
     [cell('exp_1'), cell('10'), cell('short')],
     [cell('漢字漢'), cell('1000.5'), cell('b')],
@@ -21,14 +21,14 @@ it('aligns columns, wide characters too', () => {
   )
 })
 
-it('shortens the flexible column first, and none of the others', () => {
+test('the flexible column is not shortened, or another one is', () => {
   const rows = [[cell('exp_0001'), cell('10'), cell('a very long reason that does not fit')]]
   expect(text(table(columns, rows, 30))).toBe(
     ['id        value  why', 'exp_0001     10  a very long…'].join('\n'),
   )
 })
 
-it('never exceeds its width, whatever the cells hold', () => {
+test('a table is wider than its room, loses a row, or holds text that the terminal obeys', () => {
   fc.assert(
     fc.property(
       fc.array(fc.array(hostile, { maxLength: 4 }), { maxLength: 8 }),

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { lineWidth } from '../../cli/terminal/lines.ts'
 import { type TreeNode, tree } from '../../cli/terminal/tree.ts'
 import { OBEYED, text } from './render.ts'
@@ -21,7 +21,7 @@ const family = [
   node('lost', 'gone'),
 ]
 
-it('draws children under their parent and marks the best; a node without its parent stands at the root', () => {
+test('a child is not drawn under its parent, the best is not marked, or a node without its parent is not at the root', () => {
   expect(text(tree(family, 'a2', { width: 80, lines: 20 }))).toBe(
     [
       '● base  10  kept  baseline',
@@ -34,7 +34,7 @@ it('draws children under their parent and marks the best; a node without its par
   )
 })
 
-it('draws the same with ASCII only', () => {
+test('the tree in ASCII does not show what the usual one shows', () => {
   expect(text(tree(family.slice(0, 4), null, { width: 80, lines: 20, ascii: true }))).toBe(
     [
       '* base  10  kept  baseline',
@@ -45,7 +45,7 @@ it('draws the same with ASCII only', () => {
   )
 })
 
-it('tells how many are missing', () => {
+test('a tree that is cut does not tell how many nodes are missing, or one that fits is cut', () => {
   expect(
     text(tree(family, null, { width: 80, lines: 3 }))
       .split('\n')
@@ -55,7 +55,7 @@ it('tells how many are missing', () => {
   expect(tree(family, null, { width: 80, lines: 6 })).toHaveLength(6)
 })
 
-it('draws a chain of 10,000 without running off to the right or out of stack', () => {
+test('a chain of 10,000 nodes cannot be drawn, or runs off to the right', () => {
   const chain = Array.from({ length: 10_000 }, (_, at) => node(`e${at}`, at === 0 ? null : `e${at - 1}`))
   const lines = tree(chain, null, { width: 70, lines: 20_000 })
   expect(lines).toHaveLength(10_000)
@@ -63,11 +63,11 @@ it('draws a chain of 10,000 without running off to the right or out of stack', (
   expect(Math.max(...lines.map(lineWidth))).toBeLessThanOrEqual(70)
 })
 
-it('tells of a cycle in broken data that it is missing, and ends', () => {
+test('a cycle in broken data is drawn without end, or its nodes are not told as missing', () => {
   expect(text(tree([node('a', 'b'), node('b', 'a')], null, { width: 80, lines: 9 }))).toBe('… 2 more')
 })
 
-it('prints hostile text, does not obey it', () => {
+test('the terminal obeys the text of a node, or does not show it', () => {
   const lines = tree([node('\x1b[2J', null, { hypothesis: 'x\r\x1b]0;t\x07\u202e' })], null, {
     width: 60,
     lines: 5,
