@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { bestOf } from '../../cli/ledger/best.ts'
 import type { Calibration, Draft, Judged } from '../../cli/ledger/events.ts'
 import { confirmed, created, judged, keptNode, pruned, restored, sealed, started } from './drafts.ts'
@@ -29,7 +29,7 @@ const verdict = (id: string, status: Judged['status'], more: Parameters<typeof j
 ]
 
 describe('a metric that is seen to vary after all', () => {
-  it('leaves what was kept before without doubt, or doubts what showed it or came later', () => {
+  test('a keep from before the metric was seen to vary is not in doubt until its confirmation, or one that showed it or came later is in doubt', () => {
     const { given, state } = measured('deterministic').given(
       ...keptNode('exp_0001', 'exp_0000', 8),
       ...verdict('exp_0002', 'kept', { value: 7, varied: VARIED, ...PAIRS }),
@@ -42,7 +42,7 @@ describe('a metric that is seen to vary after all', () => {
     expect(flags()).toEqual([null, null, null, null])
   })
 
-  it('leaves a pruned one the best of the run', () => {
+  test('a pruned keep from before the metric was seen to vary stays the best of the run, or its restoration does not clear the doubt', () => {
     const { state, given } = measured('deterministic').given(
       ...keptNode('exp_0001', 'exp_0000', 1),
       pruned('exp_0001'),
@@ -53,7 +53,7 @@ describe('a metric that is seen to vary after all', () => {
     expect(bestOf(state)?.id).toBe('exp_0001')
   })
 
-  it('lets a keep without pairs stand that was being measured meanwhile', () => {
+  test('a keep without pairs that was being measured meanwhile stands without a doubt', () => {
     const { state, tell } = measured('deterministic').given(
       created('exp_0001', 'exp_0000'),
       sealed('exp_0001'),
@@ -65,7 +65,7 @@ describe('a metric that is seen to vary after all', () => {
     expect(bestOf(state)?.id).toBe('exp_0000')
   })
 
-  it('is forgotten by the next verdict, or by a confirmation', () => {
+  test('the run forgets at the next verdict that a confirmation showed that the metric varies, or doubts what was confirmed', () => {
     const { state } = measured('deterministic').given(
       ...keptNode('exp_0001', 'exp_0000', 8),
       { ...confirmed('exp_0001', true), varied: VARIED, ...PAIRS },
@@ -75,7 +75,7 @@ describe('a metric that is seen to vary after all', () => {
     expect(state.experiments.get('exp_0001')?.flagged).toBeNull()
   })
 
-  it('is forgotten by the equal samples of a new epoch, or by what else varied then', () => {
+  test('the run forgets in a new epoch with equal samples that the metric varies, or which others varied in an epoch before', () => {
     const { state } = measured('deterministic').given(
       ...verdict('exp_0001', 'rejected', { varied: VARIED }),
       { type: 'epoch_opened', epoch: 2, why: 'another machine' },
@@ -104,7 +104,7 @@ describe('a metric that is seen to vary after all', () => {
     })
   })
 
-  it('flags again at each difference', () => {
+  test('each further difference puts what was kept with pairs in doubt again', () => {
     const { state } = measured('paired').given(
       ...verdict('exp_0001', 'kept', { value: 8, ...PAIRS }),
       ...verdict('exp_0002', 'rejected', { varied: VARIED }),
@@ -119,7 +119,7 @@ describe('a confirmation under noise', () => {
     comparison: { ...confirmed('exp_0001', false).comparison, outcome: 'inconclusive' as const },
     message: 'not clear',
   }
-  it('revokes what is only unclear', () => {
+  test('a confirmation that is only unclear revokes the experiment, or does not put it in doubt', () => {
     const { state, statusOf } = measured('paired').given(
       ...verdict('exp_0001', 'kept', { value: 8, ...PAIRS }),
       {
@@ -130,7 +130,7 @@ describe('a confirmation under noise', () => {
     expect(statusOf('exp_0001')).toBe('kept')
     expect(state.experiments.get('exp_0001')?.flagged).toBe('not clear')
   })
-  it('spares what is not better', () => {
+  test('an experiment that its confirmation shows not to be better is not revoked', () => {
     const { statusOf } = measured('paired').given(...verdict('exp_0001', 'kept', { value: 8, ...PAIRS }), {
       ...confirmed('exp_0001', false),
       ...PAIRS,
@@ -140,7 +140,7 @@ describe('a confirmation under noise', () => {
 })
 
 describe('the differences that the scale is learnt from', () => {
-  it('are those of one stage, single ones, or more than are ever read', () => {
+  test('the scale is learnt from the differences of one stage alone, from single ones, or from more than are ever read', () => {
     const { state, given } = measured('paired')
     given(...verdict('exp_0001', 'rejected', { differences: { judge: [1, 2], confirm: [3, 4], best: [5] } }))
     expect(state.noise.stages).toEqual([
@@ -160,7 +160,7 @@ describe('the differences that the scale is learnt from', () => {
 })
 
 describe('a new epoch', () => {
-  it('is compared by the noise of the one before', () => {
+  test('a new epoch is compared by the noise of the one before, or loses it before its own is measured', () => {
     const { state, given } = measured('paired').given(
       ...verdict('exp_0001', 'rejected', { differences: { judge: [1, 2] } }),
       { type: 'epoch_opened', epoch: 2, why: 'another machine' } as Draft,

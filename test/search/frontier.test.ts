@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { eligibility, type FrontierNode, frontierOf } from '../../cli/search/frontier.ts'
 
 const node = (id: string, parent: string | null, given: Partial<FrontierNode> = {}): FrontierNode => ({
@@ -15,7 +15,7 @@ const node = (id: string, parent: string | null, given: Partial<FrontierNode> = 
 })
 const NOISY = { direction: 'minimize', epoch: 1, deterministic: false } as const
 
-it('lets in what is kept, confirmed, of this epoch, and the baseline without a confirmation', () => {
+test('what cannot be a parent is in the frontier or left out for the wrong reason, or the baseline needs a confirmation', () => {
   const nodes = [
     node('base', null, { confirmed: false }),
     node('good', 'base'),
@@ -38,12 +38,12 @@ it('lets in what is kept, confirmed, of this epoch, and the baseline without a c
   })
 })
 
-it('needs no confirmation where nothing is random', () => {
+test('a confirmation is needed where nothing is random', () => {
   const nodes = [node('a', 'base', { confirmed: false })]
   expect(frontierOf(nodes, { ...NOISY, deterministic: true })).toHaveLength(1)
 })
 
-it('turns the score round for a metric that is minimised, counts children of every status', () => {
+test('the score of a minimised metric is not turned round, that of a maximised one is, or a failed child is not counted', () => {
   const nodes = [
     node('a', null, { value: 4 }),
     node('b', 'a', { value: 3, status: 'failed' }),
@@ -61,17 +61,17 @@ it('turns the score round for a metric that is minimised, counts children of eve
   expect(frontierOf(nodes, { ...NOISY, direction: 'maximize' })[0]?.score).toBe(4)
 })
 
-it('shuts out what stands on a revoked ancestor, though it was kept', () => {
+test('a kept node that stands on a revoked ancestor is in the frontier', () => {
   const nodes = [node('base', null), node('under', 'revoked', { tainted: true })]
   expect(eligibility(nodes, NOISY).get('under')).toBe('revoked_ancestor')
   expect(frontierOf(nodes, NOISY).map(({ id }) => id)).toEqual(['base'])
 })
 
-it('ends on a cycle of broken data', () => {
+test('a cycle in broken data is followed without end, or its nodes are lost', () => {
   expect(frontierOf([node('a', 'b'), node('b', 'a')], NOISY)).toHaveLength(2)
 })
 
-it('counts as kept children only those that may become parents themselves', () => {
+test('a child that cannot become a parent counts as a kept child, or one that can does not', () => {
   const nodes = [
     node('base', null),
     node('a', 'base'),
@@ -90,7 +90,7 @@ it('counts as kept children only those that may become parents themselves', () =
   ])
 })
 
-it('counts a merge as a child of each of its parents', () => {
+test('a merge does not count as a child of each of its parents', () => {
   const nodes = [
     node('base', null),
     node('a', 'base'),

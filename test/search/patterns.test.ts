@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Observed, patternsOf } from '../../cli/search/patterns.ts'
 
 let next = 0
@@ -23,7 +23,7 @@ const messages = (list: readonly Observed[]) =>
   patternsOf(list).map(({ kind, message }) => `${kind}: ${message}`)
 
 describe('failures that occur together', () => {
-  it('tells gates that failed at least twice, alone and together', () => {
+  test('gates that failed twice, alone or together, are not told, or one that failed once is', () => {
     const list = [
       failing('a', 'lint', 'unit'),
       failing('b', 'lint', 'unit'),
@@ -40,7 +40,7 @@ describe('failures that occur together', () => {
     ])
   })
 
-  it('tells tasks that scored 0 and the gates that failed with them; a missing task is not 0', () => {
+  test('a task that scored 0 is not told alone and with the gate that failed with it, or a missing task counts as 0', () => {
     const list = [
       { ...failing('a', 'unit'), tasks: { t1: 0, t2: 1, t3: 0 } },
       { ...failing('b', 'unit'), tasks: { t1: 0, t2: 0.5, t3: 1 } },
@@ -54,7 +54,7 @@ describe('failures that occur together', () => {
 })
 
 describe('improvers', () => {
-  it('names the changes that gained most over their own parent, in percent', () => {
+  test('a change that gained over its own parent is not named in percent, the largest first, or one without a gain that stands is named', () => {
     const list = [
       observed({ id: 'base', parent: null, status: 'kept', reason: null, value: 100 }),
       observed({
@@ -95,7 +95,7 @@ describe('the axis warning', () => {
       .slice(0, count)
       .map((hypothesis, at) => observed({ id: `p${at}`, hypothesis, value: 50 + at / 50, ...given }))
 
-  it('comes when three structurally distinct hypotheses end at about one score', () => {
+  test('no axis warning comes when three structurally different hypotheses end at about one score, or one comes after two', () => {
     expect(patternsOf(plateau(3))).toEqual([
       {
         kind: 'axis_warning',
@@ -107,14 +107,14 @@ describe('the axis warning', () => {
     expect(patternsOf(plateau(2))).toEqual([])
   })
 
-  it('does not come from one idea with three numbers', () => {
+  test('an axis warning comes from one idea with three numbers', () => {
     const list = [64, 128, 256].map((size, at) =>
       observed({ id: `n${at}`, hypothesis: `set the buffer size to ${size}`, value: 50 }),
     )
     expect(patternsOf(list)).toEqual([])
   })
 
-  it('does not count failures, and ends when a later one is kept at another score', () => {
+  test('what failed or was spoilt by the environment counts for the axis warning, what was not does not, or a later keep at another score does not end it', () => {
     expect(patternsOf(plateau(3, { status: 'failed' }))).toEqual([])
     const spoilt = { status: 'rejected', reason: 'inconclusive', failure_class: 'environment' } as const
     expect(patternsOf(plateau(3, spoilt))).toEqual([])
@@ -126,7 +126,7 @@ describe('the axis warning', () => {
   const dead = (id: string, given: Partial<Observed> = {}) =>
     observed({ id, status: 'discarded', failure_class: 'hypothesis', value: null, ...given })
 
-  it('comes after three hypotheses in a row failed on one parent', () => {
+  test('no axis warning comes after three hypotheses in a row failed on one parent', () => {
     const list = [dead('a'), dead('b', { status: 'rejected' }), dead('x', { parent: 'exp_0009' }), dead('c')]
     expect(patternsOf(list)).toEqual([
       {
@@ -137,13 +137,13 @@ describe('the axis warning', () => {
     ])
   })
 
-  it('does not come after one idea with four numbers failed on one parent', () => {
+  test('an axis warning comes after one idea with four numbers failed on one parent', () => {
     const list = ['a', 'b', 'c', 'd'].map((id, at) => dead(id, { hypothesis: `made buffer ${at}` }))
     expect(patternsOf(list)).toEqual([])
   })
 
-  it.each(['build', 'eval', 'environment', null] as const)(
-    'neither counts nor is broken by class %s',
+  test.each(['build', 'eval', 'environment', null] as const)(
+    'a failure of class %s counts for the axis warning, or breaks a row of failed hypotheses',
     (other) => {
       const failed = (id: string) => dead(id, { failure_class: other })
       expect(patternsOf([dead('a'), dead('b'), failed('c'), failed('d'), failed('e')])).toEqual([])
@@ -153,13 +153,13 @@ describe('the axis warning', () => {
     },
   )
 
-  it('starts again after a kept child', () => {
+  test('a row of failed hypotheses goes on after a kept child', () => {
     const kept = observed({ id: 'k', status: 'kept', reason: 'tie_broken' })
     expect(patternsOf([dead('a'), dead('b'), kept, dead('c')])).toEqual([])
   })
 })
 
-it('stays small whatever the record holds', () => {
+test('some record gives more than 24 patterns, one with more than 12 experiments, or a message of 1,000 characters or more', () => {
   const names = fc.constantFrom('a', 'b', 'c', 'toString', '__proto__', 'x'.repeat(5_000))
   const anything = fc.record({
     id: fc.string(),

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Candidate } from '../../cli/search/frontier.ts'
 import {
   argmax,
@@ -16,7 +16,7 @@ const ids = (policy: Policy, nodes: readonly Candidate[], k: number) =>
   policy.pick(nodes, k).map(({ experiment }) => experiment)
 
 describe('argmax', () => {
-  it('takes the best by score, not by value, and tells it in numbers', () => {
+  test('argmax takes the best by value and not by score, or does not tell it in numbers', () => {
     const nodes = [candidate(0, { value: 9, score: -9 }), candidate(1, { value: 3, score: -3 })]
     expect(argmax.pick(nodes, 2)).toEqual([
       { experiment: 'exp_0001', value: 3, rank: 1, why: 'the best of 2, at 3' },
@@ -24,7 +24,7 @@ describe('argmax', () => {
     ])
   })
 
-  it('gives ties to the lower order, not to the lower id', () => {
+  test('a tie goes to the lower id, not to the lower order', () => {
     const nodes = [
       candidate(0, { score: 5, order: 'z' }),
       candidate(1, { score: 5, order: 'b' }),
@@ -35,7 +35,7 @@ describe('argmax', () => {
 })
 
 describe('open_only', () => {
-  it('takes no node that a kept child has surpassed, however good, and says what was tried on the others', () => {
+  test('open_only takes a node that a kept child has surpassed, or does not tell what was tried on the others', () => {
     const nodes = [
       candidate(0, { score: 9, children: 2, keptChildren: 1 }),
       candidate(1, { score: 5, children: 2 }),
@@ -71,12 +71,12 @@ const frontiers = fc
   .map((list) => list.map((given, number) => candidate(number, given)))
 
 describe.each(POLICIES.map((policy) => [policy.name, policy] as const))('%s', (_, policy) => {
-  it('picks nothing from nothing, and nothing when nothing is asked for', () => {
+  test('a node is picked from nothing, or when none is asked for', () => {
     expect(policy.pick([], 3)).toEqual([])
     for (const k of [0, -1, Number.NaN]) expect(policy.pick(scored(1, 2), k)).toEqual([])
   })
 
-  it('gives k distinct nodes of those it takes if k exist, else all, ranked from 1, best first', () => {
+  test('the picks are not the best k nodes that the policy takes (all, if there are fewer), each once and ranked from 1', () => {
     fc.assert(
       fc.property(frontiers, fc.integer({ min: 1, max: 60 }), (nodes, k) => {
         const picks = policy.pick(nodes, k)
@@ -91,7 +91,7 @@ describe.each(POLICIES.map((policy) => [policy.name, policy] as const))('%s', (_
     )
   })
 
-  it('gives the same picks in whatever order the nodes come, and leaves the nodes as they were', () => {
+  test('the order in which the nodes come changes the picks, or the policy changes the nodes', () => {
     fc.assert(
       fc.property(frontiers, fc.integer({ min: 1, max: 8 }), (nodes, k) => {
         const before = structuredClone(nodes)
@@ -101,12 +101,12 @@ describe.each(POLICIES.map((policy) => [policy.name, policy] as const))('%s', (_
     )
   })
 
-  it('never picks a node whose score is not a number', () => {
+  test('a node is picked whose score is not a finite number', () => {
     const nodes = scored(Number.NaN, 1, Number.POSITIVE_INFINITY, 2, Number.NEGATIVE_INFINITY)
     expect(ids(policy, nodes, 5)).toEqual(['exp_0003', 'exp_0001'])
   })
 
-  it('survives scores at the ends of what numbers can hold', () => {
+  test('scores at the ends of what numbers can hold are picked in the wrong order, or told as NaN or Infinity', () => {
     const picks = policy.pick(scored(Number.MAX_VALUE, -Number.MAX_VALUE, 5e-324, 0), 5)
     expect(picks.map(({ experiment }) => experiment)).toEqual([
       'exp_0000',
@@ -119,17 +119,17 @@ describe.each(POLICIES.map((policy) => [policy.name, policy] as const))('%s', (_
 })
 
 describe('the registry', () => {
-  it('names every policy, and auto, which is open_only', () => {
+  test('a policy is not named, or auto is not open_only', () => {
     expect(policyNames).toEqual(['auto', 'open_only', 'argmax'])
     expect(policyNamed('auto')).toEqual({ ok: true, value: openOnly })
   })
 
-  it('goes on with open_only in a run of an earlier version whose policy is gone', () => {
+  test('a run of an earlier version whose policy is gone does not go on with open_only, or one whose policy exists does', () => {
     expect(policyOfRun('softmax')).toBe(openOnly)
     expect(policyOfRun('argmax')).toBe(argmax)
   })
 
-  it('refuses an unknown name and lists the known ones', () => {
+  test('an unknown policy is accepted, or refused without the names of the known ones', () => {
     expect(policyNamed('softmax')).toEqual({
       ok: false,
       problem: {

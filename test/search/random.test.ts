@@ -1,15 +1,15 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { rngOf } from '../../cli/search/random.ts'
 
 const draws = (rng: () => number, count: number) => Array.from({ length: count }, () => rng())
 
-it('gives the same stream for the same parts, on every machine', () => {
+test('the same parts give another stream of numbers, so that old runs cannot be repeated', () => {
   expect(draws(rngOf(7, 3, 1, 0), 3)).toEqual(draws(rngOf(7, 3, 1, 0), 3))
   // Recorded: a change of the generator would make old runs unrepeatable.
   expect(draws(rngOf(7, 3, 1, 0), 3)).toEqual([0.20052496390417218, 0.18228203034959733, 0.41586122033186257])
 })
 
-it('gives another stream when any part changes, moves or only looks alike', () => {
+test('parts that differ in value, order or type give the same stream', () => {
   const first = [
     rngOf(1, 2),
     rngOf(2, 1),
@@ -23,7 +23,7 @@ it('gives another stream when any part changes, moves or only looks alike', () =
   expect(new Set(first.map((rng) => rng())).size).toBe(8)
 })
 
-it('is uniform: mean, spread, and every sixteenth equally often', () => {
+test('the numbers are not uniform, in their mean or over the sixteenths', () => {
   const values = draws(rngOf('uniform'), 64_000)
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length
   expect(Math.abs(mean - 0.5)).toBeLessThan(0.005)
@@ -34,7 +34,7 @@ it('is uniform: mean, spread, and every sixteenth equally often', () => {
   expect(chi).toBeLessThan(37.7)
 })
 
-it('has no echo between neighbouring seeds', () => {
+test('the first numbers of neighbouring seeds are correlated, or their mean is off', () => {
   const firsts = Array.from({ length: 20_000 }, (_, seed) => rngOf(seed)())
   const mean = firsts.reduce((sum, value) => sum + value, 0) / firsts.length
   const echo =
