@@ -4,16 +4,20 @@ import { fileURLToPath } from 'node:url'
 import { build, type Message } from 'esbuild'
 import { describe, expect, test } from 'vitest'
 import { belongsTo, LAYERS, PURE } from './architecture/layers.ts'
-import { readModule } from './architecture/modules.ts'
-import { RULES } from './architecture/rules.ts'
+import { type Module, readModule } from './architecture/modules.ts'
+import { RULES, type Rule, TEST_RULES } from './architecture/rules.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
-const modules = readdirSync(join(ROOT, 'cli'), { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts'))
-  .map((path) => `cli/${path}`)
-  .sort()
-  .map((file) => readModule(file, readFileSync(join(ROOT, file), 'utf8')))
+const modulesIn = (folder: string) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => `${folder}/${path}`)
+    .sort()
+    .map((file) => readModule(file, readFileSync(join(ROOT, file), 'utf8')))
+
+const modules = modulesIn('cli')
+const tests = modulesIn('test')
 
 const SCRIPTS = readdirSync(join(ROOT, 'scripts'), { recursive: true, encoding: 'utf8' })
   .filter((path) => /\.m?[jt]s$/.test(path))
@@ -29,13 +33,21 @@ async function missingImports(entryPoints: string[]): Promise<string[]> {
   return errors.map(({ text, location }) => `${location?.file}: ${text}`)
 }
 
+const brokenIn = (rule: Rule, inspected: Module[]) =>
+  rule(inspected).map(({ file, line, message }) => `${file}:${line} ${message}`)
+
 describe('the house', () => {
-  test.each(Object.entries(RULES))('%s', (_, rule) => {
-    expect(rule(modules).map(({ file, line, message }) => `${file}:${line} ${message}`)).toEqual([])
+  test.each(Object.entries(RULES))('a module of the CLI breaks the rule %s', (_, rule) => {
+    expect(brokenIn(rule, modules)).toEqual([])
+  })
+
+  test.each(Object.entries(TEST_RULES))('a test breaks the rule %s', (_, rule) => {
+    expect(brokenIn(rule, tests)).toEqual([])
   })
 
   test('the rules look at no files', () => {
     expect(modules.map(({ file }) => file)).toContain('cli/main.ts')
+    expect(tests.map(({ file }) => file)).toContain('test/main.test.ts')
   })
 
   test('a script names a module of the CLI that is not there', () => {
@@ -260,7 +272,21 @@ const PLANTED: Record<string, { why: string; files: Record<string, string>; caug
       caught: ['cli/run/a.ts', 'cli/git/b.ts'],
     },
   ],
+  faultNames: [
+    {
+      why: 'it, alone, with others or renamed, and test',
+      files: {
+        'test/a.test.ts': `import { it } from 'vitest'`,
+        'test/run/b.test.ts': `import { describe, expect, it, test } from 'vitest'`,
+        'test/run/c.ts': `import { it as test } from 'vitest'`,
+        'test/run/d.test.ts': `import { describe, expect, test } from 'vitest'`,
+      },
+      caught: ['test/a.test.ts', 'test/run/b.test.ts', 'test/run/c.ts'],
+    },
+  ],
 }
+
+const ALL_RULES = { ...RULES, ...TEST_RULES }
 
 describe('a rule that would not notice', () => {
   const cases = Object.entries(PLANTED).flatMap(([rule, plants]) =>
@@ -268,11 +294,11 @@ describe('a rule that would not notice', () => {
   )
   test.each(cases)('$rule: $why', ({ rule, files, caught }) => {
     const planted = Object.entries(files).map(([file, text]) => readModule(file, text))
-    expect(RULES[rule]?.(planted).map((violation) => violation.file)).toEqual(caught)
+    expect(ALL_RULES[rule]?.(planted).map((violation) => violation.file)).toEqual(caught)
   })
 
   test('a rule is never seen to fail, because no violation of it is planted', () => {
-    expect(Object.keys(PLANTED).sort()).toEqual(Object.keys(RULES).sort())
+    expect(Object.keys(PLANTED).sort()).toEqual(Object.keys(ALL_RULES).sort())
   })
 
   test('a rule refuses an import that is allowed', () => {
@@ -288,6 +314,6 @@ describe('a rule that would not notice', () => {
       'cli/git/a.ts': `run(['git', 'status'])\nconst name = 'x.assay'`,
     }
     const planted = Object.entries(allowed).map(([file, text]) => readModule(file, text))
-    expect(Object.values(RULES).flatMap((rule) => rule(planted))).toEqual([])
+    expect(Object.values(ALL_RULES).flatMap((rule) => rule(planted))).toEqual([])
   })
 })

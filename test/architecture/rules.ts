@@ -204,6 +204,16 @@ export const homonyms: Rule = (modules) => {
     }))
 }
 
+/** After `test` stands what goes wrong, after `it` what is right: with both, a reader cannot know which of them a name is. */
+export const faultNames: Rule = (modules) =>
+  forbidImports(
+    modules,
+    [],
+    ({ to, names }) => to === 'vitest' && names.includes('it'),
+    'use test, whose name says what goes wrong, not it',
+  )
+
+/** What the modules of the CLI keep to. */
 export const RULES: Readonly<Record<string, Rule>> = {
   direction,
   selfContained,
@@ -219,6 +229,9 @@ export const RULES: Readonly<Record<string, Rule>> = {
   names,
   homonyms,
 }
+
+/** What the tests keep to, and what they share. */
+export const TEST_RULES: Readonly<Record<string, Rule>> = { faultNames }
 
 function packageOf(specifier: string): string {
   return specifier
