@@ -1,6 +1,6 @@
 /**
  * How parents are picked from the frontier. Pure. `npm run bench:search` compares the policies with searches that need none,
- * and shows why there are so few: eight were tried, and no other one found more than `open_only` on any problem.
+ * and shows why there are so few: eight were tried, and no other one found more than the better of these two on any problem.
  */
 import type { Pick } from '../ledger/events.ts'
 import { fail, ok, type Result } from '../result.ts'
