@@ -33,6 +33,8 @@ export function changedFiles(site: Site, checkout: string, tree: string): Promis
 export interface Freshening {
   /** Untracked and ignored paths that survive, as `besidePaths` lists them: a folder ends with `/`. */
   keep?: readonly string[]
+  /** The tree of the commit, if the caller knows it: then the next look at the checkout is quicker. */
+  tree?: string
 }
 
 /**
@@ -44,7 +46,7 @@ export async function freshenCheckout(
   site: Site,
   path: string,
   commit: string,
-  { keep = [] }: Freshening = {},
+  { keep = [], tree }: Freshening = {},
 ): Promise<Result<void>> {
   const added = await addWorktree(site, path, commit)
   if (!added.ok) return added
@@ -74,7 +76,7 @@ export async function freshenCheckout(
     const exact = await verify(path, options, kept)
     if (!exact.ok) return exact
     await pointHead(folder, path, commit)
-    await publishIndex(site, index, folder)
+    await publishIndex(site, index, folder, tree ?? null)
     return ok(undefined)
   })
 }

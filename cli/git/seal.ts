@@ -20,6 +20,7 @@ import { createRef } from './refs.ts'
 import type { Committing } from './rules.ts'
 import { looksSecret } from './secrets.ts'
 import { changesBetween, hashFiles, readBlob, type TreeChange, treeEntries } from './trees.ts'
+import { keepTreeIndex, registeredFolder } from './worktrees.ts'
 
 // ---------------------------------------------------------------- repositories inside a worktree: git would record them as a submodule and lose what is in them
 
@@ -119,13 +120,11 @@ const MOST = 1000
  * filled. `options` name the worktree and an index of its tree.
  */
 export async function submoduleEdits(options: GitOptions): Promise<Result<SubmoduleEdit[]>> {
-  const listed = await gitFields(['ls-files', '-z', '--stage'], options)
+  const listed = await submodulesIn(options)
   if (!listed.ok) return listed
   const top = options.workTree ?? ''
   const edits: SubmoduleEdit[] = []
-  for (const line of listed.value) {
-    if (!line.startsWith('160000 ')) continue
-    const path = line.slice(line.indexOf('\t') + 1)
+  for (const path of listed.value) {
     const kind = await entryKind(top, path)
     if (kind === 'folder') {
       edits.push(
@@ -141,6 +140,15 @@ export async function submoduleEdits(options: GitOptions): Promise<Result<Submod
   return ok(edits)
 }
 
+/** The paths of submodules in the index of `options`. */
+async function submodulesIn(options: GitOptions): Promise<Result<string[]>> {
+  const listed = await gitFields(['ls-files', '-z', '--stage'], options)
+  if (!listed.ok) return listed
+  return ok(
+    listed.value.flatMap((line) => (line.startsWith('160000 ') ? [line.slice(line.indexOf('\t') + 1)] : [])),
+  )
+}
+
 async function filesIn(folder: string): Promise<string[]> {
   const found: string[] = []
   const open = ['']
@@ -152,6 +160,21 @@ async function filesIn(folder: string): Promise<string[]> {
     }
   }
   return found
+}
+
+/**
+ * Whether a worktree holds the files of a tree and, except ignored ones, no other. False as well when that is not certain:
+ * with submodules.
+ */
+export function holdsTree(site: Site, worktree: string, tree: string): Promise<Result<boolean>> {
+  return withPrivateIndex(site, async (index) => {
+    const found = await observe(site, worktree, tree, index)
+    if (!found.ok) return found
+    const { changed, untracked, nested } = found.value
+    if (changed.length + untracked.length + nested.length > 0) return ok(false)
+    const submodules = await submodulesIn(judgeWorktreeOptions(site, worktree, index))
+    return submodules.ok ? ok(submodules.value.length === 0) : submodules
+  })
 }
 
 /** path → blob hash on disk, `deleted`, or `present` (untracked outside `mutable`; its content does not matter). */
@@ -208,6 +231,8 @@ export async function sealTree(request: SealRequest): Promise<Result<SealedTree>
     if (!staged.ok) return staged
     const tree = await gitText(['write-tree'], options)
     if (!tree.ok) return tree
+    const folder = await registeredFolder(site, worktree)
+    if (folder && tree.value !== parent.tree) await keepTreeIndex(index, folder, tree.value, parent.tree)
     const [changes, kept, ignoredNewer] = await Promise.all([
       changesBetween(site, parent.tree, tree.value, { asText: true }),
       secretChanges(request, secrets),

@@ -41,8 +41,17 @@ export const judgeIndex = (folder: string): string => join(folder, 'judge-index'
 export const isComplete = (folder: string, path: string): boolean =>
   existsSync(judgeIndex(folder)) && existsSync(path)
 
-/** Makes `index` the judge's index of a worktree and gives a copy to the agent's own git. */
-export async function publishIndex(site: Site, index: string, folder: string): Promise<void> {
+/**
+ * Makes `index` the judge's index of a worktree and gives a copy to the agent's own git. `tree`: what the index holds, if
+ * the caller knows it.
+ */
+export async function publishIndex(
+  site: Site,
+  index: string,
+  folder: string,
+  tree: string | null,
+): Promise<void> {
+  if (tree !== null) await keepTreeIndex(index, folder, tree)
   const theirs = `${index}-theirs`
   await copyIndex(index, theirs)
   await rename(theirs, join(folder, 'index'))
@@ -65,14 +74,20 @@ export const forgetRules = (folder: string): Promise<void> => writeFile(rulesSta
 /** As `judgeIndex`, already brought to one tree: reading a tree into an index is a third of a seal. */
 export const treeIndex = (folder: string, tree: string): string => join(folder, `judge-index-${tree}`)
 
-/** Keeps a copy of an index that holds exactly `tree`, in place of the one of another tree. */
-export async function keepTreeIndex(index: string, folder: string, tree: string): Promise<void> {
+/** Keeps a copy of an index that holds exactly `tree`, in place of those of other trees, except `beside`. */
+export async function keepTreeIndex(
+  index: string,
+  folder: string,
+  tree: string,
+  beside: string | null = null,
+): Promise<void> {
   const copy = `${index}-kept`
   await copyIndex(index, copy)
   await rename(copy, treeIndex(folder, tree))
+  const kept = [tree, ...(beside === null ? [] : [beside])].map((one) => treeIndex(folder, one))
   for (const name of await readdir(folder)) {
     const other = join(folder, name)
-    if (name.startsWith('judge-index-') && other !== treeIndex(folder, tree)) await rm(other, { force: true })
+    if (name.startsWith('judge-index-') && !kept.includes(other)) await rm(other, { force: true })
   }
 }
 
@@ -113,13 +128,19 @@ export function dropRegistration(site: Site, folder: string): Promise<boolean> {
 
 /**
  * A detached worktree of `commit` at `path`. Idempotent: a complete one is left as it is, whatever its commit; a
- * half-made one is completed. The registry's lock is not held while files are written. Problem `objects_damaged`.
+ * half-made one is completed. The registry's lock is not held while files are written. `tree`: the one of the commit, if the
+ * caller knows it; then the first look at the worktree is quicker. Problem `objects_damaged`.
  */
-export async function addWorktree(site: Site, path: string, commit: string): Promise<Result<void>> {
+export async function addWorktree(
+  site: Site,
+  path: string,
+  commit: string,
+  tree: string | null = null,
+): Promise<Result<void>> {
   const found = await registeredFolder(site, path)
   if (found && isComplete(found, path)) return ok(undefined)
   const folder = await withLock(worktreeLock(site), () => register(site, path, commit))
-  return folder.ok ? fill(site, path, folder.value, commit) : folder
+  return folder.ok ? fill(site, path, folder.value, { commit, tree }) : folder
 }
 
 async function register(site: Site, path: string, commit: string): Promise<Result<string>> {
@@ -147,7 +168,12 @@ async function register(site: Site, path: string, commit: string): Promise<Resul
   })
 }
 
-async function fill(site: Site, path: string, folder: string, commit: string): Promise<Result<void>> {
+async function fill(
+  site: Site,
+  path: string,
+  folder: string,
+  { commit, tree }: { commit: string; tree: string | null },
+): Promise<Result<void>> {
   return withLock(join(folder, 'judge-lock'), async () => {
     if (isComplete(folder, path)) return ok(undefined)
     const intact = await refuseDamaged(site, commit)
@@ -159,7 +185,7 @@ async function fill(site: Site, path: string, folder: string, commit: string): P
         judgeWorktreeOptions(site, path, index),
       )
       if (!written.ok) return written
-      await publishIndex(site, index, folder)
+      await publishIndex(site, index, folder, tree)
       return ok(undefined)
     })
   })

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { candidateRef } from '../git/refs.ts'
 import { bringBack } from '../git/restore.ts'
-import { pinCommit, sealTree } from '../git/seal.ts'
+import { holdsTree, pinCommit, sealTree } from '../git/seal.ts'
 import { changesBetween, type TreeChange } from '../git/trees.ts'
 import { refusedBy } from '../ledger/decide.ts'
 import { refusal } from '../ledger/ledger.ts'
@@ -237,6 +237,9 @@ export async function undoEdits(
   // Also when the worktree has lost its `.git`, which a seal does not read.
   const worktree = worktreePath(run.site, run.run, experiment)
   if (!sealed || !existsSync(worktree)) return ok(null)
+  // An agent that only read left all as it was: that is seen with one look.
+  const same = await holdsTree(run.site, worktree, sealed.tree)
+  if (same.ok && same.value) return ok(null)
   const now = await snapshot(run, node.value)
   if (!now.ok) return now
   if (now.value.tree === sealed.tree) return ok(null)

@@ -63,7 +63,7 @@ export const isWorktreeGone = (run: RunRecord, experiment: string): boolean =>
 
 async function makeWorktree(run: OpenRun, experiment: string, path: string): Promise<Result<string>> {
   const start = startOf(run, experiment)
-  const added = await addWorktree(run.site, path, start.commit)
+  const added = await addWorktree(run.site, path, start.commit, start.tree)
   if (!added.ok) return added
   const given = await giveData(run, path, {})
   if (!given.ok) return given
