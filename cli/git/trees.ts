@@ -23,21 +23,35 @@ export async function listTree(site: Site, treeish: string): Promise<Result<Tree
   return lsTree(site, ['-r', treeish])
 }
 
-/** Paths of a tree or commit: files and links, and the folders of submodules. Cheaper than `listTree`. */
-export async function treePaths(
-  site: Site,
-  treeish: string,
-): Promise<Result<{ files: string[]; submodules: string[] }>> {
-  const out = await gitFields(['ls-tree', '-r', '-z', '--full-tree', treeish], judgeOptions(site))
+export interface TreePaths {
+  /** Links included. */
+  files: readonly string[]
+  links: ReadonlySet<string>
+  /** Their folders. */
+  submodules: readonly string[]
+}
+
+/** The tree that was asked for last: it is asked for several times while a candidate is placed. */
+let lastTree: { name: string; paths: TreePaths } | null = null
+
+/** Paths of a tree, which its hash names. Cheaper than `listTree`. */
+export async function treePaths(site: Site, tree: string): Promise<Result<TreePaths>> {
+  const name = `${site.store} ${tree}`
+  if (lastTree?.name === name) return ok(lastTree.paths)
+  const out = await gitFields(['ls-tree', '-r', '-z', '--full-tree', tree], judgeOptions(site))
   if (!out.ok) return out
   const files: string[] = []
+  const links = new Set<string>()
   const submodules: string[] = []
   for (const line of out.value) {
     const path = line.slice(line.indexOf('\t') + 1)
     if (line.startsWith('160000 ')) submodules.push(path)
     else files.push(path)
+    if (line.startsWith('120000 ')) links.add(path)
   }
-  return ok({ files, submodules })
+  const paths = { files, links, submodules }
+  lastTree = { name, paths }
+  return ok(paths)
 }
 
 /** The bytes of one file of a tree or commit; null when there is none at that path. */

@@ -20,7 +20,7 @@ import {
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { removeTree } from '../disk/remove.ts'
-import { listTree } from '../git/trees.ts'
+import { treePaths } from '../git/trees.ts'
 import type { Isolated, IsolationRule } from '../ledger/events.ts'
 import { runtimeFolder, type Site, slotOwn, slotPath, userState } from '../paths.ts'
 import type { Isolation, Mount } from '../process.ts'
@@ -418,12 +418,11 @@ function gitView(
 const MOST_SEALED = 48
 
 async function immutableFiles(run: Ground, site: Site, tree: string): Promise<Result<string[]>> {
-  const files = await listTree(site, tree)
-  if (!files.ok) return files
+  const listed = await treePaths(site, tree)
+  if (!listed.ok) return listed
+  const { files, links } = listed.value
   const scope = scopeOfRun(run)
-  const paths = files.value
-    .filter(({ path, mode }) => mode.startsWith('100') && scope(path) === 'immutable')
-    .map(({ path }) => path)
+  const paths = files.filter((path) => !links.has(path) && scope(path) === 'immutable')
   const globs = run.spec.measure.isolation?.write ?? []
   const written = new Set(matchGlobs(globs, run.started.prefix, paths).flatMap(({ matched }) => matched))
   return ok(paths.filter((path) => !written.has(path)))

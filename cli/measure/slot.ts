@@ -174,7 +174,8 @@ export async function clear(
   const swept = await sweep(site, path, candidate, { ...stays, data })
   if (!swept.ok) return swept
   if (swept.value === null) {
-    const fresh = await freshenCheckout(site, path, candidate.commit, { keep: [...stays.roots, ...data] })
+    const keep = [...stays.roots, ...data]
+    const fresh = await freshenCheckout(site, path, candidate.commit, { keep, tree: candidate.tree })
     if (fresh.ok) return ok('as_wanted')
     if (fresh.problem.code === 'disk_full' || fresh.problem.code === 'objects_damaged') return fresh
   }
@@ -187,7 +188,7 @@ export async function clear(
   }
   const removed = await removeSlotOr(site, path)
   if (!removed.ok) return removed
-  const fresh = await freshenCheckout(site, path, candidate.commit)
+  const fresh = await freshenCheckout(site, path, candidate.commit, { tree: candidate.tree })
   return fresh.ok ? ok('again') : fresh
 }
 
@@ -423,7 +424,12 @@ export async function placeCandidate(
   const beside = await dataLike(run, path)
   if (!beside.ok) return beside
   placed.beside = beside.value
-  const prepared = await everything(leased.site, path, candidate.tree)
+  const { setup: sets, build: makes } = run.spec.worktree
+  const isBare = sets === null && makes === null && Object.keys(given.value).length === 0
+  // Nothing ran there and nothing was given since `clear` saw that the files are those of the tree.
+  const prepared = isBare
+    ? ok({ before: takeManifest(path, []), rewritten: [] })
+    : await everything(leased.site, path, candidate.tree)
   if (!prepared.ok) return prepared
   Object.assign(placed, prepared.value)
   placed.inventory = takeInventory(path)
