@@ -105,6 +105,8 @@ const damage = (site: Site, objects: readonly StoredObject[]): Problem => ({
 
 // ---------------------------------------------------------------- compares contents with names
 
+/** So few are read without asking for their sizes first. */
+const FEW = 100
 /** Objects are read in portions of this size. One that is larger than what a command may print is not looked at. */
 const PORTION_BYTES = 16 * 1024 * 1024
 const LARGEST_BYTES = 60 * 1024 * 1024
@@ -118,6 +120,11 @@ interface Sized {
 async function notAsNamed(options: GitOptions, oids: readonly string[]): Promise<Result<Set<string>>> {
   const wrong = new Set<string>()
   if (oids.length === 0) return ok(wrong)
+  const few = oids.length <= FEW ? await readObjects(options, oids) : null
+  if (few !== null) {
+    addWrong(few, wrong)
+    return ok(wrong)
+  }
   const told = await sizes(options, oids, wrong)
   if (!told.ok) return told
   let portion: Sized[] = []
@@ -165,7 +172,7 @@ async function compare(options: GitOptions, portion: readonly Sized[], wrong: Se
     portion.map(({ oid }) => oid),
   )
   if (read !== null) {
-    for (const { oid, type, content } of read) if (nameOf(type, content, oid.length) !== oid) wrong.add(oid)
+    addWrong(read, wrong)
     return
   }
   const [only] = portion
@@ -184,6 +191,11 @@ interface ReadObject {
   content: Buffer
 }
 
+function addWrong(read: readonly ReadObject[], wrong: Set<string>): void {
+  for (const { oid, type, content } of read) if (nameOf(type, content, oid.length) !== oid) wrong.add(oid)
+}
+
+/** null when git cannot give each of them, or when they are too large to be read at once. */
 async function readObjects(options: GitOptions, oids: readonly string[]): Promise<ReadObject[] | null> {
   const out = await git(['cat-file', '--batch', '--buffer'], { ...options, input: `${oids.join('\n')}\n` })
   if (!out.ok) return null
