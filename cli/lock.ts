@@ -13,3 +13,4 @@ export {
 } from './lock/inspect.ts'
 export { acquireLease, type LeaseRequest, type SlotLease } from './lock/lease.ts'
 export { withLock } from './lock/mutex.ts'
+export { Waker } from './lock/waker.ts'

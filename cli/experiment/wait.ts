@@ -1,8 +1,8 @@
 /** Waits for an event of a different process: the file system wakes it, and it also looks at intervals in case it does not. */
 
-import { watch } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Experiment } from '../ledger/state.ts'
+import { Waker } from '../lock.ts'
 import { call, next } from '../next.ts'
 import { isAlive, isElsewhere, nameOfProcess } from '../process.ts'
 import { ok, type Problem, type Result } from '../result.ts'
@@ -89,46 +89,5 @@ export function stuck(node: Experiment): Problem | null {
     code: 'claim_dead',
     message: `the process that judged ${node.id} is gone`,
     hint: next`continue it: ${call('run', node.id)}`,
-  }
-}
-
-/** One wake-up at a change in a folder, at a time limit, or when the signal aborts. */
-class Waker {
-  #wake: () => void = () => {}
-  #pending = false
-  readonly #close: () => void
-
-  constructor(folder: string) {
-    try {
-      const watcher = watch(folder, () => {
-        this.#pending = true
-        this.#wake()
-      })
-      watcher.on('error', () => watcher.close())
-      this.#close = () => watcher.close()
-    } catch {
-      // No notification here (too many watches, a network folder): the limit alone wakes.
-      this.#close = () => {}
-    }
-  }
-
-  next(ms: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', done)
-        this.#wake = () => {}
-        this.#pending = false
-        resolve()
-      }
-      const timer = setTimeout(done, ms)
-      signal.addEventListener('abort', done, { once: true })
-      this.#wake = done
-      if (this.#pending || signal.aborted) done()
-    })
-  }
-
-  close(): void {
-    this.#close()
   }
 }

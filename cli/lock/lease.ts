@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Tell } from '../notices.ts'
 import { nameOfProcess, type ProcessIdentity } from '../process.ts'
 import { beat, hasGivenUp } from './elsewhere.ts'
 import { claim, createLink, linkTarget, ourselves, ownerOf, remove, withdraw } from './hold.ts'
 import { withLock } from './mutex.ts'
+import { Waker } from './waker.ts'
 
 export interface SlotLease {
   /** 0 … capacity − 1; no two living leases have the same. */
@@ -78,8 +78,10 @@ interface Place {
 }
 
 const NAME = /^(?:q-(?<number>\d+)|s-(?<slot>\d+))$/
+/** File systems without notification are looked at this often. */
 const POLL_MS = 15
-const POLLS_UNTIL_PROOF = 10
+/** How soon a dead owner is noticed. */
+const PROOF_MS = 150
 
 class Line {
   private readonly folder: string
@@ -126,11 +128,19 @@ class Line {
 
   /** Resolves when the line before the ticket has changed, or after a while so that a death is noticed. */
   async change(ticket: Place, ahead: number, signal: AbortSignal | undefined): Promise<void> {
-    for (let poll = 0; poll < POLLS_UNTIL_PROOF; poll++) {
-      // Those further back look less often: they must not disturb what is being measured.
-      await pause(POLL_MS * (0.75 + Math.random() / 2) * Math.min(8, 1 + ahead / 2), undefined, { signal })
-      const places = this.places()
-      if (mayEnter(ticket, places) || before(ticket, places).length !== ahead) return
+    // Those further back look less often: they must not disturb what is being measured.
+    const pace = Math.min(8, 1 + ahead / 2)
+    const proof = performance.now() + PROOF_MS * pace
+    const waker = new Waker(this.folder)
+    try {
+      for (let left = 1; left > 0; left = proof - performance.now()) {
+        signal?.throwIfAborted()
+        const places = this.places()
+        if (mayEnter(ticket, places) || before(ticket, places).length !== ahead) return
+        await waker.next(POLL_MS * (0.75 + Math.random() / 2) * pace, signal)
+      }
+    } finally {
+      waker.close()
     }
   }
 
