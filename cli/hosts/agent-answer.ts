@@ -25,13 +25,13 @@ export function schemaCheckOf(schema: object): Promise<Result<SchemaCheck>> {
 }
 
 async function compile(schema: object): Promise<Result<SchemaCheck>> {
-  const { newValidator, withinLimit } = await import('./validator.ts')
-  const ajv = newValidator()
+  const { newValidator, withinLimit, wrongInSchema } = await import('./validator.ts')
   const refuse = (message: string) =>
     fail({ kind: 'usage', code: 'bad_schema', message, hint: 'use JSON Schema draft-07 without formats' })
   try {
-    if (!ajv.validateSchema(schema)) return refuse(ajv.errorsText(ajv.errors))
-    const validate = ajv.compile(schema)
+    const wrong = wrongInSchema(schema)
+    if (wrong !== null) return refuse(wrong)
+    const validate = newValidator().compile(schema)
     return ok((value) => {
       const looked = withinLimit(() => validate(value))
       if (looked === null) return TOO_SLOW

@@ -5,11 +5,19 @@ import { Ajv } from 'ajv'
 /** Hosts refuse them in the schema of an answer, so a script that used them would run here only. */
 const REFUSED = ['allOf', 'if', 'then', 'else']
 
-/** Ajv 8, draft-07, strict about unknown keywords, no formats. One a schema: two schemas may use the same $id. */
+/** Ajv 8, draft-07, strict about unknown keywords, no formats. */
+const OPTIONS = { strictTypes: false, strictTuples: false, allErrors: true, logger: false } as const
+
+/** Compiles the schema of schemas, which takes long, once. That one itself uses a keyword that answers may not. */
+const ofSchemas = new Ajv(OPTIONS)
+
+/** What is wrong with a schema, in Ajv's words; null = nothing. */
+export const wrongInSchema = (schema: object): string | null =>
+  ofSchemas.validateSchema(schema) ? null : ofSchemas.errorsText(ofSchemas.errors)
+
+/** For a schema that `wrongInSchema` has seen. One a schema: two schemas may use the same $id. */
 export function newValidator(): Ajv {
-  const ajv = new Ajv({ strictTypes: false, strictTuples: false, allErrors: true, logger: false })
-  // The schema of schemas uses one of them itself, so it is compiled before they go.
-  ajv.validateSchema({})
+  const ajv = new Ajv({ ...OPTIONS, validateSchema: false })
   for (const keyword of REFUSED) ajv.removeKeyword(keyword)
   return ajv
 }
