@@ -28,29 +28,37 @@ export type Ask = (call: AgentCall) => Promise<AgentReply>
  */
 function watch(run: OpenRun, ask: Ask): Ask {
   const told = new Set<string>()
+  let last: { at: number; seen: ReturnType<typeof look> } | null = null
+  const lookNow = () => {
+    last = { at: performance.now(), seen: look(run) }
+    return last.seen
+  }
   return async (call) => {
     const card = readTaskCard(call.prompt)
     if (card === null) return ask(call)
-    const before = await look(run)
+    const isFresh = last !== null && performance.now() - last.at < FRESH_MS
+    const before = await (last !== null && isFresh ? last.seen : lookNow())
     const reply = await ask(call)
-    await tellCheckout(run, card, before, told)
+    tellCheckout(run, card, { before, after: before === null ? null : await lookNow() }, told)
     await undoInWorktree(run, card)
     return reply
   }
 }
+
+/** One agent ends and the next one begins at nearly the same time: the look after the one serves before the other as well. */
+const FRESH_MS = 1000
 
 async function look(run: OpenRun): Promise<Fingerprint | null> {
   const seen = await fingerprintCheckout(run.started.checkout, () => true)
   return seen.ok ? seen.value : null
 }
 
-async function tellCheckout(
+function tellCheckout(
   run: OpenRun,
   { role, experiment }: TaskCard,
-  before: Fingerprint | null,
+  { before, after }: { before: Fingerprint | null; after: Fingerprint | null },
   told: Set<string>,
-): Promise<void> {
-  const after = before === null ? null : await look(run)
+): void {
   if (before === null || after === null) return
   const paths = pathsChangedSince(before, after).filter((path) => !told.has(path))
   if (paths.length === 0) return
