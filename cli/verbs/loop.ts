@@ -1,6 +1,5 @@
 import { BASELINE } from '../ledger/state.ts'
 import { driveLoop } from '../loop/drive.ts'
-import { driveByScript } from '../loop/workflow.ts'
 import { call, next, type Said } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { type Driver, resumeLoop, startDriving } from '../run/driver.ts'
@@ -92,6 +91,7 @@ async function driveScript(
   script: FoundScript,
 ): Promise<Result<Driven>> {
   const rounds = args.integer('rounds')
+  const { driveByScript } = await import('../loop/workflow.ts')
   const outcome = await driveByScript(run, {
     script,
     entry: process.argv[1] ?? '',

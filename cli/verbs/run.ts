@@ -1,7 +1,6 @@
 import { canaryFact } from '../diagnose/canary.ts'
 import { isSpoilt } from '../evaluate/crowd.ts'
 import { gainText, shown } from '../evaluate/figure.ts'
-import { looserIsolation } from '../experiment/baseline.ts'
 import { submit } from '../experiment/submit.ts'
 import { startWorker } from '../experiment/worker.ts'
 import { BASELINE, clearing, isOutdatedBaseline, lastJudged, repairable } from '../ledger/state.ts'
@@ -71,6 +70,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
 /** Loosens the isolation of a run whose baseline fails only because of it. Answers lines for the user; empty if nothing was loosened. */
 async function loosenForBaseline(run: OpenRun, answer: RunAnswer): Promise<Result<Said[]>> {
   if (answer.experiment !== BASELINE || answer.status === 'kept') return ok([])
+  const { looserIsolation } = await import('../experiment/baseline.ts')
   const looser = await looserIsolation(run, answer)
   if (!looser.ok || looser.value === null) return looser.ok ? ok([]) : looser
   const recorded = recordIsolation(run, looser.value)
