@@ -15,17 +15,15 @@ if (process.platform === 'win32') {
 }
 
 async function start() {
-  let lib
-  try {
-    lib = require('./lib/main.cjs')
-  } catch (error) {
-    if (error.code !== 'MODULE_NOT_FOUND' || require('node:fs').existsSync(`${__dirname}/lib/main.cjs`))
-      throw error
+  if (!require('node:fs').existsSync(`${__dirname}/lib/main.cjs`)) {
     refuse('Assay is not built yet; in its folder, run: npm run build')
     return
   }
+  const { load, keepCompiled } = require('./modules.cjs')
+  const code = await load('./main.cjs').main(process.argv.slice(2))
+  keepCompiled()
   // Everything is printed by now; a stray handle must not keep a finished command alive.
-  process.exit(await lib.main(process.argv.slice(2)))
+  process.exit(code)
 }
 
 function refuse(message) {

@@ -302,7 +302,9 @@ function removeOld(lib, current, force) {
     // Dot files are locks.
     if (current.has(name) || name.startsWith('.')) continue
     const path = join(lib, name)
-    if (force || Date.now() - statSync(path).mtimeMs > OLD_CHUNKS_LIVE_MS) rmSync(path, { force: true })
+    // What `bin/modules.cjs` keeps of an earlier build.
+    if (name.startsWith('compiled-')) rmSync(path, { recursive: true, force: true })
+    else if (force || Date.now() - statSync(path).mtimeMs > OLD_CHUNKS_LIVE_MS) rmSync(path, { force: true })
   }
 }
 

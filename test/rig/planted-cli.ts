@@ -13,7 +13,14 @@ const VERB_MODULES = /import\('\.\/([a-z]+)\.ts'\)/g
 export function plantCli(verbs: Record<string, string>): string {
   const root = makeTemp('cli')
   const copy = (path: string) => cpSync(join(ROOT, path), join(root, path), { recursive: true })
-  for (const path of ['package.json', 'package-lock.json', 'bin/assay.cjs', 'scripts/build.mjs']) copy(path)
+  for (const path of [
+    'package.json',
+    'package-lock.json',
+    'bin/assay.cjs',
+    'bin/modules.cjs',
+    'scripts/build.mjs',
+  ])
+    copy(path)
   const modules = readFileSync(join(ROOT, 'cli', 'verbs', 'modules.ts'), 'utf8')
   const names = [...modules.matchAll(VERB_MODULES)].flatMap((match) => match[1] ?? [])
   // The workflow's child is a second entry, with packages that the copy does not have.

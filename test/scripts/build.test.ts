@@ -122,3 +122,22 @@ test('a bundle that is not what its sources say passes for a fresh one', async (
   expect(await build({ root })).toBe(false)
   expect(await stale({ root })).toEqual([chunk])
 })
+
+test('what V8 compiled is not kept, a damaged file of it breaks a call, or it hides a change of the code', async () => {
+  const root = plantCli({ status: says('one') })
+  await build({ root })
+  const lib = join(root, 'bin', 'lib')
+  const compiled = () =>
+    readdirSync(lib, { recursive: true, encoding: 'utf8' }).filter((path) => /^compiled-.*\//.test(path))
+  await status(root)
+  const kept = compiled()
+  expect(kept.length).toBeGreaterThan(0)
+  for (const path of kept) writeFileSync(join(lib, path), 'damaged')
+  expect((await status(root)).stdout).toBe('one\n')
+  // The same length: that is all that V8 compares.
+  const main = join(lib, 'main.cjs')
+  writeFileSync(main, readFileSync(main, 'utf8').replaceAll('"one"', '"two"'))
+  expect((await status(root)).stdout).toBe('two\n')
+  await build({ root, force: true })
+  expect(compiled()).toEqual([])
+})
