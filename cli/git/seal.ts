@@ -7,7 +7,7 @@ import type { Site } from '../paths.ts'
 import { certainSecretsIn, redact } from '../redact.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { readStatus } from './checkout.ts'
-import { type GitOptions, gitFields, gitText } from './git.ts'
+import { type GitOptions, gitText } from './git.ts'
 import {
   entryKind,
   judgeWorktreeOptions,
@@ -19,7 +19,7 @@ import { type IgnoredFile, ignoredSince, observe, type TreeDifferences } from '.
 import { createRef } from './refs.ts'
 import type { Committing } from './rules.ts'
 import { looksSecret } from './secrets.ts'
-import { changesBetween, hashFiles, readBlob, type TreeChange, treeEntries } from './trees.ts'
+import { changesBetween, hashFiles, readBlob, type TreeChange, treeEntries, treePaths } from './trees.ts'
 import { keepTreeIndex, registeredFolder } from './worktrees.ts'
 
 // ---------------------------------------------------------------- repositories inside a worktree: git would record them as a submodule and lose what is in them
@@ -117,14 +117,17 @@ const MOST = 1000
 
 /**
  * Files that differ from the commit that a submodule has checked out, and files in the folder of one that was never
- * filled. `options` name the worktree and an index of its tree.
+ * filled. `tree`: what the worktree began with.
  */
-export async function submoduleEdits(options: GitOptions): Promise<Result<SubmoduleEdit[]>> {
-  const listed = await submodulesIn(options)
+export async function submoduleEdits(
+  site: Site,
+  top: string,
+  tree: string,
+): Promise<Result<SubmoduleEdit[]>> {
+  const listed = await treePaths(site, tree)
   if (!listed.ok) return listed
-  const top = options.workTree ?? ''
   const edits: SubmoduleEdit[] = []
-  for (const path of listed.value) {
+  for (const path of listed.value.submodules) {
     const kind = await entryKind(top, path)
     if (kind === 'folder') {
       edits.push(
@@ -138,15 +141,6 @@ export async function submoduleEdits(options: GitOptions): Promise<Result<Submod
     }
   }
   return ok(edits)
-}
-
-/** The paths of submodules in the index of `options`. */
-async function submodulesIn(options: GitOptions): Promise<Result<string[]>> {
-  const listed = await gitFields(['ls-files', '-z', '--stage'], options)
-  if (!listed.ok) return listed
-  return ok(
-    listed.value.flatMap((line) => (line.startsWith('160000 ') ? [line.slice(line.indexOf('\t') + 1)] : [])),
-  )
 }
 
 async function filesIn(folder: string): Promise<string[]> {
@@ -172,8 +166,8 @@ export function holdsTree(site: Site, worktree: string, tree: string): Promise<R
     if (!found.ok) return found
     const { changed, untracked, nested } = found.value
     if (changed.length + untracked.length + nested.length > 0) return ok(false)
-    const submodules = await submodulesIn(judgeWorktreeOptions(site, worktree, index))
-    return submodules.ok ? ok(submodules.value.length === 0) : submodules
+    const listed = await treePaths(site, tree)
+    return listed.ok ? ok(listed.value.submodules.length === 0) : listed
   })
 }
 
@@ -222,7 +216,7 @@ export async function sealTree(request: SealRequest): Promise<Result<SealedTree>
     if (!found.ok) return found
     const inside = await refuseNested(request, found.value)
     if (!inside.ok) return inside
-    const beyond = await refuseInSubmodules(request, index)
+    const beyond = await refuseInSubmodules(request)
     if (!beyond.ok) return beyond
     const own = await ownChanges(request, found.value)
     if (!own.ok) return own
@@ -259,7 +253,7 @@ export async function recordFilesOfSetup(watched: Watched): Promise<Result<Map<s
     if (!found.ok) return found
     const { changed, untracked, nested } = found.value
     const ofSetup = new Map([...untracked, ...nested].map((path) => [path, 'present']))
-    const inSubmodules = await submoduleEdits(judgeWorktreeOptions(site, worktree, index))
+    const inSubmodules = await submoduleEdits(site, worktree, parent.tree)
     if (!inSubmodules.ok) return inSubmodules
     const others = inSubmodules.value.map(({ path }) => path)
     const hashes = await hashFiles(worktree, [...changed, ...untracked.filter(mutable), ...others])
@@ -356,9 +350,9 @@ const nestedProblem = (worktree: string, paths: string[]): Problem => ({
 })
 
 /** Answers the new files in submodules that are merely left out. */
-async function refuseInSubmodules(request: SealRequest, index: string): Promise<Result<string[]>> {
-  const { site, worktree, mutable, leaveOut } = request
-  const edits = await submoduleEdits(judgeWorktreeOptions(site, worktree, index))
+async function refuseInSubmodules(request: SealRequest): Promise<Result<string[]>> {
+  const { site, worktree, parent, mutable, leaveOut } = request
+  const edits = await submoduleEdits(site, worktree, parent.tree)
   if (!edits.ok || edits.value.length === 0) return edits.ok ? ok([]) : edits
   const known = edits.value.flatMap(({ path }) => (leaveOut.has(path) ? [path] : []))
   const hashes = await hashFiles(worktree, known)

@@ -31,13 +31,15 @@ export interface TreePaths {
   submodules: readonly string[]
 }
 
-/** The tree that was asked for last: it is asked for several times while a candidate is placed. */
-let lastTree: { name: string; paths: TreePaths } | null = null
+/** The trees that were asked for last: each is asked for several times while a candidate is sealed, checked and placed. */
+const known = new Map<string, TreePaths>()
+const MOST_KNOWN = 4
 
 /** Paths of a tree, which its hash names. Cheaper than `listTree`. */
 export async function treePaths(site: Site, tree: string): Promise<Result<TreePaths>> {
   const name = `${site.store} ${tree}`
-  if (lastTree?.name === name) return ok(lastTree.paths)
+  const before = known.get(name)
+  if (before) return ok(before)
   const out = await gitFields(['ls-tree', '-r', '-z', '--full-tree', tree], judgeOptions(site))
   if (!out.ok) return out
   const files: string[] = []
@@ -50,7 +52,8 @@ export async function treePaths(site: Site, tree: string): Promise<Result<TreePa
     if (line.startsWith('120000 ')) links.add(path)
   }
   const paths = { files, links, submodules }
-  lastTree = { name, paths }
+  for (const oldest of known.keys()) if (known.size >= MOST_KNOWN) known.delete(oldest)
+  known.set(name, paths)
   return ok(paths)
 }
 
