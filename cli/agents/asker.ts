@@ -15,7 +15,7 @@ export interface Question {
   prompt: string
   label: string
   phase: string | null
-  /** JSON Schema of the answer. */
+  /** JSON Schema of the answer, one of Assay's own. */
   schema: object
   /** Whether the answer is still wanted, as far as the ledger was read. Asked once an agent is free, before it is paid. */
   isWanted: () => boolean
@@ -46,7 +46,7 @@ export function askerOf(
     question: Question,
     signal: AbortSignal,
   ): Promise<AgentReply & { object?: unknown }> => {
-    const check = await schemaCheckOf(question.schema)
+    const check = await schemaCheckOf(question.schema, { isOurs: true })
     if (!check.ok) throw new Error(check.problem.message)
     const wanted = { schema: question.schema, check: check.value }
     const askIfWanted = unlessUnwanted(question.isWanted, ask)

@@ -15,7 +15,7 @@ const ofSchemas = new Ajv(OPTIONS)
 export const wrongInSchema = (schema: object): string | null =>
   ofSchemas.validateSchema(schema) ? null : ofSchemas.errorsText(ofSchemas.errors)
 
-/** For a schema that `wrongInSchema` has seen. One a schema: two schemas may use the same $id. */
+/** For a schema that is valid. One a schema: two schemas may use the same $id. */
 export function newValidator(): Ajv {
   const ajv = new Ajv({ ...OPTIONS, validateSchema: false })
   for (const keyword of REFUSED) ajv.removeKeyword(keyword)

@@ -144,7 +144,7 @@ async function readAnswer(
     }
     return bad('bad_answer', 'the answer is not a JSON object', shapeOf(role))
   }
-  const check = await schemaCheckOf(ANSWERS_OF[role])
+  const check = await schemaCheckOf(ANSWERS_OF[role], { isOurs: true })
   if (!check.ok) return check
   const wrong = check.value(object)
   return wrong === null ? ok(knownFields(role, object)) : bad('bad_answer', wrong, shapeOf(role))
