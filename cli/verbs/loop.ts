@@ -14,7 +14,6 @@ import type { FoundScript } from '../workflow/scripts.ts'
 import { showLoop } from './loop-view.ts'
 import { ensurePageServer } from './start-page-server.ts'
 import { theRun } from './verb.ts'
-import { loopScript, workflowFolders } from './workflow-places.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
@@ -23,7 +22,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   if (action !== undefined) return hold(opened.value, action, args)
   const ready = isReady(opened.value)
   if (!ready.ok) return ready
-  const script = loopScript(liveSpec(opened.value).loop.workflow, opened.value.started.checkout)
+  const script = await scriptOf(opened.value)
   if (!script.ok) return script
   if (args.on('dry-run')) {
     const plan = planLoop(opened.value, { rounds: args.integer('rounds') })
@@ -45,7 +44,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
     })
     const driving = { ...opened.value, tell: view.tell }
     const outcome =
-      script.value.name === OURS
+      script.value === null
         ? await driveOurs(driving, driver.value, args)
         : await driveScript(driving, driver.value, args, script.value)
     if (!outcome.ok) return outcome
@@ -67,7 +66,15 @@ interface Driven {
 }
 
 /** Its script is for hosts with a workflow tool; here the CLI itself drives the rounds. */
-const OURS = 'assay:optimize'
+const OURS = ['optimize', 'assay:optimize']
+
+/** The script that drives the rounds; null = the CLI itself. */
+async function scriptOf(run: OpenRun): Promise<Result<FoundScript | null>> {
+  const { workflow } = liveSpec(run).loop
+  if (OURS.includes(workflow)) return ok(null)
+  const { loopScript } = await import('./workflow-places.ts')
+  return loopScript(workflow, run.started.checkout)
+}
 
 async function driveOurs(run: OpenRun, driver: Driver, args: Parsed): Promise<Result<Driven>> {
   const rounds = args.integer('rounds')
@@ -92,6 +99,7 @@ async function driveScript(
 ): Promise<Result<Driven>> {
   const rounds = args.integer('rounds')
   const { driveByScript } = await import('../loop/workflow.ts')
+  const { workflowFolders } = await import('./workflow-places.ts')
   const outcome = await driveByScript(run, {
     script,
     entry: process.argv[1] ?? '',
