@@ -1,6 +1,6 @@
 /** Estimates the noise from the baseline's samples. Pure. */
 import type { Calibration, NoiseMode, Sample } from '../ledger/events.ts'
-import { distinctValues } from './compare.ts'
+import { distinctValues } from '../ledger/same-value.ts'
 import { millisecondsIn, millisecondsOfWord } from './units.ts'
 
 /** Parts of names that tell of a clock, or of something counted by it. */

@@ -1,6 +1,7 @@
 /** The comparison under noise: what the pairs of one stage prove about the candidate and the other side. Pure. */
 import type { Comparison, Direction, Transform } from '../ledger/events.ts'
-import { betterBy, type MinImprovement, relativeTo } from './compare.ts'
+import { betterBy } from '../ledger/same-value.ts'
+import { type MinImprovement, relativeTo } from './compare.ts'
 import { spoils } from './crowd.ts'
 import {
   decidePairs,

@@ -1,35 +1,11 @@
 import type { Comparison, Direction } from '../ledger/events.ts'
+import { betterBy } from '../ledger/same-value.ts'
 
 /** The smallest improvement that counts: a fraction of the other's value, or in metric units. Never negative. */
 export type MinImprovement = { relative: number } | { absolute: number }
 
 /** A threshold such as 7 % of 100 is not exact in binary: a difference of this fraction of it still reaches it. */
 const ROUNDING = 1e-9
-
-/** The order of a sum changes its last digits: numbers that differ by a smaller part than this are equal. */
-const LAST_DIGITS = 1e-12
-
-/** Whole numbers are exact. */
-const differs = (value: number, other: number): boolean => {
-  const apart = Math.abs(value - other)
-  if (apart === Number.POSITIVE_INFINITY || (Number.isInteger(value) && Number.isInteger(other)))
-    return value !== other
-  return apart > LAST_DIGITS * Math.max(Math.abs(value), Math.abs(other))
-}
-
-/** Whether two measurements say the same: nothing but rounding tells them apart. */
-export const isSameValue = (value: number | null, other: number | null): boolean =>
-  value === null || other === null ? value === other : !differs(value, other)
-
-/** The first of each group of values that are the same. */
-export const distinctValues = <T extends number | null>(values: readonly T[]): T[] =>
-  values.filter((value, at) => !values.slice(0, at).some((one) => isSameValue(one, value)))
-
-/** Signed (candidate better by), in metric units; positive is better. 0 when only rounding tells the two apart. */
-export const betterBy = (direction: Direction, value: number, other: number): number => {
-  if (!differs(value, other)) return 0
-  return direction === 'minimize' ? other - value : value - other
-}
 
 /** `betterBy` / |other|; null when the other is 0, or the quotient is too large for a number. */
 export const relativeTo = (improvementAbs: number, other: number): number | null => {

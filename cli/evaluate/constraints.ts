@@ -1,4 +1,5 @@
 import type { Sample } from '../ledger/events.ts'
+import { betterBy } from '../ledger/same-value.ts'
 import { unreachable } from '../result.ts'
 import { crowdBehindBound, type Objection, objection } from './crowd.ts'
 import { median } from './stats.ts'
@@ -78,19 +79,20 @@ function check(
 }
 
 function holds(actual: number, op: Operator, bound: number): boolean {
+  const above = betterBy('maximize', actual, bound)
   switch (op) {
     case '>=':
-      return actual >= bound
+      return above >= 0
     case '<=':
-      return actual <= bound
+      return above <= 0
     case '>':
-      return actual > bound
+      return above > 0
     case '<':
-      return actual < bound
+      return above < 0
     case '==':
-      return actual === bound
+      return above === 0
     case '!=':
-      return actual !== bound
+      return above !== 0
     default:
       return unreachable(op)
   }

@@ -1,5 +1,6 @@
 /** Gains that cannot come from the change: a control moved with the metric, or the value is below what is possible. Pure. */
 import type { Sample } from '../ledger/events.ts'
+import { betterBy } from '../ledger/same-value.ts'
 import { figure, roughly } from './figure.ts'
 import { pairDifference, signFlipP } from './paired.ts'
 import { median } from './stats.ts'
@@ -72,7 +73,7 @@ export function belowFloor(
   values: readonly number[],
 ): string | null {
   const least = Math.min(...values)
-  if (floor === undefined || !(least < floor)) return null
+  if (floor === undefined || betterBy('maximize', least, floor) >= 0) return null
   const said = unit === null ? '' : ` ${unit}`
   return `${name} = ${roughly(least, 3)}${said} is below metric.floor (${figure(floor)}${said}), so no true change can do it: look at what the benchmark measures`
 }
@@ -85,7 +86,7 @@ export function unfitFor(
   const missing = controls.find((name) => typeof metrics[name] !== 'number')
   if (missing !== undefined)
     return `the control ${missing} is missing, or is no number; the benchmark reported ${Object.keys(metrics).slice(0, 20).join(', ')}`
-  return metric.floor !== undefined && value !== null && value < metric.floor
+  return metric.floor !== undefined && value !== null && betterBy('maximize', value, metric.floor) < 0
     ? `the baseline gives ${metric.name} = ${figure(value)}, which is below metric.floor (${figure(metric.floor)}): correct the floor, or the benchmark`
     : null
 }

@@ -3,7 +3,7 @@
  * exact last look, interval, and the stage that adds pair after pair. Pure. The proof is in `references/verdict.md`.
  */
 import type { Direction, Transform } from '../ledger/events.ts'
-import { betterBy } from './compare.ts'
+import { betterBy } from '../ledger/same-value.ts'
 import { median } from './stats.ts'
 
 /** `judge`: is it better than its parent? `confirm`: on fresh pairs, also for the comparison with the best. */

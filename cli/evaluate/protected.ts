@@ -1,6 +1,7 @@
 /** Metrics that a candidate must not make worse, held to the same statistics as the primary one. Pure. */
 import type { Direction, Sample } from '../ledger/events.ts'
-import { betterBy, type MinImprovement, thresholdOf } from './compare.ts'
+import { betterBy } from '../ledger/same-value.ts'
+import { type MinImprovement, thresholdOf } from './compare.ts'
 import { leastDifference } from './compare-pairs.ts'
 import { crowdBehind, type Objection, objection } from './crowd.ts'
 import { figure } from './figure.ts'

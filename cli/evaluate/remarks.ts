@@ -1,6 +1,6 @@
 /** Remarks that a verdict adds to its sentence: true and worth checking, but no reason to reject. Pure. */
 import type { Direction, JudgedStatus } from '../ledger/events.ts'
-import { betterBy } from './compare.ts'
+import { betterBy } from '../ledger/same-value.ts'
 import { figure } from './figure.ts'
 import { median } from './stats.ts'
 

@@ -13,6 +13,7 @@ import { bestOf } from '../ledger/best.ts'
 import { attributable } from '../ledger/decide.ts'
 import type { Attributed, AttributedUnit, AttributionPlan, EditPlace } from '../ledger/events.ts'
 import { refusal } from '../ledger/ledger.ts'
+import { betterBy } from '../ledger/same-value.ts'
 import {
   type Attribution,
   type Experiment,
@@ -468,7 +469,7 @@ function knownAnswer({ run, node }: Scene, trees: Attributed['trees'], isWhole: 
     const plain = judged?.reason === 'improved' || judged?.reason === 'not_better' || judged?.reason === 'tie'
     const other = twin ? nodeValue(twin) : null
     if (!plain || other === null || Object.keys(judged?.artifacts ?? {}).length > 0) continue
-    const better = run.spec.metric.direction === 'minimize' ? other - value : value - other
+    const better = betterBy(run.spec.metric.direction, value, other)
     const outcome = better > 0 ? 'improved' : better < 0 ? 'worse' : 'not_better'
     const estimate = other === 0 ? null : better / Math.abs(other)
     const message = `its files were judged as ${experiment}: ${run.spec.metric.name} = ${other}`

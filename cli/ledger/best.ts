@@ -1,12 +1,7 @@
 /** Which experiment stands best, and the order among equals. Pure. */
 
-import type { Direction } from './events.ts'
+import { betterBy, isSameValue } from './same-value.ts'
 import { type Experiment, lastJudged, nodeValue, type State, tainted } from './state.ts'
-
-/** Positive when `a` is better. */
-export function better(direction: Direction, a: number, b: number): number {
-  return direction === 'minimize' ? b - a : a - b
-}
 
 /** The best value that stands; a pruned node still counts, ties go to the earlier. null before the baseline. */
 export const bestOf = (state: State): Experiment | null => bestAmong(state, [...state.experiments.values()])
@@ -32,7 +27,7 @@ export function bestsInOrder(state: State): Experiment[] {
     const best = bests.at(-1)
     if (best !== undefined && !beats(state, node, best)) continue
     // Of equals only one is the best.
-    if (best !== undefined && nodeValue(node) === nodeValue(best)) bests.pop()
+    if (best !== undefined && isSameValue(nodeValue(node), nodeValue(best))) bests.pop()
     bests.push(node)
   }
   return bests
@@ -52,7 +47,7 @@ function contendersAmong(state: State, nodes: readonly Experiment[]): Experiment
 function beats(state: State, node: Experiment, other: Experiment): boolean {
   const [value, than] = [nodeValue(node), nodeValue(other)]
   if (value === null || than === null) return than === null && value !== null
-  const lead = better(state.run?.metric.direction ?? 'minimize', value, than)
+  const lead = betterBy(state.run?.metric.direction ?? 'minimize', value, than)
   return lead > 0 || (lead === 0 && orderKey(node) < orderKey(other))
 }
 

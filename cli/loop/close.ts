@@ -2,7 +2,8 @@
 
 import { abort } from '../experiment/abort.ts'
 import { settled } from '../experiment/wait.ts'
-import { bestOf, better } from '../ledger/best.ts'
+import { bestOf } from '../ledger/best.ts'
+import { betterBy } from '../ledger/same-value.ts'
 import type { RoundClosed, StopReason } from '../ledger/events.ts'
 import {
   type Experiment,
@@ -146,7 +147,7 @@ function hasImproved(state: State, round: Round): boolean {
   const value = best && nodeValue(best)
   const before = round.bestAtOpen?.value ?? null
   if (value === null || !state.run) return false
-  return before === null || better(state.run.metric.direction, value, before) > 0
+  return before === null || betterBy(state.run.metric.direction, value, before) > 0
 }
 
 /** Parents that may be pruned; what the machine spoilt says nothing about them. */

@@ -3,11 +3,12 @@
  * does not vary needs single samples, any other needs pairs.
  */
 import { variedMetrics, variesByNature } from '../evaluate/calibrate.ts'
-import { breakTie, compareDeterministic, isSameValue, type TieBreaker } from '../evaluate/compare.ts'
+import { breakTie, compareDeterministic, type TieBreaker } from '../evaluate/compare.ts'
 import { isCandidates } from '../evaluate/crowd.ts'
 import { summaryOfMetrics } from '../evaluate/summary.ts'
-import { bestOf, better } from '../ledger/best.ts'
+import { bestOf } from '../ledger/best.ts'
 import type { Judged, NoiseMode, Sample } from '../ledger/events.ts'
+import { betterBy, isSameValue } from '../ledger/same-value.ts'
 import { lastJudged, nodeValue } from '../ledger/state.ts'
 import type { DecisionOf } from './decisions.ts'
 import { constraintsHold, doubtOn, protectedHold, protectedInPairs } from './guardrails.ts'
@@ -60,7 +61,7 @@ async function whoseFault(trial: Trial, { fault: found }: Sample): Promise<false
   const sample = await sampleOnce(trial, { stage: 'judge', pair: 0, side: 'parent' })
   if (sample.fault) return addFault(trial, sample.fault, 'parent')
   const recorded = run.ledger.state.experiments.get(parent)?.value ?? null
-  if (sample.value !== recorded && run.spec.noise.mode === 'auto')
+  if (!isSameValue(sample.value, recorded) && run.spec.noise.mode === 'auto')
     evidence.varied = differs(parent, recorded, sample.value)
   return false
 }
@@ -212,5 +213,5 @@ function couldBeBest({ run, evidence }: Trial): boolean {
   const value = best && nodeValue(best)
   const score = evidence.facts.value
   if (value === null || score === null) return true
-  return better(run.spec.metric.direction, score, value) > 0
+  return betterBy(run.spec.metric.direction, score, value) > 0
 }

@@ -4,7 +4,7 @@
  */
 
 import { incomparable } from '../evaluate/comparable.ts'
-import { breakTie, compareDeterministic, distinctValues } from '../evaluate/compare.ts'
+import { breakTie, compareDeterministic } from '../evaluate/compare.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
 import {
   crowdAround,
@@ -21,6 +21,7 @@ import { bestOf } from '../ledger/best.ts'
 import { refusedBy } from '../ledger/decide.ts'
 import type { Comparison, Confirmed, Sample, SampleFault, Side, Status } from '../ledger/events.ts'
 import { refusal } from '../ledger/ledger.ts'
+import { distinctValues, isSameValue } from '../ledger/same-value.ts'
 import {
   BASELINE,
   type Experiment,
@@ -193,7 +194,7 @@ function objectionTo(
     if (different !== null) return different.message
   }
   const recorded = nodeValue(node)
-  if (node.epoch === run.ledger.state.epoch && values[0] !== recorded)
+  if (node.epoch === run.ledger.state.epoch && !isSameValue(values[0] ?? null, recorded))
     return `${name} = ${values[0]} now, ${recorded} when it was judged`
   if (violated && isCandidates(violated)) return violated.message
   if (comparison.outcome === 'improved') return null

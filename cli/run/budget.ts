@@ -1,7 +1,8 @@
 /** The five caps of a run, from the ledger alone: what is used, what a call would cost, what no longer fits. */
 
 import { isSpoilt } from '../evaluate/crowd.ts'
-import { bestOf, better } from '../ledger/best.ts'
+import { bestOf } from '../ledger/best.ts'
+import { betterBy } from '../ledger/same-value.ts'
 import type { StopReason } from '../ledger/events.ts'
 import { lastJudged, nodeValue, type State, stallOf, type Unit } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
@@ -143,7 +144,7 @@ export function stopReason(state: State): StopReason | null {
   const best = bestOf(state)
   const value = best && nodeValue(best)
   const { target, direction } = run.metric
-  if (target !== null && value !== null && better(direction, value, target) >= 0) return 'target'
+  if (target !== null && value !== null && betterBy(direction, value, target) >= 0) return 'target'
   if ((state.streak?.count ?? 0) >= IDENTICAL_FAILURES) return 'failures'
   if (knobs.failures !== null && state.failures >= knobs.failures) return 'failures'
   if (knobs.experiments !== null && state.claims >= knobs.experiments) return 'budget'

@@ -1,5 +1,6 @@
 /** Which kept experiments are in no other one, so that merging them may add up their gains. Pure. */
-import { bestAmong, better, orderKey } from '../ledger/best.ts'
+import { bestAmong, orderKey } from '../ledger/best.ts'
+import { betterBy } from '../ledger/same-value.ts'
 import {
   attemptsUsed,
   BASELINE,
@@ -59,7 +60,7 @@ export function unmerged(state: State, wanted: readonly string[] | null = null):
   const best = bestAmong(state, free)
   const rank = (a: Experiment, b: Experiment) =>
     Number(b === best) - Number(a === best) ||
-    better(direction, nodeValue(b) ?? 0, nodeValue(a) ?? 0) ||
+    betterBy(direction, nodeValue(b) ?? 0, nodeValue(a) ?? 0) ||
     (orderKey(a) < orderKey(b) ? -1 : 1)
   const trees = new Set<string>()
   return free.sort(rank).filter((node) => {

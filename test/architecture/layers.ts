@@ -35,6 +35,7 @@ export const PURE: readonly string[] = [
   'ledger/meta',
   'ledger/transitions',
   'ledger/best',
+  'ledger/same-value',
   'ledger/state',
   'ledger/fold',
   'ledger/decide',
