@@ -29,8 +29,11 @@ const WORDS = new Set(['e', 'E', 'true', 'false', 'null', 'NaN', 'nan', 'Infinit
 const BRACKETS = /"(?:[^"\\]|\\.)*(?:"|\\?$)|[{}[\]]/g
 
 export interface Documents {
-  /** One line without its end. Lines of other text are allowed between objects, and end one that was begun. */
-  line(text: string): void
+  /**
+   * One line without its end, trimmed. Lines of other text are allowed between objects, and end one that was begun.
+   * `indented`: it began with a space.
+   */
+  line(text: string, indented: boolean): void
   /** A part of a line that is too long to be looked at whole. */
   part(text: string): void
   /** Something else has answered: from now on objects in the midst of lines count. */
@@ -43,16 +46,24 @@ export interface Documents {
  * `found` gets the text of each object: whole, or as far as it went when it was never closed. Behind the first object,
  * one that begins in the midst of a line counts as well, when it is whole: a program that ends its output without
  * an end of line could hide what the next one says. For the same reason `found` then gets each text outside of an object
- * that has the wanted key: the object may have begun in an unfinished text of the other program.
+ * that has the wanted key: the object may have begun in an unfinished text of the other program. For the same reason an
+ * object that begins at the start of a line within another one counts at the end, if there was another answer: a
+ * program that runs before and after the benchmark may open and close an object around what the benchmark says.
  */
 export function documents(found: (text: string) => void, keyAt: (text: string) => number): Documents {
   let open = ''
   let depth = 0
   let any = false
   let hidden = false
+  /** Something else has answered, or so many objects have the key. */
+  let elsewhere = false
+  let keyed = 0
+  const within: string[] = []
+  let inner = ''
 
   const give = (text: string) => {
     const counts = !hidden || text.includes('\n') || keyAt(text) >= 0 || isWhole(text)
+    if (keyAt(text) >= 0) keyed++
     any = true
     hidden = false
     if (counts) found(text)
@@ -61,7 +72,15 @@ export function documents(found: (text: string) => void, keyAt: (text: string) =
     const text = open
     open = ''
     depth = 0
+    inner = ''
     if (text !== '') give(text)
+  }
+  const lookWithin = (text: string, indented: boolean) => {
+    if (inner === '' && (indented || !text.startsWith('{'))) return
+    inner += `\n${text}`
+    if (depthOf(inner) > 0) return
+    if (keyAt(inner) >= 0 && within.length < MOST_JSON) within.push(inner.trim())
+    inner = ''
   }
   const part = (text: string) => {
     if (any && keyAt(text) >= 0) found(text)
@@ -73,7 +92,7 @@ export function documents(found: (text: string) => void, keyAt: (text: string) =
     depth = over
   }
   return {
-    line(text) {
+    line(text, indented) {
       if (open !== '' && (!isPart(text) || open.length + text.length > LONGEST)) close()
       if (open === '') {
         if (text.startsWith('{')) return begin(text)
@@ -88,6 +107,7 @@ export function documents(found: (text: string) => void, keyAt: (text: string) =
         hidden = true
         return begin(text.slice(at))
       }
+      lookWithin(text, indented)
       open += `\n${text}`
       depth += depthOf(text)
       if (depth <= 0) close()
@@ -95,8 +115,12 @@ export function documents(found: (text: string) => void, keyAt: (text: string) =
     part,
     answered() {
       any = true
+      elsewhere = true
     },
-    end: close,
+    end() {
+      close()
+      if (elsewhere || keyed > 1) for (const text of within) found(text)
+    },
   }
 }
 
@@ -206,11 +230,12 @@ const MOST_SAID = 2
 export const MOST_JSON = 50
 const MOST_UNITS = 10
 
-const METRIC = /^(?:\[[^\]]*\]\s*)*METRIC\b\s*(.*)$/
+/** All with `s`: some characters end a line for `.` and for nobody else (U+2028). */
+const METRIC = /^(?:\[[^\]]*\]\s*)*METRIC\b\s*(.*)$/s
 /** In the midst of a line: what ran before may have ended its output without an end of line. */
-const HIDDEN = /^.*(METRIC[ \t]+[\p{L}\p{M}\p{N}_\-./]{1,200}[ \t]*=.*)$/u
+const HIDDEN = /^.*(METRIC[ \t]+[\p{L}\p{M}\p{N}_\-./]{1,200}[ \t]*=.*)$/su
 /** Not quite the word: `metric t=1.5`, `METRICS t=1.5`. */
-const ALMOST = /^(?:\[[^\]]*\]\s*)*metrics?\b.*=/i
+const ALMOST = /^(?:\[[^\]]*\]\s*)*metrics?\b.*=/is
 const NAME = /^[\p{L}\p{M}\p{N}_][\p{L}\p{M}\p{N}_\-./]*$/u
 /**
  * The codes that tools print: colours, erasing, moving the cursor, titles and links of one line, a bell. Of anything else only the
@@ -307,8 +332,8 @@ export function lineParser(options: LineParserOptions): LineParser {
     // Behind one character more, so that nothing stands at the start of the line.
     const taking = { metric, pattern, objects }
     const whole = dropped ? `…${last}` : line
-    take(stripAnsi(whole).trim(), taking, parsed)
-    for (const held of heldIn(whole)) take(stripAnsi(held).trim(), taking, parsed)
+    take(stripAnsi(whole), taking, parsed)
+    for (const held of heldIn(whole)) take(stripAnsi(held), taking, parsed)
     if (pattern) takeTakenIn(whole, pattern, parsed)
     if (dropped) remark(shown(last, RAW_SHOWN), 'its line is longer than 64 KiB', parsed)
     if (keyed !== '') objects.part(keyed)
@@ -350,10 +375,11 @@ interface Pattern {
   words: string | null
 }
 
-function take(text: string, { metric, pattern, objects }: Taking, parsed: ParsedLines): void {
+function take(line: string, { metric, pattern, objects }: Taking, parsed: ParsedLines): void {
+  const text = line.trim()
   if (text === '') return
   if (pattern) takeMatches(text, pattern, parsed)
-  objects.line(text)
+  objects.line(text, /^\s/.test(line))
   const rest = METRIC.exec(text)?.[1]
   if (rest !== undefined) takeMetric(text, rest, parsed)
   else takeHidden(text, parsed)

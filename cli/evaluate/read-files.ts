@@ -221,7 +221,7 @@ function objectsIn(text: string, path: string, { answered }: { answered: boolean
   const found: string[] = []
   const objects = documents((one) => found.push(one), keyIn(path))
   if (answered) objects.answered()
-  for (const line of text.split('\n')) objects.line(line.trim())
+  for (const line of text.split('\n')) objects.line(line.trim(), /^\s/.test(line))
   objects.end()
   return found
 }

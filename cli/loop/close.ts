@@ -3,8 +3,8 @@
 import { abort } from '../experiment/abort.ts'
 import { settled } from '../experiment/wait.ts'
 import { bestOf } from '../ledger/best.ts'
-import { betterBy } from '../ledger/same-value.ts'
 import type { RoundClosed, StopReason } from '../ledger/events.ts'
+import { betterBy } from '../ledger/same-value.ts'
 import {
   type Experiment,
   failureClassOf,

@@ -2,8 +2,8 @@
 
 import { isSpoilt } from '../evaluate/crowd.ts'
 import { bestOf } from '../ledger/best.ts'
-import { betterBy } from '../ledger/same-value.ts'
 import type { StopReason } from '../ledger/events.ts'
+import { betterBy } from '../ledger/same-value.ts'
 import { lastJudged, nodeValue, type State, stallOf, type Unit } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
 import type { Problem } from '../result.ts'

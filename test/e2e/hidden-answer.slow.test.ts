@@ -21,6 +21,20 @@ const MANY = `printf '{\\n  "n": 100\\n}\\n'`
 test.each([
   ['a METRIC line', 'auto', 'METRIC n=1\\nx', 'echo METRIC n=100', 'METRIC n=1'],
   ['a METRIC line', 'lines', 'METRIC n=1\\nx METRIC n=zz ', 'echo METRIC n=100', 'METRIC n=1'],
+  [
+    'a METRIC line by a separator',
+    'auto',
+    'METRIC n=1\\nx\\342\\200\\250',
+    'echo METRIC n=100',
+    'METRIC n=100',
+  ],
+  [
+    'a METRIC line by a separator',
+    'lines',
+    'METRIC n=1\\nx\\342\\200\\251',
+    'echo METRIC n=100',
+    'METRIC n=100',
+  ],
   ['a METRIC line by an escape', 'auto', 'METRIC n=1\\n\\033', 'echo METRIC n=100', 'METRIC n=100'],
   ['a METRIC line by a code', 'auto', 'METRIC n=1\\n\\033[', 'echo METRIC n=100', 'METRIC n=100'],
   ['JSON by a code', 'auto', '{"n": 1}\\n\\033[', `echo '{"n": 100}'`, 'n = 1 and n = 100'],
@@ -59,6 +73,30 @@ test.each([
     reason: 'metric_error',
     message: show(message),
   })
+})
+
+test.each([
+  ['JSON', 'json', '{"n": 1}', `echo '{"n": 100}'`, 'n = 1 and n = 100'],
+  ['JSON', 'auto', 'METRIC n=1', `echo '{"n": 100}'`, 'a METRIC line says n = 1, a JSON object 100'],
+  ['JSON on many lines', 'json', '{"n": 1}', MANY, 'n = 1 and n = 100'],
+  ['a place in JSON', { json: 'r.n' }, '{"r": {"n": 1}}', `echo '{"r": {"n": 100}}'`, 'r.n is 1'],
+])(
+  'a candidate that runs twice opens and closes an object around %s of the benchmark (%j: %s)',
+  async (_, read, answer, says, message) => {
+    const project = scene(read, `${says}\nsh src/main.sh again`)
+    await project.data('init', '--no-canary')
+    const around = `if [ "$1" = again ]; then echo '}'; else printf '${answer}\n{"x":\n'; fi\n`
+    expect(await project.attempt({ 'src/main.sh': around })).toMatchObject({
+      reason: 'metric_error',
+      message: show(message),
+    })
+  },
+)
+
+test('an object that a benchmark prints on many lines, with a list of others, is taken for two answers', async () => {
+  const rounds = `printf 'METRIC n=100\n{\n  "rounds": [\n    {"n": 98},\n    {"n": 99}\n  ]\n}\n'`
+  const project = scene('auto', rounds)
+  expect(await project.data('init', '--no-canary')).toMatchObject({ baseline: { value: 100 } })
 })
 
 test.each([
