@@ -9,7 +9,15 @@ import { pinCommit } from '../git/seal.ts'
 import { changesBetween, type TreeChange } from '../git/trees.ts'
 import { bestOf } from '../ledger/best.ts'
 import { refusal } from '../ledger/ledger.ts'
-import { attributionOf, BASELINE, clearing, type Experiment, lineageOf, pathTo } from '../ledger/state.ts'
+import {
+  attributionOf,
+  BASELINE,
+  clearing,
+  type Experiment,
+  lastJudged,
+  lineageOf,
+  pathTo,
+} from '../ledger/state.ts'
 import { type ConfirmAnswer, confirm } from '../measure/confirm.ts'
 import { judgedCommit } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
@@ -113,7 +121,7 @@ function reducedOf(run: OpenRun, best: Experiment): Result<Experiment> {
   if (best.created.reduces) return ok(best)
   const { state } = run.ledger
   const found = state.experiments.get(attributionOf(state, best.id)?.ended?.reduced ?? '')
-  if (found?.status === 'kept') return ok(found)
+  if (found?.status === 'kept' && (!state.run?.holdout || lastJudged(found)?.held_out)) return ok(found)
   return refusal({
     code: 'not_reduced',
     message: `no smaller diff with the gain of ${best.id} is known`,

@@ -333,20 +333,41 @@ export interface AddedGate extends GateRule {
   from: string
 }
 
-/** The gates that were added to this node or above it, on any way from the baseline, and that still bind on one. */
+type Gates = ReadonlyMap<string, AddedGate>
+
+/**
+ * The gates that were added to this node or above it, on any way from the baseline, and that still bind on one. What
+ * gives the gain of an experiment with less of its diff must pass the gates of that experiment, too.
+ */
 export function addedGates(state: State, id: string): AddedGate[] {
-  type Gates = ReadonlyMap<string, AddedGate>
   const at = new Map<string, Gates>()
   for (const node of lineageOf(state, id)) {
+    const { reduces } = node.created
     const above = node.parents.map((parent): Gates => at.get(parent) ?? new Map())
+    if (reduces) above.push(byName(addedGates(state, reduces.experiment)))
     const [only] = above
     const same = above.length === 1 && node.gates.length === 0 && node.droppedGates.length === 0
-    const gates = new Map(same ? [] : above.reverse().flatMap((some) => [...some]))
+    const gates = same ? new Map<string, AddedGate>() : together(above)
     for (const gate of node.gates) gates.set(gate.name, { ...gate, from: node.id })
     for (const name of node.droppedGates) gates.delete(name)
     at.set(node.id, same && only ? only : gates)
   }
   return [...(at.get(id)?.values() ?? [])]
+}
+
+const byName = (gates: readonly AddedGate[]): Gates => new Map(gates.map((gate) => [gate.name, gate]))
+
+/** All of them. Of different gates with one name, the later ones get the experiment that they were added to into their name. */
+function together(above: readonly Gates[]): Map<string, AddedGate> {
+  const all = new Map<string, AddedGate>()
+  for (const gate of above.flatMap((some) => [...some.values()])) {
+    const isSame = ({ from, command, phase }: AddedGate) =>
+      from === gate.from && phase === gate.phase && String(command) === String(gate.command)
+    if ([...all.values()].some(isSame)) continue
+    const name = all.has(gate.name) ? `${gate.name} (${gate.from})` : gate.name
+    all.set(name, { ...gate, name })
+  }
+  return all
 }
 
 // ---------------------------------------------------------------- the baseline, which every epoch begins with

@@ -129,7 +129,7 @@ export async function compareTrial(trial: Trial, gatesAfter: Gates): Promise<boo
   if (modeOf(trial) === 'paired') return compareInPairs(trial, gatesAfter)
   const once = await compareOnce(trial, gatesAfter)
   if (once !== 'varied')
-    return once && (await protectedInPairs(trial)) && (!bestToBeat(trial).could || heldOut(trial))
+    return once && (await protectedInPairs(trial)) && (!mayBeFinished(trial) || heldOut(trial))
   // Samples that were taken under the refuted assumption prove nothing.
   const { evidence } = trial
   evidence.samples = []
@@ -178,7 +178,7 @@ async function compareWithBest(trial: Trial): Promise<boolean> {
   const { node, evidence, record } = trial
   const { best, could } = bestToBeat(trial)
   if (best === null || best === node.parent) return heldOut(trial)
-  if (!could) return true
+  if (!could) return !mayBeFinished(trial) || heldOut(trial)
   const before = evidence.facts.faults.length
   const found = (await placeOther(trial, best)) && (await runPairs(trial, 'best', best))
   if (found && found.comparison.outcome === 'improved') return heldOut(trial)
@@ -190,7 +190,13 @@ async function compareWithBest(trial: Trial): Promise<boolean> {
   if (evidence.facts.faults.length > 0) return false
   evidence.lostTo = best
   record.step('confirm', 'ended', { lost_to: best })
-  return true
+  return !bestToBeat(trial).instead || heldOut(trial)
+}
+
+/** Only what may be finished is measured on held-out data: each measurement there tells a little about them. */
+function mayBeFinished(trial: Trial): boolean {
+  const { could, instead = false } = bestToBeat(trial)
+  return could || instead
 }
 
 /** The best as of the confirmation, also in a process that resumes the attempt. */
@@ -203,6 +209,7 @@ function bestToBeat(trial: Trial): DecisionOf<'rival'> {
     is: 'rival',
     best: bestOf(run.ledger.state)?.id ?? null,
     could: couldBeBest(trial),
+    ...(trial.node.created.reduces ? { instead: true as const } : {}),
   } as const
   record.decide(found)
   return found

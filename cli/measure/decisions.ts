@@ -26,8 +26,11 @@ export type Decision =
   | { is: 'mode'; mode: NoiseMode }
   /** What a stage of pairs knew before its first pair. */
   | { is: 'stage'; stage: PairedStageName; context: StageContext }
-  /** The best as of the confirmation, and whether the score says that the candidate could be better. */
-  | { is: 'rival'; best: string | null; could: boolean }
+  /**
+   * The best as of the confirmation, and whether the score says that the candidate could be better. `instead`: it may be
+   * finished in place of the best, which it reduces.
+   */
+  | { is: 'rival'; best: string | null; could: boolean; instead?: true }
   /** An experiment that the candidate is compared with could not be prepared. */
   | { is: 'broken'; placed: string; broken: SampleFault }
   /** Why an experiment that passed a gate fails it now; null when it passes. Asked when the candidate fails it. */
@@ -77,7 +80,11 @@ export function stepOfDecision(decision: Decision): DecidedStep {
       return { step: stepOfStage(stage), state: 'began', detail: { stage, context } }
     }
     case 'rival':
-      return ended('confirm', { best: decision.best, could: decision.could })
+      return ended('confirm', {
+        best: decision.best,
+        could: decision.could,
+        ...(decision.instead ? { instead: true } : {}),
+      })
     case 'broken':
       return ended('setup', { placed: decision.placed, broken: decision.broken })
     case 'other_gate': {

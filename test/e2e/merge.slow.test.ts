@@ -177,3 +177,22 @@ test('a revoked parent leaves its merge the best', async () => {
   await project.data('revoke', 'exp_0002', '--reason', 'it cheats')
   expect((await project.data<StatusData>('status')).best?.experiment).toBe('exp_0001')
 })
+
+test('of two gates with one name, a merge must pass only that of its first parent', async () => {
+  const { project, ids } = await siblings(2, '10 * p[1] + 5 * p[2]')
+  const [one = '', two = ''] = ids
+  const alone = (n: number) => ['--name', 'alone', '--command', `! grep -q "part ${n} 1" src/parts.txt`]
+  await project.data('gate', 'add', one, '--name', 'alone', '--command', 'true', '--reason', 'first')
+  await project.data('gate', 'add', two, ...alone(1), '--reason', 'second')
+  const { attempts } = await project.data<Merged>('merge')
+  expect(attempts).toMatchObject([
+    { status: 'rejected', message: expect.stringContaining(`gate alone (${two}) did not pass`) },
+  ])
+  const merged = attempts[0]?.experiment ?? ''
+  expect(await project.data('gate', 'list', merged)).toMatchObject({
+    gates: [
+      { name: 'alone', from: one },
+      { name: `alone (${two})`, from: two },
+    ],
+  })
+})

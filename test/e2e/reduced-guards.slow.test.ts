@@ -1,0 +1,52 @@
+/** What `attribute` leaves of a winner must hold all that the winner had to hold before `finish --reduced` takes it. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { makeTemp } from '../rig/temp.ts'
+import { type Found, switches, switchProject } from './attribute-scene.ts'
+
+/** The second part gains nothing, and is what makes the first one right on held-out data. */
+const GAIN = `ENVIRON["ASSAY_HOLDOUT"] == "" || p[2] ? 10 * p[1] : -400 * p[1]`
+
+test('finish --reduced takes a diff that is worse on held-out data, since the visible metric needs only a part', async () => {
+  const project = switchProject(2, GAIN)
+  const file = join(makeTemp('held'), 'cases')
+  writeFileSync(file, 'held\n')
+  await project.data('init', '--holdout', file)
+  const { experiment } = await project.attempt(switches(2, [1, 2]))
+  const found = await project.data<Found>('attribute', experiment)
+  expect(found.reduced).toMatchObject({ status: 'rejected' })
+  expect(await project.data('show', found.reduced?.experiment ?? '', '--recompute')).toMatchObject({
+    same: true,
+  })
+  expect(await project.problem('finish', '--reduced')).toMatchObject({ code: 'not_reduced' })
+  expect(await project.data('finish')).toMatchObject({ experiment })
+})
+
+test('finish --reduced refuses a diff that is as good on held-out data', async () => {
+  const project = switchProject(2, '10 * p[1]')
+  const file = join(makeTemp('held'), 'cases')
+  writeFileSync(file, 'held\n')
+  await project.data('init', '--holdout', file)
+  const { experiment } = await project.attempt(switches(2, [1, 2]))
+  const found = await project.data<Found>('attribute', experiment)
+  expect(found.reduced).toMatchObject({ status: 'kept' })
+  expect(await project.data('finish', '--reduced')).toMatchObject({
+    experiment: found.reduced?.experiment,
+  })
+})
+
+test('finish --reduced takes a diff that does not pass a gate of the winner', async () => {
+  const project = switchProject(2, '10 * p[1]')
+  await project.data('init')
+  const { experiment } = await project.attempt(switches(2, [1, 2]))
+  const found = await project.data<Found>('attribute', experiment)
+  const reduced = found.reduced?.experiment ?? ''
+  const gate = ['--name', 'both', '--command', 'grep -q "part 2 1" src/parts.txt', '--reason', 'needed']
+  await project.data('gate', 'add', experiment, ...gate)
+  expect(await project.data('gate', 'check', reduced)).toMatchObject({ passed: false })
+  expect(await project.problem('finish', '--reduced')).toMatchObject({
+    code: 'not_confirmed',
+    message: expect.stringContaining('gate both does not pass') as string,
+  })
+})
