@@ -115,6 +115,49 @@ test.each([
   },
 )
 
+/** A pipe hides how the tool ended: what fails early is quick. */
+test.each([
+  ['gnu-time', 'user', '/usr/bin/time -v sh src/main.sh 2>&1', 'exit 3', 'exited with non-zero status 3'],
+  ['gnu-time', 'user', '/usr/bin/time sh src/main.sh 2>&1', 'kill -9 $$', 'terminated by signal 9'],
+  [
+    'go-test-bench',
+    'ns/op',
+    'sh src/main.sh',
+    "echo '--- FAIL: BenchmarkA'; echo 'BenchmarkA 9 1 ns/op'; echo FAIL; exit 1",
+    '--- FAIL: BenchmarkA',
+  ],
+  [
+    'catch2',
+    'mean',
+    'sh src/main.sh',
+    `echo '<BenchmarkResults name="a"> <mean value="1"/> </BenchmarkResults> <OverallResults successes="1" failures="1"/>'; exit 1`,
+    'OverallResults',
+  ],
+])(
+  'a run of %s (%s) that failed counts, since tee hides its exit code',
+  async (read, name, command, fails, message) => {
+    const works: Record<string, string> = {
+      'gnu-time': 'true',
+      'go-test-bench': "echo 'BenchmarkA 9 900 ns/op'; echo PASS",
+      catch2: `echo '<BenchmarkResults name="a"> <mean value="900"/> </BenchmarkResults> <OverallResults successes="2" failures="0"/>'`,
+    }
+    const project = makeProject({
+      spec: {
+        measure: { command: `${command} | tee "$TMPDIR/log"`, read },
+        metric: { name, direction: 'minimize' },
+        noise: { mode: 'auto', calibrate: 2 },
+      },
+      files: { 'src/main.sh': `${works[read]}\n` },
+    })
+    await project.data('init', '--no-canary')
+    expect(await project.attempt({ 'src/main.sh': `${fails}\n` })).toMatchObject({
+      status: 'failed',
+      reason: 'metric_error',
+      message: show(message),
+    })
+  },
+)
+
 /** A tool says the beginning, runs the candidate, and says the rest; the candidate says lines of the tool and breaks its own. */
 const toolLines = (...lines: string[]) => `printf '%s\\n' ${lines.map((line) => `'${line}'`).join(' ')}`
 test.each([

@@ -1,4 +1,13 @@
-import { type Benchmark, brokenLine, type Figure, linesOf, minimize, type Preset, printed } from './preset.ts'
+import {
+  type Benchmark,
+  brokenLine,
+  type Figure,
+  failedRun,
+  linesOf,
+  minimize,
+  type Preset,
+  printed,
+} from './preset.ts'
 
 const HEAD = /^benchmark name\s+samples\s+iterations\s+est/
 const NUMBER = /^\d+(?:\.\d+)?$/
@@ -65,6 +74,10 @@ function fromTable(text: string): { benchmarks: Benchmark[]; broken: string | nu
 /** How a line of mean or standard deviation ends. */
 const FIGURES = /(?:\d(?:\.\d+)? (?:ns|us|µs|ms|s)\s+){2}\d+(?:\.\d+)? (?:ns|us|µs|ms|s)\s*$/
 
+/** In the totals: an assertion, or a test case. */
+const FAILED =
+  /<OverallResults(?:Cases)?\s[^>]*\bfailures="[1-9]|^(?:test cases|assertions):.*\b[1-9]\d* failed/
+
 const all = (text: string): { benchmarks: Benchmark[]; broken: string | null } => {
   const benchmarks = fromXml(text)
   if (benchmarks.length === 0) return fromTable(text)
@@ -87,6 +100,8 @@ export const catch2: Preset<'catch2'> = {
   recognises: (text) => all(text).benchmarks.length > 0,
   read(text) {
     const { benchmarks, broken } = all(text)
-    return broken === null ? { benchmarks } : brokenLine('Catch2', broken)
+    if (broken !== null) return brokenLine('Catch2', broken)
+    const failed = linesOf(text).find((line) => FAILED.test(line))
+    return failed === undefined ? { benchmarks } : failedRun('Catch2', failed)
   },
 }

@@ -2,6 +2,7 @@ import {
   type Benchmark,
   brokenLine,
   type Figure,
+  failedRun,
   linesOf,
   minimize,
   type Preset,
@@ -44,6 +45,10 @@ const COMMAND = /^\s*Command being timed: ".*"$/
 const HIDDEN =
   /\S.*(?:User time \(seconds\): |Elapsed \(wall clock\) time |Maximum resident set size \(kbytes\): |[\d.]+user [\d.]+system )|\S\s*(?:real|user|sys)[ \t]+(?:\d+\.\d\d|\d+m ?\d+[.,]\d+s)$/
 
+/** Of the program that it timed. */
+const FAILED =
+  /Command (?:exited with non-zero status|(?:terminated|stopped) by signal) \d+$|^\s*Exit status: [1-9]\d*$/
+
 /** The reports, one for each time that it ran, and what else looks like a line of one. */
 function blocks(text: string): { runs: Benchmark[]; outside: Benchmark[] } {
   const found: Benchmark[] = []
@@ -76,6 +81,8 @@ function blocks(text: string): { runs: Benchmark[]; outside: Benchmark[] } {
 function read(text: string): PresetReading {
   const hidden = linesOf(text).find((line) => HIDDEN.test(line) && !SHORT.test(line) && !COMMAND.test(line))
   if (hidden !== undefined) return brokenLine('time', hidden)
+  const failed = linesOf(text).find((line) => FAILED.test(line))
+  if (failed !== undefined) return failedRun('time', failed)
   const { runs, outside } = blocks(text)
   for (const { metrics: said } of outside)
     for (const [name, { value }] of said) {

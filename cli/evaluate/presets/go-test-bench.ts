@@ -3,6 +3,7 @@ import {
   type Benchmark,
   brokenLine,
   type Figure,
+  failedRun,
   linesOf,
   maximize,
   minimize,
@@ -50,6 +51,9 @@ function byFullName(runs: readonly Run[]): Benchmark[] {
   }))
 }
 
+/** Of a benchmark, a test or a package. */
+const FAILED = /--- FAIL: \S|^FAIL$|FAIL\t\S+(?:\t[\d.]+s| \[.*\])$/
+
 /** It prints the name of a benchmark, runs it, and prints the rest of the line. */
 const ANSWERS = /\d[ \t]+[\d.eE+]+[ \t]+ns\/op\b/
 
@@ -70,6 +74,8 @@ export const goTestBench: Preset<'go-test-bench'> = {
   recognises: (text) => benchmarks(text).runs.length > 0,
   read(text) {
     const { runs, broken } = benchmarks(text)
-    return broken === null ? { benchmarks: runs } : brokenLine('go test', broken)
+    if (broken !== null) return brokenLine('go test', broken)
+    const failed = linesOf(text).find((line) => FAILED.test(line))
+    return failed === undefined ? { benchmarks: runs } : failedRun('go test', failed)
   },
 }

@@ -110,6 +110,14 @@ export const brokenLine = (tool: string, line: string): { reason: string } => ({
   reason: `a line looks like an answer of ${tool} and cannot be read: ${JSON.stringify(line.trim().slice(0, 120))}: end each line of other output, or let the tool write to a file`,
 })
 
+/**
+ * The tool says that what it ran failed, and the command ended with exit code 0 all the same, as at the end of a pipe
+ * (`… | tee log`): what fails early is quick.
+ */
+export const failedRun = (tool: string, line: string): { reason: string } => ({
+  reason: `${tool} says that what it ran failed: ${JSON.stringify(line.trim().slice(0, 120))}; a pipe or || may hide its exit code: let the command end with that exit code`,
+})
+
 /** A number of a printed text, in one unit whatever unit it was printed in; null when it cannot be read so. */
 export function printed(number: string, unit: string, wanted: string): Figure | null {
   if (number.includes(',') && !/^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/.test(number)) return null
