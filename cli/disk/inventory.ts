@@ -40,8 +40,13 @@ export interface PutBack {
   changed: string[]
   /** Files that were moved to clean their folder: their new stamps. */
   moved: Map<string, string>
-  /** How many files and folders were there that did not belong there. */
-  removed: number
+  /** What did not belong there and was removed, relative to the top; folders with a `/` at the end. */
+  made: string[]
+  /**
+   * Folders, with a `/` at the end, whose entries changed although all is as it was: something was made there and removed
+   * again. Their times or attributes may have changed instead.
+   */
+  entered: string[]
   /** The top is a new folder now, made by us. */
   remade: boolean
   /** What could not be removed or put back; null when all is as it was. */
@@ -64,6 +69,10 @@ function wasMoved(now: Stats, { mark, mode, files, folders }: Folder): boolean {
   return now.ctimeMs !== now.mtimeMs && now.mode === mode && files.size + folders.size > 0
 }
 
+/** Whether more than its rights changed. Who sets back its time and changes its rights as well is not seen. */
+const wasEntered = (now: Stats, folder: Folder): boolean =>
+  markOf(now) !== folder.mark && (now.mtimeMs !== folder.mtime || now.mode === folder.mode)
+
 /** Lists a folder in which no process works. Folders without the owner's rights get them. */
 export function takeInventory(top: string): Inventory {
   return { top, root: list(top) }
@@ -85,7 +94,8 @@ export function putBack(inventory: Inventory, aside: string): PutBack {
   const done: PutBack = {
     changed: [],
     moved: new Map(),
-    removed: 0,
+    made: [],
+    entered: [],
     remade: false,
     obstacle: null,
     lost: false,
@@ -138,19 +148,19 @@ function visit({ path, name, folder }: Here, aside: string, done: PutBack): bool
   const written = now === null || markOf(now) !== folder.mark
   if (now && name !== '' && wasMoved(now, folder)) done.changed.push(name)
   const seen = new Set<string>()
+  const before = done.made.length + done.changed.length
   if (written) giveRights(path)
   for (const { key, at } of entriesOf(path)) {
     const known = folder.files.get(key)
-    if (known === undefined && !folder.folders.has(key)) {
-      done.removed++
+    if (known === undefined && folder.folders.has(key)) continue
+    const found = statOf(at)
+    if (known === undefined) {
+      done.made.push(`${name}${key}${found?.isDirectory() ? '/' : ''}`)
       remove(at, done)
       continue
     }
-    if (known === undefined) continue
-    const found = statOf(at)
     // A folder with a name that is no text is looked at as a whole.
     if (found?.isDirectory() && typeof at === 'string') {
-      done.removed++
       remove(at, done)
       continue
     }
@@ -167,6 +177,8 @@ function visit({ path, name, folder }: Here, aside: string, done: PutBack): bool
       folder.files.set(key, '')
     }
   }
+  const hasNew = done.made.length + done.changed.length > before
+  if (now && wasEntered(now, folder) && !hasNew) done.entered.push(name)
   let below = false
   for (const [key, one] of folder.folders) {
     if (visit({ path: `${path}/${key}`, name: `${name}${key}/`, folder: one }, aside, done)) below = true

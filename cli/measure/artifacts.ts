@@ -124,10 +124,10 @@ export function artifactAt(listing: Listing, path: string): { sha256: string; by
   return files === 0 ? null : { sha256: hash.digest('hex'), bytes }
 }
 
-/** Paths that were added, written to or removed. */
-function touchedArtifacts(before: Listing, after: Listing): string[] {
+/** Paths that were added, written to or removed. `content`: only those that hold something else. */
+function touchedArtifacts(before: Listing, after: Listing, { content }: { content: boolean }): string[] {
   const paths = new Set([...before.keys(), ...after.keys()])
-  const markOf = (file?: ArtifactFile) => file && `${file.sha256} ${file.stamp}`
+  const markOf = (file?: ArtifactFile) => file && (content ? file.sha256 : `${file.sha256} ${file.stamp}`)
   return [...paths].filter((path) => markOf(before.get(path)) !== markOf(after.get(path))).sort()
 }
 
@@ -265,15 +265,19 @@ export function seedFault({ places: { seed }, seed: listing }: Guard): SampleFau
   return { reason: 'environment', message: `the artifact ${name} has changed since it was recorded` }
 }
 
-/** What changed since, also if it was put back, by the name that the benchmark knows it by. */
-export async function artifactsChangedSince(guard: Guard): Promise<string[]> {
-  const now = await guardArtifacts(guard.places)
-  const named = (variable: string, before: Listing, after: Listing) =>
-    touchedArtifacts(before, after).map((path) => (path === '' ? variable : `${path} in ${variable}`))
+/**
+ * What changed between two looks, also if it was put back, by the name that the benchmark knows it by. `content`: only
+ * what holds something else, as after a build that was repeated.
+ */
+export function artifactsChanged(before: Guard, now: Guard, { content = false } = {}): string[] {
+  const named = (variable: string, then: Listing, after: Listing) =>
+    touchedArtifacts(then, after, { content }).map((path) =>
+      path === '' ? variable : `${path} in ${variable}`,
+    )
   return [
-    ...named('ASSAY_ARTIFACTS', guard.own, now.own),
-    ...named('ASSAY_PARENT_ARTIFACTS', guard.parent, now.parent),
-    ...named('ASSAY_SEED_ARTIFACT', guard.seed, now.seed),
+    ...named('ASSAY_ARTIFACTS', before.own, now.own),
+    ...named('ASSAY_PARENT_ARTIFACTS', before.parent, now.parent),
+    ...named('ASSAY_SEED_ARTIFACT', before.seed, now.seed),
   ]
 }
 

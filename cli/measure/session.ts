@@ -13,10 +13,11 @@ import { slotDesk } from '../paths.ts'
 import { ok, type Problem, type Result } from '../result.ts'
 import type { ArtifactPlaces } from './artifacts.ts'
 import { DiskWatch } from './disk-space.ts'
+import { scopeOfRun } from './scope.ts'
 import { type CheckoutPlace, type LeasedSlot, type Placed, placeCandidate, type RunInSlot } from './slot.ts'
 import { staticMetrics } from './static-metrics.ts'
 import { RecordLost } from './steps.ts'
-import { ChangedFilesLog, type Occupied, tamperedFiles } from './tamper.ts'
+import { ChangedFilesLog, type Occupied, tamperedFiles, unlike } from './tamper.ts'
 import { must } from './trial.ts'
 
 // ---------------------------------------------------------------- one job in a checkout of a slot
@@ -114,7 +115,7 @@ export class Session {
     this.#run = run
     this.leased = leased
     this.#experiment = experiment
-    this.#touches = new ChangedFilesLog(leased, touches)
+    this.#touches = new ChangedFilesLog(leased, scopeOfRun(run), touches)
   }
 
   /** Brings a candidate to a checkout of the slot, after a last inspection of the candidate that was there. */
@@ -156,7 +157,7 @@ export class Session {
     seat: Seat,
     asked: Omit<SessionQuestion, 'artifacts' | 'known' | 'scoring' | 'ended'>,
   ): Promise<Sample> {
-    await this.#ready(seat)
+    await this.ready(seat)
     const { experiment, artifacts, known } = seat
     const disk = new DiskWatch(this.leased.site)
     const sample = await sampleIn(this.#run, this.leased, seat.placed, {
@@ -166,7 +167,8 @@ export class Session {
       scoring: () => this.#touches.glance(experiment, this.#seats),
       ended: disk.ended,
     })
-    this.#touches.look(experiment, this.#seats)
+    // What fails gives no value, and may leave a dump.
+    this.#touches.look(experiment, this.#seats, { planted: sample.fault === null })
     const fault = disk.blame(sample.fault)
     // There was no space to write the output without its secrets.
     if (fault !== sample.fault) redactStored(join(asked.folder, 'samples'))
@@ -174,11 +176,13 @@ export class Session {
   }
 
   async gate(seat: Seat, gate: GateRule): Promise<GateDone> {
-    await this.#ready(seat)
+    await this.ready(seat)
     const disk = new DiskWatch(this.leased.site)
     const done = await gateIn(this.#run, this.leased, seat.placed, gate, seat.outputs)
     disk.ended()
-    this.#touches.look(seat.experiment, this.#seats)
+    // The baseline never ran a gate that was added later, so nobody knows what such a gate makes itself.
+    const isOfSpec = this.#run.spec.gates.some(({ name }) => name === gate.name)
+    this.#touches.look(seat.experiment, this.#seats, { planted: done.passed && isOfSpec })
     return { ...done, fault: disk.blame(done.fault) }
   }
 
@@ -200,7 +204,7 @@ export class Session {
     const judged = this.#experiment
     const isOwn = experiment === judged
     const habits = isOwn ? this.#touches.habits(judged) : new Set<string>()
-    const touched = this.#touches.by(judged, experiment).filter((path) => !habits.has(path))
+    const touched = unlike(this.#touches.by(judged, experiment), habits)
     const found = this.#touches.isSpoilt(place)
       ? touched
       : must(
@@ -209,14 +213,15 @@ export class Session {
     return isOwn ? found : found.map((path) => `${path} in the checkout of ${experiment}`)
   }
 
-  /** Makes a checkout again that the last job made unusable, before a job runs in it. */
-  async #ready(seat: Seat): Promise<void> {
-    if (!this.#touches.isSpoilt(seat.place)) return
+  /** Makes a checkout again that the last job made unusable, before a job runs in it. Whether it had to. */
+  async ready(seat: Seat): Promise<boolean> {
+    if (!this.#touches.isSpoilt(seat.place)) return false
     const { place, outputs, artifacts } = seat
     seat.placed = must(await placeCandidate(this.#run, this.leased, place, seat, { outputs, artifacts }))
     this.#touches.placedAgain(place)
     const broken = seat.placed.setup ?? seat.placed.build
     if (broken) throw new RecordLost(notMadeAgain(seat.experiment, broken.message))
+    return true
   }
 }
 

@@ -7,7 +7,7 @@ import { recordable } from '../evaluate/comparable.ts'
 import type { GateRule, Sample, SampleFault } from '../ledger/events.ts'
 import { slotArtifacts } from '../paths.ts'
 import type { RunRecord } from '../run/open.ts'
-import { artifactPlaces, artifactsChangedSince, type Guard, readDeclared } from './artifacts.ts'
+import { artifactPlaces, artifactsChanged, type Guard, guardArtifacts, readDeclared } from './artifacts.ts'
 import type { RandomChoices } from './random-choices.ts'
 import type { Seat, Session, Tampered } from './session.ts'
 import { must, type SampleAt, type SampleSource, type Secluded } from './trial.ts'
@@ -28,11 +28,14 @@ export interface InSlot {
 export class SlotSource implements SampleSource {
   readonly #in: InSlot
   #other: Seat | null = null
-  /** Seen after one of the samples and gates: a later one may have put them back. */
-  readonly #changedArtifacts = new Set<string>()
+  /** Seen after one of the samples and gates, with the experiments that ran: a later one may have put them back. */
+  readonly #changedArtifacts = new Map<string, Set<string>>()
+  /** The artifacts as of the last look. */
+  #artifacts: Guard | null
 
   constructor(slot: InSlot) {
     this.#in = slot
+    this.#artifacts = slot.guard
   }
 
   async place(experiment: string): Promise<SampleFault | null> {
@@ -62,6 +65,7 @@ export class SlotSource implements SampleSource {
     const { session, choices, own, reference } = this.#in
     const seat = side === 'candidate' ? own : this.#other
     if (!seat) throw new Error('a pair needs something to compare with')
+    await this.#ready(seat)
     const sample = await session.sample(seat, {
       stage,
       side,
@@ -72,27 +76,42 @@ export class SlotSource implements SampleSource {
       secluded: secluded !== undefined,
       reference: reference(),
     })
-    await this.#lookAtArtifacts()
+    await this.#lookAtArtifacts(seat)
     return secluded ? valueOnly(sample) : recordable(sample)
   }
 
   async gate(gate: GateRule) {
-    const done = await this.#in.session.gate(this.#in.own, gate)
-    await this.#lookAtArtifacts()
+    const { session, own } = this.#in
+    await this.#ready(own)
+    const done = await session.gate(own, gate)
+    await this.#lookAtArtifacts(own)
     return done
   }
 
-  async #lookAtArtifacts(): Promise<void> {
-    const { guard } = this.#in
-    if (guard === null) return
-    for (const name of await artifactsChangedSince(guard)) this.#changedArtifacts.add(name)
+  gateAgain = async (gate: GateRule) => (await this.gate(gate)).fault
+
+  /** A checkout that is made again is built again, which writes the same artifacts once more. */
+  async #ready(seat: Seat): Promise<void> {
+    if (await this.#in.session.ready(seat)) await this.#lookAtArtifacts(seat, { content: true })
+  }
+
+  /** Whoever ran since the last look changed them. */
+  async #lookAtArtifacts({ experiment }: Seat, how?: { content: boolean }): Promise<void> {
+    const before = this.#artifacts
+    if (before === null) return
+    const now = await guardArtifacts(before.places)
+    for (const name of artifactsChanged(before, now, how))
+      this.#changedArtifacts.set(name, (this.#changedArtifacts.get(name) ?? new Set()).add(experiment))
+    this.#artifacts = now
   }
 
   async gateOfOther(gate: GateRule, experiment: string): Promise<SampleFault | null> {
     const broken = await this.place(experiment)
     if (broken) return broken
     if (!this.#other) throw new Error('a gate needs an experiment to run on')
-    return (await this.#in.session.gate(this.#other, gate)).fault
+    const { fault } = await this.#in.session.gate(this.#other, gate)
+    await this.#lookAtArtifacts(this.#other)
+    return fault
   }
 
   artifacts(sample: Sample) {
@@ -102,10 +121,16 @@ export class SlotSource implements SampleSource {
 
   /** Files that decide a verdict and that a run changed. */
   async tampered(): Promise<Tampered> {
-    const { paths, by } = await this.#in.session.tampered()
-    await this.#lookAtArtifacts()
-    const artifacts = [...this.#changedArtifacts].sort()
-    return { paths: [...paths, ...artifacts], by: artifacts.length > 0 ? null : by }
+    const { session, own } = this.#in
+    const { paths, by } = await session.tampered()
+    await this.#lookAtArtifacts(own)
+    const artifacts = [...this.#changedArtifacts.keys()].sort()
+    const whose = new Set([...this.#changedArtifacts.values()].flatMap((who) => [...who]))
+    const [who = null, ...more] = [...new Set([...whose, ...(paths.length > 0 ? [by] : [])])]
+    return {
+      paths: [...paths, ...artifacts],
+      by: more.length > 0 || who === own.experiment ? null : who,
+    }
   }
 }
 

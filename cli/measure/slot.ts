@@ -68,6 +68,7 @@ export async function holdSlot(run: OpenRun, slot: number): Promise<() => void> 
   for (;;) {
     const hold = tryHold(lock, (owner) => hasGivenUp(lock, owner))
     if (hold.held) {
+      removeStrangers(run.site, slot)
       const quiet = beat(() => lock, hold.text)
       return () => {
         quiet()
@@ -123,6 +124,26 @@ export function ownFolders(site: Site, slot: number): void {
     const found = lstatSync(one, { throwIfNoEntry: false })
     if (found && !found.isDirectory()) removeTree(one)
   }
+}
+
+/** The names that Assay gives to what lies in the folder of a slot, and in the folder of all slots. */
+const IN_SLOT = /^(?:[ab](?:\..*)?|desk|made)$/
+const AMONG_SLOTS = /^\d+(?:\..*)?$/
+
+/**
+ * Removes what a program made above its checkout, where tools look for their configuration (`package.json`). Answers the
+ * names in the folder of the slot. In the folder of all slots it may be the work of another slot.
+ */
+export function removeStrangers(site: Site, slot: number): string[] {
+  const folder = dirname(slotPath(site, slot, 'a'))
+  const strange = (at: string, known: RegExp) => {
+    if (!lstatSync(at, { throwIfNoEntry: false })?.isDirectory()) return []
+    const names = readdirSync(at).filter((name) => !known.test(name))
+    for (const name of names) removeTree(join(at, name))
+    return names
+  }
+  strange(dirname(folder), AMONG_SLOTS)
+  return strange(folder, IN_SLOT)
 }
 
 /**

@@ -6,15 +6,24 @@ import { lstatSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { changedIn, putBack } from '../disk/inventory.ts'
 import { changedFiles } from '../git/restore.ts'
+import { treePaths } from '../git/trees.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { habitsFile, slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import { stampIn } from '../run/data.ts'
 import type { RunRecord } from '../run/open.ts'
-import { matchGlobs } from '../spec/rules.ts'
+import { type Area, matchGlobs } from '../spec/rules.ts'
 import { changedData, dataPaths, removePlanted } from './data.ts'
 import { scopeOfRun } from './scope.ts'
-import { asideOf, type CheckoutPlace, inodeOf, type LeasedSlot, type Placed, type RunInSlot } from './slot.ts'
+import {
+  asideOf,
+  type CheckoutPlace,
+  inodeOf,
+  type LeasedSlot,
+  type Placed,
+  type RunInSlot,
+  removeStrangers,
+} from './slot.ts'
 import { drifted, readFacts, writeFacts } from './slot-facts.ts'
 
 // ----------------------------------------------------------------
@@ -24,8 +33,46 @@ import { drifted, readFacts, writeFacts } from './slot-facts.ts'
 export interface CheckoutInspection {
   /** Files that changed since the last inspection. */
   touched: string[]
+  /** Files and folders that were new, and folders in which some were and are gone: see `PutBack`. */
+  planted: string[]
   /** Why the checkout cannot be used any more (it was replaced, or a file cannot be removed), as a text. */
   spoilt: string | null
+}
+
+/** How a file or folder is named that a job made where there was none. */
+const NEW = ' (new)'
+/** The same for what was gone again when the job ended. */
+const INSIDE = '* (removed again)'
+/** Of one job; more would tell nothing new. */
+const MOST_PLANTED = 100
+
+/** The path of something planted; null for a file that was there. Of what was removed again only the folder is known. */
+function plantedAt(path: string): { folder: string; name: string } | null {
+  const end = [NEW, INSIDE].find((one) => path.endsWith(one))
+  if (end === undefined) return null
+  const at = end === NEW ? path.slice(0, -NEW.length) : path.slice(0, -INSIDE.length)
+  const cut = at.replace(/\/$/, '').lastIndexOf('/') + 1
+  return end === NEW ? { folder: at.slice(0, cut), name: at.slice(cut) } : { folder: at, name: '' }
+}
+
+/**
+ * What programs make beside the files that judge has a name that differs from run to run (`tmp.Xy12`, `result-812.json`):
+ * names count as one kind that begin alike, or that are numbers.
+ */
+function kindOf(path: string): string | null {
+  const planted = plantedAt(path)
+  if (planted === null) return null
+  const { folder, name } = planted
+  const plain = name.replace(/^[._-]+/, '')
+  const isNumber = /^[\da-f-]{8,}\/?$/i.test(plain) && /\d/.test(plain)
+  const begin = isNumber ? '#' : (/^[A-Za-z]{3}/.exec(plain)?.[0] ?? plain.replace(/[A-Za-z]*\d.*/s, '#'))
+  return `${folder}${begin}${name.endsWith('/') ? '/' : ''}`
+}
+
+/** Those that are not among these habits. */
+export function unlike(paths: readonly string[], habits: ReadonlySet<string>): string[] {
+  const kinds = new Set([...habits].flatMap((path) => kindOf(path) ?? []))
+  return paths.filter((path) => !habits.has(path) && !kinds.has(kindOf(path) ?? '\0'))
 }
 
 /** The checkout holds the same files as before it, in the same folders: the next sample finds no trace of this one. */
@@ -37,7 +84,11 @@ export function inspectAfterJob(
   const path = slotPath(leased.site, leased.slot, place)
   const seen = putBack(placed.inventory, asideOf(path))
   if (seen.lost)
-    return { touched: ['the checkout itself'], spoilt: `${path} was replaced while it was measured` }
+    return {
+      touched: ['the checkout itself'],
+      planted: [],
+      spoilt: `${path} was replaced while it was measured`,
+    }
   for (const file of seen.changed) placed.touched.add(file)
   const moved = [...seen.moved].filter(([file]) => !placed.touched.has(file))
   restamp(placed, path, moved)
@@ -50,6 +101,7 @@ export function inspectAfterJob(
   const { obstacle } = seen
   return {
     touched: seen.changed,
+    planted: [...seen.made.map((made) => made + NEW), ...seen.entered.map((folder) => folder + INSIDE)],
     spoilt: obstacle && `${obstacle.path} could not be put back: ${obstacle.code}`,
   }
 }
@@ -87,21 +139,38 @@ export class ChangedFilesLog {
 
   /** Where an attempt keeps them for a process that resumes it; null = for this process only. */
   readonly #file: string | null
+  readonly #scope: (path: string) => Area
 
-  constructor(leased: LeasedSlot, file: string | null) {
+  constructor(leased: LeasedSlot, scope: (path: string) => Area, file: string | null) {
     this.#leased = leased
+    this.#scope = scope
     this.#file = file
     for (const [experiment, path, who] of kept(file)) this.#add(experiment, path, who)
   }
 
-  /** Inspects and cleans the checkouts of the slot after a job of `who` ran in one of them. */
-  look(who: string, seats: readonly Occupied[]): void {
+  /**
+   * Inspects and cleans the checkouts of the slot after a job of `who` ran in one of them. `planted`: whether what it made
+   * counts where it may not write.
+   */
+  look(who: string, seats: readonly Occupied[], { planted: counts }: { planted: boolean }): void {
+    for (const name of removeStrangers(this.#leased.site, this.#leased.slot))
+      this.#note(who, `../${name}${NEW}`, who)
     for (const { place, experiment, placed } of seats) {
       if (this.#spoilt.has(place)) continue
-      const { touched, spoilt } = inspectAfterJob(this.#leased, place, placed)
+      const { touched, planted, spoilt } = inspectAfterJob(this.#leased, place, placed)
       for (const path of touched) this.#note(experiment, path, who)
+      if (counts) for (const path of this.#where(planted)) this.#note(experiment, path, who)
       if (spoilt !== null) this.#spoilt.add(place)
     }
+  }
+
+  /** Those that lie among immutable files. */
+  #where(planted: readonly string[]): string[] {
+    const probe = ({ folder, name }: { folder: string; name: string }) =>
+      this.#scope(`${folder}${name === '' || name.endsWith('/') ? `${name}any` : name}`)
+    return planted
+      .filter((path) => probe(plantedAt(path) ?? { folder: '', name: '' }) === 'immutable')
+      .slice(0, MOST_PLANTED)
   }
 
   /** The same while it still runs: nothing is cleaned. */
@@ -184,6 +253,8 @@ interface Habits {
   touched: string[] | null
   /** Files that the spec names immutable and that setup or build rewrote; null = as with `touched`. */
   prepared: string[] | null
+  /** What setup and build made among them; null = recorded by a version that did not look at what is made there. */
+  made: string[] | null
 }
 
 /**
@@ -207,20 +278,50 @@ export async function tamperedFiles({
   const rewritten = changed.value.rewritten.filter((path) => !mayWrite.has(path))
   const scope = scopeOfRun(run)
   const prepared = placed.rewritten.filter((path) => scope(path) === 'immutable')
+  const made = await madeBefore(run, leased, tree, placed)
+  if (!made.ok) return made
   if (judged === BASELINE && place === 'b') {
     writeHabits(run, {
       rewritten: rewritten.filter((path) => scope(path) !== 'immutable'),
       touched: [...touched],
       prepared,
+      made: made.value,
     })
   }
   const habits = readHabits(run)
   const known = new Set([...mayWrite, ...habits.rewritten, ...(habits.touched ?? touched)])
-  const seen = touched.filter((path) => !known.has(path))
+  const counted = habits.made === null ? touched.filter((path) => plantedAt(path) === null) : touched
+  const seen = unlike(counted, known)
+  const planted = unlike(made.value, new Set(habits.made ?? made.value))
   const left = rewritten.filter((path) => !habits.rewritten.includes(path))
   const built = prepared.filter((path) => !(habits.prepared ?? prepared).includes(path))
-  return ok([...new Set([...data, ...left, ...seen, ...built])])
+  return ok([...new Set([...data, ...left, ...seen, ...built, ...planted])])
 }
+
+/** What setup and build made among immutable files: the uppermost folder that has no sealed file, or the file. */
+async function madeBefore(
+  run: RunInSlot,
+  leased: LeasedSlot,
+  tree: string,
+  { before }: Placed,
+): Promise<Result<string[]>> {
+  const scope = scopeOfRun(run)
+  const given = dataPaths(run)
+  const paths = Object.keys(before.files).filter((path) => scope(path) === 'immutable' && !given.has(path))
+  if (paths.length === 0) return ok([])
+  const tracked = await treePaths(leased.site, tree)
+  if (!tracked.ok) return tracked
+  const sealed = new Set(tracked.value.files.flatMap(foldersOf))
+  const found = paths.map((path) => {
+    const folder = foldersOf(path).find((one) => !sealed.has(one))
+    return `${folder ?? path}${NEW}`
+  })
+  return ok([...new Set(found)])
+}
+
+/** The folders above a path, the uppermost first, with a `/` at the end. */
+const foldersOf = (path: string): string[] =>
+  [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index + 1))
 
 /** Paths that `measure.write` names, where a run may write. */
 function declaredWritten(
@@ -228,7 +329,10 @@ function declaredWritten(
   paths: readonly string[],
 ): ReadonlySet<string> {
   const globs = run.spec.measure.isolation?.write ?? []
-  return new Set(matchGlobs(globs, run.started.prefix, paths).flatMap(({ matched }) => matched))
+  const plain = (path: string) => path.replace(NEW, '').replace(/\/$/, '')
+  const found = matchGlobs(globs, run.started.prefix, paths.map(plain)).flatMap(({ matched }) => matched)
+  const matched = new Set(found)
+  return new Set(paths.filter((path) => matched.has(plain(path))))
 }
 
 /** By what they hold: the data, and all other files that are not as they were placed. */
@@ -260,9 +364,9 @@ function writeHabits({ paths }: Pick<RunRecord, 'paths'>, habits: Habits): void 
 function readHabits({ paths }: Pick<RunRecord, 'paths'>): Habits {
   try {
     const found = JSON.parse(readFileSync(habitsFile(paths), 'utf8')) as string[] | Habits
-    const older = { touched: null, prepared: null }
+    const older = { touched: null, prepared: null, made: null }
     return Array.isArray(found) ? { ...older, rewritten: found } : { ...older, ...found }
   } catch {
-    return { rewritten: [], touched: null, prepared: null }
+    return { rewritten: [], touched: null, prepared: null, made: null }
   }
 }

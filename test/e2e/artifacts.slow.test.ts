@@ -249,3 +249,34 @@ describe('an artifact that the agent makes', () => {
     expect(await ask('exp_9999')).toMatchObject({ code: 'unknown_experiment' })
   })
 })
+
+test('a child pays for a parent that writes to its own artifacts when it is measured as a parent', async () => {
+  const project = projectWith(
+    {
+      noise: { mode: 'paired', calibrate: 2 },
+      metric: { name: 'ms', direction: 'minimize', unit: 'points' },
+    },
+    {
+      'src/number.txt': '100\n',
+      'bench/run.sh': `. ./src/hook.sh; echo "METRIC ms=$(cat src/number.txt)"\n`,
+    },
+  )
+  project.repo.commit('hook', { 'src/hook.sh': 'true\n' })
+  await project.data('init')
+  const flag = join(project.control, 'evil')
+  const writes = { 'src/hook.sh': `[ ! -e '${flag}' ] || date +%N >> "$ASSAY_ARTIFACTS/log"\n` }
+  const evil = await project.attempt({ ...number(80), ...writes })
+  expect(evil).toMatchObject({ status: 'kept' })
+  writeFileSync(flag, '')
+  const child = await project.attempt({ ...number(70), 'src/hook.sh': 'true\n' }, evil.experiment)
+  expect(child).toMatchObject({
+    status: 'failed',
+    failure_class: 'environment',
+    message: expect.stringContaining(
+      `the run of ${evil.experiment}, with which it is compared, changed files that decide this verdict: log in ASSAY_PARENT_ARTIFACTS`,
+    ) as string,
+  })
+  expect(await project.data('show', child.experiment, '--recompute')).toMatchObject({ same: true })
+  const own = await project.attempt({ ...number(60), ...writes }, evil.experiment)
+  expect(own).toMatchObject({ status: 'rejected', reason: 'out_of_scope' })
+})
