@@ -369,6 +369,8 @@ class TestSource implements SampleSource {
     return done
   }
 
+  gateAgain = async (gate: GateRule) => (await this.gate(gate)).fault
+
   async gateOfOther(gate: GateRule) {
     const { session, seats, lost } = this.#in
     const { fault } = await session.gate(seats.candidate, gate)

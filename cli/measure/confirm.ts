@@ -107,6 +107,16 @@ export const refutedDespiteGain = (found: ConfirmationResult, because: string): 
   message: `not confirmed: ${because}`,
 })
 
+/** Nothing refutes it, and something speaks against it: it stays kept, in doubt. */
+const inDoubt = (found: ConfirmationResult, because: string): ConfirmationResult => ({
+  ...found,
+  passed: false,
+  comparison: { ...found.comparison, ...UNCLEAR },
+  // Without them the answer of a metric that does not vary would be a refutation.
+  differences: found.differences ?? {},
+  message: `not confirmed: ${because}`,
+})
+
 const NOT_BETTER = { outcome: 'not_better' } as const
 const UNCLEAR = { outcome: 'inconclusive' } as const
 
@@ -247,7 +257,9 @@ async function lookAgain(
   const found = await ask({ run, node, other, trial, record })
   if (!found.ok) return found
   const { paths, by } = await source.tampered()
+  const [flaky] = evidence.flaky
   if (by !== null) return notMeasured(node.id, changedByOther(by, paths))
+  if (paths.length === 0 && flaky !== undefined && found.value.passed) return ok(inDoubt(found.value, flaky))
   if (paths.length === 0 || !found.value.passed) return found
   return ok(refuted({ run, node, other }, changedByItself(paths), found.value.samples ?? 0))
 }

@@ -35,6 +35,8 @@ export type Decision =
   | { is: 'broken'; placed: string; broken: SampleFault }
   /** Why an experiment that passed a gate fails it now; null when it passes. Asked when the candidate fails it. */
   | { is: 'other_gate'; gate: string; phase: GatePhase; other: SampleFault | null }
+  /** Why a gate that the candidate failed fails again; null when it passes now. */
+  | { is: 'gate_again'; gate: string; phase: GatePhase; again: SampleFault | null }
   /** Why the artifacts that a sample declared do not hold. */
   | { is: 'declared'; stage: Stage; pair: number; declared: SampleFault }
   /** What the candidate is built on was revoked. */
@@ -91,6 +93,10 @@ export function stepOfDecision(decision: Decision): DecidedStep {
       const { gate, phase, other } = decision
       return ended(stepOfGates(phase), { gate, other })
     }
+    case 'gate_again': {
+      const { gate, phase, again } = decision
+      return ended(stepOfGates(phase), { gate, again })
+    }
     case 'declared': {
       const { stage, pair, declared } = decision
       return ended('measure', { stage, pair, declared })
@@ -116,9 +122,13 @@ export function decisionOf(step: StepName, detail: unknown): Decision | null {
   if (step === 'build') return { is: 'prepared', preparation: detail as Preparation }
   if (step === 'setup' && has('broken'))
     return { is: 'broken', ...(detail as Omit<DecisionOf<'broken'>, 'is'>) }
-  for (const phase of ['before', 'after'] as const)
-    if (step === stepOfGates(phase) && has('other'))
+  for (const phase of ['before', 'after'] as const) {
+    if (step !== stepOfGates(phase)) continue
+    if (has('other'))
       return { is: 'other_gate', phase, ...(detail as Omit<DecisionOf<'other_gate'>, 'is' | 'phase'>) }
+    if (has('again'))
+      return { is: 'gate_again', phase, ...(detail as Omit<DecisionOf<'gate_again'>, 'is' | 'phase'>) }
+  }
   if (step === 'holdout' && has('gone')) return { is: 'gone', ...(detail as Omit<DecisionOf<'gone'>, 'is'>) }
   if ((step === 'comparison' || step === 'confirm') && has('context'))
     return { is: 'stage', ...(detail as Omit<DecisionOf<'stage'>, 'is'>) }

@@ -126,6 +126,7 @@ export function noEvidence(run: RunInTrial, node: Experiment): Evidence {
     varied: null,
     lostTo: null,
     doubt: null,
+    flaky: [],
     tests: [],
   }
 }
@@ -234,8 +235,9 @@ async function ask(trial: Trial, { setup, build, seed }: Preparation): Promise<v
 }
 
 /**
- * `other`: the experiment that the candidate is compared with; null = none. If the candidate does not pass a gate that the
- * other one passed when it was judged, the other one is asked again: if it fails now as well, the machine is at fault.
+ * `other`: the experiment that the candidate is compared with; null = none. If the candidate does not pass a gate, the gate
+ * runs once more: if it passes now, chance decides what this gate says, and a keep is in doubt. If it fails again, and the
+ * other one passed it when it was judged, the other one is asked: if it fails now as well, the machine is at fault.
  */
 export async function runGates(trial: Trial, phase: GatePhase, other: string | null): Promise<boolean> {
   const { run, node, record, source, evidence } = trial
@@ -246,12 +248,23 @@ export async function runGates(trial: Trial, phase: GatePhase, other: string | n
     const paid = record.paidGate(gate.name, phase)
     if (!paid) throwIfOrphaned(trial)
     const done: GateResult & { fault?: SampleFault | null } = paid ?? (await source.gate(gate))
-    const theirs = isBlamed(done) ? await faultOfOtherGate(trial, gate, other) : null
+    const again = isBlamed(done) ? await askAgain(trial, gate, done) : null
+    const passes = again?.fault === null
+    const isOpen = isBlamed(done) && !passes && again?.fault?.reason !== 'aborted'
+    const theirs = isOpen ? await faultOfOtherGate(trial, gate, other) : null
     if (!paid) record.gate({ ...done, output: done.output.slice(-2000) })
+    if (again?.isNew && again.fault?.reason !== 'aborted')
+      record.decide({ is: 'gate_again', gate: gate.name, phase, again: again.fault })
+    if (passes) {
+      evidence.flaky.push(sayFlaky(done))
+      evidence.facts.gates.push({ ...done, passed: true, fault: null })
+      continue
+    }
     // Where a person interrupted it, it is asked again.
     if (theirs?.isNew && theirs.fault?.reason !== 'aborted')
       record.decide({ is: 'other_gate', gate: gate.name, phase, other: theirs.fault })
-    const interrupted = theirs?.fault?.reason === 'aborted' ? { fault: theirs.fault } : {}
+    const stopped = [again, theirs].find((one) => one?.fault?.reason === 'aborted')
+    const interrupted = stopped ? { fault: stopped.fault } : {}
     evidence.facts.gates.push({ ...done, ...(theirs?.fault ? { parentToo: true } : {}), ...interrupted })
     if (!done.passed) return false
   }
@@ -260,6 +273,22 @@ export async function runGates(trial: Trial, phase: GatePhase, other: string | n
 
 const isBlamed = ({ passed, fault }: GateResult & { fault?: SampleFault | null }): boolean =>
   !passed && fault?.reason !== 'environment' && fault?.reason !== 'aborted'
+
+const sayFlaky = ({ name, exit, signal }: GateResult): string =>
+  `gate ${name} did not pass at first (${exit === null ? `ended by ${signal ?? 'a signal'}` : `exit ${exit}`}), and passed when it ran again on the same files`
+
+/** null when nothing was asked: a time limit may be long, and the baseline has its user beside it. */
+async function askAgain(
+  { node, record, source }: Trial,
+  gate: GateRule,
+  { phase, timed_out }: GateResult,
+): Promise<{ fault: SampleFault | null; isNew: boolean } | null> {
+  const known = record.decided('gate_again').find((one) => one.gate === gate.name && one.phase === phase)
+  if (known) return { fault: known.again, isNew: false }
+  if (timed_out || node.id === BASELINE) return null
+  const fault = await source.gateAgain(gate)
+  return fault === undefined ? null : { fault, isNew: true }
+}
 
 /** null when the other one cannot tell anything about this failure. */
 async function faultOfOtherGate(

@@ -25,7 +25,10 @@ export class RecordedSource implements SampleSource {
   gate(): never {
     throw lacking('a gate')
   }
-  /** Records of earlier releases do not say: there the candidate alone was asked. */
+  /** Records of earlier releases do not say: there the candidate was asked once, and alone. */
+  gateAgain() {
+    return Promise.resolve(undefined)
+  }
   gateOfOther() {
     return Promise.resolve(null)
   }

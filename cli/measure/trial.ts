@@ -43,6 +43,8 @@ export interface Evidence {
   lostTo: string | null
   /** Why a kept candidate is in doubt. */
   doubt: string | null
+  /** Gates that did not pass at first, and passed when they ran again on the same files; each as a sentence. */
+  flaky: string[]
   /** What the candidate did to tests. */
   tests: TestFinding[]
 }
@@ -77,6 +79,8 @@ export interface SampleSource {
   place(experiment: string): Promise<SampleFault | null>
   sample(at: SampleAt, secluded?: Secluded): Promise<Sample>
   gate(gate: GateRule): Promise<GateResult & { fault: SampleFault | null }>
+  /** The same once more; undefined when nobody asked. */
+  gateAgain(gate: GateRule): Promise<SampleFault | null | undefined>
   /** Asks the gate of an experiment that passed it when it was judged; answers why it fails there now, or null. */
   gateOfOther(gate: GateRule, experiment: string): Promise<SampleFault | null>
   /** The artifacts that a sample of the candidate declared, or why they do not hold. */

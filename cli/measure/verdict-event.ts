@@ -71,7 +71,7 @@ export function verdictEvent(
     verdict.status === 'kept' && !facts.baseline
       ? lastingDoubtOn(run, node, parent && lastJudged(parent), evidence)
       : null
-  const doubt = [evidence.doubt, lasting].filter((one) => one !== null).join('; ')
+  const doubt = [evidence.doubt, ...evidence.flaky, lasting].filter((one) => one !== null).join('; ')
   const remarks = remarksOn({
     status: verdict.status,
     metric: run.spec.metric,

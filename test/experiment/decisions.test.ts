@@ -12,6 +12,7 @@ const EACH: { [N in Decision['is']]: Extract<Decision, { is: N }> } = {
   rival: { is: 'rival', best: null, could: true },
   broken: { is: 'broken', placed: 'exp_0002', broken: fault },
   other_gate: { is: 'other_gate', gate: 'unit', phase: 'after', other: fault },
+  gate_again: { is: 'gate_again', gate: 'unit', phase: 'before', again: null },
   declared: { is: 'declared', stage: 'judge', pair: 3, declared: fault },
   orphaned: { is: 'orphaned', orphaned: 'exp_0001 was revoked' },
   tampered: { is: 'tampered', tampered: ['a'], beside: true, by: null },
