@@ -150,14 +150,17 @@ interface Made {
   tree: string
 }
 
-/** One commit in the store for each step from the base to the best that changes a file. */
+/**
+ * One commit in the store for each step from the base to the best that changes a file. That of a merge is the work of all
+ * that it merges.
+ */
 async function commitsOf(
   run: OpenRun,
   best: Experiment,
   { squash, words, by }: { squash: boolean; words: Words; by: Committing },
 ): Promise<Result<Made>> {
   const steps = stepsTo(run, best)
-  const groups = squash ? [steps] : steps.map((step) => [step])
+  const groups = squash ? [steps.flat()] : steps
   const name = run.random(8)
   const made: Made = { commits: [], ref: '', tree: run.started.base.tree }
   let parent = run.started.base.commit
@@ -187,10 +190,22 @@ async function commitsOf(
   return ok(made)
 }
 
-function stepsTo(run: OpenRun, best: Experiment): { node: Experiment; tree: string }[] {
-  return pathTo(run.ledger.state, best.id).flatMap((node) => {
-    const kept = judgedCommit(run, node.id)
-    return kept ? [{ node, tree: kept.tree }] : []
+interface Step {
+  node: Experiment
+  tree: string
+}
+
+/** Along first parents; beside each experiment stands what it has from its other parents, before it. */
+function stepsTo(run: OpenRun, best: Experiment): Step[][] {
+  const { state } = run.ledger
+  const seen = new Set<string>()
+  return pathTo(state, best.id).map(({ id }) => {
+    const found = lineageOf(state, id).filter((node) => !seen.has(node.id))
+    for (const node of found) seen.add(node.id)
+    return found.flatMap((node): Step[] => {
+      const kept = judgedCommit(run, node.id)
+      return kept ? [{ node, tree: kept.tree }] : []
+    })
   })
 }
 

@@ -1,6 +1,6 @@
 /** A run as one HTML file. Every row is in it; details and diffs only of the experiments that a reader opens first. */
 import { bestOf } from '../ledger/best.ts'
-import { BASELINE, type Experiment, pathTo } from '../ledger/state.ts'
+import { BASELINE, type Experiment, lineageOf } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { plain } from '../text.ts'
@@ -51,10 +51,10 @@ export async function htmlOf(run: OpenRun, { version, full }: ExportOptions): Pr
   return ok(offlineDocument(`${plain(run.started.name, 100)} · ${run.run} · Assay`, blocks))
 }
 
-/** The path to the best, what is being worked on, and the newest kept ones. */
+/** All that the best is built on, what is being worked on, and the newest kept ones. */
 function shownFirst({ ledger: { state } }: OpenRun): Experiment[] {
   const best = bestOf(state)
-  const path = best ? pathTo(state, best.id) : []
+  const path = best ? lineageOf(state, best.id) : []
   const all = [...state.experiments.values()]
   const kept = all.filter(({ status }) => status === 'kept' || status === 'revoked' || status === 'pruned')
   const running = all.filter(({ status }) => status === 'running')

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { counted, gainText, shown } from '../evaluate/figure.ts'
 import { type Finished, finish } from '../experiment/finish.ts'
 import { branchName, isSnapshot } from '../git/branch.ts'
-import { BASELINE, type Experiment, lastJudged, nodeValue, pathTo, type State } from '../ledger/state.ts'
+import { BASELINE, type Experiment, lastJudged, lineageOf, nodeValue, type State } from '../ledger/state.ts'
 import { learningsOf } from '../loop/open.ts'
 import { gatesOn } from '../measure/gates.ts'
 import { call, next, type Said } from '../next.ts'
@@ -153,6 +153,8 @@ function textOf(run: OpenRun, done: Finished, dirtyBase: boolean): string {
   const { fresh } = done
   const baseline = state.experiments.get(BASELINE)
   const { setup, build } = spec.worktree
+  const steps = lineageOf(state, done.experiment)
+  const hasMerge = steps.some(({ parents }) => parents.length > 1)
   return pullRequest({
     name: started.name,
     goal: liveSpec(run).goal,
@@ -163,10 +165,11 @@ function textOf(run: OpenRun, done: Finished, dirtyBase: boolean): string {
     dirtyBase,
     baseline: { value: baseline ? nodeValue(baseline) : null },
     winner: { ...fresh, paired: state.noise.mode === 'paired' },
-    steps: pathTo(state, done.experiment).map((node) => ({
+    steps: steps.map((node) => ({
       experiment: node.id,
       value: nodeValue(node),
       hypothesis: node.id === BASELINE ? '' : node.hypothesis,
+      ...(hasMerge && node.parents.length > 0 ? { parents: node.parents } : {}),
     })),
     gates: gatesOn(run, done.experiment).map(({ name, command }) => ({ name, command: line(command) })),
     constraints: [
@@ -180,7 +183,7 @@ function textOf(run: OpenRun, done: Finished, dirtyBase: boolean): string {
     folder: started.prefix,
     files: done.changes,
     learnings: learningsOf(state),
-    parts: partsOf(state, pathTo(state, done.experiment)),
+    parts: partsOf(state, steps),
   })
 }
 

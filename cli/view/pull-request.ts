@@ -25,7 +25,13 @@ export interface PullRequest {
     /** Measured in turns with the baseline, since the metric varies. */
     paired: boolean
   }
-  steps: readonly { experiment: string; value: number | null; hypothesis: string }[]
+  /** `parents`: where they are not all in one line. */
+  steps: readonly {
+    experiment: string
+    value: number | null
+    hypothesis: string
+    parents?: readonly string[]
+  }[]
   gates: readonly { name: string; command: string }[]
   constraints: readonly string[]
   /** Lines for a shell, in order: setup and build first, the measure command last. */
@@ -100,7 +106,7 @@ const stepsOf = ({ steps }: PullRequest): string[] =>
   few(steps, MOST.steps, 'steps').map((step) =>
     typeof step === 'string'
       ? `- ${step}`
-      : `- ${step.experiment}, ${shown(step.value)}: ${inMarkdown(step.hypothesis, 300) || 'the baseline'}`,
+      : `- ${step.experiment}${step.parents ? ` on ${step.parents.join(', ')}` : ''}, ${shown(step.value)}: ${inMarkdown(step.hypothesis, 300) || 'the baseline'}`,
   )
 
 /** Measured as the whole against the whole without that part. */

@@ -196,3 +196,19 @@ test('of two gates with one name, a merge must pass only that of its first paren
     ],
   })
 })
+
+test('the commits and the text of finish name only the first of the experiments that a merge is made of', async () => {
+  const { project, ids } = await siblings(3, '10 * p[1] + 5 * p[2] + 2 * p[3]')
+  const [one = '', two = '', three = ''] = ids
+  const { best } = await project.data<Merged>('merge')
+  const done = await project.data<{ text: string; commits: { experiments: string[] }[] }>('finish')
+  expect(done.commits.map(({ experiments }) => experiments)).toEqual([[one], [two, three, best]])
+  const steps = done.text.split('## Steps')[1]?.split('## ')[0]?.trim().split('\n')
+  expect(steps?.map((line) => line.split(':')[0])).toEqual([
+    '- exp_0000, 100',
+    `- ${one} on exp_0000, 90`,
+    `- ${two} on exp_0000, 95`,
+    `- ${three} on exp_0000, 98`,
+    `- ${best} on ${one}, ${two}, ${three}, 83`,
+  ])
+})
