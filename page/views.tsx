@@ -374,8 +374,8 @@ export function RecordView() {
 }
 
 function Ideas({ data }: { data: PageHead }) {
-  const { ideas, repairable, retests } = data.left
-  if (ideas.length + repairable.length + retests.length === 0) return null
+  const { ideas, repairable, retests, parked = [] } = data.left
+  if (ideas.length + repairable.length + retests.length + parked.length === 0) return null
   const links = (ids: readonly string[]) =>
     ids.slice(0, 20).map((id) => (
       <span key={id}>
@@ -388,6 +388,15 @@ function Ideas({ data }: { data: PageHead }) {
         facts={[
           repairable.length === 0 ? null : ['could be repaired', links(repairable)],
           retests.length === 0 ? null : ['not evaluated', links(retests)],
+          parked.length === 0
+            ? null
+            : [
+                'wait for approval',
+                parked
+                  .slice(0, FOUND)
+                  .map(({ id, dependencies }) => `${id} (${dependencies.join(', ')})`)
+                  .join('; '),
+              ],
         ]}
       />
       <ul>

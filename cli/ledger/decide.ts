@@ -143,8 +143,12 @@ export function decide(state: State, event: DatedDraft): Refusal | null {
       return event.after === state.meta.edits.length
         ? null
         : raced('stale_edits', 'a different call applied edits first', next`ask again: ${call('meta due')}`)
+    case 'ideas_approved':
+    case 'ideas_dropped':
+      return maySettle(state, event)
     case 'isolated':
     case 'proposed':
+    case 'ideas_parked':
     case 'entrusted':
     case 'usage':
     case 'stopped':
@@ -157,6 +161,23 @@ export function decide(state: State, event: DatedDraft): Refusal | null {
     default:
       return unreachable(event)
   }
+}
+
+/** A person decides about ideas that nobody has begun. */
+function maySettle(state: State, { ideas }: Of<'ideas_approved' | 'ideas_dropped'>): Refusal | null {
+  for (const id of ideas) {
+    const idea = state.ideas.find((one) => one.id === id)
+    if (!idea) return refuse('unknown_idea', `there is no ${id}`, next`see ${call('backlog')}`)
+    if (idea.dropped !== null)
+      return refuse('is_dropped', `${id} was dropped: ${idea.dropped}`, 'propose it again, in other words')
+    if (idea.taken)
+      return refuse(
+        'is_taken',
+        `${idea.taken.experiment ?? `lane ${idea.taken.lane} of round ${idea.taken.round}`} carries out ${id}`,
+        next`see ${call('backlog --all')}`,
+      )
+  }
+  return null
 }
 
 // ---------------------------------------------------------------- the life of one experiment

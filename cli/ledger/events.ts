@@ -60,7 +60,14 @@ export type Status = (typeof STATUSES)[number]
 export type JudgedStatus = 'kept' | 'rejected' | 'failed'
 
 export const KEEP_REASONS = ['improved', 'tie_broken'] as const
-export const FREE_REASONS = ['empty', 'out_of_scope', 'over_limit', 'secret', 'duplicate'] as const
+export const FREE_REASONS = [
+  'empty',
+  'out_of_scope',
+  'over_limit',
+  'secret',
+  'dependency',
+  'duplicate',
+] as const
 export const REJECT_REASONS = [
   ...FREE_REASONS,
   'not_better',
@@ -72,7 +79,6 @@ export const REJECT_REASONS = [
   'holdout',
   'unconfirmed',
   'audit',
-  'dependency',
 ] as const
 export const FAIL_REASONS = ['metric_error', 'timeout', 'crash', 'environment', 'aborted'] as const
 export type Reason =
@@ -91,6 +97,7 @@ export const STOP_REASONS = [
   'budget',
   'frontier_empty',
   'no_hypothesis',
+  'no_idea',
   'failures',
   'user',
 ] as const
@@ -118,7 +125,13 @@ export interface Knobs {
   usd: number | null
   /** What a cap on tokens or dollars does with a host that reports none. */
   unknown: 'refuse' | 'allow'
+  /** Where briefs come from; absent = `both`. */
+  briefs?: (typeof BRIEF_SOURCES)[number]
+  /** Packages that a candidate may add; null or absent = the CLI does not check. */
+  dependencies?: string[] | null
 }
+
+export const BRIEF_SOURCES = ['author', 'backlog', 'both'] as const
 
 export type { ProcessIdentity }
 
@@ -261,6 +274,8 @@ export interface Brief {
   from_artifact?: { experiment: string; label: string }
   /** A second experiment to build on, whose change git could not merge with the parent's; absent = none. */
   combine?: string
+  /** The idea of the backlog that it carries out; absent = none. */
+  idea?: string
 }
 
 export interface Lane {
@@ -281,13 +296,25 @@ export interface Pick {
   why: string
 }
 
+export const PRIORITIES = ['high', 'medium', 'low'] as const
+export type Priority = (typeof PRIORITIES)[number]
+
+/** A hypothesis of the backlog, as its author wrote it. What the author did not say is absent. */
 export interface Idea {
   hypothesis: string
   parent?: string
+  /** Its category: the kind of the brief that carries it out. */
   kind?: string
+  priority?: Priority
+  /** Names of the packages that it needs. */
+  dependencies?: string[]
+  /** Share of the metric: 0.05 is 5 %. */
   uplift?: number
+  /** From 0 to 1. */
   confidence?: number
   sources?: string[]
+  /** What became of it before this run, as an old log says; such an idea is not tried again. */
+  tried?: string
 }
 
 export interface Finding {
@@ -776,6 +803,24 @@ export interface Proposed extends Envelope {
   refused: { index: number; reason: string; message: string }[]
 }
 
+/** A person lets ideas be tried, with the packages that they need. */
+export interface IdeasApproved extends Envelope {
+  type: 'ideas_approved'
+  ideas: string[]
+}
+
+export interface IdeasDropped extends Envelope {
+  type: 'ideas_dropped'
+  ideas: string[]
+  why: string
+}
+
+/** People were told that these ideas wait for an approval. */
+export interface IdeasParked extends Envelope {
+  type: 'ideas_parked'
+  ideas: string[]
+}
+
 /** The lease of a session changes hands apart from a `round_opened`. */
 export interface Leased extends Envelope {
   type: 'leased'
@@ -1008,6 +1053,9 @@ export type Event =
   | RoundBriefed
   | RoundClosed
   | Proposed
+  | IdeasApproved
+  | IdeasDropped
+  | IdeasParked
   | Leased
   | Drove
   | Entrusted

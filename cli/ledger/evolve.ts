@@ -10,8 +10,10 @@ import type {
   Event,
   GateAdded,
   GateRemoved,
+  Idea,
   Judged,
   Noted,
+  RoundBriefed,
   RoundOpened,
   Sealed,
   Started,
@@ -25,6 +27,7 @@ import {
   addedGates,
   attemptOf,
   BASELINE,
+  type BacklogIdea,
   currentRound,
   type Experiment,
   holdsForTwins,
@@ -125,15 +128,26 @@ function apply(state: State, event: Event): void {
       return
     case 'round_briefed':
       roundOf(state).briefed = event
+      takeIdeas(state, event)
       return
     case 'round_closed':
       roundOf(state).closed = event
+      freeIdeas(state, event.round)
       return
     case 'task_answered':
       state.answers.set(event.task, event)
       return
     case 'proposed':
-      state.ideas.push(...event.accepted)
+      for (const idea of event.accepted) state.ideas.push(addedIdea(state.ideas.length + 1, idea, event.id))
+      return
+    case 'ideas_approved':
+      for (const idea of ideasOf(state, event)) idea.approved = true
+      return
+    case 'ideas_dropped':
+      for (const idea of ideasOf(state, event)) idea.dropped = event.why
+      return
+    case 'ideas_parked':
+      for (const idea of ideasOf(state, event)) idea.told = true
       return
     case 'leased':
       passLease(state.driver, event)
@@ -239,6 +253,38 @@ function create(state: State, event: Created): void {
     judgedSeq: null,
   })
   state.counts.open++
+  const { round, lane } = event
+  const idea = state.ideas.find(({ taken }) => taken && taken.round === round && taken.lane === lane)
+  // A lane that goes deeper makes further experiments: the first one carries the idea out.
+  if (idea?.taken && event.depth === 1) idea.taken.experiment = event.experiment
+}
+
+// ---------------------------------------------------------------- the backlog
+
+const addedIdea = (number: number, idea: Idea, added: string): BacklogIdea => ({
+  ...idea,
+  id: `idea_${String(number).padStart(4, '0')}`,
+  added,
+  approved: false,
+  told: false,
+  taken: null,
+  dropped: null,
+})
+
+const ideasOf = (state: State, { ideas }: { ideas: readonly string[] }): BacklogIdea[] =>
+  state.ideas.filter(({ id }) => ideas.includes(id))
+
+function takeIdeas(state: State, { round, lanes }: RoundBriefed): void {
+  for (const { lane, brief } of lanes) {
+    const idea = state.ideas.find(({ id }) => id === brief.idea)
+    if (idea) idea.taken = { round, lane, experiment: null }
+  }
+}
+
+/** A lane that made no experiment has tried nothing. */
+function freeIdeas(state: State, round: number): void {
+  for (const idea of state.ideas)
+    if (idea.taken?.round === round && idea.taken.experiment === null) idea.taken = null
 }
 
 function addAttempt(node: Experiment, event: Sealed): void {

@@ -148,7 +148,8 @@ export interface State {
   attributions: Attribution[]
   /** In order. */
   conflicts: Conflicted[]
-  ideas: Idea[]
+  /** The backlog, in order of their numbers. */
+  ideas: BacklogIdea[]
   /** Task of the loop → what became of it. */
   answers: Map<string, TaskAnswered>
   /** What was noted, and why experiments were aborted. */
@@ -170,6 +171,22 @@ export interface State {
   costs: Map<string, RoleCost>
   /** What people said to the loop, in order. */
   steers: Steer[]
+}
+
+/** An idea, and what happened to it; `backlog.ts` says what that makes of it. */
+export interface BacklogIdea extends Idea {
+  /** `idea_0001` */
+  id: string
+  /** Id of the event that added it. */
+  added: string
+  /** By a person. */
+  approved: boolean
+  /** People were told that it waits for an approval. */
+  told: boolean
+  /** The lane whose brief carries it out, and that lane's first experiment; null = none. */
+  taken: { round: number; lane: number; experiment: string | null } | null
+  /** Why a person dropped it; null = nobody did. */
+  dropped: string | null
 }
 
 export type Unit = 'tokens' | 'usd'

@@ -20,6 +20,7 @@ import { mergePlan } from '../search/unmerged.ts'
 import type { ROLES } from '../spec/keys/loop.ts'
 import { mindOf } from '../spec/mind.ts'
 import type { Spec } from '../spec/spec.ts'
+import { untold } from './parked.ts'
 
 export type Role = (typeof ROLES)[number]
 
@@ -43,6 +44,8 @@ export interface Task {
 /** What the CLI does by itself. Each may be done again: the first one counts. */
 export type Effect =
   | { do: 'propose'; task: string }
+  /** People are told, once, which ideas wait for an approval. */
+  | { do: 'park'; ideas: string[] }
   | { do: 'brief'; task: string; record: string }
   | { do: 'create'; lane: Lane; depth: number; parent: string; key: string; refused: string }
   | { do: 'seal'; experiment: string; record: string; answer: string }
@@ -195,9 +198,15 @@ function beforeLanes(state: State, round: Round, facts: Facts): Agenda {
             : does({ do: 'propose', task })
         }),
       ),
+    () => parking(state),
     () => stepsAt('before-brief', state, round, 'Brief'),
     () => briefing(state, round, facts),
   ])
+}
+
+function parking(state: State): Agenda {
+  const ideas = untold(state)
+  return ideas.length === 0 ? NOTHING : does({ do: 'park', ideas: ideas.map(({ idea }) => idea.id) })
 }
 
 /** A brief that no lane came of is asked for once more, with the reasons. */
@@ -208,7 +217,7 @@ function briefing(state: State, round: Round, facts: Facts): Agenda {
     [`${at}/brief/again`, 'brief again'],
   ] as const) {
     const record = `${task}/laid`
-    const wanted = round.opened.width > (round.opened.arm ?? 0)
+    const wanted = round.opened.width > (round.opened.arm ?? 0) && state.knobs?.briefs !== 'backlog'
     const answer = state.answers.get(task)
     if (wanted && answer === undefined) return asks(roundTask(task, 'brief', 'Brief', label))
     if (!state.answers.has(record)) return does({ do: 'brief', task, record })

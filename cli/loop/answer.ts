@@ -12,6 +12,7 @@ import { laneOfTask, nextTasks, type Task, taskLeftOut } from './agenda.ts'
 import { ANSWERS_OF, knownFields } from './answers.ts'
 import { doIt } from './effects.ts'
 import { advance, answeredBefore, factsOf, givenOut, listed, type NextAnswer, notOpen } from './next-tasks.ts'
+import { parkedSince, toldIdeas } from './parked.ts'
 import { recordAnswer } from './record-answer.ts'
 
 export interface TakenAnswer {
@@ -23,7 +24,7 @@ export interface TakenAnswer {
   attempt: number | null
   /** For an edit: what the CLI has against its seal, free of charge. */
   findings: string[]
-  next: Pick<NextAnswer, 'round' | 'tasks' | 'measuring' | 'lanes'>
+  next: Pick<NextAnswer, 'round' | 'tasks' | 'measuring' | 'lanes'> & Partial<Pick<NextAnswer, 'alerts'>>
 }
 
 /** Bytes of an answer: far more than any role has to say. */
@@ -162,9 +163,11 @@ async function follow(
   { ignored = [], repeated }: { ignored?: string[]; repeated: boolean },
 ): Promise<Result<TakenAnswer>> {
   const lane = laneOfTask(id)
+  const { state } = run.ledger
+  const told = toldIdeas(state)
   const agenda = await advance(run, lane)
   if (!agenda.ok) return agenda
-  const { state } = run.ledger
+  const alerts = parkedSince(state, told)
   const next = listed(state, agenda.value, { lane, look: null })
   const sealed = state.answers.get(sealOfAnswer(id))?.answer
   // What comes after the last lane is of the round.
@@ -179,7 +182,11 @@ async function follow(
     ignored,
     attempt: typeof sealed?.attempt === 'number' ? sealed.attempt : null,
     findings: messages(sealed?.findings),
-    next: late ? { ...next, tasks: [], measuring: [] } : { ...next, tasks: [...next.tasks, ...ofRound] },
+    next: {
+      ...next,
+      ...(late ? { tasks: [], measuring: [] } : { tasks: [...next.tasks, ...ofRound] }),
+      ...(alerts.length === 0 ? {} : { alerts }),
+    },
   })
 }
 

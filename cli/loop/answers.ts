@@ -1,4 +1,5 @@
 /** What each role must answer, as JSON Schema; which fields are read, and how much of an answer the ledger keeps. Pure. */
+import { PRIORITIES } from '../ledger/events.ts'
 import type { Role } from './agenda.ts'
 
 const text = { type: 'string' }
@@ -35,6 +36,8 @@ export const ANSWERS_OF: Readonly<Record<Role, { properties: Record<string, obje
             hypothesis: text,
             parent: text,
             kind: text,
+            priority: { type: 'string', enum: [...PRIORITIES] },
+            dependencies: texts,
             uplift: { type: 'number' },
             confidence: { type: 'number' },
             sources: texts,
@@ -56,6 +59,7 @@ export const ANSWERS_OF: Readonly<Record<Role, { properties: Record<string, obje
             repair: text,
             from_artifact: text,
             combine: text,
+            idea: text,
           },
           ['objective'],
         ),

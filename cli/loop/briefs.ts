@@ -1,15 +1,24 @@
 /** `round briefs`: which written assignments become lanes, decided by rule, with a reason for each that does not. */
 
 import { claimId } from '../experiment/create.ts'
+import { backlogOf, nextBatch } from '../ledger/backlog.ts'
 import type { Brief, Lane, RoundBriefed } from '../ledger/events.ts'
-import { BASELINE, type Experiment, lastAttempt, type Round, type State } from '../ledger/state.ts'
+import {
+  BASELINE,
+  type BacklogIdea,
+  type Experiment,
+  lastAttempt,
+  type Round,
+  type State,
+} from '../ledger/state.ts'
 import { findSeed } from '../measure/artifacts.ts'
 import { ok, type Result } from '../result.ts'
 import { mayGoOn, saidBy } from '../run/driver.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { likeness, SAME_SHAPE, shapeOf } from '../search/similar.ts'
 import { combinable } from '../search/unmerged.ts'
-import { alike, firstRefused, fitted } from './fit.ts'
+import { alike } from '../text.ts'
+import { firstRefused, fitted } from './fit.ts'
 import { candidatesOf } from './frontier.ts'
 import { patternsIn } from './open.ts'
 import { searchLanes } from './size.ts'
@@ -111,15 +120,17 @@ async function placed(
   { opened: { parents } }: Round,
   index: number,
 ): Promise<Brief | Unfit> {
-  const { parent, repair: named, from_artifact: label, ...rest } = written
+  const { parent, repair: repaired, from_artifact: label, ...rest } = written
   const { experiments } = run.ledger.state
-  const repair = named ?? saidIn(written, SAID.repair)
+  const repair = repaired ?? saidIn(written, SAID.repair)
   const wanted = label ?? saidIn(written, SAID.artifact)
   const seed = wanted === undefined ? null : await findSeed(run, wanted)
   if (seed?.ok === false) {
     const { message, hint } = seed.problem
     return { reason: 'artifact', message: hint ? `${message}: ${String(hint)}` : message }
   }
+  const named = rest.idea === undefined ? undefined : ideaOf(run.ledger.state, rest.idea)
+  if (typeof named === 'string') return { reason: 'idea', message: named }
   const broken = repair === undefined ? undefined : experiments.get(repair)
   if (repair !== undefined && !isBroken(broken))
     return { reason: 'repair', message: `${repair} cannot be repaired: ${whyWhole(broken)}` }
@@ -132,11 +143,13 @@ async function placed(
   if (typeof pair === 'string') return { reason: 'combine', message: pair }
   const from = seed && experiments.get(seed.value.experiment)
   const beside = from?.status === 'kept' ? from.id : from?.parent
+  const wished =
+    named?.parent !== undefined && isCandidate(run.ledger.state, named.parent) ? named.parent : undefined
   const turn = parents[index % Math.max(1, parents.length)]?.experiment
   return {
     ...rest,
     // Its files are a change of that parent, and of no other.
-    parent: broken?.parent ?? pair?.[0] ?? parent ?? beside ?? turn ?? '',
+    parent: broken?.parent ?? pair?.[0] ?? parent ?? beside ?? wished ?? turn ?? '',
     ...(pair ? { combine: pair[1] } : {}),
     ...(repair === undefined ? {} : { repair }),
     ...(seed ? { from_artifact: seed.value } : {}),
@@ -155,6 +168,30 @@ function pairOf(state: State, combine: string, parent: string | null): readonly 
     ? `${combine} can be combined only with ${others.join(' or ')}: name ${others.length === 1 ? 'it' : 'one of them'} as the parent`
     : `${combine} is in no pair that git cannot merge: such pairs are listed as "combine" when the round opens`
 }
+
+/** A text says why it may not be tried. */
+function ideaOf(state: State, id: string): BacklogIdea | string {
+  const found = backlogOf(state).find(({ idea }) => idea.id === id)
+  if (!found) return `there is no ${id}`
+  const { idea, status, missing, experiment, outcome } = found
+  if (status === 'added' || status === 'approved') return idea
+  if (status === 'parked') return `${id} waits for an approval of ${missing.join(', ')}`
+  return `${id} is ${status}${experiment === null ? '' : ` by ${experiment}`}${outcome === null ? '' : `: ${outcome}`}`
+}
+
+const isCandidate = (state: State, id: string): boolean => candidatesOf(state).some((one) => one.id === id)
+
+/** The ideas of the backlog that a round tries without asking an author, as briefs. */
+export const briefsOfBacklog = (state: State, round: Round): WrittenBrief[] =>
+  nextBatch(state, searchLanes(round)).map(({ id, hypothesis, kind = 'edit', sources = [] }) => ({
+    parent: null,
+    kind,
+    objective: hypothesis,
+    boundaries: [],
+    pointers: sources,
+    hard: false,
+    idea: id,
+  }))
 
 const isBroken = (node: Experiment | undefined): boolean =>
   node !== undefined &&
@@ -255,6 +292,7 @@ function twinOf(brief: Brief, accepted: readonly Brief[]): { lane: number; why: 
 /** Words that differ make no second assignment when parent and places, or parent and content, are the same. */
 function whyTwins(one: Brief, other: Brief): string | null {
   if (alike(one.objective, other.objective)) return 'it says the same'
+  if (one.idea !== undefined && one.idea === other.idea) return 'it carries out the same idea'
   if (one.combine !== undefined && one.combine === other.combine && one.parent === other.parent)
     return 'it combines the same experiments'
   if (one.repair !== undefined && one.repair === other.repair) return 'it repairs the same experiment'

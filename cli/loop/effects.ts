@@ -18,7 +18,7 @@ import { stopReason } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { Effect } from './agenda.ts'
 import { textsIn } from './answers.ts'
-import { takeBriefs, type WrittenBrief } from './briefs.ts'
+import { briefsOfBacklog, takeBriefs, type WrittenBrief } from './briefs.ts'
 import { closeRound, OF_ALL, reportsOf } from './close.ts'
 import { applyLook } from './meta/look.ts'
 import { propose } from './propose.ts'
@@ -32,6 +32,8 @@ export async function doIt(run: OpenRun, effect: Effect): Promise<Result<unknown
       const { ideas } = state.answers.get(effect.task)?.answer ?? {}
       return propose(run, (ideas ?? []) as Idea[], effect.task)
     }
+    case 'park':
+      return run.ledger.record<'ideas_parked'>({ type: 'ideas_parked', ideas: effect.ideas }, run.clock())
     case 'brief':
       return lay(run, effect)
     case 'create': {
@@ -134,7 +136,11 @@ async function lay(
   // An author that gave no answer is asked once more, before a round without lanes is recorded.
   if (given?.answer === null && !task.endsWith('/again')) return recordOwn(run, record, null, { refused: [] })
   const { token } = round.opened
-  const briefs = ((given?.answer?.briefs ?? []) as Partial<WrittenBrief>[]).map((brief) => ({
+  const isOfBacklog = given === undefined && state.knobs?.briefs === 'backlog'
+  const written = isOfBacklog
+    ? briefsOfBacklog(state, round)
+    : ((given?.answer?.briefs ?? []) as Partial<WrittenBrief>[])
+  const briefs = written.map((brief) => ({
     parent: null,
     kind: 'edit',
     objective: '',

@@ -1,7 +1,7 @@
 /** `round findings`: a finding of a scanner counts only if its quotes were really printed. It writes nothing. */
 import { placesOf } from '../experiment/quotes.ts'
 import type { OpenRun } from '../run/open.ts'
-import { alike } from './fit.ts'
+import { alike } from '../text.ts'
 
 export const FINDING_KINDS = ['shared_cause', 'wall', 'compound_failure', 'axis_or_plumbing'] as const
 export type FindingKind = (typeof FINDING_KINDS)[number]

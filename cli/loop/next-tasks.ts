@@ -2,6 +2,7 @@
  * What comes next: opens a round, does what needs no agent, and lists the tasks that agents must do. `agenda.ts` says what is to do.
  */
 import { judgedElsewhere, settled, whenLedger } from '../experiment/wait.ts'
+import { parkedIdeas } from '../ledger/backlog.ts'
 import type { StopReason, TaskAnswered } from '../ledger/events.ts'
 import { directionsOf } from '../ledger/meta.ts'
 import { currentRound, type State } from '../ledger/state.ts'
@@ -21,6 +22,7 @@ import { doIt } from './effects.ts'
 import { alertOfHeldAccelerators } from './held-accelerators.ts'
 import { look, untilLook } from './meta/look.ts'
 import { openRound, scanBatches, stopOfNext } from './open.ts'
+import { asAlert, parkedSince, toldIdeas } from './parked.ts'
 import { roundLine } from './round-line.ts'
 
 export interface NextAnswer {
@@ -59,7 +61,7 @@ export async function nextOf(run: OpenRun, request: NextRequest): Promise<Result
     if (currentRound(state) === null) {
       if (request.lane !== null) return ok({ ...NOBODY, over: 'lane' })
       if (request.until !== null && state.rounds.length >= request.until)
-        return ok({ ...NOBODY, over: stopOfNext(state) ?? 'until' })
+        return ok(overFor(state, stopOfNext(state) ?? 'until'))
     }
     const paused = pauseOf(state)
     if (paused !== null && currentRound(state) === null && stopOfNext(state) === null) {
@@ -72,12 +74,14 @@ export async function nextOf(run: OpenRun, request: NextRequest): Promise<Result
     const opens = currentRound(state) === null
     const turn = openRound(run, request.takeOver)
     if (!turn.ok) return turn
-    if (turn.value.stop !== null) return ok({ ...NOBODY, over: turn.value.stop })
+    if (turn.value.stop !== null) return ok(overFor(state, turn.value.stop))
     if (opens) held.push(...(await alertOfHeldAccelerators(run)))
     const looked = await look(run)
     if (!looked.ok) return looked
+    const told = toldIdeas(state)
     const agenda = await advance(run, request.lane)
     if (!agenda.ok) return agenda
+    held.push(...parkedSince(state, told))
     // It was closed by what needed no agent: the next one may open.
     if (currentRound(state) === null) continue
     const found = {
@@ -138,6 +142,13 @@ const hasLost = ({ ledger }: OpenRun, measuring: readonly string[]): boolean =>
 
 const NOBODY = { round: null, tasks: [], measuring: [], lanes: [], alerts: [], line: null, paused: null }
 
+/** What waits for an approval is said again at the end. */
+const overFor = (state: State, over: NonNullable<NextAnswer['over']>): NextAnswer => ({
+  ...NOBODY,
+  over,
+  alerts: asAlert(parkedIdeas(state)),
+})
+
 function lineOf(state: State): string | null {
   const open = currentRound(state)
   return open && roundLine(state, open)
@@ -147,7 +158,9 @@ export function factsOf(run: OpenRun): Facts {
   const { state } = run.ledger
   const round = currentRound(state)
   const { knobs, meta } = state
-  const scans = round && knobs && directionsOf(meta, round.round).phases.scan
+  // What scanners find is for those who write briefs or ideas.
+  const isRead = knobs?.briefs !== 'backlog' || round?.opened.ideate != null
+  const scans = round && knobs && isRead && directionsOf(meta, round.round).phases.scan
   return {
     batches: scans ? scanBatches(state, knobs, round.opened.parents) : [],
     lost: new Set(

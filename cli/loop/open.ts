@@ -237,7 +237,7 @@ export interface RoundAnswer {
   /** Kept, worth to be combined, and git cannot merge them: a brief may ask an agent to do so. Absent = none. */
   combine?: Conflict[]
   patterns: Pattern[]
-  proposals: Idea[]
+  proposals: (Idea & { id: string })[]
   learnings: string[]
   notes: string[]
   /** What people said to this round. */
@@ -379,7 +379,7 @@ export function describe(run: OpenRun, round: Round | null, stop: StopReason | n
       .map(({ id }) => id),
     ...(pairs.length > 0 && { combine: pairs }),
     patterns: patternsIn(state),
-    proposals: openIdeas(state, RECENT.proposals),
+    proposals: knobs.briefs === 'author' ? [] : openIdeas(state, RECENT.proposals),
     learnings: learningsOf(state).slice(-RECENT.learnings),
     notes: notesIn(state).slice(-RECENT.notes),
     steering: state.steers.flatMap(({ id, text }) => (round?.opened.steering?.includes(id) ? [text] : [])),

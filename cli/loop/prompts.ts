@@ -63,7 +63,7 @@ export interface PromptTask {
   refused?: readonly string[]
   /** `brief`, `ideate`: what the scanners proved. */
   findings?: readonly { message: string }[]
-  proposals?: readonly Idea[]
+  proposals?: readonly (Idea & { id: string })[]
   repairable?: readonly string[]
   retests?: readonly string[]
   /** `brief`: pairs that git cannot merge. */
@@ -200,7 +200,7 @@ function briefText({ round, refused, proposals, repairable, retests, combine }: 
     `The metric is ${metric.name} (${metric.direction}). Parents of this round: ${parentsText(round)}.`,
     'A brief says where the gain hides, with what points to it, and what must not change; it does not dictate the edit. Several may share a parent when they point to different places: name these as pointers, as exactly as you can. Do not pad: fewer good ones are better, none is an answer. Mark a brief as hard when it needs a stronger model.',
     proposals?.length
-      ? `Ideas that no experiment has tried yet, the most promising first; a brief may take one up and name it among its pointers:\n${list(proposals.map(({ hypothesis }) => hypothesis))}`
+      ? `Ideas that no experiment has tried yet, the most promising first; a brief with "idea": "ID" carries one out:\n${list(proposals.map(({ id, hypothesis }) => `${id}: ${hypothesis}`))}`
       : '',
     repairable?.length
       ? `Rejected or failed for something that can be repaired: ${repairable.join(', ')}. A brief with "repair": "ID" starts from its files.`

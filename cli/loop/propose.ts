@@ -1,41 +1,25 @@
 /** `propose`: ideas for later rounds, each accepted or refused with its reason. */
 
+import { byPromise, runnableIdeas, writtenIdea } from '../ledger/backlog.ts'
 import type { Idea, Proposed } from '../ledger/events.ts'
 import { answered } from '../ledger/ledger.ts'
 import { currentRound, type State } from '../ledger/state.ts'
 import type { Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { alike, firstRefused, fitted, sameWords, wordsOf } from './fit.ts'
+import { alike } from '../text.ts'
+import { firstRefused, fitted } from './fit.ts'
 
 export interface ProposeAnswer {
-  accepted: Idea[]
+  accepted: (Idea & { id: string })[]
   refused: Proposed['refused']
   repeated?: true
 }
 
 const MAX_IDEAS = 20
 
-/** What an idea promises: its uplift by how sure its author is; null when one of the two is not said. */
-function promise({ uplift, confidence }: Idea): number | null {
-  if (uplift === undefined || confidence === undefined) return null
-  return uplift * Math.min(1, Math.max(0, confidence))
-}
-
-/** The most promising first; those that promise nothing last, in their order. */
-const byPromise = (a: Idea, b: Idea): number => (promise(b) ?? -Infinity) - (promise(a) ?? -Infinity) || 0
-
-/** The newest ideas that no experiment has tried since, the most promising first. */
-export function openIdeas(state: State, most: number): Idea[] {
-  if (state.ideas.length === 0) return []
-  const tried = [...state.experiments.values()].map(({ hypothesis }) => wordsOf(hypothesis))
-  return state.ideas
-    .filter(({ hypothesis }) => {
-      const words = wordsOf(hypothesis)
-      return !tried.some((other) => sameWords(words, other))
-    })
-    .slice(-most)
-    .sort(byPromise)
-}
+/** The newest ideas that may be tried, the most promising first. */
+export const openIdeas = (state: State, most: number): (Idea & { id: string })[] =>
+  runnableIdeas(state).slice(-most).sort(byPromise).map(writtenIdea)
 
 export function propose(run: OpenRun, ideas: readonly Idea[], key: string | null): Result<ProposeAnswer> {
   const { state } = run.ledger
@@ -53,7 +37,7 @@ export function propose(run: OpenRun, ideas: readonly Idea[], key: string | null
     key,
   )
   return answered(recorded, (event) => ({
-    accepted: event.accepted,
+    accepted: state.ideas.filter(({ added }) => added === event.id).map(writtenIdea),
     refused: event.refused,
   }))
 }
@@ -65,28 +49,71 @@ const cut = (idea: Idea, most: number): Idea => ({
   ...idea,
   hypothesis: idea.hypothesis.slice(0, most),
   ...(idea.kind === undefined ? {} : { kind: idea.kind.slice(0, 100) }),
+  ...(idea.dependencies === undefined
+    ? {}
+    : { dependencies: idea.dependencies.slice(0, 20).map((name) => name.slice(0, 200)) }),
+  ...(idea.tried === undefined ? {} : { tried: idea.tried.slice(0, most) }),
   ...(idea.sources === undefined ? {} : { sources: idea.sources.map((source) => source.slice(0, most)) }),
 })
 
-/** Pure. Of several that say the same, and of too many, the most promising are taken. */
+/** Pure. Of several that say the same, and of too many, the most promising are taken; in the order of their author. */
 export function judgeIdeas(
   ideas: readonly Idea[],
   state: State,
 ): { accepted: Idea[]; refused: Proposed['refused'] } {
-  const accepted: Idea[] = []
+  const accepted: (Idea & { index: number })[] = []
   const refused: Proposed['refused'] = []
   const ordered = [...ideas.entries()].sort(([, a], [, b]) => byPromise(a, b))
   for (const [index, idea] of ordered) {
     const refuse = (reason: string, message: string) => refused.push({ index, reason, message })
-    const known = [...state.ideas, ...accepted].find((other) => alike(other.hypothesis, idea.hypothesis))
+    const known: (Idea & { id?: string }) | undefined = [...state.ideas, ...accepted].find((other) =>
+      alike(other.hypothesis, idea.hypothesis),
+    )
     const tried = [...state.experiments.values()].find((node) => alike(node.hypothesis, idea.hypothesis))
     if (idea.hypothesis.trim() === '') refuse('empty', 'an idea needs a hypothesis')
     else if (idea.parent !== undefined && !state.experiments.has(idea.parent))
       refuse('parent', `there is no ${idea.parent}`)
     else if (tried) refuse('tried', `${tried.id} tried it: ${tried.status}`)
-    else if (known) refuse('duplicate', 'it was proposed before')
+    else if (known) refuse('duplicate', beforeText(known))
     else if (accepted.length >= MAX_IDEAS) refuse('too_many', `a call takes ${MAX_IDEAS} ideas`)
-    else accepted.push({ ...idea, hypothesis: idea.hypothesis.slice(0, LONGEST) })
+    else accepted.push({ ...idea, index, hypothesis: idea.hypothesis.slice(0, LONGEST) })
   }
-  return { accepted, refused: refused.sort((a, b) => a.index - b.index) }
+  const inOrder = (a: { index: number }, b: { index: number }) => a.index - b.index
+  return {
+    accepted: accepted.sort(inOrder).map(({ index: _, ...idea }) => idea),
+    refused: refused.sort(inOrder),
+  }
+}
+
+function beforeText({ id, tried }: Idea & { id?: string }): string {
+  if (tried !== undefined) return `it was tried before this run: ${tried}`
+  return `it was proposed before${id === undefined ? '' : `, as ${id}`}`
+}
+
+// ---------------------------------------------------------------- what a person decides about ideas
+
+export interface SettledIdeas {
+  ideas: string[]
+  repeated?: true
+}
+
+/** Lets ideas be tried, with the packages that they need. */
+export function approveIdeas(
+  run: OpenRun,
+  ideas: readonly string[],
+  key: string | null,
+): Result<SettledIdeas> {
+  const event = { type: 'ideas_approved' as const, ideas: [...new Set(ideas)] }
+  const recorded = run.ledger.record<'ideas_approved'>(event, run.clock(), key)
+  return answered(recorded, (one) => ({ ideas: one.ideas }))
+}
+
+export function dropIdeas(
+  run: OpenRun,
+  ideas: readonly string[],
+  { why, key }: { why: string; key: string | null },
+): Result<SettledIdeas> {
+  const event = { type: 'ideas_dropped' as const, ideas: [...new Set(ideas)], why: why.slice(0, 1000) }
+  const recorded = run.ledger.record<'ideas_dropped'>(event, run.clock(), key)
+  return answered(recorded, (one) => ({ ideas: one.ideas }))
 }

@@ -1,10 +1,11 @@
 /** The five caps of a run, from the ledger alone: what is used, what a call would cost, what no longer fits. */
 
 import { isSpoilt } from '../evaluate/crowd.ts'
+import { runnableIdeas } from '../ledger/backlog.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { StopReason } from '../ledger/events.ts'
 import { betterBy } from '../ledger/same-value.ts'
-import { lastJudged, nodeValue, type State, stallOf, type Unit } from '../ledger/state.ts'
+import { currentRound, lastJudged, nodeValue, type State, stallOf, type Unit } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
 import type { Problem } from '../result.ts'
 
@@ -154,6 +155,8 @@ export function stopReason(state: State): StopReason | null {
   const last = state.rounds.at(-1)
   const fresh = last !== undefined && last.round > state.resumedRound
   if (fresh && last.closed && (last.briefed?.lanes.length ?? 0) === 0) return 'no_hypothesis'
+  if (knobs.briefs === 'backlog' && currentRound(state) === null && runnableIdeas(state).length === 0)
+    return 'no_idea'
   return null
 }
 

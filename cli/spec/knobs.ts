@@ -22,9 +22,12 @@ export const KNOB_PATHS: Readonly<Record<Knob, string>> = {
   tokens: 'budget.tokens',
   usd: 'budget.usd',
   unknown: 'budget.unknown',
+  briefs: 'loop.briefs',
+  dependencies: 'dependencies.approved',
 }
 
-export function knobsOf({ search, loop, budget }: Spec): Knobs {
+/** What a spec does not use is absent. */
+export function knobsOf({ search, loop, budget, dependencies }: Spec): Knobs {
   return {
     max_attempts: search.max_attempts,
     policy: search.policy,
@@ -43,6 +46,8 @@ export function knobsOf({ search, loop, budget }: Spec): Knobs {
     tokens: budget.tokens,
     usd: budget.usd,
     unknown: budget.unknown,
+    ...(loop.briefs === undefined ? {} : { briefs: loop.briefs }),
+    ...(dependencies === undefined ? {} : { dependencies: dependencies.approved }),
   }
 }
 

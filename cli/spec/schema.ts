@@ -78,7 +78,12 @@ export const SPEC = keys({
     {},
     'How `assay attribute` finds out which parts of a diff pay.',
   ),
-  dependencies: later('Packages that a candidate may add.'),
+  dependencies: may(
+    keys({
+      approved: or(list(text()), [], 'Names of packages that a candidate may add.'),
+    }),
+    'If it is there, the CLI rejects a candidate that adds a package that is neither approved here nor by `assay backlog approve`, and an idea that needs such a package waits for an approval.',
+  ),
   judge: later('A model that scores.'),
   backlog: later('Hypotheses to start with.'),
   suite: later('Several specs at once.'),

@@ -59,7 +59,9 @@ export interface AgentConfig {
 }
 
 /** What the spec does not use is absent, so that older hashes hold. */
-export interface LoopConfig extends Omit<ReadSpec['loop'], 'prompts' | 'driver' | 'autonomous'> {
+export interface LoopConfig extends Omit<ReadSpec['loop'], 'prompts' | 'driver' | 'autonomous' | 'briefs'> {
+  /** Absent = `both`. */
+  briefs?: ReadSpec['loop']['briefs']
   /** By role. */
   prompts?: Record<string, { before: string | null; after: string | null }>
   driver?: 'workflow' | 'loop' | 'prose'
@@ -94,16 +96,18 @@ export interface Spec {
   report?: { jsonl: string }
   /** Absent when the spec does not use it, so that older hashes hold. */
   attribute?: ReadSpec['attribute']
+  /** Packages that a candidate may add. Absent = the CLI does not check. */
+  dependencies?: { approved: string[] }
 }
 
 /** What is measured and what a run is known by: the same for the whole life of a run. */
-export type FixedSpec = Omit<Spec, keyof LiveSpec | 'budget'>
+export type FixedSpec = Omit<Spec, keyof LiveSpec | 'budget' | 'dependencies'>
 
 /** What may change while a run lives; the knobs among it are in the ledger's state. */
 export interface LiveSpec
   extends Pick<Spec, 'goal' | 'instructions' | 'agent' | 'skills' | 'report' | 'attribute'> {
   search: Pick<Spec['search'], 'seed'>
-  loop: Omit<Spec['loop'], 'width' | 'depth' | 'stall' | 'ideate' | 'scan' | 'revise'>
+  loop: Omit<Spec['loop'], 'width' | 'depth' | 'stall' | 'ideate' | 'scan' | 'revise' | 'briefs'>
 }
 
 export const LIVE_SECTIONS = [
@@ -174,6 +178,7 @@ export function compose(read: ReadSpec): Spec {
     skills: read.skills,
     ...(read.report.jsonl === null ? {} : { report: { jsonl: read.report.jsonl } }),
     ...(read.attribute.pairs === null && !read.attribute.careful ? {} : { attribute: read.attribute }),
+    ...(read.dependencies === null ? {} : { dependencies: read.dependencies }),
   }
 }
 
@@ -200,10 +205,11 @@ function stepOf(read: ReadSpec['measure']['before']): StepConfig | null {
   return { command: read.command, timeoutMs: read.timeout }
 }
 
-function loopOf({ prompts, driver, autonomous, ...loop }: ReadSpec['loop']): LoopConfig {
+function loopOf({ prompts, driver, autonomous, briefs, ...loop }: ReadSpec['loop']): LoopConfig {
   return {
     ...loop,
     ...(Object.keys(prompts).length === 0 ? {} : { prompts }),
+    ...(briefs === 'both' ? {} : { briefs }),
     ...(driver === null ? {} : { driver }),
     ...(autonomous === null ? {} : { autonomous }),
   }

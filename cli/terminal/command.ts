@@ -110,6 +110,8 @@ export interface Verb {
   /** What it reads from standard input, if anything. */
   stdin?: string
   subs?: readonly SubVerb[]
+  /** It may be called without a sub-verb. */
+  alone?: true
 }
 
 export type SubVerb = Pick<Verb, 'name' | 'summary' | 'positionals' | 'flags' | 'example' | 'stdin'>

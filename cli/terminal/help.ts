@@ -60,7 +60,10 @@ function usage(name: string, verb: Verb, sub: SubVerb | null): string {
   })
   for (const [flag, one] of Object.entries(shape.flags))
     if (one.needed !== undefined) positionals.push(`--${flag}${placeholder(one)}`)
-  if (sub === null && verb.subs !== undefined) positionals.push(verb.subs.map((one) => one.name).join('|'))
+  if (sub === null && verb.subs !== undefined) {
+    const names = verb.subs.map((one) => one.name).join('|')
+    positionals.push(verb.alone ? `[${names}]` : names)
+  }
   return [name, ...positionals, '[flags]'].join(' ')
 }
 

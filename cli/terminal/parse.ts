@@ -164,14 +164,14 @@ function parseVerb(verb: Verb, rest: string[]): Result<Request> {
   return ok({ ask: 'run', verb, args: toParsed(verb, sub, positionals, flags, values) })
 }
 
-/** A sub-verb is the first argument after its verb; a verb that has some needs one, except to ask for help. */
+/** A sub-verb is the first argument after its verb; a verb that has some needs one, unless it may stand alone, or to ask for help. */
 function chooseSub(verb: Verb, rest: string[]): Result<{ sub: SubVerb | null; argv: string[] }> {
   if (verb.subs === undefined) return ok({ sub: null, argv: rest })
   const at = verbIndex(rest)
   const name = at === null ? undefined : rest[at]
   const names = verb.subs.map((sub) => sub.name)
   if (at === null || name === undefined) {
-    if (rest.includes('--help') || rest.includes('-h')) return ok({ sub: null, argv: rest })
+    if (verb.alone || rest.includes('--help') || rest.includes('-h')) return ok({ sub: null, argv: rest })
     return fail(
       usage(
         'missing_argument',

@@ -68,6 +68,7 @@ function effort({
         [left.retests, 'to retest'],
         [left.prune ?? 0, 'to prune'],
         [left.ideas, left.ideas === 1 ? 'idea not tried' : 'ideas not tried'],
+        [left.parked ?? 0, `waiting for approval (assay backlog)`],
       ].flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]))
     : []
   if (parts !== null) lines.push(row('parts', [cell(parts)]))
@@ -150,6 +151,7 @@ export const STOPPED: Readonly<Record<StopReason, string>> = {
   budget: 'the budget is used up',
   frontier_empty: 'no experiment is left that may become a parent',
   no_hypothesis: 'no agent had a further hypothesis',
+  no_idea: 'no idea of the backlog is left that may be tried',
   failures: 'too many experiments could not be judged',
   user: 'a person stopped it',
 }

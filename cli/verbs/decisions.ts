@@ -1,7 +1,7 @@
 /** Verbs that record a decision and measure nothing: each is one call on the run and the text about its answer. */
 import { shown } from '../evaluate/figure.ts'
 import type { AnnotateAnswer, ListedRemarks } from '../experiment/manual-decisions.ts'
-import type { Idea } from '../ledger/events.ts'
+import { type Idea, PRIORITIES } from '../ledger/events.ts'
 import { remarkText, type Steer } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -167,9 +167,21 @@ const list = [
       return propose(run, input, key)
     },
     say: ({ accepted, refused }) => [
-      `${accepted.length} accepted`,
+      `${accepted.length} accepted${accepted.length === 0 ? '' : `: ${accepted.map(({ id }) => id).join(', ')}`}`,
       ...refused.map(({ index, reason, message }) => `idea ${index + 1} refused (${reason}): ${message}`),
     ],
+  }),
+
+  verb('backlog approve', {
+    run: async (run, { positionals, key }) =>
+      (await import('../loop/propose.ts')).approveIdeas(run, positionals, key),
+    say: ({ ideas }) => `approved: ${ideas.join(', ')}`,
+  }),
+
+  verb('backlog drop', {
+    run: async (run, { positionals, flags, key }) =>
+      (await import('../loop/propose.ts')).dropIdeas(run, positionals, { why: flags.reason, key }),
+    say: ({ ideas }) => `dropped: ${ideas.join(', ')}`,
   }),
 
   // -------------------------------------------------------------- about the run as a whole
@@ -241,17 +253,23 @@ function whereTo({ experiment, delivered }: Steer): string {
 }
 
 const IDEAS =
-  '{"ideas":[{"hypothesis":"…","parent":"exp_0003","kind":"…","uplift":0.05,"confidence":0.6,"sources":[]}]}'
+  '{"ideas":[{"hypothesis":"…","kind":"…","priority":"high","dependencies":[],"parent":"exp_0003","uplift":0.05,"confidence":0.6,"sources":[]}]}'
 
 function readIdea(item: Record<string, unknown>): Idea | string {
   const hypothesis = textField(item, 'hypothesis')
   if (hypothesis === null) return 'it needs a "hypothesis"'
   const [parent, kind] = [textField(item, 'parent'), textField(item, 'kind')]
+  const priority = PRIORITIES.find((one) => one === item.priority)
+  if (priority === undefined && item.priority !== undefined && item.priority !== null)
+    return `its "priority" must be one of: ${PRIORITIES.join(', ')}`
+  const dependencies = textsField(item, 'dependencies')
   const number = (name: string) => (typeof item[name] === 'number' ? { [name]: item[name] as number } : {})
   return {
     hypothesis,
     ...(parent === null || parent === '' ? {} : { parent }),
     ...(kind === null ? {} : { kind }),
+    ...(priority === undefined ? {} : { priority }),
+    ...(dependencies.length === 0 ? {} : { dependencies }),
     ...number('uplift'),
     ...number('confidence'),
     ...(Array.isArray(item.sources) ? { sources: textsField(item, 'sources').slice(0, 10) } : {}),

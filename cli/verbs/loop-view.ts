@@ -1,7 +1,9 @@
 /** What a running loop shows: a live frame on a terminal, plain lines elsewhere, nothing with --quiet or --json. */
 import { counted, gainText, shown } from '../evaluate/figure.ts'
+import { parkedIdeas } from '../ledger/backlog.ts'
 import type { Event } from '../ledger/events.ts'
 import { currentRound, stallOf } from '../ledger/state.ts'
+import { approvalLines, waitingIdea } from '../loop/parked.ts'
 import type { Notice, Tell } from '../notices.ts'
 import { experimentsLeft, marksOf } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -165,6 +167,10 @@ export function logLineOf(event: Event, run: OpenRun): string | null {
       const { best } = statusOf(run)
       const reached = best === null || best.experiment !== event.best ? '' : ` ${shown(best.value)}`
       return `round ${event.round} closed: ${event.improved ? `new best ${event.best}${reached}` : `no new best, stall ${event.stall}`}`
+    }
+    case 'ideas_parked': {
+      const told = parkedIdeas(run.ledger.state).filter(({ idea }) => event.ideas.includes(idea.id))
+      return told.length === 0 ? null : approvalLines(told.map(waitingIdea)).map(String).join('\n')
     }
     case 'alerted':
       return `warning: ${plain(event.text, 500)}`

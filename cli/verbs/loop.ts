@@ -1,5 +1,6 @@
 import { BASELINE } from '../ledger/state.ts'
 import { driveLoop } from '../loop/drive.ts'
+import { approvalLines } from '../loop/parked.ts'
 import { call, next, type Said } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { type Driver, resumeLoop, startDriving } from '../run/driver.ts'
@@ -175,7 +176,7 @@ async function answerOf(run: OpenRun, context: Context, outcome: Driven): Promis
     })
   }
   const lines = await chartLines(run, { width: context.columns, height: 20, colour: context.colour })
-  const { stop, best, baseline, counts, knobs } = statusOf(run)
+  const { stop, best, baseline, counts, knobs, parked } = statusOf(run)
   // A loop that was ended while it waited has no result of its own.
   const result = (outcome.left ? { rounds: null, best, baseline, counts, knobs } : outcome.result) as {
     alerts?: unknown
@@ -183,5 +184,8 @@ async function answerOf(run: OpenRun, context: Context, outcome: Driven): Promis
   const said = Array.isArray(result?.alerts) ? result.alerts.map(String) : []
   // Also the edits of a run whose controller is off now.
   const alerts = [...new Set([...run.ledger.state.meta.alerts.slice(-ALERTS), ...said])]
-  return ok({ data: { stop, ...result, alerts }, text: () => lines })
+  return ok({
+    data: { stop, ...result, alerts, ...(parked ? { parked } : {}) },
+    text: () => [...lines, ...approvalLines(parked ?? [])],
+  })
 }

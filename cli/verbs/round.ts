@@ -111,7 +111,8 @@ function readBrief(item: Record<string, unknown>): WrittenBrief | string {
   const repair = textField(item, 'repair')
   const artifact = textField(item, 'from_artifact')
   const combine = textField(item, 'combine')
-  if (parent === null && repair === null && artifact === null && combine === null)
+  const idea = textField(item, 'idea')
+  if (parent === null && repair === null && artifact === null && combine === null && idea === null)
     return 'it needs a "parent"'
   if (objective === null || objective.trim() === '') return 'it needs an "objective"'
   return {
@@ -124,6 +125,7 @@ function readBrief(item: Record<string, unknown>): WrittenBrief | string {
     ...(repair === null ? {} : { repair }),
     ...(artifact === null ? {} : { from_artifact: artifact }),
     ...(combine === null ? {} : { combine }),
+    ...(idea === null ? {} : { idea }),
   }
 }
 

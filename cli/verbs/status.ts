@@ -1,5 +1,6 @@
 import { counted, gainOf, gainText, shown } from '../evaluate/figure.ts'
 import { BASELINE } from '../ledger/state.ts'
+import { approvalLines } from '../loop/parked.ts'
 import { call, next, type Said } from '../next.ts'
 import { ok, type Result } from '../result.ts'
 import { CAPS, type Cap, type Used } from '../run/budget.ts'
@@ -29,11 +30,14 @@ function describe(data: StatusData & { spec: EditedSpec | null }, name: string):
     `  loop: ${driverOf(data)}${data.round === null ? '' : `, round ${data.round}`}${data.stop ? `; stop reason: ${data.stop}${data.stop_cause ? ` (${plain(data.stop_cause, 300)})` : ''}` : ''}`,
     ...held(data),
     ...doubts(data),
+    ...approvalLines(data.parked ?? []).map(indented),
     ...data.stuck.flatMap(({ message, hint }) => [`  ${plain(message, 300)}`, next`    ${hint}`]),
     ...(data.stuck_more === undefined ? [] : [`  and ${data.stuck_more} more like these`]),
     ...specLines(data.spec),
   ]
 }
+
+const indented = (line: Said): Said => (typeof line === 'string' ? `  ${line}` : next`  ${line}`)
 
 function driverOf({ driver, turn }: StatusData): string {
   if (driver) return `${driver.name} drives it (pid ${driver.pid})`

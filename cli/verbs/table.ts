@@ -658,11 +658,36 @@ const LOOP = [
   {
     name: 'propose',
     group: 'loop',
-    summary: 'hand in ideas for later rounds',
+    summary: 'add ideas to the backlog, for later rounds',
     positionals: [],
     flags: { round: ROUND },
     stdin: '{"ideas":[{"hypothesis":"…"}]}',
     example: `echo '{"ideas":[{"hypothesis":"Intern the keys"}]}' | assay propose`,
+  },
+  {
+    name: 'backlog',
+    group: 'loop',
+    summary: 'the ideas that are left, and those that wait for your approval',
+    positionals: [],
+    flags: { all: { type: 'boolean', summary: 'also those that are done or dropped' } },
+    example: 'assay backlog --all',
+    alone: true,
+    subs: [
+      {
+        name: 'approve',
+        summary: 'let ideas be tried, with the packages that they need',
+        positionals: [{ name: 'ID', required: true, many: true }],
+        flags: {},
+        example: 'assay backlog approve idea_0003 idea_0007',
+      },
+      {
+        name: 'drop',
+        summary: 'take ideas that nobody has begun out of the backlog',
+        positionals: [{ name: 'ID', required: true, many: true }],
+        flags: { reason: NEEDS_REASON },
+        example: 'assay backlog drop idea_0003 --reason "It would change the format"',
+      },
+    ],
   },
   {
     name: 'steer',

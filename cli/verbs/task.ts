@@ -43,7 +43,9 @@ export function describeNext({
 }: Omit<NextAnswer, 'over' | 'alerts' | 'line' | 'paused'> &
   Partial<Pick<NextAnswer, 'over' | 'alerts' | 'line' | 'paused'>>): Said[] {
   if (over === 'lane') return ['the lane has ended']
-  if (over) return [over === 'until' ? 'no further round is opened' : `the loop is over: ${over}`]
+  const warnings = (alerts ?? []).map((alert) => printable(`warning: ${alert}`))
+  if (over)
+    return [over === 'until' ? 'no further round is opened' : `the loop is over: ${over}`, ...warnings]
   return [
     line ?? `round ${round ?? '-'}`,
     ...(paused
@@ -53,6 +55,6 @@ export function describeNext({
       : []),
     ...tasks.map(({ id, label }) => next`${label}: ${call('task', id)}`),
     ...(measuring.length > 0 ? [`being measured: ${measuring.join(', ')}`] : []),
-    ...(alerts ?? []).map((alert) => printable(`warning: ${alert}`)),
+    ...warnings,
   ]
 }

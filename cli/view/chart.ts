@@ -1,5 +1,6 @@
 /** What the chart of a run and the numbers under it are made of. */
 
+import { parkedIdeas, runnableIdeas } from '../ledger/backlog.ts'
 import { bestAmong, bestOf, bestsInOrder } from '../ledger/best.ts'
 import type { Direction, Status, StopReason } from '../ledger/events.ts'
 import {
@@ -12,7 +13,7 @@ import {
   retestable,
   type State,
 } from '../ledger/state.ts'
-import { sameWords, wordsOf } from '../loop/fit.ts'
+import { waitingIdea } from '../loop/parked.ts'
 import { prunesLeft } from '../loop/prunes-left.ts'
 import type { OpenRun } from '../run/open.ts'
 import { attributionOfBest } from './attribution.ts'
@@ -40,18 +41,14 @@ export function spendOf({ ledger: { state } }: OpenRun) {
 
 /** The work that could be continued. */
 export function leftOf({ ledger: { state } }: OpenRun) {
-  const all = [...state.experiments.values()]
-  const done = state.ideas.length === 0 ? [] : all.map((node) => wordsOf(node.hypothesis))
-  const ideas = state.ideas.filter(({ hypothesis }) => {
-    const words = wordsOf(hypothesis)
-    return !done.some((other) => sameWords(words, other))
-  })
+  const parked = parkedIdeas(state)
   const prune = prunesLeft(state)
   return {
     ...(prune.length === 0 ? {} : { prune }),
     repairable: repairable(state).map(({ id }) => id),
     retests: retestable(state).map(({ id }) => id),
-    ideas: ideas.map(({ hypothesis }) => hypothesis),
+    ideas: runnableIdeas(state).map(({ hypothesis }) => hypothesis),
+    ...(parked.length === 0 ? {} : { parked: parked.map(waitingIdea) }),
   }
 }
 
@@ -145,7 +142,7 @@ export interface SummaryInput {
   /** Which parts of the best pay, in a sentence; null when they were not tested. */
   parts?: string | null
   /** How many experiments could be continued. */
-  left?: { repairable: number; retests: number; ideas: number; prune?: number }
+  left?: { repairable: number; retests: number; ideas: number; prune?: number; parked?: number }
 }
 
 export interface EpochPoint extends ChartPoint {
@@ -196,7 +193,7 @@ export function bestPath(state: State): PathStep[] {
 export function summaryData(run: OpenRun): SummaryInput {
   const { metric, counts, budget, stop, stop_cause, objections = [] } = statusOf(run)
   const { ms, active_ms } = runDuration(run)
-  const { repairable, retests, ideas, prune } = leftOf(run)
+  const { repairable, retests, ideas, prune, parked } = leftOf(run)
   return {
     metric,
     counts,
@@ -215,6 +212,7 @@ export function summaryData(run: OpenRun): SummaryInput {
       retests: retests.length,
       ideas: ideas.length,
       ...(prune === undefined ? {} : { prune: prune.length }),
+      ...(parked === undefined ? {} : { parked: parked.length }),
     },
   }
 }

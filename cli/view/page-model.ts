@@ -274,7 +274,13 @@ export interface PageHead {
     baseline: { experiments: number; best: number | null }
     search: { experiments: number; best: number | null; best_at_same: number | null }
   } | null
-  left: { repairable: readonly string[]; retests: readonly string[]; ideas: readonly string[] }
+  left: {
+    repairable: readonly string[]
+    retests: readonly string[]
+    ideas: readonly string[]
+    /** Ideas that wait for an approval of packages; absent when none does. */
+    parked?: readonly { id: string; hypothesis: string; dependencies: readonly string[] }[]
+  }
   rounds: readonly PageRound[]
   edits: readonly { id: string; what: string; why: string; from: number | null; undone: boolean }[]
   texts: readonly PageText[]

@@ -2,7 +2,7 @@
 import { median } from '../evaluate/stats.ts'
 import type { Direction } from '../ledger/events.ts'
 import { type Experiment, lastJudged, type State } from '../ledger/state.ts'
-import { sameWords, wordsOf } from '../loop/fit.ts'
+import { sameWords, wordsOf } from '../text.ts'
 import { roleOf } from './objections.ts'
 
 /** The predictions of one role, program and kind of brief. Gains are shares of the parent's value; positive is better. */

@@ -1,10 +1,12 @@
 /** A run's state as data: what `status` and the report are made of. */
 
 import { stuck } from '../experiment/wait.ts'
+import { parkedIdeas } from '../ledger/backlog.ts'
 import { bestOf } from '../ledger/best.ts'
 import { type Autonomy, isLive, isOf, type SessionLease } from '../ledger/driver.ts'
 import type { Status, StopReason } from '../ledger/events.ts'
 import { BASELINE, clearing, lastingDoubt, nodeValue, type State, severalParents } from '../ledger/state.ts'
+import { type WaitingIdea, waitingIdea } from '../loop/parked.ts'
 import type { Said } from '../next.ts'
 import { budgetOf, type Cap, stopCause, stopReason, type Used } from '../run/budget.ts'
 import { callerIn, livingDriver } from '../run/driver.ts'
@@ -47,6 +49,8 @@ export interface StatusData {
   outdated: number
   /** What a person should read before the winner is trusted; absent when nothing was objected. */
   objections?: RaisedObjection[]
+  /** Ideas that wait for an approval of packages; absent when none does. */
+  parked?: WaitingIdea[]
   notes: number
   /** `running` by the ledger, but no process on this machine judges them. */
   stuck: { experiment: string; message: string; hint: Said }[]
@@ -60,6 +64,7 @@ export function statusOf(run: OpenRun): StatusData {
   const baseline = state.experiments.get(BASELINE)
   const { knobs } = state
   const objections = objectionsOf(state)
+  const parked = parkedIdeas(state)
   const driver = livingDriver(run)
   const waiting = state.steers.filter(({ delivered }) => delivered === null).length
   return {
@@ -87,6 +92,7 @@ export function statusOf(run: OpenRun): StatusData {
     knobs,
     ...doubts(state),
     notes: state.notes.length,
+    ...(parked.length === 0 ? {} : { parked: parked.map(waitingIdea) }),
     ...(objections.length === 0 ? {} : { objections }),
     ...stuckIn(state),
   }

@@ -37,6 +37,7 @@ test('help asks for a flag that a verb does without, or the refusal does not nam
     'gate remove --name',
     'round briefs --token',
     'round close --token',
+    'backlog drop --reason',
     'wait --for',
     'config set --reason',
     'epoch open --reason',

@@ -124,7 +124,7 @@ describe('what a turn is told', () => {
       { hypothesis: '  ' },
     ]
     expect(dataOf(await send(project, ['propose'], { ideas }))).toEqual({
-      accepted: [ideas[0]],
+      accepted: [{ id: 'idea_0001', ...ideas[0] }],
       refused: [
         { index: 1, reason: 'duplicate', message: expect.any(String) },
         { index: 2, reason: 'tried', message: expect.stringContaining('exp_0001') },
@@ -136,7 +136,7 @@ describe('what a turn is told', () => {
       accepted: [],
       refused: [{ index: 0, reason: 'duplicate' }],
     })
-    expect((await open(project)).proposals).toEqual([ideas[0]])
+    expect((await open(project)).proposals).toEqual([{ id: 'idea_0001', ...ideas[0] }])
     const wrong = await send(project, ['propose'], { ideas: [{ parent: 'exp_0000' }] })
     expect(wrong.code).toBe(2)
   })

@@ -66,7 +66,9 @@ describe('a round by tasks', () => {
     await project.data('answer', 'r2/ideate/failures', '--none')
     const { prompt } = await project.data<{ prompt: string }>('task', 'r2/brief')
     expect(prompt).toContain('Ideas that no experiment has tried yet')
-    expect((await card(project, 'r2/brief')).brief.proposals).toEqual([{ hypothesis: 'Intern the keys' }])
+    expect((await card(project, 'r2/brief')).brief.proposals).toEqual([
+      { id: 'idea_0001', hypothesis: 'Intern the keys' },
+    ])
   })
 
   test('while a person has paused the loop, a session opens a round, is given a task, or loses what its agents hand in', async () => {

@@ -127,8 +127,17 @@ describe('caps', () => {
       return repairable(state).length === 1
     })
     expect(offered).toEqual([
-      ...['empty', 'out_of_scope', 'over_limit', 'secret', 'inconclusive', 'gate', 'constraint', 'protected'],
-      ...['audit', 'dependency', 'metric_error', 'timeout', 'crash', 'environment', 'aborted'],
+      ...[
+        'empty',
+        'out_of_scope',
+        'over_limit',
+        'secret',
+        'dependency',
+        'inconclusive',
+        'gate',
+        'constraint',
+      ],
+      ...['protected', 'audit', 'metric_error', 'timeout', 'crash', 'environment', 'aborted'],
     ])
   })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { alike } from '../../cli/loop/fit.ts'
+import { alike } from '../../cli/text.ts'
 
 test.each([
   ['Intern the keys', 'intern THE keys!', true],

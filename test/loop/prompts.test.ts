@@ -42,7 +42,7 @@ const MORE: Partial<PromptTask> = {
   author: 'explore',
   refused: ['it repeats lane 1 of round 6'],
   findings: [{ message: 'all stop in the allocator' }],
-  proposals: [{ hypothesis: 'Intern the keys' }],
+  proposals: [{ id: 'idea_0001', hypothesis: 'Intern the keys' }],
   repairable: ['exp_0006'],
   retests: ['exp_0005'],
   against: [{ code: 'cheat', message: 'src/a.js special-cases the input', path: 'src/a.js' }],

@@ -67,8 +67,10 @@ describe('by uplift × confidence', () => {
       idea('only hopes', 5),
       idea('harms', -0.5, 1),
     ]
-    const { accepted } = judgeIdeas(ideas, new History().state)
-    expect(named(accepted)).toEqual([
+    const { accepted, refused } = judgeIdeas(ideas, new History().state)
+    expect([accepted, refused]).toEqual([ideas, []])
+    const { state } = new History().add({ type: 'proposed', round: null, accepted, refused })
+    expect(named(openIdeas(state, 20))).toEqual([
       'likely',
       'surer than sure',
       'loud',

@@ -12,7 +12,7 @@ import {
 import { addEdit, directionsOf, editById, knobsOfNextRound, type MetaState } from '../../ledger/meta.ts'
 import type { State } from '../../ledger/state.ts'
 import { unreachable } from '../../result.ts'
-import { alike } from '../fit.ts'
+import { alike } from '../../text.ts'
 
 // ---------------------------------------------------------------- what the meta controller may say, and what each word of it may hold
 

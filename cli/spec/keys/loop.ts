@@ -1,4 +1,5 @@
 /** How parents are picked, how rounds go, and when it ends. All of it but the seed may change while a run lives. */
+import { BRIEF_SOURCES } from '../../ledger/events.ts'
 import { policyNames } from '../../search/policies.ts'
 import { boolean, choice, keys, map, may, number, or, text, whole } from '../kind.ts'
 import { durationMs } from '../units.ts'
@@ -66,6 +67,11 @@ export const loop = keys({
   width: or(whole({ min: 1, max: 64 }), 4, 'How many lanes a round has.'),
   depth: or(whole({ min: 1, max: 20 }), 3, 'Experiments in a row that a lane may make.'),
   stall: or(whole({ min: 1, max: 1000 }), 5, 'Rounds without a new best after which the loop ends.'),
+  briefs: or(
+    choice(BRIEF_SOURCES),
+    'both',
+    'Where the briefs of a round come from: from an agent that writes them (`author`), from the backlog of ideas without asking an agent (`backlog`), or from an agent that sees the backlog (`both`).',
+  ),
   ideate: or(
     keys({
       stall: or(

@@ -1,0 +1,66 @@
+/** `backlog`: the ideas of a run and where each stands; what a person decides about them is a decision. */
+import { backlogOf, type IdeaStanding, writtenIdea } from '../ledger/backlog.ts'
+import { approvalLines, waitingIdea } from '../loop/parked.ts'
+import { call, next, type Said } from '../next.ts'
+import { ok, type Result } from '../result.ts'
+import { painter } from '../terminal/colour.ts'
+import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
+import { cell } from '../terminal/lines.ts'
+import { table } from '../terminal/table.ts'
+import { theRun } from './verb.ts'
+
+const OVER = ['done', 'dropped']
+
+export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
+  const opened = theRun(context, args)
+  if (!opened.ok) return opened
+  const all = backlogOf(opened.value.ledger.state)
+  const shown = args.on('all') ? all : all.filter(({ status }) => !OVER.includes(status))
+  const paint = await painter(context.colour)
+  return ok({
+    data: { ideas: shown.map(rowOf), hidden: all.length - shown.length },
+    text: () => [
+      ...(shown.length === 0 ? [] : lines(shown, context.columns).map(paint)),
+      ...closing(all, shown),
+    ],
+  })
+}
+
+const rowOf = ({ idea, status, missing, experiment, outcome }: IdeaStanding) => ({
+  ...writtenIdea(idea),
+  status,
+  experiment,
+  outcome,
+  missing,
+})
+
+function lines(shown: readonly IdeaStanding[], width: number) {
+  const columns = [
+    { title: 'idea' },
+    { title: 'status' },
+    { title: 'priority' },
+    { title: 'kind' },
+    { title: 'hypothesis', flexible: true },
+  ]
+  const rows = shown.map(({ idea, status, missing, experiment, outcome }) => {
+    const more = status === 'parked' ? `needs ${missing.join(', ')}` : (outcome ?? '')
+    const by = experiment === null ? '' : ` ${experiment}`
+    return [
+      cell(idea.id),
+      cell(`${status}${by}`),
+      cell(idea.priority ?? ''),
+      cell(idea.kind ?? ''),
+      cell(`${idea.hypothesis}${more === '' ? '' : ` (${more})`}`),
+    ]
+  })
+  return table(columns, rows, width)
+}
+
+function closing(all: readonly IdeaStanding[], shown: readonly IdeaStanding[]): Said[] {
+  if (all.length === 0) return [next`the backlog has no idea; add some: ${call('propose')}`]
+  const hidden = all.length - shown.length
+  return [
+    ...(hidden === 0 ? [] : [next`${hidden} done or dropped: ${call('backlog', '--all')}`]),
+    ...approvalLines(shown.filter(({ status }) => status === 'parked').map(waitingIdea)),
+  ]
+}
