@@ -1,23 +1,28 @@
-/** The checks that reject a seal at no cost: secrets, scope, limits, no change, a duplicate. Pure. */
+/** The checks that reject a seal at no cost: secrets, scope, limits, packages that nobody approved, no change, a duplicate. */
 import { figure } from '../evaluate/figure.ts'
 import type { Reason } from '../ledger/events.ts'
 import { BASELINE, lastJudged } from '../ledger/state.ts'
 import { twinOf } from '../measure/artifacts.ts'
 import { scopeOfRun } from '../measure/scope.ts'
 import type { Seal } from '../measure/seal.ts'
+import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { judgeScope } from '../spec/rules.ts'
+import { unapprovedPackages } from './dependencies.ts'
 
 export interface CheckFinding {
-  code: Extract<Reason, 'empty' | 'out_of_scope' | 'over_limit' | 'secret' | 'duplicate'>
+  code: Extract<Reason, 'empty' | 'out_of_scope' | 'over_limit' | 'secret' | 'dependency' | 'duplicate'>
   path: string | null
   message: string
 }
 
 /** In the order of the life cycle: scope first, then what is known. The first finding's code is the reason. */
-export function checkSeal(run: OpenRun, seal: Seal): CheckFinding[] {
-  if (seal.experiment === BASELINE) return secretFindings(seal)
-  return [...secretFindings(seal), ...scopeFindings(run, seal), ...knownFindings(run, seal)]
+export async function checkSeal(run: OpenRun, seal: Seal): Promise<Result<CheckFinding[]>> {
+  if (seal.experiment === BASELINE) return ok(secretFindings(seal))
+  const packages = await unapprovedPackages(run, seal)
+  if (!packages.ok) return packages
+  const added = packages.value.map(({ path, message }) => ({ code: 'dependency' as const, path, message }))
+  return ok([...secretFindings(seal), ...scopeFindings(run, seal), ...added, ...knownFindings(run, seal)])
 }
 
 function secretFindings({ secrets }: Seal): CheckFinding[] {

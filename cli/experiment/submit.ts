@@ -34,7 +34,7 @@ import { identify, isAlive } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { unchangedData } from '../run/data.ts'
 import type { OpenRun } from '../run/open.ts'
-import { checkSeal } from './check.ts'
+import { type CheckFinding, checkSeal } from './check.ts'
 import { judgedElsewhere, untilSettled } from './wait.ts'
 
 // ---------------------------------------------------------------- the claim on one attempt: it charges the budget, and the fold says who has it
@@ -143,7 +143,9 @@ async function submitOnce(
   if (!sealed.ok) return unlessLate(sealed, node.value, status)
   if ('answer' in sealed.value) return ok(sealed.value.answer)
   const { seal: candidate } = sealed.value
-  const [finding] = checkSeal(run, candidate)
+  const findings = await checkSeal(run, candidate)
+  if (!findings.ok) return findings
+  const [finding, ...more] = findings.value
   if (finding) {
     // What differs because the store was damaged is not the candidate's doing.
     const intact = await refuseDamaged(run.site, baseOf(run, experiment).commit)
@@ -153,7 +155,7 @@ async function submitOnce(
       status: 'rejected',
       reason: finding.code,
       failure_class: 'hypothesis',
-      message: `${finding.message}${stray}`,
+      message: [`${finding.message}${stray}`, ...alsoAdded(finding, more)].join('; '),
     }
     return recordVerdict(run, node.value, candidate, noEvidence(run, node.value), verdict, 0, key)
   }
@@ -163,6 +165,17 @@ async function submitOnce(
   if (!claim.ok) return unlessLate(claim, node.value, status)
   return judge(run, node.value, candidate)
 }
+
+const MOST_NAMED = 10
+
+/** All packages that a person would have to approve, not one after the other. */
+const alsoAdded = ({ code }: CheckFinding, more: readonly CheckFinding[]): string[] =>
+  code === 'dependency'
+    ? more
+        .filter((one) => one.code === code)
+        .slice(0, MOST_NAMED)
+        .map(({ message }) => message)
+    : []
 
 /** A new epoch begins with the baseline: what was sealed as such, whatever its worktree holds now. */
 async function judgeBaselineAgain(

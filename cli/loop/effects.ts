@@ -181,7 +181,9 @@ async function sealOf(
     return found({ attempt: 0, findings: [{ message: hint ? `${message}: ${String(hint)}` : message }] })
   }
   if (sealed.value === null) return found({ attempt: null, refused: 'its agent gave no answer' })
-  const findings = checkSeal(run, sealed.value)
+  const checked = await checkSeal(run, sealed.value)
+  if (!checked.ok) return checked
+  const findings = checked.value
   // What differs because the store was damaged is not the candidate's doing.
   const intact = findings.length > 0 ? await storeIntact(run, node.value) : ok(undefined)
   if (!intact.ok) return intact

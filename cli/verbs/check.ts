@@ -15,7 +15,9 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   if (!node.ok) return node
   const sealed = await currentSeal(opened.value, node.value)
   if (!sealed.ok) return sealed
-  const findings = checkSeal(opened.value, sealed.value)
+  const checked = await checkSeal(opened.value, sealed.value)
+  if (!checked.ok) return checked
+  const findings = checked.value
   return ok({
     data: {
       experiment: sealed.value.experiment,

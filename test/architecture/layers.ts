@@ -8,7 +8,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['process', 'paths', 'disk'],
   ['lock', 'workflow'],
   ['ledger'],
-  ['attribute'],
+  ['attribute', 'packages'],
   ['search', 'evaluate', 'git', 'hosts'],
   ['spec'],
   ['run'],
@@ -34,6 +34,7 @@ export const PURE: readonly string[] = [
   'ledger/driver',
   'ledger/meta',
   'ledger/transitions',
+  'ledger/backlog',
   'ledger/best',
   'ledger/same-value',
   'ledger/state',
@@ -43,6 +44,7 @@ export const PURE: readonly string[] = [
   'ledger/noise',
   'search',
   'attribute',
+  'packages',
   'evaluate/metrics',
   'evaluate/presets',
   'evaluate/same-units',
@@ -68,6 +70,7 @@ export const PURE: readonly string[] = [
   'diagnose/exposure',
   'loop/agenda',
   'loop/answers',
+  'loop/parked',
   'loop/prunes-left',
   'loop/prompts',
   'text',
@@ -82,7 +85,7 @@ export const PURE: readonly string[] = [
 ]
 
 /** Packages that only compute. */
-export const PURE_PACKAGES: readonly string[] = ['picomatch']
+export const PURE_PACKAGES: readonly string[] = ['picomatch', 'smol-toml']
 
 /** Folder → the units that it may import, though the layers would let it import more. */
 export const SELF_CONTAINED: Readonly<Record<string, readonly string[]>> = {
@@ -122,6 +125,7 @@ export const TAKE_OPEN_RUN: readonly string[] = [
 export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   yaml: ['spec'],
   picomatch: ['spec'],
+  'smol-toml': ['packages'],
   ajv: ['hosts'],
   acorn: ['workflow'],
   chalk: ['terminal'],

@@ -1,0 +1,147 @@
+/** Which packages a candidate adds, by what its manifests and lock files name and those of the baseline do not. Pure. */
+import { readCargoLock, readCargoToml } from './cargo.ts'
+import type { NamedPackage, PackageFile, ReadPackages } from './file.ts'
+import { readGoMod, readGoSum } from './go.ts'
+import { readGradle, readGradleCatalogue, readGradleLock, readPom } from './jvm.ts'
+import { readPackageJson, readPackageLock } from './npm.ts'
+import { isRequirements, readPyproject, readPythonLock, readRequirements } from './python.ts'
+
+type Language = 'npm' | 'python' | 'cargo' | 'go' | 'jvm'
+
+const FILES: Readonly<Record<string, { language: Language; read: ReadPackages }>> = {
+  'package.json': { language: 'npm', read: readPackageJson },
+  'package-lock.json': { language: 'npm', read: readPackageLock },
+  'npm-shrinkwrap.json': { language: 'npm', read: readPackageLock },
+  'pyproject.toml': { language: 'python', read: readPyproject },
+  'uv.lock': { language: 'python', read: readPythonLock },
+  'poetry.lock': { language: 'python', read: readPythonLock },
+  'Cargo.toml': { language: 'cargo', read: readCargoToml },
+  'Cargo.lock': { language: 'cargo', read: readCargoLock },
+  'go.mod': { language: 'go', read: readGoMod },
+  'go.sum': { language: 'go', read: readGoSum },
+  'pom.xml': { language: 'jvm', read: readPom },
+  'build.gradle': { language: 'jvm', read: readGradle },
+  'build.gradle.kts': { language: 'jvm', read: readGradle },
+  'settings.gradle': { language: 'jvm', read: readGradle },
+  'settings.gradle.kts': { language: 'jvm', read: readGradle },
+  'libs.versions.toml': { language: 'jvm', read: readGradleCatalogue },
+  'gradle.lockfile': { language: 'jvm', read: readGradleLock },
+}
+
+const kindOf = (path: string) => {
+  if (/(^|\/)(node_modules|vendor)\//.test(path)) return undefined
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  if (Object.hasOwn(FILES, name)) return FILES[name]
+  return isRequirements(path) ? { language: 'python' as const, read: readRequirements } : undefined
+}
+
+/** Whether the file at a path names packages. */
+export const namesPackages = (path: string): boolean => kindOf(path) !== undefined
+
+export interface AddedPackage {
+  path: string
+  /** null: the file cannot be read, so nobody knows what it adds. */
+  name: string | null
+  message: string
+}
+
+type Texts = ReadonlyMap<string, string>
+
+/**
+ * `before`: all files of the baseline that name packages; `after`: those of the candidate that differ. `approved`: names in
+ * small letters. What an approved package needs itself is approved with it, as far as a lock file says who needs what; where
+ * it does not say so, everything that it names in addition is, as soon as an approved package is new. In a lock file that the
+ * baseline did not have, what packages of the baseline need is no addition.
+ */
+export function addedPackages(before: Texts, after: Texts, approved: ReadonlySet<string>): AddedPackage[] {
+  const found: AddedPackage[] = []
+  const { known, unreadable } = knownBefore(before)
+  // As several languages compare names.
+  const allowed = new Set([...approved].flatMap((name) => [name, name.replace(/[-_.]+/g, '-')]))
+  const changed = [...after].flatMap(([path, text]) => {
+    const kind = kindOf(path)
+    const read = kind && reading(kind.read, text)
+    if (kind === undefined || read === undefined || unreadable.has(path)) return []
+    if (typeof read !== 'string') return [{ path, language: kind.language, ...read }]
+    found.push({
+      path,
+      name: null,
+      message: `${path} cannot be read, so its packages are not known: ${read}`,
+    })
+    return []
+  })
+  for (const { path, language, named, needs } of changed) {
+    const old = known.get(language) ?? NO_PACKAGES
+    const isNew = (one: NamedPackage) => !old.keys.has(keyOf(one))
+    const addsApproved = changed.some(
+      (file) =>
+        file.language === language &&
+        file.named.some((one) => isNew(one) && !one.locked && allowed.has(one.name)),
+    )
+    const below = needs && reachable(needs, old.isLocked ? allowed : [...allowed, ...old.names])
+    const seen = new Set<string>()
+    for (const one of named) {
+      if (!isNew(one) || allowed.has(one.name) || seen.has(keyOf(one))) continue
+      seen.add(keyOf(one))
+      // From another place it is another package.
+      const comesAlong = below ? below.has(one.name) && !old.names.has(one.name) : addsApproved
+      if (one.locked && comesAlong) continue
+      const from = one.from === null ? '' : ` from ${one.from}`
+      found.push({ path, name: one.name, message: `${path} adds ${one.name}${from}, which nobody approved` })
+    }
+  }
+  return found
+}
+
+interface Known {
+  keys: Set<string>
+  names: Set<string>
+  /** A lock file names some of them. */
+  isLocked: boolean
+}
+
+const NO_PACKAGES: Known = { keys: new Set(), names: new Set(), isLocked: false }
+
+function knownBefore(before: Texts): { known: Map<Language, Known>; unreadable: Set<string> } {
+  const known = new Map<Language, Known>()
+  const unreadable = new Set<string>()
+  for (const [path, text] of before) {
+    const kind = kindOf(path)
+    const read = kind && reading(kind.read, text)
+    if (kind === undefined || read === undefined) continue
+    if (typeof read === 'string') {
+      unreadable.add(path)
+      continue
+    }
+    const all = known.get(kind.language) ?? { keys: new Set(), names: new Set(), isLocked: false }
+    for (const one of read.named) {
+      all.keys.add(keyOf(one))
+      all.names.add(one.name)
+      if (one.locked) all.isLocked = true
+    }
+    known.set(kind.language, all)
+  }
+  return { known, unreadable }
+}
+
+const keyOf = ({ name, from }: NamedPackage): string => `${name} ${from ?? ''}`
+
+/** A text says why it cannot be read. */
+function reading(read: ReadPackages, text: string): PackageFile | string {
+  try {
+    return read(text)
+  } catch (error) {
+    return (error as Error).message.split('\n')[0] ?? ''
+  }
+}
+
+function reachable(needs: ReadonlyMap<string, string[]>, from: Iterable<string>): Set<string> {
+  const found = new Set<string>()
+  const queue = [...from]
+  for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
+    if (found.has(name)) continue
+    found.add(name)
+    queue.push(...(needs.get(name) ?? []))
+  }
+  return found
+}

@@ -1,0 +1,48 @@
+/** Cargo.toml and Cargo.lock. */
+import { parse } from 'smol-toml'
+import { itemsOf, type Members, membersOf, type NamedPackage, type ReadPackages, textOf } from './file.ts'
+
+/** Cargo takes both for the same crate. */
+const nameOf = (name: string): string => name.toLowerCase().replaceAll('_', '-')
+
+const SECTIONS = ['dependencies', 'dev-dependencies', 'build-dependencies']
+
+export const readCargoToml: ReadPackages = (text) => {
+  const toml = membersOf(parse(text))
+  const tables = [toml, membersOf(toml.workspace), ...Object.values(membersOf(toml.target)).map(membersOf)]
+  const sections = [
+    ...tables.flatMap((table) => SECTIONS.map((section) => membersOf(table[section]))),
+    ...Object.values(membersOf(toml.patch)).map(membersOf),
+    membersOf(toml.replace),
+  ]
+  return {
+    named: sections.flatMap((section) =>
+      Object.entries(section).flatMap(([name, one]) => crate(name, membersOf(one))),
+    ),
+  }
+}
+
+/** `workspace = true` stands for what the workspace names. */
+function crate(name: string, wanted: Members): NamedPackage[] {
+  if (textOf(wanted.path) !== null || wanted.workspace === true) return []
+  const from = textOf(wanted.git) ?? textOf(wanted.registry) ?? textOf(wanted['registry-index'])
+  return [{ name: nameOf(textOf(wanted.package) ?? name.replace(/:.*$/, '')), from }]
+}
+
+const CRATES_IO =
+  /^(registry\+https:\/\/github\.com\/rust-lang\/crates\.io-index|sparse\+https:\/\/index\.crates\.io\/)/
+
+export const readCargoLock: ReadPackages = (text) => {
+  const named: NamedPackage[] = []
+  const needs = new Map<string, string[]>()
+  for (const one of itemsOf(membersOf(parse(text)).package).map(membersOf)) {
+    const source = textOf(one.source)
+    // A crate of the workspace itself.
+    if (source === null) continue
+    const name = nameOf(textOf(one.name) ?? '')
+    named.push({ name, from: CRATES_IO.test(source) ? null : source.replace(/[?#].*$/, ''), locked: true })
+    const needed = itemsOf(one.dependencies).map((each) => nameOf((textOf(each) ?? '').split(' ')[0] ?? ''))
+    needs.set(name, [...(needs.get(name) ?? []), ...needed])
+  }
+  return { named, needs }
+}

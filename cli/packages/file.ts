@@ -1,0 +1,27 @@
+/** What a file that names packages says. */
+
+export interface NamedPackage {
+  /** As the tools of its language compare names. */
+  name: string
+  /** The address or the other registry that it comes from; null = from the public registry of its language. */
+  from: string | null
+  /** A lock file names it because other packages need it. */
+  locked?: true
+}
+
+export interface PackageFile {
+  named: NamedPackage[]
+  /** Of a lock file that says it: package → the packages that it needs. */
+  needs?: Map<string, string[]>
+}
+
+/** Throws when the text cannot be read. */
+export type ReadPackages = (text: string) => PackageFile
+
+export type Members = Record<string, unknown>
+
+/** A mapping; anything else is an empty one. */
+export const membersOf = (value: unknown): Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {}
+export const itemsOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)

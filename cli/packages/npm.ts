@@ -1,0 +1,81 @@
+/** package.json, and the lock files of npm. */
+import {
+  type Members,
+  membersOf,
+  type NamedPackage,
+  type PackageFile,
+  type ReadPackages,
+  textOf,
+} from './file.ts'
+
+const SECTIONS = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies']
+/** In these, a package is only replaced by one that is named here. */
+const OVERRIDES = ['overrides', 'resolutions']
+
+export const readPackageJson: ReadPackages = (text) => {
+  const json = membersOf(JSON.parse(text))
+  const named = SECTIONS.flatMap((section) =>
+    Object.entries(membersOf(json[section])).flatMap(([name, wanted]) =>
+      wantedPackage(name, textOf(wanted) ?? ''),
+    ),
+  )
+  return { named: [...named, ...OVERRIDES.flatMap((section) => overrides(membersOf(json[section])))] }
+}
+
+function overrides(section: Members): NamedPackage[] {
+  return Object.entries(section).flatMap(([name, wanted]) => {
+    if (typeof wanted !== 'string') return overrides(membersOf(wanted))
+    // A version alone adds nothing.
+    return wantedPackage(name, wanted).filter((one) => one.from !== null || wanted.startsWith('npm:'))
+  })
+}
+
+/** Files of the repository itself are no packages. */
+const LOCAL = /^(workspace|file|link|portal):|^\.{0,2}\//
+
+function wantedPackage(name: string, wanted: string): NamedPackage[] {
+  if (LOCAL.test(wanted)) return []
+  const alias = /^npm:(@?[^@]+)/.exec(wanted)?.[1]
+  if (alias !== undefined) return [{ name: alias.toLowerCase(), from: null }]
+  const isElsewhere = /^[a-z+]+:|^[\w.-]+\/[\w.-]+/i.test(wanted)
+  return [{ name: name.toLowerCase(), from: isElsewhere ? withoutVersion(wanted) : null }]
+}
+
+/** package-lock.json and npm-shrinkwrap.json, of every version of the format. */
+export const readPackageLock: ReadPackages = (text) => {
+  const json = membersOf(JSON.parse(text))
+  const found: Required<PackageFile> = { named: [], needs: new Map() }
+  for (const [path, entry] of Object.entries(membersOf(json.packages))) {
+    const at = path.lastIndexOf('node_modules/')
+    if (at >= 0) lockedPackage(path.slice(at + 'node_modules/'.length), membersOf(entry), found)
+  }
+  if (json.packages === undefined) olderLock(membersOf(json.dependencies), found)
+  return found
+}
+
+function olderLock(dependencies: Members, found: Required<PackageFile>): void {
+  for (const [name, one] of Object.entries(dependencies)) {
+    const entry = membersOf(one)
+    lockedPackage(name, { ...entry, dependencies: entry.requires }, found)
+    olderLock(membersOf(entry.dependencies), found)
+  }
+}
+
+function lockedPackage(path: string, entry: Members, found: Required<PackageFile>): void {
+  if (entry.link === true) return
+  const name = (textOf(entry.name) ?? path).toLowerCase()
+  found.named.push({ name, from: sourceOf(textOf(entry.resolved)), locked: true })
+  const needed = SECTIONS.flatMap((section) => Object.keys(membersOf(entry[section])))
+  found.needs.set(name, [...(found.needs.get(name) ?? []), ...needed.map((one) => one.toLowerCase())])
+}
+
+const PUBLIC = /^https:\/\/registry\.(npmjs\.org|yarnpkg\.com)\//
+
+/** A registry is named by its host: its address has the version of the package. */
+function sourceOf(resolved: string | null): string | null {
+  if (resolved === null || PUBLIC.test(resolved) || LOCAL.test(resolved)) return null
+  const registry = /^(https?:\/\/[^/]+)\/.*\/-\/[^/]+\.tgz/.exec(resolved)?.[1]
+  return registry ?? withoutVersion(resolved)
+}
+
+const withoutVersion = (address: string): string => address.replace(/#.*$/, '')

@@ -1,0 +1,190 @@
+import { describe, expect, test } from 'vitest'
+import { addedPackages, namesPackages } from '../../cli/packages/added.ts'
+
+type Texts = Record<string, string>
+const added = (before: Texts, after: Texts, ...approved: string[]) =>
+  addedPackages(new Map(Object.entries(before)), new Map(Object.entries(after)), new Set(approved)).map(
+    ({ name, message }) => name ?? message,
+  )
+
+const json = (value: unknown) => JSON.stringify(value)
+const npmLock = (packages: Record<string, object>) =>
+  json({ lockfileVersion: 3, packages: { '': {}, ...packages } })
+const NPM = { 'package.json': json({ dependencies: { a: '^1.0.0' } }) }
+
+/** By format: a file of the baseline, the same file with one package more, and the name of that package. */
+const FORMATS: [path: string, before: string, after: string, name: string][] = [
+  [
+    'package.json',
+    NPM['package.json'],
+    json({ dependencies: { a: '^2' }, devDependencies: { zstd: '1' } }),
+    'zstd',
+  ],
+  ['package.json', NPM['package.json'], json({ dependencies: { a: 'npm:evil@1' } }), 'evil'],
+  ['package.json', NPM['package.json'], json({ dependencies: { a: 'github:evil/a' } }), 'a'],
+  ['package.json', NPM['package.json'], json({ overrides: { a: { b: 'npm:evil@1' } } }), 'evil'],
+  [
+    'package-lock.json',
+    npmLock({ 'node_modules/a': { resolved: 'https://registry.npmjs.org/a/-/a-1.0.0.tgz' } }),
+    npmLock({
+      'node_modules/a': { resolved: 'https://registry.npmjs.org/a/-/a-1.1.0.tgz' },
+      'node_modules/a/node_modules/zstd': {},
+    }),
+    'zstd',
+  ],
+  [
+    'package-lock.json',
+    npmLock({ 'node_modules/a': { resolved: 'https://registry.npmjs.org/a/-/a-1.0.0.tgz' } }),
+    npmLock({ 'node_modules/a': { resolved: 'https://elsewhere.example/a/-/a-1.0.0.tgz' } }),
+    'a',
+  ],
+  [
+    'npm-shrinkwrap.json',
+    json({ dependencies: { a: {} } }),
+    json({ dependencies: { a: { dependencies: { zstd: {} } } } }),
+    'zstd',
+  ],
+  ['requirements.txt', 'numpy==1.0\n', 'numpy==2.0 # newer\nZ.Std[fast]>=1; python_version>"3"\n', 'z-std'],
+  ['requirements-dev.txt', 'a\n', 'a\ngit+https://example.com/zstd.git@v1#egg=zstd\n', 'zstd'],
+  ['requirements/base.txt', 'a\n', 'a \\\n  --hash=sha256:1\n-r other.cfg\n', '-r other.cfg'],
+  [
+    'requirements.txt',
+    'a\n',
+    '--extra-index-url https://elsewhere.example\na\n',
+    '--extra-index-url https://elsewhere.example',
+  ],
+  [
+    'pyproject.toml',
+    '[project]\ndependencies = ["numpy>=1"]\n',
+    '[project]\ndependencies = ["numpy>=2", "zstd"]\n',
+    'zstd',
+  ],
+  ['pyproject.toml', '', '[dependency-groups]\ndev = ["zstd"]\n', 'zstd'],
+  ['pyproject.toml', '', '[tool.poetry.group.dev.dependencies]\npython = "^3"\nzstd = "^1"\n', 'zstd'],
+  ['pyproject.toml', '', '[build-system]\nrequires = ["zstd"]\n', 'zstd'],
+  [
+    'uv.lock',
+    '[[package]]\nname = "me"\nsource = { virtual = "." }\n',
+    '[[package]]\nname = "zstd"\nsource = { registry = "https://pypi.org/simple" }\n',
+    'zstd',
+  ],
+  [
+    'poetry.lock',
+    '[[package]]\nname = "a"\n',
+    '[[package]]\nname = "a"\n[[package]]\nname = "zstd"\n',
+    'zstd',
+  ],
+  [
+    'Cargo.toml',
+    '[dependencies]\nserde = "1"\n',
+    '[dependencies]\nserde = "1"\nfast = { package = "zstd_sys" }\n',
+    'zstd-sys',
+  ],
+  ['Cargo.toml', '', '[target."cfg(unix)".build-dependencies]\nzstd = "1"\n', 'zstd'],
+  [
+    'Cargo.toml',
+    '[dependencies]\nserde = "1"\n',
+    '[patch.crates-io]\nserde = { git = "https://example.com/x" }\n',
+    'serde',
+  ],
+  [
+    'Cargo.lock',
+    '[[package]]\nname = "me"\n',
+    '[[package]]\nname = "me"\n[[package]]\nname = "zstd"\nsource = "registry+https://github.com/rust-lang/crates.io-index"\n',
+    'zstd',
+  ],
+  [
+    'go.mod',
+    'module me\nrequire a.b/c v1\n',
+    'module me\nrequire (\n\ta.b/c v2\n\tx.y/zstd v1\n)\n',
+    'x.y/zstd',
+  ],
+  ['go.mod', 'require a.b/c v1\n', 'require a.b/c v1\nreplace a.b/c => x.y/zstd v1\n', 'x.y/zstd'],
+  ['go.mod', 'require a.b/c v1\n', 'require a.b/c v1\nrequire x.y/zstd v1 // indirect\n', 'x.y/zstd'],
+  ['go.sum', 'a.b/c v1 h1:x=\n', 'a.b/c v1 h1:x=\nx.y/zstd v1/go.mod h1:y=\n', 'x.y/zstd'],
+  [
+    'pom.xml',
+    '<project><properties><g>com.a</g></properties></project>',
+    '<project><properties><g>com.a</g></properties><!-- <dependency><artifactId>no</artifactId></dependency> --><dependencies><dependency><groupId>${g}</groupId><artifactId>zstd</artifactId><exclusions><exclusion><groupId>b</groupId></exclusion></exclusions></dependency></dependencies></project>',
+    'com.a:zstd',
+  ],
+  [
+    'build.gradle',
+    "implementation 'com.a:b:1'",
+    'implementation "com.a:b:2"\napi group: "com.a", name: "zstd"',
+    'com.a:zstd',
+  ],
+  ['app/build.gradle.kts', '', '// "com.a:no:1"\nplugins { id("com.zstd") version "1" }', 'com.zstd'],
+  [
+    'gradle/libs.versions.toml',
+    '',
+    '[libraries]\nz = { module = "com.a:zstd", version = "1" }\n',
+    'com.a:zstd',
+  ],
+  [
+    'gradle.lockfile',
+    '# x\ncom.a:b:1=classpath\n',
+    'com.a:b:2=classpath\ncom.a:zstd:1=classpath\n',
+    'com.a:zstd',
+  ],
+]
+
+describe('a package that nobody approved', () => {
+  test.each(FORMATS)('gets through in %s: %j → %j', (path, before, after, name) => {
+    expect(namesPackages(path)).toBe(true)
+    expect(added({ [path]: before }, { [path]: after })).toEqual([name])
+    expect(added({ [path]: before }, { [path]: after }, name)).toEqual([])
+    expect(added({ [path]: after }, { [path]: after })).toEqual([])
+  })
+
+  test('is taken for an addition although a further file of the baseline names it, or a folder of the repository itself is one', () => {
+    const before = { ...NPM, 'web/package.json': json({ dependencies: { zstd: '1' } }) }
+    expect(added(before, { 'package.json': json({ dependencies: { a: '1', zstd: '1' } }) })).toEqual([])
+    const local = { dependencies: { x: 'workspace:*', y: 'file:../y', z: './z' } }
+    expect(added(NPM, { 'package.json': json(local) })).toEqual([])
+    expect(added({}, { 'Cargo.toml': '[dependencies]\nme = { path = "../me", version = "1" }\n' })).toEqual(
+      [],
+    )
+    expect(added({}, { 'requirements.txt': '-e .\n./lib\n-r requirements-dev.txt\n' })).toEqual([])
+    expect(added({}, { 'go.mod': 'replace a.b/c => ../c\n' })).toEqual([])
+  })
+
+  test('hides in a file that cannot be read', () => {
+    expect(added(NPM, { 'package.json': '{' })[0]).toMatch(/^package.json cannot be read/)
+    expect(added({ 'x/package.json': '{{ name }}' }, { 'x/package.json': '{{ other }}' })).toEqual([])
+  })
+})
+
+describe('what an approved package needs', () => {
+  const before = { ...NPM, 'package-lock.json': npmLock({ 'node_modules/a': {} }) }
+  const locked = (more: Record<string, object>) => ({
+    'package.json': json({ dependencies: { a: '1', zstd: '1' } }),
+    'package-lock.json': npmLock({ 'node_modules/a': {}, ...more }),
+  })
+
+  test('needs an approval of its own, or lets something else through', () => {
+    const zstd = { 'node_modules/zstd': { dependencies: { bindings: '1' } }, 'node_modules/bindings': {} }
+    expect(added(before, locked(zstd), 'zstd')).toEqual([])
+    expect(added(before, locked(zstd))).toEqual(['zstd', 'zstd', 'bindings'])
+    expect(added(before, locked({ ...zstd, 'node_modules/evil': {} }), 'zstd')).toEqual(['evil'])
+    const replaced = { ...zstd, 'node_modules/a': { resolved: 'git+ssh://git@example.com/a.git#1' } }
+    expect(added(before, locked(replaced), 'zstd')).toEqual(['a'])
+  })
+
+  test('a lock file that the baseline does not have adds everything that the baseline needs', () => {
+    const lock = npmLock({ 'node_modules/a': { dependencies: { b: '1' } }, 'node_modules/b': {} })
+    expect(added(NPM, { 'package-lock.json': lock })).toEqual([])
+    const more = npmLock({ 'node_modules/a': {}, 'node_modules/evil': {} })
+    expect(added(NPM, { 'package-lock.json': more })).toEqual(['evil'])
+  })
+
+  test('is refused where the lock file does not say who needs what', () => {
+    const go = { 'go.mod': 'require a.b/c v1\n', 'go.sum': 'a.b/c v1 h1:x=\n' }
+    const wanted = {
+      'go.mod': 'require a.b/c v1\nrequire x.y/zstd v1\nrequire x.y/cgo v1 // indirect\n',
+      'go.sum': 'a.b/c v1 h1:x=\nx.y/zstd v1 h1:x=\nx.y/cgo v1 h1:x=\n',
+    }
+    expect(added(go, wanted, 'x.y/zstd')).toEqual([])
+    expect(added(go, wanted, 'x.y/cgo')).toEqual(['x.y/zstd', 'x.y/zstd'])
+  })
+})
