@@ -105,7 +105,7 @@ const FORMATS: [path: string, before: string, after: string, name: string][] = [
   [
     'pom.xml',
     '<project><properties><g>com.a</g></properties></project>',
-    '<project><properties><g>com.a</g></properties><!-- <dependency><artifactId>no</artifactId></dependency> --><dependencies><dependency><groupId>${g}</groupId><artifactId>zstd</artifactId><exclusions><exclusion><groupId>b</groupId></exclusion></exclusions></dependency></dependencies></project>',
+    `<project><properties><g>com.a</g></properties><!-- <dependency><artifactId>no</artifactId></dependency> --><dependencies><dependency><groupId>\${g}</groupId><artifactId>zstd</artifactId><exclusions><exclusion><groupId>b</groupId></exclusion></exclusions></dependency></dependencies></project>`,
     'com.a:zstd',
   ],
   [
