@@ -4,7 +4,7 @@ import { byPromise, runnableIdeas, writtenIdea } from '../ledger/backlog.ts'
 import type { Idea, Proposed } from '../ledger/events.ts'
 import { answered } from '../ledger/ledger.ts'
 import { currentRound, type State } from '../ledger/state.ts'
-import type { Result } from '../result.ts'
+import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { alike } from '../text.ts'
 import { firstRefused, fitted } from './fit.ts'
@@ -116,4 +116,35 @@ export function dropIdeas(
   const event = { type: 'ideas_dropped' as const, ideas: [...new Set(ideas)], why: why.slice(0, 1000) }
   const recorded = run.ledger.record<'ideas_dropped'>(event, run.clock(), key)
   return answered(recorded, (one) => ({ ideas: one.ideas }))
+}
+
+// ---------------------------------------------------------------- the ideas of an old log
+
+export interface TakenLog {
+  accepted: (Idea & { id: string })[]
+  refused: { hypothesis: string; message: string }[]
+  /** Ids of ideas whose packages a person approved before. */
+  approved: string[]
+}
+
+/** Adds them in calls of as many as one takes. What was added before is refused as a duplicate. */
+export function takeLog(
+  run: OpenRun,
+  { ideas, approved: named }: { ideas: readonly Idea[]; approved: readonly string[] },
+): Result<TakenLog> {
+  const taken: TakenLog = { accepted: [], refused: [], approved: [] }
+  for (let at = 0; at < ideas.length; at += MAX_IDEAS) {
+    const some = ideas.slice(at, at + MAX_IDEAS)
+    const added = propose(run, some, null)
+    if (!added.ok) return added
+    taken.accepted.push(...added.value.accepted)
+    for (const { index, message } of added.value.refused)
+      taken.refused.push({ hypothesis: some[index]?.hypothesis ?? '', message })
+  }
+  taken.approved = taken.accepted
+    .filter(({ hypothesis }) => named.some((one) => one.slice(0, LONGEST) === hypothesis))
+    .map(({ id }) => id)
+  if (taken.approved.length === 0) return ok(taken)
+  const recorded = approveIdeas(run, taken.approved, null)
+  return recorded.ok ? ok(taken) : recorded
 }

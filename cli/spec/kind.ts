@@ -50,7 +50,14 @@ export type Shape =
       unique: string | null
     }
   | { is: 'map'; of: Kind; names: string; hint: string }
-  | { is: 'keys'; keys: Keys; check: Check | null; also: object | null }
+  | {
+      is: 'keys'
+      keys: Keys
+      check: Check | null
+      also: object | null
+      /** Keys that are not declared are skipped, and no problem. */
+      open: boolean
+    }
   | { is: 'either'; of: readonly Kind[] }
 
 /** How a key is present when the user did not write it. */
@@ -142,12 +149,13 @@ export const map = <T>(of: Kind<T>, names: string, hint: string): Kind<Record<st
 /** A mapping with known keys. `also` says the part of `check` that JSON Schema can say. */
 export const keys = <const K extends Keys>(
   declared: K,
-  options: { check?: (value: ValuesOf<K>, report: Report) => void; also?: object } = {},
+  options: { check?: (value: ValuesOf<K>, report: Report) => void; also?: object; open?: boolean } = {},
 ): Kind<ValuesOf<K>> => ({
   is: 'keys',
   keys: declared,
   check: options.check ?? null,
   also: options.also ?? null,
+  open: options.open ?? false,
 })
 
 /** The members differ in how they are written (text, number, list, mapping), so the first that fits is meant. */

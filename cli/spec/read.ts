@@ -63,15 +63,16 @@ export function locateSpec(source: SourceText): Result<Located> {
 
 /**
  * A text of YAML as a kind: all its problems in one. `nulls: 'absent'`: a key without a value is as if it were not there;
- * else it is a problem. Fails with `spec_invalid`.
+ * else it is a problem. `longest`: characters. Fails with
+ * `spec_invalid`.
  */
 export function readYaml<T>(
   kind: Kind<T>,
   source: SourceText,
-  { nulls = 'refused' }: { nulls?: 'refused' | 'absent' } = {},
+  { nulls = 'refused', longest = MOST_TEXT }: { nulls?: 'refused' | 'absent'; longest?: number } = {},
 ): Result<{ value: T; placeOf: Located['placeOf'] }> {
   const { text } = source
-  const unfit = sizeIssue(text)
+  const unfit = sizeIssue(text, longest)
   if (unfit) return fail(problemOf(source, [unfit]))
   const document = parseDocument(text, { prettyErrors: false, uniqueKeys: false })
   const broken = document.errors.map((error) => syntaxIssue(error.code, error.message, error.pos))
@@ -94,12 +95,12 @@ export function readYaml<T>(
 }
 
 /** What is wrong with a text that is too long or too deep to be parsed; null when it may be. */
-export function sizeIssue(text: string): Issue | null {
-  if (text.length > MOST_TEXT) {
-    const message = `the spec is longer than ${MOST_TEXT} characters`
+export function sizeIssue(text: string, longest = MOST_TEXT): Issue | null {
+  if (text.length > longest) {
+    const message = `the spec is longer than ${longest} characters`
     return {
-      from: MOST_TEXT,
-      to: MOST_TEXT + 1,
+      from: longest,
+      to: longest + 1,
       message,
       hint: 'put long text into a file: instructions: {file: …}',
     }

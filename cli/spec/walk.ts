@@ -161,8 +161,9 @@ class Walker {
     const given = new Map(entries.map((entry) => [entry.name, entry]))
     const meant = new Set<string>()
     for (const entry of entries) {
-      if (!Object.hasOwn(kind.keys, entry.name)) meant.add(this.#unknown(kind, entry, path) ?? '')
-      else if (kind.keys[entry.name]?.presence === 'later') {
+      if (!Object.hasOwn(kind.keys, entry.name)) {
+        if (!kind.open) meant.add(this.#unknown(kind, entry, path) ?? '')
+      } else if (kind.keys[entry.name]?.presence === 'later') {
         const message = `${nameOf([...path, entry.name])} comes later: this release does not read it`
         this.tree.report(entry.key, message, 'remove it')
       }

@@ -14,6 +14,7 @@ import {
 import { removeWorktree } from '../git/worktrees.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { withLock } from '../lock.ts'
+import { takeLog } from '../loop/propose.ts'
 import {
   chooseIsolation,
   hidesCheckout,
@@ -40,7 +41,8 @@ import { type OpenRun, open } from '../run/open.ts'
 import { checkPreconditions, type Preconditions } from '../run/preconditions.ts'
 import { createBaseline, sealBase, startRun, withdrawRun } from '../run/start.ts'
 import { frozenHash } from '../spec/hash.ts'
-import { type Imported, importSpec } from '../spec/import/import.ts'
+import { type Imported, importLog, importSpec } from '../spec/import/import.ts'
+import type { LoggedIdeas } from '../spec/import/log.ts'
 import type { ImportFolder, Mapping } from '../spec/import/mapping.ts'
 import { TEMPLATE } from '../spec/template.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
@@ -70,11 +72,12 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   }
   const imported = importFrom(context, args)
   if (!imported.ok) return imported
-  if (imported.value && args.on('print')) return ok(printed(imported.value))
+  if (imported.value && args.on('print'))
+    return ok('ideas' in imported.value ? printedLog(imported.value) : printed(imported.value))
   const around = checkoutAround(context.cwd)
   const misplaced = around && inWorktree(around.top)
   if (misplaced) return fail(misplaced)
-  if (imported.value) {
+  if (imported.value && !('ideas' in imported.value)) {
     const written = writeImported(imported.value)
     if (!written.ok) return written
   }
@@ -82,6 +85,12 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   const lock = initLock(context.env, around.commonDir)
   mkdirSync(dirname(lock), { recursive: true, mode: 0o700 })
   return withLock(lock, () => begin(context, args, imported.value))
+}
+
+/** The log of an old run: it says what was tried, and not how a run goes. */
+interface FromLog extends LoggedIdeas {
+  /** The file, as the user named it. */
+  from: string
 }
 
 interface FromFile extends Imported {
@@ -92,7 +101,7 @@ interface FromFile extends Imported {
 }
 
 /** Reads the file of `--from`; null without one. Nothing is written. */
-function importFrom(context: Context, args: Parsed): Result<FromFile | null> {
+function importFrom(context: Context, args: Parsed): Result<FromFile | FromLog | null> {
   const from = args.text('from')
   if (from === null) {
     if (!args.on('print')) return ok(null)
@@ -103,6 +112,11 @@ function importFrom(context: Context, args: Parsed): Result<FromFile | null> {
       hint: next`${call('init', '--from', 'task.yaml', '--print')}; a spec to begin with: ${call('init', '--template')}`,
     })
   }
+  const file = resolve(context.cwd, from)
+  const text = readText(file, from)
+  if (!text.ok) return text
+  const log = importLog({ text: text.value, file: from })
+  if (log !== null) return log.ok ? ok({ ...log.value, from }) : log
   if (args.positionals[0] !== undefined)
     return fail({
       kind: 'usage',
@@ -110,9 +124,6 @@ function importFrom(context: Context, args: Parsed): Result<FromFile | null> {
       message: `both ${args.positionals[0]} and --from ${from} say which spec`,
       hint: 'leave one of them out',
     })
-  const file = resolve(context.cwd, from)
-  const text = readText(file, from)
-  if (!text.ok) return text
   const folders = { folder: dirname(file), root: checkoutAround(dirname(file))?.top ?? dirname(file) }
   const places = { folder: placeIn(folders.folder, file), root: placeIn(folders.root, file) }
   const imported = importSpec({ text: text.value, file: from }, places)
@@ -181,10 +192,14 @@ function inWorktree(top: string): Problem | null {
   }
 }
 
-async function begin(context: Context, args: Parsed, from: FromFile | null): Promise<Result<VerbAnswer>> {
+async function begin(
+  context: Context,
+  args: Parsed,
+  from: FromFile | FromLog | null,
+): Promise<Result<VerbAnswer>> {
   const prepare = args.on('prepare')
   const ground = await checkPreconditions(context, {
-    spec: from?.path ?? args.positionals[0] ?? null,
+    spec: (from && 'path' in from ? from.path : args.positionals[0]) ?? null,
     includeDirty: args.on('include-dirty'),
     prepare,
     holdout: args.text('holdout'),
@@ -196,6 +211,7 @@ async function begin(context: Context, args: Parsed, from: FromFile | null): Pro
     if (listRuns(ground.value.site).length === 0) await ground.value.undo()
     return answer
   }
+  if (from && 'ideas' in from) return withIdeas(context, ground.value, answer.value, from)
   const imported = from && { from: from.from, spec: from.path, format: from.format, keys: from.lines }
   return ok({
     data: { ...answer.value, ...(imported && { imported }) },
@@ -208,6 +224,38 @@ async function begin(context: Context, args: Parsed, from: FromFile | null): Pro
     wrap: true,
   })
 }
+
+/** The ideas of a log, in the backlog of the run. */
+function withIdeas(
+  context: Context,
+  ground: Preconditions,
+  answer: InitAnswer,
+  log: FromLog,
+): Result<VerbAnswer> {
+  const opened = open(context, ground.site, answer.run)
+  if (!opened.ok) return opened
+  const added = takeLog(opened.value, log)
+  if (!added.ok) return added
+  const { accepted, refused, approved } = added.value
+  const told = `${log.from}: ${accepted.length} ideas added to the backlog, ${accepted.filter(({ tried }) => tried !== undefined).length} of them tried before; ${refused.length} refused`
+  return ok({
+    data: { ...answer, imported: { from: log.from, format: 'log', accepted, refused, approved } },
+    text: () => [
+      printable(told),
+      ...refused.map(({ message, hypothesis }) => printable(`  refused: ${hypothesis}: ${message}`)),
+      ...describe(answer, ground),
+    ],
+    wrap: true,
+  })
+}
+
+const printedLog = ({ from, ideas, approved }: FromLog): VerbAnswer => ({
+  data: { from, format: 'log', ideas, approved },
+  text: () =>
+    ideas.map(({ hypothesis, tried }) =>
+      printable(tried === undefined ? `left: ${hypothesis}` : `tried (${tried}): ${hypothesis}`),
+    ),
+})
 
 async function start(
   context: Context,

@@ -368,7 +368,7 @@ export interface Avoided {
   times: number
   /** Latest last, at most five. */
   experiments: string[]
-  reason: Reason | 'discarded' | null
+  reason: Reason | 'discarded' | 'tried_before' | null
   why: string
 }
 
@@ -503,7 +503,7 @@ export function contextFacts(state: State, given: ContextInputs, id: string | nu
       message: plain(lastJudged(node)?.message ?? '', LONG),
     })),
     retests: retests(state),
-    avoid: first(avoided(all), MOST.avoid, (group) => ({
+    avoid: first([...avoided(all), ...triedBefore(state)], MOST.avoid, (group) => ({
       ...group,
       hypothesis: plain(group.hypothesis, LONG),
       why: plain(group.why, LONG),
@@ -521,6 +521,14 @@ export function contextFacts(state: State, given: ContextInputs, id: string | nu
   }
   return focus?.created.arm === 'baseline' ? unaware(facts) : facts
 }
+
+/** Ideas that an old log says were tried. */
+const triedBefore = ({ ideas }: State): Avoided[] =>
+  ideas.flatMap(({ id, hypothesis, tried }) =>
+    tried === undefined
+      ? []
+      : [{ hypothesis, times: 1, experiments: [id], reason: 'tried_before' as const, why: tried }],
+  )
 
 const NONE = { items: [], more: 0 }
 

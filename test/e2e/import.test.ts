@@ -291,6 +291,47 @@ execution: { max_concurrent: 2 }
 stopping: { target_reached: false, plateau_iterations: 5 }
 `
 
+/** A text that a model works by, scored on cases; two objectives, one of which must be reached. */
+const TEXT = `
+name: shorter-letter
+description: Answer more letters rightly, with fewer words
+metric:
+  primary: { type: hard, name: right_share, direction: maximize, target: 0.9 }
+  objectives:
+    - { name: words, direction: minimize, role: required, target: 40 }
+    - { name: tone, direction: maximize }
+    - { name: seconds, direction: minimize, role: secondary }
+  degenerate_gates:
+    - { name: letters_read, check: ">= 12", description: all of them }
+  diagnostics: [{ name: doubtful }]
+measurement:
+  command: sh measure.sh
+  timeout_seconds: 90
+  working_directory: tools
+  per_case: true
+  holdout: { command: sh measure.sh --other }
+  stability: { mode: repeat, repeat_count: 3, aggregation: median, comparison: { method: absolute } }
+scope:
+  mutable: [letters/how.md]
+  immutable: [tools/]
+execution: { mode: serial, backend: worktree, max_concurrent: 1, sanctioned_env: [LETTER_MODEL] }
+parallel: { port_strategy: none, shared_files: [] }
+dependencies: { approved: [] }
+constraints: ["Keep the greeting"]
+stopping: { max_iterations: 8, max_hours: 2, plateau_iterations: 4, target_reached: true }
+max_runner_up_merges_per_batch: 0
+`
+
+const LETTERS = {
+  'letters/how.md': 'right_share=0.5\nwords=50\ntone=3\n',
+  'tools/measure.sh': `. ../letters/how.md
+echo "{\\"right_share\\":$right_share,\\"words\\":$words,\\"tone\\":$tone,\\"seconds\\":1,\\"letters_read\\":12,\\"doubtful\\":0}"
+`,
+}
+const letter = (right: number, words: number, tone = 3) => ({
+  'letters/how.md': `right_share=${right}\nwords=${words}\ntone=${tone}\n`,
+})
+
 const PACKED = {
   'src/pack.sh': 'pack_seconds=9\n',
   'lib/a.sh': '',
@@ -315,9 +356,7 @@ test('a spec with a backlog loses a key, or counts its paths from its own folder
     version: 1,
     name: 'quick-pack',
     goal: 'Pack the fixtures in less time.',
-    instructions: {
-      rules: ['Keep the format of the archive.', 'Add no dependency other than these: zstd.'],
-    },
+    instructions: { rules: ['Keep the format of the archive.'] },
     scope: { mutable: ['src/pack.sh', 'lib/**', 'docs/**'], immutable: ['tools/**'] },
     measure: {
       command: 'export PACK_PORT="$ASSAY_PORT"; sh tools/measure.sh',
@@ -335,6 +374,7 @@ test('a spec with a backlog loses a key, or counts its paths from its own folder
     ],
     loop: { width: 1, depth: 1, stall: 4 },
     budget: { experiments: 12, hours: 1.5 },
+    dependencies: { approved: ['zstd'] },
   })
   expect(printed.keys.filter(({ to }) => to === null).map(({ from: key }) => key)).toEqual([
     'metric.objectives.files',
@@ -342,7 +382,6 @@ test('a spec with a backlog loses a key, or counts its paths from its own folder
     'measurement.stability.noise_threshold',
     'execution.backend',
     'parallel.port_base',
-    'max_runner_up_merges_per_batch',
   ])
 })
 
@@ -372,4 +411,107 @@ test.each([
   ['a metric that is judged, which comes later', 'type: hard, name: pack', 'type: judge, name: pack', 'hard'],
 ])('a default replaces %s of a spec with a backlog', (_, from, to, hint) => {
   expect(refusalOf('spec.yaml', HARD.replace(from, to))).toContain(hint)
+})
+
+test('the loop stops before every required objective is reached, or a candidate makes one worse', async () => {
+  const project = projectOf('', { ...LETTERS, 'spec.yaml': TEXT })
+  const begun = await project.data<{ imported: { keys: Key[] } }>('init', '--from', 'spec.yaml')
+  const become = Object.fromEntries(begun.imported.keys.map(({ from, to }) => [from, to]))
+  expect(become).toMatchObject({
+    'metric.objectives.words': 'targets, protected',
+    'metric.objectives.tone': 'protected',
+    'metric.objectives.seconds': null,
+    'measurement.per_case': null,
+    'measurement.holdout': null,
+    'execution.sanctioned_env': 'measure.environment.inherit',
+    'dependencies.approved': 'dependencies.approved',
+    max_runner_up_merges_per_batch: 'loop.merge',
+  })
+  expect(parse(project.repo.read('assay.yaml'))).toMatchObject({
+    targets: [{ metric: 'words', op: '<=', value: 40 }],
+    loop: { merge: 'off' },
+    dependencies: { approved: [] },
+  })
+  const stop = async () => (await project.data<{ stop: string | null }>('status')).stop
+  const worse = await project.attempt(letter(0.95, 60))
+  expect(worse).toMatchObject({ status: 'rejected', reason: 'protected' })
+  expect(await project.attempt(letter(0.95, 45, 2))).toMatchObject({ reason: 'protected' })
+  const half = await project.attempt(letter(0.95, 45))
+  expect([half.status, await stop()]).toEqual(['kept', null])
+  const whole = await project.attempt(letter(0.96, 40), half.experiment)
+  expect([whole.status, await stop()]).toEqual(['kept', 'target'])
+  const { targets } = await project.data<{ targets: { metric: string; met: boolean }[] }>('status')
+  expect(targets.map(({ metric, met }) => [metric, met])).toEqual([
+    ['right_share', true],
+    ['words', true],
+  ])
+  await project.data('config', 'set', 'targets', '[{metric: words, op: "<=", value: 30}]', '--reason', 'more')
+  expect(await stop()).toBeNull()
+})
+
+const LOG = `
+spec: quick-pack
+run_id: "2026-01-05T10:00:00Z"
+started_at: "2026-01-05T10:00:00Z"
+baseline: { timestamp: "2026-01-05T10:00:00Z", metrics: { pack_seconds: { aggregate: 9, samples: [9, 9] } } }
+experiments:
+  - iteration: 1
+    batch: 1
+    hypothesis: Pack the files side by side
+    category: parallel
+    outcome: kept
+    metrics: { pack_seconds: 6 }
+    commit: 0a1b2c3
+    learnings: The disk is idle most of the time.
+  - { iteration: 2, batch: 1, hypothesis: Use a larger buffer, category: memory, outcome: reverted }
+  - { iteration: 3, batch: 2, hypothesis: Compress by zstd, category: codec, outcome: deferred_needs_approval }
+best: { iteration: 1, metrics: { pack_seconds: 6 } }
+hypothesis_backlog:
+  - { description: Compress by zstd, category: codec, priority: high, dep_status: needs_approval, required_deps: [lz] }
+  - { description: Skip empty files, category: input, priority: low, dep_status: not_applicable }
+  - { description: Hash by xxh, category: codec, dep_status: approved, required_deps: [xxhash] }
+`
+
+test('the log of an old run brings scores, or its outcomes and ideas are lost', async () => {
+  const project = projectOf('', { ...PACKED, 'spec.yaml': HARD, 'experiment-log.yaml': LOG })
+  await project.data('init', '--from', 'spec.yaml')
+  const shown = await project.data<{ ideas: object[] }>('init', '--from', 'experiment-log.yaml', '--print')
+  expect(shown.ideas).toHaveLength(6)
+  expect(await project.data('backlog')).toMatchObject({ ideas: [] })
+  const taken = await project.data<{ imported: { refused: object[] } }>(
+    'init',
+    '--from',
+    'experiment-log.yaml',
+  )
+  // The deferred experiment is in the backlog of the log as well.
+  expect(taken.imported.refused).toHaveLength(1)
+  const { ideas } = await project.data<{ ideas: Record<string, unknown>[] }>('backlog', '--all')
+  expect(
+    ideas.map(({ hypothesis, status, outcome, missing }) => [hypothesis, status, outcome, missing]),
+  ).toEqual([
+    ['Pack the files side by side', 'done', 'kept: The disk is idle most of the time.', []],
+    ['Use a larger buffer', 'done', 'reverted', []],
+    ['Compress by zstd', 'parked', null, ['lz']],
+    ['Skip empty files', 'added', null, []],
+    ['Hash by xxh', 'approved', null, []],
+  ])
+  expect(await project.data('status')).toMatchObject({ counts: { kept: 1 }, best: { value: 9 } })
+  const context = await project.data<{ text: string; avoid: { items: { hypothesis: string }[] } }>('context')
+  expect(context.avoid.items.map(({ hypothesis }) => hypothesis)).toEqual([
+    'Pack the files side by side',
+    'Use a larger buffer',
+  ])
+  const again = await project.cli<{ refused: { reason: string; message: string }[] }>(['propose'], {
+    input: JSON.stringify({ ideas: [{ hypothesis: 'use a larger buffer' }] }),
+  })
+  expect(again.json).toMatchObject({
+    data: { refused: [{ reason: 'duplicate', message: 'it was tried before this run: reverted' }] },
+  })
+})
+
+test('an outcome that is none becomes one', async () => {
+  const project = projectOf('', { ...PACKED, 'old.yaml': LOG.replace('reverted }', 'revert }') })
+  const refused = await project.problem('init', '--from', 'old.yaml')
+  expect(refused).toMatchObject({ code: 'spec_invalid', exit: 2 })
+  expect(refused.at).toMatch(/old\.yaml:15:/)
 })

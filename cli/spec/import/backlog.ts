@@ -23,6 +23,11 @@ const name = text({
   pattern: '^[a-z0-9]+(-[a-z0-9]+)*$',
   hint: 'small letters and digits, joined by single hyphens: faster-parser',
 })
+const variable = text({
+  noun: 'the name of a variable',
+  pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+  hint: 'letters, digits and _',
+})
 const direction = choice(['maximize', 'minimize'])
 const CHECK = /^(>=|<=|==|!=|>|<)\s*(-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|true|false)$/
 
@@ -118,6 +123,11 @@ export const BACKLOG_SPEC = keys({
       timeout_seconds: or(number({ above: 0, max: 99 * 3600 }), 600, 'The longest that it may take.'),
       output_format: or(choice(['json']), 'json', 'What it prints.'),
       working_directory: or(path, '.', 'Where it runs.'),
+      per_case: or(boolean, false, 'Whether it also prints which cases passed.'),
+      holdout: may(
+        keys({ command: need(text(), 'Measures on held-out cases.') }),
+        'The same on other cases.',
+      ),
       stability: or(stability, {}, 'How often each candidate is measured.'),
     }),
     'How the metrics are measured.',
@@ -134,6 +144,7 @@ export const BACKLOG_SPEC = keys({
       mode: or(choice(['parallel', 'serial']), 'parallel', 'Whether experiments run side by side.'),
       backend: may(choice(['worktree', 'codex']), 'Who makes candidates.'),
       max_concurrent: or(whole({ min: 1, max: 64 }), 4, 'Experiments at once.'),
+      sanctioned_env: or(list(variable), [], 'Variables that commands get.'),
       codex_security: may(choice(['full-auto', 'yolo']), 'What codex may do.'),
     }),
     {},
@@ -142,14 +153,7 @@ export const BACKLOG_SPEC = keys({
   parallel: or(
     keys({
       port_strategy: may(choice(['parameterized', 'none']), 'How ports are given.'),
-      port_env_var: may(
-        text({
-          noun: 'the name of a variable',
-          pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
-          hint: 'letters, digits and _',
-        }),
-        'The variable that gets the port.',
-      ),
+      port_env_var: may(variable, 'The variable that gets the port.'),
       port_base: may(whole({ min: 1, max: 65_535 }), 'The first port.'),
       shared_files: or(list(path), [], 'Files that are copied into each worktree.'),
       exclusive_resources: or(list(text()), [], 'What only one may use at a time.'),
@@ -193,23 +197,22 @@ export function fromBacklog(read: BacklogSpec, beside: ImportFolder): Mapped {
   if (primary.target !== null && !stopping.target_reached)
     noEqual('metric.primary.target', 'stopping.target_reached is false, so nothing stops there')
   became('metric.degenerate_gates', 'constraints')
-  const secondary = metric.objectives.filter(
-    ({ role, name: one }) => role === 'secondary' && one !== primary.name,
+  const others = metric.objectives.filter((one) => one.name !== primary.name)
+  // A required one may not get worse either, whatever its target.
+  const guarded = others.filter((one) => one.role === 'required' || one.max_regression !== null)
+  const aimed = others.filter(
+    (one) => one.role === 'required' && one.target !== null && stopping.target_reached,
   )
   for (const one of metric.objectives) {
     const from = `metric.objectives.${one.name}`
     if (one.name === primary.name) became(from, 'metric', 'it is the primary metric')
-    else if (one.role === 'required')
-      noEqual(
-        from,
-        'the loop stops at the target of the primary metric; the value is recorded with each sample',
-      )
-    else if (one.max_regression === null)
+    else if (aimed.includes(one)) became(from, 'targets, protected', 'the loop stops when every target holds')
+    else if (guarded.includes(one)) became(from, 'protected')
+    else
       noEqual(
         from,
         'it may get worse by any amount, so nothing protects it; its value is recorded with each sample',
       )
-    else became(from, 'protected')
   }
   if (metric.diagnostics.length > 0)
     noEqual('metric.diagnostics', 'every metric that the command prints is recorded with its sample')
@@ -231,6 +234,10 @@ export function fromBacklog(read: BacklogSpec, beside: ImportFolder): Mapped {
         `measurement.stability.${key}`,
         'evidence decides, not a threshold; `metric.min_improvement` asks for more',
       )
+  if (measurement.per_case)
+    noEqual('measurement.per_case', 'a sample that prints `tasks` (scores by name) is compared task by task')
+  if (measurement.holdout !== null)
+    noEqual('measurement.holdout', 'data that candidates never see: `assay init --holdout FILE`')
   const smoke = stability.ladder.smoke_command
   if (smoke !== null)
     became('measurement.stability.ladder.smoke_command', 'gates', 'a gate before the measurement')
@@ -240,6 +247,7 @@ export function fromBacklog(read: BacklogSpec, beside: ImportFolder): Mapped {
   became('execution', 'loop.width', `${width} at once`)
   if (execution.backend !== null)
     noEqual('execution.backend', 'the agent that makes candidates is `agent.host`')
+  if (execution.sanctioned_env.length > 0) became('execution.sanctioned_env', 'measure.environment.inherit')
   if (execution.codex_security !== null) noEqual('execution.codex_security', 'see `agent.permissions`')
   const port = parallel.port_env_var
   if (port !== null)
@@ -248,15 +256,23 @@ export function fromBacklog(read: BacklogSpec, beside: ImportFolder): Mapped {
   if (parallel.shared_files.length > 0) became('parallel.shared_files', 'worktree.data', 'read-only copies')
   if (parallel.exclusive_resources.length > 0)
     became('parallel.exclusive_resources', 'measure.slots', 'one measurement at a time')
-  if (dependencies.approved.length > 0)
-    became('dependencies.approved', 'instructions.rules', 'as a rule that agents read')
+  became(
+    'dependencies.approved',
+    'dependencies.approved',
+    'a candidate that adds another package is rejected',
+  )
   if (read.constraints.length > 0) became('constraints', 'instructions.rules')
   became('stopping.max_iterations', 'budget.experiments')
   became('stopping.max_hours', 'budget.hours')
   const stall = Math.max(1, Math.ceil(stopping.plateau_iterations / width))
   became('stopping.plateau_iterations', 'loop.stall', `${stall} rounds of ${width}`)
+  const merges = read.max_runner_up_merges_per_batch !== 0
   if (read.max_runner_up_merges_per_batch !== null)
-    noEqual('max_runner_up_merges_per_batch', 'runners-up stay in the tree as parents of later rounds')
+    became(
+      'max_runner_up_merges_per_batch',
+      'loop.merge',
+      merges ? 'the CLI tries all gains together, then halves of them' : 'off',
+    )
 
   const globs = (paths: readonly string[]) => paths.map((one) => globOf(one, beside))
   return {
@@ -266,12 +282,7 @@ export function fromBacklog(read: BacklogSpec, beside: ImportFolder): Mapped {
       name: read.name,
       goal: read.description ?? `Improve ${primary.name}.`,
       instructions: {
-        rules: [
-          ...read.constraints,
-          ...(dependencies.approved.length > 0
-            ? [`Add no dependency other than these: ${dependencies.approved.join(', ')}.`]
-            : []),
-        ],
+        rules: read.constraints,
       },
       scope: { mutable: globs(scope.mutable), immutable: globs(scope.immutable) },
       worktree: { data: globs(parallel.shared_files) },
@@ -280,6 +291,7 @@ export function fromBacklog(read: BacklogSpec, beside: ImportFolder): Mapped {
         directory: measurement.working_directory === '.' ? undefined : measurement.working_directory,
         timeout: durationInWords(measurement.timeout_seconds),
         read: 'json',
+        environment: { inherit: execution.sanctioned_env },
       },
       metric: {
         name: primary.name,
@@ -290,20 +302,20 @@ export function fromBacklog(read: BacklogSpec, beside: ImportFolder): Mapped {
         metric: one,
         ...checkOf(check),
       })),
-      protected: secondary.flatMap(({ name: one, direction: way, max_regression: most }) =>
-        most === null
-          ? []
-          : [
-              {
-                metric: one,
-                direction: way,
-                max_regression: most.type === 'relative' ? percent(most.value) : most.value,
-              },
-            ],
-      ),
+      targets: aimed.map(({ name: one, direction: way, target }) => ({
+        metric: one,
+        op: way === 'minimize' ? '<=' : '>=',
+        value: target,
+      })),
+      protected: guarded.map(({ name: one, direction: way, max_regression: most }) => ({
+        metric: one,
+        direction: way,
+        max_regression: most?.type === 'relative' ? percent(most.value) : most?.value,
+      })),
       gates: smoke === null ? [] : [{ name: 'smoke', command: smoke, phase: 'before' }],
-      loop: { width, depth: 1, stall },
+      loop: { width, depth: 1, stall, merge: merges ? undefined : 'off' },
       budget: { experiments: stopping.max_iterations, hours: stopping.max_hours },
+      dependencies: { approved: dependencies.approved },
     },
   }
 }

@@ -7,6 +7,7 @@ import { fail, ok, type Result } from '../../result.ts'
 import type { Kind } from '../kind.ts'
 import { readSpec, readYaml } from '../read.ts'
 import { BACKLOG_MARKS, BACKLOG_SPEC, fromBacklog } from './backlog.ts'
+import { BACKLOG_LOG, fromLog, LOG_MARKS, type LoggedIdeas } from './log.ts'
 import type { Base, ImportFolder, Mapped, Mapping } from './mapping.ts'
 import { fromTask, TASK, TASK_MARKS } from './task.ts'
 
@@ -34,7 +35,10 @@ export function importSpec(source: SourceText, places: Record<Base, ImportFolder
       : fail(unknownFormat(source.file))
   if (!mapped.ok) return mapped
   const { format, base, spec, lines } = mapped.value
-  const yaml = `# Made from ${source.file} by assay init --from.\n${stringify(pruned(spec), { lineWidth: 110 })}`
+  const { dependencies, ...rest } = spec
+  // An empty list of approved packages says that none is: it stays.
+  const written = { ...(pruned(rest) as object), ...(dependencies === undefined ? {} : { dependencies }) }
+  const yaml = `# Made from ${source.file} by assay init --from.\n${stringify(written, { lineWidth: 110 })}`
   const checked = readSpec(yaml, 'assay.yaml')
   return checked.ok ? ok({ format, base, yaml, lines }) : checked
 }
@@ -49,6 +53,19 @@ function mapAs<T>(
   const read = readYaml(kind, source, { nulls: 'absent' })
   return read.ok ? ok({ ...what, ...map(read.value.value, places[what.base]) }) : read
 }
+
+/**
+ * The ideas of an old log; null: the file is no log. A word that is not of the format is refused with its place. Fails
+ * with `spec_invalid`.
+ */
+export function importLog(source: SourceText): Result<LoggedIdeas> | null {
+  if (LOG_MARKS.filter((mark) => topKeys(source.text).has(mark)).length < 2) return null
+  const read = readYaml(BACKLOG_LOG, source, { nulls: 'absent', longest: LONGEST_LOG })
+  return read.ok ? ok(fromLog(read.value.value)) : read
+}
+
+/** Characters. */
+const LONGEST_LOG = 4_000_000
 
 /** Of a file that may be broken elsewhere. */
 const topKeys = (text: string): Set<string> =>
