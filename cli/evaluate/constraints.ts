@@ -1,17 +1,10 @@
-import type { Sample } from '../ledger/events.ts'
+import type { Bound, Sample } from '../ledger/events.ts'
 import { betterBy } from '../ledger/same-value.ts'
 import { unreachable } from '../result.ts'
 import { crowdBehindBound, type Objection, objection } from './crowd.ts'
 import { median } from './stats.ts'
 
-export const OPERATORS = ['>=', '<=', '>', '<', '==', '!='] as const
-export type Operator = (typeof OPERATORS)[number]
-
-export interface ConstraintConfig {
-  metric: string
-  op: Operator
-  value: number | boolean
-}
+export type ConstraintConfig = Bound
 
 export interface Violation extends Objection {
   constraint: ConstraintConfig
@@ -78,7 +71,7 @@ function check(
   return { actual, message: `${asked} does not hold: ${of} ${actual}` }
 }
 
-function holds(actual: number, op: Operator, bound: number): boolean {
+function holds(actual: number, op: Bound['op'], bound: number): boolean {
   const above = betterBy('maximize', actual, bound)
   switch (op) {
     case '>=':
@@ -96,4 +89,14 @@ function holds(actual: number, op: Operator, bound: number): boolean {
     default:
       return unreachable(op)
   }
+}
+
+/** Of an experiment as it was judged: `metrics` has the median of each number. What is missing does not hold. */
+export function meets(
+  { metric, op, value }: Bound,
+  metrics: Readonly<Record<string, number | boolean>>,
+): boolean {
+  const actual = Object.hasOwn(metrics, metric) ? metrics[metric] : undefined
+  if (typeof value === 'boolean') return typeof actual === 'boolean' && (actual === value) === (op === '==')
+  return typeof actual === 'number' && holds(actual, op, value)
 }

@@ -105,6 +105,16 @@ export type StopReason = (typeof STOP_REASONS)[number]
 
 // ---------------------------------------------------------------- nouns
 
+export const OPERATORS = ['>=', '<=', '>', '<', '==', '!='] as const
+
+/** How a metric must stand to a value. */
+export interface Bound {
+  metric: string
+  op: (typeof OPERATORS)[number]
+  /** In the unit of the metric. */
+  value: number | boolean
+}
+
 /** What may change while a run lives. A limit that is null is not set. */
 export interface Knobs {
   max_attempts: number
@@ -127,6 +137,8 @@ export interface Knobs {
   unknown: 'refuse' | 'allow'
   /** Where briefs come from; absent = `both`. */
   briefs?: (typeof BRIEF_SOURCES)[number]
+  /** What the best must meet, beside the target of the metric, before the loop ends as at its target; absent = nothing. */
+  targets?: Bound[]
   /** Packages that a candidate may add; null or absent = the CLI does not check. */
   dependencies?: string[] | null
 }

@@ -1,5 +1,6 @@
 /** `round open`: where the run stands, and which experiments may be parents in the round that begins. */
 import { hasSeal } from '../experiment/create.ts'
+import { approvedPackages } from '../ledger/backlog.ts'
 import { bestOf } from '../ledger/best.ts'
 import { isOf } from '../ledger/driver.ts'
 import type { Idea, Knobs, Lane, NewDirection, Noted, Pick, StopReason } from '../ledger/events.ts'
@@ -347,6 +348,18 @@ function withOther(picks: Pick[], direction: NewDirection | null, state: State):
   return [first, ...picks.map((pick) => ({ ...pick, rank: pick.rank + 1 }))]
 }
 
+/** The rules that agents read: those of the spec, and which packages they may add. */
+export function rulesOf(run: OpenRun): string[] {
+  const { rules } = liveSpec(run).instructions
+  const approved = approvedPackages(run.ledger.state)
+  if (approved === null) return rules
+  const which = approved.size === 0 ? 'no package' : `no package other than ${[...approved].join(', ')}`
+  return [
+    ...rules,
+    `Add ${which}: a candidate that does is rejected. Propose an idea that names what it needs.`,
+  ]
+}
+
 /** The round as its agents see it. */
 export function describe(run: OpenRun, round: Round | null, stop: StopReason | null): RoundAnswer {
   const { state } = run.ledger
@@ -383,7 +396,7 @@ export function describe(run: OpenRun, round: Round | null, stop: StopReason | n
     learnings: learningsOf(state).slice(-RECENT.learnings),
     notes: notesIn(state).slice(-RECENT.notes),
     steering: state.steers.flatMap(({ id, text }) => (round?.opened.steering?.includes(id) ? [text] : [])),
-    rules: live.instructions.rules,
+    rules: rulesOf(run),
     skills: live.skills,
     noise: state.noise.mode,
     knobs,

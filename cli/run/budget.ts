@@ -1,9 +1,10 @@
 /** The five caps of a run, from the ledger alone: what is used, what a call would cost, what no longer fits. */
 
+import { meets } from '../evaluate/constraints.ts'
 import { isSpoilt } from '../evaluate/crowd.ts'
 import { runnableIdeas } from '../ledger/backlog.ts'
 import { bestOf } from '../ledger/best.ts'
-import type { StopReason } from '../ledger/events.ts'
+import type { Bound, StopReason } from '../ledger/events.ts'
 import { betterBy } from '../ledger/same-value.ts'
 import { currentRound, lastJudged, nodeValue, type State, stallOf, type Unit } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
@@ -138,14 +139,37 @@ export const isUncapped = ({ knobs }: State): boolean =>
 /** Failures of one kind in a row that end a run: the fourth would tell nothing new. */
 export const IDENTICAL_FAILURES = 3
 
+export interface TargetStanding extends Bound {
+  /** Of the best; null = it does not have the metric, or nothing is known yet. */
+  actual: number | boolean | null
+  met: boolean
+}
+
+/** What the best must reach: the target of the metric first. Empty when nothing is asked for. */
+export function targetsOf(state: State): TargetStanding[] {
+  const { knobs, run } = state
+  if (!run) return []
+  const best = bestOf(state)
+  const value = best && nodeValue(best)
+  const { name, target, direction } = run.metric
+  const metrics = (best && lastJudged(best)?.metrics) ?? {}
+  const op = direction === 'minimize' ? '<=' : '>='
+  const isMet = target !== null && value !== null && betterBy(direction, value, target) >= 0
+  const own: TargetStanding[] =
+    target === null ? [] : [{ metric: name, op, value: target, actual: value, met: isMet }]
+  const others = (knobs?.targets ?? []).map((bound) => {
+    const known = bound.metric === name && value !== null ? { ...metrics, [name]: value } : metrics
+    return { ...bound, actual: known[bound.metric] ?? null, met: meets(bound, known) }
+  })
+  return [...own, ...others]
+}
+
 export function stopReason(state: State): StopReason | null {
   const { knobs, run } = state
   if (!knobs || !run) return null
   if (state.stopped !== null) return 'user'
-  const best = bestOf(state)
-  const value = best && nodeValue(best)
-  const { target, direction } = run.metric
-  if (target !== null && value !== null && betterBy(direction, value, target) >= 0) return 'target'
+  const goals = targetsOf(state)
+  if (goals.length > 0 && goals.every(({ met }) => met)) return 'target'
   if ((state.streak?.count ?? 0) >= IDENTICAL_FAILURES) return 'failures'
   if (knobs.failures !== null && state.failures >= knobs.failures) return 'failures'
   if (knobs.experiments !== null && state.claims >= knobs.experiments) return 'budget'

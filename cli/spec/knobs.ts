@@ -23,11 +23,12 @@ export const KNOB_PATHS: Readonly<Record<Knob, string>> = {
   usd: 'budget.usd',
   unknown: 'budget.unknown',
   briefs: 'loop.briefs',
+  targets: 'targets',
   dependencies: 'dependencies.approved',
 }
 
 /** What a spec does not use is absent. */
-export function knobsOf({ search, loop, budget, dependencies }: Spec): Knobs {
+export function knobsOf({ search, loop, budget, dependencies, targets }: Spec): Knobs {
   return {
     max_attempts: search.max_attempts,
     policy: search.policy,
@@ -47,6 +48,7 @@ export function knobsOf({ search, loop, budget, dependencies }: Spec): Knobs {
     usd: budget.usd,
     unknown: budget.unknown,
     ...(loop.briefs === undefined ? {} : { briefs: loop.briefs }),
+    ...(targets === undefined ? {} : { targets }),
     ...(dependencies === undefined ? {} : { dependencies: dependencies.approved }),
   }
 }

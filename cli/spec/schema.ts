@@ -15,6 +15,7 @@ import {
   holdout,
   metric,
   protectedMetrics,
+  targets,
   tasks,
   tieBreakers,
 } from './keys/verdict.ts'
@@ -38,6 +39,11 @@ export const SPEC = keys({
   metric: need(metric, 'The number to improve.'),
   tasks: or(tasks, {}, 'For benchmarks that print a score for each task.'),
   constraints: or(constraints, [], 'Predicates on metrics, checked before any comparison.'),
+  targets: or(
+    targets,
+    [],
+    'What the best must meet, beside `metric.target`: the loop stops when all of them hold.',
+  ),
   protected: or(protectedMetrics, [], 'Metrics that a candidate must not make worse.'),
   controls: or(
     controls,
@@ -46,7 +52,11 @@ export const SPEC = keys({
   ),
   holdout: or(holdout, {}, 'How a new best must do on the data of `assay init --holdout FILE`.'),
   tie_breakers: or(tieBreakers, [], 'Metrics that decide, in order, when the comparison is a tie.'),
-  gates: or(gates, [], 'Commands that must exit 0.'),
+  gates: or(
+    gates,
+    [],
+    'Commands that must exit 0, in this order; the first that does not rejects the candidate. Those of phase `before` are the cheap stages before the measurement: put the cheapest first.',
+  ),
   noise: or(noise, {}, 'How a gain is told apart from noise.'),
   search: or(search, {}, 'How parents are picked.'),
   loop: or(loop, {}, 'How rounds go.'),
@@ -85,7 +95,6 @@ export const SPEC = keys({
     'If it is there, the CLI rejects a candidate that adds a package that is neither approved here nor by `assay backlog approve`, and an idea that needs such a package waits for an approval.',
   ),
   judge: later('A model that scores.'),
-  backlog: later('Hypotheses to start with.'),
   suite: later('Several specs at once.'),
   executor: later('Where samples run.'),
 })

@@ -9,7 +9,7 @@ import { PRESET_NAMES, type PresetName } from '../evaluate/presets/registry.ts'
 import type { ProtectedConfig } from '../evaluate/protected.ts'
 import type { HostName, ProgramName } from '../hosts/registry.ts'
 import type { TuneParameter } from '../hosts/tune/space.ts'
-import type { Direction } from '../ledger/events.ts'
+import type { Bound, Direction } from '../ledger/events.ts'
 import type { ReadSpec } from './schema.ts'
 
 export interface ScopeConfig {
@@ -98,10 +98,12 @@ export interface Spec {
   attribute?: ReadSpec['attribute']
   /** Packages that a candidate may add. Absent = the CLI does not check. */
   dependencies?: { approved: string[] }
+  /** Absent = none, so that older hashes hold. */
+  targets?: Bound[]
 }
 
 /** What is measured and what a run is known by: the same for the whole life of a run. */
-export type FixedSpec = Omit<Spec, keyof LiveSpec | 'budget' | 'dependencies'>
+export type FixedSpec = Omit<Spec, keyof LiveSpec | 'budget' | 'dependencies' | 'targets'>
 
 /** What may change while a run lives; the knobs among it are in the ledger's state. */
 export interface LiveSpec
@@ -179,6 +181,7 @@ export function compose(read: ReadSpec): Spec {
     ...(read.report.jsonl === null ? {} : { report: { jsonl: read.report.jsonl } }),
     ...(read.attribute.pairs === null && !read.attribute.careful ? {} : { attribute: read.attribute }),
     ...(read.dependencies === null ? {} : { dependencies: read.dependencies }),
+    ...(read.targets.length === 0 ? {} : { targets: read.targets }),
   }
 }
 

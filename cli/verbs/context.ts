@@ -4,7 +4,7 @@ import { figure, shown } from '../evaluate/figure.ts'
 import { readBlob } from '../git/trees.ts'
 import type { Experiment } from '../ledger/state.ts'
 import { candidatesOf, pickParents } from '../loop/frontier.ts'
-import { learningsOf, patternsIn } from '../loop/open.ts'
+import { learningsOf, patternsIn, rulesOf } from '../loop/open.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { artifactsFolder, worktreePath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
@@ -79,7 +79,8 @@ async function factsOf(run: OpenRun, id: string | null): Promise<Result<ContextF
 
 /** The files as they are on the base: a candidate that changes one does not change what other lanes read. */
 async function instructionsOf(run: OpenRun): Promise<Result<ContextInputs['instructions']>> {
-  const { file, text, rules } = liveSpec(run).instructions
+  const { file, text } = liveSpec(run).instructions
+  const rules = rulesOf(run)
   if (file === null) return ok({ text, file, rules })
   const files = [file].flat()
   const texts = text === null ? [] : [text]

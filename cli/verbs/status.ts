@@ -25,6 +25,10 @@ function describe(data: StatusData & { spec: EditedSpec | null }, name: string):
   return [
     `${data.run}  ${name}`,
     next`  ${metric.name} (${metric.direction}${metric.target === null ? '' : `, target ${shown(metric.target)}`}): ${standing(data)}`,
+    ...(data.targets ?? []).map(
+      ({ metric: name, op, value, actual, met }) =>
+        `  target: ${plain(name, 100)} ${op} ${value}: ${met ? 'met' : `not met, ${typeof actual === 'number' ? shown(actual) : (actual ?? 'unknown')}`}`,
+    ),
     `  experiments: ${counts.join(', ')}`,
     `  budget: ${CAPS.every((cap) => budget[cap].limit === null) ? 'none is set; used: ' : ''}${CAPS.flatMap((cap) => spent(budget[cap], cap) ?? []).join(', ')}`,
     `  loop: ${driverOf(data)}${data.round === null ? '' : `, round ${data.round}`}${data.stop ? `; stop reason: ${data.stop}${data.stop_cause ? ` (${plain(data.stop_cause, 300)})` : ''}` : ''}`,

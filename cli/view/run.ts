@@ -8,7 +8,15 @@ import type { Status, StopReason } from '../ledger/events.ts'
 import { BASELINE, clearing, lastingDoubt, nodeValue, type State, severalParents } from '../ledger/state.ts'
 import { type WaitingIdea, waitingIdea } from '../loop/parked.ts'
 import type { Said } from '../next.ts'
-import { budgetOf, type Cap, stopCause, stopReason, type Used } from '../run/budget.ts'
+import {
+  budgetOf,
+  type Cap,
+  stopCause,
+  stopReason,
+  type TargetStanding,
+  targetsOf,
+  type Used,
+} from '../run/budget.ts'
 import { callerIn, livingDriver } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
 import { objectionsOf, type RaisedObjection } from './objections.ts'
@@ -49,6 +57,8 @@ export interface StatusData {
   outdated: number
   /** What a person should read before the winner is trusted; absent when nothing was objected. */
   objections?: RaisedObjection[]
+  /** What the best must reach before the loop ends, when that is more than the target of the metric. */
+  targets?: TargetStanding[]
   /** Ideas that wait for an approval of packages; absent when none does. */
   parked?: WaitingIdea[]
   notes: number
@@ -92,6 +102,7 @@ export function statusOf(run: OpenRun): StatusData {
     knobs,
     ...doubts(state),
     notes: state.notes.length,
+    ...(knobs?.targets === undefined ? {} : { targets: targetsOf(state) }),
     ...(parked.length === 0 ? {} : { parked: parked.map(waitingIdea) }),
     ...(objections.length === 0 ? {} : { objections }),
     ...stuckIn(state),

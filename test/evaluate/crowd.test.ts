@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { checkConstraints, OPERATORS, type Violation } from '../../cli/evaluate/constraints.ts'
+import { checkConstraints, type Violation } from '../../cli/evaluate/constraints.ts'
 import {
   crowdBehind,
   foremost,
@@ -10,6 +10,7 @@ import {
   spoils,
 } from '../../cli/evaluate/crowd.ts'
 import { type Regression, regressions } from '../../cli/evaluate/protected.ts'
+import { OPERATORS } from '../../cli/ledger/events.ts'
 
 test.each([
   ['others take what the machine has', { others: 0.67, idle: 0 }, true],

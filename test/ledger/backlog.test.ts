@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { backlogOf, nextBatch } from '../../cli/ledger/backlog.ts'
-import type { Idea } from '../../cli/ledger/events.ts'
-import { stopReason } from '../../cli/run/budget.ts'
+import type { Bound, Idea } from '../../cli/ledger/events.ts'
+import { stopReason, targetsOf } from '../../cli/run/budget.ts'
 import { History } from '../loop/history.ts'
 
 const withIdeas = (ideas: Idea[], knobs: object = {}) =>
@@ -128,5 +128,35 @@ describe('the next batch', () => {
     expect(stop(withIdeas(parked, { dependencies: [] }))).toBeNull()
     const taken = briefed(withIdeas([{ hypothesis: 'one' }], { briefs: 'backlog' }), 'idea_0001')
     expect(stop(taken)).toBeNull()
+  })
+})
+
+describe('the targets', () => {
+  const standing = (
+    metrics: Record<string, number | boolean>,
+    target: number | null,
+    ...targets: Bound[]
+  ) => {
+    const history = new History({ target, knobs: targets.length === 0 ? {} : { targets } })
+    history.experiment('exp_0001', { value: 50, metrics })
+    return [stopReason(history.state), ...targetsOf(history.state).map(({ actual, met }) => [actual, met])]
+  }
+  const size: Bound = { metric: 'size', op: '<=', value: 10 }
+
+  test('the loop ends before all of them hold, or goes on after that', () => {
+    expect(standing({ size: 12 }, 50, size)).toEqual([null, [50, true], [12, false]])
+    expect(standing({ size: 10 }, 50, size)).toEqual(['target', [50, true], [10, true]])
+    expect(standing({ size: 10 }, 40, size)).toEqual([null, [50, false], [10, true]])
+    expect(standing({ size: 10 }, null, size)).toEqual(['target', [10, true]])
+    expect(standing({ size: 10 }, null)).toEqual([null])
+  })
+
+  test('a metric that is missing, or of another type, counts as reached', () => {
+    expect(standing({}, null, size)).toEqual([null, [null, false]])
+    expect(standing({ size: true }, null, size)).toEqual([null, [true, false]])
+    const whole: Bound = { metric: 'whole', op: '==', value: true }
+    expect(standing({ whole: 1 }, null, whole)).toEqual([null, [1, false]])
+    expect(standing({ whole: true }, null, whole)).toEqual(['target', [true, true]])
+    expect(standing({}, null, { metric: 'ms', op: '<', value: 51 })).toEqual(['target', [50, true]])
   })
 })

@@ -71,6 +71,7 @@ export class History {
       signature?: string
       failureClass?: FailureClass
       reason?: Reason
+      metrics?: Record<string, number | boolean>
       round?: number
       lane?: number
     },
@@ -106,7 +107,7 @@ export class History {
       against: null,
       confirmed: true,
       gates: [],
-      metrics: {},
+      metrics: options.metrics ?? {},
       tasks: null,
       message: '',
       signature: options.signature ?? (status === 'failed' ? 'crash 1' : null),

@@ -1,7 +1,7 @@
 /** How one sample is taken. */
 import { POINTER } from '../../evaluate/json.ts'
 import { PRESET_NAMES } from '../../evaluate/presets/registry.ts'
-import { boolean, choice, either, keys, later, list, map, may, need, or, text, whole } from '../kind.ts'
+import { boolean, choice, either, keys, list, map, may, need, or, text, whole } from '../kind.ts'
 import { capture, commandText, durationText, glob, machinePath, path, size, step } from './text.ts'
 
 const VARIABLE = '^[A-Za-z_][A-Za-z0-9_]*$'
@@ -158,7 +158,6 @@ export const measure = keys({
     'candidate',
     'How long build caches (of Go, ccache and others) live in isolation: while the candidate is measured, or for one sample. Everything else that a sample writes outside of its checkout is deleted after it.',
   ),
-  stages: later('Cheap stages that a candidate must pass first.'),
 })
 
 export const gates = list(

@@ -46,30 +46,32 @@ export const tasks = keys({
 
 const EQUALITY = ['==', '!='] as const
 
-export const constraints = list(
-  keys(
-    {
-      metric: need(metricName, 'Any metric of the sample.'),
-      op: need(
-        choice(['<=', '>=', '<', '>', ...EQUALITY]),
-        'The comparison of the metric with the value that must hold.',
-      ),
-      value: need(either(number(), boolean), 'In the unit of the metric, or true or false.'),
+const bound = keys(
+  {
+    metric: need(metricName, 'Any metric of the sample.'),
+    op: need(
+      choice(['<=', '>=', '<', '>', ...EQUALITY]),
+      'The comparison of the metric with the value that must hold.',
+    ),
+    value: need(either(number(), boolean), 'In the unit of the metric, or true or false.'),
+  },
+  {
+    check: ({ op, value }, report) => {
+      if (typeof value === 'boolean' && op !== '==' && op !== '!=') {
+        report(['op'], `\`${op}\` cannot compare with ${value}`, 'use == or !=')
+      }
     },
-    {
-      check: ({ op, value }, report) => {
-        if (typeof value === 'boolean' && op !== '==' && op !== '!=') {
-          report(['op'], `\`${op}\` cannot compare with ${value}`, 'use == or !=')
-        }
-      },
-      also: {
-        if: { properties: { value: { type: 'boolean' } } },
-        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-        then: { properties: { op: { enum: EQUALITY } } },
-      },
+    also: {
+      if: { properties: { value: { type: 'boolean' } } },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: { properties: { op: { enum: EQUALITY } } },
     },
-  ),
+  },
 )
+
+export const constraints = list(bound)
+
+export const targets = list(bound)
 
 const allowance = 'The most that it may get worse: `2%` of the value, or `0.5` in the unit of the metric.'
 
