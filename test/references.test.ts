@@ -23,3 +23,21 @@ test('a row of the table of attacks names no test, or one that is not there', ()
       ).toBe(true)
   }
 })
+
+test('a row of the tables about other loops names no test, or one that is not there', () => {
+  const rows = readFileSync(at('../references/neighbours.md'), 'utf8')
+    .split('\n')
+    .filter((line) => /^\| B?\d/.test(line))
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+  expect(rows.length).toBeGreaterThan(35)
+  for (const [, fault, , tests = ''] of rows) {
+    const named = [...tests.matchAll(/`(test\/[\w./-]+)` "([^"]+)"/g)]
+    expect(named, fault).not.toEqual([])
+    for (const [, file = '', words = ''] of named) {
+      const path = at(`../${file}`)
+      expect(existsSync(path), `${fault}: ${file}`).toBe(true)
+      const titles = readFileSync(path, 'utf8')
+      expect(titles.includes(words), `${fault}: ${file} has no test "${words}"`).toBe(true)
+    }
+  }
+})

@@ -276,7 +276,7 @@ export function isSettled({ judged }: Attempt): boolean {
   return !UNSETTLED.includes(judged.reason)
 }
 
-/** Whether the verdict costs nothing. */
+/** Whether the verdict may come before a claim, and so cost nothing. */
 export const isFree = ({ reason }: Pick<Judged, 'reason'>): boolean =>
   FREE_REASONS.some((free) => free === reason)
 
