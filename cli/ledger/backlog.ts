@@ -20,32 +20,39 @@ export interface IdeaStanding {
   outcome: string | null
 }
 
-export function backlogOf(state: State): IdeaStanding[] {
-  if (state.ideas.length === 0) return []
+export const backlogOf = (state: State): IdeaStanding[] => state.ideas.map(standingsIn(state))
+
+/** Where one idea stands. What experiments said is read only if it is needed: there may be many. */
+function standingsIn(state: State): (idea: BacklogIdea) => IdeaStanding {
   const approved = approvedPackages(state)
-  const tried = [...state.experiments.values()].map((node) => ({ node, words: wordsOf(node.hypothesis) }))
-  return state.ideas.map((idea) => {
+  let tried: { node: Experiment; words: ReadonlySet<string> }[] | null = null
+  const triedAs = (hypothesis: string) => {
+    tried ??= [...state.experiments.values()].map((node) => ({ node, words: wordsOf(node.hypothesis) }))
+    const words = wordsOf(hypothesis)
+    return tried.find((one) => sameWords(words, one.words))?.node
+  }
+  return (idea) => {
     const standing = (status: IdeaStatus, more: Partial<IdeaStanding> = {}): IdeaStanding => ({
       ...{ idea, status, missing: [], experiment: null, outcome: null },
       ...more,
     })
-    const { taken, dropped } = idea
+    const { taken, dropped, hypothesis } = idea
     if (dropped !== null) return standing('dropped', { outcome: dropped })
     if (idea.tried !== undefined) return standing('done', { outcome: idea.tried })
-    const words = wordsOf(idea.hypothesis)
-    const node = taken
-      ? state.experiments.get(taken.experiment ?? '')
-      : tried.find((one) => sameWords(words, one.words))?.node
+    const node = taken ? state.experiments.get(taken.experiment ?? '') : triedAs(hypothesis)
     if (node) {
       const outcome = outcomeOf(node)
       return standing(outcome === null ? 'taken' : 'done', { experiment: node.id, outcome })
     }
     if (taken) return standing('taken')
     if (idea.approved) return standing('approved')
-    const missing = (idea.dependencies ?? []).filter((name) => approved?.has(name.toLowerCase()) === false)
+    const missing = missingPackages(idea, approved)
     return missing.length > 0 ? standing('parked', { missing }) : standing('added')
-  })
+  }
 }
+
+const missingPackages = ({ dependencies = [] }: Idea, approved: ReadonlySet<string> | null): string[] =>
+  dependencies.filter((name) => approved?.has(name.toLowerCase()) === false)
 
 /** null while it is not known. */
 function outcomeOf(node: Experiment): string | null {
@@ -66,12 +73,26 @@ export function approvedPackages({ knobs, ideas }: State): Set<string> | null {
 }
 
 /** Ideas that wait for an approval. */
-export const parkedIdeas = (state: State): IdeaStanding[] =>
-  backlogOf(state).filter(({ status }) => status === 'parked')
+export function parkedIdeas(state: State): IdeaStanding[] {
+  const approved = approvedPackages(state)
+  return state.ideas
+    .filter((idea) => missingPackages(idea, approved).length > 0)
+    .map(standingsIn(state))
+    .filter(({ status }) => status === 'parked')
+}
+
+const isRunnable = ({ status }: IdeaStanding): boolean => status === 'added' || status === 'approved'
 
 /** Ideas that may be tried now, in their order. */
 export const runnableIdeas = (state: State): BacklogIdea[] =>
-  backlogOf(state).flatMap(({ idea, status }) => (status === 'added' || status === 'approved' ? [idea] : []))
+  backlogOf(state)
+    .filter(isRunnable)
+    .map(({ idea }) => idea)
+
+export function hasRunnableIdea(state: State): boolean {
+  const standingOf = standingsIn(state)
+  return state.ideas.some((idea) => isRunnable(standingOf(idea)))
+}
 
 // ---------------------------------------------------------------- which comes first
 

@@ -2,7 +2,7 @@
 
 import { meets } from '../evaluate/constraints.ts'
 import { isSpoilt } from '../evaluate/crowd.ts'
-import { runnableIdeas } from '../ledger/backlog.ts'
+import { hasRunnableIdea, parkedIdeas } from '../ledger/backlog.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { Bound, StopReason } from '../ledger/events.ts'
 import { betterBy } from '../ledger/same-value.ts'
@@ -179,8 +179,7 @@ export function stopReason(state: State): StopReason | null {
   const last = state.rounds.at(-1)
   const fresh = last !== undefined && last.round > state.resumedRound
   if (fresh && last.closed && (last.briefed?.lanes.length ?? 0) === 0) return 'no_hypothesis'
-  if (knobs.briefs === 'backlog' && currentRound(state) === null && runnableIdeas(state).length === 0)
-    return 'no_idea'
+  if (knobs.briefs === 'backlog' && currentRound(state) === null && !hasRunnableIdea(state)) return 'no_idea'
   return null
 }
 
@@ -189,9 +188,16 @@ export function stopCause(state: State): string | null {
   const reason = stopReason(state)
   if (reason === 'user') return state.stopped
   if (reason === 'stall') return crowdsIn(state)
+  if (reason === 'no_idea') return waitingIn(state)
   const { streak } = state
   if (reason !== 'failures' || streak === null || streak.count < IDENTICAL_FAILURES) return null
   return `${streak.count} identical failures in a row: ${streak.message}`
+}
+
+function waitingIn(state: State): string | null {
+  const { length } = parkedIdeas(state)
+  if (length === 0) return null
+  return `${length === 1 ? '1 idea waits' : `${length} ideas wait`} for an approval of packages: assay backlog`
 }
 
 /** A sentence if, in the rounds without a new best, a busy machine spoilt at least half of the verdicts; else null. */

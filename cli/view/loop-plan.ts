@@ -1,5 +1,6 @@
 /** What `assay loop` would do and cost. Reads the run, changes nothing. */
 import { counted, duration, shown } from '../evaluate/figure.ts'
+import type { Knobs } from '../ledger/events.ts'
 import { roundSize } from '../loop/size.ts'
 import { type Cost, costOf } from '../measure/cost.ts'
 import { call, next, type Said } from '../next.ts'
@@ -93,12 +94,10 @@ export function planLoop(run: OpenRun, { rounds }: { rounds: number | null }): L
  * Of `workflows/optimize.js`, when everything that can be asked for is: the scan's batches, ideas, briefs twice, and
  * collecting; for each experiment implement, all revisions with a verification each, one mended build, and an audit.
  */
-function agentCalls(
-  { revise, scan_batch, scan_max }: { revise: number; scan_batch: number; scan_max: number },
-  experiments: number,
-): number {
+function agentCalls({ revise, scan_batch, scan_max, briefs }: Knobs, experiments: number): number {
   const each = 1 + revise + (1 + revise) + 2 + 1
-  return Math.ceil(scan_max / scan_batch) + 1 + 2 + 1 + experiments * each
+  const before = briefs === 'backlog' ? 0 : 2
+  return Math.ceil(scan_max / scan_batch) + 1 + before + 1 + experiments * each
 }
 
 export function describePlan(plan: LoopPlan): Said[] {
