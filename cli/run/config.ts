@@ -94,8 +94,10 @@ function withPreferred(data: KeyData, { at, said }: Preferences): KeyData {
 
 function dataOf(run: OpenRun, now: WrittenSpec, path: string): KeyData {
   const knob = knobAt(path)
-  const value = knob === null ? now.written(path) : knobsNow(run)[knob]
-  return { key: knob ?? path, path, value, from: sourceOf(run, now, path), change: changeOf(path) }
+  const value = (knob === null ? undefined : knobsNow(run)[knob]) as unknown
+  // A knob that the spec does not use is absent from the run, and has its default.
+  const shown = value === undefined ? now.written(path) : value
+  return { key: knob ?? path, path, value: shown, from: sourceOf(run, now, path), change: changeOf(path) }
 }
 
 function sourceOf(run: OpenRun, now: WrittenSpec, path: string): KeySource {
@@ -244,7 +246,7 @@ function changesIn(run: OpenRun, event: Configured): ConfigChange[] {
     key: knob as string,
     path: KNOB_PATHS[knob],
     value: event.changes[knob] ?? null,
-    before: knobsBefore[knob] ?? null,
+    before: knobsBefore[knob] === undefined ? defaultAt(before, KNOB_PATHS[knob]) : knobsBefore[knob],
   }))
   const others = Object.keys(event.settings ?? {}).map((path) => {
     const [value, was] = [after, before].map((one) => (one.ok ? one.value.written(path) : null))
@@ -252,6 +254,9 @@ function changesIn(run: OpenRun, event: Configured): ConfigChange[] {
   })
   return [...knobs, ...others].map((one) => ({ ...one, takes_effect: takesEffect(one.path) }))
 }
+
+const defaultAt = (spec: Result<WrittenSpec>, path: string): unknown =>
+  spec.ok ? (spec.value.written(path) ?? null) : null
 
 // ---------------------------------------------------------------- `config sync`
 
@@ -295,7 +300,8 @@ export function editsIn(run: OpenRun, text: string, file: string): Result<Edits>
   const knobs = knobsNow(run)
   const runs = (path: string) => {
     const knob = knobAt(path)
-    return knob === null ? live.value.read(path) : knobs[knob]
+    const value = knob === null ? undefined : knobs[knob]
+    return value === undefined ? live.value.read(path) : value
   }
   return ok({
     file: written.value,

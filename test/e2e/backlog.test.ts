@@ -58,6 +58,14 @@ test('an author that should not see the backlog sees it, or a loop by the backlo
   await send(hidden, ['propose'], IDEAS)
   await next(hidden)
   expect((await card(hidden, 'r1/brief')).brief.proposals).toEqual([])
+  const read = async (key: string) => (await hidden.data<{ value: unknown }>('config', 'get', key)).value
+  expect([await read('briefs'), await read('dependencies.approved'), await read('targets')]).toEqual([
+    'author',
+    null,
+    [],
+  ])
+  const changed = await hidden.data('config', 'set', 'dependencies.approved', '[lz4]', '--reason', 'small')
+  expect(changed).toMatchObject({ value: ['lz4'], before: null })
   await hidden.data('config', 'set', 'briefs', 'backlog', '--reason', 'they are good')
   expect(ids(await next(hidden))).toEqual(['r1/l1/d1/implement'])
 })
