@@ -18,7 +18,7 @@ export const readPom: ReadPackages = (text) => {
   const properties = new Map<string, string>()
   const path: string[] = []
   const open: { group: string; name: string }[] = []
-  const tokens = text.replace(/<!--[\s\S]*?-->/g, '').matchAll(/<(\/?)([\w:.-]+)[^>]*?(\/?)>([^<]*)/g)
+  const tokens = without(text, '<!--', '-->').matchAll(/<(\/?)([\w:.-]+)[^<>]*?(\/?)>([^<]*)/g)
   for (const [, close, tag = '', empty, content = ''] of tokens) {
     if (empty) continue
     if (close) {
@@ -44,11 +44,25 @@ export const readPom: ReadPackages = (text) => {
   return { named: named.map((one) => ({ ...one, name: filled(one.name) })) }
 }
 
+/** Without comments, in one pass however many begin: a candidate must not be able to keep the CLI busy. */
+function without(text: string, begin: string, end: string): string {
+  let left = ''
+  for (let at = 0; ; ) {
+    const from = text.indexOf(begin, at)
+    if (from < 0) return left + text.slice(at)
+    left += text.slice(at, from)
+    const to = text.indexOf(end, from + begin.length)
+    // What is not closed hides nothing: it is read as it stands.
+    if (to < 0) return left + text.slice(from + begin.length)
+    at = to + end.length
+  }
+}
+
 const COORDINATE = /^([\w.-]+):([\w.-]+)(:.*)?$/
 
 /** Every text in quotes that is `group:name` or `group:name:version`, and plugins by their id. */
 export const readGradle: ReadPackages = (text) => {
-  const code = text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '')
+  const code = without(text, '/*', '*/').replace(/(^|\s)\/\/.*$/gm, '')
   const coordinates = [...code.matchAll(/(["'])([^"'\n]*)\1/g)].flatMap(([, , said = '']) => coordinate(said))
   const parts = [
     ...code.matchAll(/\bgroup\s*[:=]\s*["']([^"'\n]+)["']\s*,\s*name\s*[:=]\s*["']([^"'\n]+)["']/g),

@@ -149,6 +149,15 @@ describe('a package that nobody approved', () => {
     expect(added({}, { 'go.mod': 'replace a.b/c => ../c\n' })).toEqual([])
   })
 
+  test('hides behind a comment that does not end, or takes minutes to read', () => {
+    const open = '<dependency><groupId>com.a</groupId><artifactId>zstd</artifactId></dependency>'
+    expect(added({}, { 'pom.xml': `<project><!-- ${open}` })).toEqual(['com.a:zstd'])
+    expect(added({}, { 'pom.xml': '<!-- '.repeat(200_000) })).toEqual([])
+    expect(added({}, { 'pom.xml': '<a '.repeat(200_000) })).toEqual([])
+    expect(added({}, { 'build.gradle': '/* '.repeat(200_000) })).toEqual([])
+    expect(added({}, { 'requirements.txt': `a ${'# '.repeat(200_000)}` })).toEqual(['a'])
+  })
+
   test('hides in a file that cannot be read', () => {
     expect(added(NPM, { 'package.json': '{' })[0]).toMatch(/^package.json cannot be read/)
     expect(added({ 'x/package.json': '{{ name }}' }, { 'x/package.json': '{{ other }}' })).toEqual([])
