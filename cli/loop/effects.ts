@@ -30,7 +30,9 @@ export async function doIt(run: OpenRun, effect: Effect): Promise<Result<unknown
   switch (effect.do) {
     case 'propose': {
       const { ideas } = state.answers.get(effect.task)?.answer ?? {}
-      return propose(run, (ideas ?? []) as Idea[], effect.task)
+      // What was tried elsewhere only a log can say.
+      const written = ((ideas ?? []) as Idea[]).map(({ tried: _, ...idea }) => idea)
+      return propose(run, written, effect.task)
     }
     case 'park':
       return run.ledger.record<'ideas_parked'>({ type: 'ideas_parked', ideas: effect.ideas }, run.clock())

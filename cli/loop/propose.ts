@@ -4,7 +4,8 @@ import { byPromise, runnableIdeas, writtenIdea } from '../ledger/backlog.ts'
 import type { Idea, Proposed } from '../ledger/events.ts'
 import { answered } from '../ledger/ledger.ts'
 import { currentRound, type State } from '../ledger/state.ts'
-import { ok, type Result } from '../result.ts'
+import { findSite } from '../paths.ts'
+import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { alike } from '../text.ts'
 import { firstRefused, fitted } from './fit.ts'
@@ -97,12 +98,20 @@ export interface SettledIdeas {
   repeated?: true
 }
 
-/** Lets ideas be tried, with the packages that they need. */
+/** Lets ideas be tried, with the packages that they need. Refused to an agent in a worktree: `in_worktree`. */
 export function approveIdeas(
   run: OpenRun,
   ideas: readonly string[],
   key: string | null,
 ): Result<SettledIdeas> {
+  const inside = findSite(run.cwd)?.experiment ?? null
+  if (inside !== null)
+    return fail({
+      kind: 'refused',
+      code: 'in_worktree',
+      message: `this is the worktree of ${inside}; only the user approves packages, in the project itself`,
+      hint: 'say in your answer which package the idea needs',
+    })
   const event = { type: 'ideas_approved' as const, ideas: [...new Set(ideas)] }
   const recorded = run.ledger.record<'ideas_approved'>(event, run.clock(), key)
   return answered(recorded, (one) => ({ ideas: one.ideas }))

@@ -70,6 +70,15 @@ test('an author that should not see the backlog sees it, or a loop by the backlo
   expect(ids(await next(hidden))).toEqual(['r1/l1/d1/implement'])
 })
 
+test('an agent approves the package that its own idea needs', async () => {
+  const project = await start({ dependencies: { approved: [] } })
+  await send(project, ['propose'], IDEAS)
+  const { worktree } = await project.open({})
+  const tried = await project.cli(['backlog', 'approve', 'idea_0002'], { cwd: worktree })
+  expect(tried.json).toMatchObject({ ok: false, problem: { code: 'in_worktree' } })
+  expect(await project.data('backlog', 'approve', 'idea_0002')).toMatchObject({ ideas: ['idea_0002'] })
+})
+
 test('a person cannot read the backlog: what is left, what waits and for what, what became of the others', async () => {
   const project = await start({ dependencies: { approved: [] } })
   const wrong = { ideas: [{ hypothesis: 'x', priority: 'urgent' }] }
