@@ -2,7 +2,10 @@
 import { median } from '../evaluate/stats.ts'
 import type { Sample } from '../ledger/events.ts'
 import { BASELINE, lastAttempt } from '../ledger/state.ts'
+import { calibrationItems } from '../measure/pair-items.ts'
 import { recordedSamples } from '../measure/samples.ts'
+import { ok, type Result } from '../result.ts'
+import { readItems } from '../run/items.ts'
 import type { OpenRun } from '../run/open.ts'
 
 /** Of its calibration; those with a value. */
@@ -28,4 +31,12 @@ export function isFarFromBaseline({ fault, value }: Sample, before: readonly Sam
   if (range === 0) return value !== least
   const away = Math.max(least - value, value - most)
   return away > RANGES * range && away > PART * Math.abs(median(values))
+}
+
+/** What a further sample of the same code must answer, where a judge scores: as the calibration did. Else undefined. */
+export async function itemsToAnswer(run: OpenRun, tree: string): Promise<Result<string[] | undefined>> {
+  const { judge } = run.spec
+  if (judge === undefined) return ok(undefined)
+  const sets = await readItems({ site: run.site, tree, prefix: run.started.prefix }, judge)
+  return sets.ok ? ok(calibrationItems(sets.value)) : sets
 }

@@ -25,7 +25,7 @@ import { call, next } from '../next.ts'
 import { canaryFolder, STATE_FOLDER, slotPath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { calibrationSamples } from './baseline-samples.ts'
+import { calibrationSamples, itemsToAnswer } from './baseline-samples.ts'
 import { lookApart, placeTwin } from './shared-build.ts'
 
 // ----------------------------------------------------------------
@@ -223,7 +223,7 @@ async function compareEmptied(run: OpenRun, leased: LeasedSlot, base: Base): Pro
       remember(run, { outcome: 'reads', why, ...(apart.value === null ? {} : { apart: apart.value }) }),
     )
   }
-  const spread = spreadOf(before)
+  const spread = run.spec.judge ? 0 : spreadOf(before)
   if (spread > TELLING) {
     const why = `with them emptied, the value differs no more than noise explains: equal code gives values up to ${figure(spread * 100)} % apart`
     return ok(remember(run, { outcome: 'skipped', why }))
@@ -273,12 +273,15 @@ async function sampleEmptied(
     }))
   if (built?.fault?.reason === 'aborted') return fail(interrupted)
   if (built?.fault) return ok({ same: false, why: built.fault.message })
-  const sample = await takeSample(run, leased, placed.value, folder, before)
+  const items = await itemsToAnswer(run, base.tree)
+  if (!items.ok) return items
+  const sample = await takeSample(run, leased, placed.value, { folder, before, items: items.value })
   if (sample.fault?.reason === 'aborted') return fail(interrupted)
   if (sample.fault) return ok({ same: false, why: sample.fault.message })
   const { value } = sample
   if (sameAs(sample, before)) return ok({ same: true, value, files: emptied.value })
-  return ok({ same: false, why: `${run.spec.metric.name} = ${figure(value)}` })
+  const why = sample.answers ? 'its answers differ' : `${run.spec.metric.name} = ${figure(value)}`
+  return ok({ same: false, why })
 }
 
 /** Regular files only: writing through a link would reach something else. Answers how many. */
@@ -299,8 +302,7 @@ async function takeSample(
   run: OpenRun,
   leased: LeasedSlot,
   placed: Placed,
-  folder: string,
-  before: Sample[],
+  { folder, before, items }: { folder: string; before: Sample[]; items: string[] | undefined },
 ): Promise<Sample> {
   const longest = Math.max(0, ...before.map(({ wall_ms }) => wall_ms))
   return sampleIn(run, leased, placed, {
@@ -309,6 +311,7 @@ async function takeSample(
     pair: 0,
     seed: before[0]?.seed ?? SEED,
     folder,
+    items,
     reference: before[0] ?? null,
     // A program without its files may hang; one that reads none of them is about as quick as the baseline.
     limitMs: Math.max(LEAST_LIMIT_MS, 4 * longest),
@@ -326,7 +329,8 @@ function spreadOf(samples: Sample[]): number {
 }
 
 /** Within the baseline's own values, widened by their spread: a noisy number is never quite the same. */
-function sameAs({ value }: Sample, before: Sample[]): boolean {
+function sameAs({ value, answers }: Sample, before: Sample[]): boolean {
+  if (answers) return before.some((one) => one.answers?.sha256 === answers.sha256)
   const values = before.flatMap((one) => (one.value === null ? [] : [one.value]))
   if (value === null || values.length === 0) return false
   const [least, most] = [Math.min(...values), Math.max(...values)]
@@ -349,7 +353,7 @@ function blindBenchmark(
   return {
     kind: 'usage',
     code: 'blind_benchmark',
-    message: `the benchmark does not read what candidates change: with every mutable file emptied (${files}), it still says ${run.spec.metric.name} = ${figure(value)}${cause ? `; ${cause.message}` : ''}`,
+    message: `the benchmark does not read what candidates change: with every mutable file emptied (${files}), it still ${run.spec.judge ? 'gives the same answers' : `says ${run.spec.metric.name} = ${figure(value)}`}${cause ? `; ${cause.message}` : ''}`,
     hint: next`${cause?.hint ?? `let the benchmark use the files under ${mutable.slice(0, 3).join(', ')} of the folder it runs in, or correct scope.mutable`}; if the same value is right for empty files, say so: ${call('init', '--no-canary')}`,
     at: String(run.spec.measure.command),
     data: { value, files, cause: cause?.message ?? null },

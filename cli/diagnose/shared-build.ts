@@ -11,7 +11,7 @@ import { call, next } from '../next.ts'
 import { canaryFolder } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { isFarFromBaseline } from './baseline-samples.ts'
+import { isFarFromBaseline, itemsToAnswer } from './baseline-samples.ts'
 import { sourcesOf } from './sources.ts'
 
 interface Base {
@@ -25,6 +25,8 @@ export interface Twin {
   folder: string
   /** As the clock of files counts. */
   since: number
+  /** As `itemsToAnswer`. */
+  items: string[] | undefined
 }
 
 /** null without a build: then nothing is made that could lie elsewhere. */
@@ -35,7 +37,10 @@ export async function placeTwin(run: OpenRun, leased: LeasedSlot, base: Base): P
   const since = Date.now()
   const placed = await placeCandidate(run, leased, 'a', base, { outputs: folder, rebuild: true })
   if (!placed.ok) return placed
-  return ok(placed.value.setup || placed.value.build ? null : { placed: placed.value, folder, since })
+  const items = await itemsToAnswer(run, base.tree)
+  if (!items.ok) return items
+  const { setup, build } = placed.value
+  return ok(setup || build ? null : { placed: placed.value, folder, since, items: items.value })
 }
 
 /**
@@ -71,7 +76,7 @@ export async function lookApart(
 
 function sampleOf(run: OpenRun, leased: LeasedSlot, twin: Twin, before: readonly Sample[]): Promise<Sample> {
   const at = { stage: 'check', side: 'parent', pair: 0, seed: before[0]?.seed ?? 1 } as const
-  return sampleIn(run, leased, twin.placed, { ...at, folder: twin.folder })
+  return sampleIn(run, leased, twin.placed, { ...at, folder: twin.folder, items: twin.items })
 }
 
 /** Caches that go by content, and places that are no outputs. */

@@ -4,12 +4,13 @@ import { createServer } from 'node:net'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { removeTree } from '../disk/remove.ts'
-import type { Sample, SampleFault, Side, Stage } from '../ledger/events.ts'
+import type { AnswersOfItems, Sample, SampleFault, Side, Stage } from '../ledger/events.ts'
 import { type GivenPath, give, type Isolation, type Supervised, seenAs, supervise } from '../process.ts'
 import type { BenchmarkAnswer, ReadAnswer, ReadFrom } from './benchmark-answer.ts'
 import { type CommandLine, faultOfEnding, fillIn } from './command.ts'
 import type { EnvironmentConfig } from './environment.ts'
 import { runPreparation } from './gates.ts'
+import { askForItems, readAnswers } from './item-answers.ts'
 import { belowZeroIsNone, isSize } from './plausible.ts'
 import { namedFile, readFiles } from './read-files.ts'
 import { inUnitsOf, type Reference } from './same-units.ts'
@@ -106,6 +107,8 @@ export interface SampleRequest {
   environment: Record<string, string>
   /** Folder of the artifacts; default `artifacts` in `folder`. */
   artifacts?: string
+  /** Ids of the items to answer, for a metric that a judge scores; the value of the sample is then 0. */
+  items?: readonly string[] | undefined
   /** Metrics that the caller knows of this tree: `source_bytes`, `diff_lines`. */
   known?: Record<string, number>
   /** The sample in whose units this one is recorded; absent or null = in its own. */
@@ -140,6 +143,7 @@ export async function takeSample(request: SampleRequest): Promise<Sample> {
     pair: request.pair,
     seed: request.seed,
     ...answered(reading, request),
+    ...done.answers,
     wall_ms: ended?.ms ?? 0,
     cpu_ms: ended?.cpuMs ?? null,
     peak_mb: ended?.peakMb ?? null,
@@ -170,6 +174,7 @@ function answered(reading: ReadAnswer, { reference, metric }: SampleRequest) {
 interface Executed {
   ended: Supervised | null
   reading: ReadAnswer
+  answers?: { answers: AnswersOfItems }
 }
 
 const NO_ANSWER: Omit<BenchmarkAnswer, 'value' | 'raws'> & { value: null } = {
@@ -190,6 +195,7 @@ async function runOnce(request: SampleRequest, names: Names): Promise<Executed> 
   const artifacts = request.artifacts ?? join(folder, 'artifacts')
   removeTree(desk)
   for (const needed of [at(DESK.traces), artifacts]) mkdirSync(needed, { recursive: true })
+  if (request.items) askForItems(at(DESK.items), at(DESK.answers), request.items)
   const temporary = mkdtempSync(join(tmpdir(), 'assay-'))
   const given = { ...request.environment, ASSAY_ARTIFACTS: artifacts }
   const { isolation, environment } = showGiven(withDesk(request.isolation, desk, temporary), given, {
@@ -205,6 +211,10 @@ async function runOnce(request: SampleRequest, names: Names): Promise<Executed> 
       TMPDIR: seenAs(isolation, temporary),
       ASSAY_RESULT: seenAs(isolation, at(DESK.result)),
       ASSAY_TRACES: seenAs(isolation, at(DESK.traces)),
+      ...(request.items && {
+        ASSAY_ITEMS: seenAs(isolation, at(DESK.items)),
+        ASSAY_ITEMS_DIR: seenAs(isolation, at(DESK.answers)),
+      }),
       ASSAY_EXPERIMENT: EXPERIMENT,
       // Equal on both sides of a pair, like the seed, and different for each pair.
       ASSAY_SAMPLE: request.seed.toString(16).padStart(8, '0'),
@@ -216,7 +226,9 @@ async function runOnce(request: SampleRequest, names: Names): Promise<Executed> 
   }
   try {
     const begun = config.before && (await aside(scene, 'before', config.before))
-    const done = begun?.fault ? { ended: null, reading: broken(begun.fault) } : await measureAndScore(scene)
+    const done: Executed = begun?.fault
+      ? { ended: null, reading: broken(begun.fault) }
+      : withAnswers(scene, await measureAndScore(scene))
     if (begun?.left && !done.reading.ok) tellOfLeft(done.reading.fault)
     // Also after a failure or an interruption: what `before` began must not outlive the sample.
     const { fault: unclean } = (config.after && (await aside(scene, 'after', config.after))) ?? {}
@@ -229,6 +241,16 @@ async function runOnce(request: SampleRequest, names: Names): Promise<Executed> 
     // Only now: the answer was read from what the benchmark wrote, to the byte.
     clearDesk(desk, folder, names)
   }
+}
+
+/** Of a sample that has a value so far: the answers that a judge will compare. */
+function withAnswers({ request: { items }, desk }: Scene, done: Executed): Executed {
+  const { reading } = done
+  if (items === undefined || !reading.ok) return done
+  const answers = readAnswers(join(desk, DESK.answers), items)
+  if ('reason' in answers) return { ...done, reading: broken(answers) }
+  const metrics = { ...reading.answer.metrics, answer_chars: answers.chars }
+  return { ...done, reading: { ...reading, answer: { ...reading.answer, metrics } }, answers: { answers } }
 }
 
 /** Artifacts that an isolated benchmark named by their whole path, at the path that they have here. */

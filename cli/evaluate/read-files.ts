@@ -42,6 +42,8 @@ export interface AnswerFiles {
   ended: Supervised
   /** Metrics that the caller knows. */
   known?: Record<string, number>
+  /** Items that a judge compares; then the metric is the judge's, and 0 in each sample. Absent = it is read. */
+  items?: readonly string[] | undefined
 }
 
 /** A possible cause when nothing was found, which the texts themselves do not show. */
@@ -107,10 +109,11 @@ export async function readFiles(files: AnswerFiles): Promise<ReadAnswer> {
       cpu_ms: ended.cpuMs,
       peak_mb: ended.peakMb,
       ...files.known,
+      ...(files.items && { [files.metric.name]: 0 }),
     }).filter((entry): entry is [string, number] => entry[1] !== null),
   )
   const reading = asWritten(files, await readAs(files, recorded))
-  const claimed = reading.ok && claimedOf(reading.answer.metrics, files.known ?? {})
+  const claimed = reading.ok && claimedOf(reading.answer.metrics, files)
   if (claimed) return refuse(claimed)
   if (!reading.ok) return reading
   return { ok: true, answer: { ...reading.answer, metrics: { ...recorded, ...reading.answer.metrics } } }
@@ -307,11 +310,21 @@ function staleFile(named: NamedFile): string | null {
 }
 
 /** A benchmark may not report a metric that Assay computes from the files itself. */
-function claimedOf(metrics: BenchmarkAnswer['metrics'], known: Record<string, number>): string | null {
+function claimedOf(
+  metrics: BenchmarkAnswer['metrics'],
+  { known = {}, items, metric }: AnswerFiles,
+): string | null {
+  if (items && metrics[metric.name] !== 0)
+    return `it reports ${metric.name} = ${metrics[metric.name]}, which the judge says: print it under another name, or remove \`judge\` from the spec`
+  if (items && Object.hasOwn(metrics, LENGTH))
+    return `it reports ${LENGTH}, which Assay counts itself: use another name`
   const name = Object.keys(known).find((one) => Object.hasOwn(metrics, one) && metrics[one] !== known[one])
   if (name === undefined) return null
   return `it reports ${name} = ${metrics[name]}, which Assay takes from the files (${known[name]}): use another name`
 }
+
+/** The median length of the answers to items. */
+const LENGTH = 'answer_chars'
 
 async function parseFile(path: string, options: LineParserOptions): Promise<ParsedLines> {
   const parser = lineParser(options)

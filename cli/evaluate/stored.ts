@@ -127,6 +127,7 @@ export function outputNames({ stage, pair, side }: Pick<Sample, 'stage' | 'pair'
     stderr: `samples/${stage}-${pair}-${side}.err`,
     result: `samples/${stage}-${pair}-${letter}.json`,
     traces: `samples/${stage}-${pair}-${letter}.traces`,
+    answers: `samples/${stage}-${pair}-${letter}.answers`,
   }
 }
 
@@ -139,16 +140,19 @@ export const DESK = {
   stderr: 'err',
   result: 'result.json',
   traces: 'traces',
+  items: 'items.txt',
+  answers: 'answers',
   output: 'output',
   scored: { stdout: 'score.out', stderr: 'score.err' },
 } as const
 
 /** Where each file of the desk is kept, relative to the attempt's folder. */
-const keptAs = ({ stem, stdout, stderr, result, traces }: Names): [string, string][] => [
+const keptAs = ({ stem, stdout, stderr, result, traces, answers }: Names): [string, string][] => [
   [DESK.stdout, stdout],
   [DESK.stderr, stderr],
   [DESK.result, result],
   [DESK.traces, traces],
+  [DESK.answers, answers],
   [DESK.output, `${stem}.output`],
   ...['score', 'before', 'after'].flatMap((step): [string, string][] =>
     ['out', 'err'].map((end) => [`${step}.${end}`, `${stem}.${step}.${end}`]),

@@ -22,6 +22,8 @@ export interface HostCall {
   /** The whole environment of the agent, before the host adds its own variables. */
   env: NodeJS.ProcessEnv
   signal: AbortSignal
+  /** How often the agent is asked again when its answer does not satisfy the schema; absent = twice. */
+  repairs?: number
   /**
    * Called when the agent's last message has no answer to the schema. It may give a substitute, because the work itself is
    * done; null asks the agent for its answer again. Absent = always ask again. Must not reject.

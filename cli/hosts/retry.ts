@@ -42,7 +42,7 @@ const REPAIRS = 2
 const SHOWN = 4000
 
 /**
- * Asks until the answer satisfies the call's schema, twice more at most, all within its time limit. `ask` makes one try
+ * Asks until the answer satisfies the call's schema, `repairs` times more at most, all within its time limit. `ask` makes one try
  * with the words it is given; an `object` that it found by the host's own means is taken, else one is looked for in the
  * text. An agent that has done its work is not asked again for words alone: see `HostCall.instead`. Usage is the sum over all tries.
  */
@@ -74,7 +74,8 @@ export async function askForAnswer(
     if (wrong === TOO_SLOW) return failed(TOO_SLOW, false, usage)
     const instead = (await request.instead?.(text)) ?? null
     if (instead !== null && check(instead) === null) return { outcome: 'ok', text, object: instead, usage }
-    if (repair === REPAIRS) return failed(`the answer does not satisfy the schema: ${wrong}`, false, usage)
+    if (repair === (request.repairs ?? REPAIRS))
+      return failed(`the answer does not satisfy the schema: ${wrong}`, false, usage)
     prompt = `${request.prompt}\n\nYou have answered this already:\n\n${text.trim().slice(0, SHOWN)}\n\nYour previous answer does not satisfy the required schema: ${wrong}. Do not repeat the work: answer with one JSON object that does.\n`
   }
 }

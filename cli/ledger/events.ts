@@ -133,6 +133,8 @@ export interface Knobs {
   failures: number | null
   tokens: number | null
   usd: number | null
+  /** Of the judge alone; absent = the run has none. */
+  judge_usd?: number | null
   /** What a cap on tokens or dollars does with a host that reports none. */
   unknown: 'refuse' | 'allow'
   /** Where briefs come from; absent = `both`. */
@@ -194,6 +196,15 @@ export interface SampleFault {
   on_stderr?: true
 }
 
+/** The answers to items that a judge compares. */
+export interface AnswersOfItems {
+  items: number
+  /** The median length, in characters. */
+  chars: number
+  /** Of ids and answers, in the order in which they were asked for. */
+  sha256: string
+}
+
 /** One execution of the measure command. */
 export interface Sample extends AsRead {
   stage: Stage
@@ -222,6 +233,8 @@ export interface Sample extends AsRead {
   started: string
   ended: string
   fault: SampleFault | null
+  /** Absent when the metric is not judged, or when there is no answer. */
+  answers?: AnswersOfItems
   /** On held-out data: value and cost, sealed with the user's key. The fields themselves are null then. */
   sealed?: string
   /** Output files, relative to the attempt's folder. */
@@ -879,6 +892,16 @@ export interface UsageRecorded extends Envelope {
   ms: number
   outcome: string
   usage: Usage
+  /** Of the role `judge`: its answer had to be left unscored. */
+  unscored?: true
+  /** Of the role `judge`: the question had a known answer, and this came of it. */
+  anchor?: AnchorAnswer
+}
+
+/** See `judge/anchors.ts`. */
+export interface AnchorAnswer {
+  kind: 'same' | 'degraded' | 'injected'
+  altered: 'won' | 'lost' | 'tie' | null
 }
 
 /** A person (or `loop stop`) ends or resumes the loop. */
@@ -974,6 +997,8 @@ export interface RunStarted extends Envelope {
   /** Data that only the final check sees: a file outside of the repository. Absent = none. */
   holdout?: HeldOutFile
   data?: { files: number; bytes: number; sha256: string }
+  /** Items of one judged pair, and calls of the judge for each of them. Absent = the metric is not judged. */
+  judge?: { batch: number; calls: number }
 }
 
 export interface HeldOutFile {

@@ -31,6 +31,7 @@ import {
   currentRound,
   type Experiment,
   holdsForTwins,
+  JUDGE,
   lastAttempt,
   lastingDoubt,
   lastJudged,
@@ -118,6 +119,7 @@ function apply(state: State, event: Event): void {
       return
     case 'epoch_opened':
       state.epoch = event.epoch
+      state.judge.anchors = []
       state.trees.clear()
       return
     case 'isolated':
@@ -467,7 +469,9 @@ function nameAgent(state: State, { role, host, model, experiment }: UsageRecorde
     node.agent = model === undefined ? host : `${host} ${model}`
 }
 
-function addUsage(state: State, { role, usage }: UsageRecorded): void {
+function addUsage(state: State, event: UsageRecorded): void {
+  const { role, usage } = event
+  if (role === JUDGE) addJudged(state, event)
   state.usage.calls++
   state.usage.tokensIn += usage.tokens_in ?? 0
   state.usage.tokensOut += usage.tokens_out ?? 0
@@ -484,4 +488,15 @@ function addUsage(state: State, { role, usage }: UsageRecorded): void {
     else cost.highest[unit] = Math.max(cost.highest[unit] ?? 0, amount)
   }
   state.costs.set(role, cost)
+}
+
+/** Anchors that are kept: as many as `judge/anchors.ts` looks at. */
+const ANCHORS = 24
+
+function addJudged({ judge }: State, { usage, unscored, anchor }: UsageRecorded): void {
+  judge.calls++
+  judge.tokens += (usage.tokens_in ?? 0) + (usage.tokens_out ?? 0)
+  judge.usd += usage.usd ?? 0
+  if (unscored) judge.unscored++
+  if (anchor) judge.anchors = [...judge.anchors, anchor].slice(-ANCHORS)
 }

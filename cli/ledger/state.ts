@@ -3,6 +3,7 @@ import { call, type Next, next, type Said } from '../next.ts'
 import { type DriverRecord, noDriver } from './driver.ts'
 import {
   ANSWERS,
+  type AnchorAnswer,
   type Annotated,
   type Attributed,
   type AttributionEnded,
@@ -169,6 +170,8 @@ export interface State {
   usage: { calls: number; tokensIn: number; tokensOut: number; usd: number; unknown: number }
   /** By role: what is reserved for a call, and how many calls did not tell. */
   costs: Map<string, RoleCost>
+  /** What the judge was asked; `anchors`: those of this epoch, newest last, as many as are looked at. */
+  judge: { calls: number; tokens: number; usd: number; unscored: number; anchors: AnchorAnswer[] }
   /** What people said to the loop, in order. */
   steers: Steer[]
 }
@@ -249,11 +252,15 @@ export function emptyState(): State {
     meta: noMeta(),
     usage: { calls: 0, tokensIn: 0, tokensOut: 0, usd: 0, unknown: 0 },
     costs: new Map(),
+    judge: { calls: 0, tokens: 0, usd: 0, unscored: 0, anchors: [] },
     steers: [],
   }
 }
 
 export const BASELINE = 'exp_0000'
+
+/** The role under which the calls of the judge are recorded. */
+export const JUDGE = 'judge'
 
 // ---------------------------------------------------------------- questions
 

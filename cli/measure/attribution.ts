@@ -334,6 +334,8 @@ interface InTest {
 
 /** Gates ask what is left: the reference passed them when it was judged. */
 class TestSource implements SampleSource {
+  /** A judged metric is refused before. */
+  readonly judge = null
   readonly #in: InTest
 
   constructor(test: InTest) {

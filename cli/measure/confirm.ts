@@ -38,6 +38,7 @@ import { differencesOf, machineAt, machineNow, newMachine } from '../run/machine
 import type { OpenRun, RunRecord } from '../run/open.ts'
 import { steadyBreakers } from './comparison.ts'
 import { doubtOn, protectedPairsNeeded } from './guardrails.ts'
+import { openItemJudge } from './item-judge.ts'
 import { noEvidence, runGates } from './judge.ts'
 import { faultOfOther, protectedPairs, runPairs, type StageAnswer } from './pairs.ts'
 import { baselineSample } from './samples.ts'
@@ -243,6 +244,8 @@ async function lookAgain(
   const problem = preparationProblem(own.value)
   if (problem) return fail(problem)
   const record = new Recorder(run, { experiment: node.id, folder }, { tells: false })
+  const judge = await openItemJudge(run, { experiment: node.id, tree: kept.tree, folder })
+  if (!judge.ok) return judge
   const source = new SlotSource({
     run,
     session,
@@ -250,6 +253,7 @@ async function lookAgain(
     own: own.value,
     guard: null,
     reference: () => baselineSample(run),
+    judge: judge.value,
   })
   const plan: Plan = { look, endsEarly: false }
   const evidence = noEvidence(run, node)

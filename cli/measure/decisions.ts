@@ -6,7 +6,16 @@
 import type { StageContext } from '../evaluate/compare-pairs.ts'
 import type { TestFinding } from '../evaluate/tests-gone.ts'
 import type { VerdictFacts } from '../evaluate/verdict.ts'
-import type { GatePhase, NoiseMode, SampleFault, Stage, StepName } from '../ledger/events.ts'
+import type {
+  AnchorAnswer,
+  GatePhase,
+  NoiseMode,
+  SampleFault,
+  Side,
+  Stage,
+  StepName,
+  Usage,
+} from '../ledger/events.ts'
 import { unreachable } from '../result.ts'
 
 /** What setup and build came to. */
@@ -48,6 +57,54 @@ export type Decision =
   | { is: 'tampered'; tampered: string[]; beside: boolean; by: string | null }
   /** Why the held-out data could not be used; `true` in records of 0.1.0: they had changed. */
   | { is: 'gone'; gone: string | true }
+  /** What the judge said to one question. */
+  | { is: 'judgement'; judgement: JudgeAnswer }
+  /** What a judged pair came to: of the items that were asked for, those with different answers were judged. */
+  | {
+      is: 'batch'
+      stage: Stage
+      pair: number
+      asked: string[]
+      changed: number
+      judged: JudgedItem[]
+      d: number
+    }
+  /** Why a pair could not be judged. */
+  | { is: 'unjudged'; stage: Stage; pair: number; unjudged: SampleFault }
+  /** The judge passed so many questions with known answers. */
+  | { is: 'anchored'; anchored: number }
+
+/** One item of a judged pair. */
+export interface JudgedItem {
+  item: string
+  /** Of the candidate: positive is better. */
+  score: number
+  /** Length of the answers of the candidate and of what it is compared with, in characters. */
+  chars: [number, number]
+}
+
+/** One answer of the judge. */
+export interface JudgeAnswer {
+  stage: Stage
+  pair: number
+  item: string
+  /** How often the items had been gone through before. */
+  draw: number
+  /** Whose answer stood first. Of a question with a known answer, `candidate` is the altered copy. */
+  first: Side
+  /** Of the judge, its prompt, the order and the draw: the same question has the same key. */
+  key: string
+  /** How much better the first answer is; null = it is unscored. */
+  of_first: number | null
+  /** What the judge said. */
+  answer: unknown
+  /** Why it is unscored. */
+  why?: string
+  anchor?: AnchorAnswer
+  outcome: string
+  ms: number
+  usage: Usage
+}
 
 export type DecisionName = Decision['is']
 export type DecisionOf<N extends DecisionName> = Extract<Decision, { is: N }>
@@ -109,6 +166,18 @@ export function stepOfDecision(decision: Decision): DecidedStep {
     }
     case 'gone':
       return ended('holdout', { gone: decision.gone })
+    case 'judgement':
+      return ended('measure', { judgement: decision.judgement })
+    case 'batch': {
+      const { is: _, ...batch } = decision
+      return ended('measure', { batch })
+    }
+    case 'unjudged': {
+      const { stage, pair, unjudged } = decision
+      return ended('measure', { stage, pair, unjudged })
+    }
+    case 'anchored':
+      return ended('measure', { anchored: decision.anchored })
     default:
       return unreachable(decision)
   }
@@ -138,6 +207,10 @@ export function decisionOf(step: StepName, detail: unknown): Decision | null {
   if (has('mode')) return { is: 'mode', ...(detail as Omit<DecisionOf<'mode'>, 'is'>) }
   if (has('declared')) return { is: 'declared', ...(detail as Omit<DecisionOf<'declared'>, 'is'>) }
   if (has('orphaned')) return { is: 'orphaned', ...(detail as Omit<DecisionOf<'orphaned'>, 'is'>) }
+  if (has('judgement')) return { is: 'judgement', ...(detail as Omit<DecisionOf<'judgement'>, 'is'>) }
+  if (has('batch')) return { is: 'batch', ...(detail as { batch: Omit<DecisionOf<'batch'>, 'is'> }).batch }
+  if (has('unjudged')) return { is: 'unjudged', ...(detail as Omit<DecisionOf<'unjudged'>, 'is'>) }
+  if (has('anchored')) return { is: 'anchored', ...(detail as Omit<DecisionOf<'anchored'>, 'is'>) }
   if (has('tampered')) {
     const { tampered, beside = false, by = null } = detail as Partial<DecisionOf<'tampered'>>
     return { is: 'tampered', tampered: tampered ?? [], beside, by }

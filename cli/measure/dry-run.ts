@@ -11,6 +11,7 @@ import { BASELINE, type Experiment } from '../ledger/state.ts'
 import { checksFolder } from '../paths.ts'
 import { redact } from '../redact.ts'
 import { ok, type Result } from '../result.ts'
+import { firstItems, readItems } from '../run/items.ts'
 import type { OpenRun, RunRecord } from '../run/open.ts'
 import { gatesOn } from './gates.ts'
 import { baselineSample } from './samples.ts'
@@ -94,11 +95,19 @@ async function ask(
     return answer
   }
   const rules = gatesOn(run, node.id)
+  const { site, started, spec } = run
+  const sets =
+    spec.judge && (await readItems({ site, tree: looked.tree, prefix: started.prefix }, spec.judge))
+  if (sets && !sets.ok) {
+    answer.problems.push(sets.problem.message)
+    return answer
+  }
   const sample = await session.sample(seat, {
     stage: 'check',
     side: 'candidate',
     pair: 0,
     seed: choices.seed('check', 0),
+    items: sets && firstItems(sets.value).map(({ id }) => id),
     folder,
     reference: baselineSample(run),
   })

@@ -19,6 +19,8 @@ import { compareTrial } from './comparison.ts'
 import { type Preparation, stepOfGates } from './decisions.ts'
 import { gatesOn } from './gates.ts'
 import { heldOut, removeHeldData } from './holdout.ts'
+import { openItemJudge } from './item-judge.ts'
+import { firstAnchors } from './judged-pairs.ts'
 import { choicesOfAttempt } from './random-choices.ts'
 import { RecordedSource } from './recorded-source.ts'
 import { baselineSample, recordedSamples } from './samples.ts'
@@ -68,14 +70,22 @@ const timeOf = (file: string): number => statSync(file, { throwIfNoEntry: false 
 
 // ---------------------------------------------------------------- the baseline's samples: its value and its noise
 
+/** Of a baseline whose answers a judge compares. */
+const JUDGED_SAMPLES = 2
+
 /** Each sample has a seed of its own: a metric that depends on the seed varies. False when a sample ends the trial. */
 export async function calibration(trial: Trial): Promise<boolean> {
   const { run, evidence, record } = trial
   const { facts, samples } = evidence
-  for (let pair = 0; pair < run.spec.noise.calibrate; pair++) {
+  const { judge } = run.spec
+  // Answers are compared, never values: two samples show that the benchmark gives them.
+  const count = judge === undefined ? run.spec.noise.calibrate : JUDGED_SAMPLES
+  for (let pair = 0; pair < count; pair++) {
     if (!accept(trial, await sampleOnce(trial, { stage: 'calibrate', pair, side: 'candidate' }))) return false
   }
-  const found = calibrate(run.spec.noise.mode, run.spec.metric.name, samples)
+  const known = calibrate(run.spec.noise.mode, run.spec.metric.name, samples)
+  // No spread of values says anything of a judge.
+  const found = judge === undefined ? known : { ...known, values: [0] }
   facts.value = median(found.values)
   evidence.calibration = found
   record.step('measure', 'ended', found)
@@ -91,7 +101,9 @@ export async function calibration(trial: Trial): Promise<boolean> {
   }
   facts.constraints = checkConstraints(run.spec.constraints, samples)
   if (facts.constraints.length > 0) record.step('constraints', 'ended', facts.constraints)
-  return facts.constraints.length === 0
+  const [first] = samples
+  if (facts.constraints.length > 0) return false
+  return judge === undefined || first === undefined || firstAnchors(trial, first)
 }
 
 export function noEvidence(run: RunInTrial, node: Experiment): Evidence {
@@ -180,7 +192,13 @@ export async function collectEvidence(
     // The baseline is compared with its own first sample.
     const reference = () =>
       node.id === BASELINE ? (recordedSamples(run, node.id, seal.attempt)[0] ?? null) : baselineSample(run)
-    const source = new SlotSource({ run, session, choices, own: own.value, guard, reference })
+    const judge = await openItemJudge(run, { experiment: node.id, tree: seal.tree, folder: record.folder })
+    if (!judge.ok) return judge
+    const source = new SlotSource({
+      ...{ run, session, choices, guard, reference },
+      own: own.value,
+      judge: judge.value,
+    })
     await collect({ run, node, plan: ATTEMPT, choices, record, source, evidence }, preparation)
     const { paths: tampered, by } = await source.tampered()
     const beside = tampered.length > 0 && (besideAtFirst || othersMeasured(run.spec, leased.value, since))

@@ -3,11 +3,12 @@
 import { incomparable } from '../evaluate/comparable.ts'
 import { comparePairs, type PairOfValues, type StageContext } from '../evaluate/compare-pairs.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
-import { isSpoiltByCrowd, pairInCrowd } from '../evaluate/crowd.ts'
+import { isCandidates, isSpoiltByCrowd, pairInCrowd } from '../evaluate/crowd.ts'
 import { calibrationResiduals, fewestPairs, POOL, stageResiduals } from '../evaluate/paired.ts'
 import type { Comparison, Sample, SampleFault, Side } from '../ledger/events.ts'
 import { nodeValue, type State } from '../ledger/state.ts'
 import { type PairedStageName, stepOfStage } from './decisions.ts'
+import { judgedPair } from './judged-pairs.ts'
 import { baselineSample } from './samples.ts'
 import { accept, addFault, type RunInTrial, sampleOnce, type Trial } from './trial.ts'
 
@@ -15,7 +16,14 @@ import { accept, addFault, type RunInTrial, sampleOnce, type Trial } from './tri
 const SPOILT = 2
 
 /** Both samples of a pair; null when something ended the stage. */
-type TakePair = (pair: number) => Promise<{ candidate: Sample; other: Sample } | null>
+type TakePair = (pair: number) => Promise<TakenPair | null>
+
+interface TakenPair {
+  candidate: Sample
+  other: Sample
+  /** How much better the candidate is, where a judge says it; absent = the values of the samples say it. */
+  judged?: number
+}
 
 export interface StageAnswer extends Pairs {
   comparison: Comparison
@@ -44,8 +52,8 @@ async function untilClear(
     if (broken && ++spoilt > SPOILT) return { broken }
     if (broken || taken.candidate.value === null || taken.other.value === null) continue
     values.push({
-      candidate: taken.candidate.value,
-      other: taken.other.value,
+      candidate: taken.judged ?? taken.candidate.value,
+      other: taken.judged === undefined ? taken.other.value : 0,
       crowded: pairInCrowd(taken.candidate, taken.other),
     })
     done.candidate.push(taken.candidate)
@@ -104,7 +112,7 @@ export async function runPairs(
   const context = contextFor(trial, stage, against)
   const answer = await untilClear(
     context,
-    (pair) => takePair(trial, stage, pair + from),
+    (pair) => takePairToCompare(trial, stage, pair + from),
     (sample) => faultOfOther(trial.run, sample),
   )
   if (answer === null) return null
@@ -141,6 +149,19 @@ function forLook(context: StageContext, look: number): StageContext {
   return { ...context, look, pairs: { ...context.pairs, max } }
 }
 
+/** With the judge's comparison of the answers, where a judge scores. */
+async function takePairToCompare(
+  trial: Trial,
+  stage: PairedStageName,
+  pair: number,
+): Promise<TakenPair | null> {
+  const taken = await takePair(trial, stage, pair)
+  if (taken === null || trial.run.spec.judge === undefined || faultOfOther(trial.run, taken.other))
+    return taken
+  const batch = await judgedPair(trial, { stage, pair, ...taken })
+  return batch && { ...taken, judged: batch.d }
+}
+
 async function takePair(
   trial: Trial,
   stage: PairedStageName | 'guard',
@@ -170,7 +191,11 @@ async function blame(trial: Trial, stage: PairedStageName | 'guard', pair: numbe
 function holdsSoFar({ run, plan, evidence }: Trial, sample: Sample): boolean {
   if (!plan.endsEarly) return true
   const broken = checkConstraints(run.spec.constraints, [sample])
-  if (broken.every(({ actual }) => typeof actual === 'number')) return true
+  // A judge costs money, so it looks only at what holds so far.
+  const dear =
+    run.spec.judge !== undefined &&
+    checkConstraints(run.spec.constraints, evidence.samples).some(isCandidates)
+  if (!dear && broken.every(({ actual }) => typeof actual === 'number')) return true
   evidence.facts.constraints = checkConstraints(run.spec.constraints, evidence.samples)
   return false
 }

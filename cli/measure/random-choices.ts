@@ -17,6 +17,8 @@ export interface RandomChoices {
   order(stage: Stage, pair: number): Side[]
   /** Drawn by a coin, so that a program cannot tell from its folder whether it is the candidate or the parent. */
   place(side: Side): CheckoutPlace
+  /** Other draws, as hexadecimal digits: the same for the same words. */
+  draws(...about: (string | number)[]): string
 }
 
 const NONCE_BYTES = 16
@@ -43,16 +45,17 @@ export const choicesWithoutAttempt = (nonce: string, experiment: string): Random
 
 /** A digest, so that a program that knows some draws (a sample sees its seed) cannot compute the others. */
 function choicesFrom(nonce: string, ...about: (string | number)[]): RandomChoices {
-  const draw = (...what: (string | number)[]) =>
+  const digest = (...what: (string | number)[]) =>
     createHash('sha256')
       .update(JSON.stringify([nonce, ...about, ...what]))
       .digest()
-      .readUInt32BE() >>> 1
+  const draw = (...what: (string | number)[]) => digest(...what).readUInt32BE() >>> 1
   const isSwapped = draw('place') % 2 === 1
   return {
     seed: (stage, pair) => draw('seed', stage, pair),
     order: (stage, pair) => inOrder(draw('order', stage, pair) % 2 === 0),
     place: (side) => ((side === 'candidate') === isSwapped ? 'a' : 'b'),
+    draws: (...what) => digest('draws', ...what).toString('hex'),
   }
 }
 
@@ -62,6 +65,10 @@ function choicesUntil010(seed: number, experiment: string, attempt: number): Ran
     seed: (stage, pair) => Math.floor(rngOf(seed, experiment, attempt, stage, pair)() * 2 ** 31),
     order: (stage, pair) => inOrder(rngOf(seed, 'order', experiment, attempt, stage, pair)() < 0.5),
     place: fixedPlace,
+    draws: (...what) =>
+      createHash('sha256')
+        .update(JSON.stringify([seed, experiment, attempt, ...what]))
+        .digest('hex'),
   }
 }
 

@@ -7,6 +7,7 @@ import type { SampleSource } from './trial.ts'
 
 /** Everything that a verdict needs is recorded; if something is missing, the record is damaged. */
 export class RecordedSource implements SampleSource {
+  readonly judge = null
   readonly #artifacts: Artifacts
   readonly #record: AttemptRecord
 

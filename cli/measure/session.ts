@@ -26,7 +26,7 @@ import { must } from './trial.ts'
 export interface SessionQuestion
   extends Pick<
     SampleRequest,
-    'stage' | 'side' | 'pair' | 'seed' | 'folder' | 'reference' | 'known' | 'scoring' | 'ended'
+    'stage' | 'side' | 'pair' | 'seed' | 'items' | 'folder' | 'reference' | 'known' | 'scoring' | 'ended'
   > {
   /** Where artifacts are, and what else it sees of them. */
   artifacts?: Artifacts | undefined

@@ -10,7 +10,7 @@ import type { RunRecord } from '../run/open.ts'
 import { artifactPlaces, artifactsChanged, type Guard, guardArtifacts, readDeclared } from './artifacts.ts'
 import type { RandomChoices } from './random-choices.ts'
 import type { Seat, Session, Tampered } from './session.ts'
-import { must, type SampleAt, type SampleSource, type Secluded } from './trial.ts'
+import { type ItemJudge, must, type SampleAt, type SampleSource, type Secluded } from './trial.ts'
 import { judgedCommit } from './worktree.ts'
 
 export interface InSlot {
@@ -23,6 +23,8 @@ export interface InSlot {
   guard: Guard | null
   /** The sample in whose units all are recorded. */
   reference: () => Sample | null
+  /** null = the metric is not judged. */
+  judge: ItemJudge | null
 }
 
 export class SlotSource implements SampleSource {
@@ -33,9 +35,12 @@ export class SlotSource implements SampleSource {
   /** The artifacts as of the last look. */
   #artifacts: Guard | null
 
+  readonly judge: ItemJudge | null
+
   constructor(slot: InSlot) {
     this.#in = slot
     this.#artifacts = slot.guard
+    this.judge = slot.judge
   }
 
   async place(experiment: string): Promise<SampleFault | null> {
@@ -61,7 +66,7 @@ export class SlotSource implements SampleSource {
     return broken
   }
 
-  async sample({ stage, pair, side }: SampleAt, secluded?: Secluded): Promise<Sample> {
+  async sample({ stage, pair, side, items }: SampleAt, secluded?: Secluded): Promise<Sample> {
     const { session, choices, own, reference } = this.#in
     const seat = side === 'candidate' ? own : this.#other
     if (!seat) throw new Error('a pair needs something to compare with')
@@ -71,6 +76,7 @@ export class SlotSource implements SampleSource {
       side,
       pair,
       seed: choices.seed(stage, pair),
+      items,
       folder: secluded?.folder ?? own.outputs,
       environment: secluded?.environment,
       secluded: secluded !== undefined,

@@ -2,7 +2,9 @@
 import { incomparable } from '../evaluate/comparable.ts'
 import type { TestFinding } from '../evaluate/tests-gone.ts'
 import type { VerdictFacts } from '../evaluate/verdict.ts'
+import type { ItemSets } from '../judge/items.ts'
 import type {
+  AnchorAnswer,
   Calibration,
   Differences,
   GateResult,
@@ -11,12 +13,14 @@ import type {
   SampleFault,
   Side,
   Stage,
+  Usage,
 } from '../ledger/events.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { type Experiment, undermined } from '../ledger/state.ts'
 import type { Result } from '../result.ts'
 import type { RunRecord, Surroundings } from '../run/open.ts'
 import type { Artifacts } from './artifacts.ts'
+import { itemsOfPair } from './pair-items.ts'
 import type { RandomChoices } from './random-choices.ts'
 import { baselineSample } from './samples.ts'
 import { type AttemptRecord, RecordLost } from './steps.ts'
@@ -73,8 +77,45 @@ export interface Trial {
   evidence: Evidence
 }
 
+/** A question to the judge. */
+export interface JudgeRequest {
+  prompt: string
+  /** JSON Schema of the answer. */
+  schema: object
+}
+
+/** `answer`: null when the judge gave none that satisfies the schema; `fault`: it could not be asked. */
+export type JudgeReply =
+  | { answer: unknown; usage: Usage; ms: number; outcome: string; message: string }
+  | { fault: SampleFault }
+
+/** A call of the judge as the ledger gets it. */
+export interface JudgeCall {
+  /** Of the question: the same call is recorded once. */
+  key: string
+  usage: Usage
+  ms: number
+  outcome: string
+  unscored: boolean
+  anchor: AnchorAnswer | null
+}
+
+/** Compares the answers to items, where a judge scores. */
+export interface ItemJudge {
+  sets: ItemSets
+  /** An answer that a sample of this measurement left. */
+  answer(sample: Pick<Sample, 'stage' | 'pair' | 'side'>, id: string): string
+  /** Why it may not be asked so many times more; null when it may. */
+  refuses(calls: number): SampleFault | null
+  ask(request: JudgeRequest): Promise<JudgeReply>
+  paid(call: JudgeCall): Result<unknown>
+}
+
 /** Where gates and samples come from: the measurement slot, or the record of it. */
 export interface SampleSource {
+  /** null: the metric is not judged, or everything was judged before. */
+  judge: ItemJudge | null
+
   /** Prepares a kept experiment for a comparison; answers why that is not possible any more, or null. */
   place(experiment: string): Promise<SampleFault | null>
   sample(at: SampleAt, secluded?: Secluded): Promise<Sample>
@@ -92,6 +133,8 @@ export interface SampleAt {
   pair: number
   /** The parent's side is what was placed last. */
   side: Side
+  /** Ids of the items that it answers, for a judged metric. */
+  items?: readonly string[]
 }
 
 /** For a confidential sample: its outputs go to a different folder, and only its value is recorded. */
@@ -166,7 +209,9 @@ export async function sampleOnce(trial: Trial, at: SampleAt, secluded?: Secluded
   const paid = trial.record.paidSample(at.stage, at.pair, at.side)
   if (paid) return paid
   throwIfOrphaned(trial)
-  const sample = await trial.source.sample(at, secluded)
+  const sets = trial.source.judge?.sets
+  const items = sets && itemsOfPair(trial, sets, at.stage, at.pair)
+  const sample = await trial.source.sample({ ...at, ...(items && { items }) }, secluded)
   trial.record.sample(sample)
   return sample
 }

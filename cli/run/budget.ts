@@ -2,11 +2,20 @@
 
 import { meets } from '../evaluate/constraints.ts'
 import { isSpoilt } from '../evaluate/crowd.ts'
+import { fits, type JudgeSpent } from '../judge/money.ts'
 import { hasRunnableIdea, parkedIdeas } from '../ledger/backlog.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { Bound, StopReason } from '../ledger/events.ts'
 import { betterBy } from '../ledger/same-value.ts'
-import { currentRound, lastJudged, nodeValue, type State, stallOf, type Unit } from '../ledger/state.ts'
+import {
+  currentRound,
+  JUDGE,
+  lastJudged,
+  nodeValue,
+  type State,
+  stallOf,
+  type Unit,
+} from '../ledger/state.ts'
 import { call, next } from '../next.ts'
 import type { Problem } from '../result.ts'
 
@@ -100,6 +109,33 @@ export function moneyIsSpent(state: State): boolean {
   })
 }
 
+/** What the judge of this run has cost. */
+export function judgeSpent({ judge, costs }: State): JudgeSpent {
+  const cost = costs.get(JUDGE)
+  return {
+    calls: judge.calls,
+    usd: judge.usd,
+    unpriced: cost?.unknown.usd ?? 0,
+    dearest: cost?.highest.usd ?? null,
+  }
+}
+
+/** Why the judge may not be asked so many times more; null when it may. */
+export function judgeUnaffordable(state: State, calls: number): string | null {
+  const cap = state.knobs?.judge_usd ?? null
+  const spent = judgeSpent(state)
+  if (!fits(spent, cap, calls))
+    return `budget.judge_usd: ${amount(spent.usd, 'usd')} of ${amount(cap ?? 0, 'usd')} is used, and ${calls} more judgements may cost ${amount(calls * (spent.dearest ?? 0), 'usd')}`
+  return unaffordable(state, JUDGE, { tokens: 0, usd: 0 })
+}
+
+/** Whether the cap of the judge leaves no room for another pair. */
+export function judgeIsSpent(state: State): boolean {
+  const { judge } = state.run ?? {}
+  if (judge === undefined || state.judge.calls === 0) return false
+  return judgeUnaffordable(state, judge.batch * judge.calls) !== null
+}
+
 /** Shares of a cap at which people are warned. */
 const MARKS = [80, 50]
 
@@ -174,7 +210,7 @@ export function stopReason(state: State): StopReason | null {
   if (knobs.failures !== null && state.failures >= knobs.failures) return 'failures'
   if (knobs.experiments !== null && state.claims >= knobs.experiments) return 'budget'
   if (knobs.hours !== null && state.activeMs >= knobs.hours * 3_600_000) return 'budget'
-  if (moneyIsSpent(state)) return 'budget'
+  if (moneyIsSpent(state) || judgeIsSpent(state)) return 'budget'
   if (stallOf(state) >= knobs.stall) return 'stall'
   const last = state.rounds.at(-1)
   const fresh = last !== undefined && last.round > state.resumedRound

@@ -61,7 +61,9 @@ export function configOf(run: OpenRun): Result<ConfigData> {
   if (!preferred.ok) return preferred
   const paths = liveKeys(now.value).filter((path) => knobAt(path) === null)
   return ok({
-    knobs: KNOBS.map((knob) => dataOf(run, now.value, KNOB_PATHS[knob])),
+    knobs: KNOBS.filter((knob) => knobsNow(run)[knob] !== undefined).map((knob) =>
+      dataOf(run, now.value, KNOB_PATHS[knob]),
+    ),
     settings: paths.map((path) => withPreferred(dataOf(run, now.value, path), preferred.value)),
   })
 }

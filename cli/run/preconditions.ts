@@ -8,6 +8,7 @@ import { annexedPaths, refuseUnusable, tryFilters } from '../git/repository.ts'
 import { freezeRules } from '../git/rules.ts'
 import { createStore, importCommit, snapshotWorkingTree } from '../git/store.ts'
 import { listTree, type TreeEntry } from '../git/trees.ts'
+import type { ItemSets } from '../judge/items.ts'
 import type { HeldOutFile } from '../ledger/events.ts'
 import { call, next } from '../next.ts'
 import { rootForInit, type Site, SPEC_FILE, siteAt } from '../paths.ts'
@@ -20,6 +21,7 @@ import { warningsOf } from '../spec/warnings.ts'
 import { refuseSources } from './cache-paths.ts'
 import { collectData, type DataFile } from './data.ts'
 import { findHoldout } from './holdout.ts'
+import { itemsForInit } from './items.ts'
 import type { Surroundings } from './open.ts'
 import { removeState } from './start.ts'
 
@@ -75,6 +77,8 @@ export interface Preconditions {
   data: DataFile[]
   dataGlobs: GlobMatch[]
   holdout: HeldOutFile | null
+  /** Of a judged metric; null = the metric is not judged. */
+  items: ItemSets | null
   /** Takes back what this call made, when no run came of it. */
   undo: () => Promise<void>
 }
@@ -108,6 +112,13 @@ export async function checkPreconditions(
       ? ok(null)
       : await findHoldout(world.env, request.holdout, world.cwd, checkout.top)
   if (!holdout.ok) return holdout
+  if (spec.judge && holdout.value !== null)
+    return fail({
+      kind: 'usage',
+      code: 'judged_holdout',
+      message: 'a judged metric is not tried on a held-out file: it holds out items of its own',
+      hint: 'leave --holdout out; judge.holdout says which share of the items is held out',
+    })
   const site = siteAt(rootForInit(checkout, checkout.bare))
   const usable = await refuseUnusable(site, checkout)
   if (!usable.ok) return usable
@@ -132,7 +143,9 @@ async function lookAround(
   { includeDirty, prepare }: PreconditionsRequest,
   { site, checkout, spec, text, prefix, specFile }: Place,
 ): Promise<
-  Result<Pick<Preconditions, 'base' | 'rules' | 'warnings' | 'paths' | 'globs' | 'data' | 'dataGlobs'>>
+  Result<
+    Pick<Preconditions, 'base' | 'rules' | 'warnings' | 'paths' | 'globs' | 'data' | 'dataGlobs' | 'items'>
+  >
 > {
   const based = await baseIn(site, checkout, includeDirty, world.clock())
   if (!based.ok) return based
@@ -157,8 +170,11 @@ async function lookAround(
   if (!data.ok) return data
   const cache = await refuseSources(checkout.top, spec, prefix, paths)
   if (!cache.ok) return cache
+  const items = await itemsForInit({ site, tree, prefix }, spec, paths, prepare)
+  if (!items.ok) return items
   return ok({
     base: { commit, tree },
+    items: items.value,
     rules: ruled.value.rules,
     paths,
     globs: globs.value,

@@ -2,6 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { candidateRef, pinRef } from '../git/refs.ts'
+import type { ItemSets } from '../judge/items.ts'
 import type { Draft, HeldOutFile, RunStarted } from '../ledger/events.ts'
 import { Ledger } from '../ledger/ledger.ts'
 import { BASELINE } from '../ledger/state.ts'
@@ -19,6 +20,7 @@ import { frozenHash, specHash } from '../spec/hash.ts'
 import { knobsOf } from '../spec/knobs.ts'
 import type { Spec } from '../spec/spec.ts'
 import { type DataFile, digestOf, writeData } from './data.ts'
+import { callsPerItem } from './items.ts'
 import { machineNow } from './machine.ts'
 import { type OpenRun, open, type Surroundings } from './open.ts'
 
@@ -34,6 +36,8 @@ export interface StartRequest {
   /** `worktree.data`, hashed. */
   data: DataFile[]
   holdout: HeldOutFile | null
+  /** Of a judged metric; null = the metric is not judged. */
+  items: ItemSets | null
   /** See `freezeRules`. */
   rules: string
   /** The baseline is still to be built in its worktree, so nothing is sealed yet. */
@@ -121,7 +125,7 @@ function claimRun(site: Site): RunPaths {
 }
 
 function firstEvent(run: string, request: StartRequest): Omit<RunStarted, 'v' | 'id' | 'at'> {
-  const { spec, specFile, base, checkout, prefix, warnings, data, holdout } = request
+  const { spec, specFile, base, checkout, prefix, warnings, data, holdout, items } = request
   const bytes = data.reduce((sum, file) => sum + file.bytes, 0)
   return {
     type: 'run_started',
@@ -141,6 +145,7 @@ function firstEvent(run: string, request: StartRequest): Omit<RunStarted, 'v' | 
     machine: machineNow(),
     git_rules: request.rules,
     ...(holdout && { holdout }),
+    ...(items && { judge: { batch: items.batch, calls: callsPerItem(spec.judge) } }),
     ...(data.length > 0 && { data: { files: data.length, bytes, sha256: digestOf(data) } }),
   }
 }

@@ -15,6 +15,7 @@ export const FROZEN = [
   'tie_breakers',
   'gates',
   'noise',
+  'judge',
 ] as const
 export type Frozen = Pick<Spec, (typeof FROZEN)[number]>
 

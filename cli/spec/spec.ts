@@ -9,7 +9,9 @@ import { PRESET_NAMES, type PresetName } from '../evaluate/presets/registry.ts'
 import type { ProtectedConfig } from '../evaluate/protected.ts'
 import type { HostName, ProgramName } from '../hosts/registry.ts'
 import type { TuneParameter } from '../hosts/tune/space.ts'
+import { PROMPT_VERSION, type Scoring } from '../judge/prompt.ts'
 import type { Bound, Direction } from '../ledger/events.ts'
+import type { ReadJudge } from './keys/judge.ts'
 import type { ReadSpec } from './schema.ts'
 
 export interface ScopeConfig {
@@ -58,6 +60,21 @@ export interface AgentConfig {
   tune: { parameters: (TuneParameter & { name?: string })[] }
 }
 
+/** A model that compares answers. All of it is part of what is measured. */
+export interface JudgeConfig
+  extends Pick<
+    ReadJudge,
+    'model' | 'effort' | 'items' | 'task' | 'batch' | 'seed' | 'strata' | 'holdout' | 'swap' | 'max_length'
+  > {
+  host: Exclude<HostName, 'tune'>
+  /** Never null with `host: command`. */
+  command: string | string[] | null
+  timeoutMs: number
+  scoring: Scoring
+  /** Which words it is asked with; see `PROMPT_VERSION`. */
+  prompt: number
+}
+
 /** What the spec does not use is absent, so that older hashes hold. */
 export interface LoopConfig extends Omit<ReadSpec['loop'], 'prompts' | 'driver' | 'autonomous' | 'briefs'> {
   /** Absent = `both`. */
@@ -89,7 +106,10 @@ export interface Spec {
   noise: ReadSpec['noise']
   search: { policy: string; k: number; seed: number; max_attempts: number }
   loop: LoopConfig
-  budget: ReadSpec['budget']
+  /** `judge_usd` is absent without a judge. */
+  budget: Omit<ReadSpec['budget'], 'judge_usd'> & { judge_usd?: number }
+  /** Absent when the spec names none, so that older hashes hold. */
+  judge?: JudgeConfig
   agent: AgentConfig | null
   skills: string[]
   /** Absent when the spec does not use it, so that older hashes hold. */
@@ -172,10 +192,11 @@ export function compose(read: ReadSpec): Spec {
       phase,
       timeoutMs: timeout,
     })),
-    noise: read.noise,
+    noise: read.judge === null ? read.noise : { ...read.noise, mode: 'paired' },
     search: read.search,
     loop: loopOf(read.loop),
-    budget: read.budget,
+    budget: budgetOf(read),
+    ...(read.judge === null ? {} : { judge: judgeOf(read.judge) }),
     agent: read.agent && agentOf(read.agent),
     skills: read.skills,
     ...(read.report.jsonl === null ? {} : { report: { jsonl: read.report.jsonl } }),
@@ -206,6 +227,29 @@ function stepOf(read: ReadSpec['measure']['before']): StepConfig | null {
   if (read === null) return null
   if (typeof read === 'string' || Array.isArray(read)) return { command: read, timeoutMs: STEP_TIMEOUT_MS }
   return { command: read.command, timeoutMs: read.timeout }
+}
+
+/** What a judge may cost when the spec does not say it. */
+const JUDGE_USD = 5
+
+function budgetOf({ budget: { judge_usd, ...budget }, judge }: ReadSpec): Spec['budget'] {
+  return judge === null ? budget : { ...budget, judge_usd: judge_usd ?? JUDGE_USD }
+}
+
+function judgeOf({
+  mode,
+  criteria,
+  rubric,
+  timeout,
+  writer: _,
+  same_model: __,
+  ...read
+}: ReadJudge): JudgeConfig {
+  const scoring: Scoring =
+    mode === 'rubric'
+      ? { mode, rubric: rubric ?? '' }
+      : { mode, criteria: criteria.map((one) => ({ ...one, weight: one.weight ?? 1 / criteria.length })) }
+  return { ...read, timeoutMs: timeout, scoring, prompt: PROMPT_VERSION }
 }
 
 function loopOf({ prompts, driver, autonomous, briefs, ...loop }: ReadSpec['loop']): LoopConfig {

@@ -17,6 +17,19 @@ const EACH: { [N in Decision['is']]: Extract<Decision, { is: N }> } = {
   orphaned: { is: 'orphaned', orphaned: 'exp_0001 was revoked' },
   tampered: { is: 'tampered', tampered: ['a'], beside: true, by: null },
   gone: { is: 'gone', gone: true },
+  judgement: {
+    is: 'judgement',
+    judgement: {
+      ...{ stage: 'judge', pair: 0, item: 'm1', draw: 0, first: 'parent', key: 'k', of_first: 1, answer: {} },
+      ...{ outcome: 'ok', ms: 5, usage: { tokens_in: 1, tokens_out: 2, usd: null } },
+    },
+  },
+  batch: {
+    ...{ is: 'batch', stage: 'confirm', pair: 1, asked: ['m1', 'm2'], changed: 1, d: 0.5 },
+    judged: [{ item: 'm1', score: 0.5, chars: [3, 4] }],
+  },
+  unjudged: { is: 'unjudged', stage: 'judge', pair: 2, unjudged: fault },
+  anchored: { is: 'anchored', anchored: 12 },
 }
 
 test.each(Object.values(EACH))('the recorded decision $is is read back as a different one', (decision) => {

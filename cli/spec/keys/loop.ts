@@ -134,6 +134,10 @@ export const budget = keys({
   failures: may(whole({ min: 1 }), 'Most attempts that could not be judged.'),
   tokens: may(whole({ min: 1 }), 'Most tokens that agents use, as their hosts report them.'),
   usd: may(number({ above: 0 }), 'Most dollars that agents cost, as their hosts report them.'),
+  judge_usd: may(
+    number({ above: 0 }),
+    'Most dollars that the judge of `judge` costs, as its host reports them; absent = 5 when there is a judge.',
+  ),
   unknown: or(
     choice(['refuse', 'allow'] as const),
     'refuse',
