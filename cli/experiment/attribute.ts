@@ -189,6 +189,13 @@ const goingOn = (state: State, node: Experiment): Attribution | null =>
   ) ?? null
 
 async function prepare(run: OpenRun, asked: AttributeRequest): Promise<Result<Scene>> {
+  if (run.spec.judge)
+    return refusal({
+      code: 'judged_metric',
+      message:
+        'the parts of a diff cannot be tested where a judge scores: each part would cost as much as a candidate',
+      hint: next`try a part as a candidate of its own: ${call('new')}`,
+    })
   const node = subjectOf(run, asked.experiment)
   if (!node.ok) return node
   const may = mayAttribute(run, node.value)

@@ -2,7 +2,7 @@
 import type { Side } from '../ledger/events.ts'
 import { rngOf } from '../search/random.ts'
 import { shuffled } from './items.ts'
-import type { Scoring } from './prompt.ts'
+import { largestScore, type Scoring } from './prompt.ts'
 
 /** How one item is shown. */
 export interface Showing {
@@ -29,9 +29,13 @@ export function showingOf(
   }
 }
 
-/** Of the candidate, from the score of the answer that stood first. An item without a score counts as a tie. */
-export const signedScore = (first: Side, ofFirst: number | null): number => {
-  if (ofFirst === null || ofFirst === 0) return 0
+/**
+ * Of the candidate, from the score of the answer that stood first. An item that the judge could not score counts as lost by as much
+ * as possible: were it a tie, or left out, a candidate would gain by answers that make the judge fail where they are bad.
+ */
+export function signedScore(scoring: Scoring, first: Side, ofFirst: number | null): number {
+  if (ofFirst === null) return -largestScore(scoring)
+  if (ofFirst === 0) return 0
   return first === 'candidate' ? ofFirst : -ofFirst
 }
 

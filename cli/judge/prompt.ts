@@ -107,6 +107,9 @@ export function answerSchema(scoring: Scoring, order: readonly number[]): object
   )
 }
 
+/** The largest score that there is: all criteria, or all grades apart. */
+export const largestScore = ({ mode }: Scoring): number => (mode === 'rubric' ? 4 : 1)
+
 const COMPARE = ['first', 'second', 'equal'] as const
 const PASS = ['PASS', 'FAIL', 'NONE'] as const
 

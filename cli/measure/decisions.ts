@@ -13,6 +13,7 @@ import type {
   SampleFault,
   Side,
   Stage,
+  StepLine,
   StepName,
   Usage,
 } from '../ledger/events.ts'
@@ -182,6 +183,10 @@ export function stepOfDecision(decision: Decision): DecidedStep {
       return unreachable(decision)
   }
 }
+
+/** All decisions of a record, in order. */
+export const decisionsIn = (steps: readonly StepLine[]): Decision[] =>
+  steps.flatMap((line) => ('detail' in line ? (decisionOf(line.step, line.detail) ?? []) : []))
 
 /** The decision that a step of a record says; null for one that says none, such as a conclusion for readers. */
 export function decisionOf(step: StepName, detail: unknown): Decision | null {

@@ -6,11 +6,13 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { crowdBehind, objection } from '../evaluate/crowd.ts'
+import { signFlipP } from '../evaluate/paired.ts'
 import { regressions } from '../evaluate/protected.ts'
 import type { Sample, Side } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { identify, pidSpace } from '../process.ts'
 import { isHoldout, placeOfHoldout } from '../run/holdout.ts'
+import { judgedPair } from './judged-pairs.ts'
 import { addFault, placeOther, type SampleAt, sampleOnce, type Trial } from './trial.ts'
 
 /** Names of private folders. Containers may share the parent folder, so a name says in which container its process number counts. */
@@ -27,9 +29,39 @@ export function removeHeldData(): void {
 /** Enough for the rule of protected metrics to refuse at 5 %. */
 const PAIRS = 8
 
+/** So unlikely must it be that chance alone made so many of the held-out items worse. */
+const WORSE_BY_CHANCE = 0.05
+
+/** A judged metric: the answers to items that no comparison uses, against those of the baseline. */
+async function heldOutItems(trial: Trial): Promise<boolean> {
+  const { choices, evidence, record, run, source } = trial
+  const known = record.paidSample('holdout', 0, 'candidate') !== null
+  if (evidence.facts.baseline || !(known || source.judge?.sets.holdout.length)) return true
+  record.step('holdout', 'began')
+  if (!(await placeOther(trial, BASELINE))) return false
+  const taken: Partial<Record<Side, Sample>> = {}
+  for (const side of choices.order('holdout', 0)) {
+    const sample = await sampleOnce(trial, { stage: 'holdout', pair: 0, side })
+    if (sample.fault) return addFault(trial, sample.fault, side)
+    taken[side] = sample
+  }
+  const { candidate, parent } = taken
+  if (!candidate || !parent) throw new Error('a pair has two sides')
+  const batch = await judgedPair(trial, { stage: 'holdout', pair: 0, candidate, other: parent })
+  if (batch === null) return false
+  const allowed = run.spec.holdout.max_regression
+  const worse = batch.d < ('absolute' in allowed ? -allowed.absolute : 0)
+  const refuted = worse && signFlipP(batch.judged.map(({ score }) => -score)) <= WORSE_BY_CHANCE
+  const message = refuted ? `the answers to ${batch.judged.length} items are worse` : ''
+  evidence.facts.holdout = { passed: !refuted, ...objection(message, null) }
+  record.step('holdout', 'ended', evidence.facts.holdout)
+  return !refuted
+}
+
 /** False when it is worse than the baseline beyond the allowance, or cannot be measured there. */
 export async function heldOut(trial: Trial): Promise<boolean> {
   const { run, choices, evidence, record } = trial
+  if (run.spec.judge) return heldOutItems(trial)
   if (!run.started.holdout) return true
   const { facts } = evidence
   record.step('holdout', 'began')

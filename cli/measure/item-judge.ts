@@ -11,7 +11,7 @@ import { HOSTS } from '../hosts/registry.ts'
 import { readAnchors, SWAP_BELOW } from '../judge/anchors.ts'
 import type { SampleFault } from '../ledger/events.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { JUDGE } from '../ledger/state.ts'
+import { BASELINE, JUDGE } from '../ledger/state.ts'
 import { redact, redactIn } from '../redact.ts'
 import { ok, type Result } from '../result.ts'
 import { judgeUnaffordable } from '../run/budget.ts'
@@ -45,7 +45,8 @@ export async function openItemJudge(
   return ok({
     sets: sets.value,
     answer: (sample, id) => readItemAnswer(join(folder, outputNames(sample).answers), id),
-    refuses: (calls) => refusal(run, calls),
+    // The first known answers are looked at together.
+    refuses: (calls) => (experiment === BASELINE ? null : drift(run)) ?? unpaid(run, calls),
     paid: (call) => record(run, experiment, judge, call),
     ask: async (request) => {
       host ??= await openHost(judge)
@@ -59,20 +60,28 @@ async function openHost({ host, command }: JudgeConfig): Promise<Host> {
   return (await HOSTS[host].load()).open({ permissions: 'safe', silenceMs: SILENCE_MS })
 }
 
-/** Why the judge may not be asked so many times more: money, or known answers that it gave wrong. */
-function refusal(run: AskingRun, calls: number): SampleFault | null {
-  const read = run.ledger.refresh()
+/** How the message of such a fault begins. */
+export const DRIFT = 'judge_drift'
+
+/** Why the judge may not be asked any more in this epoch: it gave wrong answers where the right one is known. */
+function drift({ ledger, spec }: AskingRun): SampleFault | null {
+  const read = ledger.refresh()
   if (!read.ok) return { reason: 'environment', message: read.problem.message }
-  const { state } = run.ledger
-  const { trouble, merit } = readAnchors(state.judge.anchors)
-  if (trouble !== null) {
-    const place =
-      merit !== null && merit < SWAP_BELOW && run.spec.judge?.swap === false
-        ? '; it seems to prefer a place, so judge.swap: true may help'
-        : ''
-    const message = `judge_drift: the judge cannot be trusted now: ${trouble}${place}; verdicts from before stay valid; look at the judge, then begin an epoch (assay epoch)`
-    return { reason: 'environment', message }
-  }
+  const { trouble, merit } = readAnchors(ledger.state.judge.anchors)
+  if (trouble === null) return null
+  const place =
+    merit !== null && merit < SWAP_BELOW && spec.judge?.swap === false
+      ? '; it seems to prefer a place, so judge.swap: true may help'
+      : ''
+  const message = `${DRIFT}: the judge cannot be trusted now: ${trouble}${place}; verdicts from before stay valid; look at the judge, begin an epoch (assay epoch open), then assay loop resume`
+  return { reason: 'environment', message }
+}
+
+/** Why the judge may not be asked so many times more, because of its price. */
+function unpaid({ ledger }: AskingRun, calls: number): SampleFault | null {
+  const read = ledger.refresh()
+  if (!read.ok) return { reason: 'environment', message: read.problem.message }
+  const { state } = ledger
   const spent = judgeUnaffordable(state, calls)
   if (spent !== null) return { reason: 'environment', message: `the judge may not be asked: ${spent}` }
   const { knobs } = state

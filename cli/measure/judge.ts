@@ -13,13 +13,14 @@ import { seeLock } from '../lock/inspect.ts'
 import { slotFacts, slotLock } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
+import { pauseLoop } from '../run/steer.ts'
 import type { FixedSpec } from '../spec/spec.ts'
 import { artifactPlaces, type Guard, guardArtifacts, seedFault } from './artifacts.ts'
 import { compareTrial } from './comparison.ts'
 import { type Preparation, stepOfGates } from './decisions.ts'
 import { gatesOn } from './gates.ts'
 import { heldOut, removeHeldData } from './holdout.ts'
-import { openItemJudge } from './item-judge.ts'
+import { DRIFT, openItemJudge } from './item-judge.ts'
 import { firstAnchors } from './judged-pairs.ts'
 import { choicesOfAttempt } from './random-choices.ts'
 import { RecordedSource } from './recorded-source.ts'
@@ -200,6 +201,9 @@ export async function collectEvidence(
       judge: judge.value,
     })
     await collect({ run, node, plan: ATTEMPT, choices, record, source, evidence }, preparation)
+    // Each further attempt would only be paid for.
+    const drifted = evidence.facts.faults.find(({ fault }) => fault.message.startsWith(DRIFT))
+    if (drifted) must(pauseLoop(run, drifted.fault.message))
     const { paths: tampered, by } = await source.tampered()
     const beside = tampered.length > 0 && (besideAtFirst || othersMeasured(run.spec, leased.value, since))
     Object.assign(evidence, { tampered, beside, by })

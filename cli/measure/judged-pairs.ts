@@ -9,7 +9,7 @@ import { median } from '../evaluate/stats.ts'
 import {
   ANCHOR_EVERY,
   ANCHORS_AT_FIRST,
-  anchorKind,
+  anchorAt,
   degraded,
   injected,
   readAnchors,
@@ -170,7 +170,9 @@ class Asking {
     const about = [stage, pair, item.id, this.#draw] as const
     const known = this.#trial.record.decided('judgement').filter(({ judgement }) => judgement.anchor).length
     if (this.#trial.node.parent !== null && known < Math.floor(due / ANCHOR_EVERY)) {
-      const broken = await this.anchor(item, answers.parent, known)
+      // Each attempt begins at a different one, so that few attempts have all of them.
+      const start = Number.parseInt(this.#trial.choices.draws('anchors').slice(0, 8), 16)
+      const broken = await this.anchor(item, answers.parent, start + known)
       if (broken) return broken
     }
     const showing = showingOf(this.#trial.choices.draws, this.#config.scoring, ...about)
@@ -185,16 +187,17 @@ class Asking {
     const { first } = showing
     const second = first === 'candidate' ? 'parent' : 'candidate'
     const found = await this.#question(item, showing, [answers[first], answers[second]], null)
-    return 'reason' in found ? found : signedScore(first, found.of_first)
+    return 'reason' in found ? found : signedScore(this.#config.scoring, first, found.of_first)
   }
 
   /** Asks a question whose answer is known. A fault when the judge cannot be asked. */
   async anchor(item: Item, answer: string, number: number): Promise<SampleFault | null> {
-    const kind = anchorKind(number)
+    const { kind, place } = anchorAt(number)
     const { stage, pair } = this.#pair
-    const showing = showingOf(this.#trial.choices.draws, this.#config.scoring, 'anchor', stage, pair, number)
+    const { draws } = this.#trial.choices
+    const drawn = showingOf(draws, this.#config.scoring, 'anchor', stage, pair, number)
     // `candidate` stands for the altered copy.
-    const place = showing.first === 'candidate' ? 'first' : 'second'
+    const showing: Showing = { ...drawn, first: place === 'first' ? 'candidate' : 'parent' }
     const copy =
       kind === 'same'
         ? answer

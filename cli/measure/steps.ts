@@ -7,7 +7,13 @@ import { stepsFile } from '../paths.ts'
 import type { Problem } from '../result.ts'
 import { encrypt, unseal } from '../run/holdout.ts'
 import type { Surroundings } from '../run/open.ts'
-import { type Decision, type DecisionName, type DecisionOf, decisionOf, stepOfDecision } from './decisions.ts'
+import {
+  type Decision,
+  type DecisionName,
+  type DecisionOf,
+  decisionsIn,
+  stepOfDecision,
+} from './decisions.ts'
 
 type RecordedRun = Pick<Surroundings, 'env' | 'tell' | 'clock'>
 
@@ -55,9 +61,7 @@ export class Recorder implements AttemptRecord {
     const steps = readSteps(this.file)
     this.#samples = samplesOf(steps).filter((sample) => sample.fault?.reason !== 'aborted')
     this.#gates = gatesOf(steps)
-    this.#decisions = steps.flatMap((line) =>
-      'detail' in line ? (decisionOf(line.step, line.detail) ?? []) : [],
-    )
+    this.#decisions = decisionsIn(steps)
   }
 
   step(step: StepName, state: 'began' | 'ended' | 'skipped', detail?: unknown): void {

@@ -1,9 +1,10 @@
 /** The chart of a run and the numbers under it: what `report` shows, and `loop` at its end. */
 import type { OpenRun } from '../run/open.ts'
 import { chartInput, summaryData } from '../view/chart.ts'
+import { itemsLine, judgedItems, judgingLine, judgingOf } from '../view/judging.ts'
 import { chart } from './chart.ts'
 import { painter } from './colour.ts'
-import type { Line } from './lines.ts'
+import { cell, clip, type Line } from './lines.ts'
 import { summary } from './summary.ts'
 
 export async function chartLines(
@@ -15,5 +16,12 @@ export async function chartLines(
 }
 
 export function chartView(run: OpenRun, size: { width: number; height: number }): Line[] {
-  return [...chart(chartInput(run), size), [], ...summary(summaryData(run), size.width)]
+  const judging = judgingOf(run)
+  const told = judging ? [judgingLine(judging), itemsLine(judgedItems(run))] : []
+  return [
+    ...chart(chartInput(run), size),
+    [],
+    ...summary(summaryData(run), size.width),
+    ...told.map((text) => clip([cell(text)], size.width)),
+  ]
 }

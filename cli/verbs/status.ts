@@ -7,6 +7,7 @@ import { CAPS, type Cap, type Used } from '../run/budget.ts'
 import { type EditedSpec, editedSpec } from '../run/edited-spec.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
+import { judgingLine } from '../view/judging.ts'
 import { type StatusData, statusOf } from '../view/run.ts'
 import { theRun } from './verb.ts'
 
@@ -31,6 +32,7 @@ function describe(data: StatusData & { spec: EditedSpec | null }, name: string):
     ),
     `  experiments: ${counts.join(', ')}`,
     `  budget: ${CAPS.every((cap) => budget[cap].limit === null) ? 'none is set; used: ' : ''}${CAPS.flatMap((cap) => spent(budget[cap], cap) ?? []).join(', ')}`,
+    ...(data.judging ? [`  ${judgingLine(data.judging)}`] : []),
     `  loop: ${driverOf(data)}${data.round === null ? '' : `, round ${data.round}`}${data.stop ? `; stop reason: ${data.stop}${data.stop_cause ? ` (${plain(data.stop_cause, 300)})` : ''}` : ''}`,
     ...held(data),
     ...doubts(data),

@@ -6,6 +6,7 @@ import type { Exposure } from '../diagnose/exposure.ts'
 import { counted, duration } from '../evaluate/figure.ts'
 import { fewestPairs } from '../evaluate/paired.ts'
 import { filesWith, listTree } from '../git/trees.ts'
+import type { ItemSetName } from '../judge/items.ts'
 import type { IsolationRule } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { type Cost, costOf } from '../measure/cost.ts'
@@ -16,6 +17,7 @@ import type { OpenRun } from '../run/open.ts'
 import type { Preconditions } from '../run/preconditions.ts'
 import type { GlobReport } from '../spec/globs.ts'
 import { type GlobMatch, matchGlobs, scopeOf } from '../spec/rules.ts'
+import { forecastLine, type JudgingData, judgingLine, judgingOf } from './judging.ts'
 
 export interface GlobFact {
   glob: string
@@ -43,6 +45,8 @@ export interface InitFacts {
   candidate: Cost | null
   /** How what is measured is kept apart from the machine; null for a run of a version without isolation. */
   isolation: { method: 'bubblewrap' | null; without: IsolationRule[]; allow: string[] } | null
+  /** Absent when no judge scores; `sets`: how many items each of the three sets has. */
+  judging?: JudgingData & { sets: Record<ItemSetName, number> }
 }
 
 const FIRST = 3
@@ -88,7 +92,16 @@ export async function initFacts(run: OpenRun, ground: Preconditions): Promise<In
     pairs_needed: pairsNeeded(run),
     candidate: costOf(run),
     isolation: isolationFact(run),
+    ...judgingFact(run, ground),
   }
+}
+
+function judgingFact(run: OpenRun, { items }: Preconditions): Pick<InitFacts, 'judging'> {
+  const judging = judgingOf(run)
+  if (judging === null || items === null) return {}
+  const { judge, confirm, holdout } = items
+  const sets = { judge: judge.length, confirm: confirm.length, holdout: holdout.length }
+  return { judging: { ...judging, sets } }
 }
 
 function isolationFact({ ledger }: OpenRun): InitFacts['isolation'] {
@@ -140,6 +153,14 @@ export function describeFacts(facts: InitFacts, { spec }: Preconditions): string
     lines.push(`The benchmark reads them: with all of them emptied, ${canary.why}`)
   if (canary?.outcome === 'skipped') lines.push(`Unknown: whether the benchmark reads them (${canary.why})`)
   if (candidate) lines.push(costLine(candidate, spec.budget))
+  if (facts.judging) {
+    const { sets, batch } = facts.judging
+    lines.push(
+      `Items: ${sets.judge} to judge, ${sets.confirm} to confirm, ${sets.holdout} held out; a pair judges ${batch}`,
+      forecastLine(facts.judging),
+      judgingLine(facts.judging),
+    )
+  }
   for (const { message } of facts.exposed) lines.push(`Note: ${message}`)
   if (facts.exposed.length > 0)
     lines.push(

@@ -6,6 +6,7 @@ import { type Cost, costOf } from '../measure/cost.ts'
 import { call, next, type Said } from '../next.ts'
 import { CAPS, type Cap, experimentsLeft } from '../run/budget.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
+import { forecastLine, type JudgingData, judgingLine, judgingOf } from './judging.ts'
 import { type StatusData, statusOf } from './run.ts'
 
 export interface LoopPlan {
@@ -41,6 +42,8 @@ export interface LoopPlan {
   /** About how many experiments the tightest cap still pays for; null when none says. */
   buys: { count: number; cap: Cap } | null
   candidate: Cost | null
+  /** Absent when no judge scores. */
+  judging?: JudgingData
 }
 
 export function planLoop(run: OpenRun, { rounds }: { rounds: number | null }): LoopPlan {
@@ -58,6 +61,7 @@ export function planLoop(run: OpenRun, { rounds }: { rounds: number | null }): L
   const full = Math.max(1, knobs.width * knobs.depth)
   const rest = left('experiments').left
   const candidate = costOf(run)
+  const judging = judgingOf(run)
   return {
     run: run.run,
     workflow: loop.workflow,
@@ -87,6 +91,7 @@ export function planLoop(run: OpenRun, { rounds }: { rounds: number | null }): L
     },
     buys: experimentsLeft(state),
     candidate,
+    ...(judging && { judging }),
   }
 }
 
@@ -123,6 +128,7 @@ export function describePlan(plan: LoopPlan): Said[] {
     lines.push(
       `Judging one candidate takes ${duration(candidate.best_ms)} to ${duration(candidate.worst_ms)}, such a round ${round.judging_ms.map(duration).join(' to ')}; the agents' own time comes on top`,
     )
+  if (plan.judging) lines.push(forecastLine(plan.judging), judgingLine(plan.judging))
   lines.push(`Rounds: ${roundsLine(rounds)}`)
   lines.push(...limits(budget))
   if (plan.buys) lines.push(buysLine(plan.buys))

@@ -7,6 +7,7 @@ import { liveSpec, type OpenRun } from '../run/open.ts'
 import { plain } from '../text.ts'
 import { attributionOfBest } from './attribution.ts'
 import { armsOf, bestPath, chartData, leftOf, runDuration, spendOf } from './chart.ts'
+import { judgedItems } from './judging.ts'
 import { predictionsOf } from './predictions.ts'
 import { statusOf } from './run.ts'
 
@@ -45,6 +46,7 @@ export function reportData(run: OpenRun) {
     learnings: learningsOf(state),
     /** Of the best, if its parts were tested. */
     ...(attribution && { attribution }),
+    ...(status.judging && { judged_items: judgedItems(run) }),
     ...(predictions.length === 0 ? {} : { predictions }),
     notes: state.notes.map(({ kind, experiment, text, at }) => ({ kind, experiment, text, at })),
   }

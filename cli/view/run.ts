@@ -19,6 +19,7 @@ import {
 } from '../run/budget.ts'
 import { callerIn, livingDriver } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
+import { type JudgingData, judgingOf } from './judging.ts'
 import { objectionsOf, type RaisedObjection } from './objections.ts'
 
 export interface StatusData {
@@ -47,6 +48,8 @@ export interface StatusData {
   /** Texts of people that no round and no agent has received yet. */
   steering: { waiting: number; delivered: number }
   knobs: State['knobs']
+  /** Absent when no judge scores. */
+  judging?: JudgingData
   /** Kept, but something stands against them: no parents, and none is the best. */
   flagged: string[]
   /** The same, each with the reason and with the next step for a person. */
@@ -75,6 +78,7 @@ export function statusOf(run: OpenRun): StatusData {
   const { knobs } = state
   const objections = objectionsOf(state)
   const parked = parkedIdeas(state)
+  const judging = judgingOf(run)
   const driver = livingDriver(run)
   const waiting = state.steers.filter(({ delivered }) => delivered === null).length
   return {
@@ -100,6 +104,7 @@ export function statusOf(run: OpenRun): StatusData {
     paused: state.paused,
     steering: { waiting, delivered: state.steers.length - waiting },
     knobs,
+    ...(judging && { judging }),
     ...doubts(state),
     notes: state.notes.length,
     ...(knobs?.targets === undefined ? {} : { targets: targetsOf(state) }),
