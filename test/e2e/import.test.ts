@@ -408,7 +408,7 @@ test.each([
   ['a method that is none', 'mode: repeat', 'mode: Repeat', 'repeat'],
   ['no gate at all', /degenerate_gates:[\s\S]*?objectives/, 'objectives', 'degenerate_gates'],
   ['a path out of the repository', 'src/pack.sh', '../pack.sh', 'relative'],
-  ['a metric that is judged, which comes later', 'type: hard, name: pack', 'type: judge, name: pack', 'hard'],
+  ['a judge that is missing', 'type: hard, name: pack', 'type: judge, name: pack', 'rubric'],
 ])('a default replaces %s of a spec with a backlog', (_, from, to, hint) => {
   expect(refusalOf('spec.yaml', HARD.replace(from, to))).toContain(hint)
 })

@@ -1,20 +1,8 @@
 /** The spec of an optimisation that works through a backlog of hypotheses in batches. */
 
 import { metricName, path } from '../keys/text.ts'
-import {
-  boolean,
-  choice,
-  keys,
-  later,
-  list,
-  may,
-  need,
-  number,
-  or,
-  type TypeOf,
-  text,
-  whole,
-} from '../kind.ts'
+import { boolean, choice, keys, list, may, need, number, or, type TypeOf, text, whole } from '../kind.ts'
+import { BACKLOG_JUDGE, checkJudge, withJudge } from './judged.ts'
 import type { ImportFolder, Mapped, Mapping } from './mapping.ts'
 import { durationInWords } from './task.ts'
 
@@ -91,14 +79,14 @@ const stability = keys({
   ),
 })
 
-export const BACKLOG_SPEC = keys({
+const SECTIONS = {
   name: need(name, 'The name of the optimisation.'),
   description: may(text(), 'What it improves.'),
   metric: need(
     keys({
       primary: need(
         keys({
-          type: need(choice(['hard'], ['judge']), 'Measured, or judged.'),
+          type: need(choice(['hard', 'judge']), 'Measured, or judged.'),
           name: need(metricName, 'The metric.'),
           direction: need(direction, 'Which way is better.'),
           baseline: may(number(), 'The value before the search.'),
@@ -113,7 +101,7 @@ export const BACKLOG_SPEC = keys({
         [],
         'Metrics that are only recorded.',
       ),
-      judge: later('A model that scores.'),
+      judge: may(BACKLOG_JUDGE, 'A model that scores.'),
     }),
     'What is better.',
   ),
@@ -174,7 +162,9 @@ export const BACKLOG_SPEC = keys({
     'When the search ends.',
   ),
   max_runner_up_merges_per_batch: may(whole(), 'How many runners-up are merged.'),
-})
+}
+
+export const BACKLOG_SPEC = keys(SECTIONS, { check: ({ metric }, report) => checkJudge(metric, report) })
 
 export type BacklogSpec = TypeOf<typeof BACKLOG_SPEC>
 
@@ -275,7 +265,7 @@ export function fromBacklog(read: BacklogSpec, beside: ImportFolder): Mapped {
     )
 
   const globs = (paths: readonly string[]) => paths.map((one) => globOf(one, beside))
-  return {
+  return withJudge(read, {
     lines,
     spec: {
       version: 1,
@@ -317,7 +307,7 @@ export function fromBacklog(read: BacklogSpec, beside: ImportFolder): Mapped {
       budget: { experiments: stopping.max_iterations, hours: stopping.max_hours },
       dependencies: { approved: dependencies.approved },
     },
-  }
+  })
 }
 
 /** The file names folders without a pattern. */
