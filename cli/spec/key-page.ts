@@ -65,6 +65,12 @@ function unknownKey(name: string, all: readonly SpecKey[]): Result<never> {
 
 /** Where a value of the kind alone says too little, or is refused for what its neighbours are. */
 const PARAMETER = { file: 'config/cache.json', pointer: '/lru/size', min: 16, max: 65536 }
+const JUDGE = {
+  host: 'claude-code',
+  items: 'bench/items.jsonl',
+  task: 'Summarise a support thread for the agent who takes it over.',
+  criteria: [{ name: 'right', ask: 'Which answer has fewer facts that the thread does not say?' }],
+}
 const EXAMPLES: Readonly<Record<string, unknown>> = {
   name: 'faster-parser',
   goal: 'Parse the large fixture faster without changing any output.',
@@ -81,6 +87,16 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   'agent.tune.parameters[].min': PARAMETER.min,
   'agent.tune.parameters[].max': PARAMETER.max,
   'agent.tune.parameters[].pattern': 'WAYS = (\\d+)',
+  judge: JUDGE,
+  'judge.host': JUDGE.host,
+  'judge.items': JUDGE.items,
+  'judge.task': JUDGE.task,
+  'judge.criteria': JUDGE.criteria,
+  'judge.criteria[].ask': JUDGE.criteria[0]?.ask,
+  'judge.criteria[].weight': 1,
+  'judge.rubric': '5: every fact is right. 3: some are missing. 1: it misleads.',
+  'judge.holdout': 0.2,
+  'judge.max_length': 1.3,
 }
 
 /** By what a text is called in the declaration. */

@@ -188,7 +188,7 @@ search:
       '8:32 `metric.direction` cannot be "minimise" → did you mean `minimize`?',
       '8:50 `metric.target` must be a finite number → write a number',
       '9:24 `budget.experiments` must be a whole number, not text → remove the quotes: 100',
-      '9:31 `max_cost_usdd` is not a key of `budget` → the keys are: experiments, hours, failures, tokens, usd, unknown',
+      '9:31 `max_cost_usdd` is not a key of `budget` → the keys are: experiments, hours, failures, tokens, usd, judge_usd, unknown',
       '12:13 `gates[1].name` is "a" like that of entry 1 → give each entry its own',
       '12:35 `gates[1].phase` cannot be "befor" → did you mean `before`?',
       '13:16 `agent.host` cannot be "claude" → write one of tune, command, claude-code, codex, copilot, gemini, opencode, pi, qwen',
@@ -199,7 +199,7 @@ search:
       '16:37 30 is more than max, 25 → write at most the value of max',
       '16:50 `most` is not a key of `noise.pairs` → the keys are: min, max',
       '17:32 `<` cannot compare with true → use == or !=',
-      '18:1 `quiet` is not a key of the spec → the keys are: version, name, goal, instructions, scope, worktree, measure, metric, tasks, constraints, targets, protected, controls, holdout, tie_breakers, gates, noise, search, loop, budget, agent, skills, report, attribute, dependencies',
+      '18:1 `quiet` is not a key of the spec → the keys are: version, name, goal, instructions, scope, worktree, measure, metric, judge, tasks, constraints, targets, protected, controls, holdout, tie_breakers, gates, noise, search, loop, budget, agent, skills, report, attribute, dependencies',
       '19:9 `skills` must be a list, not text → put brackets around it: [finetuning]',
       '20:1 `search` is empty → write a mapping, or remove the line',
     ])
@@ -235,7 +235,7 @@ search:
     ['# only a comment\n', '1:1 the spec is empty → see an example: assay init --template'],
     [
       '- a\n',
-      '1:1 the spec must be a mapping, not a list → its keys are: version, name, goal, instructions, scope, worktree, measure, metric, tasks, constraints, targets, protected, controls, holdout, tie_breakers, gates, noise, search, loop, budget, agent, skills, report, attribute, dependencies',
+      '1:1 the spec must be a mapping, not a list → its keys are: version, name, goal, instructions, scope, worktree, measure, metric, judge, tasks, constraints, targets, protected, controls, holdout, tie_breakers, gates, noise, search, loop, budget, agent, skills, report, attribute, dependencies',
     ],
     ['version: 1\n\tname: x\n', '2:1 a tab indents this line, and YAML takes only spaces → use spaces'],
     [
@@ -373,5 +373,5 @@ describe('a spec file', () => {
 })
 
 function allKeys(): string {
-  return 'the keys are: version, name, goal, instructions, scope, worktree, measure, metric, tasks, constraints, targets, protected, controls, holdout, tie_breakers, gates, noise, search, loop, budget, agent, skills, report, attribute, dependencies'
+  return 'the keys are: version, name, goal, instructions, scope, worktree, measure, metric, judge, tasks, constraints, targets, protected, controls, holdout, tie_breakers, gates, noise, search, loop, budget, agent, skills, report, attribute, dependencies'
 }

@@ -15,6 +15,8 @@ const validate = new Ajv({ strict: true, strictRequired: false, strictTypes: fal
   JSON.parse(reference('spec.schema.json')),
 )
 
+const JUDGED = LEAST.replace('minimize', 'maximize')
+
 const VALID = [
   LEAST,
   TEMPLATE,
@@ -27,6 +29,8 @@ const VALID = [
   `${LEAST}noise: { mode: paired, pairs: { min: 6, max: 8 } }\n`,
   `${LEAST}protected: [{ metric: a, direction: maximize, max_regression: 2% }]\nholdout: { max_regression: 0.5 }\n`,
   `${LEAST}constraints: [{ metric: a, op: "!=", value: false }]\n`,
+  `${JUDGED}judge: { host: codex, items: i.jsonl, task: t, criteria: [{ name: a, ask: b }] }\nbudget: { judge_usd: 2 }\n`,
+  `${JUDGED}judge: { host: command, command: [j], items: i.jsonl, task: t, mode: rubric, rubric: "5 good, 1 bad" }\n`,
 ]
 
 const INVALID = [
@@ -76,6 +80,10 @@ const INVALID = [
   'protected: [{ metric: a, direction: minimize, max_regression: -1 }]',
   'holdout: { max_regression: -1% }',
   'unknown: 1',
+  'judge: { host: command, items: i.jsonl, task: t, criteria: [{ name: a, ask: b }] }',
+  'judge: { host: codex, items: i.jsonl, task: t }',
+  'judge: { host: codex, items: i.jsonl, task: t, mode: rubric }',
+  'judge: { host: tune, items: i.jsonl, task: t, criteria: [{ name: a, ask: b }] }',
 ]
 
 describe('the JSON Schema for editors', () => {

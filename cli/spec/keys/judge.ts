@@ -129,6 +129,25 @@ export const judging = keys(
           'name another model, or write same_model: allow',
         )
     },
+    also: {
+      allOf: [
+        {
+          oneOf: [
+            { properties: { host: { const: 'command' } }, required: ['command'] },
+            { properties: { host: { not: { const: 'command' } } } },
+          ],
+        },
+        {
+          oneOf: [
+            { properties: { mode: { const: 'rubric' } }, required: ['mode', 'rubric'] },
+            {
+              properties: { mode: { const: 'criteria' }, criteria: { minItems: 1 } },
+              required: ['criteria'],
+            },
+          ],
+        },
+      ],
+    },
   },
 )
 
