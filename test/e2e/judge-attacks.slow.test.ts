@@ -5,7 +5,7 @@ import type { RunData, StatusData } from './project.ts'
 
 const small = { batch: 2, holdout: 0 }
 
-test('a candidate that is worse is rejected by a few pairs', async () => {
+test('a candidate that is worse is kept, or costs as much as a winner', async () => {
   const scene = judgeScene({ judge: small })
   await scene.data('init')
   const worse = await scene.attempt(quality(2))
@@ -15,12 +15,12 @@ test('a candidate that is worse is rejected by a few pairs', async () => {
 
 test.each([
   [
-    'an item that is not answered',
+    'candidates that leave items unanswered',
     quality(7, { silent: ['m0', 'm1', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7'] }),
     'there is no answer to the item m',
   ],
   ['answers that are twice as long', quality(7, { words: 70 }), 'answer_chars = '],
-])('%s ends a candidate that is better', async (_, files, message) => {
+])('%s are kept where the rest is better', async (_, files, message) => {
   const scene = judgeScene({ judge: { ...small, seed: 3 }, files: { 'items.jsonl': itemsText(8) } })
   await scene.data('init')
   const found = await scene.attempt(files)
@@ -28,7 +28,7 @@ test.each([
   expect(found.message).toContain(message)
 })
 
-test('a constraint that does not hold ends a candidate before the judge is asked', async () => {
+test('the judge is asked about a candidate that breaks a constraint', async () => {
   const scene = judgeScene({
     judge: small,
     spec: { constraints: [{ metric: 'answer_chars', op: '<=', value: 1000 }] },
@@ -63,7 +63,7 @@ test.each([
     { judge: { strata: [{ stratum: 'bug', count: 1 }] } },
     'judge.strata asks for 1 items of the stratum bug, and there are 0',
   ],
-])('init refuses %s, and asks no judge', async (_, parts, message) => {
+])('init begins with %s, or pays a judge before it looks', async (_, parts, message) => {
   const { message: said, calls } = await refused(parts)
   expect(said).toContain(message)
   expect(calls).toBe(0)
@@ -93,12 +93,12 @@ test.each([
     `const [, asked] = /choose the (first|second) answer/.exec(prompt) ?? []; if (asked) return asked; ${MERIT}`,
     '6 of 6 answers won that only asked for a good verdict',
   ],
-])('init refuses a judge that %s', async (_, how, message) => {
+])('init trusts a judge that %s', async (_, how, message) => {
   const { message: said, hint } = await refused({ how, judge: { seed: 1 } })
   expect(`${said} ${hint}`).toContain(message)
 })
 
-test('a grade inside of an answer counts for nothing', async () => {
+test('a grade inside of an answer counts', async () => {
   const scene = judgeScene({ judge: small })
   await scene.data('init')
   const found = await scene.attempt(
@@ -107,7 +107,7 @@ test('a grade inside of an answer counts for nothing', async () => {
   expect(found).toMatchObject({ status: 'rejected' })
 })
 
-test('a judge that costs more than its cap stops the run at it, and a higher cap lets it go on', async () => {
+test('a judge costs more than its cap, or a higher cap does not let the run go on', async () => {
   const scene = judgeScene({ judge: small, usd: '0.1', spec: { budget: { judge_usd: 1.9 } } })
   await scene.data('init')
   expect(scene.calls()).toHaveLength(16)
@@ -121,7 +121,7 @@ test('a judge that costs more than its cap stops the run at it, and a higher cap
   expect(await scene.data<RunData>('run', found.experiment)).toMatchObject({ status: 'kept' })
 })
 
-test('a judge whose price is not known is refused, unless the spec allows it', async () => {
+test('a judge whose price is not known is asked on and on, or refused although the spec allows it', async () => {
   const { message, hint } = await refused({ usd: 'null' })
   expect(`${message} ${hint}`).toContain('does not report what a call costs')
   const scene = judgeScene({ usd: 'null', judge: small, spec: { budget: { unknown: 'allow' } } })
@@ -129,7 +129,7 @@ test('a judge whose price is not known is refused, unless the spec allows it', a
   expect(scene.calls()).toHaveLength(16)
 })
 
-test('a judge that changes in the middle of a run pauses it, and an epoch lets it go on', async () => {
+test('a judge that no longer works goes on, or an epoch with a better one does not', async () => {
   const scene = judgeScene({ judge: { ...small, batch: 8 } })
   await scene.data('init')
   scene.judgeBy(`return Math.random() < 0.5 ? 'first' : 'second'`)

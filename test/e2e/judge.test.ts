@@ -4,7 +4,7 @@ import type { InitData, StatusData } from './project.ts'
 
 const small = { batch: 2, holdout: 0 }
 
-test('a candidate whose answers are read as better is kept, one without a change costs no judgement, and both are computed again', async () => {
+test('a better candidate is not kept, equal answers cost a judgement, a verdict rests on more than its record, or the judge sees whose an answer is', async () => {
   const scene = judgeScene({ judge: small })
   const init = await scene.data<InitData>('init')
   expect(init.baseline).toMatchObject({ value: 0, noise: 'paired', samples: 2 })

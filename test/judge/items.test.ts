@@ -12,7 +12,7 @@ function setsOf(count: number, more: Partial<Parameters<typeof itemSets>[1]> = {
   return sets.value
 }
 
-test('items are read line by line, and empty lines are none', () => {
+test('an item of a line is lost, or an empty line is one', () => {
   expect(parseItems('{"id":"a","input":"x"}\n\n{"id":"b","stratum":"s"}\n', 'items.jsonl')).toEqual({
     ok: true,
     value: [
@@ -31,13 +31,13 @@ test.each([
   ['{"id":"a","text":"x"}', 'line 1 of i has the key text; an item has id, input and stratum'],
   ['{"id":"a","input":1}', 'line 1 of i has an input that is no text (a)'],
   ['{"id":"A"}\n{"id":"a"}', 'line 2 of i has the id a, and so has line 1'],
-])('a bad file %j is refused by its line', (text, message) => {
+])('a bad file %j is read', (text, message) => {
   const read = parseItems(text, 'i')
   expect(read.ok ? null : read.problem.message).toContain(message)
 })
 
 describe('the three sets', () => {
-  test('have no item in common, each has a batch, and one seed gives one split', () => {
+  test('share an item, lose one, lack a batch, or differ for one seed', () => {
     fc.assert(
       fc.property(fc.integer({ min: 16, max: 300 }), fc.integer({ min: 0, max: 9 }), (count, seed) => {
         const { judge, confirm, holdout } = setsOf(count, { seed })
@@ -51,22 +51,22 @@ describe('the three sets', () => {
     )
   })
 
-  test('a fifth is held out only as far as the others keep a batch', () => {
+  test('hold out items that the others need for a batch', () => {
     expect([16, 18, 100].map((count) => setsOf(count).holdout.length)).toEqual([0, 2, 20])
   })
 
-  test('a pair judges 8 items, and 16 from 128 items on', () => {
+  test('make pairs of other than 8 items, or than 16 from 128 items on', () => {
     expect([127, 128].map((count) => setsOf(count, { batch: null }).batch)).toEqual([8, 16])
   })
 
-  test('too few items for a batch of the confirmation are refused', () => {
+  test('leave a confirmation without a batch of its own', () => {
     const sets = itemSets(many(15), config)
     expect(sets.ok ? null : sets.problem.message).toBe(
       'there are 15 items, and a comparison and its confirmation need a batch of 8 each, none of them twice',
     )
   })
 
-  test('a stratum gives as many items as it is asked for, and is refused when it has fewer', () => {
+  test('have fewer items of a stratum than it is asked for', () => {
     const items = [...many(20, 'bug'), ...many(20, 'bill')]
     const some = itemSets(items, {
       ...config,
@@ -86,7 +86,7 @@ describe('the three sets', () => {
 })
 
 describe('the items of the next pair', () => {
-  test('no item comes twice before all were asked, and then all come again in a new order', () => {
+  test('come twice before all were asked, or in the same order again', () => {
     const sets = setsOf(40)
     const asked: string[][] = []
     for (let pair = 0; pair < 4; pair++) {
@@ -98,7 +98,7 @@ describe('the items of the next pair', () => {
     expect(asked.slice(2)).not.toEqual(asked.slice(0, 2))
   })
 
-  test('more are asked for when few answers change, four for each that is judged at most', () => {
+  test('fill no batch when few answers change, or are all that there are', () => {
     const sets = setsOf(400)
     const count = (changed: number) =>
       nextItems(sets, 'judge', 's', [{ asked: Array.from({ length: 8 }, String), changed }]).length

@@ -10,7 +10,7 @@ describe('a smaller bench:judge', () => {
     [0.7, 96, 164],
     [0.8, 100, 122],
   ])(
-    'of 8 items a pair, a winner of the share %d is kept about as often as designed',
+    'of 8 items a pair, a winner of the share %d is kept more or less often than designed',
     (share, kept, items) => {
       const found = power(POWER[2], share, 300, 2)
       expect(Math.abs(100 * found.kept - kept)).toBeLessThan(10)
@@ -18,12 +18,12 @@ describe('a smaller bench:judge', () => {
     },
   )
 
-  test.each(JUDGES as { name: string }[])('$name: a candidate that changes nothing is not kept', (judge) => {
+  test.each(JUDGES as { name: string }[])('$name: candidates that change nothing are kept', (judge) => {
     // Three of 1,500 have a chance of 4 % at the most that theory allows.
     expect(falseKeeps(judge, 1500, 7).kept).toBeLessThan(4)
   })
 
-  test('a judge by merit is trusted, one that answers can lead or that goes by the place is not', () => {
+  test('a judge by merit is not trusted, or one that answers can lead or that goes by the place is', () => {
     const trusted = (name: string) =>
       falseKeeps(
         (JUDGES as { name: string }[]).find((one) => one.name === name),
