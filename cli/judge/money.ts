@@ -43,7 +43,11 @@ export function forecast(
   const price = priced > 0 ? usd / priced : null
   const of = (pairs: number) => {
     const judgements = pairs * batch * calls
-    return { judgements, answers: 2 * pairs * batch, usd: price === null ? null : price * judgements }
+    return {
+      judgements,
+      answers: 2 * pairs * batch,
+      usd: price === null ? null : Number((price * judgements).toFixed(6)),
+    }
   }
   return { noop: of(NO_OP_PAIRS), winner: of(WINNER_PAIRS) }
 }

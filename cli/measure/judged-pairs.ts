@@ -242,7 +242,7 @@ class Asking {
       first,
       key,
       of_first,
-      answer: of_first === null ? null : reply.answer,
+      answer: of_first === null ? null : bounded(reply.answer),
       ...(of_first === null ? { why: reply.message.slice(0, 300) || 'the answer does not hold' } : {}),
       ...(anchor ? { anchor: { kind: anchor.kind, altered: alteredOf(anchor, of_first) } } : {}),
       outcome: reply.outcome,
@@ -259,6 +259,14 @@ class Asking {
       }
     return judgement
   }
+}
+
+/** Characters of an answer that are kept: enough evidence to read. */
+const KEPT = 8000
+
+function bounded(answer: unknown): unknown {
+  const text = JSON.stringify(answer)
+  return text.length <= KEPT ? answer : { cut: text.slice(0, KEPT) }
 }
 
 const callOf = ({ usage, ms, outcome, of_first, anchor }: JudgeAnswer) => ({

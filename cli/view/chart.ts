@@ -36,7 +36,13 @@ export function runDuration({ started, ledger: { state } }: OpenRun) {
 /** Of the calls that told what they cost; `at_least` when some did not. */
 export function spendOf({ ledger: { state } }: OpenRun) {
   const { calls, tokensIn, tokensOut, usd, unknown } = state.usage
-  return { calls, tokens_in: tokensIn, tokens_out: tokensOut, usd, at_least: unknown > 0 }
+  return {
+    calls: calls - state.judge.calls,
+    tokens_in: tokensIn,
+    tokens_out: tokensOut,
+    usd,
+    at_least: unknown > 0,
+  }
 }
 
 /** The work that could be continued. */
