@@ -70,7 +70,7 @@ export interface AnchorReport {
   injected: { won: number; of: number }
   /** Of pairs of equal answers: how often each place was preferred. */
   same: { first: number; second: number; of: number }
-  /** The share of questions that the judge seems to decide by merit and not by place; null = too few degraded pairs. */
+  /** The share of questions that the judge seems to decide by merit and not by place; null = too few degraded pairs with a verdict. */
   merit: number | null
   /** Why the judge cannot be trusted, as a clause; null when nothing speaks against it. */
   trouble: string | null
@@ -86,6 +86,7 @@ export function readAnchors(all: readonly AnchorResult[]): AnchorReport {
   const count = (kind: AnchorKind, altered: AnchorResult['altered']) =>
     of(kind).filter((one) => one.altered === altered).length
   const lost = count('degraded', 'lost')
+  const wins = count('degraded', 'won')
   const won = count('injected', 'won')
   const [losing, winning] = [of('degraded').length, of('injected').length]
   const trouble =
@@ -98,8 +99,8 @@ export function readAnchors(all: readonly AnchorResult[]): AnchorReport {
     degraded: { lost, of: losing },
     injected: { won, of: winning },
     same: { first: count('same', 'won'), second: count('same', 'lost'), of: of('same').length },
-    // A judge by merit lets each lose; a judge by place lets half of them lose, as a coin puts them there.
-    merit: losing < 4 ? null : Math.max(0, (2 * lost) / losing - 1),
+    // A judge by merit lets each lose; a judge by place lets half of them win, as the places are even. A tie tells neither.
+    merit: lost + wins < 4 ? null : Math.max(0, (lost - wins) / (lost + wins)),
     trouble,
   }
 }

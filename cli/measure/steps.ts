@@ -1,6 +1,7 @@
 /** Writes an attempt's record step by step, and reads what an earlier process of the same attempt measured. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { figure } from '../evaluate/figure.ts'
 import type { GatePhase, GateResult, Sample, Side, Stage, StepName } from '../ledger/events.ts'
 import { gatesOf, readSteps, recordStep, samplesOf } from '../ledger/steps.ts'
 import { stepsFile } from '../paths.ts'
@@ -73,6 +74,16 @@ export class Recorder implements AttemptRecord {
     const { step, state, detail } = stepOfDecision(decision)
     this.step(step, state, detail)
     this.#decisions.push(decision)
+    if (decision.is === 'batch' && this.#tells) this.#tellBatch(decision)
+  }
+
+  #tellBatch({ stage, pair, d, judged, asked }: DecisionOf<'batch'>): void {
+    const found =
+      judged.length === 0
+        ? `all ${asked.length} answers are equal`
+        : `${figure(Math.abs(d))} ${d < 0 ? 'worse' : 'better'} in ${judged.length} of ${asked.length} answers`
+    const message = `${this.#experiment}: ${stage} ${pair + 1}, judged: ${found}`
+    this.#run.tell({ type: 'log', message })
   }
 
   decided<N extends DecisionName>(name: N): DecisionOf<N>[] {

@@ -1,7 +1,7 @@
 /** The chart of a run and the numbers under it: what `report` shows, and `loop` at its end. */
 import type { OpenRun } from '../run/open.ts'
 import { chartInput, summaryData } from '../view/chart.ts'
-import { itemsLine, judgedItems, judgingLine, judgingOf } from '../view/judging.ts'
+import { itemsLines, judgedItems, judgingLine, judgingOf } from '../view/judging.ts'
 import { chart } from './chart.ts'
 import { painter } from './colour.ts'
 import { cell, clip, type Line } from './lines.ts'
@@ -17,7 +17,7 @@ export async function chartLines(
 
 export function chartView(run: OpenRun, size: { width: number; height: number }): Line[] {
   const judging = judgingOf(run)
-  const told = judging ? [judgingLine(judging), itemsLine(judgedItems(run))] : []
+  const told = judging ? [...judgingLine(judging).split('; '), ...itemsLines(judgedItems(run))] : []
   return [
     ...chart(chartInput(run), size),
     [],

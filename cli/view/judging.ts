@@ -110,7 +110,8 @@ export function forecastLine({ forecast: { noop } }: JudgingData): string {
   return `Judge: a no-op costs ${noop.judgements} judgements and ${noop.answers} answers, ${price}; a winner four times that`
 }
 
-export const itemsLine = ({
+/** Two lines, each short enough for a terminal. */
+export const itemsLines = ({
   asked,
   changed,
   won,
@@ -118,5 +119,7 @@ export const itemsLine = ({
   tied,
   longer_won,
   shorter_won,
-}: JudgedItems): string =>
-  `${changed} of ${asked} answers changed; ${won} won, ${lost} lost, ${tied} tied; the longer answer won ${longer_won} times, the shorter one ${shorter_won}`
+}: JudgedItems): string[] => [
+  `items: ${changed} of ${asked} answers changed; ${won} won, ${lost} lost, ${tied} tied`,
+  `by length: the longer answer won ${longer_won} times, the shorter one ${shorter_won}`,
+]

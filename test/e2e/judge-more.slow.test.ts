@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { parse, stringify } from 'yaml'
 import { itemSets, parseItems } from '../../cli/judge/items.ts'
 import { itemsText, judgeScene, MERIT, quality } from './judge-scene.ts'
 import type { StatusData } from './project.ts'
@@ -88,4 +89,47 @@ test('a judged run takes a held-out file, tests parts of a diff, or hides what a
   expect(plan.judging).toMatchObject({ forecast: { noop: { judgements: 10, answers: 20, usd: 0.01 } } })
   const report = await scene.data<StatusData & { judged_items: object }>('report')
   expect(report.judged_items).toMatchObject({ lost: 0, longer_won: 0, shorter_won: 0 })
+})
+
+const BACKLOG = `
+name: better-answers
+description: Say what each message is about.
+metric:
+  primary: { type: judge, name: quality, direction: maximize }
+  degenerate_gates: [{ name: answered, check: ">= 1" }]
+  judge:
+    rubric: "5: it has all the quality there is. 3: some. 1: none. Answer as JSON."
+    scoring: { primary: quality }
+    sample_size: 3
+    minimum_improvement: 1
+measurement: { command: node bench/run.mjs }
+scope: { mutable: [src/], immutable: [bench/] }
+stopping: { max_iterations: 20 }
+execution: { mode: serial }
+`
+/** Grades by quality, and asks for nothing that it was not told. */
+const GRADES = `
+  const grade = ({ text, quality }) => Math.max(1, Math.min(5, Math.round(quality / 2) + (text.length > 400 ? 1 : 0) - (/GRADE/.test(text) ? 2 : 0)))
+  return JSON.stringify({ first: { evidence: 'e', grade: grade(first) }, second: { evidence: 'e', grade: grade(second) } })
+`
+
+test('a judged spec with a backlog is imported and does not run, or its least gain in grades does not count', async () => {
+  const scene = judgeScene({ how: GRADES })
+  scene.repo.write({ 'spec.yaml': BACKLOG })
+  const made = await scene.data<{ yaml: string }>('init', '--from', 'spec.yaml', '--print')
+  const spec = parse(made.yaml)
+  expect(spec.judge).toMatchObject({ host: 'claude-code', model: 'haiku', mode: 'rubric', batch: 3 })
+  // The program of that host is not here; another one answers in its place.
+  const { command } = JSON.parse(scene.repo.read('assay.yaml')).judge
+  spec.judge = { ...spec.judge, host: 'command', command, model: undefined }
+  spec.measure.isolation = 'none'
+  const bench = scene.repo
+    .read('bench/run.mjs')
+    .replace(`'METRIC answered=' + ids.length`, 'JSON.stringify({ answered: ids.length })')
+  scene.repo.commit('imported', { 'assay.yaml': stringify(spec), 'bench/run.mjs': bench })
+  await scene.data('init')
+  const better = await scene.attempt(quality(7))
+  expect(better).toMatchObject({ status: 'kept', value: 2 })
+  const little = await scene.attempt(quality(7, { wins: 0.3 }))
+  expect(little.status).toBe('rejected')
 })

@@ -39,7 +39,8 @@ describe('what known answers say of the judge', () => {
   test('the share that is decided by merit is another', () => {
     expect(readAnchors(results('degraded', 'llll')).merit).toBe(1)
     expect(readAnchors(results('degraded', 'llwlwlww')).merit).toBe(0)
-    expect(readAnchors(results('degraded', 'll')).merit).toBeNull()
+    expect(readAnchors(results('degraded', 'llltttttl')).merit).toBe(1)
+    expect(readAnchors(results('degraded', 'llttt')).merit).toBeNull()
   })
 
   test('damaged answers stand at one place more often', () => {
