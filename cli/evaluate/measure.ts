@@ -109,6 +109,8 @@ export interface SampleRequest {
   artifacts?: string
   /** Ids of the items to answer, for a metric that a judge scores; the value of the sample is then 0. */
   items?: readonly string[] | undefined
+  /** As `AnswerFiles`. */
+  mark?: string | undefined
   /** Metrics that the caller knows of this tree: `source_bytes`, `diff_lines`. */
   known?: Record<string, number>
   /** The sample in whose units this one is recorded; absent or null = in its own. */

@@ -44,6 +44,8 @@ export interface AnswerFiles {
   known?: Record<string, number>
   /** Items that a judge compares; then the metric is the judge's, and 0 in each sample. Absent = it is read. */
   items?: readonly string[] | undefined
+  /** With `items`: a metric that the benchmark prints, by which its answer is found. Absent = it need not print any. */
+  mark?: string | undefined
 }
 
 /** A possible cause when nothing was found, which the texts themselves do not show. */
@@ -112,11 +114,19 @@ export async function readFiles(files: AnswerFiles): Promise<ReadAnswer> {
       ...(files.items && { [files.metric.name]: 0 }),
     }).filter((entry): entry is [string, number] => entry[1] !== null),
   )
-  const reading = asWritten(files, await readAs(files, recorded))
+  const sought = files.items && files.mark !== undefined ? { ...files, metric: { name: files.mark } } : files
+  const reading = asJudged(files, asWritten(sought, await readAs(sought, recorded)))
   const claimed = reading.ok && claimedOf(reading.answer.metrics, files)
   if (claimed) return refuse(claimed)
   if (!reading.ok) return reading
   return { ok: true, answer: { ...reading.answer, metrics: { ...recorded, ...reading.answer.metrics } } }
+}
+
+/** The judge says the metric, not the benchmark. */
+function asJudged({ items, metric: { name } }: AnswerFiles, reading: ReadAnswer): ReadAnswer {
+  if (!items || !reading.ok) return reading
+  const { metrics } = reading.answer
+  return { ok: true, answer: { ...reading.answer, metrics: { [name]: 0, ...metrics }, value: 0 } }
 }
 
 async function readAs(files: AnswerFiles, recorded: Record<string, number>): Promise<ReadAnswer> {

@@ -40,6 +40,9 @@ export interface SessionQuestion
 
 type Artifacts = Pick<ArtifactPlaces, 'own' | 'environment'>
 
+/** Metrics that Assay records itself. */
+const OWN = new Set(['wall_ms', 'cpu_ms', 'peak_mb', 'source_bytes', 'diff_lines', 'answer_chars'])
+
 export function sampleIn(
   { spec, signal }: Pick<RunInSlot, 'spec' | 'signal'>,
   { site, slot, environment }: LeasedSlot,
@@ -51,6 +54,8 @@ export function sampleIn(
     ...asked,
     config: { ...measure, timeoutMs: Math.min(measure.timeoutMs, limitMs) },
     metric,
+    mark: spec.constraints.find(({ metric: name, value }) => typeof value === 'number' && !OWN.has(name))
+      ?.metric,
     aggregate: tasks.aggregate,
     checkout,
     slot,
