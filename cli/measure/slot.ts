@@ -127,7 +127,7 @@ export function ownFolders(site: Site, slot: number): void {
 }
 
 /** The names that Assay gives to what lies in the folder of a slot, and in the folder of all slots. */
-const IN_SLOT = /^(?:[ab](?:\..*)?|desk|made)$/
+const IN_SLOT = /^(?:[ab](?:[.-].*)?|desk|made)$/
 const AMONG_SLOTS = /^\d+(?:\..*)?$/
 
 /**
