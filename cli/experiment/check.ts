@@ -4,7 +4,7 @@ import type { Reason } from '../ledger/events.ts'
 import { BASELINE, lastJudged } from '../ledger/state.ts'
 import { twinOf } from '../measure/artifacts.ts'
 import { scopeOfRun } from '../measure/scope.ts'
-import type { Seal } from '../measure/seal.ts'
+import { pathOfText, type Seal } from '../measure/seal.ts'
 import type { OpenRun } from '../run/open.ts'
 import { judgeScope } from '../spec/rules.ts'
 
@@ -17,7 +17,12 @@ export interface CheckFinding {
 /** In the order of the life cycle: scope first, then what is known. The first finding's code is the reason. */
 export function checkSeal(run: OpenRun, seal: Seal): CheckFinding[] {
   if (seal.experiment === BASELINE) return secretFindings(seal)
-  return [...secretFindings(seal), ...scopeFindings(run, seal), ...knownFindings(run, seal)]
+  return [
+    ...secretFindings(seal),
+    ...scopeFindings(run, seal),
+    ...textFindings(run, seal),
+    ...knownFindings(run, seal),
+  ]
 }
 
 function secretFindings({ secrets }: Seal): CheckFinding[] {
@@ -41,6 +46,45 @@ function scopeFindings(run: OpenRun, { changes }: Seal): CheckFinding[] {
       path: null,
       message: `${value} ${limit} changed, scope.limits.${limit} is ${max}`,
     })),
+  ]
+}
+
+/** Of a suite: an experiment changes exactly one of its texts, and nothing else, so that its loss is a loss of that text. */
+function textFindings(run: OpenRun, { changes, texts }: Seal): CheckFinding[] {
+  const { suite } = run.spec.measure
+  if (!suite || changes.length === 0) return []
+  const files = new Map(suite.artifacts.map(({ name, file }) => [pathOfText(run, file), name]))
+  const names = texts.map(({ artifact }) => artifact)
+  return [
+    ...changes.flatMap(({ path }) =>
+      files.has(path)
+        ? []
+        : [
+            {
+              code: 'out_of_scope' as const,
+              path,
+              message: `${path}: no artifact of the suite; an experiment changes one of ${[...files.values()].join(', ')}`,
+            },
+          ],
+    ),
+    ...(names.length > 1
+      ? [
+          {
+            code: 'over_limit' as const,
+            path: null,
+            message: `${names.length} artifacts changed (${names.join(', ')}), and an experiment changes exactly one`,
+          },
+        ]
+      : []),
+    ...texts.flatMap(({ artifact, chars }) => {
+      const most = suite.artifacts.find(({ name }) => name === artifact)?.maxChars ?? 0
+      if (chars !== null && chars <= most) return []
+      const message =
+        chars === null
+          ? `${artifact} is gone: its file must stay, with the new text`
+          : `${artifact} has ${chars} characters, max_chars is ${most}`
+      return [{ code: 'over_limit' as const, path: null, message }]
+    }),
   ]
 }
 

@@ -72,10 +72,11 @@ const timeOf = (file: string): number => statSync(file, { throwIfNoEntry: false 
 export async function calibration(trial: Trial): Promise<boolean> {
   const { run, evidence, record } = trial
   const { facts, samples } = evidence
-  for (let pair = 0; pair < run.spec.noise.calibrate; pair++) {
+  const { mode, calibrate: most } = run.spec.noise
+  for (let pair = 0; pair < (mode === 'single' ? 1 : most); pair++) {
     if (!accept(trial, await sampleOnce(trial, { stage: 'calibrate', pair, side: 'candidate' }))) return false
   }
-  const found = calibrate(run.spec.noise.mode, run.spec.metric.name, samples)
+  const found = calibrate(mode, run.spec.metric.name, samples)
   facts.value = median(found.values)
   evidence.calibration = found
   record.step('measure', 'ended', found)
