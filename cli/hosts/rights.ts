@@ -7,7 +7,9 @@
  */
 export type Rights = 'read' | 'edit' | 'all'
 
-const READERS = new Set(['scan', 'ideate', 'brief', 'verify', 'audit', 'collect', 'meta', 'step', 'doctor'])
+const READERS = new Set([
+  ...['scan', 'ideate', 'brief', 'verify', 'audit', 'collect', 'meta', 'step', 'doctor', 'gradient'],
+])
 
 export const mayEdit = (role: string): boolean => !READERS.has(role)
 

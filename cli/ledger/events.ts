@@ -763,6 +763,8 @@ export interface RoundOpened extends Envelope {
   by?: SessionName
   /** Absent in ledgers of earlier versions. */
   direction?: NewDirection | null
+  /** Of a run with a suite: its texts are learnt, or it is repeated unchanged. Absent = a round with lanes. */
+  suite?: 'gradient' | 'repeat'
 }
 export interface RoundBriefed extends Envelope {
   type: 'round_briefed'

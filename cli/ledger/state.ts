@@ -170,6 +170,8 @@ export interface State {
   costs: Map<string, RoleCost>
   /** What people said to the loop, in order. */
   steers: Steer[]
+  /** Texts of the gradient that were not kept since a person set its learning rate. */
+  halvings: number
 }
 
 export type Unit = 'tokens' | 'usd'
@@ -233,6 +235,7 @@ export function emptyState(): State {
     usage: { calls: 0, tokensIn: 0, tokensOut: 0, usd: 0, unknown: 0 },
     costs: new Map(),
     steers: [],
+    halvings: 0,
   }
 }
 

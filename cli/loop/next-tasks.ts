@@ -10,6 +10,7 @@ import { liveSpec, type OpenRun } from '../run/open.ts'
 import {
   type Agenda,
   agendaOf,
+  type Effect,
   type Facts,
   laneOfEffect,
   laneOfExperiment,
@@ -147,7 +148,8 @@ export function factsOf(run: OpenRun): Facts {
   const { state } = run.ledger
   const round = currentRound(state)
   const { knobs, meta } = state
-  const scans = round && knobs && directionsOf(meta, round.round).phases.scan
+  const scans =
+    round && round.opened.suite === undefined && knobs && directionsOf(meta, round.round).phases.scan
   return {
     batches: scans ? scanBatches(state, knobs, round.opened.parents) : [],
     lost: new Set(
@@ -158,6 +160,9 @@ export function factsOf(run: OpenRun): Facts {
     merges: liveSpec(run).loop.merge === 'on',
   }
 }
+
+/** Effects that begin something: they wait while a person holds the loop. */
+export const BEGINS: readonly Effect['do'][] = ['create', 'merge', 'descend', 'repeat']
 
 /**
  * Does what needs no agent until only agents and measurements are left. Safe to be done by several at once; `lane`: only
@@ -172,7 +177,7 @@ export async function advance(run: OpenRun, lane: number | null): Promise<Result
     // A person holds the loop: what begins a lane waits.
     const effects = agenda.effects.filter(
       (effect) =>
-        ((effect.do !== 'create' && effect.do !== 'merge') || run.ledger.state.paused === null) &&
+        (!BEGINS.includes(effect.do) || run.ledger.state.paused === null) &&
         (lane === null || laneOfEffect(run.ledger.state, effect) === lane),
     )
     if (effects.length === 0) return ok(agenda)

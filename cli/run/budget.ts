@@ -152,7 +152,8 @@ export function stopReason(state: State): StopReason | null {
   if (stallOf(state) >= knobs.stall) return 'stall'
   const last = state.rounds.at(-1)
   const fresh = last !== undefined && last.round > state.resumedRound
-  if (fresh && last.closed && (last.briefed?.lanes.length ?? 0) === 0) return 'no_hypothesis'
+  if (fresh && last.closed && last.opened.suite === undefined && (last.briefed?.lanes.length ?? 0) === 0)
+    return 'no_hypothesis'
   return null
 }
 

@@ -12,15 +12,8 @@ import type { TuneParameter } from '../hosts/tune/space.ts'
 import type { Direction } from '../ledger/events.ts'
 import type { SuiteConfig } from '../suite/config.ts'
 import { mapParts } from '../suite/loss.ts'
+import type { ScopeConfig } from './rules.ts'
 import { LOSS, type ReadSpec } from './schema.ts'
-
-export interface ScopeConfig {
-  /** Globs relative to the folder of the spec. */
-  mutable: string[]
-  /** Wins over `mutable`. */
-  immutable: string[]
-  limits: { files: number | null; lines: number | null; types: string[] | null }
-}
 
 export interface WorktreeConfig {
   setup: { command: string | string[]; inputs: string[]; timeoutMs: number } | null

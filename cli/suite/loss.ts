@@ -4,10 +4,10 @@
  */
 
 export const PARTS = ['eval', 'critique', 'gate_rejections', 'budget', 'status'] as const
-export type Part = (typeof PARTS)[number]
+export type LossPart = (typeof PARTS)[number]
 
 /** How much each part counts, from 0 on; only their proportions matter. */
-export type Weights = Record<Part, number>
+export type Weights = Record<LossPart, number>
 export const WEIGHTS: Weights = { eval: 0.4, critique: 0.3, gate_rejections: 0.15, budget: 0.05, status: 0.1 }
 
 export const RUN_STATUSES = ['complete', 'partial', 'failed', 'aborted'] as const
@@ -41,7 +41,7 @@ export interface TaskLoss {
   /** 0 to 1; less is better. */
   loss: number
   /** 0 to 1 each, before its weight; null = the signal is missing, and counts as `missing`. */
-  parts: Record<Part, number | null>
+  parts: Record<LossPart, number | null>
   /** What each missing part counts as. */
   missing: number
   /** The weights, normalised. */
@@ -79,7 +79,7 @@ export function normalised(weights: Weights): Weights {
   return mapParts((part) => weights[part] / sum)
 }
 
-function partsOf(signals: Signals): Record<Part, number | null> {
+function partsOf(signals: Signals): Record<LossPart, number | null> {
   const rejections = finite(signals.gate_rejections)
   const most = finite(signals.max_rejections)
   const left = finite(signals.budget_remaining_pct)
@@ -102,5 +102,5 @@ const finite = (value: number | null): number | null =>
 
 const clamp = (value: number): number => Math.max(0, Math.min(1, value))
 
-export const mapParts = <T>(make: (part: Part) => T): Record<Part, T> =>
-  Object.fromEntries(PARTS.map((part) => [part, make(part)])) as Record<Part, T>
+export const mapParts = <T>(make: (part: LossPart) => T): Record<LossPart, T> =>
+  Object.fromEntries(PARTS.map((part) => [part, make(part)])) as Record<LossPart, T>
