@@ -2,14 +2,19 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readBlob } from '../git/trees.ts'
+import { bestOf } from '../ledger/best.ts'
 import type { MadeText } from '../ledger/events.ts'
-import { lastAttempt } from '../ledger/state.ts'
+import { BASELINE, lastAttempt } from '../ledger/state.ts'
+import { versionsOf } from '../ledger/texts.ts'
+import type { RunAnswer } from '../measure/run-answer.ts'
 import { nodeFor, pathOfText, seal, snapshot } from '../measure/seal.ts'
 import { baseOf, judgedCommit } from '../measure/worktree.ts'
+import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { TextArtifact } from '../suite/config.ts'
 import { createExperiment } from './create.ts'
+import { submit } from './submit.ts'
 
 /** A text as an experiment was judged with it. Problem `text_gone`. */
 export async function artifactText(
@@ -56,4 +61,86 @@ export async function makeTextExperiment(run: OpenRun, request: TextRequest): Pr
   if (!taken.ok) return taken
   const sealed = await seal(run, node.value, taken.value, null)
   return sealed.ok || lastAttempt(node.value) ? ok(node.value.id) : sealed
+}
+
+/**
+ * An experiment with a version of a text that there was before, measured like any other. Problems: no suite, no such
+ * artifact or version, or it is the text that is active.
+ */
+export async function restoreText(
+  run: OpenRun,
+  { name, version, key }: { name: string; version: number; key: string | null },
+): Promise<Result<RunAnswer>> {
+  const { state } = run.ledger
+  const artifact = artifactNamed(run, name)
+  if (!artifact.ok) return artifact
+  const wanted = versionsOf(state, name)[version]
+  if (!wanted)
+    return fail({
+      kind: 'usage',
+      code: 'unknown_version',
+      message: `${name} has no version ${version}`,
+      hint: next`its versions: ${call('artifact', name)}`,
+    })
+  const content = await artifactText(run, wanted.experiment, artifact.value)
+  if (!content.ok) return content
+  const parent = bestOf(state)?.id ?? BASELINE
+  const active = await artifactText(run, parent, artifact.value)
+  if (!active.ok) return active
+  if (active.value === content.value && !run.ledger.answeredBefore(['created'], key))
+    return fail({
+      kind: 'refused',
+      code: 'is_active',
+      message: `version ${version} of ${name} is the text that is active`,
+      hint: next`name a different one: ${call('artifact', name)}`,
+    })
+  const made = await makeTextExperiment(run, {
+    parent,
+    artifact: name,
+    content: content.value,
+    hypothesis: `${name}: the text of version ${version} again`,
+    round: null,
+    key,
+    text: { by: 'restore', artifact: name, version },
+  })
+  return made.ok ? submit(run, made.value, { asSealed: true }) : made
+}
+
+/** Problems `no_suite`, `unknown_artifact`. */
+export function artifactNamed(run: OpenRun, name: string): Result<TextArtifact> {
+  const { suite } = run.spec.measure
+  if (!suite)
+    return fail({
+      kind: 'refused',
+      code: 'no_suite',
+      message: `the spec of ${run.run} has no suite, so no text is learnt`,
+      hint: next`declare one: ${call('guide', 'spec', 'suite')}`,
+    })
+  const found = suite.artifacts.find((one) => one.name === name)
+  if (found) return ok(found)
+  return fail({
+    kind: 'usage',
+    code: 'unknown_artifact',
+    message: `the suite ${suite.name} has no artifact ${name}`,
+    hint: `its artifacts are: ${suite.artifacts.map((one) => one.name).join(', ')}`,
+  })
+}
+
+/** A version of a text of the newest of these runs that has it in a suite of that name. Problem `unknown_version`. */
+export async function textOfVersion(
+  runs: readonly OpenRun[],
+  { suite, artifact, version }: { suite: string; artifact: string; version: number },
+): Promise<Result<string>> {
+  for (const run of [...runs].reverse()) {
+    if (run.spec.measure.suite?.name !== suite) continue
+    const known = run.spec.measure.suite.artifacts.find(({ name }) => name === artifact)
+    const found = versionsOf(run.ledger.state, artifact)[version]
+    if (known && found) return artifactText(run, found.experiment, known)
+  }
+  return fail({
+    kind: 'refused',
+    code: 'unknown_version',
+    message: `no run of the suite ${suite} in this repository has a version ${version} of ${artifact}`,
+    hint: `write the text into its file, and 0 in the place of ${version}`,
+  })
 }

@@ -1,7 +1,7 @@
 /** One key of the spec, for `assay guide spec KEY`: from the same declaration as the table of references/spec.md. */
 import { stringify } from 'yaml'
 import { fail, ok, type Result } from '../result.ts'
-import { defaultOf, type SpecKey, specKeys, writtenAs } from './key-table.ts'
+import { type SpecKey, specKeys, writtenAs } from './key-table.ts'
 import type { Key, Kind } from './kind.ts'
 import { changeOf, type KeyChange } from './live.ts'
 import { closest } from './words.ts'

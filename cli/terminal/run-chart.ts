@@ -1,9 +1,11 @@
 /** The chart of a run and the numbers under it: what `report` shows, and `loop` at its end. */
 import type { OpenRun } from '../run/open.ts'
 import { chartInput, summaryData } from '../view/chart.ts'
+import { suiteView } from '../view/suite.ts'
 import { chart } from './chart.ts'
 import { painter } from './colour.ts'
-import type { Line } from './lines.ts'
+import { BLANK, type Line } from './lines.ts'
+import { suiteLines } from './suite-table.ts'
 import { summary } from './summary.ts'
 
 export async function chartLines(
@@ -11,7 +13,9 @@ export async function chartLines(
   size: { width: number; height: number; colour: boolean },
 ): Promise<string[]> {
   const paint = await painter(size.colour)
-  return chartView(run, size).map(paint)
+  const suite = suiteView(run)
+  const texts = suite === null ? [] : [BLANK, ...suiteLines(suite, size.width)]
+  return [...chartView(run, size), ...texts].map(paint)
 }
 
 export function chartView(run: OpenRun, size: { width: number; height: number }): Line[] {
