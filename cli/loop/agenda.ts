@@ -280,8 +280,10 @@ function gradientRound(state: State, { round }: Round, candidates: readonly stri
   const at = `r${round}/gradient`
   if (state.answers.has(`${at}/not-made`)) return does({ do: 'close' })
   if (!node) return descend
+  if (node.status === 'running' && !facts.lost.has(node.id)) return { ...NOTHING, measuring: [node.id] }
+  // What is lost for good is ended with the round.
   if (node.status === 'running')
-    return facts.lost.has(node.id) ? runAgain(state, node.id, at) : { ...NOTHING, measuring: [node.id] }
+    return first([() => runAgain(state, node.id, at), () => does({ do: 'close' })])
   const unsealed = node.status === 'open' && lastAttempt(node) === null
   if (unsealed) return descend
   if (node.status === 'open' && !unsealed && !state.answers.has(`${at}/not-run`))
