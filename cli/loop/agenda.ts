@@ -23,7 +23,7 @@ import type { Spec } from '../spec/spec.ts'
 
 export type Role = (typeof ROLES)[number]
 
-export type PhaseTitle = 'Scan' | 'Ideate' | 'Brief' | 'Lanes' | 'Collect' | 'Gradient' | 'Repeat'
+export type PhaseTitle = 'Scan' | 'Ideate' | 'Brief' | 'Lanes' | 'Collect'
 
 /** One thing that an agent must do now. */
 export interface Task {
@@ -270,7 +270,7 @@ function gradientRound(state: State, { round }: Round, candidates: readonly stri
   const record = takenRecord(round)
   const taken = state.answers.get(record)
   const open = candidates
-    .map((name) => roundTask(`r${round}/gradient/of/${name}`, 'gradient', 'Gradient', `gradient ${name}`))
+    .map((name) => roundTask(`r${round}/gradient/of/${name}`, 'gradient', 'Brief', `gradient ${name}`))
     .filter(({ id }) => !state.answers.has(id))
   if (!taken && open.length > 0) return asks(...open)
   const descend = does({ do: 'descend', round, record, key: gradientKey(round) })

@@ -333,14 +333,16 @@ class Rounds {
     if (this.ending !== null && (effect.do !== 'seal' || this.ending.code === 'driven')) return
     const name = JSON.stringify(effect)
     const lane = laneOfEffect(this.#run.ledger.state, effect)
-    if (this.#isAtWork(name, lane)) return
+    // Each replacement of its process has a record of its own, and there is one at a time.
+    const work = effect.do === 'run' ? `run ${effect.experiment}` : name
+    if (this.#isAtWork(work, lane)) return
     const times = (this.#times.get(name) ?? 0) + 1
     this.#times.set(name, times)
     if (times > MOST_TIMES) throw new Error(`the loop cannot go on: ${name}`)
     // It was tried, and ended the loop.
     if (this.ending !== null && times > 1) return
     this.#show(effect)
-    this.#begin(name, lane, async () => {
+    this.#begin(work, lane, async () => {
       const { asker, signal } = this.#setup
       // A person may hold the loop: what begins an experiment waits.
       if (BEGINS.includes(effect.do)) await asker.begin(signal)

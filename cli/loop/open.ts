@@ -286,8 +286,8 @@ export function openRound(run: OpenRun, takeOver = false): Result<RoundAnswer> {
     picks.map(({ experiment }) => experiment),
   )
   const steering = waitingSteers(state, null)
-  const size = roundSize(next)
   const suite = suiteRound(run)
+  const size = suite === null ? roundSize(next) : SUITE_ROUND
   const arm = armLanes(state, liveSpec(run).loop.baseline_arm, size.width)
   const proposal = run.ledger.propose<'round_opened'>(
     {
@@ -316,6 +316,9 @@ export function openRound(run: OpenRun, takeOver = false): Result<RoundAnswer> {
   if (!still.ok) giveUp(run)
   return still.ok ? ok(describe(run, now, null)) : still
 }
+
+/** A round of a suite has one experiment at most. */
+export const SUITE_ROUND = { width: 1, depth: 1 }
 
 /** What a round of a run with a suite does; null = the run has none. */
 export const suiteRound = (run: OpenRun): 'gradient' | 'repeat' | null =>

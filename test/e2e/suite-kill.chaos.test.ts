@@ -25,10 +25,9 @@ const open = () =>
     learningSpec(scriptedHost(HOST).argv, { gradient: { learning_rate: 0.5, candidates: ['preamble'] } }),
   )
 
+/** Without ids: a number that a killed process took is given to no other experiment. */
 const historyOf = (scene: Scene): string[] =>
-  scene
-    .eventsOf('judged')
-    .map(({ experiment, status, value }) => `${experiment} ${status} ${value?.toFixed(3)}`)
+  scene.eventsOf('judged').map(({ status, value }) => `${status} ${value?.toFixed(3)}`)
 
 /** In the order in which one loop comes to them; each process counts from its own start. A process that judges is replaced only so often. */
 const DEATHS: LineDeath[][] = [
