@@ -288,7 +288,7 @@ export function openRound(run: OpenRun, takeOver = false): Result<RoundAnswer> {
   const steering = waitingSteers(state, null)
   const suite = suiteRound(run)
   const size = suite === null ? roundSize(next) : SUITE_ROUND
-  const arm = armLanes(state, liveSpec(run).loop.baseline_arm, size.width)
+  const arm = suite === null ? armLanes(state, liveSpec(run).loop.baseline_arm, size.width) : 0
   const proposal = run.ledger.propose<'round_opened'>(
     {
       type: 'round_opened',

@@ -443,6 +443,8 @@ const onNetwork = ({ site, env }: OpenRun): string[] =>
   )
 
 function describeNoise({ noise, samples, spread }: BaselineAnswer): string {
+  if (noise === 'deterministic' && samples === 1)
+    return 'one sample: each candidate is compared by one sample of its own, so noise can decide'
   if (noise === 'deterministic')
     return `${samples} equal samples: one sample can reject a candidate, two can keep it`
   const range = spread === null ? '' : `, which lie up to ${shown(spread * 100)} % apart`
