@@ -12,7 +12,8 @@ import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'
 import { suiteLines } from '../terminal/suite-table.ts'
 import { plain } from '../text.ts'
-import { suiteView, type TextView } from '../view/suite.ts'
+import { suiteView } from '../view/suite.ts'
+import type { TextView } from '../view/suite-model.ts'
 import { theRun } from './verb.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {

@@ -79,6 +79,7 @@ export const PURE: readonly string[] = [
   'text',
   'view/context',
   'view/page-model',
+  'view/suite-model',
   'view/page-actions',
   'view/explain',
   'terminal/command',
