@@ -80,6 +80,9 @@ export const dataFile = (paths: RunPaths): string => join(paths.folder, 'data.js
 export const canaryFolder = (paths: RunPaths): string => join(paths.experiments, '0000', 'canary')
 export const stepsFile = (attempt: string): string => join(attempt, 'steps.jsonl')
 /** Wiring runs and fresh measurements: no attempts, so they have numbers of their own. */
+/** A text that an agent proposed, by its SHA-256. */
+export const proposedText = (paths: RunPaths, sha256: string): string => join(paths.folder, 'texts', sha256)
+
 export const checksFolder = (paths: RunPaths, experiment: string): string =>
   join(experimentFolder(paths, experiment), 'checks')
 export const confirmsFolder = (paths: RunPaths, experiment: string): string =>

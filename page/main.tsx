@@ -3,6 +3,7 @@ import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { PageHead } from '../cli/view/page-model.ts'
 import { connection, head, lostAt, now, rows, rowsVersion, runs, start, trouble } from './data.ts'
+import { Learning } from './learning.tsx'
 import { NodePanel } from './node.tsx'
 import { Overview } from './overview.tsx'
 import { Gain, Guarded, NodeLink } from './parts.tsx'
@@ -23,6 +24,7 @@ import './style.css'
 const TITLES: Record<View, string> = {
   overview: 'Overview',
   tree: 'Tree',
+  learning: 'Learning',
   rounds: 'Rounds',
   cost: 'Cost',
   record: 'Record',
@@ -51,7 +53,7 @@ function App() {
       </a>
       <Top data={data} />
       <nav aria-label="Views">
-        {(Object.keys(TITLES) as View[]).map((name) => (
+        {viewsOf(data).map((name) => (
           <a
             key={name}
             href={linkTo({ view: name === 'overview' ? null : name })}
@@ -83,10 +85,16 @@ function App() {
   )
 }
 
+/** Only a suite learns. */
+const viewsOf = ({ suite }: PageHead): View[] =>
+  (Object.keys(TITLES) as View[]).filter((name) => name !== 'learning' || suite !== undefined)
+
 function Shown() {
   switch (view.value) {
     case 'tree':
       return <TreeView />
+    case 'learning':
+      return <Learning />
     case 'rounds':
       return <Rounds />
     case 'cost':

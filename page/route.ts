@@ -1,7 +1,7 @@
 /** What is shown is the part of the address behind `#`, so that a link leads there, in a file as well. */
 import { computed, signal } from '@preact/signals'
 
-export const VIEWS = ['overview', 'tree', 'rounds', 'cost', 'record', 'compare', 'runs'] as const
+export const VIEWS = ['overview', 'tree', 'learning', 'rounds', 'cost', 'record', 'compare', 'runs'] as const
 export type View = (typeof VIEWS)[number]
 
 const address = signal(readAddress())

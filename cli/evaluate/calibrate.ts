@@ -20,7 +20,7 @@ type Measured = Pick<Sample, 'value' | 'metrics' | 'units'>
 
 /** The samples have values. `wanted` as the spec says; a mode that the spec sets is not questioned here. */
 export function calibrate(
-  wanted: NoiseMode | 'auto',
+  wanted: NoiseMode | 'auto' | 'single',
   metric: string,
   samples: readonly Measured[],
 ): Calibration {
@@ -29,11 +29,17 @@ export function calibrate(
   const differs = distinctValues(values).length > 1
   const noisy = differs || variesByNature(metric, samples[0]?.units[metric])
   return {
-    mode: wanted === 'auto' ? (noisy ? 'paired' : 'deterministic') : wanted,
+    mode: modeFor(wanted, noisy),
     transform: values.every((value) => value > 0) ? 'log' : 'linear',
     values,
     varied,
   }
+}
+
+/** `single` compares values as if they were free of noise, and measures nothing again. */
+function modeFor(wanted: NoiseMode | 'auto' | 'single', noisy: boolean): NoiseMode {
+  if (wanted === 'auto') return noisy ? 'paired' : 'deterministic'
+  return wanted === 'single' ? 'deterministic' : wanted
 }
 
 /** Names of the metrics that are not the same in all samples, or missing in some. */

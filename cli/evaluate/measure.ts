@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { removeTree } from '../disk/remove.ts'
 import type { AnswersOfItems, Sample, SampleFault, Side, Stage } from '../ledger/events.ts'
 import { type GivenPath, give, type Isolation, type Supervised, seenAs, supervise } from '../process.ts'
+import type { SuiteConfig } from '../suite/config.ts'
+import { runSuite } from '../suite/run.ts'
 import type { BenchmarkAnswer, ReadAnswer, ReadFrom } from './benchmark-answer.ts'
 import { type CommandLine, faultOfEnding, fillIn } from './command.ts'
 import type { EnvironmentConfig } from './environment.ts'
@@ -70,6 +72,8 @@ export interface MeasureConfig {
   score: StepConfig | null
   /** Absent in the spec of a run that an older version began: not isolated. */
   isolation?: IsolationConfig
+  /** `command` runs once for each task of it, and their mean loss is the metric; absent = `command` is the benchmark. */
+  suite?: SuiteConfig
 }
 
 export interface IsolationConfig {
@@ -206,6 +210,7 @@ async function runOnce(request: SampleRequest, names: Names): Promise<Executed> 
   const scene: Scene = {
     request,
     desk,
+    temporary,
     isolation,
     values: { worktree: seenAs(isolation, checkout), result: seenAs(isolation, at(DESK.result)) },
     env: {
@@ -284,6 +289,8 @@ function withDesk(
 interface Scene {
   request: SampleRequest
   desk: string
+  /** For temporary files, as it is on the machine. */
+  temporary: string
   isolation: Isolation | null
   /** For the placeholders of commands. */
   values: Record<string, string>
@@ -326,6 +333,7 @@ async function measureAndScore(scene: Scene): Promise<Executed> {
   const { config, checkout, signal } = request
   const missing = config.requires.find((path) => !existsSync(join(checkout, path)))
   if (missing !== undefined) return { ended: null, reading: broken(notBuilt(missing)) }
+  if (config.suite) return measureSuite(scene, config.suite)
   const at = (name: string) => join(desk, name)
   const cwd = join(checkout, config.directory)
   // Only the sample may use the checkout of the slot and its temporary folder.
@@ -371,6 +379,49 @@ async function measureAndScore(scene: Scene): Promise<Executed> {
   const failed = faultOfEnding(scored, config.score.timeoutMs, tailOf(stderr, STDERR_TAIL))
   if (failed) return { ended, reading: broken({ ...failed, message: `measure.score: ${failed.message}` }) }
   return { ended, reading: await readFiles({ ...answer, stdout, stderr }) }
+}
+
+/** Every task has a loss, so the sample has a value, unless no task of the baseline has a result: then the runner is broken. */
+async function measureSuite(
+  { request, desk, temporary, isolation, values, env }: Scene,
+  suite: SuiteConfig,
+): Promise<Executed> {
+  const { config, checkout, metric, signal, stage } = request
+  const { tasks, loss, ended, fault } = await runSuite({
+    suite,
+    command: fillIn(config.command, values),
+    cwd: join(checkout, config.directory),
+    env,
+    isolation,
+    desk: join(desk, 'tasks'),
+    temporary,
+    stdout: join(desk, DESK.stdout),
+    stderr: join(desk, DESK.stderr),
+    timeoutMs: config.timeoutMs,
+    outputBytes: config.outputBytes,
+    folders: [checkout, temporary],
+    signal,
+    faultOf: faultOfEnding,
+    tailOf,
+  })
+  if (fault) return { ended, reading: broken(fault) }
+  const scores = Object.entries(tasks)
+  const [first] = scores
+  if (stage === 'calibrate' && first && scores.every(([, { status }]) => status === 'failed')) {
+    const [name, { reason }] = first
+    return {
+      ended,
+      reading: broken({
+        reason: 'crash',
+        message: `no task of the suite ended with a result; ${name}: ${reason ?? 'it says that it failed'}`,
+      }),
+    }
+  }
+  const metrics = { [metric.name]: loss }
+  return {
+    ended,
+    reading: { ok: true, answer: { value: loss, metrics, units: {}, tasks, artifacts: null, raws: {} } },
+  }
 }
 
 const notBuilt = (path: string): SampleFault => ({

@@ -4,7 +4,7 @@ import type { Reason } from '../ledger/events.ts'
 import { BASELINE, lastJudged } from '../ledger/state.ts'
 import { twinOf } from '../measure/artifacts.ts'
 import { scopeOfRun } from '../measure/scope.ts'
-import type { Seal } from '../measure/seal.ts'
+import { pathOfText, type Seal } from '../measure/seal.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { judgeScope } from '../spec/rules.ts'
@@ -22,7 +22,13 @@ export async function checkSeal(run: OpenRun, seal: Seal): Promise<Result<CheckF
   const packages = await unapprovedPackages(run, seal)
   if (!packages.ok) return packages
   const added = packages.value.map(({ path, message }) => ({ code: 'dependency' as const, path, message }))
-  return ok([...secretFindings(seal), ...scopeFindings(run, seal), ...added, ...knownFindings(run, seal)])
+  return ok([
+    ...secretFindings(seal),
+    ...scopeFindings(run, seal),
+    ...textFindings(run, seal),
+    ...added,
+    ...knownFindings(run, seal),
+  ])
 }
 
 function secretFindings({ secrets }: Seal): CheckFinding[] {
@@ -46,6 +52,45 @@ function scopeFindings(run: OpenRun, { changes }: Seal): CheckFinding[] {
       path: null,
       message: `${value} ${limit} changed, scope.limits.${limit} is ${max}`,
     })),
+  ]
+}
+
+/** Of a suite: an experiment changes exactly one of its texts, and nothing else, so that its loss is a loss of that text. */
+function textFindings(run: OpenRun, { changes, texts }: Seal): CheckFinding[] {
+  const { suite } = run.spec.measure
+  if (!suite || changes.length === 0) return []
+  const files = new Map(suite.artifacts.map(({ name, file }) => [pathOfText(run, file), name]))
+  const names = texts.map(({ artifact }) => artifact)
+  return [
+    ...changes.flatMap(({ path }) =>
+      files.has(path)
+        ? []
+        : [
+            {
+              code: 'out_of_scope' as const,
+              path,
+              message: `${path}: no artifact of the suite; an experiment changes one of ${[...files.values()].join(', ')}`,
+            },
+          ],
+    ),
+    ...(names.length > 1
+      ? [
+          {
+            code: 'over_limit' as const,
+            path: null,
+            message: `${names.length} artifacts changed (${names.join(', ')}), and an experiment changes exactly one`,
+          },
+        ]
+      : []),
+    ...texts.flatMap(({ artifact, chars }) => {
+      const most = suite.artifacts.find(({ name }) => name === artifact)?.maxChars ?? 0
+      if (chars !== null && chars <= most) return []
+      const message =
+        chars === null
+          ? `${artifact} is gone: its file must stay, with the new text`
+          : `${artifact} has ${chars} characters, max_chars is ${most}`
+      return [{ code: 'over_limit' as const, path: null, message }]
+    }),
   ]
 }
 

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { removeWorktree } from '../git/worktrees.ts'
 import { mayBeParent } from '../ledger/decide.ts'
-import type { Brief } from '../ledger/events.ts'
+import type { Brief, MadeText } from '../ledger/events.ts'
 import {
   BASELINE,
   currentRound,
@@ -49,10 +49,12 @@ export interface NewRequest {
   parent: string
   hypothesis: string
   key: string | null
-  /** Where in the loop it belongs; the lane's first experiment takes the id that its briefs reserved. */
-  place: { round: number; lane: number; depth: number } | null
+  /** Where in the loop it belongs; the lane's first experiment takes the id that its briefs reserved. Without a lane: of the round. */
+  place: { round: number; lane: number | null; depth: number | null } | null
   /** The artifact of another experiment that this one starts from. */
   fromArtifact?: SeedName | null
+  /** The text of a suite that the caller puts into its worktree. */
+  text?: MadeText
 }
 
 /**
@@ -91,6 +93,7 @@ export async function createExperiment(run: OpenRun, request: NewRequest): Promi
       ...(seed ? { from_artifact: seed } : {}),
       ...(repair === undefined ? {} : { repair }),
       ...(combine === undefined ? {} : { parents: [request.parent, combine] }),
+      ...(request.text === undefined ? {} : { text: request.text }),
     },
     run.clock(),
     request.key,

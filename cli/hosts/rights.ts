@@ -8,7 +8,7 @@
 export type Rights = 'read' | 'edit' | 'all'
 
 const READERS = new Set([
-  ...['scan', 'ideate', 'brief', 'verify', 'audit', 'collect', 'meta', 'step', 'doctor', 'judge'],
+  ...['scan', 'ideate', 'brief', 'verify', 'audit', 'collect', 'meta', 'step', 'doctor', 'judge', 'gradient'],
 ])
 
 export const mayEdit = (role: string): boolean => !READERS.has(role)

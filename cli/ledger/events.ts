@@ -179,6 +179,10 @@ export interface TaskScore {
   runs?: number
   status?: string
   reason?: string
+  /** Of a suite: each part of the loss before its weight, 0 to 1; null = its signal is missing. */
+  parts?: Record<string, number | null>
+  /** Of a suite: what the run found wrong with its own result. */
+  defects?: string[]
 }
 
 /** Why a sample has no value. `raw` is the benchmark's own line. */
@@ -462,7 +466,23 @@ export interface Created extends Envelope {
   parents?: string[]
   /** The CLI put the files of its parents together; no agent made it. Absent = an agent or a person did. */
   merge?: true
+  /** The CLI put this text of a suite into the files of its parent. Absent = an agent or a person made the candidate. */
+  text?: MadeText
 }
+
+/** Where the text of an experiment comes from. */
+export type MadeText =
+  | { by: 'restore'; artifact: string; version: number }
+  | {
+      by: 'gradient'
+      artifact: string
+      /** How much lower the loss should be, and how sure the agent was, 0 to 1. */
+      expected: number
+      confidence: number
+      /** Of the two, scaled by what such expectations came to; the largest was tried. */
+      product: number
+      learning_rate: number
+    }
 
 /** 2: a tree is pinned as a commit under `refs/assay/<run>/<experiment>/<attempt>`. Every seal has its own number. */
 export interface Sealed extends Envelope {
@@ -478,6 +498,17 @@ export interface Sealed extends Envelope {
   left_out: string[]
   /** Secret-looking files that were changed: their names only, never their content. */
   secrets: { path: string; reason: string }[]
+  /** Of a suite: the texts that differ from the parent's; absent = none, or there is no suite. */
+  texts?: SealedText[]
+}
+
+/** A text of a suite as a candidate has it. */
+export interface SealedText {
+  artifact: string
+  /** The blob of git; null = the file was deleted, or is no text file. */
+  blob: string | null
+  /** Characters (code points); null as above. */
+  chars: number | null
 }
 
 /** 3: the claim. Charges the budget and an attempt, unless a cap or the state makes it void. */
@@ -784,6 +815,8 @@ export interface RoundOpened extends Envelope {
   by?: SessionName
   /** Absent in ledgers of earlier versions. */
   direction?: NewDirection | null
+  /** Of a run with a suite: its texts are learnt, or it is repeated unchanged. Absent = a round with lanes. */
+  suite?: 'gradient' | 'repeat'
 }
 export interface RoundBriefed extends Envelope {
   type: 'round_briefed'

@@ -60,6 +60,8 @@ function apply(state: State, event: Event): void {
     case 'configured':
       if (state.knobs) state.knobs = { ...state.knobs, ...event.changes }
       state.configured.push(event)
+      if (Object.keys(event.settings ?? {}).some((path) => /^gradient(\.learning_rate)?$/.test(path)))
+        state.halvings = 0
       overrule(state.meta, Object.keys(event.changes))
       return
     case 'created':
@@ -331,6 +333,12 @@ function judge(state: State, node: Experiment, event: Judged): void {
   if (event.aborted) state.notes.push(stopNote(event, event.aborted.fix))
   move(state, node, 'judge', event.status)
   count(state, node, attempt, event)
+  if (
+    node.created.text?.by === 'gradient' &&
+    event.status !== 'kept' &&
+    event.failure_class !== 'environment'
+  )
+    state.halvings++
   const round = state.rounds.at(-1)
   // A round that was open when the epoch changed has to be judged by the scores of the new one.
   if (node.id === BASELINE && round && !round.closed && event.status === 'kept')

@@ -174,6 +174,8 @@ export interface State {
   judge: { calls: number; tokens: number; usd: number; unscored: number; anchors: AnchorAnswer[] }
   /** What people said to the loop, in order. */
   steers: Steer[]
+  /** Texts of the gradient that were not kept since a person set its learning rate. */
+  halvings: number
 }
 
 /** An idea, and what happened to it; `backlog.ts` says what that makes of it. */
@@ -254,6 +256,7 @@ export function emptyState(): State {
     costs: new Map(),
     judge: { calls: 0, tokens: 0, usd: 0, unscored: 0, anchors: [] },
     steers: [],
+    halvings: 0,
   }
 }
 

@@ -63,6 +63,10 @@ export type Effect =
       findings: readonly unknown[]
     }
   | { do: 'steer'; tick: number }
+  /** Chooses among the texts that agents proposed (`record`), and makes an experiment of the best one (`key`). */
+  | { do: 'descend'; round: number; record: string; key: string }
+  /** Runs the suite once more, unchanged. */
+  | { do: 'repeat'; record: string }
   | { do: 'close' }
 
 export interface Agenda {
@@ -82,17 +86,25 @@ export interface Facts {
   merges: boolean
 }
 
+type LiveParts = Pick<Spec, 'agent' | 'gradient'>
+
 /** By task, what an agent of the loop may be asked now. Empty when no round is open. */
-export const nextTasks = (state: State, spec: Pick<Spec, 'agent'>, facts: Facts): Task[] =>
+export const nextTasks = (state: State, spec: LiveParts, facts: Facts): Task[] =>
   agendaOf(state, spec, facts).tasks
 
 /** Empty when no round is open. */
-export function agendaOf(state: State, spec: Pick<Spec, 'agent'>, facts: Facts): Agenda {
+export function agendaOf(state: State, spec: LiveParts, facts: Facts): Agenda {
   const round = currentRound(state)
   if (!round) return NOTHING
-  const found = round.briefed?.lanes.length ? lanesOf(state, round, facts) : beforeLanes(state, round, facts)
+  const found = tasksAndEffects(state, round, spec, facts)
   const both = all([found, steering(state)])
   return { ...both, tasks: both.tasks.map((task) => withModel(task, round, spec)) }
+}
+
+function tasksAndEffects(state: State, round: Round, { gradient }: LiveParts, facts: Facts): Agenda {
+  if (round.opened.suite === 'gradient') return gradientRound(state, round, gradient?.candidates ?? [], facts)
+  if (round.opened.suite === 'repeat') return repetition(state, round)
+  return round.briefed?.lanes.length ? lanesOf(state, round, facts) : beforeLanes(state, round, facts)
 }
 
 /**
@@ -250,6 +262,60 @@ const roundTask = (id: string, role: Role, phase: PhaseTitle, label: string): Ta
 const listIn = ({ answer }: TaskAnswered, field: string): unknown[] => {
   const list = answer?.[field]
   return Array.isArray(list) ? list : []
+}
+
+// ---------------------------------------------------------------- rounds of a suite: a text gradient, or a repetition
+
+/** Of a round: what was chosen among the proposed texts. */
+export const takenRecord = (round: number): string => `r${round}/gradient/taken`
+const gradientKey = (round: number): string => `r${round}/gradient/new`
+
+/**
+ * One question for each candidate text; then the CLI makes an experiment of the best answer, which is measured. When the text
+ * of the round before was not kept, nobody is asked.
+ */
+function gradientRound(state: State, { round }: Round, candidates: readonly string[], facts: Facts): Agenda {
+  if (wasTurnedDown(state, round - 1)) return does({ do: 'close' })
+  const record = takenRecord(round)
+  const taken = state.answers.get(record)
+  const open = candidates
+    .map((name) => roundTask(`r${round}/gradient/of/${name}`, 'gradient', 'Brief', `gradient ${name}`))
+    .filter(({ id }) => !state.answers.has(id))
+  if (!taken && open.length > 0) return asks(...open)
+  const descend = does({ do: 'descend', round, record, key: gradientKey(round) })
+  if (!taken) return descend
+  if (typeof taken.answer?.artifact !== 'string') return does({ do: 'close' })
+  const node = madeOf(state, round)
+  const at = `r${round}/gradient`
+  if (state.answers.has(`${at}/not-made`)) return does({ do: 'close' })
+  if (!node) return descend
+  if (node.status === 'running' && !facts.lost.has(node.id)) return { ...NOTHING, measuring: [node.id] }
+  // What is lost for good is ended with the round.
+  if (node.status === 'running')
+    return first([() => runAgain(state, node.id, at), () => does({ do: 'close' })])
+  const unsealed = node.status === 'open' && lastAttempt(node) === null
+  if (unsealed) return descend
+  if (node.status === 'open' && !unsealed && !state.answers.has(`${at}/not-run`))
+    return does({ do: 'run', experiment: node.id, record: `${at}/not-run`, lost: false })
+  return does({ do: 'close' })
+}
+
+/** The experiment of a round's gradient. */
+function madeOf(state: State, round: number): Experiment | undefined {
+  const made = state.keys.get(gradientKey(round))
+  return made?.type === 'created' ? state.experiments.get(made.experiment) : undefined
+}
+
+/** Measured, and not kept. That the machine spoilt it says nothing about the text. */
+function wasTurnedDown(state: State, round: number): boolean {
+  const node = madeOf(state, round)
+  const judged = node && lastJudged(node)
+  return judged != null && judged.status !== 'kept' && judged.failure_class !== 'environment'
+}
+
+function repetition(state: State, { round }: Round): Agenda {
+  const record = `r${round}/repeat`
+  return does(state.answers.has(record) ? { do: 'close' } : { do: 'repeat', record })
 }
 
 // ---------------------------------------------------------------- the lanes, and what follows them

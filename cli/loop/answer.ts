@@ -14,6 +14,7 @@ import { doIt } from './effects.ts'
 import { advance, answeredBefore, factsOf, givenOut, listed, type NextAnswer, notOpen } from './next-tasks.ts'
 import { parkedSince, toldIdeas } from './parked.ts'
 import { recordAnswer } from './record-answer.ts'
+import { keepText } from './suite/step.ts'
 
 export interface TakenAnswer {
   task: string
@@ -122,7 +123,8 @@ async function record(
   if (!read.ok) return read
   const { known, ignored } = read.value ?? { known: null, ignored: [] }
   const { id, experiment } = task
-  const recorded = recordAnswer(run, { task: id, experiment, sha256, answer: known })
+  const answer = known !== null && task.role === 'gradient' ? keepText(run, known) : known
+  const recorded = recordAnswer(run, { task: id, experiment, sha256, answer })
   return recorded.ok ? ok({ counts: recorded.value, ignored }) : recorded
 }
 

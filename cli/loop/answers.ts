@@ -70,6 +70,17 @@ export const ANSWERS_OF: Readonly<Record<Role, { properties: Record<string, obje
     verify: object({ passed: { type: 'boolean' }, findings: list(FINDING), objection: text }, ['passed']),
     audit: object({ findings: list(FINDING), objection: text }, ['findings']),
     collect: object({ learnings: texts, suggestions: texts }),
+    // `artifact: null`: no text would help.
+    gradient: object(
+      {
+        artifact: { type: ['string', 'null'] },
+        content: text,
+        rationale: text,
+        expected_loss_reduction: { type: 'number' },
+        confidence: { type: 'number' },
+      },
+      ['artifact'],
+    ),
     meta: object(
       {
         edits: list(

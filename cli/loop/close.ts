@@ -18,7 +18,7 @@ import { stopReason } from '../run/budget.ts'
 import { giveUp, mayGoOn, saidBy } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
 import { distinctShapes } from '../search/similar.ts'
-import { laneOfTask } from './agenda.ts'
+import { laneOfTask, takenRecord } from './agenda.ts'
 import { textsIn } from './answers.ts'
 import { fitted } from './fit.ts'
 import { learningsOf } from './open.ts'
@@ -62,7 +62,7 @@ export async function closeRound(
   const left = await endOrphans(run, round.value)
   if (!left.ok) return left
   const improved = hasImproved(state, round.value)
-  const stall = improved ? 0 : stallOf(state) + 1
+  const stall = improved ? 0 : stallOf(state) + (asksNobody(state, round.value) ? 0 : 1)
   const best = bestOf(state)
   const proposal = run.ledger.propose<'round_closed'>(
     {
@@ -149,6 +149,10 @@ function hasImproved(state: State, round: Round): boolean {
   if (value === null || !state.run) return false
   return before === null || betterBy(state.run.metric.direction, value, before) > 0
 }
+
+/** A gradient round after a text that was not kept. */
+const asksNobody = (state: State, { round, opened }: Round): boolean =>
+  opened.suite === 'gradient' && !state.answers.has(takenRecord(round))
 
 /** Parents that may be pruned; what the machine spoilt says nothing about them. */
 export function exhausted(state: State): RoundClosed['prune'] {

@@ -4,8 +4,9 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Asker, askerOf } from '../agents/asker.ts'
-import { openHosts } from '../agents/open-host.ts'
+import { type Hosts, openHosts } from '../agents/open-host.ts'
 import { patience } from '../agents/patience.ts'
+import { figure } from '../evaluate/figure.ts'
 import { settled, whenLedger } from '../experiment/wait.ts'
 import type { StopReason } from '../ledger/events.ts'
 import { currentRound, lastAttempt } from '../ledger/state.ts'
@@ -31,8 +32,8 @@ import type { DueAnswer } from './meta/apply.ts'
 import { metaDue } from './meta/apply.ts'
 import { lookEvery } from './meta/every.ts'
 import { hasFailed, look, SWITCHED_OFF } from './meta/look.ts'
-import { factsOf, isOpen } from './next-tasks.ts'
-import { openRound, stopOfNext } from './open.ts'
+import { BEGINS, factsOf, isOpen } from './next-tasks.ts'
+import { openRound, stopOfNext, suiteRound } from './open.ts'
 import { roundLine } from './round-line.ts'
 import { taskOf } from './task-prompt.ts'
 
@@ -74,7 +75,7 @@ const MOST_TIMES = 50
 
 /** Fails before anything is begun; what ends it later is in the outcome. */
 export async function driveLoop(run: OpenRun, request: DriveRequest): Promise<Result<DriveOutcome>> {
-  const hosts = await openHosts(run, request.uncapped)
+  const hosts = suiteRound(run) === 'repeat' ? ok(NO_HOSTS) : await openHosts(run, request.uncapped)
   if (!hosts.ok) return hosts
   const leaving = new AbortController()
   const signal = AbortSignal.any([run.signal, leaving.signal])
@@ -332,17 +333,19 @@ class Rounds {
     if (this.ending !== null && (effect.do !== 'seal' || this.ending.code === 'driven')) return
     const name = JSON.stringify(effect)
     const lane = laneOfEffect(this.#run.ledger.state, effect)
-    if (this.#isAtWork(name, lane)) return
+    // Each replacement of its process has a record of its own, and there is one at a time.
+    const work = effect.do === 'run' ? `run ${effect.experiment}` : name
+    if (this.#isAtWork(work, lane)) return
     const times = (this.#times.get(name) ?? 0) + 1
     this.#times.set(name, times)
     if (times > MOST_TIMES) throw new Error(`the loop cannot go on: ${name}`)
     // It was tried, and ended the loop.
     if (this.ending !== null && times > 1) return
     this.#show(effect)
-    this.#begin(name, lane, async () => {
+    this.#begin(work, lane, async () => {
       const { asker, signal } = this.#setup
       // A person may hold the loop: what begins an experiment waits.
-      if (effect.do === 'create' || effect.do === 'merge') await asker.begin(signal)
+      if (BEGINS.includes(effect.do)) await asker.begin(signal)
       if (signal.aborted) return null
       const done = await doIt(this.#run, effect)
       if (done.ok) this.#tell(effect, done.value)
@@ -383,6 +386,16 @@ class Rounds {
         if (typeof found?.refused === 'string')
           log(`the CLI merges nothing more in this round: ${found.refused}`)
         return
+      case 'descend':
+        for (const message of textsIn(found?.declined)) log(`text refused: ${message}`)
+        if (typeof found?.artifact === 'string')
+          log(
+            `${found.artifact} is tried: expected reduction × confidence = ${figure(Number(found.product))}`,
+          )
+        return
+      case 'repeat':
+        log(`the suite was run again: loss ${figure((done as { loss: number | null }).loss)}`)
+        return
       case 'steer':
         for (const message of (done as { said: string[] }).said) log(`meta: ${message}`)
         return
@@ -398,6 +411,13 @@ class Rounds {
         return
     }
   }
+}
+
+/** A loop that only repeats a suite asks nobody. */
+const NO_HOSTS: Hosts = {
+  now: async () => {
+    throw new Error('a loop that repeats a suite asked an agent')
+  },
 }
 
 const NOBODY: Problem = {

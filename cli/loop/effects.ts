@@ -23,6 +23,8 @@ import { closeRound, OF_ALL, reportsOf } from './close.ts'
 import { applyLook } from './meta/look.ts'
 import { propose } from './propose.ts'
 import { recordOwn } from './record-answer.ts'
+import { repeat } from './suite/repeat.ts'
+import { descend } from './suite/step.ts'
 
 /** One effect of the agenda. A problem says that it may be done later, or that it is not this caller's to do. */
 export async function doIt(run: OpenRun, effect: Effect): Promise<Result<unknown>> {
@@ -84,6 +86,10 @@ export async function doIt(run: OpenRun, effect: Effect): Promise<Result<unknown
     }
     case 'steer':
       return applyLook(run, effect.tick)
+    case 'descend':
+      return descend(run, effect)
+    case 'repeat':
+      return repeat(run, effect)
     case 'close':
       return close(run)
   }

@@ -11,6 +11,7 @@ import { liveSpec, type OpenRun } from '../run/open.ts'
 import {
   type Agenda,
   agendaOf,
+  type Effect,
   type Facts,
   laneOfEffect,
   laneOfExperiment,
@@ -159,7 +160,8 @@ export function factsOf(run: OpenRun): Facts {
   const round = currentRound(state)
   const { knobs, meta } = state
   // What scanners find is for those who write briefs or ideas.
-  const isRead = knobs?.briefs !== 'backlog' || round?.opened.ideate != null
+  const isRead =
+    round?.opened.suite === undefined && (knobs?.briefs !== 'backlog' || round?.opened.ideate != null)
   const scans = round && knobs && isRead && directionsOf(meta, round.round).phases.scan
   return {
     batches: scans ? scanBatches(state, knobs, round.opened.parents) : [],
@@ -171,6 +173,9 @@ export function factsOf(run: OpenRun): Facts {
     merges: liveSpec(run).loop.merge === 'on',
   }
 }
+
+/** Effects that begin something: they wait while a person holds the loop. */
+export const BEGINS: readonly Effect['do'][] = ['create', 'merge', 'descend', 'repeat']
 
 /**
  * Does what needs no agent until only agents and measurements are left. Safe to be done by several at once; `lane`: only
@@ -185,7 +190,7 @@ export async function advance(run: OpenRun, lane: number | null): Promise<Result
     // A person holds the loop: what begins a lane waits.
     const effects = agenda.effects.filter(
       (effect) =>
-        ((effect.do !== 'create' && effect.do !== 'merge') || run.ledger.state.paused === null) &&
+        (!BEGINS.includes(effect.do) || run.ledger.state.paused === null) &&
         (lane === null || laneOfEffect(run.ledger.state, effect) === lane),
     )
     if (effects.length === 0) return ok(agenda)

@@ -287,8 +287,9 @@ export function openRound(run: OpenRun, takeOver = false): Result<RoundAnswer> {
     picks.map(({ experiment }) => experiment),
   )
   const steering = waitingSteers(state, null)
-  const size = roundSize(next)
-  const arm = armLanes(state, liveSpec(run).loop.baseline_arm, size.width)
+  const suite = suiteRound(run)
+  const size = suite === null ? roundSize(next) : SUITE_ROUND
+  const arm = suite === null ? armLanes(state, liveSpec(run).loop.baseline_arm, size.width) : 0
   const proposal = run.ledger.propose<'round_opened'>(
     {
       type: 'round_opened',
@@ -299,9 +300,10 @@ export function openRound(run: OpenRun, takeOver = false): Result<RoundAnswer> {
       parents: withOther(picks, direction, state),
       policy: frontier.value.policy,
       seed: run.started.seed,
-      ideate: directionsOf(state.meta, round).phases.ideate ? ideateBecause(next) : null,
+      ideate: suite === null && directionsOf(state.meta, round).phases.ideate ? ideateBecause(next) : null,
       direction,
       ...(steering.length === 0 ? {} : { steering: steering.map(({ id }) => id) }),
+      ...(suite === null ? {} : { suite }),
       ...saidBy(run),
     },
     run.clock(),
@@ -315,6 +317,13 @@ export function openRound(run: OpenRun, takeOver = false): Result<RoundAnswer> {
   if (!still.ok) giveUp(run)
   return still.ok ? ok(describe(run, now, null)) : still
 }
+
+/** A round of a suite has one experiment at most. */
+export const SUITE_ROUND = { width: 1, depth: 1 }
+
+/** What a round of a run with a suite does; null = the run has none. */
+export const suiteRound = (run: OpenRun): 'gradient' | 'repeat' | null =>
+  run.spec.measure.suite === undefined ? null : liveSpec(run).gradient ? 'gradient' : 'repeat'
 
 /** By the knobs of the round that would open: an edit may have lifted what stops it. */
 const atNextRound = (state: State): State => ({

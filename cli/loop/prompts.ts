@@ -50,8 +50,8 @@ export interface Against {
 
 export interface PromptTask {
   id: string
-  /** The meta controller has a prompt of its own: `meta/prompt.ts`. */
-  role: Exclude<Role, 'meta'>
+  /** The meta controller and a text gradient have prompts of their own: `meta/prompt.ts`, `suite/prompt.ts`. */
+  role: Exclude<Role, 'meta' | 'gradient'>
   round: PromptRound
   lane?: PromptLane
   answer: object
@@ -304,8 +304,8 @@ function filled(template: string, task: PromptTask): string {
 }
 
 /** What a benchmark or an agent said, inside a prompt: cut, and in a fence longer than any in it. */
-export function quotedText(said: string): string {
-  const short = said.slice(0, 4000)
+export function quotedText(said: string, most = 4000): string {
+  const short = said.slice(0, most)
   const longest = Math.max(2, ...(short.match(/`+/g) ?? []).map((ticks) => ticks.length))
   const fence = '`'.repeat(longest + 1)
   return `${fence}text\n${short}\n${fence}`

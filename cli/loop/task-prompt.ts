@@ -17,6 +17,7 @@ import { metaPrompt } from './meta/prompt.ts'
 import { answeredBefore, factsOf, notOpen } from './next-tasks.ts'
 import { describe, type RoundAnswer } from './open.ts'
 import { type Against, type PromptLane, type PromptTask, promptOf } from './prompts.ts'
+import { gradientPromptOf } from './suite/step.ts'
 
 export interface TaskAnswer extends Task {
   prompt: string
@@ -37,6 +38,10 @@ export async function taskOf(run: OpenRun, id: string): Promise<Result<TaskAnswe
     task.experiment !== null && mayEdit(task.role) ? await ensureWorktree(run, task.experiment) : null
   if (made?.ok === false) return made
   const answer = ANSWERS_OF[task.role]
+  if (task.role === 'gradient') {
+    const prompt = await gradientPromptOf(run, task)
+    return prompt.ok ? ok({ ...task, prompt: prompt.value, answer }) : prompt
+  }
   if (task.role !== 'meta')
     return ok({ ...task, prompt: promptOf(inputsOf(run, { ...task, role: task.role }, round)), answer })
   const seen = await metaDue(run, null)

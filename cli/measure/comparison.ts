@@ -98,6 +98,7 @@ async function measureAgain(trial: Trial): Promise<boolean | 'varied'> {
   const { run, node, evidence, record } = trial
   const { facts } = evidence
   if (facts.comparison === null) return true
+  if (run.spec.noise.mode === 'single') return facts.tieBreak?.better ?? true
   record.step('confirm', 'began')
   const sample = await sampleOnce(trial, { stage: 'confirm', pair: 0, side: 'candidate' })
   if (!accept(trial, sample) || !constraintsHold(trial)) return false

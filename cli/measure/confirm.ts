@@ -286,7 +286,8 @@ async function ask(look: Look): Promise<Result<ConfirmationResult>> {
 async function once(look: Look): Promise<Result<ConfirmationResult>> {
   const { run, node, trial } = look
   const samples: Sample[] = []
-  for (let pair = 0; pair < SAMPLES; pair++) {
+  const most = run.spec.noise.mode === 'single' ? 1 : SAMPLES
+  for (let pair = 0; pair < most; pair++) {
     const sample = await sampleOnce(trial, { stage: 'confirm', pair, side: 'candidate' })
     samples.push(sample)
     if (!sample.fault) continue

@@ -78,13 +78,13 @@ const JUDGED_SAMPLES = 2
 export async function calibration(trial: Trial): Promise<boolean> {
   const { run, evidence, record } = trial
   const { facts, samples } = evidence
-  const { judge } = run.spec
+  const { judge, noise } = run.spec
   // Answers are compared, never values: two samples show that the benchmark gives them.
-  const count = judge === undefined ? run.spec.noise.calibrate : JUDGED_SAMPLES
+  const count = judge !== undefined ? JUDGED_SAMPLES : noise.mode === 'single' ? 1 : noise.calibrate
   for (let pair = 0; pair < count; pair++) {
     if (!accept(trial, await sampleOnce(trial, { stage: 'calibrate', pair, side: 'candidate' }))) return false
   }
-  const known = calibrate(run.spec.noise.mode, run.spec.metric.name, samples)
+  const known = calibrate(noise.mode, run.spec.metric.name, samples)
   // No spread of values says anything of a judge.
   const found = judge === undefined ? known : { ...known, values: [0] }
   facts.value = median(found.values)

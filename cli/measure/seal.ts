@@ -1,11 +1,13 @@
 /** Pins what the worktree holds as a commit, before anything is judged. */
 
 import { existsSync } from 'node:fs'
+import { posix } from 'node:path'
 import { candidateRef } from '../git/refs.ts'
 import { bringBack } from '../git/restore.ts'
 import { holdsTree, pinCommit, sealTree } from '../git/seal.ts'
-import { changesBetween, type TreeChange } from '../git/trees.ts'
+import { changesBetween, readBlobs, type TreeChange } from '../git/trees.ts'
 import { refusedBy } from '../ledger/decide.ts'
+import type { SealedText } from '../ledger/events.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { type Attempt, type Experiment, freeRejections, lastAttempt } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
@@ -34,6 +36,8 @@ export interface Seal {
   secrets: { path: string; reason: string }[]
   /** Files in the experiment's own artifact folder. */
   artifacts: Listing
+  /** Of a suite: its texts that differ from the parent's. */
+  texts: SealedText[]
 }
 
 /** What the worktree holds now, not yet pinned. */
@@ -68,6 +72,8 @@ export async function snapshot(run: OpenRun, node: Experiment): Promise<Result<W
   })
   if (!sealed.ok) return sealed
   const { tree, changes, leftOut, ignoredNewer, secrets } = sealed.value
+  const texts = await textsIn(run, changes)
+  if (!texts.ok) return texts
   return ok({
     experiment: node.id,
     tree,
@@ -77,8 +83,32 @@ export async function snapshot(run: OpenRun, node: Experiment): Promise<Result<W
     ignored: ignoredNewer,
     secrets,
     artifacts: await listArtifacts(artifactsFolder(run.paths, node.id)),
+    texts: texts.value,
   })
 }
+
+/** Which texts of the suite the changes concern, and how long they are now. */
+async function textsIn(
+  run: Pick<RunRecord, 'spec' | 'started' | 'site'>,
+  changes: readonly TreeChange[],
+): Promise<Result<SealedText[]>> {
+  const found = (run.spec.measure.suite?.artifacts ?? []).flatMap(({ name, file }) => {
+    const change = changes.find(({ path }) => path === pathOfText(run, file))
+    return change ? [{ name, blob: change.newMode.startsWith('100') ? change.newOid : null }] : []
+  })
+  const blobs = await readBlobs(run.site, [...new Set(found.flatMap(({ blob }) => blob ?? []))])
+  if (!blobs.ok) return blobs
+  return ok(
+    found.map(({ name, blob }) => {
+      const text = blob === null ? undefined : blobs.value.get(blob)?.toString('utf8')
+      return { artifact: name, blob, chars: text === undefined ? null : [...text].length }
+    }),
+  )
+}
+
+/** From the root of the repository; `file` as the spec says it. */
+export const pathOfText = ({ started }: Pick<RunRecord, 'started'>, file: string): string =>
+  posix.join(started.prefix, file)
 
 /** The edits are lost with the worktree; the answer "nothing changed" would hide that. */
 const worktreeGone = (experiment: string, path: string): Problem => ({
@@ -162,6 +192,7 @@ async function pin(
       diff: diffStat(taken.changes),
       left_out: taken.leftOut.slice(0, 10),
       secrets: taken.secrets.slice(0, 10),
+      ...(taken.texts.length === 0 ? {} : { texts: taken.texts }),
       ...(hypothesis === null ? {} : { hypothesis }),
     },
     run.clock(),
@@ -177,6 +208,8 @@ export async function sealTreeOf(run: OpenRun, node: Experiment, tree: string): 
   const changes = await changesBetween(run.site, parentTree, tree, { asText: true })
   if (!changes.ok) return changes
   const artifacts = await listArtifacts(artifactsFolder(run.paths, node.id))
+  const texts = await textsIn(run, changes.value)
+  if (!texts.ok) return texts
   const composed = {
     tree,
     parentTree,
@@ -185,6 +218,7 @@ export async function sealTreeOf(run: OpenRun, node: Experiment, tree: string): 
     ignored: [],
     secrets: [],
     artifacts,
+    texts: texts.value,
   }
   return seal(run, node, { experiment: node.id, ...composed }, null)
 }
@@ -208,6 +242,7 @@ export async function storedSeal(
     leftOut: sealed.left_out,
     ignored: [],
     secrets: sealed.secrets,
+    texts: sealed.texts ?? [],
     artifacts: await listArtifacts(artifactsFolder(run.paths, node.id)),
   })
 }

@@ -214,7 +214,8 @@ export function stopReason(state: State): StopReason | null {
   if (stallOf(state) >= knobs.stall) return 'stall'
   const last = state.rounds.at(-1)
   const fresh = last !== undefined && last.round > state.resumedRound
-  if (fresh && last.closed && (last.briefed?.lanes.length ?? 0) === 0) return 'no_hypothesis'
+  if (fresh && last.closed && last.opened.suite === undefined && (last.briefed?.lanes.length ?? 0) === 0)
+    return 'no_hypothesis'
   if (knobs.briefs === 'backlog' && currentRound(state) === null && !hasRunnableIdea(state)) return 'no_idea'
   return null
 }

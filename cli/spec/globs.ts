@@ -18,12 +18,24 @@ export interface GlobReport {
  * Matches the globs of a spec with the files of the repository (`paths`, from its root). A glob that matches nothing may be
  * for files still to be made, and is a warning; when no glob under `mutable` matches anything, all of them are refused with
  * their places (`glob_matches_nothing`), and so is a scope in which everything is immutable (`nothing_mutable`).
- * Fails like `readSpec` on a spec that does not hold.
+ * Texts of a suite that are not there are refused too (`text_missing`). Fails like `readSpec` on a spec that does not hold.
  */
 export function checkGlobs(source: SourceText, prefix: string, paths: readonly string[]): Result<GlobReport> {
   const located = locateSpec(source)
   if (!located.ok) return located
   const { spec, placeOf } = located.value
+  const missing = (spec.measure.suite?.artifacts ?? []).flatMap(({ name, file }, index): Issue[] =>
+    paths.includes(prefix === '' ? file : `${prefix}/${file}`)
+      ? []
+      : [
+          {
+            ...placeOf(['suite', 'artifacts', index, 'file']),
+            message: `there is no file ${file} with the text ${name}`,
+            hint: 'write its text there, then commit it',
+          },
+        ],
+  )
+  if (missing.length > 0) return fail(problemOf(source, missing, 'text_missing'))
   const mutable = matchGlobs(spec.scope.mutable, prefix, paths)
   const immutable = matchGlobs(spec.scope.immutable, prefix, paths)
   const dead = mutable.flatMap(({ glob, matched }, index): Issue[] =>

@@ -55,7 +55,9 @@ function schemaOf(kind: Kind): Json {
 
 function objectOf({ keys, also }: Extract<Shape, { is: 'keys' }>): Json {
   const present = Object.entries(keys).filter(([, key]) => key.presence !== 'later')
-  const required = present.filter(([, key]) => key.presence === 'required').map(([name]) => name)
+  const required = present
+    .filter(([, key]) => key.presence === 'required' && key.unless === undefined)
+    .map(([name]) => name)
   return {
     type: 'object',
     properties: Object.fromEntries(present.map(([name, key]) => [name, propertyOf(key)])),

@@ -1,7 +1,7 @@
 /** One key of the spec, for `assay guide spec KEY`: from the same declaration as the table of references/spec.md. */
 import { stringify } from 'yaml'
 import { fail, ok, type Result } from '../result.ts'
-import { defaultOf, type SpecKey, specKeys, writtenAs } from './key-table.ts'
+import { type SpecKey, specKeys, writtenAs } from './key-table.ts'
 import type { Key, Kind } from './kind.ts'
 import { changeOf, type KeyChange } from './live.ts'
 import { closest } from './words.ts'
@@ -31,7 +31,7 @@ export function keyPage(name: string): Result<KeyPage> {
     key: path,
     value: writtenAs(key.kind).replaceAll('`', ''),
     default: key.presence === 'default' && typeof key.written !== 'object' ? String(key.written) : null,
-    required: defaultOf(key) === '**required**',
+    required: key.presence === 'required',
     change: changeOf(path),
     meaning: key.doc,
     example: stringify(exampleFor(found), { flowCollectionPadding: false }).trimEnd(),
@@ -77,6 +77,10 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   'metric.unit': 'ms',
   'measure.command': 'node bench/run.mjs',
   'gates[].name': 'unit-tests',
+  'suite.artifacts[].file': 'prompts/preamble.md',
+  'suite.run': 'node bench/run-task.mjs',
+  'suite.tasks[].name': 'summary',
+  'suite.tasks[].task': 'Write a summary of 200 words.',
   'loop.prompts': { implement: { after: 'Name the function that you changed.' } },
   agent: { host: 'codex', concurrency: 2 },
   'agent.host': 'codex',
@@ -113,6 +117,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'a JSON pointer or path': '/results/0/mean',
   'the name of a variable': 'DATABASE_URL',
   'a file type': '.ts',
+  'the name of an artifact': 'preamble',
 }
 
 /** The value in its place: mappings and lists around it have nothing else in them. */

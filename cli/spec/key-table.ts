@@ -52,8 +52,9 @@ function row({ path, key }: SpecKey): string {
 }
 
 /** As Markdown; empty for a mapping or a list of defaults. */
-export function defaultOf({ presence, written }: Key): string {
-  if (presence === 'required') return '**required**'
+export function defaultOf({ presence, written, unless }: Key): string {
+  if (presence === 'required')
+    return unless === undefined ? '**required**' : `**required** without \`${unless}\``
   if (presence === 'optional') return 'not set'
   return typeof written === 'object' ? '' : `\`${written}\``
 }

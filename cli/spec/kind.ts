@@ -69,6 +69,8 @@ export interface Key<T = unknown> {
   /** As the user would write it. `{}` gives a mapping all the defaults of its own keys. */
   written: string | number | boolean | readonly [] | Record<string, never> | null
   doc: string
+  /** Of a required key: the key at the top of the document with which it is not required; absent = it always is. */
+  unless?: string
 }
 export type Keys = Record<string, Key>
 export type Later = Key<never>
@@ -172,6 +174,17 @@ export const need = <T>(kind: Kind<T>, doc: string): Key<T> => ({
   written: null,
   doc,
 })
+/**
+ * Required, unless the document has the key `unless` at its top: then an absent one is read as it would be `written`, and as
+ * null if that is null.
+ */
+export const needUnless = <T, const W extends Key['written']>(
+  unless: string,
+  kind: Kind<T>,
+  written: W,
+  doc: string,
+): Key<W extends null ? T | null : T> =>
+  ({ kind: kind as Kind, presence: 'required', written, doc, unless }) as Key<W extends null ? T | null : T>
 /** Absent = null. */
 export const may = <T>(kind: Kind<T>, doc: string): Key<T | null> => ({
   kind,

@@ -15,7 +15,8 @@ export type KeyChange = 'live' | 'frozen' | 'kept'
 
 /** The keys of an identity: `name` is in the branch of the winner, and `search.seed` makes the order of a search repeatable. */
 const KEPT: readonly string[] = ['version', 'name', 'search.seed']
-const FROZEN_KEYS: readonly string[] = FROZEN
+/** A spec has the suite in its section `measure`. */
+const FROZEN_KEYS: readonly string[] = [...FROZEN, 'suite']
 
 export function changeOf(path: string): KeyChange {
   if (KEPT.includes(path)) return 'kept'

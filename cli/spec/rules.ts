@@ -1,6 +1,13 @@
 /** The rules of the scope: what a candidate may change, decided from data alone. */
 import picomatch from 'picomatch/posix.js'
-import type { ScopeConfig } from './spec.ts'
+
+export interface ScopeConfig {
+  /** Globs relative to the folder of the spec. */
+  mutable: string[]
+  /** Wins over `mutable`. */
+  immutable: string[]
+  limits: { files: number | null; lines: number | null; types: string[] | null }
+}
 
 export type Area = 'mutable' | 'immutable' | 'outside'
 

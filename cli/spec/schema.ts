@@ -9,6 +9,7 @@ import { checkAroundJudge, judging } from './keys/judge.ts'
 import { budget, loop, search } from './keys/loop.ts'
 import { gates, measure, noise } from './keys/measure.ts'
 import { instructions, scope, worktree } from './keys/scope.ts'
+import { gradient, suite } from './keys/suite.ts'
 import { path } from './keys/text.ts'
 import {
   constraints,
@@ -20,7 +21,85 @@ import {
   tasks,
   tieBreakers,
 } from './keys/verdict.ts'
-import { boolean, keys, later, list, may, need, or, type TypeOf, text, whole } from './kind.ts'
+import {
+  boolean,
+  keys,
+  later,
+  list,
+  may,
+  need,
+  needUnless,
+  or,
+  type Report,
+  type TypeOf,
+  text,
+  whole,
+} from './kind.ts'
+import { scopeOf } from './rules.ts'
+
+interface Suited {
+  scope: TypeOf<typeof scope>
+  measure: Pick<TypeOf<typeof measure>, 'command' | 'score'>
+  suite: TypeOf<typeof suite> | null
+  gradient: TypeOf<typeof gradient> | null
+  judge: object | null
+  metric: Pick<TypeOf<typeof metric>, 'name' | 'direction'> | null
+  tasks: Pick<TypeOf<typeof tasks>, 'aggregate'>
+  noise: Pick<TypeOf<typeof noise>, 'mode'>
+}
+
+/** What a suite, which measures a loss of its own, has to do with the other sections. */
+function checkSuite(spec: Suited, report: Report): void {
+  const { suite, gradient, metric } = spec
+  if (suite === null) {
+    if (spec.noise.mode === 'single')
+      report(
+        ['noise', 'mode'],
+        '`single` is for a suite: noise would decide what is kept',
+        'write paired or auto',
+      )
+    if (gradient !== null)
+      report(['gradient'], '`gradient` needs a `suite`', 'remove it, or declare a suite with its artifacts')
+    return
+  }
+  if (spec.measure.command !== null)
+    report(['measure', 'command'], '`suite.run` and `measure.command` both say what is measured', 'keep one')
+  if (spec.measure.score !== null)
+    report(['measure', 'score'], 'a suite computes its loss itself, so there is no scorer', 'remove it')
+  if (metric !== null && (metric.name !== LOSS || metric.direction !== 'minimize'))
+    report(
+      ['metric'],
+      'the metric of a suite is `loss`, with `direction: minimize`',
+      'write that, or remove `metric`',
+    )
+  if (spec.judge !== null)
+    report(
+      ['judge'],
+      'a suite has a loss that is computed, so there is nothing to judge',
+      'keep one of the two',
+    )
+  if (spec.tasks.aggregate !== 'mean')
+    report(['tasks', 'aggregate'], 'the loss of a suite is the mean of its tasks', 'write mean, or remove it')
+  const areaOf = scopeOf(spec.scope, '')
+  for (const [index, { name, file }] of suite.artifacts.entries())
+    if (areaOf(file) !== 'mutable')
+      report(
+        ['suite', 'artifacts', index, 'file'],
+        `${file} is not mutable, so ${name} could not be learnt`,
+        'name it in scope.mutable',
+      )
+  const names = suite.artifacts.map(({ name }) => name)
+  for (const [index, name] of (gradient?.candidates ?? []).entries())
+    if (!names.includes(name))
+      report(
+        ['gradient', 'candidates', index],
+        `\`${name}\` is no artifact of the suite`,
+        `the artifacts are: ${names.join(', ')}`,
+      )
+}
+
+/** The metric of every suite. */
+export const LOSS = 'loss'
 
 const SECTIONS = {
   version: need(whole({ min: 1, max: 1 }), 'Of this format: 1.'),
@@ -36,8 +115,12 @@ const SECTIONS = {
   instructions: or(instructions, {}, 'More that every agent reads.'),
   scope: need(scope, 'What a candidate may change.'),
   worktree: or(worktree, {}, 'How a checkout is made ready.'),
-  measure: need(measure, 'How one sample is taken.'),
-  metric: need(metric, 'The number to improve.'),
+  measure: needUnless('suite', measure, {}, 'How one sample is taken.'),
+  suite: may(
+    suite,
+    'Tasks that are run in the place of `measure.command`, and the texts that they start from. The metric is then `loss`, to be minimized.',
+  ),
+  metric: needUnless('suite', metric, null, 'The number to improve.'),
   judge: may(
     judging,
     'A model that compares the answers of candidate and parent, where the quality of what the benchmark writes must be read. `metric.name` is then the name of its score, and the benchmark does not print it.',
@@ -82,6 +165,10 @@ const SECTIONS = {
     {},
     'What the run writes down beside its ledger.',
   ),
+  gradient: may(
+    gradient,
+    'With a suite: the loop asks agents for better texts, and tries the best one. Absent: it repeats the suite.',
+  ),
   attribute: or(
     keys({
       pairs: may(
@@ -99,11 +186,23 @@ const SECTIONS = {
     }),
     'If it is there, the CLI rejects a candidate that adds a package that is neither approved here nor by `assay backlog approve`, and an idea that needs such a package waits for an approval.',
   ),
-  suite: later('Several specs at once.'),
   executor: later('Where samples run.'),
 }
 
-export const SPEC = keys(SECTIONS, { check: checkAroundJudge })
+export const SPEC = keys(SECTIONS, {
+  check(spec, report) {
+    checkSuite(spec, report)
+    const { metric, suite } = spec
+    if (metric !== null && suite === null) checkAroundJudge({ ...spec, metric }, report)
+  },
+  also: {
+    if: { required: ['suite'] },
+    else: {
+      required: ['measure', 'metric'],
+      properties: { measure: { required: ['command'] } },
+    },
+  },
+})
 
 /** A spec as it was read, key by key: defaults filled in, quantities in ms, bytes and fractions, absent = null. */
 export type ReadSpec = TypeOf<typeof SPEC>

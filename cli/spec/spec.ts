@@ -11,16 +11,11 @@ import type { HostName, ProgramName } from '../hosts/registry.ts'
 import type { TuneParameter } from '../hosts/tune/space.ts'
 import { PROMPT_VERSION, type Scoring } from '../judge/prompt.ts'
 import type { Bound, Direction } from '../ledger/events.ts'
+import type { SuiteConfig } from '../suite/config.ts'
+import { mapParts } from '../suite/loss.ts'
 import type { ReadJudge } from './keys/judge.ts'
-import type { ReadSpec } from './schema.ts'
-
-export interface ScopeConfig {
-  /** Globs relative to the folder of the spec. */
-  mutable: string[]
-  /** Wins over `mutable`. */
-  immutable: string[]
-  limits: { files: number | null; lines: number | null; types: string[] | null }
-}
+import type { ScopeConfig } from './rules.ts'
+import { LOSS, type ReadSpec } from './schema.ts'
 
 export interface WorktreeConfig {
   setup: { command: string | string[]; inputs: string[]; timeoutMs: number } | null
@@ -85,6 +80,14 @@ export interface LoopConfig extends Omit<ReadSpec['loop'], 'prompts' | 'driver' 
   autonomous?: boolean
 }
 
+/** How the texts of a suite are learnt. */
+export interface GradientConfig {
+  /** As the spec or a person says it; the loop halves it when a text is not kept. */
+  learning_rate: number
+  /** Names of artifacts; never empty. */
+  candidates: string[]
+}
+
 /** All defaults are filled in; null = not set. It is plain JSON data: `spec.json` of a run reads back equal. */
 export interface Spec {
   version: 1
@@ -120,6 +123,8 @@ export interface Spec {
   dependencies?: { approved: string[] }
   /** Absent = none, so that older hashes hold. */
   targets?: Bound[]
+  /** Absent = the loop asks for no texts. */
+  gradient?: GradientConfig
 }
 
 /** What is measured and what a run is known by: the same for the whole life of a run. */
@@ -127,7 +132,7 @@ export type FixedSpec = Omit<Spec, keyof LiveSpec | 'budget' | 'dependencies' | 
 
 /** What may change while a run lives; the knobs among it are in the ledger's state. */
 export interface LiveSpec
-  extends Pick<Spec, 'goal' | 'instructions' | 'agent' | 'skills' | 'report' | 'attribute'> {
+  extends Pick<Spec, 'goal' | 'instructions' | 'agent' | 'skills' | 'report' | 'attribute' | 'gradient'> {
   search: Pick<Spec['search'], 'seed'>
   loop: Omit<Spec['loop'], 'width' | 'depth' | 'stall' | 'ideate' | 'scan' | 'revise' | 'briefs'>
 }
@@ -141,12 +146,13 @@ export const LIVE_SECTIONS = [
   'skills',
   'report',
   'attribute',
+  'gradient',
 ] as const satisfies readonly (keyof LiveSpec)[]
 
 /** Gives each part its config. */
 export function compose(read: ReadSpec): Spec {
   const { setup, build } = read.worktree
-  const { floor, ...metric } = read.metric
+  const { floor, ...metric } = read.metric ?? METRIC_OF_SUITE
   return {
     version: 1,
     name: read.name,
@@ -160,7 +166,7 @@ export function compose(read: ReadSpec): Spec {
       ...(read.worktree.cache.length > 0 ? { cache: read.worktree.cache } : {}),
     },
     measure: {
-      command: read.measure.command,
+      command: commandOf(read),
       directory: read.measure.directory,
       timeoutMs: read.measure.timeout,
       read: readOf(read.measure.read),
@@ -178,6 +184,7 @@ export function compose(read: ReadSpec): Spec {
         write: read.measure.write,
         fresh: read.measure.fresh,
       },
+      ...(read.suite === null ? {} : { suite: suiteOf(read.suite) }),
     },
     metric: floor === null ? metric : { ...metric, floor },
     tasks: read.tasks,
@@ -199,12 +206,53 @@ export function compose(read: ReadSpec): Spec {
     ...(read.judge === null ? {} : { judge: judgeOf(read.judge) }),
     agent: read.agent && agentOf(read.agent),
     skills: read.skills,
+    ...(read.gradient === null ? {} : { gradient: gradientOf(read.gradient, read.suite) }),
     ...(read.report.jsonl === null ? {} : { report: { jsonl: read.report.jsonl } }),
     ...(read.attribute.pairs === null && !read.attribute.careful ? {} : { attribute: read.attribute }),
     ...(read.dependencies === null ? {} : { dependencies: read.dependencies }),
     ...(read.targets.length === 0 ? {} : { targets: read.targets }),
   }
 }
+
+const METRIC_OF_SUITE = {
+  name: LOSS,
+  direction: 'minimize',
+  unit: null,
+  target: null,
+  min_improvement: { absolute: 0 },
+  floor: null,
+} as const
+
+function commandOf({ suite, measure }: ReadSpec): string | string[] {
+  const command = suite?.run ?? measure.command
+  if (command === null) throw new Error('what is measured was not checked')
+  return command
+}
+
+const suiteOf = ({
+  name,
+  artifacts,
+  concurrency,
+  loss,
+  tasks,
+}: NonNullable<ReadSpec['suite']>): SuiteConfig => ({
+  name,
+  artifacts: artifacts.map(({ name, file, max_chars }) => ({ name, file, maxChars: max_chars })),
+  concurrency,
+  tasks: tasks.map(({ loss: own, ...task }) => ({
+    ...task,
+    weights: mapParts((part) => own[part] ?? loss[part]),
+  })),
+})
+
+/** Without candidates, all artifacts are. */
+const gradientOf = (
+  { learning_rate, candidates }: NonNullable<ReadSpec['gradient']>,
+  suite: ReadSpec['suite'],
+): GradientConfig => ({
+  learning_rate,
+  candidates: candidates.length > 0 ? candidates : (suite?.artifacts ?? []).map(({ name }) => name),
+})
 
 /** What was not written is left out, so that a spec of an earlier version has the same hash. */
 function readOf(read: ReadSpec['measure']['read']): ReadFrom {

@@ -1,4 +1,13 @@
-import { type Document, isMap, isNode, isSeq, type Node, type YAMLMap, type YAMLSeq } from 'yaml'
+import {
+  type Document,
+  isMap,
+  isNode,
+  isScalar as isScalarNode,
+  isSeq,
+  type Node,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml'
 import type { Issue } from '../result/issues.ts'
 import type { Key, Kind, Report, Shape } from './kind.ts'
 import { accepts, isScalar, mismatch, namesOf, negated, nounOf, readScalar, type Written } from './scalar.ts'
@@ -7,7 +16,8 @@ import { closest } from './words.ts'
 
 /** What an absent key is read as: its default through the same reader as the user's own words, else null. */
 export function fill(key: Key): unknown {
-  return key.presence === 'default' ? read(key.kind, key.written) : null
+  const { presence, unless, written } = key
+  return presence === 'default' || (unless !== undefined && written !== null) ? read(key.kind, written) : null
 }
 
 function read(kind: Kind, written: Key['written']): unknown {
@@ -63,11 +73,17 @@ export function walk<T>(kind: Kind<T>, document: Document, text: string, path: P
 
 class Walker {
   readonly tree: Tree
+  /** The keys at the top of the document. */
+  readonly #top: ReadonlySet<string>
   #places = new Map<string, Span>()
   #scalars = new Map<string, unknown>()
 
   constructor(document: Document, text: string) {
     this.tree = new Tree(document, text)
+    const { contents } = document
+    this.#top = new Set(
+      isMap(contents) ? contents.items.map(({ key }) => String(isScalarNode(key) ? key.value : key)) : [],
+    )
   }
 
   /** The nearest enclosing value that stands in the text, since a default stands nowhere. */
@@ -177,7 +193,7 @@ class Walker {
         const outcome = this.read(declared.kind, entry.value, [...path, name], entry.key)
         if (outcome === null) complete = false
         else value.push([name, outcome.value])
-      } else if (declared.presence === 'required') {
+      } else if (declared.presence === 'required' && !this.#top.has(declared.unless ?? '')) {
         complete = false
         if (meant.has(name)) continue
         const hint = `add \`${name}\`: ${nounOf(declared.kind)}. ${declared.doc}`

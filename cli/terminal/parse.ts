@@ -360,7 +360,8 @@ function toParsed(
     flags: Object.fromEntries(
       Object.entries((sub ?? verb).flags).map(([name, flag]) => [name, values.get(name) ?? absent(flag)]),
     ),
-    run: (values.get('run') as string | undefined) ?? null,
+    // A verb may have a flag of its own with this name.
+    run: flags.run === GLOBAL_FLAGS.run ? ((values.get('run') as string | undefined) ?? null) : null,
     key: (values.get('key') as string | undefined) ?? null,
     json: values.get('json') === true,
     on: (name) => get(name, 'boolean') === true,

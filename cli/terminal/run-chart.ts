@@ -2,9 +2,11 @@
 import type { OpenRun } from '../run/open.ts'
 import { chartInput, summaryData } from '../view/chart.ts'
 import { itemsLines, judgedItems, judgingLine, judgingOf } from '../view/judging.ts'
+import { suiteView } from '../view/suite.ts'
 import { chart } from './chart.ts'
 import { painter } from './colour.ts'
-import { cell, clip, type Line } from './lines.ts'
+import { BLANK, cell, clip, type Line } from './lines.ts'
+import { suiteLines } from './suite-table.ts'
 import { summary } from './summary.ts'
 
 export async function chartLines(
@@ -12,7 +14,9 @@ export async function chartLines(
   size: { width: number; height: number; colour: boolean },
 ): Promise<string[]> {
   const paint = await painter(size.colour)
-  return chartView(run, size).map(paint)
+  const suite = suiteView(run)
+  const texts = suite === null ? [] : [BLANK, ...suiteLines(suite, size.width)]
+  return [...chartView(run, size), ...texts].map(paint)
 }
 
 export function chartView(run: OpenRun, size: { width: number; height: number }): Line[] {

@@ -11,6 +11,7 @@ import {
   judgeBaseline,
   type NeedsLooser,
 } from '../experiment/baseline.ts'
+import { textOfVersion } from '../experiment/text.ts'
 import { removeWorktree } from '../git/worktrees.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { withLock } from '../lock.ts'
@@ -78,6 +79,8 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   const misplaced = around && inWorktree(around.top)
   if (misplaced) return fail(misplaced)
   if (imported.value && !('ideas' in imported.value)) {
+    const pinned = await writePins(context, imported.value)
+    if (!pinned.ok) return pinned
     const written = writeImported(imported.value)
     if (!written.ok) return written
   }
@@ -126,7 +129,7 @@ function importFrom(context: Context, args: Parsed): Result<FromFile | FromLog |
     })
   const folders = { folder: dirname(file), root: checkoutAround(dirname(file))?.top ?? dirname(file) }
   const places = { folder: placeIn(folders.folder, file), root: placeIn(folders.root, file) }
-  const imported = importSpec({ text: text.value, file: from }, places)
+  const imported = importSpec({ text: text.value, file: from }, places, args.text('run'))
   if (!imported.ok) return imported
   return ok({ ...imported.value, from, path: join(folders[imported.value.base], SPEC_FILE) })
 }
@@ -150,6 +153,22 @@ function readText(path: string, shown: string): Result<string> {
       at: path,
     })
   }
+}
+
+/** The texts that a suite begins with, where they differ from those that are there. Problem `unknown_version`. */
+async function writePins(context: Context, { pins, suite, path }: FromFile): Promise<Result<void>> {
+  if (pins.length === 0) return ok(undefined)
+  const site = findSite(dirname(path))?.site ?? null
+  const opened = (site === null ? [] : listRuns(site)).map((name) => site && open(context, site, name))
+  const runs = opened.flatMap((one) => (one?.ok ? [one.value] : []))
+  const texts: [string, string][] = []
+  for (const { artifact, file, version } of pins) {
+    const text = await textOfVersion(runs, { suite: suite ?? '', artifact, version })
+    if (!text.ok) return text
+    texts.push([join(dirname(path), file), text.value])
+  }
+  for (const [file, text] of texts) if (readFileSync(file, 'utf8') !== text) writeFileSync(file, text)
+  return ok(undefined)
 }
 
 /** Never overwrites a spec. */
@@ -472,6 +491,8 @@ const onNetwork = ({ site, env }: OpenRun): string[] =>
   )
 
 function describeNoise({ noise, samples, spread }: BaselineAnswer): string {
+  if (noise === 'deterministic' && samples === 1)
+    return 'one sample: each candidate is compared by one sample of its own, so noise can decide'
   if (noise === 'deterministic')
     return `${samples} equal samples: one sample can reject a candidate, two can keep it`
   const range = spread === null ? '' : `, which lie up to ${shown(spread * 100)} % apart`

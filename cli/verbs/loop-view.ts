@@ -156,6 +156,8 @@ function modelOf(run: OpenRun, activity: Activity, elapsedMs: number): LiveModel
 export function logLineOf(event: Event, run: OpenRun): string | null {
   switch (event.type) {
     case 'round_opened':
+      if (event.suite)
+        return `round ${event.round}: ${event.suite === 'repeat' ? 'the suite is run again, unchanged' : 'a better text for the suite'}`
       return `round ${event.round}: ${counted(event.width, 'lane')}, ${event.depth} deep, from ${event.parents.map(({ experiment }) => experiment).join(', ')}`
     case 'judged': {
       const hypothesis = run.ledger.state.experiments.get(event.experiment)?.hypothesis ?? ''

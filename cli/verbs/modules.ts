@@ -43,6 +43,8 @@ export const MODULES: Readonly<Record<string, () => Promise<VerbModule>>> = {
   discards: () => import('./discards.ts'),
   context: () => import('./context.ts'),
   report: () => import('./report.ts'),
+  artifact: () => import('./artifact.ts'),
+  loss: () => import('./loss.ts'),
   serve: () => import('./serve.ts'),
   finish: () => import('./finish.ts'),
   round: () => import('./round.ts'),

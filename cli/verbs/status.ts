@@ -6,16 +6,27 @@ import { ok, type Result } from '../result.ts'
 import { CAPS, type Cap, type Used } from '../run/budget.ts'
 import { type EditedSpec, editedSpec } from '../run/edited-spec.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
+import { asText } from '../terminal/lines.ts'
+import { suiteLines } from '../terminal/suite-table.ts'
 import { plain } from '../text.ts'
 import { judgingLine } from '../view/judging.ts'
 import { type StatusData, statusOf } from '../view/run.ts'
+import { suiteView } from '../view/suite.ts'
 import { theRun } from './verb.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const data = { ...statusOf(opened.value), spec: await editedSpec(opened.value) }
-  return ok({ data, text: () => describe(data, opened.value.started.name), wrap: true })
+  const suite = suiteView(opened.value)
+  return ok({
+    data: suite === null ? data : { ...data, suite },
+    text: () => [
+      ...describe(data, opened.value.started.name),
+      ...(suite === null ? [] : suiteLines(suite, context.columns).map((line) => `  ${asText(line)}`)),
+    ],
+    wrap: true,
+  })
 }
 
 function describe(data: StatusData & { spec: EditedSpec | null }, name: string): Said[] {

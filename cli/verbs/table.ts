@@ -86,6 +86,11 @@ const START = [
         summary:
           'read the specification of a different program: write assay.yaml, say what each key became, and continue',
       },
+      run: {
+        type: 'string',
+        value: 'COMMAND',
+        summary: 'with --from and a suite: what runs once for each task',
+      },
       print: { type: 'boolean', summary: 'with --from: only print the spec and what each key became' },
       prepare: { type: 'boolean', summary: 'open exp_0000 first, to build the benchmark in its worktree' },
       'include-dirty': {
@@ -533,6 +538,37 @@ const LOOK = [
     example: 'assay report',
   },
   {
+    name: 'artifact',
+    group: 'look',
+    summary: 'the texts of a suite and its epochs; with NAME: the history of one text, with diffs',
+    positionals: [{ name: 'NAME', required: false }],
+    flags: {
+      restore: {
+        type: 'integer',
+        value: 'VERSION',
+        min: 0,
+        max: 1_000_000,
+        summary: 'measure an experiment with that version of NAME; it is active if it is kept',
+      },
+    },
+    example: 'assay artifact preamble --restore 1',
+  },
+  {
+    name: 'loss',
+    group: 'look',
+    summary: 'the loss of a run of a task, with its parts, from what the run left',
+    positionals: [{ name: 'FILE', required: true, many: true }],
+    flags: {
+      weights: {
+        type: 'string',
+        value: 'PART=WEIGHT,…',
+        summary: 'in the place of the default weights: eval=0.5,critique=0',
+      },
+      crashed: { type: 'boolean', summary: 'the process of the run failed' },
+    },
+    example: 'assay loss result.json runs/2',
+  },
+  {
     name: 'serve',
     group: 'look',
     summary: 'a page in the browser: every run of this repository, live',
@@ -975,7 +1011,7 @@ export type VerbEntry = (typeof ALL)[number]
 
 /** Verbs that change nothing. */
 const READING: readonly string[] = [
-  ...['status', 'tree', 'frontier', 'show', 'diff', 'traces', 'log', 'discards', 'context', 'report'],
+  ...['status', 'tree', 'frontier', 'show', 'diff', 'traces', 'log', 'discards', 'context', 'report', 'loss'],
   ...[
     'guide',
     'env',
@@ -996,4 +1032,6 @@ export const fullName = ({ verb, sub }: Pick<Parsed, 'verb' | 'sub'>): string =>
 
 /** Whether a call changes nothing. */
 export const onlyReads = (args: Parsed): boolean =>
-  READING.includes(fullName(args)) || (args.verb === 'doctor' && !args.on('fix') && !args.on('hosts'))
+  READING.includes(fullName(args)) ||
+  (args.verb === 'artifact' && args.integer('restore') === null) ||
+  (args.verb === 'doctor' && !args.on('fix') && !args.on('hosts'))

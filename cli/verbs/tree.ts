@@ -3,8 +3,11 @@ import { bestOf } from '../ledger/best.ts'
 import { ok, type Result } from '../result.ts'
 import { painter } from '../terminal/colour.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
+import { BLANK } from '../terminal/lines.ts'
+import { suiteLines } from '../terminal/suite-table.ts'
 import { tree } from '../terminal/tree.ts'
 import { nodeData } from '../view/node.ts'
+import { suiteView } from '../view/suite.ts'
 import { theRun } from './verb.ts'
 
 const LIMIT = 1000
@@ -16,14 +19,18 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   const limit = args.integer('limit') ?? LIMIT
   const all = [...state.experiments.values()]
   const nodes = all.slice(0, limit).map(nodeData)
+  const suite = suiteView(opened.value)
   const paint = await painter(context.colour)
   return ok({
     data: { nodes, truncated: all.length > nodes.length },
     text: () =>
-      tree(all.map(nodeData), bestOf(state)?.id ?? null, {
-        width: context.columns,
-        lines: limit,
-        epoch: state.epoch,
-      }).map(paint),
+      [
+        ...tree(all.map(nodeData), bestOf(state)?.id ?? null, {
+          width: context.columns,
+          lines: limit,
+          epoch: state.epoch,
+        }),
+        ...(suite === null ? [] : [BLANK, ...suiteLines(suite, context.columns)]),
+      ].map(paint),
   })
 }

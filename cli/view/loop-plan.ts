@@ -1,6 +1,7 @@
 /** What `assay loop` would do and cost. Reads the run, changes nothing. */
 import { counted, duration, shown } from '../evaluate/figure.ts'
 import type { Knobs } from '../ledger/events.ts'
+import { SUITE_ROUND, suiteRound } from '../loop/open.ts'
 import { roundSize } from '../loop/size.ts'
 import { type Cost, costOf } from '../measure/cost.ts'
 import { call, next, type Said } from '../next.ts'
@@ -48,17 +49,18 @@ export interface LoopPlan {
 
 export function planLoop(run: OpenRun, { rounds }: { rounds: number | null }): LoopPlan {
   const { state } = run.ledger
-  const { agent, loop } = liveSpec(run)
+  const { agent, loop, gradient } = liveSpec(run)
+  const suite = suiteRound(run)
   const { knobs } = state
   if (!knobs) throw new Error('a run that has started has knobs')
-  const { width, depth } = roundSize(state)
-  const experiments = width * depth
+  const { width, depth } = suite === null ? roundSize(state) : SUITE_ROUND
+  const experiments = suite === 'repeat' ? 0 : width * depth
   const { budget, stop } = statusOf(run)
   const left = (name: keyof LoopPlan['budget']) => {
     const { used, limit } = budget[name]
     return { used, limit, left: limit === null ? null : Math.max(0, limit - used) }
   }
-  const full = Math.max(1, knobs.width * knobs.depth)
+  const full = suite === null ? Math.max(1, knobs.width * knobs.depth) : 1
   const rest = left('experiments').left
   const candidate = costOf(run)
   const judging = judgingOf(run)
@@ -79,7 +81,12 @@ export function planLoop(run: OpenRun, { rounds }: { rounds: number | null }): L
       lanes: width,
       depth,
       experiments,
-      agent_calls: loop.workflow === 'optimize' ? agentCalls(knobs, experiments) : null,
+      agent_calls:
+        loop.workflow !== 'optimize'
+          ? null
+          : suite === null
+            ? agentCalls(knobs, experiments)
+            : (gradient?.candidates.length ?? 0),
       judging_ms: candidate && [experiments * candidate.best_ms, experiments * candidate.worst_ms],
     },
     budget: {

@@ -3,6 +3,7 @@
  * those of the terminal. Rows are packed into lists, since a run may have a hundred thousand of them. Pure.
  */
 import type { Direction, FailureClass, GatePhase, Status, StopReason } from '../ledger/events.ts'
+import type { SuiteView } from './suite-model.ts'
 
 /** What a row is marked as: the status, refined by what a reader looks for first. */
 export const MARKS = [
@@ -284,6 +285,8 @@ export interface PageHead {
   rounds: readonly PageRound[]
   edits: readonly { id: string; what: string; why: string; from: number | null; undone: boolean }[]
   texts: readonly PageText[]
+  /** Its texts and epochs; absent = the run has no suite. */
+  suite?: SuiteView
   /** Kept experiments with scores by task, the baseline first; null when the benchmark has no tasks. */
   tasks: {
     names: readonly string[]

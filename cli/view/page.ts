@@ -35,6 +35,7 @@ import {
   type PageText,
 } from './page-model.ts'
 import { statusOf } from './run.ts'
+import { suiteView } from './suite.ts'
 
 /** Characters of a text that stands in a list; a node shows the whole of it. */
 const LINE = 300
@@ -107,7 +108,9 @@ export function headOf(run: OpenRun, history: History, version: string): PageHea
   const judged = best && lastJudged(best)
   const { metric, baseline } = status
   const calibrated = state.experiments.get(BASELINE)
+  const suite = suiteView(run)
   return {
+    ...(suite === null ? {} : { suite }),
     run: run.run,
     name: said(started.name, LINE),
     goal: said(liveSpec(run).goal),

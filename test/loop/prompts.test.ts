@@ -55,7 +55,7 @@ const MORE: Partial<PromptTask> = {
 const IN_LANE = ['implement', 'revise', 'verify', 'audit']
 
 for (const role of ROLES) {
-  if (role === 'meta') continue
+  if (role === 'meta' || role === 'gradient') continue
   test(`the whole prompt of ${role}`, () => {
     const lane = IN_LANE.includes(role) ? { lane: LANE } : {}
     const prompt = promptOf({

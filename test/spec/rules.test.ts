@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { ScopeConfig } from '../../cli/spec/rules.ts'
 import { judgeScope, matchGlobs, type PathChange, scopeOf } from '../../cli/spec/rules.ts'
-import type { ScopeConfig } from '../../cli/spec/spec.ts'
 
 const scope = (mutable: string[], immutable: string[] = [], limits = {}): ScopeConfig => ({
   mutable,

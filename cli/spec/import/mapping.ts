@@ -13,6 +13,18 @@ export interface Mapping {
 export interface Mapped {
   spec: Record<string, unknown>
   lines: Mapping[]
+  /** Texts that the run begins with in the place of those that are there: versions of earlier runs of the suite. Absent = none. */
+  pins?: Pin[]
+  /** The name of the suite, of which `pins` are versions. */
+  suite?: string
+}
+
+export interface Pin {
+  artifact: string
+  /** Relative to the folder of the spec. */
+  file: string
+  /** From 1. */
+  version: number
 }
 
 /** The folder from which the paths of the imported file count, and in which its spec will lie. */

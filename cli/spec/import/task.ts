@@ -231,7 +231,7 @@ export function fromTask(task: ImportedTask, beside: ImportFolder): Mapped {
 }
 
 /** Small letters and digits, joined by single hyphens. */
-const slugOf = (id: string): string =>
+export const slugOf = (id: string): string =>
   id
     .normalize('NFKD')
     .toLowerCase()

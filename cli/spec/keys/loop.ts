@@ -39,6 +39,7 @@ export const ROLES = [
   'audit',
   'collect',
   'meta',
+  'gradient',
 ] as const
 
 const words = keys({

@@ -1,7 +1,7 @@
 /** How one sample is taken. */
 import { POINTER } from '../../evaluate/json.ts'
 import { PRESET_NAMES } from '../../evaluate/presets/registry.ts'
-import { boolean, choice, either, keys, list, map, may, need, or, text, whole } from '../kind.ts'
+import { boolean, choice, either, keys, list, map, may, need, needUnless, or, text, whole } from '../kind.ts'
 import { capture, commandText, durationText, glob, machinePath, path, size, step } from './text.ts'
 
 const VARIABLE = '^[A-Za-z_][A-Za-z0-9_]*$'
@@ -95,8 +95,10 @@ const place = keys(
 )
 
 export const measure = keys({
-  command: need(
+  command: needUnless(
+    'suite',
     commandText,
+    null,
     'The benchmark. Text runs under `/bin/sh -c`; a list is program and arguments without a shell. `{worktree}` and `{result}` are filled in, quoted.',
   ),
   directory: or(path, '.', 'The folder in which the benchmark runs, relative to the folder of the spec.'),
@@ -172,9 +174,9 @@ export const gates = list(
 
 export const noise = keys({
   mode: or(
-    choice(['auto', 'deterministic', 'paired']),
+    choice(['auto', 'deterministic', 'paired', 'single']),
     'auto',
-    'auto: the samples of the baseline decide; deterministic: equal candidates give equal values; paired: candidate and parent are measured in turns until the evidence is clear.',
+    'auto: the samples of the baseline decide; deterministic: equal candidates give equal values; paired: candidate and parent are measured in turns until the evidence is clear; single: one sample each is compared, so noise can decide (for a suite only).',
   ),
   calibrate: or(
     whole({ min: 2, max: 100 }),

@@ -1,0 +1,72 @@
+/** Which of the proposed texts is tried: the one with the best product of expected reduction and confidence. Pure. */
+import { type Expectation, expectationScale } from '../../ledger/texts.ts'
+
+/** What an agent answered to the question for one artifact. */
+export interface ProposedText {
+  /** The artifact that it was asked for. */
+  asked: string
+  /** What it names; null = it proposes nothing. */
+  artifact: unknown
+  /** null = it gave none. */
+  content: string | null
+  rationale: string
+  expected: unknown
+  confidence: unknown
+}
+
+/** The text as it is now. */
+export interface CurrentText {
+  content: string
+  maxChars: number
+}
+
+export interface Choice {
+  artifact: string
+  content: string
+  rationale: string
+  expected: number
+  confidence: number
+  product: number
+}
+
+/** The first of equal products wins. `refused`: why each of the others cannot be tried. */
+export function choose(
+  proposals: readonly ProposedText[],
+  texts: ReadonlyMap<string, CurrentText>,
+  known: readonly Expectation[],
+): { choices: Choice[]; refused: string[] } {
+  const refused: string[] = []
+  const choices: Choice[] = []
+  for (const proposal of proposals) {
+    const read = readProposal(proposal, texts)
+    if (typeof read === 'string') refused.push(`${proposal.asked}: ${read}`)
+    else
+      choices.push({
+        ...read,
+        product: read.expected * read.confidence * expectationScale(known, read.artifact),
+      })
+  }
+  return { choices: choices.sort((a, b) => b.product - a.product), refused }
+}
+
+function readProposal(
+  { asked, artifact, content, rationale, expected, confidence }: ProposedText,
+  texts: ReadonlyMap<string, CurrentText>,
+): Omit<Choice, 'product'> | string {
+  if (artifact === null || artifact === undefined) return 'its agent proposes no text'
+  if (typeof artifact !== 'string' || !texts.has(artifact))
+    return `it names ${String(artifact).slice(0, 100)}, which is no artifact of the suite`
+  if (artifact !== asked) return `it names ${artifact}, and was asked for ${asked}`
+  const text = texts.get(artifact)
+  if (content === null || !text) return 'it has no content'
+  if (content === text.content) return 'its content is the text that is there already'
+  const chars = [...content].length
+  if (chars > text.maxChars) return `its content has ${chars} characters, max_chars is ${text.maxChars}`
+  if (!isNumber(expected) || !isNumber(confidence))
+    return 'the expected reduction and the confidence are not finite numbers'
+  if (expected <= 0) return `it expects no reduction of the loss (${expected})`
+  const clamped = (value: number) => Math.max(0, Math.min(1, value))
+  return { artifact, content, rationale, expected: clamped(expected), confidence: clamped(confidence) }
+}
+
+const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)

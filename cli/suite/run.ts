@@ -1,0 +1,194 @@
+/** Runs each task of a suite once. Whatever becomes of a task, it has a loss, so the run of the suite has one too. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { SampleFault, TaskScore } from '../ledger/events.ts'
+import { type Isolation, type Supervised, seenAs, supervise } from '../process.ts'
+import type { SuiteConfig, SuiteTask } from './config.ts'
+import { meanLoss, NO_SIGNALS, type TaskLoss, taskLoss } from './loss.ts'
+import { readLeft } from './read.ts'
+
+export interface SuiteRequest {
+  suite: SuiteConfig
+  /** Runs once for each task, with `ASSAY_TASK` and `ASSAY_RESULT`. */
+  command: string | string[]
+  cwd: string
+  env: Record<string, string>
+  isolation: Isolation | null
+  /** Exists, and the tasks may write there: each gets a folder of its own. */
+  desk: string
+  /** The same for temporary files. */
+  temporary: string
+  /** Where `stdout` and `stderr` of the whole run go: what each task came to, and the end of what it printed. */
+  stdout: string
+  stderr: string
+  /** Of a task without `max_wall_time`, in milliseconds. */
+  timeoutMs: number
+  /** Bytes that one task may print. */
+  outputBytes: number
+  /** Folders that only the tasks may use. */
+  folders: readonly string[]
+  signal?: AbortSignal | undefined
+  /** Why a process did not do its job; null when it did. */
+  faultOf(ended: Supervised, limitMs: number, stderr: string): SampleFault | null
+  /** The end of a file. */
+  tailOf(path: string, bytes: number): string
+}
+
+export interface SuiteRun {
+  /** In the order of the suite. */
+  tasks: Record<string, TaskScore>
+  /** The mean loss of the tasks. */
+  loss: number
+  /** Of all processes together: times as a sum, memory as the largest. */
+  ended: Supervised
+  /** What says nothing about the texts: it was interrupted, or the machine could not run it. */
+  fault: SampleFault | null
+}
+
+const TAIL = 2000
+
+export async function runSuite(request: SuiteRequest): Promise<SuiteRun> {
+  const started = performance.now()
+  const { tasks, concurrency } = request.suite
+  const done: TaskRun[] = []
+  let next = 0
+  const worker = async () => {
+    for (let at = next++; at < tasks.length; at = next++) {
+      const task = tasks[at]
+      if (task === undefined || done.some(({ fault }) => fault !== null)) return
+      done[at] = await runTask(request, task, at)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(concurrency, tasks.length) }, worker))
+  const all = done.filter(Boolean).map((one) => ({ ...one, score: cut(one.score, tasks.length) }))
+  writeFileSync(request.stdout, all.map((one) => `${JSON.stringify(summaryOf(one))}\n`).join(''))
+  writeFileSync(request.stderr, all.map(saidBy).join(''))
+  return {
+    tasks: Object.fromEntries(all.map(({ task, score }) => [task.name, score])),
+    loss: meanLoss(all.map(({ score }) => score.score)),
+    ended: together(all, performance.now() - started),
+    fault: all.find(({ fault }) => fault !== null)?.fault ?? null,
+  }
+}
+
+/** A sample is one line of the record, whose length is limited. */
+const DEFECTS_IN_ALL = 2400
+
+function cut(score: TaskScore, tasks: number): TaskScore {
+  const most = Math.min(300, Math.max(40, Math.floor(DEFECTS_IN_ALL / tasks)))
+  return score.defects ? { ...score, defects: score.defects.map((text) => text.slice(0, most)) } : score
+}
+
+interface TaskRun {
+  task: SuiteTask
+  score: TaskScore
+  ended: Supervised
+  fault: SampleFault | null
+  said: { stdout: string; stderr: string }
+}
+
+async function runTask(request: SuiteRequest, task: SuiteTask, at: number): Promise<TaskRun> {
+  const { isolation, env } = request
+  const folder = join(request.desk, String(at))
+  const temporary = join(request.temporary, String(at))
+  for (const path of [folder, temporary]) mkdirSync(path, { recursive: true })
+  const result = join(folder, 'result.json')
+  const [stdout, stderr] = [join(folder, 'out'), join(folder, 'err')]
+  const { max_wall_time: seconds } = task.budget
+  const timeoutMs = seconds === null ? request.timeoutMs : seconds * 1000
+  const ended = await supervise({
+    command: request.command,
+    cwd: request.cwd,
+    env: {
+      ...env,
+      ASSAY_TASK: JSON.stringify(givenTo(task)),
+      ASSAY_RESULT: seenAs(isolation, result),
+      TMPDIR: seenAs(isolation, temporary),
+    },
+    timeoutMs,
+    stdout,
+    stderr,
+    outputCap: request.outputBytes,
+    isolation,
+    // The end of one task must not end the processes of another, which use the same folders.
+    folders: request.suite.concurrency > 1 ? [] : request.folders,
+    signal: request.signal,
+  })
+  const said = { stdout: request.tailOf(stdout, TAIL), stderr: request.tailOf(stderr, TAIL) }
+  const failed = request.faultOf(ended, timeoutMs, said.stderr)
+  const outside = failed?.reason === 'aborted' || failed?.reason === 'environment'
+  return { task, score: scoreOf(task, result, failed), ended, fault: outside ? failed : null, said }
+}
+
+/** What a program is told of its task. */
+const givenTo = ({ name, task, workflow, model, worker_model, budget, extra }: SuiteTask) => ({
+  name,
+  task,
+  workflow,
+  model,
+  worker_model,
+  budget: Object.fromEntries(Object.entries(budget).filter(([, limit]) => limit !== null)),
+  extra,
+})
+
+/** A process that failed may have left signals; one that left none has failed as well, whatever its exit code is. */
+export function scoreOf(
+  task: Pick<SuiteTask, 'weights'>,
+  path: string,
+  failed: SampleFault | null,
+): TaskScore {
+  const left = readLeft(path)
+  const isRead = typeof left !== 'string'
+  const found = taskLoss(isRead ? left.signals : NO_SIGNALS, task.weights, {
+    crashed: failed !== null || !isRead,
+  })
+  const reason = failed?.message ?? (isRead ? null : left)
+  return {
+    score: found.loss,
+    status: statusOf(found, isRead ? left.signals.status : null),
+    ...(reason === null ? {} : { reason: reason.slice(0, 200) }),
+    parts: found.parts,
+    ...(isRead && left.defects.length > 0 ? { defects: left.defects } : {}),
+  }
+}
+
+const statusOf = ({ crashed }: TaskLoss, said: string | null): string =>
+  crashed ? (said === 'aborted' ? said : 'failed') : (said ?? 'unknown')
+
+const summaryOf = ({ task, score }: TaskRun) => ({
+  task: task.name,
+  loss: score.score,
+  ...score,
+  score: undefined,
+})
+
+const saidBy = ({ task, said: { stdout, stderr } }: TaskRun): string =>
+  [stdout, stderr]
+    .map((text, which) =>
+      text === '' ? '' : `== ${task.name}, ${which === 0 ? 'stdout' : 'stderr'}\n${text}\n`,
+    )
+    .join('')
+
+/** As if it were one process, which ended well. */
+function together(all: readonly TaskRun[], ms: number): Supervised {
+  const ends = all.map(({ ended }) => ended)
+  const [first] = ends
+  if (first === undefined) throw new Error('a suite has tasks')
+  const known = (values: readonly (number | null)[]) => values.filter((value) => value !== null)
+  const cpu = known(ends.map(({ cpuMs }) => cpuMs))
+  const peaks = known(ends.map(({ peakMb }) => peakMb))
+  return {
+    ...first,
+    ms,
+    code: 0,
+    signal: null,
+    timedOut: false,
+    outputCut: false,
+    cancelled: ends.some(({ cancelled }) => cancelled),
+    startError: ends.find(({ startError }) => startError)?.startError ?? null,
+    cpuMs: cpu.length === ends.length ? cpu.reduce((sum, value) => sum + value, 0) : null,
+    peakMb: peaks.length === 0 ? null : Math.max(...peaks),
+    escaped: ends.reduce((sum, { escaped }) => sum + escaped, 0),
+    left: ends.reduce((sum, { left }) => sum + left, 0),
+  }
+}

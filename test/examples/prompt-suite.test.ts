@@ -1,0 +1,45 @@
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { type LoopData, sceneOf } from '../e2e/loop-scene.ts'
+import { dataOf } from '../rig/assay.ts'
+import { repoAt } from '../rig/repo.ts'
+import { makeTemp } from '../rig/temp.ts'
+
+const EXAMPLE = fileURLToPath(new URL('../../examples/prompt-suite', import.meta.url))
+
+interface ArtifactData {
+  artifacts: { name: string; active: number }[]
+  epochs: { loss: number; outcome: string }[]
+}
+
+/** The example; one sample each is compared, since a gain is much larger than its noise. */
+async function learnt(noise: string): Promise<{ ran: LoopData; texts: ArtifactData }> {
+  const folder = join(makeTemp('prompts'), 'project')
+  cpSync(EXAMPLE, folder, { recursive: true })
+  const spec = join(folder, 'assay.yaml')
+  writeFileSync(spec, `${readFileSync(spec, 'utf8')}${noise}`)
+  const repo = repoAt(folder)
+  repo.git('init', '--quiet', '--initial-branch=main')
+  repo.git('config', 'user.name', 'Rig')
+  repo.git('config', 'user.email', 'rig@example.invalid')
+  repo.commit('first')
+  const scene = sceneOf(repo)
+  dataOf(await scene.cli(['init']))
+  const ran = dataOf(await scene.loop('--rounds', '5'))
+  return { ran, texts: dataOf(await scene.cli<ArtifactData>(['artifact'])) }
+}
+
+test('five epochs of the example do not make its texts better', async () => {
+  const { ran, texts } = await learnt('noise: { mode: single }\n')
+  expect(ran.rounds).toBe(5)
+  expect(ran.baseline?.value).toBeGreaterThan(0.38)
+  expect(ran.best?.value).toBeLessThan(0.13)
+  expect(texts.epochs.map(({ outcome }) => outcome)).toEqual(['baseline', ...Array(5).fill('kept')])
+  expect(texts.artifacts.map(({ name, active }) => `${name} v${active}`)).toEqual([
+    'pitfalls v1',
+    'preamble v2',
+    'rubric v2',
+  ])
+})
