@@ -76,7 +76,7 @@ function Versions({ suite: { artifacts, epochs } }: { suite: SuiteView }) {
           <tr>
             <th scope="col">text</th>
             {epochs.map(({ epoch, experiment }) => (
-              <th key={experiment} scope="col">
+              <th key={experiment} scope="col" class="figure">
                 {epoch} <NodeLink id={experiment} />
               </th>
             ))}
@@ -123,7 +123,7 @@ function Tasks({ suite: { epochs, variance } }: { suite: SuiteView }) {
           <tr>
             <th scope="col">epoch</th>
             {epochs.map(({ epoch, experiment }) => (
-              <th key={experiment} scope="col">
+              <th key={experiment} scope="col" class="figure">
                 {epoch}
               </th>
             ))}
