@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
@@ -38,8 +38,8 @@ const RUBRIC = readFileSync(join(EXAMPLE, 'rubric.md'), 'utf8')
 
 let project: Project
 
-beforeAll(async () => {
-  const files = Object.fromEntries(
+const filesOfExample = () =>
+  Object.fromEntries(
     readdirSync(EXAMPLE, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => {
@@ -47,7 +47,9 @@ beforeAll(async () => {
         return [relative(EXAMPLE, path), readFileSync(path, 'utf8')]
       }),
   )
-  project = projectIn(makeRepo({ files }), makeTemp('control'))
+
+beforeAll(async () => {
+  project = projectIn(makeRepo({ files: filesOfExample() }), makeTemp('control'))
   await project.data('init', '--from', 'task.yaml')
 })
 
@@ -99,4 +101,43 @@ test.each([
   const attempt = await project.attempt({ [SKILL]: text })
   expect(attempt).toMatchObject({ status: 'rejected', reason: 'constraint' })
   expect(attempt.message).toContain(`constraint ${why} `)
+})
+
+/** Stands in for a model: the guide that has more words of the question is better, else the longer one. */
+const JUDGE = `
+let prompt = ''
+for await (const chunk of process.stdin.setEncoding('utf8')) prompt += chunk
+const part = (name) => new RegExp('^BEGIN ' + name + ' \\\\w+\\n([^]*?)\\nEND ' + name, 'm').exec(prompt)?.[1] ?? ''
+const words = part('input').toLowerCase().match(/[a-z]{4,}/g) ?? []
+const worth = (text) => words.filter((word) => text.toLowerCase().includes(word)).length - (/GRADE|choose the/.test(text) ? 99 : 0)
+const [first, second] = [part('first answer'), part('second answer')]
+const lead = worth(first) - worth(second) || first.length - second.length
+const verdict = lead > 0 ? 'first' : lead < 0 ? 'second' : 'equal'
+const labels = [...prompt.matchAll(/^(c\\d+): /gm)].map(([, label]) => label)
+console.error('usage {"tokens_in": 900, "tokens_out": 100, "usd": 0.001}')
+console.log(JSON.stringify(Object.fromEntries(labels.map((label) => [label, { evidence: 'read', verdict }]))))
+`
+
+test('with a judge, a guide that answers more questions is not kept, or one that stuffs keywords is shown to it', async () => {
+  const judge = join(makeTemp('judge'), 'judge.mjs')
+  writeFileSync(judge, JUDGE)
+  const spec = readFileSync(join(EXAMPLE, 'judged.yaml'), 'utf8')
+  const judged = projectIn(makeRepo({ files: filesOfExample() }), makeTemp('control'))
+  judged.repo.commit('a judge that needs no key', {
+    'judged.yaml': spec.replace(
+      '  host: claude-code\n  model: haiku\n',
+      `  host: command\n  command: [node, ${judge}]\n`,
+    ),
+  })
+  await judged.data('init', 'judged.yaml')
+  const better = await judged.attempt({ [SKILL]: BETTER })
+  expect(better).toMatchObject({ status: 'kept', reason: 'improved' })
+  const calls = async () => (await judged.data<{ judging: { calls: number } }>('status')).judging.calls
+  const before = await calls()
+  const stuffed = guide.replace('The message is written.', 'Write imperative. '.repeat(12))
+  expect(await judged.attempt({ [SKILL]: stuffed })).toMatchObject({
+    status: 'rejected',
+    reason: 'constraint',
+  })
+  expect(await calls()).toBe(before)
 })
