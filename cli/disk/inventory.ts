@@ -191,7 +191,9 @@ function visit({ path, name, folder }: Here, aside: string, done: PutBack): bool
     utimesSync(path, atime / 1000, mtime / 1000)
   })
   if (remade) restamp({ path, name, folder }, done)
-  folder.mark = markHere(path)
+  const restored = statOf(path)
+  folder.mark = restored ? markOf(restored) : ''
+  folder.mtime = restored?.mtimeMs ?? mtime
   return remade
 }
 
@@ -242,10 +244,12 @@ function list(path: string): Folder {
     if (found?.isDirectory() && typeof at === 'string') folders.set(key, list(at))
     else files.set(key, found ? fileStamp(found) : '')
   }
-  const { mode, atimeMs: atime, mtimeMs: mtime } = lstatSync(path)
+  const { mode, atimeMs: atime, mtimeMs } = lstatSync(path)
   // To the precision with which it can be set again: else its last digits would tell that it was.
-  utimesSync(path, atime / 1000, mtime / 1000)
-  return { mark: markHere(path), mode, atime, mtime, files, folders }
+  utimesSync(path, atime / 1000, mtimeMs / 1000)
+  // A time that is set is rounded.
+  const now = lstatSync(path)
+  return { mark: markOf(now), mode, atime, mtime: now.mtimeMs, files, folders }
 }
 
 const markHere = (path: string): string => {
