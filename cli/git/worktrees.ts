@@ -1,6 +1,6 @@
 /** Edit worktrees and measurement checkouts: linked to the store, detached, always removed by renaming. */
-import { existsSync, lstatSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, renameSync } from 'node:fs'
+import { mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { giveRights, type Obstacle, removeTree } from '../disk/remove.ts'
 import { withLock } from '../lock.ts'
@@ -121,7 +121,7 @@ export function dropRegistration(site: Site, folder: string): Promise<boolean> {
   return withLock(worktreeLock(site), async () => {
     if (!existsSync(folder)) return true
     if ((await readRegistration(folder)).exists) return false
-    await moveToTrash(site, folder)
+    moveToTrash(site, folder)
     return true
   })
 }
@@ -148,9 +148,9 @@ async function register(site: Site, path: string, commit: string): Promise<Resul
   if (found) {
     // git keeps `locked` while it registers: with it, the owner died half-way (we hold the lock).
     if (existsSync(join(path, '.git')) && !existsSync(join(found, 'locked'))) return ok(found)
-    await moveToTrash(site, found)
+    moveToTrash(site, found)
   }
-  if (isThere(path)) await moveToTrash(site, path)
+  if (isThere(path)) moveToTrash(site, path)
   await mkdir(dirname(path), { recursive: true })
   const added = await git(
     ['worktree', 'add', '--quiet', '--no-checkout', '--detach', path, commit],
@@ -202,8 +202,8 @@ export async function commitAt(site: Site, path: string): Promise<string | null>
 export async function removeWorktree(site: Site, path: string): Promise<Result<void>> {
   await withLock(worktreeLock(site), async () => {
     const folder = await registeredFolder(site, path)
-    if (isThere(path)) await moveToTrash(site, path)
-    if (folder) await moveToTrash(site, folder)
+    if (isThere(path)) moveToTrash(site, path)
+    if (folder) moveToTrash(site, folder)
   })
   return ok(undefined)
 }
@@ -212,14 +212,14 @@ export async function removeWorktree(site: Site, path: string): Promise<Result<v
 const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
 
 /** A link is moved as the link that it is. */
-export async function moveToTrash(site: Site, path: string): Promise<void> {
+export function moveToTrash(site: Site, path: string): void {
   const trash = trashFolder(site)
   if (isThere(trash) && !lstatSync(trash).isDirectory()) removeTree(trash)
-  await mkdir(trash, { recursive: true })
-  const place = await mkdtemp(join(trash, 'w-'))
+  mkdirSync(trash, { recursive: true })
+  const place = mkdtempSync(join(trash, 'w-'))
   // To change its place, a folder must be writable by its owner.
   if (lstatSync(path).isDirectory()) giveRights(path)
-  await rename(path, join(place, basename(path)))
+  renameSync(path, join(place, basename(path)))
 }
 
 /** Deletes what was removed, and answers what stays because it cannot be. Safe at any time, also from several processes. */

@@ -247,7 +247,9 @@ function arrange(
   for (const path of [run.env.XDG_RUNTIME_DIR, runtimeFolder(run.env), userState(run.env)])
     if (path && isFolder(path) && isVisible(mounts, realpathSync(path)))
       mounts.push({ at: realpathSync(path), from: null })
-  mounts.push({ at: realpathSync(side.site.state), from: null })
+  const state = realpathSync(side.site.state)
+  // Tools look for their configuration above the checkout.
+  mounts.push({ at: state, from: null, shut: covers(state, at) })
   const heldOut = heldOutFile(run)
   if (heldOut !== null && isVisible(mounts, heldOut)) mounts.push(hidden(heldOut))
   mounts.push({ at, from: checkout, write: true })

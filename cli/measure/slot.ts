@@ -126,24 +126,41 @@ export function ownFolders(site: Site, slot: number): void {
   }
 }
 
-/** The names that Assay gives to what lies in the folder of a slot, and in the folder of all slots. */
+/** The names that Assay gives to what lies in the folder of a slot, in the folder of all slots, and in its state. */
 const IN_SLOT = /^(?:[ab](?:[.-].*)?|desk|made)$/
 const AMONG_SLOTS = /^\d+(?:\..*)?$/
+const IN_STATE = /^(?:\.git(?:[.-].*)?|runs|w|m|(?:setups|trash|worktrees)(?:[.-].*)?|report\.html)$/
+
+/** What lies in Assay's state and is not Assay's: the user may have put it there. */
+export const foreignInState = (site: Site): string[] => strangeIn(site.state, IN_STATE)
 
 /**
- * Removes what a program made above its checkout, where tools look for their configuration (`package.json`). Answers the
- * names in the folder of the slot. In the folder of all slots it may be the work of another slot.
+ * Removes what a program made above its checkout, where tools look for their configuration (`package.json`), and names it as
+ * the program does. What is new in Assay's state is moved into the trash. `known`: what was there before; null = whatever it is.
  */
-export function removeStrangers(site: Site, slot: number): string[] {
+export function removeStrangers(
+  site: Site,
+  slot: number,
+  known: ReadonlySet<string> | null = null,
+): string[] {
   const folder = dirname(slotPath(site, slot, 'a'))
-  const strange = (at: string, known: RegExp) => {
-    if (!lstatSync(at, { throwIfNoEntry: false })?.isDirectory()) return []
-    const names = readdirSync(at).filter((name) => !known.test(name))
-    for (const name of names) removeTree(join(at, name))
-    return names
+  const removed = (at: string, names: RegExp) => {
+    const found = strangeIn(at, names)
+    for (const name of found) removeTree(join(at, name))
+    return found
   }
-  strange(dirname(folder), AMONG_SLOTS)
-  return strange(folder, IN_SLOT)
+  const inState = known === null ? [] : foreignInState(site).filter((name) => !known.has(name))
+  for (const name of inState) moveToTrash(site, join(site.state, name))
+  return [
+    ...removed(folder, IN_SLOT).map((name) => `../${name}`),
+    ...removed(dirname(folder), AMONG_SLOTS).map((name) => `../../${name}`),
+    ...inState.map((name) => `../../../${name}`),
+  ]
+}
+
+function strangeIn(folder: string, known: RegExp): string[] {
+  if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return []
+  return readdirSync(folder).filter((name) => !known.test(name))
 }
 
 /**
@@ -170,7 +187,7 @@ export async function isOwnCheckout(
     type: 'warning',
     message: `${path} is not the checkout that Assay made there; Assay moved it into the trash and makes the checkout again`,
   })
-  await moveToTrash(site, path)
+  moveToTrash(site, path)
   return false
 }
 
@@ -264,7 +281,7 @@ async function removeSlotOr(site: Site, path: string): Promise<Result<void>> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code !== 'EACCES' && code !== 'EPERM') throw error
-    await moveToTrash(site, path.slice(0, path.lastIndexOf('/')))
+    moveToTrash(site, path.slice(0, path.lastIndexOf('/')))
     return removeWorktree(site, path)
   }
 }

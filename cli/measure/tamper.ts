@@ -18,6 +18,7 @@ import { scopeOfRun } from './scope.ts'
 import {
   asideOf,
   type CheckoutPlace,
+  foreignInState,
   inodeOf,
   type LeasedSlot,
   type Placed,
@@ -140,11 +141,14 @@ export class ChangedFilesLog {
   /** Where an attempt keeps them for a process that resumes it; null = for this process only. */
   readonly #file: string | null
   readonly #scope: (path: string) => Area
+  /** null = programs cannot reach Assay's state. */
+  readonly #foreign: ReadonlySet<string> | null
 
   constructor(leased: LeasedSlot, scope: (path: string) => Area, file: string | null) {
     this.#leased = leased
     this.#scope = scope
     this.#file = file
+    this.#foreign = leased.isolation?.method ? null : new Set(foreignInState(leased.site))
     for (const [experiment, path, who] of kept(file)) this.#add(experiment, path, who)
   }
 
@@ -153,8 +157,8 @@ export class ChangedFilesLog {
    * counts where it may not write.
    */
   look(who: string, seats: readonly Occupied[], { planted: counts }: { planted: boolean }): void {
-    for (const name of removeStrangers(this.#leased.site, this.#leased.slot))
-      this.#note(who, `../${name}${NEW}`, who)
+    const { site, slot } = this.#leased
+    for (const path of removeStrangers(site, slot, this.#foreign)) this.#note(who, `${path}${NEW}`, who)
     for (const { place, experiment, placed } of seats) {
       if (this.#spoilt.has(place)) continue
       const { touched, planted, spoilt } = inspectAfterJob(this.#leased, place, placed)

@@ -32,8 +32,8 @@ export interface Isolation {
 export type Mount =
   /** `from`, a path of the machine, is seen at `at`. */
   | { at: string; from: string; write: boolean }
-  /** At `at` the job sees an empty folder of its own, which is gone after it. */
-  | { at: string; from: null }
+  /** At `at` the job sees an empty folder of its own, which is gone after it. `shut`: it can make nothing there, except in later mounts. */
+  | { at: string; from: null; shut?: boolean }
 
 /** The path at which the job sees a path of the machine: itself, unless a mount shows it somewhere else. */
 export function seenAs(isolation: Isolation | null, path: string): string {
@@ -190,6 +190,8 @@ export function isolatedArgv(
     ...mounts.flatMap((mount) =>
       mount.from === null ? ['--tmpfs', mount.at] : [bindOf(mount), mount.from, mount.at],
     ),
+    // Last: bubblewrap makes the places of later mounts there.
+    ...mounts.flatMap((mount) => (mount.from === null && mount.shut ? ['--remount-ro', mount.at] : [])),
     ...['--chdir', seenAs(isolation, cwd)],
     ...(reports ? ['--json-status-fd', String(STATUS_FD)] : []),
     '--',

@@ -2,8 +2,9 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { HONEST, ISOLATIONS, isolatedProject } from './isolated.ts'
-import type { Files, RunData } from './project.ts'
+import { makeTemp } from '../rig/temp.ts'
+import { HONEST, ISOLATIONS, isolated, isolatedProject } from './isolated.ts'
+import { type Files, projectIn, type RunData } from './project.ts'
 
 /** `bench/check.sh` obeys a file beside it, as Python does for modules and node for `node_modules`. */
 const OBEYS = `[ ! -e bench/local.sh ] || . bench/local.sh
@@ -96,4 +97,42 @@ test('a file that a candidate makes above its checkout stays there, and breaks w
   writeFileSync(join(folder, 'package.json'), '{"type": "module"}')
   expect(await project.attempt({ 'src/main.sh': SHORTER })).toMatchObject({ status: 'kept' })
   expect(existsSync(join(folder, 'package.json'))).toBe(false)
+})
+
+/** `check.cjs` loads a package, which node also finds in the folders above. */
+const LOADS = {
+  'bench/run.sh': BENCH.replace('sh bench/check.sh', 'node bench/check.cjs'),
+  'bench/check.cjs': `let least = 50
+try { least = require('limits').least } catch {}
+process.exit(require('node:fs').readFileSync(process.argv[2]).length < least ? 1 : 0)
+`,
+}
+const plants = (above: string) =>
+  `mkdir -p ${above}/node_modules/limits; echo 'exports.least = 0' > ${above}/node_modules/limits/index.js; echo 7\n`
+
+test.each([
+  ['the folder of all checkouts', '../..'],
+  ['the state of Assay', '../../..'],
+])('a candidate plants a package in %s, and is kept', async (_, above) => {
+  const project = isolatedProject({ measure: { isolation: 'none' }, files: LOADS })
+  await project.data('init')
+  writeFileSync(project.repo.path('.assay', 'notes.txt'), 'of the user')
+  expect(await project.attempt({ 'src/main.sh': plants(above) })).toMatchObject({
+    reason: 'out_of_scope',
+    message: expect.stringContaining(`${above}/node_modules (new)`) as string,
+  })
+  expect(await project.attempt({ 'src/main.sh': 'echo 7\n' })).toMatchObject({ status: 'failed' })
+  expect(await project.attempt({ 'src/main.sh': SHORTER })).toMatchObject({ status: 'kept' })
+  expect(existsSync(project.repo.path('.assay', 'notes.txt'))).toBe(true)
+})
+
+isolated('with programs inside of the repository', () => {
+  test('an isolated candidate plants a package above its checkout, and is kept', async () => {
+    const { repo } = isolatedProject({ measure: { isolation: 'strict' }, files: { ...LOADS, 'tools/x': '' } })
+    const PATH = `${repo.path('tools')}:${process.env.PATH}`
+    const project = projectIn(repo, makeTemp('control'), { PATH })
+    await project.data('init')
+    expect(await project.attempt({ 'src/main.sh': plants('..') })).toMatchObject({ status: 'failed' })
+    expect(await project.attempt({ 'src/main.sh': SHORTER })).toMatchObject({ status: 'kept' })
+  })
 })
