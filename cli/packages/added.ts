@@ -1,10 +1,17 @@
 /** Which packages a candidate adds, by what its manifests and lock files name and those of the baseline do not. Pure. */
-import { readCargoLock, readCargoToml } from './cargo.ts'
+import { readCargoConfig, readCargoLock, readCargoToml } from './cargo.ts'
 import type { NamedPackage, PackageFile, ReadPackages } from './file.ts'
 import { readGoMod, readGoSum } from './go.ts'
 import { readGradle, readGradleCatalogue, readGradleLock, readPom } from './jvm.ts'
 import { readPackageJson, readPackageLock } from './npm.ts'
-import { isRequirements, readPyproject, readPythonLock, readRequirements } from './python.ts'
+import {
+  isConstraints,
+  isRequirements,
+  readConstraints,
+  readPyproject,
+  readPythonLock,
+  readRequirements,
+} from './python.ts'
 
 type Language = 'npm' | 'python' | 'cargo' | 'go' | 'jvm'
 
@@ -19,6 +26,8 @@ const FILES: Readonly<Record<string, { language: Language; read: ReadPackages }>
   'Cargo.lock': { language: 'cargo', read: readCargoLock },
   'go.mod': { language: 'go', read: readGoMod },
   'go.sum': { language: 'go', read: readGoSum },
+  'go.work': { language: 'go', read: readGoMod },
+  'go.work.sum': { language: 'go', read: readGoSum },
   'pom.xml': { language: 'jvm', read: readPom },
   'build.gradle': { language: 'jvm', read: readGradle },
   'build.gradle.kts': { language: 'jvm', read: readGradle },
@@ -32,6 +41,9 @@ const kindOf = (path: string) => {
   if (/(^|\/)(node_modules|vendor)\//.test(path)) return undefined
   const name = path.slice(path.lastIndexOf('/') + 1)
   if (Object.hasOwn(FILES, name)) return FILES[name]
+  if (/(^|\/)\.cargo\/config(\.toml)?$/.test(path))
+    return { language: 'cargo' as const, read: readCargoConfig }
+  if (isConstraints(path)) return { language: 'python' as const, read: readConstraints }
   return isRequirements(path) ? { language: 'python' as const, read: readRequirements } : undefined
 }
 
@@ -61,8 +73,10 @@ export function addedPackages(before: Texts, after: Texts, approved: ReadonlySet
   const changed = [...after].flatMap(([path, text]) => {
     const kind = kindOf(path)
     const read = kind && reading(kind.read, text)
-    if (kind === undefined || read === undefined || unreadable.has(path)) return []
+    if (kind === undefined || read === undefined) return []
     if (typeof read !== 'string') return [{ path, language: kind.language, ...read }]
+    // A template, or what a test reads.
+    if (unreadable.has(path)) return []
     found.push({
       path,
       name: null,
@@ -129,7 +143,8 @@ const keyOf = ({ name, from }: NamedPackage): string => `${name} ${from ?? ''}`
 /** A text says why it cannot be read. */
 function reading(read: ReadPackages, text: string): PackageFile | string {
   try {
-    return read(text)
+    // Tools skip a byte order mark.
+    return read(text.replace(/^\ufeff/, ''))
   } catch (error) {
     return (error as Error).message.split('\n')[0] ?? ''
   }

@@ -5,7 +5,14 @@ import { itemsOf, type Members, membersOf, type NamedPackage, type ReadPackages,
 /** Cargo takes both for the same crate. */
 const nameOf = (name: string): string => name.toLowerCase().replaceAll('_', '-')
 
-const SECTIONS = ['dependencies', 'dev-dependencies', 'build-dependencies']
+/** Cargo still reads the older names. */
+const SECTIONS = [
+  'dependencies',
+  'dev-dependencies',
+  'dev_dependencies',
+  'build-dependencies',
+  'build_dependencies',
+]
 
 export const readCargoToml: ReadPackages = (text) => {
   const toml = membersOf(parse(text))
@@ -19,6 +26,15 @@ export const readCargoToml: ReadPackages = (text) => {
     named: sections.flatMap((section) =>
       Object.entries(section).flatMap(([name, one]) => crate(name, membersOf(one))),
     ),
+  }
+}
+
+/** `.cargo/config.toml`: it may patch crates, and say from where all of them come. */
+export const readCargoConfig: ReadPackages = (text) => {
+  const sources = Object.values(membersOf(membersOf(parse(text)).source)).map(membersOf)
+  const addresses = sources.flatMap((one) => textOf(one.registry) ?? textOf(one.git) ?? [])
+  return {
+    named: [...readCargoToml(text).named, ...addresses.map((one) => ({ name: `source ${one}`, from: null }))],
   }
 }
 

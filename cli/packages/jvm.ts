@@ -7,7 +7,16 @@ const artifact = (group: string, name: string): NamedPackage => ({
   from: null,
 })
 
-const NAMES_ONE = ['dependency', 'plugin', 'parent', 'extension']
+/** The last three: what a plugin loads or unpacks by itself. */
+const NAMES_ONE = [
+  'dependency',
+  'plugin',
+  'parent',
+  'extension',
+  'path',
+  'annotationProcessorPath',
+  'artifactItem',
+]
 
 /**
  * Elements and their texts are all that is looked at. What stands in a CDATA section or in an entity stays as it is
@@ -59,11 +68,20 @@ function without(text: string, begin: string, end: string): string {
 }
 
 const COORDINATE = /^([\w.-]+):([\w.-]+)(:.*)?$/
+/** Words that Gradle's configurations end with, in front of a text. */
+const CONFIGURATION =
+  /(?:api|implementation|compile|compileOnly|runtime|runtimeOnly|annotationProcessor|classpath|kapt|ksp|platform)[\s(]*$/i
 
-/** Every text in quotes that is `group:name` or `group:name:version`, and plugins by their id. */
+/**
+ * Texts in quotes that are `group:name:version`, or `group:name` where the group has a dot or a configuration stands in front
+ * (without either it may be a task of a project), and plugins by their id.
+ */
 export const readGradle: ReadPackages = (text) => {
   const code = without(text, '/*', '*/').replace(/(^|\s)\/\/.*$/gm, '')
-  const coordinates = [...code.matchAll(/(["'])([^"'\n]*)\1/g)].flatMap(([, , said = '']) => coordinate(said))
+  const coordinates = [...code.matchAll(/(["'])([^"'\n]*)\1/g)].flatMap(({ index, 2: said = '' }) => {
+    const isSure = /[.].*:|:.*:/.test(said) || CONFIGURATION.test(code.slice(Math.max(0, index - 40), index))
+    return isSure ? coordinate(said) : []
+  })
   const parts = [
     ...code.matchAll(/\bgroup\s*[:=]\s*["']([^"'\n]+)["']\s*,\s*name\s*[:=]\s*["']([^"'\n]+)["']/g),
   ].map(([, group = '', name = '']) => artifact(group, name))
@@ -76,7 +94,7 @@ export const readGradle: ReadPackages = (text) => {
 
 function coordinate(said: string): NamedPackage[] {
   const [, group, name] = COORDINATE.exec(said) ?? []
-  return group === undefined || name === undefined || !group.includes('.') ? [] : [artifact(group, name)]
+  return group === undefined || name === undefined ? [] : [artifact(group, name)]
 }
 
 /** gradle/libs.versions.toml */

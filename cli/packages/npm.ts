@@ -14,13 +14,23 @@ const OVERRIDES = ['overrides', 'resolutions']
 
 export const readPackageJson: ReadPackages = (text) => {
   const json = membersOf(JSON.parse(text))
-  const named = SECTIONS.flatMap((section) =>
-    Object.entries(membersOf(json[section])).flatMap(([name, wanted]) =>
+  const pnpm = membersOf(json.pnpm)
+  const replaced = [...OVERRIDES.map((section) => json[section]), pnpm.overrides].flatMap((section) =>
+    overrides(membersOf(section)),
+  )
+  // What a package needs in the eyes of pnpm, whatever its own manifest says.
+  const extended = Object.values(membersOf(pnpm.packageExtensions)).flatMap((one) =>
+    inSections(membersOf(one)),
+  )
+  return { named: [...inSections(json), ...replaced, ...extended] }
+}
+
+const inSections = (manifest: Members): NamedPackage[] =>
+  SECTIONS.flatMap((section) =>
+    Object.entries(membersOf(manifest[section])).flatMap(([name, wanted]) =>
       wantedPackage(name, textOf(wanted) ?? ''),
     ),
   )
-  return { named: [...named, ...OVERRIDES.flatMap((section) => overrides(membersOf(json[section])))] }
-}
 
 function overrides(section: Members): NamedPackage[] {
   return Object.entries(section).flatMap(([name, wanted]) => {
@@ -37,7 +47,8 @@ function wantedPackage(name: string, wanted: string): NamedPackage[] {
   if (LOCAL.test(wanted)) return []
   const alias = /^npm:(@?[^@]+)/.exec(wanted)?.[1]
   if (alias !== undefined) return [{ name: alias.toLowerCase(), from: null }]
-  const isElsewhere = /^[a-z+]+:|^[\w.-]+\/[\w.-]+/i.test(wanted)
+  // No version has one of these: it is an address, as `git@github.com:owner/name`, or `owner/name`.
+  const isElsewhere = /[:/]/.test(wanted)
   return [{ name: name.toLowerCase(), from: isElsewhere ? withoutVersion(wanted) : null }]
 }
 

@@ -23,6 +23,9 @@ function requirement(text: string): NamedPackage[] {
 const withoutVersion = (address: string): string =>
   address.replace(/#.*$/, '').replace(/(?<=.[^/])@[^@/]*$/, '')
 
+export const isConstraints = (path: string): boolean =>
+  /(^|\/)[\w.-]*constraints[\w.-]*\.(txt|in)$/.test(path)
+
 export const isRequirements = (path: string): boolean =>
   /(^|\/)[\w.-]*requirements[\w.-]*\.(txt|in)$/.test(path) ||
   /(^|\/)requirements\/[^/]+\.(txt|in)$/.test(path)
@@ -36,6 +39,8 @@ export const readRequirements: ReadPackages = (text) => {
     const [, flag = '', value = ''] = option
     if (flag === '-e' || flag === '--editable') return requirement(value)
     // A file that nobody would read, or a further place to get packages from.
+    if (flag === '-c' || flag === '--constraint')
+      return isConstraints(value) || isRequirements(value) ? [] : [optionPackage(flag, value)]
     if (flag === '-r' || flag === '--requirement')
       return isRequirements(value) ? [] : [optionPackage(flag, value)]
     return ELSEWHERE.includes(flag) ? [optionPackage(flag, value)] : []
@@ -49,41 +54,73 @@ const optionPackage = (flag: string, value: string): NamedPackage => ({
   from: null,
 })
 
+/** A constraint adds nothing, but it may say from where a package comes. */
+export const readConstraints: ReadPackages = (text) => ({
+  named: readRequirements(text).named.filter(({ name, from }) => from !== null || name.startsWith('-')),
+})
+
 export const readPyproject: ReadPackages = (text) => {
   const toml = membersOf(parse(text))
   const project = membersOf(toml.project)
   const tool = membersOf(toml.tool)
   const poetry = membersOf(tool.poetry)
+  const uv = membersOf(tool.uv)
   const lists = [
     project.dependencies,
     ...Object.values(membersOf(project['optional-dependencies'])),
     ...Object.values(membersOf(toml['dependency-groups'])),
     membersOf(toml['build-system']).requires,
-    membersOf(tool.uv)['dev-dependencies'],
+    uv['dev-dependencies'],
+    ...Object.values(membersOf(membersOf(tool.pdm)['dev-dependencies'])),
+    ...Object.values(membersOf(membersOf(tool.hatch).envs)).flatMap((one) => [
+      membersOf(one).dependencies,
+      membersOf(one)['extra-dependencies'],
+    ]),
   ]
+  // In these, a package is only replaced by one from another address.
+  const replaced = [uv['override-dependencies'], uv['constraint-dependencies']].flatMap((list) =>
+    itemsOf(list).flatMap((one) => requirement(textOf(one) ?? '').filter(({ from }) => from !== null)),
+  )
+  // Further places to get packages from.
+  const indexes = [
+    uv['index-url'],
+    ...itemsOf(uv['extra-index-url']),
+    ...itemsOf(uv['find-links']),
+    ...[uv.index, poetry.source].flatMap((list) => tablesIn(list).map(({ url }) => url)),
+  ].flatMap((one) => textOf(one) ?? [])
   const tables = [
     poetry.dependencies,
     poetry['dev-dependencies'],
+    poetry['requires-plugins'],
     ...Object.values(membersOf(poetry.group)).map((group) => membersOf(group).dependencies),
   ]
   return {
     named: [
       ...lists.flatMap((list) => itemsOf(list).flatMap((one) => requirement(textOf(one) ?? ''))),
+      ...replaced,
       ...tables.flatMap((table) =>
         Object.entries(membersOf(table)).flatMap(([name, one]) => ofPoetry(name, one)),
       ),
-      ...Object.entries(membersOf(membersOf(tool.uv).sources)).flatMap(([name, one]) => {
-        const from = addressIn(membersOf(one))
-        return from === null ? [] : [{ name: nameOf(name), from }]
-      }),
+      ...Object.entries(membersOf(uv.sources)).flatMap(([name, wanted]) =>
+        tablesIn(wanted).flatMap((one) => {
+          const from = addressIn(one)
+          return from === null ? [] : [{ name: nameOf(name), from }]
+        }),
+      ),
+      ...indexes.map((address) => ({ name: `index ${address}`, from: null })),
     ],
   }
 }
 
+/** One, or a list of which each holds on other platforms. */
+const tablesIn = (wanted: unknown): Members[] =>
+  Array.isArray(wanted) ? wanted.map(membersOf) : [membersOf(wanted)]
+
 function ofPoetry(name: string, wanted: unknown): NamedPackage[] {
-  const table = membersOf(Array.isArray(wanted) ? wanted[0] : wanted)
-  if (name === 'python' || textOf(table.path) !== null) return []
-  return [{ name: nameOf(name), from: addressIn(table) }]
+  if (name === 'python') return []
+  return tablesIn(wanted)
+    .filter(({ path }) => textOf(path) === null)
+    .map((table) => ({ name: nameOf(name), from: addressIn(table) }))
 }
 
 const addressIn = (source: Members): string | null =>

@@ -44,3 +44,19 @@ test('without `dependencies` in the spec, a candidate is refused for a package',
   const project = await started({})
   expect(await project.attempt({ ...ms(50), ...manifest('a', 'zstd') })).toMatchObject({ status: 'kept' })
 })
+
+test('a candidate adds a package that has no dot in its group, or takes a known one from elsewhere, and is measured', async () => {
+  const files = { 'src/build.gradle': 'dependencies {}\n', ...manifest('a') }
+  const project = makeProject({ spec: { dependencies: { approved: [] } }, files })
+  await project.data('init')
+  const gradle = "dependencies { implementation 'commons-io:commons-io:2.11' }\n"
+  expect(await project.attempt({ ...ms(50), 'src/build.gradle': gradle })).toMatchObject({
+    reason: 'dependency',
+    message: 'src/build.gradle adds commons-io:commons-io, which nobody approved',
+  })
+  const elsewhere = JSON.stringify({ dependencies: { a: 'git@github.com:evil/a.git' } })
+  expect(await project.attempt({ ...ms(50), 'src/package.json': elsewhere })).toMatchObject({
+    reason: 'dependency',
+    message: 'src/package.json adds a from git@github.com:evil/a.git, which nobody approved',
+  })
+})

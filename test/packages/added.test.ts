@@ -23,6 +23,61 @@ const FORMATS: [path: string, before: string, after: string, name: string][] = [
   ['package.json', NPM['package.json'], json({ dependencies: { a: 'npm:evil@1' } }), 'evil'],
   ['package.json', NPM['package.json'], json({ dependencies: { a: 'github:evil/a' } }), 'a'],
   ['package.json', NPM['package.json'], json({ overrides: { a: { b: 'npm:evil@1' } } }), 'evil'],
+  ['package.json', NPM['package.json'], json({ dependencies: { a: 'git@github.com:evil/a.git' } }), 'a'],
+  ['package.json', NPM['package.json'], json({ pnpm: { overrides: { a: 'npm:evil@1' } } }), 'evil'],
+  [
+    'package.json',
+    NPM['package.json'],
+    json({ pnpm: { packageExtensions: { a: { dependencies: { evil: '1' } } } } }),
+    'evil',
+  ],
+  ['requirements.txt', 'a\n', 'a\n-c elsewhere.cfg\n', '-c elsewhere.cfg'],
+  ['constraints.txt', 'a==1\n', 'a @ https://elsewhere.example/a.whl\nb==2\n', 'a'],
+  [
+    'pyproject.toml',
+    '[tool.poetry.dependencies]\na = "1"\n',
+    '[tool.poetry.dependencies]\na = [{ version = "1" }, { git = "https://elsewhere.example/a" }]\n',
+    'a',
+  ],
+  [
+    'pyproject.toml',
+    '[project]\ndependencies = ["a"]\n',
+    '[project]\ndependencies = ["a"]\n[tool.uv.sources]\na = [{ git = "https://elsewhere.example/a", marker = "x" }]\n',
+    'a',
+  ],
+  [
+    'pyproject.toml',
+    '[project]\ndependencies = ["a"]\n',
+    '[project]\ndependencies = ["a"]\n[tool.uv]\noverride-dependencies = ["b>1", "a @ https://elsewhere.example/a"]\n',
+    'a',
+  ],
+  [
+    'pyproject.toml',
+    '',
+    '[[tool.uv.index]]\nurl = "https://elsewhere.example"\n',
+    'index https://elsewhere.example',
+  ],
+  ['pyproject.toml', '', '[tool.poetry.requires-plugins]\nevil = ">1"\n', 'evil'],
+  ['pyproject.toml', '', '[tool.pdm.dev-dependencies]\ntest = ["evil"]\n', 'evil'],
+  ['pyproject.toml', '', '[tool.hatch.envs.default]\ndependencies = ["evil"]\n', 'evil'],
+  ['Cargo.toml', '', '[build_dependencies]\nevil = "1"\n', 'evil'],
+  ['.cargo/config.toml', '', '[patch.crates-io]\nserde = { git = "https://elsewhere.example/s" }\n', 'serde'],
+  [
+    '.cargo/config.toml',
+    '',
+    '[source.other]\nregistry = "https://elsewhere.example"\n',
+    'source https://elsewhere.example',
+  ],
+  ['go.work', 'go 1.22\n', 'go 1.22\nreplace a.example/a => evil.example/a v1.0.0\n', 'evil.example/a'],
+  ['build.gradle', '', "dependencies { implementation 'junit:junit:4.13' }\n", 'junit:junit'],
+  ['build.gradle.kts', '', 'dependencies { testImplementation("junit:junit") }\n', 'junit:junit'],
+  ['gradle.lockfile', '', 'commons-io:commons-io:2.11=runtimeClasspath\n', 'commons-io:commons-io'],
+  [
+    'pom.xml',
+    '<project></project>',
+    '<project><annotationProcessorPaths><path><groupId>evil.example</groupId><artifactId>p</artifactId></path></annotationProcessorPaths></project>',
+    'evil.example:p',
+  ],
   [
     'package-lock.json',
     npmLock({ 'node_modules/a': { resolved: 'https://registry.npmjs.org/a/-/a-1.0.0.tgz' } }),
@@ -147,6 +202,10 @@ describe('a package that nobody approved', () => {
     )
     expect(added({}, { 'requirements.txt': '-e .\n./lib\n-r requirements-dev.txt\n' })).toEqual([])
     expect(added({}, { 'go.mod': 'replace a.b/c => ../c\n' })).toEqual([])
+    expect(added({}, { 'constraints.txt': 'b==2\n' })).toEqual([])
+    expect(added({}, { 'build.gradle': "tasks.check.dependsOn 'app:lint'\n" })).toEqual([])
+    const bounds = '[tool.uv]\nconstraint-dependencies = ["b>1"]\n'
+    expect(added({}, { 'pyproject.toml': bounds })).toEqual([])
   })
 
   test('hides behind a comment that does not end, or takes minutes to read', () => {
@@ -161,6 +220,9 @@ describe('a package that nobody approved', () => {
   test('hides in a file that cannot be read', () => {
     expect(added(NPM, { 'package.json': '{' })[0]).toMatch(/^package.json cannot be read/)
     expect(added({ 'x/package.json': '{{ name }}' }, { 'x/package.json': '{{ other }}' })).toEqual([])
+    const evil = json({ dependencies: { evil: '1' } })
+    expect(added({ 'package.json': '{{ name }}' }, { 'package.json': evil })).toEqual(['evil'])
+    expect(added({ 'package.json': '\ufeff{}' }, { 'package.json': `\ufeff${evil}` })).toEqual(['evil'])
   })
 })
 
