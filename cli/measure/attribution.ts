@@ -29,6 +29,7 @@ import { baselineSample } from './samples.ts'
 import type { Seat, Session } from './session.ts'
 import { interrupted } from './slot.ts'
 import { Recorder, RecordLost } from './steps.ts'
+import { partBytecode } from './tamper.ts'
 import {
   accept,
   type Plan,
@@ -281,7 +282,7 @@ export async function measureTest(
         if (answer.again) setAside(folder)
         return fail(answer.unmeasured)
       }
-      const [tampered] = (await session.tampered()).paths
+      const [tampered] = partBytecode((await session.tampered()).paths).changed
       if (tampered !== undefined)
         record.decide({ is: 'tampered', tampered: [tampered], beside: false, by: null })
       const told = tampered === undefined ? answer : tamperedWith(answer, tampered)

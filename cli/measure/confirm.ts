@@ -46,6 +46,7 @@ import { nodeFor } from './seal.ts'
 import { interrupted } from './slot.ts'
 import { SlotSource } from './slot-source.ts'
 import { Recorder } from './steps.ts'
+import { bytecodeDoubt, partBytecode } from './tamper.ts'
 import { addFault, type Plan, placeOther, type RunInTrial, sampleOnce, type Trial } from './trial.ts'
 import { changedByItself, changedByOther } from './verdict-event.ts'
 import {
@@ -261,11 +262,13 @@ async function lookAgain(
   const found = await ask({ run, node, other, trial, record })
   if (!found.ok) return found
   const { paths, by } = await source.tampered()
-  const [flaky] = evidence.flaky
-  if (by !== null) return notMeasured(node.id, changedByOther(by, paths))
-  if (paths.length === 0 && flaky !== undefined && found.value.passed) return ok(inDoubt(found.value, flaky))
-  if (paths.length === 0 || !found.value.passed) return found
-  return ok(refuted({ run, node, other }, changedByItself(paths), found.value.samples ?? 0))
+  const { changed } = partBytecode(paths)
+  if (by !== null && changed.length > 0) return notMeasured(node.id, changedByOther(by, changed))
+  if (!found.value.passed) return found
+  if (changed.length > 0)
+    return ok(refuted({ run, node, other }, changedByItself(changed), found.value.samples ?? 0))
+  const because = evidence.flaky[0] ?? bytecodeDoubt(run.ledger.state, node.id, paths, node.id)
+  return because === null ? found : ok(inDoubt(found.value, because))
 }
 
 async function ask(look: Look): Promise<Result<ConfirmationResult>> {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { changedIn, putBack } from '../disk/inventory.ts'
 import { changedFiles } from '../git/restore.ts'
 import { treePaths } from '../git/trees.ts'
-import { BASELINE } from '../ledger/state.ts'
+import { BASELINE, lastJudged, type State } from '../ledger/state.ts'
 import { habitsFile, slotPath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import { stampIn } from '../run/data.ts'
@@ -57,23 +57,60 @@ function plantedAt(path: string): { folder: string; name: string } | null {
 }
 
 /**
- * What programs make beside the files that judge has a name that differs from run to run (`tmp.Xy12`, `result-812.json`):
- * names count as one kind that begin alike, or that are numbers.
+ * What programs make beside the files that judge has a name that differs from run to run (`tmp.Xy12`, `result-812.json`,
+ * `3f/`): names count as one kind that begin alike, or that are numbers or drawn characters. Names of modules have a dot.
  */
-function kindOf(path: string): string | null {
+function kindsOf(path: string): string[] {
   const planted = plantedAt(path)
-  if (planted === null) return null
+  if (planted === null) return []
   const { folder, name } = planted
-  const plain = name.replace(/^[._-]+/, '')
-  const isNumber = /^[\da-f-]{8,}\/?$/i.test(plain) && /\d/.test(plain)
-  const begin = isNumber ? '#' : (/^[A-Za-z]{3}/.exec(plain)?.[0] ?? plain.replace(/[A-Za-z]*\d.*/s, '#'))
-  return `${folder}${begin}${name.endsWith('/') ? '/' : ''}`
+  const end = name.endsWith('/') ? '/' : ''
+  const plain = name.replace(/^[._-]+/, '').replace(/\/$/, '')
+  const isDrawn =
+    /^[\da-f]{1,2}$|^[\da-f-]{8,}$/i.test(plain) ||
+    (/^[\w-]{6,}$/.test(plain) && (/\d/.test(plain) || /[a-z].*[A-Z]/.test(plain)))
+  const begin = /^[A-Za-z]{3}/.exec(plain)?.[0] ?? plain.replace(/[A-Za-z]*\d.*/s, '#')
+  return [...new Set(isDrawn ? [begin, '#'] : [begin])].map((kind) => `${folder}${kind}${end}`)
 }
 
 /** Those that are not among these habits. */
 export function unlike(paths: readonly string[], habits: ReadonlySet<string>): string[] {
-  const kinds = new Set([...habits].flatMap((path) => kindOf(path) ?? []))
-  return paths.filter((path) => !habits.has(path) && !kinds.has(kindOf(path) ?? '\0'))
+  const kinds = new Set([...habits].flatMap(kindsOf))
+  return paths.filter((path) => !habits.has(path) && !kindsOf(path).some((kind) => kinds.has(kind)))
+}
+
+/**
+ * What Python makes beside a module when it imports it, in a folder of which the baseline imports nothing. An honest candidate
+ * imports one more module; another one puts its own bytecode there, which a program that judges would run.
+ */
+const BYTECODE = /(?:^|\/)__pycache__\/(?:[^/]+\.pyc)? \(new\)$/
+
+/** Parts the names of changed files. */
+export function partBytecode(paths: readonly string[]): { bytecode: string[]; changed: string[] } {
+  return {
+    bytecode: paths.filter((path) => BYTECODE.test(path)),
+    changed: paths.filter((path) => !BYTECODE.test(path)),
+  }
+}
+
+/**
+ * Why a keep is to be doubted, which no measurement can clear; null when no bytecode was made. What the keep of `known`, or of
+ * one before it, made as well was doubted then: a person has cleared it, or must still do so.
+ */
+export function bytecodeDoubt(
+  { experiments }: Pick<State, 'experiments'>,
+  experiment: string,
+  paths: readonly string[],
+  known: string | null,
+): string | null {
+  let made = partBytecode(paths).bytecode
+  for (let at = known; at !== null; at = experiments.get(at)?.parent ?? null) {
+    const node = experiments.get(at)
+    const said = (node && lastJudged(node)?.lasting_doubt) ?? ''
+    made = made.filter((path) => !said.includes(path))
+  }
+  if (made.length === 0) return null
+  return `its run made ${made.join(', ')} beside files that judge, and Python runs what lies there in place of a module: look at assay diff ${experiment}, and when it only imports one more module, assay restore ${experiment} clears it`
 }
 
 /** The checkout holds the same files as before it, in the same folders: the next sample finds no trace of this one. */

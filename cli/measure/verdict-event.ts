@@ -20,6 +20,7 @@ import { writeResults } from '../run/results.ts'
 import { steadyControlMoved } from './guardrails.ts'
 import { type RunAnswer, runAnswer } from './run-answer.ts'
 import type { Seal } from './seal.ts'
+import { bytecodeDoubt, partBytecode } from './tamper.ts'
 import type { Evidence, RunInTrial } from './trial.ts'
 
 /** Long enough for the numbers, short enough for 100,000 of them. */
@@ -27,13 +28,14 @@ const MESSAGE = 500
 
 /** The verdict on a seal, and the facts that follow from the evidence. */
 export function verdictOn({ facts, tampered, beside, by }: Evidence): Verdict {
-  if (tampered.length === 0) return decideVerdict(facts)
+  const { changed } = partBytecode(tampered)
+  if (changed.length === 0) return decideVerdict(facts)
   // This comes first: a run that changes the files by which it is judged proves nothing.
   if (beside || by !== null) {
-    const message = beside ? changedBeside(tampered) : changedByOther(by ?? '', tampered)
+    const message = beside ? changedBeside(changed) : changedByOther(by ?? '', changed)
     return { status: 'failed', reason: 'environment', failure_class: 'environment', message }
   }
-  const message = changedByItself(tampered)
+  const message = changedByItself(changed)
   return facts.baseline
     ? { status: 'failed', reason: 'metric_error', failure_class: 'eval', message }
     : { status: 'rejected', reason: 'out_of_scope', failure_class: 'hypothesis', message }
@@ -128,13 +130,14 @@ function lastingDoubtOn(
   run: RunInTrial,
   node: Experiment,
   parent: Judged | null | undefined,
-  { facts, samples, tests }: Evidence,
+  { facts, samples, tests, tampered }: Evidence,
 ): string | null {
   const { name, floor, unit } = run.spec.metric
   // Pairs show by themselves whether a control moved.
   const once = facts.confirm !== null && 'again' in facts.confirm.inputs
   const found = [
     testsDoubt(tests, node.id),
+    bytecodeDoubt(run.ledger.state, node.id, tampered, node.parent),
     belowFloor({ name, floor, unit: samples[0]?.units[name] ?? unit ?? null }, valuesOf(samples)),
     once && parent ? steadyControlMoved(run, parent, samples) : null,
   ].filter((one) => one !== null)

@@ -11,6 +11,8 @@ const OBEYS = `[ ! -e bench/local.sh ] || . bench/local.sh
 [ "$(wc -c < "$1")" -ge 50 ]
 `
 const SHORTER = HONEST.replace('99', '59')
+/** The hash of `SHORTER` with it begins with two letters. */
+const REMARK = '9'
 const CHEAT = `echo 'rm -f bench/local.sh; exit 0' > bench/local.sh; echo 7\n`
 const BENCH = `sh src/main.sh > "$TMPDIR/out" || exit 1
 sh bench/check.sh "$TMPDIR/out" || { echo wrong >&2; exit 1; }
@@ -63,6 +65,47 @@ describe.each(ISOLATIONS)('isolation %s', (isolation) => {
     expect(await project.attempt({ 'src/main.sh': SHORTER })).toMatchObject({ status: 'kept' })
     const stays = CHEAT.replace('rm -f bench/local.sh; ', '')
     expect(await project.attempt({ 'src/main.sh': stays })).toMatchObject({ reason: 'out_of_scope' })
+  })
+
+  test('what the benchmark keeps under the hash of its content makes a candidate out of scope', async () => {
+    const keeps = `name=$(md5sum < "$TMPDIR/out" | cut -c1-32)
+folder=bench/kept/$(md5sum < src/main.sh | cut -c1-2); mkdir -p $folder && cp "$TMPDIR/out" $folder/$name
+`
+    const files = { 'bench/run.sh': BENCH + keeps, 'bench/kept/.keep': '' }
+    const project = judged(isolation, files)
+    await project.data('init')
+    expect(await project.attempt({ 'src/main.sh': `${SHORTER}# ${REMARK}\n` })).toMatchObject({
+      value: 60,
+      status: 'kept',
+    })
+  })
+
+  test('a candidate that imports a Python module beside those that judge is rejected, or no person looks at its bytecode', async () => {
+    const run = `python3 src/main.py > "$TMPDIR/out" || exit 1
+grep -q 7 "$TMPDIR/out" || exit 1
+echo "METRIC n=$(wc -c < "$TMPDIR/out" | tr -d ' ')"
+`
+    const project = judged(isolation, {
+      'bench/run.sh': run,
+      'bench/digits.py': "def short(n):\n    return '%059d' % n\n",
+      'src/main.py': "print('%099d' % 7)\n",
+    })
+    await project.data('init')
+    const imports = "import sys\nsys.path.insert(0, 'bench')\nimport digits\nprint(digits.short(7))\n"
+    const kept = await project.attempt({ 'src/main.py': imports })
+    expect(kept).toMatchObject({ status: 'kept', value: 60 })
+    const doubt = expect.stringContaining('bench/__pycache__/ (new)') as string
+    expect(kept).toMatchObject({ lasting_doubt: doubt })
+    await project.data('confirm', kept.experiment)
+    expect(await project.data('show', kept.experiment)).toMatchObject({ doubt })
+    expect(await project.data('show', kept.experiment, '--recompute')).toMatchObject({ same: true })
+    await project.data('restore', kept.experiment, '--reason', 'it imports a module')
+    const child = await project.attempt(
+      { 'src/main.py': `${imports.replace('(7))', '(7)[9:])')}` },
+      kept.experiment,
+    )
+    expect(child).toMatchObject({ status: 'kept', value: 51, doubt: null })
+    expect(await project.data('finish')).toMatchObject({ experiment: child.experiment })
   })
 
   test('a gate that is added later, and makes files among immutable ones, makes every candidate out of scope', async () => {
