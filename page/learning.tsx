@@ -1,62 +1,102 @@
 /** The texts of a suite: the loss of each epoch, the version of each text, and how the tasks do. */
+import { scaleLinear } from 'd3-scale'
 import type { SuiteView } from '../cli/view/suite-model.ts'
 import { head } from './data.ts'
-import { NodeLink } from './parts.tsx'
-import { figure } from './words.ts'
+import { Empty, NodeLink, Scroll, Section, useWidth } from './parts.tsx'
+import { counted, figure } from './words.ts'
 
 type Epoch = SuiteView['epochs'][number]
 
 export function Learning() {
   const suite = head.value?.suite
-  if (!suite) return <p>This run has no suite.</p>
+  if (!suite) return <Empty>This run has no suite.</Empty>
   return (
-    <section>
-      <h2>{suite.suite}</h2>
-      <p class="small soft">
-        {suite.learning_rate === null ? 'without a gradient' : `learning rate ${figure(suite.learning_rate)}`}{' '}
-        · {suite.artifacts.map(({ name, active }) => `${name} v${active}`).join(' · ')}
-      </p>
-      <LossChart epochs={suite.epochs} />
-      <Versions suite={suite} />
-      <Tasks suite={suite} />
-    </section>
+    <>
+      <Section title={`Loss of ${suite.suite}`}>
+        <p class="small soft">
+          {suite.learning_rate === null
+            ? 'without a gradient'
+            : `learning rate ${figure(suite.learning_rate)}`}{' '}
+          · {suite.artifacts.map(({ name, active }) => `${name} v${active}`).join(' · ')}
+        </p>
+        <LossChart epochs={suite.epochs} />
+      </Section>
+      <Section title="Versions of the texts">
+        <Versions suite={suite} />
+      </Section>
+      <Section title="Loss of each task">
+        <Tasks suite={suite} />
+      </Section>
+    </>
   )
 }
 
 // ---------------------------------------------------------------- the loss
 
-const SIZE = { width: 720, height: 220, left: 48, rest: 16 }
+const HEIGHT = 220
+const EDGE = { left: 52, right: 14, top: 12, bottom: 30 }
 
 /** A dot for each epoch, by what became of it, and the mean over three epochs as a dashed line. */
 function LossChart({ epochs }: { epochs: readonly Epoch[] }) {
+  const [box, width] = useWidth()
   const most = Math.max(...epochs.flatMap(({ loss, average }) => [loss, average]), 0.0001)
-  const { width, height, left, rest } = SIZE
-  const x = (index: number) => left + ((width - left - rest) * index) / Math.max(1, epochs.length - 1)
-  const y = (loss: number) => height - rest - ((height - 2 * rest) * loss) / most
-  const line = (of: (epoch: Epoch) => number) =>
+  const x = scaleLinear([0, Math.max(1, epochs.length - 1)], [EDGE.left, width - EDGE.right])
+  const y = scaleLinear([0, most], [HEIGHT - EDGE.bottom, EDGE.top]).nice()
+  const at = (of: (epoch: Epoch) => number) =>
     epochs.map((epoch, index) => `${x(index)},${y(of(epoch))}`).join(' ')
+  const named = Math.ceil(epochs.length / Math.max(1, Math.floor(width / 40)))
   return (
-    <svg
-      class="learning"
-      viewBox={`0 0 ${width} ${height}`}
-      role="img"
-      aria-label={`loss of ${epochs.length} epochs, from ${figure(epochs[0]?.loss ?? null)} to ${figure(epochs.at(-1)?.loss ?? null)}`}
-    >
-      {[0, most / 2, most].map((loss) => (
-        <text key={loss} class="tick" x={left - 6} y={y(loss) + 4} text-anchor="end">
-          {figure(Number(loss.toPrecision(2)))}
-        </text>
-      ))}
-      <polyline class="average" points={line(({ average }) => average)} />
-      <polyline class="loss" points={line(({ loss }) => loss)} />
-      {epochs.map((epoch, index) => (
-        <circle key={epoch.experiment} class={epoch.outcome} cx={x(index)} cy={y(epoch.loss)} r="5">
-          <title>{`epoch ${epoch.epoch}, ${epoch.experiment}: loss ${figure(epoch.loss)}; ${changeOf(epoch)}`}</title>
-        </circle>
-      ))}
-    </svg>
+    <figure class="learning">
+      <div ref={box}>
+        {width > 0 ? (
+          <svg
+            width={width}
+            height={HEIGHT}
+            role="img"
+            aria-label={`loss of ${counted(epochs.length, 'epoch')}, from ${lossText(epochs[0]?.loss ?? null)} to ${lossText(epochs.at(-1)?.loss ?? null)}`}
+          >
+            <g class="axis">
+              {y.ticks(4).map((tick) => (
+                <g key={tick}>
+                  <line class="grid" x1={EDGE.left} x2={width - EDGE.right} y1={y(tick)} y2={y(tick)} />
+                  <text x={EDGE.left - 12} y={y(tick)} dy="0.32em" text-anchor="end">
+                    {lossText(tick)}
+                  </text>
+                </g>
+              ))}
+              {epochs.map(({ epoch, experiment }, index) =>
+                index % named === 0 ? (
+                  <text key={experiment} x={x(index)} y={HEIGHT - EDGE.bottom + 18} text-anchor="middle">
+                    {epoch}
+                  </text>
+                ) : null,
+              )}
+            </g>
+            <polyline class="average" points={at(({ average }) => average)} />
+            <polyline class="loss" points={at(({ loss }) => loss)} />
+            {epochs.map((epoch, index) => (
+              <circle
+                key={epoch.experiment}
+                class={epoch.outcome === 'kept' ? 'is-kept' : ''}
+                cx={x(index)}
+                cy={y(epoch.loss)}
+                r="5"
+              >
+                <title>{`epoch ${epoch.epoch}, ${epoch.experiment}: loss ${lossText(epoch.loss)}; ${changeOf(epoch)}`}</title>
+              </circle>
+            ))}
+          </svg>
+        ) : null}
+      </div>
+      <figcaption class="small soft">
+        Loss by epoch; a filled dot is a text that was kept. Dashed: the mean of three epochs.
+      </figcaption>
+    </figure>
   )
 }
+
+/** Three digits, as in the terminal. */
+const lossText = (loss: number | null): string => figure(loss === null ? null : Number(loss.toPrecision(3)))
 
 function changeOf({ artifact, from, to, outcome }: Epoch): string {
   if (artifact === null) return 'no text was changed'
@@ -69,34 +109,41 @@ function changeOf({ artifact, from, to, outcome }: Epoch): string {
 
 function Versions({ suite: { artifacts, epochs } }: { suite: SuiteView }) {
   return (
-    <div class="scroll">
-      <table>
-        <caption>Which version of each text an epoch was run with; the experiment has the diff</caption>
-        <thead>
-          <tr>
-            <th scope="col">text</th>
-            {epochs.map(({ epoch, experiment }) => (
-              <th key={experiment} scope="col" class="figure">
-                {epoch} <NodeLink id={experiment} />
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {artifacts.map(({ name }) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              {epochs.map((epoch) => (
-                <td key={epoch.experiment} class="figure" title={changeOf(epoch)}>
-                  {epoch.artifact === name ? (epoch.outcome === 'kept' ? '→ ' : '× ') : ''}v
-                  {epoch.versions[name] ?? 0}
-                </td>
+    <>
+      <Scroll label="Versions of the texts">
+        <table class="by-epoch">
+          <thead>
+            <tr>
+              <th scope="col">text</th>
+              {epochs.map(({ epoch, experiment }) => (
+                <th key={experiment} scope="col" class="figure">
+                  {epoch}
+                  <br />
+                  <NodeLink id={experiment} />
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+          </thead>
+          <tbody>
+            {artifacts.map(({ name }) => (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                {epochs.map((epoch) => (
+                  <td key={epoch.experiment} class="figure" title={changeOf(epoch)}>
+                    {epoch.artifact === name ? (epoch.outcome === 'kept' ? '→ ' : '× ') : ''}v
+                    {epoch.versions[name] ?? 0}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+      <p class="small soft">
+        → v1: run with version 1, which was kept; × v0: a change of version 0 that was not kept. The
+        experiment has the diff.
+      </p>
+    </>
   )
 }
 
@@ -110,15 +157,14 @@ function Tasks({ suite: { epochs, variance } }: { suite: SuiteView }) {
       <th scope="row">{name}</th>
       {epochs.map((epoch) => (
         <td key={epoch.experiment} class="figure">
-          {figure(of(epoch))}
+          {lossText(of(epoch))}
         </td>
       ))}
     </tr>
   )
   return (
-    <div class="scroll">
-      <table>
-        <caption>Loss of each task</caption>
+    <Scroll label="Loss of each task">
+      <table class="by-epoch">
         <thead>
           <tr>
             <th scope="col">epoch</th>
@@ -138,10 +184,10 @@ function Tasks({ suite: { epochs, variance } }: { suite: SuiteView }) {
       </table>
       {variance.map(({ task, runs, mean, deviation }) => (
         <p key={task} class="small">
-          unchanged, {runs} runs: {task} {figure(mean)} ± {figure(deviation)}
+          unchanged, {runs} runs: {task} {lossText(mean)} ± {lossText(deviation)}
         </p>
       ))}
-    </div>
+    </Scroll>
   )
 }
 
