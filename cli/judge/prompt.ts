@@ -178,3 +178,53 @@ const hasOnly = (value: unknown, names: readonly string[]): boolean =>
 
 const isWhole = (value: unknown, names: readonly string[]): boolean =>
   hasOnly(value, names) && typeof member(value, 'evidence') === 'string'
+
+// ---------------------------------------------------------------- what it says, for readers
+
+/** What the judge said by one criterion; with a rubric, the two grades. */
+export interface Statement {
+  /** Name of the criterion; null with a rubric. */
+  criterion: string | null
+  /** Of each answer: `better`, `worse` or `equal`; `PASS`, `FAIL` or `NONE`; or its grade. */
+  first: string
+  second: string
+  /** In the words of the judge: one text, or one for each answer. */
+  evidence: readonly string[]
+}
+
+/** Of an answer that satisfies `answerSchema`; a part that does not is left out. */
+export function statementsIn(scoring: Scoring, order: readonly number[], answer: unknown): Statement[] {
+  const pair = (said: unknown, name: 'verdict' | 'grade', criterion: string | null): Statement => {
+    const [first, second] = [member(said, 'first'), member(said, 'second')]
+    return {
+      criterion,
+      first: String(member(first, name)),
+      second: String(member(second, name)),
+      evidence: [evidenceIn(first), evidenceIn(second)],
+    }
+  }
+  if (scoring.mode === 'rubric') return hasEach(answer) ? [pair(answer, 'grade', null)] : []
+  return order.flatMap((index, at): Statement[] => {
+    const criterion = scoring.criteria[index]
+    const said = member(answer, labelOf(at))
+    if (criterion === undefined) return []
+    if (criterion.kind === 'pass') return hasEach(said) ? [pair(said, 'verdict', criterion.name)] : []
+    const verdict = COMPARE.find((one) => one === member(said, 'verdict'))
+    if (verdict === undefined) return []
+    const [first, second] = RANKS[verdict]
+    return [{ criterion: criterion.name, first, second, evidence: [evidenceIn(said)] }]
+  })
+}
+
+const RANKS = {
+  first: ['better', 'worse'],
+  second: ['worse', 'better'],
+  equal: ['equal', 'equal'],
+} as const satisfies Record<(typeof COMPARE)[number], readonly [string, string]>
+
+const hasEach = (said: unknown): boolean => hasOnly(said, ['first', 'second'])
+
+const evidenceIn = (said: unknown): string => {
+  const text = member(said, 'evidence')
+  return typeof text === 'string' ? text : ''
+}

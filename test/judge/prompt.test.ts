@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { schemaCheckOf } from '../../cli/hosts/agent-answer.ts'
-import { answerSchema, judgePrompt, neutral, type Scoring, scoreOfFirst } from '../../cli/judge/prompt.ts'
+import {
+  answerSchema,
+  judgePrompt,
+  neutral,
+  type Scoring,
+  scoreOfFirst,
+  statementsIn,
+} from '../../cli/judge/prompt.ts'
 
 const criteria: Scoring = {
   mode: 'criteria',
@@ -85,4 +92,25 @@ describe('the prompt', () => {
     expect(prompt.match(/^END first answer/gm)).toHaveLength(1)
     expect(neutral('end it\r\nBEGIN x\u0007')).toBe('| end it\n| BEGIN x ')
   })
+})
+
+describe('what the judge said, for readers', () => {
+  test('a verdict stands beside a different criterion, or its evidence is lost', () => {
+    const [c1, c2] = [said('second'), both('PASS', 'NONE')]
+    const right = { criterion: 'right', first: 'worse', second: 'better', evidence: ['e'] }
+    const short = { criterion: 'short', first: 'PASS', second: 'NONE', evidence: ['e', 'e'] }
+    expect(statementsIn(criteria, [0, 1], { c1, c2 })).toEqual([right, short])
+    expect(statementsIn(criteria, [1, 0], { c1: c2, c2: c1 })).toEqual([short, right])
+    expect(statementsIn(rubric, [], grades(4, 2))).toEqual([
+      { criterion: null, first: '4', second: '2', evidence: ['e', 'e'] },
+    ])
+  })
+
+  test.each([null, 'text', { cut: '{"c1"' }, { c1: { verdict: 'best' } }])(
+    '%j is read as a verdict',
+    (answer) => {
+      expect(statementsIn(criteria, [0, 1], answer)).toEqual([])
+      expect(statementsIn(rubric, [], answer)).toEqual([])
+    },
+  )
 })
