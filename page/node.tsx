@@ -4,6 +4,7 @@ import type { PageNode, PageRow } from '../cli/view/page-model.ts'
 import { Actions } from './actions.tsx'
 import { connection, head, nodeOf, rows, rowsVersion } from './data.ts'
 import { DiffView } from './diff.tsx'
+import { Judged } from './judging.tsx'
 import { Status } from './marks.tsx'
 import { Pairs } from './pairs.tsx'
 import { CopyLine, Empty, Facts, Gain, Guarded, Linked, NodeLink, Scroll, Time, useLoaded } from './parts.tsx'
@@ -146,6 +147,11 @@ function Details({ row, node }: { row: PageRow; node: PageNode }) {
           {node.stages.map((stage, i) => (
             <Pairs key={`${stage.stage} ${i}`} stage={stage} metric={head.value?.metric.name ?? ''} />
           ))}
+        </Block>
+      ) : null}
+      {node.judged_items ? (
+        <Block title="Judged items">
+          <Judged judged={node.judged_items} />
         </Block>
       ) : null}
       <Block title="Gates and rules">

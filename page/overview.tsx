@@ -7,8 +7,10 @@ import { Actions } from './actions.tsx'
 import { Chart } from './chart.tsx'
 import { head, logOf, now, rows, rowsVersion } from './data.ts'
 import { Heat, Multiples } from './heat.tsx'
+import { Distrust } from './judging.tsx'
 import { Empty, Facts, Gain, Linked, NodeLink, Section, Time, useLoaded } from './parts.tsx'
-import { figure, percent, timeSpan } from './words.ts'
+import { linkTo } from './route.ts'
+import { counted, figure, percent, timeSpan } from './words.ts'
 
 export function Overview() {
   const data = head.value
@@ -55,9 +57,18 @@ function Attention({ data }: { data: PageHead }) {
     ...data.doubts.map(({ experiment, doubt, hint }) => ({ experiment, text: `in doubt: ${doubt}`, hint })),
     ...data.stuck.map(({ experiment, message, hint }) => ({ experiment, text: message, hint })),
   ]
-  if (items.length === 0) return null
+  const waiting = data.backlog?.waiting ?? 0
+  const distrusted = data.judging && data.judging.anchors.trouble !== null
+  if (items.length + waiting === 0 && !distrusted) return null
   return (
     <Section title="Needs a person">
+      {data.judging ? <Distrust judging={data.judging} /> : null}
+      {waiting === 0 ? null : (
+        <p class="notice">
+          <a href={linkTo({ view: 'record' })}>{counted(waiting, 'idea')}</a>{' '}
+          {waiting === 1 ? 'waits' : 'wait'} for an approval of packages
+        </p>
+      )}
       <ul class="plain">
         {items.map(({ experiment, text, hint }) => (
           <li key={`${experiment} ${text}`} class="notice">

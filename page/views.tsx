@@ -3,8 +3,10 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { PageCall, PageHead, PageRound, PageText } from '../cli/view/page-model.ts'
+import { Backlog } from './backlog.tsx'
 import { connection, head, nodeOf, rows, rowsVersion, runs } from './data.ts'
 import { Graph } from './graph.tsx'
+import { Judging } from './judging.tsx'
 import { Status } from './marks.tsx'
 import { CopyLine, Empty, Facts, Gain, Linked, NodeLink, Scroll, Section, Time, useLoaded } from './parts.tsx'
 import { compared, go, linkTo } from './route.ts'
@@ -202,6 +204,7 @@ export function CostView() {
       <Section title="By role and host">
         {costs.calls.length === 0 ? <Empty>No agent was called.</Empty> : <Calls calls={costs.calls} />}
       </Section>
+      <Judging data={data} />
       <Section title="Environment of the run">
         <Facts
           facts={[
@@ -368,14 +371,15 @@ export function RecordView() {
         )
       })}
       {data.texts.length === 0 ? <Empty>Nothing was noted or learnt yet.</Empty> : null}
-      <Ideas data={data} />
+      <Continued data={data} />
+      {data.backlog ? <Backlog backlog={data.backlog} /> : null}
     </>
   )
 }
 
-function Ideas({ data }: { data: PageHead }) {
-  const { ideas, repairable, retests, parked = [] } = data.left
-  if (ideas.length + repairable.length + retests.length + parked.length === 0) return null
+function Continued({ data }: { data: PageHead }) {
+  const { repairable, retests } = data.left
+  if (repairable.length + retests.length === 0) return null
   const links = (ids: readonly string[]) =>
     ids.slice(0, 20).map((id) => (
       <span key={id}>
@@ -388,22 +392,8 @@ function Ideas({ data }: { data: PageHead }) {
         facts={[
           repairable.length === 0 ? null : ['could be repaired', links(repairable)],
           retests.length === 0 ? null : ['not evaluated', links(retests)],
-          parked.length === 0
-            ? null
-            : [
-                'wait for approval',
-                parked
-                  .slice(0, FOUND)
-                  .map(({ id, dependencies }) => `${id} (${dependencies.join(', ')})`)
-                  .join('; '),
-              ],
         ]}
       />
-      <ul>
-        {ideas.slice(0, FOUND).map((text) => (
-          <li key={text}>{text}</li>
-        ))}
-      </ul>
     </Section>
   )
 }

@@ -1,5 +1,5 @@
 /** `backlog`: the ideas of a run and where each stands; what a person decides about them is a decision. */
-import { backlogOf, type IdeaStanding, writtenIdea } from '../ledger/backlog.ts'
+import { backlogOf, type IdeaStanding } from '../ledger/backlog.ts'
 import { approvalLines, waitingIdea } from '../loop/parked.ts'
 import { call, next, type Said } from '../next.ts'
 import { ok, type Result } from '../result.ts'
@@ -7,32 +7,23 @@ import { painter } from '../terminal/colour.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { cell } from '../terminal/lines.ts'
 import { table } from '../terminal/table.ts'
+import { ideaRow, isOver } from '../view/backlog.ts'
 import { theRun } from './verb.ts'
-
-const OVER = ['done', 'dropped']
 
 export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const all = backlogOf(opened.value.ledger.state)
-  const shown = args.on('all') ? all : all.filter(({ status }) => !OVER.includes(status))
+  const shown = args.on('all') ? all : all.filter((one) => !isOver(one))
   const paint = await painter(context.colour)
   return ok({
-    data: { ideas: shown.map(rowOf), hidden: all.length - shown.length },
+    data: { ideas: shown.map(ideaRow), hidden: all.length - shown.length },
     text: () => [
       ...(shown.length === 0 ? [] : lines(shown, context.columns).map(paint)),
       ...closing(all, shown),
     ],
   })
 }
-
-const rowOf = ({ idea, status, missing, experiment, outcome }: IdeaStanding) => ({
-  ...writtenIdea(idea),
-  status,
-  experiment,
-  outcome,
-  missing,
-})
 
 function lines(shown: readonly IdeaStanding[], width: number) {
   const columns = [

@@ -11,6 +11,7 @@ import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
 import { type AttributionView, attributionView, partLines } from '../view/attribution.ts'
 import { explainVerdict } from '../view/explain.ts'
+import { itemsLines } from '../view/judging.ts'
 import { showData } from '../view/node.ts'
 import { idOf, theRun } from './verb.ts'
 
@@ -103,6 +104,7 @@ function describe(
   }
   if (data.message) lines.push(`  ${plain(data.message, 500)}`)
   for (const said of data.explained) lines.push(`  ${plain(said, 600)}`)
+  for (const said of data.judged_items ? itemsLines(data.judged_items.items) : []) lines.push(`  ${said}`)
   if (data.doubt) lines.push(`  in doubt: ${plain(data.doubt, 500)}`)
   if (data.lost_to)
     lines.push(

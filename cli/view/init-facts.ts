@@ -17,7 +17,8 @@ import type { OpenRun } from '../run/open.ts'
 import type { Preconditions } from '../run/preconditions.ts'
 import type { GlobReport } from '../spec/globs.ts'
 import { type GlobMatch, matchGlobs, scopeOf } from '../spec/rules.ts'
-import { forecastLine, type JudgingData, judgingLine, judgingOf } from './judging.ts'
+import { forecastLine, judgingLine, judgingOf } from './judging.ts'
+import type { JudgingData } from './judging-model.ts'
 
 export interface GlobFact {
   glob: string

@@ -7,7 +7,8 @@ import { type Cost, costOf } from '../measure/cost.ts'
 import { call, next, type Said } from '../next.ts'
 import { CAPS, type Cap, experimentsLeft } from '../run/budget.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
-import { forecastLine, type JudgingData, judgingLine, judgingOf } from './judging.ts'
+import { forecastLine, judgingLine, judgingOf } from './judging.ts'
+import type { JudgingData } from './judging-model.ts'
 import { type StatusData, statusOf } from './run.ts'
 
 export interface LoopPlan {

@@ -7,6 +7,7 @@ import { declaredArtifacts } from '../measure/artifacts.ts'
 import { gatesWithOrigin } from '../measure/gates.ts'
 import { recordedComparisons, recordedSamples } from '../measure/samples.ts'
 import type { OpenRun } from '../run/open.ts'
+import { judgedExperiment } from './judging.ts'
 
 /** The newest; all are counted. */
 const ANNOTATIONS = 20
@@ -44,6 +45,7 @@ export function nodeData(node: Experiment): NodeData & { reason: Reason | null }
 export function showData(run: OpenRun, node: Experiment) {
   const judged = lastJudged(node)
   const last = node.attempts.at(-1)
+  const items = judgedExperiment(run, node)
   return {
     ...nodeData(node),
     failure_class: failureClassOf(node),
@@ -85,6 +87,7 @@ export function showData(run: OpenRun, node: Experiment) {
           ref: candidateRef(run.run, node.id, last.attempt),
         }
       : null,
+    ...(items && { judged_items: items }),
     comparisons: judged ? recordedComparisons(run, node.id, judged.attempt) : [],
     attempts: node.attempts.map((attempt) => ({
       attempt: attempt.attempt,

@@ -2,7 +2,9 @@
  * What the page is given of a run: one document as data, the same for the live page and for the file. Its figures and words are
  * those of the terminal. Rows are packed into lists, since a run may have a hundred thousand of them. Pure.
  */
+import type { IdeaStatus } from '../ledger/backlog.ts'
 import type { Direction, FailureClass, GatePhase, Status, StopReason } from '../ledger/events.ts'
+import type { JudgedExperiment, JudgedItems, JudgingData } from './judging-model.ts'
 import type { SuiteView } from './suite-model.ts'
 
 /** What a row is marked as: the status, refined by what a reader looks for first. */
@@ -217,6 +219,29 @@ export interface PageText {
   text: string
 }
 
+export interface PageIdea {
+  id: string
+  hypothesis: string
+  kind: string | null
+  priority: string | null
+  status: IdeaStatus
+  /** That carries it out; null = none. */
+  experiment: string | null
+  /** What became of it; null before that. */
+  outcome: string | null
+  /** Packages that it needs and that nobody approved. */
+  missing: readonly string[]
+}
+
+export interface PageBacklog {
+  /** Those that wait for an approval first, those that are over last. */
+  ideas: readonly PageIdea[]
+  /** How many wait for an approval. */
+  waiting: number
+  /** Ideas that are not among them. */
+  more: number
+}
+
 /** Everything of a run but its rows and the details of single experiments. */
 export interface PageHead {
   run: string
@@ -275,13 +300,12 @@ export interface PageHead {
     baseline: { experiments: number; best: number | null }
     search: { experiments: number; best: number | null; best_at_same: number | null }
   } | null
-  left: {
-    repairable: readonly string[]
-    retests: readonly string[]
-    ideas: readonly string[]
-    /** Ideas that wait for an approval of packages; absent when none does. */
-    parked?: readonly { id: string; hypothesis: string; dependencies: readonly string[] }[]
-  }
+  left: { repairable: readonly string[]; retests: readonly string[] }
+  /** Absent = the backlog has no idea. */
+  backlog?: PageBacklog
+  /** Of a run whose metric a model judges. */
+  judging?: JudgingData
+  judged_items?: JudgedItems
   rounds: readonly PageRound[]
   edits: readonly { id: string; what: string; why: string; from: number | null; undone: boolean }[]
   texts: readonly PageText[]
@@ -377,6 +401,8 @@ export interface PageNode {
   parent_metrics: Readonly<Record<string, number | boolean>>
   tasks: Readonly<Record<string, number>> | null
   stages: readonly PageStage[]
+  /** Absent = no item of it was judged. */
+  judged_items?: JudgedExperiment
   /** What an attribution found: a sentence, and a line for each part of the diff. Absent = its parts were not tested. */
   parts?: { summary: string; lines: readonly string[] }
   annotations: readonly { at: string; task: string | null; tag: string | null; text: string }[]

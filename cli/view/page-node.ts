@@ -58,6 +58,7 @@ export async function pageNode(run: OpenRun, node: Experiment): Promise<PageNode
     parent_metrics: named((other && lastJudged(other)?.metrics) ?? {}),
     tasks: data.tasks === null ? null : named(data.tasks),
     stages: judged ? stagesOf(run, node, judged.attempt) : [],
+    ...(data.judged_items && { judged_items: data.judged_items }),
     ...(parts && {
       parts: {
         summary: said(parts.summary),

@@ -20,8 +20,10 @@ import { nameOfProcess } from '../process.ts'
 import { experimentsLeft } from '../run/budget.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { plain } from '../text.ts'
+import { pageBacklog } from './backlog.ts'
 import { armsOf, bestPath, chartData, leftOf, runDuration, spendOf } from './chart.ts'
 import type { History } from './history.ts'
+import { judgedItems } from './judging.ts'
 import { objectionsOf } from './objections.ts'
 import {
   markOf,
@@ -109,6 +111,8 @@ export function headOf(run: OpenRun, history: History, version: string): PageHea
   const { metric, baseline } = status
   const calibrated = state.experiments.get(BASELINE)
   const suite = suiteView(run)
+  const { repairable, retests } = leftOf(run)
+  const backlog = pageBacklog(state)
   return {
     ...(suite === null ? {} : { suite }),
     run: run.run,
@@ -161,7 +165,9 @@ export function headOf(run: OpenRun, history: History, version: string): PageHea
     spend: spendOf(run),
     costs: costsOf(run, history),
     arms: armsOf(state),
-    left: leftOf(run),
+    left: { repairable, retests },
+    ...(backlog && { backlog }),
+    ...(status.judging && { judging: status.judging, judged_items: judgedItems(run) }),
     rounds: state.rounds.map(roundOf),
     edits: state.meta.edits.map(({ id, edit, from, undone }) => ({
       id,

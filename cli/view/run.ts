@@ -19,7 +19,8 @@ import {
 } from '../run/budget.ts'
 import { callerIn, livingDriver } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
-import { type JudgingData, judgingOf } from './judging.ts'
+import { judgingOf } from './judging.ts'
+import type { JudgingData } from './judging-model.ts'
 import { objectionsOf, type RaisedObjection } from './objections.ts'
 
 export interface StatusData {

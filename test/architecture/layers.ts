@@ -86,6 +86,7 @@ export const PURE: readonly string[] = [
   'view/context',
   'view/page-model',
   'view/suite-model',
+  'view/judging-model',
   'view/page-actions',
   'view/explain',
   'terminal/command',
