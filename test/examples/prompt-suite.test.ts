@@ -1,13 +1,7 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { type LoopData, sceneOf } from '../e2e/loop-scene.ts'
+import type { LoopData } from '../e2e/loop-scene.ts'
 import { dataOf } from '../rig/assay.ts'
-import { repoAt } from '../rig/repo.ts'
-import { makeTemp } from '../rig/temp.ts'
-
-const EXAMPLE = fileURLToPath(new URL('../../examples/prompt-suite', import.meta.url))
+import { promptSuite } from './prompt-suite-scene.ts'
 
 interface ArtifactData {
   artifacts: { name: string; active: number }[]
@@ -16,16 +10,7 @@ interface ArtifactData {
 
 /** The example; one sample each is compared, since a gain is much larger than its noise. */
 async function learnt(noise: string): Promise<{ ran: LoopData; texts: ArtifactData }> {
-  const folder = join(makeTemp('prompts'), 'project')
-  cpSync(EXAMPLE, folder, { recursive: true })
-  const spec = join(folder, 'assay.yaml')
-  writeFileSync(spec, `${readFileSync(spec, 'utf8')}${noise}`)
-  const repo = repoAt(folder)
-  repo.git('init', '--quiet', '--initial-branch=main')
-  repo.git('config', 'user.name', 'Rig')
-  repo.git('config', 'user.email', 'rig@example.invalid')
-  repo.commit('first')
-  const scene = sceneOf(repo)
+  const scene = promptSuite(noise)
   dataOf(await scene.cli(['init']))
   const ran = dataOf(await scene.loop('--rounds', '5'))
   return { ran, texts: dataOf(await scene.cli<ArtifactData>(['artifact'])) }

@@ -5,7 +5,12 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Page } from 'playwright-core'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { JudgedExperiment } from '../../cli/view/judging-model.ts'
+import type { PageHead, PageNode } from '../../cli/view/page-model.ts'
+import { type JudgeScene, judgeScene, MERIT, quality } from '../e2e/judge-scene.ts'
+import type { Scene } from '../e2e/loop-scene.ts'
 import { makeProject, metrics, type Project } from '../e2e/project.ts'
+import { promptSuite } from '../examples/prompt-suite-scene.ts'
 import { unpack } from '../recorded/unpack.ts'
 import { assay, dataOf, startAssay } from '../rig/assay.ts'
 import { look, missingBrowser } from '../rig/browser.ts'
@@ -44,7 +49,48 @@ async function violations(page: Page): Promise<string[]> {
   })
 }
 
+/** Each view of a file, in light and dark, wide and narrow, with and without the panel of an experiment. */
+async function isSound(file: string, kind: string, views: string[], nodes: string[]): Promise<void> {
+  mkdirSync(SHOTS, { recursive: true })
+  const compared = nodes.filter(Boolean).join()
+  for (const dark of [false, true]) {
+    for (const width of [1280, 480]) {
+      const { page, requests, trouble } = await look(file, { dark, width })
+      for (const view of views) {
+        for (const node of nodes) {
+          const open = node === '' ? '' : `&node=${node}`
+          await page.goto(`${file}#view=${view}&with=exp_0000,${compared}${open}`)
+          await page.waitForSelector(open === '' ? 'main section' : '.panel .block')
+          if (width === 1280) expect(await violations(page), `${view}${open}, dark: ${dark}`).toEqual([])
+          const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+          expect(wide, `${view}${open} at ${width}`).toBeLessThanOrEqual(0)
+          expect(await page.locator('text=cannot be shown').count()).toBe(0)
+          await page.screenshot({
+            path: join(
+              SHOTS,
+              `${kind}-${view}${open === '' ? '' : '-node'}-${width}-${dark ? 'dark' : 'light'}.png`,
+            ),
+            fullPage: true,
+          })
+        }
+      }
+      expect(requests).toEqual([])
+      expect(trouble).toEqual([])
+      await page.context().close()
+    }
+  }
+}
+
 const shown = async (page: Page) => (await page.locator('body').allInnerTexts()).join('\n')
+
+/** Text of an agent, a benchmark or a judge. */
+const HOSTILE = [
+  '</script><script>globalThis.pwned = 1</script>',
+  '<img src=x onerror="globalThis.pwned = 1">',
+  '\u001b[2J\u001b]8;;http://evil.example\u0007link',
+  '\u202eright to left\u2066',
+  '{{TITLE}} <!--DATA--> $& javascript:alert(1)',
+]
 
 // ---------------------------------------------------------------- a file
 
@@ -53,7 +99,6 @@ describe('a file', () => {
   beforeAll(async () => {
     if (why !== null) return
     for (const kind of ['looped', 'paired', 'doubted', 'epochs']) files.set(kind, await written(kind))
-    mkdirSync(SHOTS, { recursive: true })
   })
   const fileOf = (kind: string): string => files.get(kind) ?? ''
 
@@ -64,33 +109,8 @@ describe('a file', () => {
     ['epochs', 'exp_0001'],
   ])(
     '%s: a view has a fault for a screen reader, asks for something, breaks the policy, or is wider than the window',
-    async (kind, node) => {
-      for (const dark of [false, true]) {
-        for (const width of [1280, 480]) {
-          const { page, requests, trouble } = await look(fileOf(kind), { dark, width })
-          for (const view of VIEWS) {
-            for (const open of ['', `&node=${node}`]) {
-              await page.goto(`${fileOf(kind)}#view=${view}&with=exp_0000,${node}${open}`)
-              await page.waitForSelector(open === '' ? 'main section' : '.panel .block')
-              if (width === 1280) expect(await violations(page), `${view}${open}, dark: ${dark}`).toEqual([])
-              const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
-              expect(wide, `${view}${open} at ${width}`).toBeLessThanOrEqual(0)
-              expect(await page.locator('text=cannot be shown').count()).toBe(0)
-              await page.screenshot({
-                path: join(
-                  SHOTS,
-                  `${kind}-${view}${open === '' ? '' : '-node'}-${width}-${dark ? 'dark' : 'light'}.png`,
-                ),
-                fullPage: true,
-              })
-            }
-          }
-          expect(requests).toEqual([])
-          expect(trouble).toEqual([])
-          await page.context().close()
-        }
-      }
-    },
+    (kind, node) => isSound(fileOf(kind), kind, VIEWS, ['', node]),
+    300_000,
   )
 
   test('a link into a file leads elsewhere', async () => {
@@ -150,15 +170,149 @@ describe('a file', () => {
   })
 })
 
-// ---------------------------------------------------------------- a server
+// ---------------------------------------------------------------- a judged run, a backlog, a suite
 
-const HOSTILE = [
-  '</script><script>globalThis.pwned = 1</script>',
-  '<img src=x onerror="globalThis.pwned = 1">',
-  '\u001b[2J\u001b]8;;http://evil.example\u0007link',
-  '\u202eright to left\u2066',
-  '{{TITLE}} <!--DATA--> $& javascript:alert(1)',
-]
+/** What the page has in its file, by the kind of block. */
+function blockIn<T>(file: string, kind: string): T {
+  const text = new RegExp(`data-kind="${kind}">(.*?)</script>`, 's').exec(readFileSync(file, 'utf8'))?.[1]
+  return JSON.parse(text ?? 'null')
+}
+
+describe('a judged run with a backlog', () => {
+  let scene: JudgeScene
+  const file = join(makeTemp('page'), 'judged.html')
+  const address = pathToFileURL(file).href
+  beforeAll(async () => {
+    if (why !== null) return
+    const evidence = JSON.stringify(HOSTILE.join(' '))
+    scene = judgeScene({
+      how: `const verdict = (() => {${MERIT}})()
+        return JSON.stringify(Object.fromEntries(labels.map((label) => [label, { evidence: ${evidence}, verdict }])))`,
+      judge: { batch: 2, criteria: [{ name: 'clear', ask: 'Which answer has the higher quality?' }] },
+      spec: { dependencies: { approved: [] } },
+    })
+    await scene.data('init')
+    const ideas = [
+      { hypothesis: 'Answer from a dictionary', kind: 'lookup', priority: 'low' },
+      { hypothesis: HOSTILE.join(' '), kind: 'codec', priority: 'high', dependencies: ['zstd'] },
+      { hypothesis: 'Answer twice', dependencies: ['left-pad'] },
+    ]
+    await scene.data('propose', '--input', JSON.stringify({ ideas }))
+    await scene.data('backlog', 'drop', 'idea_0003', '--reason', 'no package for this')
+    await scene.attempt(quality(7))
+    await scene.data('report', '--html', file)
+  }, 120_000)
+
+  test(
+    'a view has a fault for a screen reader, asks for something, breaks the policy, or is wider than the window',
+    () => isSound(address, 'judged', ['overview', 'cost', 'record'], ['', 'exp_0001']),
+    300_000,
+  )
+
+  test('page and terminal say different things of the judge', async () => {
+    const { head } = blockIn<{ head: PageHead }>(file, 'head')
+    const node = blockIn<Record<string, PageNode>>(file, 'nodes').exp_0001
+    const status = await scene.data<{ judging: unknown }>('status')
+    const report = await scene.data<{ judged_items: unknown }>('report')
+    const show = await scene.data<{ judged_items: JudgedExperiment }>('show', 'exp_0001')
+    expect(head.judging).toEqual(status.judging)
+    expect(head.judged_items).toEqual(report.judged_items)
+    expect(node?.judged_items).toEqual(show.judged_items)
+    const { items, pairs, answers } = show.judged_items
+    expect(items).toMatchObject({ lost: 0, tied: 0, won: 2 * pairs.length })
+    expect(pairs[0]).toMatchObject({ stage: 'judge', pair: 0, asked: 2, changed: 2, judged: 2, d: 1 })
+    expect(answers.map(({ calls }) => calls[0]?.statements[0])).toEqual(
+      answers.map(() => expect.objectContaining({ criterion: 'clear', candidate: 'better', other: 'worse' })),
+    )
+    // Held-out items are judged as well, and what was said of them is for nobody to read.
+    expect(pairs.map(({ stage }) => stage)).not.toContain('holdout')
+
+    const { page } = await look(`${address}#view=cost`)
+    const judge = page.locator('section.part', {
+      has: page.getByRole('heading', { name: 'Judge', exact: true }),
+    })
+    const text = (await judge.textContent()) ?? ''
+    const { calls, usd } = head.judging ?? { calls: Number.NaN, usd: Number.NaN }
+    expect(usd).toBeCloseTo(calls / 1000, 9)
+    expect(text).toContain(`$${Number(usd.toPrecision(3))} of $5`)
+    expect(text).toContain(`${calls} judgements`)
+    expect(text).toMatch(/damaged answers\d+ of \d+ lost \(100 %\)/)
+    expect(text).toMatch(/injected answers0 of \d+ won \(0 %\)/)
+  })
+
+  test('what the judge or an idea says becomes markup, or what a person decides is not shown', async () => {
+    for (const hash of ['#view=tree&node=exp_0001', '#view=record', '#view=overview']) {
+      const { page, trouble } = await look(`${address}${hash}`)
+      if (hash.includes('node')) await page.waitForSelector('.judged li')
+      expect(await page.evaluate("'pwned' in globalThis")).toBe(false)
+      expect(await page.locator('img').count()).toBe(0)
+      expect(await shown(page)).not.toMatch(/[\u001b\u202e\u2066]/)
+      expect(trouble).toEqual([])
+      await page.context().close()
+    }
+    const { page } = await look(`${address}#view=tree&node=exp_0001`)
+    const first = page.locator('.judged > li').first()
+    expect(await first.textContent()).toContain('clear: better')
+    expect(await first.textContent()).toContain('</script><script>globalThis.pwned = 1</script>')
+    await page.goto(`${address}#view=record`)
+    const rows = await page.locator('table.backlog tbody tr').allInnerTexts()
+    expect(rows.map((row) => row.replace(/\s+/g, ' ').slice(0, 24))).toEqual([
+      expect.stringMatching(/^idea_0002 parked /),
+      expect.stringMatching(/^idea_0001 added /),
+      expect.stringMatching(/^idea_0003 dropped /),
+    ])
+    const lines = await page.locator('#backlog code').allInnerTexts()
+    expect(lines[0]).toBe('assay backlog approve idea_0002 --run run_0001')
+    expect((await scene.cli(lines[0]?.split(' ').slice(1) ?? [])).code).toBe(0)
+  })
+
+  test('an approval is shown only after a reload', async () => {
+    const serving = await startServing(scene.repo.dir)
+    const { page, requests } = await look(`${serving.address.split('#')[0]}#view=record`)
+    const row = page.locator('table.backlog tr', { hasText: 'idea_0001' })
+    await row.waitFor()
+    await scene.data('backlog', 'drop', 'idea_0001', '--reason', 'nobody has one')
+    await row.getByText('nobody has one').waitFor()
+    expect(requests.filter((url) => !url.startsWith(`http://127.0.0.1:${serving.port}/`))).toEqual([])
+    expect((await assay(['serve', '--stop'], { cwd: scene.repo.dir })).code).toBe(0)
+  })
+})
+
+describe('a suite that learns', () => {
+  const file = join(makeTemp('page'), 'suite.html')
+  const address = pathToFileURL(file).href
+  let scene: Scene
+  beforeAll(async () => {
+    if (why !== null) return
+    scene = promptSuite('noise: { mode: single }\n')
+    dataOf(await scene.cli(['init']))
+    dataOf(await scene.loop('--rounds', '5'))
+    dataOf(await scene.cli(['report', '--html', file]))
+  }, 300_000)
+
+  test(
+    'a view has a fault for a screen reader, asks for something, breaks the policy, or is wider than the window',
+    () => isSound(address, 'suite', ['learning'], ['', 'exp_0001']),
+    300_000,
+  )
+
+  test('page and terminal show different losses and versions', async () => {
+    const { epochs } = dataOf(await scene.cli<{ epochs: { loss: number }[] }>(['artifact']))
+    const { page } = await look(`${address}#view=learning`, { width: 480 })
+    const told = await page.locator('.learning circle title').allTextContents()
+    expect(told.map((text) => Number(/loss ([\d.]+);/.exec(text)?.[1]))).toEqual(
+      epochs.map(({ loss }) => Number(loss.toPrecision(3))),
+    )
+    const [versions, losses] = await page.locator('table.by-epoch').all()
+    expect((await versions?.textContent())?.match(/→ v\d/g)).toHaveLength(5)
+    for (const task of ['summary', 'extract', 'plan']) expect(await losses?.textContent()).toContain(task)
+    // A label stays readable in a narrow window: it is not drawn smaller.
+    const tick = await page.locator('.learning text').first().boundingBox()
+    expect(tick?.height).toBeGreaterThan(9)
+  })
+})
+
+// ---------------------------------------------------------------- a server
 
 describe('a server', () => {
   let project: Project
