@@ -115,3 +115,7 @@ export function sameWords(left: ReadonlySet<string>, right: ReadonlySet<string>)
 export function wordsOf(text: string): ReadonlySet<string> {
   return new Set(text.toLowerCase().match(/[\p{L}\p{N}_.]+/gu) ?? [])
 }
+
+/** The strings of a list that comes from an agent or a user; nothing else in it counts, and what is no list has none. */
+export const textsOf = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []

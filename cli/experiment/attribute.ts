@@ -20,6 +20,7 @@ import {
   isTried,
   lastAttempt,
   lastJudged,
+  lastKept,
   nodeValue,
   type State,
 } from '../ledger/state.ts'
@@ -165,7 +166,7 @@ export function expectedPairs({ noise }: State, units: number): number {
 
 function outlook({ run, node, parent: _, units }: Scene, asked: AttributeRequest): AttributionOutlook {
   const { state } = run.ledger
-  const attempt = node.attempts.findLast(({ judged }) => judged?.status === 'kept')?.attempt
+  const attempt = lastKept(node)?.attempt
   const times =
     attempt === undefined ? [] : recordedSamples(run, node.id, attempt).map(({ wall_ms }) => wall_ms)
   const pairs = expectedPairs(state, units.length)

@@ -23,6 +23,12 @@ export interface AuditAnswer {
   repeated?: true
 }
 
+const CHECKED: readonly string[] = ['hash', 'task_set', 'path'] satisfies Finding['code'][]
+
+/** The code of what an auditor found. The CLI can check only the listed codes: any other word of the auditor is an opinion. */
+export const findingCode = (said: string | null | undefined): Finding['code'] =>
+  said && CHECKED.includes(said) ? (said as Finding['code']) : 'opinion'
+
 export async function audit(
   run: OpenRun,
   experiment: string,

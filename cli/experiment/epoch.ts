@@ -1,6 +1,6 @@
 /** `epoch open`: scores from before are no longer compared with scores from now on; the baseline is measured first. */
 
-import { BASELINE, isOutdatedBaseline, nodeValue } from '../ledger/state.ts'
+import { BASELINE, isOutdatedBaseline, lastKept, nodeValue } from '../ledger/state.ts'
 import type { RunAnswer } from '../measure/run-answer.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { call, next } from '../next.ts'
@@ -28,7 +28,7 @@ export async function openEpoch(
   const baseline = nodeFor(run, BASELINE)
   if (!baseline.ok) return baseline
   const node = baseline.value
-  const before = node.attempts.findLast((one) => one.judged?.status === 'kept')?.judged?.value ?? null
+  const before = lastKept(node)?.judged?.value ?? null
   const opened = openUnlessDue(run, why, key)
   if (!opened.ok) return opened
   const due = isOutdatedBaseline(state, node) || node.status === 'running'

@@ -305,6 +305,10 @@ export function lastJudged(experiment: Experiment): Judged | null {
   return null
 }
 
+/** The attempt of the last verdict that kept the experiment, also when it was revoked later; null if none kept it. */
+export const lastKept = ({ attempts }: Pick<Experiment, 'attempts'>): Attempt | null =>
+  attempts.findLast(({ judged }) => judged?.status === 'kept') ?? null
+
 /** Of a discard, else of the verdict that counts; null when neither gave one. */
 export const failureClassOf = (experiment: Experiment): FailureClass | null =>
   experiment.discard_class ?? lastJudged(experiment)?.failure_class ?? null

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { extractObject, schemaCheckOf } from '../hosts/agent-answer.ts'
 import { mayEdit } from '../hosts/rights.ts'
 import type { TaskAnswered } from '../ledger/events.ts'
-import { worktreePath } from '../paths.ts'
+import { findSite } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { mayGoOn } from '../run/driver.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
@@ -204,11 +204,9 @@ const messages = (findings: unknown): string[] =>
 
 /** An agent that calls from the worktree of an experiment answers for that one. */
 function otherWorktree(run: OpenRun, { id, experiment }: Task): Problem | null {
-  const here = [...run.ledger.state.experiments.keys()].find((one) => {
-    const folder = worktreePath(run.site, run.run, one)
-    return run.cwd === folder || run.cwd.startsWith(`${folder}/`)
-  })
-  if (here === undefined || experiment === null || here === experiment) return null
+  const place = findSite(run.cwd)
+  const here = place?.run === run.run ? place.experiment : null
+  if (here === null || experiment === null || here === experiment) return null
   return {
     kind: 'refused',
     code: 'other_experiment',

@@ -145,6 +145,3 @@ export function bounded(value: unknown, characters: number, items: number, depth
       .map(([name, one]) => [name.slice(0, 100), bounded(one, characters, items, depth - 1)]),
   )
 }
-
-export const textsIn = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []

@@ -18,8 +18,8 @@ import { stopReason } from '../run/budget.ts'
 import { giveUp, mayGoOn, saidBy } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
 import { distinctShapes } from '../search/similar.ts'
+import { textsOf } from '../text.ts'
 import { laneOfTask, takenRecord } from './agenda.ts'
-import { textsIn } from './answers.ts'
 import { fitted } from './fit.ts'
 import { learningsOf } from './open.ts'
 import { applyPrunes } from './prunes.ts'
@@ -203,8 +203,8 @@ export function reportsOf(state: State, round: number): LaneReport[] {
     const lane = laneOfTask(task) ?? OF_ALL
     const report = reports.get(lane) ?? { lane, learnings: [], suggestions: [] }
     reports.set(lane, report)
-    report.learnings.push(...textsIn(answer.learnings))
-    report.suggestions.push(...textsIn(answer.suggestions))
+    report.learnings.push(...textsOf(answer.learnings))
+    report.suggestions.push(...textsOf(answer.suggestions))
   }
   return [...reports.values()].sort((a, b) => a.lane - b.lane)
 }

@@ -2,6 +2,7 @@
  * `assay loop`: asks the agents that the agenda names and does what needs none, each lane at its own pace. All that it
  * knows is in the ledger, so the next driver continues the work of one that was killed.
  */
+
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Asker, askerOf } from '../agents/asker.ts'
 import { type Hosts, openHosts } from '../agents/open-host.ts'
@@ -13,6 +14,7 @@ import { currentRound, lastAttempt } from '../ledger/state.ts'
 import { ok, type Problem, type Result } from '../result.ts'
 import { type Driver, environmentOfDriver } from '../run/driver.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
+import { textsOf } from '../text.ts'
 import type { TotalUsage } from '../workflow/permits.ts'
 import {
   agendaOf,
@@ -24,7 +26,7 @@ import {
   TRIES,
 } from './agenda.ts'
 import { recordGiven } from './answer.ts'
-import { ANSWERS_OF, textsIn } from './answers.ts'
+import { ANSWERS_OF } from './answers.ts'
 import { doIt } from './effects.ts'
 import { checkFindings, type ScanFinding } from './findings.ts'
 import { alertOfHeldAccelerators } from './held-accelerators.ts'
@@ -372,7 +374,7 @@ class Rounds {
           log(`idea refused: ${message}`)
         return
       case 'brief':
-        for (const message of textsIn(found?.refused)) log(`brief refused: ${message}`)
+        for (const message of textsOf(found?.refused)) log(`brief refused: ${message}`)
         return
       case 'create': {
         const refused = answers.get(effect.refused)?.answer?.refused
@@ -387,7 +389,7 @@ class Rounds {
           log(`the CLI merges nothing more in this round: ${found.refused}`)
         return
       case 'descend':
-        for (const message of textsIn(found?.declined)) log(`text refused: ${message}`)
+        for (const message of textsOf(found?.declined)) log(`text refused: ${message}`)
         if (typeof found?.artifact === 'string')
           log(
             `${found.artifact} is tried: expected reduction × confidence = ${figure(Number(found.product))}`,

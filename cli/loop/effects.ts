@@ -1,5 +1,6 @@
 /** What the CLI does by itself: what the agenda names and no agent is needed for. */
-import { audit } from '../experiment/audit.ts'
+
+import { audit, findingCode } from '../experiment/audit.ts'
 import { checkSeal } from '../experiment/check.ts'
 import { createExperiment } from '../experiment/create.ts'
 import { annotate, discard } from '../experiment/manual-decisions.ts'
@@ -16,8 +17,8 @@ import { baseOf, judgedCommit } from '../measure/worktree.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { stopReason } from '../run/budget.ts'
 import type { OpenRun } from '../run/open.ts'
+import { textsOf } from '../text.ts'
 import type { Effect } from './agenda.ts'
-import { textsIn } from './answers.ts'
 import { briefsOfBacklog, takeBriefs, type WrittenBrief } from './briefs.ts'
 import { closeRound, OF_ALL, reportsOf } from './close.ts'
 import { applyLook } from './meta/look.ts'
@@ -126,9 +127,8 @@ function ends(run: OpenRun, task: string, experiment: string | null, problem: Pr
   return recordOwn(run, task, experiment, { refused: problem.message })
 }
 
-/** An auditor's own word for what it saw is an opinion: only the listed codes can be checked. */
 const findingOf = ({ code, message, path }: Partial<Finding>): Finding => ({
-  code: code === 'hash' || code === 'task_set' || code === 'path' ? code : 'opinion',
+  code: findingCode(code),
   message: message ?? '',
   ...(path ? { path } : {}),
 })
@@ -221,7 +221,7 @@ function close(run: OpenRun): Promise<Result<unknown>> | Result<unknown> {
   // First, so that they are not what a limit cuts off: the next round reads them among the learnings.
   const steps = directionsOf(state.meta, round.round).steps.flatMap(({ edit, seam }) =>
     seam === 'after-collect'
-      ? textsIn(state.answers.get(`r${round.round}/step/${edit}`)?.answer?.findings)
+      ? textsOf(state.answers.get(`r${round.round}/step/${edit}`)?.answer?.findings)
       : [],
   )
   const lanes = [

@@ -1,4 +1,5 @@
 /** The whole prompt of an open task: what its agent must know of the run, by its role. */
+
 import { mayEdit } from '../hosts/rights.ts'
 import type { TaskAnswered } from '../ledger/events.ts'
 import { directionsOf } from '../ledger/meta.ts'
@@ -8,8 +9,9 @@ import { ensureWorktree } from '../measure/worktree.ts'
 import { artifactsFolder, worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
+import { textsOf } from '../text.ts'
 import { agendaOf, type Task } from './agenda.ts'
-import { ANSWERS_OF, bounded, textsIn } from './answers.ts'
+import { ANSWERS_OF, bounded } from './answers.ts'
 import { type LaneReport, reportsOf } from './close.ts'
 import { checkFindings, type ScanFinding } from './findings.ts'
 import { metaDue } from './meta/apply.ts'
@@ -96,7 +98,7 @@ function inputsOf(run: OpenRun, task: Task & { role: PromptTask['role'] }, round
       }
     case 'brief': {
       const { proposals, repairable, retests, patterns, combine } = turn
-      const refused = textsIn(state.answers.get(`${at}/brief/laid`)?.answer?.refused)
+      const refused = textsOf(state.answers.get(`${at}/brief/laid`)?.answer?.refused)
       const findings = findingsOf(run, round)
       const offered = combine ? { combine } : {}
       return { ...inputs, refused, findings, proposals, repairable, retests, patterns, ...offered }
@@ -163,7 +165,7 @@ function findingsOf(run: OpenRun, { round }: Round): { message: string }[] {
   const given = [...run.ledger.state.answers.values()]
   const { steps: all } = directionsOf(run.ledger.state.meta, round)
   const steps = all.flatMap(({ edit, seam }) =>
-    textsIn(run.ledger.state.answers.get(`r${round}/step/${edit}`)?.answer?.findings)
+    textsOf(run.ledger.state.answers.get(`r${round}/step/${edit}`)?.answer?.findings)
       .slice(0, SAID.items)
       .map((message) => ({ kind: seam, message: message.slice(0, SAID.characters) })),
   )

@@ -2,6 +2,7 @@
  * One test of an attribution: is the reference, as the candidate, better than what is left of it, as its parent? It is the
  * judge stage of a trial, in a slot, with the gates on what is left. No test changes the status of an experiment.
  */
+
 import { existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { recordable } from '../evaluate/comparable.ts'
@@ -12,6 +13,7 @@ import { counted, figure, percent } from '../evaluate/figure.ts'
 import { tailOf } from '../evaluate/tail.ts'
 import type { Pinned } from '../git/store.ts'
 import type { Attributed, AttributionStarted, Comparison, GateRule, Sample, Side } from '../ledger/events.ts'
+import { isOfMachine } from '../ledger/faults.ts'
 import { isSameValue } from '../ledger/same-value.ts'
 import { type Experiment, nodeValue } from '../ledger/state.ts'
 import { gatesOf, readSteps, samplesOf, stepsDigest } from '../ledger/steps.ts'
@@ -88,7 +90,7 @@ async function answerTest(
   const broken = setup ?? build?.fault
   if (broken) {
     const { message } = broken
-    if (isMachine(broken)) return unmeasured(plan, message)
+    if (isOfMachine(broken)) return unmeasured(plan, message)
     return brokenBy(`worktree.${setup ? 'setup' : 'build'} fails: ${message}`)
   }
   if (!(await runGates(trial, 'before', trial.node.id))) return gateAnswer(trial)
@@ -107,7 +109,7 @@ async function compared(trial: Trial, plan: TestPlan): Promise<TestAnswer | Unme
   const at = (side: SampleAt['side']): SampleAt => ({ stage: 'judge', pair: 0, side })
   const left = await sampleOnce(trial, at('parent'))
   const theirs = faultOfOther(run, left)
-  if (theirs) return isMachine(theirs) ? unmeasured(plan, theirs.message) : brokenBy(theirs.message, 1, 1)
+  if (theirs) return isOfMachine(theirs) ? unmeasured(plan, theirs.message) : brokenBy(theirs.message, 1, 1)
   const own = await sampleOnce(trial, at('candidate'))
   if (!accept(trial, own)) return faulty(trial, plan)
   const [value, other] = [own.value ?? 0, left.value ?? 0]
@@ -180,16 +182,13 @@ function described({ improvement, outcome }: Comparison): string {
   return `: ${percent(Math.abs(improvement))} ${improvement < 0 ? 'worse' : 'better'} than without${clear}`
 }
 
-const isMachine = ({ reason }: { reason: string }): boolean =>
-  reason === 'aborted' || reason === 'environment'
-
 /** One of what is left says that the rest is needed. One of the reference is the machine's, since it was kept. */
 function faulty({ evidence: { facts }, record }: Trial, plan: TestPlan): TestAnswer | Unmeasured {
   const own = facts.faults.find(({ side }) => side === 'candidate')?.fault
   const left = facts.faults.find(({ side }) => side === 'parent')?.fault
   const fault = own ?? left
   if (fault?.reason === 'aborted') return { unmeasured: interrupted }
-  if (own || !left || isMachine(left))
+  if (own || !left || isOfMachine(left))
     return unmeasured(plan, fault?.message ?? 'its values cannot be compared')
   const samples = record.taken
   return brokenBy(left.message, Math.ceil(samples / 2), samples)
@@ -359,7 +358,7 @@ class TestSource implements SampleSource {
       reference: units(),
     })
     const { fault } = sample
-    if (fault && fault.reason !== 'aborted' && (side === 'candidate' || isMachine(fault)))
+    if (fault && fault.reason !== 'aborted' && (side === 'candidate' || isOfMachine(fault)))
       throw lost(`${seat.experiment}: ${fault.message}`)
     return recordable(sample)
   }
@@ -368,7 +367,7 @@ class TestSource implements SampleSource {
     const { session, seats, lost } = this.#in
     const done = await session.gate(seats.parent, gate)
     if (done.fault?.reason === 'aborted') throw new RecordLost(interrupted)
-    if (done.fault && isMachine(done.fault)) throw lost(`gate ${gate.name}: ${done.fault.message}`)
+    if (done.fault && isOfMachine(done.fault)) throw lost(`gate ${gate.name}: ${done.fault.message}`)
     return done
   }
 

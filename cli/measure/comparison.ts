@@ -2,12 +2,14 @@
  * The comparison of an attempt: the candidate with its parent, then with the best, and what else a keep requires. A metric that
  * does not vary needs single samples, any other needs pairs.
  */
+
 import { variedMetrics, variesByNature } from '../evaluate/calibrate.ts'
 import { breakTie, compareDeterministic, type TieBreaker } from '../evaluate/compare.ts'
 import { isCandidates } from '../evaluate/crowd.ts'
 import { summaryOfMetrics } from '../evaluate/summary.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { Judged, NoiseMode, Sample } from '../ledger/events.ts'
+import { isOfMachine } from '../ledger/faults.ts'
 import { betterBy, isSameValue } from '../ledger/same-value.ts'
 import { lastJudged, nodeValue } from '../ledger/state.ts'
 import type { DecisionOf } from './decisions.ts'
@@ -55,7 +57,7 @@ export async function compareOnce(
 /** A fault is the candidate's only if its unchanged parent works in this slot now; else the machine is at fault. */
 async function whoseFault(trial: Trial, { fault: found }: Sample): Promise<false> {
   const { run, node, evidence } = trial
-  if (!found || found.reason === 'aborted' || found.reason === 'environment') return false
+  if (!found || isOfMachine(found)) return false
   const parent = node.parent ?? ''
   if (!(await placeOther(trial, parent))) return false
   const sample = await sampleOnce(trial, { stage: 'judge', pair: 0, side: 'parent' })

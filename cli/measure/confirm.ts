@@ -20,12 +20,14 @@ import type { Pinned } from '../git/store.ts'
 import { bestOf } from '../ledger/best.ts'
 import { refusedBy } from '../ledger/decide.ts'
 import type { Comparison, Confirmed, Sample, SampleFault, Side, Status } from '../ledger/events.ts'
+import { isOfMachine } from '../ledger/faults.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { distinctValues, isSameValue } from '../ledger/same-value.ts'
 import {
   BASELINE,
   type Experiment,
   lastJudged,
+  lastKept,
   lineageOf,
   nodeValue,
   pathTo,
@@ -275,7 +277,7 @@ async function ask(look: Look): Promise<Result<ConfirmationResult>> {
   const { run, node, other, trial } = look
   if (!((await runGates(trial, 'before', other.id)) && (await runGates(trial, 'after', other.id)))) {
     const failing = trial.evidence.facts.gates.at(-1)
-    if (failing?.fault && !isBlamed(failing.fault)) return notMeasured(node.id, failing.fault.message)
+    if (failing?.fault && isOfMachine(failing.fault)) return notMeasured(node.id, failing.fault.message)
     if (failing?.parentToo)
       return notMeasured(
         node.id,
@@ -349,15 +351,12 @@ const told = ({ node }: Look, found: ConfirmationResult | CrowdObjection): Resul
     ? notMeasured(node.id, found.crowd, 'repeat the command when the machine is less busy')
     : ok(found)
 
-/** Whether the experiment may have caused a fault. */
-const isBlamed = ({ reason }: SampleFault): boolean => reason !== 'environment' && reason !== 'aborted'
-
 /** A fault is the experiment's only if what it is compared with can be measured in this very slot after it. */
 async function faulty(look: Look): Promise<Result<ConfirmationResult>> {
   const { node, other, trial, record } = look
   const found = (wanted: Side) => trial.evidence.facts.faults.find(({ side }) => side === wanted)?.fault
   const own = found('candidate')
-  if (own && !isBlamed(own)) return notMeasured(node.id, own.message)
+  if (own && isOfMachine(own)) return notMeasured(node.id, own.message)
   if (own && !found('parent') && (await placeOther(trial, other.id))) {
     // No pair has this number: the other half of the pair that failed may have been taken before it.
     const { fault: theirs } = await sampleOnce(trial, {
@@ -450,7 +449,7 @@ function remember(
   { message, ...answer }: ConfirmationResult & { nonce: string },
   key: string | null,
 ): Result<ConfirmAnswer> {
-  const attempt = node.attempts.findLast((one) => one.judged?.status === 'kept')?.attempt ?? 0
+  const attempt = lastKept(node)?.attempt ?? 0
   const { state } = run.ledger
   const recorded = run.ledger.record<'confirmed'>(
     {

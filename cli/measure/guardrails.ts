@@ -6,7 +6,7 @@ import { doubt } from '../evaluate/plausible.ts'
 import { type Measured, regressions } from '../evaluate/protected.ts'
 import { differsBySide } from '../evaluate/sides.ts'
 import type { Judged, Sample } from '../ledger/events.ts'
-import { BASELINE, lastJudged } from '../ledger/state.ts'
+import { BASELINE, lastJudged, lastKept } from '../ledger/state.ts'
 import { protectedPairs, type StageAnswer } from './pairs.ts'
 import { recordedSamples } from './samples.ts'
 import { placeOther, type RunInTrial, type Trial } from './trial.ts'
@@ -104,7 +104,7 @@ export function steadyControlMoved(
 function otherChanged(run: RunInTrial, stages: readonly StageAnswer[]): string | null {
   const [first] = stages
   const other = run.ledger.state.experiments.get(first?.comparison.against ?? '')
-  const kept = other?.attempts.findLast(({ judged }) => judged?.status === 'kept')
+  const kept = other && lastKept(other)
   if (!first || !other || other.id === BASELINE || !kept || kept.claim?.epoch !== run.ledger.state.epoch)
     return null
   const own = recordedSamples(run, other.id, kept.attempt).filter(

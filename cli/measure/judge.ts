@@ -1,4 +1,5 @@
 /** Everything between the claim and the verdict: the checks of a candidate in the slot, in their order. */
+
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { calibrate } from '../evaluate/calibrate.ts'
@@ -7,6 +8,7 @@ import { unfitFor } from '../evaluate/impossible.ts'
 import { median } from '../evaluate/stats.ts'
 import type { VerdictFacts } from '../evaluate/verdict.ts'
 import type { GatePhase, GateResult, GateRule, SampleFault } from '../ledger/events.ts'
+import { isOfMachine } from '../ledger/faults.ts'
 import { distinctValues } from '../ledger/same-value.ts'
 import { BASELINE, type Experiment, lastJudged, nodeValue } from '../ledger/state.ts'
 import { seeLock } from '../lock/inspect.ts'
@@ -270,9 +272,9 @@ export async function runGates(trial: Trial, phase: GatePhase, other: string | n
     const paid = record.paidGate(gate.name, phase)
     if (!paid) throwIfOrphaned(trial)
     const done: GateResult & { fault?: SampleFault | null } = paid ?? (await source.gate(gate))
-    const again = isBlamed(done) ? await askAgain(trial, gate, done) : null
+    const again = mayBeItsFault(done) ? await askAgain(trial, gate, done) : null
     const passes = again?.fault === null
-    const isOpen = isBlamed(done) && !passes && again?.fault?.reason !== 'aborted'
+    const isOpen = mayBeItsFault(done) && !passes && again?.fault?.reason !== 'aborted'
     const theirs = isOpen ? await faultOfOtherGate(trial, gate, other) : null
     if (!paid) record.gate({ ...done, output: done.output.slice(-2000) })
     if (again?.isNew && again.fault?.reason !== 'aborted')
@@ -293,8 +295,9 @@ export async function runGates(trial: Trial, phase: GatePhase, other: string | n
   return true
 }
 
-const isBlamed = ({ passed, fault }: GateResult & { fault?: SampleFault | null }): boolean =>
-  !passed && fault?.reason !== 'environment' && fault?.reason !== 'aborted'
+/** Whether the candidate may be why a gate did not pass. */
+const mayBeItsFault = ({ passed, fault }: GateResult & { fault?: SampleFault | null }): boolean =>
+  !passed && !(fault && isOfMachine(fault))
 
 const sayFlaky = ({ name, exit, signal }: GateResult): string =>
   `gate ${name} did not pass at first (${exit === null ? `ended by ${signal ?? 'a signal'}` : `exit ${exit}`}), and passed when it ran again on the same files`

@@ -1,6 +1,6 @@
 /** Reads recorded samples: those of an attempt, the first of the baseline, and how far a measurement is. */
 import type { Comparison, Sample } from '../ledger/events.ts'
-import { BASELINE, type Experiment } from '../ledger/state.ts'
+import { BASELINE, type Experiment, lastKept } from '../ledger/state.ts'
 import { readSteps, samplesOf } from '../ledger/steps.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
 import type { RunRecord } from '../run/open.ts'
@@ -16,7 +16,7 @@ export function recordedSamples(
 /** The first sample of the baseline's verdict, with which each candidate's answer is compared. */
 export function baselineSample(run: Pick<RunRecord, 'ledger' | 'paths'>): Sample | null {
   const node: Experiment | undefined = run.ledger.state.experiments.get(BASELINE)
-  const judged = node?.attempts.findLast((attempt) => attempt.judged?.status === 'kept')
+  const judged = node && lastKept(node)
   return judged ? (recordedSamples(run, BASELINE, judged.attempt)[0] ?? null) : null
 }
 

@@ -7,7 +7,7 @@ import { lastLine } from '../evaluate/tail.ts'
 import { fingerprintCheckout } from '../git/checkout.ts'
 import { recordFilesOfSetup } from '../git/seal.ts'
 import { addWorktree } from '../git/worktrees.ts'
-import { BASELINE, type Experiment, lastAttempt } from '../ledger/state.ts'
+import { BASELINE, type Experiment, lastAttempt, lastKept } from '../ledger/state.ts'
 import { withLock } from '../lock.ts'
 import { experimentFolder, worktreeFacts, worktreeMaking, worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -133,8 +133,7 @@ export function judgedCommit(
   experiment: string,
 ): { commit: string; tree: string } | null {
   const node = ledger.state.experiments.get(experiment)
-  const attempt =
-    node?.attempts.findLast((candidate) => candidate.judged?.status === 'kept') ?? (node && lastAttempt(node))
+  const attempt = node && (lastKept(node) ?? lastAttempt(node))
   return attempt ? { commit: attempt.sealed.commit, tree: attempt.sealed.tree } : null
 }
 

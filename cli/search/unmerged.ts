@@ -7,6 +7,7 @@ import {
   type Experiment,
   isTried,
   lastJudged,
+  lastKept,
   lineageOf,
   nodeValue,
   type State,
@@ -70,8 +71,7 @@ export function unmerged(state: State, wanted: readonly string[] | null = null):
 }
 
 /** Of its candidate that was kept. */
-const treeOf = ({ id, attempts }: Experiment): string =>
-  attempts.findLast(({ judged }) => judged?.status === 'kept')?.sealed.tree ?? id
+const treeOf = (node: Experiment): string => lastKept(node)?.sealed.tree ?? node.id
 
 /** Those of `unmerged` that an experiment does not contain. */
 export function notIn(state: State, experiment: string): Experiment[] {

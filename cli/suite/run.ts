@@ -1,7 +1,9 @@
 /** Runs each task of a suite once. Whatever becomes of a task, it has a loss, so the run of the suite has one too. */
+
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SampleFault, TaskScore } from '../ledger/events.ts'
+import { isOfMachine } from '../ledger/faults.ts'
 import { type Isolation, type Supervised, seenAs, supervise } from '../process.ts'
 import type { SuiteConfig, SuiteTask } from './config.ts'
 import { meanLoss, NO_SIGNALS, type TaskLoss, taskLoss } from './loss.ts'
@@ -116,8 +118,13 @@ async function runTask(request: SuiteRequest, task: SuiteTask, at: number): Prom
   })
   const said = { stdout: request.tailOf(stdout, TAIL), stderr: request.tailOf(stderr, TAIL) }
   const failed = request.faultOf(ended, timeoutMs, said.stderr)
-  const outside = failed?.reason === 'aborted' || failed?.reason === 'environment'
-  return { task, score: scoreOf(task, result, failed), ended, fault: outside ? failed : null, said }
+  return {
+    task,
+    score: scoreOf(task, result, failed),
+    ended,
+    fault: failed && isOfMachine(failed) ? failed : null,
+    said,
+  }
 }
 
 /** What a program is told of its task. */

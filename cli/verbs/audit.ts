@@ -1,4 +1,4 @@
-import { audit } from '../experiment/audit.ts'
+import { audit, findingCode } from '../experiment/audit.ts'
 import type { Finding } from '../ledger/events.ts'
 import { clearing } from '../ledger/state.ts'
 import { next } from '../next.ts'
@@ -7,7 +7,6 @@ import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { idOf, listOf, readInput, textField, theRun } from './verb.ts'
 
 const SHAPE = '{"findings":[{"code":"hash|task_set|path|opinion","message":"…","path":"…"}]}'
-const CODES: readonly string[] = ['hash', 'task_set', 'path', 'opinion'] satisfies Finding['code'][]
 
 export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
@@ -32,9 +31,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
 function readFinding(item: Record<string, unknown>): Finding | string {
   const message = textField(item, 'message')
   if (message === null) return 'it needs a "message"'
-  const code = textField(item, 'code') ?? 'opinion'
-  // An auditor's own word for what it saw is an opinion: only the listed codes can be checked.
-  const known = CODES.includes(code) ? (code as Finding['code']) : 'opinion'
+  const code = findingCode(textField(item, 'code'))
   const path = textField(item, 'path')
-  return { code: known, message, ...(path === null || path === '' ? {} : { path }) }
+  return { code, message, ...(path === null || path === '' ? {} : { path }) }
 }

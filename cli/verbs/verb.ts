@@ -1,9 +1,11 @@
 /** What most verbs share: they open a run, read checked arguments and perhaps one JSON object, make one call and describe its answer. */
+
 import type { Said } from '../next.ts'
 import { isExperimentId } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { type OpenRun, openRun } from '../run/open.ts'
 import type { Context, Parsed, VerbAnswer, VerbModule } from '../terminal/command.ts'
+import { textsOf } from '../text.ts'
 import { fromCommandLine } from '../workflow/input.ts'
 import type { VerbEntry } from './table.ts'
 
@@ -142,7 +144,4 @@ export function listOf<T>(
 export const textField = (item: Record<string, unknown>, name: string): string | null =>
   typeof item[name] === 'string' ? (item[name] as string) : null
 
-export const textsField = (item: Record<string, unknown>, name: string): string[] =>
-  Array.isArray(item[name])
-    ? (item[name] as unknown[]).filter((one): one is string => typeof one === 'string')
-    : []
+export const textsField = (item: Record<string, unknown>, name: string): string[] => textsOf(item[name])
