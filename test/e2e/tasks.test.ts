@@ -1,8 +1,11 @@
 /** The protocol of the loop, as an agent calls it: round next, task, answer. */
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { takeAnswer } from '../../cli/loop/answer.ts'
+import { openRun } from '../../cli/run/open.ts'
 import { problemOf } from '../rig/assay.ts'
+import { makeTemp } from '../rig/temp.ts'
 import { brief, start } from './rounds-scene.ts'
 import { type AnswerData, answer, answered, briefed, card, edit, ids, ledger, next } from './tasks-scene.ts'
 
@@ -252,6 +255,20 @@ describe('answers that are not as they should be', () => {
     const { worktree } = await card(project, 'r1/l1/d1/implement')
     const other = await project.cli(['answer', 'r1/l2/d1/implement'], { cwd: worktree, input: '{}' })
     expect(problemOf(other)).toMatchObject({ code: 'other_experiment' })
+  })
+
+  test('a caller that reaches the worktree of one lane through a link cannot answer for the other', async () => {
+    const project = await start({ loop: { width: 2, depth: 1 } })
+    await briefed(project, 'halve the number', 'write another parser')
+    const { worktree } = await card(project, 'r1/l1/d1/implement')
+    const link = join(makeTemp('link'), 'worktree')
+    symlinkSync(worktree, link)
+    const { signal } = new AbortController()
+    const world = { env: {}, tell: () => {}, signal, clock: () => new Date(), random: () => 'x' }
+    const run = openRun({ ...world, cwd: link }, null)
+    if (!run.ok) throw new Error(run.problem.message)
+    const taken = await takeAnswer(run.value, 'r1/l2/d1/implement', '{}')
+    expect(taken).toMatchObject({ ok: false, problem: { code: 'other_experiment' } })
   })
 
   test('two drivers that ask at once open one round, one lane and one experiment', async () => {
