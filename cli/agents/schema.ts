@@ -3,7 +3,7 @@ import { fail, ok, type Result } from '../result.ts'
 import type { AgentReply } from '../workflow/call.ts'
 
 /** How many answers may break the schema before the call fails, as in the hosts. */
-export const MAX_FAILED_ANSWERS = 5
+const MAX_FAILED_ANSWERS = 5
 
 export interface WantedSchema {
   schema: object

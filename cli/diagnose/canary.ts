@@ -38,11 +38,7 @@ export interface Cause {
 }
 
 /** The first of the usual causes that is there; null when none is. */
-export async function likelyCause(
-  run: OpenRun,
-  leased: LeasedSlot,
-  tree: string,
-): Promise<Result<Cause | null>> {
+async function likelyCause(run: OpenRun, leased: LeasedSlot, tree: string): Promise<Result<Cause | null>> {
   const checkout = run.started.checkout
   const written = await absolutePath(run, tree, checkout)
   if (!written.ok || written.value) return written

@@ -26,7 +26,7 @@ import { type Missing, missingVariables } from './full-environment.ts'
 // What a checkout of ours lacks and the user's own has: the usual reason why a benchmark works there only.
 
 /** For people, a line each. */
-export async function whatCheckoutsLack(run: OpenRun): Promise<string> {
+async function whatCheckoutsLack(run: OpenRun): Promise<string> {
   const { prefix, base } = run.started
   const lines = [
     'a candidate is measured in a checkout that has only what is committed: files that are not committed come with --include-dirty; what is installed or built, with worktree.setup and worktree.build',

@@ -50,7 +50,7 @@ const GRADLE = [
 ]
 
 /** `pytest` comes first: it is the one whose files were always told. */
-export const TOOLS: readonly Tool[] = [
+const TOOLS: readonly Tool[] = [
   {
     name: 'pytest',
     mentioned: word('pytest|py\\.test'),
@@ -178,13 +178,13 @@ export const TOOLS: readonly Tool[] = [
 ]
 
 /** Programs that run tests: what they are given decides what they look at. */
-export const TEST_RUNNERS = word(
+const TEST_RUNNERS = word(
   'pytest|py\\.test|unittest|nose2|tox|nox|vitest|jest|mocha|ava|tap|tape|jasmine|karma|cypress|playwright|uvu|rspec|minitest|phpunit|pest|ctest|nextest|(?:npm|pnpm|yarn|bun|deno|cargo|go|mix|swift|zig|dotnet|make|just|mvnw?|rake|rails|composer|meson|bazel|gradlew?)\\s+(?:run\\s+)?(?:test\\w*|t|check|verify)',
 )
-export const NODE_TESTS = /\bnode\b[^\n;|&]*\s--test\b/
+const NODE_TESTS = /\bnode\b[^\n;|&]*\s--test\b/
 
 /** Variables that make a program load code from the folders, or the files, that they name; and what it would load. */
-export const LOADING: Readonly<Record<string, { by: string; file: string }>> = {
+const LOADING: Readonly<Record<string, { by: string; file: string }>> = {
   PYTHONPATH: { by: 'Python', file: 'sitecustomize.py' },
   PYTHONSTARTUP: { by: 'Python', file: '' },
   PYTHONHOME: { by: 'Python', file: '' },

@@ -31,7 +31,7 @@ const SOUGHT =
  * Paths above the checkouts that a walk up may find and that no checkout has at its own top: what is not committed in the
  * folder of the run, and in the folders above that only what programs are known to look for.
  */
-export async function foundAbove(run: OpenRun, tree: string): Promise<Result<string[]>> {
+async function foundAbove(run: OpenRun, tree: string): Promise<Result<string[]>> {
   const listed = await listTree(run.site, tree)
   if (!listed.ok) return listed
   const committed = new Set(listed.value.map(({ path }) => path.split('/')[0] ?? ''))
@@ -52,7 +52,7 @@ export interface Above {
 }
 
 /** The one that most likely made the difference: what the failing program named, then packages, then the rest. */
-export async function causeAbove(paths: readonly string[], said: string, checkout: string): Promise<Above> {
+async function causeAbove(paths: readonly string[], said: string, checkout: string): Promise<Above> {
   const known = (name: RegExp) => paths.filter((path) => name.test(path))
   const [modules] = known(/\/node_modules$/)
   const setup =

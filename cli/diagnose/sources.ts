@@ -18,7 +18,7 @@ export type Mention = { line: number; how: How } & (
 export type Language = 'javascript' | 'python' | 'shell' | 'other'
 
 /** By the ending of the path, else by the first line. */
-export function languageOf(path: string, text: string): Language {
+function languageOf(path: string, text: string): Language {
   if (/\.[cm]?[jt]sx?$/.test(path)) return 'javascript'
   if (/\.py$/.test(path)) return 'python'
   if (/\.(sh|bash|zsh|mk)$/.test(path) || /(^|\/)[Mm]akefile$/.test(path)) return 'shell'

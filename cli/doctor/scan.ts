@@ -93,7 +93,7 @@ function look(
   }
 }
 
-export function escapeBytes(raw: Buffer): string {
+function escapeBytes(raw: Buffer): string {
   const shown = raw.subarray(0, SHOWN)
   let text = ''
   for (const byte of shown)

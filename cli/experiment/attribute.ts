@@ -159,7 +159,7 @@ function planFor(run: OpenRun, units: number, asked: AttributeRequest): Attribut
 /** Simulated: 4.7 pairs for each part that is left out, 7 for each that pays, 14 for the verdict. */
 const COST = { dead: 4.7, pays: 7, verdict: 14 } as const
 
-export function expectedPairs({ noise }: State, units: number): number {
+function expectedPairs({ noise }: State, units: number): number {
   if (noise.mode === 'deterministic') return units
   return Math.round(COST.dead * (units - 1) + COST.pays + COST.verdict)
 }

@@ -118,7 +118,7 @@ function answer(run: OpenRun, experiment: string, changed: boolean, repeated: bo
   }
 }
 
-export const neverBaseline = (what: string) =>
+const neverBaseline = (what: string) =>
   ({
     kind: 'refused',
     code: 'is_baseline',

@@ -40,7 +40,7 @@ import { judgedElsewhere, untilSettled } from './wait.ts'
 // ---------------------------------------------------------------- the claim on one attempt: it charges the budget, and the fold says who has it
 
 /** `takesOver` is the claim of a process that is proved dead: its random choices are kept. */
-export function claimAttempt(
+function claimAttempt(
   run: OpenRun,
   experiment: string,
   attempt: number,
@@ -64,7 +64,7 @@ export function claimAttempt(
 
 // ---------------------------------------------------------------- the baseline of a new epoch: the same candidate, sealed once more, so that it is measured again
 
-export async function sealAgain(run: OpenRun, node: Experiment): Promise<Result<Seal>> {
+async function sealAgain(run: OpenRun, node: Experiment): Promise<Result<Seal>> {
   const last = lastAttempt(node)
   const kept = judgedCommit(run, node.id) ?? run.started.base
   if (last && !last.judged && last.sealed.tree === kept.tree) return storedSeal(run, node, last)
@@ -91,7 +91,7 @@ export async function sealAgain(run: OpenRun, node: Experiment): Promise<Result<
 }
 
 /** At an empty seal: whether the agent worked in the user's checkout instead, as a sentence to add; `''` when not. */
-export async function strayEdits(run: OpenRun, experiment: string): Promise<string> {
+async function strayEdits(run: OpenRun, experiment: string): Promise<string> {
   const before = readWorktreeFacts(run, experiment)?.checkout
   if (!before) return ''
   const scope = scopeOfRun(run)

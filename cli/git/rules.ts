@@ -44,10 +44,10 @@ export interface IgnoreSources {
 /** In `info` of the rules: for each line of `exclude`, where the rule is written. */
 export const ORIGINS = 'exclude-origins.json'
 
-export const EDITOR_FILES_ORIGIN = 'well-known editor files'
+const EDITOR_FILES_ORIGIN = 'well-known editor files'
 
 /** The text, and for each line of it the rule as a person finds it: `~/.gitignore:3`. The source that wins is last. */
-export function composeIgnores(sources: readonly IgnoreSources[]): { text: string; origins: string[] } {
+function composeIgnores(sources: readonly IgnoreSources[]): { text: string; origins: string[] } {
   const lines = EDITOR_FILES.map((rule) => ({ rule, origin: `${EDITOR_FILES_ORIGIN} (${rule})` }))
   for (const { name, text } of sources) {
     const own = text.split('\n')
@@ -172,7 +172,7 @@ function quoted(pattern: string): string {
 }
 
 /** Folders in the user's git folder in which filters keep what they need: keys, or the filter itself (transcrypt). */
-export const CARRIED = ['git-crypt', 'crypt'] as const
+const CARRIED = ['git-crypt', 'crypt'] as const
 
 /** `files` are those of the base. Answers the name of the folder, which is made of what is in it. */
 export async function freezeRules(
@@ -349,7 +349,7 @@ const OWN: readonly [string, string][] = [
 ]
 
 /** What of the user's configuration decides how files are converted, now. */
-export async function conversionSettings(checkout: Checkout): Promise<Result<Map<string, string>>> {
+async function conversionSettings(checkout: Checkout): Promise<Result<Map<string, string>>> {
   return settingsOf(checkout, TAKEN_OVER)
 }
 
@@ -380,7 +380,7 @@ async function settingsOf(checkout: Checkout, which: RegExp): Promise<Result<Map
 }
 
 /** Entries of `config --list -z`: `key\nvalue`, or `key` alone for a bare true. The last one of a key wins. */
-export function* settingsIn(entries: readonly string[], which: RegExp): Generator<[string, string]> {
+function* settingsIn(entries: readonly string[], which: RegExp): Generator<[string, string]> {
   const isPartial = entries.some((entry) => /^(extensions\.partialclone|remote\..+\.promisor)\n/.test(entry))
   for (const entry of entries) {
     const cut = entry.indexOf('\n')

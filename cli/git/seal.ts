@@ -27,7 +27,7 @@ import { keepTreeIndex, registeredFolder } from './worktrees.ts'
 const MOST_ENTRIES = 10_000
 
 /** Whether a nested repository (its path ends with `/`) holds files that `inScope` takes. Looks at 10,000 entries at most. */
-export async function nestedInScope(
+async function nestedInScope(
   top: string,
   path: string,
   inScope: (path: string) => boolean,
@@ -60,7 +60,7 @@ const ALL_BYTES = 32 * FILE_BYTES
  * The files whose added lines hold a secret, and which kind, never the secret. Lines that the parent's file has as well
  * were there before. Binary files and links are not looked into, nor what lies beyond the limits above.
  */
-export async function exposedSecrets(
+async function exposedSecrets(
   { site, worktree, parent }: { site: Site; worktree: string; parent: { tree: string } },
   paths: readonly string[],
 ): Promise<Result<{ path: string; reason: string }[]>> {
@@ -119,11 +119,7 @@ const MOST = 1000
  * Files that differ from the commit that a submodule has checked out, and files in the folder of one that was never
  * filled. `tree`: what the worktree began with.
  */
-export async function submoduleEdits(
-  site: Site,
-  top: string,
-  tree: string,
-): Promise<Result<SubmoduleEdit[]>> {
+async function submoduleEdits(site: Site, top: string, tree: string): Promise<Result<SubmoduleEdit[]>> {
   const listed = await treePaths(site, tree)
   if (!listed.ok) return listed
   const edits: SubmoduleEdit[] = []

@@ -164,7 +164,7 @@ export async function importCommit(site: Site, checkout: Checkout): Promise<Resu
 }
 
 /** Keeps a base commit for ever. */
-export async function pinBase(site: Site, commit: string): Promise<Result<Pinned>> {
+async function pinBase(site: Site, commit: string): Promise<Result<Pinned>> {
   const pinned = await pinRef(site, baseRef(commit), commit)
   if (!pinned.ok) return pinned
   const tree = await gitText(

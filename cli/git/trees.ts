@@ -237,7 +237,7 @@ async function textForAll(site: Site): Promise<string> {
 const TEXT_FOR_ALL = '* diff\n'
 
 /** Reads the output of `--raw --numstat -z`: first every raw entry (two fields), then every count (one field). */
-export function parseChanges(output: readonly string[]): TreeChange[] {
+function parseChanges(output: readonly string[]): TreeChange[] {
   const changes = new Map<string, TreeChange>()
   let at = 0
   for (; output[at]?.startsWith(':'); at += 2) {

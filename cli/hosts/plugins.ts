@@ -45,7 +45,7 @@ const ASK = 'allow the shell command assay when it asks'
 const MARKET_KEYS = ['enabledPlugins', 'extraKnownMarketplaces']
 
 /** One entry each, in the order in which they are listed. */
-export const PLUGIN_HOSTS = {
+const PLUGIN_HOSTS = {
   'claude-code': {
     program: 'claude',
     plugin: {

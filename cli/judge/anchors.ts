@@ -17,7 +17,7 @@ export const ANCHORS_AT_FIRST = 16
 /** After so many questions, one of the next is an anchor. */
 export const ANCHOR_EVERY = 11
 /** The newest ones decide. */
-export const ANCHORS_LOOKED_AT = 24
+const ANCHORS_LOOKED_AT = 24
 
 const CYCLE: readonly AnchorKind[] = [
   ...(['degraded', 'injected', 'degraded', 'injected'] as const),

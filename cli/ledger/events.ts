@@ -59,7 +59,7 @@ export type Status = (typeof STATUSES)[number]
 /** How an attempt can end. Rejected is a result; failed means that it could not be judged. */
 export type JudgedStatus = 'kept' | 'rejected' | 'failed'
 
-export const KEEP_REASONS = ['improved', 'tie_broken'] as const
+const KEEP_REASONS = ['improved', 'tie_broken'] as const
 export const FREE_REASONS = [
   'empty',
   'out_of_scope',
@@ -91,7 +91,7 @@ export const ANSWERS: readonly Reason[] = ['duplicate', 'not_better', 'tie', 'ho
 export const FAILURE_CLASSES = ['build', 'eval', 'hypothesis', 'environment'] as const
 export type FailureClass = (typeof FAILURE_CLASSES)[number]
 
-export const STOP_REASONS = [
+const STOP_REASONS = [
   'target',
   'stall',
   'budget',

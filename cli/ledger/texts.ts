@@ -141,7 +141,7 @@ export function textEpochs(state: State, artifacts: readonly string[]): TextEpoc
 // ---------------------------------------------------------------- the text gradient
 
 /** Experiments that the loop made of the answer of an agent, in order. */
-export const gradientSteps = (state: State): Experiment[] =>
+const gradientSteps = (state: State): Experiment[] =>
   [...state.experiments.values()].filter(({ created }) => created.text?.by === 'gradient')
 
 /** As it was declared, halved for each text since then that was not kept. */

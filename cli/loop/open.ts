@@ -40,7 +40,7 @@ import { armLanes, roundSize, searchLanes } from './size.ts'
 // ---------------------------------------------------------------- after a takeover: the agents of the earlier session do not know of it, and still work in their worktrees
 
 /** One sentence for each candidate of the open round that may have two editors, if the caller begins its lane now. */
-export function stillEdited(run: OpenRun, { round, opened, briefed }: Round): string[] {
+function stillEdited(run: OpenRun, { round, opened, briefed }: Round): string[] {
   const by = briefed?.by ?? opened.by
   const me = callerIn(run.env)
   if (by === undefined || isOf(by, me)) return []
@@ -442,7 +442,7 @@ export function learningsOf(state: State): string[] {
 
 export const standing = (node: Experiment): Standing => ({ experiment: node.id, value: nodeValue(node) })
 
-export function baselineOf(state: State): Standing | null {
+function baselineOf(state: State): Standing | null {
   const node = state.experiments.get(BASELINE)
   return node ? standing(node) : null
 }

@@ -61,7 +61,7 @@ import { judgedCommit } from './worktree.ts'
 
 // ---------------------------------------------------------------- the rule: what fresh samples of a kept experiment prove
 
-export interface ConfirmedPair {
+interface ConfirmedPair {
   run: RunInTrial
   node: Experiment
   /** What it is compared with. */
@@ -77,15 +77,15 @@ export type ConfirmationResult = Pick<
 }
 
 /** A clause: only a crowd speaks against the experiment, so there is no answer. */
-export interface CrowdObjection {
+interface CrowdObjection {
   crowd: string
 }
 
-export const crowdObjection = (found: Objection | undefined): CrowdObjection | null =>
+const crowdObjection = (found: Objection | undefined): CrowdObjection | null =>
   found?.crowd === undefined ? null : { crowd: inWords(found) }
 
 /** Why a sample of the experiment cannot be compared with the baseline's; null when it can. */
-export function whyIncomparable(run: RunInTrial, sample: Sample): SampleFault | null {
+function whyIncomparable(run: RunInTrial, sample: Sample): SampleFault | null {
   const message = incomparable(baselineSample(run), sample)
   return message === null ? null : { reason: 'metric_error', message }
 }
@@ -104,7 +104,7 @@ export function refuted({ other }: ConfirmedPair, because: string, samples: numb
 }
 
 /** The experiment is better but must not stay kept. */
-export const refutedDespiteGain = (found: ConfirmationResult, because: string): ConfirmationResult => ({
+const refutedDespiteGain = (found: ConfirmationResult, because: string): ConfirmationResult => ({
   ...found,
   passed: false,
   comparison: { ...found.comparison, ...NOT_BETTER },
@@ -125,7 +125,7 @@ const NOT_BETTER = { outcome: 'not_better' } as const
 const UNCLEAR = { outcome: 'inconclusive' } as const
 
 /** With pairs of both: the comparison, and the other checks of a verdict. */
-export function outcomeOfPairs(
+function outcomeOfPairs(
   { run, node, other }: ConfirmedPair,
   answer: StageAnswer,
 ): ConfirmationResult | CrowdObjection {

@@ -24,7 +24,7 @@ const DROPPED = ['CARGO_BUILD_TARGET_DIR', 'CARGO_BUILD_BUILD_DIR', 'MIX_BUILD_R
  * The environment with folders inside of the checkout where an inherited variable, or the user's configuration of cargo,
  * names one that all checkouts share. What the spec sets stays: its author wanted it.
  */
-export function withOwnBuildFolders(
+function withOwnBuildFolders(
   run: Pick<RunRecord, 'spec' | 'started'> & Pick<Surroundings, 'env'>,
   environment: Readonly<Record<string, string>>,
 ): Record<string, string> {

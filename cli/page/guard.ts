@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
-export const TOKEN_HEADER = 'x-assay-token'
+const TOKEN_HEADER = 'x-assay-token'
 
 export interface HttpRefusal {
   status: number

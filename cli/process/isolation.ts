@@ -142,7 +142,7 @@ const bindOf = ({ at, write }: { at: string; write: boolean }): string =>
   !write ? '--ro-bind' : at.startsWith('/dev/') ? '--dev-bind' : '--bind'
 
 /** The descriptor on which bubblewrap reports how the job ended; without a report it never came to start it. */
-export const STATUS_FD = 4
+const STATUS_FD = 4
 
 /**
  * The first process of a process table ignores signals that it does not handle, and the table ends with it. So a shell
@@ -154,7 +154,7 @@ const FIRST_PROCESS = 'exec 5>&2 2>/dev/null; (exec 2>&5 5>&-; exec "$@"); exit 
 /** The descriptor on which the first process sends a line, and waits for one before it starts the job. */
 const GO_FD = 3
 /** The descriptor on which it reports how many processes are there when the job has ended, itself included. */
-export const LEFT_FD = 5
+const LEFT_FD = 5
 
 const FIRST_PROCESS_REPORTS = [
   `echo >&${GO_FD}; read -r _ <&${GO_FD} || exit 1; exec ${GO_FD}<&- 6>&2 2>/dev/null`,

@@ -137,7 +137,7 @@ export function family(root: number): number[] {
 }
 
 /** The text of /proc/stat, and on which processors this process may run (`0-1,4`); null when one cannot be read. */
-export function machineStat(): { stat: string; allowed: string } | null {
+function machineStat(): { stat: string; allowed: string } | null {
   const stat = read('/proc/stat')
   const allowed = /^Cpus_allowed_list:\s*(\S+)/m.exec(read('/proc/self/status') ?? '')?.[1]
   return stat === null || allowed === undefined ? null : { stat, allowed }

@@ -130,7 +130,7 @@ export function judgeUnaffordable(state: State, calls: number): string | null {
 }
 
 /** Whether the cap of the judge leaves no room for another pair. */
-export function judgeIsSpent(state: State): boolean {
+function judgeIsSpent(state: State): boolean {
   const { judge } = state.run ?? {}
   if (judge === undefined || state.judge.calls === 0) return false
   return judgeUnaffordable(state, judge.batch * judge.calls) !== null

@@ -61,7 +61,7 @@ export function livingDriver({ ledger, clock }: Pick<OpenRun, 'ledger' | 'clock'
 }
 
 /** Whether the holder of the driver's lock has ended: it is proved dead, or it is on a different machine and silent. */
-export function hasGone(run: OpenRun, owner: ProcessIdentity): boolean {
+function hasGone(run: OpenRun, owner: ProcessIdentity): boolean {
   if (!isAlive(owner)) return true
   const { process } = run.ledger.state.driver
   return process !== null && nameOf(process.owner) === nameOf(owner) && livingDriver(run) === null
@@ -91,7 +91,7 @@ const refusedBy = (run: OpenRun, conflict: DriverConflict): { ok: false; problem
     ? fail(drivenByProcess(run.run, conflict.process))
     : refusal(describeConflict(conflict))
 
-export function drivenByProcess(run: string, { owner }: { owner: ProcessIdentity }): Problem {
+function drivenByProcess(run: string, { owner }: { owner: ProcessIdentity }): Problem {
   return {
     kind: 'refused',
     code: 'driven',
@@ -152,7 +152,7 @@ const holdsLease = ({ env, ledger, clock }: OpenRun): boolean =>
   hasLease(ledger.state.driver, callerIn(env), clock().toISOString())
 
 /** Called by a process that is about to drive, if a person said that a session must give way to it. */
-export const takeFromSession = (run: OpenRun): Result<void> =>
+const takeFromSession = (run: OpenRun): Result<void> =>
   sessionAgainstCaller(run) ? pass(run, 'taken_over') : ok(undefined)
 
 /** The loop is over, or a different caller opened the round first: the next driver need not wait for this session's lease to end. */

@@ -57,7 +57,7 @@ function key(env: Env): Buffer {
 }
 
 /** Hex. Equal for equal text under the key of this user; who has no key cannot try texts. */
-export const keyedHash = (env: Env, text: string): string =>
+const keyedHash = (env: Env, text: string): string =>
   createHmac('sha256', key(env)).update(text).digest('hex')
 
 /** As base64. */

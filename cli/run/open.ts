@@ -23,11 +23,7 @@ export const specFileOf = ({ started }: Pick<OpenRun, 'started'>): string =>
 // stored or shown.
 
 /** A file that cannot be read is reported where the environment is needed; here its values are only unknown. */
-export function rememberSecretsOf(run: {
-  spec: FixedSpec
-  started: RunStarted
-  env: NodeJS.ProcessEnv
-}): void {
+function rememberSecretsOf(run: { spec: FixedSpec; started: RunStarted; env: NodeJS.ProcessEnv }): void {
   const { file, ...rest } = run.spec.measure.environment
   const text = file === null ? '' : contentOf(resolve(run.started.checkout, run.started.prefix, file))
   const fromFile = parseEnvironmentFile(text, file ?? '')

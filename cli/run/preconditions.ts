@@ -35,7 +35,7 @@ const counted = (paths: readonly string[]): string =>
   paths.length > 3 ? `${paths.slice(0, 3).join(', ')} and ${paths.length - 3} more` : paths.join(', ')
 
 /** Frozen before a run exists, and tried: a filter that does not work in our checkouts must not leave half a run. */
-export async function rulesFor(
+async function rulesFor(
   site: Site,
   checkout: Checkout,
   { tree, files }: { tree: string; files: TreeEntry[] },

@@ -35,7 +35,7 @@ const ABOUT = 0.005
 const ENOUGH = 3
 const MOST_PARENTS = 3
 
-export function axisWarnings(experiments: readonly Observed[]): Pattern[] {
+function axisWarnings(experiments: readonly Observed[]): Pattern[] {
   return [...plateau(experiments), ...deadEnds(experiments)]
 }
 
@@ -190,7 +190,7 @@ const MOST_OF_A_KIND = 5
 const MOST_NAMED = 12
 
 /** Failures with one signature in several experiments: the same error, and so perhaps one cause. The commonest first. */
-export function sameErrors(experiments: readonly Observed[]): Pattern[] {
+function sameErrors(experiments: readonly Observed[]): Pattern[] {
   const groups = new Map<string, Observed[]>()
   for (const each of experiments) {
     if (each.signature === null || each.status === 'kept') continue

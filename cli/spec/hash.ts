@@ -20,7 +20,7 @@ export const FROZEN = [
 export type Frozen = Pick<Spec, (typeof FROZEN)[number]>
 
 /** What is measured, and so may not change while a run lives. The rest is live. */
-export function frozenOf(spec: Spec): Frozen {
+function frozenOf(spec: Spec): Frozen {
   return Object.fromEntries(FROZEN.map((name) => [name, spec[name]])) as Frozen
 }
 

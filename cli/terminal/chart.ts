@@ -50,7 +50,7 @@ const STEPS = [1, 2, 2.5, 5]
  * Four to six evenly spaced round ticks (with fewer than six rows, three may do) that cover `low … high`, with the
  * least space lost: to values that do not occur, and to rows that do not divide evenly. Equal ends are spread first.
  */
-export function scaleFor(low: number, high: number, rows: number): AxisScale {
+function scaleFor(low: number, high: number, rows: number): AxisScale {
   const [from, to] = spread(low, high)
   const least = rows < 6 ? 2 : 3
   let best: { first: number; last: number; step: number; digits: number; rows: number; lost: number } | null =
@@ -104,7 +104,7 @@ const short = (value: number): string => minus(String(Number(value.toPrecision(4
 const minus = (text: string): string => text.replace(/^-/, '−')
 
 /** A grid of one-column marks; of two marks on one spot the heavier stays, of equals the later. */
-export class Canvas {
+class Canvas {
   readonly width: number
   readonly height: number
   readonly #chars: string[]
@@ -150,7 +150,7 @@ const WIDEST_STEP = 8
 const LEAST_USED = 24
 
 /** Few points stand apart, evenly; more points than columns share them. */
-export function columnsFor(points: number, width: number): Columns {
+function columnsFor(points: number, width: number): Columns {
   if (points > width) return { used: width, of: (index) => Math.floor((index * width) / points) }
   const step = points > 1 ? Math.min(WIDEST_STEP, (width - 1) / (points - 1)) : 0
   const last = Math.round(step * Math.max(0, points - 1))
@@ -166,7 +166,7 @@ export interface Shown {
  * What a chart shows of each column: the best kept value and the best other one, and of those without a value the
  * one that matters most. With a column a point, that is everything.
  */
-export function shownOf(
+function shownOf(
   points: readonly ChartPoint[],
   columns: Columns,
   better: (a: number, b: number) => boolean,
@@ -192,7 +192,7 @@ export interface AxisMark {
 }
 
 /** Experiment numbers under the axis: round ones, as many as have room. */
-export function marksFor(points: readonly ChartPoint[], columns: Columns): AxisMark[] {
+function marksFor(points: readonly ChartPoint[], columns: Columns): AxisMark[] {
   const numbers = numbersOf(points)
   const room = String(numbers.at(-1) ?? 0).length + 2
   for (let size = 1; size <= 1e12; size *= 10)
@@ -230,7 +230,7 @@ export interface ChartSize {
   ascii?: boolean
 }
 
-export const LEAST_SIZE = { width: 40, height: 10 } as const
+const LEAST_SIZE = { width: 40, height: 10 } as const
 
 /** The least grid weights of each layer, from back to front. */
 const LAYER = { baseline: 1, target: 2, stair: 3, point: 10, clipped: 20, best: 30 } as const

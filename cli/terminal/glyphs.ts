@@ -25,7 +25,7 @@ export interface Glyphs {
   trunk: string
 }
 
-export const UNICODE: Glyphs = {
+const UNICODE: Glyphs = {
   status: {
     open: '◦',
     running: '◐',

@@ -9,13 +9,6 @@ import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 
 const REFERENCES = new URL('../../references/', import.meta.url)
 
-/** Without their ending. */
-export const guideTopics = (): string[] =>
-  readdirSync(fileURLToPath(REFERENCES))
-    .filter((file) => file.endsWith('.md'))
-    .map((file) => file.slice(0, -3))
-    .sort()
-
 export const referenceText = (file: string): string => readFileSync(new URL(file, REFERENCES), 'utf8')
 
 const PACKAGE = new URL('../../', import.meta.url)

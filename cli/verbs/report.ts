@@ -23,7 +23,7 @@ const INTERRUPTED = 130
 const UNDER_CHART = 20
 
 /** Until the driver that was seen at work is gone; without one, until the run has a reason to stop, or Ctrl-C. */
-export async function watchReport(
+async function watchReport(
   context: Context,
   run: OpenRun,
   size: { width: number; height: number; colour: boolean },

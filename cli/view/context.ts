@@ -320,7 +320,7 @@ export interface Section {
  * what the others left. What does not fit is shown as `… N more: COMMAND`. The shares must not sum up to more than
  * `max`, and each must have room for its title and that last line.
  */
-export function fitSections(sections: readonly Section[], max: number): string {
+function fitSections(sections: readonly Section[], max: number): string {
   const open = sections
     .filter(({ lines }) => lines.length > 0)
     .map((section) => ({ section, shown: 0, done: false }))
@@ -381,7 +381,7 @@ const MOST_NAMED = 5
  * that were tried most often first. Failures that say nothing about the idea (build, evaluation, environment) are not
  * among them. Pure.
  */
-export function avoided(experiments: readonly Experiment[]): Avoided[] {
+function avoided(experiments: readonly Experiment[]): Avoided[] {
   const groups: { shape: HypothesisShape; members: Experiment[] }[] = []
   const byText = new Map<string, { shape: HypothesisShape; members: Experiment[] }>()
   for (const node of experiments.filter(speaksAgainst).slice(-WINDOW)) {

@@ -180,7 +180,7 @@ export function describeFacts(facts: InitFacts, { spec }: Preconditions): string
   return lines
 }
 
-export function costLine(
+function costLine(
   { best_ms, worst_ms, samples, buys }: Cost,
   budget: { experiments: number | null; hours: number | null },
 ): string {

@@ -11,7 +11,7 @@ import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 
 /** Bytes of a log that are shown: its end. */
-export const MOST_LOG = 256 * 1024
+const MOST_LOG = 256 * 1024
 
 export interface LogPart {
   kind: 'setup' | 'build' | 'gate' | 'sample'
@@ -75,7 +75,7 @@ export function logPartsOf(run: OpenRun, node: Experiment, { attempt }: Attempt)
   ]
 }
 
-export const nameOfSample = ({ stage, pair, side }: Sample): string => `${stage}-${pair}-${side}`
+const nameOfSample = ({ stage, pair, side }: Sample): string => `${stage}-${pair}-${side}`
 
 function prepared(folder: string, steps: readonly StepLine[]): LogPart[] {
   const ended = steps.findLast((line) => line.step === 'build' && line.state === 'ended')

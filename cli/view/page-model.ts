@@ -55,7 +55,7 @@ export interface PageRow {
 /** An experiment's number, or −1 for none. */
 const NONE = -1
 const numberOf = (id: string | null): number => (id === null ? NONE : Number(id.slice(4)))
-export const idOfNumber = (n: number): string => `exp_${String(n).padStart(4, '0')}`
+const idOfNumber = (n: number): string => `exp_${String(n).padStart(4, '0')}`
 
 type Fields = readonly [
   experiment: number,

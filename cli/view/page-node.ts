@@ -192,7 +192,7 @@ function stageOf(
 }
 
 /** What the bets were worth at most after each pair, by the rule that decided. */
-export function evidenceOf(differences: readonly number[], pool: readonly number[]): number[] {
+function evidenceOf(differences: readonly number[], pool: readonly number[]): number[] {
   const window = new ScaleWindow(pool)
   const bets = new Bets()
   return differences.map((d, i) => {
@@ -279,7 +279,7 @@ export async function pageDiff(
 }
 
 /** Bytes of a patch that a page shows; more is for a program that reads patches. */
-export const LONGEST_PATCH = 400_000
+const LONGEST_PATCH = 400_000
 
 export async function pagePatch(
   run: OpenRun,

@@ -21,7 +21,7 @@ export type Watched<T> = { stalled: false; value: T } | { stalled: true }
  * Runs a call that may stall: an attempt without progress for `stallMs` is aborted and made again, five times. Without
  * `stallMs` there is one attempt and no clock: the host's own time limit holds.
  */
-export async function watchStall<T>(
+async function watchStall<T>(
   stallMs: number | null,
   outer: AbortSignal,
   attempt: (attempt: CallAttempt) => Promise<T>,

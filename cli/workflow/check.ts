@@ -46,7 +46,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
 }
 
 /** A use of a name that is not there. `bound`: names that the script declares itself. */
-export function globalIssue({ node, parent, key }: NodeInTree, bound: ReadonlySet<string>): Issue | null {
+function globalIssue({ node, parent, key }: NodeInTree, bound: ReadonlySet<string>): Issue | null {
   const name = identifierName(node)
   if (name === null || bound.has(name) || !isReference(parent, key)) return null
   const { start: from, end: to } = node
@@ -70,7 +70,7 @@ const called = (parent: Node | null, key: string): boolean =>
   key === 'callee' && (parent?.type === 'CallExpression' || parent?.type === 'NewExpression')
 
 /** Every name that is declared anywhere in the script; scopes are not told apart. */
-export function boundNames(all: Iterable<NodeInTree>): Set<string> {
+function boundNames(all: Iterable<NodeInTree>): Set<string> {
   const bound = new Set<string>()
   for (const { node } of all) {
     for (const pattern of [child(node, 'id'), child(node, 'param'), ...children(node, 'params')]) {
@@ -101,7 +101,7 @@ const STARTS_AGENTS = new Set(['agent', 'parallel', 'pipeline', 'workflow'])
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max']
 
 /** Issues of one call. `constants`: object literals by the name of the constant that holds them. */
-export async function callIssues(
+async function callIssues(
   call: Node,
   constants: ReadonlyMap<string, ObjectExpression>,
   compile: Compile,
@@ -203,7 +203,7 @@ async function schemaTrouble(
   return check.ok ? null : check.problem.message
 }
 
-export const isObjectNode = (node: Node): node is ObjectExpression => node.type === 'ObjectExpression'
+const isObjectNode = (node: Node): node is ObjectExpression => node.type === 'ObjectExpression'
 
 /**
  * The script's own words about itself, when nothing speaks against running it in any host. Fails with `bad_workflow`: the

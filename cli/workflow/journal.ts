@@ -13,7 +13,7 @@ export interface Journal {
 }
 
 /** Opens for appending; never truncates. A torn tail of a killed run is closed off by starting with a newline. */
-export function openJournal(path: string): Journal {
+function openJournal(path: string): Journal {
   const fd = openSync(path, 'a+')
   let torn = endsTorn(fd)
   return {

@@ -60,7 +60,7 @@ export interface WorkflowOutcome {
   usage: TotalUsage
 }
 
-export const MAX_AGENTS = 1000
+const MAX_AGENTS = 1000
 const MAX_LOGS = 1000
 
 /**

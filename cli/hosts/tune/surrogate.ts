@@ -39,7 +39,7 @@ export function factor(kernel: number[][], scores: number[], noise: number): Fac
 }
 
 /** x of L·x = right. */
-export function forward(lower: number[][], right: number[]): number[] {
+function forward(lower: number[][], right: number[]): number[] {
   const out: number[] = []
   for (const [i, row] of lower.entries()) out.push(((right[i] ?? 0) - dot(row, out, i)) / (row[i] ?? 1))
   return out

@@ -22,7 +22,7 @@ export interface ApplyAnswer {
   repeated?: true
 }
 
-export const viewOf = ({ id, edit, from, undone }: HeldEdit): EditView => ({ ...edit, id, from, undone })
+const viewOf = ({ id, edit, from, undone }: HeldEdit): EditView => ({ ...edit, id, from, undone })
 
 const LIMITS = { alerts: 10, characters: 500 }
 /** Another call between the judging and the recording: it is judged again. */

@@ -36,7 +36,7 @@ export const BOUNDS: Readonly<Record<MetaKnob, { min: number; max: number }>> = 
  * What a text that stands in for a prompt must keep, since its reader could not work without; null = the CLI does that
  * work itself, so there is no text to replace, only one to add for the agents that continue from it.
  */
-export const PLACEHOLDERS: Readonly<Record<MetaPrompt, readonly string[] | null>> = {
+const PLACEHOLDERS: Readonly<Record<MetaPrompt, readonly string[] | null>> = {
   state: null,
   aggregate: null,
   run: null,
@@ -51,7 +51,7 @@ const LIMITS = { text: 2000, reason: 500, rounds: 20 }
 const KINDS = ['knob', 'phase', 'prompt', 'step', 'undo'] as const
 
 /** One edit as it was handed in; else why it is none. */
-export function readEdit(item: unknown): Edit | Refused {
+function readEdit(item: unknown): Edit | Refused {
   if (typeof item !== 'object' || item === null || Array.isArray(item))
     return malformed('an edit is an object with a "kind"')
   const raw = item as Record<string, unknown>

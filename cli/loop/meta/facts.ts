@@ -56,7 +56,7 @@ const WARNING =
   /\bwarn(?:ing)?s?\b|\bdeprecat|\berror\b|\bout of memory\b|\boverflow|\bnan\b|\bfall(?:ing)? back\b/i
 
 /** What the baseline prints too is a habit of the benchmark. */
-export function warningFacts(run: OpenRun): MetaFact[] {
+function warningFacts(run: OpenRun): MetaFact[] {
   const nodes = [...run.ledger.state.experiments.values()]
   const recent = nodes
     .filter((node) => node.id !== BASELINE && lastAttempt(node)?.claim)
@@ -103,7 +103,7 @@ const DOOM =
 const LATE = 0.75
 
 /** Each with the end of what its sample prints, so that the controller can tell a slow one from one that is lost. */
-export function runningFacts(run: OpenRun): MetaFact[] {
+function runningFacts(run: OpenRun): MetaFact[] {
   const baseline = run.ledger.state.experiments.get(BASELINE)
   const habits = new Set(baseline ? linesOf(run, baseline).map(shape) : [])
   return [...run.ledger.state.experiments.values()].flatMap((node) => {

@@ -20,7 +20,7 @@ import { gradientPrompt } from './prompt.ts'
 /** The experiment whose texts the next ones start from. */
 const startOf = (state: State) => bestOf(state)?.id ?? BASELINE
 
-export const rateNow = (run: OpenRun): number =>
+const rateNow = (run: OpenRun): number =>
   learningRate(run.ledger.state, liveSpec(run).gradient?.learning_rate ?? 0)
 
 /** The artifact that a task asks for: `r3/gradient/of/preamble` → `preamble`. */

@@ -134,7 +134,7 @@ export type ImportedTask = TypeOf<typeof TASK>
 export const TASK_MARKS = ['artifacts', 'runner', 'scorer', 'objective']
 
 /** Texts that agents of this loop read, beside the task file. */
-export const TASK_TEXTS = ['rubric.md', 'prompt.md']
+const TASK_TEXTS = ['rubric.md', 'prompt.md']
 
 /**
  * The spec that does the same. A strict climb from the best is a loop of one lane and depth 1 with the policy `argmax`.
