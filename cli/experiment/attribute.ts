@@ -6,7 +6,7 @@ import { type Answer, type Done, nextStep, type Part, pairsFor, type Test } from
 import { unitsNamed } from '../attribute/needs.ts'
 import { composed, type DiffUnit, leastPromisingFirst, unitsOf } from '../attribute/units.ts'
 import { composeTree, type Parts, partsBetween } from '../git/parts.ts'
-import { checkRef } from '../git/refs.ts'
+import { lookRef } from '../git/refs.ts'
 import { pinCommit } from '../git/seal.ts'
 import type { Pinned } from '../git/store.ts'
 import { bestOf } from '../ledger/best.ts'
@@ -29,7 +29,7 @@ import { measureTest, nameOfLeft } from '../measure/attribution.ts'
 import { confirmAgain, pathOfBest } from '../measure/confirm.ts'
 import { drawNonce } from '../measure/random-choices.ts'
 import { recordedSamples } from '../measure/samples.ts'
-import { nodeFor, sealTreeOf } from '../measure/seal.ts'
+import { nodeFor, sealComposedTree } from '../measure/seal.ts'
 import { interrupted } from '../measure/slot.ts'
 import { baseOf, judgedCommit } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
@@ -442,7 +442,7 @@ async function pinned({ run, node, parent }: Scene, tree: string, message: strin
     tree,
     parents: [parent.commit],
     message,
-    ref: checkRef(run.run, node.id, run.random(8)),
+    ref: lookRef(run.run, node.id, run.random(8)),
     at: run.clock(),
   })
   return commit.ok ? ok({ commit: commit.value, tree }) : commit
@@ -531,7 +531,9 @@ async function judgeReduced(scene: Scene, attribution: number, done: Done): Prom
   const child = childOf(scene, attribution, done)
   if (!child.ok) return child
   if (isTried(child.value)) return ok(child.value.id)
-  const sealed = lastAttempt(child.value) ? ok(undefined) : await sealTreeOf(run, child.value, tree.value)
+  const sealed = lastAttempt(child.value)
+    ? ok(undefined)
+    : await sealComposedTree(run, child.value, tree.value)
   if (!sealed.ok) return sealed
   run.tell({ type: 'preparing', what: `the verdict on ${child.value.id}, which is what is left` })
   const answer = await submit(run, child.value.id, { asSealed: true })

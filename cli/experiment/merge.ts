@@ -4,11 +4,11 @@
  */
 import { counted } from '../evaluate/figure.ts'
 import { type Merged, mergeCommits } from '../git/merge.ts'
-import { checkRef } from '../git/refs.ts'
+import { lookRef } from '../git/refs.ts'
 import { pinCommit } from '../git/seal.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { type Experiment, isTried, lastAttempt, lastJudged, mergeOf, type State } from '../ledger/state.ts'
-import { nodeFor, sealTreeOf } from '../measure/seal.ts'
+import { nodeFor, sealComposedTree } from '../measure/seal.ts'
 import { interrupted } from '../measure/slot.ts'
 import { judgedCommit } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
@@ -175,7 +175,7 @@ export async function makeMerge(
   if (typeof tree.value !== 'string') return recordConflict(run, tree.value)
   const node = begun ? ok(begun) : create(run, set, round)
   if (!node.ok) return node
-  const sealed = await sealTreeOf(run, node.value, tree.value)
+  const sealed = await sealComposedTree(run, node.value, tree.value)
   // A different call may have sealed it meanwhile, and judges it.
   return sealed.ok || lastAttempt(node.value) ? node : sealed
 }
@@ -232,7 +232,7 @@ async function treeOf(run: OpenRun, set: readonly string[]): Promise<Result<stri
       tree,
       parents: [ours, commit],
       message: `${set.slice(0, at + 2).join(' + ')}`,
-      ref: checkRef(run.run, first.id, run.random(8)),
+      ref: lookRef(run.run, first.id, run.random(8)),
       at: run.clock(),
     })
     if (!pinned.ok) return pinned

@@ -10,7 +10,7 @@ export const candidateRef = (run: string, experiment: string, attempt: number): 
   `refs/assay/${run}/${experiment}/${attempt}`
 
 /** The commit of a look (such as `run --check`): no candidate, but kept as well. */
-export const checkRef = (run: string, experiment: string, name: string): string =>
+export const lookRef = (run: string, experiment: string, name: string): string =>
   `refs/assay/${run}/checks/${experiment}-${name}`
 
 /** The commits that `finish` made of the best path, and the text of their pull request. */

@@ -21,8 +21,8 @@ import { alike } from '../text.ts'
 import { firstRefused, fitted } from './fit.ts'
 import { candidatesOf } from './frontier.ts'
 import { patternsIn } from './open.ts'
-import { searchLanes } from './size.ts'
-import { notCounted, roundOf, staleToken, type Turn } from './token.ts'
+import { searchLanes } from './round-size.ts'
+import { type RoundRef, roundOf, roundRefusal, staleToken } from './which-round.ts'
 
 export interface BriefsAnswer {
   round: number
@@ -38,10 +38,10 @@ export interface BriefsAnswer {
  */
 export async function takeBriefs(
   run: OpenRun,
-  turn: Turn,
+  ref: RoundRef,
   written: readonly (WrittenBrief | string)[],
 ): Promise<Result<BriefsAnswer>> {
-  const round = roundOf(run, turn)
+  const round = roundOf(run, ref)
   if (!round.ok) return round
   const { briefed } = round.value
   if (briefed && (briefed.lanes.length > 0 || round.value.closed))
@@ -66,7 +66,7 @@ export async function takeBriefs(
     {
       type: 'round_briefed',
       round: round.value.round,
-      token: turn.token,
+      token: ref.token,
       ...saidBy(run),
       ...fitted(LONGEST, (most) => ({
         lanes: lanes.map((lane) => ({ ...lane, brief: cut(lane.brief, most) })),
@@ -78,7 +78,7 @@ export async function takeBriefs(
   if (!proposal.ok) return proposal
   if (proposal.value.accepted) return ok(answer(proposal.value.event))
   if (round.value.briefed) return ok({ ...answer(round.value.briefed), repeated: true })
-  return notCounted(run, proposal.value.because)
+  return roundRefusal(run, proposal.value.because)
 }
 
 /** A brief as its author writes it. */

@@ -23,7 +23,7 @@ import { laneOfTask, takenRecord } from './agenda.ts'
 import { fitted } from './fit.ts'
 import { learningsOf } from './open.ts'
 import { applyPrunes } from './prunes.ts'
-import { notCounted, roundOf, type Turn } from './token.ts'
+import { type RoundRef, roundOf, roundRefusal } from './which-round.ts'
 
 export interface LaneReport {
   lane: number
@@ -50,10 +50,10 @@ const REGRESSED = 3
 
 export async function closeRound(
   run: OpenRun,
-  turn: Turn,
+  ref: RoundRef,
   lanes: readonly LaneReport[],
 ): Promise<Result<CloseAnswer>> {
-  const round = roundOf(run, turn)
+  const round = roundOf(run, ref)
   if (!round.ok) return round
   if (round.value.closed) return again(run, round.value.closed)
   const mine = mayGoOn(run)
@@ -68,7 +68,7 @@ export async function closeRound(
     {
       type: 'round_closed',
       round: round.value.round,
-      token: turn.token,
+      token: ref.token,
       ...saidBy(run),
       improved,
       best: best?.id ?? '',
@@ -89,7 +89,7 @@ export async function closeRound(
   )
   if (!proposal.ok) return proposal
   if (proposal.value.accepted) return done(run, proposal.value.event)
-  return round.value.closed ? again(run, round.value.closed) : notCounted(run, proposal.value.because)
+  return round.value.closed ? again(run, round.value.closed) : roundRefusal(run, proposal.value.because)
 }
 
 /** Also when it is repeated: the process that closed it may have been killed before it gave the run up. */

@@ -25,8 +25,7 @@ import {
   type Task,
   TRIES,
 } from './agenda.ts'
-import { recordGiven } from './answer.ts'
-import { ANSWERS_OF } from './answers.ts'
+import { ANSWERS_OF } from './answer-schemas.ts'
 import { doIt } from './effects.ts'
 import { checkFindings, type ScanFinding } from './findings.ts'
 import { alertOfHeldAccelerators } from './held-accelerators.ts'
@@ -37,6 +36,7 @@ import { hasFailed, look, SWITCHED_OFF } from './meta/look.ts'
 import { BEGINS, factsOf, isOpen } from './next-tasks.ts'
 import { openRound, stopOfNext, suiteRound } from './open.ts'
 import { roundLine } from './round-line.ts'
+import { recordGiven } from './take-answer.ts'
 import { taskOf } from './task-prompt.ts'
 
 export interface DriveRequest {

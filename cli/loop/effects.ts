@@ -21,11 +21,11 @@ import { textsOf } from '../text.ts'
 import type { Effect } from './agenda.ts'
 import { briefsOfBacklog, takeBriefs, type WrittenBrief } from './briefs.ts'
 import { closeRound, OF_ALL, reportsOf } from './close.ts'
+import { propose } from './ideas.ts'
 import { applyLook } from './meta/look.ts'
-import { propose } from './propose.ts'
 import { recordOwn } from './record-answer.ts'
+import { descend } from './suite/gradient.ts'
 import { repeat } from './suite/repeat.ts'
-import { descend } from './suite/step.ts'
 
 /** One effect of the agenda. A problem says that it may be done later, or that it is not this caller's to do. */
 export async function doIt(run: OpenRun, effect: Effect): Promise<Result<unknown>> {

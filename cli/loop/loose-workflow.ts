@@ -16,7 +16,7 @@ import type { AgentCall } from '../workflow/call.ts'
 import { askClerk } from '../workflow/clerk.ts'
 import { runWorkflow, type WorkflowOutcome } from '../workflow/run.ts'
 import { readScript, type ScriptFolder } from '../workflow/scripts.ts'
-import { askTask, taskIn } from './handed-task.ts'
+import { askTask, taskIn } from './task-by-name.ts'
 
 /** What was asked for; kept, so that `resume` needs nothing but the id. */
 export interface LooseRequest {

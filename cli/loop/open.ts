@@ -33,9 +33,9 @@ import { type Observed, type Pattern, patternsOf } from '../search/patterns.ts'
 import { type Conflict, combinable } from '../search/unmerged.ts'
 import { plain } from '../text.ts'
 import { candidatesOf, pickParents } from './frontier.ts'
+import { openIdeas } from './ideas.ts'
 import { lookEvery } from './meta/every.ts'
-import { openIdeas } from './propose.ts'
-import { armLanes, roundSize, searchLanes } from './size.ts'
+import { baselineArmLanes, roundSize, searchLanes } from './round-size.ts'
 
 // ---------------------------------------------------------------- after a takeover: the agents of the earlier session do not know of it, and still work in their worktrees
 
@@ -289,7 +289,7 @@ export function openRound(run: OpenRun, takeOver = false): Result<RoundAnswer> {
   const steering = waitingSteers(state, null)
   const suite = suiteRound(run)
   const size = suite === null ? roundSize(next) : SUITE_ROUND
-  const arm = suite === null ? armLanes(state, liveSpec(run).loop.baseline_arm, size.width) : 0
+  const arm = suite === null ? baselineArmLanes(state, liveSpec(run).loop.baseline_arm, size.width) : 0
   const proposal = run.ledger.propose<'round_opened'>(
     {
       type: 'round_opened',
@@ -311,11 +311,11 @@ export function openRound(run: OpenRun, takeOver = false): Result<RoundAnswer> {
   if (!proposal.ok) return proposal
   const now = currentRound(state)
   if (!proposal.value.accepted) return now ? goOnWith(run, now, false) : refusal(proposal.value.because)
-  if (!now) return ok(describe(run, null, stopReason(state)))
+  if (!now) return ok(roundAnswer(run, null, stopReason(state)))
   // A process may have begun to drive since it was looked for: it came first.
   const still = takeTurn(run, { adopt: true, takeOver: false })
   if (!still.ok) giveUp(run)
-  return still.ok ? ok(describe(run, now, null)) : still
+  return still.ok ? ok(roundAnswer(run, now, null)) : still
 }
 
 /** A round of a suite has one experiment at most. */
@@ -336,12 +336,12 @@ export const stopOfNext = (state: State): StopReason | null => stopReason(atNext
 
 function goOnWith(run: OpenRun, open: Round, takeOver: boolean): Result<RoundAnswer> {
   const mine = takeTurn(run, { adopt: true, takeOver })
-  return mine.ok ? ok({ ...describe(run, open, null), repeated: true }) : mine
+  return mine.ok ? ok({ ...roundAnswer(run, open, null), repeated: true }) : mine
 }
 
 function over(run: OpenRun, stop: StopReason): Result<RoundAnswer> {
   const left = giveUp(run)
-  return left.ok ? ok(describe(run, null, stop)) : left
+  return left.ok ? ok(roundAnswer(run, null, stop)) : left
 }
 
 /** First, so that it is taken also where there is but one lane. */
@@ -370,7 +370,7 @@ export function rulesOf(run: OpenRun): string[] {
 }
 
 /** The round as its agents see it. */
-export function describe(run: OpenRun, round: Round | null, stop: StopReason | null): RoundAnswer {
+export function roundAnswer(run: OpenRun, round: Round | null, stop: StopReason | null): RoundAnswer {
   const { state } = run.ledger
   const live = liveSpec(run)
   const every = lookEvery(run)

@@ -3,7 +3,7 @@ import type { TaskAnswered } from '../ledger/events.ts'
 import { currentRound } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { bounded } from './answers.ts'
+import { bounded } from './answer-schemas.ts'
 import { fitted } from './fit.ts'
 
 /** What the CLI found itself; the first one counts. */

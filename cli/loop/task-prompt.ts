@@ -11,15 +11,15 @@ import { fail, ok, type Result } from '../result.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { textsOf } from '../text.ts'
 import { agendaOf, type Task } from './agenda.ts'
-import { ANSWERS_OF, bounded } from './answers.ts'
+import { ANSWERS_OF, bounded } from './answer-schemas.ts'
 import { type LaneReport, reportsOf } from './close.ts'
 import { checkFindings, type ScanFinding } from './findings.ts'
 import { metaDue } from './meta/apply.ts'
 import { metaPrompt } from './meta/prompt.ts'
 import { answeredBefore, factsOf, notOpen } from './next-tasks.ts'
-import { describe, type RoundAnswer } from './open.ts'
+import { type RoundAnswer, roundAnswer } from './open.ts'
 import { type Against, type PromptLane, type PromptTask, promptOf } from './prompts.ts'
-import { gradientPromptOf } from './suite/step.ts'
+import { gradientPromptOf } from './suite/gradient.ts'
 
 export interface TaskAnswer extends Task {
   prompt: string
@@ -61,7 +61,7 @@ export async function taskOf(run: OpenRun, id: string): Promise<Result<TaskAnswe
 
 function inputsOf(run: OpenRun, task: Task & { role: PromptTask['role'] }, round: Round): PromptTask {
   const { state } = run.ledger
-  const turn = describe(run, round, null)
+  const turn = roundAnswer(run, round, null)
   const lane = laneOf(run, task, round)
   const { id, role } = task
   const inputs: PromptTask = {

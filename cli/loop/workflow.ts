@@ -15,8 +15,8 @@ import { liveSpec, type OpenRun } from '../run/open.ts'
 import { askClerk, startsWork } from '../workflow/clerk.ts'
 import { runWorkflow, type WorkflowOutcome } from '../workflow/run.ts'
 import type { FoundScript, ScriptFolder } from '../workflow/scripts.ts'
-import { askTask, taskIn } from './handed-task.ts'
 import { isOpen } from './next-tasks.ts'
+import { askTask, taskIn } from './task-by-name.ts'
 
 export interface ScriptRequest {
   script: FoundScript

@@ -166,7 +166,7 @@ const repeated = ({ inputs: { look } }: Comparison): string =>
     ? ` (look ${look} at these two, which takes more evidence than the first: assay guide verdict)`
     : ''
 
-export function judge(
+export function confirmationOf(
   compared: ConfirmedPair,
   samples: readonly Sample[],
   values: readonly (number | null)[],
@@ -306,7 +306,7 @@ async function once(look: Look): Promise<Result<ConfirmationResult>> {
     const found = await inPairs(look, SAMPLES)
     return found.ok ? ok({ ...found.value, varied: `${node.id} gave ${seen.join(', then ')}` }) : found
   }
-  const found = judge(look, samples, values)
+  const found = confirmationOf(look, samples, values)
   return 'passed' in found && found.passed ? guarded(look, found, samples) : told(look, found)
 }
 

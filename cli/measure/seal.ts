@@ -203,7 +203,7 @@ async function pin(
 }
 
 /** Pins a tree that the CLI composed, without a worktree: as the next attempt of an experiment. */
-export async function sealTreeOf(run: OpenRun, node: Experiment, tree: string): Promise<Result<Seal>> {
+export async function sealComposedTree(run: OpenRun, node: Experiment, tree: string): Promise<Result<Seal>> {
   const parentTree = baseOf(run, node.id).tree
   const changes = await changesBetween(run.site, parentTree, tree, { asText: true })
   if (!changes.ok) return changes

@@ -5,7 +5,7 @@
 
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { checkRef } from '../git/refs.ts'
+import { lookRef } from '../git/refs.ts'
 import { pinCommit } from '../git/seal.ts'
 import type { Pinned } from '../git/store.ts'
 import type { SampleFault } from '../ledger/events.ts'
@@ -61,7 +61,7 @@ export async function currentCandidate(run: OpenRun, node: Experiment): Promise<
     tree: taken.value.tree,
     parents: [baseOf(run, node.id).commit],
     message: `${node.id}: measured without an attempt`,
-    ref: checkRef(run.run, node.id, run.random(8)),
+    ref: lookRef(run.run, node.id, run.random(8)),
     at: run.clock(),
   })
   if (!commit.ok) return commit

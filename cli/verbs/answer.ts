@@ -1,5 +1,5 @@
 /** `answer`: an agent, or the driver for it, hands in the answer to a task of the loop. */
-import { takeAnswer } from '../loop/answer.ts'
+import { takeAnswer } from '../loop/take-answer.ts'
 import { ok, type Result } from '../result.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { printable } from '../terminal/output.ts'

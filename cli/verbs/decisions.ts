@@ -163,7 +163,7 @@ const list = [
       return input.ok ? listOf(input.value, 'ideas', IDEAS, readIdea) : input
     },
     run: async (run, { input, key }) => {
-      const { propose } = await import('../loop/propose.ts')
+      const { propose } = await import('../loop/ideas.ts')
       return propose(run, input, key)
     },
     say: ({ accepted, refused }) => [
@@ -174,13 +174,13 @@ const list = [
 
   verb('backlog approve', {
     run: async (run, { positionals, key }) =>
-      (await import('../loop/propose.ts')).approveIdeas(run, positionals, key),
+      (await import('../loop/ideas.ts')).approveIdeas(run, positionals, key),
     say: ({ ideas }) => `approved: ${ideas.join(', ')}`,
   }),
 
   verb('backlog drop', {
     run: async (run, { positionals, flags, key }) =>
-      (await import('../loop/propose.ts')).dropIdeas(run, positionals, { why: flags.reason, key }),
+      (await import('../loop/ideas.ts')).dropIdeas(run, positionals, { why: flags.reason, key }),
     say: ({ ideas }) => `dropped: ${ideas.join(', ')}`,
   }),
 

@@ -7,7 +7,7 @@ import { call, next, type Said } from '../next.ts'
 import { ok, type Result } from '../result.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
-import { describeReadiness } from './doctor-parallel.ts'
+import { describeReadiness } from './doctor-parallel-text.ts'
 
 type Finding = Examined['findings'][number]
 

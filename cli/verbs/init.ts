@@ -15,7 +15,7 @@ import { textOfVersion } from '../experiment/text.ts'
 import { removeWorktree } from '../git/worktrees.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { withLock } from '../lock.ts'
-import { takeLog } from '../loop/propose.ts'
+import { importIdeas } from '../loop/ideas.ts'
 import {
   chooseIsolation,
   hidesCheckout,
@@ -253,7 +253,7 @@ function withIdeas(
 ): Result<VerbAnswer> {
   const opened = open(context, ground.site, answer.run)
   if (!opened.ok) return opened
-  const added = takeLog(opened.value, log)
+  const added = importIdeas(opened.value, log)
   if (!added.ok) return added
   const { accepted, refused, approved } = added.value
   const told = `${log.from}: ${accepted.length} ideas added to the backlog, ${accepted.filter(({ tried }) => tried !== undefined).length} of them tried before; ${refused.length} refused`

@@ -4,7 +4,7 @@ import { closeRound, type LaneReport } from '../loop/close.ts'
 import { checkFindings, FINDING_KINDS, type ScanFinding } from '../loop/findings.ts'
 import { nextOf } from '../loop/next-tasks.ts'
 import { openRound } from '../loop/open.ts'
-import type { Turn } from '../loop/token.ts'
+import type { RoundRef } from '../loop/which-round.ts'
 import type { Said } from '../next.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
@@ -60,7 +60,7 @@ async function briefs(context: Context, args: Parsed, opened: OpenRun): Promise<
   return answerOf(
     await takeBriefs(
       opened,
-      turnOf(args),
+      roundRefOf(args),
       list.value.map(({ brief }) => brief),
     ),
     ({ lanes, refused }) => `${counted(lanes.length, 'lane')}, ${counted(refused.length, 'brief')} refused`,
@@ -90,11 +90,13 @@ async function close(context: Context, args: Parsed, opened: OpenRun): Promise<R
   if (!input.ok) return input
   const lanes = listOf(input.value, 'lanes', LANES, readLane)
   if (!lanes.ok) return lanes
-  return answerOf(await closeRound(opened, turnOf(args), lanes.value), ({ round, improved, stall, stop }) =>
-    [
-      `round ${round} closed: ${improved ? 'a new best' : `no new best, stall ${stall}`}`,
-      ...(stop ? [`the loop is over: ${stop}`] : []),
-    ].join('; '),
+  return answerOf(
+    await closeRound(opened, roundRefOf(args), lanes.value),
+    ({ round, improved, stall, stop }) =>
+      [
+        `round ${round} closed: ${improved ? 'a new best' : `no new best, stall ${stall}`}`,
+        ...(stop ? [`the loop is over: ${stop}`] : []),
+      ].join('; '),
   )
 }
 
@@ -102,7 +104,10 @@ function answerOf<T>(result: Result<T>, text: (data: T) => Said | Said[]): Resul
   return result.ok ? ok({ data: result.value, text: () => text(result.value) }) : result
 }
 
-const turnOf = (args: Parsed): Turn => ({ token: args.text('token') ?? '', round: args.integer('round') })
+const roundRefOf = (args: Parsed): RoundRef => ({
+  token: args.text('token') ?? '',
+  round: args.integer('round'),
+})
 
 /** Text says why it cannot be read. */
 function readBrief(item: Record<string, unknown>): WrittenBrief | string {

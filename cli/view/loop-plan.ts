@@ -2,7 +2,7 @@
 import { counted, duration, shown } from '../evaluate/figure.ts'
 import type { Knobs } from '../ledger/events.ts'
 import { SUITE_ROUND, suiteRound } from '../loop/open.ts'
-import { roundSize } from '../loop/size.ts'
+import { roundSize } from '../loop/round-size.ts'
 import { type Cost, costOf } from '../measure/cost.ts'
 import { call, next, type Said } from '../next.ts'
 import { CAPS, type Cap, experimentsLeft } from '../run/budget.ts'

@@ -2,7 +2,7 @@
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { takeAnswer } from '../../cli/loop/answer.ts'
+import { takeAnswer } from '../../cli/loop/take-answer.ts'
 import { openRun } from '../../cli/run/open.ts'
 import { problemOf } from '../rig/assay.ts'
 import { makeTemp } from '../rig/temp.ts'

@@ -1,5 +1,5 @@
 /** The commands that skills, agents and workflows name, and whether the real parser takes them. */
-import { ANSWERS_OF } from '../../cli/loop/answers.ts'
+import { ANSWERS_OF } from '../../cli/loop/answer-schemas.ts'
 import { parse } from '../../cli/terminal/parse.ts'
 import { LATER, VERBS } from '../../cli/verbs/table.ts'
 

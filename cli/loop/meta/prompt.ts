@@ -1,7 +1,7 @@
 /** What the agent of the meta controller reads, and what it answers. Pure. */
 import type { Knobs } from '../../ledger/events.ts'
 import type { Directions } from '../../ledger/meta.ts'
-import { ANSWERS_OF } from '../answers.ts'
+import { ANSWERS_OF } from '../answer-schemas.ts'
 import { GUIDES, quotedText } from '../prompts.ts'
 
 export interface MetaInputs {

@@ -1,6 +1,6 @@
 /** What the agent of a text gradient reads, and what it answers. Pure. */
 import { figure } from '../../evaluate/figure.ts'
-import { ANSWERS_OF } from '../answers.ts'
+import { ANSWERS_OF } from '../answer-schemas.ts'
 import { quotedText } from '../prompts.ts'
 import type { TaskDefects } from './defects.ts'
 

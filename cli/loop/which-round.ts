@@ -7,19 +7,19 @@ import { fail, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 
 /** How a call names its round: the token decides; a number beside it must agree. */
-export interface Turn {
+export interface RoundRef {
   token: string
   round: number | null
 }
 
 /** The round that a call with this token means: the open one, or an earlier one whose answer is asked for again. */
-export function roundOf(run: OpenRun, { token, round: number }: Turn): Result<Round> {
+export function roundOf(run: OpenRun, { token, round: number }: RoundRef): Result<Round> {
   const found = run.ledger.state.rounds.findLast((round) => round.opened.token === token)
   return found && (number === null || number === found.round) ? { ok: true, value: found } : staleToken(run)
 }
 
 /** What became of an event of a round that another event came before. */
-export const notCounted = (run: OpenRun, because: Refusal): { ok: false; problem: Problem } =>
+export const roundRefusal = (run: OpenRun, because: Refusal): { ok: false; problem: Problem } =>
   because.raced ? staleToken(run) : refusal(because)
 
 /** The caller acts on a state that is gone; the answer carries the present one. */

@@ -9,12 +9,12 @@ import { fail, ok, type Problem, type Result } from '../result.ts'
 import { mayGoOn } from '../run/driver.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { laneOfTask, nextTasks, type Task, taskLeftOut } from './agenda.ts'
-import { ANSWERS_OF, knownFields } from './answers.ts'
+import { ANSWERS_OF, knownFields } from './answer-schemas.ts'
 import { doIt } from './effects.ts'
 import { advance, answeredBefore, factsOf, givenOut, listed, type NextAnswer, notOpen } from './next-tasks.ts'
 import { parkedSince, toldIdeas } from './parked.ts'
 import { recordAnswer } from './record-answer.ts'
-import { keepText } from './suite/step.ts'
+import { keepText } from './suite/gradient.ts'
 
 export interface TakenAnswer {
   task: string

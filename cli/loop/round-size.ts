@@ -18,7 +18,7 @@ export function roundSize(state: State): { width: number; depth: number } {
  * How many of the next round's lanes try from the baseline: as many as keep their share of all lanes at, or just below,
  * `share`. It follows from the rounds before, not from chance.
  */
-export function armLanes(state: State, share: number, width: number): number {
+export function baselineArmLanes(state: State, share: number, width: number): number {
   const laid = state.rounds.reduce((sum, { opened }) => sum + opened.width, width)
   const before = state.rounds.reduce((sum, { opened }) => sum + (opened.arm ?? 0), 0)
   // A share like 0.2 has no exact double: five lanes of it are one.

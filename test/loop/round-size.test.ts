@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { armLanes, roundSize } from '../../cli/loop/size.ts'
+import { baselineArmLanes, roundSize } from '../../cli/loop/round-size.ts'
 import { History } from './history.ts'
 
 function sizeAfter(claims: number, knobs: object) {
@@ -42,7 +42,7 @@ test('the baseline arm gets a different share than was asked for, or all of it a
   const shares = (share: number, width: number) => {
     const history = new History()
     return Array.from({ length: 10 }, (_, index) => {
-      const arm = armLanes(history.state, share, width)
+      const arm = baselineArmLanes(history.state, share, width)
       history.add({
         type: 'round_opened',
         round: index + 1,

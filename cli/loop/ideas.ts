@@ -137,7 +137,7 @@ export interface TakenLog {
 }
 
 /** Adds them in calls of as many as one takes. What was added before is refused as a duplicate. */
-export function takeLog(
+export function importIdeas(
   run: OpenRun,
   { ideas, approved: named }: { ideas: readonly Idea[]; approved: readonly string[] },
 ): Result<TakenLog> {

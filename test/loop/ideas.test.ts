@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { judgeIdeas, openIdeas } from '../../cli/loop/propose.ts'
+import { judgeIdeas, openIdeas } from '../../cli/loop/ideas.ts'
 import { History } from './history.ts'
 
 const judge = (history: History, hypotheses: string[], parent?: string) => {
