@@ -31,7 +31,10 @@ export interface NeedsLooser {
   looser: IsolationChoice
 }
 
-/** Judges exp_0000. A baseline that does not hold is a problem of the spec or the benchmark, shown with its output. */
+/**
+ * Judges exp_0000. If it is not kept, the answer is an isolation under which it works (only with `mayLoosen`), else the problem of
+ * the spec or of the benchmark, with what the benchmark printed.
+ */
 export async function judgeBaseline(
   run: OpenRun,
   { mayLoosen }: { mayLoosen: boolean },

@@ -79,13 +79,13 @@ async function openTask(run: OpenRun, id: string): Promise<Result<Task>> {
   return task ? ok(task) : fail(notOpen(id, agenda.value.tasks))
 }
 
-/** That no answer came to a task that is not asked any more says nothing. */
+/** Whether the experiment or the round of a task has ended, so that the task is no longer asked. A missing answer to it has no effect. */
 const isLeftOut = (run: OpenRun, id: string): boolean =>
   taskLeftOut(run.ledger.state, liveSpec(run), id) !== null
 
 /**
- * What an auditor found counts although its experiment or its round has ended: no agenda names it any more. If the experiment is
- * revoked, nothing is left to find; the answer counts when a person restores it.
+ * Records the findings of an auditor whose experiment or round has ended, since no agenda does so any more. Does nothing while
+ * the experiment is revoked; the findings count if a person restores it.
  */
 async function auditLeftOut(run: OpenRun, { id, role, experiment }: Task): Promise<void> {
   const { answers, experiments } = run.ledger.state
@@ -158,7 +158,7 @@ const shapeOf = (role: Task['role']): string =>
 
 const bad = (code: string, message: string, hint: string) => fail({ kind: 'usage', code, message, hint })
 
-/** What follows from the answer is done, as far as it is of its lane. */
+/** Does what follows from an answer in its lane, and says which tasks come next there. */
 async function follow(
   run: OpenRun,
   id: string,

@@ -166,7 +166,8 @@ const repeated = ({ inputs: { look } }: Comparison): string =>
     ? ` (look ${look} at these two, which takes more evidence than the first: assay guide verdict)`
     : ''
 
-export function confirmationOf(
+/** What one fresh sample of an experiment proves, where the metric does not vary. If only a crowd speaks against it, the answer says so. */
+function confirmationOf(
   compared: ConfirmedPair,
   samples: readonly Sample[],
   values: readonly (number | null)[],
@@ -406,11 +407,14 @@ export interface ConfirmAnswer {
 }
 
 /**
- * Without noise it passes when the value is the recorded one and still better than that of `against`; in a later epoch
- * than the one of its value, when it is better there. Under noise it passes when fresh pairs confirm it; when they are
- * not clear it stays kept, flagged. A comparison with an experiment that is not the parent (`against`) is only reported; it changes the
- * status of neither, except that an experiment that had won against it has now lost. A fault is evidence only when `against`
- * works in the same slot.
+ * Measures a kept experiment again and compares it with `against`.
+ *
+ * - A metric that does not vary: it is confirmed if the fresh value is the recorded one and better than the value of
+ *   `against`. If its value is of an earlier epoch, it need only be better.
+ * - A metric that varies: it is confirmed if fresh pairs show that it is better. If they are not clear, it stays kept, in doubt.
+ * - If `against` is not the parent, the comparison is only reported and changes no status; except that an experiment which had
+ *   won against it before, and loses now, has lost.
+ * - A fault of the experiment counts against it only if `against` works in the same slot.
  */
 export async function confirm(
   run: OpenRun,

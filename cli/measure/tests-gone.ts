@@ -16,7 +16,10 @@ const KEPT = 50
 const SOURCE =
   /\.(?:[cm]?[jt]sx?|vue|svelte|py|rb|rs|go|java|kt|scala|groovy|cs|fs|swift|php|c|cc|cpp|cxx|h|hh|hpp|zig|d|dart|ex|exs|lua|jl|pl|r|sh|bash)$/i
 
-/** As an earlier process of this attempt found it, or as it is now. Recorded when there is anything to tell. */
+/**
+ * The tests that a candidate removed or weakened against its parent. If an earlier process of this attempt recorded findings,
+ * they are the answer; else the patch is read, and what it shows is recorded. A patch that is too large gives no findings.
+ */
 export async function lookAtTests(
   run: RunRecord,
   { parentTree, tree, changes }: Pick<Seal, 'parentTree' | 'tree' | 'changes'>,

@@ -80,7 +80,8 @@ export interface ExtraMeasurement {
 
 /**
  * Waits for a slot, runs `measure` there, and releases the slot. `about`: the experiment that is measured. The random choices are
- * drawn when the slot is there. They are never those of an attempt, whose samples had an influence on what was selected.
+ * drawn once the slot is leased. They are new ones: the samples of an attempt helped to select the experiment, so its choices
+ * are not used again.
  */
 export async function measureWithoutAttempt<T>(
   run: OpenRun,

@@ -1,3 +1,4 @@
+/** `audit`: takes the findings of an auditor about a judged experiment. */
 import { audit, findingCode } from '../experiment/audit.ts'
 import type { Finding } from '../ledger/events.ts'
 import { clearing } from '../ledger/state.ts'

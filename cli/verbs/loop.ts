@@ -1,3 +1,4 @@
+/** `loop`: runs rounds of experiments, and pauses, continues or stops the loop that runs. */
 import { BASELINE } from '../ledger/state.ts'
 import { driveLoop } from '../loop/drive.ts'
 import { approvalLines } from '../loop/parked.ts'

@@ -1,3 +1,4 @@
+/** `new`: creates an experiment, with a worktree for its agent. */
 import { duration } from '../evaluate/figure.ts'
 import { createExperiment, type NewExperiment } from '../experiment/create.ts'
 import { bestOf } from '../ledger/best.ts'

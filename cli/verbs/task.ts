@@ -1,3 +1,4 @@
+/** `task`: the whole text of a task of the loop, and how its agent hands in the answer. */
 import { mayEdit } from '../hosts/rights.ts'
 import type { NextAnswer } from '../loop/next-tasks.ts'
 import { taskOf } from '../loop/task-prompt.ts'
