@@ -7,7 +7,7 @@ import { makeTemp } from '../rig/temp.ts'
 import { openScene } from './loop-scene.ts'
 import { answers, numberFiles, numberSpec, verdicts } from './number-scene.ts'
 
-/** A host that rewrites the benchmark in the store, once with its second edit, and once while it writes the third brief. */
+/** A host that spoils the benchmark in the store and takes the checkouts away, with its second edit and while it writes the third brief. */
 const damaging = (folder: string) =>
   answers({
     implement: `(card) => {
@@ -31,6 +31,8 @@ const damage = (when) => {
   const file = cwd + '/objects/' + oid.slice(0, 2) + '/' + oid.slice(2)
   rmSync(file)
   writeFileSync(file, 'no object')
+  // A checkout that holds the file already does not need the object.
+  rmSync(cwd + '/../m', { recursive: true, force: true })
 }
 export default`,
   )
