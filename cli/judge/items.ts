@@ -160,6 +160,6 @@ export function nextItems(
   return [...items.values()]
 }
 
-/** Which pass over the set a batch belongs to, from 0: an item that comes again is judged anew. */
+/** Which pass over the set a batch belongs to, from 0: an item that comes again is judged again. */
 export const drawOf = (sets: ItemSets, name: ItemSetName, before: readonly BatchSoFar[]): number =>
   Math.floor(before.reduce((sum, one) => sum + one.asked.length, 0) / sets[name].length)

@@ -7,17 +7,17 @@ export interface JudgeSpent {
   /** Calls whose price is not known. */
   unpriced: number
   /** Of one call; null before a call had a price. */
-  dearest: number | null
+  highest: number | null
 }
 
-/** What counts against the cap: a call without a price counts as much as the dearest one. */
-export const charged = ({ usd, unpriced, dearest }: JudgeSpent): number => usd + unpriced * (dearest ?? 0)
+/** What counts against the cap: a call without a price counts as much as the most expensive one. */
+export const charged = ({ usd, unpriced, highest }: JudgeSpent): number => usd + unpriced * (highest ?? 0)
 
-/** Whether so many more calls fit under the cap, each at the price of the dearest so far. */
+/** Whether so many more calls fit under the cap, each at the price of the most expensive one so far. */
 export function fits(spent: JudgeSpent, cap: number | null, calls: number): boolean {
   if (cap === null) return true
   const used = charged(spent)
-  return used < cap && used + calls * (spent.dearest ?? 0) <= cap + ROUNDING
+  return used < cap && used + calls * (spent.highest ?? 0) <= cap + ROUNDING
 }
 
 /** Sums of cents are not exact in binary. */

@@ -104,8 +104,8 @@ export function moneyIsSpent(state: State): boolean {
     const limit = state.knobs?.[unit] ?? null
     if (limit === null) return false
     const used = charged(state, unit)
-    const dearest = Math.max(0, ...[...state.costs.values()].map((cost) => cost.highest[unit] ?? 0))
-    return used >= limit || used + dearest > limit
+    const highest = Math.max(0, ...[...state.costs.values()].map((cost) => cost.highest[unit] ?? 0))
+    return used >= limit || used + highest > limit
   })
 }
 
@@ -116,7 +116,7 @@ export function judgeSpent({ judge, costs }: State): JudgeSpent {
     calls: judge.calls,
     usd: judge.usd,
     unpriced: cost?.unknown.usd ?? 0,
-    dearest: cost?.highest.usd ?? null,
+    highest: cost?.highest.usd ?? null,
   }
 }
 
@@ -125,7 +125,7 @@ export function judgeUnaffordable(state: State, calls: number): string | null {
   const cap = state.knobs?.judge_usd ?? null
   const spent = judgeSpent(state)
   if (!fits(spent, cap, calls))
-    return `budget.judge_usd: ${amount(spent.usd, 'usd')} of ${amount(cap ?? 0, 'usd')} is used, and ${calls} more judgements may cost ${amount(calls * (spent.dearest ?? 0), 'usd')}`
+    return `budget.judge_usd: ${amount(spent.usd, 'usd')} of ${amount(cap ?? 0, 'usd')} is used, and ${calls} more judgements may cost ${amount(calls * (spent.highest ?? 0), 'usd')}`
   return unaffordable(state, JUDGE, { tokens: 0, usd: 0 })
 }
 

@@ -86,7 +86,7 @@ describe('a batch', () => {
 })
 
 describe('money', () => {
-  const spent = { calls: 10, usd: 0.4, unpriced: 0, dearest: 0.1 }
+  const spent = { calls: 10, usd: 0.4, unpriced: 0, highest: 0.1 }
   test.each([
     [1, 6, true],
     [1, 7, false],
@@ -101,7 +101,7 @@ describe('money', () => {
   })
 
   test('the forecast is other than 40 judgements and 80 answers for a no-op, and four times that for a winner', () => {
-    expect(forecast(8, 1, { calls: 20, usd: 0.04, unpriced: 0, dearest: 0.004 })).toEqual({
+    expect(forecast(8, 1, { calls: 20, usd: 0.04, unpriced: 0, highest: 0.004 })).toEqual({
       noop: { judgements: 40, answers: 80, usd: 0.08 },
       winner: { judgements: 160, answers: 320, usd: 0.32 },
     })
