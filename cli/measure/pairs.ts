@@ -192,10 +192,10 @@ function holdsSoFar({ run, plan, evidence }: Trial, sample: Sample): boolean {
   if (!plan.endsEarly) return true
   const broken = checkConstraints(run.spec.constraints, [sample])
   // A judge costs money, so it looks only at what holds so far.
-  const dear =
+  const isRefuted =
     run.spec.judge !== undefined &&
     checkConstraints(run.spec.constraints, evidence.samples).some(isCandidates)
-  if (!dear && broken.every(({ actual }) => typeof actual === 'number')) return true
+  if (!isRefuted && broken.every(({ actual }) => typeof actual === 'number')) return true
   evidence.facts.constraints = checkConstraints(run.spec.constraints, evidence.samples)
   return false
 }
