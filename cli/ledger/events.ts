@@ -986,6 +986,8 @@ export interface MetaTicked extends Envelope {
   every_ms: number
   /** Names of the facts. */
   facts: string[]
+  /** What was seen of each, in the order of `facts`: the agent may be asked when a fact does not hold any more. Absent in earlier versions. */
+  seen?: { message: string; experiments: string[] }[]
 }
 
 /** What the meta controller changes, from the next round on. */

@@ -14,7 +14,7 @@ import { agendaOf, type Task } from './agenda.ts'
 import { ANSWERS_OF, bounded } from './answer-schemas.ts'
 import { type LaneReport, reportsOf } from './close.ts'
 import { checkFindings, type ScanFinding } from './findings.ts'
-import { metaDue } from './meta/apply.ts'
+import { factsOfLook, metaDue } from './meta/apply.ts'
 import { metaPrompt } from './meta/prompt.ts'
 import { answeredBefore, factsOf, notOpen } from './next-tasks.ts'
 import { type RoundAnswer, roundAnswer } from './open.ts'
@@ -49,11 +49,10 @@ export async function taskOf(run: OpenRun, id: string): Promise<Result<TaskAnswe
   const seen = await metaDue(run, null)
   if (!seen.ok) return seen
   const { facts, knobs, phases, edits } = seen.value
-  const told = run.ledger.state.meta.lastTick?.facts ?? []
   const own = liveSpec(run).loop.prompts?.meta
   const prompt = metaPrompt({
     ...{ id, run: run.run, round: round.round, goal: liveSpec(run).goal, knobs, phases, edits },
-    facts: facts.filter(({ name }) => told.includes(name)),
+    facts: factsOfLook(run.ledger.state, facts),
     ...(own ? { own } : {}),
   })
   return ok({ ...task, prompt, answer })

@@ -236,7 +236,14 @@ describe.concurrent('a loop with meta', () => {
     const go = notebook().file
     const host = scriptedHost(answers({ meta: `() => process.exit(77)` }, go))
     const scene = await openScene(files(), spec(host, { meta: { every: '1s' } }))
+    dataOf(await scene.cli(['config', 'set', 'loop.meta.on', 'false', '--reason', 'not yet']))
     const driver = scene.startLoop('--rounds', '1')
+    // Looks begin when the experiment has its verdict: before, its sample would be a fact as well.
+    await scene.happened(
+      'the verdict on exp_0001',
+      (event) => event.type === 'judged' && event.experiment === 'exp_0001',
+    )
+    dataOf(await scene.cli(['config', 'set', 'loop.meta.on', 'true', '--reason', 'now']))
     await driver.said('switched off')
     expect(asked(host, 'meta').map(({ card }) => (card.brief as Due).facts.map(({ name }) => name))).toEqual(
       Array(3).fill([FACT]),
@@ -301,31 +308,42 @@ interface Tasks {
   tasks: { id: string; role: string; lane: number | null }[]
 }
 
-test('a session does not get a look, two get the same one, or a hopeless sample is neither reported nor ended', async () => {
+/** A session with a look that is due: a sample of its experiment has printed that the loss is not a number, and would run for an hour. */
+async function openWithHopelessSample() {
   const scene = await openScene(
     files('echo "loss is nan" >&2; sleep 3600'),
     spec(null, { ideate: { stall: 1, keeps: 100 }, meta: { every: '1s' } }),
   )
   const next = async (...flags: string[]) => dataOf(await scene.cli<Tasks>(['round', 'next', ...flags]))
   const answer = async (id: string, said: object) => dataOf(await scene.cli(['answer', id], said))
+  const promptOf = async (id: string) => dataOf(await scene.cli<{ prompt: string }>(['task', id])).prompt
   await next()
   await answer('r1/brief', { briefs: [{ parent: 'exp_0000', objective: 'less' }] })
-  const task = dataOf(await scene.cli<{ prompt: string }>(['task', 'r1/l1/d1/implement']))
-  const { worktree } = JSON.parse(/```json\n(.*)\n```$/.exec(task.prompt)?.[1] ?? '{}') as {
-    worktree: string
-  }
+  const { worktree } = JSON.parse(
+    /```json\n(.*)\n```$/.exec(await promptOf('r1/l1/d1/implement'))?.[1] ?? '{}',
+  ) as { worktree: string }
   writeFileSync(`${worktree}/src/number.txt`, '99\n')
   await answer('r1/l1/d1/implement', { hypothesis: 'less' })
   await answer('r1/l1/d1/verify', { passed: true })
   const first = await next('--lane', '1', '--wait', '60s')
   expect(first.tasks).toMatchObject([{ id: 'meta/1', role: 'meta', lane: null }])
+  return { scene, next, answer, promptOf }
+}
+const HOPELESS =
+  /running_sample:exp_0001:1: a sample of exp_0001 has run for \d+ s of at most \d+ s, and prints: .*loss is nan/
+
+test('a session does not get a look, two get the same one, or a hopeless sample is neither reported nor ended', async () => {
+  const { scene, next, answer, promptOf } = await openWithHopelessSample()
   expect((await next()).tasks).toEqual([])
-  const told = dataOf(await scene.cli<{ prompt: string }>(['task', 'meta/1']))
-  expect(told.prompt).toMatch(
-    /running_sample:exp_0001:1: a sample of exp_0001 has run for \d+ s of at most \d+ s, and prints: .*loss is nan/,
-  )
+  expect(await promptOf('meta/1')).toMatch(HOPELESS)
   const stop = { experiment: 'exp_0001', reason: 'it diverges', fix: 'Halve the step', failure_class: 'eval' }
   await answer('meta/1', { stops: [{ ...stop, evidence: 'running_sample:exp_0001:1' }] })
   expect(scene.eventsOf('judged').at(-1)).toMatchObject({ experiment: 'exp_0001', reason: 'aborted' })
   expect((await next('--wait', '60s')).tasks.map(({ id }) => id)).toContain('r1/collect')
+})
+
+test('an agent is asked about nothing because the sample that its look was about has ended', async () => {
+  const { scene, promptOf } = await openWithHopelessSample()
+  dataOf(await scene.cli(['abort', 'exp_0001', '--reason', 'it diverges']))
+  expect(await promptOf('meta/1')).toMatch(HOPELESS)
 })

@@ -104,15 +104,29 @@ export async function metaDue(run: OpenRun, claim: string | null): Promise<Resul
   const facts = all.filter(({ name }) => !meta.told.has(name))
   if (every === null) return ok(describe(state, { every, due: false, tick: null, facts }))
   const due = again || !last || run.clock().getTime() - Date.parse(last.at) >= every
-  if (!due || claim === null || facts.length === 0 || again)
-    return ok(describe(state, { every, due, tick: again ? meta.ticks : null, facts }))
+  if (again) return ok(describe(state, { every, due, tick: meta.ticks, facts: factsOfLook(state, facts) }))
+  if (!due || claim === null || facts.length === 0)
+    return ok(describe(state, { every, due, tick: null, facts }))
   const proposal = run.ledger.propose<'meta_ticked'>(
-    { type: 'meta_ticked', by: claim, every_ms: every, facts: facts.map(({ name }) => name) },
+    {
+      ...{ type: 'meta_ticked', by: claim, every_ms: every, facts: facts.map(({ name }) => name) },
+      seen: facts.map(({ message, experiments }) => ({ message, experiments })),
+    },
     run.clock(),
   )
   if (!proposal.ok) return proposal
   if (!proposal.value.accepted) return ok(describe(state, { every, due: false, tick: null, facts: [] }))
   return ok(describe(state, { every, due, tick: meta.ticks, facts }))
+}
+
+/**
+ * The facts about which the last turn was taken, as they were seen then: the sample that one is about may have ended since. The
+ * record of an earlier version has only their names; then those of `now` are answered that have such a name.
+ */
+export function factsOfLook({ meta }: State, now: readonly MetaFact[]): MetaFact[] {
+  const { facts = [], seen } = meta.lastTick ?? {}
+  if (!seen) return now.filter(({ name }) => facts.includes(name))
+  return seen.map((fact, index) => ({ name: facts[index] ?? '', ...fact }))
 }
 
 function describe(
