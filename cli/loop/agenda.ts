@@ -15,6 +15,23 @@ import {
   type Round,
   type State,
 } from '../ledger/state.ts'
+import {
+  editTask,
+  gradientTask,
+  laidRecord,
+  lanePlace,
+  lookTask,
+  notMadeRecord,
+  placeOfTask,
+  repeatRecord,
+  reviseTask,
+  roundPlace,
+  scanTask,
+  sealedRecord,
+  stepTask,
+  takenRecord,
+  verifyTask,
+} from '../ledger/task-id.ts'
 import { nextMerge } from '../search/merge.ts'
 import { mergePlan } from '../search/unmerged.ts'
 import type { ROLES } from '../spec/keys/loop.ts'
@@ -112,17 +129,17 @@ function tasksAndEffects(state: State, round: Round, { gradient }: LiveParts, fa
  * null: the id is not of such a task.
  */
 export function taskLeftOut(state: State, spec: Pick<Spec, 'agent'>, id: string): Task | null {
-  const [, at = '', round, lane] = /^(r(\d+)\/l(\d+)\/d\d+)\//.exec(id) ?? []
+  const place = placeOfTask(id)
+  if (place === null || place.lane === null) return null
+  const { at, round, lane } = place
   const made = state.keys.get(`${at}/new`)
   const node = made?.type === 'created' ? state.experiments.get(made.experiment) : undefined
-  const of = state.rounds[Number(round) - 1]
+  const of = state.rounds[round - 1]
   if (!node || !of || (!hasEnded(node) && of.closed === null)) return null
-  const step = stepOf(state, node, { at, lane: Number(lane) })
+  const step = stepOf(state, node, { at, lane })
   const task = step === 'passed' ? undefined : step.tasks.find((one) => one.id === id)
   return task ? withModel(task, of, spec) : null
 }
-
-export const lookTask = (tick: number): string => `meta/${tick}`
 
 /** The meta controller's last look, which no round waits for: its agent is asked, then what it says is done. */
 function steering({ meta, answers }: State): Agenda {
@@ -166,12 +183,6 @@ export function laneOfEffect(state: State, effect: Effect): number | null {
 export const laneOfExperiment = (state: State, id: string): number | null =>
   state.experiments.get(id)?.created.lane ?? null
 
-/** `r1/l2/d1/implement` → 2; null for a task of the round. */
-export function laneOfTask(id: string): number | null {
-  const lane = /^r\d+\/l(\d+)\//.exec(id)?.[1]
-  return lane === undefined ? null : Number(lane)
-}
-
 /** Lanes of the open round in which something is left to do or to be measured, in order. */
 export function lanesLeft(state: State, { tasks, effects, measuring }: Agenda): number[] {
   const lanes = [
@@ -187,7 +198,7 @@ export function lanesLeft(state: State, { tasks, effects, measuring }: Agenda): 
 const IDEATORS = ['exploit', 'explore', 'failures'] as const
 
 function beforeLanes(state: State, round: Round, facts: Facts): Agenda {
-  const at = `r${round.round}`
+  const at = roundPlace(round.round)
   const open = (task: Task): Agenda => (state.answers.has(task.id) ? NOTHING : asks(task))
   const ideators = round.opened.ideate === null ? [] : IDEATORS
   return first([
@@ -195,7 +206,7 @@ function beforeLanes(state: State, round: Round, facts: Facts): Agenda {
     () =>
       all(
         facts.batches.map((_, index) =>
-          open(roundTask(`${at}/scan/${index + 1}`, 'scan', 'Scan', `scan batch ${index + 1}`)),
+          open(roundTask(scanTask(round.round, index + 1), 'scan', 'Scan', `scan batch ${index + 1}`)),
         ),
       ),
     () => stepsAt('after-scan', state, round, 'Scan'),
@@ -223,12 +234,12 @@ function parking(state: State): Agenda {
 
 /** A brief that no lane came of is asked for once more, with the reasons. */
 function briefing(state: State, round: Round, facts: Facts): Agenda {
-  const at = `r${round.round}`
+  const at = roundPlace(round.round)
   for (const [task, label] of [
     [`${at}/brief`, 'brief'],
     [`${at}/brief/again`, 'brief again'],
   ] as const) {
-    const record = `${task}/laid`
+    const record = laidRecord(task)
     const wanted = round.opened.width > (round.opened.arm ?? 0) && state.knobs?.briefs !== 'backlog'
     const answer = state.answers.get(task)
     if (wanted && answer === undefined) return asks(roundTask(task, 'brief', 'Brief', label))
@@ -244,7 +255,7 @@ function stepsAt(seam: string, state: State, { round }: Round, phase: PhaseTitle
   return all(
     steps
       .filter((step) => step.seam === seam)
-      .map(({ edit }) => roundTask(`r${round}/step/${edit}`, 'step', phase, `step ${edit}`))
+      .map(({ edit }) => roundTask(stepTask(round, edit), 'step', phase, `step ${edit}`))
       .filter(({ id }) => !state.answers.has(id))
       .map((task) => asks(task)),
   )
@@ -266,9 +277,8 @@ const listIn = ({ answer }: TaskAnswered, field: string): unknown[] => {
 
 // ---------------------------------------------------------------- rounds of a suite: a text gradient, or a repetition
 
-/** Of a round: what was chosen among the proposed texts. */
-export const takenRecord = (round: number): string => `r${round}/gradient/taken`
-const gradientKey = (round: number): string => `r${round}/gradient/new`
+const gradientPlace = (round: number): string => `${roundPlace(round)}/gradient`
+const gradientKey = (round: number): string => `${gradientPlace(round)}/new`
 
 /**
  * One question for each candidate text; then the CLI makes an experiment of the best answer, which is measured. When the text
@@ -279,15 +289,15 @@ function gradientRound(state: State, { round }: Round, candidates: readonly stri
   const record = takenRecord(round)
   const taken = state.answers.get(record)
   const open = candidates
-    .map((name) => roundTask(`r${round}/gradient/of/${name}`, 'gradient', 'Brief', `gradient ${name}`))
+    .map((name) => roundTask(gradientTask(round, name), 'gradient', 'Brief', `gradient ${name}`))
     .filter(({ id }) => !state.answers.has(id))
   if (!taken && open.length > 0) return asks(...open)
   const descend = does({ do: 'descend', round, record, key: gradientKey(round) })
   if (!taken) return descend
   if (typeof taken.answer?.artifact !== 'string') return does({ do: 'close' })
   const node = madeOf(state, round)
-  const at = `r${round}/gradient`
-  if (state.answers.has(`${at}/not-made`)) return does({ do: 'close' })
+  const at = gradientPlace(round)
+  if (state.answers.has(notMadeRecord(round))) return does({ do: 'close' })
   if (!node) return descend
   if (node.status === 'running' && !facts.lost.has(node.id)) return { ...NOTHING, measuring: [node.id] }
   // What is lost for good is ended with the round.
@@ -314,7 +324,7 @@ function wasTurnedDown(state: State, round: number): boolean {
 }
 
 function repetition(state: State, { round }: Round): Agenda {
-  const record = `r${round}/repeat`
+  const record = repeatRecord(round)
   return does(state.answers.has(record) ? { do: 'close' } : { do: 'repeat', record })
 }
 
@@ -326,7 +336,7 @@ function lanesOf(state: State, round: Round, facts: Facts): Agenda {
 }
 
 function collecting(state: State, round: Round, facts: Facts): Agenda {
-  const task = `r${round.round}/collect`
+  const task = `${roundPlace(round.round)}/collect`
   const asked = state.answers.has(task) ? NOTHING : asks(roundTask(task, 'collect', 'Collect', 'collect'))
   return first([
     () => all([asked, merging(state, round, facts)]),
@@ -337,7 +347,8 @@ function collecting(state: State, round: Round, facts: Facts): Agenda {
 
 /** One set after the other, until no new one is left. What the machine spoilt is not tried again in this round. */
 function merging(state: State, { round, openedSeq }: Round, facts: Facts): Agenda {
-  const record = `r${round}/merge/ended`
+  const at = `${roundPlace(round)}/merge`
+  const record = `${at}/ended`
   // Also one that an earlier round, or a command, began.
   const isSpoilt = (node: Experiment) =>
     node.created.merge && lastJudged(node) !== null && !isTried(node) && (node.judgedSeq ?? -1) >= openedSeq
@@ -348,7 +359,7 @@ function merging(state: State, { round, openedSeq }: Round, facts: Facts): Agend
   const begun = mergeOf(state, experiments)
   if (begun?.status !== 'running') return does({ do: 'merge', experiments, record })
   const { id } = begun
-  return facts.lost.has(id) ? runAgain(state, id, `r${round}/merge/${id}`) : { ...NOTHING, measuring: [id] }
+  return facts.lost.has(id) ? runAgain(state, id, `${at}/${id}`) : { ...NOTHING, measuring: [id] }
 }
 
 /** One chain of experiments, which waits for no other lane. Empty when it has ended. */
@@ -357,7 +368,7 @@ function laneOf(state: State, { round, opened }: Round, lane: Lane, facts: Facts
   // A lane of the baseline arm makes one try.
   const depths = lane.arm === undefined ? opened.depth : 1
   for (let depth = 1; depth <= depths; depth++) {
-    const at = `r${round}/l${lane.lane}/d${depth}`
+    const at = lanePlace(round, lane.lane, depth)
     const made = state.keys.get(`${at}/new`)
     const node = made?.type === 'created' ? state.experiments.get(made.experiment) : undefined
     if (!made || (node && hadNoRoom(node))) {
@@ -406,7 +417,7 @@ function stepOf(state: State, node: Experiment, place: Place): Agenda | 'passed'
     const judged = node.attempts.find((one) => one.attempt === attempt)?.judged ?? null
     if (judged === null) {
       const against = edit.findings.length > 0 ? edit.findings : verdictOf(state, place, turn)
-      if (against === null) return asks(laneTask(node, place, `verify${mark(turn)}`, 'verify'))
+      if (against === null) return asks(laneTask(node, place.lane, verifyTask(place.at, turn), 'verify'))
       if (against.length === 0)
         return does({ do: 'run', experiment: id, record: `${place.at}/not-run`, lost: false })
       // It was not measured, so nothing is known of the idea.
@@ -417,8 +428,8 @@ function stepOf(state: State, node: Experiment, place: Place): Agenda | 'passed'
       if (judged.aborted || judged.failure_class !== 'build' || builds > 0) return NOTHING
       builds++
     }
-    if (!state.answers.has(`${place.at}/revise.${turn + 1}`))
-      return asks(laneTask(node, place, `revise.${turn + 1}`, 'revise'))
+    const revise = reviseTask(place.at, turn + 1)
+    if (!state.answers.has(revise)) return asks(laneTask(node, place.lane, revise, 'revise'))
   }
 }
 
@@ -444,13 +455,13 @@ interface Edited {
 
 /** The seal of one edit, which the CLI makes and checks by itself; else what is still to be done for it. */
 function editOf(state: State, node: Experiment, place: Place, turn: number): Agenda | Edited {
-  const answer = turn === 0 ? `${place.at}/implement` : `${place.at}/revise.${turn}`
+  const answer = editTask(place.at, turn)
   const last = lastAttempt(node)
   // A driver of an earlier version asked, and left no answer in the ledger: its seal says that there was one.
   const before = turn === 0 && last !== null && !state.answers.has(answer)
   if (before && last.judged) return { attempt: last.attempt, refused: null, findings: [] }
-  if (!before && !state.answers.has(answer)) return asks(laneTask(node, place, 'implement', 'implement'))
-  const record = `${place.at}/sealed${mark(turn)}`
+  if (!before && !state.answers.has(answer)) return asks(laneTask(node, place.lane, answer, 'implement'))
+  const record = sealedRecord(place.at, turn)
   const sealed = state.answers.get(record)
   if (!sealed) return does({ do: 'seal', experiment: node.id, record, answer })
   const { attempt, refused } = sealed.answer ?? {}
@@ -463,7 +474,7 @@ function editOf(state: State, node: Experiment, place: Place, turn: number): Age
 
 /** What the verifier found; null when it was not asked. One that gave no answer found nothing. */
 function verdictOf(state: State, { at }: Place, turn: number): unknown[] | null {
-  const answer = state.answers.get(`${at}/verify${mark(turn)}`)
+  const answer = state.answers.get(verifyTask(at, turn))
   if (!answer) return null
   if (answer.answer === null || answer.answer.passed === true) return []
   const findings = listIn(answer, 'findings')
@@ -476,12 +487,10 @@ function audited(state: State, node: Experiment, place: Place): Agenda | 'passed
   // A person who revokes it is no auditor of this lane.
   const isRecorded =
     state.keys.has(task) || lastAttempt(node)?.audited.some(({ outcome }) => outcome !== 'revoked') === true
-  if (!answer && !isRecorded) return asks(laneTask(node, place, 'audit', 'audit'))
+  if (!answer && !isRecorded) return asks(laneTask(node, place.lane, task, 'audit'))
   if (answer?.answer && !isRecorded) return does({ do: 'audit', experiment: node.id, task })
   return node.status === 'kept' && node.flagged === null ? 'passed' : NOTHING
 }
-
-const mark = (turn: number): string => (turn === 0 ? '' : `.${turn}`)
 
 const giveUp = (
   experiment: string,
@@ -490,12 +499,12 @@ const giveUp = (
   findings: readonly unknown[] = [],
 ): Agenda => does({ do: 'discard', experiment, class: failure, why, findings })
 
-const laneTask = ({ id }: Experiment, { at, lane }: Place, name: string, role: Role): Task => ({
-  id: `${at}/${name}`,
+const laneTask = ({ id: experiment }: Experiment, lane: number, id: string, role: Role): Task => ({
+  id,
   role,
   phase: 'Lanes',
-  label: `${role} lane ${lane} ${id}`,
-  experiment: id,
+  label: `${role} lane ${lane} ${experiment}`,
+  experiment,
   lane,
 })
 

@@ -13,13 +13,13 @@ import {
   type State,
   stallOf,
 } from '../ledger/state.ts'
+import { placeOfTask, takenRecord } from '../ledger/task-id.ts'
 import { ok, type Result } from '../result.ts'
 import { stopReason } from '../run/budget.ts'
 import { giveUp, mayGoOn, saidBy } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
 import { distinctShapes } from '../search/similar.ts'
 import { textsOf } from '../text.ts'
-import { laneOfTask, takenRecord } from './agenda.ts'
 import { fitted } from './fit.ts'
 import { learningsOf } from './open.ts'
 import { applyPrunes } from './prunes.ts'
@@ -199,8 +199,9 @@ const bounded = (texts: readonly string[], characters: number): string[] =>
 export function reportsOf(state: State, round: number): LaneReport[] {
   const reports = new Map<number, LaneReport>()
   for (const { task, sha256, answer } of state.answers.values()) {
-    if (sha256 === null || answer === null || !task.startsWith(`r${round}/`)) continue
-    const lane = laneOfTask(task) ?? OF_ALL
+    const place = placeOfTask(task)
+    if (sha256 === null || answer === null || place?.round !== round) continue
+    const lane = place.lane ?? OF_ALL
     const report = reports.get(lane) ?? { lane, learnings: [], suggestions: [] }
     reports.set(lane, report)
     report.learnings.push(...textsOf(answer.learnings))

@@ -12,6 +12,7 @@ import { bestOf } from '../ledger/best.ts'
 import type { Finding, Idea } from '../ledger/events.ts'
 import { directionsOf } from '../ledger/meta.ts'
 import { currentRound, type Experiment, lastAttempt } from '../ledger/state.ts'
+import { stepTask } from '../ledger/task-id.ts'
 import { differs, nodeFor, seal, snapshot, storedSeal } from '../measure/seal.ts'
 import { baseOf, judgedCommit } from '../measure/worktree.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
@@ -220,9 +221,7 @@ function close(run: OpenRun): Promise<Result<unknown>> | Result<unknown> {
   const all = reportsOf(state, round.round)
   // First, so that they are not what a limit cuts off: the next round reads them among the learnings.
   const steps = directionsOf(state.meta, round.round).steps.flatMap(({ edit, seam }) =>
-    seam === 'after-collect'
-      ? textsOf(state.answers.get(`r${round.round}/step/${edit}`)?.answer?.findings)
-      : [],
+    seam === 'after-collect' ? textsOf(state.answers.get(stepTask(round.round, edit))?.answer?.findings) : [],
   )
   const lanes = [
     { lane: OF_ALL, learnings: steps, suggestions: [] },

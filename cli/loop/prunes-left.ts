@@ -1,8 +1,11 @@
 /** What a closed round proposed to prune, and what became of it. Pure. */
+
 import type { State } from '../ledger/state.ts'
+import { roundPlace } from '../ledger/task-id.ts'
 
 /** The key of the loop's own `prune`: it tells whether the loop pruned the experiment once, whatever became of it later. */
-export const pruneKey = (round: number, experiment: string): string => `r${round}/prune/${experiment}`
+export const pruneKey = (round: number, experiment: string): string =>
+  `${roundPlace(round)}/prune/${experiment}`
 
 export const prunedByLoop = (state: State, experiment: string): boolean =>
   state.rounds.some(({ round }) => state.keys.has(pruneKey(round, experiment)))

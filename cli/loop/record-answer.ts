@@ -1,6 +1,8 @@
 /** Records what became of a task. The first answer counts. */
+
 import type { TaskAnswered } from '../ledger/events.ts'
 import { currentRound } from '../ledger/state.ts'
+import { placeOfTask } from '../ledger/task-id.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { bounded } from './answer-schemas.ts'
@@ -22,7 +24,7 @@ export function recordAnswer(
   given: Pick<TaskAnswered, 'task' | 'experiment' | 'sha256' | 'answer'>,
 ): Result<boolean> {
   const { state } = run.ledger
-  const round = Number(/^r(\d+)\//.exec(given.task)?.[1] ?? currentRound(state)?.round ?? 0)
+  const round = placeOfTask(given.task)?.round ?? currentRound(state)?.round ?? 0
   const proposal = run.ledger.propose<'task_answered'>(
     {
       type: 'task_answered',

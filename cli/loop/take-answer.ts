@@ -4,11 +4,12 @@ import { createHash } from 'node:crypto'
 import { extractObject, schemaCheckOf } from '../hosts/agent-answer.ts'
 import { mayEdit } from '../hosts/rights.ts'
 import type { TaskAnswered } from '../ledger/events.ts'
+import { placeOfTask, sealOfEdit } from '../ledger/task-id.ts'
 import { findSite } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { mayGoOn } from '../run/driver.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
-import { laneOfTask, nextTasks, type Task, taskLeftOut } from './agenda.ts'
+import { nextTasks, type Task, taskLeftOut } from './agenda.ts'
 import { ANSWERS_OF, knownFields } from './answer-schemas.ts'
 import { doIt } from './effects.ts'
 import { advance, answeredBefore, factsOf, givenOut, listed, type NextAnswer, notOpen } from './next-tasks.ts'
@@ -164,17 +165,18 @@ async function follow(
   id: string,
   { ignored = [], repeated }: { ignored?: string[]; repeated: boolean },
 ): Promise<Result<TakenAnswer>> {
-  const lane = laneOfTask(id)
+  const place = placeOfTask(id)
+  const lane = place?.lane ?? null
   const { state } = run.ledger
   const told = toldIdeas(state)
   const agenda = await advance(run, lane)
   if (!agenda.ok) return agenda
   const alerts = parkedSince(state, told)
   const next = listed(state, agenda.value, { lane, look: null })
-  const sealed = state.answers.get(sealOfAnswer(id))?.answer
+  const sealed = state.answers.get(sealOfEdit(id) ?? '')?.answer
   // What comes after the last lane is of the round.
   // A lane of an earlier round has ended; the lane with its number in the open round has a caller of its own.
-  const late = !id.startsWith(`r${next.round}/`)
+  const late = place?.round !== next.round
   const ofRound = givenOut(state, agenda.value).filter(
     (task) => lane !== null && task.lane === null && task.role !== 'meta',
   )
@@ -193,8 +195,6 @@ async function follow(
 }
 
 /** `r1/l1/d1/implement` → `r1/l1/d1/sealed`, `…/revise.2` → `…/sealed.2`. */
-const sealOfAnswer = (id: string): string => id.replace(/\/(?:implement|revise(\.\d+))$/, '/sealed$1')
-
 const messages = (findings: unknown): string[] =>
   Array.isArray(findings)
     ? findings.flatMap((one: { message?: unknown } | null) =>

@@ -4,6 +4,18 @@ import { mayEdit } from '../hosts/rights.ts'
 import type { TaskAnswered } from '../ledger/events.ts'
 import { directionsOf } from '../ledger/meta.ts'
 import { currentRound, type Experiment, lastJudged, type Round, type State } from '../ledger/state.ts'
+import {
+  editTask,
+  laidRecord,
+  lastWord,
+  placeOfTask,
+  roundPlace,
+  scanTask,
+  sealedRecord,
+  stepTask,
+  turnOfTask,
+  verifyTask,
+} from '../ledger/task-id.ts'
 import { artifactPlaces } from '../measure/artifacts.ts'
 import { ensureWorktree } from '../measure/worktree.ts'
 import { artifactsFolder, worktreePath } from '../paths.ts'
@@ -84,8 +96,7 @@ function inputsOf(run: OpenRun, task: Task & { role: PromptTask['role'] }, round
     answer: ANSWERS_OF[role],
     ...(lane ? { lane } : {}),
   }
-  const at = `r${round.round}`
-  const last = id.slice(id.lastIndexOf('/') + 1)
+  const last = lastWord(id)
   switch (role) {
     case 'scan':
       return { ...inputs, batch: factsOf(run).batches[Number(last) - 1] ?? [] }
@@ -97,7 +108,9 @@ function inputsOf(run: OpenRun, task: Task & { role: PromptTask['role'] }, round
       }
     case 'brief': {
       const { proposals, repairable, retests, patterns, combine } = turn
-      const refused = textsOf(state.answers.get(`${at}/brief/laid`)?.answer?.refused)
+      const refused = textsOf(
+        state.answers.get(laidRecord(`${roundPlace(round.round)}/brief`))?.answer?.refused,
+      )
       const findings = findingsOf(run, round)
       const offered = combine ? { combine } : {}
       return { ...inputs, refused, findings, proposals, repairable, retests, patterns, ...offered }
@@ -164,36 +177,34 @@ function findingsOf(run: OpenRun, { round }: Round): { message: string }[] {
   const given = [...run.ledger.state.answers.values()]
   const { steps: all } = directionsOf(run.ledger.state.meta, round)
   const steps = all.flatMap(({ edit, seam }) =>
-    textsOf(run.ledger.state.answers.get(`r${round}/step/${edit}`)?.answer?.findings)
+    textsOf(run.ledger.state.answers.get(stepTask(round, edit))?.answer?.findings)
       .slice(0, SAID.items)
       .map((message) => ({ kind: seam, message: message.slice(0, SAID.characters) })),
   )
   const scanned = given
-    .filter(({ task }) => task.startsWith(`r${round}/scan/`))
+    .filter(({ task }) => task.startsWith(scanTask(round, '')))
     .flatMap(({ answer }) => (answer?.findings ?? []) as ScanFinding[])
   return [...steps, ...checkFindings(run, scanned).findings]
 }
 
 function claimOf(state: State, id: string): Record<string, unknown> {
-  const turn = /\/verify(?:\.(\d+))?$/.exec(id)?.[1]
-  const edit = turn === undefined ? 'implement' : `revise.${turn}`
-  const said = state.answers.get(id.replace(/\/verify(\.\d+)?$/, `/${edit}`))?.answer ?? {}
+  const at = placeOfTask(id)?.at ?? ''
+  const said = state.answers.get(editTask(at, turnOfTask(id)))?.answer ?? {}
   // A person reads objections; a verifier judges the change.
   const { objection: _, ...claim } = said
   return bounded(claim, 1000, 20) as Record<string, unknown>
 }
 
 function againstOf(state: State, { id, experiment }: Task): { against: Against[]; build: boolean } {
-  const before = Number(/\.(\d+)$/.exec(id)?.[1] ?? 1) - 1
-  const at = id.slice(0, id.lastIndexOf('/'))
-  const suffix = before === 0 ? '' : `.${before}`
-  const sealed = state.answers.get(`${at}/sealed${suffix}`)?.answer
+  const before = turnOfTask(id) - 1
+  const at = placeOfTask(id)?.at ?? ''
+  const sealed = state.answers.get(sealedRecord(at, before))?.answer
   const node = experiment === null ? undefined : state.experiments.get(experiment)
   const judged = node && lastJudged(node)
   if (judged && judged.attempt === (sealed?.attempt ?? judged.attempt))
     return { against: [{ message: judged.message }], build: true }
   const checked = findingsIn(sealed)
-  const read = findingsIn(state.answers.get(`${at}/verify${suffix}`)?.answer)
+  const read = findingsIn(state.answers.get(verifyTask(at, before))?.answer)
   const against = checked.length > 0 ? checked : read
   return {
     against: against.length > 0 ? against : [{ message: 'the verifier did not pass it' }],

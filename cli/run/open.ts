@@ -6,6 +6,7 @@ import { buildEnvironment, parseEnvironmentFile } from '../evaluate/environment.
 import type { RunStarted } from '../ledger/events.ts'
 import { Ledger } from '../ledger/ledger.ts'
 import { currentRound, type State } from '../ledger/state.ts'
+import { placeOfTask } from '../ledger/task-id.ts'
 import { call, next } from '../next.ts'
 import type { Tell } from '../notices.ts'
 import { findSite, isRunId, listRuns, type RunPaths, runPaths, type Site, SPEC_FILE } from '../paths.ts'
@@ -161,10 +162,10 @@ const hasIds = ({ ledger: { state } }: OpenRun, { ids }: CallNames): boolean =>
 
 /** Whether it could be a task of the open round, or of an experiment of it: `r3/brief`, `r3/l1/d1/verify`. */
 function isTaskOf(state: State, id: string): boolean {
-  const [, round, lane] = /^r(\d+)\/(?:l(\d+)\/)?/.exec(id) ?? []
-  const open = round === undefined ? undefined : currentRound(state)
-  if (!open || open.round !== Number(round)) return false
-  return lane === undefined || (open.briefed?.lanes.some((one) => one.lane === Number(lane)) ?? false)
+  const place = placeOfTask(id)
+  const open = currentRound(state)
+  if (!place || !open || open.round !== place.round) return false
+  return place.lane === null || (open.briefed?.lanes.some(({ lane }) => lane === place.lane) ?? false)
 }
 
 function severalRuns(site: Site, runs: readonly OpenRun[], named: CallNames | null): Problem {

@@ -1,5 +1,6 @@
 /** What most verbs share: they open a run, read checked arguments and perhaps one JSON object, make one call and describe its answer. */
 
+import { placeOfTask } from '../ledger/task-id.ts'
 import type { Said } from '../next.ts'
 import { isExperimentId } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
@@ -81,7 +82,7 @@ export const theRun = (context: Context, args: Parsed): Result<OpenRun> =>
     key: args.key,
     token: typeof args.flags.token === 'string' ? args.flags.token : null,
     ids: [...args.positionals, ...Object.values(args.flags)].filter(
-      (word) => typeof word === 'string' && (isExperimentId(word) || /^r\d+\//.test(word)),
+      (word) => typeof word === 'string' && (isExperimentId(word) || placeOfTask(word) !== null),
     ) as string[],
   })
 

@@ -1,4 +1,5 @@
 /** The texts of a suite and its epochs, as data: what `artifact`, `status` and `report` show. */
+import { isRepeatRecord } from '../ledger/task-id.ts'
 import {
   activeVersion,
   expectations,
@@ -53,7 +54,7 @@ function varianceOf(run: OpenRun): TaskVariance[] {
       if (typeof loss === 'number') losses.set(task, [...(losses.get(task) ?? []), loss])
   }
   for (const { task, answer } of run.ledger.state.answers.values())
-    if (/^r\d+\/repeat$/.test(task)) add((answer?.tasks ?? {}) as Record<string, unknown>)
+    if (isRepeatRecord(task)) add((answer?.tasks ?? {}) as Record<string, unknown>)
   return [...losses].map(([task, all]) => {
     const mean = all.reduce((sum, one) => sum + one, 0) / all.length
     const squares = all.reduce((sum, one) => sum + (one - mean) ** 2, 0)

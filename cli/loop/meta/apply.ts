@@ -1,7 +1,9 @@
 /** `meta apply`: records the accepted edits; they hold from the next round on. */
+
 import type { Edit, Knobs } from '../../ledger/events.ts'
 import { type Directions, directionsOf, type HeldEdit } from '../../ledger/meta.ts'
 import { currentRound, type State } from '../../ledger/state.ts'
+import { LOOKS } from '../../ledger/task-id.ts'
 import { ok, type Result } from '../../result.ts'
 import type { OpenRun } from '../../run/open.ts'
 import { firstRefused } from '../fit.ts'
@@ -86,8 +88,6 @@ export interface DueAnswer {
   stops: { experiment: string; reason: string; fix: string | null }[]
 }
 
-/** What a key of the script's `abort` begins with. */
-const STOPPED_BY = 'meta/'
 const RECENT = { edits: 100, alerts: 100, stops: 100 }
 
 /**
@@ -150,7 +150,7 @@ function describe(
 function stopsOf(state: State): DueAnswer['stops'] {
   return [...state.experiments.values()].flatMap(({ id, attempts }) =>
     attempts.flatMap(({ judged }) =>
-      judged?.aborted && judged.key?.startsWith(STOPPED_BY)
+      judged?.aborted && judged.key?.startsWith(LOOKS)
         ? [{ experiment: id, reason: judged.message, fix: judged.aborted.fix }]
         : [],
     ),

@@ -1,10 +1,11 @@
 /** When the meta controller is asked, and what follows from its answer. */
+
 import { abort } from '../../experiment/abort.ts'
 import type { FailureClass } from '../../ledger/events.ts'
 import { currentRound, type State } from '../../ledger/state.ts'
+import { lookTask } from '../../ledger/task-id.ts'
 import { ok, type Result } from '../../result.ts'
 import type { OpenRun } from '../../run/open.ts'
-import { lookTask } from '../agenda.ts'
 import { applyEdits, metaDue } from './apply.ts'
 import { lookEvery } from './every.ts'
 

@@ -6,6 +6,7 @@ import { dirname } from 'node:path'
 import { artifactText, makeTextExperiment } from '../../experiment/text.ts'
 import { bestOf } from '../../ledger/best.ts'
 import { BASELINE, currentRound, lastJudged, nodeValue, type State } from '../../ledger/state.ts'
+import { gradientTask, lastWord, notMadeRecord } from '../../ledger/task-id.ts'
 import { expectations, learningRate } from '../../ledger/texts.ts'
 import { recordedSamples } from '../../measure/samples.ts'
 import { fileText, proposedText } from '../../paths.ts'
@@ -24,13 +25,12 @@ const rateNow = (run: OpenRun): number =>
   learningRate(run.ledger.state, liveSpec(run).gradient?.learning_rate ?? 0)
 
 /** The artifact that a task asks for: `r3/gradient/of/preamble` → `preamble`. */
-const artifactOf = (id: string): string => id.slice(id.lastIndexOf('/') + 1)
 
 /** The whole prompt for one artifact. */
 export async function gradientPromptOf(run: OpenRun, { id }: Task): Promise<Result<string>> {
   const { state } = run.ledger
   const { suite } = run.spec.measure
-  const name = artifactOf(id)
+  const name = lastWord(id)
   const artifact = suite?.artifacts.find((one) => one.name === name)
   const node = state.experiments.get(startOf(state))
   if (!suite || !artifact || !node) throw new Error(`${id} asks for a text that the suite does not have`)
@@ -92,7 +92,7 @@ export async function descend(
   if (typeof taken.artifact !== 'string') return ok(undefined)
   const content = proposalsIn(run, round).find(({ asked }) => asked === taken.artifact)?.content
   if (content == null)
-    return recordOwn(run, `r${round}/gradient/not-made`, null, { refused: 'the proposed text is gone' })
+    return recordOwn(run, notMadeRecord(round), null, { refused: 'the proposed text is gone' })
   const made = await makeTextExperiment(run, {
     parent: String(taken.parent),
     artifact: taken.artifact,
@@ -114,7 +114,7 @@ export async function descend(
 
 /** What cannot be made ends the round. */
 function notMade(run: OpenRun, round: number, why: string): Result<unknown> {
-  return recordOwn(run, `r${round}/gradient/not-made`, null, { refused: why })
+  return recordOwn(run, notMadeRecord(round), null, { refused: why })
 }
 
 async function textsNow(run: OpenRun, at: string): Promise<Result<Map<string, CurrentText>>> {
@@ -128,7 +128,7 @@ async function textsNow(run: OpenRun, at: string): Promise<Result<Map<string, Cu
 }
 
 function proposalsIn(run: OpenRun, round: number): ProposedText[] {
-  const prefix = `r${round}/gradient/of/`
+  const prefix = gradientTask(round, '')
   return [...run.ledger.state.answers.values()]
     .filter(({ task }) => task.startsWith(prefix))
     .map(({ task, answer }) => {
