@@ -198,6 +198,8 @@ export interface SampleFault {
   preset?: string
   /** The metric was printed, but to stderr. */
   on_stderr?: true
+  /** The judge gave wrong answers where the right one is known: the loop pauses. */
+  judge_drift?: true
 }
 
 /** The answers to items that a judge compares. */

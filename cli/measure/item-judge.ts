@@ -60,9 +60,6 @@ async function openHost({ host, command }: JudgeConfig): Promise<Host> {
   return (await HOSTS[host].load()).open({ permissions: 'safe', silenceMs: SILENCE_MS })
 }
 
-/** How the message of such a fault begins. */
-export const DRIFT = 'judge_drift'
-
 /** Why the judge may not be asked any more in this epoch: it gave wrong answers where the right one is known. */
 function drift({ ledger, spec }: AskingRun): SampleFault | null {
   const read = ledger.refresh()
@@ -73,8 +70,8 @@ function drift({ ledger, spec }: AskingRun): SampleFault | null {
     merit !== null && merit < SWAP_BELOW && spec.judge?.swap === false
       ? '; it seems to prefer a place, so judge.swap: true may help'
       : ''
-  const message = `${DRIFT}: the judge cannot be trusted now: ${trouble}${place}; verdicts from before stay valid; look at the judge, begin an epoch (assay epoch open), then assay loop resume`
-  return { reason: 'environment', message }
+  const message = `judge_drift: the judge cannot be trusted now: ${trouble}${place}; verdicts from before stay valid; look at the judge, begin an epoch (assay epoch open), then assay loop resume`
+  return { reason: 'environment', message, judge_drift: true }
 }
 
 /** Why the judge may not be asked so many times more, because of its price. */

@@ -22,7 +22,7 @@ import { compareTrial } from './comparison.ts'
 import { type Preparation, stepOfGates } from './decisions.ts'
 import { gatesOn } from './gates.ts'
 import { heldOut, removeHeldData } from './holdout.ts'
-import { DRIFT, openItemJudge } from './item-judge.ts'
+import { openItemJudge } from './item-judge.ts'
 import { firstAnchors } from './judged-pairs.ts'
 import { choicesOfAttempt } from './random-choices.ts'
 import { RecordedSource } from './recorded-source.ts'
@@ -204,7 +204,7 @@ export async function collectEvidence(
     })
     await collect({ run, node, plan: ATTEMPT, choices, record, source, evidence }, preparation)
     // Each further attempt would only be paid for.
-    const drifted = evidence.facts.faults.find(({ fault }) => fault.message.startsWith(DRIFT))
+    const drifted = evidence.facts.faults.find(({ fault }) => fault.judge_drift)
     if (drifted) must(pauseLoop(run, drifted.fault.message))
     const { paths: tampered, by } = await source.tampered()
     const beside = tampered.length > 0 && (besideAtFirst || othersMeasured(run.spec, leased.value, since))
