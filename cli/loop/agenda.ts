@@ -196,6 +196,7 @@ export function lanesLeft(state: State, { tasks, effects, measuring }: Agenda): 
 // ---------------------------------------------------------------- before the lanes
 
 const IDEATORS = ['exploit', 'explore', 'failures'] as const
+export type Ideator = (typeof IDEATORS)[number]
 
 function beforeLanes(state: State, round: Round, facts: Facts): Agenda {
   const at = roundPlace(round.round)

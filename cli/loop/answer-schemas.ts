@@ -2,6 +2,9 @@
 import { PRIORITIES } from '../ledger/events.ts'
 import type { Role } from './agenda.ts'
 
+export const FINDING_KINDS = ['shared_cause', 'wall', 'compound_failure', 'axis_or_plumbing'] as const
+export type FindingKind = (typeof FINDING_KINDS)[number]
+
 const text = { type: 'string' }
 const texts = { type: 'array', items: text }
 const object = (properties: Record<string, object>, required: string[] = Object.keys(properties)) => ({
@@ -23,7 +26,7 @@ export const ANSWERS_OF: Readonly<Record<Role, { properties: Record<string, obje
     scan: object({
       findings: list(
         object({
-          kind: { type: 'string', enum: ['shared_cause', 'wall', 'compound_failure', 'axis_or_plumbing'] },
+          kind: { type: 'string', enum: [...FINDING_KINDS] },
           message: text,
           evidence: list(object({ experiment: text, quote: text })),
         }),

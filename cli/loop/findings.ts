@@ -2,9 +2,7 @@
 import { placesOf } from '../experiment/quotes.ts'
 import type { OpenRun } from '../run/open.ts'
 import { alike } from '../text.ts'
-
-export const FINDING_KINDS = ['shared_cause', 'wall', 'compound_failure', 'axis_or_plumbing'] as const
-export type FindingKind = (typeof FINDING_KINDS)[number]
+import type { FindingKind } from './answer-schemas.ts'
 
 export interface Quote {
   experiment: string

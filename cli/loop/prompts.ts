@@ -2,7 +2,7 @@
 import type { Brief, Idea, Pick } from '../ledger/events.ts'
 import type { Directions } from '../ledger/meta.ts'
 import type { Conflict } from '../search/unmerged.ts'
-import type { Role } from './agenda.ts'
+import type { Ideator, Role } from './agenda.ts'
 
 /** What a prompt says of the round. */
 export interface PromptRound {
@@ -58,7 +58,7 @@ export interface PromptTask {
   /** `scan`: the experiments to read. */
   batch?: readonly string[]
   /** `ideate`: which of the authors. */
-  author?: 'exploit' | 'explore' | 'failures'
+  author?: Ideator
   /** `brief`: why none of the last briefs was taken. */
   refused?: readonly string[]
   /** `brief`, `ideate`: what the scanners proved. */
@@ -143,7 +143,7 @@ function briefOf(task: PromptTask): unknown {
 
 // ---------------------------------------------------------------- the text of each role
 
-const AUTHORS = {
+const AUTHORS: Readonly<Record<Ideator, string>> = {
   exploit: 'Look at the best experiment and at what made it so: what would take the same mechanism further?',
   explore:
     'Look for a direction that no experiment has taken: a different mechanism, a different part of the code, what is known elsewhere. Name your sources.',

@@ -22,7 +22,7 @@ import { artifactsFolder, worktreePath } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { textsOf } from '../text.ts'
-import { agendaOf, type Task } from './agenda.ts'
+import { agendaOf, type Ideator, type Task } from './agenda.ts'
 import { ANSWERS_OF, bounded } from './answer-schemas.ts'
 import { type LaneReport, reportsOf } from './close.ts'
 import { checkFindings, type ScanFinding } from './findings.ts'
@@ -103,7 +103,7 @@ function inputsOf(run: OpenRun, task: Task & { role: PromptTask['role'] }, round
     case 'ideate':
       return {
         ...inputs,
-        author: last as 'exploit' | 'explore' | 'failures',
+        author: last as Ideator,
         findings: findingsOf(run, round),
       }
     case 'brief': {
