@@ -227,12 +227,19 @@ function nothingBetter(run: OpenRun): Result<never> {
 
 function notConfirmed(fresh: ConfirmAnswer): Result<never> {
   const { experiment, against, status, flagged, message } = fresh
-  const now = flagged ? 'it is still kept, but in doubt' : `it is ${status} now`
+  const stays = status === 'kept' && !flagged
+  const now = flagged
+    ? 'it is still kept, but in doubt'
+    : stays
+      ? 'it stays kept, since it was compared with another experiment than its parent'
+      : `it is ${status} now`
   return fail({
     kind: 'refused',
     code: 'not_confirmed',
     message: `measured again, ${experiment} did not hold up against ${against} (${message}); ${now}, and no branch was made`,
-    hint: next`${call('report')} shows what is the best now; ${call('finish')} takes that one`,
+    hint: stays
+      ? next`${call('tree')} shows those before it, and ${call('confirm', 'ID', '--against', against)} whether one of them holds; ${call('revoke', experiment, '--reason', 'TEXT')} takes this one back, so that ${call('finish')} takes the next best`
+      : next`${call('report')} shows what is the best now; ${call('finish')} takes that one`,
     data: fresh,
   })
 }

@@ -609,6 +609,8 @@ export interface Confirmed extends Envelope {
   /** As in `judged`. */
   differences?: Differences
   varied?: string
+  /** Of a look that passed: the metrics of its samples, as in `judged`. */
+  metrics?: Record<string, number | boolean>
   /** As in `started`, of this look. */
   nonce?: string
   /** As in `judged`. */

@@ -315,6 +315,20 @@ export const failureClassOf = (experiment: Experiment): FailureClass | null =>
 
 export const nodeValue = (experiment: Experiment): number | null => experiment.value
 
+/**
+ * All metrics, from when its value was measured: of its verdict, or, if a look in a later epoch made it comparable again, of that
+ * look. Looks of earlier releases do not have them.
+ */
+export function nodeMetrics(experiment: Experiment): Record<string, number | boolean> {
+  const { attempts, epoch } = experiment
+  const last = attempts.findLast(({ judged }) => judged)
+  const look =
+    last?.claim?.epoch === epoch
+      ? undefined
+      : last?.confirmed.find((one) => one.passed && !one.aside && one.epoch === epoch)
+  return look?.metrics ?? last?.judged?.metrics ?? {}
+}
+
 /** Attempts that count against `max_attempts`: claimed, and not spoilt by the environment. */
 export function attemptsUsed(experiment: Experiment): number {
   return experiment.attempts.filter((a) => a.claim && a.judged?.failure_class !== 'environment').length

@@ -8,12 +8,18 @@ import { breakTie, compareDeterministic, type TieBreaker } from '../evaluate/com
 import { isCandidates } from '../evaluate/crowd.ts'
 import { summaryOfMetrics } from '../evaluate/summary.ts'
 import { bestOf } from '../ledger/best.ts'
-import type { Judged, NoiseMode, Sample } from '../ledger/events.ts'
+import type { NoiseMode, Sample } from '../ledger/events.ts'
 import { isOfMachine } from '../ledger/faults.ts'
 import { betterBy, isSameValue } from '../ledger/same-value.ts'
-import { lastJudged, nodeValue } from '../ledger/state.ts'
+import { type Experiment, nodeMetrics, nodeValue } from '../ledger/state.ts'
 import type { DecisionOf } from './decisions.ts'
-import { constraintsHold, doubtOn, protectedHold, protectedInPairs } from './guardrails.ts'
+import {
+  constraintsHold,
+  doubtOn,
+  protectedHold,
+  protectedInPairs,
+  protectedSinceBaseline,
+} from './guardrails.ts'
 import { heldOut } from './holdout.ts'
 import { runPairs, type StageAnswer } from './pairs.ts'
 import { accept, addFault, must, placeOther, type RunInTrial, sampleOnce, type Trial } from './trial.ts'
@@ -73,27 +79,25 @@ function compareWithRecorded(trial: Trial): boolean {
   const { run, node, evidence, record } = trial
   const { facts } = evidence
   const parent = node.parent ? run.ledger.state.experiments.get(node.parent) : undefined
-  const judged = parent && lastJudged(parent)
-  // A confirmation in a later epoch replaces the value of the verdict.
   const other = parent ? nodeValue(parent) : null
-  if (facts.value === null || !judged || other === null) throw new Error('a comparison needs two values')
+  if (facts.value === null || !parent || other === null) throw new Error('a comparison needs two values')
   facts.comparison = compareDeterministic({
     direction: run.spec.metric.direction,
     value: facts.value,
     other,
-    against: judged.experiment,
+    against: parent.id,
     minImprovement: run.spec.metric.min_improvement,
   })
   if (facts.comparison.outcome === 'tie') {
-    facts.tieBreak = tieOnce(trial, judged)
+    facts.tieBreak = tieOnce(trial, parent)
   }
   record.step('comparison', 'ended', { comparison: facts.comparison, tie_break: facts.tieBreak })
   return facts.comparison.outcome === 'improved' || (facts.tieBreak?.better ?? false)
 }
 
 /** By metrics that have not varied yet; the others would decide by chance. */
-const tieOnce = ({ run, evidence: { samples } }: Trial, { metrics }: Judged) =>
-  breakTie(steadyBreakers(run, samples), samples[0]?.metrics ?? {}, metrics)
+const tieOnce = ({ run, evidence: { samples } }: Trial, parent: Experiment) =>
+  breakTie(steadyBreakers(run, samples), samples[0]?.metrics ?? {}, nodeMetrics(parent))
 
 /** That the metric does not vary is an assumption: a candidate that would be kept must give the same value twice. */
 async function measureAgain(trial: Trial): Promise<boolean | 'varied'> {
@@ -117,8 +121,7 @@ async function measureAgain(trial: Trial): Promise<boolean | 'varied'> {
   }
   record.step('confirm', 'ended', facts.confirm)
   const parent = run.ledger.state.experiments.get(node.parent ?? '')
-  const judged = parent && lastJudged(parent)
-  if (facts.tieBreak && judged) facts.tieBreak = tieOnce(trial, judged)
+  if (facts.tieBreak && parent) facts.tieBreak = tieOnce(trial, parent)
   return same && (facts.tieBreak?.better ?? true)
 }
 
@@ -132,7 +135,12 @@ export async function compareTrial(trial: Trial, gatesAfter: Gates): Promise<boo
   if (modeOf(trial) === 'paired') return compareInPairs(trial, gatesAfter)
   const once = await compareOnce(trial, gatesAfter)
   if (once !== 'varied')
-    return once && (await protectedInPairs(trial)) && (!mayBeFinished(trial) || heldOut(trial))
+    return (
+      once &&
+      (await protectedInPairs(trial)) &&
+      (await protectedSinceBaseline(trial)) &&
+      (!mayBeFinished(trial) || heldOut(trial))
+    )
   // Samples that were taken under the refuted assumption prove nothing.
   const { evidence } = trial
   evidence.samples = []
@@ -172,7 +180,11 @@ async function compareInPairs(trial: Trial, gatesAfter: Gates): Promise<boolean>
   const stands = outcome === 'improved' || (tie && outcome === 'tie')
   trial.evidence.doubt = stands ? doubtOn(trial.run, [judged, confirmed]) : null
   return (
-    stands && constraintsHold(trial) && protectedHold(trial, [judged, confirmed]) && compareWithBest(trial)
+    stands &&
+    constraintsHold(trial) &&
+    protectedHold(trial, [judged, confirmed]) &&
+    (await protectedSinceBaseline(trial)) &&
+    compareWithBest(trial)
   )
 }
 

@@ -16,6 +16,7 @@ import {
 } from '../evaluate/crowd.ts'
 import { figure } from '../evaluate/figure.ts'
 import { regressions } from '../evaluate/protected.ts'
+import { summaryOfMetrics } from '../evaluate/summary.ts'
 import type { Pinned } from '../git/store.ts'
 import { bestOf } from '../ledger/best.ts'
 import { refusedBy } from '../ledger/decide.ts'
@@ -29,6 +30,7 @@ import {
   lastJudged,
   lastKept,
   lineageOf,
+  nodeMetrics,
   nodeValue,
   pathTo,
   type State,
@@ -71,7 +73,7 @@ interface ConfirmedPair {
 /** In the form of the event. */
 export type ConfirmationResult = Pick<
   Confirmed,
-  'passed' | 'value' | 'comparison' | 'samples' | 'differences' | 'varied'
+  'passed' | 'value' | 'comparison' | 'samples' | 'differences' | 'varied' | 'metrics'
 > & {
   message: string
 }
@@ -156,6 +158,7 @@ function outcomeOfPairs(
     comparison: { ...comparison, ...(violated ? NOT_BETTER : doubt === null ? {} : UNCLEAR) },
     samples: 2 * candidate.length,
     differences: { confirm: differences },
+    ...metricsOf(against === null, candidate),
     message: against === null ? `better than ${other.id} in ${pairs}${percent}` : `not confirmed: ${against}`,
   }
 }
@@ -192,8 +195,19 @@ function confirmationOf(
     objection === null
       ? `${name} = ${figure(value)} again, against ${figure(theirs)} of ${other.id}`
       : `not confirmed: ${objection}`
-  return { passed: objection === null, value, comparison, samples: samples.length, message }
+  return {
+    passed: objection === null,
+    value,
+    comparison,
+    samples: samples.length,
+    ...metricsOf(objection === null, samples),
+    message,
+  }
 }
+
+/** What a child is compared with later, when the look made the experiment comparable again. */
+const metricsOf = (passed: boolean, samples: readonly Sample[]): Pick<ConfirmationResult, 'metrics'> =>
+  passed ? { metrics: summaryOfMetrics(samples) } : {}
 
 function objectionTo(
   { run, node, other }: ConfirmedPair,
@@ -213,7 +227,7 @@ function objectionTo(
     return `${name} = ${values[0]} now, ${recorded} when it was judged`
   if (violated && isCandidates(violated)) return violated.message
   if (comparison.outcome === 'improved') return null
-  const theirs = lastJudged(other)?.metrics ?? {}
+  const theirs = nodeMetrics(other)
   if (
     comparison.outcome === 'tie' &&
     breakTie(steadyBreakers(run, samples), samples[0]?.metrics ?? {}, theirs)?.better

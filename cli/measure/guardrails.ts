@@ -3,10 +3,11 @@ import { variedMetrics, variesByNature } from '../evaluate/calibrate.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
 import { movedControl } from '../evaluate/impossible.ts'
 import { doubt } from '../evaluate/plausible.ts'
-import { type Measured, regressions } from '../evaluate/protected.ts'
+import { type Measured, type Regression, regressions } from '../evaluate/protected.ts'
 import { differsBySide } from '../evaluate/sides.ts'
-import type { Judged, Sample } from '../ledger/events.ts'
-import { BASELINE, lastJudged, lastKept } from '../ledger/state.ts'
+import { summaryOfMetrics } from '../evaluate/summary.ts'
+import type { Sample } from '../ledger/events.ts'
+import { BASELINE, type Experiment, lastKept, nodeMetrics, nodeValue } from '../ledger/state.ts'
 import { protectedPairs, type StageAnswer } from './pairs.ts'
 import { recordedSamples } from './samples.ts'
 import { placeOther, type RunInTrial, type Trial } from './trial.ts'
@@ -33,13 +34,17 @@ export function protectedHold(trial: Trial, stages: { candidate: Measured[]; oth
 }
 
 /** How many pairs it takes to compare the protected metrics, by the samples so far: 1 when none of them varies. */
-export function protectedPairsNeeded(run: RunInTrial, samples: readonly Sample[]): number {
+export function protectedPairsNeeded(
+  run: RunInTrial,
+  samples: readonly Sample[],
+  among: readonly { metric: string }[] = run.spec.protected,
+): number {
   const [first] = samples
   // A metric that varies only because of the candidate is protected all the same.
   const varied = new Set([...run.ledger.state.noise.varied, ...variedMetrics(samples)])
   const varies = ({ metric }: { metric: string }) =>
     varied.has(metric) || variesByNature(metric, first?.units[metric])
-  return run.spec.protected.some(varies) ? Math.min(PROTECTED_PAIRS, run.spec.noise.pairs.max) : 1
+  return among.some(varies) ? Math.min(PROTECTED_PAIRS, run.spec.noise.pairs.max) : 1
 }
 
 /** The same for a candidate whose own metric does not vary: pairs are taken only if a protected one does. */
@@ -50,12 +55,41 @@ export async function protectedInPairs(trial: Trial): Promise<boolean> {
   if (!parent) return true
   const count = protectedPairsNeeded(run, evidence.samples)
   if (count === 1) {
-    const known = lastJudged(parent)?.metrics ?? {}
+    const known = nodeMetrics(parent)
     return protectedHold(trial, [{ candidate: evidence.samples, other: [{ metrics: known }] }])
   }
   if (!(await placeOther(trial, parent.id))) return false
   const pairs = await protectedPairs(trial, () => count)
   return pairs !== null && protectedHold(trial, [pairs])
+}
+
+/**
+ * The same against the baseline, with which `finish` compares: losses that are allowed at each step must not add up. A metric that
+ * varies is measured only if its value in the record is too bad.
+ */
+export async function protectedSinceBaseline(trial: Trial): Promise<boolean> {
+  const { run, node, evidence, record } = trial
+  const baseline = run.ledger.state.experiments.get(BASELINE)
+  // The verdicts of a run that an earlier version began stay what they were.
+  if (!baseline || node.parent === BASELINE || run.spec.measure.isolation === undefined) return true
+  const seen = [{ metrics: summaryOfMetrics(evidence.samples) }]
+  const worse = regressions(run.spec.protected, seen, [{ metrics: nodeMetrics(baseline) }])
+  if (worse.length === 0) return true
+  const steady = worse.filter((one) => protectedPairsNeeded(run, evidence.samples, [one]) === 1)
+  const found = steady.length > 0 ? steady : await worseInPairs(trial)
+  if (found === null) return false
+  evidence.facts.protected = found.map((one) => ({ ...one, message: `against ${BASELINE}, ${one.message}` }))
+  record.step('constraints', 'ended', evidence.facts.protected)
+  return found.length === 0
+}
+
+async function worseInPairs(trial: Trial): Promise<Regression[] | null> {
+  const { run } = trial
+  if (!(await placeOther(trial, BASELINE))) return null
+  const most = Math.min(PROTECTED_PAIRS, run.spec.noise.pairs.max)
+  // Numbers that pairs with the parent do not have.
+  const pairs = await protectedPairs(trial, () => most, PROTECTED_PAIRS)
+  return pairs && regressions(run.spec.protected, pairs.candidate, pairs.other)
 }
 
 // ----------------------------------------------------------------
@@ -87,7 +121,7 @@ export function doubtOn(run: RunInTrial, stages: readonly StageAnswer[]): string
  */
 export function steadyControlMoved(
   run: RunInTrial,
-  parent: Judged,
+  parent: Experiment,
   samples: readonly Sample[],
 ): string | null {
   const varied = new Set([...run.ledger.state.noise.varied, ...variedMetrics(samples)])
@@ -96,7 +130,10 @@ export function steadyControlMoved(
   )
   return movedControl(
     controls,
-    samples.slice(0, 1).map((candidate) => ({ candidate, parent })),
+    samples.slice(0, 1).map((candidate) => ({
+      candidate,
+      parent: { value: nodeValue(parent), metrics: nodeMetrics(parent) },
+    })),
   )
 }
 

@@ -206,12 +206,15 @@ export interface Pairs {
 }
 
 /**
- * Pairs for protected metrics when the primary one does not vary, as many as `needed` says of those so far. null as in
- * `runPairs`.
+ * Pairs for protected metrics, numbered from `from`, as many as `needed` says of those so far. null as in `runPairs`.
  */
-export async function protectedPairs(trial: Trial, needed: (sofar: Pairs) => number): Promise<Pairs | null> {
+export async function protectedPairs(
+  trial: Trial,
+  needed: (sofar: Pairs) => number,
+  from = 0,
+): Promise<Pairs | null> {
   const pairs: Pairs = { candidate: [], other: [] }
-  for (let pair = 0; pair < needed(pairs); pair++) {
+  for (let pair = from; pair - from < needed(pairs); pair++) {
     const taken = await takePair(trial, 'guard', pair)
     if (taken === null) return null
     if (taken.other.fault) return addFault(trial, taken.other.fault, 'parent') || null

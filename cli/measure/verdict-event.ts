@@ -9,7 +9,7 @@ import { sameScores } from '../ledger/alike.ts'
 import { decide } from '../ledger/decide.ts'
 import type { Judged, Sample } from '../ledger/events.ts'
 import { refusal } from '../ledger/ledger.ts'
-import { BASELINE, type Experiment, lastJudged, nodeValue } from '../ledger/state.ts'
+import { BASELINE, type Experiment, nodeValue } from '../ledger/state.ts'
 import { stepsDigest } from '../ledger/steps.ts'
 import { withLock } from '../lock.ts'
 import { attemptFolder, experimentFolder, stepsFile, verdictLock } from '../paths.ts'
@@ -70,9 +70,7 @@ export function verdictEvent(
   const baseline = state.experiments.get(BASELINE)
   const parent = node.parent ? state.experiments.get(node.parent) : undefined
   const lasting =
-    verdict.status === 'kept' && !facts.baseline
-      ? lastingDoubtOn(run, node, parent && lastJudged(parent), evidence)
-      : null
+    verdict.status === 'kept' && !facts.baseline ? lastingDoubtOn(run, node, parent, evidence) : null
   const doubt = [evidence.doubt, ...evidence.flaky, lasting].filter((one) => one !== null).join('; ')
   const remarks = remarksOn({
     status: verdict.status,
@@ -129,7 +127,7 @@ export function verdictEvent(
 function lastingDoubtOn(
   run: RunInTrial,
   node: Experiment,
-  parent: Judged | null | undefined,
+  parent: Experiment | undefined,
   { facts, samples, tests, tampered }: Evidence,
 ): string | null {
   const { name, floor, unit } = run.spec.metric

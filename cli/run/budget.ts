@@ -11,6 +11,7 @@ import {
   currentRound,
   JUDGE,
   lastJudged,
+  nodeMetrics,
   nodeValue,
   type State,
   stallOf,
@@ -188,7 +189,7 @@ export function targetsOf(state: State): TargetStanding[] {
   const best = bestOf(state)
   const value = best && nodeValue(best)
   const { name, target, direction } = run.metric
-  const metrics = (best && lastJudged(best)?.metrics) ?? {}
+  const metrics = best ? nodeMetrics(best) : {}
   const op = direction === 'minimize' ? '<=' : '>='
   const isMet = target !== null && value !== null && betterBy(direction, value, target) >= 0
   const own: TargetStanding[] =

@@ -132,7 +132,11 @@ const SECTIONS = {
     [],
     'What the best must meet, beside `metric.target`: the loop stops when all of them hold.',
   ),
-  protected: or(protectedMetrics, [], 'Metrics that a candidate must not make worse.'),
+  protected: or(
+    protectedMetrics,
+    [],
+    'Metrics that a candidate must not make worse, compared with its parent and with the baseline.',
+  ),
   controls: or(
     controls,
     [],

@@ -30,3 +30,47 @@ elif [ -f '${random}' ]; then echo METRIC q=$((${value} - ASSAY_SEED % 5 + 2)); 
   expect(own).toMatchObject({ passed: false, status: 'revoked' })
   expect(own.message).toContain('q went from 100 to 75, and a loss of 10 % is allowed')
 })
+
+test.each([
+  ['the same each time', ''],
+  ['a little different each time', ' + $(od -An -N1 -tu1 /dev/urandom) % 3 - 1'],
+])(
+  'losses that each step may make add up to one that finish refuses, where the metric is %s',
+  async (_, chance) => {
+    const project = makeProject({
+      spec: { protected: [{ metric: 'q', direction: 'maximize', max_regression: '10%' }] },
+      files: { ...ms(100), ...hook(`echo METRIC q=$((100${chance}))`) },
+    })
+    await project.data('init')
+    const quality = (value: number) => hook(`echo METRIC q=$((${value}${chance}))`)
+    const first = await project.attempt({ ...ms(90), ...quality(94) })
+    const second = await project.attempt({ ...ms(80), ...quality(87) }, first.experiment)
+    expect(second).toMatchObject({ status: 'rejected', reason: 'protected', best: false })
+    expect(second.message).toMatch(/against exp_0000, q went from \d+ to 8\d, and a loss of 10 % is allowed/)
+    expect(await project.data('show', second.experiment, '--recompute')).toMatchObject({ same: true })
+    const third = await project.attempt({ ...ms(70), ...quality(93) }, first.experiment)
+    expect(third).toMatchObject({ status: 'kept', best: true })
+    expect(await project.data('finish')).toMatchObject({ experiment: third.experiment })
+  },
+)
+
+test('finish names the experiment that it has just refused as the next best', async () => {
+  const project = makeProject({
+    spec: { protected: [{ metric: 'q', direction: 'maximize', max_regression: '10%' }] },
+    files: { ...ms(100), ...hook('echo METRIC q=100') },
+  })
+  const shift = join(project.control, 'shift')
+  writeFileSync(shift, '0')
+  await project.data('init')
+  const quality = (value: number) => hook(`echo METRIC q=$((${value} - $(cat '${shift}')))`)
+  const first = await project.attempt({ ...ms(90), ...quality(98) })
+  const second = await project.attempt({ ...ms(80), ...quality(95) }, first.experiment)
+  writeFileSync(shift, '8')
+  const refused = await project.problem('finish')
+  expect(refused).toMatchObject({ code: 'not_confirmed' })
+  expect(refused.message).toContain(`${second.experiment} did not hold up against exp_0000`)
+  expect(refused.hint).toContain('assay confirm ID --against exp_0000')
+  expect(refused.hint).toContain(`assay revoke ${second.experiment}`)
+  await project.data('revoke', second.experiment, '--reason', 'finish refuses it')
+  expect(await project.data('finish')).toMatchObject({ experiment: first.experiment })
+})

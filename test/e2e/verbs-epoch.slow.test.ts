@@ -144,3 +144,38 @@ test('an edited spec changes the run, or nobody is told that it does not', async
   expect(ledger).toContain('"spec_file":"assay.yaml"')
   expect(problemOf(await project.cli(['prune', 'exp_0000', '--reason', 'r'])).code).toBe('is_baseline')
 })
+
+test('after an epoch, an honest child is rejected because of what a protected metric, a tie-breaker or a control was in the last one', async () => {
+  const project = makeProject({
+    spec: {
+      protected: [{ metric: 'size', direction: 'minimize' }],
+      tie_breakers: [{ metric: 'lines', direction: 'minimize' }],
+      controls: ['startup'],
+      targets: [{ metric: 'size', op: '<=', value: 100 }],
+    },
+  })
+  const shift = join(project.control, 'shift')
+  writeFileSync(shift, '0')
+  const bench = `o=$(cat '${shift}'); . ./src/metrics.txt
+echo METRIC ms=$((ms+o)); echo METRIC size=$((size+o)); echo METRIC lines=$((lines+o)); echo METRIC startup=$((5+o))\n`
+  const at = (ms: number, size: number, lines: number) => ({
+    'src/metrics.txt': `ms=${ms} size=${size} lines=${lines}\n`,
+  })
+  project.repo.commit('bench', { 'bench/run.sh': bench, ...at(100, 100, 50) })
+  await project.data('init', '--no-canary')
+  const good = await project.attempt(at(90, 100, 50))
+  writeFileSync(shift, '7')
+  await project.data('epoch', 'open', '--reason', 'another machine')
+  await project.data('confirm', good.experiment)
+  expect(await project.data('status')).toMatchObject({ targets: [{ actual: 107, met: false }] })
+  const tied = await project.attempt(at(90, 100, 49), good.experiment)
+  expect(tied).toMatchObject({ status: 'kept', reason: 'tie_broken' })
+  const honest = await project.attempt(at(80, 100, 50), good.experiment)
+  expect(honest).toMatchObject({ status: 'kept', value: 87 })
+  expect(honest.message).not.toContain('doubt')
+  expect(await project.data('status')).toMatchObject({ best: { experiment: honest.experiment } })
+  const worse = await project.attempt(at(70, 101, 50), good.experiment)
+  expect(worse).toMatchObject({ status: 'rejected', reason: 'protected' })
+  expect(worse.message).toContain('size went from 107 to 108')
+  expect(await project.data('show', honest.experiment, '--recompute')).toMatchObject({ same: true })
+})

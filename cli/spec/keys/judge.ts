@@ -84,7 +84,7 @@ export const judging = keys(
     max_length: or(
       number({ min: 1 }),
       1.3,
-      'The most that the answers may be longer than those of the parent, as a ratio of medians; a judge likes long answers.',
+      'The most that the answers may be longer than those of the parent, as a ratio of medians and of means; a judge likes long answers.',
     ),
     writer: may(text(), 'The model that writes the answers, if a model does.'),
     same_model: or(
