@@ -44,6 +44,7 @@ import { steadyBreakers } from './comparison.ts'
 import { doubtOn, protectedPairsNeeded } from './guardrails.ts'
 import { openItemJudge } from './item-judge.ts'
 import { noEvidence, runGates } from './judge.ts'
+import { lengthObjection } from './judged-pairs.ts'
 import { faultOfOther, protectedPairs, runPairs, type StageAnswer } from './pairs.ts'
 import { baselineSample } from './samples.ts'
 import { nodeFor } from './seal.ts'
@@ -128,13 +129,14 @@ const UNCLEAR = { outcome: 'inconclusive' } as const
 
 /** With pairs of both: the comparison, and the other checks of a verdict. */
 function outcomeOfPairs(
-  { run, node, other }: ConfirmedPair,
+  { run, node, other, trial }: Look,
   answer: StageAnswer,
 ): ConfirmationResult | CrowdObjection {
   const { comparison, score, differences, candidate, other: theirs } = answer
   const { name } = run.spec.metric
   const found = foremost([
     ...checkConstraints(run.spec.constraints, candidate),
+    ...[lengthObjection(trial, 'confirm')].filter((one) => one !== null),
     ...regressions(run.spec.protected, candidate, theirs),
   ])
   const violated = found && isCandidates(found) ? found : null

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import { figure } from '../evaluate/figure.ts'
-import { median } from '../evaluate/stats.ts'
+import { median, sum } from '../evaluate/stats.ts'
 import {
   ANCHOR_EVERY,
   ANCHORS_AT_FIRST,
@@ -41,23 +41,40 @@ export async function judgedPair(trial: Trial, pair: PairOfAnswers): Promise<Dec
     .decided('batch')
     .find((one) => one.stage === pair.stage && one.pair === pair.pair)
   const batch = known ?? (await judgeBatch(trial, pair))
-  if (batch === null) return null
-  return isTooLong(trial, pair.stage) ? null : batch
+  if (batch === null || !trial.plan.endsEarly) return batch
+  const tooLong = lengthObjection(trial, pair.stage)
+  if (tooLong === null) return batch
+  const { facts } = trial.evidence
+  facts.constraints = [...facts.constraints, tooLong]
+  return null
 }
 
-/** A judge likes long answers, which no order of the sides can cancel. The medians are over all pairs of the stage. */
-function isTooLong({ run, record, evidence, plan }: Trial, stage: Stage): boolean {
+/** With fewer items, two long answers by chance would reject an honest candidate. */
+const ENOUGH_ITEMS = 8
+
+/**
+ * Why the answers are too long in comparison with those of the other side; null when they are not, or when that cannot be said yet. A
+ * judge likes long answers, which no order of the sides can cancel. The mean counts as well as the median, since a candidate
+ * could write long answers to less than half of the items. `confirm` goes on with what `judge` compared.
+ */
+export function lengthObjection({ run, record }: Trial, stage: Stage): { message: string } | null {
   const most = run.spec.judge?.max_length
   const items = record
     .decided('batch')
-    .filter((one) => one.stage === stage)
+    .filter((one) => one.stage === stage || (stage === 'confirm' && one.stage === 'judge'))
     .flatMap((one) => one.judged)
-  if (most === undefined || items.length === 0) return false
-  const [own, theirs] = ([0, 1] as const).map((side) => median(items.map(({ chars }) => chars[side])))
-  if (own === undefined || theirs === undefined || own <= most * theirs) return false
-  const message = `answer_chars = ${figure(own)}, more than ${figure(most)} times the ${figure(theirs)} of what it is compared with (judge.max_length)`
-  evidence.facts.constraints = [...evidence.facts.constraints, { message }]
-  return plan.endsEarly
+  if (most === undefined || items.length < ENOUGH_ITEMS) return null
+  for (const [what, of] of [
+    ['answer_chars', median],
+    ['the mean of answer_chars', (lengths: number[]) => sum(lengths) / lengths.length],
+  ] as const) {
+    const [own, theirs] = ([0, 1] as const).map((side) => of(items.map(({ chars }) => chars[side])))
+    if (own !== undefined && theirs !== undefined && own > most * theirs)
+      return {
+        message: `${what} = ${figure(own)}, more than ${figure(most)} times the ${figure(theirs)} of what it is compared with (judge.max_length)`,
+      }
+  }
+  return null
 }
 
 async function judgeBatch(trial: Trial, pair: PairOfAnswers): Promise<DecisionOf<'batch'> | null> {

@@ -82,9 +82,9 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
 }
 
 /** Whether a smaller diff gives the same gain, or how that is found out. */
-function offerOf({ ledger: { state } }: OpenRun, experiment: string): Said[] {
+function offerOf({ spec, ledger: { state } }: OpenRun, experiment: string): Said[] {
   const node = state.experiments.get(experiment)
-  if (!node || node.created.reduces) return []
+  if (!node || node.created.reduces || spec.judge) return []
   const found = attributionView(state, experiment)
   if (found === null)
     return [

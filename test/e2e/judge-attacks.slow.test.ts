@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { itemsText, judgeScene, MERIT, quality } from './judge-scene.ts'
+import { ITEMS, itemsText, judgeScene, MERIT, quality } from './judge-scene.ts'
 import type { RunData, StatusData } from './project.ts'
 
 const small = { batch: 2, holdout: 0 }
@@ -26,6 +26,35 @@ test.each([
   const found = await scene.attempt(files)
   expect(found.status).not.toBe('kept')
   expect(found.message).toContain(message)
+})
+
+test('a candidate is kept that writes long answers to a quarter of the items', async () => {
+  const scene = judgeScene({ judge: { holdout: 0 } })
+  await scene.data('init')
+  const long = Object.fromEntries(Array.from({ length: ITEMS / 4 }, (_, at) => [`m${4 * at}`, 300]))
+  // The others differ by a space, which no judge prefers.
+  const found = await scene.attempt(quality(3, { long, extra: ' ' }))
+  expect(found).toMatchObject({ status: 'rejected' })
+  expect(found.message).toContain('the mean of answer_chars = ')
+})
+
+test('an honest candidate is rejected because the first of its answers are the long ones', async () => {
+  const scene = judgeScene({ judge: small, files: { 'items.jsonl': itemsText(8) } })
+  await scene.data('init')
+  // One of the four items to judge: in half of all attempts it is in the first pair.
+  for (const better of [6, 7])
+    expect(await scene.attempt(quality(better, { long: { m7: 25 } }))).toMatchObject({ status: 'kept' })
+})
+
+test('small steps in length add up to one that the spec forbids, and finish takes it', async () => {
+  const scene = judgeScene({ judge: { holdout: 0 } })
+  await scene.data('init')
+  const first = await scene.attempt(quality(5, { words: 37 }))
+  const second = await scene.attempt(quality(7, { words: 45 }), first.experiment)
+  expect(second).toMatchObject({ status: 'kept' })
+  const refused = await scene.problem('finish')
+  expect(refused).toMatchObject({ code: 'not_confirmed' })
+  expect(refused.message).toContain('answer_chars = ')
 })
 
 test('the judge is asked about a candidate that breaks a constraint', async () => {

@@ -8,14 +8,14 @@ import { type Files, makeProject, type Project, type SpecParts } from './project
 const BENCH = `import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 const text = readFileSync('src/quality.json', 'utf8')
-const { quality, words = 30, wins = 1, silent = [], bad = [], extra = '' } = JSON.parse(text)
+const { quality, words = 30, wins = 1, silent = [], bad = [], long = {}, extra = '' } = JSON.parse(text)
 const ids = readFileSync(process.env.ASSAY_ITEMS, 'utf8').trim().split('\\n')
 let chance = Number(process.env.ASSAY_SEED)
 for (const id of ids) {
   chance = (Math.imul(chance, 1103515245) + 12345) & 0x7fffffff
   const better = !bad.includes(id) && (chance >>> 8) % 100 < 100 * wins ? quality : 0
   if (silent.includes(id)) continue
-  const answer = 'item ' + id + ' has quality ' + better + '.' + ' More words follow.'.repeat(words) + extra
+  const answer = 'item ' + id + ' has quality ' + better + '.' + ' More words follow.'.repeat(words + (long[id] ?? 0)) + extra
   writeFileSync(join(process.env.ASSAY_ITEMS_DIR, id + '.txt'), answer)
 }
 console.log('METRIC answered=' + ids.length)
