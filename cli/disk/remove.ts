@@ -91,9 +91,8 @@ function entriesOf(
 ): { name: Buffer; folder: boolean }[] {
   const found: { name: Buffer; folder: boolean }[] = []
   attempt(folder, () => {
-    for (const name of readdirSync(folder, { encoding: 'buffer' })) {
-      found.push({ name, folder: isFolder(Buffer.concat([folder, SEPARATOR, name])) })
-    }
+    for (const one of readdirSync(folder, { encoding: 'buffer', withFileTypes: true }))
+      found.push({ name: one.name, folder: one.isDirectory() })
   })
   return found
 }

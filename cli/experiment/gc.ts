@@ -8,7 +8,7 @@ import { currentRound, type Experiment } from '../ledger/state.ts'
 import { seeLock, tryHold } from '../lock.ts'
 import { diskSizeOf, unfinished } from '../measure/disk-space.ts'
 import { keptSetups } from '../measure/kept-setup.ts'
-import { snapshot } from '../measure/seal.ts'
+import { isSealedByStat, snapshot } from '../measure/seal.ts'
 import { expectedFiles } from '../measure/slot.ts'
 import { readFacts } from '../measure/slot-facts.ts'
 import {
@@ -151,6 +151,7 @@ async function neededBecause(run: OpenRun, node: Experiment, path: string): Prom
 }
 
 async function unsealed(run: OpenRun, node: Experiment): Promise<string | null> {
+  if (await isSealedByStat(run, node)) return null
   const taken = await snapshot(run, node)
   if (!taken.ok) return taken.problem.message
   const { tree, parentTree, secrets } = taken.value

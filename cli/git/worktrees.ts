@@ -18,15 +18,14 @@ import { giveFilters } from './rules.ts'
 /** `<store>/worktrees/<id>` of the worktree at `path`; null when there is none. */
 export async function registeredFolder(site: Site, path: string): Promise<string | null> {
   const registry = join(site.store, 'worktrees')
-  const names = await readdir(registry).catch(() => [])
   const name = basename(path)
   const pointer = join(await realFolder(dirname(path)), name, '.git')
-  for (const one of names) {
-    // git numbers equal names: `a`, `a1`, `a2`.
-    if (!one.startsWith(name)) continue
-    const text = await readFile(join(registry, one, 'gitdir'), 'utf8').catch(() => '')
-    if (text.replace(/\n$/, '') === pointer) return join(registry, one)
-  }
+  const leadsThere = async (one: string) =>
+    (await readFile(join(registry, one, 'gitdir'), 'utf8').catch(() => '')).replace(/\n$/, '') === pointer
+  if (await leadsThere(name)) return join(registry, name)
+  // git numbers equal names: `a`, `a1`, `a2`.
+  for (const one of await readdir(registry).catch(() => []))
+    if (one.startsWith(name) && one !== name && (await leadsThere(one))) return join(registry, one)
   return null
 }
 

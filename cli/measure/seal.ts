@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { posix } from 'node:path'
+import { holdsOneOf } from '../git/index-file.ts'
 import { candidateRef } from '../git/refs.ts'
 import { bringBack } from '../git/restore.ts'
 import { holdsTree, pinCommit, sealTree } from '../git/seal.ts'
@@ -134,6 +135,21 @@ export const differs = (taken: WorktreeSnapshot, attempt: Attempt | null): boole
   attempt === null
     ? taken.tree !== taken.parentTree || taken.artifacts.size > 0
     : taken.tree !== attempt.sealed.tree
+
+/**
+ * Whether everything in the worktree is in a seal or in the parent, by stat data. False also when only a snapshot can tell; a
+ * snapshot costs several calls of git.
+ */
+export function isSealedByStat(run: RunRecord, node: Experiment): Promise<boolean> {
+  const trees = new Set([
+    ...node.attempts.map(({ sealed }) => sealed.tree).reverse(),
+    baseOf(run, node.id).tree,
+  ])
+  const { droppings = {} } = readWorktreeFacts(run, node.id) ?? {}
+  const worktree = worktreePath(run.site, run.run, node.id)
+  // Of these, the content is part of no candidate.
+  return holdsOneOf(run.site, worktree, trees, (path) => droppings[path] === 'present')
+}
 
 /** Pins the snapshot as the next attempt; the same content as an unjudged seal is that seal. */
 export async function seal(
