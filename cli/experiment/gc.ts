@@ -3,6 +3,7 @@ import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { keepOnly, strangersIn } from '../disk/keep-only.ts'
 import { type Obstacle, removeTree } from '../disk/remove.ts'
+import { packStore } from '../git/store.ts'
 import { commitAt, emptyTrash, removeWorktree } from '../git/worktrees.ts'
 import { currentRound, type Experiment } from '../ledger/state.ts'
 import { seeLock, tryHold } from '../lock.ts'
@@ -128,6 +129,7 @@ export async function collectGarbage(
     for (const { kind, path } of garbage)
       if (kind === 'log') rmSync(join(run.site.root, path), { force: true })
     stuck = [...left, ...(await emptyTrash(run.site))]
+    await packStore(run.site)
   }
   return ok({
     dry_run: dryRun,

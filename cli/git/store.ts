@@ -3,13 +3,14 @@
 import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { withLock } from '../lock.ts'
+import { tryHold, withLock } from '../lock.ts'
 import { type Site, worktreeLock } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { type Checkout, emptyRepository, readStatus } from './checkout.ts'
 import { type GitOptions, git, gitText, SNAPSHOT_SUBJECT, trusting } from './git.ts'
 import { judgeFolder, stagePaths, storeOptions, withPrivateIndex } from './judge-folder.ts'
-import { baseRef, bringNames, pinRef } from './refs.ts'
+import { damagedObjects } from './objects.ts'
+import { baseRef, bringNames, ownRefs, pinRef } from './refs.ts'
 import { copySettings, giveRulesToAgents } from './rules.ts'
 import { looksSecret } from './secrets.ts'
 
@@ -81,7 +82,9 @@ async function build(made: string, checkout: Checkout): Promise<Result<void>> {
     if (!done.ok) return done
   }
   await giveRulesToAgents(made, checkout)
-  return makeJudge(made)
+  const judge = await makeJudge(made)
+  if (judge.ok && (await hasManyLoose(made))) await packObjects(made)
+  return judge
 }
 
 /** A repository with more objects than that is linked: copying it would take seconds, and its space twice. */
@@ -112,6 +115,37 @@ async function isCheapToCopy(source: string): Promise<boolean> {
   )
   const of = (key: string) => said.get(key) ?? Number.POSITIVE_INFINITY
   return of('size') + of('size-pack') <= MOST_COPIED.kilobytes && of('count') <= MOST_COPIED.loose
+}
+
+/** Fewer loose objects than that cost less than packing them. Each takes a block of the disk, and a search for an object slows down. */
+const FEW_LOOSE = 2000
+
+/**
+ * Packs the objects and refs of the store when that pays: then it takes a thirtieth of the space. Nothing is lost, reachable
+ * or not; commands may go on meanwhile. One process at a time; another one that comes does nothing. A store with damaged
+ * objects is left alone. What fails is tried again by the next call.
+ */
+export async function packStore(site: Site): Promise<void> {
+  const hold = tryHold(join(judgeFolder(site.store), 'packing.lock'))
+  if (!hold.held) return
+  try {
+    const refs = (await hasManyLoose(site.store)) ? await ownRefs(site) : null
+    // `doctor` fetches a damaged object again only while it lies alone.
+    const damaged = refs?.ok ? await damagedObjects(site, [...refs.value.values()]) : null
+    if (damaged?.ok && damaged.value.length === 0) await packObjects(site.store)
+  } finally {
+    hold.release()
+  }
+}
+
+/** As git counts them for its own `gc --auto`: names are hashes, so one folder of 256 says what the others hold. */
+const hasManyLoose = async (gitDir: string): Promise<boolean> =>
+  (await readdir(join(gitDir, 'objects', '17')).catch(() => [])).length * 256 >= FEW_LOOSE
+
+async function packObjects(gitDir: string): Promise<void> {
+  // It takes all loose objects without a walk through the history of the user, and merges packs of like size.
+  const packed = await git(['repack', '--geometric=2', '-d', '-q'], { gitDir })
+  if (packed.ok) await git(['pack-refs', '--all'], { gitDir })
 }
 
 async function makeJudge(made: string): Promise<Result<void>> {

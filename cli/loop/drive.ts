@@ -9,6 +9,7 @@ import { type Hosts, openHosts } from '../agents/open-host.ts'
 import { patience } from '../agents/patience.ts'
 import { figure } from '../evaluate/figure.ts'
 import { settled, whenLedger } from '../experiment/wait.ts'
+import { packStore } from '../git/store.ts'
 import type { StopReason } from '../ledger/events.ts'
 import { currentRound, lastAttempt } from '../ledger/state.ts'
 import { ok, type Problem, type Result } from '../result.ts'
@@ -94,6 +95,7 @@ export async function driveLoop(run: OpenRun, request: DriveRequest): Promise<Re
   })
   const rounds = new Rounds(hand, { asker, log, signal, limit: request.rounds })
   await rounds.run()
+  await packStore(run.site)
   return ok({
     rounds: rounds.closed,
     stop: rounds.stop,

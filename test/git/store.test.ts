@@ -1,8 +1,19 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
+import { deflateSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { inspectCheckout } from '../../cli/git/checkout.ts'
-import { createStore, importCommit, snapshotWorkingTree } from '../../cli/git/store.ts'
+import { createStore, importCommit, packStore, snapshotWorkingTree } from '../../cli/git/store.ts'
 import { listTree, readBlob } from '../../cli/git/trees.ts'
 import { addWorktree } from '../../cli/git/worktrees.ts'
 import { siteAt, worktreePath } from '../../cli/paths.ts'
@@ -245,4 +256,52 @@ test('a commit beyond a new shallow boundary is imported', async () => {
   const { commit } = must(await importCommit(site, must(await inspectCheckout(shallow))))
   expect(must(await readBlob(site, commit, 'src/a.js'))?.toString()).toBe('let a = 3\n')
   expect(run(site.store, 'log', '--format=%H', commit)).toBe(`${commit}\n`)
+})
+
+/** Objects as seals leave them: each by itself, some without a ref. */
+function manyLoose(store: string, count = 2600) {
+  const stream = Array.from({ length: count }, (_, n) => `blob\ndata ${`${n}`.length}\n${n}\n`).join('')
+  execFileSync('git', ['--git-dir', store, '-c', 'fastimport.unpackLimit=100000', 'fast-import', '--quiet'], {
+    input: stream,
+  })
+}
+const counted = (store: string) => Number(/^count: (\d+)$/m.exec(run(store, 'count-objects', '-v'))?.[1])
+
+test('a store with many loose objects stays so, or loses some when it is packed', async () => {
+  const { site, base } = await open(repository())
+  manyLoose(site.store)
+  await Promise.all([packStore(site), packStore(site)])
+  expect(counted(site.store)).toBe(0)
+  expect(run(site.store, 'cat-file', '-p', `${base.commit}:src/a.js`)).toBe('let a = 1\n')
+  expect(run(site.store, 'fsck', '--full')).not.toMatch(/missing|corrupt/)
+  // Of no ref: a seal that is being made has such objects.
+  expect(
+    run(site.store, 'cat-file', '--batch-all-objects', '--batch-check').split('\n').length,
+  ).toBeGreaterThan(2600)
+})
+
+test('a few loose objects are packed, which costs more than it brings', async () => {
+  const { site } = await open(repository())
+  const before = counted(site.store)
+  await packStore(site)
+  expect(counted(site.store)).toBe(before)
+})
+
+test('a damaged object gets into a pack, where doctor cannot repair it', async () => {
+  const { site, base } = await open(repository())
+  manyLoose(site.store)
+  const oid = run(site.store, 'rev-parse', `${base.commit}:src/a.js`).trim()
+  const file = join(site.store, 'objects', oid.slice(0, 2), oid.slice(2))
+  rmSync(file)
+  writeFileSync(file, deflateSync('blob 10\0let a = 2\n'))
+  await packStore(site)
+  expect(existsSync(file)).toBe(true)
+})
+
+test("the objects of a user's repository that never packs take the space of loose ones again", async () => {
+  const repo = repository()
+  manyLoose(join(repo, '.git'))
+  const { site, base } = await open(repo)
+  expect(counted(site.store)).toBe(0)
+  expect(run(site.store, 'cat-file', '-p', `${base.commit}:src/a.js`)).toBe('let a = 1\n')
 })
