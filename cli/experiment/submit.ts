@@ -5,7 +5,7 @@
  */
 
 import type { Verdict } from '../evaluate/verdict.ts'
-import { fingerprintCheckout, pathsChangedSince } from '../git/checkout.ts'
+import { pathsChangedSince } from '../git/checkout.ts'
 import { refuseDamaged } from '../git/objects.ts'
 import { candidateRef, pinRef } from '../git/refs.ts'
 import { refusedBy } from '../ledger/decide.ts'
@@ -23,7 +23,7 @@ import { confirmAgain, pathOfBest } from '../measure/confirm.ts'
 import { collectEvidence, noEvidence } from '../measure/judge.ts'
 import { drawNonce } from '../measure/random-choices.ts'
 import { type RunAnswer, runAnswer } from '../measure/run-answer.ts'
-import { scopeOfRun } from '../measure/scope.ts'
+import { fingerprintMutable, scopeOfRun } from '../measure/scope.ts'
 import { nodeFor, type Seal, seal, snapshot, storedSeal } from '../measure/seal.ts'
 import { Recorder, RecordLost } from '../measure/steps.ts'
 import { recordVerdict, verdictOn } from '../measure/verdict-event.ts'
@@ -95,7 +95,7 @@ async function strayEdits(run: OpenRun, experiment: string): Promise<string> {
   const before = readWorktreeFacts(run, experiment)?.checkout
   if (!before) return ''
   const scope = scopeOfRun(run)
-  const now = await fingerprintCheckout(run.started.checkout, (path) => scope(path) === 'mutable')
+  const now = await fingerprintMutable(run)
   if (!now.ok) return ''
   const changed = pathsChangedSince(before, now.value).filter((path) => scope(path) === 'mutable')
   if (changed.length === 0) return ''

@@ -80,9 +80,12 @@ export const emptyRepository = (top: string): Problem => ({
 
 type Status = Pick<Checkout, 'head' | 'branch' | 'dirty'>
 
-/** HEAD and everything that differs from it. Untracked folders are listed file by file. */
-export async function readStatus(dir: string): Promise<Result<Status>> {
-  const out = await gitFields(STATUS, { dir, config: 'user' })
+/**
+ * HEAD and everything that differs from it, of these files and folders when some are named. Untracked folders are listed file
+ * by file.
+ */
+export async function readStatus(dir: string, places: readonly string[] = []): Promise<Result<Status>> {
+  const out = await gitFields(['--literal-pathspecs', ...STATUS, '--', ...places], { dir, config: 'user' })
   return out.ok ? ok(statusOf(out.value)) : out
 }
 
@@ -172,12 +175,16 @@ export const HEAD_KEY = '.git/HEAD'
 
 const HASHED = 1024 * 1024
 
-/** The state of a checkout as far as `inScope` goes. Files above 1 MiB count by size and time, not by content. */
+/**
+ * The state of a checkout as far as `inScope` goes. Files above 1 MiB count by size and time, not by content. `places`: files
+ * and folders beside which nothing is in scope; git does not look there.
+ */
 export async function fingerprintCheckout(
   top: string,
   inScope: (path: string) => boolean,
+  places: readonly string[] = [],
 ): Promise<Result<Fingerprint>> {
-  const status = await readStatus(top)
+  const status = await readStatus(top, places)
   if (!status.ok) return status
   const paths = status.value.dirty.map((one) => one.path).filter(inScope)
   const found: Fingerprint = { [HEAD_KEY]: status.value.head ?? 'none' }

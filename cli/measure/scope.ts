@@ -1,7 +1,9 @@
 /** Which paths of a run are mutable, immutable or neither: `scope` of the frozen spec, with `worktree.data`. */
+import { type Fingerprint, fingerprintCheckout } from '../git/checkout.ts'
 import { BASELINE } from '../ledger/state.ts'
+import type { Result } from '../result.ts'
 import type { RunRecord } from '../run/open.ts'
-import { type Area, scopeOf } from '../spec/rules.ts'
+import { type Area, placesOfMutable, scopeOf } from '../spec/rules.ts'
 import { dataPaths } from './data.ts'
 
 type Framed = Pick<RunRecord, 'spec' | 'started' | 'paths'>
@@ -24,4 +26,11 @@ export function mutableFor(run: Framed, experiment: string): (path: string) => b
   if (experiment === BASELINE) return (path) => !dataPaths(run).has(path)
   const scope = scopeOfRun(run)
   return (path) => scope(path) === 'mutable'
+}
+
+/** The state of the user's checkout, as far as a candidate may change such files: some agents edit the wrong folder. */
+export function fingerprintMutable(run: Framed): Promise<Result<Fingerprint>> {
+  const scope = scopeOfRun(run)
+  const places = placesOfMutable(run.spec.scope, run.started.prefix)
+  return fingerprintCheckout(run.started.checkout, (path) => scope(path) === 'mutable', places)
 }

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { duration } from '../evaluate/figure.ts'
 import { runPreparation } from '../evaluate/gates.ts'
 import { lastLine } from '../evaluate/tail.ts'
-import { fingerprintCheckout } from '../git/checkout.ts'
 import { recordFilesOfSetup } from '../git/seal.ts'
 import { addWorktree } from '../git/worktrees.ts'
 import { BASELINE, type Experiment, lastAttempt, lastKept } from '../ledger/state.ts'
@@ -24,7 +23,7 @@ import {
   reuseSetup,
   type SettingUp,
 } from './kept-setup.ts'
-import { mutableFor, scopeOfRun } from './scope.ts'
+import { fingerprintMutable, mutableFor } from './scope.ts'
 
 /** What a seal needs to know about the worktree's original state. */
 export interface WorktreeFacts {
@@ -69,8 +68,6 @@ async function makeWorktree(run: OpenRun, experiment: string, path: string): Pro
   if (!given.ok) return given
   const set = await setUp(run, experiment, path, start.tree)
   if (!set.ok) return set
-  const scope = scopeOfRun(run)
-  const mutable = (at: string) => scope(at) === 'mutable'
   const ofSetup = run.spec.worktree.setup
     ? await recordFilesOfSetup({
         site: run.site,
@@ -81,7 +78,7 @@ async function makeWorktree(run: OpenRun, experiment: string, path: string): Pro
     : ok(new Map<string, string>())
   if (!ofSetup.ok) return ofSetup
   for (const one of dataPaths(run)) ofSetup.value.set(one, 'present')
-  const checkout = await fingerprintCheckout(run.started.checkout, mutable)
+  const checkout = await fingerprintMutable(run)
   const facts: WorktreeFacts = {
     made: run.clock().toISOString(),
     ...set.value,

@@ -67,6 +67,20 @@ export function scopeOf(scope: ScopeConfig, prefix: string, specFile = 'assay.ya
   }
 }
 
+/**
+ * Files and folders from the root of the repository: whatever `scopeOf` calls mutable is one of them or lies below one. Empty
+ * when it may lie anywhere.
+ */
+export function placesOfMutable(scope: ScopeConfig, prefix: string): string[] {
+  const places = scope.mutable.map((glob) => {
+    const parts = glob.replace(/^(\.\/)+/, '').split('/')
+    const special = parts.findIndex((part) => !/^[\w. @-]+$/.test(part) || part === '..')
+    const plain = special < 0 ? parts : parts.slice(0, special)
+    return [...(prefix === '' ? [] : [prefix]), ...plain].join('/')
+  })
+  return places.includes('') ? [] : places
+}
+
 /** Of a path, or of a glob that names the file. */
 const isAttributes = (path: string): boolean => /(^|\/)\.gitattributes$/.test(path)
 

@@ -133,6 +133,11 @@ test('edits in the wrong folder show, in scope only, also when they are committe
   rmSync(join(repo, 'src/a.js'))
   const after = must(await fingerprintCheckout(repo, inScope))
   expect(pathsChangedSince(before, after)).toEqual(['src/a.js', 'src/b.js', 'src/new.js'])
+  expect(must(await fingerprintCheckout(repo, inScope, ['src', 'gone']))).toEqual(after)
+  expect(Object.keys(must(await fingerprintCheckout(repo, () => true, ['src/b.js'])))).toEqual([
+    HEAD_KEY,
+    'src/b.js',
+  ])
   commitAll(repo, 'by mistake')
   expect(pathsChangedSince(after, must(await fingerprintCheckout(repo, inScope)))).toContain(HEAD_KEY)
 })

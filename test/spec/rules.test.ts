@@ -1,6 +1,7 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ScopeConfig } from '../../cli/spec/rules.ts'
-import { judgeScope, matchGlobs, type PathChange, scopeOf } from '../../cli/spec/rules.ts'
+import { judgeScope, matchGlobs, type PathChange, placesOfMutable, scopeOf } from '../../cli/spec/rules.ts'
 
 const scope = (mutable: string[], immutable: string[] = [], limits = {}): ScopeConfig => ({
   mutable,
@@ -132,4 +133,53 @@ test('the match of globs loses the order of the globs or of the paths, or answer
     { glob: '*.ts', matched: ['p/c.ts'] },
     { glob: 'nope/**', matched: [] },
   ])
+})
+
+describe('where all that is mutable lies', () => {
+  const scopes = (globs: string[], prefix = '') => placesOfMutable(scope(globs), prefix)
+
+  test('more is looked at than the globs can name, or less', () => {
+    expect(scopes(['src/**', './lib/a.js', 'app/[id]/page.ts', 'x/{a,b}/*'])).toEqual([
+      'src',
+      'lib/a.js',
+      'app',
+      'x',
+    ])
+    expect(scopes(['src/**', '*.js'])).toEqual([])
+    expect(scopes(['!src/**'])).toEqual([])
+    expect(scopes(['**/a.js', 'src/**'], 'packages/one')).toEqual(['packages/one', 'packages/one/src'])
+    expect(scopes(['a/../b/*'])).toEqual(['a'])
+  })
+
+  test('a path that a glob makes mutable lies outside of these places', () => {
+    const name = fc.constantFrom(
+      'src',
+      'a b',
+      '[id]',
+      '(g)',
+      '*',
+      '**',
+      '{src,b}',
+      '!b',
+      'é',
+      '.x',
+      '?',
+      '+(b)',
+      'b',
+    )
+    const glob = fc.array(name, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('/'))
+    const path = fc.array(fc.constantFrom('src', 'a b', '[id]', '(g)', 'é', '.x', 'b', '!b'), {
+      minLength: 1,
+      maxLength: 4,
+    })
+    fc.assert(
+      fc.property(fc.array(glob, { minLength: 1, maxLength: 3 }), path, (globs, parts) => {
+        const one = parts.join('/')
+        fc.pre(scopeOf(scope(globs), '')(one) === 'mutable')
+        const places = scopes(globs)
+        expect(places.length === 0 || places.some((place) => `${one}/`.startsWith(`${place}/`))).toBe(true)
+      }),
+      { numRuns: 300 },
+    )
+  })
 })
