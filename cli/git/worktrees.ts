@@ -7,7 +7,7 @@ import { withLock } from '../lock.ts'
 import { type Site, trashFolder, worktreeLock } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { git } from './git.ts'
-import { copyIndex, judgeWorktreeOptions, storeOptions, withPrivateIndex } from './judge-folder.ts'
+import { copyIndex, judgeFolder, judgeWorktreeOptions, withPrivateIndex } from './judge-folder.ts'
 import { refuseDamaged } from './objects.ts'
 import { giveFilters } from './rules.ts'
 
@@ -150,21 +150,47 @@ async function register(site: Site, path: string, commit: string): Promise<Resul
     moveToTrash(site, found)
   }
   if (isThere(path)) moveToTrash(site, path)
-  await mkdir(dirname(path), { recursive: true })
-  const added = await git(
-    ['worktree', 'add', '--quiet', '--no-checkout', '--detach', path, commit],
-    storeOptions(site),
-  )
-  if (!added.ok) return added
-  const folder = await registeredFolder(site, path)
-  if (folder) return ok(folder)
-  return fail({
-    kind: 'failed',
-    code: 'worktree_not_registered',
-    message: 'git made a worktree and did not register it',
-    hint: 'a different program may have pruned it: repeat the command',
-    at: path,
-  })
+  return enrol(site, path, commit)
+}
+
+async function enrol(site: Site, path: string, commit: string): Promise<Result<string>> {
+  try {
+    return ok(await writeRegistration(site, path, commit))
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code !== 'ENOSPC' && code !== 'EDQUOT') throw error
+    return fail({
+      kind: 'failed',
+      code: 'disk_full',
+      message: `the worktree could not be registered: ${message}`,
+      hint: 'free some space and repeat the command; nothing that was acknowledged is lost',
+      at: path,
+    })
+  }
+}
+
+/**
+ * Writes what `git worktree add --detach --no-checkout` writes (`gitrepository-layout`). git itself reads all registrations
+ * first, which takes six times as long when there are 1,000. The registration appears whole, by renaming; the file that
+ * leads to it comes last. For one caller at a time.
+ */
+async function writeRegistration(site: Site, path: string, commit: string): Promise<string> {
+  await mkdir(path, { recursive: true })
+  const registry = join(site.store, 'worktrees')
+  const draft = join(judgeFolder(site.store), 'registration')
+  const pointer = join(await realFolder(path), '.git')
+  await rm(draft, { recursive: true, force: true })
+  await mkdir(registry, { recursive: true })
+  await mkdir(draft)
+  await writeFile(join(draft, 'commondir'), '../..\n')
+  await writeFile(join(draft, 'HEAD'), `${commit}\n`)
+  await writeFile(join(draft, 'gitdir'), `${pointer}\n`)
+  let folder = join(registry, basename(path))
+  for (let n = 1; isThere(folder); n++) folder = join(registry, `${basename(path)}${n}`)
+  await rename(draft, folder)
+  await writeFile(`${pointer}-new`, `gitdir: ${folder}\n`)
+  await rename(`${pointer}-new`, pointer)
+  return folder
 }
 
 async function fill(
