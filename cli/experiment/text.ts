@@ -4,12 +4,13 @@ import { join } from 'node:path'
 import { readBlob } from '../git/trees.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { MadeText } from '../ledger/events.ts'
-import { BASELINE, lastAttempt } from '../ledger/state.ts'
+import { BASELINE, lastAttempt, lastJudged } from '../ledger/state.ts'
 import { versionsOf } from '../ledger/texts.ts'
 import type { RunAnswer } from '../measure/run-answer.ts'
 import { nodeFor, pathOfText, seal, snapshot } from '../measure/seal.ts'
 import { baseOf, judgedCommit } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
+import { isExperimentId } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { TextArtifact } from '../suite/config.ts'
@@ -64,46 +65,70 @@ export async function makeTextExperiment(run: OpenRun, request: TextRequest): Pr
 }
 
 /**
- * An experiment with a version of a text that there was before, measured like any other. Problems: no suite, no such
- * artifact or version, or it is the text that is active.
+ * An experiment with a text that was measured before, measured like any other. `wanted`: a version, or the experiment that had the
+ * text. Problems: no suite, no such artifact, version or experiment, or it is the text that is active.
  */
 export async function restoreText(
   run: OpenRun,
-  { name, version, key }: { name: string; version: number; key: string | null },
+  { name, wanted, key }: { name: string; wanted: string; key: string | null },
 ): Promise<Result<RunAnswer>> {
   const { state } = run.ledger
   const artifact = artifactNamed(run, name)
   if (!artifact.ok) return artifact
-  const wanted = versionsOf(state, name)[version]
-  if (!wanted)
-    return fail({
-      kind: 'usage',
-      code: 'unknown_version',
-      message: `${name} has no version ${version}`,
-      hint: next`its versions: ${call('artifact', name)}`,
-    })
-  const content = await artifactText(run, wanted.experiment, artifact.value)
+  const from = sourceOf(run, name, wanted)
+  if (!from.ok) return from
+  const { experiment, version } = from.value
+  const content = await artifactText(run, experiment, artifact.value)
   if (!content.ok) return content
   const parent = bestOf(state)?.id ?? BASELINE
   const active = await artifactText(run, parent, artifact.value)
   if (!active.ok) return active
+  const told = version === null ? `the text of ${name} in ${experiment}` : `version ${version} of ${name}`
   if (active.value === content.value && !run.ledger.answeredBefore(['created'], key))
     return fail({
       kind: 'refused',
       code: 'is_active',
-      message: `version ${version} of ${name} is the text that is active`,
+      message: `${told} is the text that is active`,
       hint: next`name a different one: ${call('artifact', name)}`,
     })
   const made = await makeTextExperiment(run, {
     parent,
     artifact: name,
     content: content.value,
-    hypothesis: `${name}: the text of version ${version} again`,
+    hypothesis: `${told} again`,
     round: null,
     key,
     text: { by: 'restore', artifact: name, version },
   })
   return made.ok ? submit(run, made.value, { asSealed: true }) : made
+}
+
+/** Which experiment had the text. Problems `unknown_version`, `no_verdict`, or those of an unknown experiment. */
+function sourceOf(
+  run: OpenRun,
+  name: string,
+  wanted: string,
+): Result<{ experiment: string; version: number | null }> {
+  const versions = versionsOf(run.ledger.state, name)
+  const known = versions.find((one) => String(one.version) === wanted || one.experiment === wanted)
+  if (known) return ok(known)
+  if (isExperimentId(wanted)) {
+    const node = nodeFor(run, wanted)
+    if (!node.ok) return node
+    if (lastJudged(node.value)) return ok({ experiment: node.value.id, version: null })
+    return fail({
+      kind: 'refused',
+      code: 'no_verdict',
+      message: `${wanted} has no verdict, so its text of ${name} was never measured`,
+      hint: next`measure it: ${call('run', wanted)}`,
+    })
+  }
+  return fail({
+    kind: 'usage',
+    code: 'unknown_version',
+    message: `${name} has no version ${wanted}`,
+    hint: next`its versions, and the experiments that were not kept: ${call('artifact', name)}`,
+  })
 }
 
 /** Problems `no_suite`, `unknown_artifact`. */

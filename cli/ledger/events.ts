@@ -474,7 +474,8 @@ export interface Created extends Envelope {
 
 /** Where the text of an experiment comes from. */
 export type MadeText =
-  | { by: 'restore'; artifact: string; version: number }
+  /** `version`: null = it is that of an experiment that was not kept. */
+  | { by: 'restore'; artifact: string; version: number | null }
   | {
       by: 'gradient'
       artifact: string

@@ -330,6 +330,8 @@ export function twinOf(
     const other = state.experiments.get(twin.experiment)
     const judged = other?.attempts.find(({ attempt }) => attempt === twin.attempt)?.judged
     if (!node || !other || !judged || !sameSeed(node.created, other.created)) continue
+    // A person asked for a text to be measured once more.
+    if (node.created.text?.by === 'restore' && other.id !== experiment) continue
     const declared = judged.artifacts ?? {}
     // A verdict without artifacts says nothing about a candidate that has some.
     if (Object.keys(declared).length === 0 && artifacts.size > 0 && other.id !== experiment) continue

@@ -20,17 +20,17 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const [name] = args.positionals
-  const version = args.integer('restore')
-  if (name === undefined) return version === null ? all(context, opened.value) : fail(nameNeeded(version))
-  if (version !== null) return restore(opened.value, name, version, args.key)
+  const wanted = args.text('restore')
+  if (name === undefined) return wanted === null ? all(context, opened.value) : fail(nameNeeded(wanted))
+  if (wanted !== null) return restore(opened.value, name, wanted, args.key)
   return history(opened.value, name)
 }
 
-const nameNeeded = (version: number) => ({
+const nameNeeded = (wanted: string) => ({
   kind: 'usage' as const,
   code: 'missing_argument',
   message: '--restore needs the name of the artifact',
-  hint: next`${call('artifact', 'NAME', '--restore', String(version))}`,
+  hint: next`${call('artifact', 'NAME', '--restore', wanted)}`,
 })
 
 async function all(context: Context, run: OpenRun): Promise<Result<VerbAnswer>> {
@@ -99,10 +99,10 @@ async function history(run: OpenRun, name: string): Promise<Result<VerbAnswer>> 
 async function restore(
   run: OpenRun,
   name: string,
-  version: number,
+  wanted: string,
   key: string | null,
 ): Promise<Result<VerbAnswer>> {
-  const done = await restoreText(run, { name, version, key })
+  const done = await restoreText(run, { name, wanted, key })
   if (!done.ok) return done
   const { experiment, status, message } = done.value
   return ok({
@@ -110,7 +110,7 @@ async function restore(
     text: () => [
       `${experiment}: ${status}; ${plain(message, 500)}`,
       status === 'kept'
-        ? `version ${version} of ${name} is active`
+        ? `this text of ${name} is active`
         : next`the text of ${name} stays; see ${call('show', experiment)}`,
     ],
     wrap: true,

@@ -544,11 +544,10 @@ const LOOK = [
     positionals: [{ name: 'NAME', required: false }],
     flags: {
       restore: {
-        type: 'integer',
-        value: 'VERSION',
-        min: 0,
-        max: 1_000_000,
-        summary: 'measure an experiment with that version of NAME; it is active if it is kept',
+        type: 'string',
+        value: 'VERSION|ID',
+        summary:
+          'measure that version of NAME, or its text in that experiment, once more; it is active if it is kept',
       },
     },
     example: 'assay artifact preamble --restore 1',
@@ -1033,5 +1032,5 @@ export const fullName = ({ verb, sub }: Pick<Parsed, 'verb' | 'sub'>): string =>
 /** Whether a call changes nothing. */
 export const onlyReads = (args: Parsed): boolean =>
   READING.includes(fullName(args)) ||
-  (args.verb === 'artifact' && args.integer('restore') === null) ||
+  (args.verb === 'artifact' && args.text('restore') === null) ||
   (args.verb === 'doctor' && !args.on('fix') && !args.on('hosts'))

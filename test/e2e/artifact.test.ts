@@ -1,10 +1,12 @@
 import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { dataOf, problemOf } from '../rig/assay.ts'
 import { scriptedHost } from '../rig/host.ts'
 import { makeRepo } from '../rig/repo.ts'
+import { makeTemp } from '../rig/temp.ts'
 import { sceneOf } from './loop-scene.ts'
-import type { RunData } from './project.ts'
+import type { NewData, RunData } from './project.ts'
 import { learningSpec, openSuite, scores, suiteFiles, suiteSpec } from './suite-scene.ts'
 
 interface SuiteData {
@@ -83,7 +85,7 @@ test('versions, epochs or the learning rate are told wrong; a version is restore
     code: 'missing_argument',
   })
   const back = dataOf(await scene.cli<RunData>(['artifact', 'preamble', '--restore', '1', '--key', 'k']))
-  expect([back.status, back.reason]).toEqual(['rejected', 'duplicate'])
+  expect([back.status, back.reason, back.samples]).toEqual(['rejected', 'not_better', 1])
   expect(
     dataOf(await scene.cli<RunData>(['artifact', 'preamble', '--restore', '1', '--key', 'k'])),
   ).toMatchObject({
@@ -93,7 +95,41 @@ test('versions, epochs or the learning rate are told wrong; a version is restore
   dataOf(await scene.cli(['config', 'set', 'gradient.learning_rate', '0.8', '--reason', 'bolder']))
   expect(dataOf(await scene.cli<SuiteData>(['artifact'])).learning_rate).toBe(0.8)
   const status = dataOf(await scene.cli<{ suite: SuiteData }>(['status']))
-  expect(status.suite.epochs).toHaveLength(4)
+  expect(status.suite.epochs).toHaveLength(5)
+})
+
+test('a text that was turned down is a duplicate for ever, or is no version once it is kept', async () => {
+  const better = join(makeTemp('model'), 'better')
+  const program = `import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+const text = readFileSync('prompts/preamble.md', 'utf8')
+const loss = text.includes('new') ? (existsSync(${JSON.stringify(better)}) ? 0.2 : 0.6) : text.includes('old') ? 0.5 : 1
+writeFileSync(process.env.ASSAY_RESULT, JSON.stringify({ eval: 1 - loss }))
+`
+  const scene = await openSuite(suiteFiles('old', program), suiteSpec({ measure: { isolation: 'none' } }))
+  const opened = dataOf(await scene.cli<NewData>(['new', '-m', 'another text']))
+  const restore = (wanted: string) => scene.cli<RunData>(['artifact', 'preamble', '--restore', wanted])
+  expect(problemOf(await restore(opened.experiment))).toMatchObject({ code: 'no_verdict' })
+  writeFileSync(join(opened.worktree, 'prompts/preamble.md'), 'new')
+  expect(dataOf(await scene.cli<RunData>(['run', opened.experiment])).status).toBe('rejected')
+  const again = dataOf(await restore('exp_0001'))
+  expect([again.experiment, again.status, again.reason]).toEqual(['exp_0002', 'rejected', 'not_better'])
+  // The same files by another way are a duplicate as before.
+  const twin = dataOf(await scene.cli<NewData>(['new', '-m', 'the same text']))
+  writeFileSync(join(twin.worktree, 'prompts/preamble.md'), 'new')
+  expect(dataOf(await scene.cli<RunData>(['run', twin.experiment])).reason).toBe('duplicate')
+
+  writeFileSync(better, '')
+  expect(dataOf(await restore('exp_0001'))).toMatchObject({ experiment: 'exp_0004', status: 'kept' })
+  const { artifacts } = dataOf(await scene.cli<SuiteData>(['artifact']))
+  expect(artifacts.find(({ name }) => name === 'preamble')).toMatchObject({
+    active: 1,
+    since: { experiment: 'exp_0004' },
+  })
+  expect(problemOf(await restore('1'))).toMatchObject({ code: 'is_active' })
+  expect(problemOf(await restore('exp_9999'))).toMatchObject({ code: 'unknown_experiment' })
+  expect(problemOf(await restore('first'))).toMatchObject({ code: 'unknown_version' })
+  const down = dataOf(await restore('0'))
+  expect([down.status, down.reason]).toEqual(['rejected', 'not_better'])
 })
 
 test('without a gradient the loop asks somebody, or does not tell how the tasks vary', async () => {
