@@ -128,6 +128,9 @@ export const slotFacts = (site: Site, slot: number, side: 'a' | 'b'): string =>
   join(site.state, 'm', String(slot), `${side}.json`)
 /** Where a sample writes while it runs: the name says neither whose it is nor what for. */
 export const slotDesk = (site: Site, slot: number): string => join(site.state, 'm', String(slot), 'desk')
+/** The same for one of two samples that take turns. */
+export const slotDeskOf = (site: Site, slot: number, place: 'a' | 'b'): string =>
+  join(slotDesk(site, slot), place)
 /** Who uses the checkouts of a slot, whatever lease brought them there. */
 export const slotLock = (site: Site, slot: number): string => join(site.state, 'm', `${slot}.lock`)
 export const worktreeLock = (site: Site): string => join(site.state, 'worktrees.lock')

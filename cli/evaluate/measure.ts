@@ -8,6 +8,7 @@ import type { AnswersOfItems, Sample, SampleFault, Side, Stage } from '../ledger
 import { type GivenPath, give, type Isolation, type Supervised, seenAs, supervise } from '../process.ts'
 import type { SuiteConfig } from '../suite/config.ts'
 import { runSuite } from '../suite/run.ts'
+import type { Turn } from '../suite/turns.ts'
 import type { BenchmarkAnswer, ReadAnswer, ReadFrom } from './benchmark-answer.ts'
 import { type CommandLine, faultOfEnding, fillIn } from './command.ts'
 import type { EnvironmentConfig } from './environment.ts'
@@ -122,6 +123,8 @@ export interface SampleRequest {
   /** Absent or null: it shares the machine with us. */
   isolation?: Isolation | null | undefined
   signal?: AbortSignal | undefined
+  /** Of a suite: takes turns with the other sample of its pair, task by task. */
+  turn?: Turn | undefined
   /** Called when the command has succeeded, before `score` starts. */
   scoring?: () => void
   /** Called when everything has ended, before its temporary folder is removed. */
@@ -141,6 +144,8 @@ export async function takeSample(request: SampleRequest): Promise<Sample> {
   } catch (error) {
     if (typeof (error as NodeJS.ErrnoException).code !== 'string') throw error
     done = { ended: null, reading: { ok: false, fault: { reason: 'environment', message: String(error) } } }
+  } finally {
+    request.turn?.leave()
   }
   const { ended, reading } = done
   return {
@@ -386,7 +391,7 @@ async function measureSuite(
   { request, desk, temporary, isolation, values, env }: Scene,
   suite: SuiteConfig,
 ): Promise<Executed> {
-  const { config, checkout, metric, signal, stage } = request
+  const { config, checkout, metric, signal, stage, turn } = request
   const { tasks, loss, ended, fault } = await runSuite({
     suite,
     command: fillIn(config.command, values),
@@ -400,6 +405,7 @@ async function measureSuite(
     timeoutMs: config.timeoutMs,
     outputBytes: config.outputBytes,
     folders: [checkout, temporary],
+    pace: turn?.pace,
     signal,
     faultOf: faultOfEnding,
     tailOf,

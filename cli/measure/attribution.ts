@@ -28,7 +28,7 @@ import { choicesWithoutAttempt, type RandomChoices } from './random-choices.ts'
 import { RecordedSource } from './recorded-source.ts'
 import { sameOutputs } from './same-outputs.ts'
 import { baselineSample } from './samples.ts'
-import type { Seat, Session } from './session.ts'
+import type { Seat, Session, WantedSample } from './session.ts'
 import { interrupted } from './slot.ts'
 import { Recorder, RecordLost } from './steps.ts'
 import { partBytecode } from './tamper.ts'
@@ -346,20 +346,32 @@ class TestSource implements SampleSource {
     return Promise.resolve(null)
   }
 
-  async sample({ stage, pair, side }: SampleAt): Promise<Sample> {
-    const { session, choices, seats, units, lost } = this.#in
+  async sample(at: SampleAt): Promise<Sample> {
+    const wanted = this.#wanted(at)
+    return this.#checked(wanted, await this.#in.session.sample(wanted.seat, wanted.asked))
+  }
+
+  async pair(at: Omit<SampleAt, 'side'>, first: (task: number) => Side): Promise<Record<Side, Sample>> {
+    const own = this.#wanted({ ...at, side: 'candidate' })
+    const other = this.#wanted({ ...at, side: 'parent' })
+    const taken = await this.#in.session.pair({ candidate: own, parent: other }, first)
+    return {
+      candidate: this.#checked(own, taken.candidate),
+      parent: this.#checked(other, taken.parent),
+    }
+  }
+
+  #wanted({ stage, pair, side }: SampleAt): WantedSample {
+    const { choices, seats, units } = this.#in
     const seat = seats[side]
-    const sample = await session.sample(seat, {
-      stage,
-      side,
-      pair,
-      seed: choices.seed(stage, pair),
-      folder: seat.outputs,
-      reference: units(),
-    })
+    const seed = choices.seed(stage, pair)
+    return { seat, asked: { stage, side, pair, seed, folder: seat.outputs, reference: units() } }
+  }
+
+  #checked({ seat, asked }: WantedSample, sample: Sample): Sample {
     const { fault } = sample
-    if (fault && fault.reason !== 'aborted' && (side === 'candidate' || isOfMachine(fault)))
-      throw lost(`${seat.experiment}: ${fault.message}`)
+    if (fault && fault.reason !== 'aborted' && (asked.side === 'candidate' || isOfMachine(fault)))
+      throw this.#in.lost(`${seat.experiment}: ${fault.message}`)
     return recordable(sample)
   }
 

@@ -10,7 +10,7 @@ import { nodeValue, type State } from '../ledger/state.ts'
 import { type PairedStageName, stepOfStage } from './decisions.ts'
 import { judgedPair } from './judged-pairs.ts'
 import { baselineSample } from './samples.ts'
-import { accept, addFault, type RunInTrial, sampleOnce, type Trial } from './trial.ts'
+import { accept, addFault, type RunInTrial, sampleOnce, type Trial, throwIfOrphaned } from './trial.ts'
 
 /** How many pairs of a stage may be lost because the other side failed; after that the machine is taken to be at fault. */
 const SPOILT = 2
@@ -167,6 +167,7 @@ async function takePair(
   stage: PairedStageName | 'guard',
   pair: number,
 ): Promise<{ candidate: Sample; other: Sample } | null> {
+  await takeInTurns(trial, stage, pair)
   const taken: Partial<Record<Side, Sample>> = {}
   for (const side of trial.choices.order(stage, pair)) {
     const sample = await sampleOnce(trial, { stage, pair, side })
@@ -179,6 +180,23 @@ async function takePair(
   }
   const { candidate, parent } = taken
   return candidate && parent ? { candidate, other: parent } : null
+}
+
+/**
+ * Of a suite: records both samples of a pair, whose tasks were run in turns; one that was recorded before is not taken again.
+ * Not where `before` and `after` of the two samples would overlap: they may start what there can be only one of.
+ */
+async function takeInTurns(trial: Trial, stage: PairedStageName | 'guard', pair: number): Promise<void> {
+  const { run, choices, record, source } = trial
+  const { suite, before, after } = run.spec.measure
+  const order = choices.order(stage, pair)
+  const isBegun = order.some((side) => record.paidSample(stage, pair, side))
+  if (suite === undefined || before !== null || after !== null || isBegun) return
+  throwIfOrphaned(trial)
+  const taken = await source.pair({ stage, pair }, (task) => choices.first(stage, pair, task))
+  // If the candidate fails, its parent is asked alone.
+  for (const side of order)
+    if (side === 'candidate' || taken.candidate.fault === null) record.sample(taken[side])
 }
 
 /** A fault is the candidate's only if its parent works in this slot now; else the machine is at fault. */

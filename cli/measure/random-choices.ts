@@ -15,6 +15,11 @@ export interface RandomChoices {
   seed(stage: Stage, pair: number): number
   /** Drawn by a coin. With a fixed order, a machine whose second run is always slower (or faster) would favour one side. */
   order(stage: Stage, pair: number): Side[]
+  /**
+   * Who runs a task of a suite first in a pair: drawn for each task, beside the coin of `order`. If that coin had fallen the
+   * other way, it would be the other side in every task: so the two samples would be exchanged, and nothing else.
+   */
+  first(stage: Stage, pair: number, task: number): Side
   /** Drawn by a coin, so that a program cannot tell from its folder whether it is the candidate or the parent. */
   place(side: Side): CheckoutPlace
   /** Other draws, as hexadecimal digits: the same for the same words. */
@@ -51,9 +56,13 @@ function choicesFrom(nonce: string, ...about: (string | number)[]): RandomChoice
       .digest()
   const draw = (...what: (string | number)[]) => digest(...what).readUInt32BE() >>> 1
   const isSwapped = draw('place') % 2 === 1
+  const isCandidateFirst = (stage: Stage, pair: number) => draw('order', stage, pair) % 2 === 0
+  const isSwappedIn = (...task: [Stage, number, number]) => draw('task', ...task) % 2 === 1
   return {
     seed: (stage, pair) => draw('seed', stage, pair),
-    order: (stage, pair) => inOrder(draw('order', stage, pair) % 2 === 0),
+    order: (stage, pair) => inOrder(isCandidateFirst(stage, pair)),
+    first: (stage, pair, task) =>
+      isCandidateFirst(stage, pair) !== isSwappedIn(stage, pair, task) ? 'candidate' : 'parent',
     place: (side) => ((side === 'candidate') === isSwapped ? 'a' : 'b'),
     draws: (...what) => digest('draws', ...what).toString('hex'),
   }
@@ -61,9 +70,12 @@ function choicesFrom(nonce: string, ...about: (string | number)[]): RandomChoice
 
 /** The rule until 0.1.0. */
 function choicesUntil010(seed: number, experiment: string, attempt: number): RandomChoices {
+  const isCandidateFirst = (stage: Stage, pair: number) =>
+    rngOf(seed, 'order', experiment, attempt, stage, pair)() < 0.5
   return {
     seed: (stage, pair) => Math.floor(rngOf(seed, experiment, attempt, stage, pair)() * 2 ** 31),
-    order: (stage, pair) => inOrder(rngOf(seed, 'order', experiment, attempt, stage, pair)() < 0.5),
+    order: (stage, pair) => inOrder(isCandidateFirst(stage, pair)),
+    first: (stage, pair) => (isCandidateFirst(stage, pair) ? 'candidate' : 'parent'),
     place: fixedPlace,
     draws: (...what) =>
       createHash('sha256')

@@ -23,6 +23,9 @@ export class RecordedSource implements SampleSource {
   sample(): Promise<Sample> {
     throw lacking('a sample')
   }
+  pair(): never {
+    throw lacking('a pair')
+  }
   gate(): never {
     throw lacking('a gate')
   }

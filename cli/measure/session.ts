@@ -7,10 +7,11 @@ import { join } from 'node:path'
 import { runGate } from '../evaluate/gates.ts'
 import { type SampleRequest, takeSample } from '../evaluate/measure.ts'
 import { redactStored } from '../evaluate/stored.ts'
-import type { GateResult, GateRule, Sample, SampleFault } from '../ledger/events.ts'
+import type { GateResult, GateRule, Sample, SampleFault, Side } from '../ledger/events.ts'
 import { call, next } from '../next.ts'
-import { slotDesk } from '../paths.ts'
+import { slotDesk, slotDeskOf } from '../paths.ts'
 import { ok, type Problem, type Result } from '../result.ts'
+import { inTurns, type Turn } from '../suite/turns.ts'
 import type { ArtifactPlaces } from './artifacts.ts'
 import { DiskWatch } from './disk-space.ts'
 import { scopeOfRun } from './scope.ts'
@@ -26,7 +27,18 @@ import { must } from './trial.ts'
 export interface SessionQuestion
   extends Pick<
     SampleRequest,
-    'stage' | 'side' | 'pair' | 'seed' | 'items' | 'folder' | 'reference' | 'known' | 'scoring' | 'ended'
+    | 'stage'
+    | 'side'
+    | 'pair'
+    | 'seed'
+    | 'items'
+    | 'folder'
+    | 'reference'
+    | 'known'
+    | 'scoring'
+    | 'ended'
+    | 'turn'
+    | 'desk'
   > {
   /** Where artifacts are, and what else it sees of them. */
   artifacts?: Artifacts | undefined
@@ -51,6 +63,7 @@ export function sampleIn(
 ): Promise<Sample> {
   const { measure, metric, tasks } = spec
   return takeSample({
+    ...(secluded ? {} : { desk: slotDesk(site, slot) }),
     ...asked,
     config: { ...measure, timeoutMs: Math.min(measure.timeoutMs, limitMs) },
     metric,
@@ -59,7 +72,6 @@ export function sampleIn(
     aggregate: tasks.aggregate,
     checkout,
     slot,
-    ...(secluded ? {} : { desk: slotDesk(site, slot) }),
     environment: { ...environment, ...artifacts?.environment, ...more },
     ...(artifacts ? { artifacts: artifacts.own } : {}),
     isolation: apart?.renew(),
@@ -99,6 +111,19 @@ export interface About {
   experiment: string
   /** Keeps the list of changed files for a process that resumes the attempt; null = for this process only. */
   touches: string | null
+}
+
+/** A sample that a seat is asked for. */
+export interface WantedSample {
+  seat: Seat
+  asked: Asked
+}
+
+type Asked = Omit<SessionQuestion, 'artifacts' | 'known' | 'scoring' | 'ended' | 'turn' | 'desk'>
+
+interface TakenSample extends WantedSample {
+  disk: DiskWatch
+  sample: Sample
 }
 
 export interface Tampered {
@@ -157,23 +182,48 @@ export class Session {
     this.#seats = this.#seats.filter((seat) => seat.place !== place)
   }
 
-  /** Attributes a fault to the job or to a full disk: see `DiskWatch`. */
-  async sample(
-    seat: Seat,
-    asked: Omit<SessionQuestion, 'artifacts' | 'known' | 'scoring' | 'ended'>,
-  ): Promise<Sample> {
+  async sample(seat: Seat, asked: Asked): Promise<Sample> {
     await this.ready(seat)
-    const { experiment, artifacts, known } = seat
-    const disk = new DiskWatch(this.leased.site)
+    return this.#inspected(await this.#take({ seat, asked }), this.#seats)
+  }
+
+  /**
+   * Both samples of a pair of a suite, task by task: see `inTurns`. While both are at work, nobody can tell which of them
+   * changed a file, so each is taken to have changed its own checkout.
+   */
+  async pair(
+    { candidate, parent }: Record<Side, WantedSample>,
+    first: (task: number) => Side,
+  ): Promise<Record<Side, Sample>> {
+    for (const { seat } of [candidate, parent]) await this.ready(seat)
+    const [own, other] = inTurns((task) => (first(task) === 'candidate' ? 0 : 1))
+    const taken = await Promise.all([this.#take(candidate, own), this.#take(parent, other)])
+    return {
+      candidate: this.#inspected(taken[0], [candidate.seat]),
+      parent: this.#inspected(taken[1], [parent.seat]),
+    }
+  }
+
+  async #take(wanted: WantedSample, turn?: Turn): Promise<TakenSample> {
+    const { seat, asked } = wanted
+    const { experiment, artifacts, known, place } = seat
+    const { site, slot } = this.leased
+    const disk = new DiskWatch(site)
     const sample = await sampleIn(this.#run, this.leased, seat.placed, {
       ...asked,
       artifacts,
       known,
+      ...(turn && { turn, desk: slotDeskOf(site, slot, place) }),
       scoring: () => this.#touches.glance(experiment, this.#seats),
       ended: disk.ended,
     })
+    return { ...wanted, disk, sample }
+  }
+
+  /** Attributes a fault to the job or to a full disk: see `DiskWatch`. `seats`: whose checkouts it may have changed. */
+  #inspected({ seat, asked, disk, sample }: TakenSample, seats: readonly Seat[]): Sample {
     // What fails gives no value, and may leave a dump.
-    this.#touches.look(experiment, this.#seats, { planted: sample.fault === null })
+    this.#touches.look(seat.experiment, seats, { planted: sample.fault === null })
     const fault = disk.blame(sample.fault)
     // There was no space to write the output without its secrets.
     if (fault !== sample.fault) redactStored(join(asked.folder, 'samples'))

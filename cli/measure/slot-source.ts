@@ -4,12 +4,12 @@ import { lstatSync, mkdirSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { removeTree } from '../disk/remove.ts'
 import { recordable } from '../evaluate/comparable.ts'
-import type { GateRule, Sample, SampleFault } from '../ledger/events.ts'
+import type { GateRule, Sample, SampleFault, Side } from '../ledger/events.ts'
 import { slotArtifacts } from '../paths.ts'
 import type { RunRecord } from '../run/open.ts'
 import { artifactPlaces, artifactsChanged, type Guard, guardArtifacts, readDeclared } from './artifacts.ts'
 import type { RandomChoices } from './random-choices.ts'
-import type { Seat, Session, Tampered } from './session.ts'
+import type { Seat, Session, Tampered, WantedSample } from './session.ts'
 import { type ItemJudge, must, type SampleAt, type SampleSource, type Secluded } from './trial.ts'
 import { judgedCommit } from './worktree.ts'
 
@@ -66,24 +66,43 @@ export class SlotSource implements SampleSource {
     return broken
   }
 
-  async sample({ stage, pair, side, items }: SampleAt, secluded?: Secluded): Promise<Sample> {
-    const { session, choices, own, reference } = this.#in
+  async sample(at: SampleAt, secluded?: Secluded): Promise<Sample> {
+    const wanted = this.#wanted(at, secluded)
+    await this.#ready(wanted.seat)
+    const sample = await this.#in.session.sample(wanted.seat, wanted.asked)
+    await this.#lookAtArtifacts(wanted.seat)
+    return secluded ? valueOnly(sample) : recordable(sample)
+  }
+
+  async pair(at: Omit<SampleAt, 'side'>, first: (task: number) => Side): Promise<Record<Side, Sample>> {
+    const sides = {
+      candidate: this.#wanted({ ...at, side: 'candidate' }),
+      parent: this.#wanted({ ...at, side: 'parent' }),
+    }
+    for (const { seat } of [sides.candidate, sides.parent]) await this.#ready(seat)
+    const { candidate, parent } = await this.#in.session.pair(sides, first)
+    await this.#lookAtArtifacts(sides.candidate.seat)
+    return { candidate: recordable(candidate), parent: recordable(parent) }
+  }
+
+  #wanted({ stage, pair, side, items }: SampleAt, secluded?: Secluded): WantedSample {
+    const { choices, own, reference } = this.#in
     const seat = side === 'candidate' ? own : this.#other
     if (!seat) throw new Error('a pair needs something to compare with')
-    await this.#ready(seat)
-    const sample = await session.sample(seat, {
-      stage,
-      side,
-      pair,
-      seed: choices.seed(stage, pair),
-      items,
-      folder: secluded?.folder ?? own.outputs,
-      environment: secluded?.environment,
-      secluded: secluded !== undefined,
-      reference: reference(),
-    })
-    await this.#lookAtArtifacts(seat)
-    return secluded ? valueOnly(sample) : recordable(sample)
+    return {
+      seat,
+      asked: {
+        stage,
+        side,
+        pair,
+        seed: choices.seed(stage, pair),
+        items,
+        folder: secluded?.folder ?? own.outputs,
+        environment: secluded?.environment,
+        secluded: secluded !== undefined,
+        reference: reference(),
+      },
+    }
   }
 
   async gate(gate: GateRule) {

@@ -119,6 +119,8 @@ export interface SampleSource {
   /** Prepares a kept experiment for a comparison; answers why that is not possible any more, or null. */
   place(experiment: string): Promise<SampleFault | null>
   sample(at: SampleAt, secluded?: Secluded): Promise<Sample>
+  /** Both samples of a pair of a suite, task by task. `first`: who runs a task first. */
+  pair(at: Omit<SampleAt, 'side'>, first: (task: number) => Side): Promise<Record<Side, Sample>>
   gate(gate: GateRule): Promise<GateResult & { fault: SampleFault | null }>
   /** The same once more; undefined when nobody asked. */
   gateAgain(gate: GateRule): Promise<SampleFault | null | undefined>

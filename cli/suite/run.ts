@@ -8,6 +8,7 @@ import { type Isolation, type Supervised, seenAs, supervise } from '../process.t
 import type { SuiteConfig, SuiteTask } from './config.ts'
 import { meanLoss, NO_SIGNALS, type TaskLoss, taskLoss } from './loss.ts'
 import { readLeft } from './read.ts'
+import { alone, type Pace } from './turns.ts'
 
 export interface SuiteRequest {
   suite: SuiteConfig
@@ -29,6 +30,8 @@ export interface SuiteRequest {
   outputBytes: number
   /** Folders that only the tasks may use. */
   folders: readonly string[]
+  /** When each task runs; absent = this run has nothing to wait for. */
+  pace?: Pace | undefined
   signal?: AbortSignal | undefined
   /** Why a process did not do its job; null when it did. */
   faultOf(ended: Supervised, limitMs: number, stderr: string): SampleFault | null
@@ -50,26 +53,40 @@ export interface SuiteRun {
 const TAIL = 2000
 
 export async function runSuite(request: SuiteRequest): Promise<SuiteRun> {
-  const started = performance.now()
   const { tasks, concurrency } = request.suite
   const done: TaskRun[] = []
-  let next = 0
-  const worker = async () => {
-    for (let at = next++; at < tasks.length; at = next++) {
-      const task = tasks[at]
-      if (task === undefined || done.some(({ fault }) => fault !== null)) return
-      done[at] = await runTask(request, task, at)
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(concurrency, tasks.length) }, worker))
+  const clock = new BusyClock()
+  await (request.pace ?? alone)({ tasks: tasks.length, concurrency }, async (at) => {
+    const task = tasks[at]
+    if (task === undefined) throw new Error(`the suite has no task ${at}`)
+    const run = await clock.during(() => runTask(request, task, at))
+    done[at] = run
+    return run.fault === null
+  })
   const all = done.filter(Boolean).map((one) => ({ ...one, score: cut(one.score, tasks.length) }))
   writeFileSync(request.stdout, all.map((one) => `${JSON.stringify(summaryOf(one))}\n`).join(''))
   writeFileSync(request.stderr, all.map(saidBy).join(''))
   return {
     tasks: Object.fromEntries(all.map(({ task, score }) => [task.name, score])),
     loss: meanLoss(all.map(({ score }) => score.score)),
-    ended: together(all, performance.now() - started),
+    ended: together(all, clock.ms),
     fault: all.find(({ fault }) => fault !== null)?.fault ?? null,
+  }
+}
+
+/** How long any of its tasks was running, in milliseconds: what ran in turns with them does not count. */
+class BusyClock {
+  ms = 0
+  #running = 0
+  #since = 0
+
+  async during<T>(run: () => Promise<T>): Promise<T> {
+    if (this.#running++ === 0) this.#since = performance.now()
+    try {
+      return await run()
+    } finally {
+      if (--this.#running === 0) this.ms += performance.now() - this.#since
+    }
   }
 }
 
