@@ -3,8 +3,53 @@
 import { betterBy, isSameValue } from './same-value.ts'
 import { type Experiment, lastJudged, nodeValue, type State, tainted } from './state.ts'
 
+/**
+ * The best of each state that was asked for, by its id, so that a run is not searched again for each round; absent = to be
+ * searched. It follows from the state, so it is no part of it.
+ */
+const known = new WeakMap<State, string | null>()
+
 /** The best value that stands; a pruned node still counts, ties go to the earlier. null before the baseline. */
-export const bestOf = (state: State): Experiment | null => bestAmong(state, [...state.experiments.values()])
+export function bestOf(state: State): Experiment | null {
+  const id = known.get(state)
+  if (id !== undefined) return id === null ? null : (state.experiments.get(id) ?? null)
+  const best = bestAmong(state, [...state.experiments.values()])
+  known.set(state, best?.id ?? null)
+  return best
+}
+
+/** What of an experiment decides whether it is the best. Two that are equal give the same answer. */
+const claimOf = (state: State, node: Experiment): string =>
+  stands(state, node, tainted(state)) ? `${node.value} ${node.lostTo} ${isHeldOut(state, node)}` : ''
+
+/**
+ * To be called around each change of one experiment; answers what to call after it. A new contender is compared with the best that
+ * is known. If an experiment that stood changes, the run is searched again when its best is asked for.
+ */
+export function watchBest(state: State, id: string): () => void {
+  const node = state.experiments.get(id)
+  const before = node ? claimOf(state, node) : ''
+  return () => {
+    const after = state.experiments.get(id)
+    const now = after ? claimOf(state, after) : ''
+    const best = known.get(state)
+    if (now === before || best === undefined) return
+    const other = best === null ? undefined : state.experiments.get(best)
+    // What had lost to the new one is no contender any more.
+    if (before !== '' || !after || !other || other.lostTo === id) return forgetBest(state)
+    if (nodeValue(after) === null || !isHeldOut(state, after)) return
+    if (after.lostTo && isStanding(state, after.lostTo)) return
+    if (beats(state, after, other)) known.set(state, id)
+  }
+}
+
+/** Several experiments have changed at once: the next question searches the run again. */
+export const forgetBest = (state: State): void => void known.delete(state)
+
+function isStanding(state: State, id: string): boolean {
+  const node = state.experiments.get(id)
+  return node !== undefined && stands(state, node, tainted(state))
+}
 
 /** The same of these nodes alone: as if the run had no others. */
 export const bestAmong = (state: State, nodes: readonly Experiment[]): Experiment | null =>

@@ -1,6 +1,6 @@
 /** Applies an event that `decide` lets pass: what it makes of the state. It refuses nothing. Pure. */
 import { unreachable } from '../result.ts'
-import { bestOf } from './best.ts'
+import { bestOf, forgetBest, watchBest } from './best.ts'
 import { driveByProcess, endLeases, passLease, renewLease, setAutonomy, takeLease } from './driver.ts'
 import type {
   Attributed,
@@ -44,7 +44,9 @@ import { type LifecycleVerb, statusAfter } from './transitions.ts'
 
 export function evolve(state: State, event: Event): void {
   if ('machine' in event && event.machine) state.machines.push({ since: state.seq, machine: event.machine })
+  const looked = 'experiment' in event && event.experiment ? watchBest(state, event.experiment) : null
   apply(state, event)
+  looked?.()
   state.seq++
   state.lastAt = event.at
   if (isOfLoop(state, event)) renewLease(state.driver, event.at)
@@ -121,6 +123,7 @@ function apply(state: State, event: Event): void {
       return
     case 'epoch_opened':
       state.epoch = event.epoch
+      forgetBest(state)
       state.judge.anchors = []
       state.trees.clear()
       return
@@ -226,9 +229,33 @@ const move = (state: State, node: Experiment, verb: LifecycleVerb, decided: Stat
   enter(state, node, statusAfter(state, node, verb, decided))
 
 function enter(state: State, node: Experiment, to: Status): void {
-  state.counts[node.status]--
+  const before = node.status
+  state.counts[before]--
   state.counts[to]++
   node.status = to
+  if (to === 'revoked') taint(state, node)
+  else if (before === 'revoked') taintAgain(state)
+}
+
+/** An experiment falls, and all that is built on it. */
+function taint(state: State, node: Experiment): void {
+  const left = [node]
+  for (let next = left.pop(); next; next = left.pop()) {
+    if (state.tainted.has(next.id)) continue
+    state.tainted.add(next.id)
+    left.push(...next.children.flatMap((id) => state.experiments.get(id) ?? []))
+  }
+  forgetBest(state)
+}
+
+/** One that fell stands again: parents come first, so one pass finds what is still below a revoked one. */
+function taintAgain(state: State): void {
+  state.tainted.clear()
+  for (const node of state.experiments.values()) {
+    if (node.status === 'revoked' || node.parents.some((parent) => state.tainted.has(parent)))
+      state.tainted.add(node.id)
+  }
+  forgetBest(state)
 }
 
 function create(state: State, event: Created): void {
@@ -257,6 +284,7 @@ function create(state: State, event: Created): void {
     judgedSeq: null,
   })
   state.counts.open++
+  if (parents.some((parent) => state.tainted.has(parent))) state.tainted.add(event.experiment)
   const { round, lane } = event
   const idea = state.ideas.find(({ taken }) => taken && taken.round === round && taken.lane === lane)
   // A lane that goes deeper makes further experiments: the first one carries the idea out.

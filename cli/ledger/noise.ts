@@ -1,4 +1,5 @@
 /** What the state keeps of the noise: how the run compares, and what was seen of the spread. Pure. */
+import { forgetBest } from './best.ts'
 import type { Attributed, Calibration, Confirmed, Judged } from './events.ts'
 import { BASELINE, type Experiment, type Noise, type State } from './state.ts'
 
@@ -15,6 +16,7 @@ export function learnNoise(state: State, node: Experiment, event: Judged | Confi
     state.noise = calibrated(noise, event.calibration)
   if (event.varied !== undefined && noise.mode === 'deterministic') {
     noise.mode = 'paired'
+    forgetBest(state)
     for (const other of state.experiments.values()) {
       // What a verdict or a confirmation of its own shows, its own consequence says.
       if (other.id === node.id && event.type !== 'attributed') continue

@@ -129,6 +129,8 @@ export interface State {
   /** In order of creation. */
   experiments: Map<string, Experiment>
   counts: Record<Status, number>
+  /** Experiments with a revoked one among their ancestors or themselves. */
+  tainted: Set<string>
   noise: Noise
   /** On which was measured, each since an event with that number. */
   machines: { since: number; machine: Machine }[]
@@ -230,6 +232,7 @@ export function emptyState(): State {
       pruned: 0,
       revoked: 0,
     },
+    tainted: new Set(),
     noise: { mode: 'deterministic', transform: 'linear', values: [], varied: [], stages: [] },
     machines: [],
     isolation: null,
@@ -478,8 +481,10 @@ export const isTried = (node: Experiment): boolean => {
 
 /** The merge of exactly these experiments in this epoch, unless somebody gave it up before it was measured; null = none. */
 export function mergeOf(state: State, parents: readonly string[]): Experiment | null {
-  for (const node of state.experiments.values()) {
-    if (!node.created.merge || !isSameSet(node.parents, parents)) continue
+  // It is a child of each of them.
+  for (const id of state.experiments.get(parents[0] ?? '')?.children ?? []) {
+    const node = state.experiments.get(id)
+    if (!node?.created.merge || !isSameSet(node.parents, parents)) continue
     if (node.status === 'discarded' || (isTried(node) && node.epoch !== state.epoch)) continue
     return node
   }
@@ -488,14 +493,8 @@ export function mergeOf(state: State, parents: readonly string[]): Experiment | 
 
 // ---------------------------------------------------------------- what stands above an experiment, and what falls with it
 
-/** Ids of experiments with a revoked one among their ancestors or themselves; one pass, parents come first. */
-export function tainted(state: State): Set<string> {
-  const found = new Set<string>()
-  for (const node of state.experiments.values()) {
-    if (node.status === 'revoked' || node.parents.some((parent) => found.has(parent))) found.add(node.id)
-  }
-  return found
-}
+/** Ids of experiments with a revoked one among their ancestors or themselves. */
+export const tainted = (state: State): ReadonlySet<string> => state.tainted
 
 /**
  * Rejected or failed for something that can be mended, with attempts left, and built on nothing that was revoked. What

@@ -15,6 +15,21 @@ export interface Policy {
   pick(nodes: readonly Candidate[], k: number): Pick[]
 }
 
+/** The first `most` in an order, as sorting all of them would give them. */
+function firstOf<T>(items: readonly T[], most: number, order: (a: T, b: T) => number): T[] {
+  if (most < 1) return []
+  let first: T[] = []
+  let worst: T | undefined
+  for (const item of items) {
+    if (worst !== undefined && order(item, worst) > 0) continue
+    first.push(item)
+    if (first.length < 2 * most) continue
+    first = first.sort(order).slice(0, most)
+    worst = first.at(-1)
+  }
+  return first.sort(order).slice(0, most)
+}
+
 function bestFirst(definition: {
   name: string
   summary: string
@@ -27,9 +42,8 @@ function bestFirst(definition: {
     summary: definition.summary,
     takes,
     pick(nodes, k) {
-      const taken = nodes.filter(takes).sort(byScore)
-      const picked = k >= 1 ? taken.slice(0, Math.floor(k)) : []
-      return picked.map((node, at) => ({
+      const taken = nodes.filter(takes)
+      return firstOf(taken, Math.floor(k), byScore).map((node, at) => ({
         experiment: node.id,
         value: node.value,
         rank: at + 1,

@@ -88,8 +88,17 @@ export function notIn(state: State, experiment: string): Experiment[] {
 
 /** The experiments that were put together in one by the CLI; of any other, itself. */
 export function mergedIn(state: State, id: string): string[] {
-  const node = state.experiments.get(id)
-  return node?.created.merge ? [...new Set(node.parents.flatMap((parent) => mergedIn(state, parent)))] : [id]
+  const found = new Set<string>()
+  const seen = new Set<string>()
+  const left = [id]
+  // Iterative, and each merge once: a chain of ten thousand merges is an ordinary run.
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const node = state.experiments.get(next)
+    if (!node?.created.merge) found.add(next)
+    else if (!seen.has(next)) left.push(...[...node.parents].reverse())
+    seen.add(next)
+  }
+  return [...found]
 }
 
 /** What it is made of and built on. */

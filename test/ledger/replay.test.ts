@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { bestOf } from '../../cli/ledger/best.ts'
+import { bestAmong, bestOf } from '../../cli/ledger/best.ts'
 import { type Draft, type Event, STATUSES } from '../../cli/ledger/events.ts'
 import { fold } from '../../cli/ledger/fold.ts'
 import { Ledger } from '../../cli/ledger/ledger.ts'
-import { emptyState, type State } from '../../cli/ledger/state.ts'
+import { emptyState, type State, tainted } from '../../cli/ledger/state.ts'
 import { makeTemp } from '../rig/temp.ts'
 import {
   audited,
@@ -238,6 +238,24 @@ describe('any order of any proposals', () => {
     )
   })
 
+  test('the best that the fold keeps, or what it knows to be below a revoked one, is not what a search of the run finds', () => {
+    fc.assert(
+      fc.property(history, fc.infiniteStream(fc.nat(30)), (events, details) => {
+        const state = emptyState()
+        for (const event of events) {
+          const detail = details.next().value
+          fold(state, withDoubts(event, detail))
+          const nodes = [...state.experiments.values()]
+          if (detail > 10) expect(bestOf(state)).toBe(bestAmong(state, nodes))
+          expect([...tainted(state)].sort()).toEqual(
+            nodes.flatMap(({ id }) => (isClean(state, id) ? [] : [id])).sort(),
+          )
+        }
+      }),
+      { numRuns: 200 },
+    )
+  })
+
   test('the best descends from what was revoked, or a better one stands', () => {
     fc.assert(
       fc.property(history, (events) => {
@@ -354,6 +372,13 @@ function replayed(events: Event[]): State {
   const state = emptyState()
   for (const event of events) fold(state, event)
   return state
+}
+
+/** Some verdicts lost to another one, and some show that the metric varies. */
+function withDoubts(event: Event, detail: number): Event {
+  if (event.type === 'judged' && detail < 12) return { ...event, lost_to: `exp_000${detail % 4}` }
+  if (event.type === 'confirmed' && detail === 12) return { ...event, varied: 'two values' }
+  return event
 }
 
 function isClean(state: State, id: string | null): boolean {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Draft, Judged } from '../../cli/ledger/events.ts'
 import type { State } from '../../cli/ledger/state.ts'
 import { nextMerge } from '../../cli/search/merge.ts'
-import { combinable, mergePlan, notIn, unmerged } from '../../cli/search/unmerged.ts'
+import { combinable, mergedIn, mergePlan, notIn, unmerged } from '../../cli/search/unmerged.ts'
 import { confirmed, created, discarded, judged, keptNode, pruned, sealed, started } from '../ledger/drafts.ts'
 import { story } from '../ledger/story.ts'
 
@@ -46,6 +46,18 @@ test('an experiment is merged with the smaller diff that an attribution found in
   expect(ids(unmerged(state))).toEqual(['exp_0004', 'exp_0003', 'exp_0001'])
   expect(ids(notIn(state, 'exp_0002'))).toEqual(['exp_0003', 'exp_0001'])
 })
+
+test('a merge of a merge of a merge, 10,000 deep, ends with an error', () => {
+  const told = story()
+  for (let n = 1; n <= 10_000; n++) {
+    const parents = n < 3 ? ['exp_0000'] : [idOf(n - 1), idOf(2 - (n % 2))]
+    const draft = created(idOf(n), parents[0] ?? null)
+    told.given(n < 3 ? draft : { ...draft, parents, merge: true }, ...kept(idOf(n), 9 - n / 1e5).slice(1))
+  }
+  expect(mergedIn(told.state, idOf(10_000))).toEqual(['exp_0002', 'exp_0001'])
+})
+
+const idOf = (n: number): string => `exp_${String(n).padStart(4, '0')}`
 
 test('two experiments with the same files are merged, or the second one counts as left over', () => {
   const { state } = three().given(
