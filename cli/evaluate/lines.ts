@@ -36,6 +36,8 @@ export interface Documents {
   line(text: string, indented: boolean): void
   /** A part of a line that is too long to be looked at whole. */
   part(text: string): void
+  /** Text that a carriage return overwrote: whole objects in it count. */
+  over(text: string): void
   /** Something else has answered: from now on objects in the midst of lines count. */
   answered(): void
   /** Counts an object that never ended too. Call it once. */
@@ -113,6 +115,10 @@ export function documents(found: (text: string) => void, keyAt: (text: string) =
       if (depth <= 0) close()
     },
     part,
+    over(text) {
+      const at = beginOf(text)
+      if (at >= 0 && isWhole(text.slice(at))) found(text.slice(at))
+    },
     answered() {
       any = true
       elsewhere = true
@@ -272,7 +278,7 @@ function takenIn(line: string): string[] {
 
 /**
  * Reads output chunk by chunk; any chunking gives the same answer. Of a line with carriage returns (a progress bar)
- * the text after the last one counts, as on a terminal; `\r\n` ends a line.
+ * the text after the last one counts, as on a terminal, and METRIC lines and objects before it, which no bar has. `\r\n` ends a line.
  */
 export function lineParser(options: LineParserOptions): LineParser {
   const parsed: ParsedLines = {
@@ -310,6 +316,11 @@ export function lineParser(options: LineParserOptions): LineParser {
     }
     const start = body.lastIndexOf('\r') + 1
     if (returned || start > 0) {
+      const parts = start > 0 ? body.slice(0, start - 1).split('\r') : []
+      overwrite(
+        dropped ? `…${last}${returned ? '' : (parts[0] ?? '')}` : line + (returned ? '' : (parts[0] ?? '')),
+      )
+      for (const part of returned ? parts : parts.slice(1)) overwrite(part)
       line = ''
       dropped = false
       keyed = ''
@@ -322,6 +333,14 @@ export function lineParser(options: LineParserOptions): LineParser {
       line = ''
       dropped = true
     }
+  }
+  /** A program could write over the answer of a benchmark that did not end its line. */
+  const overwrite = (written: string) => {
+    const text = stripAnsi(written).trim()
+    const rest = METRIC.exec(text)?.[1]
+    if (rest === undefined) takeHidden(text, parsed)
+    else takeMetric(text, rest, parsed)
+    if (keyAt(text) >= 0) objects.over(text)
   }
   const drop = (text: string) => {
     const at = keyed === '' ? keyAt(text) : -1

@@ -93,6 +93,26 @@ test.each([
   },
 )
 
+test.each([
+  ['a METRIC line', 'auto', 'METRIC n=100', 'METRIC n=1', 'it contradicts an earlier line: METRIC n=100'],
+  ['a METRIC line', 'lines', 'METRIC n=100', 'x\\rMETRIC n=1', 'METRIC n=100'],
+  ['JSON', 'auto', '{"n": 100}', '{"n": 1}', 'n = 100 and n = 1'],
+  ['JSON', 'json', 'result: {"n": 100}', 'METRIC n=1\\r{"n": 1}', 'n = 100 and n = 1'],
+  ['JSON', 'auto', '{"n": 100}', 'METRIC n=1', 'a METRIC line says n = 1, a JSON object 100'],
+  ['a place in JSON', { json: 'n' }, '{"n": 100}', '{"n": 1}', 'standard output'],
+])(
+  'a candidate writes over %s of a benchmark that does not end its line (%j: %s, %s)',
+  async (_, read, answer, candidate, message) => {
+    const project = scene(read, `printf '${answer}'\nsh src/main.sh again`)
+    await project.data('init', '--no-canary')
+    const over = `[ "$1" != again ] || printf '\\r${candidate}\\n'\n`
+    expect(await project.attempt({ 'src/main.sh': over })).toMatchObject({
+      reason: 'metric_error',
+      message: show(message),
+    })
+  },
+)
+
 test('an object that a benchmark prints on many lines, with a list of others, is taken for two answers', async () => {
   const rounds = `printf 'METRIC n=100\n{\n  "rounds": [\n    {"n": 98},\n    {"n": 99}\n  ]\n}\n'`
   const project = scene('auto', rounds)

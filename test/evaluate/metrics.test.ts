@@ -49,7 +49,7 @@ describe('METRIC lines that are read', () => {
     ['colours around the value', 'METRIC t=\u001b[1;31m1.5\u001b[m', 1.5],
     ['a terminal title before it', '\u001b]0;title\u0007METRIC t=1.5', 1.5],
     ['the text after the last CR of a progress bar', '10%\r99%\rMETRIC t=1.5\n', 1.5],
-    ['the newest of a line that rewrites itself', 'METRIC t=1\rMETRIC t=2\n', 2],
+    ['behind a bar that rewrites itself', '\r50 % t=1\r100 % t=2\rMETRIC t=2\n', 2],
     ['equal duplicates', 'METRIC t=1.5\nMETRIC t=1.50', 1.5],
   ])('%s', (_, output, expected) => {
     expect(value(output)).toBe(expected)
