@@ -1,17 +1,21 @@
 /** What a user can do from here. The server calls the verb; the line that does the same stands below, offline it is all there is. */
 import { useState } from 'preact/hooks'
+import type { IdeaStatus } from '../cli/ledger/backlog.ts'
 import type { Status } from '../cli/ledger/events.ts'
 import { ACTIONS, type Action, type ActionName, shellLineOf } from '../cli/view/page-actions.ts'
 import { act, connection, head, mayAct } from './data.ts'
 import { CopyLine } from './parts.tsx'
 
-const OF_RUN: readonly ActionName[] = ['steer', 'note', 'pause', 'resume', 'stop']
+export const OF_RUN: readonly ActionName[] = ['steer', 'note', 'pause', 'resume', 'stop']
 
-function fitting(status: Status): ActionName[] {
+export function ofExperiment(status: Status): ActionName[] {
   if (status === 'kept') return ['new', 'steer_one', 'confirm', 'prune', 'restore']
   if (status === 'pruned' || status === 'revoked' || status === 'discarded') return ['restore']
   return ['steer_one']
 }
+
+export const ofIdea = (status: IdeaStatus): ActionName[] =>
+  status === 'parked' ? ['approve', 'drop'] : status === 'added' || status === 'approved' ? ['drop'] : []
 
 const WORDS: Partial<Record<ActionName, string>> = {
   new: 'what you expect of the change',
@@ -20,10 +24,19 @@ const WORDS: Partial<Record<ActionName, string>> = {
   pause: 'why',
   resume: 'why',
   stop: 'why',
+  drop: 'why',
 }
 
-export function Actions({ id, status }: { id?: string; status?: Status }) {
-  const names = id === undefined || status === undefined ? OF_RUN : fitting(status)
+/** `id`: of what they act on; none = the run. */
+export function Actions({
+  names,
+  id = '',
+  onSend,
+}: {
+  names: readonly ActionName[]
+  id?: string
+  onSend?: () => void
+}) {
   const [name, setName] = useState<ActionName>(names[0] ?? 'steer')
   const [text, setText] = useState('')
   const [said, say] = useState<{ ok: boolean; said: string } | 'at work' | null>(null)
@@ -32,7 +45,7 @@ export function Actions({ id, status }: { id?: string; status?: Status }) {
   const action: Action = {
     action: chosen,
     run: head.value?.run ?? '',
-    id: id ?? '',
+    id,
     text: text.trim() === '' ? 'TEXT' : text,
   }
   const ready = !needsText || text.trim() !== ''
@@ -40,6 +53,7 @@ export function Actions({ id, status }: { id?: string; status?: Status }) {
     event.preventDefault()
     if (!ready || said === 'at work') return
     say('at work')
+    onSend?.()
     const answer = await act({ ...action, text })
     say(answer)
     if (answer.ok) setText('')

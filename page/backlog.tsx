@@ -1,28 +1,23 @@
-/** The ideas of a run: where each stands, and how a person approves or drops those that wait. */
+/** The ideas of a run: where each stands, and how a person approves or drops those that nobody has begun. */
+import { signal } from '@preact/signals'
 import type { PageBacklog, PageIdea } from '../cli/view/page-model.ts'
+import { Actions, ofIdea } from './actions.tsx'
 import { head } from './data.ts'
 import { CopyLine, NodeLink, Scroll, Section } from './parts.tsx'
 import { counted } from './words.ts'
 
 /** Ids in one command line, as on the terminal. */
 const TOGETHER = 50
+const ALL = 'all'
 
-export function Backlog({ backlog: { ideas, waiting, more } }: { backlog: PageBacklog }) {
-  const parked = ideas.filter(({ status }) => status === 'parked').slice(0, TOGETHER)
-  const run = head.value?.run ?? ''
+/** The idea that a person decides on; `all` = all that wait. null = the first that waits. */
+const chosen = signal<string | null>(null)
+
+export function Backlog({ backlog }: { backlog: PageBacklog }) {
+  const { ideas, more } = backlog
   return (
     <Section title={`Backlog (${ideas.length + more})`} id="backlog">
-      {parked.length === 0 ? null : (
-        <>
-          <p>
-            {waiting === 1 ? '1 idea needs' : `${waiting} ideas need`} packages that nobody approved. To
-            approve {waiting > parked.length ? `the first ${parked.length}` : waiting === 1 ? 'it' : 'them'},
-            or to drop one:
-          </p>
-          <CopyLine line={`assay backlog approve ${parked.map(({ id }) => id).join(' ')} --run ${run}`} />
-          <CopyLine line={`assay backlog drop ${parked[0]?.id} --reason TEXT --run ${run}`} />
-        </>
-      )}
+      <Decision backlog={backlog} />
       <Scroll label="Ideas of the backlog">
         <table class="backlog">
           <thead>
@@ -31,6 +26,9 @@ export function Backlog({ backlog: { ideas, waiting, more } }: { backlog: PageBa
               <th scope="col">hypothesis</th>
               <th scope="col">priority</th>
               <th scope="col">kind</th>
+              <th scope="col">
+                <span class="unseen">decide</span>
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -43,10 +41,68 @@ export function Backlog({ backlog: { ideas, waiting, more } }: { backlog: PageBa
       {more === 0 ? null : (
         <>
           <p class="small soft">{counted(more, 'more idea')}:</p>
-          <CopyLine line={`assay backlog --all --run ${run}`} />
+          <CopyLine line={`assay backlog --all --run ${head.value?.run ?? ''}`} />
         </>
       )}
     </Section>
+  )
+}
+
+/** One form for the idea that was chosen in the table: a form in each row would hide the ideas. */
+function Decision({ backlog: { ideas, waiting } }: { backlog: PageBacklog }) {
+  const parked = ideas.filter(({ status }) => status === 'parked')
+  const together = parked.slice(0, TOGETHER).map(({ id }) => id)
+  const one = ideas.find(({ id }) => id === chosen.value) ?? (chosen.value === null ? parked[0] : undefined)
+  const all = chosen.value === ALL && together.length > 0
+  if (!all && one === undefined) return null
+  return (
+    <div class="decision">
+      {waiting === 0 ? null : (
+        <p>
+          {waiting === 1 ? '1 idea needs' : `${waiting} ideas need`} packages that nobody approved.{' '}
+          {waiting === 1 || all ? null : (
+            <button
+              type="button"
+              class="quiet"
+              onClick={() => {
+                chosen.value = ALL
+              }}
+            >
+              decide on {together.length < waiting ? `the first ${together.length}` : 'all of them'}
+            </button>
+          )}
+        </p>
+      )}
+      {all ? (
+        <p class="small">{together.join(', ')}</p>
+      ) : (
+        <p class="small">
+          <span class="id">{one?.id}</span> {one?.hypothesis}
+          {one && one.missing.length > 0 ? <b> needs {one.missing.join(', ')}</b> : null}
+        </p>
+      )}
+      {all ? (
+        <Actions key={ALL} names={['approve', 'drop']} id={together.join(' ')} />
+      ) : one ? (
+        <Decided key={one.id} idea={one} />
+      ) : null}
+    </div>
+  )
+}
+
+function Decided({ idea }: { idea: PageIdea }) {
+  const names = ofIdea(idea.status)
+  return names.length === 0 ? (
+    <p class="small soft">There is nothing left to decide: it is {idea.status}.</p>
+  ) : (
+    // The form stays with this idea, so that what came of it can be read.
+    <Actions
+      names={names}
+      id={idea.id}
+      onSend={() => {
+        chosen.value = idea.id
+      }}
+    />
   )
 }
 
@@ -65,5 +121,19 @@ const Row = ({ idea }: { idea: PageIdea }) => (
     </td>
     <td>{idea.priority ?? '–'}</td>
     <td>{idea.kind ?? '–'}</td>
+    <td>
+      {ofIdea(idea.status).length === 0 ? null : (
+        <button
+          type="button"
+          class="quiet"
+          aria-label={`decide on ${idea.id}`}
+          onClick={() => {
+            chosen.value = idea.id
+          }}
+        >
+          decide
+        </button>
+      )}
+    </td>
   </tr>
 )

@@ -8,7 +8,7 @@ import type { PageHead, PageRow } from '../cli/view/page-model.ts'
 import { MARKS } from '../cli/view/page-model.ts'
 import { head, rows, rowsVersion } from './data.ts'
 import { type Colours, drawMark, MarkIcon, SHAPES, wordOf } from './marks.tsx'
-import { useWidth } from './parts.tsx'
+import { isDark, useWidth } from './parts.tsx'
 import { go, param, selected } from './route.ts'
 import { counted, figure, percent, timeSpan } from './words.ts'
 
@@ -18,7 +18,7 @@ type Axis = (typeof AXES)[number]
 /** How many of the run's verdicts are shown; null = all. */
 const until = signal<number | null>(null)
 
-const EDGE = { left: 62, right: 18, top: 14, bottom: 40 }
+const EDGE = { left: 62, right: 18, top: 30, bottom: 40 }
 
 interface Point {
   row: PageRow
@@ -27,7 +27,7 @@ interface Point {
   off: 'above' | 'below' | null
 }
 
-export function Chart({ height = 300 }: { height?: number }) {
+export function Chart({ height = 316 }: { height?: number }) {
   const [box, width] = useWidth()
   const data = head.value
   const version = rowsVersion.value
@@ -116,7 +116,8 @@ function layout(data: PageHead, axis: Axis, width: number, height: number, last:
     if (before === undefined || better * (value - before.value) > 0) stair.push({ x: xOf(row), value, row })
   }
   const x = scaleLinear()
-    .domain([0, Math.max(1, ...extremes(shown.map(xOf)))])
+    // A little room, so that the newest best has a step of its own.
+    .domain([0, 1.02 * Math.max(1, ...extremes(shown.map(xOf)))])
     .range([EDGE.left, Math.max(EDGE.left + 10, width - EDGE.right)])
   const y = scaleLinear()
     .domain(
@@ -271,6 +272,9 @@ function Plot({
           <text x={end} y={height - 4} text-anchor="end" class="title">
             {AXIS_TITLES[axis]}
           </text>
+          <text x={0} y={12} class="title">
+            {data.metric.name}: {data.metric.direction === 'minimize' ? 'lower' : 'higher'} is better
+          </text>
         </g>
         {data.baseline_band ? (
           <rect
@@ -291,7 +295,12 @@ function Plot({
           />
         )}
         {epochLines(data, made, axis).map(({ at, epoch }) => (
-          <line key={epoch} class="epoch" x1={x(at)} x2={x(at)} y1={EDGE.top} y2={height - EDGE.bottom} />
+          <g key={epoch} class="epoch-mark">
+            <line class="epoch" x1={x(at)} x2={x(at)} y1={EDGE.top - 6} y2={height - EDGE.bottom} />
+            <text x={x(at)} y={EDGE.top - 10} text-anchor={x(at) > end - 60 ? 'end' : 'middle'}>
+              epoch {epoch}
+            </text>
+          </g>
         ))}
         {stair.map(({ row, x: at }) =>
           row.range ? (
@@ -336,7 +345,7 @@ function Points({
   placeOf: (point: Point) => [number, number]
 }) {
   const canvas = useRef<HTMLCanvasElement>(null)
-  const dark = useDark()
+  const dark = isDark.value
   useEffect(() => {
     const element = canvas.current
     const to = element?.getContext('2d')
@@ -354,7 +363,8 @@ function Points({
     to.clearRect(0, 0, element.width, element.height)
     const began = performance.now()
     // What was kept is drawn last, over the many that were not.
-    const isKept = ({ row }: Point) => row.mark === 'kept' || row.mark === 'confirmed'
+    const isKept = ({ row }: Point) =>
+      row.mark === 'kept' || row.mark === 'confirmed' || row.mark === 'merged'
     for (const kept of [false, true]) {
       for (const point of made.points) {
         if (isKept(point) !== kept) continue
@@ -375,17 +385,6 @@ function Points({
     element.dataset.ms = String(performance.now() - began)
   }, [made, width, height, dark])
   return <canvas ref={canvas} style={{ width: `${width}px`, height: `${height}px` }} aria-hidden="true" />
-}
-
-function useDark(): boolean {
-  const [dark, set] = useState(() => matchMedia('(prefers-color-scheme: dark)').matches)
-  useEffect(() => {
-    const query = matchMedia('(prefers-color-scheme: dark)')
-    const change = () => set(query.matches)
-    query.addEventListener('change', change)
-    return () => query.removeEventListener('change', change)
-  }, [])
-  return dark
 }
 
 const Ring = ({ at: [cx, cy] }: { at: [number, number] }) => <circle class="ring" cx={cx} cy={cy} r={9} />

@@ -229,6 +229,10 @@ export function patchOf(experiment: string, other: string, path: string): Promis
   return found
 }
 
+/** Of any run; the shown one is here already. */
+export const headOfRun = (name: string): Promise<PageHead> =>
+  name === run() && head.value ? Promise.resolve(head.value) : get<PageHead>(`/api/runs/${name}/head`)
+
 export const logOf = async (experiment: string): Promise<string | null> =>
   isFile ? null : (await get<{ log: string | null }>(`/api/runs/${run()}/log/${experiment}`)).log
 

@@ -1,7 +1,8 @@
 /** What an experiment changed, against any other: between sealed trees, file by file, as they are looked at. */
 import { diffWordsWithSpace, parsePatch } from 'diff'
+import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
-import type { PageDiff, PageFile, PageNode, PagePatch } from '../cli/view/page-model.ts'
+import type { PageDiff, PageFile, PageNode, PagePart, PagePatch } from '../cli/view/page-model.ts'
 import { connection, diffOf, head, patchOf } from './data.ts'
 import { CopyLine, Empty, Scroll, useLoaded } from './parts.tsx'
 import { go, linkTo, param } from './route.ts'
@@ -137,29 +138,29 @@ function File({
           {file.noise ? ', written by a tool' : ''}
         </span>
       </summary>
-      {open ? <Patch experiment={node.experiment} from={diff.from} file={file} line={line} /> : null}
+      {open ? <Patch node={node} from={diff.from} file={file} line={line} /> : null}
     </details>
   )
 }
 
-function Patch({
-  experiment,
-  from,
-  file,
-  line,
-}: {
-  experiment: string
-  from: string
-  file: PageFile
-  line: string
-}) {
+function Patch({ node, from, file, line }: { node: PageNode; from: string; file: PageFile; line: string }) {
+  const { experiment } = node
   const { value, failed } = useLoaded(
     () => patchOf(experiment, from, file.path),
     [experiment, from, file.path],
   )
+  const parts = node.parts?.parent === from ? node.parts.parts : []
   if (failed) return <p class="notice">The diff did not come: {failed}</p>
   if (value === undefined) return <Empty>Loading …</Empty>
-  return <PatchText patch={value} line={line} binary={file.added === null} path={file.path} />
+  return (
+    <PatchText
+      patch={value}
+      line={line}
+      binary={file.added === null}
+      path={file.path}
+      parts={parts.filter(({ edits }) => edits.some(({ path }) => path === file.path))}
+    />
+  )
 }
 
 function PatchText({
@@ -167,11 +168,13 @@ function PatchText({
   line,
   binary,
   path,
+  parts,
 }: {
   patch: PagePatch
   line: string
   binary: boolean
   path: string
+  parts: readonly PagePart[]
 }) {
   const [most, setMost] = useState(LINES)
   if ('missing' in patch) {
@@ -197,6 +200,7 @@ function PatchText({
   if (binary) return <Empty>A binary file.</Empty>
   const hunks = parsePatch(patch.patch)[0]?.hunks ?? []
   if (hunks.length === 0) return <Empty>Only its mode or its name changed.</Empty>
+  const notes = notesOf(patch.again ?? [], parts, path)
   let left = most
   const total = hunks.reduce((sum, { lines }) => sum + lines.length, 0)
   return (
@@ -206,7 +210,9 @@ function PatchText({
           const shown = hunk.lines.slice(0, Math.max(0, left))
           left -= hunk.lines.length
           if (shown.length === 0) return null
-          return <Hunk key={`${hunk.oldStart} ${hunk.newStart}`} hunk={{ ...hunk, lines: shown }} />
+          return (
+            <Hunk key={`${hunk.oldStart} ${hunk.newStart}`} hunk={{ ...hunk, lines: shown }} notes={notes} />
+          )
         })}
       </table>
       {total > most ? (
@@ -220,9 +226,36 @@ function PatchText({
 
 type HunkLines = { oldStart: number; newStart: number; lines: string[] }
 
-function Hunk({ hunk }: { hunk: HunkLines }) {
+/** What stands beside lines of a diff: where a part begins and what it is worth, what is dead weight, what came back. */
+interface Notes {
+  /** The part that a line belongs to, by `+` or `-` and its number. */
+  partAt: (sign: string, line: number) => PagePart | null
+  removedBy: ReadonlyMap<number, string>
+}
+
+function notesOf(
+  again: readonly (readonly [number, string])[],
+  parts: readonly PagePart[],
+  path: string,
+): Notes {
+  const holds = (range: readonly [number, number] | undefined, line: number) =>
+    range !== undefined && line >= range[0] && line < range[0] + range[1]
+  return {
+    removedBy: new Map(again),
+    partAt: (sign, line) =>
+      parts.find(({ edits }) =>
+        edits.some(
+          (edit) =>
+            edit.path === path && (edit.kind === 'whole' || holds(sign === '+' ? edit.new : edit.old, line)),
+        ),
+      ) ?? null,
+  }
+}
+
+function Hunk({ hunk, notes }: { hunk: HunkLines; notes: Notes }) {
   let [before, after] = [hunk.oldStart, hunk.newStart]
   const words = changedWords(hunk.lines)
+  let last: PagePart | null = null
   return (
     <tbody>
       <tr class="where">
@@ -236,12 +269,30 @@ function Hunk({ hunk }: { hunk: HunkLines }) {
         const from = sign === '+' ? '' : before++
         const to = sign === '-' ? '' : after++
         const what = sign === '+' ? 'added' : sign === '-' ? 'removed' : 'same'
+        const part = what === 'same' ? null : notes.partAt(sign, Number(from || to))
+        const begins = part !== null && part !== last
+        if (part !== null) last = part
+        const removedBy = sign === '+' ? notes.removedBy.get(Number(to)) : undefined
         return (
-          <tr key={`${from} ${to} ${i}`} class={what}>
-            <td class="number">{from || to}</td>
-            <td class="sign">{sign === '-' ? '−' : sign}</td>
-            <td class="code">{words.get(i) ?? text.slice(1)}</td>
-          </tr>
+          <Fragment key={`${from} ${to} ${i}`}>
+            {begins ? (
+              <tr class="worth">
+                <td colSpan={3}>
+                  {part.id}: {part.worth}
+                </td>
+              </tr>
+            ) : null}
+            <tr class={part?.dead ? `${what} dead` : what}>
+              <td class="number">{from || to}</td>
+              <td class="sign">{sign === '-' ? '−' : sign}</td>
+              <td class="code">
+                {words.get(i) ?? text.slice(1)}
+                {removedBy === undefined ? null : (
+                  <span class="again"> re-adds what {removedBy} removed</span>
+                )}
+              </td>
+            </tr>
+          </Fragment>
         )
       })}
     </tbody>

@@ -10,6 +10,8 @@ import { go, selected } from './route.ts'
 
 const MOST = 1000
 const ROW = 18
+/** Left of the first node and right of the last, with its label. */
+const LABEL = 72
 
 interface Branch {
   row: PageRow
@@ -52,7 +54,8 @@ export function Graph() {
     const { root, left } = chosen(data)
     if (!root) return null
     const top = hierarchy(root, ({ children }) => children)
-    const column = Math.max(56, Math.min(150, (width - 60) / Math.max(1, top.height)))
+    // The last label needs room, too.
+    const column = Math.max(56, Math.min(150, (width - LABEL) / Math.max(1, top.height)))
     const placed = tree<Branch>().nodeSize([ROW, column])(top)
     let [low, high] = [0, 0]
     placed.each(({ x }) => {
@@ -67,7 +70,7 @@ export function Graph() {
         return source ? [{ source, target }] : []
       }),
     )
-    return { placed, merged, left, low, height: high - low + 2 * ROW, wide: top.height * column + 90 }
+    return { placed, merged, left, low, height: high - low + 2 * ROW, wide: top.height * column + LABEL }
   }, [data, version, width])
   const path = new Set(data?.path.map(({ experiment }) => experiment))
   const link = linkHorizontal<unknown, { x: number; y: number }>()

@@ -80,46 +80,59 @@ const SMALL = { width: 180, height: 56 }
 
 export function Multiples({ metrics }: { metrics: PageHead['metrics'] }) {
   return (
-    <div class="multiples">
-      {metrics.map(({ name, points }) => {
-        const values = points.map(({ value }) => value)
-        const [low = 0, high = 1] = extent(values)
-        const x = scaleLinear([0, Math.max(1, points.length - 1)], [4, SMALL.width - 4])
-        const y = scaleLinear([low, high === low ? low + 1 : high], [SMALL.height - 6, 6])
-        const path = line<number>()
-          .x((_, i) => x(i))
-          .y((value) => y(value))
-        const last = points.at(-1)
-        return (
-          <figure key={name}>
-            <figcaption class="small">
-              {name} <span class="figure">{figure(last?.value ?? null)}</span>
-            </figcaption>
-            <svg
-              width={SMALL.width}
-              height={SMALL.height}
-              role="img"
-              aria-label={`${name} of the kept experiments, in order: from ${figure(values[0] ?? null)} to ${figure(last?.value ?? null)}`}
-            >
-              <path class="thin" d={path(values) ?? ''} />
-              {points.length > 60
-                ? null
-                : points.map(({ experiment, value }, i) => (
-                    <circle
-                      key={experiment}
-                      cx={x(i)}
-                      cy={y(value)}
-                      r={2.5}
-                      onClick={() => go({ node: experiment })}
-                      role="presentation"
-                    >
-                      <title>{`${experiment}: ${figure(value)}`}</title>
-                    </circle>
-                  ))}
-            </svg>
-          </figure>
-        )
-      })}
-    </div>
+    <>
+      <div class="multiples">
+        {metrics.map(({ name, points }) => {
+          const values = points.map(({ value }) => value)
+          const [low = 0, high = 1] = extent(values)
+          const x = scaleLinear([0, Math.max(1, points.length - 1)], [4, SMALL.width - 4])
+          const y = scaleLinear(low === high ? [low - 1, low + 1] : [low, high], [SMALL.height - 6, 6])
+          const path = line<number>()
+            .x((_, i) => x(i))
+            .y((value) => y(value))
+          const last = points.at(-1)
+          return (
+            <figure key={name}>
+              <figcaption class="small">
+                {name}{' '}
+                <span class="figure">
+                  {points.length < 2 ? '' : `${rough(values[0])} → `}
+                  {rough(last?.value)}
+                </span>
+              </figcaption>
+              <svg
+                width={SMALL.width}
+                height={SMALL.height}
+                role="img"
+                aria-label={`${name} of the kept experiments, in order: from ${figure(values[0] ?? null)} to ${figure(last?.value ?? null)}`}
+              >
+                <path class="thin" d={path(values) ?? ''} />
+                {points.length > 60
+                  ? null
+                  : points.map(({ experiment, value }, i) => (
+                      <circle
+                        key={experiment}
+                        cx={x(i)}
+                        cy={y(value)}
+                        r={2.5}
+                        onClick={() => go({ node: experiment })}
+                        role="presentation"
+                      >
+                        <title>{`${experiment}: ${figure(value)}`}</title>
+                      </circle>
+                    ))}
+              </svg>
+            </figure>
+          )
+        })}
+      </div>
+      <p class="small soft">
+        From the first kept experiment to the newest, in order; each chart from its least to its largest
+        value.
+      </p>
+    </>
   )
 }
+
+const rough = (value: number | undefined): string =>
+  figure(value === undefined ? null : Number(value.toPrecision(3)))

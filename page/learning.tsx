@@ -1,23 +1,34 @@
-/** The texts of a suite: the loss of each epoch, the version of each text, and how the tasks do. */
+/** The texts of a suite: the loss of each epoch, the version of each text, how the tasks do, and what agents expected. */
+import { extent, median } from 'd3-array'
 import { scaleLinear } from 'd3-scale'
+import { useState } from 'preact/hooks'
+import type { Mark } from '../cli/view/page-model.ts'
 import type { SuiteView } from '../cli/view/suite-model.ts'
-import { head } from './data.ts'
-import { Empty, NodeLink, Scroll, Section, useWidth } from './parts.tsx'
-import { counted, figure } from './words.ts'
+import { head, nodeOf, rowsVersion, runs } from './data.ts'
+import { MarkIcon } from './marks.tsx'
+import { Empty, NodeLink, Scroll, Section, useLoaded, useWidth } from './parts.tsx'
+import { go, linkTo } from './route.ts'
+import { counted, figure, percent } from './words.ts'
 
 type Epoch = SuiteView['epochs'][number]
 
 export function Learning() {
   const suite = head.value?.suite
   if (!suite) return <Empty>This run has no suite.</Empty>
+  if (suite.epochs.length === 0) {
+    return (
+      <Section title={`Loss of ${suite.suite}`}>
+        <Empty>No epoch was measured yet.</Empty>
+      </Section>
+    )
+  }
   return (
     <>
       <Section title={`Loss of ${suite.suite}`}>
         <p class="small soft">
           {suite.learning_rate === null
-            ? 'without a gradient'
-            : `learning rate ${figure(suite.learning_rate)}`}{' '}
-          · {suite.artifacts.map(({ name, active }) => `${name} v${active}`).join(' · ')}
+            ? 'The suite is repeated: the spec declares no gradient.'
+            : `Learning rate ${figure(suite.learning_rate)}: how much of a text the next rewrite may change.`}
         </p>
         <LossChart epochs={suite.epochs} />
       </Section>
@@ -25,26 +36,89 @@ export function Learning() {
         <Versions suite={suite} />
       </Section>
       <Section title="Loss of each task">
+        <TaskChart epochs={suite.epochs} />
         <Tasks suite={suite} />
       </Section>
+      <Section title="Parts of the loss">
+        <LossParts epochs={suite.epochs} />
+      </Section>
+      {suite.expectations.length > 0 ? (
+        <Section title="Expected and measured">
+          <Expected suite={suite} />
+        </Section>
+      ) : null}
+      <Suites />
     </>
   )
 }
 
-// ---------------------------------------------------------------- the loss
+// ---------------------------------------------------------------- the charts
 
-const HEIGHT = 220
-const EDGE = { left: 52, right: 14, top: 12, bottom: 30 }
+const HEIGHT = 236
+const EDGE = { left: 52, right: 14, top: 28, bottom: 44 }
 
-/** A dot for each epoch, by what became of it, and the mean over three epochs as a dashed line. */
+const OUTCOMES: Readonly<Record<Epoch['outcome'], { mark: Mark; word: string }>> = {
+  baseline: { mark: 'open', word: 'the texts as they were' },
+  kept: { mark: 'kept', word: 'a new version, kept' },
+  not_kept: { mark: 'rejected', word: 'a change that was rolled back' },
+  revoked: { mark: 'revoked', word: 'a version that was revoked later' },
+  unchanged: { mark: 'discarded', word: 'no text was changed' },
+}
+
+interface Frame {
+  epochs: readonly Epoch[]
+  width: number
+  x: (index: number) => number
+  y: (loss: number) => number
+  ticks: number[]
+}
+
+function frameOf(epochs: readonly Epoch[], width: number, losses: readonly number[]): Frame {
+  const y = scaleLinear([0, Math.max(...losses, 0.0001)], [HEIGHT - EDGE.bottom, EDGE.top]).nice()
+  const x = scaleLinear([0, Math.max(1, epochs.length - 1)], [EDGE.left + 12, width - EDGE.right - 12])
+  return { epochs, width, x, y, ticks: y.ticks(4) }
+}
+
+function Axes({ frame: { epochs, width, x, y, ticks }, title }: { frame: Frame; title: string }) {
+  const every = Math.ceil(epochs.length / Math.max(1, Math.floor(width / 40)))
+  return (
+    <g class="axis" aria-hidden="true">
+      <text x={0} y={12} class="title">
+        {title}
+      </text>
+      {ticks.map((tick) => (
+        <g key={tick}>
+          <line class="grid" x1={EDGE.left} x2={width - EDGE.right} y1={y(tick)} y2={y(tick)} />
+          <text x={EDGE.left - 10} y={y(tick)} dy="0.32em" text-anchor="end">
+            {lossText(tick)}
+          </text>
+        </g>
+      ))}
+      {epochs.map(({ epoch, experiment }, index) =>
+        index % every === 0 ? (
+          <text key={experiment} x={x(index)} y={HEIGHT - EDGE.bottom + 18} text-anchor="middle">
+            {epoch}
+          </text>
+        ) : null,
+      )}
+      <text x={width - EDGE.right} y={HEIGHT - 6} text-anchor="end" class="title">
+        epoch
+      </text>
+    </g>
+  )
+}
+
+/** A mark for each epoch, by what became of it, and the mean over three epochs as a dashed line. */
 function LossChart({ epochs }: { epochs: readonly Epoch[] }) {
   const [box, width] = useWidth()
-  const most = Math.max(...epochs.flatMap(({ loss, average }) => [loss, average]), 0.0001)
-  const x = scaleLinear([0, Math.max(1, epochs.length - 1)], [EDGE.left, width - EDGE.right])
-  const y = scaleLinear([0, most], [HEIGHT - EDGE.bottom, EDGE.top]).nice()
+  const frame = frameOf(
+    epochs,
+    width,
+    epochs.flatMap(({ loss, average }) => [loss, average]),
+  )
   const at = (of: (epoch: Epoch) => number) =>
-    epochs.map((epoch, index) => `${x(index)},${y(of(epoch))}`).join(' ')
-  const named = Math.ceil(epochs.length / Math.max(1, Math.floor(width / 40)))
+    epochs.map((epoch, index) => `${frame.x(index)},${frame.y(of(epoch))}`).join(' ')
+  const found = new Set(epochs.map(({ outcome }) => outcome))
   return (
     <figure class="learning">
       <div ref={box}>
@@ -55,45 +129,97 @@ function LossChart({ epochs }: { epochs: readonly Epoch[] }) {
             role="img"
             aria-label={`loss of ${counted(epochs.length, 'epoch')}, from ${lossText(epochs[0]?.loss ?? null)} to ${lossText(epochs.at(-1)?.loss ?? null)}`}
           >
-            <g class="axis">
-              {y.ticks(4).map((tick) => (
-                <g key={tick}>
-                  <line class="grid" x1={EDGE.left} x2={width - EDGE.right} y1={y(tick)} y2={y(tick)} />
-                  <text x={EDGE.left - 12} y={y(tick)} dy="0.32em" text-anchor="end">
-                    {lossText(tick)}
-                  </text>
-                </g>
-              ))}
-              {epochs.map(({ epoch, experiment }, index) =>
-                index % named === 0 ? (
-                  <text key={experiment} x={x(index)} y={HEIGHT - EDGE.bottom + 18} text-anchor="middle">
-                    {epoch}
-                  </text>
-                ) : null,
-              )}
-            </g>
+            <Axes frame={frame} title="mean loss of the tasks: lower is better" />
             <polyline class="average" points={at(({ average }) => average)} />
             <polyline class="loss" points={at(({ loss }) => loss)} />
             {epochs.map((epoch, index) => (
-              <circle
+              <g
                 key={epoch.experiment}
-                class={epoch.outcome === 'kept' ? 'is-kept' : ''}
-                cx={x(index)}
-                cy={y(epoch.loss)}
-                r="5"
+                class="spot"
+                transform={`translate(${frame.x(index)} ${frame.y(epoch.loss)})`}
+                onClick={() => go({ node: epoch.experiment })}
+                role="presentation"
               >
                 <title>{`epoch ${epoch.epoch}, ${epoch.experiment}: loss ${lossText(epoch.loss)}; ${changeOf(epoch)}`}</title>
-              </circle>
+                <circle r={9} class="back" />
+                <g transform="translate(-7 -7)">
+                  <MarkIcon mark={OUTCOMES[epoch.outcome].mark} size={14} />
+                </g>
+              </g>
             ))}
           </svg>
         ) : null}
       </div>
-      <figcaption class="small soft">
-        Loss by epoch; a filled dot is a text that was kept. Dashed: the mean of three epochs.
+      <figcaption class="legend small">
+        {(Object.keys(OUTCOMES) as Epoch['outcome'][])
+          .filter((outcome) => found.has(outcome))
+          .map((outcome) => (
+            <span key={outcome}>
+              <MarkIcon mark={OUTCOMES[outcome].mark} size={10} /> {OUTCOMES[outcome].word}
+            </span>
+          ))}
+        <span>
+          <svg class="key baseline" width="22" height="8" aria-hidden="true">
+            <path d="M0 4H22" />
+          </svg>{' '}
+          mean of three epochs
+        </span>
       </figcaption>
     </figure>
   )
 }
+
+/** Of each epoch a bar from the least to the largest loss, a line at the median, and a dot for each task. */
+function TaskChart({ epochs }: { epochs: readonly Epoch[] }) {
+  const [box, width] = useWidth()
+  const all = epochs.flatMap(lossesOf)
+  if (all.length === 0) return null
+  const frame = frameOf(epochs, width, all)
+  return (
+    <figure class="learning tasks">
+      <div ref={box}>
+        {width > 0 ? (
+          <svg
+            width={width}
+            height={HEIGHT}
+            role="img"
+            aria-label={`losses of the tasks in ${counted(epochs.length, 'epoch')}; the table below has them`}
+          >
+            <Axes frame={frame} title="loss of a task: lower is better" />
+            {epochs.map((epoch, index) => {
+              const losses = lossesOf(epoch)
+              const [low, high] = extent(losses)
+              const middle = median(losses)
+              if (low === undefined || high === undefined || middle === undefined) return null
+              return (
+                <g key={epoch.experiment} transform={`translate(${frame.x(index)} 0)`}>
+                  <rect
+                    class="span"
+                    x={-5}
+                    width={10}
+                    y={frame.y(high)}
+                    height={Math.max(1, frame.y(low) - frame.y(high))}
+                  />
+                  <line class="middle" x1={-9} x2={9} y1={frame.y(middle)} y2={frame.y(middle)} />
+                  {Object.entries(epoch.tasks ?? {}).map(([name, loss]) => (
+                    <circle key={name} cy={frame.y(loss)} r={3}>
+                      <title>{`epoch ${epoch.epoch}, ${name}: ${lossText(loss)}`}</title>
+                    </circle>
+                  ))}
+                </g>
+              )
+            })}
+          </svg>
+        ) : null}
+      </div>
+      <figcaption class="small soft">
+        The bar goes from the least to the largest loss of an epoch, the line is the median, each dot a task.
+      </figcaption>
+    </figure>
+  )
+}
+
+const lossesOf = ({ tasks }: Epoch): number[] => Object.values(tasks ?? {})
 
 /** Three digits, as in the terminal. */
 const lossText = (loss: number | null): string => figure(loss === null ? null : Number(loss.toPrecision(3)))
@@ -117,31 +243,42 @@ function Versions({ suite: { artifacts, epochs } }: { suite: SuiteView }) {
               <th scope="col">text</th>
               {epochs.map(({ epoch, experiment }) => (
                 <th key={experiment} scope="col" class="figure">
-                  {epoch}
+                  epoch {epoch}
                   <br />
                   <NodeLink id={experiment} />
                 </th>
               ))}
+              <th scope="col" class="figure">
+                active
+              </th>
             </tr>
           </thead>
           <tbody>
-            {artifacts.map(({ name }) => (
+            {artifacts.map(({ name, active, file }) => (
               <tr key={name}>
-                <th scope="row">{name}</th>
+                <th scope="row" title={file}>
+                  {name}
+                </th>
                 {epochs.map((epoch) => (
                   <td key={epoch.experiment} class="figure" title={changeOf(epoch)}>
-                    {epoch.artifact === name ? (epoch.outcome === 'kept' ? '→ ' : '× ') : ''}v
-                    {epoch.versions[name] ?? 0}
+                    {epoch.artifact === name ? (
+                      <a href={linkTo({ node: epoch.experiment, against: null })}>
+                        {epoch.outcome === 'kept' ? '→' : '×'} v{epoch.versions[name] ?? 0}
+                      </a>
+                    ) : (
+                      `v${epoch.versions[name] ?? 0}`
+                    )}
                   </td>
                 ))}
+                <td class="figure">v{active}</td>
               </tr>
             ))}
           </tbody>
         </table>
       </Scroll>
       <p class="small soft">
-        → v1: run with version 1, which was kept; × v0: a change of version 0 that was not kept. The
-        experiment has the diff.
+        → v1: the epoch made version 1, which was kept. × v0: it changed version 0, and was not kept. The link
+        opens the experiment with its diff.
       </p>
     </>
   )
@@ -149,50 +286,200 @@ function Versions({ suite: { artifacts, epochs } }: { suite: SuiteView }) {
 
 // ---------------------------------------------------------------- the tasks
 
-/** Of each epoch the least, the median and the largest loss of its tasks, then each task. */
 function Tasks({ suite: { epochs, variance } }: { suite: SuiteView }) {
   const names = [...new Set(epochs.flatMap(({ tasks }) => Object.keys(tasks ?? {})))]
-  const row = (name: string, of: (epoch: Epoch) => number | null) => (
-    <tr key={name}>
-      <th scope="row">{name}</th>
-      {epochs.map((epoch) => (
-        <td key={epoch.experiment} class="figure">
-          {lossText(of(epoch))}
-        </td>
-      ))}
-    </tr>
-  )
   return (
     <Scroll label="Loss of each task">
       <table class="by-epoch">
         <thead>
           <tr>
-            <th scope="col">epoch</th>
+            <th scope="col">task</th>
             {epochs.map(({ epoch, experiment }) => (
               <th key={experiment} scope="col" class="figure">
-                {epoch}
+                epoch {epoch}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {row('least', (epoch) => at(epoch, 0))}
-          {row('median', (epoch) => at(epoch, 0.5))}
-          {row('largest', (epoch) => at(epoch, 1))}
-          {names.map((name) => row(name, ({ tasks }) => tasks?.[name] ?? null))}
+          {names.map((name) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              {epochs.map(({ experiment, tasks }) => (
+                <td key={experiment} class="figure">
+                  {lossText(tasks?.[name] ?? null)}
+                </td>
+              ))}
+            </tr>
+          ))}
         </tbody>
       </table>
-      {variance.map(({ task, runs, mean, deviation }) => (
+      {variance.map(({ task, runs: count, mean, deviation }) => (
         <p key={task} class="small">
-          unchanged, {runs} runs: {task} {lossText(mean)} ± {lossText(deviation)}
+          unchanged, {counted(count, 'run')}: {task} {lossText(mean)} ± {lossText(deviation)}
         </p>
       ))}
     </Scroll>
   )
 }
 
-/** The loss at this share of the tasks, in order; null without tasks. */
-function at({ tasks }: Epoch, share: number): number | null {
-  const losses = Object.values(tasks ?? {}).sort((a, b) => a - b)
-  return losses[Math.floor(share * (losses.length - 1))] ?? null
+/** How a task ended, as its part `status` says: 0, 0.5 or 1. */
+function endOf(status: number | null | undefined): { mark: Mark; word: string } {
+  if (status === null || status === undefined) return { mark: 'inconclusive', word: 'not told' }
+  if (status < 0.25) return { mark: 'kept', word: 'complete' }
+  return status < 0.75 ? { mark: 'flagged', word: 'partial' } : { mark: 'failed', word: 'failed' }
+}
+
+/** Of one epoch: each task with the parts of its loss. */
+function LossParts({ epochs }: { epochs: readonly Epoch[] }) {
+  const [picked, pick] = useState<string | null>(null)
+  const experiment = picked ?? epochs.at(-1)?.experiment ?? ''
+  const { value, failed } = useLoaded(() => nodeOf(experiment), [experiment, rowsVersion.value])
+  const tasks = value?.tasks ?? []
+  const names = [...new Set(tasks.flatMap(({ parts }) => Object.keys(parts ?? {})))]
+  const shown = names.filter((name) => name !== 'status')
+  return (
+    <>
+      <p class="filters">
+        <label>
+          epoch{' '}
+          <select value={experiment} onChange={({ currentTarget }) => pick(currentTarget.value)}>
+            {epochs.map((epoch) => (
+              <option key={epoch.experiment} value={epoch.experiment}>
+                {epoch.epoch}, {epoch.experiment}
+              </option>
+            ))}
+          </select>
+        </label>
+      </p>
+      {failed ? <p class="notice">The parts did not come: {failed}</p> : null}
+      {value === undefined && !failed ? <Empty>Loading …</Empty> : null}
+      {value === null ? <Empty>The details of this epoch are not in the file.</Empty> : null}
+      {value && names.length === 0 ? <Empty>Its record has no parts of a loss.</Empty> : null}
+      {names.length > 0 ? (
+        <Scroll label="Parts of the loss">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">task</th>
+                <th scope="col">ended</th>
+                {['loss', ...shown].map((name) => (
+                  <th key={name} scope="col" class="figure">
+                    {name.replaceAll('_', ' ')}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {tasks.map(({ name, score, parts }) => {
+                const { mark, word } = endOf(parts?.status)
+                return (
+                  <tr key={name}>
+                    <td>{name}</td>
+                    <td class="status">
+                      <MarkIcon mark={mark} size={10} /> {word}
+                    </td>
+                    {[score, ...shown.map((part) => parts?.[part] ?? null)].map((one, i) => (
+                      <td key={`${i} ${shown[i - 1] ?? ''}`} class="figure">
+                        {lossText(one)}
+                      </td>
+                    ))}
+                  </tr>
+                )
+              })}
+            </tbody>
+          </table>
+          <p class="small soft">
+            Each part is from 0 (nothing lost) to 1, before its weight; – is a signal that the run did not
+            give, and counts as 0.5.
+          </p>
+        </Scroll>
+      ) : null}
+    </>
+  )
+}
+
+// ---------------------------------------------------------------- what agents expected, and all suites
+
+/** Filled by as much as the agent was sure. */
+const Confidence = ({ value }: { value: number }) => (
+  <svg class="confidence" width="12" height="12" aria-hidden="true">
+    <circle cx={6} cy={6} r={5} />
+    <circle class="sure" cx={6} cy={6} r={5 * Math.sqrt(Math.min(1, Math.max(0, value)))} />
+  </svg>
+)
+
+function Expected({ suite: { expectations } }: { suite: SuiteView }) {
+  return (
+    <Scroll label="Expected and measured">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">experiment</th>
+            <th scope="col">text</th>
+            <th scope="col" class="figure">
+              expected reduction
+            </th>
+            <th scope="col" class="figure">
+              confidence
+            </th>
+            <th scope="col" class="figure">
+              measured reduction
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {expectations.map(({ experiment, artifact, expected, confidence, measured }) => (
+            <tr key={experiment}>
+              <td>
+                <NodeLink id={experiment} />
+              </td>
+              <td>{artifact}</td>
+              <td class="figure">{lossText(expected)}</td>
+              <td class="figure">
+                <Confidence value={confidence} /> {percent(confidence).replace('+', '')}
+              </td>
+              <td class="figure">{lossText(measured)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}
+
+function Suites() {
+  const all = runs.value.filter(({ suite }) => suite !== undefined)
+  return (
+    <Section title="Suites of this repository">
+      <Scroll label="Suites">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">suite</th>
+              <th scope="col">run</th>
+              <th scope="col" class="figure">
+                epochs
+              </th>
+              <th scope="col" class="figure">
+                last loss
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {all.map(({ run, suite }) => (
+              <tr key={run} {...(run === head.value?.run ? { 'aria-current': 'true' } : {})}>
+                <td>{suite?.name}</td>
+                <td>
+                  <a href={linkTo({ run, view: 'learning', node: null })}>{run}</a>
+                </td>
+                <td class="figure">{suite?.epochs}</td>
+                <td class="figure">{lossText(suite?.loss ?? null)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </Section>
+  )
 }

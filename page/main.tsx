@@ -6,7 +6,7 @@ import { connection, head, lostAt, now, rows, rowsVersion, runs, start, trouble 
 import { Learning } from './learning.tsx'
 import { NodePanel } from './node.tsx'
 import { Overview } from './overview.tsx'
-import { Gain, Guarded, NodeLink } from './parts.tsx'
+import { Gain, Guarded, NodeLink, ThemeChoice } from './parts.tsx'
 import { compared, go, linkTo, runName, selected, type View, view } from './route.ts'
 import {
   CompareView,
@@ -18,7 +18,7 @@ import {
   RunsView,
   TreeView,
 } from './views.tsx'
-import { counted, figure, usedText } from './words.ts'
+import { capWord, figure, leftText, usedText } from './words.ts'
 import './style.css'
 
 const TITLES: Record<View, string> = {
@@ -72,14 +72,16 @@ function App() {
           <Guarded key={view.value}>
             <Shown />
           </Guarded>
-          <ExportView />
         </main>
         {node ? <NodePanel key={node} id={node} /> : null}
       </div>
       <footer class="small soft">
-        Assay {data.version} · {data.run} ·{' '}
-        {connection.value === 'file' ? 'a file, as of the last event' : 'live'}{' '}
-        {data.last.slice(0, 16).replace('T', ' ')} UTC
+        <span>
+          Assay {data.version} · {data.run} ·{' '}
+          {connection.value === 'file' ? 'a file, as of the last event, ' : 'last event '}
+          {data.last.slice(0, 16).replace('T', ' ')} UTC
+        </span>
+        <ThemeChoice />
       </footer>
     </div>
   )
@@ -106,7 +108,12 @@ function Shown() {
     case 'runs':
       return <RunsView />
     case 'overview':
-      return <Overview />
+      return (
+        <>
+          <Overview />
+          <ExportView />
+        </>
+      )
   }
 }
 
@@ -187,6 +194,11 @@ function Top({ data }: { data: PageHead }) {
           <dd class="small soft">
             {better ? <BestWords data={data} /> : 'nothing is better than the baseline yet'}
           </dd>
+          {data.suite ? (
+            <dd class="small soft">
+              texts: {data.suite.artifacts.map(({ name, active }) => `${name} v${active}`).join(', ')}
+            </dd>
+          ) : null}
         </div>
         <div>
           <dt>kept</dt>
@@ -208,7 +220,7 @@ function Top({ data }: { data: PageHead }) {
               ))
             )}
           </dd>
-          {data.buys ? <dd class="small soft">about {counted(data.buys.count, 'experiment')} left</dd> : null}
+          {data.buys ? <dd class="small soft">{leftText(data.buys)}</dd> : null}
         </div>
         <div>
           <dt>agents</dt>
@@ -241,7 +253,7 @@ function Meter({
   atLeast: boolean
 }) {
   const share = limit === 0 ? 1 : Math.min(1, used / limit)
-  const words = `${usedText({ used, at_least: atLeast })} of ${figure(limit)} ${cap}`
+  const words = `${usedText({ used, at_least: atLeast })} of ${figure(limit)} ${capWord(cap)}`
   return (
     <span class="budget">
       <span class="meter" aria-hidden="true">
@@ -267,7 +279,7 @@ function State({ data }: { data: PageHead }) {
   return (
     <span class="states">
       <span class={running ? 'badge on' : 'badge'}>{loop}</span>
-      <span role="status">
+      <span class="states" role="status">
         {connection.value === 'lost' ? (
           <span class="badge warn">
             connection lost

@@ -5,15 +5,24 @@ interface Shape {
   /** Path in a box of 12 by 12. */
   d: string
   filled: boolean
+  /** Filled, over the outline. */
+  inner?: string
   tone: 'accent' | 'ink' | 'soft'
   word: string
 }
 
-const circle = (r: number): string => `M${6 - r} 6a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`
+const circle = (r: number, x = 6): string =>
+  `M${x - r} 6a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`
 
 export const SHAPES: Readonly<Record<Mark, Shape>> = {
   kept: { d: circle(4), filled: true, tone: 'accent', word: 'kept' },
-  confirmed: { d: `${circle(2.6)}${circle(5.2)}M6 0`, filled: false, tone: 'accent', word: 'confirmed' },
+  confirmed: {
+    d: `${circle(2.6)}${circle(5.2)}M6 0`,
+    filled: false,
+    inner: circle(2.6),
+    tone: 'accent',
+    word: 'confirmed',
+  },
   flagged: { d: 'M6 1L11 10.5H1zM6 4.5V7.5M6 8.8V9.2', filled: false, tone: 'accent', word: 'in doubt' },
   inconclusive: {
     d: 'M1 7C2.5 3.5 4.5 3.5 6 6S9.5 8.5 11 5',
@@ -33,14 +42,21 @@ export const SHAPES: Readonly<Record<Mark, Shape>> = {
   pruned: { d: 'M6 1L11 6L6 11L1 6z', filled: false, tone: 'soft', word: 'pruned' },
   revoked: { d: `${circle(4.6)}M2.8 9.2L9.2 2.8`, filled: false, tone: 'ink', word: 'revoked' },
   discarded: { d: 'M2 6H10', filled: false, tone: 'soft', word: 'discarded' },
+  merged: {
+    d: 'M0.5 1.5L6 6L0.5 10.5',
+    filled: false,
+    inner: circle(3.2, 8),
+    tone: 'accent',
+    word: 'merged',
+  },
 }
 
 export function MarkIcon({ mark, size = 12 }: { mark: Mark; size?: number }) {
-  const { d, filled, tone } = SHAPES[mark]
+  const { d, filled, inner, tone } = SHAPES[mark]
   return (
     <svg class={`mark ${tone}`} width={size} height={size} viewBox="0 0 12 12" aria-hidden="true">
       <path d={d} class={filled ? 'filled' : ''} />
-      {mark === 'confirmed' ? <path d={circle(2.6)} class="filled" /> : null}
+      {inner === undefined ? null : <path d={inner} class="filled" />}
     </svg>
   )
 }
@@ -61,8 +77,7 @@ export function Status({ row }: { row: PageRow }) {
   )
 }
 
-const INNER = new Path2D(circle(2.6))
-const drawn = new Map<Mark, Path2D>()
+const drawn = new Map<Mark, [outline: Path2D, inner: Path2D | null]>()
 
 /** On a canvas, centred. */
 export function drawMark(
@@ -72,21 +87,19 @@ export function drawMark(
   y: number,
   colours: Colours,
 ): void {
-  const { d, filled, tone } = SHAPES[mark]
-  let path = drawn.get(mark)
-  if (!path) {
-    path = new Path2D(d)
-    drawn.set(mark, path)
-  }
+  const { d, filled, inner, tone } = SHAPES[mark]
+  const paths = drawn.get(mark) ?? [new Path2D(d), inner === undefined ? null : new Path2D(inner)]
+  drawn.set(mark, paths)
+  const [path, filling] = paths
   to.setTransform(colours.scale, 0, 0, colours.scale, (x - 5) * colours.scale, (y - 5) * colours.scale)
   to.scale(10 / 12, 10 / 12)
   if (filled) {
     to.fillStyle = colours[tone]
     to.fill(path)
   }
-  if (mark === 'confirmed') {
+  if (filling) {
     to.fillStyle = colours[tone]
-    to.fill(INNER)
+    to.fill(filling)
   }
   to.strokeStyle = colours[tone]
   to.lineWidth = 1.5

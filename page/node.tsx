@@ -1,8 +1,8 @@
 /** One experiment: what was expected, what came out, why it ended so, and what it changed. */
 import { useState } from 'preact/hooks'
 import type { PageNode, PageRow } from '../cli/view/page-model.ts'
-import { Actions } from './actions.tsx'
-import { connection, head, nodeOf, rows, rowsVersion } from './data.ts'
+import { Actions, ofExperiment } from './actions.tsx'
+import { head, nodeOf, rows, rowsVersion } from './data.ts'
 import { DiffView } from './diff.tsx'
 import { Judged } from './judging.tsx'
 import { Status } from './marks.tsx'
@@ -98,7 +98,7 @@ function Kin({ row }: { row: PageRow }) {
         row.parent === null
           ? null
           : [
-              'child of',
+              row.parents ? 'merge of' : 'child of',
               (row.parents ?? [row.parent]).map((id) => (
                 <span key={id}>
                   <NodeLink id={id} />{' '}
@@ -122,7 +122,7 @@ function Kin({ row }: { row: PageRow }) {
           ? null
           : [
               'round',
-              `${row.round}, lane ${row.lane ?? '–'}${row.arm ? ', starts from the baseline, for comparison' : ''}`,
+              `${row.round}${row.lane === null ? '' : `, lane ${row.lane}`}${row.arm ? ', starts from the baseline, for comparison' : ''}`,
             ],
         row.epoch === head.value?.epoch
           ? null
@@ -142,6 +142,7 @@ function Details({ row, node }: { row: PageRow; node: PageNode }) {
         </p>
       ))}
       <Doubts node={node} />
+      <Predicted row={row} node={node} />
       {node.stages.length > 0 ? (
         <Block title="Pairs">
           {node.stages.map((stage, i) => (
@@ -157,19 +158,15 @@ function Details({ row, node }: { row: PageRow; node: PageNode }) {
       <Block title="Gates and rules">
         <Held row={row} node={node} />
       </Block>
+      {node.tasks ? (
+        <Block title="Scores by task">
+          <Tasks tasks={node.tasks} against={node.against} />
+        </Block>
+      ) : null}
       <OtherMetrics node={node} />
       {node.parts ? (
         <Block title="Which parts pay">
-          <p>
-            <Linked text={node.parts.summary} />
-          </p>
-          <ul>
-            {node.parts.lines.map((line) => (
-              <li key={line}>
-                <Linked text={line} />
-              </li>
-            ))}
-          </ul>
+          <Parts parts={node.parts} />
         </Block>
       ) : null}
       {row.parent === null ? null : (
@@ -227,7 +224,7 @@ function Details({ row, node }: { row: PageRow; node: PageNode }) {
         </Block>
       ) : null}
       <Block title="Actions">
-        <Actions id={row.experiment} status={row.status} />
+        <Actions names={ofExperiment(row.status)} id={row.experiment} />
       </Block>
       <Block title="In a terminal">
         {node.commands.map((line) => (
@@ -270,44 +267,157 @@ function Doubts({ node }: { node: PageNode }) {
   )
 }
 
+/** What was expected beside what came out. */
+function Predicted({ row, node: { predicted } }: { row: PageRow; node: PageNode }) {
+  if (!predicted) return null
+  const { text, gain } = predicted
+  return (
+    <Block title="Prediction">
+      <Facts
+        facts={[
+          ['predicted', `${gain === null ? '' : percent(gain)}${text === null ? '' : ` “${text}”`}`.trim()],
+          ['measured', row.improvement === null ? 'no gain was measured' : percent(row.improvement)],
+        ]}
+      />
+    </Block>
+  )
+}
+
+function Tasks({ tasks, against }: { tasks: NonNullable<PageNode['tasks']>; against: string | null }) {
+  const parts = [...new Set(tasks.flatMap((task) => Object.keys(task.parts ?? {})))]
+  return (
+    <>
+      <Scroll label="Scores by task">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">task</th>
+              {['here', ...(against === null ? [] : [against]), ...parts].map((name) => (
+                <th key={name} scope="col" class="figure">
+                  {parts.includes(name) ? name.replaceAll('_', ' ') : name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {tasks.map(({ name, score, before, parts: own }) => (
+              <tr key={name}>
+                <td>{name}</td>
+                {[
+                  score,
+                  ...(against === null ? [] : [before]),
+                  ...parts.map((part) => own?.[part] ?? null),
+                ].map((value, i) => (
+                  <td key={`${i} ${name}`} class="figure">
+                    {figure(value === null ? null : Number(value.toPrecision(3)))}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+      {parts.length > 0 ? (
+        <p class="small soft">Behind the losses: each part of a loss before its weight, from 0 to 1.</p>
+      ) : null}
+    </>
+  )
+}
+
+function Parts({ parts: { parent, summary, parts, together } }: { parts: NonNullable<PageNode['parts']> }) {
+  return (
+    <>
+      <p>
+        <Linked text={summary} />
+      </p>
+      <Scroll label="Parts of the diff">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">part</th>
+              <th scope="col">worth</th>
+              <th scope="col" class="figure">
+                lines
+              </th>
+              <th scope="col">place</th>
+            </tr>
+          </thead>
+          <tbody>
+            {parts.map(({ id, worth, dead, lines, place }) => (
+              <tr key={id}>
+                <td class="id">{id}</td>
+                <td>{worth}</td>
+                <td class="figure">{lines}</td>
+                <td class={dead ? 'struck' : ''}>{place}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+      {together.map((line) => (
+        <p key={line} class="small">
+          {line}
+        </p>
+      ))}
+      <p class="small soft">The diff against {parent} below shows each part where it stands.</p>
+    </>
+  )
+}
+
+interface Rule {
+  name: string
+  answer: string
+  where: string
+  broken: boolean
+}
+
 function Held({ row, node }: { row: PageRow; node: PageNode }) {
-  const broke = (words: string) => row.reason === words
-  const lines: (readonly [string, string, string])[] = [
-    ...node.gates.map(
-      ({ name, phase, passed, from }) =>
-        [
-          `gate ${name}`,
-          passed === null ? 'not reached' : passed ? 'passed' : 'did not pass',
-          `${phase}${from === 'spec' ? '' : `, from ${from}`}`,
-        ] as const,
+  const isKept = row.status === 'kept'
+  // The sentence of the verdict begins with the rule and the value that broke it.
+  const [verdict = 'broken'] = (node.message ?? '').split(';')
+  const rule = (name: string, where: string, broken: boolean, why: string, held: string): Rule => ({
+    name,
+    where,
+    broken,
+    answer: broken ? why : held,
+  })
+  const rules: Rule[] = [
+    ...node.gates.map(({ name, phase, passed, from }) =>
+      rule(
+        `gate ${name}`,
+        `${phase}${from === 'spec' ? '' : `, from ${from}`}`,
+        passed === false,
+        'did not pass',
+        passed === null ? 'not reached' : 'passed',
+      ),
     ),
-    ...node.constraints.map(
-      (text) =>
-        [
-          'constraint',
-          broke('constraint') ? 'see the verdict' : row.status === 'kept' ? 'held' : '–',
-          text,
-        ] as const,
-    ),
-    ...node.protected.map(
-      (name) =>
-        [
-          'protected',
-          broke('protected') ? 'see the verdict' : row.status === 'kept' ? 'not worse' : '–',
-          name,
-        ] as const,
+    ...node.constraints.map((text) => {
+      const start = `constraint ${text} `
+      const broken = verdict.startsWith(start)
+      return rule('constraint', text, broken, verdict.slice(start.length), isKept ? 'held' : '–')
+    }),
+    ...node.protected.map((name) =>
+      rule(
+        'protected',
+        name,
+        row.reason === 'protected' && verdict.includes(name),
+        verdict,
+        isKept ? 'not worse' : '–',
+      ),
     ),
     ...(node.held_out === null
       ? []
       : [
-          [
+          rule(
             'held-out data',
-            node.held_out ? 'not worse' : broke('holdout') ? 'worse' : 'not measured',
             '',
-          ] as const,
+            row.reason === 'holdout',
+            verdict,
+            node.held_out ? 'not worse' : 'not measured',
+          ),
         ]),
   ]
-  if (lines.length === 0)
+  if (rules.length === 0)
     return <p class="small soft">The spec has no gates, constraints, protected metrics or held-out data.</p>
   return (
     <Scroll label="Gates and constraints">
@@ -315,16 +425,16 @@ function Held({ row, node }: { row: PageRow; node: PageNode }) {
         <thead>
           <tr>
             <th scope="col">rule</th>
-            <th scope="col">answer</th>
             <th scope="col">where</th>
+            <th scope="col">answer</th>
           </tr>
         </thead>
         <tbody>
-          {lines.map(([name, answer, where], i) => (
-            <tr key={`${name} ${i}`} class={answer === 'did not pass' || answer === 'worse' ? 'broken' : ''}>
+          {rules.map(({ name, answer, where, broken }, i) => (
+            <tr key={`${name} ${i}`} class={broken ? 'broken' : ''}>
               <td>{name}</td>
-              <td>{answer}</td>
               <td>{where}</td>
+              <td>{answer}</td>
             </tr>
           ))}
         </tbody>
@@ -416,5 +526,3 @@ function Attempts({ node }: { node: PageNode }) {
     </>
   )
 }
-
-export const isOffline = (): boolean => connection.value === 'file'

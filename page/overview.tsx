@@ -3,12 +3,12 @@
 import { useEffect, useState } from 'preact/hooks'
 import { gainOf } from '../cli/evaluate/figure.ts'
 import type { PageHead, PageLane } from '../cli/view/page-model.ts'
-import { Actions } from './actions.tsx'
+import { Actions, OF_RUN } from './actions.tsx'
 import { Chart } from './chart.tsx'
 import { head, logOf, now, rows, rowsVersion } from './data.ts'
 import { Heat, Multiples } from './heat.tsx'
 import { Distrust } from './judging.tsx'
-import { Empty, Facts, Gain, Linked, NodeLink, Section, Time, useLoaded } from './parts.tsx'
+import { Empty, Facts, Gain, Linked, NodeLink, Section, useLoaded } from './parts.tsx'
 import { linkTo } from './route.ts'
 import { counted, figure, percent, timeSpan } from './words.ts'
 
@@ -31,22 +31,24 @@ export function Overview() {
         <Section title="Path to the best">
           <Way data={data} />
         </Section>
-        <Section title="Did the search help?">
-          <Helped data={data} />
-        </Section>
+        <div class="stack">
+          <Section title="Did the search help?">
+            <Helped data={data} />
+          </Section>
+          {data.metrics.some(({ points }) => points.length > 1) ? (
+            <Section title="Other metrics of what was kept">
+              <Multiples metrics={data.metrics} />
+            </Section>
+          ) : null}
+        </div>
       </div>
       {data.tasks ? (
         <Section title="Scores by task">
           <Heat tasks={data.tasks} metric={data.metric} />
         </Section>
       ) : null}
-      {data.metrics.length > 0 ? (
-        <Section title="Other metrics of what was kept">
-          <Multiples metrics={data.metrics} />
-        </Section>
-      ) : null}
       <Section title="Steer">
-        <Actions />
+        <Actions names={OF_RUN} />
       </Section>
     </>
   )
@@ -109,7 +111,7 @@ function Helped({ data }: { data: PageHead }) {
     <>
       <Facts
         facts={[
-          ['kept', `${kept} of ${judged.length} judged`],
+          ['kept', judged.length === 0 ? 'nothing was judged yet' : `${kept} of ${judged.length} judged`],
           [
             'changed nothing',
             judged.length === 0
@@ -198,10 +200,18 @@ function Lane({ lane }: { lane: PageLane; tick: number }) {
       <p>
         <span class="soft">{lane.lane === null ? 'by hand' : `lane ${lane.lane}`}</span>{' '}
         <NodeLink id={lane.experiment} /> <b>{lane.phase === 'agent' ? 'being edited' : lane.phase}</b>
-        {lane.samples > 0 ? `, ${lane.samples} samples` : ''} <span class="figure soft">{timeSpan(ms)}</span>
+        {lane.pairs
+          ? `, pair ${lane.pairs.done} of at most ${lane.pairs.most}`
+          : lane.samples > 0
+            ? `, ${counted(lane.samples, 'sample')}`
+            : ''}{' '}
+        <span class="figure soft">{timeSpan(ms)}</span>
         {lane.limit_ms === null ? null : (
           <span class="soft"> of at most {timeSpan(lane.limit_ms)} a sample</span>
         )}
+        {lane.pairs?.seconds_left ? (
+          <span class="soft">, at most {timeSpan(1000 * lane.pairs.seconds_left)} left</span>
+        ) : null}
       </p>
       {share === null ? null : (
         <div class="meter" aria-hidden="true">
@@ -227,5 +237,3 @@ function Tail({ experiment, samples }: { experiment: string; samples: number }) 
     </details>
   )
 }
-
-export { Time }

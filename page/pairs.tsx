@@ -35,8 +35,8 @@ export function Pairs({ stage, metric }: { stage: PageStage; metric: string }) {
       <figcaption class="small">
         {TITLES[stage.stage]} <NodeLink id={stage.against} />: {counted(n, 'pair')},{' '}
         {stage.outcome.replace('_', ' ')}
-        {stage.why ? `; ended since ${WHY[stage.why] ?? stage.why}` : ''}
-        {stage.crowded > 0 ? `; ${stage.crowded} in a crowd` : ''}
+        {stage.why ? `; ended because ${WHY[stage.why] ?? stage.why}` : ''}
+        {stage.crowded > 0 ? `; other programs kept the processors busy in ${stage.crowded}` : ''}
       </figcaption>
       <div ref={box}>
         {width > 0 && n > 0 ? (

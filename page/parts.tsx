@@ -1,4 +1,5 @@
 /** Small parts that every view uses. */
+import { effect, signal } from '@preact/signals'
 import { Component, type ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { PageRow } from '../cli/view/page-model.ts'
@@ -29,6 +30,59 @@ export function Section({
     </section>
   )
 }
+
+// ---------------------------------------------------------------- light or dark
+
+const THEMES = ['system', 'light', 'dark'] as const
+type Theme = (typeof THEMES)[number]
+const THEME_KEY = 'assay-theme'
+
+const system = matchMedia('(prefers-color-scheme: dark)')
+const systemIsDark = signal(system.matches)
+system.addEventListener('change', () => {
+  systemIsDark.value = system.matches
+})
+const theme = signal<Theme>(THEMES.find((name) => name === stored()) ?? 'system')
+export const isDark = signal(false)
+effect(() => {
+  isDark.value = theme.value === 'system' ? systemIsDark.value : theme.value === 'dark'
+  document.documentElement.dataset.theme = isDark.value ? 'dark' : 'light'
+})
+
+function stored(): string | null {
+  try {
+    return localStorage.getItem(THEME_KEY)
+  } catch {
+    // A file may have no storage.
+    return null
+  }
+}
+
+function choose(name: Theme): void {
+  theme.value = name
+  try {
+    localStorage.setItem(THEME_KEY, name)
+  } catch {
+    // Then the choice lasts as long as the page.
+  }
+}
+
+export function ThemeChoice() {
+  return (
+    <label class="theme small soft">
+      colours{' '}
+      <select value={theme.value} onChange={({ currentTarget }) => choose(currentTarget.value as Theme)}>
+        {THEMES.map((name) => (
+          <option key={name} value={name}>
+            {name === 'system' ? 'as the system' : name}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+// ---------------------------------------------------------------- what breaks, and what is empty
 
 export class Guarded extends Component<{ children: ComponentChildren }, { failed: string | null }> {
   override state = { failed: null }

@@ -2,16 +2,16 @@
 
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import type { PageCall, PageHead, PageRound, PageText } from '../cli/view/page-model.ts'
+import type { PageCall, PageHead, PageRound, PageRunLine, PageText } from '../cli/view/page-model.ts'
 import { Backlog } from './backlog.tsx'
-import { connection, head, nodeOf, rows, rowsVersion, runs } from './data.ts'
+import { connection, head, headOfRun, nodeOf, rows, rowsVersion, runs } from './data.ts'
 import { Graph } from './graph.tsx'
 import { Judging } from './judging.tsx'
 import { Status } from './marks.tsx'
 import { CopyLine, Empty, Facts, Gain, Linked, NodeLink, Scroll, Section, Time, useLoaded } from './parts.tsx'
-import { compared, go, linkTo } from './route.ts'
+import { compared, go, linkTo, param } from './route.ts'
 import { Tree, TreeFilters } from './tree.tsx'
-import { counted, figure, percent, timeSpan, usedText } from './words.ts'
+import { capWord, counted, figure, leftText, percent, timeSpan, usedText } from './words.ts'
 
 export function TreeView() {
   return (
@@ -50,11 +50,11 @@ export function Rounds() {
             ...Object.entries(data.budget).map(
               ([cap, { used, limit, at_least }]) =>
                 [
-                  cap,
+                  capWord(cap),
                   `${usedText({ used, at_least: at_least === true })}${limit === null ? ', no cap' : ` of ${figure(limit)}`}`,
                 ] as const,
             ),
-            data.buys ? ['left', `about ${counted(data.buys.count, 'experiment')} (${data.buys.cap})`] : null,
+            data.buys ? ['left', `${leftText(data.buys)}, by the cap on ${capWord(data.buys.cap)}`] : null,
             data.metric.target === null ? null : ['target', figure(data.metric.target)],
           ]}
         />
@@ -98,11 +98,11 @@ function Round({ round, open }: { round: PageRound; open: boolean }) {
           {round.closed === null ? '' : `, ${timeSpan(Date.parse(round.closed) - Date.parse(round.opened))}`}
         </span>
       </summary>
-      <p class="small soft">parents, picked by {round.policy}:</p>
+      <p class="small soft">Parents, picked by the policy {round.policy}:</p>
       <ul class="small">
-        {round.parents.map(({ experiment, value, why }) => (
+        {round.parents.map(({ experiment, why }) => (
           <li key={experiment}>
-            <NodeLink id={experiment} /> <span class="figure">{figure(value)}</span> {why}
+            <NodeLink id={experiment} />: {why}
           </li>
         ))}
       </ul>
@@ -179,14 +179,13 @@ export function CostView() {
               ? null
               : ['per kept win', each ?? (kept === 0 ? 'nothing was kept yet' : 'unknown')],
             data.buys
-              ? [
-                  'forecast',
-                  `the budget pays for about ${counted(data.buys.count, 'more experiment')} (${data.buys.cap})`,
-                ]
+              ? ['forecast', `${leftText(data.buys)}, by the cap on ${capWord(data.buys.cap)}`]
               : null,
             costs.dearest
               ? [
-                  'most expensive call',
+                  costs.dearest.usd === null && costs.dearest.tokens === null
+                    ? 'longest call'
+                    : 'most expensive call',
                   <span key="d">
                     {costs.dearest.role}{' '}
                     {costs.dearest.experiment ? <NodeLink id={costs.dearest.experiment} /> : null}{' '}
@@ -233,7 +232,8 @@ export function CostView() {
           ]}
         />
         <p class="small soft">
-          The conditions of single samples stand with each experiment; pick two to see how they differ.
+          Each experiment shows the conditions of its samples. The view Compare marks where those of two
+          experiments differ.
         </p>
       </Section>
     </>
@@ -280,7 +280,7 @@ function Calls({ calls }: { calls: readonly PageCall[] }) {
                 <td class="figure">{timeSpan(ms)}</td>
                 <td class="figure">{told(tokens.toLocaleString('en'), tokens === 0)}</td>
                 <td class="figure">
-                  {usd === 0 ? 'not told' : told(`$${figure(Number(usd.toPrecision(4)))}`, false)}
+                  {usd === 0 ? 'unknown' : told(`$${figure(Number(usd.toPrecision(4)))}`, false)}
                 </td>
               </tr>
             )
@@ -295,13 +295,13 @@ function Calls({ calls }: { calls: readonly PageCall[] }) {
 
 const wanted = signal('')
 const KINDS: Record<PageText['kind'], string> = {
-  alert: 'alert',
-  learning: 'learning',
-  infrastructure: 'infrastructure',
-  note: 'note',
-  steering: 'said to agents',
-  remark: 'remark',
-  objection: 'objection',
+  alert: 'Alerts',
+  learning: 'Learnings',
+  infrastructure: 'Infrastructure',
+  note: 'Notes',
+  steering: 'Said to agents',
+  remark: 'Remarks',
+  objection: 'Objections',
 }
 const FOUND = 100
 
@@ -348,10 +348,7 @@ export function RecordView() {
         const own = texts.filter((text) => text.kind === kind)
         if (own.length === 0) return null
         return (
-          <Section
-            key={kind}
-            title={`${KINDS[kind][0]?.toUpperCase()}${KINDS[kind].slice(1)} (${own.length})`}
-          >
+          <Section key={kind} title={`${KINDS[kind]} (${own.length})`}>
             <ul class="plain">
               {own
                 .slice(-FOUND)
@@ -370,7 +367,11 @@ export function RecordView() {
           </Section>
         )
       })}
-      {data.texts.length === 0 ? <Empty>Nothing was noted or learnt yet.</Empty> : null}
+      {data.texts.length === 0 ? (
+        <Section title="Learnings and notes">
+          <Empty>No learning, note or alert is recorded yet.</Empty>
+        </Section>
+      ) : null}
       <Continued data={data} />
       {data.backlog ? <Backlog backlog={data.backlog} /> : null}
     </>
@@ -480,7 +481,6 @@ export function CompareView() {
               const parent = rows.get(id)?.parent
               return parent ? <NodeLink id={parent} /> : '–'
             })}
-            {line('samples', (_, i) => at(i)?.samples ?? 'not here')}
             {line('change', (_, i) => {
               const one = at(i)?.attempts.at(-1)
               return one ? `${counted(one.files, 'file')} +${one.added} −${one.removed}` : '–'
@@ -504,7 +504,8 @@ export function CompareView() {
               line(
                 name,
                 (_, i) => at(i)?.environment?.[name] ?? '–',
-                differs(nodes.map((node) => node?.environment?.[name])),
+                // Two are never measured at the same moment.
+                !name.startsWith('measured') && differs(nodes.map((node) => node?.environment?.[name])),
               ),
             )}
           </tbody>
@@ -532,61 +533,172 @@ function Lines({ ids }: { ids: readonly string[] }) {
 export function RunsView() {
   const list = runs.value
   const shown = head.value?.run
+  const picked = (param('runs') ?? '').split(',').filter((name) => list.some(({ run }) => run === name))
   return (
-    <Section title={counted(list.length, 'run')}>
-      {connection.value === 'file' ? (
-        <p class="small soft">A file holds one run; assay serve shows every run of the repository.</p>
-      ) : null}
-      <Scroll label="Runs">
-        <table class="runs">
+    <>
+      <Section title={counted(list.length, 'run')}>
+        {connection.value === 'file' ? (
+          <p class="small soft">A file holds one run; assay serve shows every run of the repository.</p>
+        ) : null}
+        <Scroll label="Runs">
+          <table class="runs">
+            <thead>
+              <tr>
+                {list.length > 1 ? (
+                  <th scope="col">
+                    <span class="unseen">compare</span>
+                  </th>
+                ) : null}
+                <th scope="col">run</th>
+                <th scope="col">goal</th>
+                <th scope="col">metric</th>
+                <th scope="col" class="figure">
+                  baseline
+                </th>
+                <th scope="col" class="figure">
+                  best
+                </th>
+                <th scope="col" class="figure">
+                  gain
+                </th>
+                <th scope="col" class="figure">
+                  kept
+                </th>
+                <th scope="col">state</th>
+                <th scope="col">last event</th>
+              </tr>
+            </thead>
+            <tbody>
+              {list.map(
+                ({ run, name, goal, metric, baseline, best, gain, experiments, kept, state, stop, last }) => (
+                  <tr key={run} {...(run === shown ? { 'aria-current': 'true' } : {})}>
+                    {list.length > 1 ? (
+                      <td>
+                        <input
+                          type="checkbox"
+                          aria-label={`compare ${run}`}
+                          checked={picked.includes(run)}
+                          disabled={picked.length >= MOST_RUNS && !picked.includes(run)}
+                          onChange={() =>
+                            go(
+                              {
+                                runs: (picked.includes(run)
+                                  ? picked.filter((one) => one !== run)
+                                  : [...picked, run]
+                                ).join(','),
+                              },
+                              { replace: true },
+                            )
+                          }
+                        />
+                      </td>
+                    ) : null}
+                    <td>
+                      <a href={linkTo({ run, view: null, node: null, with: null, q: null, against: null })}>
+                        {run}
+                      </a>{' '}
+                      <span class="soft">{name}</span>
+                    </td>
+                    <td>{goal}</td>
+                    <td>
+                      {metric.name}, {metric.direction}
+                    </td>
+                    <td class="figure">{figure(baseline)}</td>
+                    <td class="figure">{figure(best?.value ?? null)}</td>
+                    <td class="figure">{percent(gain)}</td>
+                    <td class="figure">
+                      {kept} of {experiments}
+                    </td>
+                    <td>{stateText(state, stop)}</td>
+                    <td>
+                      <Time at={last} />
+                    </td>
+                  </tr>
+                ),
+              )}
+            </tbody>
+          </table>
+        </Scroll>
+        {list.length > 1 && picked.length < 2 ? (
+          <p class="small soft">Choose two or more runs to see them side by side.</p>
+        ) : null}
+      </Section>
+      {picked.length > 1 ? <RunsBeside names={picked} /> : null}
+    </>
+  )
+}
+
+const MOST_RUNS = 4
+
+/** As the head of the page says it. */
+const stateText = (state: PageRunLine['state'], stop: string | null): string =>
+  stop !== null && state === 'stopped' ? `stopped: ${stop}` : state === 'idle' ? 'not running' : state
+
+function RunsBeside({ names }: { names: readonly string[] }) {
+  const { value, failed } = useLoaded(
+    () => Promise.all(names.map(headOfRun)),
+    // Read again as the shown run grows, and as others end.
+    [names.join(), rowsVersion.value, runs.value],
+  )
+  if (failed) return <p class="notice">The runs did not come: {failed}</p>
+  if (value === undefined) return <Empty>Loading …</Empty>
+  const line = (name: string, cell: (one: PageHead) => ComponentChildren) => (
+    <tr key={name}>
+      <th scope="row">{name}</th>
+      {value.map((one) => (
+        <td key={one.run}>{cell(one)}</td>
+      ))}
+    </tr>
+  )
+  const kept = ({ counts }: PageHead) => Math.max(0, counts.kept + counts.pruned - 1)
+  const tried = ({ counts }: PageHead) =>
+    Math.max(0, Object.values(counts).reduce((sum, one) => sum + one, 0) - 1)
+  return (
+    <Section title="Runs side by side">
+      <Scroll label="Runs side by side">
+        <table class="compare">
           <thead>
             <tr>
-              <th scope="col">run</th>
-              <th scope="col">goal</th>
-              <th scope="col">metric</th>
-              <th scope="col" class="figure">
-                baseline
+              <th scope="col">
+                <span class="unseen">what</span>
               </th>
-              <th scope="col" class="figure">
-                best
-              </th>
-              <th scope="col" class="figure">
-                gain
-              </th>
-              <th scope="col" class="figure">
-                kept
-              </th>
-              <th scope="col">state</th>
-              <th scope="col">last event</th>
+              {value.map(({ run, name }) => (
+                <th key={run} scope="col">
+                  <a href={linkTo({ run, view: null, node: null, with: null, q: null, against: null })}>
+                    {run}
+                  </a>{' '}
+                  {name}
+                </th>
+              ))}
             </tr>
           </thead>
           <tbody>
-            {list.map(
-              ({ run, name, goal, metric, baseline, best, gain, experiments, kept, state, stop, last }) => (
-                <tr key={run} {...(run === shown ? { 'aria-current': 'true' } : {})}>
-                  <td>
-                    <a href={linkTo({ run, view: null, node: null, with: null, q: null, against: null })}>
-                      {run}
-                    </a>{' '}
-                    <span class="soft">{name}</span>
-                  </td>
-                  <td>{goal}</td>
-                  <td>
-                    {metric.name}, {metric.direction}
-                  </td>
-                  <td class="figure">{figure(baseline)}</td>
-                  <td class="figure">{figure(best?.value ?? null)}</td>
-                  <td class="figure">{percent(gain)}</td>
-                  <td class="figure">
-                    {kept} of {experiments}
-                  </td>
-                  <td>{stop ? `${state}: ${stop}` : state}</td>
-                  <td>
-                    <Time at={last} />
-                  </td>
-                </tr>
-              ),
+            {line('goal', ({ goal }) => goal)}
+            {line('metric', ({ metric }) => `${metric.name}, ${metric.direction}`)}
+            {line('baseline', ({ baseline }) => figure(baseline.value))}
+            {line('best', ({ best }) =>
+              best ? `${figure(best.value)} (${best.experiment}${best.confirmed ? ', confirmed' : ''})` : '–',
             )}
+            {line('gain', ({ gain }) => (
+              <Gain value={gain} />
+            ))}
+            {line('kept', (one) => `${kept(one)} of ${counted(tried(one), 'experiment')}`)}
+            {line('inconclusive', ({ inconclusive }) => String(inconclusive))}
+            {line('failed', ({ counts }) => String(counts.failed))}
+            {line('rounds', ({ rounds }) => String(rounds.length))}
+            {line('stopped by', ({ stop }) => stop ?? 'no stop rule holds')}
+            {line('agents', ({ spend }) => costWords(spend))}
+            {line('measuring', ({ costs }) => timeSpan(costs.measuring_ms))}
+            {line('time of work', ({ duration }) => timeSpan(duration.active_ms))}
+            {line('base', ({ environment }) => environment.base.slice(0, 12))}
+            {line('measured on', ({ environment }) => environment.host ?? 'unknown')}
+            {line('way to the best', ({ path }) => (
+              <ol>
+                {path.slice(1).map(({ experiment, hypothesis }) => (
+                  <li key={experiment}>{hypothesis}</li>
+                ))}
+              </ol>
+            ))}
           </tbody>
         </table>
       </Scroll>
@@ -611,6 +723,7 @@ export function ExportView() {
           </a>
         </p>
       ) : null}
+      <p class="small soft">This run as one file for any browser, and its experiments as a table:</p>
       <CopyLine line={`assay report --html report.html --run ${run}`} />
       <CopyLine line={`assay report --csv --run ${run}`} />
       <p class="small soft">The winner as a branch, measured again, with the text of its pull request:</p>

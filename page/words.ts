@@ -1,7 +1,17 @@
 /** Figures and words, as the terminal has them. */
-import { percent as share, shown } from '../cli/evaluate/figure.ts'
+import { percent as share, shown, counted as told } from '../cli/evaluate/figure.ts'
 
-export { counted, duration as timeSpan, shown as figure } from '../cli/evaluate/figure.ts'
+export { duration as timeSpan, shown as figure } from '../cli/evaluate/figure.ts'
+
+/** `1 experiment`, `69,462 experiments` */
+export const counted = (count: number, one: string, many?: string): string =>
+  told(count, one, many).replace(String(count), count.toLocaleString('en'))
+
+/** How many experiments a budget still pays for. */
+export const leftText = ({ count }: { count: number }): string =>
+  count === 0 ? 'no experiment is left' : `about ${counted(count, 'experiment')} left`
+
+export const capWord = (cap: string): string => (cap === 'usd' ? 'dollars' : cap)
 
 /** A gain with its sign: positive is better. Nothing where there is no share. */
 export const percent = (gain: number | null): string =>

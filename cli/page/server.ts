@@ -48,6 +48,7 @@ const ROUTES: readonly [RegExp, (asked: Asked) => Answer | Promise<Answer>][] = 
   [/^\/$/, () => ({ type: 'text/html; charset=utf-8', body: liveDocument('Assay') })],
   [/^\/api\/runs$/, ({ runs, live, version }) => json({ runs: runs.lines(), acts: live, version })],
   [/^\/api\/runs\/(run_\d+)$/, (asked) => withRun(asked, (run) => json(whole(run)))],
+  [/^\/api\/runs\/(run_\d+)\/head$/, (asked) => withRun(asked, (run) => json(run.head()))],
   [
     /^\/api\/runs\/(run_\d+)\/nodes\/(exp_\d+)$/,
     (asked) => withNode(asked, async ({ run }, node) => json(await pageNode(run, node))),

@@ -169,16 +169,17 @@ const range = (interval: PartView['interval']): string =>
   interval === null ? '' : ` (${interval.map((share) => percent(share).replace(' %', '')).join('…')})`
 
 /** One line for each part, and what two of them are worth together. */
-export function partLines({ parts, interactions }: AttributionView): string[] {
-  return [
-    ...parts.map(
-      (part) => `${part.id}  ${worthOf(part)}  ${counted(part.lines, 'line')} at ${placeOf(part)}`,
-    ),
-    ...interactions.map(
-      ({ units, beyond }) => `${units.join(' and ')} together: ${gain(beyond)} beyond what each pays alone`,
-    ),
-  ]
-}
+export const partLines = (view: AttributionView): string[] => [
+  ...view.parts.map(
+    (part) => `${part.id}  ${worthOf(part)}  ${counted(part.lines, 'line')} at ${placeOf(part)}`,
+  ),
+  ...togetherLines(view),
+]
+
+export const togetherLines = ({ interactions }: AttributionView): string[] =>
+  interactions.map(
+    ({ units, beyond }) => `${units.join(' and ')} together: ${gain(beyond)} beyond what each pays alone`,
+  )
 
 export function describeAttribution(view: AttributionView): Said[] {
   const { experiment, parent, tests, pairs, reduced, lines } = view

@@ -1,7 +1,7 @@
 /** What the page can ask for, each as the line of the CLI that does it: the server calls that verb, the page shows the line. Pure. */
 import { shellWord } from '../text.ts'
 
-/** `id`: an experiment; `text`: words of the user. */
+/** `id`: an experiment; `ideas`: ideas of the backlog; `text`: words of the user. */
 export const ACTIONS = {
   steer: { needs: ['text'], says: 'Tell the next round' },
   steer_one: { needs: ['id', 'text'], says: 'Tell the next agent of this experiment' },
@@ -13,13 +13,16 @@ export const ACTIONS = {
   confirm: { needs: ['id'], says: 'Measure again' },
   prune: { needs: ['id', 'text'], says: 'Prune: not a parent any more' },
   restore: { needs: ['id', 'text'], says: 'Restore' },
-} as const satisfies Record<string, { needs: readonly ('id' | 'text')[]; says: string }>
+  approve: { needs: ['ideas'], says: 'Approve, with its packages' },
+  drop: { needs: ['ideas', 'text'], says: 'Drop from the backlog' },
+} as const satisfies Record<string, { needs: readonly ('id' | 'ideas' | 'text')[]; says: string }>
 
 export type ActionName = keyof typeof ACTIONS
 
 export interface Action {
   action: ActionName
   run: string
+  /** An experiment, or ideas with a space between them. */
   id: string
   text: string
 }
@@ -45,6 +48,10 @@ export function argumentsOf({ action, run, id, text }: Action): string[] {
     case 'prune':
     case 'restore':
       return [action, id, ofRun, `--reason=${text}`]
+    case 'approve':
+      return ['backlog', 'approve', ...id.split(' '), ofRun]
+    case 'drop':
+      return ['backlog', 'drop', ...id.split(' '), ofRun, `--reason=${text}`]
   }
 }
 
@@ -61,6 +68,7 @@ export function readAction(value: unknown, run: string): Action | null {
   const name = action as ActionName
   const needs: readonly string[] = ACTIONS[name].needs
   if (needs.includes('id') && !/^exp_\d{4,}$/.test(id)) return null
+  if (needs.includes('ideas') && !/^idea_\d{4,}( idea_\d{4,})*$/.test(id)) return null
   if (needs.includes('text') && text.trim() === '') return null
   return { action: name, run, id, text }
 }

@@ -3,8 +3,9 @@
  * those of the terminal. Rows are packed into lists, since a run may have a hundred thousand of them. Pure.
  */
 import type { IdeaStatus } from '../ledger/backlog.ts'
-import type { Direction, FailureClass, GatePhase, Status, StopReason } from '../ledger/events.ts'
+import type { Direction, EditPlace, FailureClass, GatePhase, Status, StopReason } from '../ledger/events.ts'
 import type { JudgedExperiment, JudgedItems, JudgingData } from './judging-model.ts'
+import type { Prediction } from './predictions.ts'
 import type { SuiteView } from './suite-model.ts'
 
 /** What a row is marked as: the status, refined by what a reader looks for first. */
@@ -20,6 +21,7 @@ export const MARKS = [
   'pruned',
   'revoked',
   'discarded',
+  'merged',
 ] as const
 export type Mark = (typeof MARKS)[number]
 
@@ -137,13 +139,16 @@ export function markOf({
   flagged,
   reason,
   confirmed,
+  merged,
 }: {
   status: Status
   flagged: boolean
   reason: string | null
   confirmed: boolean
+  /** It has several parents. */
+  merged: boolean
 }): Mark {
-  if (status === 'kept') return flagged ? 'flagged' : confirmed ? 'confirmed' : 'kept'
+  if (status === 'kept') return flagged ? 'flagged' : merged ? 'merged' : confirmed ? 'confirmed' : 'kept'
   if (status === 'rejected' && reason === 'inconclusive') return 'inconclusive'
   return status
 }
@@ -207,6 +212,8 @@ export interface PageLane {
   /** How long one sample may take; null when nothing is measured. */
   limit_ms: number | null
   samples: number
+  /** How far its pairs are; null when it is not judged in pairs, or not yet. */
+  pairs: { done: number; most: number; seconds_left: number | null } | null
   /** The process that judges it. */
   owner: string | null
   hypothesis: string
@@ -373,11 +380,31 @@ export interface PageDiff {
   files: readonly PageFile[]
 }
 
-/** A patch of one file, or why there is none to show. */
+/** A patch of one file, or why there is none to show. `again`: added lines that an ancestor had removed, by their new number. */
 export type PagePatch =
-  | { patch: string }
+  | { patch: string; again?: readonly (readonly [line: number, removedBy: string])[] }
   | { too_big: { lines: number; bytes: number } }
   | { missing: string }
+
+/** A part of a diff, and what it is worth. */
+export interface PagePart {
+  id: string
+  /** `pays +4.1 %`, `dead weight` */
+  worth: string
+  /** Nothing is lost without it. */
+  dead: boolean
+  lines: number
+  place: string
+  edits: readonly EditPlace[]
+}
+
+export interface PageTask {
+  name: string
+  score: number | null
+  before: number | null
+  /** Of a suite: each part of the loss before its weight, means over its samples; null = its signal is missing. */
+  parts?: Readonly<Record<string, number | null>>
+}
 
 export interface PageNode {
   experiment: string
@@ -399,12 +426,15 @@ export interface PageNode {
   metrics: Readonly<Record<string, number | boolean>>
   /** Of the node that it was compared with. */
   parent_metrics: Readonly<Record<string, number | boolean>>
-  tasks: Readonly<Record<string, number>> | null
+  /** Scores by task, with those of what it was compared with; null when the benchmark has no tasks. */
+  tasks: readonly PageTask[] | null
+  /** What was predicted of it; absent = nothing. */
+  predicted?: Prediction
   stages: readonly PageStage[]
   /** Absent = no item of it was judged. */
   judged_items?: JudgedExperiment
-  /** What an attribution found: a sentence, and a line for each part of the diff. Absent = its parts were not tested. */
-  parts?: { summary: string; lines: readonly string[] }
+  /** What an attribution found of the diff against `parent`. Absent = its parts were not tested. */
+  parts?: { parent: string; summary: string; parts: readonly PagePart[]; together: readonly string[] }
   annotations: readonly { at: string; task: string | null; tag: string | null; text: string }[]
   brief: {
     kind: string
@@ -448,7 +478,10 @@ export interface PageRunLine {
   gain: number | null
   experiments: number
   kept: number
-  state: 'running' | 'paused' | 'stopped' | 'waiting'
+  /** `idle`: nobody drives it, and no stop rule holds. */
+  state: 'running' | 'paused' | 'stopped' | 'idle'
   stop: StopReason | null
+  /** Of a run whose texts are learnt: the newest epoch. */
+  suite?: { name: string; epochs: number; loss: number | null }
   last: string
 }

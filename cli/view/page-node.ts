@@ -14,10 +14,12 @@ import { attemptFolder, stepsFile } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { plain, verbatim } from '../text.ts'
-import { attributionView, partLines } from './attribution.ts'
+import { attributionView, placeOf, togetherLines, worthOf } from './attribution.ts'
 import { explainVerdict } from './explain.ts'
 import { showData } from './node.ts'
-import type { PageDiff, PageNode, PagePatch, PageStage } from './page-model.ts'
+import type { PageDiff, PageNode, PagePatch, PageStage, PageTask } from './page-model.ts'
+import { predictionOf } from './predictions.ts'
+import { readdedLines } from './readded.ts'
 
 const said = (text: string, max = 4000): string => plain(text, max)
 
@@ -29,6 +31,7 @@ export async function pageNode(run: OpenRun, node: Experiment): Promise<PageNode
   const results = new Map(data.gates.map((gate) => [`${gate.phase} ${gate.name}`, gate.passed]))
   const diff = await pageDiff(run, node, node.parent)
   const parts = attributionView(run.ledger.state, node.id)
+  const predicted = predictionOf(run.ledger.state, node, run.started.metric.direction)
   return {
     experiment: node.id,
     message: data.message === null ? null : said(data.message),
@@ -56,13 +59,25 @@ export async function pageNode(run: OpenRun, node: Experiment): Promise<PageNode
     held_out: run.started.holdout ? judged?.held_out === true : null,
     metrics: named(data.metrics),
     parent_metrics: named((other && lastJudged(other)?.metrics) ?? {}),
-    tasks: data.tasks === null ? null : named(data.tasks),
+    tasks: tasksOf(run, node, other),
+    ...(predicted && {
+      predicted: { ...predicted, text: predicted.text === null ? null : said(predicted.text, 300) },
+    }),
     stages: judged ? stagesOf(run, node, judged.attempt) : [],
     ...(data.judged_items && { judged_items: data.judged_items }),
     ...(parts && {
       parts: {
+        parent: parts.parent,
         summary: said(parts.summary),
-        lines: partLines(parts).map((line) => said(line.replaceAll('  ', ', '), 500)),
+        parts: parts.parts.map((part) => ({
+          id: part.id,
+          worth: said(worthOf(part), 300),
+          dead: part.state === 'dead_weight',
+          lines: part.lines,
+          place: said(placeOf(part), 300),
+          edits: part.edits.map((edit) => ({ ...edit, path: said(edit.path, 300) })),
+        })),
+        together: togetherLines(parts).map((line) => said(line, 300)),
       },
     }),
     annotations: data.annotations.map(({ at, task, tag, text }) => ({
@@ -132,6 +147,38 @@ function commandsOf({ run }: OpenRun, { id, status }: Experiment): string[] {
       ? [`assay show ${id} --recompute --run ${run}`]
       : []),
   ]
+}
+
+/** At most; more is in `show`. */
+const TASKS = 200
+
+function tasksOf(run: OpenRun, node: Experiment, other: Experiment | undefined): PageTask[] | null {
+  const judged = lastJudged(node)
+  if (!judged?.tasks) return null
+  const before = (other && lastJudged(other)?.tasks) ?? {}
+  const samples = recordedSamples(run, node.id, judged.attempt).filter(
+    ({ side, stage }) => side === 'candidate' && stage !== 'holdout',
+  )
+  return Object.entries(judged.tasks)
+    .slice(0, TASKS)
+    .map(([name, score]) => {
+      const all = samples.map(({ tasks }) => tasks?.[name]?.parts ?? {})
+      const parts = [...new Set(all.flatMap((one) => Object.keys(one)))].map(
+        (part): [string, number | null] => {
+          const known = all.flatMap((one) => one[part] ?? [])
+          return [
+            said(part, 40),
+            known.length === 0 ? null : known.reduce((sum, one) => sum + one, 0) / known.length,
+          ]
+        },
+      )
+      return {
+        name: said(name, 80),
+        score,
+        before: before[name] ?? null,
+        ...(parts.length > 0 && { parts: Object.fromEntries(parts) }),
+      }
+    })
 }
 
 // ---------------------------------------------------------------- pairs
@@ -296,7 +343,7 @@ export async function pagePatch(
       missing: `the diff of this file is larger than 64 MiB: assay diff ${node.id} --run ${run.run}`,
     })
   }
-  return ok(patchOf(patch.value))
+  return ok(await patchOf(run, node, other, path, patch.value))
 }
 
 /** The patches of all files of a diff, by path, with one call of git. */
@@ -312,20 +359,26 @@ export async function patchesOf(
   if (!whole.ok) return whole
   // A line of content begins with a sign, so only a header begins like this; files come in the order of the list.
   const parts = whole.value.split(/^(?=diff --git )/m)
-  return ok(
-    files.flatMap(({ path }, i): [string, PagePatch][] => {
-      const part = parts[i]
-      return part === undefined ? [] : [[path, patchOf(part)]]
-    }),
-  )
+  const found: [string, PagePatch][] = []
+  for (const [i, { path }] of files.entries()) {
+    const part = parts[i]
+    if (part !== undefined) found.push([path, await patchOf(run, node, other, path, part)])
+  }
+  return ok(found)
 }
 
-function patchOf(text: string): PagePatch {
+async function patchOf(
+  run: OpenRun,
+  node: Experiment,
+  other: string | null,
+  path: string,
+  text: string,
+): Promise<PagePatch> {
   const bytes = Buffer.byteLength(text)
   const lines = text.split('\n')
-  return bytes > LONGEST_PATCH
-    ? { too_big: { lines: lines.length, bytes } }
-    : { patch: lines.map(verbatim).join('\n') }
+  if (bytes > LONGEST_PATCH) return { too_big: { lines: lines.length, bytes } }
+  const again = other === null || other === node.parent ? await readdedLines(run, node, path, lines) : []
+  return { patch: lines.map(verbatim).join('\n'), ...(again.length > 0 && { again }) }
 }
 
 function treesOf(run: OpenRun, node: Experiment, other: string | null): Result<{ from: string; to: string }> {

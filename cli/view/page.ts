@@ -1,6 +1,6 @@
 /** What the page says of a run, from the state and the functions that the terminal's verbs answer with. */
 import { gainOf } from '../evaluate/figure.ts'
-import { bestOf } from '../ledger/best.ts'
+import { bestOf, bestsInOrder } from '../ledger/best.ts'
 import type { Edit, Judged } from '../ledger/events.ts'
 import {
   BASELINE,
@@ -8,6 +8,8 @@ import {
   failureClassOf,
   lastJudged,
   nodeValue,
+  repairable,
+  retestable,
   type State,
   severalParents,
   stallOf,
@@ -15,13 +17,14 @@ import {
 import { readSteps, samplesOf } from '../ledger/steps.ts'
 import { seeLeases } from '../lock/inspect.ts'
 import { learningsOf } from '../loop/open.ts'
+import { progressOf } from '../measure/samples.ts'
 import { attemptFolder, leaseFolder, listRuns, stepsFile } from '../paths.ts'
 import { nameOfProcess } from '../process.ts'
 import { experimentsLeft } from '../run/budget.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { plain } from '../text.ts'
 import { pageBacklog } from './backlog.ts'
-import { armsOf, bestPath, chartData, leftOf, runDuration, spendOf } from './chart.ts'
+import { armsOf, bestPath, runDuration, spendOf } from './chart.ts'
 import type { History } from './history.ts'
 import { judgedItems } from './judging.ts'
 import { objectionsOf } from './objections.ts'
@@ -62,6 +65,7 @@ export function rowOf(run: OpenRun, node: Experiment): PageRow {
       flagged: node.flagged !== null,
       reason: judged?.reason ?? null,
       confirmed: isConfirmed(node),
+      merged: node.parents.length > 1,
     }),
     reason: judged?.reason ?? null,
     failure_class: failureClassOf(node),
@@ -111,7 +115,6 @@ export function headOf(run: OpenRun, history: History, version: string): PageHea
   const { metric, baseline } = status
   const calibrated = state.experiments.get(BASELINE)
   const suite = suiteView(run)
-  const { repairable, retests } = leftOf(run)
   const backlog = pageBacklog(state)
   return {
     ...(suite === null ? {} : { suite }),
@@ -145,7 +148,7 @@ export function headOf(run: OpenRun, history: History, version: string): PageHea
     driver: status.driver,
     stall: { now: stallOf(state), limit: state.knobs?.stall ?? null },
     buys: experimentsLeft(state),
-    bests: chartData(run).best,
+    bests: bestsInOrder(state).map(({ id }) => id),
     path: bestPath(state).map(({ experiment, value, hypothesis }) => ({
       experiment,
       value,
@@ -165,7 +168,10 @@ export function headOf(run: OpenRun, history: History, version: string): PageHea
     spend: spendOf(run),
     costs: costsOf(run, history),
     arms: armsOf(state),
-    left: { repairable, retests },
+    left: {
+      repairable: repairable(state).map(({ id }) => id),
+      retests: retestable(state).map(({ id }) => id),
+    },
     ...(backlog && { backlog }),
     ...(status.judging && { judging: status.judging, judged_items: judgedItems(run) }),
     rounds: state.rounds.map(roundOf),
@@ -368,13 +374,16 @@ function metricsOf(state: State, primary: string): PageHead['metrics'] {
   const nodes = keptOf(state).slice(-500)
   const names = new Set(nodes.flatMap((node) => Object.keys(lastJudged(node)?.metrics ?? {})))
   names.delete(primary)
-  return [...names].slice(0, MOST.metrics).map((name) => ({
-    name: said(name, 60),
-    points: nodes.flatMap((node) => {
-      const value = lastJudged(node)?.metrics[name]
-      return typeof value === 'number' ? [{ experiment: node.id, value }] : []
-    }),
-  }))
+  return [...names]
+    .map((name) => ({
+      name: said(name, 60),
+      points: nodes.flatMap((node) => {
+        const value = lastJudged(node)?.metrics[name]
+        return typeof value === 'number' ? [{ experiment: node.id, value }] : []
+      }),
+    }))
+    .filter(({ points }) => points.length > 0)
+    .slice(0, MOST.metrics)
 }
 
 // ---------------------------------------------------------------- now
@@ -409,17 +418,22 @@ function laneOf(run: OpenRun, node: Experiment): PageLane {
   const base = { experiment: node.id, round, lane, hypothesis: said(node.hypothesis, LINE) }
   if (!last?.claim || last.judged) {
     const since = last?.judged?.at ?? last?.sealed.at ?? node.created.at
-    return { ...base, phase: 'agent', since, limit_ms: null, samples: 0, owner: null }
+    return { ...base, phase: 'agent', since, limit_ms: null, samples: 0, pairs: null, owner: null }
   }
   const steps = readSteps(stepsFile(attemptFolder(run.paths, node.id, last.attempt)))
   const began = steps.findLast((line) => 'state' in line && line.state === 'began')
   const samples = samplesOf(steps)
+  const progress = progressOf(run, node.id, last.attempt)
   return {
     ...base,
     phase: began?.step ?? 'waiting',
     since: steps.at(-1)?.at ?? last.claim.at,
     limit_ms: began ? run.spec.measure.timeoutMs : null,
     samples: samples.length,
+    pairs:
+      progress === null || progress.most === null
+        ? null
+        : { done: progress.done, most: progress.most, seconds_left: progress.seconds_left },
     owner: nameOfProcess(last.claim.owner),
   }
 }
@@ -430,6 +444,8 @@ export function runLineOf(run: OpenRun): PageRunLine {
   const { state } = run.ledger
   const { metric, baseline, best, counts, stop, driver, paused } = statusOf(run)
   const kept = Math.max(0, counts.kept + counts.pruned - 1)
+  const suite = suiteView(run)
+  const epoch = suite?.epochs.at(-1)
   return {
     run: run.run,
     name: said(run.started.name, LINE),
@@ -440,8 +456,9 @@ export function runLineOf(run: OpenRun): PageRunLine {
     gain: gainOf(baseline.value, best?.value ?? null, metric.direction),
     experiments: Math.max(0, state.experiments.size - 1),
     kept,
-    state: paused !== null ? 'paused' : driver !== null ? 'running' : stop !== null ? 'stopped' : 'waiting',
+    state: paused !== null ? 'paused' : driver !== null ? 'running' : stop !== null ? 'stopped' : 'idle',
     stop,
+    ...(suite && { suite: { name: suite.suite, epochs: suite.epochs.length, loss: epoch?.loss ?? null } }),
     last: state.lastAt ?? run.started.at,
   }
 }

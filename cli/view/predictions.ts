@@ -52,6 +52,29 @@ export function predictionsOf(state: State, direction: Direction): PredictionRow
     .sort((a, b) => b.experiments - a.experiments)
 }
 
+/** What was predicted of one experiment, by the agent that made it or by the author of its idea. */
+export interface Prediction {
+  /** The agent's own words; null when only the idea promises a gain. */
+  text: string | null
+  /** As a share of the parent's value; null when the words name none. */
+  gain: number | null
+}
+
+/** null when nothing was predicted. */
+export function predictionOf(state: State, node: Experiment, direction: Direction): Prediction | null {
+  for (const { task, experiment, answer } of state.answers.values()) {
+    const role = roleOf(task)
+    if (experiment !== node.id || (role !== 'implement' && role !== 'revise')) continue
+    const text = typeof answer?.predicted === 'string' ? answer.predicted : ''
+    if (text.trim() !== '') return { text, gain: gainIn(text, direction) }
+  }
+  const words = wordsOf(node.hypothesis)
+  const idea = state.ideas.find(
+    ({ hypothesis, uplift }) => uplift !== undefined && sameWords(wordsOf(hypothesis), words),
+  )
+  return idea?.uplift === undefined ? null : { text: null, gain: idea.uplift }
+}
+
 /** Of the agent that made the change: in words, before anything was measured. */
 function ofEdits(state: State, direction: Direction): Predicted[] {
   const rounds = new Map(state.rounds.map((round) => [round.round, round]))

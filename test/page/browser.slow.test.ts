@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { JudgedExperiment } from '../../cli/view/judging-model.ts'
 import type { PageHead, PageNode } from '../../cli/view/page-model.ts'
@@ -15,6 +15,7 @@ import { unpack } from '../recorded/unpack.ts'
 import { assay, dataOf, startAssay } from '../rig/assay.ts'
 import { look, missingBrowser } from '../rig/browser.ts'
 import { makeTemp } from '../rig/temp.ts'
+import { type FullRun, fullRun } from './full-run.ts'
 import { type Serving, startServing } from './serving.ts'
 
 const why = missingBrowser()
@@ -81,7 +82,8 @@ async function isSound(file: string, kind: string, views: string[], nodes: strin
   }
 }
 
-const shown = async (page: Page) => (await page.locator('body').allInnerTexts()).join('\n')
+const told = async (place: Locator) => (await place.allInnerTexts()).join('\n')
+const shown = (page: Page) => told(page.locator('body'))
 
 /** Text of an agent, a benchmark or a judge. */
 const HOSTILE = [
@@ -167,6 +169,90 @@ describe('a file', () => {
     await page.emulateMedia({ media: 'print' })
     expect(await page.locator('nav').isVisible()).toBe(false)
     expect(await page.evaluate("getComputedStyle(document.querySelector('.tree')).overflowY")).toBe('visible')
+  })
+})
+
+// ---------------------------------------------------------------- a run with everything in it
+
+describe('a run with everything in it', () => {
+  const file = join(makeTemp('page'), 'full.html')
+  const address = pathToFileURL(file).href
+  let is: FullRun['is']
+  beforeAll(async () => {
+    if (why !== null) return
+    const made = await fullRun()
+    is = made.is
+    await made.project.data('report', '--html', file, '--full')
+  }, 300_000)
+  const panelOf = async (id: string) => {
+    const { page } = await look(`${address}#view=tree&node=${id}`)
+    await page.waitForSelector('.panel .block')
+    return page
+  }
+
+  test(
+    'a view has a fault for a screen reader, asks for something, breaks the policy, or is wider than the window',
+    () => isSound(address, 'full', ['overview', 'tree', 'cost', 'record'], ['', is.attributed, is.again]),
+    300_000,
+  )
+
+  test('what a part of a diff is worth does not stand beside it, or dead weight looks like the rest', async () => {
+    const page = await panelOf(is.attributed)
+    await page.waitForSelector('.patch .worth')
+    expect(await page.locator('.patch .worth').allInnerTexts()).toEqual([
+      expect.stringMatching(/^h1: pays \+4\.4 %/),
+      'h2: dead weight',
+    ])
+    expect(await page.locator('.patch .dead .code').allInnerTexts()).toEqual(['part 8 0', 'part 8 1'])
+    const rows = await told(page.locator('.panel .block', { hasText: 'Which parts pay' }))
+    expect(rows).toContain(`the same gain with 2 of 4 lines: ${is.reduced}`)
+    // Against another experiment the parts are different ones.
+    await page.goto(`${address}#view=tree&node=${is.attributed}&against=exp_0000`)
+    await page.getByText('back to the change against its parent').waitFor()
+    expect(await page.locator('.patch .worth').count()).toBe(0)
+  })
+
+  test('a line that an ancestor took out comes back unseen', async () => {
+    const page = await panelOf(is.again)
+    await page.waitForSelector('.patch')
+    expect(await page.locator('.patch .again').allInnerTexts()).toEqual([` re-adds what ${is.first} removed`])
+    expect(await told(page.locator('.patch tr', { hasText: 're-adds' }))).toContain('part 1 0')
+  })
+
+  test('a prediction is not compared, or a rule that was broken looks like one that held', async () => {
+    const first = await panelOf(is.first)
+    const prediction = await told(first.locator('.block', { hasText: 'Prediction' }))
+    expect(prediction.split('\n').slice(1)).toEqual(['predicted', '+20 %', 'measured', '+10 %'])
+    const broken = async (id: string) =>
+      (await (await panelOf(id)).locator('tr.broken').allInnerTexts()).map((row) => row.split('\t'))
+    expect(await broken(is.constraint)).toEqual([['constraint', 'mb <= 50', 'does not hold: it is 60']])
+    expect(await broken(is.protected)).toEqual([
+      ['protected', 'size', expect.stringMatching(/^it is better, but size .*150/)],
+    ])
+    expect(await broken(is.gate)).toEqual([['gate unit', 'before', 'did not pass']])
+    expect(await broken(is.first)).toEqual([])
+  })
+
+  test('a merge looks like any other experiment, or has one parent', async () => {
+    const page = await panelOf(is.merged)
+    expect(await told(page.locator('.panel .outcome'))).toContain('merged')
+    const kin = page.locator('.panel .facts').first()
+    expect(await told(kin)).toMatch(/^merge of\nexp_\d+ exp_\d+/)
+    expect(await page.locator('.graph path.merged').count()).toBeGreaterThan(0)
+    expect(await page.locator('.chips', { hasText: 'merged 1' }).count()).toBe(1)
+  })
+
+  test('the colours cannot be chosen, or the choice is lost', async () => {
+    const { page } = await look(address, { dark: true })
+    const shown = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
+    const dark = await shown()
+    await page.getByLabel('colours').selectOption('light')
+    expect(await shown()).not.toBe(dark)
+    await page.reload()
+    await page.waitForSelector('.app')
+    expect(await shown()).not.toBe(dark)
+    await page.getByLabel('colours').selectOption('system')
+    expect(await shown()).toBe(dark)
   })
 })
 
@@ -261,18 +347,54 @@ describe('a judged run with a backlog', () => {
       expect.stringMatching(/^idea_0001 added /),
       expect.stringMatching(/^idea_0003 dropped /),
     ])
-    const lines = await page.locator('#backlog code').allInnerTexts()
-    expect(lines[0]).toBe('assay backlog approve idea_0002 --run run_0001')
-    expect((await scene.cli(lines[0]?.split(' ').slice(1) ?? [])).code).toBe(0)
+    // A file has the line; the line works.
+    const line = await told(page.locator('#backlog code'))
+    expect(line).toBe('assay backlog approve idea_0002 --run=run_0001')
+    expect(await page.locator('#backlog button[type=submit]').count()).toBe(0)
+    await page.locator('#backlog select').selectOption('drop')
+    expect(await told(page.locator('#backlog code'))).toBe(
+      'assay backlog drop idea_0002 --run=run_0001 --reason=TEXT',
+    )
+    await scene.data(
+      'propose',
+      '--input',
+      JSON.stringify({ ideas: [{ hypothesis: 'Pack it', dependencies: ['lz4'] }] }),
+    )
+    expect((await scene.cli(line.split(' ').slice(1))).code).toBe(0)
   })
 
-  test('an approval is shown only after a reload', async () => {
+  test('an idea cannot be approved or dropped from the page, or that is shown only after a reload', async () => {
     const serving = await startServing(scene.repo.dir)
-    const { page, requests } = await look(`${serving.address.split('#')[0]}#view=record`)
-    const row = page.locator('table.backlog tr', { hasText: 'idea_0001' })
-    await row.waitFor()
-    await scene.data('backlog', 'drop', 'idea_0001', '--reason', 'nobody has one')
-    await row.getByText('nobody has one').waitFor()
+    const { page, requests, trouble } = await look(serving.address)
+    await page.goto(`http://127.0.0.1:${serving.port}/#view=record`)
+    const row = (id: string) => page.locator('table.backlog tr', { hasText: id })
+    const form = page.locator('#backlog form.actions')
+    // The one that waits is offered first.
+    expect(await told(page.locator('.decision'))).toContain('idea_0004 Pack it needs lz4')
+    await form.locator('button[type=submit]').click()
+    await form.getByText('done: assay backlog approve idea_0004').waitFor()
+    await row('idea_0004').getByText('approved').waitFor()
+    const ideas = async () =>
+      (
+        await scene.data<{ ideas: { id: string; status: string; outcome: string | null }[] }>(
+          'backlog',
+          '--all',
+        )
+      ).ideas
+    expect((await ideas())[3]).toMatchObject({ id: 'idea_0004', status: 'approved' })
+
+    await row('idea_0001').getByRole('button').click()
+    expect(await form.locator('select option').allInnerTexts()).toEqual(['Drop from the backlog'])
+    expect(await form.locator('button[type=submit]').isDisabled()).toBe(true)
+    await form.locator('input').fill('nobody has one')
+    expect(await told(form.locator('code'))).toBe(
+      "assay backlog drop idea_0001 --run=run_0001 '--reason=nobody has one'",
+    )
+    await form.locator('button[type=submit]').click()
+    await row('idea_0001').getByText('nobody has one').waitFor()
+    await page.getByText('There is nothing left to decide: it is dropped.').waitFor()
+    expect((await ideas())[0]).toMatchObject({ status: 'dropped', outcome: 'nobody has one' })
+    expect(trouble).toEqual([])
     expect(requests.filter((url) => !url.startsWith(`http://127.0.0.1:${serving.port}/`))).toEqual([])
     expect((await assay(['serve', '--stop'], { cwd: scene.repo.dir })).code).toBe(0)
   })
@@ -299,13 +421,61 @@ describe('a suite that learns', () => {
   test('page and terminal show different losses and versions', async () => {
     const { epochs } = dataOf(await scene.cli<{ epochs: { loss: number }[] }>(['artifact']))
     const { page } = await look(`${address}#view=learning`, { width: 480 })
-    const told = await page.locator('.learning circle title').allTextContents()
-    expect(told.map((text) => Number(/loss ([\d.]+);/.exec(text)?.[1]))).toEqual(
+    const titles = await page.locator('.learning .spot title').allTextContents()
+    expect(titles.map((text) => Number(/loss ([\d.]+);/.exec(text)?.[1]))).toEqual(
       epochs.map(({ loss }) => Number(loss.toPrecision(3))),
     )
     const [versions, losses] = await page.locator('table.by-epoch').all()
     expect((await versions?.textContent())?.match(/→ v\d/g)).toHaveLength(5)
     for (const task of ['summary', 'extract', 'plan']) expect(await losses?.textContent()).toContain(task)
+    const { artifacts, expectations } = dataOf(
+      await scene.cli<{
+        artifacts: { name: string; active: number }[]
+        expectations: { experiment: string; expected: number; measured: number }[]
+      }>(['artifact']),
+    )
+    expect(await told(page.locator('.headline'))).toContain(
+      `texts: ${artifacts.map(({ name, active }) => `${name} v${active}`).join(', ')}`,
+    )
+    const expected = page.locator('section.part', {
+      has: page.getByRole('heading', { name: 'Expected and measured' }),
+    })
+    const digits = (value: number) => String(Number(value.toPrecision(3)))
+    expect(
+      (await expected.locator('tbody tr').allInnerTexts()).map((row) =>
+        row.split('\t').map((cell) => cell.trim()),
+      ),
+    ).toEqual(
+      expectations.map((one) => [
+        one.experiment,
+        expect.any(String),
+        digits(one.expected),
+        '80 %',
+        digits(one.measured),
+      ]),
+    )
+    // One bar an epoch, with a dot for each of the three tasks.
+    expect(await page.locator('.tasks rect.span').count()).toBe(epochs.length)
+    expect(await page.locator('.tasks circle').count()).toBe(3 * epochs.length)
+    const parts = page.locator('section.part', {
+      has: page.getByRole('heading', { name: 'Parts of the loss' }),
+    })
+    await parts.locator('tbody tr').first().waitFor()
+    expect(await parts.locator('thead th').allInnerTexts()).toEqual([
+      'task',
+      'ended',
+      'loss',
+      'eval',
+      'critique',
+      'gate rejections',
+      'budget',
+    ])
+    const suites = page.locator('section.part', { has: page.getByRole('heading', { name: 'Suites' }) })
+    expect(await told(suites.locator('tbody tr'))).toMatch(
+      new RegExp(`^prompt-suite\\s+run_0001\\s+6\\s+${digits(epochs.at(-1)?.loss ?? 0)}$`),
+    )
+    await versions?.locator('a', { hasText: '→' }).first().click()
+    await page.waitForSelector('.panel .patch .added')
     // A label stays readable in a narrow window: it is not drawn smaller.
     const tick = await page.locator('.learning text').first().boundingBox()
     expect(tick?.height).toBeGreaterThan(9)
@@ -432,6 +602,7 @@ describe('a server', () => {
   })
 
   test('of two runs in one repository only one is shown, or a new one only after a reload', async () => {
+    await project.attempt(metrics({ ms: 55 }), 'exp_0001')
     const { page } = await look(`http://127.0.0.1:${serving.port}/#view=runs&run=run_0001`)
     const rows = page.locator('table.runs tbody tr')
     expect(await rows.count()).toBe(1)
@@ -439,7 +610,23 @@ describe('a server', () => {
     writeFileSync(file, readFileSync(file, 'utf8').replace('"name": "hostile"', '"name": "second"'))
     await project.data('init', '--new')
     await rows.nth(1).waitFor()
-    expect(await rows.nth(0).textContent()).toMatch(/run_0001[\s\S]*60/)
+    expect(await rows.nth(0).textContent()).toMatch(/run_0001[\s\S]*55/)
+    for (const row of await rows.all()) await row.locator('input').check()
+    const beside = page.locator('section.part', {
+      has: page.getByRole('heading', { name: 'Runs side by side' }),
+    })
+    const cells = async (name: string) =>
+      (await told(beside.locator('tr', { hasText: new RegExp(`^${name}`) }))).split('\t').slice(1)
+    await beside.locator('td').first().waitFor()
+    expect(await cells('best')).toEqual([
+      expect.stringMatching(/^55 \(exp_\d+, confirmed\)$/),
+      '100 (exp_0000)',
+    ])
+    expect(await cells('kept')).toEqual([
+      expect.stringMatching(/^\d of \d experiments$/),
+      '0 of 0 experiments',
+    ])
+    expect(page.url()).toContain('runs=run_0001%2Crun_0002')
     await rows.nth(1).locator('a').click()
     await page.locator('h1', { hasText: 'second' }).waitFor()
     expect(page.url()).toContain('run=run_0002')

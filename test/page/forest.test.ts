@@ -21,7 +21,11 @@ const rowOf = (
   experiment: `exp_${n}`,
   parent: parent === null ? null : `exp_${parent}`,
   status:
-    mark === 'confirmed' ? 'kept' : mark === 'inconclusive' ? 'rejected' : mark === 'flagged' ? 'kept' : mark,
+    mark === 'inconclusive'
+      ? 'rejected'
+      : mark === 'confirmed' || mark === 'flagged' || mark === 'merged'
+        ? 'kept'
+        : mark,
   mark,
   reason: null,
   failure_class: null,
