@@ -14,28 +14,41 @@ interface Entry {
   oid: string
 }
 
+/** Files. To look at more of them takes longer here than in a git that must first be started. */
+export const SMALL = 1000
+
 /**
  * Whether the worktree holds exactly the files of one of these trees: nothing changed, nothing more, nothing less, except files
  * that `besides` takes. False also when that cannot be told here: a tree that was neither checked out nor sealed there, filters,
- * submodules, an index of an unknown form.
+ * submodules, an index of an unknown form, more than `most` files.
  */
 export async function holdsOneOf(
   site: Site,
   worktree: string,
   trees: Iterable<string>,
   besides: (path: string) => boolean,
+  most = Number.POSITIVE_INFINITY,
 ): Promise<boolean> {
   const folder = await registeredFolder(site, worktree)
   if (folder === null) return false
-  for (const tree of trees) {
-    try {
-      const read = readIndex(treeIndex(folder, tree))
-      if (read !== null && holds(worktree, read, besides)) return true
-    } catch {
-      // Something is not there, or may not be read: git says what.
-    }
-  }
+  for (const tree of trees) if (holdsIndex(worktree, treeIndex(folder, tree), besides, most)) return true
   return false
+}
+
+/** The same of an index that lies anywhere. */
+export function holdsIndex(
+  worktree: string,
+  index: string,
+  besides: (path: string) => boolean,
+  most = SMALL,
+): boolean {
+  try {
+    const read = readIndex(index, most)
+    return read !== null && holds(worktree, read, besides)
+  } catch {
+    // Something is not there, or may not be read: git says what.
+    return false
+  }
 }
 
 function holds(
@@ -113,8 +126,9 @@ const EXTENDED = 0x4000
 const STAGE = 0x3000
 
 /** Null when it is of another version, or not only of files and links that git compares as usual. */
-function readIndex(file: string): { entries: Map<string, Entry>; written: bigint } | null {
+function readIndex(file: string, most: number): { entries: Map<string, Entry>; written: bigint } | null {
   const bytes = readFileSync(file)
+  if (bytes.readUInt32BE(8) > most) return null
   const written = statSync(file, { bigint: true }).mtimeNs
   const version = bytes.readUInt32BE(4)
   if (bytes.toString('latin1', 0, 4) !== 'DIRC' || (version !== 2 && version !== 3)) return null

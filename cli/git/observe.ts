@@ -8,7 +8,7 @@ import { fail, ok, type Result } from '../result.ts'
 import { fields, type GitOptions, git, gitFields, nulTerminated } from './git.ts'
 import { copyIndex, judgeWorktreeOptions, withPrivateIndex } from './judge-folder.ts'
 import { ORIGINS } from './rules.ts'
-import { hashFiles, treeEntries } from './trees.ts'
+import { hashFiles, treePaths } from './trees.ts'
 import { judgeIndex, keepTreeIndex, registeredFolder, treeIndex } from './worktrees.ts'
 
 export interface TreeDifferences {
@@ -59,12 +59,13 @@ async function reallyChanged(
   paths: readonly string[],
 ): Promise<Result<string[]>> {
   if (paths.length === 0) return ok([])
-  const [entries, hashes] = await Promise.all([treeEntries(site, tree, paths), hashFiles(worktree, paths)])
-  if (!entries.ok) return entries
+  const [listed, hashes] = await Promise.all([treePaths(site, tree), hashFiles(worktree, paths)])
+  if (!listed.ok) return listed
   if (!hashes.ok) return hashes
   const same = new Set<string>()
-  for (const { path, mode, oid } of entries.value) {
-    if (hashes.value.get(path) !== oid) continue
+  for (const path of paths) {
+    const { mode, oid } = listed.value.entries.get(path) ?? {}
+    if (oid === undefined || hashes.value.get(path) !== oid) continue
     const found = await lstat(join(worktree, path)).catch(() => null)
     if (found?.isFile() && mode === ((found.mode & 0o100) === 0 ? '100644' : '100755')) same.add(path)
   }

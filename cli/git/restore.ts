@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { type Site, trashFolder } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { type GitOptions, git, nulTerminated } from './git.ts'
+import { holdsIndex, holdsOneOf, SMALL } from './index-file.ts'
 import { copyIndex, judgeWorktreeOptions, withPrivateIndex } from './judge-folder.ts'
 import { refuseDamaged } from './objects.ts'
 import { differences, observe } from './observe.ts'
@@ -21,7 +22,8 @@ import {
 } from './worktrees.ts'
 
 /** Tracked files of `tree` that are no longer as the tree has them. */
-export function changedFiles(site: Site, checkout: string, tree: string): Promise<Result<string[]>> {
+export async function changedFiles(site: Site, checkout: string, tree: string): Promise<Result<string[]>> {
+  if (await holdsOneOf(site, checkout, [tree], () => true, SMALL)) return ok([])
   return withPrivateIndex(site, async (index) => {
     const found = await observe(site, checkout, tree, index)
     return found.ok ? ok(found.value.changed) : found
@@ -35,6 +37,8 @@ export interface Freshening {
   keep?: readonly string[]
   /** The tree of the commit, if the caller knows it: then the next look at the checkout is quicker. */
   tree?: string
+  /** The caller has already removed all that neither `commit` nor `keep` has. */
+  swept?: boolean
 }
 
 /**
@@ -46,7 +50,7 @@ export async function freshenCheckout(
   site: Site,
   path: string,
   commit: string,
-  { keep = [], tree }: Freshening = {},
+  { keep = [], tree, swept = false }: Freshening = {},
 ): Promise<Result<void>> {
   const added = await addWorktree(site, path, commit)
   if (!added.ok) return added
@@ -65,21 +69,24 @@ export async function freshenCheckout(
     await writeFile(excludes, keep.map((one) => `/${escapeGlob(one)}\n`).join(''))
     const options = judgeWorktreeOptions(site, path, index)
     const kept = ['-c', `core.excludesFile=${excludes}`]
-    for (const args of [
-      ['read-tree', '-u', '--reset', commit],
-      ['clean', '-ffdxq', ...keep.flatMap((one) => ['-e', `/${escapeGlob(one)}`])],
-    ]) {
+    const clean = ['clean', '-ffdxq', ...keep.flatMap((one) => ['-e', `/${escapeGlob(one)}`])]
+    for (const args of [['read-tree', '-u', '--reset', commit], ...(swept ? [] : [clean])]) {
       const done = await git(args, options)
       if (!done.ok) return done
     }
     await rm(join(folder, 'index.lock'), { force: true })
-    const exact = await verify(path, options, kept)
-    if (!exact.ok) return exact
+    if (!isExact(path, index, keep)) {
+      const exact = await verify(path, options, kept)
+      if (!exact.ok) return exact
+    }
     await pointHead(folder, path, commit)
     await publishIndex(site, index, folder, tree ?? null)
     return ok(undefined)
   })
 }
+
+const isExact = (path: string, index: string, keep: readonly string[]): boolean =>
+  keep.every((one) => !one.endsWith('/')) && holdsIndex(path, index, (one) => keep.includes(one))
 
 /**
  * A file that git calls modified right after it wrote it is one whose committed line endings are not the normal

@@ -8,6 +8,7 @@ import { certainSecretsIn, redact } from '../redact.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { readStatus } from './checkout.ts'
 import { type GitOptions, gitText } from './git.ts'
+import { holdsOneOf, SMALL } from './index-file.ts'
 import {
   entryKind,
   judgeWorktreeOptions,
@@ -156,7 +157,8 @@ async function filesIn(folder: string): Promise<string[]> {
  * Whether a worktree holds the files of a tree and, except ignored ones, no other. False as well when that is not certain:
  * with submodules.
  */
-export function holdsTree(site: Site, worktree: string, tree: string): Promise<Result<boolean>> {
+export async function holdsTree(site: Site, worktree: string, tree: string): Promise<Result<boolean>> {
+  if (await holdsOneOf(site, worktree, [tree], () => false, SMALL)) return ok(true)
   return withPrivateIndex(site, async (index) => {
     const found = await observe(site, worktree, tree, index)
     if (!found.ok) return found

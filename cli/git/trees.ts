@@ -29,6 +29,8 @@ export interface TreePaths {
   links: ReadonlySet<string>
   /** Their folders. */
   submodules: readonly string[]
+  /** Mode and hash of each path, submodules included. */
+  entries: ReadonlyMap<string, { mode: string; oid: string }>
 }
 
 /** The trees that were asked for last: each is asked for several times while a candidate is sealed, checked and placed. */
@@ -45,13 +47,16 @@ export async function treePaths(site: Site, tree: string): Promise<Result<TreePa
   const files: string[] = []
   const links = new Set<string>()
   const submodules: string[] = []
+  const entries = new Map<string, { mode: string; oid: string }>()
   for (const line of out.value) {
-    const path = line.slice(line.indexOf('\t') + 1)
+    const tab = line.indexOf('\t')
+    const path = line.slice(tab + 1)
+    entries.set(path, { mode: line.slice(0, 6), oid: line.slice(line.lastIndexOf(' ', tab) + 1, tab) })
     if (line.startsWith('160000 ')) submodules.push(path)
     else files.push(path)
     if (line.startsWith('120000 ')) links.add(path)
   }
-  const paths = { files, links, submodules }
+  const paths = { files, links, submodules, entries }
   for (const oldest of known.keys()) if (known.size >= MOST_KNOWN) known.delete(oldest)
   known.set(name, paths)
   return ok(paths)

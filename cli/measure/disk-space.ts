@@ -27,7 +27,7 @@ export interface DiskSpace {
   ended: number
 }
 
-/** git's registry makes each new worktree slower the more there are: at 1,000 it takes six times as long as at none. */
+/** So many are worth a word, also while the disk has room: git reads all registrations when it packs or prunes. */
 export const MANY_WORKTREES = 500
 
 /** Warnings that a person should act on, one sentence each; empty when there are none. Pure. */

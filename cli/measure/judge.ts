@@ -7,6 +7,7 @@ import { checkConstraints } from '../evaluate/constraints.ts'
 import { unfitFor } from '../evaluate/impossible.ts'
 import { median } from '../evaluate/stats.ts'
 import type { VerdictFacts } from '../evaluate/verdict.ts'
+import { treePaths } from '../git/trees.ts'
 import type { GatePhase, GateResult, GateRule, SampleFault } from '../ledger/events.ts'
 import { isOfMachine } from '../ledger/faults.ts'
 import { distinctValues } from '../ledger/same-value.ts'
@@ -155,6 +156,8 @@ export async function collectEvidence(
 ): Promise<Result<Evidence>> {
   const evidence = noEvidence(run, node)
   const choices = choicesOfAttempt(run, node, seal.attempt)
+  // The session asks for them, and would keep the slot from others meanwhile. A failure shows there.
+  await treePaths(run.site, seal.tree)
   const leased = await leaseSlot(run)
   if (leased === null) {
     evidence.facts.faults.push({

@@ -213,7 +213,11 @@ export async function clear(
   if (!swept.ok) return swept
   if (swept.value === null) {
     const keep = [...stays.roots, ...data]
-    const fresh = await freshenCheckout(site, path, candidate.commit, { keep, tree: candidate.tree })
+    const fresh = await freshenCheckout(site, path, candidate.commit, {
+      keep,
+      tree: candidate.tree,
+      swept: true,
+    })
     if (fresh.ok) return ok('as_wanted')
     if (fresh.problem.code === 'disk_full' || fresh.problem.code === 'objects_damaged') return fresh
   }
@@ -226,7 +230,7 @@ export async function clear(
   }
   const removed = await removeSlotOr(site, path)
   if (!removed.ok) return removed
-  const fresh = await freshenCheckout(site, path, candidate.commit, { tree: candidate.tree })
+  const fresh = await freshenCheckout(site, path, candidate.commit, { tree: candidate.tree, swept: true })
   return fresh.ok ? ok('again') : fresh
 }
 
