@@ -120,9 +120,9 @@ export const slotPath = (site: Site, slot: number, side: 'a' | 'b'): string =>
 export const slotOwn = (site: Site, slot: number, side: 'a' | 'b'): string =>
   join(site.state, 'm', String(slot), `${side}.own`)
 
-/** What the build of a judged candidate makes again, apart from what was judged: a folder for each tree. */
-export const slotArtifacts = (site: Site, slot: number, tree: string): string =>
-  join(site.state, 'm', String(slot), 'made', tree)
+/** What the build of a judged candidate makes again, apart from what was judged. Equal files of two experiments may start from different artifacts. */
+export const slotArtifacts = (site: Site, slot: number, run: string, experiment: string): string =>
+  join(site.state, 'm', String(slot), 'made', `${run}-${experiment}`)
 /** What is known of a measurement checkout: setup, build. */
 export const slotFacts = (site: Site, slot: number, side: 'a' | 'b'): string =>
   join(site.state, 'm', String(slot), `${side}.json`)

@@ -5,6 +5,7 @@ import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
 import { basename, delimiter, dirname, join, relative } from 'node:path'
 import { figure } from '../evaluate/figure.ts'
 import { runPreparation } from '../evaluate/gates.ts'
+import { showGiven } from '../evaluate/measure.ts'
 import { median } from '../evaluate/stats.ts'
 import { filesWith, listTree } from '../git/trees.ts'
 import type { Sample } from '../ledger/events.ts'
@@ -26,7 +27,7 @@ import { canaryFolder, STATE_FOLDER, slotPath } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { calibrationSamples, itemsToAnswer } from './baseline-samples.ts'
-import { lookApart, placeTwin } from './shared-build.ts'
+import { emptyArtifacts, lookApart, placeTwin } from './shared-build.ts'
 
 // ----------------------------------------------------------------
 // Why a benchmark may measure the user's own checkout in place of the candidate. Found by looking, never by
@@ -252,19 +253,17 @@ async function sampleEmptied(
   const emptied = await emptyMutable(run, slotPath(leased.site, leased.slot, 'b'), base.tree)
   if (!emptied.ok) return emptied
   const { folder: cwd, apart } = placed.value
-  const isolation = apart?.renew()
-  const { environment } = leased
   const { signal } = run
+  const given = { ...leased.environment, ASSAY_ARTIFACTS: emptyArtifacts(folder) }
   const built =
     build &&
     (await runPreparation({
       ...build,
+      ...showGiven(apart?.renew() ?? null, given, { writes: true }),
       name: 'build',
       cwd,
-      environment,
       folder,
       folders: [cwd],
-      isolation,
       signal,
     }))
   if (built?.fault?.reason === 'aborted') return fail(interrupted)

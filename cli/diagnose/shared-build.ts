@@ -2,7 +2,7 @@
 
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { figure } from '../evaluate/figure.ts'
+import { removeTree } from '../disk/remove.ts'
 import type { Sample } from '../ledger/events.ts'
 import { sampleIn } from '../measure/session.ts'
 import { type LeasedSlot, type Placed, placeCandidate } from '../measure/slot.ts'
@@ -29,13 +29,25 @@ export interface Twin {
   items: string[] | undefined
 }
 
+/** Where a sample whose outputs go to `folder` looks for artifacts when nothing else is said. */
+const artifactsBeside = (folder: string): string => join(folder, 'artifacts')
+
+/** That folder, for a build that makes artifacts for such a sample: nothing of an earlier build is in it. */
+export function emptyArtifacts(folder: string): string {
+  const own = artifactsBeside(folder)
+  removeTree(own)
+  mkdirSync(own, { recursive: true })
+  return own
+}
+
 /** null without a build: then nothing is made that could lie elsewhere. */
 export async function placeTwin(run: OpenRun, leased: LeasedSlot, base: Base): Promise<Result<Twin | null>> {
   if (!run.spec.worktree.build && !run.spec.worktree.setup) return ok(null)
   const folder = join(canaryFolder(run.paths), 'twin')
   mkdirSync(join(folder, 'samples'), { recursive: true })
   const since = Date.now()
-  const placed = await placeCandidate(run, leased, 'a', base, { outputs: folder, rebuild: true })
+  const artifacts = { own: emptyArtifacts(folder), environment: {} }
+  const placed = await placeCandidate(run, leased, 'a', base, { outputs: folder, rebuild: true, artifacts })
   if (!placed.ok) return placed
   const items = await itemsToAnswer(run, base.tree)
   if (!items.ok) return items
@@ -63,14 +75,16 @@ export async function lookApart(
     if (places.length > 0) return ok(suspected(places))
     return ok(leftNothing(run, leased, twin) ? NOTHING_LEFT : null)
   }
-  const said = sample.fault?.message ?? `${run.spec.metric.name} = ${figure(sample.value)}`
+  // All digits: two trainings of one model may differ in the last ones only.
+  const value = String(before[0]?.value ?? 'unknown')
+  const said = sample.fault?.message ?? `${run.spec.metric.name} = ${sample.value ?? 'unknown'}`
   const again = await placeTwin(run, leased, base)
   if (!again.ok) return again
   const rebuilt = again.value && (await sampleOf(run, leased, again.value, before))
   if (rebuilt?.fault?.reason === 'aborted') return fail(interrupted)
   if (rebuilt && !isFarFromBaseline(rebuilt, before)) return fail(shared(said, places))
   return ok(
-    `the two checkouts of a slot do not measure the same: the baseline gives ${figure(before[0]?.value ?? null)} in one, and in the other: ${said}`,
+    `the two checkouts of a slot do not measure the same: the baseline gives ${value} in one, and in the other: ${said}. If worktree.build makes different things of the same files (a training without fixed seeds), make it repeatable; else each confirmation gives a different value`,
   )
 }
 
@@ -139,7 +153,7 @@ function leftNothing(run: OpenRun, leased: LeasedSlot, { folder }: Twin): boolea
   const { built, afterSetup, afterBuild } = readFacts(leased, 'a')
   if (built === null) return false
   const wrote = Object.entries(afterBuild.files).some(([path, stamp]) => afterSetup.files[path] !== stamp)
-  return !wrote && readdirSync(join(folder, 'build-artifacts')).length === 0
+  return !wrote && readdirSync(artifactsBeside(folder)).length === 0
 }
 
 const suspected = (places: readonly string[]): string =>

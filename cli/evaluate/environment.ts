@@ -152,7 +152,7 @@ export interface EnvironmentOrigins {
   file: string | null
 }
 
-/** Of each sample; gates, setup and build get none of these. */
+/** Of each sample; gates, setup and build get `ASSAY_SLOT` and none of the others. */
 const OF_A_SAMPLE = [
   ...['ASSAY_RESULT', 'ASSAY_TRACES', 'ASSAY_ARTIFACTS', 'ASSAY_EXPERIMENT', 'ASSAY_SAMPLE', 'ASSAY_SEED'],
   ...['ASSAY_SLOT', 'ASSAY_PORT', 'ASSAY_TOKEN', 'TMPDIR'],

@@ -141,7 +141,7 @@ const LONGEST = 400
 export interface ArtifactPlaces {
   /** `ASSAY_ARTIFACTS` of this experiment. */
   own: string
-  parent: string | null
+  parent: { experiment: string; path: string; recorded: Artifacts } | null
   seed: { name: SeedName; path: string; recorded: ArtifactRecord | null } | null
   /** What build and samples see of it. */
   environment: Record<string, string>
@@ -150,8 +150,8 @@ export interface ArtifactPlaces {
 /** Makes the folders that are missing. */
 export function artifactPlaces(run: Pick<RunRecord, 'paths' | 'ledger'>, node: Experiment): ArtifactPlaces {
   const own = artifactsFolder(run.paths, node.id)
-  const parent = node.parent === null ? null : artifactsFolder(run.paths, node.parent)
-  for (const folder of [own, parent]) if (folder !== null) mkdirSync(folder, { recursive: true })
+  const parent = node.parent === null ? null : parentPlace(run, node.parent)
+  for (const folder of [own, parent?.path]) if (folder !== undefined) mkdirSync(folder, { recursive: true })
   const name = node.created.from_artifact ?? null
   const seed = name && { name, ...seedPlace(run, name) }
   return {
@@ -160,7 +160,7 @@ export function artifactPlaces(run: Pick<RunRecord, 'paths' | 'ledger'>, node: E
     seed,
     environment: {
       ASSAY_ARTIFACTS: own,
-      ...(parent === null ? {} : { ASSAY_PARENT_ARTIFACTS: parent }),
+      ...(parent === null ? {} : { ASSAY_PARENT_ARTIFACTS: parent.path }),
       ...(seed === null ? {} : { ASSAY_SEED_ARTIFACT: seed.path }),
     },
   }
@@ -186,6 +186,15 @@ export async function undeclaredFiles(run: RunRecord, node: Experiment): Promise
   const listing = await listSizes(artifactsFolder(run.paths, node.id))
   const files = listing.filter(({ path }) => !covers(path))
   return { files: files.slice(0, SHOWN), more: Math.max(0, files.length - SHOWN) }
+}
+
+function parentPlace(run: Pick<RunRecord, 'paths' | 'ledger'>, experiment: string) {
+  const node = run.ledger.state.experiments.get(experiment)
+  return {
+    experiment,
+    path: artifactsFolder(run.paths, experiment),
+    recorded: node ? declaredArtifacts(node) : {},
+  }
 }
 
 function seedPlace(run: Pick<RunRecord, 'paths' | 'ledger'>, { experiment, label }: SeedName) {
@@ -250,19 +259,30 @@ export async function guardArtifacts(places: ArtifactPlaces): Promise<Guard> {
   return {
     places,
     own: await listArtifacts(own),
-    parent: parent === null ? new Map() : await listArtifacts(parent),
+    parent: parent === null ? new Map() : await listArtifacts(parent.path),
     seed: seed === null ? new Map() : await listArtifacts(seed.path),
   }
 }
 
-/** Why nothing can be measured with this seed artifact; null when there is none, or when it is as it was recorded. */
-export function seedFault({ places: { seed }, seed: listing }: Guard): SampleFault | null {
-  if (seed === null) return null
-  const found = artifactAt(listing, '')
-  const name = `${seed.name.experiment}:${seed.name.label}`
-  if (found === null) return { reason: 'environment', message: `the artifact ${name} is gone` }
-  if (seed.recorded === null || found.sha256 === seed.recorded.sha256) return null
-  return { reason: 'environment', message: `the artifact ${name} has changed since it was recorded` }
+/**
+ * Why nothing can be measured with what it starts from: the seed artifact is gone, or it or an artifact of the parent is not
+ * as its verdict recorded it. `built`: a build makes the artifacts, so those of the parent may be gone.
+ */
+export function startFault(
+  { places, parent: left, seed: listing }: Guard,
+  built: boolean,
+): SampleFault | null {
+  const { parent, seed } = places
+  const environment = (message: string): SampleFault => ({ reason: 'environment', message })
+  if (seed !== null) {
+    const found = artifactAt(listing, '')
+    const name = `${seed.name.experiment}:${seed.name.label}`
+    if (found === null) return environment(`the artifact ${name} is gone`)
+    if (seed.recorded !== null && found.sha256 !== seed.recorded.sha256)
+      return environment(`the artifact ${name} has changed since it was recorded`)
+  }
+  if (parent === null || holdsDeclared(parent.recorded, left, built)) return null
+  return environment(`the artifacts of ${parent.experiment} have changed since they were recorded`)
 }
 
 /**
@@ -319,7 +339,20 @@ export function holdsDeclared(declared: Artifacts, own: Listing, built: boolean)
   })
 }
 
-/** The experiment whose verdict counts for this tree with these artifacts and this seed; null when there is none. */
+/** The artifacts of the parent, from which a build may start; empty when it declared none. */
+function startOf(state: State, { parent }: Experiment): string {
+  const node = parent === null ? undefined : state.experiments.get(parent)
+  const declared = Object.values(node ? declaredArtifacts(node) : {})
+  return declared
+    .map(({ path, sha256 }) => `${sha256} ${path}\n`)
+    .sort()
+    .join('')
+}
+
+/**
+ * The experiment whose verdict counts for this tree with these artifacts, this seed and, if a build may start from them, these
+ * artifacts of the parent; null when there is none.
+ */
 export function twinOf(
   state: State,
   { experiment, tree, artifacts }: { experiment: string; tree: string; artifacts: Listing },
@@ -332,6 +365,7 @@ export function twinOf(
     if (!node || !other || !judged || !sameSeed(node.created, other.created)) continue
     // A person asked for a text to be measured once more.
     if (node.created.text?.by === 'restore' && other.id !== experiment) continue
+    if (built && startOf(state, node) !== startOf(state, other)) continue
     const declared = judged.artifacts ?? {}
     // A verdict without artifacts says nothing about a candidate that has some.
     if (Object.keys(declared).length === 0 && artifacts.size > 0 && other.id !== experiment) continue

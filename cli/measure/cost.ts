@@ -8,6 +8,7 @@ import type { RunRecord } from '../run/open.ts'
 export interface Cost {
   /** Mean of the baseline's samples, with everything around them. */
   sample_ms: number
+  /** Of one side. */
   build_ms: number
   gates_ms: number
   /** Samples of one candidate: the fewest for a rejection, and the number for a keep. */
@@ -35,13 +36,15 @@ export function costOf(run: RunRecord): Cost | null {
   const build = run.spec.worktree.build ? buildMs(steps) : 0
   const { mode } = run.ledger.state.noise
   const [least, most] = mode === 'paired' ? pairedSamples(run) : [1, 2]
-  const worst = build + before + after + most * sample
+  // The other side of a pair is built as well.
+  const builds = (mode === 'paired' ? 2 : 1) * build
+  const worst = builds + before + after + most * sample
   return {
     sample_ms: Math.round(sample),
     build_ms: Math.round(build),
     gates_ms: Math.round(before + after),
     samples: [least, most],
-    best_ms: Math.round(build + before + least * sample),
+    best_ms: Math.round(builds + before + least * sample),
     worst_ms: Math.round(worst),
     buys: buys(run, worst),
   }

@@ -18,7 +18,7 @@ import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { pauseLoop } from '../run/steer.ts'
 import type { FixedSpec } from '../spec/spec.ts'
-import { artifactPlaces, type Guard, guardArtifacts, seedFault } from './artifacts.ts'
+import { artifactPlaces, type Guard, guardArtifacts, startFault } from './artifacts.ts'
 import { compareTrial } from './comparison.ts'
 import { type Preparation, stepOfGates } from './decisions.ts'
 import { gatesOn } from './gates.ts'
@@ -228,7 +228,8 @@ async function prepared(
   { session, choices, own, guard }: Pick<InSlot, 'session' | 'choices' | 'own'> & { guard: Guard },
 ): Promise<Preparation> {
   const { setup, build } = own.placed
-  if (setup || !build) return { setup, build: null, seed: seedFault(guard) }
+  if (setup || !build)
+    return { setup, build: null, seed: startFault(guard, run.spec.worktree.build !== null) }
   const parent = node.parent ? judgedCommit(run, node.parent) : null
   if (!parent || build.reason === 'aborted')
     return { setup, build: { fault: build, parentToo: false }, seed: null }

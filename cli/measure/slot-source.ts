@@ -14,7 +14,7 @@ import { type ItemJudge, must, type SampleAt, type SampleSource, type Secluded }
 import { judgedCommit } from './worktree.ts'
 
 export interface InSlot {
-  run: Pick<RunRecord, 'site' | 'spec' | 'ledger' | 'paths'>
+  run: Pick<RunRecord, 'site' | 'run' | 'spec' | 'ledger' | 'paths'>
   session: Session
   choices: RandomChoices
   /** The candidate, as it was placed. */
@@ -53,7 +53,7 @@ export class SlotSource implements SampleSource {
     const outputs = join(own.outputs, 'other')
     mkdirSync(outputs, { recursive: true })
     const places = artifactPlaces(run, node)
-    const made = slotArtifacts(run.site, session.leased.slot, commit.tree)
+    const made = slotArtifacts(run.site, session.leased.slot, run.run, experiment)
     keepOnly(made)
     // A repeated build must not write into the artifacts that were judged.
     const folder = run.spec.worktree.build === null ? places.own : made

@@ -368,7 +368,8 @@ async function leaseAndHold(run: OpenRun, environment: Record<string, string>): 
   return {
     site: run.site,
     slot: lease.slot,
-    environment,
+    // Also for setup, build and gates: a training, for one, must choose the accelerator of its slot.
+    environment: { ...environment, ASSAY_SLOT: String(lease.slot) },
     isolation: run.ledger.state.isolation,
     release: () => {
       release()

@@ -6,6 +6,7 @@ import { type Finished, finish } from '../experiment/finish.ts'
 import { branchName, isSnapshot } from '../git/branch.ts'
 import { BASELINE, type Experiment, lastJudged, lineageOf, nodeValue, type State } from '../ledger/state.ts'
 import { learningsOf } from '../loop/open.ts'
+import { declaredArtifacts } from '../measure/artifacts.ts'
 import { gatesOn } from '../measure/gates.ts'
 import { call, next, type Said } from '../next.ts'
 import { pullRequestFile } from '../paths.ts'
@@ -152,6 +153,7 @@ function textOf(run: OpenRun, done: Finished, dirtyBase: boolean): string {
   const { state } = ledger
   const { fresh } = done
   const baseline = state.experiments.get(BASELINE)
+  const winner = state.experiments.get(done.experiment)
   const { setup, build } = spec.worktree
   const steps = lineageOf(state, done.experiment)
   const hasMerge = steps.some(({ parents }) => parents.length > 1)
@@ -182,6 +184,9 @@ function textOf(run: OpenRun, done: Finished, dirtyBase: boolean): string {
     ),
     folder: started.prefix,
     files: done.changes,
+    artifacts: winner
+      ? Object.entries(declaredArtifacts(winner)).map(([label, one]) => ({ label, ...one }))
+      : [],
     learnings: learningsOf(state),
     parts: partsOf(state, steps),
   })

@@ -39,12 +39,14 @@ export interface PullRequest {
   /** Of the commands, relative to the top of the checkout; empty = the top. */
   folder: string
   files: readonly { path: string; status: string; added: number | null; removed: number | null }[]
+  /** What was measured and is not in the branch, as the winner declared it. */
+  artifacts: readonly { label: string; sha256: string; bytes: number }[]
   learnings: readonly string[]
   /** What each part of a step's diff is worth, where that was tested; absent = nowhere. */
   parts?: readonly { experiment: string; part: string; worth: string }[]
 }
 
-const MOST = { files: 30, learnings: 10, steps: 40, parts: 60 }
+const MOST = { files: 30, learnings: 10, steps: 40, parts: 60, artifacts: 10 }
 
 /** The first line is the title. */
 export function pullRequest(input: PullRequest): string {
@@ -70,6 +72,7 @@ export function pullRequest(input: PullRequest): string {
     ...section('What each part is worth', partsOf(input)),
     ...section('Checks that passed', heldOf(input)),
     ...section('Files', filesOf(input)),
+    ...section('Artifacts', artifactsOf(input)),
     ...reproduce(input),
     ...section(
       'What the search learnt',
@@ -128,6 +131,19 @@ const filesOf = ({ files }: PullRequest): string[] =>
       ? `- ${file}`
       : `- ${file.status} ${file.added === null ? 'binary' : `+${file.added} −${file.removed ?? 0}`} ${inCode(file.path, 300)}`,
   )
+
+function artifactsOf({ artifacts, winner: { experiment } }: PullRequest): string[] {
+  if (artifacts.length === 0) return []
+  return [
+    `The branch does not contain them; \`assay show ${experiment}\` says where they are. A build that starts from the artifacts of the step before it makes them again only if every step is built, in order.`,
+    '',
+    ...few(artifacts, MOST.artifacts, 'artifacts').map((one) =>
+      typeof one === 'string'
+        ? `- ${one}`
+        : `- ${inMarkdown(one.label, 80)}: ${one.bytes} bytes, SHA-256 \`${one.sha256}\``,
+    ),
+  ]
+}
 
 function reproduce({ base, branch, dirtyBase, commands, folder, run }: PullRequest): string[] {
   return [

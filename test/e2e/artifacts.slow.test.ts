@@ -5,6 +5,7 @@ import { dataOf } from '../rig/assay.ts'
 import { makeTemp } from '../rig/temp.ts'
 import {
   type Files,
+  type InitData,
   makeProject,
   type NewData,
   type Project,
@@ -247,6 +248,63 @@ describe('an artifact that the agent makes', () => {
     expect(await ask('exp_0001:../../../spec.json')).toMatchObject({ code: 'no_artifact' })
     expect(await ask('exp_0000')).toMatchObject({ message: 'exp_0000 has no artifact at all' })
     expect(await ask('exp_9999')).toMatchObject({ code: 'unknown_experiment' })
+  })
+})
+
+describe('a build that starts from the artifact of the parent', () => {
+  let project: Project
+  /** Adds the number in the sources to the one that the parent has. */
+  const BUILD = `before=0
+if [ -n "$ASSAY_PARENT_ARTIFACTS" ]; then before=$(cat "$ASSAY_PARENT_ARTIFACTS/model.bin"); fi
+echo $((before + $(cat src/number.txt))) > "$ASSAY_ARTIFACTS/model.bin"
+if [ "$ASSAY_SLOT" != 0 ]; then exit 9; fi
+`
+  const near = (value: number) => expect.closeTo(value, 3) as number
+  const model = (id: string) =>
+    project.repo.path('.assay/runs/run_0001/exp', id.slice(4), 'artifacts/model.bin')
+
+  test('init says that the checkouts are not apart, or that the emptied files lack what only the build gets', async () => {
+    project = projectWith(
+      {
+        worktree: { build: { command: ['sh', 'bench/build.sh'] } },
+        noise: { mode: 'paired', calibrate: 2 },
+      },
+      { 'bench/build.sh': BUILD },
+    )
+    const begun = await project.data<InitData>('init')
+    expect(begun.baseline.value).toBe(100)
+    expect(begun.warnings.filter((one) => one.includes('checkouts'))).toEqual([])
+    const { canary } = begun.facts as { canary: { outcome: string; why: string } }
+    expect(canary.why).toContain('arithmetic')
+  })
+
+  test('the same files that start from a different artifact count as a duplicate', async () => {
+    expect(await project.attempt(number(-10))).toMatchObject({ status: 'kept', value: near(90) })
+    expect(await project.attempt(number(-20), 'exp_0001')).toMatchObject({ status: 'kept', value: near(70) })
+    expect(await project.attempt(number(-20))).toMatchObject({ status: 'kept', value: near(80) })
+    expect(await project.attempt(number(-20))).toMatchObject({ status: 'rejected', reason: 'duplicate' })
+  })
+
+  test('two experiments with the same files are measured as parents with the artifacts of one of them', async () => {
+    for (const [parent, value] of [
+      ['exp_0002', 70],
+      ['exp_0003', 80],
+    ] as const) {
+      const child = await project.attempt(number(-1), parent)
+      expect(child).toMatchObject({ status: 'kept', value: near(value - 1) })
+    }
+  })
+
+  test('a candidate is measured although the artifact that it starts from was exchanged', async () => {
+    writeFileSync(model('exp_0002'), '1\n')
+    const ran = await project.cli<RunData>(['run', (await project.open(number(-2), 'exp_0002')).experiment])
+    expect(ran.code).toBe(4)
+    expect(dataOf(ran)).toMatchObject({
+      failure_class: 'environment',
+      message: expect.stringContaining(
+        'the artifacts of exp_0002 have changed since they were recorded',
+      ) as string,
+    })
   })
 })
 

@@ -28,6 +28,7 @@ const text = (more: Partial<PullRequest> = {}) =>
     commands: ['npm ci'],
     folder: '',
     files: [],
+    artifacts: [],
     learnings: [],
     ...more,
   })
