@@ -2,7 +2,7 @@
  * The only spawner, and the only door to it: nothing outside imports from `process/`. Every function tells the whole
  * truth about how the process ended, and none rejects.
  */
-export { acceleratorHolders } from './process/accelerators.ts'
+export { type Accelerator, acceleratorHolders, acceleratorsHere } from './process/accelerators.ts'
 export { type Channel, startWithChannel } from './process/channel.ts'
 export { type Detached, type DetachedCommand, startDetached } from './process/detached.ts'
 export { type EndedBy, endProcess } from './process/end.ts'

@@ -3,12 +3,20 @@
 import type { Readiness } from '../doctor/parallel/readiness.ts'
 import { counted } from '../evaluate/figure.ts'
 import { call, next, type Said } from '../next.ts'
+import type { Accelerator } from '../process.ts'
 import { plain } from '../text.ts'
 
 const MOST = 30
 const LONGEST = 120
 
-export function describeReadiness({ spec, files, blockers, slots, truncated }: Readiness): Said[] {
+export function describeReadiness({
+  spec,
+  files,
+  blockers,
+  accelerators,
+  slots,
+  truncated,
+}: Readiness): Said[] {
   if (spec === null)
     return [
       'parallel: no spec was found, so there is nothing to look at',
@@ -25,6 +33,12 @@ export function describeReadiness({ spec, files, blockers, slots, truncated }: R
   }
   const more = Math.max(0, blockers.length - MOST) + truncated
   if (more > 0) lines.push(next`… and ${more} more: ${call('doctor', '--parallel', '--json')}`)
+  lines.push(
+    `accelerators of this machine: ${accelerators.map(acceleratorText).join('; ') || 'none was found'}`,
+  )
   lines.push(`measure.slots: ${slots.proposed} (now ${slots.current}): ${slots.reason}`)
   return lines
 }
+
+const acceleratorText = ({ name, mib, used_mib: used }: Accelerator): string =>
+  `${plain(name, 80)}${mib === null ? '' : `, ${mib} MiB`}${used === null ? '' : `, ${used} MiB in use`}`

@@ -21,7 +21,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   const scene = await lookAround(context, args.on('hosts'))
   const { healthy, findings } = await examine(scene, CHECKS, { fix: args.on('fix') })
   const ordered = [...findings].sort((a, b) => weight(a) - weight(b))
-  const parallel = args.on('parallel') ? readiness(scene, args.run) : null
+  const parallel = args.on('parallel') ? await readiness(scene, args.run) : null
   const counts = countsOf(findings)
   const data = {
     healthy,

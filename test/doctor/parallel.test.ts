@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { sourcesOf } from '../../cli/diagnose/sources.ts'
-import { hazardsOf, proposeSlots } from '../../cli/doctor/parallel/readiness.ts'
+import { hazardsOf, proposeSlots, type SlotsRequest } from '../../cli/doctor/parallel/readiness.ts'
 import { writeFiles } from '../e2e/project.ts'
 import { makeTemp } from '../rig/temp.ts'
 
@@ -77,9 +77,16 @@ test('a file that the benchmark reaches is not read, or one outside is', () => {
   expect(cut).toBe(false)
 })
 
-test('several slots are proposed despite a blocker, a metric that is a time, or too few cores', () => {
-  const request = { cores: 16, current: 1, blocking: 0, metric: 'accuracy', files: 3 }
-  const slots = (more: Partial<typeof request>) => proposeSlots({ ...request, ...more }).proposed
+test('several slots are proposed despite a blocker, a metric that is a time, or too few cores or accelerators', () => {
+  const request: SlotsRequest = {
+    cores: 16,
+    current: 1,
+    blocking: 0,
+    metric: 'accuracy',
+    files: 3,
+    devices: null,
+  }
+  const slots = (more: Partial<SlotsRequest>) => proposeSlots({ ...request, ...more }).proposed
   expect(slots({})).toBe(8)
   expect(slots({ cores: 4 })).toBe(2)
   expect([
@@ -88,6 +95,7 @@ test('several slots are proposed despite a blocker, a metric that is a time, or 
     slots({ cores: 2 }),
     slots({ files: 0 }),
   ]).toEqual([1, 1, 1, 1])
+  expect([0, 1, 3, 12].map((devices) => slots({ devices }))).toEqual([1, 1, 3, 8])
   expect(['items', 'source_bytes', 'streams', 'loss'].map((metric) => slots({ metric }))).toEqual([
     8, 8, 8, 8,
   ])

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Readiness } from '../../cli/doctor/parallel/readiness.ts'
@@ -134,6 +134,41 @@ test('a fixed port in a file of the benchmark is not found, or slots are propose
   ])
   await project.data('init', '--no-canary')
   expect(await ask()).toMatchObject({ spec: 'run_0001', blockers: [{ path: 'test/server.js' }] })
+})
+
+test('accelerators are not named, a slot that takes its own is a blocker, or what surrounds a sample is not read', async () => {
+  const project = makeProject({
+    spec: {
+      measure: {
+        command: 'CUDA_VISIBLE_DEVICES=$ASSAY_SLOT python3 bench/run.py',
+        before: 'docker compose up -d',
+        environment: { set: { PORT: '8080' } },
+      },
+      metric: { name: 'score', direction: 'maximize' },
+    },
+    files: { 'bench/run.py': 'import torch\n' },
+  })
+  const bin = makeTemp('bin')
+  const ask = async (...lines: string[]) => {
+    const said = lines.map((line) => `'${line}'`).join(' ')
+    writeFileSync(join(bin, 'nvidia-smi'), `#!/bin/sh\nprintf '%s\\n' ${said}\n`, { mode: 0o755 })
+    const env = { PATH: `${bin}:${process.env.PATH}` }
+    return project.cli<DoctorData>(['doctor', '--parallel'], { env })
+  }
+  const { parallel } = dataOf(await ask('NVIDIA A100-SXM4-40GB, 40960, 1200', 'Strange, [N/A], 7', 'oops'))
+  expect(parallel?.accelerators.slice(0, 2)).toEqual([
+    { name: 'NVIDIA A100-SXM4-40GB', mib: 40960, used_mib: 1200 },
+    { name: 'Strange', mib: null, used_mib: 7 },
+  ])
+  expect(parallel?.blockers.map(({ kind, text }) => [kind, text])).toEqual([
+    ['service', 'docker compose up -d'],
+    ['port', 'PORT=8080'],
+  ])
+  const env = { PATH: `${bin}:${process.env.PATH}` }
+  const said = await assay(['doctor', '--parallel'], { cwd: project.repo.dir, env })
+  expect(said.stdout).toContain(
+    'accelerators of this machine: NVIDIA A100-SXM4-40GB, 40960 MiB, 1200 MiB in use; ',
+  )
 })
 
 describe('orphans', () => {

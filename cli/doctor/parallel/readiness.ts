@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os'
 import { join, relative, sep } from 'node:path'
 import { type SourceFile, type Start, sourcesOf } from '../../diagnose/sources.ts'
 import { SPEC_FILE } from '../../paths.ts'
+import { type Accelerator, acceleratorsHere } from '../../process.ts'
 import { readSpecFile } from '../../spec/read.ts'
 import type { Spec } from '../../spec/spec.ts'
 import type { Scene } from '../check.ts'
@@ -90,7 +91,7 @@ const RULES: readonly Rule[] = [
   {
     kind: 'accelerator',
     blocks: true,
-    sees: /\/dev\/nvidia|nvidia-smi|\.cuda\(|['"]cuda(?::\d+)?['"]|['"]mps['"]|CUDA_VISIBLE_DEVICES|HIP_VISIBLE_DEVICES|^\s*(?:import|from)\s+(?:torch|jax|tensorflow|cupy|vllm)\b|onnxruntime-gpu|--gpus\b/,
+    sees: /\/dev\/nvidia|\/dev\/kfd|nvidia-smi|\.cuda\(|['"]cuda(?::\d+)?['"]|['"]mps['"]|CUDA_VISIBLE_DEVICES|HIP_VISIBLE_DEVICES|^\s*(?:import|from)\s+(?:torch|jax|tensorflow|cupy|vllm)\b|onnxruntime-gpu|--gpus\b/,
     unless: /ASSAY_SLOT/,
     advice: 'one device, one measurement; with several, choose one by $ASSAY_SLOT (CUDA_VISIBLE_DEVICES)',
   },
@@ -110,9 +111,13 @@ const RULES: readonly Rule[] = [
   },
 ]
 
+/** Gives each slot an accelerator of its own. */
+const BY_SLOT = /_VISIBLE_(?:DEVICES|CORES)\b.*ASSAY_SLOT/
+const COMMENT = /^\s*(?:\/\/|#(?!!)|\*|\/\*|--\s)/
+
 /** At most one hazard of each kind. A line that is only a comment has none. */
 export function hazardsOf(line: string): Hazard[] {
-  if (/^\s*(?:\/\/|#(?!!)|\*|\/\*|--\s)/.test(line)) return []
+  if (COMMENT.test(line)) return []
   const found = new Map<HazardKind, Hazard>()
   for (const { sees, unless, kind, blocks, advice } of RULES) {
     if (found.has(kind) || !sees.test(line) || unless?.test(line)) continue
@@ -130,6 +135,8 @@ export interface SlotsRequest {
   metric: string
   /** What was read; 0 files prove nothing. */
   files: number
+  /** How many accelerators there are for the slots, each of which takes one; null = the benchmark does not choose one by slot. */
+  devices: number | null
 }
 
 export interface Slots {
@@ -144,7 +151,7 @@ const MOST_SLOTS = 8
 const IS_TIME =
   /(^|[_-])(ms|us|ns|s|sec|secs|seconds?|minutes?|time|times|duration|latency|wall|cpu|elapsed|throughput|qps|rps|fps|ops|p50|p90|p95|p99)($|[_-])|per_(s|sec|second)|time$|latency$/i
 
-export function proposeSlots({ cores, current, blocking, metric, files }: SlotsRequest): Slots {
+export function proposeSlots({ cores, current, blocking, metric, files, devices }: SlotsRequest): Slots {
   const answer = (proposed: number, reason: string): Slots => ({ proposed, current, cores, reason })
   if (blocking > 0)
     return answer(1, `${blocking} blockers: two measurements at once would disturb each other there`)
@@ -153,6 +160,8 @@ export function proposeSlots({ cores, current, blocking, metric, files }: SlotsR
   if (files === 0) return answer(1, 'no file of the benchmark could be read, so nothing is known about it')
   const half = Math.max(1, Math.min(MOST_SLOTS, Math.floor(cores / 2)))
   if (half === 1) return answer(1, `there are ${cores} cores: one for the measurement, one for the rest`)
+  if (devices !== null && devices < half)
+    return answer(Math.max(1, devices), `each slot takes one accelerator, and there are ${devices}`)
   return answer(half, `no blocker was found, ${metric} is no time, and ${half} is half of the ${cores} cores`)
 }
 
@@ -170,26 +179,32 @@ export interface Readiness {
   files: number
   blockers: Blocker[]
   truncated: number
+  /** Of this machine. */
+  accelerators: Accelerator[]
   slots: Slots
 }
 
 const MOST = 200
 const LONGEST_TEXT = 200
 
-export function readiness(scene: Scene, wanted: string | null): Readiness {
+export async function readiness(scene: Scene, wanted: string | null): Promise<Readiness> {
   const top = scene.top ?? scene.cwd
   const found = specFor(scene, wanted, top)
   const cores = availableParallelism()
+  const accelerators = await acceleratorsHere(scene)
   if (!found) {
     const slots = { proposed: 1, current: 1, cores, reason: 'no spec was found' }
-    return { spec: null, files: 0, blockers: [], truncated: 0, slots }
+    return { spec: null, files: 0, blockers: [], truncated: 0, accelerators, slots }
   }
   const { spec, name, prefix } = found
   const starts = startsOf(spec, join(top, prefix))
   const { files } = sourcesOf(top, starts)
-  const lines = [...commandLines(starts, top, prefix), ...files.flatMap(linesOf)]
+  const lines = [...specLines(spec, starts, { top, prefix }), ...files.flatMap(linesOf)]
+  const bySlot = lines.some(({ text }) => BY_SLOT.test(text) && !COMMENT.test(text))
   const blockers = lines.flatMap(({ path, line, text }) =>
-    hazardsOf(text).map((hazard) => ({ path, line, text: text.trim().slice(0, LONGEST_TEXT), ...hazard })),
+    hazardsOf(text)
+      .filter(({ kind }) => !(bySlot && kind === 'accelerator'))
+      .map((hazard) => ({ path, line, text: text.trim().slice(0, LONGEST_TEXT), ...hazard })),
   )
   blockers.sort((a, b) => Number(b.blocks) - Number(a.blocks))
   return {
@@ -197,12 +212,14 @@ export function readiness(scene: Scene, wanted: string | null): Readiness {
     files: files.length,
     blockers: blockers.slice(0, MOST),
     truncated: Math.max(0, blockers.length - MOST),
+    accelerators,
     slots: proposeSlots({
       cores,
       current: spec.measure.slots,
       blocking: blockers.filter(({ blocks }) => blocks).length,
       metric: spec.metric.name,
       files: files.length,
+      devices: bySlot ? accelerators.length : null,
     }),
   }
 }
@@ -232,7 +249,7 @@ function startsOf({ measure, gates, worktree }: Spec, folder: string): Start[] {
   return [
     { command: text(measure.command), folder: join(folder, measure.directory) },
     ...gates.map(({ command }) => ({ command: text(command), folder })),
-    ...[worktree.setup, worktree.build].flatMap((one) =>
+    ...[worktree.setup, worktree.build, measure.before, measure.after, measure.score].flatMap((one) =>
       one ? [{ command: text(one.command), folder }] : [],
     ),
   ]
@@ -247,17 +264,22 @@ interface Line {
 const linesOf = ({ path, text }: SourceFile): Line[] =>
   text.split('\n').map((one, index) => ({ path, line: index + 1, text: one }))
 
-/** The commands of the spec themselves, at the line of the user's file that has them. */
-function commandLines(starts: readonly Start[], top: string, prefix: string): Line[] {
+/** The commands and variables of the spec, each at the line of the user's file that has it. */
+function specLines(
+  { measure }: Spec,
+  starts: readonly Start[],
+  { top, prefix }: { top: string; prefix: string },
+): Line[] {
   const path = [prefix, SPEC_FILE].filter(Boolean).join('/')
   const written = readLines(join(top, path))
-  return starts.flatMap(({ command }) => {
-    const one = command.split('\n')
-    return one.map((text) => {
-      const at = written.findIndex((line) => text.trim() !== '' && line.includes(text.trim()))
-      return { path, line: at === -1 ? 1 : at + 1, text }
-    })
-  })
+  const placed = (text: string, sought: string): Line => {
+    const at = written.findIndex((line) => sought.trim() !== '' && line.includes(sought.trim()))
+    return { path, line: at === -1 ? 1 : at + 1, text }
+  }
+  return [
+    ...starts.flatMap(({ command }) => command.split('\n').map((text) => placed(text, text))),
+    ...Object.entries(measure.environment.set).map(([name, value]) => placed(`${name}=${value}`, name)),
+  ]
 }
 
 function readLines(file: string): string[] {
