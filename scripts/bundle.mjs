@@ -5,12 +5,14 @@
  * No file of these has a `$schema`: some hosts take it for a sign of another kind of plugin, and cut skills short.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const STAMP = /\*\*\d+\.\d+\.\d+(?:-[\w.]+)?\*\*/g
 /** In a folder that no host looks into by itself: one of them would read `hooks/` by other names of events, and complain. */
 const HOOKS = './.claude-plugin/hooks.json'
+/** Beside `skills`, where each host looks by itself, but not always in folders of folders. */
+const CATEGORIES = './skills/categories/'
 /** Whatever becomes of it, the host goes on: there, exit 2 means that the tool must not run. */
 const hook = (which) => ({
   type: 'command',
@@ -35,7 +37,7 @@ export function render(root) {
     Object.entries({
       // Our workflow has the name of a skill, and there `/assay:optimize` would start it instead, without the judgement.
       // The skill starts it by its path.
-      '.claude-plugin/plugin.json': { ...plugin, workflows: [], hooks: HOOKS },
+      '.claude-plugin/plugin.json': { ...plugin, skills: CATEGORIES, workflows: [], hooks: HOOKS },
       '.claude-plugin/hooks.json': {
         hooks: {
           PreToolUse: [{ matcher: EDITS, hooks: [hook('pre-tool')] }],
@@ -87,9 +89,9 @@ export function render(root) {
   lock.version = version
   lock.packages[''].version = version
   files.set('package-lock.json', `${JSON.stringify(lock, null, 2)}\n`)
-  for (const skill of readdirSync(join(root, 'skills'))) {
-    const path = `skills/${skill}/SKILL.md`
-    files.set(path, read(path).replace(STAMP, `**${version}**`))
+  for (const file of readdirSync(join(root, 'skills'), { recursive: true })) {
+    const path = `skills/${file.split(sep).join('/')}`
+    if (path.endsWith('/SKILL.md')) files.set(path, read(path).replace(STAMP, `**${version}**`))
   }
   return files
 }

@@ -2,20 +2,20 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { parse as parseYaml } from 'yaml'
+import { parse as parseYaml, stringify } from 'yaml'
+import { skillPages } from '../cli/install/bundle.ts'
 import { GUIDES } from '../cli/loop/prompts.ts'
 import { KNOB_PATHS } from '../cli/spec/knobs.ts'
+import { readSpec } from '../cli/spec/read.ts'
+import { TEMPLATE } from '../cli/spec/template.ts'
 import { VERBS } from '../cli/verbs/table.ts'
 import { stale } from '../scripts/bundle.mjs'
 import { commandProblem, commandsIn, inputProblem, inputsIn, workflowCommands } from './skills/commands.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
-const skills = readdirSync(join(ROOT, 'skills')).map((name) => ({
-  name,
-  path: `skills/${name}/SKILL.md`,
-  text: read(`skills/${name}/SKILL.md`),
-}))
+const skills = [...skillPages(ROOT)].map(([name, path]) => ({ name, path, text: read(path) }))
+const categories = skills.filter(({ path }) => path.startsWith('skills/categories/'))
 const agents = readdirSync(join(ROOT, 'agents')).map((file) => ({
   name: file.replace(/\.md$/, ''),
   path: `agents/${file}`,
@@ -32,8 +32,10 @@ function frontmatter(text: string): Record<string, unknown> {
   return parseYaml(found[1] ?? '')
 }
 
+const SKILLS = ['finetuning', 'discover', 'finish', 'optimize', 'report', 'subagent']
+
 test('a skill, an agent or a workflow goes missing', () => {
-  expect(skills.map(({ name }) => name)).toEqual(['discover', 'finish', 'optimize', 'report', 'subagent'])
+  expect(skills.map(({ name }) => name)).toEqual(SKILLS)
   expect(agents.map(({ name }) => name)).toEqual(['clerk', 'ideator', 'meta', 'scanner', 'verifier'])
 })
 
@@ -105,6 +107,28 @@ test.each(skills)('$path: it has no end, or does not say when to give up', ({ te
     /^## Excuses$/m,
   ])
     expect(text).toMatch(part)
+})
+
+describe.each(categories)('$path', ({ name, text }) => {
+  const contract = read('references/categories.md')
+
+  test('it leaves out a question that each category must answer', () => {
+    const headings = [...contract.matchAll(/^\| `(\d\. [^`]+)`/gm)].map((found) => found[1])
+    expect(headings).toHaveLength(7)
+    expect([...text.matchAll(/^## (\d\. .*)$/gm)].map((found) => found[1])).toEqual(headings)
+  })
+
+  test('the part of a spec in it cannot stand in a spec', () => {
+    const [, candidate = ''] = /^## 2\. .*?^```yaml\n(.*?)^```$/ms.exec(text) ?? []
+    const whole = { ...parseYaml(TEMPLATE), ...parseYaml(candidate) }
+    const spec = readSpec(stringify(whole), 'assay.yaml')
+    expect(spec.ok ? spec.value.skills : spec.problem).toEqual([name])
+  })
+
+  test('nothing leads to it', () => {
+    expect(contract).toContain(`| \`${name}\``)
+    expect(read('skills/discover/SKILL.md')).toContain(`assay guide ${name}`)
+  })
 })
 
 test.each(readdirSync(join(ROOT, 'workflows')))(

@@ -1,6 +1,6 @@
 /** The parts of this package that a host needs, as a folder of their own; and its skills as single files. */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 
 /**
  * Copies what the package would publish: a clone has much more, which some hosts would copy along. Without the lists of
@@ -20,6 +20,16 @@ export const versionOf = (root: string): string => String(packageOf(root).versio
 const packageOf = (root: string): Record<string, unknown> =>
   JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
+/** Name of a skill → its page, from the top of the package. Those of categories of tasks lie one folder deeper. */
+export function skillPages(root: string): Map<string, string> {
+  const files = readdirSync(join(root, 'skills'), { recursive: true, encoding: 'utf8' }).sort()
+  return new Map(
+    files
+      .filter((file) => basename(file) === 'SKILL.md')
+      .map((file) => [basename(dirname(file)), `skills/${file.split(sep).join('/')}`]),
+  )
+}
+
 /** The program beside a plugin's skills, and what flag it is called with. */
 const BESIDE = /`\.\.\/\.\.\/bin\/assay( --version)?`\s+from\s+the\s+folder\s+of\s+this\s+file/g
 
@@ -28,11 +38,10 @@ const BESIDE = /`\.\.\/\.\.\/bin\/assay( --version)?`\s+from\s+the\s+folder\s+of
  * and they have no `../../bin` beside them, so the program is named by its path.
  */
 export function looseSkills(root: string): Map<string, string> {
-  const names = readdirSync(join(root, 'skills')).sort()
   return new Map(
-    names.map((name) => [
+    [...skillPages(root)].map(([name, page]) => [
       join(`assay-${name}`, 'SKILL.md'),
-      readFileSync(join(root, 'skills', name, 'SKILL.md'), 'utf8')
+      readFileSync(join(root, page), 'utf8')
         .replace(/^name: .*$/m, `name: assay-${name}`)
         .replace(/\bskill `(\w+)`/g, 'skill `assay-$1`')
         .replace(BESIDE, `\`${join(root, 'bin', 'assay')}$1\``),

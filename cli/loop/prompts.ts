@@ -246,7 +246,7 @@ const parentsText = ({ parents }: PromptRound): string =>
 const skillsText = ({ skills }: PromptRound): string =>
   skills.length === 0
     ? ''
-    : `\nLoad these skills in full first, where your program has them: ${skills.join(', ')}.`
+    : `\nLoad these skills in full first: ${skills.join(', ')}. One that your program does not have may be a guide of Assay (assay guide NAME).`
 
 // ---------------------------------------------------------------- under the directives of the round, and in the user's own words
 

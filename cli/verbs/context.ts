@@ -114,7 +114,9 @@ function headOf(run: OpenRun, status: StatusData, node: Experiment | null): Head
       `Experiments: ${counts.join(', ')}`,
       `Budget: ${budgetText(budget)}${stop === null ? '' : `; stopped: ${STOPPED[stop]}`}`,
       ...(skills.length > 0
-        ? [`Load in full before you begin, where your program has them: ${plain(skills.join(', '), 200)}`]
+        ? [
+            `Load in full before you begin: ${plain(skills.join(', '), 200)}; one that your program does not have may be a guide of Assay (assay guide NAME)`,
+          ]
         : []),
       ...(node
         ? [

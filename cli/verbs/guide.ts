@@ -1,6 +1,7 @@
 /** The pages and templates that come with Assay. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { skillPages } from '../install/bundle.ts'
 import { call, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
@@ -17,7 +18,7 @@ const PACKAGE = new URL('../../', import.meta.url)
 export async function run(_context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const [topic, key] = args.positionals
   if (topic === 'spec' && key !== undefined) return aboutKey(key)
-  const pages = new Map([...filesIn('references'), ...skillsIn('skills')])
+  const pages = new Map([...filesIn('references'), ...skillPages(fileURLToPath(PACKAGE))])
   for (const [name, page] of filesIn('agents')) pages.set(pages.has(name) ? `${name}-agent` : name, page)
   const topics = [...pages.keys()]
   if (topic === undefined) {
@@ -87,11 +88,7 @@ function aboutOf(page: string): string {
 }
 
 const filesIn = (folder: string): [string, string][] =>
-  namesIn(folder)
+  readdirSync(fileURLToPath(new URL(folder, PACKAGE)))
+    .sort()
     .filter((name) => name.endsWith('.md'))
     .map((name) => [name.slice(0, -3), `${folder}/${name}`])
-
-const skillsIn = (folder: string): [string, string][] =>
-  namesIn(folder).map((name) => [name, `${folder}/${name}/SKILL.md`])
-
-const namesIn = (folder: string): string[] => readdirSync(fileURLToPath(new URL(folder, PACKAGE))).sort()

@@ -52,9 +52,7 @@ test('a running loop ignores a changed model, prompt, skill or agent program unt
   expect(prompts('verify')).toHaveLength(2)
   for (const prompt of prompts('verify'))
     expect(prompt).toContain('\n\nLook at the cache first.\n\nRead the candidate')
-  expect(prompts('implement')[0]).toContain(
-    'Load these skills in full first, where your program has them: numbers.',
-  )
+  expect(prompts('implement')[0]).toContain('Load these skills in full first: numbers.')
 })
 
 test('a loop whose agent was removed fails its tasks, or continues without the cost limit that the new agent needs', async () => {

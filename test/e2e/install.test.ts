@@ -191,7 +191,9 @@ describe('copied skills', () => {
       const done = await data('install', host, scope)
       expect(done.method).toBe('copied')
       expect(done.files.map((path) => path.slice(folder.length + 1))).toEqual(
-        ['discover', 'finish', 'optimize', 'report', 'subagent'].map((name) => `assay-${name}/SKILL.md`),
+        ['finetuning', 'discover', 'finish', 'optimize', 'report', 'subagent'].map(
+          (name) => `assay-${name}/SKILL.md`,
+        ),
       )
       for (const path of done.files) {
         const text = readFileSync(path, 'utf8')

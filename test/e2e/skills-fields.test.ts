@@ -1,14 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { skillPages } from '../../cli/install/bundle.ts'
 import { assay, dataOf } from '../rig/assay.ts'
 import { makeProject, ms, type NewData, writeFiles } from './project.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const pages = [
-  ...readdirSync(`${ROOT}/skills`).map((name) => `skills/${name}/SKILL.md`),
-  ...readdirSync(`${ROOT}/agents`).map((name) => `agents/${name}`),
-]
+const pages = [...skillPages(ROOT).values(), ...readdirSync(`${ROOT}/agents`).map((name) => `agents/${name}`)]
 
 interface Claim {
   path: string

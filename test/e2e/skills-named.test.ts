@@ -8,7 +8,7 @@ test('skills of the spec are in no context, or missing from a prompt whose text 
   const project = await start({ skills, loop: { width: 1, depth: 1 } })
   expect(await project.data('context')).toMatchObject({ skills })
   const { stdout } = await assay(['context'], { cwd: project.repo.dir })
-  expect(stdout).toContain('Load in full before you begin, where your program has them: profiling, lexers')
+  expect(stdout).toContain('Load in full before you begin: profiling, lexers')
   const names = ['goal', 'metric', 'experiment', 'parent', 'worktree', 'artifacts', 'objective']
   const text = `Do it: ${names.map((name) => `{${name}}`).join(' ')}`
   const edit = {
@@ -22,7 +22,7 @@ test('skills of the spec are in no context, or missing from a prompt whose text 
   dataOf(await send(project, ['meta', 'apply'], { edits: [edit] }))
   await briefed(project, 'change nothing')
   const promptOf = async (id: string) => (await project.data<{ prompt: string }>('task', id)).prompt
-  const load = 'Load these skills in full first, where your program has them: profiling, lexers.'
+  const load = 'Load these skills in full first: profiling, lexers.'
   const first = await promptOf('r1/l1/d1/implement')
   expect([first.includes('Do it: '), first.includes(load)]).toEqual([true, true])
   await answered(project, 'r1/l1/d1/implement', {})
