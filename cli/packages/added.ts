@@ -4,6 +4,7 @@ import type { NamedPackage, PackageFile, ReadPackages } from './file.ts'
 import { readGoMod, readGoSum } from './go.ts'
 import { readGradle, readGradleCatalogue, readGradleLock, readPom } from './jvm.ts'
 import { readPackageJson, readPackageLock } from './npm.ts'
+import { readPnpmLock, readPnpmWorkspace } from './pnpm.ts'
 import {
   isConstraints,
   isRequirements,
@@ -11,7 +12,17 @@ import {
   readPyproject,
   readPythonLock,
   readRequirements,
+  readUvToml,
 } from './python.ts'
+import {
+  readConda,
+  readPipConf,
+  readPipfile,
+  readPipfileLock,
+  readSetupCfg,
+  readSetupPy,
+} from './setuptools.ts'
+import { readBinaryLock, readBunfig, readBunLock, readOlderYarnrc, readYarnLock, readYarnrc } from './yarn.ts'
 
 type Language = 'npm' | 'python' | 'cargo' | 'go' | 'jvm'
 
@@ -19,9 +30,28 @@ const FILES: Readonly<Record<string, { language: Language; read: ReadPackages }>
   'package.json': { language: 'npm', read: readPackageJson },
   'package-lock.json': { language: 'npm', read: readPackageLock },
   'npm-shrinkwrap.json': { language: 'npm', read: readPackageLock },
+  'pnpm-lock.yaml': { language: 'npm', read: readPnpmLock },
+  'pnpm-workspace.yaml': { language: 'npm', read: readPnpmWorkspace },
+  'yarn.lock': { language: 'npm', read: readYarnLock },
+  '.yarnrc.yml': { language: 'npm', read: readYarnrc },
+  '.yarnrc': { language: 'npm', read: readOlderYarnrc },
+  'bun.lock': { language: 'npm', read: readBunLock },
+  'bun.lockb': { language: 'npm', read: readBinaryLock },
+  'bunfig.toml': { language: 'npm', read: readBunfig },
   'pyproject.toml': { language: 'python', read: readPyproject },
   'uv.lock': { language: 'python', read: readPythonLock },
   'poetry.lock': { language: 'python', read: readPythonLock },
+  'pdm.lock': { language: 'python', read: readPythonLock },
+  'pylock.toml': { language: 'python', read: readPythonLock },
+  'uv.toml': { language: 'python', read: readUvToml },
+  'setup.py': { language: 'python', read: readSetupPy },
+  'setup.cfg': { language: 'python', read: readSetupCfg },
+  Pipfile: { language: 'python', read: readPipfile },
+  'Pipfile.lock': { language: 'python', read: readPipfileLock },
+  'pip.conf': { language: 'python', read: readPipConf },
+  'pip.ini': { language: 'python', read: readPipConf },
+  'environment.yml': { language: 'python', read: readConda },
+  'environment.yaml': { language: 'python', read: readConda },
   'Cargo.toml': { language: 'cargo', read: readCargoToml },
   'Cargo.lock': { language: 'cargo', read: readCargoLock },
   'go.mod': { language: 'go', read: readGoMod },
@@ -37,18 +67,39 @@ const FILES: Readonly<Record<string, { language: Language; read: ReadPackages }>
   'gradle.lockfile': { language: 'jvm', read: readGradleLock },
 }
 
+/** Copies of packages, with manifests of their own. */
+const isCopied = (path: string): boolean => /(^|\/)node_modules\//.test(path)
+const isVendored = (path: string): boolean => /(^|\/)vendor\//.test(path)
+
 const kindOf = (path: string) => {
-  if (/(^|\/)(node_modules|vendor)\//.test(path)) return undefined
+  if (isCopied(path)) return undefined
   const name = path.slice(path.lastIndexOf('/') + 1)
-  if (Object.hasOwn(FILES, name)) return FILES[name]
+  if (Object.hasOwn(FILES, name)) {
+    const found = FILES[name]
+    // Where `cargo vendor` and `go mod vendor` put them. For other tools this is a folder like any other.
+    return isVendored(path) && (found?.language === 'cargo' || found?.language === 'go') ? undefined : found
+  }
   if (/(^|\/)\.cargo\/config(\.toml)?$/.test(path))
     return { language: 'cargo' as const, read: readCargoConfig }
   if (isConstraints(path)) return { language: 'python' as const, read: readConstraints }
   return isRequirements(path) ? { language: 'python' as const, read: readRequirements } : undefined
 }
 
+/** Files of package managers that nobody reads here: by name, or by how a name ends. */
+const UNREAD = new RegExp(
+  `(?:^|/)(?:${[
+    'Gemfile|Gemfile\\.lock|gems\\.rb|gems\\.locked|composer\\.json|composer\\.lock|deno\\.jsonc?|deno\\.lock|import_map\\.json',
+    'mix\\.exs|mix\\.lock|rebar\\.config|pubspec\\.(?:yaml|lock)|Package\\.(?:swift|resolved)|Podfile|Podfile\\.lock|Cartfile',
+    'packages\\.config|packages\\.lock\\.json|Directory\\.Packages\\.props|nuget\\.config|paket\\.\\w+',
+    'vcpkg\\.json|conanfile\\.\\w+|conan\\.lock|MODULE\\.bazel|WORKSPACE|flake\\.(?:nix|lock)|pixi\\.(?:toml|lock)|renv\\.lock|cpanfile',
+    'build\\.sbt|deps\\.edn|project\\.clj|stack\\.yaml|cabal\\.project|dune-project|(?:Project|Manifest)\\.toml|package\\.yaml|\\.pnpmfile\\.c?js',
+  ].join('|')})$|\\.(?:gemspec|podspec|csproj|fsproj|vbproj|cabal|opam|nimble|rockspec)$`,
+)
+
 /** Whether the file at a path names packages. */
-export const namesPackages = (path: string): boolean => kindOf(path) !== undefined
+export const namesPackages = (path: string): boolean => kindOf(path) !== undefined || isUnread(path)
+
+const isUnread = (path: string): boolean => UNREAD.test(path) && !isCopied(path) && !isVendored(path)
 
 export interface AddedPackage {
   path: string
@@ -73,7 +124,13 @@ export function addedPackages(before: Texts, after: Texts, approved: ReadonlySet
   const changed = [...after].flatMap(([path, text]) => {
     const kind = kindOf(path)
     const read = kind && reading(kind.read, text)
-    if (kind === undefined || read === undefined) return []
+    if (kind === undefined || read === undefined) {
+      const name = path.toLowerCase()
+      const message = `${path} may add packages, which the CLI cannot read there: look at it, and approve it by this path`
+      if (isUnread(path) && before.get(path) !== text && !allowed.has(name))
+        found.push({ path, name, message })
+      return []
+    }
     if (typeof read !== 'string') return [{ path, language: kind.language, ...read }]
     // A template, or what a test reads.
     if (unreadable.has(path)) return []

@@ -25,14 +25,13 @@ export const readPackageJson: ReadPackages = (text) => {
   return { named: [...inSections(json), ...replaced, ...extended] }
 }
 
-const inSections = (manifest: Members): NamedPackage[] =>
-  SECTIONS.flatMap((section) =>
-    Object.entries(membersOf(manifest[section])).flatMap(([name, wanted]) =>
-      wantedPackage(name, textOf(wanted) ?? ''),
-    ),
-  )
+export const inSections = (manifest: Members): NamedPackage[] =>
+  SECTIONS.flatMap((section) => packagesWantedIn(membersOf(manifest[section])))
 
-function overrides(section: Members): NamedPackage[] {
+export const packagesWantedIn = (section: Members): NamedPackage[] =>
+  Object.entries(section).flatMap(([name, wanted]) => wantedPackage(name, textOf(wanted) ?? ''))
+
+export function overrides(section: Members): NamedPackage[] {
   return Object.entries(section).flatMap(([name, wanted]) => {
     if (typeof wanted !== 'string') return overrides(membersOf(wanted))
     // A version alone adds nothing.
@@ -41,10 +40,12 @@ function overrides(section: Members): NamedPackage[] {
 }
 
 /** Files of the repository itself are no packages. */
-const LOCAL = /^(workspace|file|link|portal):|^\.{0,2}\//
+export const LOCAL = /^(workspace|file|link|portal):|^\.{0,2}\//
 
 function wantedPackage(name: string, wanted: string): NamedPackage[] {
   if (LOCAL.test(wanted)) return []
+  // A catalogue of pnpm-workspace.yaml says the version.
+  if (wanted.startsWith('catalog:')) return [{ name: name.toLowerCase(), from: null }]
   const alias = /^npm:(@?[^@]+)/.exec(wanted)?.[1]
   if (alias !== undefined) return [{ name: alias.toLowerCase(), from: null }]
   // No version has one of these: it is an address, as `git@github.com:owner/name`, or `owner/name`.
@@ -83,7 +84,7 @@ function lockedPackage(path: string, entry: Members, found: Required<PackageFile
 const PUBLIC = /^https:\/\/registry\.(npmjs\.org|yarnpkg\.com)\//
 
 /** A registry is named by its host: its address has the version of the package. */
-function sourceOf(resolved: string | null): string | null {
+export function sourceOf(resolved: string | null): string | null {
   if (resolved === null || PUBLIC.test(resolved) || LOCAL.test(resolved)) return null
   const registry = /^(https?:\/\/[^/]+)\/.*\/-\/[^/]+\.tgz/.exec(resolved)?.[1]
   return registry ?? withoutVersion(resolved)

@@ -3,12 +3,12 @@ import { parse } from 'smol-toml'
 import { itemsOf, type Members, membersOf, type NamedPackage, type ReadPackages, textOf } from './file.ts'
 
 /** As PEP 503 compares names. */
-const nameOf = (name: string): string => name.toLowerCase().replace(/[-_.]+/g, '-')
+export const nameOf = (name: string): string => name.toLowerCase().replace(/[-_.]+/g, '-')
 
 const NAME = /^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*(?:@\s*(\S+))?/
 
 /** One requirement as PEP 508 writes it; a file of the repository is none. */
-function requirement(text: string): NamedPackage[] {
+export function requirement(text: string): NamedPackage[] {
   const address = /^(?:[a-z+]+:\/\/|git@)\S+/i.exec(text)?.[0]
   if (address !== undefined) {
     const egg = /[#&]egg=([^&[]+)/.exec(address)?.[1]
@@ -64,30 +64,17 @@ export const readPyproject: ReadPackages = (text) => {
   const project = membersOf(toml.project)
   const tool = membersOf(toml.tool)
   const poetry = membersOf(tool.poetry)
-  const uv = membersOf(tool.uv)
   const lists = [
     project.dependencies,
     ...Object.values(membersOf(project['optional-dependencies'])),
     ...Object.values(membersOf(toml['dependency-groups'])),
     membersOf(toml['build-system']).requires,
-    uv['dev-dependencies'],
     ...Object.values(membersOf(membersOf(tool.pdm)['dev-dependencies'])),
     ...Object.values(membersOf(membersOf(tool.hatch).envs)).flatMap((one) => [
       membersOf(one).dependencies,
       membersOf(one)['extra-dependencies'],
     ]),
   ]
-  // In these, a package is only replaced by one from another address.
-  const replaced = [uv['override-dependencies'], uv['constraint-dependencies']].flatMap((list) =>
-    itemsOf(list).flatMap((one) => requirement(textOf(one) ?? '').filter(({ from }) => from !== null)),
-  )
-  // Further places to get packages from.
-  const indexes = [
-    uv['index-url'],
-    ...itemsOf(uv['extra-index-url']),
-    ...itemsOf(uv['find-links']),
-    ...[uv.index, poetry.source].flatMap((list) => tablesIn(list).map(({ url }) => url)),
-  ].flatMap((one) => textOf(one) ?? [])
   const tables = [
     poetry.dependencies,
     poetry['dev-dependencies'],
@@ -97,23 +84,55 @@ export const readPyproject: ReadPackages = (text) => {
   return {
     named: [
       ...lists.flatMap((list) => itemsOf(list).flatMap((one) => requirement(textOf(one) ?? ''))),
-      ...replaced,
       ...tables.flatMap((table) =>
         Object.entries(membersOf(table)).flatMap(([name, one]) => ofPoetry(name, one)),
       ),
-      ...Object.entries(membersOf(uv.sources)).flatMap(([name, wanted]) =>
-        tablesIn(wanted).flatMap((one) => {
-          const from = addressIn(one)
-          return from === null ? [] : [{ name: nameOf(name), from }]
-        }),
-      ),
-      ...indexes.map((address) => ({ name: `index ${address}`, from: null })),
+      ...inUv(membersOf(tool.uv)),
+      ...indexes(tablesIn(poetry.source).map(({ url }) => url)),
     ],
   }
 }
 
+/** What `[tool.uv]` says, and uv.toml. */
+function inUv(uv: Members): NamedPackage[] {
+  // In these, a package is only replaced by one from another address.
+  const replaced = [uv['override-dependencies'], uv['constraint-dependencies']].flatMap((list) =>
+    itemsOf(list).flatMap((one) => requirement(textOf(one) ?? '').filter(({ from }) => from !== null)),
+  )
+  return [
+    ...itemsOf(uv['dev-dependencies']).flatMap((one) => requirement(textOf(one) ?? '')),
+    ...replaced,
+    ...Object.entries(membersOf(uv.sources)).flatMap(([name, wanted]) =>
+      tablesIn(wanted).flatMap((one) => {
+        const from = addressIn(one)
+        return from === null ? [] : [{ name: nameOf(name), from }]
+      }),
+    ),
+    ...indexes([
+      uv['index-url'],
+      ...itemsOf(uv['extra-index-url']),
+      ...itemsOf(uv['find-links']),
+      ...tablesIn(uv.index).map(({ url }) => url),
+    ]),
+  ]
+}
+
+export const readUvToml: ReadPackages = (text) => {
+  const uv = membersOf(parse(text))
+  return { named: [...inUv(uv), ...inUv(membersOf(uv.pip))] }
+}
+
+const PYPI = /^https:\/\/pypi\.org\/simple\/?$/
+
+/** Further places to get packages from. */
+export const indexes = (addresses: readonly unknown[]): NamedPackage[] =>
+  addresses.flatMap((one) => {
+    const address = textOf(one)
+    return address === null || PYPI.test(address) ? [] : [{ name: `index ${address}`, from: null }]
+  })
+
 /** One, or a list of which each holds on other platforms. */
-const tablesIn = (wanted: unknown): Members[] =>
+export const tablesIn = (wanted: unknown): Members[] =>
   Array.isArray(wanted) ? wanted.map(membersOf) : [membersOf(wanted)]
 
 function ofPoetry(name: string, wanted: unknown): NamedPackage[] {
@@ -123,14 +142,15 @@ function ofPoetry(name: string, wanted: unknown): NamedPackage[] {
     .map((table) => ({ name: nameOf(name), from: addressIn(table) }))
 }
 
-const addressIn = (source: Members): string | null =>
+export const addressIn = (source: Members): string | null =>
   textOf(source.git) ?? textOf(source.url) ?? textOf(source.index) ?? textOf(source.source)
 
-/** uv.lock and poetry.lock. */
+/** uv.lock, poetry.lock, pdm.lock and pylock.toml. */
 export const readPythonLock: ReadPackages = (text) => {
   const named: NamedPackage[] = []
   const needs = new Map<string, string[]>()
-  for (const one of itemsOf(membersOf(parse(text)).package).map(membersOf)) {
+  const file = membersOf(parse(text))
+  for (const one of [...itemsOf(file.package), ...itemsOf(file.packages)].map(membersOf)) {
     const name = nameOf(textOf(one.name) ?? '')
     const source = membersOf(one.source)
     if (LOCAL.some((key) => Object.hasOwn(source, key)) || source.type === 'directory') continue
@@ -154,7 +174,7 @@ function neededBy(one: Members): string[] {
   return lists
     .flatMap((list) =>
       Array.isArray(list)
-        ? list.map((each) => textOf(membersOf(each).name) ?? '')
+        ? list.map((each) => textOf(membersOf(each).name) ?? NAME.exec(textOf(each) ?? '')?.[1] ?? '')
         : Object.keys(membersOf(list)),
     )
     .map(nameOf)

@@ -186,7 +186,11 @@ const SECTIONS = {
   ),
   dependencies: may(
     keys({
-      approved: or(list(text()), [], 'Names of packages that a candidate may add.'),
+      approved: or(
+        list(text()),
+        [],
+        'Names of packages that a candidate may add; of a file that the CLI cannot read, its path.',
+      ),
     }),
     'If it is there, the CLI rejects a candidate that adds a package that is neither approved here nor by `assay backlog approve`, and an idea that needs such a package waits for an approval.',
   ),

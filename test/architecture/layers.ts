@@ -97,7 +97,7 @@ export const PURE: readonly string[] = [
 ]
 
 /** Packages that only compute. */
-export const PURE_PACKAGES: readonly string[] = ['picomatch', 'smol-toml']
+export const PURE_PACKAGES: readonly string[] = ['picomatch', 'smol-toml', 'yaml']
 
 /** Folder → the units that it may import, though the layers would let it import more. */
 export const SELF_CONTAINED: Readonly<Record<string, readonly string[]>> = {
@@ -135,7 +135,7 @@ export const TAKE_OPEN_RUN: readonly string[] = [
 
 /** Which folders or files may load a package; no other package may be imported at all. */
 export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  yaml: ['spec'],
+  yaml: ['spec', 'packages'],
   picomatch: ['spec'],
   'smol-toml': ['packages'],
   ajv: ['hosts'],

@@ -60,3 +60,22 @@ test('a candidate adds a package that has no dot in its group, or takes a known 
     message: 'src/package.json adds a from git@github.com:evil/a.git, which nobody approved',
   })
 })
+
+test('a candidate adds a package by a lock file, a workspace file or a file that the CLI cannot read, and is measured', async () => {
+  const project = await started({ dependencies: { approved: ['src/Gemfile'] } })
+  const rejects = async (file: string, text: string, message: string) =>
+    expect(await project.attempt({ ...ms(50), [file]: text })).toMatchObject({
+      reason: 'dependency',
+      message,
+    })
+  const lock = 'packages:\n  evil@1.0.0:\n    resolution: {integrity: x}\n'
+  await rejects('src/pnpm-lock.yaml', lock, 'src/pnpm-lock.yaml adds evil, which nobody approved')
+  const yarn = 'evil@^1:\n  version "1.0.0"\n'
+  await rejects('src/yarn.lock', yarn, 'src/yarn.lock adds evil, which nobody approved')
+  const setup = 'setup(install_requires=["evil"])\n'
+  await rejects('src/setup.py', setup, 'src/setup.py adds evil, which nobody approved')
+  const unread =
+    'src/composer.json may add packages, which the CLI cannot read there: look at it, and approve it by this path'
+  await rejects('src/composer.json', '{}', unread)
+  expect(await project.attempt({ ...ms(50), 'src/Gemfile': "gem 'x'\n" })).toMatchObject({ status: 'kept' })
+})

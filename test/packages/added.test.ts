@@ -31,6 +31,74 @@ const FORMATS: [path: string, before: string, after: string, name: string][] = [
     json({ pnpm: { packageExtensions: { a: { dependencies: { evil: '1' } } } } }),
     'evil',
   ],
+  [
+    'package.json',
+    json({ dependencies: { a: '1' } }),
+    json({ dependencies: { a: 'catalog:', evil: 'catalog:' } }),
+    'evil',
+  ],
+  ['vendor/x/package.json', '{}', json({ dependencies: { evil: '1' } }), 'evil'],
+  ['pnpm-workspace.yaml', '', 'overrides:\n  a: npm:evil@1\n', 'evil'],
+  ['pnpm-workspace.yaml', '', 'catalogs:\n  x:\n    evil: ^1\n', 'evil'],
+  ['pnpm-workspace.yaml', '', 'packageExtensions:\n  a:\n    dependencies:\n      evil: ^1\n', 'evil'],
+  ['pnpm-lock.yaml', '', "packages:\n  '@s/evil@1.0.0(a@1)':\n    resolution: {integrity: x}\n", '@s/evil'],
+  ['pnpm-lock.yaml', '', 'packages:\n  /@s/evil/1.0.0_a@1:\n    resolution: {integrity: x}\n', '@s/evil'],
+  [
+    'pnpm-lock.yaml',
+    'packages:\n  a@1.0.0:\n    resolution: {integrity: x}\n',
+    'packages:\n  a@https://elsewhere.example/a.tgz:\n    resolution: {tarball: https://elsewhere.example/a.tgz}\n',
+    'a',
+  ],
+  ['yarn.lock', '', '# yarn lockfile v1\n"@s/evil@^1", "@s/evil@^2":\n  version "2.0.0"\n', '@s/evil'],
+  [
+    'yarn.lock',
+    'a@^1:\n  version "1.0.0"\n  resolved "https://registry.yarnpkg.com/a/-/a-1.0.0.tgz#1"\n',
+    'a@^1:\n  version "1.0.0"\n  resolved "https://elsewhere.example/a/-/a-1.0.0.tgz#1"\n',
+    'a',
+  ],
+  ['yarn.lock', '', '__metadata:\n  version: 8\n"a@npm:evil@^1":\n  resolution: "evil@npm:1.0.0"\n', 'evil'],
+  ['.yarnrc.yml', '', 'npmRegistryServer: https://elsewhere.example\n', 'registry https://elsewhere.example'],
+  ['.yarnrc', '', '"@s:registry" "https://elsewhere.example"\n', 'registry https://elsewhere.example'],
+  ['bun.lock', '', '{"packages": {"evil": ["evil@1.0.0", "", {}, "x"],}}', 'evil'],
+  [
+    'bunfig.toml',
+    '',
+    '[install.scopes]\ns = { url = "https://elsewhere.example" }\n',
+    'registry https://elsewhere.example',
+  ],
+  [
+    'setup.py',
+    'setup(install_requires=["a>=1"])\n',
+    'setup(install_requires=["a>=2", "evil[x]>1"])\n',
+    'evil',
+  ],
+  ['setup.py', '', 'setup(extras_require={"test": ["evil"]})\n', 'evil'],
+  [
+    'setup.py',
+    'R = ["a"]\nsetup(install_requires=R)\n',
+    'R = ["a", "evil"]\nsetup(install_requires=R)\n',
+    'evil',
+  ],
+  [
+    'setup.cfg',
+    '[options]\ninstall_requires =\n  a; python_version < "3"\n',
+    '[options]\ninstall_requires = a; a\n[options.extras_require]\ntest =\n  evil; python_version < "4"\n',
+    'evil',
+  ],
+  ['Pipfile', '[packages]\na = "*"\n', '[packages]\na = "*"\n[dev-packages]\nevil = "*"\n', 'evil'],
+  ['Pipfile.lock', '{}', json({ default: { evil: { version: '==1' } } }), 'evil'],
+  [
+    'pip.conf',
+    '',
+    '[global]\nindex-url = https://elsewhere.example\n',
+    '--index-url https://elsewhere.example',
+  ],
+  ['uv.toml', '', '[[index]]\nurl = "https://elsewhere.example"\n', 'index https://elsewhere.example'],
+  ['pdm.lock', '', '[[package]]\nname = "evil"\n', 'evil'],
+  ['environment.yml', 'dependencies: [a=1]\n', 'dependencies: [a=2, x::evil=1]\n', 'evil'],
+  ['environment.yml', '', 'dependencies:\n  - pip:\n    - evil\n', 'evil'],
+  ['Gemfile', "gem 'a'\n", "gem 'b'\n", 'gemfile'],
+  ['app/app.csproj', '<Project/>', '<Project></Project>', 'app/app.csproj'],
   ['requirements.txt', 'a\n', 'a\n-c elsewhere.cfg\n', '-c elsewhere.cfg'],
   ['constraints.txt', 'a==1\n', 'a @ https://elsewhere.example/a.whl\nb==2\n', 'a'],
   [
@@ -240,6 +308,36 @@ describe('what an approved package needs', () => {
     expect(added(before, locked({ ...zstd, 'node_modules/evil': {} }), 'zstd')).toEqual(['evil'])
     const replaced = { ...zstd, 'node_modules/a': { resolved: 'git+ssh://git@example.com/a.git#1' } }
     expect(added(before, locked(replaced), 'zstd')).toEqual(['a'])
+  })
+
+  // As pnpm 9 and 7, yarn 1 and 4, and bun wrote them for `{"is-odd": "^3.0.0", "num": "npm:is-number@^6.0.0"}`.
+  test.each([
+    [
+      'pnpm-lock.yaml',
+      "lockfileVersion: '9.0'\nimporters:\n  .:\n    dependencies:\n      is-odd:\n        specifier: ^3.0.0\n        version: 3.0.1\npackages:\n  is-number@6.0.0:\n    resolution: {integrity: sha512-x}\n  is-odd@3.0.1:\n    resolution: {integrity: sha512-x}\nsnapshots:\n  is-number@6.0.0: {}\n  is-odd@3.0.1:\n    dependencies:\n      is-number: 6.0.0\n",
+    ],
+    [
+      'pnpm-lock.yaml',
+      'lockfileVersion: 5.4\ndependencies:\n  is-odd: 3.0.1\n  num: /is-number/6.0.0\npackages:\n  /is-number/6.0.0:\n    resolution: {integrity: sha512-x}\n  /is-odd/3.0.1:\n    resolution: {integrity: sha512-x}\n    dependencies:\n      num: /is-number/6.0.0\n',
+    ],
+    [
+      'yarn.lock',
+      '# yarn lockfile v1\n\n\nis-odd@^3.0.0:\n  version "3.0.1"\n  resolved "https://registry.yarnpkg.com/is-odd/-/is-odd-3.0.1.tgz#65"\n  integrity sha512-x\n  dependencies:\n    is-number "^6.0.0"\n\n"num@npm:is-number@^6.0.0":\n  version "6.0.0"\n  resolved "https://registry.yarnpkg.com/is-number/-/is-number-6.0.0.tgz#e6"\n',
+    ],
+    [
+      'yarn.lock',
+      '__metadata:\n  version: 10\n\n"is-number@npm:^6.0.0, num@npm:is-number@^6.0.0":\n  version: 6.0.0\n  resolution: "is-number@npm:6.0.0"\n\n"is-odd@npm:^3.0.0":\n  version: 3.0.1\n  resolution: "is-odd@npm:3.0.1"\n  dependencies:\n    num: "npm:is-number@^6.0.0"\n\n"x@workspace:.":\n  version: 0.0.0-use.local\n  resolution: "x@workspace:."\n  dependencies:\n    is-odd: "npm:^3.0.0"\n',
+    ],
+    [
+      'bun.lock',
+      '{\n  "lockfileVersion": 1,\n  "packages": {\n    "is-odd": ["is-odd@3.0.1", "", { "dependencies": { "is-number": "^6.0.0" } }, "sha512-x"],\n\n    "num": ["is-number@6.0.0", "", {}, "sha512-x"],\n  }\n}\n',
+    ],
+  ])('does not come along, or is not looked for, in %s', (path, lock) => {
+    const names = added({ [path]: '' }, { [path]: lock })
+    expect(names.sort()).toEqual(['is-number', 'is-odd'])
+    expect(added({ [path]: '' }, { [path]: lock }, 'is-odd')).toEqual([])
+    expect(added({ [path]: '' }, { [path]: lock }, 'is-number')).toEqual(['is-odd'])
+    expect(added({ 'package.json': json({ dependencies: { 'is-odd': '3' } }) }, { [path]: lock })).toEqual([])
   })
 
   test('a lock file that the baseline does not have adds everything that the baseline needs', () => {
