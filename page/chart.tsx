@@ -70,7 +70,7 @@ export function Chart({ height = 316 }: { height?: number }) {
               until.value = n >= made.total ? null : n
             }}
           />
-          <span class="figure">{last ?? made.total}</span>
+          <span class="figure">{(last ?? made.total).toLocaleString('en')}</span>
         </label>
       </div>
       <div ref={box} class="plot" style={{ height: `${height}px` }}>
@@ -407,8 +407,8 @@ function Tip({ point: { row }, at: [px, py], width }: { point: Point; at: [numbe
 function Legend({ made }: { made: Made }) {
   const found = new Set(made.points.map(({ row }) => row.mark))
   const left = [
-    made.earlier > 0 ? `${made.earlier} of an earlier epoch` : '',
-    made.without > 0 ? `${made.without} without a value` : '',
+    made.earlier > 0 ? `${made.earlier.toLocaleString('en')} of an earlier epoch` : '',
+    made.without > 0 ? `${made.without.toLocaleString('en')} without a value` : '',
   ].filter(Boolean)
   return (
     <p class="legend small">
@@ -429,7 +429,7 @@ function Legend({ made }: { made: Made }) {
         </svg>{' '}
         baseline{head.value?.baseline_band ? ' with the spread of its samples' : ''}
       </span>
-      {made.beyond > 0 ? <span>▴ {made.beyond} beyond the axis</span> : null}
+      {made.beyond > 0 ? <span>▴ {made.beyond.toLocaleString('en')} beyond the axis</span> : null}
       {left.length > 0 ? <span>not drawn: {left.join(', ')}</span> : null}
     </p>
   )

@@ -1,7 +1,7 @@
 /** The same tree as nodes and links, as far as a person can follow it; the way to the best stands out. */
 import { hierarchy, tree } from 'd3-hierarchy'
 import { linkHorizontal } from 'd3-shape'
-import { useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { PageHead, PageRow } from '../cli/view/page-model.ts'
 import { head, rows, rowsVersion } from './data.ts'
 import { MarkIcon, wordOf } from './marks.tsx'
@@ -72,6 +72,13 @@ export function Graph() {
     )
     return { placed, merged, left, low, height: high - low + 2 * ROW, wide: top.height * column + LABEL }
   }, [data, version, width])
+  const scrolled = useRef<HTMLDivElement>(null)
+  const middle = made ? ROW - made.low : 0
+  useEffect(() => {
+    const element = scrolled.current
+    // The baseline is half-way down.
+    if (element) element.scrollTop = middle - element.clientHeight / 2
+  }, [middle, width > 0])
   const path = new Set(data?.path.map(({ experiment }) => experiment))
   const link = linkHorizontal<unknown, { x: number; y: number }>()
     .x(({ y }) => y)
@@ -80,7 +87,7 @@ export function Graph() {
     <div ref={box}>
       {made === null || width === 0 ? null : (
         <>
-          <div class="graph" tabIndex={0} role="group" aria-label="The tree as a drawing">
+          <div class="graph" tabIndex={0} role="group" aria-label="The tree as a drawing" ref={scrolled}>
             <svg width={Math.max(width - 2, made.wide)} height={made.height}>
               <g transform={`translate(24 ${ROW - made.low})`}>
                 {made.placed.links().map(({ source, target }) => (

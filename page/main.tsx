@@ -203,7 +203,8 @@ function Top({ data }: { data: PageHead }) {
         <div>
           <dt>kept</dt>
           <dd>
-            <b class="figure big">{kept}</b> of <span class="figure">{tried.toLocaleString('en')}</span>
+            <b class="figure big">{kept.toLocaleString('en')}</b> of{' '}
+            <span class="figure">{tried.toLocaleString('en')}</span>
           </dd>
           <dd class="small soft">
             {data.inconclusive} inconclusive, {counts.failed} failed

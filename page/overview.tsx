@@ -111,7 +111,12 @@ function Helped({ data }: { data: PageHead }) {
     <>
       <Facts
         facts={[
-          ['kept', judged.length === 0 ? 'nothing was judged yet' : `${kept} of ${judged.length} judged`],
+          [
+            'kept',
+            judged.length === 0
+              ? 'nothing was judged yet'
+              : `${kept.toLocaleString('en')} of ${judged.length.toLocaleString('en')} judged`,
+          ],
           [
             'changed nothing',
             judged.length === 0

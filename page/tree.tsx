@@ -97,7 +97,7 @@ export function TreeFilters() {
             onClick={() => flip(mark)}
           >
             <MarkIcon mark={mark} size={10} /> {SHAPES[mark].word}{' '}
-            <span class="figure">{counts.get(mark)}</span>
+            <span class="figure">{counts.get(mark)?.toLocaleString('en')}</span>
           </button>
         ))}
       </fieldset>
@@ -271,7 +271,8 @@ function Row({ row, index, isActive }: { row: TreeRow; index: number; isActive: 
 function Fold({ counts }: { counts: readonly (readonly [Mark, number])[] }) {
   return (
     <span class="hypothesis soft">
-      {counts.map(([mark, count]) => `${count} ${SHAPES[mark].word}`).join(', ')}, without children
+      {counts.map(([mark, count]) => `${count.toLocaleString('en')} ${SHAPES[mark].word}`).join(', ')},
+      without children
     </span>
   )
 }

@@ -87,7 +87,13 @@ export function Rounds() {
 
 function Round({ round, open }: { round: PageRound; open: boolean }) {
   const outcome =
-    round.closed === null ? 'open' : round.improved ? 'new best' : `no new best, stall ${round.stall ?? 0}`
+    round.closed === null
+      ? 'open'
+      : round.improved
+        ? 'new best'
+        : (round.stall ?? 0) > 1
+          ? `no new best, ${round.stall} in a row`
+          : 'no new best'
   return (
     <details open={open} class="round">
       <summary>
@@ -442,7 +448,7 @@ export function CompareView() {
     <Section title="Side by side">
       {failed ? <p class="notice">{failed}</p> : null}
       <Scroll label="Comparison">
-        <table class="compare">
+        <table class="compare" style={wideEnough(ids)}>
           <thead>
             <tr>
               <th scope="col">
@@ -478,8 +484,15 @@ export function CompareView() {
               <Gain value={rows.get(id)?.improvement ?? null} />
             ))}
             {line('parent', (id) => {
-              const parent = rows.get(id)?.parent
-              return parent ? <NodeLink id={parent} /> : '–'
+              const row = rows.get(id)
+              const parents = row?.parents ?? (row?.parent ? [row.parent] : [])
+              return parents.length === 0
+                ? '–'
+                : parents.map((parent) => (
+                    <span key={parent}>
+                      <NodeLink id={parent} />{' '}
+                    </span>
+                  ))
             })}
             {line('change', (_, i) => {
               const one = at(i)?.attempts.at(-1)
@@ -515,6 +528,9 @@ export function CompareView() {
     </Section>
   )
 }
+
+/** In a narrow window the table scrolls: its columns must not run into each other. */
+const wideEnough = (columns: readonly string[]) => ({ minWidth: `${120 + 150 * columns.length}px` })
 
 function Lines({ ids }: { ids: readonly string[] }) {
   const [first, second] = ids
@@ -656,7 +672,7 @@ function RunsBeside({ names }: { names: readonly string[] }) {
   return (
     <Section title="Runs side by side">
       <Scroll label="Runs side by side">
-        <table class="compare">
+        <table class="compare" style={wideEnough(names)}>
           <thead>
             <tr>
               <th scope="col">
