@@ -26,9 +26,8 @@ const mostAgents = Number.isInteger(settings.agents) ? settings.agents : isCappe
 const [LAST_CALLS, LAST_WORDS] = [20, 4]
 /** No command may take longer than the shell tool of a host allows, which is two minutes. */
 const WAIT = '90s'
-let [agentCalls, roundCount] = [0, 0]
-/** Whether any agent has answered: one that never does is a broken host, not an agent without ideas. */
-let answered = false
+/** `answered`: whether any agent did; null = none was asked. One that never does is a broken host, not an agent without ideas. */
+let [agentCalls, roundCount, answered] = [0, 0, null]
 
 // ------------------------------------------------------------------ why this launch ends
 
@@ -123,6 +122,7 @@ const READERS = {
 /** Has an agent do a task and hand in its answer. What comes next, as the CLI says; null = that is to be asked. */
 async function perform({ id, role, label, phase: title, model, effort }) {
   if (ending !== null) throw ending
+  answered ??= false
   const prompt = `Run \`assay task ${id}${onRun}\` and follow it. Hand in your answer as it says. Your last words are the line of JSON that this prints, unchanged.`
   const given = { label, phase: title, agentType: READERS[role], model, effort }
   const options = Object.fromEntries(Object.entries(given).filter(([, value]) => value != null))
@@ -173,12 +173,12 @@ async function rounds() {
   for (;;) {
     phase('Orient')
     // If no agent answers, no further round is begun.
-    const opened = await next(round === null || answered ? '' : ` --until ${round}`)
-    if (opened.over !== null && (answered || roundCount === 0 || OVER.includes(opened.over))) return opened.over
+    const opened = await next(round === null || answered !== false ? '' : ` --until ${round}`)
+    if (opened.over !== null && (answered !== false || roundCount === 0 || OVER.includes(opened.over))) return opened.over
     if (opened.over !== null) throw new Error('no agent answered: check agent.host and its command in the spec')
-    // A person holds the loop.
-    if (opened.round === null) continue
-    round = opened.round
+    const current = opened.round ?? opened.closed ?? null // null: a person holds the loop
+    if (current === null) continue
+    round = current
     if (Number.isInteger(settings.rounds)) last ??= round + settings.rounds - 1
     const within = ` --until ${round}`
     let seen = await inPhase('Scan', opened, within)
@@ -194,7 +194,7 @@ async function rounds() {
     if (seen.round === round) continue
     roundCount++
     // Without a further call: where the calls of the launch are used up, it would be continued for nothing.
-    if (round === last && answered) return 'until'
+    if (round === last && answered !== false) return 'until'
   }
 }
 

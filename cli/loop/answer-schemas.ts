@@ -77,10 +77,10 @@ export const ANSWERS_OF: Readonly<Record<Role, { properties: Record<string, obje
     gradient: object(
       {
         artifact: { type: ['string', 'null'] },
-        content: text,
-        rationale: text,
-        expected_loss_reduction: { type: 'number' },
-        confidence: { type: 'number' },
+        content: { type: ['string', 'null'] },
+        rationale: { type: ['string', 'null'] },
+        expected_loss_reduction: { type: ['number', 'null'] },
+        confidence: { type: ['number', 'null'] },
       },
       ['artifact'],
     ),

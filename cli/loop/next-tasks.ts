@@ -29,6 +29,8 @@ import { roundLine } from './round-line.ts'
 export interface NextAnswer {
   /** null: no round is open. */
   round: number | null
+  /** A round that was opened and has ended at once, since it needed no agent; null: none did. */
+  closed: number | null
   /** Why the loop is over, or the lane that was asked about; null while it is not. */
   over: StopReason | 'until' | 'lane' | null
   tasks: Task[]
@@ -83,10 +85,14 @@ export async function nextOf(run: OpenRun, request: NextRequest): Promise<Result
     const agenda = await advance(run, request.lane)
     if (!agenda.ok) return agenda
     held.push(...parkedSince(state, told))
-    // It was closed by what needed no agent: the next one may open.
-    if (currentRound(state) === null) continue
+    if (currentRound(state) === null) {
+      // Whoever drives counts the rounds.
+      if (opens) return ok({ ...NOBODY, closed: state.rounds.length, over: null, alerts: held })
+      continue
+    }
     const found = {
       ...listed(state, agenda.value, { lane: request.lane, look: looked.value }),
+      closed: null,
       alerts: [...turn.value.warnings, ...held],
       line: lineOf(state),
       paused: pauseOf(state),
@@ -141,7 +147,10 @@ const hasLost = ({ ledger }: OpenRun, measuring: readonly string[]): boolean =>
     return node !== undefined && settled(node) === 'lost'
   })
 
-const NOBODY = { round: null, tasks: [], measuring: [], lanes: [], alerts: [], line: null, paused: null }
+const NOBODY = {
+  ...{ round: null, closed: null, tasks: [], measuring: [], lanes: [] },
+  ...{ alerts: [], line: null, paused: null },
+}
 
 /** What waits for an approval is said again at the end. */
 const overFor = (state: State, over: NonNullable<NextAnswer['over']>): NextAnswer => ({

@@ -41,14 +41,14 @@ export function describeNext({
   alerts,
   line,
   paused,
-}: Omit<NextAnswer, 'over' | 'alerts' | 'line' | 'paused'> &
-  Partial<Pick<NextAnswer, 'over' | 'alerts' | 'line' | 'paused'>>): Said[] {
+  closed,
+}: Pick<NextAnswer, 'round' | 'tasks' | 'measuring'> & Partial<NextAnswer>): Said[] {
   if (over === 'lane') return ['the lane has ended']
   const warnings = (alerts ?? []).map((alert) => printable(`warning: ${alert}`))
   if (over)
     return [over === 'until' ? 'no further round is opened' : `the loop is over: ${over}`, ...warnings]
   return [
-    line ?? `round ${round ?? '-'}`,
+    closed == null ? (line ?? `round ${round ?? '-'}`) : `round ${closed} has ended, no agent was needed`,
     ...(paused
       ? [
           next`paused since ${paused.since}: ${printable(paused.why)}; continue with: ${call('loop', 'resume')}`,

@@ -5,6 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import type { Event } from '../../cli/ledger/events.ts'
 import { ASSAY_BIN, dataOf } from '../rig/assay.ts'
+import type { ScriptedHost } from '../rig/host.ts'
 import type { Files } from '../rig/repo.ts'
 import { isolatedEnv } from '../rig/temp.ts'
 import type { Scene } from './loop-scene.ts'
@@ -134,6 +135,28 @@ export async function resume(scene: Scene): Promise<void> {
 }
 
 const OF_A_DRIVER: readonly Event['type'][] = ['usage', 'drove', 'leased']
+
+/** As `round next` says it. */
+interface Told {
+  over: string | null
+  tasks: { id: string; experiment: string | null }[]
+}
+
+/** What a session does, with the scripted program in the place of its subagents. */
+export async function session(scene: Scene, host: ScriptedHost, rounds: number): Promise<void> {
+  for (;;) {
+    const next = dataOf(await scene.cli<Told>(['round', 'next', '--until', String(rounds), '--wait', '50s']))
+    if (next.over !== null) return
+    for (const { id } of next.tasks) {
+      const { prompt } = dataOf(await scene.cli<{ prompt: string }>(['task', id]))
+      const said = execFileSync(host.argv[0], [host.argv[1]], { cwd: scene.repo.dir, input: prompt })
+      const answered = said.toString().startsWith('{')
+        ? scene.cli(['answer', id], said.toString())
+        : scene.cli(['answer', id, '--none'])
+      dataOf(await answered)
+    }
+  }
+}
 
 /** By lane, in order: what happened there, without ids and times. */
 export function sequences(scene: Scene): Record<string, string[]> {

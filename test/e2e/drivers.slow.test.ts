@@ -2,43 +2,30 @@
  * One scene by its drivers: `assay loop`, the workflow script in the runtime of Assay, and a session that calls `round next`,
  * `task` and `answer`. The workflow tool of an agent program plays it in `test/hosts/in-tool.hosts.test.ts`.
  */
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { dataOf } from '../rig/assay.ts'
 import { type ScriptedHost, scriptedHost } from '../rig/host.ts'
-import { abortLane3, EXPECTED, resume, sceneFiles, sceneHost, sceneSpec, sequences } from './drivers-scene.ts'
+import {
+  abortLane3,
+  EXPECTED,
+  resume,
+  sceneFiles,
+  sceneHost,
+  sceneSpec,
+  sequences,
+  session,
+} from './drivers-scene.ts'
 import { openScene, type Scene } from './loop-scene.ts'
 
 const SCRIPT = readFileSync(new URL('../../workflows/optimize.js', import.meta.url), 'utf8')
-
-interface Told {
-  over: string | null
-  tasks: { id: string; experiment: string | null }[]
-}
-
-/** What a session does, with the scripted program in the place of its subagents. */
-async function session(scene: Scene, host: ScriptedHost): Promise<void> {
-  for (;;) {
-    const next = dataOf(await scene.cli<Told>(['round', 'next', '--until', '2', '--wait', '50s']))
-    if (next.over !== null) return
-    for (const { id } of next.tasks) {
-      const { prompt } = dataOf(await scene.cli<{ prompt: string }>(['task', id]))
-      const said = execFileSync(host.argv[0], [host.argv[1]], { cwd: scene.repo.dir, input: prompt })
-      const answered = said.toString().startsWith('{')
-        ? scene.cli(['answer', id], said.toString())
-        : scene.cli(['answer', id, '--none'])
-      dataOf(await answered)
-    }
-  }
-}
 
 const loop = async (scene: Scene) => dataOf(await scene.loop('--rounds', '2'))
 
 test.each<[string, object, (scene: Scene, host: ScriptedHost) => Promise<unknown>]>([
   ['assay loop', {}, loop],
   ['a script of the loop', { workflow: 'own/loop.js' }, loop],
-  ['a session', {}, session],
+  ['a session', {}, (scene, host) => session(scene, host, 2)],
 ])(
   '%s takes other steps than a different driver, or gets a different verdict',
   async (_who, settings, drive) => {
