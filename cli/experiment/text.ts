@@ -11,7 +11,7 @@ import { nodeFor, pathOfText, seal, snapshot } from '../measure/seal.ts'
 import { baseOf, judgedCommit } from '../measure/worktree.ts'
 import { call, next } from '../next.ts'
 import { isExperimentId } from '../paths.ts'
-import { fail, ok, type Result } from '../result.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import type { TextArtifact } from '../suite/config.ts'
 import { createExperiment } from './create.ts'
@@ -131,16 +131,17 @@ function sourceOf(
   })
 }
 
+export const noSuite = ({ run }: OpenRun): Problem => ({
+  kind: 'refused',
+  code: 'no_suite',
+  message: `the spec of ${run} has no suite, so no text is learnt`,
+  hint: next`declare one: ${call('guide', 'spec', 'suite')}`,
+})
+
 /** Problems `no_suite`, `unknown_artifact`. */
 export function artifactNamed(run: OpenRun, name: string): Result<TextArtifact> {
   const { suite } = run.spec.measure
-  if (!suite)
-    return fail({
-      kind: 'refused',
-      code: 'no_suite',
-      message: `the spec of ${run.run} has no suite, so no text is learnt`,
-      hint: next`declare one: ${call('guide', 'spec', 'suite')}`,
-    })
+  if (!suite) return fail(noSuite(run))
   const found = suite.artifacts.find((one) => one.name === name)
   if (found) return ok(found)
   return fail({

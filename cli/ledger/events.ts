@@ -1024,6 +1024,8 @@ export interface RunStarted extends Envelope {
   prefix: string
   metric: { name: string; direction: Direction; target: number | null }
   seed: number
+  /** It has one task of the suite of a different run, and begins with the files of one of its experiments. */
+  narrowed?: { run: string; experiment: string; task: string }
   /** The user's file, relative to `checkout`; absent: `assay.yaml` in `prefix`. */
   spec_file?: string
   /** Live knobs as of the start; `configured` changes them one by one. */

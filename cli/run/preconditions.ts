@@ -90,6 +90,8 @@ export interface PreconditionsRequest {
   prepare: boolean
   /** As given to `--holdout`. */
   holdout: string | null
+  /** What is in the store already, in place of the checkout; absent = the checkout is the base. */
+  base?: { commit: string; tree: string } | undefined
 }
 
 export async function checkPreconditions(
@@ -105,7 +107,8 @@ export async function checkPreconditions(
   if (!read.ok) return read
   const { spec, text } = read.value
   const prefix = prefixOf(checkout.top, specFile)
-  const dirty = request.includeDirty || request.prepare ? null : dirtyInScope(checkout, spec, prefix)
+  const isOfCheckout = !request.includeDirty && !request.prepare && request.base === undefined
+  const dirty = isOfCheckout ? dirtyInScope(checkout, spec, prefix) : null
   if (dirty) return fail(dirty)
   const holdout =
     request.holdout === null
@@ -140,14 +143,16 @@ interface Place extends Pick<Preconditions, 'site' | 'checkout' | 'spec' | 'pref
 /** The base, and what the globs mean there. */
 async function lookAround(
   world: Surroundings,
-  { includeDirty, prepare }: PreconditionsRequest,
+  { includeDirty, prepare, base }: PreconditionsRequest,
   { site, checkout, spec, text, prefix, specFile }: Place,
 ): Promise<
   Result<
     Pick<Preconditions, 'base' | 'rules' | 'warnings' | 'paths' | 'globs' | 'data' | 'dataGlobs' | 'items'>
   >
 > {
-  const based = await baseIn(site, checkout, includeDirty, world.clock())
+  const based = base
+    ? ok({ ...base, warnings: [] })
+    : await baseIn(site, checkout, includeDirty, world.clock())
   if (!based.ok) return based
   const { commit, tree, warnings } = based.value
   const files = await listTree(site, tree)

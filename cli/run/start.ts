@@ -44,6 +44,8 @@ export interface StartRequest {
   prepare: boolean
   /** Idempotency key of the `init`. */
   key: string | null
+  /** See `RunStarted`. */
+  narrowed?: RunStarted['narrowed'] | undefined
 }
 
 /** A crash in here leaves a folder without a first event (ignored from then on) or a run that `init` continues. */
@@ -125,7 +127,7 @@ function claimRun(site: Site): RunPaths {
 }
 
 function firstEvent(run: string, request: StartRequest): Omit<RunStarted, 'v' | 'id' | 'at'> {
-  const { spec, specFile, base, checkout, prefix, warnings, data, holdout, items } = request
+  const { spec, specFile, base, checkout, prefix, warnings, data, holdout, items, narrowed } = request
   const bytes = data.reduce((sum, file) => sum + file.bytes, 0)
   return {
     type: 'run_started',
@@ -144,6 +146,7 @@ function firstEvent(run: string, request: StartRequest): Omit<RunStarted, 'v' | 
     warnings,
     machine: machineNow(),
     git_rules: request.rules,
+    ...(narrowed && { narrowed }),
     ...(holdout && { holdout }),
     ...(items && { judge: { batch: items.batch, calls: callsPerItem(spec.judge) } }),
     ...(data.length > 0 && { data: { files: data.length, bytes, sha256: digestOf(data) } }),

@@ -11,8 +11,10 @@ import {
   judgeBaseline,
   type NeedsLooser,
 } from '../experiment/baseline.ts'
+import { type NarrowedFrom, narrowed, narrowedFrom, readTarget } from '../experiment/narrow.ts'
 import { textOfVersion } from '../experiment/text.ts'
 import { removeWorktree } from '../git/worktrees.ts'
+import type { RunStarted } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { withLock } from '../lock.ts'
 import { importIdeas } from '../loop/ideas.ts'
@@ -38,7 +40,7 @@ import {
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { digestOf } from '../run/data.ts'
 import { isSameHoldout } from '../run/holdout.ts'
-import { type OpenRun, open } from '../run/open.ts'
+import { type OpenRun, open, openRun, specFileOf } from '../run/open.ts'
 import { checkPreconditions, type Preconditions } from '../run/preconditions.ts'
 import { createBaseline, sealBase, startRun, withdrawRun } from '../run/start.ts'
 import { frozenHash } from '../spec/hash.ts'
@@ -61,6 +63,7 @@ interface InitAnswer {
   warnings: string[]
   facts: InitFacts
   worktree?: string
+  narrowed?: RunStarted['narrowed']
   repeated?: true
 }
 
@@ -73,6 +76,8 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   }
   const imported = importFrom(context, args)
   if (!imported.ok) return imported
+  const target = targetOf(context, args)
+  if (!target.ok) return target
   if (imported.value && args.on('print'))
     return ok('ideas' in imported.value ? printedLog(imported.value) : printed(imported.value))
   const around = checkoutAround(context.cwd)
@@ -84,10 +89,29 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
     const written = writeImported(imported.value)
     if (!written.ok) return written
   }
-  if (!around) return begin(context, args, imported.value)
+  if (!around) return begin(context, args, imported.value, target.value)
   const lock = initLock(context.env, around.commonDir)
   mkdirSync(dirname(lock), { recursive: true, mode: 0o700 })
-  return withLock(lock, () => begin(context, args, imported.value))
+  return withLock(lock, () => begin(context, args, imported.value, target.value))
+}
+
+/** The experiment and task of `--target`; null without it. */
+function targetOf(context: Context, args: Parsed): Result<NarrowedFrom | null> {
+  const text = args.text('target')
+  if (text === null) return ok(null)
+  const other = args.positionals[0] ?? args.text('from')
+  if (other !== null && other !== undefined)
+    return fail({
+      kind: 'usage',
+      code: 'bad_arguments',
+      message: `both ${other} and --target say which spec`,
+      hint: 'leave one of them out',
+    })
+  const named = readTarget(text)
+  if (!named.ok) return named
+  const ids = [named.value.experiment]
+  const opened = openRun(context, args.text('run'), { key: null, token: null, ids })
+  return opened.ok ? narrowedFrom(opened.value, named.value) : opened
 }
 
 /** The log of an old run: it says what was tried, and not how a run goes. */
@@ -215,16 +239,20 @@ async function begin(
   context: Context,
   args: Parsed,
   from: FromFile | FromLog | null,
+  target: NarrowedFrom | null,
 ): Promise<Result<VerbAnswer>> {
   const prepare = args.on('prepare')
-  const ground = await checkPreconditions(context, {
-    spec: (from && 'path' in from ? from.path : args.positionals[0]) ?? null,
+  const own = target && resolve(target.run.started.checkout, specFileOf(target.run))
+  const checked = await checkPreconditions(context, {
+    spec: own ?? (from && 'path' in from ? from.path : args.positionals[0]) ?? null,
     includeDirty: args.on('include-dirty'),
     prepare,
     holdout: args.text('holdout'),
+    base: target?.base,
   })
+  const ground = checked.ok && target ? narrowed(checked.value, target) : checked
   if (!ground.ok) return ground
-  const how = { prepare, fresh: args.on('new'), skipCanary: args.on('no-canary'), key: args.key }
+  const how = { prepare, fresh: args.on('new'), skipCanary: args.on('no-canary'), key: args.key, target }
   const answer = await start(context, ground.value, how)
   if (!answer.ok) {
     if (listRuns(ground.value.site).length === 0) await ground.value.undo()
@@ -281,7 +309,7 @@ async function start(
   ground: Preconditions,
   { fresh, key, ...how }: How & { fresh: boolean; key: string | null },
 ): Promise<Result<InitAnswer>> {
-  const existing = await sameRun(context, ground, { fresh, key })
+  const existing = await sameRun(context, ground, { fresh, key, beside: how.target !== null })
   if (!existing.ok) return existing
   if (existing.value) {
     const whole = createBaseline(context, ground.site, existing.value.run)
@@ -299,8 +327,10 @@ async function startNew(
   ground: Preconditions,
   { key, isolation, ...how }: How & { key: string | null; isolation: IsolationChoice | null },
 ): Promise<Result<InitAnswer>> {
-  const { prepare } = how
-  const started = startRun(context, { ...ground, checkout: ground.checkout.top, prepare, key })
+  const { prepare, target } = how
+  const from = target && { run: target.run.run, experiment: target.experiment, task: target.task }
+  const checkout = ground.checkout.top
+  const started = startRun(context, { ...ground, checkout, prepare, key, ...(from && { narrowed: from }) })
   if (!started.ok) return started
   const chosen = isolation ? recordIsolation(started.value, isolation) : ok(undefined)
   if (!chosen.ok) return chosen
@@ -313,6 +343,7 @@ async function startNew(
 interface How {
   prepare: boolean
   skipCanary: boolean
+  target: NarrowedFrom | null
 }
 
 /** Seals and judges the baseline, or opens its worktree; continues where an interrupted `init` ended. */
@@ -417,11 +448,11 @@ const GOES_ON = [
 const isInTheWay = (run: OpenRun, { code, kind }: Problem): boolean =>
   WITHDRAWN.includes(code) || (kind !== 'interrupted' && !GOES_ON.includes(code) && isUntouched(run))
 
-/** The run that this `init` asks for again. A run of a different spec or base is a refusal. */
+/** The run that this `init` asks for again. A run of a different spec or base is a refusal, unless the new one belongs `beside` it. */
 async function sameRun(
   context: Context,
   ground: Preconditions,
-  { fresh, key }: { fresh: boolean; key: string | null },
+  { fresh, key, beside }: { fresh: boolean; key: string | null; beside: boolean },
 ): Promise<Result<OpenRun | null>> {
   const runs = listRuns(ground.site)
   const wanted = frozenHash(ground.spec)
@@ -436,7 +467,7 @@ async function sameRun(
     const place = base.commit === ground.base.commit && prefix === ground.prefix
     if (frozen_hash === wanted && place && same && heldOut) return ok(opened.value)
   }
-  if (fresh || runs.length === 0) return ok(null)
+  if (fresh || beside || runs.length === 0) return ok(null)
   return fail({
     kind: 'refused',
     code: 'run_exists',
@@ -467,6 +498,7 @@ async function answerOf(
       ...oddDirections(opened),
     ],
     facts: await initFacts(opened, ground),
+    ...(started.narrowed && { narrowed: started.narrowed }),
     ...(more.worktree === undefined ? {} : { worktree: more.worktree }),
     ...(more.repeated ? { repeated: true as const } : {}),
   }
@@ -501,13 +533,14 @@ function describeNoise({ noise, samples, spread }: BaselineAnswer): string {
 
 function describe(answer: InitAnswer, ground: Preconditions): Said[] {
   const { spec, base } = ground
-  const { baseline } = answer
+  const { baseline, narrowed: from } = answer
+  const part = from ? `, task ${from.task} of ${from.experiment} in ${from.run}` : ''
   const said = [
     ...describeFacts(answer.facts, ground),
     ...answer.warnings.map((warning) => `Note: ${warning}`),
   ].map(printable)
   const first = printable(
-    `${answer.run}  ${spec.name}, on ${base.commit.slice(0, 10)}${answer.repeated ? ' (it existed already)' : ''}`,
+    `${answer.run}  ${spec.name}${part}, on ${base.commit.slice(0, 10)}${answer.repeated ? ' (it existed already)' : ''}`,
   )
   if (answer.worktree) {
     const begin = next`Build the benchmark in ${printable(answer.worktree)}, then: ${call('run', BASELINE)}, then ${call('init')} again, which checks the benchmark`

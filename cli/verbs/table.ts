@@ -91,6 +91,11 @@ const START = [
         value: 'COMMAND',
         summary: 'with --from and a suite: what runs once for each task',
       },
+      target: {
+        type: 'string',
+        value: 'ID:TASK',
+        summary: 'a new run of one task of a suite, with the texts of that experiment (its run: --run)',
+      },
       print: { type: 'boolean', summary: 'with --from: only print the spec and what each key became' },
       prepare: { type: 'boolean', summary: 'open exp_0000 first, to build the benchmark in its worktree' },
       'include-dirty': {
