@@ -3,7 +3,7 @@ import { makeRepo } from '../rig/repo.ts'
 import { openSession, type Script } from './real/session.ts'
 
 /** In the description of the skill, which hosts show to the model, or at its beginning, which they insert when a person calls it. */
-const WORDS = ['tasks that train or finetune a model', 'a candidate is a recipe and the checkpoint']
+const WORDS = ['runs that train or finetune a model', 'a candidate is a recipe and the checkpoint']
 
 test.each(['claude-code', 'codex', 'copilot', 'pi'] as const)(
   '%s: the skill of a category lies too deep to be found, or hides the others',

@@ -79,9 +79,9 @@ test('a topic of the guide is listed without a sentence of its own, or with more
   expect(lines.filter((line) => !/^assay guide [a-z-]+ {2,}[`A-Z][^|]{30,120}\.$/.test(line))).toEqual([])
   expect(lines.filter((line) => /[.!?] |\*\*/.test(line))).toEqual([])
   expect(lines).toContain(
-    'assay guide spec        One file says what to optimise, how it is measured, and what must hold.',
+    'assay guide spec            One file says what to optimise, how it is measured, and what must hold.',
   )
-  expect(new Set(lines.map((line) => line.slice(24))).size).toBe(lines.length)
+  expect(new Set(lines.map((line) => line.slice(28))).size).toBe(lines.length)
 })
 
 test('the run does not stand where its verb takes it, stands twice, or behind a verb that has none', () => {
