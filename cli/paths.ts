@@ -66,6 +66,10 @@ export const experimentFolder = (paths: RunPaths, experiment: string): string =>
 export const attemptFolder = (paths: RunPaths, experiment: string, attempt: number): string =>
   join(experimentFolder(paths, experiment), 'attempts', String(attempt))
 
+/** Which file the program of the agent that works on it prints to. */
+export const agentRecord = (paths: RunPaths, experiment: string): string =>
+  join(experimentFolder(paths, experiment), 'agent.json')
+
 /** Outlives attempts and discards; the agent and `worktree.build` write here. */
 export const artifactsFolder = (paths: RunPaths, experiment: string): string =>
   join(experimentFolder(paths, experiment), 'artifacts')

@@ -224,6 +224,15 @@ function Lane({ lane }: { lane: PageLane; tick: number }) {
         </div>
       )}
       <p class="small soft">{lane.hypothesis}</p>
+      {lane.agent ? (
+        <div class="agent small">
+          <p class="soft">
+            {lane.agent.host} for {lane.agent.role}
+            {lane.agent.tool === null ? '' : `, last tool: ${lane.agent.tool}`}
+          </p>
+          {lane.agent.words === null ? null : <p>{lane.agent.words}</p>}
+        </div>
+      ) : null}
       {lane.samples > 0 ? <Tail experiment={lane.experiment} samples={lane.samples} /> : null}
     </li>
   )

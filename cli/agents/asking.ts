@@ -1,11 +1,13 @@
 /** Asks the agents of a run as its spec says, and records each answer. */
 
+import { writeFileSync } from 'node:fs'
 import { type Fingerprint, fingerprintCheckout, HEAD_KEY, pathsChangedSince } from '../git/checkout.ts'
 import { type Host, type HostCall, NO_USAGE } from '../hosts/host.ts'
 import { mayEdit } from '../hosts/rights.ts'
 import { readTaskCard, type TaskCard } from '../hosts/task-card.ts'
 import { agentIsolation } from '../measure/isolation.ts'
 import { editedSinceSeal, undoEdits } from '../measure/seal.ts'
+import { agentRecord } from '../paths.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { pauseLoop, recordAlert } from '../run/steer.ts'
 import { recordUsage } from '../run/usage.ts'
@@ -146,7 +148,17 @@ function requestOf(run: OpenRun, host: Host, call: AgentCall, card: TaskCard | n
     ...mindFor(run, host, call, card),
     env: run.env,
     signal: call.signal,
+    ...(card?.experiment && { printsTo: (file) => recordOutput(run, card, host, file) }),
     instead: async (text) => ((await hasEdited(run, card)) ? spoken(text, card) : null),
+  }
+}
+
+/** For the page, which shows what the agent says while it works. Nothing depends on it. */
+function recordOutput(run: OpenRun, { experiment, role }: TaskCard, host: Host, file: string): void {
+  try {
+    writeFileSync(agentRecord(run.paths, experiment ?? ''), JSON.stringify({ host: host.name, role, file }))
+  } catch {
+    // Then the page does not show it.
   }
 }
 

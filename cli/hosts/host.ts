@@ -22,6 +22,8 @@ export interface HostCall {
   /** The whole environment of the agent, before the host adds its own variables. */
   env: NodeJS.ProcessEnv
   signal: AbortSignal
+  /** Told the file that the program prints to, at its start; the file is gone when it has ended. Must not throw. */
+  printsTo?(file: string): void
   /** How often the agent is asked again when its answer does not satisfy the schema; absent = twice. */
   repairs?: number
   /**

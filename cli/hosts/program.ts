@@ -1,7 +1,7 @@
 /** What all agent programs have in common: one process for each call, its output in a file, and a full report of how it ended. */
-import { createReadStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createReadStream, lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Usage } from '../ledger/events.ts'
 import { type Supervised, supervise } from '../process.ts'
@@ -101,6 +101,16 @@ export const programHost = (vendor: Vendor): ProgramEntry => ({
   }),
 })
 
+const FOLDER = 'assay-agent-'
+
+/** Whether a file is one that `printsTo` is told of: a reader opens no other, and no link, whatever a record names. */
+export function isAgentOutput(file: string): boolean {
+  const [folder, output] = [dirname(file), basename(file)]
+  if (output !== 'stdout' || dirname(folder) !== tmpdir() || !basename(folder).startsWith(FOLDER))
+    return false
+  return lstatSync(file, { throwIfNoEntry: false })?.isFile() === true
+}
+
 async function ask(
   vendor: Vendor,
   setup: ProgramSetup,
@@ -108,7 +118,7 @@ async function ask(
   prompt: string,
   timeoutMs: number,
 ): Promise<HostAnswer> {
-  const folder = mkdtempSync(join(tmpdir(), 'assay-agent-'))
+  const folder = mkdtempSync(join(tmpdir(), FOLDER))
   try {
     const file = (name: string) => join(folder, name)
     const { schema } = request
@@ -127,6 +137,7 @@ async function ask(
     const { args, env, files = {} } = vendor.invoke(order)
     for (const [name, text] of Object.entries(files)) writeFileSync(file(name), text)
     const [stdout, stderr] = [file('stdout'), file('stderr')]
+    request.printsTo?.(stdout)
     const ended = await supervise({
       command: [vendor.program, ...args],
       cwd: request.cwd,

@@ -214,6 +214,8 @@ export interface PageLane {
   samples: number
   /** How far its pairs are; null when it is not judged in pairs, or not yet. */
   pairs: { done: number; most: number; seconds_left: number | null } | null
+  /** What the agent that works on it said last, and which tool it used last; null when none is seen. */
+  agent: { host: string; role: string; words: string | null; tool: string | null } | null
   /** The process that judges it. */
   owner: string | null
   hypothesis: string

@@ -1,5 +1,10 @@
 /** What the page says of a run, from the state and the functions that the terminal's verbs answer with. */
+import { readFileSync } from 'node:fs'
 import { gainOf } from '../evaluate/figure.ts'
+import { tailOf } from '../evaluate/tail.ts'
+import { heardIn } from '../hosts/heard.ts'
+import { parseJson, textAt } from '../hosts/json.ts'
+import { isAgentOutput } from '../hosts/program.ts'
 import { bestOf, bestsInOrder } from '../ledger/best.ts'
 import type { Edit, Judged } from '../ledger/events.ts'
 import {
@@ -18,7 +23,7 @@ import { readSteps, samplesOf } from '../ledger/steps.ts'
 import { seeLeases } from '../lock/inspect.ts'
 import { learningsOf } from '../loop/open.ts'
 import { progressOf } from '../measure/samples.ts'
-import { attemptFolder, leaseFolder, listRuns, stepsFile } from '../paths.ts'
+import { agentRecord, attemptFolder, leaseFolder, listRuns, stepsFile } from '../paths.ts'
 import { nameOfProcess } from '../process.ts'
 import { experimentsLeft } from '../run/budget.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
@@ -418,7 +423,8 @@ function laneOf(run: OpenRun, node: Experiment): PageLane {
   const base = { experiment: node.id, round, lane, hypothesis: said(node.hypothesis, LINE) }
   if (!last?.claim || last.judged) {
     const since = last?.judged?.at ?? last?.sealed.at ?? node.created.at
-    return { ...base, phase: 'agent', since, limit_ms: null, samples: 0, pairs: null, owner: null }
+    const agent = agentOf(run, node)
+    return { ...base, phase: 'agent', since, limit_ms: null, samples: 0, pairs: null, agent, owner: null }
   }
   const steps = readSteps(stepsFile(attemptFolder(run.paths, node.id, last.attempt)))
   const began = steps.findLast((line) => 'state' in line && line.state === 'began')
@@ -430,11 +436,39 @@ function laneOf(run: OpenRun, node: Experiment): PageLane {
     since: steps.at(-1)?.at ?? last.claim.at,
     limit_ms: began ? run.spec.measure.timeoutMs : null,
     samples: samples.length,
+    agent: null,
     pairs:
       progress === null || progress.most === null
         ? null
         : { done: progress.done, most: progress.most, seconds_left: progress.seconds_left },
     owner: nameOfProcess(last.claim.owner),
+  }
+}
+
+/** Bytes of what its program printed: enough for the last message. */
+const AGENT_TAIL = 64 * 1024
+
+function agentOf(run: OpenRun, node: Experiment): PageLane['agent'] {
+  const record = parseJson(readIfPossible(agentRecord(run.paths, node.id)) ?? '')
+  const [host, role, file] = ['host', 'role', 'file'].map((key) => textAt(record, key))
+  if (!host || !role || !file || !isAgentOutput(file)) return null
+  const { words, tool } = heardIn(tailOf(file, AGENT_TAIL))
+  if (words === null && tool === null) return null
+  return {
+    host: said(host, 40),
+    role: said(role, 40),
+    words: words === null ? null : said(words.slice(-WORDS), WORDS),
+    tool: tool === null ? null : said(tool, LINE),
+  }
+}
+
+const WORDS = 600
+
+function readIfPossible(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return null
   }
 }
 

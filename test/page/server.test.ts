@@ -1,6 +1,10 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { makeProject, ms, type Project } from '../e2e/project.ts'
-import { dataOf, problemOf } from '../rig/assay.ts'
+import { fakeProgram } from '../hosts/fake-program.ts'
+import { RECORDINGS } from '../hosts/recorded.ts'
+import { dataOf, problemOf, startAssay } from '../rig/assay.ts'
 import { type Ask, type Serving, startServing, untilTold } from './serving.ts'
 
 let project: Project
@@ -104,6 +108,57 @@ test('a stream continues from an offset that the ledger never had', async () => 
     all.some(({ event }) => event === 'reset'),
   )
   expect(told.filter(({ event }) => event === 'change')).toEqual([])
+})
+
+test('what an agent says while it works is not shown, or is shown when it is silent', async () => {
+  const brief = RECORDINGS.codex.object?.({ briefs: [{ objective: 'less', parent: 'exp_0000' }] }) ?? {}
+  const words = {
+    type: 'item.completed',
+    item: { type: 'agent_message', text: 'I look at \u001b[2Jthe number.' },
+  }
+  const tool = { type: 'item.started', item: { type: 'command_execution', command: 'cat src/metrics.txt' } }
+  const codex = fakeProgram('codex', [
+    brief,
+    { print: `${JSON.stringify(words)}\n${JSON.stringify(tool)}\n`, hang: true },
+  ])
+  const other = makeProject({
+    spec: { budget: { experiments: 1 }, loop: { width: 1, depth: 1, stall: 1 }, agent: { host: 'codex' } },
+  })
+  await other.data('init')
+  const loop = startAssay(['loop'], { cwd: other.repo.dir, env: codex.env })
+  const shown = await startServing(other.repo.dir)
+  try {
+    const told = await untilTold(shown.port, '/api/runs/run_0001/stream', (all) =>
+      all.some(({ event, data }) => event === 'now' && data.lanes[0]?.agent),
+    )
+    expect(told.at(-1)?.data.lanes[0]).toMatchObject({
+      experiment: 'exp_0001',
+      phase: 'agent',
+      agent: {
+        host: 'codex',
+        role: 'implement',
+        words: 'I look at \\x1b[2Jthe number.',
+        tool: 'command_execution: cat src/metrics.txt',
+      },
+    })
+    loop.kill('SIGTERM')
+    await loop.ended
+    // Its output is gone, and another file is not read for it.
+    const record = join(other.repo.dir, '.assay/runs/run_0001/exp/0001/agent.json')
+    writeFileSync(
+      record,
+      JSON.stringify({ host: 'codex', role: 'implement', file: join(other.control, 'starts') }),
+    )
+    const later = await untilTold(shown.port, '/api/runs/run_0001/stream', (all) =>
+      all.some(({ event }) => event === 'now'),
+    )
+    expect(later.find(({ event }) => event === 'now')?.data.lanes).toMatchObject([
+      { experiment: 'exp_0001', agent: null },
+    ])
+  } finally {
+    loop.kill('SIGKILL')
+    await other.cli(['serve', '--stop'])
+  }
 })
 
 test.each([
