@@ -74,7 +74,7 @@ export const LOOP = [
   {
     name: 'loop-round',
     floor: `the benchmark of its ${LANES} experiments`,
-    bar: 2500,
+    bar: 500,
     per: LANES,
     quiet_ms: 30 * LANES,
     rounds: 5,

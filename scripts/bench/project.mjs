@@ -38,10 +38,10 @@ export function benchEnv(home) {
 }
 
 /**
- * A repository with a run whose baseline is judged, made by the real CLI. `spec`: more lines of it; `assay`: the launcher of another
+ * A repository with a run whose baseline is judged, made by the real CLI. `spec`: more lines of it; `slots`: of `measure`; `assay`: the launcher of another
  * version than this one.
  */
-export function tinyProject({ spec = '', files: others = {}, assay = ASSAY } = {}) {
+export function tinyProject({ spec = '', files: others = {}, slots = 1, assay = ASSAY } = {}) {
   const base = mkdtempSync(join(tmpdir(), 'assay-bench-'))
   const dir = join(base, 'repo')
   const home = join(base, 'home')
@@ -49,7 +49,8 @@ export function tinyProject({ spec = '', files: others = {}, assay = ASSAY } = {
   const env = benchEnv(home)
   const clean = () => rmSync(base, { recursive: true, force: true })
   try {
-    const files = { ...others, 'assay.yaml': SPEC + spec, 'bench.mjs': BENCHMARK, 'src/number.txt': '10\n' }
+    const text = SPEC.replace('timeout: 30s', `timeout: 30s\n  slots: ${slots}`) + spec
+    const files = { 'bench.mjs': BENCHMARK, 'src/number.txt': '10\n', ...others, 'assay.yaml': text }
     for (const [path, text] of Object.entries(files)) {
       mkdirSync(dirname(join(dir, path)), { recursive: true })
       writeFileSync(join(dir, path), text)
