@@ -221,8 +221,8 @@ function TaskChart({ epochs }: { epochs: readonly Epoch[] }) {
 
 const lossesOf = ({ tasks }: Epoch): number[] => Object.values(tasks ?? {})
 
-/** Three digits, as in the terminal. */
-const lossText = (loss: number | null): string => figure(loss === null ? null : Number(loss.toPrecision(3)))
+/** As in the terminal: in a column, the points stand below each other. */
+const lossText = (loss: number | null): string => (loss === null ? figure(null) : loss.toFixed(3))
 
 function changeOf({ artifact, from, to, outcome }: Epoch): string {
   if (artifact === null) return 'no text was changed'

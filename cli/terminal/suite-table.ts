@@ -1,5 +1,5 @@
 /** Epochs of a suite as a table: the loss with its moving average, the loss of each task, and the version of each text. */
-import { roughly, shown } from '../evaluate/figure.ts'
+import { shown } from '../evaluate/figure.ts'
 import type { SuiteView } from '../view/suite-model.ts'
 import { BLANK, type Cell, cell, type Line } from './lines.ts'
 import { table } from './table.ts'
@@ -35,25 +35,79 @@ export function suiteLines(view: SuiteView, width: number): Line[] {
       ],
       width,
     ),
-    ...(tasks.length > MOST_TASKS ? [[cell(`  and ${tasks.length - MOST_TASKS} more tasks`, 'dim')]] : []),
+    ...(tasks.length > MOST_TASKS ? [[cell(`and ${tasks.length - MOST_TASKS} more tasks`, 'dim')]] : []),
+    ...(epochs.length < view.epochs.length
+      ? [[cell(`the last ${epochs.length} of ${view.epochs.length} epochs, which fit in here`, 'dim')]]
+      : []),
     BLANK,
-    [
-      cell(
-        'v1: run with version 1; → v1: kept as version 1; × v0: a change of version 0 that was not kept',
-        'dim',
-      ),
-    ],
-    ...view.variance.map(
-      ({ task, runs, mean, deviation }): Line => [
-        cell(
-          `unchanged, ${runs} runs: task ${task} ${loss(mean)} ± ${deviation === null ? 'unknown' : loss(deviation)}`,
-        ),
+    [cell('v1: run with it; → v1: kept as v1; × v0: a change of v0, not kept', 'dim')],
+    ...varianceLines(view, width),
+  ]
+}
+
+function varianceLines({ variance }: SuiteView, width: number): Line[] {
+  if (variance.length === 0) return []
+  const right = { align: 'right' } as const
+  return [
+    BLANK,
+    ...table(
+      [
+        { title: 'task, with the same texts', flexible: true },
+        ...['runs', 'mean loss', 'deviation'].map((title) => ({ title, ...right })),
       ],
+      variance.map(({ task, runs, mean, deviation }) =>
+        [task, String(runs), loss(mean), loss(deviation)].map((text) => cell(text)),
+      ),
+      width,
     ),
   ]
 }
 
-const loss = (value: number | null): string => (value === null ? shown(null) : roughly(value, 3))
+/** Each text with its active version. */
+export function textLines({ artifacts }: SuiteView, width: number): Line[] {
+  return table(
+    ['text', 'active', 'since', 'versions', 'file'].map((title) => ({ title, flexible: title === 'file' })),
+    artifacts.map(({ name, active, since, versions, file }) => [
+      cell(name),
+      cell(`v${active}`),
+      cell(since ? `${since.experiment} (${since.at.slice(0, 16)})` : 'the baseline'),
+      cell(String(versions.length)),
+      cell(file, 'dim'),
+    ]),
+    width,
+  )
+}
+
+const MOST_EXPECTED = 5
+
+/** What agents expected of the last texts that were tried, and what was measured. */
+export function expectationLines({ expectations }: SuiteView, width: number): Line[] {
+  if (expectations.length === 0) return []
+  const right = { align: 'right' } as const
+  return [
+    BLANK,
+    ...table(
+      [
+        { title: 'tried' },
+        { title: 'text', flexible: true },
+        ...['expected', 'confidence', 'measured'].map((title) => ({ title, ...right })),
+      ],
+      expectations
+        .slice(-MOST_EXPECTED)
+        .map(({ experiment, artifact, expected, confidence, measured }) => [
+          cell(experiment),
+          cell(artifact),
+          cell(loss(expected)),
+          cell(shown(confidence)),
+          cell(loss(measured), measured > 0 ? 'good' : 'bad'),
+        ]),
+      width,
+    ),
+    [cell('by how much the loss was to fall, and by how much it fell', 'dim')],
+  ]
+}
+
+const loss = (value: number | null): string => (value === null ? shown(null) : value.toFixed(3))
 
 const roleOf = ({ outcome }: Epoch): Cell['role'] =>
   outcome === 'kept'

@@ -9,8 +9,9 @@ import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { painter } from '../terminal/colour.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
+import { BLANK } from '../terminal/lines.ts'
 import { printable } from '../terminal/output.ts'
-import { suiteLines } from '../terminal/suite-table.ts'
+import { expectationLines, suiteLines, textLines } from '../terminal/suite-table.ts'
 import { plain } from '../text.ts'
 import { suiteView } from '../view/suite.ts'
 import type { TextView } from '../view/suite-model.ts'
@@ -40,26 +41,22 @@ async function all(context: Context, run: OpenRun): Promise<Result<VerbAnswer>> 
     return none.ok ? ok({ data: null, text: () => '' }) : none
   }
   const paint = await painter(context.colour)
-  const { learning_rate: rate, expectations } = view
+  const { learning_rate: rate } = view
+  const width = context.columns
   return ok({
     data: view,
     text: () => [
       `${plain(view.suite, 100)}${rate === null ? '' : `  learning rate ${shown(rate)}`}`,
-      ...view.artifacts.map(headOf),
       '',
-      ...suiteLines(view, context.columns).map(paint),
-      ...expectations
-        .slice(-5)
-        .map(
-          ({ experiment, artifact, expected, confidence, measured }) =>
-            `${experiment} ${artifact}: expected a reduction of ${shown(expected)} (confidence ${shown(confidence)}), measured ${shown(measured)}`,
-        ),
+      ...[...textLines(view, width), BLANK, ...suiteLines(view, width), ...expectationLines(view, width)].map(
+        paint,
+      ),
     ],
   })
 }
 
 const headOf = ({ name, file, active, since, versions }: TextView): string =>
-  `  ${name}  v${active} is active since ${since?.experiment ?? 'the baseline'}${since ? ` (${since.at.slice(0, 16)})` : ''}; versions: ${versions.length}; ${plain(file, 200)}`
+  `${name}  v${active} is active since ${since?.experiment ?? 'the baseline'}${since ? ` (${since.at.slice(0, 16)})` : ''}; versions: ${versions.length}; ${plain(file, 200)}`
 
 async function history(run: OpenRun, name: string): Promise<Result<VerbAnswer>> {
   const artifact = artifactNamed(run, name)
@@ -80,7 +77,7 @@ async function history(run: OpenRun, name: string): Promise<Result<VerbAnswer>> 
   return ok({
     data: { ...view, versions, steps },
     text: (): Said[] => [
-      headOf(view).trim(),
+      headOf(view),
       ...versions.flatMap(({ version, experiment, at, loss, parent, stands, diff }) => [
         '',
         `v${version}  ${experiment}  ${at.slice(0, 16)}  loss ${shown(loss)}${parent === null ? '' : `  from v${parent}`}${stands ? '' : '  revoked'}`,

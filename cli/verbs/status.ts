@@ -12,6 +12,7 @@ import { plain } from '../text.ts'
 import { judgingLine } from '../view/judging.ts'
 import { type StatusData, statusOf } from '../view/run.ts'
 import { suiteView } from '../view/suite.ts'
+import type { SuiteView } from '../view/suite-model.ts'
 import { theRun } from './verb.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
@@ -23,11 +24,16 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
     data: suite === null ? data : { ...data, suite },
     text: () => [
       ...describe(data, opened.value.started.name),
-      ...(suite === null ? [] : suiteLines(suite, context.columns).map((line) => `  ${asText(line)}`)),
+      ...(suite === null
+        ? []
+        : [suiteLine(suite), ...suiteLines(suite, context.columns - 2).map((line) => `  ${asText(line)}`)]),
     ],
     wrap: true,
   })
 }
+
+const suiteLine = ({ suite, learning_rate: rate }: SuiteView): string =>
+  `  suite: ${plain(suite, 100)}${rate === null ? '' : `, learning rate ${shown(rate)}`}`
 
 function describe(data: StatusData & { spec: EditedSpec | null }, name: string): Said[] {
   const { metric, budget } = data

@@ -423,7 +423,7 @@ describe('a suite that learns', () => {
     const { page } = await look(`${address}#view=learning`, { width: 480 })
     const titles = await page.locator('.learning .spot title').allTextContents()
     expect(titles.map((text) => Number(/loss ([\d.]+);/.exec(text)?.[1]))).toEqual(
-      epochs.map(({ loss }) => Number(loss.toPrecision(3))),
+      epochs.map(({ loss }) => Number(loss.toFixed(3))),
     )
     const [versions, losses] = await page.locator('table.by-epoch').all()
     expect((await versions?.textContent())?.match(/→ v\d/g)).toHaveLength(5)
