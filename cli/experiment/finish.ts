@@ -96,7 +96,12 @@ export async function finish(
       : await commitsOf(run, best, { squash, words, by: { ...by.value, sign: false } })
   if (!made.ok) return made
   const last = made.value.commits.at(-1)
-  if (!last) return nothingBetter(run)
+  if (!last)
+    return refusal({
+      code: 'nothing_better',
+      message: `${best.id} changes no file: its gain comes from its artifacts, which no branch holds`,
+      hint: next`take them from where they are: ${call('show', best.id)}`,
+    })
   const changes = await changesBetween(run.site, run.started.base.tree, made.value.tree)
   if (!changes.ok) return changes
   const published = await makeBranch(run.site, { name: branch, commit: last.commit, ref: made.value.ref })

@@ -9,11 +9,12 @@ import { createReadStream, mkdirSync } from 'node:fs'
 import { lstat, readdir, readlink } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
 import type { ArtifactRecord, Created, SampleFault } from '../ledger/events.ts'
-import type { Experiment, State } from '../ledger/state.ts'
+import { type Experiment, lastJudged, type State } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
 import { artifactsFolder } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { RunRecord } from '../run/open.ts'
+import type { AttemptRecord } from './steps.ts'
 
 // ---------------------------------------------------------------- what lies in a folder of artifacts, by content
 
@@ -179,12 +180,15 @@ export interface Undeclared {
 
 const SHOWN = 10
 
+const covers = (declared: Artifacts, path: string): boolean =>
+  Object.values(declared).some(
+    (one) => one.path === '.' || one.path === path || path.startsWith(`${one.path}/`),
+  )
+
 export async function undeclaredFiles(run: RunRecord, node: Experiment): Promise<Undeclared> {
-  const declared = Object.values(declaredArtifacts(node)).map(({ path }) => path)
-  const covers = (path: string) =>
-    declared.some((one) => one === '.' || one === path || path.startsWith(`${one}/`))
+  const declared = declaredArtifacts(node)
   const listing = await listSizes(artifactsFolder(run.paths, node.id))
-  const files = listing.filter(({ path }) => !covers(path))
+  const files = listing.filter(({ path }) => !covers(declared, path))
   return { files: files.slice(0, SHOWN), more: Math.max(0, files.length - SHOWN) }
 }
 
@@ -242,6 +246,49 @@ function insidePath(folder: string, path: string): string | null {
   const inside = relative(folder, resolve(folder, path))
   if (inside === '..' || inside.startsWith(`..${sep}`)) return null
   return inside.split(sep).join('/')
+}
+
+// ---------------------------------------------------------------- files that an agent left there, and that no verdict names
+
+const [OWN, PARENTS] = [' in ASSAY_ARTIFACTS', ' in ASSAY_PARENT_ARTIFACTS']
+const MOST_LOOSE = 20
+
+/**
+ * Files that samples can read although they are in no commit: an agent put them there. What a build makes follows from the
+ * candidate's files, so where the spec has one only the first attempt tells them apart, before it is built.
+ */
+export async function looseArtifacts(
+  run: Pick<RunRecord, 'spec' | 'ledger'>,
+  node: Experiment,
+  { own, parent }: ArtifactPlaces,
+  record: AttemptRecord,
+): Promise<string[]> {
+  const [known] = record.decided('loose')
+  if (known) return known.loose
+  const builds = run.spec.worktree.build !== null
+  if (builds && (node.attempts.length > 1 || record.decided('prepared').length > 0)) return []
+  const parents = run.ledger.state.experiments.get(node.parent ?? '')
+  const declared = parents ? declaredArtifacts(parents) : {}
+  // A person who cleared the doubt about the parent looked at these.
+  const told = (parents && lastJudged(parents)?.lasting_doubt) ?? ''
+  const ofParent = parent === null || builds ? [] : await listSizes(parent.path)
+  const loose = [
+    ...(await listSizes(own)).map(({ path }) => path.slice(0, LONGEST) + OWN),
+    ...ofParent
+      .filter(({ path }) => !covers(declared, path) && !told.includes(path))
+      .map(({ path }) => path.slice(0, LONGEST) + PARENTS),
+  ].slice(0, MOST_LOOSE)
+  if (loose.length > 0) record.decide({ is: 'loose', loose })
+  return loose
+}
+
+export const looseIn = (record: AttemptRecord): string[] => record.decided('loose')[0]?.loose ?? []
+
+/** Why a keep is in doubt until a person clears it; null when the benchmark declared all of them. */
+export function looseDoubt(loose: readonly string[], declared: Artifacts, experiment: string): string | null {
+  const open = loose.filter((name) => !(name.endsWith(OWN) && covers(declared, name.slice(0, -OWN.length))))
+  if (open.length === 0) return null
+  return `its samples could read files that are in no commit, that no build made and that the benchmark did not declare: ${open.join(', ')}; look whether its code reads them (assay diff ${experiment}), and when it does not, assay restore ${experiment} clears it`
 }
 
 // ---------------------------------------------------------------- while it is judged

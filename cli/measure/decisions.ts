@@ -31,6 +31,8 @@ export type PairedStageName = 'judge' | 'confirm' | 'best'
 export type Decision =
   /** What the candidate did to tests. */
   | { is: 'tests'; tests: TestFinding[] }
+  /** Files that lay among the artifacts before the first build, by the names that the benchmark knows. */
+  | { is: 'loose'; loose: string[] }
   | { is: 'prepared'; preparation: Preparation }
   /** How the metric is compared, as it was when the measurement began. */
   | { is: 'mode'; mode: NoiseMode }
@@ -131,6 +133,8 @@ export function stepOfDecision(decision: Decision): DecidedStep {
   switch (decision.is) {
     case 'tests':
       return ended('scope', { tests: decision.tests })
+    case 'loose':
+      return ended('setup', { loose: decision.loose })
     case 'prepared':
       return ended('build', decision.preparation)
     case 'mode':
@@ -194,6 +198,7 @@ export function decisionOf(step: StepName, detail: unknown): Decision | null {
   const has = (key: string) => Object.hasOwn(said, key)
   if (step === 'scope' && has('tests')) return { is: 'tests', tests: said.tests ?? [] }
   if (step === 'build') return { is: 'prepared', preparation: detail as Preparation }
+  if (step === 'setup' && has('loose')) return { is: 'loose', loose: said.loose ?? [] }
   if (step === 'setup' && has('broken'))
     return { is: 'broken', ...(detail as Omit<DecisionOf<'broken'>, 'is'>) }
   for (const phase of ['before', 'after'] as const) {

@@ -18,7 +18,7 @@ import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { pauseLoop } from '../run/steer.ts'
 import type { FixedSpec } from '../spec/spec.ts'
-import { artifactPlaces, type Guard, guardArtifacts, startFault } from './artifacts.ts'
+import { artifactPlaces, type Guard, guardArtifacts, looseArtifacts, startFault } from './artifacts.ts'
 import { compareTrial } from './comparison.ts'
 import { type Preparation, stepOfGates } from './decisions.ts'
 import { gatesOn } from './gates.ts'
@@ -144,6 +144,7 @@ export function noEvidence(run: RunInTrial, node: Experiment): Evidence {
     doubt: null,
     flaky: [],
     tests: [],
+    loose: [],
   }
 }
 
@@ -183,6 +184,7 @@ export async function collectEvidence(
       return ok(evidence)
     }
     const places = artifactPlaces(run, node)
+    evidence.loose = await looseArtifacts(run, node, places, record)
     const session = new Session(run, leased.value, {
       experiment: node.id,
       touches: join(record.folder, 'touches.json'),

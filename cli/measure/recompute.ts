@@ -10,6 +10,7 @@ import { call, next, type Said } from '../next.ts'
 import { attemptFolder, attributionFolder, stepsFile } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun, RunRecord } from '../run/open.ts'
+import { looseIn } from './artifacts.ts'
 import { recomputeTest } from './attribution.ts'
 import { collect, noEvidence } from './judge.ts'
 import { choicesOfAttempt } from './random-choices.ts'
@@ -136,6 +137,7 @@ async function again(trial: Trial): Promise<Verdict> {
   const { tampered = [], beside = false, by = null } = record.decided('tampered').at(-1) ?? {}
   Object.assign(evidence, { tampered, beside, by })
   evidence.tests = testsIn(record)
+  evidence.loose = looseIn(record)
   return verdictOn(evidence)
 }
 

@@ -51,6 +51,8 @@ export interface Evidence {
   flaky: string[]
   /** What the candidate did to tests. */
   tests: TestFinding[]
+  /** Files among the artifacts that no build made, by the names that the benchmark knows. */
+  loose: string[]
 }
 
 /** What the rules of a verdict read of a run. For a verdict that is computed again, the ledger is the one of that time. */

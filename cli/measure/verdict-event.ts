@@ -17,6 +17,7 @@ import { ok, type Result } from '../result.ts'
 import { newMachine } from '../run/machine.ts'
 import type { OpenRun } from '../run/open.ts'
 import { writeResults } from '../run/results.ts'
+import { looseDoubt } from './artifacts.ts'
 import { steadyControlMoved } from './guardrails.ts'
 import { type RunAnswer, runAnswer } from './run-answer.ts'
 import type { Seal } from './seal.ts'
@@ -128,13 +129,14 @@ function lastingDoubtOn(
   run: RunInTrial,
   node: Experiment,
   parent: Experiment | undefined,
-  { facts, samples, tests, tampered }: Evidence,
+  { facts, samples, tests, tampered, loose, artifacts }: Evidence,
 ): string | null {
   const { name, floor, unit } = run.spec.metric
   // Pairs show by themselves whether a control moved.
   const once = facts.confirm !== null && 'again' in facts.confirm.inputs
   const found = [
     testsDoubt(tests, node.id),
+    looseDoubt(loose, artifacts, node.id),
     bytecodeDoubt(run.ledger.state, node.id, tampered, node.parent),
     belowFloor({ name, floor, unit: samples[0]?.units[name] ?? unit ?? null }, valuesOf(samples)),
     once && parent ? steadyControlMoved(run, parent, samples) : null,

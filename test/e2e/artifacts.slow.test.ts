@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { dataOf } from '../rig/assay.ts'
@@ -337,4 +337,48 @@ test('a child pays for a parent that writes to its own artifacts when it is meas
   expect(await project.data('show', child.experiment, '--recompute')).toMatchObject({ same: true })
   const own = await project.attempt({ ...number(60), ...writes }, evil.experiment)
   expect(own).toMatchObject({ status: 'rejected', reason: 'out_of_scope' })
+})
+
+test.each([
+  ['ASSAY_ARTIFACTS', 'exp_0001'],
+  ['ASSAY_PARENT_ARTIFACTS', 'exp_0000'],
+])(
+  'a gain that rests on a file in $%s, which no commit has, is the best, and finish makes a branch without it',
+  async (variable, owner) => {
+    const answer = `cat "$${variable}/answer" 2>/dev/null || echo METRIC ms=500\n`
+    const project = makeProject({
+      files: { 'bench/run.sh': '. ./src/hook.sh\n', 'src/hook.sh': 'echo METRIC ms=100\n' },
+    })
+    await project.data('init')
+    const made = await project.open({ 'src/hook.sh': answer })
+    const folder = project.repo.path(`.assay/runs/run_0001/exp/${owner.slice(4)}/artifacts`)
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'answer'), 'METRIC ms=1\n')
+    const kept = await project.data<RunData>('run', made.experiment)
+    expect(kept).toMatchObject({ status: 'kept', value: 1, best: false })
+    expect(await project.problem('finish')).toMatchObject({ code: 'nothing_better' })
+    const { doubt } = await project.data<{ doubt: string }>('show', made.experiment)
+    expect(doubt).toContain(`answer in ${variable}`)
+    expect(await project.data('confirm', made.experiment)).toMatchObject({ flagged: true })
+    expect(await project.data('show', made.experiment, '--recompute')).toMatchObject({ same: true })
+    await project.data('restore', made.experiment)
+    expect(await project.data('status')).toMatchObject({ best: { experiment: made.experiment } })
+  },
+)
+
+test('an artifact that the benchmark declares puts a keep in doubt, or finish does not say that its branch lacks it', async () => {
+  const project = projectWith({})
+  await project.data('init', '--no-canary')
+  const made = await project.data<Made>('new', '-m', 'train')
+  writeFileSync(join(made.artifacts, 'model.bin'), '90\n')
+  expect(await project.data<RunData>('run', made.experiment)).toMatchObject({ status: 'kept', best: true })
+  const unchanged = await project.problem('finish')
+  expect(unchanged.message).toContain('exp_0001 changes no file: its gain comes from its artifacts')
+  const child = await project.data<Made>('new', '-m', 'train more', '-p', 'exp_0001')
+  writeFileSync(join(child.artifacts, 'model.bin'), '80\n')
+  writeFiles(child.worktree, number(80))
+  expect(await project.data<RunData>('run', child.experiment)).toMatchObject({ status: 'kept', best: true })
+  const { text } = await project.data<{ text: string }>('finish')
+  expect(text).toContain('## Artifacts\n\nThe branch does not contain them')
+  expect(text).toContain('- model: 3 bytes, SHA-256')
 })

@@ -6,6 +6,7 @@ const fault = { reason: 'crash', message: 'it broke' } as const
 /** One of each name, so that a new one has to be added here. */
 const EACH: { [N in Decision['is']]: Extract<Decision, { is: N }> } = {
   tests: { is: 'tests', tests: [] },
+  loose: { is: 'loose', loose: ['a in ASSAY_ARTIFACTS'] },
   prepared: { is: 'prepared', preparation: { setup: null, build: null, seed: fault } },
   mode: { is: 'mode', mode: 'paired' },
   stage: { is: 'stage', stage: 'best', context: { against: 'exp_0001' } as never },
