@@ -18,7 +18,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { removeTree } from '../disk/remove.ts'
 import { treePaths } from '../git/trees.ts'
 import type { Isolated, IsolationRule } from '../ledger/events.ts'
@@ -253,7 +253,7 @@ function arrange(
   const heldOut = heldOutFile(run)
   if (heldOut !== null && isVisible(mounts, heldOut)) mounts.push(hidden(heldOut))
   mounts.push({ at, from: checkout, write: true })
-  mounts.push(...gitView(side.site, { checkout, at, own: folder('git'), base: privatePlace(chosen) }))
+  mounts.push(...gitView(side.site, { checkout, at, own: join(own, phase), base: privatePlace(chosen) }))
   // A folder that is a mount cannot be renamed, so a job cannot replace it.
   for (const path of foldersAbove(sealed).slice(0, MOST_SEALED))
     mounts.push({ at: join(at, path), from: join(checkout, path), write: true })
@@ -390,12 +390,14 @@ function caches(run: Ground, phase: IsolatedPhase, own: string): Mount[] {
 
 /**
  * The history of the checkout's own commit, read-only: `git describe` and `git log` work, other checkouts and the
- * refs of experiments are not there.
+ * refs of experiments are not there. Where there are submodules, setup gets a copy of what it needs to fill them, and later jobs see
+ * their clones.
  */
 function gitView(
   site: Site,
-  { checkout, at, own, base }: { checkout: string; at: string; own: string; base: string },
+  { checkout, at, own: phaseFolder, base }: { checkout: string; at: string; own: string; base: string },
 ): Mount[] {
+  const own = join(phaseFolder, 'git')
   const pointer = /^gitdir: (.+)$/m.exec(textOf(join(checkout, '.git')))?.[1]?.trim()
   const store = realpathSync(site.store)
   if (!pointer || !existsSync(pointer)) return []
@@ -405,14 +407,37 @@ function gitView(
   writeFileSync(gitFile, `gitdir: ${registered}\n`)
   writeFileSync(back, `${join(at, '.git')}\n`)
   const refs = join(store, 'refs', 'assay')
+  const fills = basename(phaseFolder) === 'setup' && existsSync(join(checkout, '.gitmodules'))
+  const filled = join(dirname(phaseFolder), 'setup', 'git', 'registered', 'modules')
+  if (!fills && isFolder(filled)) mkdirSync(join(pointer, 'modules'), { recursive: true })
   return [
-    { at: seen, from: store, write: false },
+    ...(fills ? writableView(store, pointer, { seen, own }) : [{ at: seen, from: store, write: false }]),
     { at: join(seen, 'worktrees'), from: null },
     { at: join(seen, 'judge'), from: null },
     ...(isFolder(refs) ? [{ at: join(seen, 'refs', 'assay'), from: null }] : []),
-    { at: registered, from: pointer, write: false },
+    { at: registered, from: fills ? join(own, 'registered') : pointer, write: fills },
+    ...(!fills && isFolder(filled) ? [{ at: join(registered, 'modules'), from: filled, write: false }] : []),
     { at: join(registered, 'gitdir'), from: back, write: false },
     { at: join(at, '.git'), from: gitFile, write: false },
+  ]
+}
+
+/** `git submodule update` writes to the configuration of the repository, and keeps clones in the folder of the worktree. */
+function writableView(store: string, pointer: string, { seen, own }: { seen: string; own: string }): Mount[] {
+  const common = join(own, 'common')
+  mkdirSync(common, { recursive: true })
+  for (const name of ['config', 'HEAD'].filter((one) => existsSync(join(store, one))))
+    cpSync(join(store, name), join(common, name))
+  cpSync(pointer, join(own, 'registered'), {
+    recursive: true,
+    filter: (from) => from !== join(pointer, 'modules'),
+  })
+  const rest = ['objects', 'refs', 'packed-refs', 'info', 'shallow'].filter((one) =>
+    existsSync(join(store, one)),
+  )
+  return [
+    { at: seen, from: common, write: true },
+    ...rest.map((name) => ({ at: join(seen, name), from: join(store, name), write: false })),
   ]
 }
 

@@ -4,6 +4,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type Files, makeRepo } from '../../rig/repo.ts'
+import { tempBase } from '../../rig/temp.ts'
+import { isolated } from '../isolated.ts'
 import type { Project, SpecParts } from '../project.ts'
 import { journey, makeKind, refusedInit } from './journey.ts'
 
@@ -72,4 +74,16 @@ test('files in the folder of an empty submodule are dropped without a message', 
   const { experiment } = await project.open({ 'src/text.txt': 'short\n', 'parts/words/mine.txt': 'x\n' })
   const sealed = await project.data<{ left_out: string[] }>('seal', experiment)
   expect(sealed.left_out).toEqual(['parts/words/mine.txt'])
+})
+
+isolated('in isolation', () => {
+  test('setup cannot fill submodules, or later jobs and the next candidate do not see them', async () => {
+    const command =
+      'git -C parts/words log -1 --format=%s | grep -q first && git log -1 --format=%H > /dev/null && sh bench/size.sh'
+    const measure = { command, isolation: 'strict', allow: [tempBase()] }
+    const project = makeSuper({ worktree: { setup: FILL }, measure })
+    await journey(project, { baseline: 20, edit: { 'src/text.txt': 'short\n' }, value: 14 })
+    const next = await project.attempt({ 'src/text.txt': 'tiny\n' })
+    expect(next).toMatchObject({ status: 'kept', value: 13 })
+  })
 })
