@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { readItemAnswer } from '../evaluate/item-answers.ts'
+import { readAnswers, readItemAnswer } from '../evaluate/item-answers.ts'
 import { outputNames } from '../evaluate/stored.ts'
 import { type Host, type HostAnswer, NO_USAGE, sumUsage } from '../hosts/host.ts'
 import { HOSTS } from '../hosts/registry.ts'
@@ -45,6 +45,10 @@ export async function openItemJudge(
   return ok({
     sets: sets.value,
     answer: (sample, id) => readItemAnswer(join(folder, outputNames(sample).answers), id),
+    holds: (sample, ids) => {
+      const now = readAnswers(join(folder, outputNames(sample).answers), ids)
+      return 'sha256' in now && now.sha256 === sample.answers?.sha256
+    },
     // The first known answers are looked at together.
     refuses: (calls) => (experiment === BASELINE ? null : drift(run)) ?? unpaid(run, calls),
     paid: (call) => record(run, experiment, judge, call),

@@ -89,6 +89,15 @@ async function judgeBatch(trial: Trial, pair: PairOfAnswers): Promise<DecisionOf
   const { stage } = pair
   const ids = itemsOfPair(trial, judge.sets, stage, pair.pair)
   const items = new Map(judge.sets[setOf(stage)].map((item) => [item.id, item]))
+  for (const [whose, sample] of [
+    ['the candidate', pair.candidate],
+    ['what it is compared with', pair.other],
+  ] as const)
+    if (!judge.holds(sample, ids))
+      return new Asking(trial, judge, config, pair, []).end({
+        reason: 'environment',
+        message: `the answers of ${whose} were changed after its sample had ended; measure in isolation (measure.isolation: auto)`,
+      })
   const differing = ids.flatMap((id) => {
     const answers = answersTo(judge, pair, id)
     const item = items.get(id)

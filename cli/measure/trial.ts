@@ -107,6 +107,8 @@ export interface ItemJudge {
   sets: ItemSets
   /** An answer that a sample of this measurement left. */
   answer(sample: Pick<Sample, 'stage' | 'pair' | 'side'>, id: string): string
+  /** Whether its answers to these items are still what they were when it ended: without isolation a later sample can write there. */
+  holds(sample: Sample, ids: readonly string[]): boolean
   /** Why it may not be asked so many times more; null when it may. */
   refuses(calls: number): SampleFault | null
   ask(request: JudgeRequest): Promise<JudgeReply>

@@ -46,6 +46,25 @@ test('an honest candidate is rejected because the first of its answers are the l
     expect(await scene.attempt(quality(better, { long: { m7: 25 } }))).toMatchObject({ status: 'kept' })
 })
 
+test('a candidate writes over the answers of its parent, and wins', async () => {
+  const spawns = `import { execFileSync } from 'node:child_process'
+const text = execFileSync(process.execPath, ['src/main.mjs'], { encoding: 'utf8' })
+`
+  const scene = judgeScene({
+    judge: small,
+    spec: { measure: { command: 'node bench/start.mjs' } },
+    files: { 'src/main.mjs': '', 'bench/start.mjs': `${spawns}await import('./run.mjs')\n` },
+  })
+  await scene.data('init')
+  const evil = `import { readdirSync, writeFileSync } from 'node:fs'
+for (const { name, parentPath, path } of readdirSync('../../../runs/run_0001/exp', { recursive: true, withFileTypes: true }))
+  if (/^m\\d+\\.txt$/.test(name)) writeFileSync((parentPath ?? path) + '/' + name, 'item ' + name + ' has quality 1.' + ' More words follow.'.repeat(30))
+`
+  const found = await scene.attempt({ 'src/main.mjs': evil })
+  expect(found).toMatchObject({ status: 'failed', reason: 'environment' })
+  expect(found.message).toMatch(/the answers of .* were changed after its sample had ended/)
+})
+
 test('small steps in length add up to one that the spec forbids, and finish takes it', async () => {
   const scene = judgeScene({ judge: { holdout: 0 } })
   await scene.data('init')
