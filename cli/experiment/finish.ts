@@ -15,6 +15,7 @@ import {
   clearing,
   type Experiment,
   lastJudged,
+  lastKept,
   lineageOf,
   pathTo,
 } from '../ledger/state.ts'
@@ -84,7 +85,7 @@ export async function finish(
   if (!may.ok) return may
   const fresh = await confirm(run, best.id, { against: BASELINE, key })
   if (!fresh.ok) return fresh
-  if (!fresh.value.passed) return notConfirmed(fresh.value)
+  if (!fresh.value.passed) return notConfirmed(run, best, fresh.value)
   const by = await committingOf(run.site)
   if (!by.ok) return by
   const signed = await commitsOf(run, best, { squash, words, by: by.value })
@@ -230,9 +231,11 @@ function nothingBetter(run: OpenRun): Result<never> {
   })
 }
 
-function notConfirmed(fresh: ConfirmAnswer): Result<never> {
+function notConfirmed(run: OpenRun, best: Experiment, fresh: ConfirmAnswer): Result<never> {
   const { experiment, against, status, flagged, message } = fresh
   const stays = status === 'kept' && !flagged
+  const look = lastKept(run.ledger.state.experiments.get(best.id) ?? best)?.confirmed.at(-1)
+  const outcome = look?.comparison.outcome
   const now = flagged
     ? 'it is still kept, but in doubt'
     : stays
@@ -242,9 +245,10 @@ function notConfirmed(fresh: ConfirmAnswer): Result<never> {
     kind: 'refused',
     code: 'not_confirmed',
     message: `measured again, ${experiment} did not hold up against ${against} (${message}); ${now}, and no branch was made`,
-    hint: stays
-      ? next`${call('tree')} shows those before it, and ${call('confirm', 'ID', '--against', against)} whether one of them holds; ${call('revoke', experiment, '--reason', 'TEXT')} takes this one back, so that ${call('finish')} takes the next best`
-      : next`${call('report')} shows what is the best now; ${call('finish')} takes that one`,
+    hint:
+      stays && outcome !== 'inconclusive'
+        ? next`${call('tree')} shows those before it, and ${call('confirm', 'ID', '--against', against)} whether one of them holds; ${call('revoke', experiment, '--reason', 'TEXT')} takes this one back, so that ${call('finish')} takes the next best`
+        : next`${call('report')} shows what is the best now; ${call('finish')} takes that one`,
     data: fresh,
   })
 }
