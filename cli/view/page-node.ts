@@ -12,6 +12,7 @@ import { recordedSamples } from '../measure/samples.ts'
 import { baseOf } from '../measure/worktree.ts'
 import { attemptFolder, stepsFile } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
+import { machineAt } from '../run/machine.ts'
 import type { OpenRun } from '../run/open.ts'
 import { plain, verbatim } from '../text.ts'
 import { attributionView, placeOf, togetherLines, worthOf } from './attribution.ts'
@@ -258,8 +259,14 @@ function environmentOf(run: OpenRun, node: Experiment): PageNode['environment'] 
   if (!attempt?.claim || samples.length === 0) return null
   const over = (read: (sample: Sample) => number | null | undefined) =>
     rangeOf(samples.flatMap((sample) => read(sample) ?? []))
+  const on = machineAt(run.ledger.state, node.judgedSeq)
   const told: Record<string, string | null> = {
     machine: said(attempt.claim.owner.host, 80),
+    kernel: on && said(on.os, 80),
+    processor: on && said(on.cpu, 80),
+    cores: on && String(on.cores),
+    'memory of the machine, GB': on && String(on.memory_gb),
+    'Node of the CLI': on && said(on.node, 40),
     epoch: String(attempt.claim.epoch),
     'measured from': momentOf(samples[0]?.started),
     'measured until': momentOf(samples.at(-1)?.ended),

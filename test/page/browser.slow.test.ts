@@ -177,12 +177,12 @@ describe('a file', () => {
 describe('a run with everything in it', () => {
   const file = join(makeTemp('page'), 'full.html')
   const address = pathToFileURL(file).href
+  let project: Project
   let is: FullRun['is']
   beforeAll(async () => {
     if (why !== null) return
-    const made = await fullRun()
-    is = made.is
-    await made.project.data('report', '--html', file, '--full')
+    ;({ project, is } = await fullRun())
+    await project.data('report', '--html', file, '--full')
   }, 300_000)
   const panelOf = async (id: string) => {
     const { page } = await look(`${address}#view=tree&node=${id}`)
@@ -207,9 +207,12 @@ describe('a run with everything in it', () => {
     const rows = await told(page.locator('.panel .block', { hasText: 'Which parts pay' }))
     expect(rows).toContain(`the same gain with 2 of 4 lines: ${is.reduced}`)
     // Against another experiment the parts are different ones.
-    await page.goto(`${address}#view=tree&node=${is.attributed}&against=exp_0000`)
-    await page.getByText('back to the change against its parent').waitFor()
-    expect(await page.locator('.patch .worth').count()).toBe(0)
+    const { port } = await startServing(project.repo.dir)
+    const against = `node=${is.attributed}&against=exp_0000`
+    const live = await look(`http://127.0.0.1:${port}/#view=tree&${against}`)
+    await live.page.locator('.patch .added', { hasText: 'part 1 1' }).waitFor()
+    expect(await live.page.locator('.patch .worth').count()).toBe(0)
+    expect((await project.cli(['serve', '--stop'])).code).toBe(0)
   })
 
   test('a line that an ancestor took out comes back unseen', async () => {
@@ -355,33 +358,30 @@ describe('a judged run with a backlog', () => {
     expect(await told(page.locator('#backlog code'))).toBe(
       'assay backlog drop idea_0002 --run=run_0001 --reason=TEXT',
     )
-    await scene.data(
-      'propose',
-      '--input',
-      JSON.stringify({ ideas: [{ hypothesis: 'Pack it', dependencies: ['lz4'] }] }),
-    )
     expect((await scene.cli(line.split(' ').slice(1))).code).toBe(0)
   })
 
   test('an idea cannot be approved or dropped from the page, or that is shown only after a reload', async () => {
     const serving = await startServing(scene.repo.dir)
+    const ideas = [{ hypothesis: 'Pack it', dependencies: ['lz4'] }]
     const { page, requests, trouble } = await look(serving.address)
     await page.goto(`http://127.0.0.1:${serving.port}/#view=record`)
     const row = (id: string) => page.locator('table.backlog tr', { hasText: id })
     const form = page.locator('#backlog form.actions')
-    // The one that waits is offered first.
+    await scene.data('propose', '--input', JSON.stringify({ ideas }))
+    await row('idea_0004').getByRole('button').click()
     expect(await told(page.locator('.decision'))).toContain('idea_0004 Pack it needs lz4')
     await form.locator('button[type=submit]').click()
     await form.getByText('done: assay backlog approve idea_0004').waitFor()
     await row('idea_0004').getByText('approved').waitFor()
-    const ideas = async () =>
+    const backlog = async () =>
       (
         await scene.data<{ ideas: { id: string; status: string; outcome: string | null }[] }>(
           'backlog',
           '--all',
         )
       ).ideas
-    expect((await ideas())[3]).toMatchObject({ id: 'idea_0004', status: 'approved' })
+    expect((await backlog())[3]).toMatchObject({ id: 'idea_0004', status: 'approved' })
 
     await row('idea_0001').getByRole('button').click()
     expect(await form.locator('select option').allInnerTexts()).toEqual(['Drop from the backlog'])
@@ -393,7 +393,7 @@ describe('a judged run with a backlog', () => {
     await form.locator('button[type=submit]').click()
     await row('idea_0001').getByText('nobody has one').waitFor()
     await page.getByText('There is nothing left to decide: it is dropped.').waitFor()
-    expect((await ideas())[0]).toMatchObject({ status: 'dropped', outcome: 'nobody has one' })
+    expect((await backlog())[0]).toMatchObject({ status: 'dropped', outcome: 'nobody has one' })
     expect(trouble).toEqual([])
     expect(requests.filter((url) => !url.startsWith(`http://127.0.0.1:${serving.port}/`))).toEqual([])
     expect((await assay(['serve', '--stop'], { cwd: scene.repo.dir })).code).toBe(0)

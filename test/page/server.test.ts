@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import { cpus, release, type } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { makeProject, ms, type Project } from '../e2e/project.ts'
@@ -79,6 +80,15 @@ test('an action says other than its verb would', async () => {
   expect(problem).toMatchObject({ code: same.code, message: same.message })
 })
 
+test('on which kernel and processors an experiment was measured is not told', async () => {
+  const { environment } = JSON.parse((await serving.ask('/api/runs/run_0001/nodes/exp_0001')).body)
+  expect(environment).toMatchObject({
+    kernel: `${type()} ${release()}`,
+    processor: cpus()[0]?.model.trim() || 'unknown',
+    samples: '2',
+  })
+})
+
 test('a second server is started, or a first one forgotten', async () => {
   const { address, running } = serving
   const second = dataOf(await project.cli<object>(['serve']))
@@ -145,10 +155,9 @@ test('what an agent says while it works is not shown, or is shown when it is sil
     await loop.ended
     // Its output is gone, and another file is not read for it.
     const record = join(other.repo.dir, '.assay/runs/run_0001/exp/0001/agent.json')
-    writeFileSync(
-      record,
-      JSON.stringify({ host: 'codex', role: 'implement', file: join(other.control, 'starts') }),
-    )
+    const file = join(other.control, 'stdout')
+    writeFileSync(file, `${JSON.stringify(words)}\n`)
+    writeFileSync(record, JSON.stringify({ host: 'codex', role: 'implement', file }))
     const later = await untilTold(shown.port, '/api/runs/run_0001/stream', (all) =>
       all.some(({ event }) => event === 'now'),
     )
