@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -13,13 +13,25 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { deflateSync } from 'node:zlib'
 import { buildSync } from 'esbuild'
 import { expect, test } from 'vitest'
 import { untrackedPaths } from '../../cli/git/observe.ts'
 import { freshenCheckout } from '../../cli/git/restore.ts'
 import { addWorktree, emptyTrash, removeWorktree } from '../../cli/git/worktrees.ts'
 import { slotPath, trashFolder, worktreePath } from '../../cli/paths.ts'
-import { commitAll, FILES, must, type Opened, open, repository, run, worktree, write } from './rig.ts'
+import {
+  commitAll,
+  FILES,
+  must,
+  type Opened,
+  open,
+  problemOf,
+  repository,
+  run,
+  worktree,
+  write,
+} from './rig.ts'
 
 test('a complete worktree is left as it is, a deleted one is made again', async () => {
   const opened = await open(repository())
@@ -243,3 +255,29 @@ test('slots have sides of equal names, and each keeps its own state', async () =
   must(await removeWorktree(opened.site, other))
   expect(run(path, 'status', '--porcelain')).toBe('')
 })
+
+test.each([false, true])(
+  'a file that was rewritten in the store after a first worktree gets into the next one: packed %s',
+  async (packed) => {
+    const opened = await open(repository())
+    const { site, base } = opened
+    const objects = join(site.store, 'objects')
+    if (packed) run(site.store, 'repack', '-adq')
+    await worktree(opened, 'exp_0001')
+    await worktree(opened, 'exp_0002')
+    const oid = run(site.store, 'rev-parse', `${base.commit}:src/a.js`).trim()
+    if (packed) {
+      const moved = join(site.store, 'moved')
+      renameSync(join(objects, 'pack'), moved)
+      mkdirSync(join(objects, 'pack'))
+      for (const name of readdirSync(moved).filter((one) => one.endsWith('.pack')))
+        execFileSync('git', ['--git-dir', site.store, 'unpack-objects', '-q'], {
+          input: readFileSync(join(moved, name)),
+        })
+    }
+    rmSync(join(objects, oid.slice(0, 2), oid.slice(2)))
+    writeFileSync(join(objects, oid.slice(0, 2), oid.slice(2)), deflateSync('blob 10\0let a = 2\n'))
+    const third = worktreePath(site, 'run_0001', 'exp_0003')
+    expect(problemOf(await addWorktree(site, third, base.commit))).toBe('objects_damaged')
+  },
+)
