@@ -80,6 +80,16 @@ test('a task by itself learns from the other tasks, or the suite learns from it'
   expect(repo.git('merge-base', 'HEAD', 'two')).toBe(repo.git('rev-parse', 'HEAD'))
 })
 
+test('a suite with other tasks goes on with the epochs of the old one', async () => {
+  const { cli, repo, spec } = await open()
+  const suite = { ...spec.suite, tasks: spec.suite.tasks.slice(1) }
+  writeFileSync(repo.path('assay.yaml'), JSON.stringify({ ...spec, suite }))
+  expect(problemOf(await cli(['init'])).code).toBe('run_exists')
+  expect(dataOf(await cli<InitData>(['init', '--new'])).run).toBe('run_0002')
+  const { epochs } = dataOf(await cli<SuiteData>(['artifact', '--run', 'run_0002']))
+  expect(epochs.map(({ tasks }) => Object.keys(tasks))).toEqual([['two', 'three']])
+})
+
 test('a task that is not there, or an experiment that says nothing of it, becomes a run', async () => {
   const { cli, repo, experiment, spec } = await open()
   const refused = async (target: string, ...more: string[]) =>
