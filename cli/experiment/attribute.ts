@@ -17,6 +17,7 @@ import { betterBy } from '../ledger/same-value.ts'
 import {
   type Attribution,
   type Experiment,
+  hasArtifacts,
   isTried,
   lastAttempt,
   lastJudged,
@@ -127,8 +128,7 @@ const treeWith = ({ run, parent, parts, units }: Scene, ids: readonly string[]):
 function mayAttribute(run: OpenRun, node: Experiment): Result<void> {
   const because = attributable(run.ledger.state, node)
   if (because) return refusal(because)
-  const seeded = node.created.from_artifact !== undefined && node.created.from_artifact !== null
-  if (!seeded && Object.keys(lastJudged(node)?.artifacts ?? {}).length === 0) return ok(undefined)
+  if (!hasArtifacts(node)) return ok(undefined)
   return refusal({
     code: 'has_artifacts',
     message: `${node.id} is more than its diff: it has artifacts, which cannot be left out part by part`,

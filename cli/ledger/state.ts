@@ -308,6 +308,10 @@ export function lastJudged(experiment: Experiment): Judged | null {
   return null
 }
 
+/** Whether it is more than its files, so that it cannot be divided or merged by them. */
+export const hasArtifacts = (node: Experiment): boolean =>
+  Boolean(node.created.from_artifact) || Object.keys(lastJudged(node)?.artifacts ?? {}).length > 0
+
 /** The attempt of the last verdict that kept the experiment, also when it was revoked later; null if none kept it. */
 export const lastKept = ({ attempts }: Pick<Experiment, 'attempts'>): Attempt | null =>
   attempts.findLast(({ judged }) => judged?.status === 'kept') ?? null

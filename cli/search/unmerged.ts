@@ -5,6 +5,7 @@ import {
   attemptsUsed,
   BASELINE,
   type Experiment,
+  hasArtifacts,
   isTried,
   lastJudged,
   lastKept,
@@ -30,8 +31,7 @@ export function whyNotMerged(state: State, node: Experiment, bad = tainted(state
   if (nodeValue(node) === null) return 'has no value'
   if (state.noise.mode !== 'deterministic' && !judged?.confirmed) return 'is not confirmed'
   if (created.arm) return 'is of the baseline arm, which knows nothing of the search'
-  if (created.from_artifact || Object.keys(judged?.artifacts ?? {}).length > 0)
-    return 'has artifacts, which cannot be merged'
+  if (hasArtifacts(node)) return 'has artifacts, which cannot be merged'
   return null
 }
 

@@ -4,7 +4,15 @@ import { writeFileSync } from 'node:fs'
 import { counted, gainText, shown } from '../evaluate/figure.ts'
 import { type Finished, finish } from '../experiment/finish.ts'
 import { branchName, isSnapshot } from '../git/branch.ts'
-import { BASELINE, type Experiment, lastJudged, lineageOf, nodeValue, type State } from '../ledger/state.ts'
+import {
+  BASELINE,
+  type Experiment,
+  hasArtifacts,
+  lastJudged,
+  lineageOf,
+  nodeValue,
+  type State,
+} from '../ledger/state.ts'
 import { learningsOf } from '../loop/open.ts'
 import { declaredArtifacts } from '../measure/artifacts.ts'
 import { gatesOn } from '../measure/gates.ts'
@@ -85,7 +93,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
 /** Whether a smaller diff gives the same gain, or how that is found out. */
 function offerOf({ spec, ledger: { state } }: OpenRun, experiment: string): Said[] {
   const node = state.experiments.get(experiment)
-  if (!node || node.created.reduces || spec.judge) return []
+  if (!node || node.created.reduces || spec.judge || hasArtifacts(node)) return []
   const found = attributionView(state, experiment)
   if (found === null)
     return [

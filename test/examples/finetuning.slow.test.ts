@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
 import { type InitData, type NewData, type Project, projectIn, type RunData } from '../e2e/project.ts'
+import { assay } from '../rig/assay.ts'
 import { repoAt } from '../rig/repo.ts'
 import { makeTemp } from '../rig/temp.ts'
 
@@ -84,8 +85,11 @@ test('a confirmation trains into the artifacts that were judged, or starts from 
   expect(modelOf('exp_0002')).toEqual(before)
 })
 
-test('finish promises a model that is not in the branch', async () => {
-  const { text } = await project.data<{ text: string }>('finish')
+test('finish promises a model that is not in the branch, or offers to divide it', async () => {
+  const said = await assay(['finish', '--branch', 'first'], { cwd: project.repo.dir })
+  expect(said.stdout).toContain('first: ')
+  expect(said.stdout).not.toContain('assay attribute')
+  const { text } = await project.data<{ text: string }>('finish', '--branch', 'second')
   const { best } = await project.data<{ best: { experiment: string } }>('status')
   expect(text).toContain('## Artifacts\n\nThe branch does not contain them')
   expect(text).toContain(`\`assay show ${best.experiment}\` says where they are`)
