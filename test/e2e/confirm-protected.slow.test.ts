@@ -46,7 +46,9 @@ test.each([
     const first = await project.attempt({ ...ms(90), ...quality(94) })
     const second = await project.attempt({ ...ms(80), ...quality(87) }, first.experiment)
     expect(second).toMatchObject({ status: 'rejected', reason: 'protected', best: false })
-    expect(second.message).toMatch(/against exp_0000, q went from [\d.]+ to 8[\d.]+, and a loss of 10 % is allowed/)
+    expect(second.message).toMatch(
+      /against exp_0000, q went from [\d.]+ to 8[\d.]+, and a loss of 10 % is allowed/,
+    )
     expect(await project.data('show', second.experiment, '--recompute')).toMatchObject({ same: true })
     const third = await project.attempt({ ...ms(70), ...quality(93) }, first.experiment)
     expect(third).toMatchObject({ status: 'kept', best: true })
