@@ -63,6 +63,14 @@ export const goingOnFile = (paths: RunPaths): string => join(paths.folder, 'goin
 
 export const experimentFolder = (paths: RunPaths, experiment: string): string =>
   join(paths.experiments, digits(experiment))
+/** Leases of the jobs that may be queued or run at once. */
+export const jobLeases = (paths: RunPaths): string => join(paths.folder, 'jobs')
+/** What the engine said last of the jobs of a run: processes that wait for jobs share its answers. */
+export const jobsSeen = (paths: RunPaths): string => join(paths.folder, 'jobs', 'seen.json')
+/** What both sides of a job see, where the spec names no other place. */
+export const jobFolder = (paths: RunPaths, experiment: string, attempt: number): string =>
+  join(attemptFolder(paths, experiment, attempt), 'job')
+
 export const attemptFolder = (paths: RunPaths, experiment: string, attempt: number): string =>
   join(experimentFolder(paths, experiment), 'attempts', String(attempt))
 

@@ -4,6 +4,7 @@ import { refusedBy } from '../ledger/decide.ts'
 import type { FailureClass, Status } from '../ledger/events.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { type Attempt, type Experiment, lastAttempt, lastJudged } from '../ledger/state.ts'
+import { cancelJobOf } from '../measure/dispatch.ts'
 import { redactLeftoverOutputs, removeUnfinishedOutputs } from '../measure/leftovers.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { freeSlots, isSameProcess } from '../measure/slot.ts'
@@ -69,6 +70,10 @@ export async function abort(
   const ended = await endProcess(owner, GRACE_MS)
   // The user knows that this process is gone, so its hold on a slot is released: otherwise measurements would wait for it.
   if (ended === 'elsewhere') await freeSlots(run, (one) => isSameProcess(one, owner))
+  if (attempt.job) {
+    const cancelled = await cancelJobOf(run, attempt.job)
+    if (!cancelled.ok) run.tell({ type: 'warning', message: cancelled.problem.message })
+  }
   redactLeftoverOutputs(attemptFolder(run.paths, experiment, attempt.attempt))
   removeUnfinishedOutputs(run.site)
   return ok(standing(node, true, ended))

@@ -20,6 +20,7 @@ import {
 } from '../ledger/state.ts'
 import { holdsDeclared } from '../measure/artifacts.ts'
 import { confirmAgain, pathOfBest } from '../measure/confirm.ts'
+import { collectByJob, notForJobs } from '../measure/dispatch.ts'
 import { collectEvidence, noEvidence } from '../measure/judge.ts'
 import { drawNonce } from '../measure/random-choices.ts'
 import { type RunAnswer, runAnswer } from '../measure/run-answer.ts'
@@ -33,7 +34,7 @@ import { attemptFolder, worktreePath } from '../paths.ts'
 import { identify, isAlive } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { unchangedData } from '../run/data.ts'
-import type { OpenRun } from '../run/open.ts'
+import { liveSpec, type OpenRun } from '../run/open.ts'
 import { type CheckFinding, checkSeal } from './check.ts'
 import { judgedElsewhere, untilSettled } from './wait.ts'
 
@@ -131,6 +132,8 @@ async function submitOnce(
 ): Promise<Result<RunAnswer>> {
   const node = nodeFor(run, experiment)
   if (!node.ok) return node
+  const unfit = liveSpec(run).executor ? notForJobs(run) : null
+  if (unfit) return fail(unfit)
   const current = lastAttempt(node.value)
   if (node.value.status === 'running' && current) return joinOrTakeOver(run, node.value, current)
   const first = run.ledger.answeredBefore(['started', 'judged'], key, experiment)
@@ -276,11 +279,15 @@ async function judge(run: OpenRun, node: Experiment, candidate: Seal): Promise<R
       experiment: node.id,
       folder: attemptFolder(run.paths, node.id, candidate.attempt),
     })
-    const evidence = await collectEvidence(run, node, candidate, record)
+    const config = liveSpec(run).executor
+    const evidence = config
+      ? await collectByJob(run, node, candidate, { record, config })
+      : await collectEvidence(run, node, candidate, record)
     if (!evidence.ok) return evidence
     const verdict = verdictOn(evidence.value)
     record.step('verdict', 'ended', verdict)
-    const wallMs = performance.now() - began
+    const queuedMs = config?.countQueue ? 0 : (evidence.value.elsewhere?.queuedMs ?? 0)
+    const wallMs = Math.max(0, performance.now() - began - queuedMs)
     const way = pathOfBest(run.ledger.state)
     const recorded = await recordVerdict(run, node, candidate, evidence.value, verdict, wallMs, null)
     if (recorded.ok && evidence.value.varied !== null) {

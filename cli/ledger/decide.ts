@@ -75,6 +75,9 @@ export function decide(state: State, event: DatedDraft): Refusal | null {
       return maySeal(state, event)
     case 'started':
       return mayStart(state, event)
+    case 'dispatched':
+    case 'placed':
+      return mayRunJob(state, event)
     case 'judged':
       return mayJudge(state, event)
     case 'confirmed':
@@ -311,6 +314,22 @@ function overCap(state: State, node: Experiment): Refusal | null {
     )
   }
   return null
+}
+
+function mayRunJob(state: State, event: Of<'dispatched'> | Of<'placed'>): Refusal | null {
+  const node = state.experiments.get(event.experiment)
+  if (!node) return unknown(event.experiment)
+  const attempt = attemptOf(node, event.attempt)
+  if (!attempt?.claim || attempt.judged)
+    return raced(
+      'judged',
+      `attempt ${event.attempt} of ${node.id} is not running`,
+      next`${call('show', node.id)}`,
+    )
+  const isNext = event.type === 'dispatched' ? !attempt.job : attempt.job && attempt.job.placed === null
+  return isNext
+    ? null
+    : raced('dispatched', 'a different command recorded this first', next`${call('wait', '--for', node.id)}`)
 }
 
 function mayJudge(state: State, event: Of<'judged'>): Refusal | null {

@@ -526,6 +526,31 @@ export interface Started extends Envelope {
   nonce?: string
 }
 
+/** Between claim and verdict, where an executor measures: a job was handed to its engine. The first one of an attempt counts. */
+export interface Dispatched extends Envelope {
+  type: 'dispatched'
+  experiment: string
+  attempt: number
+  executor: 'local' | 'slurm' | 'command'
+  /** Of the attempt: a job is found by it. */
+  job_key: string
+  /** What the engine calls the job. */
+  job: string
+  /** Where both sides write. */
+  folder: string
+}
+
+/** The job runs: from here on the time counts. */
+export interface PlacedOnNode extends Envelope {
+  type: 'placed'
+  experiment: string
+  attempt: number
+  /** Name of the machine. */
+  node: string
+  /** Where it is not the last one that was recorded. */
+  machine?: Machine
+}
+
 /** 4: the verdict. A free rejection has no claim before it. */
 export interface Judged extends Envelope {
   type: 'judged'
@@ -1115,6 +1140,8 @@ export type Event =
   | Created
   | Sealed
   | Started
+  | Dispatched
+  | PlacedOnNode
   | Judged
   | Confirmed
   | Audited

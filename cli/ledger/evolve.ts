@@ -7,12 +7,14 @@ import type {
   Audited,
   Confirmed,
   Created,
+  Dispatched,
   Event,
   GateAdded,
   GateRemoved,
   Idea,
   Judged,
   Noted,
+  PlacedOnNode,
   RoundBriefed,
   RoundOpened,
   Sealed,
@@ -74,6 +76,10 @@ function apply(state: State, event: Event): void {
       return
     case 'started':
       claim(state, nodeOf(state, event), event)
+      return
+    case 'dispatched':
+    case 'placed':
+      followJob(nodeOf(state, event), event)
       return
     case 'judged':
       judge(state, nodeOf(state, event), event)
@@ -344,6 +350,17 @@ function claim(state: State, node: Experiment, event: Started): void {
   attempt.claim = { id, owner, at, epoch: state.epoch, nonce: event.nonce ?? null }
   if (node.id !== BASELINE) state.claims++
   move(state, node, 'run')
+}
+
+function followJob(node: Experiment, event: Dispatched | PlacedOnNode): void {
+  const attempt = attemptOf(node, event.attempt)
+  if (!attempt) return
+  if (event.type === 'placed') {
+    if (attempt.job) attempt.job.placed = { node: event.node, at: event.at }
+    return
+  }
+  const { executor, job_key: key, job: id, folder, at } = event
+  attempt.job = { executor, key, id, folder, at, placed: null }
 }
 
 function judge(state: State, node: Experiment, event: Judged): void {

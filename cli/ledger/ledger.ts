@@ -30,6 +30,8 @@ const KNOWN: Record<EventType, true> = {
   created: true,
   sealed: true,
   started: true,
+  dispatched: true,
+  placed: true,
   judged: true,
   confirmed: true,
   audited: true,
@@ -96,6 +98,13 @@ export class Ledger {
     const ledger = new Ledger(file, id)
     const read = ledger.refresh()
     return read.ok ? ok(ledger) : read
+  }
+
+  /** A state that another machine handed over: nothing is read, and nothing can be written. */
+  static handedOver(state: State): Ledger {
+    const ledger = new Ledger('/dev/null')
+    Object.assign(ledger.state, state)
+    return ledger
   }
 
   /** Tells every event that is accepted from now on, whichever call reads it. */

@@ -13,6 +13,7 @@ import {
   type Confirmed,
   type Conflicted,
   type Created,
+  type Dispatched,
   type Event,
   type FailureClass,
   FREE_REASONS,
@@ -44,10 +45,21 @@ export interface Claim extends Pick<Started, 'id' | 'owner' | 'at'> {
   nonce: string | null
 }
 
+/** What measures an attempt, where an executor does. */
+export interface AttemptJob extends Pick<Dispatched, 'executor' | 'folder' | 'at'> {
+  key: string
+  /** What the engine calls it. */
+  id: string
+  /** null while it is queued, as far as was seen. */
+  placed: { node: string; at: string } | null
+}
+
 export interface Attempt {
   attempt: number
   sealed: Sealed
   claim: Claim | null
+  /** Absent: it is measured in a slot of this machine, or was not handed over yet. */
+  job?: AttemptJob
   judged: Judged | null
   confirmed: Confirmed[]
   audited: Audited[]

@@ -78,7 +78,7 @@ async function recomputeAnswer(
   const plan = { started, test, node, without, isWhole, paths: [] }
   const found = await recomputeTest(run, { ledger: then.value, spec, started: begun, paths, env }, plan)
   const folder = attributionFolder(run.paths, answer.experiment, { attribution, test })
-  const record = holds(stepsFile(folder), steps) ? ('intact' as const) : ('changed' as const)
+  const record = recordHolds(stepsFile(folder), steps) ? ('intact' as const) : ('changed' as const)
   const about = { attribution, test, record }
   // With an intact record this is a bug of Assay's; a changed record is an answer to the question.
   if (!found.ok) return record === 'intact' ? found : ok({ ...about, same: false, differences: [] })
@@ -130,6 +130,12 @@ async function recomputeVerdict(run: OpenRun, node: Experiment): Promise<Result<
 }
 
 async function again(trial: Trial): Promise<Verdict> {
+  await collectRecorded(trial)
+  return verdictOn(trial.evidence)
+}
+
+/** Fills the evidence with what the record of an attempt says, by the rules that judged it or that judge it now. */
+export async function collectRecorded(trial: Trial): Promise<void> {
   const { record, evidence } = trial
   const prepared = record.decided('prepared').at(-1)
   if (!prepared) throw lacking('the build')
@@ -138,7 +144,6 @@ async function again(trial: Trial): Promise<Verdict> {
   Object.assign(evidence, { tampered, beside, by })
   evidence.tests = testsIn(record)
   evidence.loose = looseIn(record)
-  return verdictOn(evidence)
 }
 
 function compare(
@@ -169,10 +174,10 @@ function answerOf(
 }
 
 const isIntact = (run: RunRecord, experiment: string, attempt: number, { steps }: Judged): boolean =>
-  holds(stepsFile(attemptFolder(run.paths, experiment, attempt)), steps)
+  recordHolds(stepsFile(attemptFolder(run.paths, experiment, attempt)), steps)
 
 /** Whether the first lines of a record, as many as there were, are those that were digested. */
-function holds(file: string, steps: Judged['steps']): boolean {
+export function recordHolds(file: string, steps: Judged['steps']): boolean {
   if (!existsSync(file)) return false
   const bytes = readFileSync(file)
   let end = 0

@@ -53,6 +53,8 @@ export interface Evidence {
   tests: TestFinding[]
   /** Files among the artifacts that no build made, by the names that the benchmark knows. */
   loose: string[]
+  /** Where it was measured, if not here. */
+  elsewhere?: { queuedMs: number }
 }
 
 /** What the rules of a verdict read of a run. For a verdict that is computed again, the ledger is the one of that time. */

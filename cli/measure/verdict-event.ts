@@ -161,7 +161,8 @@ export async function recordVerdict(
   const event = () => ({
     ...verdictEvent(run, node, seal, evidence, verdict),
     wall_ms: Math.round(wallMs),
-    ...newMachine(run.ledger.state),
+    // The job told on which machine it was.
+    ...(evidence.elsewhere ? {} : newMachine(run.ledger.state)),
   })
   const recorded = await recordJudged(run, { experiment: node.id, attempt: seal.attempt }, event, key)
   if (!recorded.ok) return recorded

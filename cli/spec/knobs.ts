@@ -29,12 +29,13 @@ export const KNOB_PATHS: Readonly<Record<Knob, string>> = {
 }
 
 /** What a spec does not use is absent. */
-export function knobsOf({ search, loop, budget, dependencies, targets }: Spec): Knobs {
+export function knobsOf({ search, loop, budget, dependencies, targets, executor }: Spec): Knobs {
   return {
     max_attempts: search.max_attempts,
     policy: search.policy,
     k: search.k,
-    width: loop.width,
+    // A lane waits for its job, so fewer lanes would leave nodes idle.
+    width: Math.max(loop.width, executor?.jobs ?? 1),
     depth: loop.depth,
     stall: loop.stall,
     revise: loop.revise,

@@ -5,6 +5,7 @@
  */
 
 import { agent } from './keys/agent.ts'
+import { executor } from './keys/executor.ts'
 import { checkAroundJudge, judging } from './keys/judge.ts'
 import { budget, loop, search } from './keys/loop.ts'
 import { gates, measure, noise } from './keys/measure.ts'
@@ -24,7 +25,6 @@ import {
 import {
   boolean,
   keys,
-  later,
   list,
   may,
   need,
@@ -194,7 +194,10 @@ const SECTIONS = {
     }),
     'If it is there, the CLI rejects a candidate that adds a package that is neither approved here nor by `assay backlog approve`, and an idea that needs such a package waits for an approval.',
   ),
-  executor: later('Where samples run.'),
+  executor: may(
+    executor,
+    'Where attempts are measured: by jobs of an engine, such as Slurm. Absent: in a slot of this machine.',
+  ),
 }
 
 export const SPEC = keys(SECTIONS, {

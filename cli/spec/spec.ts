@@ -7,6 +7,7 @@ import type { GateConfig } from '../evaluate/gates.ts'
 import type { MeasureConfig, StepConfig } from '../evaluate/measure.ts'
 import { PRESET_NAMES, type PresetName } from '../evaluate/presets/registry.ts'
 import type { ProtectedConfig } from '../evaluate/protected.ts'
+import type { ExecutorConfig } from '../executor/config.ts'
 import type { HostName, ProgramName } from '../hosts/registry.ts'
 import type { TuneParameter } from '../hosts/tune/space.ts'
 import { PROMPT_VERSION, type Scoring } from '../judge/prompt.ts'
@@ -125,6 +126,8 @@ export interface Spec {
   targets?: Bound[]
   /** Absent = the loop asks for no texts. */
   gradient?: GradientConfig
+  /** Absent = attempts are measured in a slot of this machine. */
+  executor?: ExecutorConfig
 }
 
 /** What is measured and what a run is known by: the same for the whole life of a run. */
@@ -132,7 +135,10 @@ export type FixedSpec = Omit<Spec, keyof LiveSpec | 'budget' | 'dependencies' | 
 
 /** What may change while a run lives; the knobs among it are in the ledger's state. */
 export interface LiveSpec
-  extends Pick<Spec, 'goal' | 'instructions' | 'agent' | 'skills' | 'report' | 'attribute' | 'gradient'> {
+  extends Pick<
+    Spec,
+    'goal' | 'instructions' | 'agent' | 'skills' | 'report' | 'attribute' | 'gradient' | 'executor'
+  > {
   search: Pick<Spec['search'], 'seed'>
   loop: Omit<Spec['loop'], 'width' | 'depth' | 'stall' | 'ideate' | 'scan' | 'revise' | 'briefs'>
 }
@@ -147,6 +153,7 @@ export const LIVE_SECTIONS = [
   'report',
   'attribute',
   'gradient',
+  'executor',
 ] as const satisfies readonly (keyof LiveSpec)[]
 
 /** Gives each part its config. */
@@ -211,6 +218,7 @@ export function compose(read: ReadSpec): Spec {
     ...(read.attribute.pairs === null && !read.attribute.careful ? {} : { attribute: read.attribute }),
     ...(read.dependencies === null ? {} : { dependencies: read.dependencies }),
     ...(read.targets.length === 0 ? {} : { targets: read.targets }),
+    ...(read.executor === null ? {} : { executor: executorOf(read.executor) }),
   }
 }
 
@@ -298,6 +306,22 @@ function judgeOf({
       ? { mode, rubric: rubric ?? '' }
       : { mode, criteria: criteria.map((one) => ({ ...one, weight: one.weight ?? 1 / criteria.length })) }
   return { ...read, timeoutMs: timeout, scoring, prompt: PROMPT_VERSION }
+}
+
+function executorOf(read: NonNullable<ReadSpec['executor']>): ExecutorConfig {
+  const { submit, status, cancel } = read
+  return {
+    kind: read.kind,
+    partition: read.partition,
+    cores: read.cores ?? 'node',
+    limitMs: read.limit,
+    constraint: read.constraint,
+    options: read.options,
+    jobs: read.jobs,
+    countQueue: read.count_queue,
+    folder: read.folder,
+    commands: submit && status && cancel && { submit, status, cancel },
+  }
 }
 
 function loopOf({ prompts, driver, autonomous, briefs, ...loop }: ReadSpec['loop']): LoopConfig {

@@ -66,5 +66,6 @@ export const MODULES: Readonly<Record<string, () => Promise<VerbModule>>> = {
   'epoch open': decision('epoch open'),
   env: () => import('./env.ts'),
   gc: () => import('./gc.ts'),
+  worker: () => import('./worker.ts'),
   hook: () => import('./hook.ts'),
 }

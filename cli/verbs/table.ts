@@ -976,6 +976,14 @@ const TEND = [
     example: 'assay gc --dry-run',
   },
   {
+    name: 'worker',
+    group: 'hidden',
+    summary: 'what a job of an executor does on its node: measures the attempt of a folder',
+    positionals: [{ name: 'FOLDER', required: true }],
+    flags: {},
+    example: 'assay worker /shared/assay/assay-0123456789abcdef',
+  },
+  {
     name: 'hook',
     group: 'hidden',
     summary: 'what the hooks of an agent program ask',

@@ -199,7 +199,7 @@ search:
       '16:37 30 is more than max, 25 → write at most the value of max',
       '16:50 `most` is not a key of `noise.pairs` → the keys are: min, max',
       '17:32 `<` cannot compare with true → use == or !=',
-      '18:1 `quiet` is not a key of the spec → the keys are: version, name, goal, instructions, scope, worktree, measure, suite, metric, judge, tasks, constraints, targets, protected, controls, holdout, tie_breakers, gates, noise, search, loop, budget, agent, skills, report, gradient, attribute, dependencies',
+      '18:1 `quiet` is not a key of the spec → the keys are: version, name, goal, instructions, scope, worktree, measure, suite, metric, judge, tasks, constraints, targets, protected, controls, holdout, tie_breakers, gates, noise, search, loop, budget, agent, skills, report, gradient, attribute, dependencies, executor',
       '19:9 `skills` must be a list, not text → put brackets around it: [finetuning]',
       '20:1 `search` is empty → write a mapping, or remove the line',
     ])
@@ -235,7 +235,7 @@ search:
     ['# only a comment\n', '1:1 the spec is empty → see an example: assay init --template'],
     [
       '- a\n',
-      '1:1 the spec must be a mapping, not a list → its keys are: version, name, goal, instructions, scope, worktree, measure, suite, metric, judge, tasks, constraints, targets, protected, controls, holdout, tie_breakers, gates, noise, search, loop, budget, agent, skills, report, gradient, attribute, dependencies',
+      '1:1 the spec must be a mapping, not a list → its keys are: version, name, goal, instructions, scope, worktree, measure, suite, metric, judge, tasks, constraints, targets, protected, controls, holdout, tie_breakers, gates, noise, search, loop, budget, agent, skills, report, gradient, attribute, dependencies, executor',
     ],
     ['version: 1\n\tname: x\n', '2:1 a tab indents this line, and YAML takes only spaces → use spaces'],
     [
@@ -373,5 +373,5 @@ describe('a spec file', () => {
 })
 
 function allKeys(): string {
-  return 'the keys are: version, name, goal, instructions, scope, worktree, measure, suite, metric, judge, tasks, constraints, targets, protected, controls, holdout, tie_breakers, gates, noise, search, loop, budget, agent, skills, report, gradient, attribute, dependencies'
+  return 'the keys are: version, name, goal, instructions, scope, worktree, measure, suite, metric, judge, tasks, constraints, targets, protected, controls, holdout, tie_breakers, gates, noise, search, loop, budget, agent, skills, report, gradient, attribute, dependencies, executor'
 }

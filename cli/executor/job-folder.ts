@@ -1,0 +1,135 @@
+/**
+ * The folder of a job, which both sides see: the submitting machine writes `job.sh`, what is measured and `submitted.json`; the
+ * node writes its claim, the record and last `result.json`. Over NFS only whole files that were renamed into place are read.
+ */
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import type { Problem } from '../result.ts'
+import type { JobId } from './executor.ts'
+
+/** What the node wrote last. A scheduler's state never stands in for it. */
+export interface JobResult<Answer = unknown> {
+  v: 1
+  key: string
+  attempt: number
+  /** Of the record, as it was when the result was written. */
+  steps: { sha256: string; lines: number }
+  /** When the work began and ended, by the clock of the node. */
+  began: string
+  ended: string
+  outcome: { ok: true; answer: Answer } | { ok: false; problem: Problem }
+}
+
+const RESULT = 'result.json'
+
+/** Whole or not at all, also after the power of the node fails. */
+export function writeWhole(file: string, text: string, mode = 0o600): void {
+  const fresh = `${file}.new-${process.pid}`
+  const open = openSync(fresh, 'w', mode)
+  try {
+    writeFileSync(open, text)
+    fsyncSync(open)
+  } finally {
+    closeSync(open)
+  }
+  renameSync(fresh, file)
+  syncFolder(join(file, '..'))
+}
+
+/** NFS keeps what a folder holds for a while; to open it asks the server again. */
+export function syncFolder(folder: string): void {
+  try {
+    const open = openSync(folder, 'r')
+    fsyncSync(open)
+    closeSync(open)
+  } catch {
+    // Not every file system does that for folders.
+  }
+}
+
+/** Last of all that a node writes. */
+export const writeResult = (folder: string, result: JobResult): void =>
+  writeWhole(join(folder, RESULT), JSON.stringify(result))
+
+/** null when there is none, or none that is whole, or that of a different attempt. */
+export function readResult<Answer>(
+  folder: string,
+  { key, attempt }: Pick<JobResult, 'key' | 'attempt'>,
+): JobResult<Answer> | null {
+  syncFolder(folder)
+  const found = readJson(join(folder, RESULT)) as Partial<JobResult<Answer>> | null
+  const whole = found?.v === 1 && found.outcome !== undefined && found.steps !== undefined
+  return whole && found.key === key && found.attempt === attempt ? (found as JobResult<Answer>) : null
+}
+
+/** What is known of the submission; null = there was none. */
+export function readJobNote(folder: string): { id?: JobId } | null {
+  return readJson(join(folder, 'submitted.json')) as { id?: JobId } | null
+}
+
+export function writeJobNote(folder: string, note: { id?: JobId } | null): void {
+  const file = join(folder, 'submitted.json')
+  if (note === null) rmSync(file, { force: true })
+  else writeWhole(file, JSON.stringify(note))
+}
+
+/** Whether the job may begin: only the first start of the first job of a key may. `start`: how often the engine began it before. */
+export function claimJob(folder: string, start: number): boolean {
+  if (start > 0 || readdirSync(folder).some((name) => name.startsWith('claim-'))) return false
+  try {
+    mkdirSync(join(folder, `claim-${start}`))
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+}
+
+export const isClaimed = (folder: string): boolean =>
+  existsSync(folder) && readdirSync(folder).some((name) => name.startsWith('claim-'))
+
+/** What the script takes over from the node, in the words of its shell. */
+const OF_NODE = [
+  '$' + '{TMPDIR:+TMPDIR="$TMPDIR"}',
+  '$' + '{ASSAY_NODE_CACHE:+ASSAY_NODE_CACHE="$ASSAY_NODE_CACHE"}',
+  'ASSAY_JOB_STARTS="$' + '{SLURM_RESTART_COUNT:-0}"',
+  'ASSAY_JOB_NODE="$' + '{SLURMD_NODENAME:-}"',
+]
+
+/**
+ * The script of a job. It keeps nothing of the environment that the engine gives it, which may be the user's whole shell with
+ * its secrets; only where the node has its temporary files.
+ */
+export function jobScript(argv: readonly string[], variables: Readonly<Record<string, string>>): string {
+  const given = Object.entries(variables).map(([name, value]) => `${name}=${quoted(value)}`)
+  return [
+    '#!/bin/sh',
+    '# Written by Assay: measures one attempt, and writes into this folder only.',
+    'exec /usr/bin/env -i \\',
+    ...given.map((one) => `  ${one} \\`),
+    ...OF_NODE.map((one) => `  ${one} \\`),
+    `  ${argv.map(quoted).join(' ')}`,
+    '',
+  ].join('\n')
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+
+function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    return null
+  }
+}

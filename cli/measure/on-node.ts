@@ -1,0 +1,132 @@
+/** What a job does on its node: measures one attempt, as a slot of the submitting machine would, and writes its folder alone. */
+import { cpSync, existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { claimJob, writeResult, writeWhole } from '../executor/job-folder.ts'
+import { BASELINE } from '../ledger/state.ts'
+import { stepsDigest } from '../ledger/steps.ts'
+import { artifactsFolder, habitsFile, stepsFile } from '../paths.ts'
+import { rememberSecrets } from '../redact.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
+import { machineNow } from '../run/machine.ts'
+import type { OpenRun, Surroundings } from '../run/open.ts'
+import {
+  NODE_ARTIFACTS,
+  NODE_HABITS,
+  NODE_NOTE,
+  NODE_RECORD,
+  type NodeAnswer,
+  type NodeNote,
+} from './dispatch.ts'
+import { collectEvidence } from './judge.ts'
+import { type Parcel, readParcel, unpackParcel } from './parcel.ts'
+import { Recorder, RecordLost } from './steps.ts'
+
+/** Measures the attempt of a folder. Problem `claimed` when another start of the same job has begun: then nothing is done. */
+export async function measureOnNode(world: Surroundings, folder: string): Promise<Result<{ key: string }>> {
+  if (!claimJob(folder, Number(world.env.ASSAY_JOB_STARTS ?? 0))) return fail(claimed(folder))
+  const parcel = readParcel(folder)
+  const note: NodeNote = { node: nodeName(world.env), machine: machineNow() }
+  writeWhole(join(folder, NODE_NOTE), JSON.stringify(note))
+  const began = world.clock().toISOString()
+  const record = join(folder, NODE_RECORD)
+  mkdirSync(record, { recursive: true })
+  const answer = await measured(world, parcel, folder)
+  const digest = stepsDigest(stepsFile(record))
+  const steps = digest.ok ? digest.value : { sha256: '', lines: 0 }
+  const { key, seal } = parcel
+  const ended = world.clock().toISOString()
+  writeResult(folder, {
+    v: 1,
+    key,
+    attempt: seal.attempt,
+    steps,
+    began,
+    ended,
+    outcome: answer.ok ? { ok: true, answer: answer.value } : { ok: false, problem: answer.problem },
+  })
+  return answer.ok ? ok({ key }) : answer
+}
+
+async function measured(world: Surroundings, parcel: Parcel, folder: string): Promise<Result<NodeAnswer>> {
+  try {
+    const cache = nodeCache(world.env)
+    if (!cache.ok) return cache
+    const unpacked = await unpackParcel(parcel, { folder, cache: cache.value })
+    if (!unpacked.ok) return unpacked
+    const { site, paths, ledger, node, seal, started, spec, environment, secret } = unpacked.value
+    rememberSecrets(environment, secret)
+    const run: OpenRun = {
+      ...world,
+      cwd: site.root,
+      env: environment,
+      site,
+      run: parcel.run,
+      paths,
+      ledger,
+      started,
+      spec,
+      begun: spec,
+    }
+    const record = new Recorder(run, { experiment: node.id, folder: join(folder, NODE_RECORD) })
+    const evidence = await collectEvidence(run, node, seal, record)
+    if (!evidence.ok) return evidence
+    if (world.signal.aborted) return fail(endedFromOutside)
+    if (spec.worktree.build !== null)
+      cpSync(artifactsFolder(paths, node.id), join(folder, NODE_ARTIFACTS), {
+        recursive: true,
+        verbatimSymlinks: true,
+      })
+    if (node.id === BASELINE && existsSync(habitsFile(paths)))
+      cpSync(habitsFile(paths), join(folder, NODE_HABITS))
+    return ok({ artifacts: evidence.value.artifacts })
+  } catch (error) {
+    if (error instanceof RecordLost) return fail(error.problem)
+    const { code, message } = error as NodeJS.ErrnoException
+    if (typeof code !== 'string') throw error
+    return fail({
+      kind: 'failed',
+      code: 'node_failed',
+      message: `the node could not measure: ${message}`,
+      hint: 'free some space there, or set ASSAY_NODE_CACHE on the nodes to a folder that can be written',
+    })
+  }
+}
+
+/** As the engine calls it. */
+const nodeName = ({ ASSAY_JOB_NODE: named }: NodeJS.ProcessEnv): string => named || hostname()
+
+/** Where repositories stay on this node, so that a later job of the run need not set up again. */
+function nodeCache(env: NodeJS.ProcessEnv): Result<string> {
+  const folder = env.ASSAY_NODE_CACHE || join(tmpdir(), `assay-node-${process.getuid?.() ?? 'user'}`)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const found = lstatSync(folder)
+  if (found.isDirectory() && (process.getuid === undefined || found.uid === process.getuid())) {
+    writeFileSync(
+      join(folder, 'README'),
+      'Repositories that jobs of Assay measure in. It may be deleted when none runs.\n',
+    )
+    return ok(folder)
+  }
+  return fail({
+    kind: 'refused',
+    code: 'node_cache',
+    message: `${folder} belongs to another user`,
+    hint: 'set ASSAY_NODE_CACHE on the nodes to a folder of your own',
+  })
+}
+
+const claimed = (folder: string): Problem => ({
+  kind: 'refused',
+  code: 'claimed',
+  message: 'a start of this job has begun to measure: nothing is measured twice',
+  hint: 'run the experiment again: that is a new attempt with a job of its own',
+  at: folder,
+})
+
+const endedFromOutside: Problem = {
+  kind: 'interrupted',
+  code: 'job_ended',
+  message: 'the job was ended from outside, by the engine or by a person',
+  hint: 'raise executor.limit if it took too long; else run the experiment again',
+}

@@ -1,0 +1,272 @@
+/**
+ * What a node gets to measure one attempt: trees, the frozen spec, and of the ledger's state no more than a trial reads. No
+ * hypothesis, no other experiment beside those that it is compared with, no text of an agent.
+ */
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { writeWhole } from '../executor/job-folder.ts'
+import { type PackedStore, packTrees, unpackTrees } from '../git/bundle.ts'
+import { bestOf } from '../ledger/best.ts'
+import { FORMAT_NAME, type RunStarted } from '../ledger/events.ts'
+import { Ledger } from '../ledger/ledger.ts'
+import {
+  BASELINE,
+  type Experiment,
+  emptyState,
+  lastAttempt,
+  lastKept,
+  lineageOf,
+  type State,
+} from '../ledger/state.ts'
+import {
+  artifactsFolder,
+  attemptFolder,
+  dataFile,
+  habitsFile,
+  type RunPaths,
+  runPaths,
+  type Site,
+  siteAt,
+  stepsFile,
+} from '../paths.ts'
+import { ok, type Result } from '../result.ts'
+import type { RunRecord, Surroundings } from '../run/open.ts'
+import type { Spec } from '../spec/spec.ts'
+import { benchmarkEnvironment, environmentSources } from './environment.ts'
+import { recordedSamples } from './samples.ts'
+import type { Seal } from './seal.ts'
+
+const PARCEL = 'parcel.json'
+const BUNDLE = 'trees.bundle'
+/** Values of variables, which may be secret: removed as soon as the node has read it. */
+const ENVIRONMENT = 'environment.json'
+const ARTIFACTS = 'artifacts'
+
+export interface Parcel {
+  v: 1
+  key: string
+  run: string
+  /** Names the repository's folder on a node. */
+  place: string
+  seal: Omit<Seal, 'artifacts'>
+  spec: Spec
+  started: RunStarted
+  state: Pick<State, 'epoch' | 'noise' | 'isolation'> & { experiments: Experiment[] }
+  git: PackedStore
+  /** Path in the folder of the run → text. */
+  files: Record<string, string>
+  /** Experiments of which artifacts are sent. */
+  artifacts: string[]
+}
+
+type Home = RunRecord & Surroundings
+
+/** Writes everything that the node needs into the folder of the job. `slots`: how many jobs may share a node. */
+export async function packParcel(
+  run: Home,
+  node: Experiment,
+  seal: Seal,
+  { key, folder, place, slots }: { key: string; folder: string; place: string; slots: number },
+): Promise<Result<void>> {
+  const environment = benchmarkEnvironment(run)
+  if (!environment.ok) return environment
+  const { ASSAY_TOKEN: _, ...values } = environment.value
+  const sources = environmentSources(run)
+  if (!sources.ok) return sources
+  const file = sources.value.variables.flatMap(({ name, from }) => (from === 'file' ? name : []))
+  // Places of this machine.
+  for (const name of ['XDG_RUNTIME_DIR', 'TMPDIR']) if (!isSet(run, name)) delete values[name]
+  const experiments = neededOf(run, node)
+  const trees = experiments.flatMap(({ attempts }) => attempts.map(({ sealed }) => sealed.tree))
+  const all = [seal.tree, seal.parentTree, run.started.base.tree, ...trees]
+  mkdirSync(folder, { recursive: true })
+  const packed = await packTrees(run.site, all, { key, file: join(folder, BUNDLE) })
+  if (!packed.ok) return packed
+  const { commits } = packed.value
+  const { measure } = run.begun
+  const parcel: Parcel = {
+    v: 1,
+    key,
+    run: run.run,
+    place,
+    seal: { ...withoutListing(seal), commit: commits[seal.tree] ?? seal.commit, texts: [] },
+    spec: {
+      ...run.begun,
+      goal: '',
+      instructions: { file: null, text: null, rules: [] },
+      agent: null,
+      measure: {
+        ...measure,
+        slots,
+        environment: { inherit: [], set: {}, file: null, keys: null },
+      },
+    },
+    started: {
+      ...run.started,
+      warnings: [],
+      base: { ...run.started.base, commit: commits[run.started.base.tree] ?? run.started.base.commit },
+    },
+    state: {
+      epoch: run.ledger.state.epoch,
+      noise: run.ledger.state.noise,
+      isolation: run.ledger.state.isolation,
+      experiments: experiments.map((one) => ({
+        ...one,
+        attempts: one.attempts.map((attempt) => ({
+          ...attempt,
+          sealed: { ...attempt.sealed, commit: commits[attempt.sealed.tree] ?? attempt.sealed.commit },
+        })),
+      })),
+    },
+    git: packed.value,
+    files: filesOf(run),
+    artifacts: await sendArtifacts(run, node, join(folder, ARTIFACTS)),
+  }
+  writeWhole(join(folder, ENVIRONMENT), JSON.stringify({ values, file }))
+  writeWhole(join(folder, PARCEL), JSON.stringify(parcel))
+  return ok(undefined)
+}
+
+const isSet = ({ spec }: Home, name: string): boolean => Object.hasOwn(spec.measure.environment.set, name)
+
+const withoutListing = ({ artifacts: _, ...seal }: Seal): Omit<Seal, 'artifacts'> => seal
+
+/** What a trial may ask about: what it is built on, the baseline and the best, each without words. */
+function neededOf({ ledger: { state } }: Pick<Home, 'ledger'>, node: Experiment): Experiment[] {
+  const best = bestOf(state)
+  const seed = node.created.from_artifact?.experiment
+  const ids = new Set(
+    [node.id, best?.id ?? BASELINE, seed ?? BASELINE, BASELINE].flatMap((id) =>
+      lineageOf(state, id).map((one) => one.id),
+    ),
+  )
+  return [...ids].flatMap((id) => {
+    const found = state.experiments.get(id)
+    return found ? [withoutWords(found, id === node.id)] : []
+  })
+}
+
+function withoutWords(node: Experiment, isMeasured: boolean): Experiment {
+  const { hypothesis: _, ...created } = node.created
+  const kept = isMeasured ? lastAttempt(node) : (lastKept(node) ?? lastAttempt(node))
+  const attempts = kept === null ? [] : [kept]
+  return {
+    ...node,
+    children: [],
+    hypothesis: '',
+    created: { ...created, hypothesis: '' },
+    annotations: [],
+    flagged: node.flagged === null ? null : 'it is in doubt',
+    why: null,
+    attempts: attempts.map((attempt) => ({
+      ...attempt,
+      confirmed: [],
+      audited: [],
+      sealed: { ...attempt.sealed, left_out: [], secrets: [] },
+      judged: attempt.judged && { ...attempt.judged, message: '' },
+    })),
+  }
+}
+
+/** Files in the folder of the run that a trial reads. Of records only the first sample of the baseline. */
+function filesOf(run: Home): Record<string, string> {
+  const files: Record<string, string> = {}
+  const take = (path: string) => {
+    if (existsSync(path)) files[path.slice(run.paths.folder.length + 1)] = readFileSync(path, 'utf8')
+  }
+  take(dataFile(run.paths))
+  take(habitsFile(run.paths))
+  const baseline = run.ledger.state.experiments.get(BASELINE)
+  const kept = baseline && lastKept(baseline)
+  const [sample] = kept ? recordedSamples(run, BASELINE, kept.attempt) : []
+  if (kept && sample) {
+    const at = stepsFile(attemptFolder(run.paths, BASELINE, kept.attempt))
+    const line = { v: FORMAT_NAME, id: 'baseline', at: sample.started, step: 'sample', sample }
+    files[at.slice(run.paths.folder.length + 1)] = `${JSON.stringify(line)}\n`
+  }
+  return files
+}
+
+async function sendArtifacts(run: Home, node: Experiment, to: string): Promise<string[]> {
+  const wanted = [node.id, node.parent, node.created.from_artifact?.experiment ?? null]
+  return [...new Set(wanted)].filter((id): id is string => {
+    const from = id === null ? null : artifactsFolder(run.paths, id)
+    if (id === null || from === null || !existsSync(from)) return false
+    cpSync(from, join(to, id), { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
+    return true
+  })
+}
+
+/** What the node has, once the parcel is unpacked. */
+export interface Unpacked {
+  parcel: Parcel
+  site: Site
+  paths: RunPaths
+  ledger: Ledger
+  node: Experiment
+  seal: Seal
+  started: RunStarted
+  spec: Spec
+  environment: Record<string, string>
+  /** Names of the variables that come from a file of the user. */
+  secret: string[]
+}
+
+export function readParcel(folder: string): Parcel {
+  return JSON.parse(readFileSync(join(folder, PARCEL), 'utf8')) as Parcel
+}
+
+/** Lays the parcel out on the node. `cache`: the node's own folder, where the repository stays for later jobs. */
+export async function unpackParcel(
+  parcel: Parcel,
+  { folder, cache }: { folder: string; cache: string },
+): Promise<Result<Unpacked>> {
+  const place = join(cache, parcel.place)
+  const plain = siteAt(place)
+  const site = parcel.started.git_rules === undefined ? plain : { ...plain, rules: parcel.started.git_rules }
+  const paths = runPaths(site, parcel.run)
+  mkdirSync(paths.folder, { recursive: true, mode: 0o700 })
+  const brought = await unpackTrees(site, parcel.git, { key: parcel.key, file: join(folder, BUNDLE) })
+  if (!brought.ok) return brought
+  for (const [name, text] of Object.entries(parcel.files)) {
+    const path = join(paths.folder, name)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
+  }
+  for (const id of parcel.artifacts) {
+    const to = artifactsFolder(paths, id)
+    rmSync(to, { recursive: true, force: true })
+    cpSync(join(folder, ARTIFACTS, id), to, {
+      recursive: true,
+      verbatimSymlinks: true,
+      preserveTimestamps: true,
+    })
+  }
+  const file = join(folder, ENVIRONMENT)
+  const { values, file: secret } = JSON.parse(readFileSync(file, 'utf8')) as {
+    values: Record<string, string>
+    file: string[]
+  }
+  // What is measured must find neither the values of variables nor the draws of its own samples.
+  for (const name of [ENVIRONMENT, PARCEL, BUNDLE, ARTIFACTS])
+    rmSync(join(folder, name), { recursive: true, force: true })
+  // Where the user's checkout is not to be seen, nothing stands in for it.
+  const checkout = existsSync(parcel.started.checkout) ? parcel.started.checkout : site.root
+  const started = { ...parcel.started, checkout }
+  const spec: Spec = {
+    ...parcel.spec,
+    measure: {
+      ...parcel.spec.measure,
+      environment: { inherit: [], set: values, file: null, keys: null },
+    },
+  }
+  const state = emptyState()
+  const { experiments, ...rest } = parcel.state
+  Object.assign(state, rest, { run: started, knobs: started.knobs })
+  for (const one of experiments) state.experiments.set(one.id, one)
+  const node = state.experiments.get(parcel.seal.experiment)
+  if (!node) throw new Error('a parcel lacks the experiment that it is about')
+  const seal: Seal = { ...parcel.seal, artifacts: new Map() }
+  const ledger = Ledger.handedOver(state)
+  return ok({ parcel, site, paths, ledger, node, seal, started, spec, environment: values, secret })
+}
