@@ -205,6 +205,7 @@ function Lane({ lane }: { lane: PageLane; tick: number }) {
       <p>
         <span class="soft">{lane.lane === null ? 'by hand' : `lane ${lane.lane}`}</span>{' '}
         <NodeLink id={lane.experiment} /> <b>{lane.phase === 'agent' ? 'being edited' : lane.phase}</b>
+        {lane.node === undefined ? '' : ` on ${lane.node}`}
         {lane.pairs
           ? `, pair ${lane.pairs.done} of at most ${lane.pairs.most}`
           : lane.samples > 0

@@ -4,6 +4,7 @@ import { claims } from './checks/claims.ts'
 import { crawlers } from './checks/crawlers.ts'
 import { disk, room } from './checks/disk.ts'
 import { exclude, stateIgnore } from './checks/exclude.ts'
+import { executors } from './checks/executors.ts'
 import { halfMade } from './checks/half-made.ts'
 import { hosts } from './checks/hosts.ts'
 import { isolation } from './checks/isolation.ts'
@@ -28,6 +29,7 @@ export const CHECKS: readonly DoctorCheck[] = [
   permissions,
   disk,
   isolation,
+  executors,
   store,
   ledgers,
   specFile,

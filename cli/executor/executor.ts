@@ -29,8 +29,8 @@ export interface Ability {
 }
 
 export interface Executor {
-  /** Looks whether jobs can be submitted as configured. Starts no job. */
-  probe(): Promise<Ability[]>
+  /** Looks whether jobs can be submitted as configured, and whether a free node sees the folder. Measures nothing. */
+  probe(folder: string): Promise<Ability[]>
   /**
    * Makes the job, or finds the one with this key that an earlier call made. Problem `executor_silent` when the engine did
    * not answer, so that nobody knows: the call may be repeated. Any other problem is a refusal.

@@ -18,6 +18,10 @@ import {
 /** A controller that is down makes the commands fail after 9 s; a busy one may take longer to answer. */
 const PATIENCE_MS = 60_000
 
+/** How long `doctor` waits for a node, and by how much clocks may differ. */
+const FREE_NODE_S = 10
+const MOST_SKEW_S = 30
+
 /** What the commands print when nobody answered, so that nothing is known. */
 const UNREACHABLE =
   /unable to contact slurm|slurm_persist_conn|socket timed out|connection (?:refused|timed out|reset)|zero bytes were transmitted|communication (?:connection )?failure|transport endpoint|insane message length|temporarily (?:unable|unavailable)|slurm backup controller in standby|no route to host|configuration source|too many (?:open|incoming)/i
@@ -167,7 +171,7 @@ export class Slurm implements Executor {
     return silent('scancel', said)
   }
 
-  async probe(): Promise<Ability[]> {
+  async probe(folder: string): Promise<Ability[]> {
     const found: Ability[] = []
     const fine = (what: string) => found.push({ what, problem: null, hint: null })
     const bad = (what: string, problem: string, hint: string) => found.push({ what, problem, hint })
@@ -221,12 +225,55 @@ export class Slurm implements Executor {
     const said = lastWords(tried)
     if (tried.code === 0) fine('the partition accepts the options')
     else bad('options', `sbatch refuses a job with these options: ${said}`, hintFor(said))
+    if (found.every(({ problem }) => problem === null)) found.push(await this.#fromNode(folder))
     fine(
       (await this.#counts())
         ? 'accounting: sacct answers'
         : 'accounting: none, so squeue and scontrol are asked',
     )
     return found
+  }
+
+  /** A command of a moment on a node, if one is free. */
+  async #fromNode(folder: string): Promise<Ability> {
+    const { partition, constraint, options } = this.#world.config
+    const flags = [
+      ...[
+        '--nodes=1',
+        '--ntasks=1',
+        '--time=1',
+        `--immediate=${FREE_NODE_S}`,
+        '--quiet',
+        '--job-name=assay-probe',
+      ],
+      ...(partition === null ? [] : [`--partition=${partition}`]),
+      ...(constraint === null ? [] : [`--constraint=${constraint}`]),
+      ...options,
+    ]
+    const ask = 'echo "$SLURMD_NODENAME $(date +%s)"; test -d "$1" && echo seen'
+    const done = await this.#run(['srun', ...flags, '--chdir=/', '/bin/sh', '-c', ask, 'sh', folder])
+    const now = Date.now() / 1000
+    const [, node, at] = /^(\S+) (\d+)$/m.exec(done.stdout.toString('utf8')) ?? []
+    if (node === undefined)
+      return { what: `no node was free to look from: ${lastWords(done)}`, problem: null, hint: null }
+    if (!/^seen$/m.test(done.stdout.toString('utf8')))
+      return {
+        what: 'folder',
+        problem: `${node} does not see ${folder}`,
+        hint: 'write executor.folder: a folder of a file system that the nodes share',
+      }
+    const skew = Math.round(Math.abs(now - Number(at)))
+    if (skew > MOST_SKEW_S)
+      return {
+        what: 'clock',
+        problem: `the clock of ${node} differs by ${skew} s from that of this machine`,
+        hint: 'ask the administrators of the cluster to set the clocks; times in records are those of the nodes',
+      }
+    return {
+      what: `${node} sees the folder of the run, and its clock differs by ${skew} s`,
+      problem: null,
+      hint: null,
+    }
   }
 
   /** Whether the cluster has an accounting database: without one, `sacct` fails. */

@@ -203,6 +203,12 @@ const SECTIONS = {
 export const SPEC = keys(SECTIONS, {
   check(spec, report) {
     checkSuite(spec, report)
+    if (spec.executor !== null && spec.judge !== null)
+      report(
+        ['executor'],
+        'a judge is asked on this machine, beside the samples, so jobs cannot measure',
+        'remove `executor`',
+      )
     const { metric, suite } = spec
     if (metric !== null && suite === null) checkAroundJudge({ ...spec, metric }, report)
   },

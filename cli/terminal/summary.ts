@@ -42,12 +42,14 @@ function effort({
   predictions = [],
   objections = 0,
   parts = null,
+  jobs = null,
   left,
 }: SummaryInput): Line[] {
   const lines: Line[] = []
   if (arms) lines.push(row('baseline arm', [cell(armsText(arms))]))
   if (took)
     lines.push(row('duration', [cell(`${duration(took.ms)}, ${duration(took.active_ms)} of it at work`)]))
+  if (jobs !== null) lines.push(row('jobs', [cell(jobs)]))
   if (spend && spend.calls > 0) {
     const least = spend.at_least ? 'at least ' : ''
     const calls = `${spend.calls} agent ${spend.calls === 1 ? 'call' : 'calls'}`

@@ -9,6 +9,7 @@ import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { asText } from '../terminal/lines.ts'
 import { suiteLines } from '../terminal/suite-table.ts'
 import { plain } from '../text.ts'
+import { jobLine } from '../view/jobs.ts'
 import { judgingLine } from '../view/judging.ts'
 import { type StatusData, statusOf } from '../view/run.ts'
 import { suiteView } from '../view/suite.ts'
@@ -51,6 +52,7 @@ function describe(data: StatusData & { spec: EditedSpec | null }, name: string):
     `  budget: ${CAPS.every((cap) => budget[cap].limit === null) ? 'none is set; used: ' : ''}${CAPS.flatMap((cap) => spent(budget[cap], cap) ?? []).join(', ')}`,
     ...(data.judging ? [`  ${judgingLine(data.judging)}`] : []),
     `  loop: ${driverOf(data)}${data.round === null ? '' : `, round ${data.round}`}${data.stop ? `; stop reason: ${data.stop}${data.stop_cause ? ` (${plain(data.stop_cause, 300)})` : ''}` : ''}`,
+    ...(data.jobs ?? []).map((job) => `  ${jobLine(job)}`),
     ...held(data),
     ...doubts(data),
     ...approvalLines(data.parked ?? []).map(indented),

@@ -17,6 +17,7 @@ import { waitingIdea } from '../loop/parked.ts'
 import { prunesLeft } from '../loop/prunes-left.ts'
 import type { OpenRun } from '../run/open.ts'
 import { attributionOfBest } from './attribution.ts'
+import { jobsDone, jobsText } from './jobs.ts'
 import { type PredictionRow, predictionsOf } from './predictions.ts'
 import { statusOf } from './run.ts'
 
@@ -147,6 +148,8 @@ export interface SummaryInput {
   objections?: number
   /** Which parts of the best pay, in a sentence; null when they were not tested. */
   parts?: string | null
+  /** Where jobs measured, in a sentence; null when none did. */
+  jobs?: string | null
   /** How many experiments could be continued. */
   left?: { repairable: number; retests: number; ideas: number; prune?: number; parked?: number }
 }
@@ -199,6 +202,7 @@ export function bestPath(state: State): PathStep[] {
 export function summaryData(run: OpenRun): SummaryInput {
   const { metric, counts, budget, stop, stop_cause, objections = [] } = statusOf(run)
   const { ms, active_ms } = runDuration(run)
+  const measured = jobsDone(run.ledger.state)
   const { repairable, retests, ideas, prune, parked } = leftOf(run)
   return {
     metric,
@@ -208,6 +212,7 @@ export function summaryData(run: OpenRun): SummaryInput {
     stop_cause,
     path: bestPath(run.ledger.state),
     duration: { ms, active_ms },
+    jobs: measured && jobsText(measured),
     spend: spendOf(run),
     arms: armsOf(run.ledger.state),
     predictions: predictionsOf(run.ledger.state, metric.direction),

@@ -206,8 +206,10 @@ export interface PageLane {
   experiment: string
   round: number | null
   lane: number | null
-  /** `agent`: somebody edits; `waiting`: claimed, and nothing measured yet; else the step of the measurement. */
+  /** `agent`: somebody edits; `waiting`: claimed, and nothing measured yet; `queued`: its job waits; else the step of the measurement. */
   phase: string
+  /** The machine on which its job runs; absent without a job, and while it is queued. */
+  node?: string
   since: string
   /** How long one sample may take; null when nothing is measured. */
   limit_ms: number | null

@@ -432,7 +432,8 @@ function laneOf(run: OpenRun, node: Experiment): PageLane {
   const progress = progressOf(run, node.id, last.attempt)
   return {
     ...base,
-    phase: began?.step ?? 'waiting',
+    phase: last.job && !last.job.placed ? 'queued' : (began?.step ?? 'waiting'),
+    ...(last.job?.placed ? { node: said(last.job.placed.node, 60) } : {}),
     since: steps.at(-1)?.at ?? last.claim.at,
     limit_ms: began ? run.spec.measure.timeoutMs : null,
     samples: samples.length,

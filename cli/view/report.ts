@@ -7,6 +7,7 @@ import { liveSpec, type OpenRun } from '../run/open.ts'
 import { plain } from '../text.ts'
 import { attributionOfBest } from './attribution.ts'
 import { armsOf, bestPath, chartData, leftOf, runDuration, spendOf } from './chart.ts'
+import { jobsDone, queuedSeconds } from './jobs.ts'
 import { judgedItems } from './judging.ts'
 import { predictionsOf } from './predictions.ts'
 import { statusOf } from './run.ts'
@@ -21,6 +22,7 @@ export function reportData(run: OpenRun) {
   const judged = best && lastJudged(best)
   const path = bestPath(state)
   const attribution = attributionOfBest(state)
+  const measured = jobsDone(state)
   const predictions = predictionsOf(state, run.started.metric.direction)
   return {
     ...status,
@@ -44,6 +46,8 @@ export function reportData(run: OpenRun) {
     left: leftOf(run),
     experiments: [...state.experiments.values()].map((node) => rowOf(run, node)),
     learnings: learningsOf(state),
+    /** Absent when no attempt was measured by a job. */
+    ...(measured && { measured_by_jobs: measured }),
     /** Of the best, if its parts were tested. */
     ...(attribution && { attribution }),
     ...(status.judging && { judged_items: judgedItems(run) }),
@@ -75,10 +79,17 @@ function rowOf(run: OpenRun, node: Experiment) {
     interval_high: judged?.interval?.[1] ?? null,
     samples: judged?.samples ?? null,
     attempts: node.attempts.length,
+    ...jobOf(node),
     created: node.created.at,
     judged: judged?.at ?? null,
     hypothesis: node.hypothesis,
   }
+}
+
+/** On which machine its last attempt was measured, and how long that was queued; nothing for one without a job. */
+function jobOf({ attempts }: Experiment): { node?: string | null; queued_seconds?: number | null } {
+  const last = attempts.findLast(({ job }) => job !== undefined)
+  return last ? { node: last.job?.placed?.node ?? null, queued_seconds: queuedSeconds(last) } : {}
 }
 
 const COLUMNS = [

@@ -19,6 +19,7 @@ import {
 } from '../run/budget.ts'
 import { callerIn, livingDriver } from '../run/driver.ts'
 import type { OpenRun } from '../run/open.ts'
+import { type JobInFlight, jobsInFlight } from './jobs.ts'
 import { judgingOf } from './judging.ts'
 import type { JudgingData } from './judging-model.ts'
 import { objectionsOf, type RaisedObjection } from './objections.ts'
@@ -66,6 +67,8 @@ export interface StatusData {
   /** Ideas that wait for an approval of packages; absent when none does. */
   parked?: WaitingIdea[]
   notes: number
+  /** Attempts that wait for a job; absent when none does. */
+  jobs?: JobInFlight[]
   /** `running` by the ledger, but no process on this machine judges them. */
   stuck: { experiment: string; message: string; hint: Said }[]
   /** How many more are stuck than are named; absent when all are. */
@@ -80,6 +83,7 @@ export function statusOf(run: OpenRun): StatusData {
   const objections = objectionsOf(state)
   const parked = parkedIdeas(state)
   const judging = judgingOf(run)
+  const jobs = jobsInFlight(state)
   const driver = livingDriver(run)
   const waiting = state.steers.filter(({ delivered }) => delivered === null).length
   return {
@@ -108,6 +112,7 @@ export function statusOf(run: OpenRun): StatusData {
     ...(judging && { judging }),
     ...doubts(state),
     notes: state.notes.length,
+    ...(jobs.length === 0 ? {} : { jobs }),
     ...(knobs?.targets === undefined ? {} : { targets: targetsOf(state) }),
     ...(parked.length === 0 ? {} : { parked: parked.map(waitingIdea) }),
     ...(objections.length === 0 ? {} : { objections }),

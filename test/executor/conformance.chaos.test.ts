@@ -128,6 +128,6 @@ describe.each([
 
   test('the probe finds fault with what works', async (context) => {
     skipped(context)
-    expect((await open().probe()).filter(({ problem }) => problem !== null)).toEqual([])
+    expect((await open().probe('/')).filter(({ problem }) => problem !== null)).toEqual([])
   })
 })

@@ -20,7 +20,7 @@ export const waitedFor = (then = ''): object => ({
   submit: [
     'sh',
     '-c',
-    `sh "$1" > "$2/job.out" 2>&1; cd "$2"; ${then}; echo job-1`,
+    `sh "$1" > "$2/job.out" 2>&1; cd "$2"\n${then}\necho job-1`,
     'sh',
     '{script}',
     '{folder}',

@@ -1,0 +1,75 @@
+/** Where attempts are queued, run and ran, for runs whose attempts are measured by jobs. */
+import { counted, duration } from '../evaluate/figure.ts'
+import type { Attempt, State } from '../ledger/state.ts'
+import { plain } from '../text.ts'
+
+/** An attempt that has no verdict yet. */
+export interface JobInFlight {
+  experiment: string
+  attempt: number
+  executor: string
+  /** What the engine calls it. */
+  job: string
+  /** null = it is queued, as far as was seen. */
+  node: string | null
+  /** Of the submission, or of the start. */
+  since: string
+}
+
+/** What the jobs of a run came to. */
+export interface JobsDone {
+  jobs: number
+  /** Name of a machine → attempts that it measured. */
+  nodes: Record<string, number>
+  /** Of all together. */
+  queued_seconds: number
+}
+
+/** In order of creation; empty when none is queued or runs. */
+export function jobsInFlight({ counts, experiments }: State): JobInFlight[] {
+  if (counts.running === 0) return []
+  return [...experiments.values()].flatMap(({ id, status, attempts }) => {
+    const last = attempts.at(-1)
+    const job = status === 'running' && last && !last.judged ? last.job : undefined
+    if (!job || !last) return []
+    return {
+      experiment: id,
+      attempt: last.attempt,
+      executor: job.executor,
+      job: job.executor === 'local' ? 'of this machine' : job.id,
+      node: job.placed?.node ?? null,
+      since: job.placed?.at ?? job.at,
+    }
+  })
+}
+
+/** null when no attempt was measured by a job. */
+export function jobsDone({ experiments }: State): JobsDone | null {
+  const done: JobsDone = { jobs: 0, nodes: {}, queued_seconds: 0 }
+  for (const { attempts } of experiments.values()) {
+    for (const attempt of attempts) {
+      if (!attempt.job || !attempt.judged) continue
+      done.jobs++
+      const node = attempt.job.placed?.node
+      if (node !== undefined) done.nodes[node] = (done.nodes[node] ?? 0) + 1
+      done.queued_seconds += queuedSeconds(attempt) ?? 0
+    }
+  }
+  return done.jobs === 0 ? null : done
+}
+
+/** Of one attempt, rounded; null when it was not measured by a job, or its start was not seen. */
+export const queuedSeconds = ({ job }: Attempt): number | null =>
+  job?.placed ? Math.max(0, Math.round((Date.parse(job.placed.at) - Date.parse(job.at)) / 1000)) : null
+
+export function jobLine({ experiment, executor, job, node, since }: JobInFlight): string {
+  const name = executor === 'local' ? 'a job of this machine' : `${executor} job ${plain(job, 60)}`
+  return node === null
+    ? `${experiment}: ${name}, queued since ${since}`
+    : `${experiment}: ${name}, runs on ${plain(node, 60)} since ${since}`
+}
+
+export function jobsText({ nodes, queued_seconds, jobs }: JobsDone): string {
+  const each = Object.entries(nodes).map(([node, count]) => `${count} on ${plain(node, 60)}`)
+  return `${[counted(jobs, 'job'), ...each].join(', ')}; ${duration(queued_seconds * 1000)} in the queue`
+}

@@ -1,0 +1,99 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { makeProject, ms, type RunData } from '../e2e/project.ts'
+import { dataOf, startAssay } from '../rig/assay.ts'
+import { makeClock } from '../rig/clock.ts'
+import { eventsOf, jobFolderOf, waitedFor } from './scene.ts'
+
+/** A run whose baseline is measured; then the job of the next attempt does something else. */
+async function begun(then: string) {
+  const project = makeProject({ spec: { executor: waitedFor() } })
+  await project.data('init', '--no-canary')
+  const set = ['executor.submit', JSON.stringify((waitedFor(then) as { submit: string[] }).submit)]
+  await project.data('config', 'set', ...set, '--reason', 'a test')
+  const { experiment } = await project.open(ms(90))
+  return { project, experiment }
+}
+
+/** After a minute, as the CLI counts it. */
+async function verdictLater({ project, experiment }: Awaited<ReturnType<typeof begun>>): Promise<RunData> {
+  const clock = makeClock()
+  const running = startAssay<RunData>(['run', experiment, '--json'], {
+    cwd: project.repo.dir,
+    env: clock.env,
+  })
+  await running.said('which has ended')
+  clock.ahead(2)
+  return dataOf(await running.ended)
+}
+
+describe('what a job leaves', () => {
+  test('a job without a result rejects the candidate, or its verdict cannot be computed again', async () => {
+    const scene = await begun('rm result.json')
+    const verdict = await verdictLater(scene)
+    expect(verdict).toMatchObject({ status: 'failed', reason: 'environment', failure_class: 'environment' })
+    expect(verdict.message).toContain('left no result')
+    const { project, experiment } = scene
+    const shown = await project.data<{ same: boolean }>('show', experiment, '--recompute')
+    expect(shown.same).toBe(true)
+    // The same candidate, once more.
+    const again = ['executor.submit', JSON.stringify((waitedFor() as { submit: string[] }).submit)]
+    await project.data('config', 'set', ...again, '--reason', 'a test')
+    expect(await project.data<RunData>('run', experiment)).toMatchObject({ status: 'kept', attempt: 2 })
+  })
+
+  test('a torn result counts', async () => {
+    const verdict = await verdictLater(await begun('head -c 60 result.json > torn; mv torn result.json'))
+    expect(verdict).toMatchObject({ status: 'failed', failure_class: 'environment' })
+  })
+
+  test('a result of another attempt counts', async () => {
+    const verdict = await verdictLater(
+      await begun(`sed 's/"attempt":1/"attempt":7/' result.json > other; mv other result.json`),
+    )
+    expect(verdict).toMatchObject({ status: 'failed', failure_class: 'environment' })
+  })
+
+  test('a record that was changed after its job had ended counts', async () => {
+    const { project, experiment } = await begun(`sed -i 's/"value":90/"value":10/' record/steps.jsonl`)
+    const verdict = await project.data<RunData>('run', experiment)
+    expect(verdict).toMatchObject({ status: 'failed', failure_class: 'environment', value: null })
+    expect(verdict.message).toContain('is not the one that the result of its job names')
+  })
+
+  test('a result that comes late is lost', async () => {
+    const { project, experiment } = await begun(
+      'mv result.json later; (sleep 3; mv later result.json) > /dev/null 2>&1 &',
+    )
+    const verdict = await project.data<RunData>('run', experiment)
+    expect(verdict).toMatchObject({ status: 'kept', value: 90 })
+    const folder = jobFolderOf(project, experiment)
+    expect(existsSync(`${folder}/record`)).toBe(false)
+    expect(readFileSync(`${folder}/job.out`, 'utf8')).toContain('"ok":true')
+  })
+
+  test('a node without space fails the candidate, or says nothing of the place', async () => {
+    const { project, experiment } = await begun('true')
+    const full = [
+      'sh',
+      '-c',
+      'ASSAY_NODE_CACHE=/dev/null/x sh "$1" > "$2/job.out" 2>&1; echo job-1',
+      'sh',
+      '{script}',
+      '{folder}',
+    ]
+    await project.data('config', 'set', 'executor.submit', JSON.stringify(full), '--reason', 'a test')
+    const verdict = await project.data<RunData>('run', experiment)
+    expect(verdict).toMatchObject({ status: 'failed', failure_class: 'environment' })
+    expect(verdict.message).toContain('ASSAY_NODE_CACHE')
+  })
+
+  test('jobs of this machine judge otherwise than its slots', async () => {
+    const project = makeProject({ spec: { executor: { kind: 'local' } } })
+    await project.data('init', '--no-canary')
+    expect(await project.attempt(ms(90))).toMatchObject({ status: 'kept', value: 90, samples: 2 })
+    expect(await project.attempt(ms(120))).toMatchObject({ status: 'rejected', reason: 'not_better' })
+    const types = eventsOf(project).map(({ type }) => type)
+    expect(types.filter((type) => type === 'placed')).toHaveLength(3)
+  })
+})
