@@ -440,7 +440,7 @@ describe('a suite that learns', () => {
     const expected = page.locator('section.part', {
       has: page.getByRole('heading', { name: 'Expected and measured' }),
     })
-    const digits = (value: number) => String(Number(value.toPrecision(3)))
+    const digits = (value: number) => value.toFixed(3)
     expect(
       (await expected.locator('tbody tr').allInnerTexts()).map((row) =>
         row.split('\t').map((cell) => cell.trim()),
