@@ -66,7 +66,7 @@ for (const { name, parentPath, path } of readdirSync('../../../runs/run_0001/exp
 })
 
 test('small steps in length add up to one that the spec forbids, and finish takes it', async () => {
-  const scene = judgeScene({ judge: { holdout: 0 } })
+  const scene = judgeScene({ judge: small, files: { 'items.jsonl': itemsText(8) } })
   await scene.data('init')
   const first = await scene.attempt(quality(5, { words: 37 }))
   const second = await scene.attempt(quality(7, { words: 45 }), first.experiment)
