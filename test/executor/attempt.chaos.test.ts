@@ -238,6 +238,52 @@ exit 1`,
     expect(isAlive(left)).toBe(false)
   })
 
+  test('two commands at once make two jobs of one attempt', async () => {
+    const { experiment } = await project.open(better())
+    const [one, other] = await Promise.all([1, 2].map(() => project.data<RunData>('run', experiment)))
+    expect([one?.value, one?.attempt, one?.status]).toEqual([other?.value, other?.attempt, other?.status])
+    expect(await jobsOf(experiment)).toHaveLength(1)
+  })
+
+  test('status or report does not say where an attempt is', async () => {
+    const { experiment } = await project.open({ ...better(), ...hook(holding('where')) })
+    const running = startAssay<RunData>(['run', experiment, '--json'], {
+      cwd: project.repo.dir,
+      env: cluster.env,
+    })
+    await begun('where')
+    const [job] = await jobsOf(experiment)
+    await running.said('measured on')
+    const { jobs } = await project.data<{ jobs: { experiment: string }[] }>('status')
+    expect(jobs.find((one) => one.experiment === experiment)).toMatchObject({
+      executor: 'slurm',
+      job: job?.id,
+      node: job?.node,
+    })
+    release('where')
+    await running.ended
+    const report = await project.data<{ measured_by_jobs: { jobs: number; nodes: Record<string, number> } }>(
+      'report',
+    )
+    expect(report.measured_by_jobs.nodes[job?.node ?? '']).toBeGreaterThan(0)
+    const after = await project.data<{ jobs?: { experiment: string }[] }>('status')
+    expect((after.jobs ?? []).map((one) => one.experiment)).not.toContain(experiment)
+  })
+
+  test('doctor is silent on a cluster that does not take the jobs of a run', async () => {
+    const found = async () =>
+      (
+        await project.data<{
+          findings: { code: string; level: string; what: string; repair: string | null }[]
+        }>('doctor')
+      ).findings.filter(({ code }) => code === 'executor')
+    expect((await found()).map(({ level }) => level)).toEqual(['ok', 'ok', 'ok', 'ok', 'ok'])
+    await project.data('config', 'set', 'executor.partition', 'benhc', '--reason', 'a slip')
+    const wrong = (await found()).filter(({ level }) => level === 'problem')
+    await project.data('config', 'set', 'executor.partition', 'bench', '--reason', 'right again')
+    expect(wrong[0]).toMatchObject({ repair: expect.stringContaining('executor.partition') })
+  })
+
   test('a refused option says nothing of the key to change', async () => {
     cluster.plant(
       'sbatch',
