@@ -84,9 +84,21 @@ export function writeJobNote(folder: string, note: { id?: JobId } | null): void 
   else writeWhole(file, JSON.stringify(note))
 }
 
+const WITHDRAWN = 'withdrawn'
+
+/** Nobody waits for the job any more: if it has not begun, it ends at once, also when the engine could not be told. */
+export function withdrawJob(folder: string): void {
+  if (existsSync(folder)) writeFileSync(join(folder, WITHDRAWN), '')
+}
+
 /** Whether the job may begin: only the first start of the first job of a key may. `start`: how often the engine began it before. */
 export function claimJob(folder: string, start: number): boolean {
-  if (start > 0 || readdirSync(folder).some((name) => name.startsWith('claim-'))) return false
+  if (
+    start > 0 ||
+    existsSync(join(folder, WITHDRAWN)) ||
+    readdirSync(folder).some((name) => name.startsWith('claim-'))
+  )
+    return false
   try {
     mkdirSync(join(folder, `claim-${start}`))
     return true
@@ -95,9 +107,6 @@ export function claimJob(folder: string, start: number): boolean {
     throw error
   }
 }
-
-export const isClaimed = (folder: string): boolean =>
-  existsSync(folder) && readdirSync(folder).some((name) => name.startsWith('claim-'))
 
 /** What the script takes over from the node, in the words of its shell. */
 const OF_NODE = [

@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ExecutorConfig } from '../executor/config.ts'
 import { type Executor, type HowEnded, type JobSeen, SILENT } from '../executor/executor.ts'
-import { type JobResult, jobScript, readResult } from '../executor/job-folder.ts'
+import { type JobResult, jobScript, readResult, withdrawJob } from '../executor/job-folder.ts'
 import { openExecutor } from '../executor/open.ts'
 import { lookShared } from '../executor/shared-look.ts'
 import type { Machine } from '../ledger/events.ts'
@@ -406,7 +406,8 @@ async function lost(at: Dispatch, why: string): Promise<Evidence> {
   return whereMeasured(at, evidence)
 }
 
-function interruptedEvidence({ run, node }: Dispatch): Evidence {
+function interruptedEvidence({ run, node, folder }: Dispatch): Evidence {
+  withdrawJob(folder)
   const evidence = noEvidence(run, node)
   evidence.facts.faults.push({
     side: 'candidate',
@@ -432,6 +433,7 @@ async function orphaned(at: Dispatch, job: AttemptJob): Promise<Evidence> {
 }
 
 async function endJob({ run, executor, folder }: Dispatch, job: AttemptJob): Promise<void> {
+  withdrawJob(folder)
   const done = await executor.cancel(job.id)
   if (!done.ok)
     run.tell({
@@ -443,6 +445,7 @@ async function endJob({ run, executor, folder }: Dispatch, job: AttemptJob): Pro
 
 /** Ends the job of an attempt that nobody judges any more, when its process could not do that. */
 export async function cancelJobOf(run: OpenRun, job: AttemptJob): Promise<Result<void>> {
+  withdrawJob(job.folder)
   const { executor: config } = liveSpec(run)
   if (config === undefined || config.kind !== job.executor) return ok(undefined)
   return openExecutor({ env: run.env, config }).cancel(job.id)

@@ -22,7 +22,7 @@ import { collectEvidence } from './judge.ts'
 import { type Parcel, readParcel, unpackParcel } from './parcel.ts'
 import { Recorder, RecordLost } from './steps.ts'
 
-/** Measures the attempt of a folder. Problem `claimed` when another start of the same job has begun: then nothing is done. */
+/** Measures the attempt of a folder. Problem `claimed` when another start of the same job has begun, or when nobody waits for it: then nothing is done. */
 export async function measureOnNode(world: Surroundings, folder: string): Promise<Result<{ key: string }>> {
   if (!claimJob(folder, Number(world.env.ASSAY_JOB_STARTS ?? 0))) return fail(claimed(folder))
   const parcel = readParcel(folder)
@@ -119,7 +119,7 @@ function nodeCache(env: NodeJS.ProcessEnv): Result<string> {
 const claimed = (folder: string): Problem => ({
   kind: 'refused',
   code: 'claimed',
-  message: 'a start of this job has begun to measure: nothing is measured twice',
+  message: 'a start of this job has begun to measure, or nobody waits for it: nothing is measured twice',
   hint: 'run the experiment again: that is a new attempt with a job of its own',
   at: folder,
 })

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { seenInWords } from '../../cli/executor/command.ts'
 import { refusedOption } from '../../cli/executor/config.ts'
 import type { Executor, JobSeen } from '../../cli/executor/executor.ts'
-import { claimJob, readResult, writeResult } from '../../cli/executor/job-folder.ts'
+import { claimJob, readResult, withdrawJob, writeResult } from '../../cli/executor/job-folder.ts'
 import { lookShared } from '../../cli/executor/shared-look.ts'
 import { seenInSlurm } from '../../cli/executor/slurm.ts'
 import { makeTemp } from '../rig/temp.ts'
@@ -120,6 +120,12 @@ describe('the folder of a job', () => {
     expect(readResult(folder, { key: 'other', attempt: 1 })).toBeNull()
     writeFileSync(join(folder, 'result.json'), JSON.stringify(result).slice(0, 40))
     expect(readResult(folder, { key: 'k', attempt: 1 })).toBeNull()
+  })
+
+  test('a job that nobody waits for begins', () => {
+    const folder = makeTemp('job')
+    withdrawJob(folder)
+    expect(claimJob(folder, 0)).toBe(false)
   })
 
   test('a second start of a job measures', () => {
