@@ -244,8 +244,9 @@ function arrange(
   else for (const path of cacheFolders(run)) mounts.push({ at: path, from: path, write: true })
   // Mounted over the job's own folders. What Assay hides stays hidden.
   for (const path of allow) if (!covers(at, path)) mounts.push({ at: path, from: path, write: true })
-  for (const path of [run.env.XDG_RUNTIME_DIR, runtimeFolder(run.env), userState(run.env)])
-    if (path && isFolder(path) && isVisible(mounts, realpathSync(path)))
+  const ours = [run.env.XDG_RUNTIME_DIR, runtimeFolder(run.env), userState(run.env), run.env.ASSAY_JOB_FOLDER]
+  for (const path of ours)
+    if (path && isFolder(path) && !covers(at, realpathSync(path)) && isVisible(mounts, realpathSync(path)))
       mounts.push({ at: realpathSync(path), from: null })
   const state = realpathSync(side.site.state)
   // Tools look for their configuration above the checkout.

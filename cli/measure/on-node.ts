@@ -59,7 +59,8 @@ async function measured(world: Surroundings, parcel: Parcel, folder: string): Pr
     const run: OpenRun = {
       ...world,
       cwd: site.root,
-      env: environment,
+      // Isolation hides it: the record tells what was measured so far.
+      env: { ...environment, ASSAY_JOB_FOLDER: folder },
       site,
       run: parcel.run,
       paths,

@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { makeProject, ms, type RunData } from '../e2e/project.ts'
+import { hook, makeProject, ms, type RunData } from '../e2e/project.ts'
 import { dataOf, startAssay } from '../rig/assay.ts'
 import { makeClock } from '../rig/clock.ts'
+import { missingProgram } from '../rig/needs.ts'
+import { makeTemp } from '../rig/temp.ts'
 import { eventsOf, jobFolderOf, waitedFor } from './scene.ts'
 
 /** A run whose baseline is measured; then the job of the next attempt does something else. */
@@ -86,6 +88,24 @@ describe('what a job leaves', () => {
     const verdict = await project.data<RunData>('run', experiment)
     expect(verdict).toMatchObject({ status: 'failed', failure_class: 'environment' })
     expect(verdict.message).toContain('ASSAY_NODE_CACHE')
+  })
+
+  test('an isolated sample on a node reads the ledger, or the record of its own job', async (context) => {
+    const missing = missingProgram('bubblewrap', ['bwrap', '--version'])
+    if (missing !== null) context.skip(missing)
+    const shared = makeTemp('shared')
+    const project = makeProject({
+      spec: {
+        executor: { ...waitedFor(), folder: shared },
+        measure: { command: 'sh bench/run.sh', timeout: '30s', isolation: 'strict', allow: [shared] },
+      },
+      files: { 'bench/run.sh': '. ./src/hook.sh\ncat src/metrics.txt\n', 'src/hook.sh': 'true\n' },
+    })
+    await project.data('init', '--no-canary')
+    const files = `$(cat ${project.repo.path('.assay/runs/run_0001/ledger.jsonl')} $(find ${shared} -name steps.jsonl -o -name parcel.json -o -name environment.json) 2> /dev/null | wc -c)`
+    const verdict = await project.attempt({ ...ms(90), ...hook(`echo METRIC seen=${files}`) })
+    const { metrics } = await project.data<{ metrics: Record<string, number> }>('show', verdict.experiment)
+    expect([verdict.status, metrics.seen]).toEqual(['kept', 0])
   })
 
   test('jobs of this machine judge otherwise than its slots', async () => {
