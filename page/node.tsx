@@ -287,7 +287,7 @@ function Tasks({ tasks, against }: { tasks: NonNullable<PageNode['tasks']>; agai
   const parts = [...new Set(tasks.flatMap((task) => Object.keys(task.parts ?? {})))]
   return (
     <>
-      <Scroll label="Scores by task">
+      <Scroll label="Scores of its tasks">
         <table>
           <thead>
             <tr>

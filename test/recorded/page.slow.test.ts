@@ -78,6 +78,16 @@ test.each(Object.keys(KINDS))('%s: page and terminal say different things of a r
   })
   expect(rows.map(same)).toEqual(tree.nodes.map(same))
   expect(rows.map(packRow).map(unpackRow)).toEqual(rows)
+  // A mark refines the status; only the page tells a confirmed one apart from what was kept.
+  const markIn = ({ status: now, reason, flagged, parents }: Anything) =>
+    now === 'kept' && flagged
+      ? 'flagged'
+      : now === 'kept' && parents
+        ? 'merged'
+        : reason === 'inconclusive'
+          ? reason
+          : now
+  expect(rows.map(({ mark }) => (mark === 'confirmed' ? 'kept' : mark))).toEqual(tree.nodes.map(markIn))
 
   for (const row of rows) {
     const shown = await ask('show', row.experiment)
