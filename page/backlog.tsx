@@ -26,9 +26,6 @@ export function Backlog({ backlog }: { backlog: PageBacklog }) {
               <th scope="col">hypothesis</th>
               <th scope="col">priority</th>
               <th scope="col">kind</th>
-              <th scope="col">
-                <span class="unseen">decide</span>
-              </th>
             </tr>
           </thead>
           <tbody>
@@ -113,15 +110,6 @@ const Row = ({ idea }: { idea: PageIdea }) => (
       <br />
       <span class={idea.status === 'parked' ? '' : 'soft'}>{idea.status}</span>{' '}
       {idea.experiment === null ? null : <NodeLink id={idea.experiment} />}
-    </td>
-    <td>
-      {idea.hypothesis}
-      {idea.missing.length > 0 ? <span class="small soft"> needs {idea.missing.join(', ')}</span> : null}
-      {idea.outcome === null ? null : <span class="small soft"> {idea.outcome}</span>}
-    </td>
-    <td>{idea.priority ?? '–'}</td>
-    <td>{idea.kind ?? '–'}</td>
-    <td>
       {ofIdea(idea.status).length === 0 ? null : (
         <button
           type="button"
@@ -135,5 +123,12 @@ const Row = ({ idea }: { idea: PageIdea }) => (
         </button>
       )}
     </td>
+    <td>
+      {idea.hypothesis}
+      {idea.missing.length > 0 ? <span class="small soft"> needs {idea.missing.join(', ')}</span> : null}
+      {idea.outcome === null ? null : <span class="small soft"> {idea.outcome}</span>}
+    </td>
+    <td>{idea.priority ?? '–'}</td>
+    <td>{idea.kind ?? '–'}</td>
   </tr>
 )
