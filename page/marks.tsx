@@ -77,7 +77,7 @@ export function Status({ row }: { row: PageRow }) {
   )
 }
 
-const drawn = new Map<Mark, [outline: Path2D, inner: Path2D | null]>()
+const drawn = new Map<Mark, { outline: Path2D; filling: Path2D | null }>()
 
 /** On a canvas, centred. */
 export function drawMark(
@@ -88,9 +88,14 @@ export function drawMark(
   colours: Colours,
 ): void {
   const { d, filled, inner, tone } = SHAPES[mark]
-  const paths = drawn.get(mark) ?? [new Path2D(d), inner === undefined ? null : new Path2D(inner)]
-  drawn.set(mark, paths)
-  const [path, filling] = paths
+  let paths = drawn.get(mark)
+  if (!paths) {
+    paths = { outline: new Path2D(d), filling: inner === undefined ? null : new Path2D(inner) }
+    drawn.set(mark, paths)
+  }
+  // Called once for each of 10,000 points.
+  const path = paths.outline
+  const filling = paths.filling
   to.setTransform(colours.scale, 0, 0, colours.scale, (x - 5) * colours.scale, (y - 5) * colours.scale)
   to.scale(10 / 12, 10 / 12)
   if (filled) {
