@@ -62,6 +62,16 @@ const HALF_MADE: Record<string, (opened: Opened, path: string, folder: string) =
     rmSync(join(folder, 'judge-index'))
     rmSync(join(folder, 'commondir'))
   },
+  'died before the file that leads to the registration was written': (_opened, path, folder) => {
+    rmSync(path, { recursive: true })
+    mkdirSync(path)
+    rmSync(join(folder, 'judge-index'))
+  },
+  'died while it wrote the registration': (opened, path, folder) => {
+    renameSync(folder, join(opened.site.store, 'judge/registration'))
+    rmSync(join(opened.site.store, 'judge/registration/HEAD'))
+    rmSync(path, { recursive: true })
+  },
   'a folder that was never registered': (_opened, path, folder) => {
     rmSync(join(path, '.git'))
     rmSync(folder, { recursive: true })
