@@ -91,7 +91,7 @@ function print(rows) {
       `${row.ours_ms.toFixed(1)} ms`,
       `${row.floor_ms.toFixed(1)} ms`,
       row.over_ms === null ? row.ratio.toFixed(2) : `+${row.over_ms.toFixed(2)} ms`,
-      row.over_ms === null ? `≤ ${row.bar}` : `≤ ${row.bar} ms`,
+      row.over_ms === null ? `≤ ${Number(row.bar.toFixed(2))}` : `≤ ${row.bar} ms`,
       row.holds ? 'yes' : 'NO',
     ]),
   ]
