@@ -25,8 +25,12 @@ export async function main(argv: readonly string[]): Promise<number> {
     shown.progress.tell(fact)
   }
   let found: string | null = null
-  const context = createContext(manners, interrupts, tell, (run) => {
-    found = run
+  const acts = new Map<string, () => void>()
+  const context = createContext(manners, interrupts, tell, {
+    foundByName: (run) => {
+      found = run
+    },
+    afterwards: (name, act) => acts.set(name, act),
   })
   const edge: Edge = {
     json: manners.json,
@@ -47,6 +51,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   shown.progress?.end()
   await print('stdout', output.stdout)
   await print('stderr', output.stderr)
+  for (const act of acts.values()) act()
   return output.exit
 }
 
@@ -104,7 +109,7 @@ function createContext(
   manners: Manners,
   interrupts: Interrupts,
   tell: Tell,
-  foundByName: (run: string) => void,
+  hears: Required<Pick<Context, 'foundByName' | 'afterwards'>>,
 ): Context {
   const { env } = process
   let width: number | null | undefined
@@ -127,7 +132,7 @@ function createContext(
     },
     quiet: manners.quiet,
     tell,
-    foundByName,
+    ...hears,
     ...interrupts,
     clock: () => new Date(),
     call: callVerb,

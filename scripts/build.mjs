@@ -82,7 +82,10 @@ async function bundle(root, lib) {
     target: 'node20',
     outExtension: { '.js': '.mjs' },
     legalComments: 'external',
-    define: { 'process.env.ASSAY_VERSION': JSON.stringify(version) },
+    define: {
+      'process.env.ASSAY_VERSION': JSON.stringify(version),
+      'process.env.ASSAY_BUILD': JSON.stringify(hashOf(root).slice(0, 16)),
+    },
     logLevel: 'silent',
     write: false,
   }

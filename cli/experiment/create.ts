@@ -12,6 +12,7 @@ import {
   hadNoRoom,
   lastAttempt,
   NO_ROOM,
+  roundAt,
   type State,
   tainted,
 } from '../ledger/state.ts'
@@ -104,7 +105,7 @@ export async function createExperiment(run: OpenRun, request: NewRequest): Promi
 
 /** `arm`: when it is not the search's. */
 function laneAt(state: State, place: NewRequest['place']): { arm: 'baseline' | null; brief: Brief | null } {
-  const round = place && state.rounds.find((one) => one.round === place.round)
+  const round = place && roundAt(state, place.round)
   const found = round?.briefed?.lanes.find(({ lane }) => lane === place?.lane)
   return { arm: found?.arm ?? null, brief: found?.brief ?? null }
 }

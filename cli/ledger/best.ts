@@ -1,7 +1,15 @@
 /** Which experiment stands best, and the order among equals. Pure. */
 
 import { betterBy, isSameValue } from './same-value.ts'
-import { type Experiment, lastJudged, nodeValue, type State, tainted } from './state.ts'
+import {
+  type Experiment,
+  lastJudged,
+  nodeValue,
+  type State,
+  type Traits,
+  tainted,
+  withTraits,
+} from './state.ts'
 
 /**
  * The best of each state that was asked for, by its id, so that a run is not searched again for each round; absent = to be
@@ -13,10 +21,13 @@ const known = new WeakMap<State, string | null>()
 export function bestOf(state: State): Experiment | null {
   const id = known.get(state)
   if (id !== undefined) return id === null ? null : (state.experiments.get(id) ?? null)
-  const best = bestAmong(state, [...state.experiments.values()])
+  const best = bestAmong(state, withTraits(state, mayStand))
   known.set(state, best?.id ?? null)
   return best
 }
+
+/** The best of a state that was not folded from its beginning. */
+export const knowBest = (state: State, id: string | null): void => void known.set(state, id)
 
 /** What of an experiment decides whether it is the best. Two that are equal give the same answer. */
 const claimOf = (state: State, node: Experiment): string =>
@@ -66,7 +77,7 @@ export function bestsInOrder(state: State): Experiment[] {
   // A node of an earlier epoch that was measured again keeps the place of its verdict, before the new baseline's.
   const place = ({ parent, judgedSeq }: Experiment) => (parent === null ? -1 : (judgedSeq ?? 0))
   const bests: Experiment[] = []
-  for (const node of contendersAmong(state, [...state.experiments.values()]).sort(
+  for (const node of contendersAmong(state, withTraits(state, mayStand)).sort(
     (a, b) => place(a) - place(b),
   )) {
     const best = bests.at(-1)
@@ -99,6 +110,8 @@ function beats(state: State, node: Experiment, other: Experiment): boolean {
 /** With held-out data, only what was measured there may be the best; the baseline is what it is measured against. */
 const isHeldOut = ({ run }: State, node: Experiment): boolean =>
   !run?.holdout || node.parent === null || lastJudged(node)?.held_out === true
+
+const mayStand = ({ status }: Traits): boolean => status === 'kept' || status === 'pruned'
 
 const stands = (state: State, node: Experiment, bad: ReadonlySet<string>): boolean =>
   (node.status === 'kept' || node.status === 'pruned') &&

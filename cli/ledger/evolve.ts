@@ -131,7 +131,7 @@ function apply(state: State, event: Event): void {
       state.epoch = event.epoch
       forgetBest(state)
       state.judge.anchors = []
-      state.trees.clear()
+      state.trees = new Map()
       return
     case 'isolated':
       state.isolation = event
@@ -145,10 +145,12 @@ function apply(state: State, event: Event): void {
       return
     case 'round_closed':
       roundOf(state).closed = event
+      state.learnings.push(...event.learnings, ...event.suggestions)
       freeIdeas(state, event.round)
       return
     case 'task_answered':
       state.answers.set(event.task, event)
+      if (typeof event.answer?.objection === 'string') state.objections.push(event)
       return
     case 'proposed':
       for (const idea of event.accepted) state.ideas.push(addedIdea(state.ideas.length + 1, idea, event.id))
@@ -267,7 +269,10 @@ function taintAgain(state: State): void {
 function create(state: State, event: Created): void {
   const parents = event.parents ?? (event.parent === null ? [] : [event.parent])
   const above = parents.flatMap((id) => state.experiments.get(id) ?? [])
-  for (const parent of above) parent.children.push(event.experiment)
+  for (const parent of above) {
+    parent.children.push(event.experiment)
+    if (event.arm === undefined) parent.tries++
+  }
   state.experiments.set(event.experiment, {
     id: event.experiment,
     parent: event.parent,
@@ -278,6 +283,9 @@ function create(state: State, event: Created): void {
     hypothesis: event.hypothesis,
     created: event,
     attempts: [],
+    verdict: null,
+    used: 0,
+    tries: 0,
     value: null,
     epoch: state.epoch,
     gates: [],
@@ -348,6 +356,7 @@ function claim(state: State, node: Experiment, event: Started): void {
     return
   }
   attempt.claim = { id, owner, at, epoch: state.epoch, nonce: event.nonce ?? null }
+  node.used++
   if (node.id !== BASELINE) state.claims++
   move(state, node, 'run')
 }
@@ -367,6 +376,8 @@ function judge(state: State, node: Experiment, event: Judged): void {
   const attempt = attemptOf(node, event.attempt)
   if (!attempt) return
   attempt.judged = event
+  node.verdict = node.attempts.findLast(({ judged }) => judged)?.judged ?? null
+  if (attempt.claim && event.failure_class === 'environment') node.used--
   node.value = event.value
   node.epoch = attempt.claim?.epoch ?? state.epoch
   node.judgedSeq = state.seq

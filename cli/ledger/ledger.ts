@@ -1,6 +1,7 @@
 /** One run's ledger: append, read, heal. Writers propose; what the fold made of the proposal is the answer. */
 
 import { randomBytes } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { call, next } from '../next.ts'
 import { redact } from '../redact.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
@@ -8,7 +9,9 @@ import { appendLine, type LedgerLine, readFrom, splitLines, type Torn } from './
 import type { Refusal } from './decide.ts'
 import { type Draft, type Event, type EventType, FORMAT, FORMAT_NAME } from './events.ts'
 import { fold, type Outcome } from './fold.ts'
+import { readSnapshot, writeSnapshot } from './snapshot.ts'
 import { emptyState, type State } from './state.ts'
+import { startOfLine } from './stored.ts'
 
 /** What became of a proposal. A void one changed nothing; `because` says why. */
 export type Proposal<T extends Event = Event> =
@@ -72,39 +75,66 @@ const KNOWN: Record<EventType, true> = {
 /** Whether this Assay folds events of a type; a line of another type is kept and skipped. */
 export const isKnownEvent = (type: string): type is EventType => Object.hasOwn(KNOWN, type)
 
+/** From there on, folding costs a command more than an empty one does. */
+const LONG = { events: 1_000, bytes: 1024 * 1024 }
+
 export class Ledger {
   readonly file: string
-  readonly state: State = emptyState()
+  readonly state: State
   #listener: ((event: Event) => void) | null = null
-  #offset = 0
-  #line = 0
+  #offset: number
+  #line: number
+  /** Of the file as it was opened; null = there was none. */
+  readonly #inode: number | null
+  /** What was folded since the beginning or the snapshot. */
+  #tail = { events: 0, bytes: 0 }
   /** Id of the event at which reading ends; null = at the end of the file. */
   readonly #until: string | null
 
-  private constructor(file: string, until: string | null = null) {
+  private constructor(file: string, { until, snapshot }: { until: string | null; snapshot: boolean }) {
     this.file = file
     this.#until = until
+    this.#inode = inodeOf(file)
+    const found = snapshot ? readSnapshot(file) : null
+    this.state = found?.state ?? emptyState()
+    this.#offset = found?.folded.offset ?? 0
+    this.#line = found?.folded.lines ?? 0
   }
 
-  /** Reads and folds the whole file; a file that does not exist yet is an empty run. */
-  static open(file: string): Result<Ledger> {
-    const ledger = new Ledger(file)
+  /**
+   * Reads and folds the file: what its snapshot does not hold, else all of it. A file that does not exist yet is an empty run.
+   * `whole`: without the snapshot.
+   */
+  static open(file: string, { whole = false } = {}): Result<Ledger> {
+    const ledger = new Ledger(file, { until: null, snapshot: !whole })
     const read = ledger.refresh()
     return read.ok ? ok(ledger) : read
   }
 
   /** As it was just before an event: for looking back, never for writing. */
   static before(file: string, id: string): Result<Ledger> {
-    const ledger = new Ledger(file, id)
+    const ledger = new Ledger(file, { until: id, snapshot: false })
     const read = ledger.refresh()
     return read.ok ? ok(ledger) : read
   }
 
   /** A state that another machine handed over: nothing is read, and nothing can be written. */
   static handedOver(state: State): Ledger {
-    const ledger = new Ledger('/dev/null')
+    const ledger = new Ledger('/dev/null', { until: null, snapshot: false })
     Object.assign(ledger.state, state)
     return ledger
+  }
+
+  /** Whether so much was folded that the next command should find a snapshot. A small run never has one. */
+  get hasLongTail(): boolean {
+    return this.#tail.events > LONG.events || this.#tail.bytes > LONG.bytes
+  }
+
+  /** Writes a snapshot of what was read, if that was much. A cache: nobody has to know whether it could be written. */
+  keep(isMuch = this.hasLongTail): void {
+    if (!isMuch || this.#inode === null || this.#until !== null) return
+    writeSnapshot(this.file, this.#inode, this.state, { offset: this.#offset, lines: this.#line })
+    this.#tail = { events: 0, bytes: 0 }
   }
 
   /** Tells every event that is accepted from now on, whichever call reads it. */
@@ -120,9 +150,13 @@ export class Ledger {
       const event = this.#eventOf(line)
       if (!event.ok) return event
       if (this.#until !== null && event.value?.id === this.#until) break
+      const start = this.#offset
       this.#offset = line.end
       this.#line++
+      this.#tail.bytes += line.end - start
       if (event.value === null) continue
+      this.#tail.events++
+      startOfLine.set(event.value, start)
       const outcome = fold(this.state, event.value)
       onEvent?.(event.value, outcome)
       if (outcome.accepted) this.#listener?.(event.value)
@@ -215,6 +249,15 @@ export class Ledger {
       hint: next`${call('doctor')} explains the damage and how to repair it; nothing was changed`,
       at: `${this.file}:${number}`,
     }
+  }
+}
+
+/** null when it is not there; what else is wrong with it, reading says. */
+function inodeOf(file: string): number | null {
+  try {
+    return statSync(file, { throwIfNoEntry: false })?.ino ?? null
+  } catch {
+    return null
   }
 }
 

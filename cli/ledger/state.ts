@@ -78,6 +78,12 @@ export interface Experiment {
   hypothesis: string
   created: Created
   attempts: Attempt[]
+  /** The verdict that counts: the last one. */
+  verdict: Judged | null
+  /** Attempts that count against `max_attempts`: claimed, and not spoilt by the environment. */
+  used: number
+  /** Children that the search or a person made: those of the baseline arm apart. */
+  tries: number
   /** In metric units, as last measured; null when there is none. */
   value: number | null
   /** The epoch in which it was measured; scores of different epochs are never compared. */
@@ -97,7 +103,7 @@ export interface Experiment {
   /** Number of its last verdict in the run's order of events; null before one. */
   judgedSeq: number | null
   /** The program that edited it last, and its model where one is named; absent when no call was recorded. */
-  agent?: string
+  agent?: string | undefined
 }
 
 export interface Round {
@@ -129,6 +135,40 @@ export interface Attribution {
   ended: AttributionEnded | null
 }
 
+/** As much of a map as readers use: one that is read from a snapshot bit by bit has no more. */
+export interface Entries<V> {
+  readonly size: number
+  has(key: string): boolean
+  get(key: string): V | undefined
+  set(key: string, value: V): unknown
+  keys(): IterableIterator<string>
+  values(): IterableIterator<V>
+}
+
+/** As much of an array, for the same reason. */
+export interface List<T> extends Iterable<T> {
+  readonly length: number
+  at(index: number): T | undefined
+  push(...items: T[]): number
+  findLast(is: (item: T) => unknown): T | undefined
+}
+
+/** What is known of each experiment without reading it. */
+export interface Traits {
+  status: Status
+  /** Its last verdict answers the idea: nothing is there to repair. */
+  answered: boolean
+  /** It was not simply made from one parent: `created` says how. */
+  special: boolean
+  remarks: boolean
+}
+
+export interface Experiments extends Entries<Experiment> {
+  /** Absent where all are in memory. */
+  withTraits?: (is: (traits: Traits) => boolean) => Experiment[]
+  newestFirst?: () => IterableIterator<Experiment>
+}
+
 export interface State {
   run: RunStarted | null
   knobs: Knobs | null
@@ -139,7 +179,7 @@ export interface State {
   /** When the last of them was written; null before the first. */
   lastAt: string | null
   /** In order of creation. */
-  experiments: Map<string, Experiment>
+  experiments: Experiments
   counts: Record<Status, number>
   /** Experiments with a revoked one among their ancestors or themselves. */
   tainted: Set<string>
@@ -155,10 +195,10 @@ export interface State {
   /** Identical failures in a row. */
   streak: { signature: string; count: number; message: string } | null
   /** Candidate tree → where it was judged, as far as that verdict counts for a duplicate: once for each set of artifacts. */
-  trees: Map<string, { experiment: string; attempt: number }[]>
+  trees: Entries<{ experiment: string; attempt: number }[]>
   /** Idempotency key → the event that counted with it: its answer is the answer. */
-  keys: Map<string, Event>
-  rounds: Round[]
+  keys: Entries<Event>
+  rounds: List<Round>
   /** In order of their numbers, from 1. */
   attributions: Attribution[]
   /** In order. */
@@ -166,9 +206,13 @@ export interface State {
   /** The backlog, in order of their numbers. */
   ideas: BacklogIdea[]
   /** Task of the loop → what became of it. */
-  answers: Map<string, TaskAnswered>
+  answers: Entries<TaskAnswered>
+  /** What rounds learnt and suggested, in order. */
+  learnings: List<string>
+  /** Of agents, in order: their answers may be many, and few object to anything. */
+  objections: TaskAnswered[]
   /** What was noted, and why experiments were aborted. */
-  notes: Noted[]
+  notes: List<Noted>
   driver: DriverRecord
   activeMs: number
   /** A person stopped the loop. */
@@ -258,6 +302,8 @@ export function emptyState(): State {
     conflicts: [],
     ideas: [],
     answers: new Map(),
+    learnings: [],
+    objections: [],
     notes: [],
     driver: noDriver(),
     activeMs: 0,
@@ -287,6 +333,43 @@ export const NO_ROOM = 'the disk had no room for its worktree'
 
 export const hadNoRoom = ({ status, why }: Experiment): boolean => status === 'discarded' && why === NO_ROOM
 
+const plainEvent = <T extends object>(event: T): T =>
+  'toJSON' in event && typeof event.toJSON === 'function' ? event.toJSON() : event
+
+/** A copy of plain data, to be spread or handed over: what is read from a snapshot has its fields behind getters. */
+export const plainExperiment = (node: Experiment): Experiment => ({
+  ...{ id: node.id, parent: node.parent, parents: node.parents, children: node.children },
+  ...{ generation: node.generation, status: node.status, hypothesis: node.hypothesis },
+  ...{ created: plainEvent(node.created), attempts: node.attempts, used: node.used, tries: node.tries },
+  verdict: node.verdict && plainEvent(node.verdict),
+  ...{ value: node.value, epoch: node.epoch, gates: node.gates, droppedGates: node.droppedGates },
+  ...{ annotations: node.annotations, flagged: node.flagged, lostTo: node.lostTo, why: node.why },
+  ...{ discard_class: node.discard_class, judgedSeq: node.judgedSeq },
+  ...(node.agent === undefined ? {} : { agent: node.agent }),
+})
+
+/** Those with such traits, in order. A list of a few of them does not cost the reading of all. */
+export const withTraits = (
+  { experiments }: Pick<State, 'experiments'>,
+  is: (traits: Traits) => boolean,
+): Experiment[] =>
+  experiments.withTraits?.(is) ?? [...experiments.values()].filter((node) => is(traitsOf(node)))
+
+export const newestFirst = ({ experiments }: Pick<State, 'experiments'>): Iterable<Experiment> =>
+  experiments.newestFirst?.() ?? [...experiments.values()].reverse()
+
+export function traitsOf({ status, verdict, created, annotations }: Experiment): Traits {
+  return {
+    status,
+    answered: verdict?.reason != null && ANSWERS.includes(verdict.reason),
+    special: SPECIAL.some((field) => created[field] !== undefined),
+    remarks: annotations.length > 0,
+  }
+}
+
+/** Fields that few experiments begin with. */
+export const SPECIAL = ['arm', 'from_artifact', 'repair', 'reduces', 'parents', 'merge', 'text'] as const
+
 export const lastAttempt = (experiment: Experiment): Attempt | null => experiment.attempts.at(-1) ?? null
 
 export const attemptOf = (experiment: Experiment, number: number): Attempt | undefined =>
@@ -312,13 +395,7 @@ export function holdsForTwins({ status, reason }: Judged): boolean {
 }
 
 /** The verdict that counts: the last one. */
-export function lastJudged(experiment: Experiment): Judged | null {
-  for (let i = experiment.attempts.length - 1; i >= 0; i--) {
-    const judged = experiment.attempts[i]?.judged
-    if (judged) return judged
-  }
-  return null
-}
+export const lastJudged = ({ verdict }: Pick<Experiment, 'verdict'>): Judged | null => verdict
 
 /** Whether it is more than its files, so that it cannot be divided or merged by them. */
 export const hasArtifacts = (node: Experiment): boolean =>
@@ -348,10 +425,8 @@ export function nodeMetrics(experiment: Experiment): Record<string, number | boo
   return look?.metrics ?? last?.judged?.metrics ?? {}
 }
 
-/** Attempts that count against `max_attempts`: claimed, and not spoilt by the environment. */
-export function attemptsUsed(experiment: Experiment): number {
-  return experiment.attempts.filter((a) => a.claim && a.judged?.failure_class !== 'environment').length
-}
+/** Attempts that count against `max_attempts`. */
+export const attemptsUsed = ({ used }: Pick<Experiment, 'used'>): number => used
 
 /** Free rejections of this experiment: not charged, but bounded. */
 export function freeRejections(experiment: Experiment): number {
@@ -383,6 +458,10 @@ export function lineageOf(state: State, id: string): Experiment[] {
   }
   return [...found.values()].reverse().sort((a, b) => a.generation - b.generation)
 }
+
+/** Rounds are numbered from 1. */
+export const roundAt = ({ rounds }: State, number: number): Round | undefined =>
+  number < 1 ? undefined : rounds.at(number - 1)
 
 export const currentRound = (state: State): Round | null => {
   const last = state.rounds.at(-1)
@@ -461,7 +540,7 @@ export const clearing = (node: Experiment): Next =>
 
 /** Remarks on experiments and their tasks, oldest first; `tag`: only those with this word. */
 export function remarksIn(state: State, tag: string | null = null): Annotated[] {
-  return [...state.experiments.values()]
+  return withTraits(state, ({ remarks }) => remarks)
     .flatMap(({ annotations }) => annotations)
     .filter((remark) => tag === null || remark.tag === tag)
     .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
@@ -520,13 +599,13 @@ export function repairable(state: State): Experiment[] {
   const bad = tainted(state)
   const repaired = usedByLater(state, ({ repair }) => repair)
   const limit = state.knobs?.max_attempts ?? 0
-  return [...state.experiments.values()]
+  return withTraits(
+    state,
+    ({ status, answered }) => !answered && (status === 'rejected' || status === 'failed'),
+  )
     .filter((node) => {
-      if (node.status !== 'rejected' && node.status !== 'failed') return false
       const judged = lastJudged(node)
-      const answered = judged?.reason != null && ANSWERS.includes(judged.reason)
       return (
-        !answered &&
         !node.created.merge &&
         judged?.aborted === undefined &&
         attemptsUsed(node) < limit &&
@@ -545,7 +624,8 @@ export function retestable(state: State): Experiment[] {
     ...usedByLater(state, ({ repair }) => repair),
     ...usedByLater(state, ({ from_artifact }) => from_artifact?.experiment),
   ])
-  return [...state.experiments.values()].filter((node) => {
+  const ends = ({ status }: Traits) => status === 'failed' || status === 'discarded'
+  return withTraits(state, ends).filter((node) => {
     const ended = node.status === 'failed' || (node.status === 'discarded' && lastAttempt(node) !== null)
     return ended && !node.created.merge && failureClassOf(node) === 'eval' && !tested.has(node.id)
   })
@@ -554,7 +634,7 @@ export function retestable(state: State): Experiment[] {
 /** The experiments that a later one repairs or retests, if that one was measured to an answer. */
 function usedByLater(state: State, sourceOf: (created: Created) => string | undefined): Set<string> {
   const found = new Set<string>()
-  for (const node of state.experiments.values()) {
+  for (const node of withTraits(state, ({ special }) => special)) {
     const source = sourceOf(node.created)
     const judged = source === undefined ? null : lastJudged(node)
     if (source !== undefined && judged && !isFree(judged) && !UNTESTED.includes(judged.failure_class))

@@ -13,6 +13,7 @@ import {
   lastJudged,
   mergeOf,
   type Round,
+  roundAt,
   type State,
 } from '../ledger/state.ts'
 import {
@@ -134,7 +135,7 @@ export function taskLeftOut(state: State, spec: Pick<Spec, 'agent'>, id: string)
   const { at, round, lane } = place
   const made = state.keys.get(`${at}/new`)
   const node = made?.type === 'created' ? state.experiments.get(made.experiment) : undefined
-  const of = state.rounds[round - 1]
+  const of = roundAt(state, round)
   if (!node || !of || (!hasEnded(node) && of.closed === null)) return null
   const step = stepOf(state, node, { at, lane })
   const task = step === 'passed' ? undefined : step.tasks.find((one) => one.id === id)

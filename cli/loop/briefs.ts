@@ -353,7 +353,7 @@ function wornAxis(state: State): { message: string; holds: (brief: Brief) => boo
 
 /** The briefs that led to these experiments. */
 function briefsOf(state: State, experiments: ReadonlySet<string>): Brief[] {
-  return state.rounds.flatMap(({ round, briefed }) =>
+  return [...state.rounds].flatMap(({ round, briefed }) =>
     (briefed?.lanes ?? []).flatMap((lane) => {
       const used = [...experiments].some((id) => {
         const created = state.experiments.get(id)?.created

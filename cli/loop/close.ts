@@ -21,7 +21,7 @@ import type { OpenRun } from '../run/open.ts'
 import { distinctShapes } from '../search/similar.ts'
 import { textsOf } from '../text.ts'
 import { fitted } from './fit.ts'
-import { learningsOf } from './open.ts'
+import { newestLearnings } from './open.ts'
 import { applyPrunes } from './prunes.ts'
 import { type RoundRef, roundOf, roundRefusal } from './which-round.ts'
 
@@ -188,7 +188,7 @@ function answer(run: OpenRun, closed: RoundClosed): CloseAnswer {
     stall: closed.stall,
     stop: stopReason(state),
     prune: closed.prune,
-    learnings: learningsOf(state).slice(-LIMITS.texts * 3),
+    learnings: newestLearnings(state, LIMITS.texts * 3).items,
   }
 }
 

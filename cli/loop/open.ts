@@ -12,12 +12,14 @@ import {
   type Experiment,
   failureClassOf,
   lastJudged,
+  newestFirst,
   nodeValue,
   type Round,
   remarksIn,
   remarkText,
   repairable,
   retestable,
+  roundAt,
   type State,
   stallOf,
 } from '../ledger/state.ts'
@@ -29,7 +31,7 @@ import { callerIn, giveUp, saidBy, takeTurn } from '../run/driver.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { waitingSteers } from '../run/steer.ts'
 import { byScore, type Candidate } from '../search/frontier.ts'
-import { type Observed, type Pattern, patternsOf } from '../search/patterns.ts'
+import { OBSERVED, type Observed, type Pattern, patternsOf } from '../search/patterns.ts'
 import { type Conflict, combinable } from '../search/unmerged.ts'
 import { plain } from '../text.ts'
 import { candidatesOf, pickParents } from './frontier.ts'
@@ -76,7 +78,7 @@ export function newDirection(
   const { knobs } = state
   const stall = stallOf(state)
   if (!knobs || stall < plateauOf(knobs)) return null
-  const lanes = state.rounds
+  const lanes = [...state.rounds]
     .slice(-stall)
     .flatMap(({ briefed }) => briefed?.lanes ?? [])
     .filter(({ arm }) => arm === undefined)
@@ -117,7 +119,7 @@ export function ideateBecause(state: State): { why: string } | null {
   if (stall >= plateau && sinceAsked >= plateau) {
     return { why: `${rounds(stall)} without a new best` }
   }
-  const since = (asked ?? state.rounds[0])?.openedSeq ?? state.seq
+  const since = (asked ?? roundAt(state, 1))?.openedSeq ?? state.seq
   const keeps = [...state.experiments.values()].filter(
     (node) => node.status === 'kept' && node.id !== BASELINE && (node.judgedSeq ?? 0) >= since,
   ).length
@@ -176,22 +178,25 @@ export function patternsIn(state: State): Pattern[] {
 /** The best parent that nothing was built on, else that the warned experiments did not start from; and the best open idea. */
 function untriedBeside(state: State, { experiments }: Pattern): string[] {
   const worn = new Set(experiments.map((id) => state.experiments.get(id)?.parent))
-  const childrenOf = (id: string) => state.experiments.get(id)?.children.length ?? 0
   const [parent] = candidatesOf(state)
     .filter(({ id }) => !worn.has(id))
-    .sort((a, b) => Number(childrenOf(a.id) > 0) - Number(childrenOf(b.id) > 0) || byScore(a, b))
+    .sort((a, b) => Number(a.children > 0) - Number(b.children > 0) || byScore(a, b))
   const [idea] = openIdeas(state, 20)
   return [
     ...(parent
-      ? [`${parent.id} as the parent${childrenOf(parent.id) === 0 ? ', on which nothing was built' : ''}`]
+      ? [`${parent.id} as the parent${parent.children === 0 ? ', on which nothing was built' : ''}`]
       : []),
     ...(idea ? [`the idea "${plain(idea.hypothesis, 160)}"`] : []),
   ]
 }
 
 export function observedIn(state: State): Observed[] {
-  const ideas = [...state.experiments.values()].filter(({ created }) => !created.merge)
-  return ideas.map((node) => {
+  const ideas: Experiment[] = []
+  for (const node of newestFirst(state)) {
+    if (ideas.length === OBSERVED) break
+    if (!node.created.merge) ideas.push(node)
+  }
+  return ideas.reverse().map((node) => {
     const judged = lastJudged(node)
     return {
       id: node.id,
@@ -200,11 +205,16 @@ export function observedIn(state: State): Observed[] {
       reason: judged?.reason ?? null,
       failure_class: failureClassOf(node),
       value: judged?.value ?? null,
-      hypothesis: node.hypothesis,
       gates: judged?.gates ?? [],
       tasks: judged?.tasks ?? null,
       signature: judged?.signature ?? null,
-      message: judged?.message ?? '',
+      // Texts are read when a pattern tells them.
+      get hypothesis() {
+        return node.hypothesis
+      },
+      get message() {
+        return judged?.message ?? ''
+      },
     }
   })
 }
@@ -402,7 +412,7 @@ export function roundAnswer(run: OpenRun, round: Round | null, stop: StopReason 
     ...(pairs.length > 0 && { combine: pairs }),
     patterns: patternsIn(state),
     proposals: knobs.briefs === 'author' ? [] : openIdeas(state, RECENT.proposals),
-    learnings: learningsOf(state).slice(-RECENT.learnings),
+    learnings: newestLearnings(state, RECENT.learnings).items,
     notes: notesIn(state).slice(-RECENT.notes),
     steering: state.steers.flatMap(({ id, text }) => (round?.opened.steering?.includes(id) ? [text] : [])),
     rules: rulesOf(run),
@@ -424,7 +434,7 @@ export function roundAnswer(run: OpenRun, round: Round | null, stop: StopReason 
 /** Notes of people and agents, and remarks on experiments, oldest first. */
 function notesIn(state: State): string[] {
   return [
-    ...state.notes
+    ...[...state.notes]
       .filter(({ kind }: Noted) => kind !== 'learning' && kind !== 'objection')
       .map(({ at, text }) => ({ at, text })),
     ...remarksIn(state).map((remark) => ({ at: remark.at, text: remarkText(remark) })),
@@ -434,11 +444,22 @@ function notesIn(state: State): string[] {
 }
 
 export function learningsOf(state: State): string[] {
-  const fromRounds = state.rounds.flatMap(({ closed }) =>
-    closed ? [...closed.learnings, ...closed.suggestions] : [],
-  )
-  return [...fromRounds, ...state.notes.filter(({ kind }) => kind === 'learning').map(({ text }) => text)]
+  return [...state.learnings, ...learntNotes(state).map(({ text }) => text)]
 }
+
+/** The newest of `learningsOf`, and how many there are. */
+export function newestLearnings(state: State, most: number): { items: string[]; count: number } {
+  const notes = learntNotes(state)
+  const { length } = state.learnings
+  const left = Math.min(length, Math.max(0, most - notes.length))
+  const older = Array.from({ length: left }, (_, at) => state.learnings.at(length - left + at) ?? '')
+  return {
+    items: [...older, ...notes.slice(-most).map(({ text }) => text)],
+    count: length + notes.length,
+  }
+}
+
+const learntNotes = (state: State): Noted[] => [...state.notes].filter(({ kind }) => kind === 'learning')
 
 export const standing = (node: Experiment): Standing => ({ experiment: node.id, value: nodeValue(node) })
 

@@ -8,7 +8,9 @@ export const pruneKey = (round: number, experiment: string): string =>
   `${roundPlace(round)}/prune/${experiment}`
 
 export const prunedByLoop = (state: State, experiment: string): boolean =>
-  state.rounds.some(({ round }) => state.keys.has(pruneKey(round, experiment)))
+  Array.from({ length: state.rounds.length }, (_, before) => pruneKey(before + 1, experiment)).some((key) =>
+    state.keys.has(key),
+  )
 
 /** What the newest closed round proposed to prune and what neither the loop nor the user has decided about. */
 export function prunesLeft(state: State): string[] {

@@ -19,8 +19,8 @@ export function roundSize(state: State): { width: number; depth: number } {
  * `share`. It follows from the rounds before, not from chance.
  */
 export function baselineArmLanes(state: State, share: number, width: number): number {
-  const laid = state.rounds.reduce((sum, { opened }) => sum + opened.width, width)
-  const before = state.rounds.reduce((sum, { opened }) => sum + (opened.arm ?? 0), 0)
+  const laid = [...state.rounds].reduce((sum, { opened }) => sum + opened.width, width)
+  const before = [...state.rounds].reduce((sum, { opened }) => sum + (opened.arm ?? 0), 0)
   // A share like 0.2 has no exact double: five lanes of it are one.
   return Math.min(width, Math.max(0, Math.floor(share * laid + 1e-9) - before))
 }

@@ -16,6 +16,7 @@ import {
   lastAttempt,
   lastKept,
   lineageOf,
+  plainExperiment,
   type State,
 } from '../ledger/state.ts'
 import {
@@ -147,12 +148,14 @@ function neededOf({ ledger: { state } }: Pick<Home, 'ledger'>, node: Experiment)
 }
 
 function withoutWords(node: Experiment, isMeasured: boolean): Experiment {
-  const { hypothesis: _, ...created } = node.created
+  const plain = plainExperiment(node)
+  const { hypothesis: _, ...created } = plain.created
   const kept = isMeasured ? lastAttempt(node) : (lastKept(node) ?? lastAttempt(node))
   const attempts = kept === null ? [] : [kept]
   return {
-    ...node,
+    ...plain,
     children: [],
+    verdict: kept?.judged ? { ...kept.judged, message: '' } : null,
     hypothesis: '',
     created: { ...created, hypothesis: '' },
     annotations: [],

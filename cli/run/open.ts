@@ -51,6 +51,8 @@ export interface Surroundings {
   clock: () => Date
   /** Random bytes, as lower-case hex. */
   random: (bytes: number) => string
+  /** Takes what is to be done when the answer was given; the last of each name counts. Absent = nothing is. */
+  afterwards?: (name: string, act: () => void) => void
   /** Called when the run is known by a key, a token or an id alone: a call without that would reach none, or a different one. */
   foundByName?: (run: string) => void
 }
@@ -153,7 +155,7 @@ function amongRuns(world: Surroundings, site: Site, named: CallNames): Result<Op
 /** No other run has such a key or token: they are random, or a program's own. */
 const hasMarks = ({ ledger: { state } }: OpenRun, { key, token }: CallNames): boolean =>
   (key !== null && state.keys.has(redact(key))) ||
-  (token !== null && state.rounds.some(({ opened }) => opened.token === token))
+  (token !== null && [...state.rounds].some(({ opened }) => opened.token === token))
 
 /** Ids are counted in each run, so several may have one. */
 const hasIds = ({ ledger: { state } }: OpenRun, { ids }: CallNames): boolean =>
@@ -188,6 +190,7 @@ export function open(world: Surroundings, site: Site, run: string): Result<OpenR
   const paths = runPaths(site, run)
   const ledger = Ledger.open(paths.ledger)
   if (!ledger.ok) return ledger
+  if (ledger.value.hasLongTail) world.afterwards?.(paths.ledger, () => ledger.value.keep())
   const started = ledger.value.state.run
   if (!started) {
     return fail({

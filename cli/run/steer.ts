@@ -87,7 +87,7 @@ export function listNotes(
   kind: Noted['kind'] | null,
   limit: number,
 ): { notes: NoteData[]; truncated: boolean } {
-  const found = run.ledger.state.notes.filter((one) => kind === null || one.kind === kind)
+  const found = [...run.ledger.state.notes].filter((one) => kind === null || one.kind === kind)
   return { notes: found.slice(-limit).map(data), truncated: found.length > limit }
 }
 

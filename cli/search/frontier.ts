@@ -26,6 +26,8 @@ export interface FrontierNode {
   parent: string | null
   /** Of a merge: the others that it contains. Absent = none. */
   others?: readonly string[]
+  /** How many experiments have it as a parent, whatever became of them. */
+  children: number
   status: Status
   value: number | null
   epoch: number
@@ -56,28 +58,29 @@ export type Ineligible =
 
 /**
  * The frontier: kept, of this epoch, confirmed (or deterministic), not flagged, without a revoked ancestor.
- * A pruned ancestor does not matter. `nodes` must hold all experiments, in any order.
+ * A pruned ancestor does not matter. `nodes` must hold all kept experiments, in any order.
  */
 export function frontierOf(nodes: readonly FrontierNode[], rules: FrontierRules): Candidate[] {
   const verdicts = eligibility(nodes, rules)
-  const children = new Map<string, number>()
-  const add = (counts: Map<string, number>, id: string) => counts.set(id, (counts.get(id) ?? 0) + 1)
   const above = ({ parent, others = [] }: FrontierNode) => (parent === null ? [] : [parent, ...others])
-  for (const node of nodes) for (const id of above(node)) add(children, id)
   const kept = new Map<string, number>()
-  for (const node of nodes) if (!verdicts.has(node.id)) for (const id of above(node)) add(kept, id)
+  for (const node of nodes)
+    if (!verdicts.has(node.id)) for (const id of above(node)) kept.set(id, (kept.get(id) ?? 0) + 1)
   const sign = rules.direction === 'maximize' ? 1 : -1
   const candidates: Candidate[] = []
-  for (const { id, parent, value, order } of nodes) {
+  for (const node of nodes) {
+    const { id, parent, children, value } = node
     if (verdicts.has(id) || value === null) continue
     candidates.push({
       id,
       parent,
       value,
       score: sign * value,
-      children: children.get(id) ?? 0,
+      children,
       keptChildren: kept.get(id) ?? 0,
-      order,
+      get order() {
+        return node.order
+      },
     })
   }
   return candidates

@@ -49,8 +49,9 @@ export function plateau(experiments: readonly Observed[]): Pattern[] {
     .filter(({ parent, status, failure_class: place }) => {
       return parent !== null && (status === 'kept' || (status === 'rejected' && place !== 'environment'))
     })
-    .flatMap((each) => (each.value === null ? [] : [{ ...each, value: each.value }]))
+    .filter(({ value }) => value !== null)
     .slice(-LATEST)
+    .flatMap((each) => (each.value === null ? [] : [{ ...each, value: each.value }]))
   let best: typeof scored = []
   for (const { value } of scored) {
     const near = scored.filter((other) => about(value, other.value))
@@ -185,7 +186,7 @@ const list = (names: readonly string[]): string => {
 }
 
 /** Only so many of the latest experiments are looked at: old habits say little, and the cost stays bounded. */
-const WINDOW = 2_000
+export const OBSERVED = 2_000
 const MOST_OF_A_KIND = 5
 const MOST_NAMED = 12
 
@@ -194,7 +195,7 @@ function sameErrors(experiments: readonly Observed[]): Pattern[] {
   const groups = new Map<string, Observed[]>()
   for (const each of experiments) {
     if (each.signature === null || each.status === 'kept') continue
-    groups.set(each.signature, [...(groups.get(each.signature) ?? []), each].slice(-WINDOW))
+    groups.set(each.signature, [...(groups.get(each.signature) ?? []), each].slice(-OBSERVED))
   }
   return [...groups.values()]
     .filter(({ length }) => length >= AT_LEAST)
@@ -213,7 +214,7 @@ function sameErrors(experiments: readonly Observed[]): Pattern[] {
  * the same patterns.
  */
 export function patternsOf(experiments: readonly Observed[]): Pattern[] {
-  const recent = experiments.slice(-WINDOW)
+  const recent = experiments.slice(-OBSERVED)
   return [...axisWarnings(recent), ...together(recent), ...sameErrors(recent), ...improvers(recent)].map(
     (pattern) => ({
       ...pattern,

@@ -26,7 +26,38 @@ export function shapeOf(hypothesis: string): HypothesisShape {
 export function likeness(a: HypothesisShape, b: HypothesisShape): number {
   let shared = 0
   for (const word of a) if (b.has(word)) shared++
-  const all = a.size + b.size - shared
+  return alikeBy(shared, a.size, b.size)
+}
+
+/**
+ * Items of one structure together, in the order of their first ones: each joins the first group whose first item is like it. Only groups
+ * that share a word with it are compared.
+ */
+export function groupedByShape<T>(items: readonly T[], hypothesis: (item: T) => string): T[][] {
+  const groups: { size: number; members: T[] }[] = []
+  const withWord = new Map<string, number[]>()
+  for (const item of items) {
+    const shape = shapeOf(hypothesis(item))
+    const shared = new Uint32Array(groups.length)
+    for (const word of shape)
+      for (const group of withWord.get(word) ?? []) shared[group] = (shared[group] ?? 0) + 1
+    const found = groups.find(({ size }, at) => alikeBy(shared[at] ?? 0, size, shape.size) >= SAME_SHAPE)
+    if (found) {
+      found.members.push(item)
+      continue
+    }
+    for (const word of shape) {
+      const others = withWord.get(word)
+      if (others) others.push(groups.length)
+      else withWord.set(word, [groups.length])
+    }
+    groups.push({ size: shape.size, members: [item] })
+  }
+  return groups.map(({ members }) => members)
+}
+
+const alikeBy = (shared: number, size: number, other: number): number => {
+  const all = size + other - shared
   return all === 0 ? 1 : shared / all
 }
 

@@ -28,6 +28,8 @@ export interface Context {
   random: (bytes: number) => string
   /** See `Surroundings`: the commands of the answer name this run. */
   foundByName: (run: string) => void
+  /** See `Surroundings`. */
+  afterwards?: (name: string, act: () => void) => void
   /** Another verb, as if it were called in that world; for a verb that shows others. */
   call: (argv: readonly string[], world: Context) => Promise<Result<VerbAnswer>>
 }

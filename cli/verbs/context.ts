@@ -3,8 +3,8 @@
 import { figure, shown } from '../evaluate/figure.ts'
 import { readBlob } from '../git/trees.ts'
 import type { Experiment } from '../ledger/state.ts'
-import { candidatesOf, pickParents } from '../loop/frontier.ts'
-import { learningsOf, patternsIn, rulesOf } from '../loop/open.ts'
+import { pickParents } from '../loop/frontier.ts'
+import { newestLearnings, patternsIn, rulesOf } from '../loop/open.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { artifactsFolder, worktreePath } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
@@ -18,6 +18,7 @@ import {
   contextFacts,
   digest,
   type Head,
+  MOST,
   quoted,
 } from '../view/context.ts'
 import { type StatusData, statusOf } from '../view/run.ts'
@@ -69,9 +70,9 @@ async function factsOf(run: OpenRun, id: string | null): Promise<Result<ContextF
   const given = {
     instructions: instructions.value,
     picks: picked.value.picks,
-    eligible: candidatesOf(state).length,
+    eligible: picked.value.eligible,
     patterns: patternsIn(state),
-    learnings: learningsOf(state),
+    learnings: newestLearnings(state, MOST.texts),
     gates: run.spec.gates,
   }
   return ok(contextFacts(state, given, id))

@@ -12,6 +12,7 @@ import {
   repairable,
   retestable,
   type State,
+  withTraits,
 } from '../ledger/state.ts'
 import { waitingIdea } from '../loop/parked.ts'
 import { prunesLeft } from '../loop/prunes-left.ts'
@@ -72,6 +73,9 @@ export interface Arms {
 
 /** null without a baseline arm. What people opened belongs to neither. */
 export function armsOf(state: State): Arms | null {
+  // Few runs have one, and what follows reads the attempts of all.
+  if (!withTraits(state, ({ special }) => special).some(({ created }) => created.arm === 'baseline'))
+    return null
   const lanes = [...state.experiments.values()]
     .filter(({ created, judgedSeq }) => created.lane !== null && judgedSeq !== null)
     // What was rejected free of charge took no part of the budget.
@@ -171,7 +175,10 @@ export function chartData(run: OpenRun): ChartData {
     metric: run.started.metric,
     epoch: state.epoch,
     points: [...state.experiments.values()].map((node) => ({
-      experiment: node.id,
+      // Few points are named.
+      get experiment() {
+        return node.id
+      },
       status: node.status,
       value: nodeValue(node),
       epoch: node.epoch,

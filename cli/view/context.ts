@@ -10,15 +10,18 @@ import {
   type Experiment,
   failureClassOf,
   lastJudged,
+  newestFirst,
   pathTo,
   remarksIn,
   remarkText,
   repairable,
   retestable,
+  roundAt,
   type State,
   type Steer,
+  withTraits,
 } from '../ledger/state.ts'
-import { type HypothesisShape, likeness, SAME_SHAPE, shapeOf } from '../search/similar.ts'
+import { groupedByShape } from '../search/similar.ts'
 import { cut, plain, widthOf } from '../text.ts'
 
 /** Characters. */
@@ -372,7 +375,7 @@ export interface Avoided {
   why: string
 }
 
-/** Older ones are left out: comparing texts costs their number squared. */
+/** Older ones are left out: they are many, and few are repeated. */
 const WINDOW = 1_000
 const MOST_NAMED = 5
 
@@ -381,20 +384,15 @@ const MOST_NAMED = 5
  * that were tried most often first. Failures that say nothing about the idea (build, evaluation, environment) are not
  * among them. Pure.
  */
-function avoided(experiments: readonly Experiment[]): Avoided[] {
-  const groups: { shape: HypothesisShape; members: Experiment[] }[] = []
-  const byText = new Map<string, { shape: HypothesisShape; members: Experiment[] }>()
-  for (const node of experiments.filter(speaksAgainst).slice(-WINDOW)) {
-    const shape = shapeOf(node.hypothesis)
-    const text = [...shape].sort().join(' ')
-    const group = byText.get(text) ?? groups.find((other) => likeness(other.shape, shape) >= SAME_SHAPE)
-    if (group) group.members.push(node)
-    else groups.push({ shape, members: [node] })
-    byText.set(text, group ?? groups[groups.length - 1] ?? { shape, members: [node] })
+function avoided(state: State): Avoided[] {
+  const latest: Experiment[] = []
+  for (const node of newestFirst(state)) {
+    if (latest.length === WINDOW) break
+    if (speaksAgainst(node)) latest.push(node)
   }
   // The latest first among equals: what is fresh is repeated most easily.
-  return groups
-    .map(({ members }) => describe(members))
+  return groupedByShape(latest.reverse(), ({ hypothesis }) => hypothesis)
+    .map(describe)
     .reverse()
     .sort((a, b) => b.times - a.times)
 }
@@ -470,21 +468,33 @@ export interface ContextInputs {
   /** Experiments that may become parents. */
   eligible: number
   patterns: readonly { message: string }[]
-  learnings: readonly string[]
+  /** The newest of `count`. */
+  learnings: { items: readonly string[]; count: number }
   gates: readonly { name: string; phase: GatePhase }[]
 }
 
-const MOST = { path: 6, repairable: 10, avoid: 20, texts: 20, gates: 20, last: 10, siblings: 20, named: 5 }
+/** Entries of each kind, at most. */
+export const MOST = {
+  path: 6,
+  repairable: 10,
+  avoid: 20,
+  texts: 20,
+  gates: 20,
+  last: 10,
+  siblings: 20,
+  named: 5,
+}
 const LONG = 300
 const WHOLE = 4000
 
 export function contextFacts(state: State, given: ContextInputs, id: string | null): ContextFacts {
-  const all = [...state.experiments.values()]
   const focus = id === null ? null : (state.experiments.get(id) ?? null)
   const best = bestOf(state)
   const open = repairable(state)
   const gates = gatesAt(state, given.gates, (focus ?? best)?.id ?? null)
-  const infrastructure = state.notes.filter(({ kind }) => kind === 'infrastructure').map(({ text }) => text)
+  const infrastructure = [...state.notes]
+    .filter(({ kind }) => kind === 'infrastructure')
+    .map(({ text }) => text)
   const remarks = remarksIn(state)
   const limit = state.knobs?.max_attempts ?? 0
   const facts: ContextFacts = {
@@ -503,23 +513,38 @@ export function contextFacts(state: State, given: ContextInputs, id: string | nu
       message: plain(lastJudged(node)?.message ?? '', LONG),
     })),
     retests: retests(state),
-    avoid: first([...avoided(all), ...triedBefore(state)], MOST.avoid, (group) => ({
+    avoid: first([...avoided(state), ...triedBefore(state)], MOST.avoid, (group) => ({
       ...group,
       hypothesis: plain(group.hypothesis, LONG),
       why: plain(group.why, LONG),
     })),
     steering: latest(steersFor(state, id), MOST.texts, (text) => plain(text, LONG)),
-    learnings: latest(given.learnings, MOST.texts, (text) => plain(text, LONG)),
+    learnings: {
+      items: given.learnings.items.map((text) => plain(text, LONG)).reverse(),
+      more: given.learnings.count - given.learnings.items.length,
+    },
     ...(remarks.length > 0 && {
       remarks: latest(remarks, MOST.texts, (remark) => plain(remarkText(remark), LONG)),
     }),
     patterns: first(given.patterns, MOST.texts, ({ message }) => plain(message, LONG)),
     gates: first(gates, MOST.gates, (gate) => ({ ...gate, name: plain(gate.name, 80) })),
     infrastructure: latest(infrastructure, MOST.texts, (text) => plain(text, LONG)),
-    last: latest(all, MOST.last, tried),
+    last: {
+      items: newest(state, MOST.last).map(tried),
+      more: Math.max(0, state.experiments.size - MOST.last),
+    },
     experiment: focus && focusOn(state, focus),
   }
   return focus?.created.arm === 'baseline' ? unaware(facts) : facts
+}
+
+function newest(state: State, most: number): Experiment[] {
+  const found: Experiment[] = []
+  for (const node of newestFirst(state)) {
+    if (found.length === most) break
+    found.push(node)
+  }
+  return found
 }
 
 /** Ideas that an old log says were tried. */
@@ -586,10 +611,13 @@ function collapsed(path: Tried[]): Listed<Tried> {
 function retests(state: State): ContextFacts['retests'] {
   const open = new Set(retestable(state))
   const found = new Map<FailureClass, string[]>()
-  for (const node of state.experiments.values()) {
-    const kind = open.has(node) ? 'eval' : lastJudged(node)?.failure_class
-    if (open.has(node) || (node.status === 'failed' && kind && kind !== 'eval'))
-      found.set(kind ?? 'eval', [...(found.get(kind ?? 'eval') ?? []), node.id])
+  for (const node of withTraits(state, ({ status }) => status === 'failed' || status === 'discarded')) {
+    const failed = node.status === 'failed' ? (lastJudged(node)?.failure_class ?? null) : null
+    const kind = open.has(node) ? 'eval' : failed === 'eval' ? null : failed
+    if (kind === null) continue
+    const ids = found.get(kind)
+    if (ids) ids.push(node.id)
+    else found.set(kind, [node.id])
   }
   return [...found].sort().map(([failure_class, ids]) => ({
     failure_class,
@@ -612,7 +640,7 @@ function focusOn(state: State, node: Experiment): Focus {
     return sibling ? [sibling] : []
   })
   const { round, lane } = node.created
-  const briefed = round === null ? null : state.rounds.find((one) => one.round === round)?.briefed
+  const briefed = round === null ? null : roundAt(state, round)?.briefed
   const message = lastJudged(node)?.message ?? null
   return {
     ...tried(node),

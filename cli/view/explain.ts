@@ -47,10 +47,8 @@ function calibrated({ mode, transform, values }: NonNullable<Judged['calibration
   return `${seen}. Candidate and parent are measured in turns and compared by their ${by}.`
 }
 
-function unpaired(
-  { against, value, parent_value: before, confirmed, ...judged }: Judged,
-  name: string,
-): string[] {
+function unpaired(judged: Judged, name: string): string[] {
+  const { against, value, parent_value: before, confirmed } = judged
   if (against === null || value === null) return []
   const again = confirmed ? ', measured twice' : ', one sample'
   return [

@@ -35,7 +35,10 @@ export function nodeData(node: Experiment): NodeData & { reason: Reason | null }
     status: node.status,
     reason: judged?.reason ?? null,
     value: nodeValue(node),
-    hypothesis: node.hypothesis,
+    /** Read when it is shown: a tree of all has few of them. */
+    get hypothesis() {
+      return node.hypothesis
+    },
     flagged: node.flagged !== null,
     epoch: node.epoch,
   }
@@ -60,7 +63,7 @@ export function showData(run: OpenRun, node: Experiment) {
       .slice(-ANNOTATIONS)
       .map(({ at, task, tag, text }) => ({ at, task, tag, text })),
     annotations_count: node.annotations.length,
-    notes_count: run.ledger.state.notes.filter(({ experiment }) => experiment === node.id).length,
+    notes_count: [...run.ledger.state.notes].filter(({ experiment }) => experiment === node.id).length,
     /** Every gate that binds it; those of its verdict are in `gates`. */
     binding_gates: gatesWithOrigin(run, node.id).map(({ name, phase, from }) => ({ name, phase, from })),
     message: judged?.message ?? null,

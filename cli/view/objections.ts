@@ -12,11 +12,11 @@ export interface RaisedObjection {
 
 /** In the order in which they were raised; the same sentence once. */
 export function objectionsOf(state: State): RaisedObjection[] {
-  const answered = [...state.answers.values()].flatMap(({ at, task, experiment, answer }) => {
+  const answered = state.objections.flatMap(({ at, task, experiment, answer }) => {
     const text = typeof answer?.objection === 'string' ? answer.objection.trim() : ''
     return text === '' ? [] : [{ at, role: roleOf(task), experiment, text }]
   })
-  const noted = state.notes
+  const noted = [...state.notes]
     .filter(({ kind }) => kind === 'objection')
     .map(({ at, experiment, text }) => ({ at, role: null, experiment, text }))
   const seen = new Set<string>()

@@ -5,7 +5,7 @@ import { Bets, residual, ScaleWindow } from '../evaluate/paired.ts'
 import { tailOf } from '../evaluate/tail.ts'
 import { changesBetween, patchBetween } from '../git/trees.ts'
 import type { Sample } from '../ledger/events.ts'
-import { BASELINE, type Experiment, lastAttempt, lastJudged } from '../ledger/state.ts'
+import { BASELINE, type Experiment, lastAttempt, lastJudged, roundAt } from '../ledger/state.ts'
 import { readSteps } from '../ledger/steps.ts'
 import { gatesWithOrigin } from '../measure/gates.ts'
 import { recordedSamples } from '../measure/samples.ts'
@@ -128,7 +128,7 @@ const named = <T>(record: Readonly<Record<string, T>>): Record<string, T> =>
 
 function briefOf(run: OpenRun, node: Experiment): PageNode['brief'] {
   const { round, lane } = node.created
-  const found = run.ledger.state.rounds.find((one) => one.round === round)?.briefed
+  const found = roundAt(run.ledger.state, round ?? 0)?.briefed
   const brief = found?.lanes.find((one) => one.lane === lane)?.brief
   if (!brief) return null
   return {

@@ -15,6 +15,7 @@ import {
   nodeValue,
   repairable,
   retestable,
+  type Round,
   type State,
   severalParents,
   stallOf,
@@ -179,7 +180,7 @@ export function headOf(run: OpenRun, history: History, version: string): PageHea
     },
     ...(backlog && { backlog }),
     ...(status.judging && { judging: status.judging, judged_items: judgedItems(run) }),
-    rounds: state.rounds.map(roundOf),
+    rounds: Array.from(state.rounds, roundOf),
     edits: state.meta.edits.map(({ id, edit, from, undone }) => ({
       id,
       what: said(whatOf(edit), LINE),
@@ -281,7 +282,7 @@ function costsOf({ started, ledger: { state } }: OpenRun, history: History): Pag
 
 // ---------------------------------------------------------------- rounds, and the edits of the meta controller
 
-function roundOf({ round, opened, briefed, closed }: State['rounds'][number]): PageRound {
+function roundOf({ round, opened, briefed, closed }: Round): PageRound {
   return {
     round,
     opened: opened.at,
@@ -328,7 +329,7 @@ function whatOf(edit: Edit): string {
 // ---------------------------------------------------------------- words
 
 function textsOf({ ledger: { state } }: OpenRun, history: History): PageText[] {
-  const noted = state.notes.filter(({ kind }) => kind !== 'learning' && kind !== 'objection')
+  const noted = [...state.notes].filter(({ kind }) => kind !== 'learning' && kind !== 'objection')
   return [
     ...history.alerts.map(({ at, experiment, text }) => ({ kind: 'alert' as const, at, experiment, text })),
     // The list of the report, which no times go with.

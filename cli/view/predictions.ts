@@ -1,7 +1,7 @@
 /** What agents predicted of their changes, beside what was measured. */
 import { median } from '../evaluate/stats.ts'
 import type { Direction } from '../ledger/events.ts'
-import { type Experiment, lastJudged, type State } from '../ledger/state.ts'
+import { type Experiment, lastJudged, roundAt, type State } from '../ledger/state.ts'
 import { sameWords, wordsOf } from '../text.ts'
 import { roleOf } from './objections.ts'
 
@@ -77,9 +77,8 @@ export function predictionOf(state: State, node: Experiment, direction: Directio
 
 /** Of the agent that made the change: in words, before anything was measured. */
 function ofEdits(state: State, direction: Direction): Predicted[] {
-  const rounds = new Map(state.rounds.map((round) => [round.round, round]))
   const kindOf = ({ created: { round, lane } }: Experiment): string | null =>
-    rounds.get(round ?? 0)?.briefed?.lanes.find((one) => one.lane === lane)?.brief.kind ?? null
+    roundAt(state, round ?? 0)?.briefed?.lanes.find((one) => one.lane === lane)?.brief.kind ?? null
   return [...state.answers.values()].flatMap(({ task, experiment, answer }) => {
     const role = roleOf(task)
     const node = state.experiments.get(experiment ?? '')

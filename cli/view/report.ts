@@ -52,7 +52,7 @@ export function reportData(run: OpenRun) {
     ...(attribution && { attribution }),
     ...(status.judging && { judged_items: judgedItems(run) }),
     ...(predictions.length === 0 ? {} : { predictions }),
-    notes: state.notes.map(({ kind, experiment, text, at }) => ({ kind, experiment, text, at })),
+    notes: Array.from(state.notes, ({ kind, experiment, text, at }) => ({ kind, experiment, text, at })),
   }
 }
 

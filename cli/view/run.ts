@@ -5,7 +5,15 @@ import { parkedIdeas } from '../ledger/backlog.ts'
 import { bestOf } from '../ledger/best.ts'
 import { type Autonomy, isLive, isOf, type SessionLease } from '../ledger/driver.ts'
 import type { Status, StopReason } from '../ledger/events.ts'
-import { BASELINE, clearing, lastingDoubt, nodeValue, type State, severalParents } from '../ledger/state.ts'
+import {
+  BASELINE,
+  clearing,
+  lastingDoubt,
+  nodeValue,
+  type State,
+  severalParents,
+  withTraits,
+} from '../ledger/state.ts'
 import { type WaitingIdea, waitingIdea } from '../loop/parked.ts'
 import type { Said } from '../next.ts'
 import {
@@ -134,7 +142,7 @@ const NAMED = 20
 
 function stuckIn(state: State): Pick<StatusData, 'stuck' | 'stuck_more'> {
   if (state.counts.running === 0) return { stuck: [] }
-  const found = [...state.experiments.values()].flatMap((node) => {
+  const found = withTraits(state, ({ status }) => status === 'running').flatMap((node) => {
     const { message, hint = '' } = stuck(node) ?? {}
     return message === undefined ? [] : [{ experiment: node.id, message, hint }]
   })
@@ -145,8 +153,7 @@ function stuckIn(state: State): Pick<StatusData, 'stuck' | 'stuck_more'> {
 function doubts(state: State): Pick<StatusData, 'flagged' | 'doubts' | 'doubts_more' | 'outdated'> {
   const found: StatusData['doubts'] = []
   let [outdated, more] = [0, 0]
-  for (const node of state.experiments.values()) {
-    if (node.status !== 'kept' && node.status !== 'pruned') continue
+  for (const node of withTraits(state, ({ status }) => status === 'kept' || status === 'pruned')) {
     if (node.flagged && found.length === NAMED) more++
     else if (node.flagged)
       found.push({

@@ -64,7 +64,7 @@ test('a round that was open when the epoch changed is judged by the old scores',
     epoch(2),
     ...again(2, 20),
   )
-  expect(state.rounds[0]?.bestAtOpen).toEqual({ experiment: 'exp_0000', value: 20 })
+  expect(state.rounds.at(0)?.bestAtOpen).toEqual({ experiment: 'exp_0000', value: 20 })
 })
 
 test('a flagged experiment becomes a parent', () => {

@@ -29,4 +29,4 @@ export function write(ledger: Ledger, text: string): void {
 }
 
 /** The notes that count, in order. */
-export const texts = (ledger: Ledger): string[] => ledger.state.notes.map((note) => note.text)
+export const texts = (ledger: Ledger): string[] => Array.from(ledger.state.notes, (note) => note.text)

@@ -543,7 +543,7 @@ describe('rounds', () => {
     expect(stallOf(state)).toBe(4)
     expect(tell(opening(2))).toBe('accepted')
     expect(stallOf(state)).toBe(4)
-    expect(state.rounds[0]?.bestAtOpen).toEqual({ experiment: 'exp_0000', value: 10 })
+    expect(state.rounds.at(0)?.bestAtOpen).toEqual({ experiment: 'exp_0000', value: 10 })
   })
 
   test('briefs of which none became a lane cannot be written again', () => {

@@ -5,119 +5,13 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { bestAmong, bestOf } from '../../cli/ledger/best.ts'
-import { type Draft, type Event, STATUSES } from '../../cli/ledger/events.ts'
+import { type Event, STATUSES } from '../../cli/ledger/events.ts'
 import { fold } from '../../cli/ledger/fold.ts'
 import { Ledger } from '../../cli/ledger/ledger.ts'
 import { emptyState, type State, tainted } from '../../cli/ledger/state.ts'
 import { makeTemp } from '../rig/temp.ts'
-import {
-  audited,
-  confirmed,
-  created,
-  discarded,
-  judged,
-  keptNode,
-  noted,
-  pruned,
-  restored,
-  runStarted,
-  sealed,
-  stamped,
-  started,
-} from './drafts.ts'
-
-const CAPS = { experiments: 4, max_attempts: 2, failures: 2 }
-
-/** How often each is tried, against the others. */
-const WEIGHTS = {
-  ...{ new: 2, seal: 4, run: 6, 'take over': 1, judge: 5, reject: 1, confirm: 1, audit: 1 },
-  ...{ discard: 1, prune: 1, restore: 2, note: 1, epoch: 1 },
-}
-const VERBS = Object.entries(WEIGHTS).flatMap(([verb, weight]) => Array.from({ length: weight }, () => verb))
-
-/** One turn of one writer: what it does, to which experiment, and the details. */
-interface Turn {
-  writer: number
-  verb: number
-  node: number
-  other: number
-  value: number
-  blind: boolean
-  key: string | undefined
-}
-
-const turn: fc.Arbitrary<Turn> = fc.record({
-  writer: fc.nat(2),
-  verb: fc.nat(VERBS.length - 1),
-  node: fc.nat(3),
-  other: fc.nat(9),
-  value: fc.integer({ min: -3, max: 12 }),
-  blind: fc.nat(4).map((n) => n === 0),
-  key: fc.oneof({ weight: 15, arbitrary: fc.constant(undefined) }, fc.constantFrom('k1', 'k2', 'k3')),
-})
-
-/**
- * Three writers, each of which knows what stood in the file when it wrote last: it continues from there, or proposes
- * blindly. That is how real writers are late, and most proposals are neither surely void nor surely accepted.
- */
-const history: fc.Arbitrary<Event[]> = fc
-  .array(fc.noBias(turn), { minLength: 1, maxLength: 200, size: 'max' })
-  .map((turns) => {
-    const lines = [runStarted(CAPS), ...keptNode('exp_0000', null, 10)].map((draft, n) =>
-      stamped(draft, `b${n}`),
-    )
-    const views = [0, 1, 2].map(() => ({ state: replayed(lines), read: lines.length }))
-    for (const [n, one] of turns.entries()) {
-      const view = views[one.writer % views.length]
-      if (!view) continue
-      const draft = proposed(one, view.state)
-      lines.push({ ...stamped(draft, `w${n}`), ...(one.key === undefined ? {} : { key: one.key }) })
-      for (; view.read < lines.length; view.read++) fold(view.state, lines[view.read] as Event)
-    }
-    return lines
-  })
-
-const keptIn = (state: State): string[] =>
-  [...state.experiments.values()].filter(({ status }) => status === 'kept').map(({ id }) => id)
-
-function proposed({ verb, node, other, value, blind }: Turn, view: State): Draft {
-  const id = `exp_000${node}`
-  const last = view.experiments.get(id)?.attempts.at(-1)
-  const attempt = blind ? 1 + (other % 3) : (last?.attempt ?? 1)
-  const pick = <T>(...choices: [T, ...T[]]): T => choices[other % choices.length] ?? choices[0]
-  switch (VERBS[verb]) {
-    case 'new':
-      return created(id, (!blind && keptIn(view).at(-1)) || `exp_000${other % 5}`)
-    case 'seal':
-      return sealed(id, blind ? attempt : (last?.attempt ?? 0) + 1)
-    case 'run':
-      return started(id, attempt)
-    case 'take over':
-      return started(id, attempt, blind ? 'nobody' : (last?.claim?.id ?? 'nobody'))
-    case 'judge': {
-      const status = pick('kept', 'rejected', 'failed')
-      const failure = status === 'failed' ? (value > 8 ? 'environment' : 'eval') : null
-      const known = status === 'failed' ? null : value
-      return judged(id, status, { attempt, failure_class: failure, value: known, signature: failure })
-    }
-    case 'reject':
-      return judged(id, 'rejected', { attempt, reason: 'empty' })
-    case 'confirm':
-      return confirmed(id, other < 5)
-    case 'audit':
-      return audited(id, pick('passed', 'flagged', 'revoked'))
-    case 'discard':
-      return discarded(id)
-    case 'prune':
-      return pruned(id)
-    case 'restore':
-      return restored(id)
-    case 'epoch':
-      return { type: 'epoch_opened', epoch: view.epoch + (blind ? 0 : 1), why: '' }
-    default:
-      return noted(id)
-  }
-}
+import { noted } from './drafts.ts'
+import { history, replayed } from './histories.ts'
 
 const runs = { numRuns: 80 }
 
@@ -368,12 +262,6 @@ function opened(file: string): Ledger {
   return ledger.value
 }
 
-function replayed(events: Event[]): State {
-  const state = emptyState()
-  for (const event of events) fold(state, event)
-  return state
-}
-
 /** Some verdicts lost to another one, and some show that the metric varies. */
 function withDoubts(event: Event, detail: number): Event {
   if (event.type === 'judged' && detail < 12) return { ...event, lost_to: `exp_000${detail % 4}` }
@@ -402,7 +290,7 @@ function measuredIn(events: Event[], id: string): number | undefined {
 
 /** Without the one thing that is drawn anew: the id of the note that was written on top. */
 function comparable(state: State): unknown {
-  const notes = state.notes.map((note) => (note.text === 'later' ? { ...note, id: '' } : note))
+  const notes = Array.from(state.notes, (note) => (note.text === 'later' ? { ...note, id: '' } : note))
   return JSON.parse(
     JSON.stringify({ ...state, notes }, (_, value) => (value instanceof Map ? [...value] : value)),
   )

@@ -79,7 +79,7 @@ function experimentsHalfMade({ run, paths, state }: RunScene, { clock }: Scene):
 
 /** Also those that the briefs of a round reserved. */
 function knownIds(state: State): Set<string> {
-  const reserved = state.rounds.flatMap(
+  const reserved = [...state.rounds].flatMap(
     ({ briefed }) => briefed?.lanes.map(({ experiment }) => experiment) ?? [],
   )
   return new Set([...state.experiments.keys(), ...reserved])

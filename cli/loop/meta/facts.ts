@@ -176,7 +176,7 @@ function slowExperiments(state: State, now: Date): MetaFact[] {
 function slowRound(state: State, now: Date): MetaFact[] {
   const open = currentRound(state)
   if (!open) return []
-  const peers = state.rounds.flatMap(({ opened, closed }) =>
+  const peers = [...state.rounds].flatMap(({ opened, closed }) =>
     closed ? [Date.parse(closed.at) - Date.parse(opened.at)] : [],
   )
   const ms = now.getTime() - Date.parse(open.opened.at)
@@ -227,7 +227,7 @@ function nearStall({ knobs, rounds, ...rest }: State): MetaFact[] {
 }
 
 function idleLanes({ rounds }: State): MetaFact[] {
-  const last = rounds.filter(({ closed }) => closed).slice(-IDLE_ROUNDS)
+  const last = [...rounds].filter(({ closed }) => closed).slice(-IDLE_ROUNDS)
   const [first] = last
   const idle = last.every(({ opened, briefed }) => (briefed?.lanes.length ?? 0) < opened.width)
   if (first === undefined || last.length < IDLE_ROUNDS || !idle) return []

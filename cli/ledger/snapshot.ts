@@ -1,0 +1,317 @@
+/**
+ * A snapshot of the fold beside the ledger: a cache, never truth. It holds what the fold made of the ledger's first bytes, so that a
+ * command reads what it asks for and folds the rest. Texts of events are not in it: it names their places in the ledger. Whatever is not
+ * as it was written (the file, the ledger, this program) makes it as if it were not there.
+ *
+ * One file: records of JSON, rows, tables, then the head as JSON, and at the very end where the head is.
+ */
+import { createHash } from 'node:crypto'
+import {
+  closeSync,
+  fdatasyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { bestOf, knowBest } from './best.ts'
+import type { Event, TaskAnswered } from './events.ts'
+import { Pages } from './pages.ts'
+import type { Experiment, List, Round, State } from './state.ts'
+import {
+  encode,
+  encodeExperiment,
+  hashed,
+  listRow,
+  noteOf,
+  type Place,
+  placeRecord,
+  StoredEvents,
+  StoredExperiments,
+  StoredLines,
+  StoredList,
+  StoredTable,
+  StoredTrees,
+  tableOf,
+  tagOfNote,
+  twinsOf,
+  Unstorable,
+} from './stored.ts'
+
+/** Of the program: one with other rules would make a different state of the same lines. Replaced by the build. */
+const BUILD = process.env.ASSAY_BUILD ?? 'unbuilt'
+
+const END = 'snapshot of Assay 1'
+const TRAILER = 16 + END.length
+const PAGE = 64 * 1024
+/** Of the ledger, these bytes at the beginning and before the end of what was folded must be the same. */
+const SEEN = { first: 4096, last: 32 * 1024 }
+
+/** How far the ledger was read. */
+export interface Folded {
+  offset: number
+  lines: number
+}
+
+interface Head extends Folded {
+  build: string
+  ledger: { inode: number; seen: string }
+  best: string | null
+  /** The state without what is in the parts. */
+  core: unknown
+  stored: { keys: number; trees: number; answers: number }
+  parts: Record<Part, Place>
+}
+
+type Part = 'rows' | 'numbers' | 'traits' | 'rounds' | 'notes' | 'learnings' | 'keys' | 'answers' | 'trees'
+
+export const snapshotOf = (ledger: string): string => `${ledger}.snapshot`
+
+// ---------------------------------------------------------------- reading
+
+/** null when there is none that holds. */
+export function readSnapshot(ledger: string): { state: State; folded: Folded } | null {
+  const file = snapshotOf(ledger)
+  try {
+    if (!statSync(file, { throwIfNoEntry: false })) return null
+    const pages = new Pages(file)
+    const head = headOf(pages)
+    if (head?.build !== BUILD) return null
+    const lines = new Pages(ledger)
+    if (lines.inode !== head.ledger.inode || seenOf(lines, head.offset) !== head.ledger.seen) return null
+    return { state: stateOf(head, pages, new StoredLines(lines)), folded: head }
+  } catch {
+    // Half of it, or gone since.
+    return null
+  }
+}
+
+function headOf(pages: Pages): Head | null {
+  const trailer = pages.read(pages.size - TRAILER, TRAILER)
+  if (trailer.toString('latin1', 16) !== END) return null
+  const text = pages.read(trailer.readUIntLE(0, 6), trailer.readUInt32LE(8))
+  return sum(text).readUInt32LE(0) === trailer.readUInt32LE(12) ? (JSON.parse(text.toString()) as Head) : null
+}
+
+const sum = (...parts: Buffer[]): Buffer => {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return hash.digest()
+}
+
+function seenOf(ledger: Pages, offset: number): string {
+  const last = Math.min(SEEN.last, offset)
+  return sum(ledger.read(0, Math.min(SEEN.first, offset)), ledger.read(offset - last, last)).toString(
+    'base64',
+  )
+}
+
+function stateOf({ core, best, stored, parts }: Head, pages: Pages, lines: StoredLines): State {
+  const table = (part: Part) => new StoredTable(pages, parts[part])
+  const experiments = new StoredExperiments(pages, parts, lines)
+  const state = {
+    ...(lines.resolve(core) as Core),
+    experiments,
+    rounds: new StoredList(pages, parts.rounds, (read) => lines.resolve(read()) as Round),
+    notes: new StoredList(pages, parts.notes, noteOf(lines, experiments)),
+    learnings: new StoredList(pages, parts.learnings, (read) => read() as string),
+    keys: new StoredEvents<Event>(table('keys'), lines, stored.keys, ({ key }) => key),
+    answers: new StoredEvents<TaskAnswered>(table('answers'), lines, stored.answers, ({ task }) => task),
+    trees: new StoredTrees(table('trees'), experiments, stored.trees),
+  }
+  knowBest(state, best)
+  return state
+}
+
+type Core = Omit<State, 'experiments' | 'rounds' | 'notes' | 'learnings' | 'keys' | 'answers' | 'trees'>
+
+// ---------------------------------------------------------------- writing
+
+/**
+ * Writes what the fold made of the ledger so far, in place of an earlier snapshot: whole, or not at all. Nothing is lost when it cannot be
+ * written, so nobody is told. `inode`: that of the ledger when its first line was read.
+ */
+export function writeSnapshot(ledger: string, inode: number, state: State, folded: Folded): void {
+  const file = snapshotOf(ledger)
+  const next = `${file}.${process.pid}.new`
+  try {
+    const source = new Pages(ledger)
+    if (source.inode !== inode) return
+    removeLeft(file)
+    const out = new Writer(next)
+    try {
+      write(out, state, folded, { inode, seen: seenOf(source, folded.offset) })
+    } finally {
+      out.close()
+    }
+    renameSync(next, file)
+  } catch (error) {
+    rmSync(next, { force: true })
+    if (!(error instanceof Unstorable) && (error as NodeJS.ErrnoException).code === undefined) throw error
+  }
+}
+
+/** What writers that were killed left. */
+function removeLeft(file: string): void {
+  const [folder, name] = [dirname(file), basename(file)]
+  for (const one of readdirSync(folder)) {
+    if (!one.startsWith(`${name}.`)) continue
+    const path = join(folder, one)
+    const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
+    if (age > LEFT_AFTER_MS) rmSync(path, { force: true })
+  }
+}
+
+/** No snapshot takes that long to write. */
+const LEFT_AFTER_MS = 10 * 60_000
+
+function write(out: Writer, state: State, folded: Folded, ledger: Head['ledger']): void {
+  const { experiments, rounds, notes, learnings, keys, answers, trees, ...core } = state
+  const order = new Map(Array.from(experiments.keys(), (id, at) => [id, at]))
+  const indexOf = (id: string): number => {
+    const at = order.get(id)
+    if (at === undefined) throw new Unstorable(`no experiment ${id}`)
+    return at
+  }
+  const rows: Buffer[] = []
+  const bytes: number[] = []
+  for (const { row, record, traits } of rowsOf(experiments, indexOf)) {
+    placeRecord(row, out.put(record), record.length)
+    rows.push(row)
+    bytes.push(traits)
+  }
+  const lists = {
+    rounds: listOf(out, rounds),
+    notes: listOf(out, notes, (note) => tagOfNote(note, indexOf)),
+    learnings: listOf(out, learnings),
+  }
+  const tables = {
+    keys: keys instanceof StoredEvents ? keys.entries() : hashed(keys),
+    answers: answers instanceof StoredEvents ? answers.entries() : hashed(answers),
+    trees: trees instanceof StoredTrees ? trees.entries(indexOf) : twinsOf(trees, indexOf),
+  }
+  const part = (buffer: Buffer): Place => ({ start: out.align(PAGE).put(buffer), bytes: buffer.length })
+  const parts: Head['parts'] = {
+    rows: part(Buffer.concat(rows)),
+    numbers: part(numbersOf(order)),
+    traits: part(Buffer.from(bytes)),
+    rounds: part(lists.rounds),
+    notes: part(lists.notes),
+    learnings: part(lists.learnings),
+    keys: part(tableOf(tables.keys)),
+    answers: part(tableOf(tables.answers)),
+    trees: part(tableOf(tables.trees)),
+  }
+  const head = Buffer.from(
+    encode({
+      ...folded,
+      build: BUILD,
+      ledger,
+      best: bestOf(state)?.id ?? null,
+      stored: { keys: keys.size, trees: tables.trees.length, answers: answers.size },
+      parts,
+      core,
+    }),
+  )
+  const trailer = Buffer.alloc(TRAILER)
+  trailer.writeUIntLE(out.put(head), 0, 6)
+  trailer.writeUInt32LE(head.length, 8)
+  trailer.writeUInt32LE(sum(head).readUInt32LE(0), 12)
+  trailer.write(END, 16, 'latin1')
+  out.put(trailer)
+  out.flush()
+}
+
+/** What nobody touched is copied as it is stored. */
+function* rowsOf(
+  experiments: State['experiments'],
+  indexOf: (id: string) => number,
+): Generator<{ row: Buffer; record: Buffer; traits: number }> {
+  const fresh = (node: Experiment) => {
+    const { row, record, traits } = encodeExperiment(node, indexOf)
+    return { row, record: Buffer.from(record), traits }
+  }
+  const stored = experiments instanceof StoredExperiments ? experiments : null
+  const traits = stored?.rawTraits()
+  for (let at = 0; stored && at < stored.stored; at++) {
+    const node = stored.node(at)
+    yield node.isTouched
+      ? fresh(node)
+      : { row: Buffer.from(stored.rawRow(at)), record: stored.rawRecord(at), traits: traits?.[at] ?? 0 }
+  }
+  for (const node of (stored?.added ?? experiments).values()) yield fresh(node)
+}
+
+/** The rows of a list; its items are written. */
+function listOf<T>(out: Writer, list: List<T>, tagOf: (item: T) => number = () => 0): Buffer {
+  const rows: Buffer[] = []
+  const put = (item: Buffer, tag: number) => rows.push(listRow(out.put(item), item.length, tag))
+  const fresh = (item: T) => put(Buffer.from(encode(item)), tagOf(item))
+  const stored = list instanceof StoredList ? (list as StoredList<T>) : null
+  const last = (stored?.stored ?? 0) - 1
+  for (let at = 0; stored && at < last; at++) {
+    const { item, tag } = stored.raw(at)
+    put(item, tag)
+  }
+  if (stored && last >= 0) fresh(stored.last())
+  for (const item of stored?.added ?? list) fresh(item)
+  return Buffer.concat(rows)
+}
+
+/** The place in the order for each number of an id, plus one. Ids are counted, so the numbers have few gaps. */
+function numbersOf(order: ReadonlyMap<string, number>): Buffer {
+  const numbers = Array.from(order.keys(), (id) => Number(id.slice(4)))
+  const highest = numbers.reduce((most, number) => Math.max(most, number), 0)
+  if (highest > 4 * order.size + 10_000) throw new Unstorable(`the number ${highest}`)
+  const table = Buffer.alloc(4 * (highest + 1))
+  for (const [at, number] of numbers.entries()) table.writeUInt32LE(at + 1, number * 4)
+  return table
+}
+
+/** Writes a file from its beginning to its end. */
+class Writer {
+  readonly #fd: number
+  #waiting: Buffer[] = []
+  #size = 0
+  #at = 0
+
+  constructor(file: string) {
+    this.#fd = openSync(file, 'w', 0o644)
+  }
+
+  /** Answers where the bytes begin. */
+  put(bytes: Buffer): number {
+    const start = this.#at
+    this.#at += bytes.length
+    this.#size += bytes.length
+    this.#waiting.push(bytes)
+    if (this.#size > 4 * 1024 * 1024) this.#write()
+    return start
+  }
+
+  align(to: number): this {
+    const missing = (to - (this.#at % to)) % to
+    if (missing > 0) this.put(Buffer.alloc(missing))
+    return this
+  }
+
+  /** What is renamed into place is on the disk. */
+  flush(): void {
+    this.#write()
+    fdatasyncSync(this.#fd)
+  }
+
+  #write(): void {
+    const bytes = Buffer.concat(this.#waiting)
+    for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at)
+    this.#waiting = []
+    this.#size = 0
+  }
+
+  close(): void {
+    closeSync(this.#fd)
+  }
+}
