@@ -19,9 +19,10 @@ import { aligned } from './bench/table.mjs'
  * @property {number} bar     the ratio to the floor that must not be exceeded; with `per`, milliseconds
  * @property {number} [per]   units of work in one go
  * @property {number} [quiet_ms]   with `per`: what the floor takes where nothing else runs
+ * @property {string} [unit]   of what the functions return; absent: ms
  * @property {number} rounds
  * @property {() => Promise<{ ours: () => number, floor: () => number, clean?: () => void }>} prepare
- *   Each function does its work once and returns how long it took, in milliseconds.
+ *   Each function does its work once and returns how long it took, in milliseconds, or what it took of `unit`.
  */
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -68,13 +69,14 @@ function warmUp(one) {
   one.ours()
 }
 
-function summarise({ name, floor: _, bar, per, quiet_ms, samples }) {
+function summarise({ name, floor: _, bar, per, quiet_ms, unit = 'ms', samples }) {
   const ratio = median(samples.map((sample) => sample.ours / sample.floor))
   const over_ms = per === undefined ? null : ((ratio - 1) * quiet_ms) / per
   return {
     name,
-    ours_ms: median(samples.map((sample) => sample.ours)),
-    floor_ms: median(samples.map((sample) => sample.floor)),
+    unit,
+    ours: median(samples.map((sample) => sample.ours)),
+    floor: median(samples.map((sample) => sample.floor)),
     ratio,
     over_ms,
     bar,
@@ -88,8 +90,8 @@ function print(rows) {
     ['name', 'ours', 'floor', 'ratio or more', 'bar', 'holds?'],
     ...rows.map((row) => [
       row.name,
-      `${row.ours_ms.toFixed(1)} ms`,
-      `${row.floor_ms.toFixed(1)} ms`,
+      `${row.ours.toFixed(1)} ${row.unit}`,
+      `${row.floor.toFixed(1)} ${row.unit}`,
       row.over_ms === null ? row.ratio.toFixed(2) : `+${row.over_ms.toFixed(2)} ms`,
       row.over_ms === null ? `≤ ${Number(row.bar.toFixed(2))}` : `≤ ${row.bar} ms`,
       row.holds ? 'yes' : 'NO',
