@@ -30,12 +30,18 @@ export interface TreeSize {
 /** Deeper levels are shown as a number: a chain of ten thousand must stay readable. */
 const INDENT = 12
 
+/** Experiments below each other, of which only those are read that are shown. */
+export interface Forest {
+  count: number
+  roots: readonly TreeNode[]
+  childrenOf: (node: TreeNode) => readonly TreeNode[]
+}
+
 /**
  * The experiments as a tree, children under their parent in the order given; a node whose parent is not in the list
- * stands at the root. `best` is marked. Linear, without recursion.
+ * stands at the root. `best` is marked.
  */
 export function tree(nodes: readonly TreeNode[], best: string | null, size: TreeSize): Line[] {
-  const glyphs = glyphsOf(size.ascii)
   const known = new Set(nodes.map(({ experiment }) => experiment))
   const children = new Map<string | null, TreeNode[]>()
   for (const node of nodes) {
@@ -44,7 +50,18 @@ export function tree(nodes: readonly TreeNode[], best: string | null, size: Tree
     if (siblings) siblings.push(node)
     else children.set(parent, [node])
   }
-  const room = Math.max(0, nodes.length > size.lines ? size.lines - 1 : size.lines)
+  const childrenOf = ({ experiment }: TreeNode) => children.get(experiment) ?? []
+  return forestLines({ count: nodes.length, roots: children.get(null) ?? [], childrenOf }, best, size)
+}
+
+/** The same of a forest. Linear in the lines that are shown, without recursion. */
+export function forestLines(
+  { count, roots, childrenOf }: Forest,
+  best: string | null,
+  size: TreeSize,
+): Line[] {
+  const glyphs = glyphsOf(size.ascii)
+  const room = Math.max(0, count > size.lines ? size.lines - 1 : size.lines)
   const lines: Line[] = []
   interface Place {
     node: TreeNode
@@ -61,7 +78,7 @@ export function tree(nodes: readonly TreeNode[], best: string | null, size: Tree
       stack.push({ node, depth, trunk, mark })
     }
   }
-  push(children.get(null) ?? [], 0, '')
+  push(roots, 0, '')
   while (lines.length < room) {
     const place = stack.pop()
     if (place === undefined) break
@@ -69,9 +86,9 @@ export function tree(nodes: readonly TreeNode[], best: string | null, size: Tree
     lines.push(lineOf(node, best, { depth, lead: trunk + mark, epoch: size.epoch }, glyphs))
     const deeper =
       depth === 0 || depth >= INDENT ? trunk : trunk + (mark === glyphs.last ? '   ' : glyphs.trunk)
-    push(children.get(node.experiment) ?? [], depth + 1, deeper)
+    push(childrenOf(node), depth + 1, deeper)
   }
-  const missing = nodes.length - lines.length
+  const missing = count - lines.length
   if (missing > 0 && size.lines > 0) lines.push([cell(`${size.ascii ? '...' : '…'} ${missing} more`, 'dim')])
   return lines.map((line) => (size.ascii ? asciiOnly(clip(line, size.width)) : clip(line, size.width)))
 }

@@ -1,12 +1,13 @@
 import { shown } from '../evaluate/figure.ts'
-import { pathTo } from '../ledger/state.ts'
+import { type Experiment, pathTo } from '../ledger/state.ts'
 import { artifactPlaces } from '../measure/artifacts.ts'
 import { nodeFor } from '../measure/seal.ts'
+import { call, next } from '../next.ts'
 import { worktreePath } from '../paths.ts'
-import { ok, type Result } from '../result.ts'
+import { fail, ok, type Result } from '../result.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
-import { nodeData } from '../view/node.ts'
+import { nodeData, partOf, USUAL_LIMIT } from '../view/node.ts'
 import { idOf, theRun } from './verb.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
@@ -14,18 +15,40 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   if (!opened.ok) return opened
   const node = nodeFor(opened.value, idOf(args))
   if (!node.ok) return node
-  const path = pathTo(opened.value.ledger.state, node.value.id).map(nodeData)
+  const all = pathTo(opened.value.ledger.state, node.value.id)
+  const after = args.text('after')
+  const behind = after === null ? ok(null) : onPath(all, after)
+  if (!behind.ok) return behind
+  const { nodes, next: more } = partOf(all, { limit: args.integer('limit') ?? USUAL_LIMIT, after })
+  const path = nodes.map(nodeData)
   const worktree = worktreePath(opened.value.site, opened.value.run, node.value.id)
   const { own: artifacts, seed } = artifactPlaces(opened.value, node.value)
   return ok({
-    data: { path, worktree, artifacts, ...(seed === null ? {} : { seed_artifact: seed.path }) },
+    data: {
+      path,
+      ...(more && { next: more }),
+      worktree,
+      artifacts,
+      ...(seed === null ? {} : { seed_artifact: seed.path }),
+    },
     text: () => [
       ...path.map(
         ({ experiment, status, value, hypothesis }) =>
           `${experiment}  ${shown(value)}  ${status}  ${plain(hypothesis, 200)}`,
       ),
+      ...(more === undefined ? [] : [next`… more: ${call('path', node.value.id, '--after', more)}`]),
       `worktree: ${worktree}`,
       `artifacts: ${artifacts}`,
     ],
+  })
+}
+
+function onPath(path: readonly Experiment[], id: string): Result<string> {
+  if (path.some((node) => node.id === id)) return ok(id)
+  return fail({
+    kind: 'usage',
+    code: 'not_on_path',
+    message: `${id} is not on this path`,
+    hint: 'name an experiment of the path, or leave out --after',
   })
 }

@@ -1,5 +1,6 @@
 /** `report --watch`: the chart repainted as the ledger grows; on no terminal, a line a verdict and the chart at the end. */
 import { whenLedger } from '../experiment/wait.ts'
+import { nodeFor } from '../measure/seal.ts'
 import { call, next } from '../next.ts'
 import { findSite, listRuns } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -10,6 +11,7 @@ import { painter } from '../terminal/colour.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { LivePainter } from '../terminal/painter.ts'
 import { chartLines, chartView } from '../terminal/run-chart.ts'
+import { type ListPart, USUAL_LIMIT } from '../view/node.ts'
 import { reportCsv, reportData } from '../view/report.ts'
 import { logLineOf } from './loop-view.ts'
 import { theRun } from './verb.ts'
@@ -28,6 +30,7 @@ async function watchReport(
   run: OpenRun,
   size: { width: number; height: number; colour: boolean },
   json: boolean,
+  part: ListPart,
 ): Promise<Result<VerbAnswer>> {
   const live = context.tty && !json
   const screen = live ? new LivePainter(process.stdout, await painter(size.colour)) : null
@@ -57,7 +60,7 @@ async function watchReport(
   }
   const lines = live || json ? [] : await chartLines(run, size)
   return ok({
-    data: json ? reportData(run) : null,
+    data: json ? reportData(run, part) : null,
     text: () => lines,
     exit: context.signal.aborted ? INTERRUPTED : 0,
   })
@@ -89,7 +92,10 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
     colour: context.colour,
   }
   const [only] = runs.value
-  if (args.on('watch') && only) return watchReport(context, only, size, args.json)
+  const part = { limit: args.integer('limit') ?? USUAL_LIMIT, after: args.text('after') }
+  const known = part.after === null || only === undefined ? ok(null) : nodeFor(only, part.after)
+  if (!known.ok) return known
+  if (args.on('watch') && only) return watchReport(context, only, size, args.json, part)
   const lines: string[] = []
   if (!args.json && !args.on('csv')) {
     const paint = await painter(size.colour)
@@ -99,7 +105,12 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
       lines.push(...(await chartLines(one, size)))
     }
   }
-  const reports = args.json || args.on('csv') ? runs.value.map(reportData) : []
+  // A table of all has all.
+  const reports = args.on('csv')
+    ? runs.value.map((one) => reportData(one))
+    : args.json
+      ? runs.value.map((one) => reportData(one, part))
+      : []
   return ok({
     data: args.on('all') ? { runs: reports } : (reports[0] ?? null),
     text: () => (args.on('csv') ? reportCsv(reports) : lines),

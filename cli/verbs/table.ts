@@ -51,6 +51,11 @@ const LIMIT = {
   max: 100_000,
   summary: 'list at most N',
 } as const satisfies Flag
+const AFTER = {
+  type: 'string',
+  value: 'ID',
+  summary: 'list those behind this one: `next` of the answer before',
+} as const satisfies Flag
 const TOKEN = {
   type: 'string',
   value: 'T',
@@ -480,7 +485,7 @@ const LOOK = [
     group: 'look',
     summary: 'the experiments from the baseline to this one, and its worktree',
     positionals: [ID],
-    flags: {},
+    flags: { limit: LIMIT, after: AFTER },
     example: 'assay path exp_0007',
   },
   {
@@ -539,6 +544,8 @@ const LOOK = [
       full: { type: 'boolean', summary: 'with --html: details and diffs of every experiment' },
       width: { type: 'integer', value: 'N', min: 40, max: 1000, summary: 'columns; default: the terminal' },
       height: { type: 'integer', value: 'N', min: 10, max: 500, summary: 'rows of the chart; default 20' },
+      limit: { ...LIMIT, summary: 'with --json: at most N of each list; default 1000' },
+      after: { ...AFTER, summary: 'with --json: experiments behind this one: `next` of the answer before' },
     },
     example: 'assay report',
   },

@@ -6,7 +6,7 @@ import { painter } from '../terminal/colour.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { BLANK } from '../terminal/lines.ts'
 import { suiteLines } from '../terminal/suite-table.ts'
-import { tree } from '../terminal/tree.ts'
+import { type Forest, forestLines, type TreeNode } from '../terminal/tree.ts'
 import { nodeData } from '../view/node.ts'
 import { suiteView } from '../view/suite.ts'
 import { theRun } from './verb.ts'
@@ -22,6 +22,17 @@ function firstOf({ experiments }: State, most: number): Experiment[] {
   return found
 }
 
+function forestOf({ experiments }: State): Forest {
+  const below = ({ experiment }: TreeNode) =>
+    (experiments.get(experiment)?.children ?? []).flatMap((id) => {
+      const child = experiments.get(id)
+      // A merge stands below the first of its parents.
+      return child?.parent === experiment ? [nodeData(child)] : []
+    })
+  const roots = [...experiments.values()].filter(({ generation }) => generation === 0)
+  return { count: experiments.size, roots: roots.map(nodeData), childrenOf: below }
+}
+
 export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
   const opened = theRun(context, args)
   if (!opened.ok) return opened
@@ -34,7 +45,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
     data: { nodes, truncated: state.experiments.size > nodes.length },
     text: () =>
       [
-        ...tree(Array.from(state.experiments.values(), nodeData), bestOf(state)?.id ?? null, {
+        ...forestLines(forestOf(state), bestOf(state)?.id ?? null, {
           width: context.columns,
           lines: limit,
           epoch: state.epoch,

@@ -167,6 +167,16 @@ export interface ChartData extends ChartInput {
   epoch: number
 }
 
+export const pointOf = (node: Experiment): EpochPoint => ({
+  // Few points of a chart are named.
+  get experiment() {
+    return node.id
+  },
+  status: node.status,
+  value: nodeValue(node),
+  epoch: node.epoch,
+})
+
 /** All experiments, also those whose scores belong to an earlier epoch. */
 export function chartData(run: OpenRun): ChartData {
   const { state } = run.ledger
@@ -174,15 +184,7 @@ export function chartData(run: OpenRun): ChartData {
   return {
     metric: run.started.metric,
     epoch: state.epoch,
-    points: [...state.experiments.values()].map((node) => ({
-      // Few points are named.
-      get experiment() {
-        return node.id
-      },
-      status: node.status,
-      value: nodeValue(node),
-      epoch: node.epoch,
-    })),
+    points: Array.from(state.experiments.values(), pointOf),
     best: bestsInOrder(state).map(({ id }) => id),
     baseline: baseline && baseline.epoch === state.epoch ? nodeValue(baseline) : null,
   }

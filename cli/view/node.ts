@@ -12,6 +12,26 @@ import { judgedExperiment } from './judging.ts'
 /** The newest; all are counted. */
 const ANNOTATIONS = 20
 
+/** Which part of a list of experiments is asked for: so many, behind one of them. */
+export interface ListPart {
+  limit: number
+  after: string | null
+}
+
+/** As many as an answer has when nobody says how many. */
+export const USUAL_LIMIT = 1_000
+
+/** `next`: behind which one the next part begins; absent when this is the end. */
+export function partOf(
+  nodes: readonly Experiment[],
+  { limit, after }: ListPart,
+): { nodes: Experiment[]; next?: string } {
+  const begin = after === null ? 0 : nodes.findIndex(({ id }) => id === after) + 1
+  const part = nodes.slice(begin, begin + limit)
+  const last = part.at(-1)
+  return { nodes: part, ...(last && begin + limit < nodes.length && { next: last.id }) }
+}
+
 export interface NodeData {
   experiment: string
   parent: string | null

@@ -6,29 +6,40 @@ import { learningsOf } from '../loop/open.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { plain } from '../text.ts'
 import { attributionOfBest } from './attribution.ts'
-import { armsOf, bestPath, chartData, leftOf, runDuration, spendOf } from './chart.ts'
+import { armsOf, bestPath, chartData, leftOf, pointOf, runDuration, spendOf } from './chart.ts'
 import { jobsDone, queuedSeconds } from './jobs.ts'
 import { judgedItems } from './judging.ts'
+import { type ListPart, partOf } from './node.ts'
 import { predictionsOf } from './predictions.ts'
 import { statusOf } from './run.ts'
 
 export type ReportData = ReturnType<typeof reportData>
 
-export function reportData(run: OpenRun) {
+/** Experiments in parts; of the other lists the newest, with the number of those that are left out. `part`: all when it is absent. */
+export function reportData(run: OpenRun, part: ListPart = { limit: Number.POSITIVE_INFINITY, after: null }) {
   const { state } = run.ledger
+  const left: Record<string, number> = {}
+  const newest = <T>(name: string, list: readonly T[]): T[] => {
+    const more = Math.max(0, list.length - part.limit)
+    if (more > 0) left[name] = more
+    return list.slice(more)
+  }
+  const all = [...state.experiments.values()]
+  const { nodes, next } = partOf(all, part)
   const status = statusOf(run)
-  const chart = chartData(run)
+  const { best: bests } = chartData(run)
   const best = bestOf(state)
   const judged = best && lastJudged(best)
-  const path = bestPath(state)
+  const path = newest('path', bestPath(state))
   const attribution = attributionOfBest(state)
   const measured = jobsDone(state)
   const predictions = predictionsOf(state, run.started.metric.direction)
+  const { repairable, retests, ...others } = leftOf(run)
   return {
     ...status,
     /** Those that became the best, in order. */
-    bests: chart.best,
-    points: chart.points,
+    bests: newest('bests', bests),
+    points: nodes.map(pointOf),
     name: run.started.name,
     goal: liveSpec(run).goal,
     path,
@@ -43,16 +54,25 @@ export function reportData(run: OpenRun) {
     duration: runDuration(run),
     spend: spendOf(run),
     arms: armsOf(state),
-    left: leftOf(run),
-    experiments: [...state.experiments.values()].map((node) => rowOf(run, node)),
-    learnings: learningsOf(state),
+    left: { repairable: newest('repairable', repairable), retests: newest('retests', retests), ...others },
+    experiments: nodes.map((node) => rowOf(run, node)),
+    learnings: newest('learnings', learningsOf(state)),
     /** Absent when no attempt was measured by a job. */
     ...(measured && { measured_by_jobs: measured }),
     /** Of the best, if its parts were tested. */
     ...(attribution && { attribution }),
     ...(status.judging && { judged_items: judgedItems(run) }),
     ...(predictions.length === 0 ? {} : { predictions }),
-    notes: Array.from(state.notes, ({ kind, experiment, text, at }) => ({ kind, experiment, text, at })),
+    notes: newest('notes', [...state.notes]).map(({ kind, experiment, text, at }) => ({
+      kind,
+      experiment,
+      text,
+      at,
+    })),
+    /** Behind which experiment the next part begins; absent when this is the last one. */
+    ...(next && { next }),
+    /** How many older entries of a list are left out; absent when none are. */
+    ...(Object.keys(left).length > 0 && { more: left }),
   }
 }
 

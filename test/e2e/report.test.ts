@@ -119,6 +119,34 @@ describe('a run with some history', () => {
     expect(data.experiments).toHaveLength(4)
   })
 
+  test('a part of a report has more experiments than asked for, or the next part does not begin behind it', async () => {
+    type Part = Report & { next?: string; more?: Record<string, number> }
+    const ids = ({ experiments, points }: Part) =>
+      [experiments, points].map((list) => list.map((one) => one.experiment))
+    const first = await project.data<Part>('report', '--limit', '2')
+    expect(ids(first)).toEqual(Array.from({ length: 2 }, () => ['exp_0000', 'exp_0001']))
+    expect(first).toMatchObject({
+      next: 'exp_0001',
+      bests: ['exp_0001', 'exp_0002'],
+      more: { bests: 1, path: 1 },
+    })
+    const second = await project.data<Part>('report', '--limit', '2', '--after', 'exp_0001')
+    expect(ids(second)).toEqual(Array.from({ length: 2 }, () => ['exp_0002', 'exp_0003']))
+    expect(second.next).toBeUndefined()
+    const path = await project.data<{ path: { experiment: string }[]; next?: string }>(
+      'path',
+      'exp_0003',
+      '--limit',
+      '3',
+    )
+    expect(path.path.map(({ experiment }) => experiment)).toEqual(['exp_0000', 'exp_0001', 'exp_0002'])
+    expect(path.next).toBe('exp_0002')
+    const rest = await assay(['path', 'exp_0003', '--after', 'exp_0002'], { cwd: project.repo.dir })
+    expect(rest.stdout).toMatch(/^exp_0003 /)
+    const wrong = await assay(['path', 'exp_0001', '--after', 'exp_0003'], { cwd: project.repo.dir })
+    expect(wrong).toMatchObject({ code: 2, stdout: '' })
+  })
+
   test('a spreadsheet runs what an agent wrote, or a line breaks', async () => {
     const lines = (await textOf(project, '--csv')).split('\n')
     expect(lines[0]).toBe(
