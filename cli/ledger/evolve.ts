@@ -215,6 +215,7 @@ function apply(state: State, event: Event): void {
       return
     case 'noted':
       state.notes.push(event)
+      if (event.kind === 'objection') state.objections.push(event)
       return
     case 'healed':
       return

@@ -161,6 +161,8 @@ export interface Traits {
   /** It was not simply made from one parent: `created` says how. */
   special: boolean
   remarks: boolean
+  /** In doubt. */
+  flagged: boolean
 }
 
 export interface Experiments extends Entries<Experiment> {
@@ -209,8 +211,8 @@ export interface State {
   answers: Entries<TaskAnswered>
   /** What rounds learnt and suggested, in order. */
   learnings: List<string>
-  /** Of agents, in order: their answers may be many, and few object to anything. */
-  objections: TaskAnswered[]
+  /** Answers and notes that object to something, in order: there are many of both, and few object. */
+  objections: (TaskAnswered | Noted)[]
   /** What was noted, and why experiments were aborted. */
   notes: List<Noted>
   driver: DriverRecord
@@ -358,12 +360,13 @@ export const withTraits = (
 export const newestFirst = ({ experiments }: Pick<State, 'experiments'>): Iterable<Experiment> =>
   experiments.newestFirst?.() ?? [...experiments.values()].reverse()
 
-export function traitsOf({ status, verdict, created, annotations }: Experiment): Traits {
+export function traitsOf({ status, verdict, created, annotations, flagged }: Experiment): Traits {
   return {
     status,
     answered: verdict?.reason != null && ANSWERS.includes(verdict.reason),
     special: SPECIAL.some((field) => created[field] !== undefined),
     remarks: annotations.length > 0,
+    flagged: flagged !== null,
   }
 }
 

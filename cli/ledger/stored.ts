@@ -459,14 +459,15 @@ interface StoredRecord {
 }
 
 /** Traits in a byte. */
-const byteOf = ({ status, answered, special, remarks }: Traits): number =>
-  STATUSES.indexOf(status) + (answered ? 8 : 0) + (special ? 16 : 0) + (remarks ? 32 : 0)
+const byteOf = ({ status, answered, special, remarks, flagged }: Traits): number =>
+  STATUSES.indexOf(status) + (answered ? 8 : 0) + (special ? 16 : 0) + (remarks ? 32 : 0) + (flagged ? 64 : 0)
 
-const TRAITS: readonly Traits[] = Array.from({ length: 64 }, (_, byte) => ({
+const TRAITS: readonly Traits[] = Array.from({ length: 128 }, (_, byte) => ({
   status: STATUSES[byte % 8] ?? 'open',
   answered: (byte & 8) !== 0,
   special: (byte & 16) !== 0,
   remarks: (byte & 32) !== 0,
+  flagged: (byte & 64) !== 0,
 }))
 
 export class StoredExperiments implements Experiments {
@@ -478,6 +479,8 @@ export class StoredExperiments implements Experiments {
   readonly #views: DataView[] = []
   readonly #nodes: (StoredExperiment | undefined)[]
   readonly stored: number
+  /** Places of those that may have been changed. */
+  readonly touched = new Set<number>()
   readonly added = new Map<string, Experiment>()
 
   /** `rows` begins at a page. */
@@ -539,12 +542,10 @@ export class StoredExperiments implements Experiments {
   /** The traits of those that were touched are made of what they are now. */
   withTraits(is: (traits: Traits) => boolean): Experiment[] {
     const wanted = TRAITS.map(is)
-    const traits = this.rawTraits()
+    const traits = Buffer.from(this.rawTraits())
+    for (const at of this.touched) traits[at] = byteOf(traitsOf(this.node(at)))
     const found: Experiment[] = []
-    for (let at = 0; at < this.stored; at++) {
-      const touched = this.#nodes[at]?.isTouched ? this.#nodes[at] : undefined
-      if (touched ? is(traitsOf(touched)) : wanted[traits[at] ?? 0]) found.push(this.node(at))
-    }
+    for (let at = 0; at < this.stored; at++) if (wanted[traits[at] ?? 0]) found.push(this.node(at))
     for (const node of this.added.values()) if (is(traitsOf(node))) found.push(node)
     return found
   }
@@ -662,14 +663,19 @@ class StoredExperiment implements Experiment {
   #details(): Details {
     if (this.#own) return this.#own.details
     const details = new Details(this.#all.record(this.at), this.#lines)
-    if (this.#held) this.#own = { details }
+    if (this.#held) this.#take(details)
     return details
   }
 
   #change<K extends keyof Experiment>(field: K, value: Experiment[K]): void {
-    this.#own ??= { details: this.#details() }
-    const own: Partial<Experiment> = this.#own
+    const own: Partial<Experiment> = this.#own ?? this.#take(this.#details())
     own[field] = value
+  }
+
+  #take(details: Details): Own {
+    this.#own ??= { details }
+    this.#all.touched.add(this.at)
+    return this.#own
   }
 
   /** Its value in its row. */

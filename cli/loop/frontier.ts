@@ -5,7 +5,7 @@ import type { Pick } from '../ledger/events.ts'
 import { type Experiment, lastJudged, type State, tainted, withTraits } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { type Candidate, frontierOf } from '../search/frontier.ts'
+import { type Candidate, type FrontierNode, frontierOf } from '../search/frontier.ts'
 import { policyNamed, policyOfRun } from '../search/policies.ts'
 
 export function candidatesOf(state: State): Candidate[] {
@@ -17,24 +17,49 @@ export function candidatesOf(state: State): Candidate[] {
     ({ created }) => created.arm === undefined,
   )
   return frontierOf(
-    kept.map((node) => ({
-      id: node.id,
-      parent: node.parent,
-      others: node.parents.slice(1),
-      children: node.tries,
-      status: node.status,
-      value: node.value,
-      tainted: bad.has(node.id),
-      epoch: node.epoch,
-      confirmed: isConfirmed(node),
-      flagged: node.flagged !== null,
-      // Asked for among equals only.
-      get order() {
-        return orderKey(node)
-      },
-    })),
+    kept.map((node) => new SearchNode(node, bad.has(node.id))),
     { direction: metric.direction, epoch: state.epoch, deterministic: state.noise.mode === 'deterministic' },
   )
+}
+
+/** Asks an experiment what the search asks: few are asked for their order. */
+class SearchNode implements FrontierNode {
+  readonly #node: Experiment
+  readonly id: string
+  readonly parent: string | null
+  readonly tainted: boolean
+
+  constructor(node: Experiment, tainted: boolean) {
+    this.#node = node
+    this.id = node.id
+    this.parent = node.parent
+    this.tainted = tainted
+  }
+
+  get others(): readonly string[] {
+    return this.#node.parents.slice(1)
+  }
+  get children(): number {
+    return this.#node.tries
+  }
+  get status(): FrontierNode['status'] {
+    return this.#node.status
+  }
+  get value(): number | null {
+    return this.#node.value
+  }
+  get epoch(): number {
+    return this.#node.epoch
+  }
+  get confirmed(): boolean {
+    return isConfirmed(this.#node)
+  }
+  get flagged(): boolean {
+    return this.#node.flagged !== null
+  }
+  get order(): string {
+    return orderKey(this.#node)
+  }
 }
 
 function isConfirmed(node: Experiment): boolean {

@@ -71,19 +71,35 @@ export function frontierOf(nodes: readonly FrontierNode[], rules: FrontierRules)
   for (const node of nodes) {
     const { id, parent, children, value } = node
     if (verdicts.has(id) || value === null) continue
-    candidates.push({
-      id,
-      parent,
-      value,
-      score: sign * value,
-      children,
-      keptChildren: kept.get(id) ?? 0,
-      get order() {
-        return node.order
-      },
-    })
+    const known = { id, parent, value, score: sign * value, children, keptChildren: kept.get(id) ?? 0 }
+    candidates.push(new Eligible(node, known))
   }
   return candidates
+}
+
+/** Its order is asked for among equals only, and takes longer than the rest. */
+class Eligible implements Candidate {
+  readonly #node: FrontierNode
+  readonly id: string
+  readonly parent: string | null
+  readonly value: number
+  readonly score: number
+  readonly children: number
+  readonly keptChildren: number
+
+  constructor(node: FrontierNode, known: Omit<Candidate, 'order'>) {
+    this.#node = node
+    this.id = known.id
+    this.parent = known.parent
+    this.value = known.value
+    this.score = known.score
+    this.children = known.children
+    this.keptChildren = known.keptChildren
+  }
+
+  get order(): string {
+    return this.#node.order
+  }
 }
 
 /** Why an experiment may not become a parent; those that may are absent. */

@@ -247,7 +247,11 @@ export function chart(input: ChartInput, size: ChartSize): Line[] {
       ? []
       : [clip([cell(`the chart needs ${LEAST_SIZE.width} × ${LEAST_SIZE.height}`, 'dim')], width)]
   const glyphs = glyphsOf(size.ascii)
-  const points = input.points.map((point) => ({ ...point, value: finite(point.value) }))
+  const points = input.points.map(({ experiment, status, value }) => ({
+    experiment,
+    status,
+    value: finite(value),
+  }))
   const base = finite(input.baseline)
   const stair = stairOf(input.best, points)
   const range = rangeOf(

@@ -167,14 +167,8 @@ export interface ChartData extends ChartInput {
   epoch: number
 }
 
-export const pointOf = (node: Experiment): EpochPoint => ({
-  // Few points of a chart are named.
-  get experiment() {
-    return node.id
-  },
-  status: node.status,
-  value: nodeValue(node),
-  epoch: node.epoch,
+export const pointOf = ({ id, status, value, epoch }: Experiment): EpochPoint => ({
+  ...{ experiment: id, status, value, epoch },
 })
 
 /** All experiments, also those whose scores belong to an earlier epoch. */

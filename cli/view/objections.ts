@@ -12,15 +12,14 @@ export interface RaisedObjection {
 
 /** In the order in which they were raised; the same sentence once. */
 export function objectionsOf(state: State): RaisedObjection[] {
-  const answered = state.objections.flatMap(({ at, task, experiment, answer }) => {
-    const text = typeof answer?.objection === 'string' ? answer.objection.trim() : ''
-    return text === '' ? [] : [{ at, role: roleOf(task), experiment, text }]
+  const raised = state.objections.flatMap((event): RaisedObjection[] => {
+    const { at, experiment } = event
+    if (event.type === 'noted') return [{ at, role: null, experiment, text: event.text }]
+    const text = typeof event.answer?.objection === 'string' ? event.answer.objection.trim() : ''
+    return text === '' ? [] : [{ at, role: roleOf(event.task), experiment, text }]
   })
-  const noted = [...state.notes]
-    .filter(({ kind }) => kind === 'objection')
-    .map(({ at, experiment, text }) => ({ at, role: null, experiment, text }))
   const seen = new Set<string>()
-  return [...answered, ...noted]
+  return raised
     .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
     .filter(({ text }) => !seen.has(text) && seen.add(text))
 }

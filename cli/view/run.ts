@@ -12,6 +12,7 @@ import {
   nodeValue,
   type State,
   severalParents,
+  type Traits,
   withTraits,
 } from '../ledger/state.ts'
 import { type WaitingIdea, waitingIdea } from '../loop/parked.ts'
@@ -153,8 +154,9 @@ function stuckIn(state: State): Pick<StatusData, 'stuck' | 'stuck_more'> {
 function doubts(state: State): Pick<StatusData, 'flagged' | 'doubts' | 'doubts_more' | 'outdated'> {
   const found: StatusData['doubts'] = []
   let [outdated, more] = [0, 0]
-  for (const node of withTraits(state, ({ status }) => status === 'kept' || status === 'pruned')) {
-    if (node.flagged && found.length === NAMED) more++
+  const isStanding = ({ status }: Traits) => status === 'kept' || status === 'pruned'
+  for (const node of withTraits(state, (traits) => isStanding(traits) && traits.flagged)) {
+    if (found.length === NAMED) more++
     else if (node.flagged)
       found.push({
         experiment: node.id,
@@ -162,8 +164,9 @@ function doubts(state: State): Pick<StatusData, 'flagged' | 'doubts' | 'doubts_m
         lasting_doubt: lastingDoubt(node),
         hint: clearing(node),
       })
-    if (node.epoch !== state.epoch) outdated++
   }
+  if (state.epoch > 1)
+    outdated = withTraits(state, isStanding).filter(({ epoch }) => epoch !== state.epoch).length
   const flagged = found.map(({ experiment }) => experiment)
   return { flagged, doubts: found, ...(more > 0 && { doubts_more: more }), outdated }
 }

@@ -148,6 +148,7 @@ function decorated(event: Event, number: number): Event {
       ...(number % 5 === 0 ? { doubt: 'seen twice', lasting_doubt: 'twice' } : {}),
       ...(number === 99 ? { aborted: { fix: 'the disk' }, reason: 'aborted' as const } : {}),
     }
+  if (event.type === 'sealed' && number < 50) return { ...event, tree: 'one tree for several' }
   if (event.type === 'confirmed' && number < 8) return { ...event, varied: 'two values', value: number }
   return event
 }

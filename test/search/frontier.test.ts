@@ -46,7 +46,7 @@ test('a confirmation is needed where nothing is random', () => {
 
 test('the score of a minimised metric is not turned round, that of a maximised one is, or its children are not told', () => {
   const nodes = [node('a', null, { value: 4, children: 2 }), node('c', 'a')]
-  expect(frontierOf(nodes, NOISY)[0]).toEqual({
+  expect(frontierOf(nodes, NOISY)[0]).toMatchObject({
     id: 'a',
     parent: null,
     value: 4,
