@@ -163,6 +163,8 @@ export interface Traits {
   remarks: boolean
   /** In doubt. */
   flagged: boolean
+  /** An executor measured an attempt of it, or was to. */
+  jobs: boolean
 }
 
 export interface Experiments extends Entries<Experiment> {
@@ -360,13 +362,14 @@ export const withTraits = (
 export const newestFirst = ({ experiments }: Pick<State, 'experiments'>): Iterable<Experiment> =>
   experiments.newestFirst?.() ?? [...experiments.values()].reverse()
 
-export function traitsOf({ status, verdict, created, annotations, flagged }: Experiment): Traits {
+export function traitsOf({ status, verdict, created, annotations, flagged, attempts }: Experiment): Traits {
   return {
     status,
     answered: verdict?.reason != null && ANSWERS.includes(verdict.reason),
     special: SPECIAL.some((field) => created[field] !== undefined),
     remarks: annotations.length > 0,
     flagged: flagged !== null,
+    jobs: attempts.some(({ job }) => job),
   }
 }
 

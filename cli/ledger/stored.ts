@@ -459,15 +459,21 @@ interface StoredRecord {
 }
 
 /** Traits in a byte. */
-const byteOf = ({ status, answered, special, remarks, flagged }: Traits): number =>
-  STATUSES.indexOf(status) + (answered ? 8 : 0) + (special ? 16 : 0) + (remarks ? 32 : 0) + (flagged ? 64 : 0)
+const byteOf = ({ status, answered, special, remarks, flagged, jobs }: Traits): number =>
+  STATUSES.indexOf(status) +
+  (answered ? 8 : 0) +
+  (special ? 16 : 0) +
+  (remarks ? 32 : 0) +
+  (flagged ? 64 : 0) +
+  (jobs ? 128 : 0)
 
-const TRAITS: readonly Traits[] = Array.from({ length: 128 }, (_, byte) => ({
+const TRAITS: readonly Traits[] = Array.from({ length: 256 }, (_, byte) => ({
   status: STATUSES[byte % 8] ?? 'open',
   answered: (byte & 8) !== 0,
   special: (byte & 16) !== 0,
   remarks: (byte & 32) !== 0,
   flagged: (byte & 64) !== 0,
+  jobs: (byte & 128) !== 0,
 }))
 
 export class StoredExperiments implements Experiments {

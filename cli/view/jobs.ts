@@ -1,6 +1,6 @@
 /** Where attempts are queued, run and ran, for runs whose attempts are measured by jobs. */
 import { counted, duration } from '../evaluate/figure.ts'
-import type { Attempt, State } from '../ledger/state.ts'
+import { type Attempt, type State, withTraits } from '../ledger/state.ts'
 import { plain } from '../text.ts'
 
 /** An attempt that has no verdict yet. */
@@ -26,11 +26,10 @@ export interface JobsDone {
 }
 
 /** In order of creation; empty when none is queued or runs. */
-export function jobsInFlight({ counts, experiments }: State): JobInFlight[] {
-  if (counts.running === 0) return []
-  return [...experiments.values()].flatMap(({ id, status, attempts }) => {
+export function jobsInFlight(state: State): JobInFlight[] {
+  return withTraits(state, ({ status, jobs }) => jobs && status === 'running').flatMap(({ id, attempts }) => {
     const last = attempts.at(-1)
-    const job = status === 'running' && last && !last.judged ? last.job : undefined
+    const job = last && !last.judged ? last.job : undefined
     if (!job || !last) return []
     return {
       experiment: id,
@@ -44,9 +43,9 @@ export function jobsInFlight({ counts, experiments }: State): JobInFlight[] {
 }
 
 /** null when no attempt was measured by a job. */
-export function jobsDone({ experiments }: State): JobsDone | null {
+export function jobsDone(state: State): JobsDone | null {
   const done: JobsDone = { jobs: 0, nodes: {}, queued_seconds: 0 }
-  for (const { attempts } of experiments.values()) {
+  for (const { attempts } of withTraits(state, ({ jobs }) => jobs)) {
     for (const attempt of attempts) {
       if (!attempt.job || !attempt.judged) continue
       done.jobs++

@@ -242,6 +242,12 @@ function beside(state: State, choice: number, other: number): Draft[] {
       return [{ type: 'noted', kind: 'infrastructure', experiment, text: 'no disk' }]
     case 17:
       return [{ type: 'paused', why: 'lunch' }, { type: 'resumed', why: '' } as unknown as Draft]
+    case 18: {
+      const job = { executor: 'slurm' as const, job_key: 'k', job: '7', folder: '/f' }
+      return [{ type: 'dispatched', experiment, attempt: other % 4, ...job }]
+    }
+    case 19:
+      return [{ type: 'placed', experiment, attempt: other % 4, node: 'n1' }]
     default:
       return []
   }

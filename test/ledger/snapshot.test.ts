@@ -37,6 +37,7 @@ import { budgetOf, stopCause, stopReason } from '../../cli/run/budget.ts'
 import { mergePlan, unmerged } from '../../cli/search/unmerged.ts'
 import { armsOf } from '../../cli/view/chart.ts'
 import { contextFacts } from '../../cli/view/context.ts'
+import { jobsDone, jobsInFlight } from '../../cli/view/jobs.ts'
 import { nodeData } from '../../cli/view/node.ts'
 import { objectionsOf } from '../../cli/view/objections.ts'
 import { predictionsOf } from '../../cli/view/predictions.ts'
@@ -114,6 +115,7 @@ const answers = (state: State): unknown =>
     patterns: patternsIn(state),
     predictions: predictionsOf(state, 'minimize'),
     arms: armsOf(state),
+    jobs: [jobsInFlight(state), jobsDone(state)],
     backlog: backlogOf(state),
     paths: Array.from(state.experiments.keys(), (id) => [
       pathTo(state, id).map((one) => one.id),
