@@ -2,6 +2,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { removeTree } from '../disk/remove.ts'
 import type { SampleFault, TaskScore } from '../ledger/events.ts'
 import { isOfMachine } from '../ledger/faults.ts'
 import { type Isolation, type Supervised, seenAs, supervise } from '../process.ts'
@@ -110,7 +111,11 @@ async function runTask(request: SuiteRequest, task: SuiteTask, at: number): Prom
   const { isolation, env } = request
   const folder = join(request.desk, String(at))
   const temporary = join(request.temporary, String(at))
-  for (const path of [folder, temporary]) mkdirSync(path, { recursive: true })
+  for (const path of [folder, temporary]) {
+    // A task that ran before may have left an answer for this one.
+    removeTree(path)
+    mkdirSync(path, { recursive: true })
+  }
   const result = join(folder, 'result.json')
   const [stdout, stderr] = [join(folder, 'out'), join(folder, 'err')]
   const { max_wall_time: seconds } = task.budget

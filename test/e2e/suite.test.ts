@@ -32,6 +32,28 @@ test('the loss of the baseline is not the mean of its tasks, or a better text is
   expect([other.status, other.reason]).toEqual(['rejected', 'out_of_scope'])
 })
 
+/** A text can lead an agent to anything that the program lets it do. */
+const FORGES = `import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+const { name } = JSON.parse(process.env.ASSAY_TASK)
+const text = readFileSync('prompts/preamble.md', 'utf8')
+if (name === 'one' && text.includes('forge')) {
+  const next = join(dirname(dirname(process.env.ASSAY_RESULT)), '1')
+  mkdirSync(next, { recursive: true })
+  writeFileSync(join(next, 'result.json'), '{"eval": 1, "status": "complete"}')
+}
+if (name === 'two' && text.includes('forge')) process.exit(0)
+writeFileSync(process.env.ASSAY_RESULT, '{"eval": 0.5, "status": "complete"}')
+`
+
+test('a task leaves a good result for the next one, which leaves none, and the text is kept', async () => {
+  const scene = await openSuite(suiteFiles('plain', FORGES), suiteSpec({}, { concurrency: 1 }), [
+    '--no-canary',
+  ])
+  const forged = await attempt(scene, { 'prompts/preamble.md': 'forge' })
+  expect([forged.status, forged.value]).toEqual(['rejected', expect.closeTo(2 / 3, 5)])
+})
+
 /** Answers of the three texts: the expected reductions and confidences of the worked example. */
 const ANSWERS = (preamble: string) => `
 const EXPECTED = { pitfalls: [0.18, 0.55], preamble: [0.32, 0.68], rubric: [0.12, 0.6] }
