@@ -190,8 +190,17 @@ function filesOf(run: Home): Record<string, string> {
   return files
 }
 
+/** Artifacts of what is measured, and of what each of these starts from: the node builds the other side of a pair as well. */
 async function sendArtifacts(run: Home, node: Experiment, to: string): Promise<string[]> {
-  const wanted = [node.id, node.parent, node.created.from_artifact?.experiment ?? null]
+  const { state } = run.ledger
+  const measured = [node.id, node.parent, bestOf(state)?.id, BASELINE].flatMap(
+    (id) => state.experiments.get(id ?? '') ?? [],
+  )
+  const wanted = measured.flatMap(({ id, parent, created }) => [
+    id,
+    parent,
+    created.from_artifact?.experiment ?? null,
+  ])
   return [...new Set(wanted)].filter((id): id is string => {
     const from = id === null ? null : artifactsFolder(run.paths, id)
     if (id === null || from === null || !existsSync(from)) return false

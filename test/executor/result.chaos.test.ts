@@ -116,4 +116,36 @@ describe('what a job leaves', () => {
     const types = eventsOf(project).map(({ type }) => type)
     expect(types.filter((type) => type === 'placed')).toHaveLength(3)
   })
+
+  test('the other side of a pair is built on a node without what it starts from', async () => {
+    // Each job is on a node that has had none before.
+    const submit = `ASSAY_NODE_CACHE=$(mktemp -d "$3/node.XXXXXX") sh "$1" > "$2/job.out" 2>&1; echo job-1`
+    const nodes = makeTemp('nodes')
+    const project = makeProject({
+      spec: {
+        executor: { ...waitedFor(), submit: ['sh', '-c', submit, 'sh', '{script}', '{folder}', nodes] },
+        scope: { mutable: ['src/**'], immutable: ['bench/**'] },
+        worktree: { build: { command: ['sh', 'bench/build.sh'], timeout: '20s' } },
+        metric: { name: 'loss', direction: 'minimize' },
+        noise: { mode: 'paired' },
+      },
+      files: {
+        // Each is a tenth less than what it starts from.
+        'bench/build.sh': `before=$(cat "$ASSAY_PARENT_ARTIFACTS/model" 2>/dev/null || echo 1000)
+echo $((before * 9 / 10)) > "$ASSAY_ARTIFACTS/model"
+`,
+        'bench/run.sh': `printf '{"metrics":{"loss":%s},"artifacts":{"model":"model"}}' "$(cat "$ASSAY_ARTIFACTS/model")" > "$ASSAY_RESULT"
+`,
+      },
+    })
+    await project.data('init', '--no-canary')
+    const first = await project.attempt(ms(90))
+    const second = await project.attempt(ms(80), first.experiment)
+    const third = await project.attempt(ms(70), second.experiment)
+    expect([first, second, third].map(({ status, value }) => [status, Math.round(value ?? 0)])).toEqual([
+      ['kept', 810],
+      ['kept', 729],
+      ['kept', 656],
+    ])
+  })
 })
