@@ -67,7 +67,7 @@ export function endEscapedNow(marks: JobMarks): void {
 function search(marks: JobMarks) {
   const { since, group } = marks
   const found = { escaped: [] as number[], group: [] as number[], unsure: false }
-  for (const pid of pids()) {
+  for (const pid of pidsUntilNoneIsNew()) {
     const stat = pid === process.pid ? null : readStat(pid)
     if (stat === null || isDead(stat.state) || stat.started < since || !ownedByUs(pid)) continue
     if (stat.group === group) {
@@ -79,6 +79,22 @@ function search(marks: JobMarks) {
     else if (left === null && !stat.kernel) found.unsure = true
   }
   return found
+}
+
+/** Most listings of one search, as for `PASSES`. */
+const LISTINGS = 20
+
+/** Also those that began meanwhile: one that was listed may have started its successor and ended before it was looked at. */
+function* pidsUntilNoneIsNew(): Generator<number> {
+  const seen = new Set<number>()
+  for (let listing = 0; listing < LISTINGS; listing++) {
+    const added = pids().filter((pid) => !seen.has(pid))
+    if (added.length === 0) return
+    for (const pid of added) {
+      seen.add(pid)
+      yield pid
+    }
+  }
 }
 
 /** Whether the process belongs to the job, whatever its group; null when it shows no environment, as in the middle of `exec`. */
