@@ -6,7 +6,7 @@ import { connection, head, lostAt, now, rows, rowsVersion, runs, start, trouble 
 import { Learning } from './learning.tsx'
 import { NodePanel } from './node.tsx'
 import { Overview } from './overview.tsx'
-import { Gain, Guarded, NodeLink, ThemeChoice } from './parts.tsx'
+import { GainPhrase, Guarded, NodeLink, ThemeChoice } from './parts.tsx'
 import { compared, go, linkTo, runName, selected, type View, view } from './route.ts'
 import {
   CompareView,
@@ -189,7 +189,8 @@ function Top({ data }: { data: PageHead }) {
               →
             </span>
             <span class="unseen"> to </span>
-            <b class="figure big">{figure(best?.value ?? null)}</b> <Gain value={better ? gain : null} />
+            <b class="figure big">{figure(best?.value ?? null)}</b>{' '}
+            <GainPhrase value={better ? gain : null} from={baseline.value} to={best?.value ?? null} />
           </dd>
           <dd class="small soft">
             {better ? <BestWords data={data} /> : 'nothing is better than the baseline yet'}

@@ -7,10 +7,21 @@ import { DiffView } from './diff.tsx'
 import { Judged } from './judging.tsx'
 import { Status } from './marks.tsx'
 import { Pairs } from './pairs.tsx'
-import { CopyLine, Empty, Facts, Gain, Guarded, Linked, NodeLink, Scroll, Time, useLoaded } from './parts.tsx'
+import {
+  CopyLine,
+  Empty,
+  Facts,
+  GainPhrase,
+  Guarded,
+  Linked,
+  NodeLink,
+  Scroll,
+  Time,
+  useLoaded,
+} from './parts.tsx'
 import { compared, go, linkTo } from './route.ts'
 import { forest } from './tree.tsx'
-import { counted, figure, percent } from './words.ts'
+import { counted, figure, gainText, percent } from './words.ts'
 
 export function NodePanel({ id }: { id: string }) {
   const version = rowsVersion.value
@@ -39,7 +50,7 @@ export function NodePanel({ id }: { id: string }) {
             <span class="figure big">{figure(row.value)}</span> {head.value?.metric.name}
           </span>
         )}
-        <Gain value={row.improvement} />
+        <GainPhrase value={row.improvement} />
       </p>
       <Guarded>
         <Kin row={row} />
@@ -275,8 +286,8 @@ function Predicted({ row, node: { predicted } }: { row: PageRow; node: PageNode 
     <Block title="Prediction">
       <Facts
         facts={[
-          ['predicted', `${gain === null ? '' : percent(gain)}${text === null ? '' : ` “${text}”`}`.trim()],
-          ['measured', row.improvement === null ? 'no gain was measured' : percent(row.improvement)],
+          ['predicted', `${gainText(gain)}${text === null ? '' : ` “${text}”`}`.trim()],
+          ['measured', row.improvement === null ? 'no gain was measured' : gainText(row.improvement)],
         ]}
       />
     </Block>

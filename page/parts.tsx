@@ -6,7 +6,7 @@ import type { PageRow } from '../cli/view/page-model.ts'
 import { rows, rowsVersion } from './data.ts'
 import { MarkIcon, wordOf } from './marks.tsx'
 import { linkTo } from './route.ts'
-import { figure, percent } from './words.ts'
+import { figure, gainText, percent } from './words.ts'
 
 /** A part of the page with a title; when it breaks, the others stay. */
 export function Section({
@@ -123,6 +123,17 @@ export function Linked({ text }: { text: string }) {
     </>
   )
 }
+
+/** The same as a phrase, where no column says what the number is. */
+export const GainPhrase = ({
+  value,
+  from,
+  to,
+}: {
+  value: number | null
+  from?: number | null
+  to?: number | null
+}) => <span class={value !== null && value > 0 ? 'better' : ''}>{gainText(value, from, to)}</span>
 
 export function Gain({ value }: { value: number | null }) {
   return <span class={value !== null && value > 0 ? 'figure better' : 'figure'}>{percent(value)}</span>

@@ -1,7 +1,7 @@
 /** Figures and words, as the terminal has them. */
 import { percent as share, shown, counted as told } from '../cli/evaluate/figure.ts'
 
-export { duration as timeSpan, shown as figure } from '../cli/evaluate/figure.ts'
+export { duration as timeSpan, gainText, shown as figure } from '../cli/evaluate/figure.ts'
 
 /** `1 experiment`, `69,462 experiments` */
 export const counted = (count: number, one: string, many?: string): string =>

@@ -225,7 +225,7 @@ describe('a run with everything in it', () => {
   test('a prediction is not compared, or a rule that was broken looks like one that held', async () => {
     const first = await panelOf(is.first)
     const prediction = await told(first.locator('.block', { hasText: 'Prediction' }))
-    expect(prediction.split('\n').slice(1)).toEqual(['predicted', '+20 %', 'measured', '+10 %'])
+    expect(prediction.split('\n').slice(1)).toEqual(['predicted', '20 % better', 'measured', '10 % better'])
     const broken = async (id: string) =>
       (await (await panelOf(id)).locator('tr.broken').allInnerTexts()).map((row) => row.split('\t'))
     expect(await broken(is.constraint)).toEqual([['constraint', 'mb <= 50', 'does not hold: it is 60']])
