@@ -64,7 +64,8 @@ export function pairDifference(
   if (plain === 0 || transform === 'linear') return plain
   if (candidate > 0 && parent > 0) {
     const log = Math.log(candidate) - Math.log(parent)
-    return direction === 'minimize' ? -log : log
+    // Not `-log`: two logarithms may be equal, and a difference of 0 has no sign.
+    return direction === 'minimize' ? 0 - log : log
   }
   return plain * Number.POSITIVE_INFINITY
 }

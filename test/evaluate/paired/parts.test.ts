@@ -30,6 +30,8 @@ describe('pairDifference', () => {
     ['maximize', 'log', 2, -1, UP],
     ['minimize', 'log', 0, 0, 0],
     ['minimize', 'linear', 7, 7, 0],
+    // Their logarithms are equal.
+    ['minimize', 'log', 1.7976931348621712e308, 1.7976931348621714e308, 0],
   ] as const)(
     '%s %s of %d against %d differs from the documented value',
     (way, how, candidate, parent, d) => {
