@@ -11,26 +11,42 @@ const MOST_TASKS = 12
 
 type Epoch = SuiteView['epochs'][number]
 
-/** The last epochs that fit into `width` columns. */
+/** The last epochs that fit into `width` columns; behind them, by how much each loss fell from the first epoch to the last that was kept. */
 export function suiteLines(view: SuiteView, width: number): Line[] {
-  const fit = Math.max(2, Math.floor((width - NAMES) / WIDTH))
+  const first = view.epochs[0]
+  const kept = view.epochs.findLast(({ outcome }) => outcome === 'kept')
+  const fit = Math.max(2, Math.floor((width - NAMES) / WIDTH) - (kept ? 1 : 0))
   const epochs = view.epochs.slice(-fit)
   const tasks = [...new Set(view.epochs.flatMap((epoch) => Object.keys(epoch.tasks ?? {})))]
-  const row = (name: string, of: (epoch: Epoch) => Cell): Cell[] => [cell(name), ...epochs.map(of)]
+  const row = (name: string, of: (epoch: Epoch) => Cell, change = BLANK_CELL): Cell[] => [
+    cell(name),
+    ...epochs.map(of),
+    ...(kept ? [change] : []),
+  ]
+  const changeOf = (lossIn: (epoch: Epoch) => number | null): Cell => {
+    const [before, after] = [first && lossIn(first), kept && lossIn(kept)]
+    return before == null || after == null ? BLANK_CELL : changeCell(after - before)
+  }
   const columns = [
     { title: 'epoch', flexible: true },
     ...epochs.map(({ epoch }) => ({ title: String(epoch), align: 'right' as const })),
+    ...(kept ? [{ title: 'change', align: 'right' as const }] : []),
   ]
   return [
     ...table(
       columns,
       [
         row('experiment', ({ experiment }) => cell(experiment, 'dim')),
-        row('loss', (epoch) => cell(loss(epoch.loss), roleOf(epoch))),
-        row('  mean of 3 epochs', ({ average }) => cell(loss(average), 'dim')),
-        ...tasks
-          .slice(0, MOST_TASKS)
-          .map((task) => row(`  task ${task}`, (epoch) => cell(loss(epoch.tasks?.[task] ?? null)))),
+        row(
+          'loss',
+          (epoch) => cell(loss(epoch.loss), roleOf(epoch)),
+          changeOf((epoch) => epoch.loss),
+        ),
+        row('mean of 3 epochs', ({ average }) => cell(loss(average), 'dim')),
+        ...tasks.slice(0, MOST_TASKS).map((task) => {
+          const lossIn = (epoch: Epoch) => epoch.tasks?.[task] ?? null
+          return row(`task ${task}`, (epoch) => cell(loss(lossIn(epoch))), changeOf(lossIn))
+        }),
         ...view.artifacts.map(({ name }) => row(name, (epoch) => versionCell(epoch, name))),
       ],
       width,
@@ -41,6 +57,9 @@ export function suiteLines(view: SuiteView, width: number): Line[] {
       : []),
     BLANK,
     [cell('v1: run with it; → v1: kept as v1; × v0: a change of v0, not kept', 'dim')],
+    ...(first && kept
+      ? [[cell(`change: from epoch ${first.epoch} to epoch ${kept.epoch}, the last that was kept`, 'dim')]]
+      : []),
     ...varianceLines(view, width),
   ]
 }
@@ -108,6 +127,14 @@ export function expectationLines({ expectations }: SuiteView, width: number): Li
 }
 
 const loss = (value: number | null): string => (value === null ? shown(null) : value.toFixed(3))
+
+const BLANK_CELL = cell('')
+
+const changeCell = (change: number): Cell =>
+  cell(
+    `${change > 0 ? '+' : change < 0 ? '−' : ''}${Math.abs(change).toFixed(3)}`,
+    change < 0 ? 'good' : change > 0 ? 'bad' : 'plain',
+  )
 
 const roleOf = ({ outcome }: Epoch): Cell['role'] =>
   outcome === 'kept'
