@@ -1,26 +1,52 @@
 /** A file that is read in pages, each once: what lies near each other costs one read. */
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { closeSync, constants, fstatSync, openSync, readSync, rmSync } from 'node:fs'
 
-const PAGE = 64 * 1024
+export const PAGE = 64 * 1024
+/** Bytes of the checksum of a page. */
+export const SUM = 8
 /** Pages that are remembered; the oldest goes first. */
 const MOST = 512
 
 /** Ends a file when nobody has its pages any more: a snapshot is read for as long as a state rests on it. */
 const ends = new FinalizationRegistry((fd: number) => closeSync(fd))
 
+/** A page is not as it was written, and the file is deleted. Looks like a refused read, so it is told like one. */
+class PageDamaged extends Error {
+  readonly code = 'EDAMAGED'
+  readonly syscall = 'read'
+
+  constructor(readonly path: string) {
+    super(`${path} was damaged after it was written`)
+  }
+}
+
+export const sumOfPage = (page: Buffer): Buffer => createHash('sha256').update(page).digest().subarray(0, SUM)
+
 export class Pages {
   readonly size: number
   readonly inode: number
+  readonly mode: number
+  readonly #file: string
   readonly #fd: number
+  #sums: Buffer = Buffer.alloc(0)
   readonly #pages = new Map<number, Buffer>()
 
   /** Throws when the file cannot be opened. A file that is replaced or deleted later is still read as it was. */
   constructor(file: string) {
+    this.#file = file
     this.#fd = openSync(file, constants.O_RDONLY)
     ends.register(this, this.#fd)
-    const { size, ino } = fstatSync(this.#fd)
+    const { size, ino, mode } = fstatSync(this.#fd)
+    this.mode = mode
     this.size = size
     this.inode = ino
+  }
+
+  /** Checksums of the first pages, one after the other: from now on `read` throws `PageDamaged` where one differs. */
+  expect(sums: Buffer): void {
+    this.#sums = sums
+    this.#pages.clear()
   }
 
   /** So many bytes from there; fewer at the end of the file. They are not the caller's to change. */
@@ -28,13 +54,21 @@ export class Pages {
     const page = Math.floor(at / PAGE)
     const from = at - page * PAGE
     if (from + length <= PAGE) return this.page(page).subarray(from, from + length)
-    return this.#readAt(at, length)
+    if (this.#sums.length === 0) return this.#readAt(at, length)
+    const pages: Buffer[] = []
+    for (let one = page; one * PAGE < at + length; one++) pages.push(this.page(one))
+    return Buffer.concat(pages).subarray(from, from + length)
   }
 
   page(number: number): Buffer {
     const known = this.#pages.get(number)
     if (known !== undefined) return known
     const read = this.#readAt(number * PAGE, PAGE)
+    const sum = this.#sums.subarray(number * SUM, (number + 1) * SUM)
+    if (sum.length > 0 && !sumOfPage(read).equals(sum)) {
+      rmSync(this.#file, { force: true })
+      throw new PageDamaged(this.#file)
+    }
     const [oldest] = this.#pages.size < MOST ? [] : this.#pages.keys()
     if (oldest !== undefined) this.#pages.delete(oldest)
     this.#pages.set(number, read)

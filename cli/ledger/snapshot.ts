@@ -5,7 +5,7 @@
  *
  * One file: records of JSON, rows, tables, then the head as JSON, and at the very end where the head is.
  */
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import {
   closeSync,
   fdatasyncSync,
@@ -19,7 +19,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { bestOf, knowBest } from './best.ts'
 import type { Event, TaskAnswered } from './events.ts'
-import { Pages } from './pages.ts'
+import { PAGE, Pages, sumOfPage } from './pages.ts'
 import type { Experiment, List, Round, State } from './state.ts'
 import {
   encode,
@@ -46,7 +46,6 @@ const BUILD = process.env.ASSAY_BUILD ?? 'unbuilt'
 
 const END = 'snapshot of Assay 1'
 const TRAILER = 16 + END.length
-const PAGE = 64 * 1024
 /** Of the ledger, these bytes at the beginning and before the end of what was folded must be the same. */
 const SEEN = { first: 4096, last: 32 * 1024 }
 
@@ -60,6 +59,8 @@ interface Head extends Folded {
   build: string
   ledger: { inode: number; seen: string }
   best: string | null
+  /** Of each page before the head, as base64. */
+  sums: string
   /** The state without what is in the parts. */
   core: unknown
   stored: { keys: number; trees: number; answers: number }
@@ -80,8 +81,9 @@ export function readSnapshot(ledger: string): { state: State; folded: Folded } |
     const pages = new Pages(file)
     const head = headOf(pages)
     if (head?.build !== BUILD) return null
+    pages.expect(Buffer.from(head.sums, 'base64'))
     const lines = new Pages(ledger)
-    if (lines.inode !== head.ledger.inode || seenOf(lines, head.offset) !== head.ledger.seen) return null
+    if (!isOf(head, lines)) return null
     return { state: stateOf(head, pages, new StoredLines(lines)), folded: head }
   } catch {
     // Half of it, or gone since.
@@ -101,6 +103,10 @@ const sum = (...parts: Buffer[]): Buffer => {
   for (const part of parts) hash.update(part)
   return hash.digest()
 }
+
+/** Whether it was made of the first bytes of this very file. */
+const isOf = ({ ledger, offset }: Head, file: Pages): boolean =>
+  file.inode === ledger.inode && file.size >= offset && seenOf(file, offset) === ledger.seen
 
 function seenOf(ledger: Pages, offset: number): string {
   const last = Math.min(SEEN.last, offset)
@@ -136,21 +142,32 @@ type Core = Omit<State, 'experiments' | 'rounds' | 'notes' | 'learnings' | 'keys
  */
 export function writeSnapshot(ledger: string, inode: number, state: State, folded: Folded): void {
   const file = snapshotOf(ledger)
-  const next = `${file}.${process.pid}.new`
+  const next = `${file}.${randomBytes(6).toString('hex')}.new`
   try {
     const source = new Pages(ledger)
-    if (source.inode !== inode) return
+    if (source.inode !== inode || source.size < folded.offset || isNewer(file, source, folded)) return
     removeLeft(file)
-    const out = new Writer(next)
+    const out = new Writer(next, source.mode & 0o777)
     try {
       write(out, state, folded, { inode, seen: seenOf(source, folded.offset) })
     } finally {
       out.close()
     }
     renameSync(next, file)
-  } catch (error) {
+  } catch {
+    // A full disk, a state that cannot be stored, a snapshot whose damage shows when it is copied: the ledger has everything.
     rmSync(next, { force: true })
-    if (!(error instanceof Unstorable) && (error as NodeJS.ErrnoException).code === undefined) throw error
+  }
+}
+
+/** Whether the snapshot that is there holds more: a process that was long at work does not replace a newer one. */
+function isNewer(file: string, ledger: Pages, { offset }: Folded): boolean {
+  try {
+    const head = headOf(new Pages(file))
+    return head?.build === BUILD && head.offset > offset && isOf(head, ledger)
+  } catch {
+    // There is none, or half of one.
+    return false
   }
 }
 
@@ -205,9 +222,11 @@ function write(out: Writer, state: State, folded: Folded, ledger: Head['ledger']
     answers: part(tableOf(tables.answers)),
     trees: part(tableOf(tables.trees)),
   }
+  const sums = out.align(PAGE).sums().toString('base64')
   const head = Buffer.from(
     encode({
       ...folded,
+      sums,
       build: BUILD,
       ledger,
       best: bestOf(state)?.id ?? null,
@@ -277,9 +296,12 @@ class Writer {
   #waiting: Buffer[] = []
   #size = 0
   #at = 0
+  readonly #sums: Buffer[] = []
+  #page: Buffer[] = []
+  #inPage = 0
 
-  constructor(file: string) {
-    this.#fd = openSync(file, 'w', 0o644)
+  constructor(file: string, mode: number) {
+    this.#fd = openSync(file, 'wx', mode)
   }
 
   /** Answers where the bytes begin. */
@@ -288,8 +310,27 @@ class Writer {
     this.#at += bytes.length
     this.#size += bytes.length
     this.#waiting.push(bytes)
+    this.#sum(bytes)
     if (this.#size > 4 * 1024 * 1024) this.#write()
     return start
+  }
+
+  #sum(bytes: Buffer): void {
+    for (let at = 0; at < bytes.length; ) {
+      const part = bytes.subarray(at, at + PAGE - this.#inPage)
+      at += part.length
+      this.#page.push(part)
+      this.#inPage += part.length
+      if (this.#inPage < PAGE) continue
+      this.#sums.push(sumOfPage(Buffer.concat(this.#page)))
+      this.#page = []
+      this.#inPage = 0
+    }
+  }
+
+  /** The checksums of the whole pages so far. */
+  sums(): Buffer {
+    return Buffer.concat(this.#sums)
   }
 
   align(to: number): this {

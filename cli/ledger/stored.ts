@@ -50,8 +50,10 @@ export class StoredLines {
 
   /** The event whose line begins there. */
   at(place: number): Event {
-    const near = this.#ledger.read(place, 2048)
-    const whole = near.includes(10) ? near : this.#ledger.read(place, MAX_LINE)
+    let whole = this.#ledger.read(place, 2048)
+    // A line that two writers share is longer than any writer's.
+    for (let most = MAX_LINE; !whole.includes(10) && place + whole.length < this.#ledger.size; most *= 2)
+      whole = this.#ledger.read(place, most)
     const [line] = splitLines(whole.subarray(0, whole.indexOf(10) + 1), place)
     if (!line?.value) throw new Error(`the snapshot names an event at byte ${place}, and there is none`)
     startOfLine.set(line.value, place)

@@ -64,6 +64,11 @@ const REFUSED: Record<string, { code: string; hint: Said }> = {
   EDQUOT: { code: 'disk_full', hint: 'free some of your quota, then run the same command again' },
   EROFS: { code: 'not_written', hint: 'make the file system writable, then run the same command again' },
   EACCES: { code: 'not_written', hint: next`check the permissions of .assay: ${call('doctor')}` },
+  // Of a file that only repeats what the ledger has.
+  EDAMAGED: {
+    code: 'snapshot_damaged',
+    hint: 'the damaged file is deleted, and nothing is lost: run the same command again',
+  },
   EPERM: { code: 'not_written', hint: next`check the permissions of .assay: ${call('doctor')}` },
 }
 

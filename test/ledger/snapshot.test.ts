@@ -1,12 +1,14 @@
 /** A snapshot is a cache: with it, without it, or with a bad one, a ledger says the same. */
 import {
   appendFileSync,
+  chmodSync,
   copyFileSync,
   existsSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -18,6 +20,7 @@ import { backlogOf } from '../../cli/ledger/backlog.ts'
 import { bestOf, bestsInOrder } from '../../cli/ledger/best.ts'
 import type { Event } from '../../cli/ledger/events.ts'
 import { Ledger } from '../../cli/ledger/ledger.ts'
+import { PAGE } from '../../cli/ledger/pages.ts'
 import { snapshotOf } from '../../cli/ledger/snapshot.ts'
 import {
   addedGates,
@@ -309,4 +312,63 @@ test('a state that no snapshot can hold is written wrongly, or ends the command'
   appendFileSync(file, lineOf('never', run))
   opened(file).keep(true)
   expect(texts(opened(file))).toEqual(texts(whole(file)))
+})
+
+test('a damaged page of a snapshot is believed, or goes over into the next snapshot', () => {
+  const file = kept()
+  const snapshot = snapshotOf(file)
+  const good = readFileSync(snapshot)
+  const told = texts(whole(file))
+  const pages = Math.floor(good.length / PAGE)
+  expect(pages).toBeGreaterThan(5)
+  let found = 0
+  for (let page = 0; page < pages; page++) {
+    const bad = Buffer.from(good)
+    bad.fill(0x31, page * PAGE, page * PAGE + 64)
+    writeFileSync(snapshot, bad)
+    try {
+      const ledger = opened(file)
+      expect(texts(ledger)).toEqual(told)
+      write(ledger, `page ${page}`)
+      told.push(`page ${page}`)
+      ledger.keep(true)
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'EDAMAGED', path: snapshot })
+      expect(existsSync(snapshot)).toBe(false)
+      found++
+    }
+    if (existsSync(snapshot)) expect(texts(expectSame(file))).toEqual(told)
+    opened(file).keep(true)
+  }
+  expect(found).toBeGreaterThan(0)
+})
+
+test('a line that two writers share is longer than what is read of it', () => {
+  const file = fileOf(...notes(0, 50))
+  const event = lineOf('shared', { type: 'noted', text: 'n'.repeat(30_000), experiment: null })
+  appendFileSync(file, `{"torn":"${'t'.repeat(40_000)}${event}`)
+  appendFileSync(file, notes(60, 70).join(''))
+  opened(file).keep(true)
+  expect(texts(opened(file))).toEqual(texts(whole(file)))
+})
+
+test('a snapshot is written of lines that the ledger has lost meanwhile', () => {
+  const file = fileOf(...notes(0, 90))
+  const ledger = opened(file)
+  writeFileSync(file, notes(0, 40).join(''))
+  ledger.keep(true)
+  expect(existsSync(snapshotOf(file))).toBe(false)
+})
+
+test('a process that was long at work replaces a newer snapshot, or shows others what its ledger hides', () => {
+  const file = fileOf(...notes(0, 50))
+  chmodSync(file, 0o600)
+  const early = opened(file)
+  const late = opened(file)
+  write(late, 'one more')
+  late.keep(true)
+  const newer = readFileSync(snapshotOf(file))
+  early.keep(true)
+  expect(readFileSync(snapshotOf(file)).equals(newer)).toBe(true)
+  expect(statSync(snapshotOf(file)).mode & 0o777).toBe(0o600)
 })
