@@ -5,6 +5,8 @@ const SLOW = ['test/**/*.slow.test.ts']
 const CHAOS = ['test/**/*.chaos.test.ts']
 /** Kills at planned moments, once more with samples that are isolated; many other files ask for isolation themselves. */
 const ISOLATED = ['test/chaos/crash-attempt.chaos.test.ts']
+/** What a crowded machine does to a verdict: other tests would be a crowd of their own, so it runs after them. */
+const ALONE = ['test/e2e/busy-machine.chaos.test.ts']
 const HOSTS = ['test/**/*.hosts.test.ts']
 
 export default defineConfig({
@@ -33,6 +35,7 @@ export default defineConfig({
         test: {
           name: 'chaos',
           include: CHAOS,
+          exclude: ALONE,
           testTimeout: 300_000,
           globalSetup: ['test/rig/global-setup.ts'],
         },
@@ -43,6 +46,16 @@ export default defineConfig({
           name: 'isolated',
           include: ISOLATED,
           env: { ASSAY_TEST_ISOLATION: 'strict' },
+          testTimeout: 300_000,
+          globalSetup: ['test/rig/global-setup.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: ALONE,
+          sequence: { groupOrder: 1 },
           testTimeout: 300_000,
           globalSetup: ['test/rig/global-setup.ts'],
         },
