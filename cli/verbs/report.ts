@@ -82,6 +82,14 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
       hint: 'leave out --all and --csv',
     })
   }
+  if (args.on('all') && args.text('after') !== null) {
+    return fail({
+      kind: 'usage',
+      code: 'after_one',
+      message: '--after reads on in the list of one run',
+      hint: 'leave out --all, and name the run with --run',
+    })
+  }
   const runs = args.on('all') ? allRuns(context) : theRuns(context, args)
   if (!runs.ok) return runs
   const file = args.text('html')

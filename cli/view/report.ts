@@ -30,7 +30,7 @@ export function reportData(run: OpenRun, part: ListPart = { limit: Number.POSITI
   const { best: bests } = chartData(run)
   const best = bestOf(state)
   const judged = best && lastJudged(best)
-  const path = newest('path', bestPath(state))
+  const path = bestPath(state)
   const attribution = attributionOfBest(state)
   const measured = jobsDone(state)
   const predictions = predictionsOf(state, run.started.metric.direction)
@@ -42,15 +42,18 @@ export function reportData(run: OpenRun, part: ListPart = { limit: Number.POSITI
     points: nodes.map(pointOf),
     name: run.started.name,
     goal: liveSpec(run).goal,
-    path,
+    path: newest('path', path),
     gain: gainOf(status.baseline.value, status.best?.value ?? null, run.started.metric.direction),
     /** Of the best's own comparison: signed, in metric units, against `against`. */
     interval: best?.id === BASELINE ? null : (judged?.interval ?? null),
     against: judged?.against ?? null,
-    improvements: path.slice(1).map((step, index) => {
-      const from = path[index]?.value ?? null
-      return { ...step, from, gain: gainOf(from, step.value, run.started.metric.direction) }
-    }),
+    improvements: newest(
+      'improvements',
+      path.slice(1).map((step, index) => {
+        const from = path[index]?.value ?? null
+        return { ...step, from, gain: gainOf(from, step.value, run.started.metric.direction) }
+      }),
+    ),
     duration: runDuration(run),
     spend: spendOf(run),
     arms: armsOf(state),

@@ -133,6 +133,13 @@ describe('a run with some history', () => {
     const second = await project.data<Part>('report', '--limit', '2', '--after', 'exp_0001')
     expect(ids(second)).toEqual(Array.from({ length: 2 }, () => ['exp_0002', 'exp_0003']))
     expect(second.next).toBeUndefined()
+    const last = await project.data<Part>('report', '--limit', '1')
+    expect(last).toMatchObject({
+      improvements: [{ experiment: 'exp_0002', from: 80 }],
+      more: { improvements: 1 },
+    })
+    const ofAll = await assay(['report', '--all', '--json', '--after', 'exp_0001'], { cwd: project.repo.dir })
+    expect(ofAll).toMatchObject({ code: 2, json: { problem: { code: 'after_one' } } })
     const path = await project.data<{ path: { experiment: string }[]; next?: string }>(
       'path',
       'exp_0003',
