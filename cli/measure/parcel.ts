@@ -6,7 +6,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { dirname, join } from 'node:path'
 import { writeWhole } from '../executor/job-folder.ts'
 import { type PackedStore, packTrees, unpackTrees } from '../git/bundle.ts'
-import { bestOf } from '../ledger/best.ts'
+import { bestOf, knowBest } from '../ledger/best.ts'
 import { FORMAT_NAME, type RunStarted } from '../ledger/events.ts'
 import { Ledger } from '../ledger/ledger.ts'
 import {
@@ -52,7 +52,11 @@ export interface Parcel {
   seal: Omit<Seal, 'artifacts'>
   spec: Spec
   started: RunStarted
-  state: Pick<State, 'epoch' | 'noise' | 'isolation'> & { experiments: Experiment[] }
+  /** What the rules of a trial read. `best`: among all experiments, of which the parcel has few. */
+  state: Pick<State, 'epoch' | 'noise' | 'isolation' | 'claims' | 'knobs'> & {
+    best: string | null
+    experiments: Experiment[]
+  }
   git: PackedStore
   /** Path in the folder of the run → text. */
   files: Record<string, string>
@@ -111,6 +115,9 @@ export async function packParcel(
       epoch: run.ledger.state.epoch,
       noise: run.ledger.state.noise,
       isolation: run.ledger.state.isolation,
+      claims: run.ledger.state.claims,
+      knobs: run.ledger.state.knobs,
+      best: bestOf(run.ledger.state)?.id ?? null,
       experiments: experiments.map((one) => ({
         ...one,
         attempts: one.attempts.map((attempt) => ({
@@ -273,9 +280,10 @@ export async function unpackParcel(
     },
   }
   const state = emptyState()
-  const { experiments, ...rest } = parcel.state
-  Object.assign(state, rest, { run: started, knobs: started.knobs })
+  const { best, experiments, ...rest } = parcel.state
+  Object.assign(state, rest, { run: started })
   for (const one of experiments) state.experiments.set(one.id, one)
+  knowBest(state, best)
   const node = state.experiments.get(parcel.seal.experiment)
   if (!node) throw new Error('a parcel lacks the experiment that it is about')
   const seal: Seal = { ...parcel.seal, artifacts: new Map() }

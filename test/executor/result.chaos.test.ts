@@ -5,7 +5,7 @@ import { dataOf, startAssay } from '../rig/assay.ts'
 import { makeClock } from '../rig/clock.ts'
 import { missingProgram } from '../rig/needs.ts'
 import { makeTemp } from '../rig/temp.ts'
-import { eventsOf, jobFolderOf, waitedFor } from './scene.ts'
+import { eventsOf, jobFolderOf, stepsOf, waitedFor } from './scene.ts'
 
 /** A run whose baseline is measured; then the job of the next attempt does something else. */
 async function begun(then: string) {
@@ -115,6 +115,23 @@ describe('what a job leaves', () => {
     expect(await project.attempt(ms(120))).toMatchObject({ status: 'rejected', reason: 'not_better' })
     const types = eventsOf(project).map(({ type }) => type)
     expect(types.filter((type) => type === 'placed')).toHaveLength(3)
+  })
+
+  test('pairs on a node are judged by another context than in a slot', async () => {
+    const contexts = async (executor: object) => {
+      const project = makeProject({ spec: { ...executor, noise: { mode: 'paired' } } })
+      await project.data('init', '--no-canary')
+      await project.attempt(ms(90))
+      await project.attempt(ms(80), 'exp_0001')
+      await project.data('config', 'set', 'budget.experiments', '40', '--reason', 'a test')
+      await project.attempt(ms(70), 'exp_0002')
+      return ['exp_0001', 'exp_0002', 'exp_0003'].map((id) =>
+        stepsOf(project, id).flatMap(({ detail }) => detail?.context ?? []),
+      )
+    }
+    const ofJobs = await contexts({ executor: { kind: 'local' } })
+    expect(ofJobs.map(([first]) => first?.tries)).toEqual([1, 2, 40])
+    expect(ofJobs).toEqual(await contexts({}))
   })
 
   test('the other side of a pair is built on a node without what it starts from', async () => {

@@ -48,6 +48,18 @@ export const typesOf = (project: Project, experiment: string): string[] =>
 export const jobFolderOf = (project: Project, experiment: string, attempt = 1): string =>
   project.repo.path('.assay/runs/run_0001/exp', experiment.slice(4), 'attempts', String(attempt), 'job')
 
+interface StepLine {
+  step: string
+  detail?: { context?: { tries: number } }
+}
+
+/** The record of an attempt. */
+export const stepsOf = (project: Project, experiment: string, attempt = 1): StepLine[] =>
+  readFileSync(join(jobFolderOf(project, experiment, attempt), '../steps.jsonl'), 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+
 /** All text below a folder. */
 export function textBelow(folder: string): string {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
