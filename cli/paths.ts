@@ -65,8 +65,9 @@ export const experimentFolder = (paths: RunPaths, experiment: string): string =>
   join(paths.experiments, digits(experiment))
 /** Leases of the jobs that may be queued or run at once. */
 export const jobLeases = (paths: RunPaths): string => join(paths.folder, 'jobs')
-/** What the engine said last of the jobs of a run: processes that wait for jobs share its answers. */
-export const jobsSeen = (paths: RunPaths): string => join(paths.folder, 'jobs', 'seen.json')
+/** What an engine said last of the jobs of a run: processes that wait for jobs share its answers. `engine`: names it. */
+export const jobsSeen = (paths: RunPaths, engine: string): string =>
+  join(paths.folder, 'jobs', `seen-${engine}.json`)
 /** What both sides of a job see, where the spec names no other place. */
 export const jobFolder = (paths: RunPaths, experiment: string, attempt: number): string =>
   join(attemptFolder(paths, experiment, attempt), 'job')
@@ -91,6 +92,8 @@ export const dataFile = (paths: RunPaths): string => join(paths.folder, 'data.js
 /** Whether the benchmark was seen to read what candidates change, and what the samples for that left. */
 export const canaryFolder = (paths: RunPaths): string => join(paths.experiments, '0000', 'canary')
 export const stepsFile = (attempt: string): string => join(attempt, 'steps.jsonl')
+/** A copy of what a job has recorded so far, for those who look; no verdict rests on it. */
+export const stepsOfJob = (attempt: string): string => join(attempt, 'job-so-far.jsonl')
 /** Wiring runs and fresh measurements: no attempts, so they have numbers of their own. */
 /** A text that an agent proposed, by its SHA-256. */
 export const proposedText = (paths: RunPaths, sha256: string): string => join(paths.folder, 'texts', sha256)

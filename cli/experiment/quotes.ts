@@ -3,7 +3,7 @@ import { closeSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { objectIn } from '../ledger/append.ts'
 import type { Experiment } from '../ledger/state.ts'
-import { attemptFolder, experimentFolder, stepsFile } from '../paths.ts'
+import { attemptFolder, experimentFolder, stepsFile, stepsOfJob } from '../paths.ts'
 import type { OpenRun } from '../run/open.ts'
 
 /** Bytes of one file: its first half and its last, when it has more. */
@@ -30,7 +30,9 @@ export function placesOf(run: OpenRun, node: Experiment, quotes: readonly string
   for (const { attempt, judged } of [...node.attempts].reverse()) {
     if (judged && look('verdict', judged.message)) break
     const at = attemptFolder(run.paths, node.id, attempt)
-    const files = filesBelow(at).filter((file) => file !== stepsFile(at) && !OTHER_SIDE.test(file))
+    const files = filesBelow(at).filter(
+      (file) => ![stepsFile(at), stepsOfJob(at)].includes(file) && !OTHER_SIDE.test(file),
+    )
     if (files.some((file) => look(relative(folder, file), textOf(file)))) break
   }
   return found

@@ -12,6 +12,7 @@ import { refusedBy } from '../ledger/decide.ts'
 import { refusal } from '../ledger/ledger.ts'
 import {
   type Attempt,
+  attemptOf,
   BASELINE,
   type Experiment,
   isOutdatedBaseline,
@@ -20,7 +21,7 @@ import {
 } from '../ledger/state.ts'
 import { holdsDeclared } from '../measure/artifacts.ts'
 import { confirmAgain, pathOfBest } from '../measure/confirm.ts'
-import { collectByJob, notForJobs } from '../measure/dispatch.ts'
+import { collectByJob, executorOf, notForJobs } from '../measure/dispatch.ts'
 import { collectEvidence, noEvidence } from '../measure/judge.ts'
 import { drawNonce } from '../measure/random-choices.ts'
 import { type RunAnswer, runAnswer } from '../measure/run-answer.ts'
@@ -279,7 +280,7 @@ async function judge(run: OpenRun, node: Experiment, candidate: Seal): Promise<R
       experiment: node.id,
       folder: attemptFolder(run.paths, node.id, candidate.attempt),
     })
-    const config = liveSpec(run).executor
+    const config = executorOf(run, attemptOf(node, candidate.attempt))
     const evidence = config
       ? await collectByJob(run, node, candidate, { record, config })
       : await collectEvidence(run, node, candidate, record)

@@ -538,6 +538,8 @@ export interface Dispatched extends Envelope {
   job: string
   /** Where both sides write. */
   folder: string
+  /** The section `executor` that it was handed over by, as a run keeps it: the job is asked about and cancelled by the same. */
+  config: Readonly<Record<string, unknown>>
 }
 
 /** The job runs: from here on the time counts. */

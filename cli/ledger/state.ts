@@ -46,7 +46,7 @@ export interface Claim extends Pick<Started, 'id' | 'owner' | 'at'> {
 }
 
 /** What measures an attempt, where an executor does. */
-export interface AttemptJob extends Pick<Dispatched, 'executor' | 'folder' | 'at'> {
+export interface AttemptJob extends Pick<Dispatched, 'executor' | 'folder' | 'at' | 'config'> {
   key: string
   /** What the engine calls it. */
   id: string

@@ -1,5 +1,6 @@
 /** `attempts/<n>/steps.jsonl`: what happened inside one attempt, as it happened, under the ledger's append rule. */
 import { createHash, randomBytes } from 'node:crypto'
+import { stepsFile, stepsOfJob } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import { appendLine, readFrom, splitLines } from './append.ts'
 import { FORMAT_NAME, type GateResult, type Sample, type StepLine } from './events.ts'
@@ -25,6 +26,12 @@ export function readSteps(file: string): StepLine[] {
   return splitLines(bytes.value, 0).flatMap(({ value }) =>
     value && 'step' in value ? [value as unknown as StepLine] : [],
   )
+}
+
+/** Of an attempt as it is now, to be shown: what its job has recorded so far, while one measures it. */
+export function stepsToShow(attempt: string): StepLine[] {
+  const steps = readSteps(stepsFile(attempt))
+  return steps.length > 0 ? steps : readSteps(stepsOfJob(attempt))
 }
 
 export const samplesOf = (steps: StepLine[]): Sample[] =>

@@ -30,6 +30,7 @@ import {
   jobLeases,
   jobsSeen,
   stepsFile,
+  stepsOfJob,
 } from '../paths.ts'
 import { ok, type Problem, type Result } from '../result.ts'
 import { differencesOf } from '../run/machine.ts'
@@ -98,6 +99,10 @@ interface Dispatch {
   folder: string
 }
 
+/** What measures an attempt: once it is a job, the engine that has it, whatever the spec says now; undefined = a slot. */
+export const executorOf = (run: OpenRun, attempt: Attempt | null | undefined): ExecutorConfig | undefined =>
+  (attempt?.job?.config as ExecutorConfig | undefined) ?? liveSpec(run).executor
+
 /** As `collectEvidence`, by a job. */
 export async function collectByJob(
   run: OpenRun,
@@ -115,7 +120,7 @@ export async function collectByJob(
   try {
     const lease = await acquireLease({
       folder: jobLeases(run.paths),
-      capacity: config.jobs,
+      capacity: liveSpec(run).executor?.jobs ?? config.jobs,
       tell: run.tell,
       signal: run.signal,
     })
@@ -186,6 +191,7 @@ async function dispatch(at: Dispatch): Promise<AttemptJob | { seed: string }> {
         job_key: key,
         job: submitted.value,
         folder,
+        config: { ...config },
       },
       run.clock(),
     ),
@@ -195,6 +201,10 @@ async function dispatch(at: Dispatch): Promise<AttemptJob | { seed: string }> {
   run.tell({ type: 'log', message: `${node.id}: handed to ${config.kind} as job ${shortJob(job)}` })
   return job
 }
+
+/** Ids of one engine say nothing to another. */
+const engineOf = (config: ExecutorConfig): string =>
+  createHash('sha256').update(JSON.stringify(config)).digest('hex').slice(0, 12)
 
 const shortJob = ({ executor, id }: AttemptJob): string => (executor === 'local' ? 'of this machine' : id)
 
@@ -240,7 +250,7 @@ async function follow(at: Dispatch, job: AttemptJob): Promise<Result<Evidence>> 
       if (undermined(run.ledger.state, node)) return ok(await orphaned(at, job))
       if (performance.now() >= nextLook) {
         const seen = await lookShared(executor, {
-          file: jobsSeen(run.paths),
+          file: jobsSeen(run.paths, engineOf(at.config)),
           id: job.id,
           ageMs: interval / 2,
         })
@@ -261,6 +271,7 @@ async function follow(at: Dispatch, job: AttemptJob): Promise<Result<Evidence>> 
     }
   } finally {
     waker.close()
+    rmSync(stepsOfJob(at.record.folder), { force: true })
   }
 }
 
@@ -328,15 +339,16 @@ function readNote(file: string): NodeNote | null {
   }
 }
 
-/** Shows the record so far to those who look; the verdict reads it only when it is whole. */
+/** Shows the record so far to those who look. Not in the place of the record: what is there counts as measured. */
 function mirror({ record, folder }: Dispatch): void {
+  const to = stepsOfJob(record.folder)
   const from = stepsFile(join(folder, NODE_RECORD))
   const bytes = existsSync(from) ? readFileSync(from) : null
   const whole = bytes?.subarray(0, bytes.lastIndexOf(10) + 1)
   if (!whole || whole.length === 0) return
-  if (existsSync(record.file) && readFileSync(record.file).equals(whole)) return
-  writeFileSync(`${record.file}.new`, whole)
-  renameSync(`${record.file}.new`, record.file)
+  if (existsSync(to) && readFileSync(to).equals(whole)) return
+  writeFileSync(`${to}.new`, whole)
+  renameSync(`${to}.new`, to)
 }
 
 // ---------------------------------------------------------------- what came of it
@@ -446,7 +458,5 @@ async function endJob({ run, executor, folder }: Dispatch, job: AttemptJob): Pro
 /** Ends the job of an attempt that nobody judges any more, when its process could not do that. */
 export async function cancelJobOf(run: OpenRun, job: AttemptJob): Promise<Result<void>> {
   withdrawJob(job.folder)
-  const { executor: config } = liveSpec(run)
-  if (config === undefined || config.kind !== job.executor) return ok(undefined)
-  return openExecutor({ env: run.env, config }).cancel(job.id)
+  return openExecutor({ env: run.env, config: job.config as unknown as ExecutorConfig }).cancel(job.id)
 }

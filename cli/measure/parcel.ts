@@ -168,7 +168,7 @@ function withoutWords(node: Experiment, isMeasured: boolean): Experiment {
     annotations: [],
     flagged: node.flagged === null ? null : 'it is in doubt',
     why: null,
-    attempts: attempts.map((attempt) => ({
+    attempts: attempts.map(({ job: _, ...attempt }) => ({
       ...attempt,
       confirmed: [],
       audited: [],

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { tailOf } from '../evaluate/tail.ts'
 import type { Sample, StepLine } from '../ledger/events.ts'
 import type { Attempt, Experiment } from '../ledger/state.ts'
-import { gatesOf, readSteps, samplesOf } from '../ledger/steps.ts'
+import { gatesOf, samplesOf, stepsToShow } from '../ledger/steps.ts'
 import { call, next } from '../next.ts'
-import { attemptFolder, stepsFile } from '../paths.ts'
+import { attemptFolder } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 
@@ -53,7 +53,7 @@ export function attemptWithLog(node: Experiment): Result<Attempt> {
 /** In the order in which they were recorded. Samples on held-out data are never shown. */
 export function logPartsOf(run: OpenRun, node: Experiment, { attempt }: Attempt): LogPart[] {
   const folder = attemptFolder(run.paths, node.id, attempt)
-  const steps = readSteps(stepsFile(folder))
+  const steps = stepsToShow(folder)
   return [
     ...prepared(folder, steps),
     ...gatesOf(steps).map(({ name, passed }) => ({

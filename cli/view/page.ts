@@ -20,11 +20,11 @@ import {
   severalParents,
   stallOf,
 } from '../ledger/state.ts'
-import { readSteps, samplesOf } from '../ledger/steps.ts'
+import { samplesOf, stepsToShow } from '../ledger/steps.ts'
 import { seeLeases } from '../lock/inspect.ts'
 import { learningsOf } from '../loop/open.ts'
 import { progressOf } from '../measure/samples.ts'
-import { agentRecord, attemptFolder, leaseFolder, listRuns, stepsFile } from '../paths.ts'
+import { agentRecord, attemptFolder, leaseFolder, listRuns } from '../paths.ts'
 import { nameOfProcess } from '../process.ts'
 import { experimentsLeft } from '../run/budget.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
@@ -427,7 +427,7 @@ function laneOf(run: OpenRun, node: Experiment): PageLane {
     const agent = agentOf(run, node)
     return { ...base, phase: 'agent', since, limit_ms: null, samples: 0, pairs: null, agent, owner: null }
   }
-  const steps = readSteps(stepsFile(attemptFolder(run.paths, node.id, last.attempt)))
+  const steps = stepsToShow(attemptFolder(run.paths, node.id, last.attempt))
   const began = steps.findLast((line) => 'state' in line && line.state === 'began')
   const samples = samplesOf(steps)
   const progress = progressOf(run, node.id, last.attempt)

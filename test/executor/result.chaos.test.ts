@@ -1,10 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { hook, makeProject, ms, type RunData } from '../e2e/project.ts'
 import { dataOf, startAssay } from '../rig/assay.ts'
 import { makeClock } from '../rig/clock.ts'
 import { missingProgram } from '../rig/needs.ts'
 import { makeTemp } from '../rig/temp.ts'
+import { until } from '../rig/until.ts'
 import { eventsOf, jobFolderOf, stepsOf, waitedFor } from './scene.ts'
 
 /** A run whose baseline is measured; then the job of the next attempt does something else. */
@@ -132,6 +133,34 @@ describe('what a job leaves', () => {
     const ofJobs = await contexts({ executor: { kind: 'local' } })
     expect(ofJobs.map(([first]) => first?.tries)).toEqual([1, 2, 40])
     expect(ofJobs).toEqual(await contexts({}))
+  })
+
+  test.each([
+    ['is removed', 'none'],
+    [
+      'names an engine that does not know the job',
+      JSON.stringify({ ...waitedFor(), status: ['true', '{job}'] }),
+    ],
+  ])('a job in flight is measured again, or lost, when the section %s', async (_, executor) => {
+    const project = makeProject({ spec: { executor: { kind: 'local' } } })
+    await project.data('init', '--no-canary')
+    const [begun, go] = [`${project.control}/begun`, `${project.control}/go`]
+    const waits = `[ -s src/metrics.txt ] && touch ${begun} && until [ -e ${go} ]; do sleep 0.1; done`
+    const { experiment } = await project.open({ ...ms(90), ...hook(waits) })
+    const before = project.starts().length
+    const run = () => startAssay<RunData>(['run', experiment, '--json'], { cwd: project.repo.dir })
+    const died = run()
+    await until(() => existsSync(begun), { what: 'the sample of the job' })
+    died.kill('SIGKILL')
+    await died.ended
+    await project.data('config', 'set', 'executor', executor, '--reason', 'a test')
+    const running = run()
+    await running.said('waiting for job')
+    writeFileSync(go, '')
+    const verdict = dataOf(await running.ended)
+    expect(verdict).toMatchObject({ status: 'kept', value: 90 })
+    expect(project.starts().length - before).toBe(verdict.samples)
+    expect(await project.data('show', experiment, '--recompute')).toMatchObject({ same: true })
   })
 
   test('the other side of a pair is built on a node without what it starts from', async () => {

@@ -243,7 +243,13 @@ function beside(state: State, choice: number, other: number): Draft[] {
     case 17:
       return [{ type: 'paused', why: 'lunch' }, { type: 'resumed', why: '' } as unknown as Draft]
     case 18: {
-      const job = { executor: 'slurm' as const, job_key: 'k', job: '7', folder: '/f' }
+      const job = {
+        executor: 'slurm' as const,
+        job_key: 'k',
+        job: '7',
+        folder: '/f',
+        config: { kind: 'slurm' },
+      }
       return [{ type: 'dispatched', experiment, attempt: other % 4, ...job }]
     }
     case 19:
