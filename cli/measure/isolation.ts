@@ -244,7 +244,7 @@ function arrange(
   else for (const path of cacheFolders(run)) mounts.push({ at: path, from: path, write: true })
   // Mounted over the job's own folders. What Assay hides stays hidden.
   for (const path of allow) if (!covers(at, path)) mounts.push({ at: path, from: path, write: true })
-  const ours = [run.env.XDG_RUNTIME_DIR, runtimeFolder(run.env), userState(run.env), run.env.ASSAY_JOB_FOLDER]
+  const ours = [run.env.XDG_RUNTIME_DIR, runtimeFolder(run.env), userState(run.env), ...hiddenOnNode(run)]
   for (const path of ours)
     if (path && isFolder(path) && !covers(at, realpathSync(path)) && isVisible(mounts, realpathSync(path)))
       mounts.push({ at: realpathSync(path), from: null })
@@ -308,6 +308,16 @@ function checkoutPlace(run: Ground, site: Site, rules: Applied['rules']): string
   const hides = needed.some((path) => covers(top, path) && !(venv && covers(venv, path)))
   if (rules.has('repository') && !hides) return top
   return join(realpathSync(site.state), 'checkout')
+}
+
+/** Places of jobs. Of one above the home folder or programs, which cannot be hidden, the folders of jobs that are there. */
+function hiddenOnNode(run: Ground): string[] {
+  const places = JSON.parse(run.env.ASSAY_JOB_HIDES ?? '[]') as string[]
+  const needed = [run.env.HOME || homedir(), process.execPath, ...programFolders(run)]
+  return places.filter(isFolder).flatMap((path) => {
+    if (!needed.some((one) => covers(realpathSync(path), one))) return [path]
+    return entriesOf(path).flatMap((name) => (/^assay-[0-9a-f]{16}$/.test(name) ? [join(path, name)] : []))
+  })
 }
 
 const programFolders = ({ env }: Ground): string[] =>

@@ -59,8 +59,8 @@ async function measured(world: Surroundings, parcel: Parcel, folder: string): Pr
     const run: OpenRun = {
       ...world,
       cwd: site.root,
-      // Isolation hides it: the record tells what was measured so far.
-      env: { ...environment, ASSAY_JOB_FOLDER: folder },
+      // Isolation hides them: the ledger, and records, which tell what was measured so far.
+      env: { ...environment, ASSAY_JOB_HIDES: JSON.stringify([...parcel.hides, cache.value, folder]) },
       site,
       run: parcel.run,
       paths,

@@ -49,6 +49,8 @@ export interface Parcel {
   run: string
   /** Names the repository's folder on a node. */
   place: string
+  /** Folders of the submitting machine that a sample must not see, where the node has them. */
+  hides: string[]
   seal: Omit<Seal, 'artifacts'>
   spec: Spec
   started: RunStarted
@@ -94,6 +96,7 @@ export async function packParcel(
     key,
     run: run.run,
     place,
+    hides: [run.site.state, dirname(folder)],
     seal: { ...withoutListing(seal), commit: commits[seal.tree] ?? seal.commit, texts: [] },
     spec: {
       ...run.begun,

@@ -1,9 +1,11 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { hook, makeProject, ms, type RunData } from '../e2e/project.ts'
+import { hook, makeProject, ms, projectIn, type RunData, specText } from '../e2e/project.ts'
 import { dataOf, startAssay } from '../rig/assay.ts'
 import { makeClock } from '../rig/clock.ts'
 import { missingProgram } from '../rig/needs.ts'
+import { makeRepo, repoAt } from '../rig/repo.ts'
 import { makeTemp } from '../rig/temp.ts'
 import { until } from '../rig/until.ts'
 import { eventsOf, jobFolderOf, stepsOf, waitedFor } from './scene.ts'
@@ -107,6 +109,53 @@ describe('what a job leaves', () => {
     const verdict = await project.attempt({ ...ms(90), ...hook(`echo METRIC seen=${files}`) })
     const { metrics } = await project.data<{ metrics: Record<string, number> }>('show', verdict.experiment)
     expect([verdict.status, metrics.seen]).toEqual(['kept', 0])
+  })
+
+  test('an isolated sample on a node reads the state of a linked checkout, or the folder of another job', async (context) => {
+    const missing = missingProgram('bubblewrap', ['bwrap', '--version'])
+    if (missing !== null) context.skip(missing)
+    const [shared, cache] = [makeTemp('shared'), makeTemp('cache')]
+    for (const other of [`${shared}/assay-0123456789abcdef`, `${cache}/r-0123456789ab`]) {
+      mkdirSync(other)
+      writeFileSync(`${other}/steps.jsonl`, 'a record')
+    }
+    const repo = makeRepo({
+      files: {
+        'bench/run.sh': '. ./src/hook.sh\ncat src/metrics.txt\n',
+        'src/hook.sh': 'true\n',
+        ...ms(100),
+      },
+    })
+    const submit = `ASSAY_NODE_CACHE=$3 sh "$1" > "$2/job.out" 2>&1; echo job-1`
+    const text = specText({
+      executor: {
+        ...waitedFor(),
+        folder: shared,
+        submit: ['sh', '-c', submit, 'sh', '{script}', '{folder}', cache],
+      },
+      measure: {
+        command: 'sh bench/run.sh',
+        timeout: '30s',
+        isolation: 'strict',
+        allow: [shared, cache, repo.dir],
+      },
+    })
+    repo.commit('a spec', { 'assay.yaml': text })
+    const linked = join(makeTemp('linked'), 'w')
+    repo.git('worktree', 'add', '--quiet', '-b', 'side', linked)
+    const project = projectIn(repoAt(linked), makeTemp('control'))
+    await project.data('init', '--no-canary')
+    const ledger = repo.path('.assay/runs/run_0001/ledger.jsonl')
+    expect(existsSync(ledger)).toBe(true)
+    const bytes = (files: string) => `$(cat ${files} 2> /dev/null | wc -c)`
+    const seen = ['ledger', 'jobs', 'cache'].map(
+      (name, at) =>
+        `echo METRIC ${name}=${bytes([ledger, `$(find ${shared} -name steps.jsonl)`, `$(find ${cache}/r-0* -name steps.jsonl)`][at] ?? '')}`,
+    )
+    const verdict = await project.attempt({ ...ms(90), ...hook(seen.join('\n')) })
+    expect(verdict.message).toContain('better')
+    const { metrics } = await project.data<{ metrics: object }>('show', verdict.experiment)
+    expect(metrics).toMatchObject({ ledger: 0, jobs: 0, cache: 0 })
   })
 
   test('jobs of this machine judge otherwise than its slots', async () => {
