@@ -91,14 +91,13 @@ export function withdrawJob(folder: string): void {
   if (existsSync(folder)) writeFileSync(join(folder, WITHDRAWN), '')
 }
 
+/** Whether a start of the job has begun. */
+export const isClaimed = (folder: string): boolean =>
+  existsSync(folder) && readdirSync(folder).some((name) => name.startsWith('claim-'))
+
 /** Whether the job may begin: only the first start of the first job of a key may. `start`: how often the engine began it before. */
 export function claimJob(folder: string, start: number): boolean {
-  if (
-    start > 0 ||
-    existsSync(join(folder, WITHDRAWN)) ||
-    readdirSync(folder).some((name) => name.startsWith('claim-'))
-  )
-    return false
+  if (start > 0 || existsSync(join(folder, WITHDRAWN)) || isClaimed(folder)) return false
   try {
     mkdirSync(join(folder, `claim-${start}`))
     return true

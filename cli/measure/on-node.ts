@@ -2,7 +2,7 @@
 import { cpSync, existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { claimJob, writeResult, writeWhole } from '../executor/job-folder.ts'
+import { claimJob, isClaimed, writeResult, writeWhole } from '../executor/job-folder.ts'
 import { BASELINE } from '../ledger/state.ts'
 import { stepsDigest } from '../ledger/steps.ts'
 import { artifactsFolder, habitsFile, stepsFile } from '../paths.ts'
@@ -19,11 +19,13 @@ import {
   type NodeNote,
 } from './dispatch.ts'
 import { collectEvidence } from './judge.ts'
-import { type Parcel, readParcel, unpackParcel } from './parcel.ts'
+import { holdsParcel, type Parcel, readParcel, unpackParcel } from './parcel.ts'
 import { Recorder, RecordLost } from './steps.ts'
 
-/** Measures the attempt of a folder. Problem `claimed` when another start of the same job has begun, or when nobody waits for it: then nothing is done. */
+/** Measures the attempt of a folder. Problem `no_parcel` when it is no folder of a job; `claimed` when another start of the same job has begun, or when nobody waits for it: then nothing is done. */
 export async function measureOnNode(world: Surroundings, folder: string): Promise<Result<{ key: string }>> {
+  // The start that claimed a job removes its parcel.
+  if (!holdsParcel(folder) && !isClaimed(folder)) return fail(noParcel(folder))
   if (!claimJob(folder, Number(world.env.ASSAY_JOB_STARTS ?? 0))) return fail(claimed(folder))
   const parcel = readParcel(folder)
   const note: NodeNote = { node: nodeName(world.env), machine: machineNow() }
@@ -122,6 +124,14 @@ const claimed = (folder: string): Problem => ({
   code: 'claimed',
   message: 'a start of this job has begun to measure, or nobody waits for it: nothing is measured twice',
   hint: 'run the experiment again: that is a new attempt with a job of its own',
+  at: folder,
+})
+
+const noParcel = (folder: string): Problem => ({
+  kind: 'refused',
+  code: 'no_parcel',
+  message: 'this is no folder of a job: it has no parcel.json, which says what to measure',
+  hint: 'jobs of an executor start this command themselves; if one did, see whether this machine has the file system of executor.folder at the same path',
   at: folder,
 })
 

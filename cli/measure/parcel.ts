@@ -234,6 +234,8 @@ export interface Unpacked {
   secret: string[]
 }
 
+export const holdsParcel = (folder: string): boolean => existsSync(join(folder, PARCEL))
+
 export function readParcel(folder: string): Parcel {
   return JSON.parse(readFileSync(join(folder, PARCEL), 'utf8')) as Parcel
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { hook, makeProject, ms, projectIn, type RunData, specText } from '../e2e/project.ts'
@@ -156,6 +156,16 @@ describe('what a job leaves', () => {
     expect(verdict.message).toContain('better')
     const { metrics } = await project.data<{ metrics: object }>('show', verdict.experiment)
     expect(metrics).toMatchObject({ ledger: 0, jobs: 0, cache: 0 })
+  })
+
+  test('a worker claims a folder that is no job, or calls that a bug', async () => {
+    const folder = makeTemp('folder')
+    const project = makeProject()
+    for (const wrong of [folder, join(folder, 'missing')]) {
+      const { code, message } = await project.problem('worker', wrong)
+      expect([code, message]).toEqual(['no_parcel', expect.stringContaining('no folder of a job')])
+    }
+    expect(readdirSync(folder)).toEqual([])
   })
 
   test('jobs of this machine judge otherwise than its slots', async () => {
