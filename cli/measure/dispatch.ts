@@ -22,6 +22,7 @@ import {
   undermined,
 } from '../ledger/state.ts'
 import { acquireLease, Waker } from '../lock.ts'
+import { call, next } from '../next.ts'
 import {
   artifactsFolder,
   attemptFolder,
@@ -32,7 +33,7 @@ import {
   stepsFile,
   stepsOfJob,
 } from '../paths.ts'
-import { ok, type Problem, type Result } from '../result.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
 import { differencesOf } from '../run/machine.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import type { Artifacts } from './artifacts.ts'
@@ -169,8 +170,7 @@ async function dispatch(at: Dispatch): Promise<AttemptJob | { seed: string }> {
   const { run, node, seal, config, executor, key, folder } = at
   const script = join(folder, 'job.sh')
   if (!existsSync(script)) {
-    rmSync(folder, { recursive: true, force: true })
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    must(makeFolder(folder, config))
     const slots = config.kind === 'local' ? run.spec.measure.slots : config.cores === 'node' ? 1 : config.jobs
     must(await packParcel(run, node, seal, { key, folder, place: placeOf(run), slots }))
     writeFileSync(`${script}.new`, scriptOf(run, folder), { mode: 0o700 })
@@ -200,6 +200,22 @@ async function dispatch(at: Dispatch): Promise<AttemptJob | { seed: string }> {
   if (!job) throw new Error(`${node.id} was dispatched and has no job`)
   run.tell({ type: 'log', message: `${node.id}: handed to ${config.kind} as job ${shortJob(job)}` })
   return job
+}
+
+function makeFolder(folder: string, config: ExecutorConfig): Result<void> {
+  try {
+    rmSync(folder, { recursive: true, force: true })
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    return ok(undefined)
+  } catch (error) {
+    if (config.folder === null) throw error
+    return fail({
+      kind: 'refused',
+      code: 'executor_folder',
+      message: `executor.folder: the folder of the job cannot be made: ${(error as Error).message}`,
+      hint: next`name a folder that can be written: ${call('config set', 'executor.folder', 'FOLDER', '--reason', 'TEXT')}; then run the experiment again, which goes on with this attempt`,
+    })
+  }
 }
 
 /** Ids of one engine say nothing to another. */

@@ -168,6 +168,22 @@ describe('what a job leaves', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
+  test('an executor.folder that cannot be made costs an attempt, or looks like a bug', async () => {
+    const file = join(makeTemp('file'), 'file')
+    writeFileSync(file, '')
+    const project = makeProject({ spec: { executor: { kind: 'local' } } })
+    await project.data('init', '--no-canary')
+    const set = (folder: string) =>
+      project.data('config', 'set', 'executor.folder', folder, '--reason', 'a test')
+    await set(join(file, 'jobs'))
+    const { experiment } = await project.open(ms(90))
+    const { code, message, hint } = await project.problem('run', experiment)
+    expect([code, message]).toEqual(['executor_folder', expect.stringContaining('executor.folder')])
+    expect(hint).toContain('config set executor.folder')
+    await set(makeTemp('jobs'))
+    expect(await project.data<RunData>('run', experiment)).toMatchObject({ status: 'kept', attempt: 1 })
+  })
+
   test('jobs of this machine judge otherwise than its slots', async () => {
     const project = makeProject({ spec: { executor: { kind: 'local' } } })
     await project.data('init', '--no-canary')
