@@ -103,8 +103,7 @@ export async function unpackTrees(
     }
     for (const folder of [judge, rulesFolder(site)])
       for (const name of ['refs', 'objects', 'info']) mkdirSync(join(folder, name), { recursive: true })
-    for (const [name, text] of Object.entries(files))
-      if (!existsSync(join(judge, name))) writeFileSync(join(judge, name), text, 'latin1')
+    for (const [name, text] of Object.entries(files)) lay(join(judge, name), text)
     const brought = await git(['bundle', 'unbundle', file], storeOptions(site))
     if (!brought.ok) return brought
     for (const [at, [tree, commit]] of Object.entries(commits).entries()) {
@@ -118,6 +117,13 @@ export async function unpackTrees(
     }
     return ok(undefined)
   })
+}
+
+/** A node that was killed, or had no space left, may have kept half of the file. */
+function lay(path: string, text: string): void {
+  if (existsSync(path) && readFileSync(path, 'latin1') === text) return
+  writeFileSync(`${path}.new`, text, 'latin1')
+  renameSync(`${path}.new`, path)
 }
 
 const otherTree = (wanted: string, found: string) => ({

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { hook, makeProject, ms, projectIn, type RunData, specText } from '../e2e/project.ts'
@@ -182,6 +182,23 @@ describe('what a job leaves', () => {
     expect(hint).toContain('config set executor.folder')
     await set(makeTemp('jobs'))
     expect(await project.data<RunData>('run', experiment)).toMatchObject({ status: 'kept', attempt: 1 })
+  })
+
+  test('half a file in the cache of a node makes each later job there fail', async () => {
+    const cache = makeTemp('cache')
+    const submit = `ASSAY_NODE_CACHE=$3 sh "$1" > "$2/job.out" 2>&1; echo job-1`
+    const executor = {
+      ...waitedFor(),
+      submit: ['sh', '-c', submit, 'sh', '{script}', '{folder}', cache],
+    }
+    const project = makeProject({ spec: { executor } })
+    await project.data('init', '--no-canary')
+    const laid = readdirSync(cache, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /judge\/(.*\/)?(HEAD|config)$/.test(name),
+    )
+    expect(laid.length).toBeGreaterThan(1)
+    for (const name of laid) truncateSync(join(cache, name), 5)
+    expect(await project.attempt(ms(90))).toMatchObject({ status: 'kept', value: 90 })
   })
 
   test('jobs of this machine judge otherwise than its slots', async () => {
