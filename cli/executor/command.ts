@@ -37,7 +37,7 @@ const WORDS: readonly [RegExp, JobSeen][] = [
 export function seenInWords(text: string): JobSeen {
   if (text.trim() === '') return { state: 'absent' }
   const found = WORDS.find(([words]) => words.test(text))
-  return found ? found[1] : { state: 'unknown' }
+  return found ? found[1] : { state: 'known' }
 }
 
 export class CommandExecutor implements Executor {

@@ -14,6 +14,8 @@ export type JobSeen =
   | { state: 'queued'; why: string | null }
   | { state: 'running'; node: string | null }
   | { state: 'ended'; how: HowEnded }
+  /** The engine knows the job, and what it says of it is no known word. */
+  | { state: 'known' }
   /** The engine answered, and knows no such job. */
   | { state: 'absent' }
   /** It did not answer. This says nothing about the job. */

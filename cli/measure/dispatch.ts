@@ -281,8 +281,12 @@ async function follow(at: Dispatch, job: AttemptJob): Promise<Result<Evidence>> 
         if (what !== told) run.tell({ type: 'waiting', what })
         told = what
       }
-      if (endedAt !== null && run.clock().getTime() - endedAt >= LATE_MS)
+      if (endedAt !== null && run.clock().getTime() - endedAt >= LATE_MS) {
+        // An engine may say wrongly that a job is over. Of one that is over, its answer does not matter.
+        withdrawJob(folder)
+        await executor.cancel(job.id)
         return ok(await lost(at, endedWithout(job, how)))
+      }
       await waker.next(RESULT_MS, run.signal)
     }
   } finally {

@@ -64,11 +64,14 @@ describe('what an engine says', () => {
     ['running', 'running'],
     ['DONE', 'ended'],
     ['EXIT', 'ended'],
-    ['SuccessCriteriaMetComplete', 'unknown'],
+    ['SuccessCriteriaMetComplete', 'known'],
     ['SuccessCriteriaMet Complete', 'ended'],
     ['FailureTarget Failed', 'ended'],
     ['', 'absent'],
-    ['1', 'unknown'],
+    ['1', 'known'],
+    ['Job', 'known'],
+    ['Failed Job', 'ended'],
+    ['Suspended Job', 'queued'],
   ])('%s of another engine is read as something else', (word, state) => {
     expect(seenInWords(word).state).toBe(state)
   })

@@ -10,6 +10,8 @@ import { makeTemp } from '../rig/temp.ts'
 import { until } from '../rig/until.ts'
 import { eventsOf, jobFolderOf, stepsOf, waitedFor } from './scene.ts'
 
+const textOf = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '')
+
 /** A run whose baseline is measured; then the job of the next attempt does something else. */
 async function begun(then: string) {
   const project = makeProject({ spec: { executor: waitedFor() } })
@@ -199,6 +201,59 @@ describe('what a job leaves', () => {
     expect(laid.length).toBeGreaterThan(1)
     for (const name of laid) truncateSync(join(cache, name), 5)
     expect(await project.attempt(ms(90))).toMatchObject({ status: 'kept', value: 90 })
+  })
+
+  /** A run that waits for a job which goes on until the file `go` is there. `says`: what its engine answers, with the number of the look in `$n`. */
+  async function waitingFor(says: string) {
+    const control = makeTemp('engine')
+    const status = `n=$(($(cat "$1/looks" 2>/dev/null || echo 0) + 1)); echo $n > "$1/looks.new"; mv "$1/looks.new" "$1/looks"; ${says}`
+    const executor = {
+      kind: 'command',
+      submit: [
+        'sh',
+        '-c',
+        'setsid sh "$1" > "$2/job.out" 2>&1 < /dev/null & echo job-1',
+        'sh',
+        '{script}',
+        '{folder}',
+      ],
+      status: ['sh', '-c', status, 'sh', control, '{job}'],
+      cancel: ['sh', '-c', 'echo "$2" > "$1/cancelled"; touch "$1/go"', 'sh', control, '{job}'],
+    }
+    const project = makeProject({ spec: { executor: { kind: 'local' } } })
+    await project.data('init', '--no-canary')
+    await project.data('config', 'set', 'executor', JSON.stringify(executor), '--reason', 'a test')
+    const waits = `until [ -e ${control}/go ]; do sleep 0.1; done`
+    const { experiment } = await project.open({ ...ms(90), ...hook(waits) })
+    const clock = makeClock()
+    const { ended } = startAssay<RunData>(['run', experiment, '--json'], {
+      cwd: project.repo.dir,
+      env: clock.env,
+    })
+    let over = false
+    void ended.then(() => {
+      over = true
+    })
+    const looked = (times: number) =>
+      until(() => over || Number(textOf(`${control}/looks`)) >= times, { what: `look ${times} at the job` })
+    return { control, clock, ended, looked }
+  }
+
+  test('a job of which the engine says no known word is lost', async () => {
+    const { control, clock, ended, looked } = await waitingFor('[ $n -le 3 ] || echo 1')
+    await looked(4)
+    clock.ahead(2)
+    await looked(5)
+    writeFileSync(`${control}/go`, '')
+    expect(dataOf(await ended)).toMatchObject({ status: 'kept', value: 90 })
+  })
+
+  test('a job that is taken for lost goes on', async () => {
+    const { control, clock, ended, looked } = await waitingFor('true')
+    await looked(4)
+    clock.ahead(2)
+    expect(dataOf(await ended)).toMatchObject({ status: 'failed', failure_class: 'environment' })
+    expect(textOf(`${control}/cancelled`)).toBe('job-1\n')
   })
 
   test('jobs of this machine judge otherwise than its slots', async () => {
