@@ -266,13 +266,17 @@ describe('what a job leaves', () => {
   })
 
   test('pairs on a node are judged by another context than in a slot', async () => {
+    // Not a time, which would be held against that of the samples.
+    const loss = (value: number) => ({ 'src/metrics.txt': `METRIC loss=${value}\n` })
+    const metric = { name: 'loss', direction: 'minimize' }
     const contexts = async (executor: object) => {
-      const project = makeProject({ spec: { ...executor, noise: { mode: 'paired' } } })
+      const spec = { ...executor, metric, noise: { mode: 'paired' } }
+      const project = makeProject({ spec, files: loss(100) })
       await project.data('init', '--no-canary')
-      await project.attempt(ms(90))
-      await project.attempt(ms(80), 'exp_0001')
+      await project.attempt(loss(90))
+      await project.attempt(loss(80), 'exp_0001')
       await project.data('config', 'set', 'budget.experiments', '40', '--reason', 'a test')
-      await project.attempt(ms(70), 'exp_0002')
+      await project.attempt(loss(70), 'exp_0002')
       return ['exp_0001', 'exp_0002', 'exp_0003'].map((id) =>
         stepsOf(project, id).flatMap(({ detail }) => detail?.context ?? []),
       )
