@@ -93,18 +93,7 @@ export class Slurm implements Executor {
     const [first] = done.stdout.toString('utf8').matchAll(/^(\d+)\S* (\S+)$/gm)
     if (first) return ok(first[1] ?? null)
     if (!(await this.#counts())) return ok(null)
-    const before = await this.#run([
-      'sacct',
-      '-X',
-      '-n',
-      '-P',
-      '-S',
-      yesterday(),
-      '-o',
-      'JobIDRaw',
-      '--name',
-      key,
-    ])
+    const before = await this.#run(['sacct', '-X', '-n', '-P', '-S', SINCE, '-o', 'JobIDRaw', '--name', key])
     return ok(before.code === 0 ? (/^\d+/m.exec(before.stdout.toString('utf8'))?.[0] ?? null) : null)
   }
 
@@ -132,17 +121,7 @@ export class Slurm implements Executor {
       if (seen.has(id) && found.state !== 'unknown') seen.set(id, found)
     }
     if (await this.#counts()) {
-      const fields = [
-        '-X',
-        '-n',
-        '-P',
-        '-S',
-        yesterday(),
-        '-o',
-        'JobIDRaw,State,NodeList',
-        '-j',
-        ids.join(','),
-      ]
+      const fields = ['-X', '-n', '-P', '-S', SINCE, '-o', 'JobIDRaw,State,NodeList', '-j', ids.join(',')]
       const told = await this.#run(['sacct', ...fields])
       if (told.code === 0)
         for (const [id = '', state = '', node = ''] of rows(told)) note(id, seenInSlurm(state, node, null))
@@ -291,8 +270,8 @@ export class Slurm implements Executor {
   }
 }
 
-/** The window in which sacct searches begins at midnight unless it is told. */
-const yesterday = (): string => 'now-1days'
+/** From when on sacct searches. By default it does not find jobs from before midnight. */
+const SINCE = 'now-1days'
 
 const rows = ({ stdout }: Completed): string[][] =>
   stdout

@@ -18,20 +18,20 @@ interface Entry {
 export const SMALL = 1000
 
 /**
- * Whether the worktree holds exactly the files of one of these trees: nothing changed, nothing more, nothing less, except files
- * that `besides` takes. False also when that cannot be told here: a tree that was neither checked out nor sealed there, filters,
+ * Whether the worktree holds exactly the files of one of these trees. Further files count only if `mayBeThere` refuses them. The
+ * answer is false also where this function cannot know: a tree that was neither checked out nor sealed there, filters,
  * submodules, an index of an unknown form, more than `most` files.
  */
 export async function holdsOneOf(
   site: Site,
   worktree: string,
   trees: Iterable<string>,
-  besides: (path: string) => boolean,
+  mayBeThere: (path: string) => boolean,
   most = Number.POSITIVE_INFINITY,
 ): Promise<boolean> {
   const folder = await registeredFolder(site, worktree)
   if (folder === null) return false
-  for (const tree of trees) if (holdsIndex(worktree, treeIndex(folder, tree), besides, most)) return true
+  for (const tree of trees) if (holdsIndex(worktree, treeIndex(folder, tree), mayBeThere, most)) return true
   return false
 }
 
@@ -39,12 +39,12 @@ export async function holdsOneOf(
 export function holdsIndex(
   worktree: string,
   index: string,
-  besides: (path: string) => boolean,
+  mayBeThere: (path: string) => boolean,
   most = SMALL,
 ): boolean {
   try {
     const read = readIndex(index, most)
-    return read !== null && holds(worktree, read, besides)
+    return read !== null && holds(worktree, read, mayBeThere)
   } catch {
     // Something is not there, or may not be read: git says what.
     return false
@@ -54,7 +54,7 @@ export function holdsIndex(
 function holds(
   worktree: string,
   { entries, written }: { entries: Map<string, Entry>; written: bigint },
-  besides: (path: string) => boolean,
+  mayBeThere: (path: string) => boolean,
 ): boolean {
   let found = 0
   const open = ['']
@@ -70,7 +70,7 @@ function holds(
       }
       const entry = entries.get(path)
       if (entry === undefined) {
-        if (!besides(path)) return false
+        if (!mayBeThere(path)) return false
         continue
       }
       found++
