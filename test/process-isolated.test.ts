@@ -84,29 +84,38 @@ isolated('what an isolated job leaves', () => {
     expect(processesWith(text('token').trim())).toEqual([])
   })
 
-  test.each([0, 1, 2, 4, 8, null])(
-    'a job outlives the process that supervises it, killed %s ms after the start, or when the job runs',
-    async (afterMs) => {
-      const { folder, job, at, isolation } = sceneApart()
-      const program = await bundle(
-        `import { supervise } from './process.ts'; await supervise(JSON.parse(process.argv[2]))`,
-        folder,
-      )
-      const command = `touch ready; setsid sh -c 'trap "" TERM; sleep 300' & sleep 300`
-      const env = { PATH: process.env.PATH ?? '', MARK: folder }
-      const request = JSON.stringify(job(command, { isolation, env }))
-      const supervisor = spawn(process.execPath, [program, request], { stdio: 'inherit' })
-      if (afterMs === null) await until(() => existsSync(at('ready')), { what: 'the job', dir: folder })
-      else {
-        while (family(supervisor.pid as number).length < 2);
-        for (const began = performance.now(); performance.now() - began < afterMs; );
+  test.each([
+    ...[0, 1, 2, 4, 8].map((ms) => [`${ms} ms after the start`, ms] as const),
+    ['when bubblewrap has forked', 'forked'],
+    ['when the job runs', 'runs'],
+  ] as const)('a job outlives the process that supervises it, killed %s', async (_, moment) => {
+    const { folder, job, at, isolation } = sceneApart()
+    const program = await bundle(
+      `import { supervise } from './process.ts'; await supervise(JSON.parse(process.argv[2]))`,
+      folder,
+    )
+    const command = `touch ready; setsid sh -c 'trap "" TERM; sleep 300' & sleep 300`
+    const env = { PATH: process.env.PATH ?? '', MARK: folder }
+    const request = JSON.stringify(job(command, { isolation, env }))
+    const supervisor = spawn(process.execPath, [program, request], { stdio: 'inherit' })
+    // Itself, the watcher, bubblewrap, and what that has forked.
+    const started = (count: number) => {
+      for (;;) {
+        const found = family(supervisor.pid as number)
+        if (found.length >= count) return found
       }
-      supervisor.kill('SIGKILL')
-      // What was forked and has not become bubblewrap yet has the command line of the supervisor.
-      const left = () => [...processesWith(folder), ...processesWith(folder, 'cmdline')]
-      await until(() => left().length === 0, { what: 'the end of the job' })
-    },
-  )
+    }
+    if (moment === 'runs') await until(() => existsSync(at('ready')), { what: 'the job', dir: folder })
+    else if (moment === 'forked') process.kill(started(4).at(-1) as number, 'SIGSTOP')
+    else {
+      started(3)
+      for (const began = performance.now(); performance.now() - began < moment; );
+    }
+    supervisor.kill('SIGKILL')
+    // What was forked and has not become bubblewrap yet has the command line of the supervisor.
+    const left = () => [...processesWith(folder), ...processesWith(folder, 'cmdline')]
+    await until(() => left().length === 0, { what: 'the end of the job' })
+  })
 
   test('a job inherits our descriptors, or makes us signal a process that is not its own', async () => {
     const { run, text } = sceneApart()

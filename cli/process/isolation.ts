@@ -237,8 +237,8 @@ export function openStatus(beside: string): IsolationStatus {
 
 /**
  * To be called at once after the start. The first process says that it is there, and starts the job when we answer: by
- * then the kernel ends it with bubblewrap, and bubblewrap with us. So no other process has to watch over it; when we are
- * killed before, the job never begins.
+ * then the kernel ends it with bubblewrap, and bubblewrap with us. When we are killed before, the job never begins; what
+ * bubblewrap has forked by then would wait for bubblewrap for ever, and `watchMark` has it ended.
  */
 export function letBegin(child: ChildProcess, status: IsolationStatus): void {
   const pipe = child.stdio[GO_FD]

@@ -23,7 +23,7 @@ import {
   readStat,
   realPathOf,
 } from './proc.ts'
-import { besideWatcher, isWatcher } from './watcher.ts'
+import { besideWatcher, isWatcher, watchMark } from './watcher.ts'
 
 export interface Job {
   /** A string goes to `/bin/sh -c`; a list is program and arguments, without a shell. */
@@ -119,6 +119,7 @@ async function superviseInto(
 ): Promise<Supervised> {
   const token = makeToken(randomBytes(16).toString('hex'), job.env.ASSAY_TOKEN)
   const folders = (job.folders ?? []).flatMap((folder) => realPathOf(folder) ?? [])
+  const unwatch = status && watchMark(token)
   const registered = registerChild()
   const cpuBefore = readStat('self')?.childrenCpuMs
   const machineBefore = processorTimes()
@@ -142,6 +143,7 @@ async function superviseInto(
       detached: true,
     })
   } catch (error) {
+    unwatch?.()
     registered.ended()
     return { ...result, startError: startErrorOf(error) }
   }
@@ -192,6 +194,7 @@ async function superviseInto(
     running.delete(marks)
     polls.letGo()
   }
+  unwatch?.()
   if (output.size() > job.outputCap) result.outputCut = true
   if (result.outputCut) output.cut()
   return result
