@@ -16,7 +16,6 @@ measure:
   command: node bench.mjs
   timeout: 30s
 metric: { name: score, direction: minimize }
-noise: { mode: deterministic }
 `
 const BENCHMARK = `import { readFileSync } from 'node:fs'
 console.log('METRIC score=' + Number(readFileSync('src/number.txt', 'utf8')))
@@ -38,18 +37,25 @@ export function benchEnv(home) {
 }
 
 /**
- * A repository with a run whose baseline is judged, made by the real CLI. `spec`: more lines of it; `slots`: of `measure`; `assay`: the launcher of another
- * version than this one.
+ * A repository with a run whose baseline is judged, made by the real CLI. `spec`: more lines of it; `slots`: of `measure`; `noise`: its mode; `more`: variables of the
+ * environment; `assay`: the launcher of another version than this one.
  */
-export function tinyProject({ spec = '', files: others = {}, slots = 1, assay = ASSAY } = {}) {
+export function tinyProject({
+  spec = '',
+  files: others = {},
+  slots = 1,
+  noise = 'deterministic',
+  more = {},
+  assay = ASSAY,
+} = {}) {
   const base = mkdtempSync(join(tmpdir(), 'assay-bench-'))
   const dir = join(base, 'repo')
   const home = join(base, 'home')
   mkdirSync(home, { mode: 0o700 })
-  const env = benchEnv(home)
+  const env = { ...benchEnv(home), ...more }
   const clean = () => rmSync(base, { recursive: true, force: true })
   try {
-    const text = SPEC.replace('timeout: 30s', `timeout: 30s\n  slots: ${slots}`) + spec
+    const text = `${SPEC.replace('timeout: 30s', `timeout: 30s\n  slots: ${slots}`)}noise: { mode: ${noise} }\n${spec}`
     const files = { 'bench.mjs': BENCHMARK, 'src/number.txt': '10\n', ...others, 'assay.yaml': text }
     for (const [path, text] of Object.entries(files)) {
       mkdirSync(dirname(join(dir, path)), { recursive: true })
