@@ -191,7 +191,7 @@ export const experimentId = (n: number): string => `exp_${String(n).padStart(4, 
 export const isExperimentId = (text: string): boolean => /^exp_\d{4,}$/.test(text)
 export const isRunId = (text: string): boolean => /^run_\d{4,}$/.test(text)
 /** `exp_0007` → `0007` */
-export const digits = (id: string): string => id.slice(id.indexOf('_') + 1)
+const digits = (id: string): string => id.slice(id.indexOf('_') + 1)
 
 // ---------------------------------------------------------------- finding it
 

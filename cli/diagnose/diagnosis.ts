@@ -68,7 +68,7 @@ const WORDS = /'([^'\n]+)'|"([^"\n]+)"|`([^`\n]+)`|([^\s'"`:,;()[\]<>]+)/g
 const MOST = 5
 
 /** Looks at the commands of the spec and at what was printed; null when nothing that exists was asked for. */
-export async function missingFiles(run: OpenRun, said: string): Promise<MissingFiles | null> {
+async function missingFiles(run: OpenRun, said: string): Promise<MissingFiles | null> {
   const tree = await listTree(run.site, run.started.base.tree)
   if (!tree.ok) return null
   const onBase = new Set<string>()

@@ -12,14 +12,14 @@ export interface EnvironmentConfig {
 }
 
 /** Variables that a program needs to find its tools, without those that differ by accident between machines or shells. */
-export const INHERITED = [
+const INHERITED = [
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_*', 'TZ', 'XDG_*'],
   ...['VIRTUAL_ENV', 'CONDA_*', 'LD_LIBRARY_PATH', 'DYLD_*', 'CUDA_*'],
   ...['JAVA_HOME', 'GOPATH', 'GOROOT', 'CARGO_HOME', 'RUSTUP_HOME'],
 ]
 
 /** The caller's own: a hook's repository, an editor's debugger, an agent's session, another Assay. */
-export const NEVER_INHERITED = ['GIT_*', 'NODE_OPTIONS', 'ASSAY_*', 'CLAUDECODE', 'VSCODE_*']
+const NEVER_INHERITED = ['GIT_*', 'NODE_OPTIONS', 'ASSAY_*', 'CLAUDECODE', 'VSCODE_*']
 
 const matches = (patterns: readonly string[], name: string): boolean =>
   patterns.some((pattern) =>

@@ -17,7 +17,7 @@ const ROUNDING = 1e-9
 const MOST = 0.02
 
 /** The primary metric that a benchmark left to be made of its tasks; a sentence when there is none. */
-export function valueOfTasks(name: string, tasks: Tasks, how: Aggregate): number | string {
+function valueOfTasks(name: string, tasks: Tasks, how: Aggregate): number | string {
   const scores = scoresOf(tasks)
   if (scores.length === 0) return `"tasks" is empty and ${name} is missing`
   const value = aggregate(scores, how)

@@ -122,7 +122,7 @@ export class Bets {
 }
 
 /** The most that bets can be worth after so many pairs. */
-export const mostWorth = (pairs: number): number => (1 + STAKE) ** pairs
+const mostWorth = (pairs: number): number => (1 + STAKE) ** pairs
 
 /** How many residuals the scale looks back on: enough to be steady, few enough to follow a machine that changes. */
 export const POOL = 200
@@ -306,7 +306,7 @@ const SHORT = 3
  * What a stage must reach. The more candidates a session may judge, the more a confirmation takes; one that is repeated has
  * 1/k² of the first one's error, so that all looks together have at most 1.65 times as much (Σ 1/k² = π²/6).
  */
-export function boundsOf(
+function boundsOf(
   stage: PairedStage,
   { tries, look = 1 }: Pick<PairedPlan, 'tries' | 'look'>,
 ): { e: number; p: number } {

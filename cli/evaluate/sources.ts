@@ -18,7 +18,7 @@ export type ReadResultObject = { ok: true; result: ResultObject } | { ok: false;
 class Refusal extends Error {}
 
 /** Reads every part or refuses the whole; other keys are the benchmark's own affair. `primary` is what `score` means. */
-export function readResultObject(object: JsonObject, primary: string): ReadResultObject {
+function readResultObject(object: JsonObject, primary: string): ReadResultObject {
   try {
     const metrics = new Map<string, number | boolean>()
     for (const [name, value] of entries(object, 'metrics') ?? []) metrics.set(name, metricValue(name, value))
@@ -47,7 +47,7 @@ export function readResultObject(object: JsonObject, primary: string): ReadResul
 }
 
 /** The numbers and booleans at the top of an object: `{"ms": 12.3, "n": 5}`, with tasks and artifacts as above. */
-export function readFlatObject(object: JsonObject, primary: string): ReadResultObject {
+function readFlatObject(object: JsonObject, primary: string): ReadResultObject {
   const metrics = new Map<string, number | boolean>()
   const only = (key: string) => (isJsonObject(object[key]) ? { [key]: object[key] } : {})
   try {

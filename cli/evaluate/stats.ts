@@ -1,5 +1,5 @@
 /** How the scores of tasks become one value. */
-export const AGGREGATES = ['mean', 'sum', 'min', 'max'] as const
+const AGGREGATES = ['mean', 'sum', 'min', 'max'] as const
 export type Aggregate = (typeof AGGREGATES)[number]
 
 /** Values must not be empty. */

@@ -8,7 +8,7 @@ export interface Changed {
   after: string | null
 }
 
-export const TEST_CHANGES = [
+const TEST_CHANGES = [
   'deleted',
   'emptied',
   'skipped',

@@ -15,7 +15,7 @@ export interface TaskTrace {
   cut: boolean
 }
 
-export const LOG_CHARACTERS = 16_000
+const LOG_CHARACTERS = 16_000
 const FILE_BYTES = 1024 * 1024
 /** A benchmark may write more files; the CLI shows at most so many at once. */
 export const MOST_TRACES = 500

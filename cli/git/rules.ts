@@ -391,7 +391,7 @@ function* settingsIn(entries: readonly string[], which: RegExp): Generator<[stri
 }
 
 /** A file of git's with these settings; a key as `config --list` prints it. */
-export function configText(settings: ReadonlyMap<string, string>): string {
+function configText(settings: ReadonlyMap<string, string>): string {
   return [...settings]
     .map(([key, value]) => {
       const [first, last] = [key.indexOf('.'), key.lastIndexOf('.')]

@@ -11,7 +11,7 @@ export interface JudgeSpent {
 }
 
 /** What counts against the cap: a call without a price counts as much as the most expensive one. */
-export const charged = ({ usd, unpriced, highest }: JudgeSpent): number => usd + unpriced * (highest ?? 0)
+const charged = ({ usd, unpriced, highest }: JudgeSpent): number => usd + unpriced * (highest ?? 0)
 
 /** Whether so many more calls fit under the cap, each at the price of the most expensive one so far. */
 export function fits(spent: JudgeSpent, cap: number | null, calls: number): boolean {

@@ -370,7 +370,7 @@ export interface DiffStat {
 
 // ---------------------------------------------------------------- steps of one attempt
 
-export const STEPS = [
+const STEPS = [
   'seal',
   'scope',
   'known',

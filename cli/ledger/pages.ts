@@ -4,7 +4,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, rmSync } from 'nod
 
 export const PAGE = 64 * 1024
 /** Bytes of the checksum of a page. */
-export const SUM = 8
+const SUM = 8
 /** Pages that are remembered; the oldest goes first. */
 const MOST = 512
 

@@ -99,7 +99,7 @@ export function newDirection(
 }
 
 /** A number of rounds in words. */
-export const rounds = (count: number): string => (count === 1 ? '1 round' : `${count} rounds`)
+const rounds = (count: number): string => (count === 1 ? '1 round' : `${count} rounds`)
 
 const MOST_KINDS = 10
 
@@ -461,7 +461,7 @@ export function newestLearnings(state: State, most: number): { items: string[]; 
 
 const learntNotes = (state: State): Noted[] => [...state.notes].filter(({ kind }) => kind === 'learning')
 
-export const standing = (node: Experiment): Standing => ({ experiment: node.id, value: nodeValue(node) })
+const standing = (node: Experiment): Standing => ({ experiment: node.id, value: nodeValue(node) })
 
 function baselineOf(state: State): Standing | null {
   const node = state.experiments.get(BASELINE)

@@ -31,7 +31,7 @@ export async function chooseIsolation(run: OpenRun): Promise<Result<IsolationCho
   })
 }
 
-export const notIsolated = (why: string): IsolationChoice => ({ method: null, without: [], allow: [], why })
+const notIsolated = (why: string): IsolationChoice => ({ method: null, without: [], allow: [], why })
 
 /** Records the isolation of the run, which counts from here on. */
 export function recordIsolation(run: OpenRun, choice: IsolationChoice): Result<void> {

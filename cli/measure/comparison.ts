@@ -27,7 +27,7 @@ import { accept, addFault, must, placeOther, type RunInTrial, sampleOnce, type T
 // ---------------------------------------------------------------- tie-breakers, for when candidate and parent are equally good
 
 /** Under noise only a metric that does not vary may break a tie; the others would decide by chance. */
-export function tieInPairs({ run }: Trial, { candidate, other }: StageAnswer): ReturnType<typeof breakTie> {
+function tieInPairs({ run }: Trial, { candidate, other }: StageAnswer): ReturnType<typeof breakTie> {
   const varied = new Set([...variedMetrics(candidate), ...variedMetrics(other)])
   const breakers = run.spec.tie_breakers.filter(({ metric }) => !varied.has(metric))
   return breakTie(breakers, summaryOfMetrics(candidate), summaryOfMetrics(other))
@@ -45,10 +45,7 @@ export function steadyBreakers(run: RunInTrial, samples: readonly Sample[]): Tie
 // ---------------------------------------------------------------- the comparison without noise: one sample can reject, and a candidate that would be kept is measured once more
 
 /** `varied`: the metric does vary, so this comparison proves nothing. */
-export async function compareOnce(
-  trial: Trial,
-  gatesAfter: () => Promise<boolean>,
-): Promise<boolean | 'varied'> {
+async function compareOnce(trial: Trial, gatesAfter: () => Promise<boolean>): Promise<boolean | 'varied'> {
   const { facts } = trial.evidence
   const sample = await sampleOnce(trial, { stage: 'judge', pair: 0, side: 'candidate' })
   if (!accept(trial, sample)) return whoseFault(trial, sample)

@@ -41,10 +41,7 @@ function withOwnBuildFolders(
 }
 
 /** The file of cargo's configuration that names an absolute folder; null when none does. */
-export function sharedTargetDir(
-  environment: Readonly<Record<string, string>>,
-  checkout: string,
-): string | null {
+function sharedTargetDir(environment: Readonly<Record<string, string>>, checkout: string): string | null {
   const home = environment.CARGO_HOME ?? (environment.HOME && join(environment.HOME, '.cargo'))
   const folders = home ? [home] : []
   for (let at = checkout; ; at = dirname(at)) {

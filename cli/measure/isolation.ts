@@ -61,10 +61,10 @@ const NAMED_STORES: readonly { store: string; named: string }[] = [
   .map((store) => ({ store, named: store }))
   .concat([{ store: 'go/pkg', named: 'go' }])
 
-export const PACKAGE_STORES: readonly string[] = NAMED_STORES.map(({ store }) => store)
+const PACKAGE_STORES: readonly string[] = NAMED_STORES.map(({ store }) => store)
 
 /** The stores of this home folder that an output names. Those that are not there yet are made, empty, to be mounted on. */
-export function storesNamedIn(output: string, home: string): string[] {
+function storesNamedIn(output: string, home: string): string[] {
   return NAMED_STORES.filter(({ store, named }) => {
     const path = join(home, named)
     const found = output.split(path).slice(1)

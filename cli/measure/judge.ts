@@ -55,11 +55,7 @@ import { judgedCommit } from './worktree.ts'
  * Whether one measures now, or began since. `since`: milliseconds of the clock. To be asked when the attempt begins as well:
  * one that measured then may have ended. False in isolation, where other slots cannot be reached.
  */
-export function othersMeasured(
-  spec: FixedSpec,
-  { site, slot, isolation }: LeasedSlot,
-  since: number,
-): boolean {
+function othersMeasured(spec: FixedSpec, { site, slot, isolation }: LeasedSlot, since: number): boolean {
   if (isolation?.method) return false
   for (let other = 0; other < spec.measure.slots; other++) {
     if (other === slot) continue
@@ -78,7 +74,7 @@ const timeOf = (file: string): number => statSync(file, { throwIfNoEntry: false 
 const JUDGED_SAMPLES = 2
 
 /** Each sample has a seed of its own: a metric that depends on the seed varies. False when a sample ends the trial. */
-export async function calibration(trial: Trial): Promise<boolean> {
+async function calibration(trial: Trial): Promise<boolean> {
   const { run, evidence, record } = trial
   const { facts, samples } = evidence
   const { judge, noise } = run.spec

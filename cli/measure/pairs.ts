@@ -62,7 +62,7 @@ async function untilClear(
 }
 
 /** Residuals of this epoch, newest last; the scale of the noise is estimated from them. */
-export function poolOf({ noise }: State): number[] {
+function poolOf({ noise }: State): number[] {
   return [
     ...calibrationResiduals(noise.values, noise.transform),
     ...noise.stages.flatMap((stage) => stageResiduals(stage)),

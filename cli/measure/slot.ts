@@ -60,7 +60,7 @@ import {
 const LOOK_MS = 50
 
 /** Waits for the lock of the slot's checkouts; the function that it answers releases the lock. Rejects with the signal's reason. */
-export async function holdSlot(run: OpenRun, slot: number): Promise<() => void> {
+async function holdSlot(run: OpenRun, slot: number): Promise<() => void> {
   ownFolders(run.site, slot)
   const lock = slotLock(run.site, slot)
   mkdirSync(dirname(lock), { recursive: true })
@@ -118,7 +118,7 @@ export const isSameProcess = (one: ProcessIdentity, other: ProcessIdentity): boo
 export const asideOf = (checkout: string): string => `${checkout}.aside`
 
 /** The folders of a slot belong to Assay, but a program may have put a link there: what the link points to does not. */
-export function ownFolders(site: Site, slot: number): void {
+function ownFolders(site: Site, slot: number): void {
   const folder = dirname(slotPath(site, slot, 'a'))
   for (const one of [dirname(folder), folder]) {
     const found = lstatSync(one, { throwIfNoEntry: false })
@@ -167,7 +167,7 @@ function strangeIn(folder: string, known: RegExp): string[] {
  * Whether the checkout is the folder that was made there. A link is removed as the link that it is; another folder is
  * moved into the trash, since its owner is unknown. Links are not followed. `made`: see `SlotFacts`.
  */
-export async function isOwnCheckout(
+async function isOwnCheckout(
   { site, slot }: LeasedSlot,
   place: CheckoutPlace,
   made: number | null,
@@ -199,7 +199,7 @@ export const inodeOf = (path: string): number | null =>
  * Brings a checkout to exactly the candidate, the data, and the files that are to stay: nothing of earlier jobs is left.
  * If that fails, the checkout is moved into the trash and made again; then the answer is `again`, and no file stayed.
  */
-export async function clear(
+async function clear(
   run: RunInSlot,
   site: Site,
   path: string,
@@ -264,7 +264,7 @@ export async function expectedFiles(
 }
 
 /** Why a build failed. A build that filled the disk is itself the cause, and the files that it left are removed. */
-export async function causeOfBuildFault(
+async function causeOfBuildFault(
   run: RunInSlot,
   site: Site,
   path: string,

@@ -114,11 +114,7 @@ export function bytecodeDoubt(
 }
 
 /** The checkout holds the same files as before it, in the same folders: the next sample finds no trace of this one. */
-export function inspectAfterJob(
-  leased: LeasedSlot,
-  place: CheckoutPlace,
-  placed: Placed,
-): CheckoutInspection {
+function inspectAfterJob(leased: LeasedSlot, place: CheckoutPlace, placed: Placed): CheckoutInspection {
   const path = slotPath(leased.site, leased.slot, place)
   const seen = putBack(placed.inventory, asideOf(path))
   if (seen.lost)

@@ -15,7 +15,7 @@ import { relative, sep } from 'node:path'
 export const HAS_PROC = process.platform === 'linux'
 
 /** Ticks of /proc in a second: `sysconf(_SC_CLK_TCK)` is 100 on every Linux that Node runs on. */
-export const TICK_MS = 10
+const TICK_MS = 10
 
 /** A flag of field 9, from the kernel's `sched.h`. */
 const PF_KTHREAD = 0x00200000

@@ -114,7 +114,7 @@ const AT_LEAST = 2
  * Gate failures and zero tasks that occur at least twice, and which of them occur together. Signals that failed in
  * exactly the same experiments are reported as one.
  */
-export function together(experiments: readonly Observed[]): Pattern[] {
+function together(experiments: readonly Observed[]): Pattern[] {
   const signals = signalsOf(experiments)
   const groups = new Map<string, { signals: Set<Signal>; seen: number[] }>()
   const add = (members: readonly Signal[], seen: number[]) => {

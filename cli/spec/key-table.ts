@@ -52,7 +52,7 @@ function row({ path, key }: SpecKey): string {
 }
 
 /** As Markdown; empty for a mapping or a list of defaults. */
-export function defaultOf({ presence, written, unless }: Key): string {
+function defaultOf({ presence, written, unless }: Key): string {
   if (presence === 'required')
     return unless === undefined ? '**required**' : `**required** without \`${unless}\``
   if (presence === 'optional') return 'not set'

@@ -15,7 +15,7 @@ import { type MappingEntry, type Span, spanOf, Tree, writtenOf } from './tree.ts
 import { closest } from './words.ts'
 
 /** What an absent key is read as: its default through the same reader as the user's own words, else null. */
-export function fill(key: Key): unknown {
+function fill(key: Key): unknown {
   const { presence, unless, written } = key
   return presence === 'default' || (unless !== undefined && written !== null) ? read(key.kind, written) : null
 }

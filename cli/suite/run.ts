@@ -161,11 +161,7 @@ const givenTo = ({ name, task, workflow, model, worker_model, budget, extra }: S
 })
 
 /** A process that failed may have left signals; one that left none has failed as well, whatever its exit code is. */
-export function scoreOf(
-  task: Pick<SuiteTask, 'weights'>,
-  path: string,
-  failed: SampleFault | null,
-): TaskScore {
+function scoreOf(task: Pick<SuiteTask, 'weights'>, path: string, failed: SampleFault | null): TaskScore {
   const left = readLeft(path)
   const isRead = typeof left !== 'string'
   const found = taskLoss(isRead ? left.signals : NO_SIGNALS, task.weights, {

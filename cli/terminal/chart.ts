@@ -11,10 +11,7 @@ import { asciiOnly, type Cell, cell, clip, type Line, merged, type TextRole } fr
  * that lie within three times the interquartile range of the middle half (Tukey's outer fences). What lies outside
  * is clipped by the chart, so that one wild value does not flatten the rest. Null when there is nothing to show.
  */
-export function rangeOf(
-  values: readonly number[],
-  must: readonly number[],
-): { low: number; high: number } | null {
+function rangeOf(values: readonly number[], must: readonly number[]): { low: number; high: number } | null {
   if (values.length === 0 && must.length === 0) return null
   const sorted = Float64Array.from(values).sort()
   const quarter = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0

@@ -57,7 +57,7 @@ const UNICODE: Glyphs = {
   trunk: '│  ',
 }
 
-export const ASCII: Glyphs = {
+const ASCII: Glyphs = {
   status: {
     open: ',',
     running: '%',

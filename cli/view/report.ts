@@ -157,7 +157,7 @@ export function reportCsv(reports: readonly ReportData[]): string {
 export type CsvValue = string | number | boolean | null
 
 /** Unknown is an empty cell. Text that a spreadsheet would take for a formula gets an apostrophe in front. */
-export function csv(columns: readonly string[], rows: readonly (readonly CsvValue[])[]): string {
+function csv(columns: readonly string[], rows: readonly (readonly CsvValue[])[]): string {
   return [columns, ...rows].map((row) => `${row.map(cellOf).join(',')}\n`).join('')
 }
 

@@ -26,7 +26,7 @@ export interface StartingPoint {
  * along the lane's last improvement, towards a good kept point in some coordinates (as in crossover), or along
  * the difference of two kept points (as in differential evolution).
  */
-export function candidate(ground: StartingPoint, random: Random): number[] {
+function candidate(ground: StartingPoint, random: Random): number[] {
   const { origin, kept } = ground
   const place = [...origin]
   const kind = random.next()
@@ -60,7 +60,7 @@ function reflect(value: number): number {
   return turn > 1 ? 2 - turn : turn
 }
 
-export function difference(to: number[], from: number[]): number[] {
+function difference(to: number[], from: number[]): number[] {
   return to.map((v, i) => v - (from[i] ?? v))
 }
 

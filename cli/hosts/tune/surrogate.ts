@@ -16,7 +16,7 @@ export interface Factored {
 }
 
 /** Null when the matrix is not positive definite to working precision. */
-export function factor(kernel: number[][], scores: number[], noise: number): Factored | null {
+function factor(kernel: number[][], scores: number[], noise: number): Factored | null {
   const lower: number[][] = []
   let logDiagonal = 0
   for (const [i, given] of kernel.entries()) {

@@ -56,7 +56,7 @@ export const taskExtra = map(
 )
 
 /** More would not fit into the record of a sample. */
-export const MOST_TASKS = 50
+const MOST_TASKS = 50
 
 export const suite = keys(
   {
