@@ -193,14 +193,17 @@ export function refusedBy(node: Experiment, verb: LifecycleVerb): Refusal | null
     : null
 }
 
-const unknown = (id: string): Refusal =>
-  refuse('unknown_experiment', `there is no ${id}`, next`see ${call('tree')}`)
+export const unknownExperiment = (run: string, id: string): Refusal =>
+  refuse('unknown_experiment', `${run} has no experiment ${id}`, next`${call('tree')} lists them`)
 
-const exists = (state: State, id: string): Refusal | null => (state.experiments.has(id) ? null : unknown(id))
+const unknown = ({ run }: State, id: string): Refusal => unknownExperiment(run?.run ?? 'the run', id)
+
+const exists = (state: State, id: string): Refusal | null =>
+  state.experiments.has(id) ? null : unknown(state, id)
 
 function allowed(state: State, id: string, verb: LifecycleVerb): Refusal | null {
   const node = state.experiments.get(id)
-  return node ? refusedBy(node, verb) : unknown(id)
+  return node ? refusedBy(node, verb) : unknown(state, id)
 }
 
 function mayCreate(state: State, event: Of<'created'>): Refusal | null {
@@ -221,7 +224,7 @@ function mayCreate(state: State, event: Of<'created'>): Refusal | null {
 /** Why nothing may be built on an experiment. */
 export function mayBeParent(state: State, id: string): Refusal | null {
   const parent = state.experiments.get(id)
-  if (!parent) return unknown(id)
+  if (!parent) return unknown(state, id)
   const rule = TRANSITIONS.new[parent.status]
   if ('refused' in rule)
     return refuse('bad_parent', `${id} cannot be a parent: ${rule.refused}`, hintFor(rule, id))
@@ -232,7 +235,7 @@ export function mayBeParent(state: State, id: string): Refusal | null {
 
 function maySeal(state: State, event: Of<'sealed'>): Refusal | null {
   const node = state.experiments.get(event.experiment)
-  if (!node) return unknown(event.experiment)
+  if (!node) return unknown(state, event.experiment)
   const again = isOutdatedBaseline(state, node)
   const refused = (again ? null : refusedBy(node, 'seal')) ?? undermined(state, node)
   if (refused) return refused
@@ -269,7 +272,7 @@ const sameContent = (a: Content, b: Content): boolean =>
 
 function mayStart(state: State, event: Of<'started'>): Refusal | null {
   const node = state.experiments.get(event.experiment)
-  if (!node) return unknown(event.experiment)
+  if (!node) return unknown(state, event.experiment)
   const attempt = lastAttempt(node)
   if (attempt?.attempt !== event.attempt)
     return raced('stale_seal', 'a newer seal exists', next`${call('run', node.id)}`)
@@ -318,7 +321,7 @@ function overCap(state: State, node: Experiment): Refusal | null {
 
 function mayRunJob(state: State, event: Of<'dispatched'> | Of<'placed'>): Refusal | null {
   const node = state.experiments.get(event.experiment)
-  if (!node) return unknown(event.experiment)
+  if (!node) return unknown(state, event.experiment)
   const attempt = attemptOf(node, event.attempt)
   if (!attempt?.claim || attempt.judged)
     return raced(
@@ -334,7 +337,7 @@ function mayRunJob(state: State, event: Of<'dispatched'> | Of<'placed'>): Refusa
 
 function mayJudge(state: State, event: Of<'judged'>): Refusal | null {
   const node = state.experiments.get(event.experiment)
-  if (!node) return unknown(event.experiment)
+  if (!node) return unknown(state, event.experiment)
   const attempt = attemptOf(node, event.attempt)
   if (!attempt)
     return refuse('no_seal', `${node.id} has no attempt ${event.attempt}`, next`${call('seal', node.id)}`)
@@ -364,7 +367,7 @@ function otherEpoch(state: State, parent: Experiment): Refusal | null {
 
 function mayChangeGate(state: State, event: Of<'gate_added'> | Of<'gate_removed'>): Refusal | null {
   const id = event.experiment
-  if (!state.experiments.has(id)) return unknown(id)
+  if (!state.experiments.has(id)) return unknown(state, id)
   const wanted = event.type === 'gate_added' ? event.gate.name : event.name
   const binds = addedGates(state, id).some(({ name }) => name === wanted)
   if (event.type === 'gate_added')
@@ -386,7 +389,7 @@ const STALE_ATTRIBUTION = raced(
 
 function mayAttribute(state: State, event: Of<'attribution_started'>): Refusal | null {
   const node = state.experiments.get(event.experiment)
-  if (!node) return unknown(event.experiment)
+  if (!node) return unknown(state, event.experiment)
   if (event.epoch !== state.epoch) return STALE_ATTRIBUTION
   return (
     attributable(state, node) ??
@@ -434,7 +437,7 @@ function mayAnswerTest(state: State, event: Of<'attributed'>): Refusal | null {
 
 function mayConflict(state: State, { experiments }: Of<'conflicted'>): Refusal | null {
   const missing = experiments.find((id) => !state.experiments.has(id))
-  if (missing !== undefined) return unknown(missing)
+  if (missing !== undefined) return unknown(state, missing)
   const known = state.conflicts.some((other) => isSameSet(other.experiments, experiments))
   return known ? raced('conflicted', 'this conflict is known', next`${call('merge')}`) : null
 }

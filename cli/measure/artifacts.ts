@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream, mkdirSync } from 'node:fs'
 import { lstat, readdir, readlink } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
+import { unknownExperiment } from '../ledger/decide.ts'
 import type { ArtifactRecord, Created, SampleFault } from '../ledger/events.ts'
 import { type Experiment, lastJudged, type State } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
@@ -217,9 +218,7 @@ export async function findSeed(run: RunRecord, text: string): Promise<Result<See
   const node = run.ledger.state.experiments.get(experiment)
   if (!node) {
     return fail({
-      kind: 'usage',
-      code: 'unknown_experiment',
-      message: `${run.run} has no experiment ${experiment}`,
+      ...{ kind: 'usage', ...unknownExperiment(run.run, experiment) },
       hint: next`name it as exp_0007:label; ${call('tree')} lists the experiments`,
     })
   }

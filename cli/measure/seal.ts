@@ -7,7 +7,7 @@ import { candidateRef } from '../git/refs.ts'
 import { bringBack } from '../git/restore.ts'
 import { holdsTree, pinCommit, sealTree } from '../git/seal.ts'
 import { changesBetween, readBlobs, type TreeChange } from '../git/trees.ts'
-import { refusedBy } from '../ledger/decide.ts'
+import { refusedBy, unknownExperiment } from '../ledger/decide.ts'
 import type { SealedText } from '../ledger/events.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { type Attempt, type Experiment, freeRejections, lastAttempt } from '../ledger/state.ts'
@@ -46,13 +46,7 @@ export type WorktreeSnapshot = Omit<Seal, 'attempt' | 'commit'>
 
 export function nodeFor(run: RunRecord, experiment: string): Result<Experiment> {
   const node = run.ledger.state.experiments.get(experiment)
-  if (node) return ok(node)
-  return fail({
-    kind: 'usage',
-    code: 'unknown_experiment',
-    message: `${run.run} has no experiment ${experiment}`,
-    hint: next`${call('tree')} lists them`,
-  })
+  return node ? ok(node) : fail({ kind: 'usage', ...unknownExperiment(run.run, experiment) })
 }
 
 /** The files on disk against the parent's tree. HEAD, the index and the commits of the agent do not matter. */
