@@ -20,7 +20,13 @@ export interface PromptRound {
   capsule: Record<string, unknown>
   skills: readonly string[]
   /** By role: the user's own words around its prompt. */
-  own?: Readonly<Record<string, { before: string | null; after: string | null }>>
+  own?: Readonly<Record<string, OwnWords>>
+}
+
+/** What the user has the prompt of a role begin and end with. */
+export interface OwnWords {
+  before: string | null
+  after: string | null
 }
 
 export interface PromptLane {
@@ -96,22 +102,11 @@ export const GUIDES: Partial<Record<Role, string>> = {
 
 export function promptOf(task: PromptTask): string {
   const { id, role, round, lane, answer } = task
-  const guide = GUIDES[role] ? `assay guide ${GUIDES[role]}` : null
   const context = lane
     ? `assay context ${lane.experiment} --run ${round.run}`
     : `assay context --run ${round.run}`
-  const reading = [guide, context].filter(Boolean).join(', then ')
   const card = {
-    assay: 1,
-    task: id,
-    role,
-    ...(guide ? { guide } : {}),
-    run: round.run,
-    round: round.round,
-    lane: lane?.lane ?? null,
-    depth: lane?.depth ?? null,
-    experiment: lane?.experiment ?? null,
-    worktree: lane?.worktree ?? null,
+    ...cardHead(id, role, round, lane),
     artifacts: lane?.artifacts ?? null,
     ...(lane?.parentArtifacts ? { parent_artifacts: lane.parentArtifacts } : {}),
     ...(lane?.seed ? { seed_artifact: lane.seed } : {}),
@@ -125,7 +120,32 @@ export function promptOf(task: PromptTask): string {
     ...(task.against ? { findings: task.against } : {}),
     answer,
   }
-  return `Read this first, it is short: ${reading}\n\n${ownWords(task)}\n\n\`\`\`json\n${JSON.stringify(card)}\n\`\`\``
+  return `${reading(role, context)}\n\n${framed(directed(task), round.own?.[role], card)}`
+}
+
+/** How each task card begins (`hosts/task-card.ts` reads it). */
+export function cardHead(
+  task: string,
+  role: Role,
+  { run, round }: { run: string; round: number | null },
+  lane?: PromptLane,
+) {
+  return {
+    ...{ assay: 1, task, role, ...(GUIDES[role] ? { guide: guideOf(role) } : {}), run, round },
+    ...{ lane: lane?.lane ?? null, depth: lane?.depth ?? null },
+    ...{ experiment: lane?.experiment ?? null, worktree: lane?.worktree ?? null },
+  }
+}
+
+const guideOf = (role: Role): string => `assay guide ${GUIDES[role]}`
+
+export const reading = (role: Role, context: string): string =>
+  `Read this first, it is short: ${GUIDES[role] ? `${guideOf(role)}, then ` : ''}${context}`
+
+/** The text between the user's own words, and the card. */
+export function framed(text: string, own: OwnWords | undefined, card: object): string {
+  const parts = [own?.before, text, own?.after].filter((part) => part !== null && part !== undefined)
+  return `${parts.join('\n\n')}\n\n\`\`\`json\n${JSON.stringify(card)}\n\`\`\``
 }
 
 const openIn = ({ parents, width }: PromptRound) => ({ parents, width })
@@ -248,12 +268,7 @@ const skillsText = ({ skills }: PromptRound): string =>
     ? ''
     : `\nLoad these skills in full first: ${skills.join(', ')}. One that your program does not have may be a guide of Assay (assay guide NAME).`
 
-// ---------------------------------------------------------------- under the directives of the round, and in the user's own words
-
-function ownWords(task: PromptTask): string {
-  const { before = null, after = null } = task.round.own?.[task.role] ?? {}
-  return [before, directed(task), after].filter((part) => part !== null).join('\n\n')
-}
+// ---------------------------------------------------------------- under the directives of the round
 
 /** Whose directives a role hears. Those who verify and audit hear none. */
 const HEARS = {

@@ -2,7 +2,7 @@
 import { type Knobs, META_KNOBS, META_PHASES, META_PROMPTS, SEAMS } from '../../ledger/events.ts'
 import type { Directions } from '../../ledger/meta.ts'
 import { ANSWERS_OF } from '../answer-schemas.ts'
-import { GUIDES, quotedText } from '../prompts.ts'
+import { cardHead, framed, type OwnWords, quotedText, reading } from '../prompts.ts'
 
 export interface MetaInputs {
   /** Of the task: `meta/3`. */
@@ -15,19 +15,13 @@ export interface MetaInputs {
   phases: Directions['phases']
   edits: readonly unknown[]
   /** The user's own words around it. */
-  own?: { before: string | null; after: string | null }
+  own?: OwnWords
 }
 
 export function metaPrompt({ id, run, round, goal, own, ...brief }: MetaInputs): string {
-  const guide = `assay guide ${GUIDES.meta}`
-  const card = {
-    ...{ assay: 1, task: id, role: 'meta', guide, run, round, lane: null, depth: null, experiment: null },
-    ...{ worktree: null, brief, capsule: {}, answer: ANSWERS_OF.meta },
-  }
+  const card = { ...cardHead(id, 'meta', { run, round }), brief, capsule: {}, answer: ANSWERS_OF.meta }
   const facts = brief.facts.map(({ name, message }) => `${name}: ${message}`).join('\n')
-  return `Read this first, it is short: ${guide}, then assay context --run ${run}
-
-${own?.before ? `${own.before}\n\n` : ''}You watch over a search for: ${goal}
+  const text = `You watch over a search for: ${goal}
 What the CLI sees, new since you were last asked:
 ${quotedText(facts)}
 Judge whether it calls for anything. Doing nothing is the usual answer. An edit holds from the next round on, and has a rationale and evidence: the name of a fact above, or an experiment. Kinds:
@@ -36,9 +30,6 @@ Judge whether it calls for anything. Doing nothing is the usual answer. An edit 
 - {kind: prompt, prompt, mode, text}: append to one of ${META_PROMPTS.join(', ')}; replace keeps the prompt's placeholders, which its refusal names
 - {kind: step, seam, text, rounds}: a task for one more agent at one of ${SEAMS.join(', ')}, for so many rounds
 - {kind: undo, edit}: takes an earlier one back, by its id
-Verifier, gates, benchmark and verdict are not yours. Do not stop an experiment (stops) unless a fact about that very one shows that it cannot come to a result: name that fact as evidence, and the fix for the next try. An alert is a sentence that a person should read.${own?.after ? `\n\n${own.after}` : ''}
-
-\`\`\`json
-${JSON.stringify(card)}
-\`\`\``
+Verifier, gates, benchmark and verdict are not yours. Do not stop an experiment (stops) unless a fact about that very one shows that it cannot come to a result: name that fact as evidence, and the fix for the next try. An alert is a sentence that a person should read.`
+  return `${reading('meta', `assay context --run ${run}`)}\n\n${framed(text, own, card)}`
 }

@@ -1,7 +1,7 @@
 /** What the agent of a text gradient reads, and what it answers. Pure. */
 import { figure } from '../../evaluate/figure.ts'
 import { ANSWERS_OF } from '../answer-schemas.ts'
-import { quotedText } from '../prompts.ts'
+import { cardHead, framed, type OwnWords, quotedText } from '../prompts.ts'
 import type { TaskDefects } from './defects.ts'
 
 export interface GradientInputs {
@@ -21,7 +21,7 @@ export interface GradientInputs {
   /** What a person says to this round. */
   steering: readonly string[]
   /** The user's own words around it. */
-  own?: { before: string | null; after: string | null }
+  own?: OwnWords
 }
 
 /** Beyond it, the text itself would be cut. */
@@ -30,8 +30,7 @@ const LONGEST = 400_000
 export function gradientPrompt(inputs: GradientInputs): string {
   const { id, run, round, goal, own, artifact, content, defects, steering } = inputs
   const card = {
-    ...{ assay: 1, task: id, role: 'gradient', run, round, lane: null, depth: null, experiment: null },
-    worktree: null,
+    ...cardHead(id, 'gradient', { run, round }),
     brief: {
       ...{
         suite: inputs.suite,
@@ -45,18 +44,15 @@ export function gradientPrompt(inputs: GradientInputs): string {
     capsule: {},
     answer: ANSWERS_OF.gradient,
   }
-  return `${own?.before ? `${own.before}\n\n` : ''}Agents of a program start from texts. You improve one of them, ${artifact}, for: ${goal}
+  const text = `Agents of a program start from texts. You improve one of them, ${artifact}, for: ${goal}
 The text now:
 ${quotedText(content, LONGEST)}
 Each task was run with it. The loss is 0 at best and 1 at worst; its mean over the tasks is ${figure(inputs.loss)}. What the runs left, word for word:
 ${quotedText(defects.map(inWords).join('\n\n'), LONGEST)}
 ${steering.length > 0 ? `The person who runs this search says:\n${quotedText(steering.join('\n'))}\n` : ''}Learning rate: ${inputs.learningRate}. With 1 you may write the whole text anew; with 0.2 change only what one of these failures calls for, and leave the rest word for word.
 Look for the cause that several failures share, and write what would have prevented it. Name no task and no expected answer: the text is used for other tasks too.
-Answer with the name of the artifact, its whole new content (at most ${inputs.maxChars} characters), a rationale of one or two sentences, by how much the mean loss will fall (0.05 is 0.05 of the loss above), and how sure you are (0 to 1). If no change would help, answer with "artifact": null.${own?.after ? `\n\n${own.after}` : ''}
-
-\`\`\`json
-${JSON.stringify(card)}
-\`\`\``
+Answer with the name of the artifact, its whole new content (at most ${inputs.maxChars} characters), a rationale of one or two sentences, by how much the mean loss will fall (0.05 is 0.05 of the loss above), and how sure you are (0 to 1). If no change would help, answer with "artifact": null.`
+  return framed(text, own, card)
 }
 
 function inWords({ task, loss, samples, parts, recurring }: TaskDefects): string {
