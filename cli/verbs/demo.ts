@@ -6,11 +6,12 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { delimiter, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { commitFresh } from '../git/porcelain.ts'
 import { BASELINE } from '../ledger/state.ts'
@@ -23,7 +24,6 @@ import { printable } from '../terminal/output.ts'
 import { print } from '../terminal/print.ts'
 import { shellWord } from '../text.ts'
 import { statusOf } from '../view/run.ts'
-import { onPath } from './on-path.ts'
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/binpack', import.meta.url))
 /** Where git does not see it. */
@@ -142,4 +142,21 @@ function farewell(env: NodeJS.ProcessEnv, folder: string, best: string, page: st
     `Everything is in that folder; to delete it: rm -rf ${shellWord(folder)}`,
     next`Your own project: ${call('guide', 'first-use')}; in a coding agent: ${call('guide', 'usage')}`,
   ]
+}
+
+/** Whether the first `name` on PATH is the file `program`, links followed. */
+function onPath(env: NodeJS.ProcessEnv, name: string, program: string): boolean {
+  for (const folder of (env.PATH ?? '').split(delimiter)) {
+    const found = realOrNull(join(folder || '.', name))
+    if (found !== null) return found === realOrNull(program)
+  }
+  return false
+}
+
+function realOrNull(path: string): string | null {
+  try {
+    return realpathSync(path)
+  } catch {
+    return null
+  }
 }

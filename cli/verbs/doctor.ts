@@ -1,13 +1,13 @@
 import { type Examined, examine } from '../doctor/examine.ts'
-import { readiness } from '../doctor/parallel/readiness.ts'
+import { type Readiness, readiness } from '../doctor/parallel/readiness.ts'
 import { CHECKS } from '../doctor/registry.ts'
 import { lookAround } from '../doctor/scene.ts'
 import { counted } from '../evaluate/figure.ts'
 import { call, next, type Said } from '../next.ts'
+import type { Accelerator } from '../process.ts'
 import { ok, type Result } from '../result.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { plain } from '../text.ts'
-import { describeReadiness } from './doctor-parallel-text.ts'
 
 type Finding = Examined['findings'][number]
 
@@ -15,6 +15,8 @@ type Finding = Examined['findings'][number]
 const MOST = 200
 const MOST_IN_TEXT = 30
 const LONGEST = 600
+/** Of a file that was read. */
+const LONGEST_LINE = 120
 
 /** Works in any folder. Exit 0 whatever it finds: read `healthy`. */
 export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
@@ -81,3 +83,32 @@ function describeOne({ level, code, what, cause, repair, at, fixed, fix_failed }
     ),
   ]
 }
+
+// ---------------------------------------------------------------- `--parallel`
+
+function describeReadiness({ spec, files, blockers, accelerators, slots, truncated }: Readiness): Said[] {
+  if (spec === null)
+    return [
+      'parallel: no spec was found, so there is nothing to look at',
+      next`  → write one: ${call('init', '--template')}`,
+    ]
+  const lines: Said[] = [
+    `parallel: ${counted(files, 'file')} of the benchmark, gates and setup ${files === 1 ? 'was' : 'were'} read`,
+  ]
+  for (const { path, line, kind, blocks, text, advice } of blockers.slice(0, MOST_IN_TEXT)) {
+    lines.push(
+      `${blocks ? 'blocker ' : 'note    '} ${plain(path)}:${line} ${kind}: ${plain(text, LONGEST_LINE)}`,
+      `         → ${advice}`,
+    )
+  }
+  const more = Math.max(0, blockers.length - MOST_IN_TEXT) + truncated
+  if (more > 0) lines.push(next`… and ${more} more: ${call('doctor', '--parallel', '--json')}`)
+  lines.push(
+    `accelerators of this machine: ${accelerators.map(acceleratorText).join('; ') || 'none was found'}`,
+  )
+  lines.push(`measure.slots: ${slots.proposed} (now ${slots.current}): ${slots.reason}`)
+  return lines
+}
+
+const acceleratorText = ({ name, mib, used_mib: used }: Accelerator): string =>
+  `${plain(name, 80)}${mib === null ? '' : `, ${mib} MiB`}${used === null ? '' : `, ${used} MiB in use`}`

@@ -3,18 +3,18 @@ import { BASELINE } from '../ledger/state.ts'
 import { driveLoop } from '../loop/drive.ts'
 import { approvalLines } from '../loop/parked.ts'
 import { call, next, type Said } from '../next.ts'
+import { ensurePageServer } from '../page/start-server.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { type Driver, resumeLoop, startDriving } from '../run/driver.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { continueLoop, type HoldData, pauseLoop, stopLoop } from '../run/steer.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
+import { showLoop } from '../terminal/loop-view.ts'
 import { LEAVING } from '../terminal/progress.ts'
 import { chartLines } from '../terminal/run-chart.ts'
 import { describePlan, planLoop } from '../view/loop-plan.ts'
 import { statusOf } from '../view/run.ts'
 import type { FoundScript } from '../workflow/scripts.ts'
-import { showLoop } from './loop-view.ts'
-import { ensurePageServer } from './start-page-server.ts'
 import { theRun } from './verb.ts'
 
 export async function run(context: Context, args: Parsed): Promise<Result<VerbAnswer>> {
@@ -74,7 +74,7 @@ const OURS = ['optimize', 'assay:optimize']
 async function scriptOf(run: OpenRun): Promise<Result<FoundScript | null>> {
   const { workflow } = liveSpec(run).loop
   if (OURS.includes(workflow)) return ok(null)
-  const { loopScript } = await import('./workflow-places.ts')
+  const { loopScript } = await import('../loop/named-script.ts')
   return loopScript(workflow, run.started.checkout)
 }
 
@@ -101,7 +101,7 @@ async function driveScript(
 ): Promise<Result<Driven>> {
   const rounds = args.integer('rounds')
   const { driveByScript } = await import('../loop/workflow.ts')
-  const { workflowFolders } = await import('./workflow-places.ts')
+  const { workflowFolders } = await import('../loop/named-script.ts')
   const outcome = await driveByScript(run, {
     script,
     entry: process.argv[1] ?? '',

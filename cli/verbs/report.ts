@@ -1,4 +1,6 @@
-/** `report --watch`: the chart repainted as the ledger grows; on no terminal, a line a verdict and the chart at the end. */
+/** `report`: the chart of a run, its numbers as JSON or CSV, and its page as one file. */
+import { statSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { whenLedger } from '../experiment/wait.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { call, next } from '../next.ts'
@@ -9,11 +11,12 @@ import { livingDriver } from '../run/driver.ts'
 import { type OpenRun, open } from '../run/open.ts'
 import { painter } from '../terminal/colour.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
+import { logLineOf } from '../terminal/loop-view.ts'
 import { LivePainter } from '../terminal/painter.ts'
 import { chartLines, chartView } from '../terminal/run-chart.ts'
+import { plain } from '../text.ts'
 import { type ListPart, USUAL_LIMIT } from '../view/node.ts'
 import { reportCsv, reportData } from '../view/report.ts'
-import { logLineOf } from './loop-view.ts'
 import { theRun } from './verb.ts'
 
 // ----------------------------------------------------------------
@@ -93,7 +96,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   const runs = args.on('all') ? allRuns(context) : theRuns(context, args)
   if (!runs.ok) return runs
   const file = args.text('html')
-  if (file !== null) return (await import('./report-html.ts')).writePage(context, runs.value, file, args)
+  if (file !== null) return writePage(context, runs.value, file, args)
   const size = {
     width: args.integer('width') ?? context.columns,
     height: args.integer('height') ?? HEIGHT,
@@ -150,4 +153,47 @@ function allRuns(context: Context): Result<OpenRun[]> {
     runs.push(opened.value)
   }
   return ok(runs)
+}
+
+// ---------------------------------------------------------------- `report --html FILE`: the page of a run as one file that needs neither server nor network
+
+/** Replaced by the build. */
+const VERSION = process.env.ASSAY_VERSION ?? 'unbuilt'
+
+/** Problems: `html_one` for several runs, `not_written`. */
+async function writePage(
+  context: Context,
+  runs: readonly OpenRun[],
+  file: string,
+  args: Parsed,
+): Promise<Result<VerbAnswer>> {
+  const [run] = runs
+  if (run === undefined || args.on('all') || args.on('csv') || args.on('watch')) {
+    return fail({
+      kind: 'usage',
+      code: 'html_one',
+      message: '--html writes the page of one run',
+      hint: 'leave out --all, --csv and --watch; assay serve shows every run',
+    })
+  }
+  const { htmlOf } = await import('../page/export.ts')
+  const html = await htmlOf(run, { version: VERSION, full: args.on('full') })
+  if (!html.ok) return html
+  const path = resolve(context.cwd, file)
+  try {
+    writeFileSync(path, html.value)
+  } catch (error) {
+    return fail({
+      kind: 'failed',
+      code: 'not_written',
+      message: `the page could not be written: ${(error as Error).message}`,
+      at: path,
+    })
+  }
+  const { size } = statSync(path)
+  return ok({
+    data: { run: run.run, file: path, bytes: size },
+    text: () =>
+      `${plain(path)} (${Math.ceil(size / 1024)} KB): open it in any browser; it needs neither server nor network`,
+  })
 }

@@ -2,11 +2,11 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { addressOf, lastServed } from '../page/record.ts'
 import { pageRecord } from '../paths.ts'
 import { startDetached } from '../process.ts'
 import { fail, ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
+import { addressOf, lastServed } from './record.ts'
 
 const LOOK_MS = 50
 const STARTING_MS = 20_000
