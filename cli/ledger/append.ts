@@ -28,44 +28,31 @@ export interface Torn {
 export function appendLine(file: string, json: string, healed: (torn: Torn) => string): Result<void> {
   const text = redact(json)
   if (Buffer.byteLength(text) + 1 > MAX_LINE) return tooLong(text)
-  let fd: number
-  try {
-    fd = openSync(file, constants.O_APPEND | constants.O_RDWR | constants.O_CREAT, 0o644)
-  } catch (error) {
-    return unwritable(file, error)
-  }
-  try {
-    const torn = unfinishedTail(fd)
-    const line = Buffer.from(torn ? `${CANCEL}\n${healed(torn)}\n${text}\n` : `${text}\n`)
-    const written = writeSync(fd, line)
-    // A short write is an error and is never continued: the rest would land behind another's line.
-    if (written !== line.length)
-      return unwritable(file, new Error(`wrote ${written} of ${line.length} bytes`))
-    fdatasyncSync(fd)
-    return ok(undefined)
-  } catch (error) {
-    return unwritable(file, error)
-  } finally {
-    closeSync(fd)
-  }
+  const written = write(file, `${text}\n`, healed)
+  return written.ok ? ok(undefined) : written
 }
 
 /**
  * Ends an unfinished line as the next writer would, without a line of its own behind it: answers what was cancelled,
- * null when the file ends whole.
+ * null when the file ends whole. The file must exist.
  */
-export function endUnfinished(file: string, healed: (torn: Torn) => string): Result<Torn | null> {
+export const endUnfinished = (file: string, healed: (torn: Torn) => string): Result<Torn | null> =>
+  write(file, '', healed)
+
+function write(file: string, text: string, healed: (torn: Torn) => string): Result<Torn | null> {
   let fd: number
   try {
-    fd = openSync(file, constants.O_APPEND | constants.O_RDWR)
+    const creates = text === '' ? 0 : constants.O_CREAT
+    fd = openSync(file, constants.O_APPEND | constants.O_RDWR | creates, 0o644)
   } catch (error) {
     return unwritable(file, error)
   }
   try {
     const torn = unfinishedTail(fd)
-    if (torn === null) return ok(null)
-    const line = Buffer.from(`${CANCEL}\n${healed(torn)}\n`)
+    if (torn === null && text === '') return ok(null)
+    const line = Buffer.from(torn ? `${CANCEL}\n${healed(torn)}\n${text}` : text)
     const written = writeSync(fd, line)
+    // A short write is an error and is never continued: the rest would land behind another's line.
     if (written !== line.length)
       return unwritable(file, new Error(`wrote ${written} of ${line.length} bytes`))
     fdatasyncSync(fd)
