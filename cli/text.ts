@@ -64,6 +64,22 @@ export const padEnd = (text: string, width: number): string =>
 export const padStart = (text: string, width: number): string =>
   ' '.repeat(Math.max(0, width - widthOf(text))) + text
 
+/** A sentence in lines of at most `columns`, broken at spaces; what follows is indented two more. A longer word stays whole. */
+export function wrap(line: string, columns: number): string[] {
+  const indent = `${/^ */.exec(line)?.[0] ?? ''}  `
+  const lines: string[] = []
+  let open = ''
+  for (const word of line.split(/(?<=\S) /)) {
+    const joined = open === '' ? word : `${open} ${word}`
+    if (open === '' || widthOf(joined) <= columns) open = joined
+    else {
+      lines.push(open)
+      open = `${indent}${word}`
+    }
+  }
+  return [...lines, open]
+}
+
 function escaped(char: string): string {
   const code = char.codePointAt(0) ?? 0
   return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`

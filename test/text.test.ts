@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { cut, plain, widthOf } from '../cli/text.ts'
+import { cut, plain, widthOf, wrap } from '../cli/text.ts'
 import { hostile, OBEYED } from './terminal/render.ts'
 
 test.each([
@@ -58,4 +58,20 @@ test('text reaches the terminal that it obeys, or is wider than its room', () =>
     }),
     { numRuns: 500 },
   )
+})
+
+test('a long line is broken inside of a word, is wider than the terminal, or loses something', () => {
+  expect(wrap('Note: the benchmark does not use ASSAY_SEED', 20)).toEqual([
+    'Note: the benchmark',
+    '  does not use',
+    '  ASSAY_SEED',
+  ])
+  expect(wrap('  (an indented one)', 12)).toEqual(['  (an', '    indented', '    one)'])
+  expect(wrap('short', 20)).toEqual(['short'])
+  expect(wrap('', 20)).toEqual([''])
+  expect(wrap('at /a/very/long/path/without/spaces here', 12)).toEqual([
+    'at',
+    '  /a/very/long/path/without/spaces',
+    '  here',
+  ])
 })

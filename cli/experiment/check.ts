@@ -1,14 +1,16 @@
 /** The checks that reject a seal at no cost: secrets, scope, limits, packages that nobody approved, no change, a duplicate. */
 import { figure } from '../evaluate/figure.ts'
+import { changesBetween, listTree, readBlobs, type TreeEntry } from '../git/trees.ts'
+import { approvedPackages } from '../ledger/backlog.ts'
 import type { Reason } from '../ledger/events.ts'
 import { BASELINE, lastJudged } from '../ledger/state.ts'
 import { twinOf } from '../measure/artifacts.ts'
 import { scopeOfRun } from '../measure/scope.ts'
 import { pathOfText, type Seal } from '../measure/seal.ts'
+import { type AddedPackage, addedPackages, namesPackages } from '../packages/added.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { judgeScope } from '../spec/rules.ts'
-import { unapprovedPackages } from './dependencies.ts'
 
 export interface CheckFinding {
   code: Extract<Reason, 'empty' | 'out_of_scope' | 'over_limit' | 'secret' | 'dependency' | 'duplicate'>
@@ -122,4 +124,42 @@ function knownFindings(run: OpenRun, seal: Seal): CheckFinding[] {
       message: `the same ${seal.artifacts.size > 0 || seed !== null ? 'files and artifacts' : 'files'} were judged as ${node.id}: ${node.status === 'revoked' ? `revoked, ${node.why ?? 'without a reason'}` : `${judged?.status ?? node.status}${value === null ? '' : `, ${figure(value)}`}`}`,
     },
   ]
+}
+
+// ---------------------------------------------------------------- which packages a candidate adds to the baseline without an approval
+
+/** None if the spec does not have `dependencies`. */
+async function unapprovedPackages(run: OpenRun, { tree }: Seal): Promise<Result<AddedPackage[]>> {
+  const approved = approvedPackages(run.ledger.state)
+  if (approved === null) return ok([])
+  const { base } = run.started
+  const changes = await changesBetween(run.site, base.tree, tree)
+  if (!changes.ok) return changes
+  const changed = changes.value
+    .filter(({ path, status }) => status !== 'D' && namesPackages(path))
+    .map(({ path, newMode, newOid }) => ({ path, mode: newMode, oid: newOid }))
+  if (changed.length === 0) return ok([])
+  const all = await listTree(run.site, base.tree)
+  if (!all.ok) return all
+  const before = await textsOf(
+    run,
+    all.value.filter(({ path }) => namesPackages(path)),
+  )
+  if (!before.ok) return before
+  const after = await textsOf(run, changed)
+  if (!after.ok) return after
+  return ok(addedPackages(before.value, after.value, approved))
+}
+
+/** A candidate that adds a link is out of scope anyway. */
+const isFile = (mode: string): boolean => mode.startsWith('100')
+
+async function textsOf(
+  run: OpenRun,
+  entries: readonly Pick<TreeEntry, 'path' | 'mode' | 'oid'>[],
+): Promise<Result<Map<string, string>>> {
+  const files = entries.filter(({ mode }) => isFile(mode))
+  const blobs = await readBlobs(run.site, [...new Set(files.map(({ oid }) => oid))])
+  if (!blobs.ok) return blobs
+  return ok(new Map(files.map(({ path, oid }) => [path, blobs.value.get(oid)?.toString('utf8') ?? ''])))
 }

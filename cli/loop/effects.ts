@@ -11,8 +11,9 @@ import { refuseDamaged } from '../git/objects.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { Finding, Idea } from '../ledger/events.ts'
 import { directionsOf } from '../ledger/meta.ts'
-import { currentRound, type Experiment, lastAttempt } from '../ledger/state.ts'
+import { BASELINE, currentRound, type Experiment, lastAttempt } from '../ledger/state.ts'
 import { stepTask } from '../ledger/task-id.ts'
+import { checkWiring } from '../measure/dry-run.ts'
 import { differs, nodeFor, seal, snapshot, storedSeal } from '../measure/seal.ts'
 import { baseOf, judgedCommit } from '../measure/worktree.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
@@ -26,7 +27,6 @@ import { propose } from './ideas.ts'
 import { applyLook } from './meta/look.ts'
 import { recordOwn } from './record-answer.ts'
 import { descend } from './suite/gradient.ts'
-import { repeat } from './suite/repeat.ts'
 
 /** One effect of the agenda. A problem says that it may be done later, or that it is not this caller's to do. */
 export async function doIt(run: OpenRun, effect: Effect): Promise<Result<unknown>> {
@@ -229,4 +229,15 @@ function close(run: OpenRun): Promise<Result<unknown>> | Result<unknown> {
     ...all.filter(({ lane }) => lane === OF_ALL),
   ]
   return closeRound(run, { token: round.opened.token, round: round.round }, lanes)
+}
+
+/** A round of a suite without a gradient: its tasks are run once more with the same texts, which shows how they vary. */
+async function repeat(run: OpenRun, { record }: Extract<Effect, { do: 'repeat' }>): Promise<Result<unknown>> {
+  const node = nodeFor(run, bestOf(run.ledger.state)?.id ?? BASELINE)
+  if (!node.ok) return node
+  const checked = await checkWiring(run, node.value)
+  if (!checked.ok) return checked
+  const { value, tasks, problems } = checked.value
+  const recorded = recordOwn(run, record, node.value.id, { loss: value, tasks: tasks ?? {}, problems })
+  return recorded.ok ? ok({ loss: value, tasks }) : recorded
 }

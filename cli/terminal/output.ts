@@ -5,9 +5,8 @@ import { dirname } from 'node:path'
 import { call, Next, next, type Said } from '../next.ts'
 import { redact } from '../redact.ts'
 import { EXIT, type Problem, type Result } from '../result.ts'
-import { UNSAFE } from '../text.ts'
+import { UNSAFE, wrap } from '../text.ts'
 import type { VerbAnswer } from './command.ts'
-import { wrap } from './wrap.ts'
 
 export interface CallOutput {
   stdout: string

@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { canaryFact, checkCanary } from '../diagnose/canary.ts'
 import { lookOutside, outsideWarnings } from '../diagnose/outside-repository.ts'
 import { networkFolders } from '../doctor/checks/disk.ts'
+import { inCrowd, isSpoiltByCrowd, spoils } from '../evaluate/crowd.ts'
 import { shown } from '../evaluate/figure.ts'
 import { oddDirection } from '../evaluate/plausible.ts'
 import {
@@ -24,8 +25,8 @@ import {
   isolationWarnings,
   recordIsolation,
 } from '../measure/choose-isolation.ts'
-import { crowdAtBaseline } from '../measure/crowd.ts'
 import type { IsolationChoice } from '../measure/isolation.ts'
+import { recordedSamples } from '../measure/samples.ts'
 import { ensureWorktree } from '../measure/worktree.ts'
 import { call, next, type Said } from '../next.ts'
 import {
@@ -529,6 +530,21 @@ function describeNoise({ noise, samples, spread }: BaselineAnswer): string {
     return `${samples} equal samples: one sample can reject a candidate, two can keep it`
   const range = spread === null ? '' : `, which lie up to ${shown(spread * 100)} % apart`
   return `the median of ${samples} samples${range}: compared in pairs`
+}
+
+/** Whether the machine was quiet enough for the baseline's last verdict, if it rests on the wall clock. */
+function crowdAtBaseline(run: OpenRun): string[] {
+  const { metric, constraints, protected: guarded } = run.spec
+  const name = [metric.name, ...[...constraints, ...guarded].map((one) => one.metric)].find(isSpoiltByCrowd)
+  const attempt = run.ledger.state.experiments.get(BASELINE)?.attempts.at(-1)?.attempt
+  if (name === undefined || attempt === undefined) return []
+  const samples = recordedSamples(run, BASELINE, attempt)
+  const crowded = samples.filter(inCrowd).length
+  return spoils(crowded, samples.length)
+    ? [
+        `other programs left no processor idle while ${crowded} of ${samples.length} samples of the baseline were taken: as long as that lasts, Assay accepts no gain in ${name} and rejects no candidate for a limit on it; stop those programs, or measure cpu_ms, which hardly depends on them (assay guide verdict)`,
+      ]
+    : []
 }
 
 function describe(answer: InitAnswer, ground: Preconditions): Said[] {

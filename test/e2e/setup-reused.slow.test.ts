@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { entriesBelow } from '../../cli/disk/entries.ts'
+import { entriesBelow } from '../../cli/disk/inventory.ts'
 import { assay, dataOf } from '../rig/assay.ts'
 import { makeTemp } from '../rig/temp.ts'
 import { makeProject, ms, type NewData, type Project, writeFiles } from './project.ts'
