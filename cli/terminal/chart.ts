@@ -3,8 +3,8 @@ import { shown } from '../evaluate/figure.ts'
 import type { Status } from '../ledger/events.ts'
 import { plain } from '../text.ts'
 import type { ChartInput, ChartPoint } from '../view/chart.ts'
-import { type Glyphs, glyphsOf, READING_ORDER, WEIGHT } from './glyphs.ts'
-import { asciiOnly, type Cell, cell, clip, type Line, merged, type TextRole } from './lines.ts'
+import { GLYPHS, READING_ORDER, WEIGHT } from './glyphs.ts'
+import { type Cell, cell, clip, type Line, merged, type TextRole } from './lines.ts'
 
 /**
  * The y range that shows what matters: the values in `must` (best path, baseline) always, and of the others all
@@ -223,8 +223,6 @@ function numbersOf(points: readonly ChartPoint[]): number[] {
 export interface ChartSize {
   width: number
   height: number
-  /** Only ASCII characters. */
-  ascii?: boolean
 }
 
 const LEAST_SIZE = { width: 40, height: 10 } as const
@@ -243,7 +241,6 @@ export function chart(input: ChartInput, size: ChartSize): Line[] {
     return height < 1 || width < 1
       ? []
       : [clip([cell(`the chart needs ${LEAST_SIZE.width} × ${LEAST_SIZE.height}`, 'dim')], width)]
-  const glyphs = glyphsOf(size.ascii)
   const points = input.points.map(({ experiment, status, value }) => ({
     experiment,
     status,
@@ -273,30 +270,30 @@ export function chart(input: ChartInput, size: ChartSize): Line[] {
       if (value === null || value < scale.low || value > scale.high) return
       for (let x = 0; x < columns.used; x++) canvas.put(x, rowOf(value), char, role, layer)
     }
-    dashes(base, glyphs.baseline, 'dim', LAYER.baseline)
-    dashes(target, glyphs.dash, 'target', LAYER.target)
-    drawStair(canvas, stair, columns, rowOf, glyphs)
-    drawPoints(canvas, shown, rowOf, glyphs)
+    dashes(base, GLYPHS.baseline, 'dim', LAYER.baseline)
+    dashes(target, GLYPHS.dash, 'target', LAYER.target)
+    drawStair(canvas, stair, columns, rowOf)
+    drawPoints(canvas, shown, rowOf)
   }
-  const lines: Line[] = [titleOf(input, scale, glyphs)]
+  const lines: Line[] = [titleOf(input, scale)]
   for (let y = 0; y < rows; y++) {
     const tick = scale?.ticks.find(({ value }) => rowOf(value) === y)
     const empty = scale === null && y === rows >> 1 ? [cell(' no scores yet', 'dim')] : null
     lines.push([
-      ...edge(tick?.label ?? '', gutter, tick ? glyphs.tick : glyphs.axis),
+      ...edge(tick?.label ?? '', gutter, tick ? GLYPHS.tick : GLYPHS.axis),
       ...(empty ?? canvas.row(y)),
     ])
   }
-  if (bare) lines.push([...edge('none', gutter, glyphs.axis), ...bareRow(shown, columns, glyphs)])
+  if (bare) lines.push([...edge('none', gutter, GLYPHS.axis), ...bareRow(shown, columns)])
   const present = new Set(points.map(({ status }) => status))
   const drawn = {
     stair: stair.length > 0,
     baseline: base !== null && scale !== null,
-    off: clippedMarks(shown, rowOf, rows, glyphs),
+    off: clippedMarks(shown, rowOf, rows),
     width,
   }
-  lines.push(...floor(points, columns, gutter, width, glyphs), legend(present, drawn, glyphs))
-  return lines.map((line) => (size.ascii ? asciiOnly(clip(line, width)) : clip(line, width)))
+  lines.push(...floor(points, columns, gutter, width), legend(present, drawn))
+  return lines.map((line) => clip(line, width))
 }
 
 /** Beyond this, differences of two values would overflow. */
@@ -339,57 +336,46 @@ function drawStair(
   stair: readonly Step[],
   columns: Columns,
   rowOf: (value: number) => number,
-  glyphs: Glyphs,
 ): void {
   for (const [place, { index, value }] of stair.entries()) {
     const from = columns.of(index)
     const y = rowOf(value)
     const next = stair[place + 1]
     const to = next === undefined ? canvas.width : columns.of(next.index)
-    for (let x = from + 1; x < to; x++) canvas.put(x, y, glyphs.across, 'best', LAYER.stair)
-    canvas.put(from, y, glyphs.status.kept, 'best', LAYER.best)
+    for (let x = from + 1; x < to; x++) canvas.put(x, y, GLYPHS.across, 'best', LAYER.stair)
+    canvas.put(from, y, GLYPHS.status.kept, 'best', LAYER.best)
     if (next === undefined) continue
     const end = rowOf(next.value)
     const way = Math.sign(end - y)
     if (way === 0) continue
-    if (to > from) canvas.put(to, y, way > 0 ? glyphs.turnDown : glyphs.turnUp, 'best', LAYER.stair)
-    for (let row = y + way; row !== end; row += way) canvas.put(to, row, glyphs.up, 'best', LAYER.stair)
+    if (to > from) canvas.put(to, y, way > 0 ? GLYPHS.turnDown : GLYPHS.turnUp, 'best', LAYER.stair)
+    for (let row = y + way; row !== end; row += way) canvas.put(to, row, GLYPHS.up, 'best', LAYER.stair)
   }
 }
 
-function drawPoints(
-  canvas: Canvas,
-  shown: readonly Shown[],
-  rowOf: (value: number) => number,
-  glyphs: Glyphs,
-): void {
+function drawPoints(canvas: Canvas, shown: readonly Shown[], rowOf: (value: number) => number): void {
   for (const { point, column } of shown) {
     if (point.value === null) continue
     const y = rowOf(point.value)
     const weight = WEIGHT[point.status]
-    if (y < 0) canvas.put(column, 0, glyphs.above, point.status, LAYER.clipped + weight)
+    if (y < 0) canvas.put(column, 0, GLYPHS.above, point.status, LAYER.clipped + weight)
     else if (y >= canvas.height)
-      canvas.put(column, canvas.height - 1, glyphs.below, point.status, LAYER.clipped + weight)
-    else canvas.put(column, y, glyphs.status[point.status], point.status, LAYER.point + weight)
+      canvas.put(column, canvas.height - 1, GLYPHS.below, point.status, LAYER.clipped + weight)
+    else canvas.put(column, y, GLYPHS.status[point.status], point.status, LAYER.point + weight)
   }
 }
 
 /** The marks of what lies beyond the edges, as far as they are drawn. */
-function clippedMarks(
-  shown: readonly Shown[],
-  rowOf: (value: number) => number,
-  rows: number,
-  { above, below }: Glyphs,
-): string {
+function clippedMarks(shown: readonly Shown[], rowOf: (value: number) => number, rows: number): string {
   const at = shown.flatMap(({ point: { value } }) => (value === null ? [] : [rowOf(value)]))
-  return `${at.some((y) => y < 0) ? above : ''}${at.some((y) => y >= rows) ? below : ''}`
+  return `${at.some((y) => y < 0) ? GLYPHS.above : ''}${at.some((y) => y >= rows) ? GLYPHS.below : ''}`
 }
 
-function bareRow(shown: readonly Shown[], columns: Columns, glyphs: Glyphs): Line {
+function bareRow(shown: readonly Shown[], columns: Columns): Line {
   const canvas = new Canvas(columns.used, 1)
   for (const { point, column } of shown)
     if (point.value === null)
-      canvas.put(column, 0, glyphs.status[point.status], point.status, LAYER.point + WEIGHT[point.status])
+      canvas.put(column, 0, GLYPHS.status[point.status], point.status, LAYER.point + WEIGHT[point.status])
   return canvas.row(0)
 }
 
@@ -397,33 +383,27 @@ function edge(label: string, gutter: number, mark: string): Cell[] {
   return [cell(`${label.padStart(gutter - 1)} ${mark} `, 'axis')]
 }
 
-function floor(
-  points: readonly ChartPoint[],
-  columns: Columns,
-  gutter: number,
-  width: number,
-  glyphs: Glyphs,
-): Line[] {
-  const line = Array.from({ length: columns.used + 1 }, () => glyphs.floor)
+function floor(points: readonly ChartPoint[], columns: Columns, gutter: number, width: number): Line[] {
+  const line = Array.from({ length: columns.used + 1 }, () => GLYPHS.floor)
   const labels = Array.from({ length: width }, () => ' ')
   for (const { column, label } of marksFor(points, columns)) {
-    line[column + 1] = glyphs.floorTick
+    line[column + 1] = GLYPHS.floorTick
     const start = Math.min(gutter + 2 + column - ((label.length - 1) >> 1), width - label.length)
     labels.splice(start, label.length, ...label)
   }
   return [
-    [cell(`${' '.repeat(gutter)}${glyphs.corner}${line.join('')}`, 'axis')],
+    [cell(`${' '.repeat(gutter)}${GLYPHS.corner}${line.join('')}`, 'axis')],
     [cell(labels.join('').trimEnd(), 'axis')],
   ]
 }
 
-function titleOf(input: ChartInput, scale: AxisScale | null, glyphs: Glyphs): Line {
+function titleOf(input: ChartInput, scale: AxisScale | null): Line {
   const earlier = input.earlier ?? 0
-  const title = goalOf(input, scale, glyphs)
+  const title = goalOf(input, scale)
   return earlier > 0 ? [...title, cell(`; ${earlier} of earlier epochs not shown`, 'dim')] : title
 }
 
-function goalOf({ metric }: ChartInput, scale: AxisScale | null, glyphs: Glyphs): Line {
+function goalOf({ metric }: ChartInput, scale: AxisScale | null): Line {
   const unit = metric.unit === undefined || metric.unit === '' ? '' : ` (${plain(metric.unit, 12)})`
   const sense = metric.direction === 'minimize' ? 'lower is better' : 'higher is better'
   const title = [cell(plain(metric.name, 40), 'title'), cell(`${unit}, ${sense}`, 'dim')]
@@ -433,7 +413,7 @@ function goalOf({ metric }: ChartInput, scale: AxisScale | null, glyphs: Glyphs)
   return [
     ...title,
     cell(', target ', 'dim'),
-    cell(`${drawn ? `${glyphs.dash} ` : ''}${shown(target)}`, 'target'),
+    cell(`${drawn ? `${GLYPHS.dash} ` : ''}${shown(target)}`, 'target'),
     cell(drawn || scale === null ? '' : ' (off the scale)', 'dim'),
   ]
 }
@@ -442,14 +422,13 @@ function goalOf({ metric }: ChartInput, scale: AxisScale | null, glyphs: Glyphs)
 function legend(
   present: ReadonlySet<Status>,
   { stair, baseline, off, width }: { stair: boolean; baseline: boolean; off: string; width: number },
-  glyphs: Glyphs,
 ): Line {
   const entries: [string, TextRole, string][] = READING_ORDER.filter((status) => present.has(status)).map(
-    (status) => [glyphs.status[status], status, status],
+    (status) => [GLYPHS.status[status], status, status],
   )
   if (off !== '') entries.push([off, 'dim', 'off the scale'])
-  if (stair) entries.push([glyphs.across, 'best', 'best so far'])
-  if (baseline) entries.push([glyphs.baseline, 'dim', 'baseline'])
+  if (stair) entries.push([GLYPHS.across, 'best', 'best so far'])
+  if (baseline) entries.push([GLYPHS.baseline, 'dim', 'baseline'])
   const cells: Cell[] = []
   let used = 0
   for (const [mark, role, text] of entries) {

@@ -1,31 +1,7 @@
 import { STATUSES, type Status } from '../ledger/events.ts'
 
 /** The marks of charts and trees; all are one column wide. */
-export interface Glyphs {
-  status: Readonly<Record<Status, string>>
-  above: string
-  below: string
-  across: string
-  up: string
-  /** Corners of the best-so-far line: it comes from the left and goes up or down. */
-  turnUp: string
-  turnDown: string
-  dash: string
-  baseline: string
-  axis: string
-  tick: string
-  corner: string
-  floor: string
-  floorTick: string
-  arrow: string
-  bar: string
-  barRest: string
-  fork: string
-  last: string
-  trunk: string
-}
-
-const UNICODE: Glyphs = {
+export const GLYPHS = {
   status: {
     open: '◦',
     running: '◐',
@@ -35,11 +11,12 @@ const UNICODE: Glyphs = {
     discarded: '◌',
     pruned: '◇',
     revoked: '⊘',
-  },
+  } satisfies Record<Status, string>,
   above: '▲',
   below: '▼',
   across: '─',
   up: '│',
+  /** Corners of the best-so-far line: it comes from the left and goes up or down. */
   turnUp: '╯',
   turnDown: '╮',
   dash: '╌',
@@ -56,40 +33,6 @@ const UNICODE: Glyphs = {
   last: '└─ ',
   trunk: '│  ',
 }
-
-const ASCII: Glyphs = {
-  status: {
-    open: ',',
-    running: '%',
-    kept: '*',
-    rejected: 'o',
-    failed: 'x',
-    discarded: 'd',
-    pruned: 'p',
-    revoked: '!',
-  },
-  above: '^',
-  below: 'v',
-  across: '-',
-  up: '|',
-  turnUp: "'",
-  turnDown: '.',
-  dash: '=',
-  baseline: '.',
-  axis: '|',
-  tick: '+',
-  corner: '+',
-  floor: '-',
-  floorTick: '+',
-  arrow: '->',
-  bar: '#',
-  barRest: '.',
-  fork: '|- ',
-  last: '`- ',
-  trunk: '|  ',
-}
-
-export const glyphsOf = (ascii = false): Glyphs => (ascii ? ASCII : UNICODE)
 
 /** What is drawn over what: of two marks on one spot the one that matters more stays. */
 export const WEIGHT: Readonly<Record<Status, number>> = {

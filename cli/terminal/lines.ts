@@ -64,11 +64,3 @@ export function merged(line: Line): Line {
   }
   return cells
 }
-
-const PLAIN_FORMS: Readonly<Record<string, string>> = { '−': '-', '–': '-', '…': '~', '·': '-', '×': 'x' }
-
-/** The line for terminals that know only ASCII; what has no plain form becomes `?`. Keeps the width. */
-export function asciiOnly(line: Line): Line {
-  const form = (char: string) => PLAIN_FORMS[char] ?? '?'.repeat(widthOf(char))
-  return line.map(({ text, role }) => ({ text: text.replace(/[^\u0000-\u007e]/gu, form), role }))
-}

@@ -2,8 +2,8 @@ import { duration, gainOf, gainText, shown } from '../evaluate/figure.ts'
 import type { Direction, Status, StopReason } from '../ledger/events.ts'
 import { padEnd, plain, widthOf } from '../text.ts'
 import type { BudgetUsed } from '../view/chart.ts'
-import { type Glyphs, glyphsOf } from './glyphs.ts'
-import { asciiOnly, BLANK, type Cell, cell, clip, type Line, lineWidth } from './lines.ts'
+import { GLYPHS } from './glyphs.ts'
+import { BLANK, type Cell, cell, clip, type Line, lineWidth } from './lines.ts'
 import { STOPPED, spent } from './summary.ts'
 
 export interface LiveLane {
@@ -35,21 +35,20 @@ export interface LiveModel {
  * What `assay loop` shows while it runs: at most `height` lines of at most `width` columns. When there is less room,
  * old results go first, then lanes.
  */
-export function liveFrame(model: LiveModel, width: number, height: number, ascii = false): Line[] {
-  const glyphs = glyphsOf(ascii)
-  const head = [headOf(model, width), scoreOf(model, glyphs), ...budgetOf(model, glyphs)]
+export function liveFrame(model: LiveModel, width: number, height: number): Line[] {
+  const head = [headOf(model, width), scoreOf(model), ...budgetOf(model)]
   if (model.stop !== null)
     head.push([
       cell('stopped: ', 'title'),
       cell(STOPPED[model.stop], model.stop === 'target' ? 'good' : 'warn'),
     ])
-  const lanes = model.lanes.length > 0 ? [BLANK, ...lanesOf(model.lanes, glyphs)] : []
+  const lanes = model.lanes.length > 0 ? [BLANK, ...lanesOf(model.lanes)] : []
   const recent =
     model.recent.length > 0
       ? [
           BLANK,
           ...model.recent.map(({ status, text }) => [
-            cell(`  ${glyphs.status[status]} `, status),
+            cell(`  ${GLYPHS.status[status]} `, status),
             cell(plain(text, width)),
           ]),
         ]
@@ -60,7 +59,7 @@ export function liveFrame(model: LiveModel, width: number, height: number, ascii
     // A blank line alone would be a gap over nothing.
     if (room >= 2) lines.push(...part.slice(0, room))
   }
-  return lines.map((line) => (ascii ? asciiOnly(clip(line, width)) : clip(line, width)))
+  return lines.map((line) => clip(line, width))
 }
 
 function headOf(model: LiveModel, width: number): Line {
@@ -75,7 +74,7 @@ function headOf(model: LiveModel, width: number): Line {
   return gap < 2 ? left : [...left, cell(' '.repeat(Math.min(gap, 60))), cell(clock, 'dim')]
 }
 
-function scoreOf({ metric, baseline, best }: LiveModel, glyphs: Glyphs): Line {
+function scoreOf({ metric, baseline, best }: LiveModel): Line {
   const unit = plain(metric.unit ?? '', 12)
   const cells = [cell(plain(metric.name, 30), 'title'), cell('  ')]
   if (best === null || best.value === null)
@@ -83,7 +82,7 @@ function scoreOf({ metric, baseline, best }: LiveModel, glyphs: Glyphs): Line {
   const gain = gainOf(baseline, best.value, metric.direction)
   return [
     ...cells,
-    cell(`${shown(baseline)} ${glyphs.arrow} `),
+    cell(`${shown(baseline)} ${GLYPHS.arrow} `),
     cell(shown(best.value, unit), 'best'),
     cell(
       gain === null ? '' : `  ${gainText(gain, baseline, best.value)}`,
@@ -100,7 +99,7 @@ function scoreOf({ metric, baseline, best }: LiveModel, glyphs: Glyphs): Line {
 
 const BAR = 16
 
-function budgetOf({ budget, stall }: LiveModel, glyphs: Glyphs): Line[] {
+function budgetOf({ budget, stall }: LiveModel): Line[] {
   const { used, limit } = budget.experiments
   const share = limit === null || limit <= 0 ? null : Math.min(1, Math.max(0, used / limit))
   const full = Math.round((share ?? 0) * BAR)
@@ -108,8 +107,8 @@ function budgetOf({ budget, stall }: LiveModel, glyphs: Glyphs): Line[] {
     share === null
       ? []
       : [
-          cell(glyphs.bar.repeat(full), share >= 0.9 ? 'warn' : 'good'),
-          cell(`${glyphs.barRest.repeat(BAR - full)}  `, 'dim'),
+          cell(GLYPHS.bar.repeat(full), share >= 0.9 ? 'warn' : 'good'),
+          cell(`${GLYPHS.barRest.repeat(BAR - full)}  `, 'dim'),
         ]
   const rest = [spent(budget.experiments, 'experiments'), spent(budget.hours, 'hours')]
   if (budget.failures.used > 0) rest.push(spent(budget.failures, 'failures'))
@@ -125,7 +124,7 @@ function budgetOf({ budget, stall }: LiveModel, glyphs: Glyphs): Line[] {
   ]
 }
 
-function lanesOf(lanes: readonly LiveLane[], glyphs: Glyphs): Line[] {
+function lanesOf(lanes: readonly LiveLane[]): Line[] {
   const texts = lanes.map(({ lane, experiment, step, since_ms, note }) => ({
     lane: String(lane),
     experiment: plain(experiment ?? '', 24),
@@ -142,7 +141,7 @@ function lanesOf(lanes: readonly LiveLane[], glyphs: Glyphs): Line[] {
     since: longest('since'),
   }
   return texts.map((text) => [
-    cell(`  ${glyphs.status.running} `, 'running'),
+    cell(`  ${GLYPHS.status.running} `, 'running'),
     cell(`${padEnd(text.lane, widths.lane)}  `, 'dim'),
     cell(padEnd(text.experiment, widths.experiment)),
     cell(`  ${padEnd(text.step, widths.step)}`, 'running'),

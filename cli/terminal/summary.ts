@@ -3,24 +3,23 @@ import type { StopReason } from '../ledger/events.ts'
 import { padEnd, plain, widthOf } from '../text.ts'
 import type { Arms, BudgetUsed, PathStep, SummaryInput } from '../view/chart.ts'
 import type { PredictionRow } from '../view/predictions.ts'
-import { glyphsOf, READING_ORDER } from './glyphs.ts'
-import { asciiOnly, type Cell, cell, clip, type Line } from './lines.ts'
+import { GLYPHS, READING_ORDER } from './glyphs.ts'
+import { type Cell, cell, clip, type Line } from './lines.ts'
 
 const MOST_STEPS = 8
 const MOST_PREDICTIONS = 3
 const CAUSE = 200
 
 /** The numbers under the chart, at most 20 lines of at most `width` columns. */
-export function summary(input: SummaryInput, width: number, ascii = false): Line[] {
+export function summary(input: SummaryInput, width: number): Line[] {
   const { counts, budget, stop } = input
-  const glyphs = glyphsOf(ascii)
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
   const shares = READING_ORDER.filter((status) => (counts[status] ?? 0) > 0).flatMap((status) => [
     cell('  '),
-    cell(`${glyphs.status[status]} ${counts[status]} ${status}`, status),
+    cell(`${GLYPHS.status[status]} ${counts[status]} ${status}`, status),
   ])
   const lines: Line[] = [
-    row(plain(input.metric.name, NAME), result(input, glyphs.arrow)),
+    row(plain(input.metric.name, NAME), result(input)),
     row('experiments', [cell(String(total)), ...shares]),
     row('budget', [cell(budgetText(budget))]),
   ]
@@ -29,9 +28,7 @@ export function summary(input: SummaryInput, width: number, ascii = false): Line
     const cause = input.stop_cause ? [cell(`: ${plain(input.stop_cause, CAUSE)}`)] : []
     lines.push(row('stopped', [cell(STOPPED[stop], stop === 'target' ? 'good' : 'warn'), ...cause]))
   }
-  return [...lines, ...improvements(input, glyphs.arrow)].map((line) =>
-    ascii ? asciiOnly(clip(line, width)) : clip(line, width),
-  )
+  return [...lines, ...improvements(input)].map((line) => clip(line, width))
 }
 
 /** What it took, what it cost, what is left; nothing of what is not known or not there. */
@@ -110,7 +107,7 @@ const row = (name: string, cells: readonly Cell[]): Line => [
   ...cells,
 ]
 
-function result({ metric, path }: SummaryInput, arrow: string): Cell[] {
+function result({ metric, path }: SummaryInput): Cell[] {
   const first = path[0]
   const last = path.at(-1)
   if (first === undefined || last === undefined) return [cell('no baseline yet', 'dim')]
@@ -120,7 +117,7 @@ function result({ metric, path }: SummaryInput, arrow: string): Cell[] {
     return [cell(shown(first.value, unit)), cell('  the baseline; nothing better yet', 'dim'), ...goal]
   const gain = gainOf(first.value, last.value, metric.direction)
   return [
-    cell(`${shown(first.value)} ${arrow} `),
+    cell(`${shown(first.value)} ${GLYPHS.arrow} `),
     cell(shown(last.value, unit), 'best'),
     cell(
       gain === null
@@ -128,7 +125,7 @@ function result({ metric, path }: SummaryInput, arrow: string): Cell[] {
         : `  ${gainText(gain, first.value, last.value)}${path.length === 2 ? between(last.interval) : ''}`,
       'good',
     ),
-    cell(`  ${plain(first.experiment, 20)} ${arrow} ${plain(last.experiment, 20)}`, 'dim'),
+    cell(`  ${plain(first.experiment, 20)} ${GLYPHS.arrow} ${plain(last.experiment, 20)}`, 'dim'),
     ...goal,
   ]
 }
@@ -163,7 +160,7 @@ const between = (interval: PathStep['interval']): string =>
   interval ? `, by ${shown(interval[0])} to ${shown(interval[1])}` : ''
 
 /** The largest steps of the best path, in its order. */
-function improvements({ metric, path: whole }: SummaryInput, arrow: string): Line[] {
+function improvements({ metric, path: whole }: SummaryInput): Line[] {
   // A step whose score belongs to another epoch is no step here: the next one counts from the last that is known.
   const path = whole.filter(({ value }, index) => value !== null || index === 0)
   const steps = path.slice(1).map((step, index) => {
@@ -177,7 +174,7 @@ function improvements({ metric, path: whole }: SummaryInput, arrow: string): Lin
   const visible = steps.filter((step) => largest.has(step))
   const texts = visible.map(({ step, before, gain }) => ({
     experiment: plain(step.experiment, 20),
-    values: `${shown(before)} ${arrow} ${shown(step.value)}`,
+    values: `${shown(before)} ${GLYPHS.arrow} ${shown(step.value)}`,
     gain: `${gain === null ? '' : gainText(gain, before, step.value)}${between(step.interval)}`,
     hypothesis: plain(step.hypothesis, 200),
   }))

@@ -1,8 +1,8 @@
 import { shown } from '../evaluate/figure.ts'
 import type { Reason, Status } from '../ledger/events.ts'
 import { plain } from '../text.ts'
-import { type Glyphs, glyphsOf } from './glyphs.ts'
-import { asciiOnly, type Cell, cell, clip, type Line } from './lines.ts'
+import { GLYPHS } from './glyphs.ts'
+import { type Cell, cell, clip, type Line } from './lines.ts'
 
 export interface TreeNode {
   experiment: string
@@ -24,7 +24,6 @@ export interface TreeSize {
   width: number
   /** At most so many lines; the last one then tells how many experiments are missing. */
   lines: number
-  ascii?: boolean
 }
 
 /** Deeper levels are shown as a number: a chain of ten thousand must stay readable. */
@@ -60,7 +59,6 @@ export function forestLines(
   best: string | null,
   size: TreeSize,
 ): Line[] {
-  const glyphs = glyphsOf(size.ascii)
   const room = Math.max(0, count > size.lines ? size.lines - 1 : size.lines)
   const lines: Line[] = []
   interface Place {
@@ -74,7 +72,7 @@ export function forestLines(
   const push = (list: readonly TreeNode[], depth: number, trunk: string) => {
     // Last first: the stack gives them back in order.
     for (const [index, node] of [...list].reverse().entries()) {
-      const mark = depth === 0 ? '' : index === 0 ? glyphs.last : glyphs.fork
+      const mark = depth === 0 ? '' : index === 0 ? GLYPHS.last : GLYPHS.fork
       stack.push({ node, depth, trunk, mark })
     }
   }
@@ -83,21 +81,20 @@ export function forestLines(
     const place = stack.pop()
     if (place === undefined) break
     const { node, depth, trunk, mark } = place
-    lines.push(lineOf(node, best, { depth, lead: trunk + mark, epoch: size.epoch }, glyphs))
+    lines.push(lineOf(node, best, { depth, lead: trunk + mark, epoch: size.epoch }))
     const deeper =
-      depth === 0 || depth >= INDENT ? trunk : trunk + (mark === glyphs.last ? '   ' : glyphs.trunk)
+      depth === 0 || depth >= INDENT ? trunk : trunk + (mark === GLYPHS.last ? '   ' : GLYPHS.trunk)
     push(childrenOf(node), depth + 1, deeper)
   }
   const missing = count - lines.length
-  if (missing > 0 && size.lines > 0) lines.push([cell(`${size.ascii ? '...' : '…'} ${missing} more`, 'dim')])
-  return lines.map((line) => (size.ascii ? asciiOnly(clip(line, size.width)) : clip(line, size.width)))
+  if (missing > 0 && size.lines > 0) lines.push([cell(`… ${missing} more`, 'dim')])
+  return lines.map((line) => clip(line, size.width))
 }
 
 function lineOf(
   node: TreeNode,
   best: string | null,
   { depth, lead, epoch }: { depth: number; lead: string; epoch: number | undefined },
-  glyphs: Glyphs,
 ): Cell[] {
   const isBest = node.experiment === best
   const verdict =
@@ -107,7 +104,7 @@ function lineOf(
   return [
     cell(lead, 'axis'),
     ...(depth > INDENT ? [cell(`(${depth}) `, 'dim')] : []),
-    cell(`${glyphs.status[node.status]} `, isBest ? 'best' : node.status),
+    cell(`${GLYPHS.status[node.status]} `, isBest ? 'best' : node.status),
     cell(plain(node.experiment, 24), isBest ? 'best' : 'plain'),
     cell(`  ${shown(node.value)}`, isBest ? 'best' : 'plain'),
     cell(`  ${verdict}`, node.status),

@@ -19,8 +19,7 @@ const input = (list: ChartPoint[], best: number[], given: Partial<ChartInput> = 
   baseline: list[0]?.value ?? null,
   ...given,
 })
-const draw = (given: ChartInput, width = 44, height = 12, ascii = false) =>
-  `\n${text(chart(given, { width, height, ascii }))}\n`
+const draw = (given: ChartInput, width = 44, height = 12) => `\n${text(chart(given, { width, height }))}\n`
 
 const usual = input(
   points(
@@ -50,24 +49,6 @@ describe('whole charts', () => {
            └─┬─────┬─────┬─────┬─────┬─────┬─────┬
              0     1     2     3     4     5     6
       ● kept  ○ rejected  × failed  ◐ running
-      "
-    `)
-  })
-
-  test('the chart in ASCII does not show what the usual one shows', () => {
-    expect(draw(usual, 44, 12, true)).toMatchInlineSnapshot(`
-      "
-      latency (ms), lower is better
-        11 +       o
-        10 + *-----------.........................
-         9 +             |           o
-         8 +             *-----------------.
-         7 +                               |
-         6 +                               *------
-      none |                   x                 %
-           +-+-----+-----+-----+-----+-----+-----+
-             0     1     2     3     4     5     6
-      * kept  o rejected  x failed  % running
       "
     `)
   })
@@ -223,7 +204,7 @@ test('a chart that has too little room does not say what it needs, or exceeds th
   expect(chart(usual, { width: 80, height: 0 })).toEqual([])
 })
 
-test('a chart exceeds its room, shows NaN, holds text that the terminal obeys, or is not ASCII where it must be', () => {
+test('a chart exceeds its room, shows NaN, or holds text that the terminal obeys', () => {
   const any = fc.record({
     metric: fc.record({
       name: hostile,
@@ -247,19 +228,17 @@ test('a chart exceeds its room, shows NaN, holds text that the terminal obeys, o
       any,
       fc.integer({ min: 0, max: 130 }),
       fc.integer({ min: 0, max: 40 }),
-      fc.boolean(),
-      (data, width, height, ascii) => {
+      (data, width, height) => {
         const best = data.picks.flatMap(
           (pick) => data.points[pick % Math.max(1, data.points.length)]?.experiment ?? [],
         )
-        const lines = chart({ ...data, best }, { width, height, ascii })
+        const lines = chart({ ...data, best }, { width, height })
         expect(lines.length).toBeLessThanOrEqual(height)
         for (const line of lines) expect(lineWidth(line)).toBeLessThanOrEqual(width)
         const whole = lines.map((line) => line.map((cell) => cell.text).join('')).join('')
         // Names may hold any word; the axis and the plot may not.
         expect(text(lines.slice(1))).not.toMatch(/NaN|undefined|Infinity/)
         expect(whole).not.toMatch(OBEYED)
-        if (ascii && height >= 10 && width >= 40) expect(whole).toMatch(/^[\x20-\x7e]*$/)
       },
     ),
     { numRuns: 300 },

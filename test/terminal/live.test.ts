@@ -66,7 +66,7 @@ describe('the frame', () => {
       recent: [],
       stop: 'target',
     }
-    expect(text(liveFrame(bare, 40, 20, true))).toBe(
+    expect(text(liveFrame(bare, 40, 20))).toBe(
       [
         'run_0003                      1 h 12 min',
         'latency  no score yet',

@@ -101,8 +101,8 @@ test('a summary exceeds its room, shows NaN, or holds text that the terminal obe
     left: fc.record({ repairable: fc.nat(), retests: fc.nat(), ideas: fc.nat() }),
   })
   fc.assert(
-    fc.property(any, fc.integer({ min: 0, max: 120 }), fc.boolean(), (data, width, ascii) => {
-      const lines = summary(data, width, ascii)
+    fc.property(any, fc.integer({ min: 0, max: 120 }), (data, width) => {
+      const lines = summary(data, width)
       expect(lines.length).toBeLessThanOrEqual(19)
       for (const line of lines) expect(lineWidth(line)).toBeLessThanOrEqual(width)
       const whole = lines

@@ -34,17 +34,6 @@ test('a child is not drawn under its parent, the best is not marked, or a node w
   )
 })
 
-test('the tree in ASCII does not show what the usual one shows', () => {
-  expect(text(tree(family.slice(0, 4), null, { width: 80, lines: 20, ascii: true }))).toBe(
-    [
-      '* base  10  kept  baseline',
-      '|- * a  8  kept  h',
-      '|  `- o a1  9  rejected: not better  h',
-      '`- x b  -  failed: timeout  h',
-    ].join('\n'),
-  )
-})
-
 test('a tree that is cut does not tell how many nodes are missing, or one that fits is cut', () => {
   expect(
     text(tree(family, null, { width: 80, lines: 3 }))
