@@ -12,40 +12,34 @@ export const EXCLUDE_LINE = '/.assay/'
  * Appends the line if it is absent. `added` tells whether it was, so that uninstalling removes only what is ours.
  * Problem `exclude_not_writable`.
  */
-export async function addExclude(
-  commonDir: string,
-  line = EXCLUDE_LINE,
-): Promise<Result<{ added: boolean }>> {
+export async function addExclude(commonDir: string): Promise<Result<{ added: boolean }>> {
   const file = excludeFile(commonDir)
   return attempt(file, async () => {
     const text = await readText(file)
-    if (text.split(/\r?\n/).includes(line)) return { added: false }
+    if (text.split(/\r?\n/).includes(EXCLUDE_LINE)) return { added: false }
     await mkdir(dirname(file), { recursive: true })
     const gap = text === '' || text.endsWith('\n') ? '' : '\n'
-    await appendFile(file, `${gap}${line}\n`)
+    await appendFile(file, `${gap}${EXCLUDE_LINE}\n`)
     return { added: true }
   })
 }
 
 /** Removes exactly that line, also one that the user wrote; all else stays byte for byte. */
-export async function removeExclude(
-  commonDir: string,
-  line = EXCLUDE_LINE,
-): Promise<Result<{ removed: boolean }>> {
+export async function removeExclude(commonDir: string): Promise<Result<{ removed: boolean }>> {
   const file = excludeFile(commonDir)
   return attempt(file, async () => {
     const text = await readText(file)
     const lines = text.split(/(?<=\n)/)
-    const kept = lines.filter((one) => one.replace(/\r?\n$/, '') !== line)
+    const kept = lines.filter((one) => one.replace(/\r?\n$/, '') !== EXCLUDE_LINE)
     if (kept.length === lines.length) return { removed: false }
     await writeFile(file, kept.join(''))
     return { removed: true }
   })
 }
 
-export async function hasExclude(commonDir: string, line = EXCLUDE_LINE): Promise<Result<boolean>> {
+export async function hasExclude(commonDir: string): Promise<Result<boolean>> {
   const file = excludeFile(commonDir)
-  return attempt(file, async () => (await readText(file)).split(/\r?\n/).includes(line))
+  return attempt(file, async () => (await readText(file)).split(/\r?\n/).includes(EXCLUDE_LINE))
 }
 
 const excludeFile = (commonDir: string): string => join(commonDir, 'info', 'exclude')

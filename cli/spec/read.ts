@@ -35,7 +35,8 @@ export function readSpec(text: string, file: string): Result<Spec> {
 }
 
 /** A spec and its text from disk. Fails like `readSpec`, and with `spec_unreadable`. */
-export function readSpecFile(path: string, file = basename(path)): Result<{ spec: Spec; text: string }> {
+export function readSpecFile(path: string): Result<{ spec: Spec; text: string }> {
+  const file = basename(path)
   let text: string
   try {
     text = readFileSync(path, 'utf8')
