@@ -1,17 +1,9 @@
 /** Where every file of Assay's state lives, and how it is found: by reading files, never by starting git. */
 import { createHash } from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  realpathSync,
-  statSync,
-} from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { basename, dirname, join, resolve, sep } from 'node:path'
+import { fileText, namesIn } from './files.ts'
 
 export const STATE_FOLDER = '.assay'
 export const SPEC_FILE = 'assay.yaml'
@@ -246,7 +238,7 @@ function rootsOf(checkout: CheckoutPaths): string[] {
   const roots = basename(checkout.commonDir) === '.git' ? [dirname(checkout.commonDir)] : []
   roots.push(checkout.top)
   const linked = join(checkout.commonDir, 'worktrees')
-  for (const name of list(linked)) {
+  for (const name of namesIn(linked)) {
     const text = fileText(join(linked, name, 'gitdir'))
     if (text) roots.push(dirname(resolve(linked, name, text.trim())))
   }
@@ -271,7 +263,7 @@ function insideState(here: string): FoundSite | null {
 
 /** Runs by number, finished or not: a folder without a ledger is one whose `init` never came to its end. */
 export function listRuns(site: Site): string[] {
-  return list(site.runs)
+  return namesIn(site.runs)
     .filter((name) => isRunId(name) && hasBegun(runPaths(site, name).ledger))
     .sort((a, b) => Number(digits(a)) - Number(digits(b)))
 }
@@ -327,22 +319,5 @@ function realpath(path: string): string {
     return realpathSync(path)
   } catch {
     return resolve(path)
-  }
-}
-
-/** The text of a file; null when it cannot be read. */
-export function fileText(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return null
-  }
-}
-
-function list(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
   }
 }

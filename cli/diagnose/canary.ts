@@ -1,12 +1,13 @@
 /** Whether the benchmark reads what candidates change: one sample with all of it emptied must not come out the same. */
 
-import { lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, writeFileSync } from 'node:fs'
 import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
 import { basename, delimiter, dirname, join, relative } from 'node:path'
 import { figure } from '../evaluate/figure.ts'
 import { runPreparation } from '../evaluate/gates.ts'
 import { showGiven } from '../evaluate/measure.ts'
 import { median } from '../evaluate/stats.ts'
+import { fileJson } from '../files.ts'
 import { filesWith, listTree } from '../git/trees.ts'
 import type { Sample } from '../ledger/events.ts'
 import { BASELINE } from '../ledger/state.ts'
@@ -183,13 +184,7 @@ export async function checkCanary(run: OpenRun, { skip }: { skip: boolean }): Pr
   }
 }
 
-export function canaryFact(run: Pick<OpenRun, 'paths'>): CanaryFact | null {
-  try {
-    return JSON.parse(readFileSync(factFile(run), 'utf8')) as CanaryFact
-  } catch {
-    return null
-  }
-}
+export const canaryFact = (run: Pick<OpenRun, 'paths'>): CanaryFact | null => fileJson(factFile(run))
 
 const factFile = (run: Pick<OpenRun, 'paths'>) => join(canaryFolder(run.paths), 'fact.json')
 

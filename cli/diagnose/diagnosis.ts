@@ -1,9 +1,10 @@
 /** Why a baseline does not hold, and the one thing to do about it. Each cause is found by looking at what is there. */
 
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, join, normalize, relative } from 'node:path'
 import { isSpoilt } from '../evaluate/crowd.ts'
 import { PRESETS } from '../evaluate/presets/registry.ts'
+import { fileText } from '../files.ts'
 import { inspectCheckout } from '../git/checkout.ts'
 import { ignoredAmong } from '../git/observe.ts'
 import { missingContent } from '../git/repository.ts'
@@ -344,10 +345,4 @@ function everythingSaid(
   return [stderr, stdout, ...gates, ...prepared].join('\n')
 }
 
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').slice(-OUTPUT)
-  } catch {
-    return ''
-  }
-}
+const read = (file: string): string => (fileText(file) ?? '').slice(-OUTPUT)

@@ -1,11 +1,12 @@
 /** Whether the baseline depends on folders above it (the user's `node_modules`, a configuration): one sample in a temporary folder. */
 
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { lstat, readdir, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { figure } from '../evaluate/figure.ts'
 import { tailOf } from '../evaluate/tail.ts'
+import { fileJson, fileText } from '../files.ts'
 import { listTree } from '../git/trees.ts'
 import { addWorktree, dropRegistration, registrations } from '../git/worktrees.ts'
 import { BASELINE } from '../ledger/state.ts'
@@ -105,7 +106,7 @@ interface OutsideFact {
 
 /** What was found, for `init` to tell; also by a later command. */
 export function outsideWarnings(run: Pick<OpenRun, 'paths'>): string[] {
-  const { warning } = readFact(run) ?? { warning: null }
+  const { warning } = fileJson<OutsideFact>(factFile(run)) ?? { warning: null }
   return warning === null ? [] : [warning]
 }
 
@@ -115,7 +116,7 @@ export function outsideWarnings(run: Pick<OpenRun, 'paths'>): string[] {
  */
 export async function lookOutside(run: OpenRun, { isolated }: { isolated: boolean }): Promise<Result<void>> {
   const base = judgedCommit(run, BASELINE)
-  if (!base || readFact(run)) return ok(undefined)
+  if (!base || fileJson<OutsideFact>(factFile(run))) return ok(undefined)
   if (isolated) return ok(remember(run, { warning: null }))
   const above = await foundAbove(run, base.tree)
   if (!above.ok) return above
@@ -173,7 +174,7 @@ async function sampleThere(
       const step = setup ? 'setup' : 'build'
       return ok({
         what: `worktree.${step} fails (${(setup ?? build)?.message})`,
-        said: read(join(outputs, `${step}.out`)),
+        said: (fileText(join(outputs, `${step}.out`)) ?? '').slice(-65_536),
       })
     }
     const before = calibrationSamples(run)
@@ -199,25 +200,9 @@ async function sampleThere(
 
 const factFile = (run: Pick<OpenRun, 'paths'>) => join(canaryFolder(run.paths), 'outside.json')
 
-function readFact(run: Pick<OpenRun, 'paths'>): OutsideFact | null {
-  try {
-    return JSON.parse(readFileSync(factFile(run), 'utf8')) as OutsideFact
-  } catch {
-    return null
-  }
-}
-
 function remember(run: OpenRun, fact: OutsideFact): void {
   mkdirSync(canaryFolder(run.paths), { recursive: true })
   writeFileSync(factFile(run), JSON.stringify(fact))
-}
-
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').slice(-65_536)
-  } catch {
-    return ''
-  }
 }
 
 const interrupted = {

@@ -1,8 +1,9 @@
 /** Whether the two checkouts of a slot are apart: what is built in one must not change what the other measures. */
 
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { removeTree } from '../disk/remove.ts'
+import { fileText } from '../files.ts'
 import type { Sample } from '../ledger/events.ts'
 import { sampleIn } from '../measure/session.ts'
 import { type LeasedSlot, type Placed, placeCandidate } from '../measure/slot.ts'
@@ -111,7 +112,7 @@ function writtenOutside(run: OpenRun, { folder, placed, since }: Twin): string[]
     ...files
       .filter(({ language, path }) => language === 'shell' || path.endsWith('.json'))
       .map(({ text }) => text),
-    ...['build.out', 'setup.out'].map((name) => read(join(folder, name))),
+    ...['build.out', 'setup.out'].map((name) => (fileText(join(folder, name)) ?? '').slice(-65_536)),
   ]
   const named = texts.flatMap((text) => [...text.matchAll(PATH)].map(([, path = '']) => path))
   const root = realpathSync(run.site.root)
@@ -166,14 +167,6 @@ const shared = (said: string, places: readonly string[]): Problem => ({
   hint: `let worktree.setup and worktree.build write only into the folder that they run in (look for absolute paths, a build folder in the configuration of the build tool, an output base, a container or service of a fixed name)`,
   data: { places },
 })
-
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').slice(-65_536)
-  } catch {
-    return ''
-  }
-}
 
 const interrupted: Problem = {
   kind: 'interrupted',

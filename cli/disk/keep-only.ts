@@ -1,5 +1,6 @@
 /** Brings a folder back to a list of what it may contain. */
 import { chmodSync, lstatSync, readdirSync } from 'node:fs'
+import { namesIn } from '../files.ts'
 import { giveRights, type Obstacle, removeTree } from './remove.ts'
 
 export interface Keep {
@@ -45,7 +46,7 @@ function* strangers(
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     const at = path === '' ? top : `${top}/${path}`
     enter(at)
-    for (const name of names(at)) {
+    for (const name of namesIn(at)) {
       const here = path === '' ? name : `${path}/${name}`
       const folder = isFolder(`${at}/${name}`)
       if (folder ? stay.has(here) : allowed.has(here)) {
@@ -89,13 +90,5 @@ function isFolder(path: string): boolean {
     return lstatSync(path).isDirectory()
   } catch {
     return false
-  }
-}
-
-function names(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
   }
 }

@@ -1,5 +1,6 @@
 /** What doctor looks at around a folder. A damaged state is read as far as possible and is never an error. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
+import { fileJson, namesIn } from '../files.ts'
 import { inspectCheckout } from '../git/checkout.ts'
 import { checkoutAround, findSite, isRunId, rootForInit, runPaths, type Site, siteAt } from '../paths.ts'
 import { fail } from '../result.ts'
@@ -40,30 +41,13 @@ async function checkoutAt(dir: string): Promise<Scene['checkout']> {
 }
 
 function runsOf(site: Site): RunScene[] {
-  return names(site.runs)
+  return namesIn(site.runs)
     .filter(isRunId)
     .sort()
     .map((run) => {
       const paths = runPaths(site, run)
       const ledger = scanLedger(paths.ledger)
       const state = isWhole(ledger) && ledger.state.run ? ledger.state : null
-      return { run, paths, ledger, state, spec: specOf(paths.spec) }
+      return { run, paths, ledger, state, spec: fileJson<Spec>(paths.spec) }
     })
-}
-
-function specOf(file: string): Spec | null {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Spec
-  } catch {
-    return null
-  }
-}
-
-/** The names in a folder; none when there is no such folder. */
-export function names(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
 }

@@ -3,6 +3,7 @@ import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { keepOnly, strangersIn } from '../disk/keep-only.ts'
 import { type Obstacle, removeTree } from '../disk/remove.ts'
+import { namesIn } from '../files.ts'
 import { packStore } from '../git/store.ts'
 import { commitAt, emptyTrash, removeWorktree } from '../git/worktrees.ts'
 import { currentRound, type Experiment } from '../ledger/state.ts'
@@ -166,7 +167,7 @@ async function unsealed(run: OpenRun, node: Experiment): Promise<string | null> 
 function workerLogs(run: OpenRun, node: Experiment): Garbage[] {
   if (node.status === 'open' || node.status === 'running') return []
   const folder = experimentFolder(run.paths, node.id)
-  return names(folder)
+  return namesIn(folder)
     .filter((name) => /^worker-.*\.log$/.test(name))
     .map((name) => {
       const path = join(folder, name)
@@ -192,18 +193,10 @@ const setups = (run: OpenRun): Garbage[] =>
 
 function trash(run: OpenRun): Garbage[] {
   const folder = trashFolder(run.site)
-  return names(folder).map((name) => {
+  return namesIn(folder).map((name) => {
     const path = join(folder, name)
     return { kind: 'trash', experiment: null, path: shown(run, path), bytes: diskSizeOf(path) }
   })
 }
 
 const shown = (run: OpenRun, path: string): string => path.slice(run.site.root.length + 1)
-
-function names(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
-}

@@ -1,8 +1,9 @@
 /** What all agent programs have in common: one process for each call, its output in a file, and a full report of how it ended. */
-import { createReadStream, lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createReadStream, lstatSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileText } from '../files.ts'
 import type { Usage } from '../ledger/events.ts'
 import { type Supervised, supervise } from '../process.ts'
 import {
@@ -154,8 +155,8 @@ async function ask(
     const stopped = whyStopped(ended, vendor, setup, request)
     if (stopped !== null) return stopped
     const events = await eventsIn(stdout, vendor.noise ?? [])
-    const reading = vendor.read(events, order, (name) => textOf(file(name)))
-    return answerOf(reading, ended, textOf(stderr) ?? '')
+    const reading = vendor.read(events, order, (name) => fileText(file(name)))
+    return answerOf(reading, ended, fileText(stderr) ?? '')
   } catch (error) {
     return failed(error instanceof Error ? error.message : String(error), false)
   } finally {
@@ -205,12 +206,4 @@ async function eventsIn(file: string, noise: string[]): Promise<Json[]> {
     if (isJson(event)) events.push(event)
   }
   return events
-}
-
-function textOf(file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return null
-  }
 }

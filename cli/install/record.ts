@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { fileJson } from '../files.ts'
 import type { PluginHostName, PluginTrace, Scope } from '../hosts/plugins.ts'
 import { looseWorkflows } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -84,14 +85,10 @@ function without(
 }
 
 function objectIn(file: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null
-  } catch {
-    return null
-  }
+  const value: unknown = fileJson(file)
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : null
 }
 
 // ---------------------------------------------------------------- runs a host's own plugin commands
@@ -163,13 +160,7 @@ export interface TraceBefore extends PluginTrace {
   had: string[]
 }
 
-export function readRecord(file: string): InstallRecord | null {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as InstallRecord
-  } catch {
-    return null
-  }
-}
+export const readRecord = (file: string): InstallRecord | null => fileJson(file)
 
 export function writeRecord(file: string, record: InstallRecord): void {
   mkdirSync(dirname(file), { recursive: true })

@@ -1,6 +1,7 @@
 /** Reads locks and queues without taking them, and removes locks of dead owners. */
-import { lstatSync, readdirSync, readlinkSync } from 'node:fs'
+import { lstatSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { namesIn } from '../files.ts'
 import { isAlive, isElsewhere, type ProcessIdentity } from '../process.ts'
 import { linkTarget, ownerOf, remove, removeDead } from './hold.ts'
 import { withLock } from './mutex.ts'
@@ -28,7 +29,7 @@ const LEASE = /^(?:(?:q-\d+|s-\d+|line)(?:~[0-9a-f]{12})*)$/
 
 /** The locks in a folder of leases. */
 export function seeLeases(folder: string): LockSeen[] {
-  return entries(folder)
+  return namesIn(folder)
     .filter((name) => LEASE.test(name))
     .sort()
     .map((name) => seeLock(join(folder, name)))
@@ -92,13 +93,5 @@ function exists(path: string): boolean {
     return true
   } catch {
     return false
-  }
-}
-
-function entries(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
   }
 }

@@ -1,10 +1,11 @@
 /** How much disk space checkouts take, how much is left, and when to warn. */
 
-import { existsSync, lstatSync, opendirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, opendirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { freeBytes } from '../disk/free.ts'
 import { counted } from '../evaluate/figure.ts'
+import { fileJson, namesIn } from '../files.ts'
 import type { SampleFault } from '../ledger/events.ts'
 import { attemptsUsed, BASELINE, type Experiment, type State } from '../ledger/state.ts'
 import { call, next } from '../next.ts'
@@ -101,7 +102,7 @@ function endedWorktrees({ site, run, ledger: { state } }: Look): number {
 function worktreesOf({ site, run }: Pick<Look, 'site' | 'run'>): string[] {
   const first = worktreePath(site, run, BASELINE)
   const prefix = first.slice(dirname(first).length + 1, -'0000'.length)
-  return names(dirname(first)).flatMap((name) => {
+  return namesIn(dirname(first)).flatMap((name) => {
     const number = name.startsWith(prefix) ? name.slice(prefix.length) : ''
     return /^\d{4,}$/.test(number) ? [experimentId(Number(number))] : []
   })
@@ -125,13 +126,8 @@ export const diskFull = (what: string, at: string): Problem => ({
 })
 
 /** The size that was measured when the run began: to walk over all files would be too slow for every command. */
-function checkoutBytes({ paths }: Look): number | null {
-  try {
-    return (JSON.parse(readFileSync(checkoutFile(paths), 'utf8')) as { bytes: number }).bytes
-  } catch {
-    return null
-  }
-}
+const checkoutBytes = ({ paths }: Look): number | null =>
+  fileJson<{ bytes: number }>(checkoutFile(paths))?.bytes ?? null
 
 /** Measures a checkout that is set up, unless one was measured before. If it cannot be written, nothing happens: it is only an estimate. */
 export function rememberCheckout({ paths }: Pick<Look, 'paths'>, path: string): void {
@@ -194,14 +190,6 @@ function entries(folder: string, most: number): string[] {
     reader.closeSync()
   }
   return paths
-}
-
-function names(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
 }
 
 // ---------------------------------------------------------------- whether a job filled the disk with its own files: then the job is at fault, not the machine

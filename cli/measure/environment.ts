@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { buildEnvironment, type EnvironmentOrigins, environmentOrigins } from '../evaluate/environment.ts'
+import { fileText } from '../files.ts'
 import { stateMark } from '../process.ts'
 import { ok, type Result } from '../result.ts'
 import type { RunRecord, Surroundings } from '../run/open.ts'
@@ -52,7 +53,7 @@ function sharedTargetDir(environment: Readonly<Record<string, string>>, checkout
     for (const name of ['config.toml', 'config']) {
       const file = join(folder, name)
       const found = /^[ \t]*(?:build\.)?(?:target-dir|build-dir)[ \t]*=[ \t]*["']([^"'\n]+)["']/m.exec(
-        read(file),
+        fileText(file) ?? '',
       )?.[1]
       // A relative one counts from the folder above the file: in a checkout that is the checkout.
       if (found !== undefined && (isAbsolute(found) || folder === home || !folder.startsWith(checkout)))
@@ -60,14 +61,6 @@ function sharedTargetDir(environment: Readonly<Record<string, string>>, checkout
     }
   }
   return null
-}
-
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
 }
 
 /**

@@ -11,8 +11,6 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  readdirSync,
-  readFileSync,
   realpathSync,
   statSync,
   writeFileSync,
@@ -20,6 +18,7 @@ import {
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { removeTree } from '../disk/remove.ts'
+import { fileText, namesIn } from '../files.ts'
 import { treePaths } from '../git/trees.ts'
 import type { Isolated, IsolationRule } from '../ledger/events.ts'
 import { runtimeFolder, type Site, slotOwn, slotPath, userState } from '../paths.ts'
@@ -292,7 +291,7 @@ export function agentIsolation(run: Ground & Pick<RunRecord, 'site'>, folders: r
   for (const path of folders.filter((one) => existsSync(one)).map((one) => realpathSync(one))) {
     if (path === root || path === top) continue
     mounts.push({ at: path, from: path, write: true })
-    const registered = /^gitdir: (.+)$/m.exec(textOf(join(path, '.git')))?.[1]?.trim()
+    const registered = /^gitdir: (.+)$/m.exec(fileText(join(path, '.git')) ?? '')?.[1]?.trim()
     if (!registered || !covers(store, registered) || !existsSync(registered)) continue
     for (const needed of [registered, join(store, 'objects')])
       mounts.push({ at: needed, from: needed, write: true })
@@ -316,7 +315,9 @@ function hiddenOnNode(run: Ground): string[] {
   const needed = [run.env.HOME || homedir(), process.execPath, ...programFolders(run)]
   return places.filter(isFolder).flatMap((path) => {
     if (!needed.some((one) => covers(realpathSync(path), one))) return [path]
-    return entriesOf(path).flatMap((name) => (/^assay-[0-9a-f]{16}$/.test(name) ? [join(path, name)] : []))
+    return namesIn(path)
+      .sort()
+      .flatMap((name) => (/^assay-[0-9a-f]{16}$/.test(name) ? [join(path, name)] : []))
   })
 }
 
@@ -384,9 +385,13 @@ function caches(run: Ground, phase: IsolatedPhase, own: string): Mount[] {
   if (!isThere(cache)) return mounts
   const at = realpathSync(cache)
   mounts.push({ at, from: join(own, phase, 'cache'), write: true })
-  const shown = new Map(entriesOf(at).map((name) => [name, join(at, name)]))
+  const shown = new Map(
+    namesIn(at)
+      .sort()
+      .map((name) => [name, join(at, name)]),
+  )
   for (const before of PHASES.slice(0, PHASES.indexOf(phase)))
-    for (const name of entriesOf(join(own, before, 'cache')))
+    for (const name of namesIn(join(own, before, 'cache')).sort())
       shown.set(name, join(own, before, 'cache', name))
   for (const [name, from] of [...shown].slice(0, MOST_ENTRIES))
     if (!WRITTEN.includes(name)) mounts.push({ at: join(at, name), from, write: false })
@@ -409,7 +414,7 @@ function gitView(
   { checkout, at, own: phaseFolder, base }: { checkout: string; at: string; own: string; base: string },
 ): Mount[] {
   const own = join(phaseFolder, 'git')
-  const pointer = /^gitdir: (.+)$/m.exec(textOf(join(checkout, '.git')))?.[1]?.trim()
+  const pointer = /^gitdir: (.+)$/m.exec(fileText(join(checkout, '.git')) ?? '')?.[1]?.trim()
   const store = realpathSync(site.store)
   if (!pointer || !existsSync(pointer)) return []
   const seen = join(base, 'assay-git')
@@ -502,21 +507,5 @@ function isFolder(path: string): boolean {
     return statSync(path).isDirectory()
   } catch {
     return false
-  }
-}
-
-function entriesOf(folder: string): string[] {
-  try {
-    return readdirSync(folder).sort()
-  } catch {
-    return []
-  }
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
   }
 }

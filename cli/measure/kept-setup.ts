@@ -3,7 +3,7 @@
  * Checkouts in which candidates are measured never take part: no verdict depends on what is kept here.
  */
 import { createHash } from 'node:crypto'
-import { constants, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, utimesSync } from 'node:fs'
+import { constants, existsSync, lstatSync, mkdirSync, utimesSync } from 'node:fs'
 import {
   chmod,
   copyFile,
@@ -22,6 +22,7 @@ import { basename, dirname, join } from 'node:path'
 import { freeBytes } from '../disk/free.ts'
 import { type DiskEntry, entriesBelow } from '../disk/inventory.ts'
 import { removeTree } from '../disk/remove.ts'
+import { fileJson, namesIn } from '../files.ts'
 import type { Tell } from '../notices.ts'
 import { type Site, setupsFolder } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
@@ -92,7 +93,7 @@ export async function reuseSetup({ site, top, keys, tell }: SettingUp): Promise<
   for (const key of keys) {
     const folder = join(setupsFolder(site), key)
     if (!existsSync(folder)) continue
-    const note = readNote(folder)
+    const note = fileJson<Note>(join(folder, 'note.json'))
     if (note === null || (note.why === null && !isPristine(folder, note))) {
       tell({
         type: 'warning',
@@ -112,14 +113,6 @@ export async function reuseSetup({ site, top, keys, tell }: SettingUp): Promise<
     }
   }
   return null
-}
-
-function readNote(folder: string): Note | null {
-  try {
-    return JSON.parse(readFileSync(join(folder, 'note.json'), 'utf8')) as Note
-  } catch {
-    return null
-  }
 }
 
 function isPristine(folder: string, { stamps }: Note): boolean {
@@ -269,14 +262,6 @@ function dropOldest(site: Site, newest: string): void {
     .map((name) => ({ name, at: lstatSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
     .sort((one, other) => other.at - one.at)
   for (const { name } of others.slice(MOST_KEPT - 1)) removeTree(join(folder, name))
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
 }
 
 // ---------------------------------------------------------------- copies

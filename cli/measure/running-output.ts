@@ -1,7 +1,8 @@
 /** The output of the sample that is running now. */
-import { readdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DESK } from '../evaluate/stored.ts'
+import { namesIn } from '../files.ts'
 import type { Attempt } from '../ledger/state.ts'
 import { seeLock } from '../lock/inspect.ts'
 import { type Site, slotDesk, slotLock } from '../paths.ts'
@@ -19,12 +20,5 @@ export function runningOutput(site: Site, { claim }: Attempt): { stdout: string;
   return desk === undefined ? null : { stdout: join(desk, DESK.stdout), stderr: join(desk, DESK.stderr) }
 }
 
-function slotsIn(folder: string): number[] {
-  try {
-    return readdirSync(folder).flatMap((name) =>
-      /^\d+\.lock$/.test(name) ? [Number.parseInt(name, 10)] : [],
-    )
-  } catch {
-    return []
-  }
-}
+const slotsIn = (folder: string): number[] =>
+  namesIn(folder).flatMap((name) => (/^\d+\.lock$/.test(name) ? [Number.parseInt(name, 10)] : []))

@@ -1,7 +1,8 @@
 /** What is known of a measurement checkout. A process that is about to change the checkout first erases these facts. */
-import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileStamp } from '../disk/inventory.ts'
+import { fileJson } from '../files.ts'
 import { type Site, slotFacts } from '../paths.ts'
 import type { GivenData } from './data.ts'
 
@@ -130,13 +131,10 @@ export const UNKNOWN_SLOT: Readonly<SlotFacts> = {
   made: null,
 }
 
-export function readFacts({ site, slot }: Slot, place: 'a' | 'b'): SlotFacts {
-  try {
-    return { ...UNKNOWN_SLOT, ...JSON.parse(readFileSync(slotFacts(site, slot, place), 'utf8')) }
-  } catch {
-    return { ...UNKNOWN_SLOT }
-  }
-}
+export const readFacts = ({ site, slot }: Slot, place: 'a' | 'b'): SlotFacts => ({
+  ...UNKNOWN_SLOT,
+  ...fileJson<SlotFacts>(slotFacts(site, slot, place)),
+})
 
 export function writeFacts({ site, slot }: Slot, place: 'a' | 'b', facts: SlotFacts): void {
   const file = slotFacts(site, slot, place)

@@ -2,9 +2,10 @@
  * Files that decide what is measured and that a candidate's own run changed: sealed files (its own included), files that
  * setup and build made, and data.
  */
-import { lstatSync, readFileSync, writeFileSync } from 'node:fs'
+import { lstatSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { changedIn, putBack } from '../disk/inventory.ts'
+import { fileJson } from '../files.ts'
 import { changedFiles } from '../git/restore.ts'
 import { treePaths } from '../git/trees.ts'
 import { BASELINE, lastJudged, type State } from '../ledger/state.ts'
@@ -265,14 +266,7 @@ export class ChangedFilesLog {
   }
 }
 
-function kept(file: string | null): Touch[] {
-  if (file === null) return []
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Touch[]
-  } catch {
-    return []
-  }
-}
+const kept = (file: string | null): Touch[] => (file === null ? null : fileJson<Touch[]>(file)) ?? []
 
 interface Where {
   run: RunInSlot
@@ -399,11 +393,7 @@ function writeHabits({ paths }: Pick<RunRecord, 'paths'>, habits: Habits): void 
 
 /** A list: the format before touched files were recorded. */
 function readHabits({ paths }: Pick<RunRecord, 'paths'>): Habits {
-  try {
-    const found = JSON.parse(readFileSync(habitsFile(paths), 'utf8')) as string[] | Habits
-    const older = { touched: null, prepared: null, made: null }
-    return Array.isArray(found) ? { ...older, rewritten: found } : { ...older, ...found }
-  } catch {
-    return { rewritten: [], touched: null, prepared: null, made: null }
-  }
+  const found = fileJson<string[] | Habits>(habitsFile(paths)) ?? []
+  const older = { touched: null, prepared: null, made: null }
+  return Array.isArray(found) ? { ...older, rewritten: found } : { ...older, ...found }
 }

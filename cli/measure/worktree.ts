@@ -1,9 +1,10 @@
 /** The folder that an agent edits: made once, set up, and remembered as it was before the agent came. */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { duration } from '../evaluate/figure.ts'
 import { runPreparation } from '../evaluate/gates.ts'
 import { lastLine } from '../evaluate/tail.ts'
+import { fileJson } from '../files.ts'
 import { recordFilesOfSetup } from '../git/seal.ts'
 import { addWorktree } from '../git/worktrees.ts'
 import { BASELINE, type Experiment, lastAttempt, lastKept } from '../ledger/state.ts'
@@ -92,13 +93,8 @@ async function makeWorktree(run: OpenRun, experiment: string, path: string): Pro
   return ok(path)
 }
 
-export function readWorktreeFacts(run: RunRecord, experiment: string): WorktreeFacts | null {
-  try {
-    return JSON.parse(readFileSync(worktreeFacts(run.paths, experiment), 'utf8')) as WorktreeFacts
-  } catch {
-    return null
-  }
-}
+export const readWorktreeFacts = (run: RunRecord, experiment: string): WorktreeFacts | null =>
+  fileJson(worktreeFacts(run.paths, experiment))
 
 /** What an experiment starts from: its parent's kept candidate, or the base for the baseline. */
 export function baseOf(

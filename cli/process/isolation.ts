@@ -11,7 +11,6 @@ import {
   fstatSync,
   lstatSync,
   openSync,
-  readdirSync,
   readlinkSync,
   readSync,
   rmSync,
@@ -20,6 +19,7 @@ import {
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { Duplex } from 'node:stream'
+import { namesIn } from '../files.ts'
 
 /** Everything can be read, except what the mounts cover. Later mounts lie on top of earlier ones. */
 export interface Isolation {
@@ -110,19 +110,11 @@ function devices(): string[] {
   if (!isRoot()) return ['--dev-bind', '/dev', '/dev', ...queues]
   knownDevices ??= [
     ...['--dev', '/dev', ...queues],
-    ...namesIn('/dev').flatMap((name) =>
-      NO_DEVICE_OF_A_JOB.test(name) ? [] : shownDevice(join('/dev', name)),
-    ),
+    ...namesIn('/dev')
+      .sort()
+      .flatMap((name) => (NO_DEVICE_OF_A_JOB.test(name) ? [] : shownDevice(join('/dev', name)))),
   ]
   return knownDevices
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).sort()
-  } catch {
-    return []
-  }
 }
 
 function shownDevice(path: string): string[] {

@@ -1,6 +1,6 @@
 /** Processes of ours whose owner died before it could end them: daemons that a benchmark left its group with. */
-import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fileText } from '../files.ts'
 import {
   identify,
   isAlive,
@@ -119,16 +119,8 @@ function ancestors(): Set<number> {
 }
 
 const parentOf = (pid: number): number =>
-  Number(/^PPid:\s*(\d+)/m.exec(text(`/proc/${pid}/status`))?.[1] ?? 0)
+  Number(/^PPid:\s*(\d+)/m.exec(fileText(`/proc/${pid}/status`) ?? '')?.[1] ?? 0)
 
 function commandOf(pid: number): string {
-  return text(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim().slice(0, 200)
-}
-
-function text(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
+  return (fileText(`/proc/${pid}/cmdline`) ?? '').replaceAll('\0', ' ').trim().slice(0, 200)
 }

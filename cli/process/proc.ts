@@ -1,15 +1,6 @@
-import {
-  closeSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  readSync,
-  realpathSync,
-  statSync,
-} from 'node:fs'
+import { closeSync, lstatSync, openSync, readlinkSync, readSync, realpathSync, statSync } from 'node:fs'
 import { relative, sep } from 'node:path'
+import { fileText, namesIn } from '../files.ts'
 
 /** Facts about processes from /proc on Linux; on other systems these functions answer null, or empty. */
 export const HAS_PROC = process.platform === 'linux'
@@ -70,7 +61,7 @@ export const isDead = (state: string): boolean => state === 'Z' || state === 'X'
 
 /** Every process there is. */
 export function pids(): number[] {
-  return names('/proc')
+  return namesIn('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
 }
@@ -84,7 +75,7 @@ export function ownedByUs(pid: number): boolean {
 }
 
 /** The environment that the process was started with, entries separated by NUL; empty when unreadable. */
-export const environmentOf = (pid: number): string => read(`/proc/${pid}/environ`, 'latin1') ?? ''
+export const environmentOf = (pid: number): string => fileText(`/proc/${pid}/environ`, 'latin1') ?? ''
 
 export interface FileId {
   dev: number
@@ -94,7 +85,7 @@ export interface FileId {
 /** Whether the process could still write to one of the files. A reader (`tail -f`) does not count. */
 export function writesTo(pid: number, files: FileId[]): boolean {
   const folder = `/proc/${pid}/fd`
-  return names(folder).some((name) => {
+  return namesIn(folder).some((name) => {
     try {
       // The permission bits of these links show how the file was opened.
       if ((lstatSync(`${folder}/${name}`).mode & 0o200) === 0) return false
@@ -130,42 +121,26 @@ export function worksIn(pid: number, folders: readonly string[]): boolean {
 export function family(root: number): number[] {
   const found = [root]
   for (const pid of found)
-    for (const task of names(`/proc/${pid}/task`))
-      for (const child of (read(`/proc/${pid}/task/${task}/children`) ?? '').split(' '))
+    for (const task of namesIn(`/proc/${pid}/task`))
+      for (const child of (fileText(`/proc/${pid}/task/${task}/children`) ?? '').split(' '))
         if (child !== '') found.push(Number(child))
   return found
 }
 
 /** The text of /proc/stat, and on which processors this process may run (`0-1,4`); null when one cannot be read. */
 function machineStat(): { stat: string; allowed: string } | null {
-  const stat = read('/proc/stat')
-  const allowed = /^Cpus_allowed_list:\s*(\S+)/m.exec(read('/proc/self/status') ?? '')?.[1]
+  const stat = fileText('/proc/stat')
+  const allowed = /^Cpus_allowed_list:\s*(\S+)/m.exec(fileText('/proc/self/status') ?? '')?.[1]
   return stat === null || allowed === undefined ? null : { stat, allowed }
 }
 
 /** Its arguments, each ended by NUL; empty when unreadable, or when it has none. */
-export const commandLineOf = (pid: number): string => read(`/proc/${pid}/cmdline`, 'latin1') ?? ''
+export const commandLineOf = (pid: number): string => fileText(`/proc/${pid}/cmdline`, 'latin1') ?? ''
 
 /** The largest resident size that the process has had, in MiB. */
 export function peakMbOf(pid: number): number | null {
-  const kib = /^VmHWM:\s*(\d+) kB/m.exec(read(`/proc/${pid}/status`) ?? '')?.[1]
+  const kib = /^VmHWM:\s*(\d+) kB/m.exec(fileText(`/proc/${pid}/status`) ?? '')?.[1]
   return kib === undefined ? null : Number(kib) / 1024
-}
-
-function names(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
-}
-
-function read(path: string, encoding: BufferEncoding = 'utf8'): string | null {
-  try {
-    return readFileSync(path, encoding)
-  } catch {
-    return null
-  }
 }
 
 /** Of the processor time between two moments, of all processors that the watched program may use; each 0 to 1. */

@@ -1,10 +1,11 @@
 /** `config`: the keys of the spec that may change while a run lives. */
 
 import { resolve } from 'node:path'
+import { fileText } from '../files.ts'
 import type { Configured, Knobs, StopReason } from '../ledger/events.ts'
 import { answered } from '../ledger/ledger.ts'
 import { call, next } from '../next.ts'
-import { fileText, runSpecCopy } from '../paths.ts'
+import { runSpecCopy } from '../paths.ts'
 import { placeInText } from '../result/issues.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { canonical } from '../spec/hash.ts'

@@ -1,9 +1,10 @@
 /** `worktree.data`: files of the user's checkout that git does not have and the benchmark needs, as they were at `init`. */
 
 import { createHash } from 'node:crypto'
-import { createReadStream, readFileSync, renameSync, type Stats, writeFileSync } from 'node:fs'
+import { createReadStream, renameSync, type Stats, writeFileSync } from 'node:fs'
 import { lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileJson } from '../files.ts'
 import { call, next } from '../next.ts'
 import { dataFile, listRuns, type RunPaths, runPaths, type Site, STATE_FOLDER } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
@@ -161,13 +162,7 @@ export function writeData(paths: RunPaths, files: readonly DataFile[]): void {
   renameSync(`${file}.${process.pid}`, file)
 }
 
-export function readData(paths: RunPaths): DataFile[] {
-  try {
-    return JSON.parse(readFileSync(dataFile(paths), 'utf8')) as DataFile[]
-  } catch {
-    return []
-  }
-}
+export const readData = (paths: RunPaths): DataFile[] => fileJson(dataFile(paths)) ?? []
 
 /** The run's own list, bound by the digest in its first event. Problem `data_list_lost`. */
 export function dataOfRun(run: Pick<OpenRun, 'paths' | 'started'>): Result<DataFile[]> {

@@ -1,9 +1,10 @@
 /** How the user's spec file differs from the spec of the run. The difference has no effect by itself. */
 
 import { resolve } from 'node:path'
+import { fileText } from '../files.ts'
 import type { Knobs } from '../ledger/events.ts'
 import { call, next, type Said } from '../next.ts'
-import { fileText, runSpecCopy } from '../paths.ts'
+import { runSpecCopy } from '../paths.ts'
 import { type OpenRun, specFileOf } from './open.ts'
 
 export interface EditedSpec {

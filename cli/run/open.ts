@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { buildEnvironment, parseEnvironmentFile } from '../evaluate/environment.ts'
+import { fileText } from '../files.ts'
 import type { RunStarted } from '../ledger/events.ts'
 import { Ledger } from '../ledger/ledger.ts'
 import { currentRound, type State } from '../ledger/state.ts'
@@ -26,19 +27,11 @@ export const specFileOf = ({ started }: Pick<OpenRun, 'started'>): string =>
 /** A file that cannot be read is reported where the environment is needed; here its values are only unknown. */
 function rememberSecretsOf(run: { spec: FixedSpec; started: RunStarted; env: NodeJS.ProcessEnv }): void {
   const { file, ...rest } = run.spec.measure.environment
-  const text = file === null ? '' : contentOf(resolve(run.started.checkout, run.started.prefix, file))
+  const text = file === null ? '' : (fileText(resolve(run.started.checkout, run.started.prefix, file)) ?? '')
   const fromFile = parseEnvironmentFile(text, file ?? '')
   const values = fromFile.ok ? fromFile.value : {}
   const passed = buildEnvironment({ ...rest, file: null }, run.env, () => null)
   rememberSecrets({ ...(passed.ok ? passed.value : {}), ...values }, Object.keys(values))
-}
-
-function contentOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
 }
 
 /** The world as the layers below `verbs` may see it. */

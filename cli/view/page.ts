@@ -1,7 +1,7 @@
 /** What the page says of a run, from the state and the functions that the terminal's verbs answer with. */
-import { readFileSync } from 'node:fs'
 import { gainOf } from '../evaluate/figure.ts'
 import { tailOf } from '../evaluate/tail.ts'
+import { fileText } from '../files.ts'
 import { heardIn } from '../hosts/heard.ts'
 import { parseJson, textAt } from '../hosts/json.ts'
 import { isAgentOutput } from '../hosts/program.ts'
@@ -451,7 +451,7 @@ function laneOf(run: OpenRun, node: Experiment): PageLane {
 const AGENT_TAIL = 64 * 1024
 
 function agentOf(run: OpenRun, node: Experiment): PageLane['agent'] {
-  const record = parseJson(readIfPossible(agentRecord(run.paths, node.id)) ?? '')
+  const record = parseJson(fileText(agentRecord(run.paths, node.id)) ?? '')
   const [host, role, file] = ['host', 'role', 'file'].map((key) => textAt(record, key))
   if (!host || !role || !file || !isAgentOutput(file)) return null
   const { words, tool } = heardIn(tailOf(file, AGENT_TAIL))
@@ -465,14 +465,6 @@ function agentOf(run: OpenRun, node: Experiment): PageLane['agent'] {
 }
 
 const WORDS = 600
-
-function readIfPossible(file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return null
-  }
-}
 
 // ---------------------------------------------------------------- all runs of a repository
 

@@ -2,7 +2,7 @@
 
 /** From the leaves up. A unit may import itself and any lower layer, never a sibling. */
 export const LAYERS: readonly (readonly string[])[] = [
-  ['notices', 'redact', 'text'],
+  ['notices', 'redact', 'text', 'files'],
   ['next'],
   ['result'],
   ['process', 'paths', 'disk'],

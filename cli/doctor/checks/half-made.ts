@@ -1,6 +1,7 @@
 import { rmdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { shellQuote } from '../../evaluate/command.ts'
+import { namesIn } from '../../files.ts'
 import type { State } from '../../ledger/state.ts'
 import { seeLock } from '../../lock.ts'
 import { experimentFolder, initLockOf, isExperimentId } from '../../paths.ts'
@@ -13,7 +14,6 @@ import {
   type Scene,
   warning,
 } from '../check.ts'
-import { names } from '../scene.ts'
 
 /** A command writes the event milliseconds after it made the folder; a folder younger than this may still get its event. */
 const YOUNG_MS = 10_000
@@ -29,7 +29,7 @@ function runsHalfMade({ site, runs, env }: Scene): FixableFinding[] {
   return runs
     .filter(({ ledger }) => ledger.unreadable === null && (ledger.bytes?.length ?? 0) === ledger.tail)
     .map(({ run, paths }) =>
-      names(paths.experiments).some((name) => names(join(paths.experiments, name)).length > 0)
+      namesIn(paths.experiments).some((name) => namesIn(join(paths.experiments, name)).length > 0)
         ? problem('ledger_missing', {
             what: `${run} has experiments, but no ledger`,
             cause: 'it was deleted, moved or emptied; without it no command finds the run',
@@ -49,12 +49,12 @@ function experimentsHalfMade({ run, paths, state }: RunScene, { clock }: Scene):
   if (!state) return []
   const known = knownIds(state)
   const now = clock().getTime()
-  return names(paths.experiments).flatMap((name) => {
+  return namesIn(paths.experiments).flatMap((name) => {
     const experiment = `exp_${name}`
     if (!isExperimentId(experiment) || known.has(experiment)) return []
     const folder = experimentFolder(paths, experiment)
     if (now - ageStamp(folder, now) < YOUNG_MS) return []
-    const empty = names(folder).length === 0
+    const empty = namesIn(folder).length === 0
     return [
       warning('experiment_half_made', {
         what: `${experiment} of ${run} has a folder, but no event`,

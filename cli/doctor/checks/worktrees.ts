@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Obstacle } from '../../disk/remove.ts'
 import { shellQuote } from '../../evaluate/command.ts'
+import { namesIn } from '../../files.ts'
 import { dropRegistration, emptyTrash, registrations } from '../../git/worktrees.ts'
 import { experimentId, runId, type Site, trashFolder, worktreePath } from '../../paths.ts'
 import { fail, ok } from '../../result.ts'
 import { type DoctorCheck, type FixableFinding, fine, type RunScene, warning } from '../check.ts'
-import { names } from '../scene.ts'
 
 /** Folders that agents edit and Assay measures in, against the registry and the ledgers. */
 export const worktrees: DoctorCheck = {
@@ -63,7 +63,7 @@ function editFolders(site: Site, runs?: RunScene[]): EditFolder[] {
     )
   }
   const folder = join(worktreePath(site, runId(1), experimentId(1)), '..')
-  return names(folder).flatMap((name) => {
+  return namesIn(folder).flatMap((name) => {
     const [, run, experiment] = /^(\d+)-(\d{4,})$/.exec(name) ?? []
     if (run === undefined || experiment === undefined) return []
     return [{ path: join(folder, name), run: runId(Number(run)), experiment: `exp_${experiment}` }]
@@ -96,7 +96,7 @@ export const trash: DoctorCheck = {
   name: 'trash',
   look({ site }) {
     if (!site || !existsSync(trashFolder(site))) return []
-    const left = names(trashFolder(site))
+    const left = namesIn(trashFolder(site))
     if (left.length === 0) return []
     return [
       warning('trash', {

@@ -1,6 +1,7 @@
 /** A folder as tools that look for their configuration see it. */
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { namesIn } from '../../files.ts'
 import { STATE_FOLDER } from '../../paths.ts'
 
 // ---------------------------------------------------------------- A folder as tools that look for their configuration see it
@@ -70,14 +71,6 @@ function readObject(text: string): Record<string, unknown> {
     return asObject(JSON.parse(text))
   } catch {
     return {}
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
   }
 }
 

@@ -1,8 +1,9 @@
 /** Whether it is safe to measure several samples at the same time: what the benchmark, the gates and the setup would share. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, relative, sep } from 'node:path'
 import { type SourceFile, type Start, sourcesOf } from '../../diagnose/sources.ts'
+import { fileText } from '../../files.ts'
 import { SPEC_FILE } from '../../paths.ts'
 import { type Accelerator, acceleratorsHere } from '../../process.ts'
 import { readSpecFile } from '../../spec/read.ts'
@@ -271,7 +272,7 @@ function specLines(
   { top, prefix }: { top: string; prefix: string },
 ): Line[] {
   const path = [prefix, SPEC_FILE].filter(Boolean).join('/')
-  const written = readLines(join(top, path))
+  const written = fileText(join(top, path))?.split('\n') ?? []
   const placed = (text: string, sought: string): Line => {
     const at = written.findIndex((line) => sought.trim() !== '' && line.includes(sought.trim()))
     return { path, line: at === -1 ? 1 : at + 1, text }
@@ -280,12 +281,4 @@ function specLines(
     ...starts.flatMap(({ command }) => command.split('\n').map((text) => placed(text, text))),
     ...Object.entries(measure.environment.set).map(([name, value]) => placed(`${name}=${value}`, name)),
   ]
-}
-
-function readLines(file: string): string[] {
-  try {
-    return readFileSync(file, 'utf8').split('\n')
-  } catch {
-    return []
-  }
 }
