@@ -113,6 +113,20 @@ async function refsOf(options: GitOptions, ...which: string[]): Promise<Result<M
 
 async function fetchTags(site: Site, checkout: Checkout, tags: readonly [string, string][]): Promise<void> {
   if (tags.length === 0) return
+  // What cannot be had is missing for `git describe`, which says so itself when the baseline is judged.
+  await fetchFrom(
+    site,
+    checkout,
+    tags.map(([ref]) => `${ref}:${ref}`),
+  )
+}
+
+/** Brings what these refspecs name into the store, and nothing with it. */
+export function fetchFrom(
+  site: Site,
+  { commonDir }: Pick<Checkout, 'commonDir'>,
+  refspecs: readonly string[],
+): Promise<Result<Buffer>> {
   const flags = [
     '--no-tags',
     '--no-write-fetch-head',
@@ -120,11 +134,10 @@ async function fetchTags(site: Site, checkout: Checkout, tags: readonly [string,
     '--no-recurse-submodules',
     '--quiet',
   ]
-  const { after } = trusting(checkout.commonDir)
-  // What cannot be had is missing for `git describe`, which says so itself when the baseline is judged.
-  await git(['-c', 'protocol.version=2', 'fetch', ...flags, ...after, '--stdin', '--', checkout.commonDir], {
+  const { after } = trusting(commonDir)
+  return git(['-c', 'protocol.version=2', 'fetch', ...flags, ...after, '--stdin', '--', commonDir], {
     ...storeOptions(site),
     config: 'user',
-    input: tags.map(([ref]) => `${ref}:${ref}\n`).join(''),
+    input: refspecs.map((one) => `${one}\n`).join(''),
   })
 }

@@ -10,7 +10,7 @@ import { type Checkout, emptyRepository, readStatus } from './checkout.ts'
 import { type GitOptions, git, gitText, SNAPSHOT_SUBJECT, trusting } from './git.ts'
 import { judgeFolder, stagePaths, storeOptions, withPrivateIndex } from './judge-folder.ts'
 import { damagedObjects } from './objects.ts'
-import { baseRef, bringNames, ownRefs, pinRef } from './refs.ts'
+import { baseRef, bringNames, fetchFrom, ownRefs, pinRef } from './refs.ts'
 import { copySettings, giveRulesToAgents } from './rules.ts'
 import { looksSecret } from './secrets.ts'
 
@@ -171,26 +171,7 @@ export async function importCommit(site: Site, checkout: Checkout): Promise<Resu
   const there = await git(['cat-file', '-t', commit], { ...storeOptions(site), okCodes: [0, 128] })
   if (!there.ok) return there
   if (there.value.toString('utf8').trim() !== 'commit') {
-    const flags = [
-      '--no-tags',
-      '--no-write-fetch-head',
-      '--update-shallow',
-      '--no-recurse-submodules',
-      '--quiet',
-      ...trusting(checkout.commonDir).after,
-    ]
-    const fetched = await git(
-      [
-        '-c',
-        'protocol.version=2',
-        'fetch',
-        ...flags,
-        '--',
-        checkout.commonDir,
-        `${commit}:${baseRef(commit)}`,
-      ],
-      { ...storeOptions(site), config: 'user' },
-    )
+    const fetched = await fetchFrom(site, checkout, [`${commit}:${baseRef(commit)}`])
     if (!fetched.ok) return fetched
   }
   const named = await bringNames(site, checkout, commit)
