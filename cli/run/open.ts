@@ -95,15 +95,7 @@ export function openRun(
   named: CallNames = { key: null, token: null, ids: [] },
 ): Result<OpenRun> {
   const found = findSite(world.cwd)
-  if (!found) {
-    return fail({
-      kind: 'refused',
-      code: 'no_run',
-      message: 'no run was found here',
-      hint: next`start one: ${call('init')} (${call('init', '--template')} prints a spec to begin with)`,
-      at: world.cwd,
-    })
-  }
+  if (!found) return fail(noRun(world.cwd))
   if (wanted !== null) {
     if (!isRunId(wanted) || !listRuns(found.site).includes(wanted))
       return fail(unknownRun(wanted, found.site))
@@ -116,15 +108,7 @@ export function openRun(
 function amongRuns(world: Surroundings, site: Site, named: CallNames): Result<OpenRun> {
   const runs = listRuns(site)
   const [first] = runs
-  if (first === undefined) {
-    return fail({
-      kind: 'refused',
-      code: 'no_run',
-      message: 'there is no run yet',
-      hint: next`start one: ${call('init')}`,
-      at: site.root,
-    })
-  }
+  if (first === undefined) return fail(noRun(site.root))
   if (runs.length === 1) return open(world, site, first)
   const all: OpenRun[] = []
   for (const run of runs) {
@@ -162,6 +146,14 @@ function isTaskOf(state: State, id: string): boolean {
   if (!place || !open || open.round !== place.round) return false
   return place.lane === null || (open.briefed?.lanes.some(({ lane }) => lane === place.lane) ?? false)
 }
+
+export const noRun = (at: string): Problem => ({
+  kind: 'refused',
+  code: 'no_run',
+  message: 'no run was found here',
+  hint: next`start one: ${call('init')} (${call('init', '--template')} prints a spec to begin with)`,
+  at,
+})
 
 function severalRuns(site: Site, runs: readonly OpenRun[], named: CallNames | null): Problem {
   const names = runs.map(({ run }) => run)

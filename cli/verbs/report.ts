@@ -3,12 +3,11 @@ import { statSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { whenLedger } from '../experiment/wait.ts'
 import { nodeFor } from '../measure/seal.ts'
-import { call, next } from '../next.ts'
 import { findSite, listRuns } from '../paths.ts'
 import { fail, ok, type Result } from '../result.ts'
 import { stopReason } from '../run/budget.ts'
 import { livingDriver } from '../run/driver.ts'
-import { type OpenRun, open } from '../run/open.ts'
+import { noRun, type OpenRun, open } from '../run/open.ts'
 import { painter } from '../terminal/colour.ts'
 import type { Context, Parsed, VerbAnswer } from '../terminal/command.ts'
 import { logLineOf } from '../terminal/loop-view.ts'
@@ -137,15 +136,7 @@ function theRuns(context: Context, args: Parsed): Result<OpenRun[]> {
 function allRuns(context: Context): Result<OpenRun[]> {
   const found = findSite(context.cwd)
   const names = found ? listRuns(found.site) : []
-  if (!found || names.length === 0) {
-    return fail({
-      kind: 'refused',
-      code: 'no_run',
-      message: 'no run was found here',
-      hint: next`start one: ${call('init')}`,
-      at: context.cwd,
-    })
-  }
+  if (!found || names.length === 0) return fail(noRun(context.cwd))
   const runs: OpenRun[] = []
   for (const name of names) {
     const opened = open(context, found.site, name)
