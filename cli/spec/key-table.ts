@@ -31,19 +31,10 @@ export function specKeys(): SpecKey[] {
 export function keyTable(): string {
   const all = specKeys()
   const rows = all.filter(({ key }) => key.presence !== 'later').map(row)
-  const coming = all.flatMap(({ path, key: { kind, presence } }) => [
-    ...(presence === 'later' ? [path] : []),
-    ...laterWords(kind).map((word) => `${path}: ${word}`),
-  ])
-  const names = coming.map((name) => `\`${name}\``).join(', ')
+  const coming = all.filter(({ key }) => key.presence === 'later')
+  const names = coming.map(({ path }) => `\`${path}\``).join(', ')
   const head = ['| key | value | default | meaning |', '|---|---|---|---|']
   return `${[...head, ...rows].join('\n')}\n\nKnown, but refused until a later release: ${names}.\n`
-}
-
-/** Words of a choice, also behind a list or beside other ways to write it. */
-function laterWords(kind: Kind): readonly string[] {
-  if (kind.is === 'choice') return kind.later
-  return kind.is === 'either' ? kind.of.flatMap(laterWords) : []
 }
 
 function row({ path, key }: SpecKey): string {

@@ -36,12 +36,7 @@ export type Shape =
       parse: (value: number) => unknown
     }
   | { is: 'boolean' }
-  | {
-      is: 'choice'
-      values: readonly string[]
-      /** Known words that this release does not act on yet. */
-      later: readonly string[]
-    }
+  | { is: 'choice'; values: readonly string[] }
   | {
       is: 'list'
       of: Kind
@@ -128,10 +123,10 @@ export const number = numeric(false)
 export const whole = numeric(true)
 export const boolean: Kind<boolean> = { is: 'boolean' }
 
-export const choice = <const V extends readonly string[]>(
-  values: V,
-  later: readonly string[] = [],
-): Kind<V[number]> => ({ is: 'choice', values, later })
+export const choice = <const V extends readonly string[]>(values: V): Kind<V[number]> => ({
+  is: 'choice',
+  values,
+})
 
 // ---------------------------------------------------------------- collections
 

@@ -136,10 +136,6 @@ export const negated = (glob: string): Wrong => ({
 
 function readWord(kind: Extract<Shape, { is: 'choice' }>, value: string, name: string): Scalar {
   if (kind.values.includes(value)) return { value }
-  if (kind.later.includes(value)) {
-    const hint = `in this release it is ${nounOf(kind)}`
-    return { wrong: { message: `${name}: ${value} comes later: this release does not know it yet`, hint } }
-  }
   const near = closest(value, kind.values)
   const hint = near === null ? `write ${nounOf(kind)}` : `did you mean \`${near}\`?`
   return { wrong: { message: `${name} cannot be ${JSON.stringify(value)}`, hint } }

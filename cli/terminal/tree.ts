@@ -37,23 +37,9 @@ export interface Forest {
 }
 
 /**
- * The experiments as a tree, children under their parent in the order given; a node whose parent is not in the list
- * stands at the root. `best` is marked.
+ * The experiments as a tree, children under their parent in the order given. `best` is marked. Linear in the lines that are
+ * shown, without recursion.
  */
-export function tree(nodes: readonly TreeNode[], best: string | null, size: TreeSize): Line[] {
-  const known = new Set(nodes.map(({ experiment }) => experiment))
-  const children = new Map<string | null, TreeNode[]>()
-  for (const node of nodes) {
-    const parent = node.parent !== null && known.has(node.parent) ? node.parent : null
-    const siblings = children.get(parent)
-    if (siblings) siblings.push(node)
-    else children.set(parent, [node])
-  }
-  const childrenOf = ({ experiment }: TreeNode) => children.get(experiment) ?? []
-  return forestLines({ count: nodes.length, roots: children.get(null) ?? [], childrenOf }, best, size)
-}
-
-/** The same of a forest. Linear in the lines that are shown, without recursion. */
 export function forestLines(
   { count, roots, childrenOf }: Forest,
   best: string | null,

@@ -9,7 +9,7 @@ import { isolatedEnv } from '../rig/temp.ts'
 
 export type Finding = Examined['findings'][number]
 
-export const NOW = new Date('2030-01-01T00:00:00Z')
+const NOW = new Date('2030-01-01T00:00:00Z')
 
 /** A folder as doctor sees it. */
 export const sceneAt = (cwd: string, { hosts = false } = {}): Promise<Scene> =>

@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path'
 import type { ProgramName } from '../../cli/hosts/registry.ts'
 import { makeTemp } from '../rig/temp.ts'
 
-export const PROGRAM: Record<ProgramName, string> = {
+const PROGRAM: Record<ProgramName, string> = {
   'claude-code': 'claude',
   codex: 'codex',
   copilot: 'copilot',

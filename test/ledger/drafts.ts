@@ -1,7 +1,7 @@
 /** Events as short as a test can say them: everything that the test does not name has a fixed value. */
 import type { Draft, Event, Judged as JudgedEvent, JudgedStatus, Knobs } from '../../cli/ledger/events.ts'
 
-export const AT = '2026-01-02T03:04:05.000Z'
+const AT = '2026-01-02T03:04:05.000Z'
 export const OWNER = { pid: 41, started: '1000', host: 'rig' }
 
 type Of<T extends Event['type']> = Extract<Draft, { type: T }>

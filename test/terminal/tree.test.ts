@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { lineWidth } from '../../cli/terminal/lines.ts'
-import { type TreeNode, tree } from '../../cli/terminal/tree.ts'
+import { forestLines, type TreeNode, type TreeSize } from '../../cli/terminal/tree.ts'
 import { OBEYED, text } from './render.ts'
 
 const node = (experiment: string, parent: string | null, given: Partial<TreeNode> = {}): TreeNode => ({
@@ -20,6 +20,20 @@ const family = [
   node('a2', 'a', { value: 7 }),
   node('lost', 'gone'),
 ]
+
+/** A node whose parent is not in the list stands at the root. */
+function tree(nodes: readonly TreeNode[], best: string | null, size: TreeSize) {
+  const known = new Set(nodes.map(({ experiment }) => experiment))
+  const children = new Map<string | null, TreeNode[]>()
+  for (const node of nodes) {
+    const parent = node.parent !== null && known.has(node.parent) ? node.parent : null
+    const siblings = children.get(parent)
+    if (siblings) siblings.push(node)
+    else children.set(parent, [node])
+  }
+  const childrenOf = ({ experiment }: TreeNode) => children.get(experiment) ?? []
+  return forestLines({ count: nodes.length, roots: children.get(null) ?? [], childrenOf }, best, size)
+}
 
 test('a child is not drawn under its parent, the best is not marked, or a node without its parent is not at the root', () => {
   expect(text(tree(family, 'a2', { width: 80, lines: 20 }))).toBe(

@@ -13,7 +13,7 @@ import { runWorkflow, type WorkflowOutcome, type WorkflowRequest } from '../../c
 
 export const META = "export const meta = { name: 'probe', description: 'd' }\n"
 
-export async function buildChild(folder: string): Promise<string> {
+async function buildChild(folder: string): Promise<string> {
   const outfile = join(folder, 'workflow-child.mjs')
   await build({
     entryPoints: [fileURLToPath(new URL('../../cli/workflow/child.ts', import.meta.url))],
