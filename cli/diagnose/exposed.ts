@@ -2,7 +2,7 @@
 import { join, posix } from 'node:path'
 import type { Area } from '../spec/rules.ts'
 import type { Spec } from '../spec/spec.ts'
-import { type Exposure, exposuresOf, type Judge } from './exposure.ts'
+import { type Exposure, exposuresOf, type JudgingCommand } from './exposure.ts'
 import { sourcesOf } from './sources.ts'
 
 /** Metrics that no program can report of itself. */
@@ -20,8 +20,13 @@ export interface ExposedRequest {
 }
 
 /** Best effort: imports are searched for, and nothing is run. */
-export function exposedJudges({ top, spec, prefix, areaOf, paths }: ExposedRequest): Exposure[] {
-  const judge = (name: string, command: string | string[], directory: string, measures: boolean): Judge => {
+export function exposedCommands({ top, spec, prefix, areaOf, paths }: ExposedRequest): Exposure[] {
+  const judge = (
+    name: string,
+    command: string | string[],
+    directory: string,
+    measures: boolean,
+  ): JudgingCommand => {
     const text = typeof command === 'string' ? command : command.join(' ')
     const folder = posix.join(prefix, directory).replace(/^\.\/?|\/$/g, '')
     const sources = sourcesOf(top, [{ command: text, folder: join(top, folder) }])

@@ -234,7 +234,7 @@ export interface Exposure {
 }
 
 /** One command that decides: the measurement, its scorer, or a gate. */
-export interface Judge {
+export interface JudgingCommand {
   /** `measure.command`, `gate unit`. */
   name: string
   command: string
@@ -250,7 +250,7 @@ export interface Judge {
  * commands, with values.
  */
 export function exposuresOf(
-  judges: readonly Judge[],
+  judges: readonly JudgingCommand[],
   areaOf: (path: string) => Area,
   paths: readonly string[],
   variables: Readonly<Record<string, string>> = {},
@@ -330,7 +330,7 @@ interface Loaded extends Link {
 }
 
 /** From the programs through all that no candidate may change, as long as it runs in a process that measures. */
-function follow({ sources }: Judge, open: (path: string) => boolean) {
+function follow({ sources }: JudgingCommand, open: (path: string) => boolean) {
   const files = new Map(sources.files.map((file) => [file.path, file]))
   const programs = sources.entries.filter(open)
   const helpers: Loaded[] = []
@@ -362,7 +362,7 @@ function isBeside({ from, to }: Loaded): boolean {
 const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')))
 
 /** The command, and what it runs by name: scripts of a package.json, a Makefile, shell scripts. */
-const textOf = ({ command, sources }: Judge): string =>
+const textOf = ({ command, sources }: JudgingCommand): string =>
   [
     command,
     ...sources.files.flatMap(({ path, text, language }) =>
@@ -378,7 +378,7 @@ interface Told {
 }
 
 /** Of the simple commands that call the program, or of all when a script does. */
-function toldTo({ command, folder }: Judge, paths: readonly string[], program: RegExp): Told {
+function toldTo({ command, folder }: JudgingCommand, paths: readonly string[], program: RegExp): Told {
   const simple = command.split(/&&|\|\||[;|\n]/).filter((one) => program.test(one))
   const below = (inner: string) => (folder === '' ? inner : `${folder}/${inner}`)
   const told = (simple.length > 0 ? simple.join('\n') : command)
@@ -393,7 +393,7 @@ const isBelow = (path: string, root: string): boolean =>
 
 /** What its tools read on their way from the root to the file that they run; files that exist come first. */
 function configsOf(
-  judge: Judge,
+  judge: JudgingCommand,
   paths: readonly string[],
   open: (path: string) => boolean,
 ): { tool: string; files: string[] } {
@@ -430,7 +430,7 @@ const ancestors = (path: string): string[] => {
 }
 
 /** The tests that a gate runs: the files that look like tests below the paths that it names; where none do, these paths. */
-function testsOf(judge: Judge, paths: readonly string[]): string[] {
+function testsOf(judge: JudgingCommand, paths: readonly string[]): string[] {
   const text = textOf(judge)
   const runner = [TEST_RUNNERS, NODE_TESTS].find((one) => one.test(text))
   if (!runner) return []
@@ -458,7 +458,7 @@ interface LoadedFrom {
 /** Variables by which a program would load a file that a candidate may change or add. */
 function loadedBy(
   variables: Readonly<Record<string, string>>,
-  { folder }: Judge,
+  { folder }: JudgingCommand,
   open: (path: string) => boolean,
   paths: readonly string[],
 ): LoadedFrom[] {

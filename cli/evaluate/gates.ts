@@ -29,7 +29,7 @@ export interface PreparationRequest {
   signal?: AbortSignal | undefined
 }
 
-export interface StepRun {
+export interface CommandRun {
   passed: boolean
   exit: number | null
   signal: string | null
@@ -60,7 +60,7 @@ const OUTPUT_CAP = 64 * 1024 * 1024
 const TAIL = 4096
 
 /** Runs a command whose exit code is its whole answer: setup, build, and what stands behind a gate. Never rejects on its account. */
-export async function runPreparation(request: PreparationRequest): Promise<StepRun> {
+export async function runPreparation(request: PreparationRequest): Promise<CommandRun> {
   const file = join(request.folder, `${request.name}.out`)
   const isolation = request.isolation ?? null
   const ended = await supervise({
@@ -96,7 +96,7 @@ export async function runPreparation(request: PreparationRequest): Promise<StepR
 /** The exit code is the verdict, unless `fault` says that the gate itself could not run. */
 export async function runGate(
   request: GateRequest,
-): Promise<GateResult & Pick<StepRun, 'fault' | 'escaped' | 'left'>> {
+): Promise<GateResult & Pick<CommandRun, 'fault' | 'escaped' | 'left'>> {
   const { gate, checkout, environment, isolation = null, signal } = request
   const folder = join(request.folder, 'gates')
   mkdirSync(folder, { recursive: true })

@@ -65,12 +65,12 @@ export interface MeasureConfig {
   outputBytes: number
   environment: EnvironmentConfig
   /** Around each sample, untimed; `after` runs whatever became of it. */
-  before: StepConfig | null
-  after: StepConfig | null
+  before: CommandConfig | null
+  after: CommandConfig | null
   /** Files that must be there before a sample starts, in the checkout. */
   requires: string[]
   /** Runs after the command; its output is the answer. */
-  score: StepConfig | null
+  score: CommandConfig | null
   /** Absent in the spec of a run that an older version began: not isolated. */
   isolation?: IsolationConfig
   /** `command` runs once for each task of it, and their mean loss is the metric; absent = `command` is the benchmark. */
@@ -87,7 +87,7 @@ export interface IsolationConfig {
   fresh: 'candidate' | 'sample'
 }
 
-export interface StepConfig {
+export interface CommandConfig {
   command: CommandLine
   timeoutMs: number
 }
@@ -308,7 +308,7 @@ const broken = (fault: SampleFault): ReadAnswer => ({ ok: false, fault })
 async function aside(
   { request, desk, isolation, values, env }: Scene,
   which: 'before' | 'after',
-  { command, timeoutMs }: StepConfig,
+  { command, timeoutMs }: CommandConfig,
 ): Promise<{ fault: SampleFault | null; left: number }> {
   const done = await runPreparation({
     name: which,

@@ -10,7 +10,7 @@ import { pathOfText, type Seal } from '../measure/seal.ts'
 import { type AddedPackage, addedPackages, namesPackages } from '../packages/added.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { judgeScope } from '../spec/rules.ts'
+import { breachesOfScope } from '../spec/rules.ts'
 
 export interface CheckFinding {
   code: Extract<Reason, 'empty' | 'out_of_scope' | 'over_limit' | 'secret' | 'dependency' | 'duplicate'>
@@ -42,7 +42,7 @@ function secretFindings({ secrets }: Seal): CheckFinding[] {
 }
 
 function scopeFindings(run: OpenRun, { changes }: Seal): CheckFinding[] {
-  const { out_of_scope, over_limit } = judgeScope(changes, run.spec.scope, scopeOfRun(run))
+  const { out_of_scope, over_limit } = breachesOfScope(changes, run.spec.scope, scopeOfRun(run))
   return [
     ...out_of_scope.map(({ path, why }) => ({
       code: 'out_of_scope' as const,

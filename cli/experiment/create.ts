@@ -16,7 +16,7 @@ import {
   type State,
   tainted,
 } from '../ledger/state.ts'
-import { artifactPlaces, type SeedName } from '../measure/artifacts.ts'
+import { type ArtifactName, artifactPlaces } from '../measure/artifacts.ts'
 import { diskFull, noDiskSpace } from '../measure/disk-space.ts'
 import type { ReusedSetup } from '../measure/kept-setup.ts'
 import { ensureWorktree, readWorktreeFacts } from '../measure/worktree.ts'
@@ -53,7 +53,7 @@ export interface NewRequest {
   /** Where in the loop it belongs; the lane's first experiment takes the id that its briefs reserved. Without a lane: of the round. */
   place: { round: number; lane: number | null; depth: number | null } | null
   /** The artifact of another experiment that this one starts from. */
-  fromArtifact?: SeedName | null
+  fromArtifact?: ArtifactName | null
   /** The text of a suite that the caller puts into its worktree. */
   text?: MadeText
 }

@@ -11,7 +11,7 @@ import {
   type Round,
   type State,
 } from '../ledger/state.ts'
-import { findSeed } from '../measure/artifacts.ts'
+import { findArtifact } from '../measure/artifacts.ts'
 import { ok, type Result } from '../result.ts'
 import { mayGoOn, saidBy } from '../run/driver.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
@@ -124,7 +124,7 @@ async function placed(
   const { experiments } = run.ledger.state
   const repair = repaired ?? saidIn(written, SAID.repair)
   const wanted = label ?? saidIn(written, SAID.artifact)
-  const seed = wanted === undefined ? null : await findSeed(run, wanted)
+  const seed = wanted === undefined ? null : await findArtifact(run, wanted)
   if (seed?.ok === false) {
     const { message, hint } = seed.problem
     return { reason: 'artifact', message: hint ? `${message}: ${String(hint)}` : message }

@@ -24,7 +24,7 @@ export const openIdeas = (state: State, most: number): (Idea & { id: string })[]
 
 export function propose(run: OpenRun, ideas: readonly Idea[], key: string | null): Result<ProposeAnswer> {
   const { state } = run.ledger
-  const { accepted, refused } = judgeIdeas(ideas, state)
+  const { accepted, refused } = siftIdeas(ideas, state)
   const recorded = run.ledger.record<'proposed'>(
     {
       type: 'proposed',
@@ -58,7 +58,7 @@ const cut = (idea: Idea, most: number): Idea => ({
 })
 
 /** Pure. Of several that say the same, and of too many, the most promising are taken; in the order of their author. */
-export function judgeIdeas(
+export function siftIdeas(
   ideas: readonly Idea[],
   state: State,
 ): { accepted: Idea[]; refused: Proposed['refused'] } {

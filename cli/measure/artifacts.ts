@@ -134,7 +134,7 @@ function touchedArtifacts(before: Listing, after: Listing, { content }: { conten
 }
 
 export type Artifacts = Readonly<Record<string, ArtifactRecord>>
-export type SeedName = NonNullable<Created['from_artifact']>
+export type ArtifactName = NonNullable<Created['from_artifact']>
 
 /** More labels or longer paths than this do not fit into one line of the ledger. */
 const MOST_LABELS = 50
@@ -144,7 +144,7 @@ export interface ArtifactPlaces {
   /** `ASSAY_ARTIFACTS` of this experiment. */
   own: string
   parent: { experiment: string; path: string; recorded: Artifacts } | null
-  seed: { name: SeedName; path: string; recorded: ArtifactRecord | null } | null
+  seed: { name: ArtifactName; path: string; recorded: ArtifactRecord | null } | null
   /** What build and samples see of it. */
   environment: Record<string, string>
 }
@@ -202,7 +202,7 @@ function parentPlace(run: Pick<RunRecord, 'paths' | 'ledger'>, experiment: strin
   }
 }
 
-function seedPlace(run: Pick<RunRecord, 'paths' | 'ledger'>, { experiment, label }: SeedName) {
+function seedPlace(run: Pick<RunRecord, 'paths' | 'ledger'>, { experiment, label }: ArtifactName) {
   const folder = artifactsFolder(run.paths, experiment)
   const node = run.ledger.state.experiments.get(experiment)
   const recorded = (node && declaredArtifacts(node)[label]) ?? null
@@ -213,7 +213,7 @@ function seedPlace(run: Pick<RunRecord, 'paths' | 'ledger'>, { experiment, label
  * Finds `exp_0007:label`; `exp_0007` alone means its only declared artifact, else its whole folder. A file that was never
  * declared, because the attempt failed, is named by its path in that folder.
  */
-export async function findSeed(run: RunRecord, text: string): Promise<Result<SeedName>> {
+export async function findArtifact(run: RunRecord, text: string): Promise<Result<ArtifactName>> {
   const [experiment = '', ...rest] = text.split(':')
   const node = run.ledger.state.experiments.get(experiment)
   if (!node) {

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Inventory, nothingIn, takeInventory } from '../disk/inventory.ts'
 import { type Keep, keepOnly } from '../disk/keep-only.ts'
 import { removeTree } from '../disk/remove.ts'
-import { runPreparation, type StepRun } from '../evaluate/gates.ts'
+import { type CommandRun, runPreparation } from '../evaluate/gates.ts'
 import { showGiven } from '../evaluate/measure.ts'
 import { besidePaths } from '../git/observe.ts'
 import { changedFiles, freshenCheckout } from '../git/restore.ts'
@@ -632,8 +632,8 @@ async function buildThere(
  */
 async function withStores(
   apart: Apart | null,
-  prepare: (isolation: Isolation | null) => Promise<StepRun>,
-): Promise<StepRun> {
+  prepare: (isolation: Isolation | null) => Promise<CommandRun>,
+): Promise<CommandRun> {
   if (apart === null) return prepare(null)
   const stores = new Set<string>()
   for (;;) {

@@ -85,7 +85,7 @@ export function placesOfMutable(scope: ScopeConfig, prefix: string): string[] {
 const isAttributes = (path: string): boolean => /(^|\/)\.gitattributes$/.test(path)
 
 /** Everything about a candidate's changes that its spec does not allow; both lists empty = it is in scope. */
-export function judgeScope(
+export function breachesOfScope(
   changes: readonly PathChange[],
   scope: ScopeConfig,
   areaOf: (path: string) => Area,

@@ -4,7 +4,7 @@ import type { ReadFrom } from '../evaluate/benchmark-answer.ts'
 import type { MinImprovement } from '../evaluate/compare.ts'
 import type { ConstraintConfig } from '../evaluate/constraints.ts'
 import type { GateConfig } from '../evaluate/gates.ts'
-import type { MeasureConfig, StepConfig } from '../evaluate/measure.ts'
+import type { CommandConfig, MeasureConfig } from '../evaluate/measure.ts'
 import { PRESET_NAMES, type PresetName } from '../evaluate/presets/registry.ts'
 import type { ProtectedConfig } from '../evaluate/protected.ts'
 import type { ExecutorConfig } from '../executor/config.ts'
@@ -279,7 +279,7 @@ const isPreset = (word: string): word is PresetName => PRESET_NAMES.some((name) 
 
 const STEP_TIMEOUT_MS = 600_000
 
-function stepOf(read: ReadSpec['measure']['before']): StepConfig | null {
+function stepOf(read: ReadSpec['measure']['before']): CommandConfig | null {
   if (read === null) return null
   if (typeof read === 'string' || Array.isArray(read)) return { command: read, timeoutMs: STEP_TIMEOUT_MS }
   return { command: read.command, timeoutMs: read.timeout }

@@ -4,7 +4,7 @@ import { createExperiment, type NewExperiment } from '../experiment/create.ts'
 import { bestOf } from '../ledger/best.ts'
 import { BASELINE, type State } from '../ledger/state.ts'
 import { pickParents } from '../loop/frontier.ts'
-import { findSeed, type SeedName } from '../measure/artifacts.ts'
+import { type ArtifactName, findArtifact } from '../measure/artifacts.ts'
 import { warnOfDiskSpace } from '../measure/disk-space.ts'
 import { call, type Next, next } from '../next.ts'
 import { fail, ok, type Result } from '../result.ts'
@@ -16,7 +16,7 @@ export async function run(context: Context, args: Parsed): Promise<Result<VerbAn
   const opened = theRun(context, args)
   if (!opened.ok) return opened
   const wanted = args.text('from-artifact')
-  const seed = wanted === null ? ok(null) : await findSeed(opened.value, wanted)
+  const seed = wanted === null ? ok(null) : await findArtifact(opened.value, wanted)
   if (!seed.ok) return seed
   const [round, lane, depth] = [args.integer('round'), args.integer('lane'), args.integer('depth')]
   const place = round !== null && lane !== null ? { round, lane, depth: depth ?? 1 } : null
@@ -68,7 +68,7 @@ function anotherParent(run: OpenRun): Next | null {
 }
 
 /** A sibling of the experiment whose artifact it takes, or a child when that one is kept; else a child of the best. */
-function parentFor(state: State, seed: SeedName | null): string {
+function parentFor(state: State, seed: ArtifactName | null): string {
   const from = seed && state.experiments.get(seed.experiment)
   if (from) return from.status === 'kept' ? from.id : (from.parent ?? BASELINE)
   return bestOf(state)?.id ?? BASELINE

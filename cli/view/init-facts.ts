@@ -1,7 +1,7 @@
 /** What `init` reports before the run costs anything. */
 
 import { type CanaryFact, canaryFact } from '../diagnose/canary.ts'
-import { exposedJudges } from '../diagnose/exposed.ts'
+import { exposedCommands } from '../diagnose/exposed.ts'
 import type { Exposure } from '../diagnose/exposure.ts'
 import { counted, duration } from '../evaluate/figure.ts'
 import { fewestPairs } from '../evaluate/paired.ts'
@@ -81,7 +81,7 @@ export async function initFacts(run: OpenRun, ground: Preconditions): Promise<In
     gates: spec.gates.length,
     constraints: spec.constraints.length,
     canary: canaryFact(run),
-    exposed: exposedJudges({
+    exposed: exposedCommands({
       top: topWithBenchmark(run, ground),
       spec,
       prefix: ground.prefix,

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { exposedJudges } from '../../cli/diagnose/exposed.ts'
+import { exposedCommands } from '../../cli/diagnose/exposed.ts'
 import { mentionsIn } from '../../cli/diagnose/sources.ts'
 import { readSpec } from '../../cli/spec/read.ts'
 import { scopeOf } from '../../cli/spec/rules.ts'
@@ -41,7 +41,7 @@ function exposed({
   const read = readSpec(text, 'assay.yaml')
   if (!read.ok) throw new Error(JSON.stringify(read.problem))
   const areaOf = scopeOf(read.value.scope, prefix)
-  const found = exposedJudges({ top, spec: read.value, prefix, areaOf, paths })
+  const found = exposedCommands({ top, spec: read.value, prefix, areaOf, paths })
   return found.map(({ kind, at }) => `${kind} ${at}`)
 }
 

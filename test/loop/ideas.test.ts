@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { judgeIdeas, openIdeas } from '../../cli/loop/ideas.ts'
+import { openIdeas, siftIdeas } from '../../cli/loop/ideas.ts'
 import { History } from './history.ts'
 
 const judge = (history: History, hypotheses: string[], parent?: string) => {
   const ideas = hypotheses.map((hypothesis) => ({ hypothesis, ...(parent === undefined ? {} : { parent }) }))
-  const { accepted, refused } = judgeIdeas(ideas, history.state)
+  const { accepted, refused } = siftIdeas(ideas, history.state)
   return {
     accepted: accepted.map(({ hypothesis }) => hypothesis),
     refused: refused.map(({ index, reason }) => [index, reason]),
@@ -67,7 +67,7 @@ describe('by uplift × confidence', () => {
       idea('only hopes', 5),
       idea('harms', -0.5, 1),
     ]
-    const { accepted, refused } = judgeIdeas(ideas, new History().state)
+    const { accepted, refused } = siftIdeas(ideas, new History().state)
     expect([accepted, refused]).toEqual([ideas, []])
     const { state } = new History().add({ type: 'proposed', round: null, accepted, refused })
     expect(named(openIdeas(state, 20))).toEqual([
@@ -82,13 +82,13 @@ describe('by uplift × confidence', () => {
 
   test('of two that say the same the weaker one is kept, or the better ones of too many are refused', () => {
     const twins = [idea('Cache the header', 0.1, 0.5), idea('cache the header!', 0.2, 0.5)]
-    const { accepted, refused } = judgeIdeas(twins, new History().state)
+    const { accepted, refused } = siftIdeas(twins, new History().state)
     expect([accepted, refused.map(({ index, reason }) => [index, reason])]).toEqual([
       [twins[1]],
       [[0, 'duplicate']],
     ])
     const many = Array.from({ length: 21 }, (_, n) => idea(`idea number${n}`, n, 1))
-    expect(judgeIdeas(many, new History().state).refused).toEqual([
+    expect(siftIdeas(many, new History().state).refused).toEqual([
       expect.objectContaining({ index: 0, reason: 'too_many' }),
     ])
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { directionsOf } from '../../cli/ledger/meta.ts'
-import { BOUNDS, judgeEdits } from '../../cli/loop/meta/edits.ts'
+import { BOUNDS, siftEdits } from '../../cli/loop/meta/edits.ts'
 import { History } from './history.ts'
 
 const ground = { rationale: 'the lanes are idle', evidence: 'exp_0000' }
@@ -23,7 +23,7 @@ const step = (seam: string, text: string, rounds: unknown = 1) => ({
 const undo = (edit: string) => ({ kind: 'undo', edit, ...ground })
 
 const NONE = new Set<string>()
-const judge = (history: History, ...items: unknown[]) => judgeEdits(items, history.state, NONE)
+const judge = (history: History, ...items: unknown[]) => siftEdits(items, history.state, NONE)
 const reasons = (history: History, ...items: unknown[]) =>
   judge(history, ...items).refused.map(({ reason }) => reason)
 
@@ -91,7 +91,7 @@ describe('what an edit may say', () => {
   test('a fact that was reported, or holds now, is refused as evidence', () => {
     const history = new History()
     const edit = { ...knob('width', 2), evidence: 'near_stall:7' }
-    expect(judgeEdits([edit], history.state, new Set(['near_stall:7'])).refused).toEqual([])
+    expect(siftEdits([edit], history.state, new Set(['near_stall:7'])).refused).toEqual([])
     history.add({ type: 'meta_ticked', by: 'a', every_ms: 1000, facts: ['near_stall:7'] })
     expect(reasons(history, edit)).toEqual([])
     history.add({ type: 'adjusted', round: null, tick: 1, after: 0, edits: [], refused: [], alerts: [] })
@@ -146,7 +146,7 @@ describe('what an edit may say', () => {
       .add({ type: 'meta_ticked', by: 'a', every_ms: 1000, facts: [] }, '2026-01-01T00:00:01.000Z')
       .add({ type: 'configured', changes: { width: 5 }, why: 'mine' }, '2026-01-01T00:00:02.000Z')
     const asked = (tick: number | null) =>
-      judgeEdits([knob('width', 2), knob('depth', 3)], history.state, NONE, tick).refused
+      siftEdits([knob('width', 2), knob('depth', 3)], history.state, NONE, tick).refused
     expect(asked(1)).toEqual([
       { index: 0, reason: 'overruled', message: 'a person set width since this was asked' },
     ])

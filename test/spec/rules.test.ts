@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ScopeConfig } from '../../cli/spec/rules.ts'
-import { judgeScope, matchGlobs, type PathChange, placesOfMutable, scopeOf } from '../../cli/spec/rules.ts'
+import {
+  breachesOfScope,
+  matchGlobs,
+  type PathChange,
+  placesOfMutable,
+  scopeOf,
+} from '../../cli/spec/rules.ts'
 
 const scope = (mutable: string[], immutable: string[] = [], limits = {}): ScopeConfig => ({
   mutable,
@@ -75,7 +81,8 @@ describe('the area of a path', () => {
 
 describe('the judgement of a candidate', () => {
   const rules = scope(['src/**'], ['src/fixed/**'])
-  const judge = (changes: PathChange[], config = rules) => judgeScope(changes, config, scopeOf(config, ''))
+  const judge = (changes: PathChange[], config = rules) =>
+    breachesOfScope(changes, config, scopeOf(config, ''))
 
   test('a path out of scope is not named with its reason, or a path in scope is named', () => {
     expect(

@@ -7,7 +7,7 @@ import { LOOKS } from '../../ledger/task-id.ts'
 import { ok, type Result } from '../../result.ts'
 import type { OpenRun } from '../../run/open.ts'
 import { firstRefused } from '../fit.ts'
-import { type JudgedEdits, judgeEdits } from './edits.ts'
+import { type SiftedEdits, siftEdits } from './edits.ts'
 import { lookEvery } from './every.ts'
 import { type MetaFact, metaFactsOf } from './facts.ts'
 
@@ -20,7 +20,7 @@ export type EditView = Edit & {
 
 export interface ApplyAnswer {
   applied: EditView[]
-  refused: JudgedEdits['refused']
+  refused: SiftedEdits['refused']
   repeated?: true
 }
 
@@ -43,7 +43,7 @@ export async function applyEdits(
   const facts = new Set((await metaFactsOf(run)).map(({ name }) => name))
   for (let tries = 1; ; tries++) {
     const { state } = ledger
-    const { edits: taken, refused } = judgeEdits(edits, state, facts, tick)
+    const { edits: taken, refused } = siftEdits(edits, state, facts, tick)
     const recorded = ledger.record<'adjusted'>(
       {
         type: 'adjusted',

@@ -131,22 +131,22 @@ function outside(word: unknown, known: readonly string[]): Refused {
 /** Of one call, and of what holds at once: a prompt that is all directives says nothing. */
 const MOST = { edits: 10, steps: 8, appended: 5 }
 
-export interface JudgedEdits {
+export interface SiftedEdits {
   edits: Edit[]
   refused: ({ index: number } & Refused)[]
 }
 
 /** `facts`: names of those that are known now. `tick`: the look that the edits answer; null = of none. */
-export function judgeEdits(
+export function siftEdits(
   items: readonly unknown[],
   state: State,
   facts: ReadonlySet<string>,
   tick: number | null = null,
-): JudgedEdits {
+): SiftedEdits {
   // Edits of one call see those before them, by the very rules by which the fold will take them.
   const scratch: MetaState = structuredClone(state.meta)
   const edits: Edit[] = []
-  const refused: JudgedEdits['refused'] = []
+  const refused: SiftedEdits['refused'] = []
   for (const [index, item] of items.entries()) {
     const edit = readEdit(item)
     const why =
