@@ -3,7 +3,7 @@
  * them, with real commits and refs, so that every command works on them and `doctor` finds nothing.
  */
 import { spawnSync } from 'node:child_process'
-import { appendFileSync, linkSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, copyFileSync, linkSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ASSAY, tinyProject } from './project.mjs'
 
@@ -236,5 +236,13 @@ function record(ledger, events, begun) {
 function linkSteps(real, number, kind) {
   const folder = join(real.run, 'exp', idOf(number).slice(4), 'attempts/1')
   mkdirSync(folder, { recursive: true })
-  linkSync(real[kind].steps, join(folder, 'steps.jsonl'))
+  const file = join(folder, 'steps.jsonl')
+  try {
+    linkSync(real[kind].steps, file)
+  } catch (error) {
+    if (error.code !== 'EMLINK') throw error
+    // A file has at most so many names, on ext4 65,000: the next ones are names of a copy.
+    copyFileSync(real[kind].steps, file)
+    real[kind].steps = file
+  }
 }
