@@ -60,23 +60,36 @@ export class Pages {
     return Buffer.concat(pages).subarray(from, from + length)
   }
 
+  /** The same, for what is kept by its reader: its pages are not remembered. */
+  readOnce(at: number, length: number): Buffer {
+    const first = Math.floor(at / PAGE)
+    const whole = this.#readAt(first * PAGE, Math.ceil((at + length) / PAGE) * PAGE - first * PAGE)
+    for (let from = 0; from < whole.length; from += PAGE)
+      this.#check(first + from / PAGE, whole.subarray(from, from + PAGE))
+    return whole.subarray(at - first * PAGE, at - first * PAGE + length)
+  }
+
   page(number: number): Buffer {
     const known = this.#pages.get(number)
     if (known !== undefined) return known
     const read = this.#readAt(number * PAGE, PAGE)
-    const sum = this.#sums.subarray(number * SUM, (number + 1) * SUM)
-    if (sum.length > 0 && !sumOfPage(read).equals(sum)) {
-      rmSync(this.#file, { force: true })
-      throw new PageDamaged(this.#file)
-    }
+    this.#check(number, read)
     const [oldest] = this.#pages.size < MOST ? [] : this.#pages.keys()
     if (oldest !== undefined) this.#pages.delete(oldest)
     this.#pages.set(number, read)
     return read
   }
 
+  #check(number: number, page: Buffer): void {
+    const sum = this.#sums.subarray(number * SUM, (number + 1) * SUM)
+    if (sum.length === 0 || sumOfPage(page).equals(sum)) return
+    rmSync(this.#file, { force: true })
+    throw new PageDamaged(this.#file)
+  }
+
   #readAt(at: number, length: number): Buffer {
-    const buffer = Buffer.allocUnsafe(length)
+    // Not of the pool: numbers are read from it in place.
+    const buffer = Buffer.allocUnsafeSlow(length)
     let read = 0
     while (read < length) {
       const n = readSync(this.#fd, buffer, read, length - read, at + read)

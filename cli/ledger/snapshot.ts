@@ -3,7 +3,7 @@
  * command reads what it asks for and folds the rest. Texts of events are not in it: it names their places in the ledger. Whatever is not
  * as it was written (the file, the ledger, this program) makes it as if it were not there.
  *
- * One file: records of JSON, rows, tables, then the head as JSON, and at the very end where the head is.
+ * One file: records of JSON, columns, tables, then the head as JSON, and at the very end where the head is.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import {
@@ -22,27 +22,33 @@ import type { Event, TaskAnswered } from './events.ts'
 import { PAGE, Pages, sumOfPage } from './pages.ts'
 import type { Experiment, List, Round, State } from './state.ts'
 import {
+  COLUMN_ALIGN,
+  COLUMN_NAMES,
+  type ColumnName,
+  columnOf,
   encode,
   encodeExperiment,
   hashed,
+  indexOfTraits,
   listRow,
   noteOf,
   type Place,
-  placeRecord,
   StoredEvents,
   StoredExperiments,
   StoredLines,
   StoredList,
+  StoredNotes,
   StoredTable,
   StoredTrees,
+  type TraitIndex,
   tableOf,
   tagOfNote,
   twinsOf,
   Unstorable,
 } from './stored.ts'
 
-/** Of the program: one with other rules would make a different state of the same lines. Replaced by the build. */
-const BUILD = process.env.ASSAY_BUILD ?? 'unbuilt'
+/** Of the program: one with other rules would make a different state of the same lines. Numbers are stored as the machine has them. */
+const BUILD = `${process.env.ASSAY_BUILD ?? 'unbuilt'} ${process.arch}`
 
 const END = 'snapshot of Assay 1'
 const TRAILER = 16 + END.length
@@ -64,10 +70,12 @@ interface Head extends Folded {
   /** The state without what is in the parts. */
   core: unknown
   stored: { keys: number; trees: number; answers: number }
+  columns: Record<ColumnName, Place>
+  index: TraitIndex
   parts: Record<Part, Place>
 }
 
-type Part = 'rows' | 'numbers' | 'traits' | 'rounds' | 'notes' | 'learnings' | 'keys' | 'answers' | 'trees'
+type Part = 'numbers' | 'rounds' | 'notes' | 'learnings' | 'keys' | 'answers' | 'trees'
 
 export const snapshotOf = (ledger: string): string => `${ledger}.snapshot`
 
@@ -115,14 +123,18 @@ function seenOf(ledger: Pages, offset: number): string {
   )
 }
 
-function stateOf({ core, best, stored, parts }: Head, pages: Pages, lines: StoredLines): State {
+function stateOf(
+  { core, best, stored, columns, index, parts }: Head,
+  pages: Pages,
+  lines: StoredLines,
+): State {
   const table = (part: Part) => new StoredTable(pages, parts[part])
-  const experiments = new StoredExperiments(pages, parts, lines)
+  const experiments = new StoredExperiments(pages, { columns, index, numbers: parts.numbers }, lines)
   const state = {
     ...(lines.resolve(core) as Core),
     experiments,
     rounds: new StoredList(pages, parts.rounds, (read) => lines.resolve(read()) as Round),
-    notes: new StoredList(pages, parts.notes, noteOf(lines, experiments)),
+    notes: new StoredNotes(pages, parts.notes, noteOf(lines, experiments)),
     learnings: new StoredList(pages, parts.learnings, (read) => read() as string),
     keys: new StoredEvents<Event>(table('keys'), lines, stored.keys, ({ key }) => key),
     answers: new StoredEvents<TaskAnswered>(table('answers'), lines, stored.answers, ({ task }) => task),
@@ -193,13 +205,7 @@ function write(out: Writer, state: State, folded: Folded, ledger: Head['ledger']
     if (at === undefined) throw new Unstorable(`no experiment ${id}`)
     return at
   }
-  const rows: Buffer[] = []
-  const bytes: number[] = []
-  for (const { row, record, traits } of rowsOf(experiments, indexOf)) {
-    placeRecord(row, out.put(record), record.length)
-    rows.push(row)
-    bytes.push(traits)
-  }
+  const numbers = columnsOf(out, experiments, indexOf)
   const lists = {
     rounds: listOf(out, rounds),
     notes: listOf(out, notes, (note) => tagOfNote(note, indexOf)),
@@ -211,10 +217,17 @@ function write(out: Writer, state: State, folded: Folded, ledger: Head['ledger']
     trees: trees instanceof StoredTrees ? trees.entries(indexOf) : twinsOf(trees, indexOf),
   }
   const part = (buffer: Buffer): Place => ({ start: out.align(PAGE).put(buffer), bytes: buffer.length })
+  out.align(PAGE)
+  const columns = Object.fromEntries(
+    COLUMN_NAMES.map((name): [ColumnName, Place] => {
+      const { buffer, byteLength: bytes } = numbers[name]
+      return [name, { start: out.align(COLUMN_ALIGN).put(Buffer.from(buffer)), bytes }]
+    }),
+  ) as Head['columns']
+  const { groups, places } = indexOfTraits(numbers.traits)
+  const index: TraitIndex = { groups, start: part(places).start }
   const parts: Head['parts'] = {
-    rows: part(Buffer.concat(rows)),
     numbers: part(numbersOf(order)),
-    traits: part(Buffer.from(bytes)),
     rounds: part(lists.rounds),
     notes: part(lists.notes),
     learnings: part(lists.learnings),
@@ -231,6 +244,8 @@ function write(out: Writer, state: State, folded: Folded, ledger: Head['ledger']
       ledger,
       best: bestOf(state)?.id ?? null,
       stored: { keys: keys.size, trees: tables.trees.length, answers: answers.size },
+      columns,
+      index,
       parts,
       core,
     }),
@@ -244,24 +259,32 @@ function write(out: Writer, state: State, folded: Folded, ledger: Head['ledger']
   out.flush()
 }
 
-/** What nobody touched is copied as it is stored. */
-function* rowsOf(
+/** What nobody touched is copied as it is stored. Records are written. */
+function columnsOf(
+  out: Writer,
   experiments: State['experiments'],
   indexOf: (id: string) => number,
-): Generator<{ row: Buffer; record: Buffer; traits: number }> {
-  const fresh = (node: Experiment) => {
-    const { row, record, traits } = encodeExperiment(node, indexOf)
-    return { row, record: Buffer.from(record), traits }
-  }
+): Record<ColumnName, ReturnType<typeof columnOf>> {
   const stored = experiments instanceof StoredExperiments ? experiments : null
-  const traits = stored?.rawTraits()
-  for (let at = 0; stored && at < stored.stored; at++) {
-    const node = stored.node(at)
-    yield node.isTouched
-      ? fresh(node)
-      : { row: Buffer.from(stored.rawRow(at)), record: stored.rawRecord(at), traits: traits?.[at] ?? 0 }
+  const made = COLUMN_NAMES.map((name) => [name, columnOf(name, experiments.size, stored)])
+  const columns = Object.fromEntries(made) as ReturnType<typeof columnsOf>
+  const put = (at: number, record: Buffer): void => {
+    columns.record[at] = out.put(record)
+    columns.recordBytes[at] = record.length
   }
-  for (const node of (stored?.added ?? experiments).values()) yield fresh(node)
+  const fresh = (at: number, node: Experiment): void => {
+    const { numbers, record } = encodeExperiment(node, indexOf)
+    for (const [name, number] of Object.entries(numbers)) columns[name as ColumnName][at] = number
+    put(at, Buffer.from(record))
+  }
+  let at = 0
+  for (; stored && at < stored.stored; at++) {
+    const node = stored.node(at)
+    if (node.isTouched) fresh(at, node)
+    else put(at, stored.rawRecord(at))
+  }
+  for (const node of (stored?.added ?? experiments).values()) fresh(at++, node)
+  return columns
 }
 
 /** The rows of a list; its items are written. */

@@ -30,6 +30,7 @@ import {
   type RoundOpened,
   type RunStarted,
   type Sealed,
+  STATUSES,
   type Started,
   type Status,
   type TaskAnswered,
@@ -153,6 +154,11 @@ export interface List<T> extends Iterable<T> {
   findLast(is: (item: T) => unknown): T | undefined
 }
 
+export interface Notes extends List<Noted> {
+  /** Places of those of a kind; absent where all are in memory. */
+  placesOf?: (kind: Noted['kind']) => number[]
+}
+
 /** What is known of each experiment without reading it. */
 export interface Traits {
   status: Status
@@ -165,13 +171,51 @@ export interface Traits {
   flagged: boolean
   /** An executor measured an attempt of it, or was to. */
   jobs: boolean
+  /** Gates were added to it or taken away. */
+  gates: boolean
 }
 
 export interface Experiments extends Entries<Experiment> {
-  /** Absent where all are in memory. */
+  // Absent where all are in memory.
+  /** For who only reads it. */
+  look?: (id: string) => Experiment | undefined
   withTraits?: (is: (traits: Traits) => boolean) => Experiment[]
   newestFirst?: () => IterableIterator<Experiment>
+  select?: (is: (traits: Traits) => boolean) => Selected
 }
+
+/** Some experiments in order of creation, and what is compared of them. */
+export interface Selected {
+  readonly length: number
+  /** For who only reads it. */
+  at(index: number): Experiment
+  /** One number for each of them. */
+  numbers(of: Numbered): Float64Array
+  /** Of any experiment: see `key` of `NUMBERED`. */
+  keyOf(id: string): number
+}
+
+type KeyOf = (id: string) => number
+
+/** What is compared of experiments, as numbers. */
+export const NUMBERED = {
+  /** Another one for each experiment; -1 where a parent is missing. */
+  key: ({ id }: Experiment, keyOf: KeyOf) => keyOf(id),
+  parent: ({ parent }: Experiment, keyOf: KeyOf) => (parent === null ? -1 : keyOf(parent)),
+  /** NaN when there is none. */
+  value: ({ value }: Experiment) => value ?? Number.NaN,
+  epoch: ({ epoch }: Experiment) => epoch,
+  tries: ({ tries }: Experiment) => tries,
+  generation: ({ generation }: Experiment) => generation,
+  /** -1 before a verdict. */
+  judgedSeq: ({ judgedSeq }: Experiment) => judgedSeq ?? -1,
+  /** Its place among `STATUSES`. */
+  status: ({ status }: Experiment) => STATUSES.indexOf(status),
+  special: (node: Experiment) => Number(isSpecial(node)),
+  flagged: ({ flagged }: Experiment) => Number(flagged !== null),
+}
+
+export type Numbered = keyof typeof NUMBERED
 
 export interface State {
   run: RunStarted | null
@@ -216,7 +260,7 @@ export interface State {
   /** Answers and notes that object to something, in order: there are many of both, and few object. */
   objections: (TaskAnswered | Noted)[]
   /** What was noted, and why experiments were aborted. */
-  notes: List<Noted>
+  notes: Notes
   driver: DriverRecord
   activeMs: number
   /** A person stopped the loop. */
@@ -359,19 +403,60 @@ export const withTraits = (
 ): Experiment[] =>
   experiments.withTraits?.(is) ?? [...experiments.values()].filter((node) => is(traitsOf(node)))
 
+/** The same, for who compares many and reads few. */
+export const select = (
+  { experiments }: Pick<State, 'experiments'>,
+  is: (traits: Traits) => boolean,
+): Selected =>
+  experiments.select?.(is) ??
+  new SelectedNodes([...experiments.values()].filter((node) => is(traitsOf(node))))
+
+class SelectedNodes implements Selected {
+  readonly #nodes: readonly Experiment[]
+  readonly #keys = new Map<string, number>()
+
+  constructor(nodes: readonly Experiment[]) {
+    this.#nodes = nodes
+  }
+
+  get length(): number {
+    return this.#nodes.length
+  }
+
+  at(index: number): Experiment {
+    return this.#nodes[index] as Experiment
+  }
+
+  numbers(of: Numbered): Float64Array {
+    const keyOf = (id: string) => this.keyOf(id)
+    return Float64Array.from(this.#nodes, (node) => NUMBERED[of](node, keyOf))
+  }
+
+  keyOf(id: string): number {
+    const known = this.#keys.get(id)
+    if (known !== undefined) return known
+    this.#keys.set(id, this.#keys.size)
+    return this.#keys.size - 1
+  }
+}
+
 export const newestFirst = ({ experiments }: Pick<State, 'experiments'>): Iterable<Experiment> =>
   experiments.newestFirst?.() ?? [...experiments.values()].reverse()
 
-export function traitsOf({ status, verdict, created, annotations, flagged, attempts }: Experiment): Traits {
+export function traitsOf(node: Experiment): Traits {
+  const { status, verdict, annotations, flagged, attempts, gates, droppedGates } = node
   return {
     status,
     answered: verdict?.reason != null && ANSWERS.includes(verdict.reason),
-    special: SPECIAL.some((field) => created[field] !== undefined),
+    special: isSpecial(node),
     remarks: annotations.length > 0,
     flagged: flagged !== null,
     jobs: attempts.some(({ job }) => job),
+    gates: gates.length > 0 || droppedGates.length > 0,
   }
 }
+
+const isSpecial = ({ created }: Experiment): boolean => SPECIAL.some((field) => created[field] !== undefined)
 
 /** Fields that few experiments begin with. */
 export const SPECIAL = ['arm', 'from_artifact', 'repair', 'reduces', 'parents', 'merge', 'text'] as const
@@ -439,14 +524,14 @@ export function freeRejections(experiment: Experiment): number {
   return experiment.attempts.filter((a) => a.judged && !a.claim).length
 }
 
+/** One that is not changed: its state need not remember what is read of it. */
+const look = ({ experiments }: Pick<State, 'experiments'>, id: string): Experiment | undefined =>
+  experiments.look ? experiments.look(id) : experiments.get(id)
+
 /** Along first parents, root first. Iterative: a chain of ten thousand is an ordinary run. */
 export function pathTo(state: State, id: string): Experiment[] {
   const path: Experiment[] = []
-  for (
-    let node = state.experiments.get(id);
-    node;
-    node = node.parent ? state.experiments.get(node.parent) : undefined
-  ) {
+  for (let node = look(state, id); node; node = node.parent ? look(state, node.parent) : undefined) {
     path.push(node)
   }
   return path.reverse()
@@ -457,7 +542,7 @@ export function lineageOf(state: State, id: string): Experiment[] {
   const found = new Map<string, Experiment>()
   const left = [id]
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    const node = state.experiments.get(next)
+    const node = look(state, next)
     if (!node || found.has(next)) continue
     found.set(next, node)
     left.push(...node.parents)
@@ -489,6 +574,8 @@ type Gates = ReadonlyMap<string, AddedGate>
  * gives the gain of an experiment with less of its diff must pass the gates of that experiment, too.
  */
 export function addedGates(state: State, id: string): AddedGate[] {
+  // Few runs have any, and reading a long path is slower than this look.
+  if (state.experiments.withTraits?.(({ gates }) => gates).length === 0) return []
   const at = new Map<string, Gates>()
   for (const node of lineageOf(state, id)) {
     const { reduces } = node.created
@@ -543,6 +630,17 @@ export const clearing = (node: Experiment): Next =>
   lastingDoubt(node) === null
     ? next`measure it again: ${call('confirm', node.id)}`
     : next`look at ${call('diff', node.id)}; when it is right, clear it: ${call('restore', node.id)}`
+
+/** The newest notes of a kind, oldest first, and how many there are. */
+export function newestNotes(
+  { notes }: Pick<State, 'notes'>,
+  kind: Noted['kind'],
+  most = Number.POSITIVE_INFINITY,
+): { items: Noted[]; count: number } {
+  const places = notes.placesOf?.(kind) ?? [...notes].flatMap((note, at) => (note.kind === kind ? [at] : []))
+  const items = places.slice(Math.max(0, places.length - most)).map((at) => notes.at(at) as Noted)
+  return { items, count: places.length }
+}
 
 /** Remarks on experiments and their tasks, oldest first; `tag`: only those with this word. */
 export function remarksIn(state: State, tag: string | null = null): Annotated[] {
@@ -609,16 +707,14 @@ export function repairable(state: State): Experiment[] {
     state,
     ({ status, answered }) => !answered && (status === 'rejected' || status === 'failed'),
   )
-    .filter((node) => {
-      const judged = lastJudged(node)
-      return (
-        !node.created.merge &&
-        judged?.aborted === undefined &&
+    .filter(
+      (node) =>
         attemptsUsed(node) < limit &&
-        !bad.has(node.id)
-      )
-    })
-    .filter(({ id }) => !repaired.has(id))
+        !node.created.merge &&
+        lastJudged(node)?.aborted === undefined &&
+        !(bad.size > 0 && bad.has(node.id)),
+    )
+    .filter((node) => repaired.size === 0 || !repaired.has(node.id))
 }
 
 /**

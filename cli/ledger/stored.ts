@@ -16,12 +16,16 @@ import {
   type Reason,
   STATUSES,
 } from './events.ts'
-import type { Pages } from './pages.ts'
+import { PAGE, type Pages } from './pages.ts'
 import {
   type Entries,
   type Experiment,
   type Experiments,
   type List,
+  type Notes,
+  NUMBERED,
+  type Numbered,
+  type Selected,
   type SPECIAL,
   type Traits,
   traitsOf,
@@ -343,6 +347,12 @@ export class StoredList<T> implements List<T> {
     return { item: this.#pages.read(row.readDoubleLE(0), row.readUInt32LE(8)), tag: row.readUInt32LE(12) }
   }
 
+  /** The number that stands beside each stored item. */
+  tags(): Uint32Array {
+    const rows = this.#pages.read(this.#place.start, this.#place.bytes)
+    return Uint32Array.from({ length: this.stored }, (_, at) => rows.readUInt32LE(at * LIST_ROW + 12))
+  }
+
   #row = (at: number): Buffer => this.#pages.read(this.#place.start + at * LIST_ROW, LIST_ROW)
 
   #read(at: number): T {
@@ -383,6 +393,18 @@ export function tagOfNote({ kind, experiment }: Noted, indexOf: (id: string) => 
   return fits(place * KINDS.length + KINDS.indexOf(kind), 4)
 }
 
+/** Notes, of which the kinds are known without reading them. */
+export class StoredNotes extends StoredList<Noted> implements Notes {
+  placesOf(kind: Noted['kind']): number[] {
+    const wanted = KINDS.indexOf(kind)
+    const stored = Array.from(this.tags(), (tag, at) => (tag % KINDS.length === wanted ? at : -1))
+    return [
+      ...stored.filter((at) => at !== -1),
+      ...this.added.flatMap((note, at) => (note.kind === kind ? [this.stored + at] : [])),
+    ]
+  }
+}
+
 export const noteOf = (
   lines: StoredLines,
   experiments: StoredExperiments,
@@ -391,32 +413,75 @@ export const noteOf = (
     new StoredNote(tag, experiments, () => lines.resolve(read()) as Noted) as unknown as Noted
 }
 
-// ---------------------------------------------------------------- experiments: a row of numbers for what lists ask of all of them, and a record for the rest
+// ---------------------------------------------------------------- experiments: columns of numbers for what lists ask of all of them, and a record for the rest
 
-const ROW = 64
-const ROWS_OF_A_PAGE = (64 * 1024) / ROW
+/** Of each experiment a number. One that may be null is stored plus one; of `value`, null is NaN. */
+const COLUMNS = {
+  ...{ value: Float64Array, record: Float64Array },
+  ...{
+    recordBytes: Uint32Array,
+    hypothesisBytes: Uint32Array,
+    number: Uint32Array,
+    parent: Uint32Array,
+    epoch: Uint32Array,
+  },
+  ...{ generation: Uint32Array, judgedSeq: Uint32Array, round: Uint32Array, tries: Uint32Array },
+  ...{ bits: Uint32Array, lane: Uint16Array, depth: Uint16Array, used: Uint16Array, traits: Uint16Array },
+  ...{ verdict: Uint8Array, reason: Uint8Array, failureClass: Uint8Array },
+}
 
-/** Bytes of a row. A number that may be null is stored plus one. */
-const AT = {
-  value: 0,
-  record: 8,
-  recordBytes: 16,
-  number: 20,
-  parent: 24,
-  epoch: 28,
-  generation: 32,
-  judgedSeq: 36,
-  round: 40,
-  lane: 44,
-  depth: 46,
-  status: 48,
-  verdict: 49,
-  reason: 50,
-  failureClass: 51,
-  used: 52,
-  tries: 56,
-  bits: 60,
-} as const
+export type ColumnName = keyof typeof COLUMNS
+type Numbers = Float64Array | Uint32Array | Uint16Array | Uint8Array
+
+export const COLUMN_NAMES = Object.keys(COLUMNS) as ColumnName[]
+
+/** Where a column begins: a number lies in one page. */
+export const COLUMN_ALIGN = Float64Array.BYTES_PER_ELEMENT
+
+/** A column that is read page by page, or at once. */
+class Column {
+  readonly #pages: Pages
+  readonly #place: Place
+  readonly #type: (typeof COLUMNS)[ColumnName]
+  readonly #size: number
+  readonly #views: (Numbers | undefined)[] = []
+  #whole: Numbers | null = null
+
+  constructor(pages: Pages, name: ColumnName, place: Place) {
+    this.#pages = pages
+    this.#place = place
+    this.#type = COLUMNS[name]
+    this.#size = this.#type.BYTES_PER_ELEMENT
+  }
+
+  get length(): number {
+    return this.#place.bytes / this.#size
+  }
+
+  at(at: number): number {
+    if (this.#whole) return this.#whole[at] ?? 0
+    const place = this.#place.start + at * this.#size
+    const page = Math.floor(place / PAGE)
+    const view = this.#views[page] ?? this.#view(page)
+    return view[(place - page * PAGE) / this.#size] ?? 0
+  }
+
+  #view(page: number): Numbers {
+    const { buffer, byteOffset, length } = this.#pages.page(page)
+    const view = new this.#type(buffer as ArrayBuffer, byteOffset, Math.floor(length / this.#size))
+    this.#views[page] = view
+    return view
+  }
+
+  /** All of it, as it is stored; nobody may change it. */
+  all(): Numbers {
+    if (this.#whole === null) {
+      const { buffer, byteOffset } = this.#pages.readOnce(this.#place.start, this.#place.bytes)
+      this.#whole = new this.#type(buffer as ArrayBuffer, byteOffset, this.length)
+    }
+    return this.#whole
+  }
+}
 
 /** What is not the usual: then the record says it. */
 const BIT = {
@@ -443,9 +508,8 @@ const BIT = {
 const REASONS: readonly Reason[] = ['improved', 'tie_broken', ...REJECT_REASONS, ...FAIL_REASONS]
 const VERDICTS: readonly JudgedStatus[] = ['kept', 'rejected', 'failed']
 
-/** Of an experiment, what is no number. Events are places. */
+/** Of an experiment, what is no number. Events are places. The hypothesis stands before it: it is read most. */
 interface StoredRecord {
-  hypothesis: string
   created: PlaceOfEvent
   children: string[]
   attempts: unknown[]
@@ -458,48 +522,86 @@ interface StoredRecord {
   droppedGates?: string[]
   annotations?: unknown[]
   agent?: string
+  /** Of its verdict. */
+  signature?: string
 }
 
-/** Traits in a byte. */
-const byteOf = ({ status, answered, special, remarks, flagged, jobs }: Traits): number =>
+/** Traits as a number. */
+const numberOf = ({ status, answered, special, remarks, flagged, jobs, gates }: Traits): number =>
   STATUSES.indexOf(status) +
   (answered ? 8 : 0) +
   (special ? 16 : 0) +
   (remarks ? 32 : 0) +
   (flagged ? 64 : 0) +
-  (jobs ? 128 : 0)
+  (jobs ? 128 : 0) +
+  (gates ? 256 : 0)
 
-const TRAITS: readonly Traits[] = Array.from({ length: 256 }, (_, byte) => ({
-  status: STATUSES[byte % 8] ?? 'open',
-  answered: (byte & 8) !== 0,
-  special: (byte & 16) !== 0,
-  remarks: (byte & 32) !== 0,
-  flagged: (byte & 64) !== 0,
-  jobs: (byte & 128) !== 0,
+const TRAITS: readonly Traits[] = Array.from({ length: 512 }, (_, number) => ({
+  status: STATUSES[number % 8] ?? 'open',
+  answered: (number & 8) !== 0,
+  special: (number & 16) !== 0,
+  remarks: (number & 32) !== 0,
+  flagged: (number & 64) !== 0,
+  jobs: (number & 128) !== 0,
+  gates: (number & 256) !== 0,
 }))
+
+/** The places of experiments with the same traits, one group after the other. */
+export interface TraitIndex {
+  start: number
+  /** `start`: behind that of the index. */
+  groups: { traits: number; start: number; bytes: number }[]
+}
+
+const numbersIn = (pages: Pages, { start, bytes }: Place): Uint32Array => {
+  const { buffer, byteOffset } = pages.read(start, bytes)
+  return new Uint32Array(buffer as ArrayBuffer, byteOffset, bytes / 4)
+}
+
+/** The index of a column of traits. */
+export function indexOfTraits(traits: ArrayLike<number>): { groups: TraitIndex['groups']; places: Buffer } {
+  const found = new Map<number, number[]>()
+  for (let at = 0; at < traits.length; at++) {
+    const number = traits[at] ?? 0
+    const places = found.get(number)
+    if (places) places.push(at)
+    else found.set(number, [at])
+  }
+  const groups: TraitIndex['groups'] = []
+  let start = 0
+  for (const [number, { length }] of found) {
+    groups.push({ traits: number, start, bytes: 4 * length })
+    start += 4 * length
+  }
+  return { groups, places: Buffer.from(Uint32Array.from([...found.values()].flat()).buffer) }
+}
 
 export class StoredExperiments implements Experiments {
   readonly #pages: Pages
   readonly #lines: StoredLines
-  readonly #rows: Place
   readonly #numbers: Place
-  readonly #traits: Place
-  readonly #views: DataView[] = []
+  readonly #index: TraitIndex
   readonly #nodes: (StoredExperiment | undefined)[]
+  readonly columns: Readonly<Record<ColumnName, Column>>
   readonly stored: number
   /** Places of those that may have been changed. */
   readonly touched = new Set<number>()
   readonly added = new Map<string, Experiment>()
+  readonly #addedPlaces = new Map<string, number>()
 
-  /** `rows` begins at a page. */
-  constructor(pages: Pages, parts: Record<'rows' | 'numbers' | 'traits', Place>, lines: StoredLines) {
-    const { rows, numbers, traits } = parts
+  constructor(
+    pages: Pages,
+    parts: { columns: Record<ColumnName, Place>; index: TraitIndex; numbers: Place },
+    lines: StoredLines,
+  ) {
+    const { columns } = parts
     this.#pages = pages
     this.#lines = lines
-    this.#rows = rows
-    this.#numbers = numbers
-    this.#traits = traits
-    this.stored = rows.bytes / ROW
+    this.#numbers = parts.numbers
+    this.#index = parts.index
+    const made = COLUMN_NAMES.map((name) => [name, new Column(pages, name, columns[name])])
+    this.columns = Object.fromEntries(made) as Record<ColumnName, Column>
+    this.stored = this.columns.number.length
     // An array that grows by places far apart would be a slow one.
     this.#nodes = new Array(this.stored)
   }
@@ -517,7 +619,7 @@ export class StoredExperiments implements Experiments {
   }
 
   idAt(at: number): string {
-    return experimentId(this.u32(at, AT.number))
+    return experimentId(this.columns.number.at(at))
   }
 
   has(id: string): boolean {
@@ -533,7 +635,13 @@ export class StoredExperiments implements Experiments {
     return node
   }
 
+  look(id: string): Experiment | undefined {
+    const at = this.indexOf(id)
+    return at === -1 ? this.added.get(id) : this.node(at)
+  }
+
   set(id: string, node: Experiment): void {
+    this.#addedPlaces.set(id, this.added.size)
     this.added.set(id, node)
   }
 
@@ -549,23 +657,44 @@ export class StoredExperiments implements Experiments {
 
   /** The traits of those that were touched are made of what they are now. */
   withTraits(is: (traits: Traits) => boolean): Experiment[] {
-    const wanted = TRAITS.map(is)
-    const traits = Buffer.from(this.rawTraits())
-    for (const at of this.touched) traits[at] = byteOf(traitsOf(this.node(at)))
-    const found: Experiment[] = []
-    for (let at = 0; at < this.stored; at++) if (wanted[traits[at] ?? 0]) found.push(this.node(at))
-    for (const node of this.added.values()) if (is(traitsOf(node))) found.push(node)
-    return found
+    return [...Array.from(this.#placesWith(is), (at) => this.node(at)), ...this.#addedWith(is)]
+  }
+
+  select(is: (traits: Traits) => boolean): Selected {
+    return new StoredSelection(this, this.#placesWith(is), this.#addedWith(is))
+  }
+
+  #placesWith(is: (traits: Traits) => boolean): Uint32Array {
+    const groups: Uint32Array[] = []
+    for (const { traits, start, bytes } of this.#index.groups)
+      if (is(TRAITS[traits] as Traits))
+        groups.push(numbersIn(this.#pages, { start: this.#index.start + start, bytes }))
+    const [only] = groups
+    if (groups.length === 1 && only && this.touched.size === 0) return only
+    const now = [...this.touched].filter((at) => is(traitsOf(this.node(at))))
+    const places = new Uint32Array(groups.reduce((sum, { length }) => sum + length, now.length))
+    let count = 0
+    for (const group of groups) {
+      const kept = this.touched.size === 0 ? group : group.filter((at) => !this.touched.has(at))
+      places.set(kept, count)
+      count += kept.length
+    }
+    places.set(now, count)
+    return places.subarray(0, count + now.length).sort()
+  }
+
+  #addedWith = (is: (traits: Traits) => boolean): Experiment[] =>
+    [...this.added.values()].filter((node) => is(traitsOf(node)))
+
+  /** Another one for each experiment: its place, or that among those that were added. */
+  keyOf(id: string): number {
+    const at = this.indexOf(id)
+    return at === -1 ? this.stored + (this.#addedPlaces.get(id) ?? Number.NaN) : at
   }
 
   *newestFirst(): IterableIterator<Experiment> {
     yield* [...this.added.values()].reverse()
     for (let at = this.stored - 1; at >= 0; at--) yield this.node(at)
-  }
-
-  /** As they are stored. */
-  rawTraits(): Buffer {
-    return this.#pages.read(this.#traits.start, this.#traits.bytes)
   }
 
   node(at: number): StoredExperiment {
@@ -576,44 +705,100 @@ export class StoredExperiments implements Experiments {
     return node
   }
 
-  #view(at: number): DataView {
-    const page = Math.floor(at / ROWS_OF_A_PAGE)
-    const known = this.#views[page]
-    if (known !== undefined) return known
-    const first = page * ROWS_OF_A_PAGE * ROW
-    const bytes = this.#pages.read(
-      this.#rows.start + first,
-      Math.min(ROWS_OF_A_PAGE * ROW, this.#rows.bytes - first),
-    )
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    this.#views[page] = view
-    return view
-  }
-
-  u8 = (at: number, field: number): number => this.#view(at).getUint8((at % ROWS_OF_A_PAGE) * ROW + field)
-  u16 = (at: number, field: number): number =>
-    this.#view(at).getUint16((at % ROWS_OF_A_PAGE) * ROW + field, true)
-  u32 = (at: number, field: number): number =>
-    this.#view(at).getUint32((at % ROWS_OF_A_PAGE) * ROW + field, true)
-  f64 = (at: number, field: number): number =>
-    this.#view(at).getFloat64((at % ROWS_OF_A_PAGE) * ROW + field, true)
-
-  /** As it is stored. */
-  rawRow(at: number): Buffer {
-    return this.#pages.read(this.#rows.start + at * ROW, ROW)
-  }
-
+  /** With its hypothesis, as it is stored. */
   rawRecord(at: number): Buffer {
-    return this.#pages.read(this.f64(at, AT.record), this.u32(at, AT.recordBytes))
+    return this.#pages.read(this.columns.record.at(at), this.columns.recordBytes.at(at))
+  }
+
+  hypothesis(at: number): string {
+    const text = this.#pages.read(this.columns.record.at(at), this.columns.hypothesisBytes.at(at))
+    return JSON.parse(text.toString()) as string
   }
 
   #read: { at: number; record: StoredRecord } | null = null
 
   /** The last one is remembered: a reader asks several things of one experiment. */
   record(at: number): StoredRecord {
-    if (this.#read?.at !== at)
-      this.#read = { at, record: JSON.parse(this.rawRecord(at).toString()) as StoredRecord }
+    if (this.#read?.at !== at) {
+      const text = this.rawRecord(at).subarray(this.columns.hypothesisBytes.at(at)).toString()
+      this.#read = { at, record: JSON.parse(text) as StoredRecord }
+    }
     return this.#read.record
+  }
+}
+
+/** Where it is stored: these bits of the number, less this. */
+interface StoredNumber {
+  column: ColumnName
+  bits?: { first: number; count: number }
+  less?: number
+}
+
+const NUMBERED_COLUMNS: Record<Exclude<Numbered, 'key'>, StoredNumber> = {
+  parent: { column: 'parent', less: 1 },
+  value: { column: 'value' },
+  epoch: { column: 'epoch' },
+  tries: { column: 'tries' },
+  generation: { column: 'generation' },
+  judgedSeq: { column: 'judgedSeq', less: 1 },
+  status: { column: 'traits', bits: { first: 0, count: 3 } },
+  special: { column: 'traits', bits: { first: 4, count: 1 } },
+  flagged: { column: 'traits', bits: { first: 6, count: 1 } },
+}
+
+class StoredSelection implements Selected {
+  readonly #all: StoredExperiments
+  readonly #places: Uint32Array
+  readonly #added: readonly Experiment[]
+
+  constructor(all: StoredExperiments, places: Uint32Array, added: readonly Experiment[]) {
+    this.#all = all
+    this.#places = places
+    this.#added = added
+  }
+
+  get length(): number {
+    return this.#places.length + this.#added.length
+  }
+
+  at(index: number): Experiment {
+    const place = this.#places[index]
+    return place === undefined
+      ? (this.#added[index - this.#places.length] as Experiment)
+      : this.#all.node(place)
+  }
+
+  keyOf(id: string): number {
+    return this.#all.keyOf(id)
+  }
+
+  numbers(of: Numbered): Float64Array {
+    const places = this.#places
+    const { touched } = this.#all
+    const numbers = new Float64Array(this.length)
+    if (of === 'key') numbers.set(places)
+    else this.#copy(NUMBERED_COLUMNS[of], numbers)
+    const keyOf = (id: string) => this.keyOf(id)
+    const fresh = (index: number) => NUMBERED[of](this.at(index), keyOf)
+    for (let index = 0; touched.size > 0 && index < places.length; index++)
+      if (touched.has(places[index] ?? -1)) numbers[index] = fresh(index)
+    for (let index = places.length; index < numbers.length; index++) numbers[index] = fresh(index)
+    return numbers
+  }
+
+  // Two plain loops: there may be very many, and a command that is over soon runs each of them once.
+  #copy({ column, bits, less = 0 }: StoredNumber, numbers: Float64Array): void {
+    const places = this.#places
+    const stored = this.#all.columns[column].all()
+    const { length } = places
+    if (bits === undefined) {
+      for (let index = 0; index < length; index++)
+        numbers[index] = (stored[places[index] as number] as number) - less
+      return
+    }
+    const mask = 2 ** bits.count - 1
+    for (let index = 0; index < length; index++)
+      numbers[index] = ((stored[places[index] as number] as number) >> bits.first) & mask
   }
 }
 
@@ -686,14 +871,14 @@ class StoredExperiment implements Experiment {
     return this.#own
   }
 
-  /** Its value in its row. */
+  /** Its value in its column. */
   storedValue(): number | null {
-    const value = this.#all.f64(this.at, AT.value)
+    const value = this.#all.columns.value.at(this.at)
     return Number.isNaN(value) ? null : value
   }
 
   has(bit: number): boolean {
-    return (this.#all.u32(this.at, AT.bits) & bit) !== 0
+    return (this.#all.columns.bits.at(this.at) & bit) !== 0
   }
 
   get id(): string {
@@ -701,7 +886,7 @@ class StoredExperiment implements Experiment {
   }
 
   get parent(): string | null {
-    const at = orNull(this.#all.u32(this.at, AT.parent))
+    const at = orNull(this.#all.columns.parent.at(this.at))
     return at === null ? null : this.#all.idAt(at)
   }
 
@@ -712,7 +897,7 @@ class StoredExperiment implements Experiment {
   }
 
   get generation(): number {
-    return this.#all.u32(this.at, AT.generation)
+    return this.#all.columns.generation.at(this.at)
   }
 
   get children(): string[] {
@@ -720,14 +905,14 @@ class StoredExperiment implements Experiment {
   }
 
   get status(): Experiment['status'] {
-    return this.#own?.status ?? STATUSES[this.#all.u8(this.at, AT.status)] ?? 'open'
+    return this.#own?.status ?? STATUSES[this.#all.columns.traits.at(this.at) % 8] ?? 'open'
   }
   set status(status) {
     this.#change('status', status)
   }
 
   get hypothesis(): string {
-    return this.#own?.hypothesis ?? this.#details().record.hypothesis
+    return this.#own?.hypothesis ?? this.#all.hypothesis(this.at)
   }
   set hypothesis(text) {
     this.#change('hypothesis', text)
@@ -741,18 +926,22 @@ class StoredExperiment implements Experiment {
     return this.#lines.at(this.#details().record.created.$event) as Created
   }
 
+  /** Of its verdict. */
+  signature(): string | null {
+    return this.has(BIT.signature) ? (this.#details().record.signature ?? null) : null
+  }
+
   judgedLine(): Judged {
     return this.attempts.findLast((one) => one.judged)?.judged as Judged
   }
 
-  /** As it is in its row. */
+  /** As it is in its column. */
   number(field: 'round' | 'lane' | 'depth'): number | null {
-    const { u16, u32 } = this.#all
-    return orNull(field === 'round' ? u32(this.at, AT.round) : u16(this.at, AT[field]))
+    return orNull(this.#all.columns[field].at(this.at))
   }
 
   word<T>(field: 'verdict' | 'reason' | 'failureClass', words: readonly T[]): T | null {
-    return words[this.#all.u8(this.at, AT[field]) - 1] ?? null
+    return words[this.#all.columns[field].at(this.at) - 1] ?? null
   }
 
   get attempts(): Experiment['attempts'] {
@@ -761,7 +950,7 @@ class StoredExperiment implements Experiment {
 
   get verdict(): Judged | null {
     if (this.#own?.verdict !== undefined) return this.#own.verdict
-    if (this.#all.u8(this.at, AT.verdict) === 0) return null
+    if (this.#all.columns.verdict.at(this.at) === 0) return null
     return this.has(BIT.aborted) ? this.judgedLine() : (new StoredVerdict(this) as unknown as Judged)
   }
   set verdict(judged) {
@@ -769,14 +958,14 @@ class StoredExperiment implements Experiment {
   }
 
   get used(): number {
-    return this.#own?.used ?? this.#all.u16(this.at, AT.used)
+    return this.#own?.used ?? this.#all.columns.used.at(this.at)
   }
   set used(count) {
     this.#change('used', count)
   }
 
   get tries(): number {
-    return this.#own?.tries ?? this.#all.u32(this.at, AT.tries)
+    return this.#own?.tries ?? this.#all.columns.tries.at(this.at)
   }
   set tries(count) {
     this.#change('tries', count)
@@ -790,7 +979,7 @@ class StoredExperiment implements Experiment {
   }
 
   get epoch(): number {
-    return this.#own?.epoch ?? this.#all.u32(this.at, AT.epoch)
+    return this.#own?.epoch ?? this.#all.columns.epoch.at(this.at)
   }
   set epoch(epoch) {
     this.#change('epoch', epoch)
@@ -855,7 +1044,7 @@ class StoredExperiment implements Experiment {
   }
 
   get judgedSeq(): number | null {
-    return this.#own?.judgedSeq ?? orNull(this.#all.u32(this.at, AT.judgedSeq))
+    return this.#own?.judgedSeq ?? orNull(this.#all.columns.judgedSeq.at(this.at))
   }
   set judgedSeq(seq) {
     this.#change('judgedSeq', seq)
@@ -950,7 +1139,7 @@ class StoredVerdict extends StoredEvent<Judged> {
     return this.#of.has(BIT.tasks) ? this.toJSON().tasks : null
   }
   get signature(): string | null {
-    return this.#of.has(BIT.signature) ? this.toJSON().signature : null
+    return this.#of.signature()
   }
 }
 
@@ -1024,11 +1213,11 @@ function fits(value: number, bytes: number): number {
   return value
 }
 
-/** `record` but for its place: that is known when it was written. */
+/** All but where its record is: that is known when it was written. */
 export function encodeExperiment(
   node: Experiment,
   indexOf: (id: string) => number,
-): { row: Buffer; record: string; traits: number } {
+): { numbers: Record<Exclude<ColumnName, 'record' | 'recordBytes'>, number>; record: string } {
   if (experimentId(Number(node.id.slice(4))) !== node.id) throw new Unstorable(`the id ${node.id}`)
   const { created, verdict, parents } = node
   const usual = parents.length === (node.parent === null ? 0 : 1) && (parents[0] ?? null) === node.parent
@@ -1036,7 +1225,6 @@ export function encodeExperiment(
   const begun = created instanceof StoredCreated ? created.toJSON() : created
   placeIn(begun)
   const record: Omit<StoredRecord, 'created'> & { created: object } = {
-    hypothesis: node.hypothesis,
     created: begun,
     children: node.children,
     attempts: node.attempts,
@@ -1049,6 +1237,7 @@ export function encodeExperiment(
     ...(node.droppedGates.length === 0 ? {} : { droppedGates: node.droppedGates }),
     ...(node.annotations.length === 0 ? {} : { annotations: node.annotations }),
     ...(node.agent === undefined ? {} : { agent: node.agent }),
+    ...(verdict === null || verdict.signature === null ? {} : { signature: verdict.signature }),
   }
   const bits =
     (traits.special ? BIT.created : 0) |
@@ -1068,31 +1257,37 @@ export function encodeExperiment(
     (verdict && verdict.gates.length > 0 ? BIT.judgedGates : 0) |
     (verdict && verdict.tasks !== null ? BIT.tasks : 0) |
     (verdict && verdict.signature !== null ? BIT.signature : 0)
-  const row = Buffer.alloc(ROW)
   const next = (value: number | null) => (value === null ? 0 : value + 1)
-  row.writeDoubleLE(node.value ?? Number.NaN, AT.value)
-  row.writeUInt32LE(fits(Number(node.id.slice(4)), 4), AT.number)
-  row.writeUInt32LE(node.parent === null ? 0 : indexOf(node.parent) + 1, AT.parent)
-  row.writeUInt32LE(fits(node.epoch, 4), AT.epoch)
-  row.writeUInt32LE(fits(node.generation, 4), AT.generation)
-  row.writeUInt32LE(fits(next(node.judgedSeq), 4), AT.judgedSeq)
-  row.writeUInt32LE(fits(next(created.round), 4), AT.round)
-  row.writeUInt16LE(fits(next(created.lane), 2), AT.lane)
-  row.writeUInt16LE(fits(next(created.depth), 2), AT.depth)
-  row.writeUInt8(STATUSES.indexOf(node.status), AT.status)
-  row.writeUInt8(indexIn(VERDICTS, verdict?.status ?? null), AT.verdict)
-  row.writeUInt8(indexIn(REASONS, verdict?.reason ?? null), AT.reason)
-  row.writeUInt8(indexIn(FAILURE_CLASSES, verdict?.failure_class ?? null), AT.failureClass)
-  row.writeUInt16LE(fits(node.used, 2), AT.used)
-  row.writeUInt32LE(bits, AT.bits)
-  row.writeUInt32LE(fits(node.tries, 4), AT.tries)
-  return { row, record: encode(record), traits: byteOf(traits) }
+  const numbers = {
+    value: node.value ?? Number.NaN,
+    number: fits(Number(node.id.slice(4)), 4),
+    parent: node.parent === null ? 0 : indexOf(node.parent) + 1,
+    epoch: fits(node.epoch, 4),
+    generation: fits(node.generation, 4),
+    judgedSeq: fits(next(node.judgedSeq), 4),
+    round: fits(next(created.round), 4),
+    lane: fits(next(created.lane), 2),
+    depth: fits(next(created.depth), 2),
+    verdict: indexIn(VERDICTS, verdict?.status ?? null),
+    reason: indexIn(REASONS, verdict?.reason ?? null),
+    failureClass: indexIn(FAILURE_CLASSES, verdict?.failure_class ?? null),
+    used: fits(node.used, 2),
+    tries: fits(node.tries, 4),
+    traits: numberOf(traits),
+    bits,
+  }
+  const hypothesis = JSON.stringify(node.hypothesis)
+  return {
+    numbers: { ...numbers, hypothesisBytes: Buffer.byteLength(hypothesis) },
+    record: hypothesis + encode(record),
+  }
 }
 
-/** Says in a row where its record is. */
-export function placeRecord(row: Buffer, start: number, bytes: number): void {
-  row.writeDoubleLE(start, AT.record)
-  row.writeUInt32LE(bytes, AT.recordBytes)
+/** A column as it was stored, with room for those that were added. */
+export const columnOf = (name: ColumnName, count: number, stored: StoredExperiments | null): Numbers => {
+  const column = new COLUMNS[name](count)
+  if (stored) column.set(stored.columns[name].all())
+  return column
 }
 
 function indexIn<T>(list: readonly T[], item: T | null): number {

@@ -2,7 +2,7 @@
 
 import { orderKey } from '../ledger/best.ts'
 import type { Pick } from '../ledger/events.ts'
-import { type Experiment, lastJudged, type State, tainted, withTraits } from '../ledger/state.ts'
+import { lastJudged, type Selected, type State, select, tainted } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { type Candidate, type FrontierNode, frontierOf } from '../search/frontier.ts'
@@ -11,59 +11,73 @@ import { policyNamed, policyOfRun } from '../search/policies.ts'
 export function candidatesOf(state: State): Candidate[] {
   const metric = state.run?.metric
   if (!metric) return []
-  const bad = tainted(state)
-  const kept = withTraits(state, ({ status }) => status === 'kept').filter(
-    // What the baseline arm found is no parent: the two could not be compared any more.
-    ({ created }) => created.arm === undefined,
-  )
-  return frontierOf(
-    kept.map((node) => new SearchNode(node, bad.has(node.id))),
-    { direction: metric.direction, epoch: state.epoch, deterministic: state.noise.mode === 'deterministic' },
-  )
+  const kept = select(state, ({ status }) => status === 'kept')
+  const deterministic = state.noise.mode === 'deterministic'
+  return frontierOf(nodesOf(state, kept), { direction: metric.direction, epoch: state.epoch, deterministic })
 }
 
-/** Asks an experiment what the search asks: few are asked for their order. */
+/** As the search sees them. There may be many of them, of which few are read. */
+function nodesOf(state: State, kept: Selected): SearchNode[] {
+  const [keys, parents, values] = [kept.numbers('key'), kept.numbers('parent'), kept.numbers('value')]
+  const [epochs, tries] = [kept.numbers('epoch'), kept.numbers('tries')]
+  const [special, flagged] = [kept.numbers('special'), kept.numbers('flagged')]
+  const bad = new Set(Array.from(tainted(state), (id) => kept.keyOf(id)))
+  const nodes: SearchNode[] = []
+  for (let at = 0; at < keys.length; at++) {
+    // What the baseline arm found is no parent: the two could not be compared any more.
+    if (special[at] && kept.at(at).created.arm !== undefined) continue
+    const node = new SearchNode(kept, at)
+    node.key = keys[at] ?? -1
+    node.parentKey = parents[at] ?? -1
+    if (special[at])
+      node.otherKeys = kept
+        .at(at)
+        .parents.slice(1)
+        .map((id) => kept.keyOf(id))
+    node.value = values[at] ?? Number.NaN
+    node.epoch = epochs[at] ?? 0
+    node.children = tries[at] ?? 0
+    node.flagged = Boolean(flagged[at])
+    node.tainted = bad.size > 0 && bad.has(node.key)
+    nodes.push(node)
+  }
+  return nodes
+}
+
+const NONE: readonly number[] = []
+
 class SearchNode implements FrontierNode {
-  readonly #node: Experiment
-  readonly id: string
-  readonly parent: string | null
-  readonly tainted: boolean
+  readonly #kept: Selected
+  readonly #at: number
+  key = -1
+  parentKey = -1
+  otherKeys = NONE
+  value = Number.NaN
+  epoch = 0
+  children = 0
+  flagged = false
+  tainted = false
 
-  constructor(node: Experiment, tainted: boolean) {
-    this.#node = node
-    this.id = node.id
-    this.parent = node.parent
-    this.tainted = tainted
+  constructor(kept: Selected, at: number) {
+    this.#kept = kept
+    this.#at = at
   }
 
-  get others(): readonly string[] {
-    return this.#node.parents.slice(1)
+  get id(): string {
+    return this.#kept.at(this.#at).id
   }
-  get children(): number {
-    return this.#node.tries
+  get parent(): string | null {
+    return this.#kept.at(this.#at).parent
   }
   get status(): FrontierNode['status'] {
-    return this.#node.status
-  }
-  get value(): number | null {
-    return this.#node.value
-  }
-  get epoch(): number {
-    return this.#node.epoch
+    return 'kept'
   }
   get confirmed(): boolean {
-    return isConfirmed(this.#node)
-  }
-  get flagged(): boolean {
-    return this.#node.flagged !== null
+    return lastJudged(this.#kept.at(this.#at))?.confirmed ?? false
   }
   get order(): string {
-    return orderKey(this.#node)
+    return orderKey(this.#kept.at(this.#at))
   }
-}
-
-function isConfirmed(node: Experiment): boolean {
-  return lastJudged(node)?.confirmed ?? false
 }
 
 export interface Frontier {
@@ -76,12 +90,12 @@ export interface Frontier {
 /** The same ledger picks the same parents. `policy` and `k`: null = as the knobs say. */
 export function pickParents(
   run: OpenRun,
-  options: { policy?: string | null; k?: number | null } = {},
+  options: { policy?: string | null; k?: number | null; candidates?: readonly Candidate[] } = {},
 ): Result<Frontier> {
   const { state } = run.ledger
   const policy = options.policy ? policyNamed(options.policy) : ok(policyOfRun(state.knobs?.policy ?? 'auto'))
   if (!policy.ok) return policy
-  const candidates = candidatesOf(state)
+  const { candidates = candidatesOf(state) } = options
   const picks = policy.value.pick(candidates, options.k ?? state.knobs?.k ?? 1)
   return ok({ policy: policy.value.name, picks, eligible: candidates.length })
 }

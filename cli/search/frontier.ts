@@ -20,15 +20,35 @@ export interface Candidate {
 export const byScore = (a: Candidate, b: Candidate): number =>
   a.score === b.score ? (a.order < b.order ? -1 : 1) : b.score - a.score
 
+/** The first `most` in an order, as sorting all of them would give them. */
+export function firstOf<T>(items: readonly T[], most: number, order: (a: T, b: T) => number): T[] {
+  if (most < 1) return []
+  let first: T[] = []
+  let worst: T | undefined
+  for (const item of items) {
+    if (worst !== undefined && order(item, worst) > 0) continue
+    first.push(item)
+    if (first.length < 2 * most) continue
+    first = first.sort(order).slice(0, most)
+    worst = first.at(-1)
+  }
+  return first.sort(order).slice(0, most)
+}
+
 /** What decides whether an experiment may become a parent, and what a policy then reads. */
 export interface FrontierNode {
+  /** Another one for each experiment. */
+  key: number
+  /** null or a key that no node has: what it is built on is not among the nodes. */
+  parentKey: number | null
+  /** Of a merge: the others that it contains. Absent = none. */
+  otherKeys?: readonly number[]
   id: string
   parent: string | null
-  /** Of a merge: the others that it contains. Absent = none. */
-  others?: readonly string[]
   /** How many experiments have it as a parent, whatever became of them. */
   children: number
   status: Status
+  /** null or NaN when there is none. */
   value: number | null
   epoch: number
   confirmed: boolean
@@ -61,40 +81,41 @@ export type Ineligible =
  * A pruned ancestor does not matter. `nodes` must hold all kept experiments, in any order.
  */
 export function frontierOf(nodes: readonly FrontierNode[], rules: FrontierRules): Candidate[] {
-  const verdicts = eligibility(nodes, rules)
-  const above = ({ parent, others = [] }: FrontierNode) => (parent === null ? [] : [parent, ...others])
-  const kept = new Map<string, number>()
-  for (const node of nodes)
-    if (!verdicts.has(node.id)) for (const id of above(node)) kept.set(id, (kept.get(id) ?? 0) + 1)
-  const sign = rules.direction === 'maximize' ? 1 : -1
-  const candidates: Candidate[] = []
-  for (const node of nodes) {
-    const { id, parent, children, value } = node
-    if (verdicts.has(id) || value === null) continue
-    const known = { id, parent, value, score: sign * value, children, keptChildren: kept.get(id) ?? 0 }
-    candidates.push(new Eligible(node, known))
+  const eligible = nodes.filter((node) => whyNot(node, rules) === null)
+  const kept = new Map<number, number>()
+  const count = (key: number) => kept.set(key, (kept.get(key) ?? 0) + 1)
+  for (const { parentKey, otherKeys = NONE } of eligible) {
+    if (parentKey !== null) count(parentKey)
+    for (const key of otherKeys) count(key)
   }
-  return candidates
+  const sign = rules.direction === 'maximize' ? 1 : -1
+  return eligible.map((node) => new Eligible(node, sign, kept.get(node.key) ?? 0))
 }
 
-/** Its order is asked for among equals only, and takes longer than the rest. */
+const NONE: readonly number[] = []
+
+/** What names it is asked for of few, and takes longer than the rest. */
 class Eligible implements Candidate {
   readonly #node: FrontierNode
-  readonly id: string
-  readonly parent: string | null
   readonly value: number
   readonly score: number
   readonly children: number
   readonly keptChildren: number
 
-  constructor(node: FrontierNode, known: Omit<Candidate, 'order'>) {
+  constructor(node: FrontierNode, sign: number, keptChildren: number) {
     this.#node = node
-    this.id = known.id
-    this.parent = known.parent
-    this.value = known.value
-    this.score = known.score
-    this.children = known.children
-    this.keptChildren = known.keptChildren
+    this.value = node.value ?? Number.NaN
+    this.score = sign * this.value
+    this.children = node.children
+    this.keptChildren = keptChildren
+  }
+
+  get id(): string {
+    return this.#node.id
+  }
+
+  get parent(): string | null {
+    return this.#node.parent
   }
 
   get order(): string {
@@ -102,24 +123,15 @@ class Eligible implements Candidate {
   }
 }
 
-/** Why an experiment may not become a parent; those that may are absent. */
-export function eligibility(
-  nodes: readonly FrontierNode[],
-  rules: Pick<FrontierRules, 'epoch' | 'deterministic'>,
-): Map<string, Ineligible> {
-  const verdicts = new Map<string, Ineligible>()
-  for (const node of nodes) {
-    const why = verdict(node)
-    if (why !== null) verdicts.set(node.id, why)
-  }
-  return verdicts
-
-  function verdict(node: FrontierNode): Ineligible | null {
-    if (node.status !== 'kept') return 'not_kept'
-    if (node.value === null || !Number.isFinite(node.value)) return 'no_value'
-    if (node.epoch !== rules.epoch) return 'other_epoch'
-    if (node.tainted) return 'revoked_ancestor'
-    if (node.flagged) return 'flagged'
-    return rules.deterministic || node.confirmed || node.parent === null ? null : 'unconfirmed'
-  }
+/** Why an experiment may not become a parent; null when it may. */
+export function whyNot(
+  node: FrontierNode,
+  { epoch, deterministic }: Pick<FrontierRules, 'epoch' | 'deterministic'>,
+): Ineligible | null {
+  if (node.status !== 'kept') return 'not_kept'
+  if (node.value === null || !Number.isFinite(node.value)) return 'no_value'
+  if (node.epoch !== epoch) return 'other_epoch'
+  if (node.tainted) return 'revoked_ancestor'
+  if (node.flagged) return 'flagged'
+  return deterministic || node.confirmed || node.parent === null ? null : 'unconfirmed'
 }

@@ -4,7 +4,7 @@
  */
 import type { Pick } from '../ledger/events.ts'
 import { fail, ok, type Result } from '../result.ts'
-import { byScore, type Candidate } from './frontier.ts'
+import { byScore, type Candidate, firstOf } from './frontier.ts'
 
 export interface Policy {
   name: string
@@ -13,21 +13,6 @@ export interface Policy {
   takes(node: Candidate): boolean
   /** Min(k, nodes it takes) distinct picks, best first, with ranks from 1. Does not depend on the order of `nodes`. */
   pick(nodes: readonly Candidate[], k: number): Pick[]
-}
-
-/** The first `most` in an order, as sorting all of them would give them. */
-function firstOf<T>(items: readonly T[], most: number, order: (a: T, b: T) => number): T[] {
-  if (most < 1) return []
-  let first: T[] = []
-  let worst: T | undefined
-  for (const item of items) {
-    if (worst !== undefined && order(item, worst) > 0) continue
-    first.push(item)
-    if (first.length < 2 * most) continue
-    first = first.sort(order).slice(0, most)
-    worst = first.at(-1)
-  }
-  return first.sort(order).slice(0, most)
 }
 
 function bestFirst(definition: {

@@ -25,12 +25,16 @@ import { snapshotOf } from '../../cli/ledger/snapshot.ts'
 import {
   addedGates,
   type Experiment,
+  NUMBERED,
+  type Numbered,
   newestFirst,
+  newestNotes,
   pathTo,
   remarksIn,
   repairable,
   retestable,
   type State,
+  select,
   traitsOf,
   withTraits,
 } from '../../cli/ledger/state.ts'
@@ -104,12 +108,18 @@ const plainNode = (node: Experiment) => ({
   ],
 })
 
+/** The others name experiments in a way of their own. */
+const COMPARABLE = (Object.keys(NUMBERED) as Numbered[]).filter((of) => of !== 'key' && of !== 'parent')
+const KINDS = ['learning', 'infrastructure', 'note', 'objection'] as const
+
 /** What the verbs that only read make of a state. */
 const answers = (state: State): unknown =>
   fromJson({
     best: bestOf(state)?.id ?? null,
     bests: bestsInOrder(state).map(({ id }) => id),
-    frontier: candidatesOf(state),
+    frontier: candidatesOf(state).map(({ id, parent, value, score, children, keptChildren, order }) => ({
+      ...{ id, parent, value, score, children, keptChildren, order },
+    })),
     repairable: repairable(state).map(({ id }) => id),
     retestable: retestable(state).map(({ id }) => id),
     stop: [stopReason(state), stopCause(state), budgetOf(state)],
@@ -125,6 +135,10 @@ const answers = (state: State): unknown =>
       addedGates(state, id),
     ]),
     newest: Array.from(newestFirst(state), ({ id }) => id),
+    compared: COMPARABLE.map((of) =>
+      Array.from(select(state, ({ status }) => status !== 'open').numbers(of)),
+    ),
+    notes: KINDS.map((kind) => newestNotes(state, kind, 3)),
     marked: withTraits(state, ({ status, remarks }) => status === 'kept' || remarks).map(({ id }) => id),
     context: ['exp_0000', 'exp_0001', null].map((id) =>
       contextFacts(
