@@ -3,7 +3,7 @@ import { hasSeal } from '../experiment/create.ts'
 import { approvedPackages } from '../ledger/backlog.ts'
 import { bestOf } from '../ledger/best.ts'
 import { isOf } from '../ledger/driver.ts'
-import type { Idea, Knobs, Lane, NewDirection, Noted, Pick, StopReason } from '../ledger/events.ts'
+import type { Idea, Judged, Knobs, Lane, NewDirection, Noted, Pick, StopReason } from '../ledger/events.ts'
 import { refusal } from '../ledger/ledger.ts'
 import { type Directions, directionsOf, knobsOfNextRound, type Step } from '../ledger/meta.ts'
 import {
@@ -13,6 +13,7 @@ import {
   failureClassOf,
   lastJudged,
   newestFirst,
+  newestNotes,
   nodeValue,
   type Round,
   remarksIn,
@@ -30,7 +31,7 @@ import { stopReason } from '../run/budget.ts'
 import { callerIn, giveUp, saidBy, takeTurn } from '../run/driver.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { waitingSteers } from '../run/steer.ts'
-import { byScore, type Candidate } from '../search/frontier.ts'
+import { byScore, type Candidate, firstOf } from '../search/frontier.ts'
 import { OBSERVED, type Observed, type Pattern, patternsOf } from '../search/patterns.ts'
 import { type Conflict, combinable } from '../search/unmerged.ts'
 import { plain } from '../text.ts'
@@ -164,11 +165,11 @@ const isKept = (node: Experiment): boolean => node.status === 'kept'
 // ---------------------------------------------------------------- what the ledger alone says about the search so far
 
 /** A warning that an axis is exhausted names one that was not tried, where the record knows one. */
-export function patternsIn(state: State): Pattern[] {
+export function patternsIn(state: State, candidates?: readonly Candidate[]): Pattern[] {
   const found = patternsOf(observedIn(state))
   if (!found.some(({ kind }) => kind === 'axis_warning')) return found
   return found.map((pattern) => {
-    const untried = pattern.kind === 'axis_warning' ? untriedBeside(state, pattern) : []
+    const untried = pattern.kind === 'axis_warning' ? untriedBeside(state, pattern, candidates) : []
     return untried.length === 0
       ? pattern
       : { ...pattern, message: `${pattern.message}; not tried yet: ${untried.join(', or ')}` }
@@ -176,11 +177,15 @@ export function patternsIn(state: State): Pattern[] {
 }
 
 /** The best parent that nothing was built on, else that the warned experiments did not start from; and the best open idea. */
-function untriedBeside(state: State, { experiments }: Pattern): string[] {
+function untriedBeside(
+  state: State,
+  { experiments }: Pattern,
+  candidates: readonly Candidate[] = candidatesOf(state),
+): string[] {
   const worn = new Set(experiments.map((id) => state.experiments.get(id)?.parent))
-  const [parent] = candidatesOf(state)
-    .filter(({ id }) => !worn.has(id))
-    .sort((a, b) => Number(a.children > 0) - Number(b.children > 0) || byScore(a, b))
+  const freshest = (a: Candidate, b: Candidate) =>
+    Number(a.children > 0) - Number(b.children > 0) || byScore(a, b)
+  const parent = firstOf(candidates, worn.size + 1, freshest).find(({ id }) => !worn.has(id))
   const [idea] = openIdeas(state, 20)
   return [
     ...(parent
@@ -196,27 +201,45 @@ export function observedIn(state: State): Observed[] {
     if (ideas.length === OBSERVED) break
     if (!node.created.merge) ideas.push(node)
   }
-  return ideas.reverse().map((node) => {
+  return ideas.reverse().map((node) => new Observation(node))
+}
+
+/** Texts are read when a pattern tells them. */
+class Observation implements Observed {
+  readonly #node: Experiment
+  readonly #judged: Judged | null
+  readonly id: string
+  readonly parent: string | null
+  readonly status: Observed['status']
+  readonly reason: Observed['reason']
+  readonly failure_class: Observed['failure_class']
+  readonly value: number | null
+  readonly gates: Observed['gates']
+  readonly tasks: Observed['tasks']
+  readonly signature: string | null
+
+  constructor(node: Experiment) {
     const judged = lastJudged(node)
-    return {
-      id: node.id,
-      parent: node.parent,
-      status: node.status,
-      reason: judged?.reason ?? null,
-      failure_class: failureClassOf(node),
-      value: judged?.value ?? null,
-      gates: judged?.gates ?? [],
-      tasks: judged?.tasks ?? null,
-      signature: judged?.signature ?? null,
-      // Texts are read when a pattern tells them.
-      get hypothesis() {
-        return node.hypothesis
-      },
-      get message() {
-        return judged?.message ?? ''
-      },
-    }
-  })
+    this.#node = node
+    this.#judged = judged
+    this.id = node.id
+    this.parent = node.parent
+    this.status = node.status
+    this.reason = judged?.reason ?? null
+    this.failure_class = failureClassOf(node)
+    this.value = judged?.value ?? null
+    this.gates = judged?.gates ?? []
+    this.tasks = judged?.tasks ?? null
+    this.signature = judged?.signature ?? null
+  }
+
+  get hypothesis(): string {
+    return this.#node.hypothesis
+  }
+
+  get message(): string {
+    return this.#judged?.message ?? ''
+  }
 }
 
 export interface Standing {
@@ -444,22 +467,20 @@ function notesIn(state: State): string[] {
 }
 
 export function learningsOf(state: State): string[] {
-  return [...state.learnings, ...learntNotes(state).map(({ text }) => text)]
+  return [...state.learnings, ...newestNotes(state, 'learning').items.map(({ text }) => text)]
 }
 
 /** The newest of `learningsOf`, and how many there are. */
 export function newestLearnings(state: State, most: number): { items: string[]; count: number } {
-  const notes = learntNotes(state)
+  const notes = newestNotes(state, 'learning', most)
   const { length } = state.learnings
-  const left = Math.min(length, Math.max(0, most - notes.length))
+  const left = Math.min(length, Math.max(0, most - notes.count))
   const older = Array.from({ length: left }, (_, at) => state.learnings.at(length - left + at) ?? '')
   return {
-    items: [...older, ...notes.slice(-most).map(({ text }) => text)],
-    count: length + notes.length,
+    items: [...older, ...notes.items.map(({ text }) => text)],
+    count: length + notes.count,
   }
 }
-
-const learntNotes = (state: State): Noted[] => [...state.notes].filter(({ kind }) => kind === 'learning')
 
 const standing = (node: Experiment): Standing => ({ experiment: node.id, value: nodeValue(node) })
 

@@ -51,10 +51,9 @@ export function plateau(experiments: readonly Observed[]): Pattern[] {
     })
     .filter(({ value }) => value !== null)
     .slice(-LATEST)
-    .flatMap((each) => (each.value === null ? [] : [{ ...each, value: each.value }]))
   let best: typeof scored = []
   for (const { value } of scored) {
-    const near = scored.filter((other) => about(value, other.value))
+    const near = scored.filter((other) => about(value ?? 0, other.value ?? 0))
     const last = near.at(-1)
     const left =
       last !== undefined && scored.slice(scored.indexOf(last) + 1).some(({ status }) => status === 'kept')
@@ -67,7 +66,7 @@ export function plateau(experiments: readonly Observed[]): Pattern[] {
     {
       kind: 'axis_warning',
       experiments: best.map(({ id }) => id),
-      message: `${best.length} structurally different hypotheses ended at about ${sixDigits(first.value)}: what they have in common does not move the metric; try a new axis`,
+      message: `${best.length} structurally different hypotheses ended at about ${sixDigits(first.value ?? 0)}: what they have in common does not move the metric; try a new axis`,
     },
   ]
 }
@@ -80,22 +79,31 @@ const about = (a: number, b: number): boolean => Math.abs(a - b) <= ABOUT * Math
  */
 export function deadEnds(experiments: readonly Observed[]): Pattern[] {
   const rows = new Map<string, { tried: Observed[]; last: number }>()
+  const add = (parent: string, one: Observed, last: number): void => {
+    const tried = rows.get(parent)?.tried ?? []
+    tried.push(one)
+    if (tried.length > 50) tried.shift()
+    rows.set(parent, { tried, last })
+  }
   for (const [at, tried] of experiments.entries()) {
     const { parent, status, failure_class } = tried
     if (parent === null) continue
     if (status === 'kept') rows.delete(parent)
     else if ((status === 'discarded' || status === 'rejected') && failure_class === 'hypothesis')
-      rows.set(parent, { tried: [...(rows.get(parent)?.tried ?? []), tried].slice(-50), last: at })
+      add(parent, tried, at)
   }
-  return [...rows]
-    .filter(([, { tried }]) => distinctShapes(tried, ({ hypothesis }) => hypothesis).length >= ENOUGH)
-    .sort(([, a], [, b]) => b.last - a.last)
-    .slice(0, MOST_PARENTS)
-    .map(([parent, { tried }]) => ({
+  const found: Pattern[] = []
+  // The newest first, so that few texts are read.
+  for (const [parent, { tried }] of [...rows].sort(([, a], [, b]) => b.last - a.last)) {
+    if (found.length === MOST_PARENTS) break
+    if (distinctShapes(tried, ({ hypothesis }) => hypothesis, ENOUGH).length < ENOUGH) continue
+    found.push({
       kind: 'axis_warning',
       experiments: tried.map(({ id }) => id),
       message: `${tried.length}${tried.length === 50 ? ' or more' : ''} hypotheses in a row failed on ${parent}: take a new parent, or a new axis`,
-    }))
+    })
+  }
+  return found
 }
 
 /** Something that went wrong in an experiment: a failed gate, or a task that scored zero. */
@@ -225,17 +233,18 @@ export function patternsOf(experiments: readonly Observed[]): Pattern[] {
 
 function improvers(experiments: readonly Observed[]): Pattern[] {
   const values = new Map(experiments.map(({ id, value }) => [id, value]))
-  const gains = experiments.flatMap(({ id, parent, status, reason, value, hypothesis }) => {
+  const gains = experiments.flatMap((experiment) => {
+    const { parent, status, reason, value } = experiment
     const before = parent === null ? null : (values.get(parent) ?? null)
     // Kept as improved means better in the metric's direction, so the size of the change is the gain.
     if (status !== 'kept' || reason !== 'improved' || value === null || before === null) return []
     const gain = before === 0 ? Math.abs(value) : Math.abs((value - before) / before)
-    return [{ id, before, value, gain, relative: before !== 0, hypothesis }]
+    return [{ experiment, before, value, gain, relative: before !== 0 }]
   })
   return gains
     .sort((a, b) => Number(b.relative) - Number(a.relative) || b.gain - a.gain)
     .slice(0, MOST_OF_A_KIND)
-    .map(({ id, before, value, gain, relative, hypothesis }) => ({
+    .map(({ experiment: { id, hypothesis }, before, value, gain, relative }) => ({
       kind: 'improver',
       experiments: [id],
       message: `${id} improved ${sixDigits(before)} → ${sixDigits(value)}${relative ? ` (${sixDigits(Number((gain * 100).toPrecision(3)))}%)` : ''}: ${short(hypothesis)}`,

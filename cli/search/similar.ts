@@ -34,16 +34,23 @@ export function likeness(a: HypothesisShape, b: HypothesisShape): number {
  * that share a word with it are compared.
  */
 export function groupedByShape<T>(items: readonly T[], hypothesis: (item: T) => string): T[][] {
-  const groups: { size: number; members: T[] }[] = []
+  const groups: T[][] = []
+  const sizes: number[] = []
   const withWord = new Map<string, number[]>()
+  /** Words that the item at hand shares with each group. */
+  const shared = new Uint32Array(items.length)
   for (const item of items) {
     const shape = shapeOf(hypothesis(item))
-    const shared = new Uint32Array(groups.length)
-    for (const word of shape)
-      for (const group of withWord.get(word) ?? []) shared[group] = (shared[group] ?? 0) + 1
-    const found = groups.find(({ size }, at) => alikeBy(shared[at] ?? 0, size, shape.size) >= SAME_SHAPE)
+    const least = shape.size * SAME_SHAPE - 1e-6
+    const near: number[] = []
+    shared.fill(0, 0, groups.length)
+    for (const word of shape) countIn(withWord.get(word) ?? [], shared, least, near)
+    const like = near.filter((at) => alikeBy(shared[at] ?? 0, sizes[at] ?? 0, shape.size) >= SAME_SHAPE)
+    // Without words it is like the other one without.
+    const first = shape.size === 0 ? sizes.indexOf(0) : Math.min(...like)
+    const found = groups[first]
     if (found) {
-      found.members.push(item)
+      found.push(item)
       continue
     }
     for (const word of shape) {
@@ -51,9 +58,20 @@ export function groupedByShape<T>(items: readonly T[], hypothesis: (item: T) => 
       if (others) others.push(groups.length)
       else withWord.set(word, [groups.length])
     }
-    groups.push({ size: shape.size, members: [item] })
+    groups.push([item])
+    sizes.push(shape.size)
   }
-  return groups.map(({ members }) => members)
+  return groups
+}
+
+/** Counts one more shared word for these groups; `near` gets those that come to share so many as a like one must. */
+function countIn(groups: readonly number[], shared: Uint32Array, least: number, near: number[]): void {
+  for (let at = 0; at < groups.length; at++) {
+    const group = groups[at] as number
+    const count = (shared[group] as number) + 1
+    shared[group] = count
+    if (count >= least && count - 1 < least) near.push(group)
+  }
 }
 
 const alikeBy = (shared: number, size: number, other: number): number => {
@@ -61,10 +79,15 @@ const alikeBy = (shared: number, size: number, other: number): number => {
   return all === 0 ? 1 : shared / all
 }
 
-/** The first of each structure, in order. */
-export function distinctShapes<T>(items: readonly T[], hypothesis: (item: T) => string): T[] {
+/** The first of each structure, in order; of so many structures, at most. */
+export function distinctShapes<T>(
+  items: readonly T[],
+  hypothesis: (item: T) => string,
+  most = Number.POSITIVE_INFINITY,
+): T[] {
   const found: { item: T; shape: HypothesisShape }[] = []
   for (const item of items) {
+    if (found.length >= most) break
     const shape = shapeOf(hypothesis(item))
     if (!found.some((other) => likeness(other.shape, shape) >= SAME_SHAPE)) found.push({ item, shape })
   }

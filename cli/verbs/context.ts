@@ -3,7 +3,7 @@
 import { figure, shown } from '../evaluate/figure.ts'
 import { readBlob } from '../git/trees.ts'
 import type { Experiment } from '../ledger/state.ts'
-import { pickParents } from '../loop/frontier.ts'
+import { candidatesOf, pickParents } from '../loop/frontier.ts'
 import { newestLearnings, patternsIn, rulesOf } from '../loop/open.ts'
 import { nodeFor } from '../measure/seal.ts'
 import { artifactsFolder, worktreePath } from '../paths.ts'
@@ -65,13 +65,14 @@ async function factsOf(run: OpenRun, id: string | null): Promise<Result<ContextF
   const { state } = run.ledger
   const instructions = await instructionsOf(run)
   if (!instructions.ok) return instructions
-  const picked = pickParents(run, { k: PARENTS })
+  const candidates = candidatesOf(state)
+  const picked = pickParents(run, { k: PARENTS, candidates })
   if (!picked.ok) return picked
   const given = {
     instructions: instructions.value,
     picks: picked.value.picks,
     eligible: picked.value.eligible,
-    patterns: patternsIn(state),
+    patterns: patternsIn(state, candidates),
     learnings: newestLearnings(state, MOST.texts),
     gates: run.spec.gates,
   }

@@ -11,6 +11,7 @@ import {
   failureClassOf,
   lastJudged,
   newestFirst,
+  newestNotes,
   pathTo,
   remarksIn,
   remarkText,
@@ -384,7 +385,7 @@ const MOST_NAMED = 5
  * that were tried most often first. Failures that say nothing about the idea (build, evaluation, environment) are not
  * among them. Pure.
  */
-function avoided(state: State): Avoided[] {
+function avoided(state: State): { members: readonly Experiment[] }[] {
   const latest: Experiment[] = []
   for (const node of newestFirst(state)) {
     if (latest.length === WINDOW) break
@@ -392,9 +393,9 @@ function avoided(state: State): Avoided[] {
   }
   // The latest first among equals: what is fresh is repeated most easily.
   return groupedByShape(latest.reverse(), ({ hypothesis }) => hypothesis)
-    .map(describe)
+    .map((members) => ({ members }))
     .reverse()
-    .sort((a, b) => b.times - a.times)
+    .sort((a, b) => b.members.length - a.members.length)
 }
 
 function speaksAgainst(node: Experiment): boolean {
@@ -492,9 +493,7 @@ export function contextFacts(state: State, given: ContextInputs, id: string | nu
   const best = bestOf(state)
   const open = repairable(state)
   const gates = gatesAt(state, given.gates, (focus ?? best)?.id ?? null)
-  const infrastructure = [...state.notes]
-    .filter(({ kind }) => kind === 'infrastructure')
-    .map(({ text }) => text)
+  const infrastructure = newestNotes(state, 'infrastructure', MOST.texts)
   const remarks = remarksIn(state)
   const limit = state.knobs?.max_attempts ?? 0
   const facts: ContextFacts = {
@@ -504,7 +503,7 @@ export function contextFacts(state: State, given: ContextInputs, id: string | nu
       more: Math.max(0, (given.instructions.text?.length ?? 0) - WHOLE),
     },
     rules: first(given.instructions.rules, MOST.texts, (rule) => plain(rule, LONG)),
-    path: collapsed(best ? pathTo(state, best.id).map(tried) : []),
+    path: collapsed(best ? pathTo(state, best.id) : []),
     frontier: { items: given.picks, more: given.eligible - given.picks.length },
     repairable: latest(open, MOST.repairable, (node) => ({
       ...tried(node),
@@ -513,11 +512,10 @@ export function contextFacts(state: State, given: ContextInputs, id: string | nu
       message: plain(lastJudged(node)?.message ?? '', LONG),
     })),
     retests: retests(state),
-    avoid: first([...avoided(state), ...triedBefore(state)], MOST.avoid, (group) => ({
-      ...group,
-      hypothesis: plain(group.hypothesis, LONG),
-      why: plain(group.why, LONG),
-    })),
+    avoid: first([...avoided(state), ...triedBefore(state)], MOST.avoid, (group) => {
+      const told = 'members' in group ? describe(group.members) : group
+      return { ...told, hypothesis: plain(told.hypothesis, LONG), why: plain(told.why, LONG) }
+    }),
     steering: latest(steersFor(state, id), MOST.texts, (text) => plain(text, LONG)),
     learnings: {
       items: given.learnings.items.map((text) => plain(text, LONG)).reverse(),
@@ -528,7 +526,10 @@ export function contextFacts(state: State, given: ContextInputs, id: string | nu
     }),
     patterns: first(given.patterns, MOST.texts, ({ message }) => plain(message, LONG)),
     gates: first(gates, MOST.gates, (gate) => ({ ...gate, name: plain(gate.name, 80) })),
-    infrastructure: latest(infrastructure, MOST.texts, (text) => plain(text, LONG)),
+    infrastructure: {
+      items: infrastructure.items.map(({ text }) => plain(text, LONG)).reverse(),
+      more: infrastructure.count - infrastructure.items.length,
+    },
     last: {
       items: newest(state, MOST.last).map(tried),
       more: Math.max(0, state.experiments.size - MOST.last),
@@ -602,28 +603,31 @@ function latest<T, U>(list: readonly T[], most: number, make: (item: T) => U): L
 }
 
 /** A long path loses its middle: where it began and what it came to says more. */
-function collapsed(path: Tried[]): Listed<Tried> {
-  if (path.length <= MOST.path) return { items: path, more: 0 }
-  return { items: [...path.slice(0, 1), ...path.slice(1 - MOST.path)], more: path.length - MOST.path }
+function collapsed(path: readonly Experiment[]): Listed<Tried> {
+  const more = Math.max(0, path.length - MOST.path)
+  const shown = more === 0 ? path : [...path.slice(0, 1), ...path.slice(1 - MOST.path)]
+  return { items: shown.map(tried), more }
 }
 
 /** What could not be evaluated, by what stood in the way: it decides what to do next. */
 function retests(state: State): ContextFacts['retests'] {
   const open = new Set(retestable(state))
-  const found = new Map<FailureClass, string[]>()
+  const found = new Map<FailureClass, Experiment[]>()
   for (const node of withTraits(state, ({ status }) => status === 'failed' || status === 'discarded')) {
     const failed = node.status === 'failed' ? (lastJudged(node)?.failure_class ?? null) : null
     const kind = open.has(node) ? 'eval' : failed === 'eval' ? null : failed
     if (kind === null) continue
-    const ids = found.get(kind)
-    if (ids) ids.push(node.id)
-    else found.set(kind, [node.id])
+    const nodes = found.get(kind)
+    if (nodes) nodes.push(node)
+    else found.set(kind, [node])
   }
-  return [...found].sort().map(([failure_class, ids]) => ({
-    failure_class,
-    experiments: ids.slice(-MOST.named).reverse(),
-    more: Math.max(0, ids.length - MOST.named),
-  }))
+  return [...found]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([failure_class, nodes]) => ({
+      failure_class,
+      experiments: latest(nodes, MOST.named, ({ id }) => id).items,
+      more: Math.max(0, nodes.length - MOST.named),
+    }))
 }
 
 function gatesAt(state: State, own: ContextInputs['gates'], id: string | null) {
