@@ -93,6 +93,10 @@ export function decide(state: State, event: DatedDraft): Refusal | null {
       return allowed(state, event.experiment, 'discard')
     case 'pruned':
       return allowed(state, event.experiment, 'prune')
+    case 'pinned':
+      return mayBeParent(state, event.experiment)
+    case 'unpinned':
+      return exists(state, event.experiment)
     case 'restored':
       return allowed(state, event.experiment, 'restore')
     case 'gate_added':

@@ -665,6 +665,17 @@ export interface Pruned extends Envelope {
   experiment: string
   why: string
 }
+/** A person wants it as a parent of the next rounds: until `unpinned` or `pruned`, as long as it may be a parent. */
+export interface PinnedAsParent extends Envelope {
+  type: 'pinned'
+  experiment: string
+  why: string
+}
+export interface UnpinnedAsParent extends Envelope {
+  type: 'unpinned'
+  experiment: string
+  why: string
+}
 export interface Restored extends Envelope {
   type: 'restored'
   experiment: string
@@ -1149,6 +1160,8 @@ export type Event =
   | Audited
   | Discarded
   | Pruned
+  | PinnedAsParent
+  | UnpinnedAsParent
   | Restored
   | GateAdded
   | GateRemoved

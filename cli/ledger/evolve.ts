@@ -101,8 +101,16 @@ function apply(state: State, event: Event): void {
       const node = nodeOf(state, event)
       node.why = event.why
       move(state, node, 'prune')
+      unpin(state, event)
       return
     }
+    case 'pinned':
+      unpin(state, event)
+      state.pins.push({ experiment: event.experiment, at: event.at, why: event.why })
+      return
+    case 'unpinned':
+      unpin(state, event)
+      return
     case 'restored':
       restore(state, nodeOf(state, event))
       return
@@ -225,6 +233,10 @@ function apply(state: State, event: Event): void {
 }
 
 // ---------------------------------------------------------------- one experiment
+
+function unpin(state: State, { experiment }: { experiment: string }): void {
+  state.pins = state.pins.filter((pin) => pin.experiment !== experiment)
+}
 
 /** `decide` has seen that it is there. */
 function nodeOf(state: State, { experiment }: { experiment: string }): Experiment {

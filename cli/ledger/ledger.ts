@@ -40,6 +40,8 @@ const KNOWN: Record<EventType, true> = {
   audited: true,
   discarded: true,
   pruned: true,
+  pinned: true,
+  unpinned: true,
   restored: true,
   gate_added: true,
   gate_removed: true,

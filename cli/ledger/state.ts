@@ -280,6 +280,8 @@ export interface State {
   judge: { calls: number; tokens: number; usd: number; unscored: number; anchors: AnchorAnswer[] }
   /** What people said to the loop, in order. */
   steers: Steer[]
+  /** What people want as parents, the newest last; whether each may be one is another question. */
+  pins: PinnedParent[]
   /** Texts of the gradient that were not kept since a person set its learning rate. */
   halvings: number
 }
@@ -316,6 +318,12 @@ export interface Steer {
   text: string
   /** To which call or round; null while it waits. */
   delivered: { role: string; round: number | null; experiment: string | null } | null
+}
+
+export interface PinnedParent {
+  experiment: string
+  at: string
+  why: string
 }
 
 export function emptyState(): State {
@@ -365,9 +373,14 @@ export function emptyState(): State {
     costs: new Map(),
     judge: { calls: 0, tokens: 0, usd: 0, unscored: 0, anchors: [] },
     steers: [],
+    pins: [],
     halvings: 0,
   }
 }
+
+/** A person wants it as a parent. */
+export const isPinned = ({ pins }: Pick<State, 'pins'>, id: string): boolean =>
+  pins.some(({ experiment }) => experiment === id)
 
 export const BASELINE = 'exp_0000'
 

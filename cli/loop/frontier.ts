@@ -5,7 +5,7 @@ import type { Pick } from '../ledger/events.ts'
 import { lastJudged, type Selected, type State, select, tainted } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
-import { type Candidate, type FrontierNode, frontierOf } from '../search/frontier.ts'
+import { byScore, type Candidate, type FrontierNode, frontierOf } from '../search/frontier.ts'
 import { policyNamed, policyOfRun } from '../search/policies.ts'
 
 export function candidatesOf(state: State): Candidate[] {
@@ -96,6 +96,34 @@ export function pickParents(
   const policy = options.policy ? policyNamed(options.policy) : ok(policyOfRun(state.knobs?.policy ?? 'auto'))
   if (!policy.ok) return policy
   const { candidates = candidatesOf(state) } = options
-  const picks = policy.value.pick(candidates, options.k ?? state.knobs?.k ?? 1)
-  return ok({ policy: policy.value.name, picks, eligible: candidates.length })
+  const k = options.k ?? state.knobs?.k ?? 1
+  const pinned = pinnedOf(state, candidates)
+  const first = pinned.slice(0, k).map(
+    ({ id, value }, at): Pick => ({
+      experiment: id,
+      value,
+      rank: at + 1,
+      why: pinnedBecause(state, id),
+    }),
+  )
+  const isPinned = new Set(pinned.map(({ id }) => id))
+  // Picked among all, so that the reasons are true.
+  const rest = policy.value
+    .pick(candidates, k + pinned.length)
+    .filter(({ experiment }) => !isPinned.has(experiment))
+    .slice(0, k - first.length)
+    .map((pick, at) => ({ ...pick, rank: first.length + at + 1 }))
+  return ok({ policy: policy.value.name, picks: [...first, ...rest], eligible: candidates.length })
+}
+
+/** Those of the candidates that a person pinned, the best first. */
+export function pinnedOf({ pins }: State, candidates: readonly Candidate[]): Candidate[] {
+  if (pins.length === 0) return []
+  const ids = new Set(pins.map(({ experiment }) => experiment))
+  return candidates.filter(({ id }) => ids.has(id)).sort(byScore)
+}
+
+function pinnedBecause({ pins }: State, id: string): string {
+  const why = pins.find(({ experiment }) => experiment === id)?.why ?? ''
+  return `pinned by a person: ${why}`
 }

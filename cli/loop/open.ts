@@ -11,6 +11,7 @@ import {
   currentRound,
   type Experiment,
   failureClassOf,
+  isPinned,
   lastJudged,
   newestFirst,
   newestNotes,
@@ -377,17 +378,16 @@ function over(run: OpenRun, stop: StopReason): Result<RoundAnswer> {
   return left.ok ? ok(roundAnswer(run, null, stop)) : left
 }
 
-/** First, so that it is taken also where there is but one lane. */
+/** Before what the policy picked, so that it is taken also where there is but one lane; what a person pinned stays first. */
 function withOther(picks: Pick[], direction: NewDirection | null, state: State): Pick[] {
   const other = state.experiments.get(direction?.change.parent ?? '')
   if (!other || !direction) return picks
-  const first = {
-    experiment: other.id,
-    value: nodeValue(other),
-    rank: 1,
-    why: 'another start after a plateau',
-  }
-  return [first, ...picks.map((pick) => ({ ...pick, rank: pick.rank + 1 }))]
+  const isFirst = ({ experiment }: Pick) => isPinned(state, experiment)
+  const added = { experiment: other.id, value: nodeValue(other), why: 'another start after a plateau' }
+  return [...picks.filter(isFirst), added, ...picks.filter((pick) => !isFirst(pick))].map((pick, at) => ({
+    ...pick,
+    rank: at + 1,
+  }))
 }
 
 /** The rules that agents read: those of the spec, and which packages they may add. */

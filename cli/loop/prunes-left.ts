@@ -1,6 +1,6 @@
 /** What a closed round proposed to prune, and what became of it. Pure. */
 
-import type { State } from '../ledger/state.ts'
+import { isPinned, type State } from '../ledger/state.ts'
 import { roundPlace } from '../ledger/task-id.ts'
 
 /** The key of the loop's own `prune`: it tells whether the loop pruned the experiment once, whatever became of it later. */
@@ -17,5 +17,8 @@ export function prunesLeft(state: State): string[] {
   const last = state.rounds.findLast(({ closed }) => closed !== null)
   return (last?.closed?.prune ?? [])
     .map(({ experiment }) => experiment)
-    .filter((id) => state.experiments.get(id)?.status === 'kept' && !prunedByLoop(state, id))
+    .filter(
+      (id) =>
+        state.experiments.get(id)?.status === 'kept' && !prunedByLoop(state, id) && !isPinned(state, id),
+    )
 }

@@ -2,7 +2,7 @@
 import { prune } from '../experiment/manual-decisions.ts'
 import { bestOf } from '../ledger/best.ts'
 import type { RoundClosed } from '../ledger/events.ts'
-import { BASELINE, lineageOf, type State } from '../ledger/state.ts'
+import { BASELINE, isPinned, lineageOf, type State } from '../ledger/state.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { candidatesOf } from './frontier.ts'
@@ -32,12 +32,12 @@ export function applyPrunes(run: OpenRun, closed: RoundClosed): Result<void> {
   return ok(undefined)
 }
 
-/** Not the best path, not what is at work, and never so many that the search has too few parents to choose from. */
+/** Not the best path, not what is at work or pinned, and never so many that the search has too few parents to choose from. */
 function mayPrune(state: State, experiment: string): boolean {
   const parents = candidatesOf(state)
   if (parents.length <= Math.max(FEWEST_PARENTS, (state.knobs?.k ?? 1) + 1)) return false
   if (experiment === BASELINE || !parents.some(({ id }) => id === experiment)) return false
-  if (prunedByLoop(state, experiment)) return false
+  if (prunedByLoop(state, experiment) || isPinned(state, experiment)) return false
   const best = bestOf(state)
   if (best && lineageOf(state, best.id).some(({ id }) => id === experiment)) return false
   const children = state.experiments.get(experiment)?.children ?? []

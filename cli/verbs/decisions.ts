@@ -74,6 +74,26 @@ const list = [
       next`${experiment} is pruned: it gets no more children, and its score still counts. Undo: ${call('restore', experiment)}`,
   }),
 
+  verb('pin', {
+    run: async (run, { positionals: [id], flags, key }) =>
+      (await import('../loop/pins.ts')).pin(run, id, { why: flags.reason, key }),
+    say: ({ experiment, pinned, k }) => [
+      next`${experiment} is pinned: each round offers it as a parent. Undo: ${call('unpin', experiment)}`,
+      ...(pinned.length > k
+        ? [`  ${pinned.length} experiments are pinned and search.k is ${k}: a round offers the best of them`]
+        : []),
+    ],
+  }),
+
+  verb('unpin', {
+    run: async (run, { positionals: [id], flags, key }) =>
+      (await import('../loop/pins.ts')).unpin(run, id, { why: flags.reason ?? '', key }),
+    say: ({ experiment, changed }) =>
+      changed
+        ? `${experiment} is not pinned any more`
+        : `${experiment} is not pinned: there is nothing to undo`,
+  }),
+
   verb('revoke', {
     run: async (run, { positionals: [id], flags, key }) =>
       (await settle()).revoke(run, id, { why: flags.reason, key }),

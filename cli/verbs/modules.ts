@@ -26,6 +26,8 @@ export const MODULES: Readonly<Record<string, () => Promise<VerbModule>>> = {
   merge: () => import('./merge.ts'),
   abort: () => import('./abort.ts'),
   prune: decision('prune'),
+  pin: decision('pin'),
+  unpin: decision('unpin'),
   revoke: decision('revoke'),
   restore: decision('restore'),
   gate: () => import('./gate.ts'),

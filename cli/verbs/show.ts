@@ -110,6 +110,8 @@ function describe(
     lines.push(
       next`  not the best: pairs with ${data.lost_to} did not show it to be better; to look again: ${call('confirm', data.experiment, '--against', data.lost_to)}`,
     )
+  if (data.pinned !== undefined)
+    lines.push(next`  pinned: ${plain(data.pinned, 500)}; undo: ${call('unpin', data.experiment)}`)
   if (data.why) lines.push(`  why: ${plain(data.why, 500)}`)
   if (data.fix) lines.push(`  fix: ${plain(data.fix, 500)}`)
   for (const { name, phase, from } of data.binding_gates)

@@ -82,7 +82,7 @@ function standing(data: StatusData): Said {
     : `${first}, ${shown(best.value)} at ${best.experiment}${gain(data)}`
 }
 
-function held({ paused, steering, waiting }: StatusData): Said[] {
+function held({ paused, pins = [], steering, waiting }: StatusData): Said[] {
   return [
     ...(waiting === null
       ? []
@@ -92,6 +92,11 @@ function held({ paused, steering, waiting }: StatusData): Said[] {
     ...(paused === null
       ? []
       : [next`  paused: ${plain(paused, 300)}; continue with: ${call('loop', 'resume')}`]),
+    ...pins.map(({ experiment, why, parent }) =>
+      parent
+        ? `  pinned: ${experiment}: ${plain(why, 200)}`
+        : next`  pinned, but no parent now: ${experiment}; the reason: ${call('show', experiment)}`,
+    ),
     ...(steering.waiting === 0
       ? []
       : [next`  steering: ${steering.waiting} not delivered yet, see ${call('steer')}`]),

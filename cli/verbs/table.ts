@@ -215,7 +215,7 @@ const TRY = [
   {
     name: 'seal',
     group: 'try',
-    summary: 'pin the candidate as a commit, without judging it',
+    summary: 'record the candidate as a commit, without judging it',
     positionals: [ID],
     flags: {
       message: MESSAGE,
@@ -343,6 +343,22 @@ const DECIDE = [
     positionals: [ID],
     flags: { reason: NEEDS_REASON },
     example: 'assay prune exp_0007 --reason "Five children, none better"',
+  },
+  {
+    name: 'pin',
+    group: 'decide',
+    summary: 'offer a kept experiment as the first parent in each round, until it is unpinned or pruned',
+    positionals: [ID],
+    flags: { reason: NEEDS_REASON },
+    example: 'assay pin exp_0007 --reason "Its index allows what nobody tried yet"',
+  },
+  {
+    name: 'unpin',
+    group: 'decide',
+    summary: 'leave it to the policy again whether an experiment becomes a parent',
+    positionals: [ID],
+    flags: { reason: REASON },
+    example: 'assay unpin exp_0007 --reason "Two rounds brought nothing"',
   },
   {
     name: 'revoke',

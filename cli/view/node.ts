@@ -64,6 +64,11 @@ export function nodeData(node: Experiment): NodeData & { reason: Reason | null }
   }
 }
 
+function pinOf({ ledger }: OpenRun, { id }: Experiment): { pinned?: string } {
+  const pin = ledger.state.pins.find(({ experiment }) => experiment === id)
+  return pin === undefined ? {} : { pinned: pin.why }
+}
+
 /** Everything about one experiment; the samples are read from its attempts' records. */
 export function showData(run: OpenRun, node: Experiment) {
   const judged = lastJudged(node)
@@ -75,6 +80,8 @@ export function showData(run: OpenRun, node: Experiment) {
     why: node.why,
     /** What stands against a kept one: no parent before it is confirmed or restored. */
     doubt: node.flagged,
+    /** Why a person wants it as a parent; absent = nobody does. */
+    ...pinOf(run, node),
     /** The best at that moment, which a kept one was measured against and not found better than, whatever its value. */
     lost_to: node.lostTo,
     /** What `abort` said has to be mended. */

@@ -15,6 +15,7 @@ import {
   type Traits,
   withTraits,
 } from '../ledger/state.ts'
+import { candidatesOf, pinnedOf } from '../loop/frontier.ts'
 import { type WaitingIdea, waitingIdea } from '../loop/parked.ts'
 import type { Said } from '../next.ts'
 import {
@@ -58,6 +59,8 @@ export interface StatusData {
   paused: string | null
   /** Texts of people that no round and no agent has received yet. */
   steering: { waiting: number; delivered: number }
+  /** What people want as parents, the newest last; absent when nothing is pinned. */
+  pins?: PinnedData[]
   knobs: State['knobs']
   /** Absent when no judge scores. */
   judging?: JudgingData
@@ -84,6 +87,19 @@ export interface StatusData {
   stuck_more?: number
 }
 
+export interface PinnedData {
+  experiment: string
+  why: string
+  /** Whether a round may offer it: not in doubt, of this epoch, confirmed. */
+  parent: boolean
+}
+
+export function pinsOf(state: State): PinnedData[] {
+  if (state.pins.length === 0) return []
+  const offered = new Set(pinnedOf(state, candidatesOf(state)).map(({ id }) => id))
+  return state.pins.map(({ experiment, why }) => ({ experiment, why, parent: offered.has(experiment) }))
+}
+
 export function statusOf(run: OpenRun): StatusData {
   const { state } = run.ledger
   const best = bestOf(state)
@@ -94,6 +110,7 @@ export function statusOf(run: OpenRun): StatusData {
   const judging = judgingOf(run)
   const jobs = jobsInFlight(state)
   const driver = livingDriver(run)
+  const pins = pinsOf(state)
   const waiting = state.steers.filter(({ delivered }) => delivered === null).length
   return {
     run: run.run,
@@ -117,6 +134,7 @@ export function statusOf(run: OpenRun): StatusData {
     stop_cause: stopCause(state),
     paused: state.paused,
     steering: { waiting, delivered: state.steers.length - waiting },
+    ...(pins.length === 0 ? {} : { pins }),
     knobs,
     ...(judging && { judging }),
     ...doubts(state),

@@ -62,6 +62,8 @@ test('a verb that was killed and is repeated with its key counts twice, or not a
     await kill('noted', 'note', 'a learning', ...key('note'))
     await kill('discarded', 'discard', rejected.experiment, '--reason', 'no use', ...key('discard'))
     await kill('restored', 'restore', rejected.experiment, '--reason', 'of use', ...key('restore'))
+    await kill('pinned', 'pin', kept.experiment, '--reason', 'a new way', ...key('pin'))
+    await kill('unpinned', 'unpin', kept.experiment, ...key('unpin'))
     await kill('pruned', 'prune', kept.experiment, '--reason', 'too wide', ...key('prune'))
     await kill('sealed', 'seal', made.experiment, ...key('seal'))
   }

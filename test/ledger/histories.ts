@@ -254,6 +254,10 @@ function beside(state: State, choice: number, other: number): Draft[] {
     }
     case 19:
       return [{ type: 'placed', experiment, attempt: other % 4, node: 'n1' }]
+    case 20:
+      return [{ type: 'pinned', experiment: kept.at(-1) ?? experiment, why: `reason ${other}` }]
+    case 21:
+      return [{ type: 'unpinned', experiment, why: '' }]
     default:
       return []
   }
