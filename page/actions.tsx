@@ -8,8 +8,8 @@ import { CopyLine } from './parts.tsx'
 
 export const OF_RUN: readonly ActionName[] = ['steer', 'note', 'pause', 'resume', 'stop']
 
-export function ofExperiment(status: Status): ActionName[] {
-  if (status === 'kept') return ['new', 'steer_one', 'confirm', 'prune', 'restore']
+export function ofExperiment(status: Status, pinned: boolean): ActionName[] {
+  if (status === 'kept') return ['new', 'steer_one', 'confirm', pinned ? 'unpin' : 'pin', 'prune', 'restore']
   if (status === 'pruned' || status === 'revoked' || status === 'discarded') return ['restore']
   return ['steer_one']
 }
@@ -21,6 +21,8 @@ const WORDS: Partial<Record<ActionName, string>> = {
   new: 'what you expect of the change',
   prune: 'why',
   restore: 'why',
+  pin: 'why',
+  unpin: 'why',
   pause: 'why',
   resume: 'why',
   stop: 'why',

@@ -27,6 +27,10 @@ export const lostAt = signal<number | null>(null)
 const acts = signal(false)
 export const mayAct = computed(() => acts.value && token.value !== null && connection.value === 'live')
 
+/** Why a person wants it as a parent; undefined = nobody does. */
+export const pinOf = (id: string): NonNullable<PageHead['pins']>[number] | undefined =>
+  head.value?.pins?.find(({ experiment }) => experiment === id)
+
 const blocks = [...document.querySelectorAll<HTMLScriptElement>('script[type="application/json"]')]
 const blocksOf = (kind: string): unknown[] =>
   blocks

@@ -61,6 +61,13 @@ export function MarkIcon({ mark, size = 12 }: { mark: Mark; size?: number }) {
   )
 }
 
+/** Beside the mark of a pinned experiment: what it is does not change. */
+export const PinIcon = () => (
+  <svg class="mark accent" width="12" height="12" viewBox="0 0 12 12" aria-hidden="true">
+    <path d="M4 1H8M4.5 1V5L3 7H9L7.5 5V1M6 7V11.5" />
+  </svg>
+)
+
 /** `rejected (not_better)`, as `assay show` says it. */
 export function wordOf({ mark, status, reason, failure_class }: PageRow): string {
   const why = status === 'failed' ? (failure_class ?? reason) : reason === 'improved' ? null : reason

@@ -2,10 +2,10 @@
 import { useState } from 'preact/hooks'
 import type { PageNode, PageRow } from '../cli/view/page-model.ts'
 import { Actions, ofExperiment } from './actions.tsx'
-import { head, nodeOf, rows, rowsVersion } from './data.ts'
+import { head, nodeOf, pinOf, rows, rowsVersion } from './data.ts'
 import { DiffView } from './diff.tsx'
 import { Judged } from './judging.tsx'
-import { Status } from './marks.tsx'
+import { PinIcon, Status } from './marks.tsx'
 import { Pairs } from './pairs.tsx'
 import {
   CopyLine,
@@ -52,6 +52,7 @@ export function NodePanel({ id }: { id: string }) {
         )}
         <GainPhrase value={row.improvement} />
       </p>
+      <Pinned id={id} />
       <Guarded>
         <Kin row={row} />
         {failed !== null ? <p class="notice">The details did not come: {failed}</p> : null}
@@ -97,6 +98,17 @@ function Head({ id }: { id: string }) {
         close
       </a>
     </header>
+  )
+}
+
+function Pinned({ id }: { id: string }) {
+  const pin = pinOf(id)
+  if (!pin) return null
+  return (
+    <p>
+      <PinIcon /> <b>pinned</b> <span class="soft">{pin.parent ? '' : '(no parent now)'}</span>{' '}
+      <Linked text={pin.why} />
+    </p>
   )
 }
 
@@ -235,7 +247,7 @@ function Details({ row, node }: { row: PageRow; node: PageNode }) {
         </Block>
       ) : null}
       <Block title="Actions">
-        <Actions names={ofExperiment(row.status)} id={row.experiment} />
+        <Actions names={ofExperiment(row.status, pinOf(row.experiment) !== undefined)} id={row.experiment} />
       </Block>
       <Block title="In a terminal">
         {node.commands.map((line) => (

@@ -2,9 +2,9 @@
 import { computed, signal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { MARKS, type Mark } from '../cli/view/page-model.ts'
-import { head, rows, rowsVersion } from './data.ts'
+import { head, pinOf, rows, rowsVersion } from './data.ts'
 import { Forest, idOfRow, type Listed, type Order, type TreeRow } from './forest.ts'
-import { MarkIcon, SHAPES, wordOf } from './marks.tsx'
+import { MarkIcon, PinIcon, SHAPES, wordOf } from './marks.tsx'
 import { Gain } from './parts.tsx'
 import { go, param, query, selected } from './route.ts'
 import { figure } from './words.ts'
@@ -288,7 +288,14 @@ function NodeCells({ row, level }: { row: Extract<TreeRow, { kind: 'node' }>['ro
       <span class="hypothesis">
         {row.parent === null ? 'the baseline' : row.hypothesis || 'no hypothesis'}
       </span>
-      <span class="word soft">{wordOf(row)}</span>
+      <span class="word soft">
+        {pinOf(row.experiment) ? (
+          <>
+            <PinIcon /> pinned,{' '}
+          </>
+        ) : null}
+        {wordOf(row)}
+      </span>
       <span class="value figure">{row.value === null ? '–' : figure(row.value)}</span>
       <span class="gain">
         <Gain value={row.improvement} />

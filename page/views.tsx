@@ -59,6 +59,19 @@ export function Rounds() {
           ]}
         />
       </Section>
+      {data.pins ? (
+        <Section title="Pinned as parents">
+          <ul class="plain">
+            {data.pins.map(({ experiment, why, parent }) => (
+              <li key={experiment}>
+                <NodeLink id={experiment} />{' '}
+                {parent ? null : <span class="soft">(no parent now: in doubt, or of an earlier epoch)</span>}{' '}
+                <Linked text={why} />
+              </li>
+            ))}
+          </ul>
+        </Section>
+      ) : null}
       <Section title={counted(data.rounds.length, 'round')}>
         {data.rounds.length === 0 ? (
           <Empty>No round was opened: these experiments were made by hand.</Empty>

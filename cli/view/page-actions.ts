@@ -13,6 +13,8 @@ export const ACTIONS = {
   confirm: { needs: ['id'], says: 'Measure again' },
   prune: { needs: ['id', 'text'], says: 'Prune: not a parent any more' },
   restore: { needs: ['id', 'text'], says: 'Restore' },
+  pin: { needs: ['id', 'text'], says: 'Pin: a parent of each next round' },
+  unpin: { needs: ['id', 'text'], says: 'Unpin: the policy picks parents again' },
   approve: { needs: ['ideas'], says: 'Approve, with its packages' },
   drop: { needs: ['ideas', 'text'], says: 'Drop from the backlog' },
 } as const satisfies Record<string, { needs: readonly ('id' | 'ideas' | 'text')[]; says: string }>
@@ -47,6 +49,8 @@ export function argumentsOf({ action, run, id, text }: Action): string[] {
       return ['confirm', id, ofRun]
     case 'prune':
     case 'restore':
+    case 'pin':
+    case 'unpin':
       return [action, id, ofRun, `--reason=${text}`]
     case 'approve':
       return ['backlog', 'approve', ...id.split(' '), ofRun]

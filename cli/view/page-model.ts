@@ -291,6 +291,8 @@ export interface PageHead {
   path: readonly { experiment: string; value: number | null; hypothesis: string }[]
   doubts: readonly { experiment: string; doubt: string; hint: string }[]
   stuck: readonly { experiment: string; message: string; hint: string }[]
+  /** What people want as parents; absent = nothing is pinned. `parent`: whether a round may offer it. */
+  pins?: readonly { experiment: string; why: string; parent: boolean }[]
   duration: { ms: number; active_ms: number }
   spend: { calls: number; tokens_in: number; tokens_out: number; usd: number; at_least: boolean }
   costs: {

@@ -170,6 +170,7 @@ export function headOf(run: OpenRun, history: History, version: string): PageHea
       message: said(message),
       hint: said(String(hint)),
     })),
+    ...(status.pins && { pins: status.pins.map((pin) => ({ ...pin, why: said(pin.why, LINE) })) }),
     duration: durationOfRun(run),
     spend: spendOf(run),
     costs: costsOf(run, history),

@@ -571,6 +571,15 @@ describe('a server', () => {
     )
     expect(show.attempts.at(-1)?.confirmations).toMatchObject([{ passed: true }])
     await doIt('steer_one', 'leave the parser alone')
+    await doIt('pin', 'its index is new')
+    await page.locator('.panel', { hasText: 'pinned its index is new' }).waitFor()
+    await page.locator('[role=treeitem]', { hasText: experiment }).locator('text=pinned').waitFor()
+    expect(await project.data('frontier')).toMatchObject({
+      parents: [{ experiment, why: 'pinned by a person: its index is new' }],
+    })
+    await doIt('unpin', 'no use')
+    await page.locator('.panel', { hasText: 'pinned its index is new' }).waitFor({ state: 'detached' })
+    expect(await project.data('status')).not.toHaveProperty('pins')
     await doIt('prune', 'enough of it')
     expect(await project.data('show', experiment)).toMatchObject({ status: 'pruned', why: 'enough of it' })
     await page.locator('.panel .outcome', { hasText: 'pruned' }).waitFor()

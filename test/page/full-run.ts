@@ -73,6 +73,7 @@ export async function fullRun(): Promise<FullRun> {
   const findings = [{ code: 'opinion', message: 'it may know the input' }]
   await data('audit', doubted, '--input', JSON.stringify({ findings }))
   await data('prune', second, '--reason', 'the merge has it')
+  await data('pin', attributed, '--reason', 'its last part is worth another try')
   await data('annotate', first, 'the first gain of the run')
   await data('note', 'The input is small: the numbers are exact.')
   await data('steer', 'Try fewer allocations')
