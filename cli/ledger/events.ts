@@ -612,6 +612,8 @@ export interface Machine {
   memory_gb: number
   /** Name and release of the kernel. */
   os: string
+  /** By which the kernel chooses the clock rate of the processors; absent where it does not tell, and in earlier records. */
+  governor?: string
   /** Of the CLI. */
   node: string
 }

@@ -34,7 +34,7 @@ import {
   stepsOfJob,
 } from '../paths.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
-import { differencesOf } from '../run/machine.ts'
+import { differencesOf, isNewMachine } from '../run/machine.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import type { Artifacts } from './artifacts.ts'
 import { noEvidence } from './judge.ts'
@@ -330,7 +330,7 @@ function notePlace({ run, node, seal, folder }: Dispatch): void {
   if (note === null) return
   const known = run.ledger.state.machines.at(-1)?.machine
   const different = known === undefined ? null : differencesOf(known, note.machine)
-  const isNew = known === undefined || different !== null
+  const isNew = known === undefined || isNewMachine(known, note.machine)
   // A command that took this attempt over may have recorded it.
   const recorded = run.ledger.propose(
     {

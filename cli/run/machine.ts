@@ -1,22 +1,45 @@
 /** Which machine measures. It is recorded when it changes, and told where two results of one experiment differ. */
+import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism, cpus, type as kernel, release, totalmem } from 'node:os'
 import type { Machine } from '../ledger/events.ts'
 import type { State } from '../ledger/state.ts'
 
-export const machineNow = (): Machine => ({
-  cpu: cpus()[0]?.model.trim() || 'unknown',
-  cores: availableParallelism(),
-  memory_gb: Math.round(totalmem() / 2 ** 30),
-  os: `${kernel()} ${release()}`,
-  node: process.versions.node,
-})
+export function machineNow(): Machine {
+  const governor = governorNow()
+  return {
+    cpu: cpus()[0]?.model.trim() || 'unknown',
+    cores: availableParallelism(),
+    memory_gb: Math.round(totalmem() / 2 ** 30),
+    os: `${kernel()} ${release()}`,
+    ...(governor === null ? {} : { governor }),
+    node: process.versions.node,
+  }
+}
+
+/** Of Linux: one folder for each group of processors that have one clock. */
+const CLOCKS = '/sys/devices/system/cpu/cpufreq'
+
+/** `performance`; of several `performance, powersave`. null where the system does not tell, as in most virtual machines. */
+function governorNow(): string | null {
+  try {
+    const clocks = readdirSync(CLOCKS).filter((name) => /^policy\d+$/.test(name))
+    const found = clocks.map((name) => readFileSync(`${CLOCKS}/${name}/scaling_governor`, 'utf8').trim())
+    return [...new Set(found)].sort().join(', ') || null
+  } catch {
+    return null
+  }
+}
 
 /** For an event of a measurement: the machine, where it is not the last one that was recorded. */
 export function newMachine({ machines }: State): { machine?: Machine } {
   const machine = machineNow()
   const known = machines.at(-1)?.machine
-  return known && differencesOf(known, machine) === null ? {} : { machine }
+  return known && !isNewMachine(known, machine) ? {} : { machine }
 }
+
+/** Whether it must be recorded: what was unknown until now is no difference, and is recorded all the same. */
+export const isNewMachine = (known: Machine, now: Machine): boolean =>
+  differencesOf(known, now) !== null || known.governor !== now.governor
 
 /** On which an event with this number was measured; null when it was not recorded. */
 export const machineAt = ({ machines }: State, seq: number | null): Machine | null =>
@@ -31,6 +54,9 @@ export function differencesOf(before: Machine, now: Machine): string | null {
       ? []
       : [`${now.memory_gb} GiB of memory in place of ${before.memory_gb}`],
     before.os === now.os ? [] : [`${now.os} in place of ${before.os}`],
+    before.governor === undefined || now.governor === undefined || before.governor === now.governor
+      ? []
+      : [`the governor ${now.governor} in place of ${before.governor}`],
     before.node === now.node ? [] : [`Node ${now.node} in place of ${before.node}`],
   ].flat()
   return different.length === 0 ? null : different.join('; ')

@@ -336,6 +336,10 @@ export interface PageHead {
     /** Given up since the baseline does not work under them. */
     without: readonly string[]
     host: string | null
+    /** Of the baseline's measurement: kernel, processor and so on; null when it was not recorded. */
+    machine: Readonly<Record<string, string>> | null
+    /** How machines that measured later differ from it, in words. */
+    other_machines: readonly string[]
     git_rules: string | null
     seed: number
     base: string

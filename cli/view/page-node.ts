@@ -18,6 +18,7 @@ import { plain, verbatim } from '../text.ts'
 import { attributionView, placeOf, togetherLines, worthOf } from './attribution.ts'
 import { explainVerdict } from './explain.ts'
 import { showData } from './node.ts'
+import { machineFacts } from './page-machine.ts'
 import type { PageDiff, PageNode, PagePatch, PageStage, PageTask } from './page-model.ts'
 import { predictionOf } from './predictions.ts'
 import { readdedLines } from './readded.ts'
@@ -262,11 +263,7 @@ function environmentOf(run: OpenRun, node: Experiment): PageNode['environment'] 
   const on = machineAt(run.ledger.state, node.judgedSeq)
   const told: Record<string, string | null> = {
     machine: said(attempt.claim.owner.host, 80),
-    kernel: on && said(on.os, 80),
-    processor: on && said(on.cpu, 80),
-    cores: on && String(on.cores),
-    'memory of the machine, GB': on && String(on.memory_gb),
-    'Node of the CLI': on && said(on.node, 40),
+    ...(on && machineFacts(on)),
     epoch: String(attempt.claim.epoch),
     'measured from': momentOf(samples[0]?.started),
     'measured until': momentOf(samples.at(-1)?.ended),

@@ -27,6 +27,7 @@ import { progressOf } from '../measure/samples.ts'
 import { agentRecord, attemptFolder, leaseFolder, listRuns } from '../paths.ts'
 import { nameOfProcess } from '../process.ts'
 import { experimentsLeft } from '../run/budget.ts'
+import { differencesOf, machineAt } from '../run/machine.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
 import { plain } from '../text.ts'
 import { pageBacklog } from './backlog.ts'
@@ -34,6 +35,7 @@ import { armsOf, bestPath, runDuration, spendOf } from './chart.ts'
 import type { History } from './history.ts'
 import { judgedItems } from './judging.ts'
 import { objectionsOf } from './objections.ts'
+import { machineFacts } from './page-machine.ts'
 import {
   markOf,
   type PageCall,
@@ -196,6 +198,7 @@ export function headOf(run: OpenRun, history: History, version: string): PageHea
       isolation: state.isolation?.method ?? 'none',
       without: state.isolation?.without ?? [],
       host: judgedOn(state),
+      ...machinesOf(state),
       git_rules: started.git_rules ?? null,
       seed: started.seed,
       base: started.base.commit,
@@ -219,6 +222,21 @@ function inconclusive(state: State): number {
     if (node.status === 'rejected' && lastJudged(node)?.reason === 'inconclusive') count++
   return count
 }
+
+function machinesOf(state: State): Pick<PageHead['environment'], 'machine' | 'other_machines'> {
+  const first = machineAt(state, state.experiments.get(BASELINE)?.judgedSeq ?? null)
+  if (first === null) return { machine: null, other_machines: [] }
+  const others = state.machines.flatMap(({ machine }) => differencesOf(first, machine) ?? [])
+  return {
+    machine: Object.fromEntries(
+      Object.entries(machineFacts(first)).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
+    ),
+    other_machines: [...new Set(others)].slice(-OTHER_MACHINES).map((text) => said(text, LINE)),
+  }
+}
+
+/** The newest; a cluster may have many. */
+const OTHER_MACHINES = 10
 
 /** Where the baseline was judged. */
 function judgedOn(state: State): string | null {

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { PageHead } from '../../cli/view/page-model.ts'
 import { dataOf } from '../rig/assay.ts'
 import { makeProject, ms } from './project.ts'
 
@@ -51,4 +52,62 @@ test('a confirmation on a different machine that contradicts does not say so, or
   expect(await project.data('show', next)).toMatchObject({
     other_machine: expect.stringMatching(/^999 cores in place of \d+; Linux 9\.9 in place of Linux /),
   })
+})
+
+/** The governor that the kernel tells for each group of processors, in the place of this machine's; none = it tells nothing. */
+const GOVERNED = `
+const fs = require('node:fs')
+const { readdirSync, readFileSync } = fs
+const CLOCKS = '/sys/devices/system/cpu/cpufreq'
+const governors = (process.env.GOVERNORS ?? '').split(' ').filter(Boolean)
+fs.readdirSync = (path, ...rest) =>
+  path === CLOCKS ? ['boost', ...governors.map((_, i) => 'policy' + i)] : readdirSync(path, ...rest)
+fs.readFileSync = (path, ...rest) => {
+  const found = /^[/]sys.*cpufreq[/]policy([0-9]+)[/]scaling_governor$/.exec(String(path))
+  return found ? governors[Number(found[1])] + '\\n' : readFileSync(path, ...rest)
+}
+`
+
+test('another governor of the clock rate is not told, or one that becomes known is taken for another machine', async () => {
+  const project = makeProject()
+  const preload = join(project.control, 'governed.cjs')
+  writeFileSync(preload, GOVERNED)
+  const under = async <T>(governors: string, ...args: string[]) =>
+    dataOf(
+      await project.cli<T>(args, { env: { NODE_OPTIONS: `--require=${preload}`, GOVERNORS: governors } }),
+    )
+  const recorded = () =>
+    readFileSync(project.repo.path('.assay/runs/run_0001/ledger.jsonl'), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .flatMap((line) => (JSON.parse(line) as { machine?: { governor?: string } }).machine ?? [])
+      .map(({ governor }) => governor ?? null)
+  const judged = async (value: number, governors: string) => {
+    const { experiment } = await project.open(ms(value))
+    await under(governors, 'run', experiment)
+    return project.data<{ other_machine?: string }>('show', experiment)
+  }
+  await under('', 'init')
+  expect(recorded()).toEqual([null])
+  expect(await judged(90, 'powersave powersave')).not.toHaveProperty('other_machine')
+  expect(recorded()).toEqual([null, 'powersave'])
+  await under('powersave', 'epoch', 'open', '--reason', 'the governor is known')
+  expect(recorded()).toEqual([null, 'powersave'])
+  expect(await judged(80, 'powersave performance')).toMatchObject({
+    other_machine: 'the governor performance, powersave in place of powersave',
+  })
+  expect(await judged(70, 'performance')).toMatchObject({
+    other_machine: 'the governor performance in place of powersave',
+  })
+  expect(recorded()).toEqual([null, 'powersave', 'performance, powersave', 'performance'])
+
+  const file = join(project.control, 'report.html')
+  await project.data('report', '--html', file)
+  const text = /data-kind="head">(.*?)<\/script>/s.exec(readFileSync(file, 'utf8'))?.[1] ?? ''
+  const { environment } = (JSON.parse(text) as { head: PageHead }).head
+  expect(environment.machine).toMatchObject({ governor: 'powersave' })
+  expect(environment.other_machines).toEqual([
+    'the governor performance, powersave in place of powersave',
+    'the governor performance in place of powersave',
+  ])
 })

@@ -1,0 +1,14 @@
+/** The machine of a measurement, as the page names its parts. Pure. */
+import type { Machine } from '../ledger/events.ts'
+import { plain } from '../text.ts'
+
+const said = (text: string): string => plain(text, 80)
+
+export const machineFacts = ({ os, cpu, cores, memory_gb, governor, node }: Machine) => ({
+  kernel: said(os),
+  processor: said(cpu),
+  cores: String(cores),
+  'memory of the machine, GB': String(memory_gb),
+  governor: governor === undefined ? null : said(governor),
+  'Node of the CLI': said(node),
+})
