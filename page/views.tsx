@@ -227,6 +227,10 @@ export function CostView() {
         <Facts
           facts={[
             ['baseline judged on', data.environment.host ?? 'unknown'],
+            ...Object.entries(data.environment.machine ?? {}),
+            ...data.environment.other_machines.map(
+              (text, i) => [i === 0 ? 'later also' : `later also, ${i + 1}`, text] as const,
+            ),
             [
               'isolation',
               `${data.environment.isolation}${data.environment.without.length === 0 ? '' : `, without ${data.environment.without.join(', ')}`}`,
@@ -446,7 +450,9 @@ export function CompareView() {
   const nodes = value ?? []
   const at = (i: number) => nodes[i] ?? null
   const environment = [...new Set(nodes.flatMap((node) => Object.keys(node?.environment ?? {})))]
-  const metrics = [...new Set(nodes.flatMap((node) => Object.keys(node?.metrics ?? {})))]
+  const metrics = [...new Set(nodes.flatMap((node) => Object.keys(node?.metrics ?? {})))].filter(
+    (name) => name !== head.value?.metric.name,
+  )
   const line = (name: string, cell: (id: string, i: number) => ComponentChildren, differs = false) => (
     <tr key={name} class={differs ? 'differs' : ''}>
       <th scope="row">{name}</th>
@@ -455,8 +461,6 @@ export function CompareView() {
       ))}
     </tr>
   )
-  const differs = (values: readonly unknown[]) =>
-    new Set(values.map((one) => JSON.stringify(one ?? null))).size > 1
   return (
     <Section title="Side by side">
       {failed ? <p class="notice">{failed}</p> : null}
@@ -523,23 +527,51 @@ export function CompareView() {
             )}
             <tr class="divider">
               <th scope="rowgroup" colSpan={ids.length + 1}>
-                conditions; what differs is marked
+                conditions; ≠ marks what differs, of a range: what does not overlap
               </th>
             </tr>
-            {environment.map((name) =>
-              line(
-                name,
-                (_, i) => at(i)?.environment?.[name] ?? '–',
-                // Two are never measured at the same moment.
-                !name.startsWith('measured') && differs(nodes.map((node) => node?.environment?.[name])),
-              ),
-            )}
+            {environment
+              .filter((name) => !TAKEN.has(name))
+              .map((name) =>
+                line(
+                  name,
+                  (_, i) => at(i)?.environment?.[name] ?? '–',
+                  differ(nodes.flatMap((node) => node?.environment?.[name] ?? [])),
+                ),
+              )}
+            <tr class="divider">
+              <th scope="rowgroup" colSpan={ids.length + 1}>
+                its samples
+              </th>
+            </tr>
+            {environment
+              .filter((name) => TAKEN.has(name))
+              .map((name) => line(name, (_, i) => at(i)?.environment?.[name] ?? '–'))}
           </tbody>
         </table>
       </Scroll>
       <Lines ids={ids} />
     </Section>
   )
+}
+
+/** What the samples of a candidate were: no two have that alike, so it says nothing of the conditions. */
+const TAKEN: ReadonlySet<string> = new Set([
+  'measured from',
+  'measured until',
+  'samples',
+  'wall time',
+  'CPU time',
+  'peak memory, MB',
+])
+
+/** Whether two of what is known differ; `0.5 to 0.9` and `0.8` do not. */
+function differ(values: readonly string[]): boolean {
+  const ranges = values.map((value) => /^(-?[\d.]+)(?: to (-?[\d.]+))?$/.exec(value))
+  if (ranges.some((range) => range === null)) return new Set(values).size > 1
+  const lows = ranges.map((range) => Number(range?.[1]))
+  const highs = ranges.map((range) => Number(range?.[2] ?? range?.[1]))
+  return Math.max(...lows) > Math.min(...highs)
 }
 
 /** In a narrow window the table scrolls: its columns must not run into each other. */
