@@ -1,5 +1,4 @@
 /** Values over experiments, time or cost: points on a canvas, everything that is read or focused in SVG above it. */
-import { signal } from '@preact/signals'
 import { bisector, extent, quantile } from 'd3-array'
 import { type ScaleLinear, scaleLinear } from 'd3-scale'
 import { curveStepAfter, line } from 'd3-shape'
@@ -15,8 +14,11 @@ import { counted, figure, percent, timeSpan } from './words.ts'
 const AXES = ['experiments', 'time', 'cost'] as const
 type Axis = (typeof AXES)[number]
 
-/** How many of the run's verdicts are shown; null = all. */
-const until = signal<number | null>(null)
+/** How many experiments are shown, those that were opened first; null = all. */
+const until = (): number | null => {
+  const n = Number(param('until') ?? 'all')
+  return Number.isInteger(n) && n > 0 ? n : null
+}
 
 const EDGE = { left: 62, right: 18, top: 30, bottom: 40 }
 
@@ -33,7 +35,7 @@ export function Chart({ height = 316 }: { height?: number }) {
   const version = rowsVersion.value
   selected.value
   const axis = AXES.find((name) => name === param('x')) ?? 'experiments'
-  const last = until.value
+  const last = until()
   const made = useMemo(
     () => (data ? layout(data, axis, width, height, last) : null),
     [data, version, axis, width, height, last],
@@ -67,7 +69,7 @@ export function Chart({ height = 316 }: { height?: number }) {
             aria-valuetext={`${last ?? made.total} of ${made.total} experiments`}
             onInput={({ currentTarget }) => {
               const n = Number(currentTarget.value)
-              until.value = n >= made.total ? null : n
+              go({ until: n >= made.total ? null : String(n) }, { replace: true })
             }}
           />
           <span class="figure">{(last ?? made.total).toLocaleString('en')}</span>
@@ -328,7 +330,7 @@ function epochLines(data: PageHead, made: Made, axis: Axis): { at: number; epoch
   return data.epochs.flatMap(({ epoch, at }) => {
     const ms = Date.parse(at) - Date.parse(data.started)
     if (axis === 'time') return [{ at: ms, epoch }]
-    if (axis === 'cost') return []
+    if (axis === 'cost') return [{ at: costsAt(data)(ms), epoch }]
     return [{ at: made.shown.filter(({ created }) => created < ms).length - 0.5, epoch }]
   })
 }

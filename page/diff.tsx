@@ -114,6 +114,14 @@ function Files({ node, diff, line }: { node: PageNode; diff: PageDiff; line: str
   )
 }
 
+/** Git's letters. */
+const STATUS: Readonly<Record<string, string>> = {
+  A: 'added',
+  D: 'deleted',
+  M: 'changed',
+  T: 'type changed',
+}
+
 function File({
   file,
   node,
@@ -134,7 +142,7 @@ function File({
       <summary>
         <span class="path">{file.path}</span>
         <span class="small soft">
-          {file.status} {size}
+          {STATUS[file.status] ?? file.status} {size}
           {file.noise ? ', written by a tool' : ''}
         </span>
       </summary>

@@ -56,6 +56,9 @@ export function Heat({ tasks, metric }: { tasks: Tasks; metric: PageHead['metric
           ))}
         </tbody>
       </table>
+      <p class="small soft">
+        Against its parent: a filled square is better, a hollow one worse, and a larger one by more.
+      </p>
     </Scroll>
   )
 }

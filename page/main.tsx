@@ -7,7 +7,7 @@ import { Learning } from './learning.tsx'
 import { NodePanel } from './node.tsx'
 import { Overview } from './overview.tsx'
 import { GainPhrase, Guarded, NodeLink, ThemeChoice } from './parts.tsx'
-import { compared, go, linkTo, runName, selected, type View, view } from './route.ts'
+import { compared, go, linkTo, runName, selected, toRun, type View, view } from './route.ts'
 import {
   CompareView,
   CostView,
@@ -18,7 +18,7 @@ import {
   RunsView,
   TreeView,
 } from './views.tsx'
-import { capWord, figure, leftText, usedText } from './words.ts'
+import { capText, figure, leftText } from './words.ts'
 import './style.css'
 
 const TITLES: Record<View, string> = {
@@ -159,12 +159,7 @@ function Top({ data }: { data: PageHead }) {
         {runs.value.length > 1 ? (
           <label>
             <span class="unseen">Run</span>
-            <select
-              value={data.run}
-              onChange={({ currentTarget }) =>
-                go({ run: currentTarget.value, node: null, with: null, q: null, marks: null, against: null })
-              }
-            >
+            <select value={data.run} onChange={({ currentTarget }) => go(toRun(currentTarget.value))}>
               {runs.value.map(({ run, name }) => (
                 <option key={run} value={run}>
                   {run} {name}
@@ -184,11 +179,15 @@ function Top({ data }: { data: PageHead }) {
             {metric.name}, {metric.direction}
           </dt>
           <dd>
-            <span class="figure">{figure(baseline.value)}</span>
-            <span class="arrow" aria-hidden="true">
-              →
-            </span>
-            <span class="unseen"> to </span>
+            {better ? (
+              <>
+                <span class="figure">{figure(baseline.value)}</span>
+                <span class="arrow" aria-hidden="true">
+                  →
+                </span>
+                <span class="unseen"> to </span>
+              </>
+            ) : null}
             <b class="figure big">{figure(best?.value ?? null)}</b>{' '}
             <GainPhrase value={better ? gain : null} from={baseline.value} to={best?.value ?? null} />
           </dd>
@@ -227,18 +226,24 @@ function Top({ data }: { data: PageHead }) {
         <div>
           <dt>agents</dt>
           <dd class="words">{costWords(data.spend)}</dd>
+          {data.judging && data.judging.usd > 0 ? (
+            <dd class="small soft">the judge: ${figure(Number(data.judging.usd.toPrecision(3)))}</dd>
+          ) : null}
         </div>
       </dl>
     </header>
   )
 }
 
+const rangeText = ([low, high]: readonly [number, number]): string =>
+  low === high ? figure(low) : `${figure(low)} to ${figure(high)}`
+
 function BestWords({ data }: { data: PageHead }) {
   const { best, interval, against } = data
   return (
     <>
       {best ? <NodeLink id={best.experiment} /> : null}, {best?.confirmed ? 'confirmed' : 'not confirmed'}
-      {interval ? `, ${figure(interval[0])} to ${figure(interval[1])} better than ${against} (95 %)` : ''}
+      {interval ? `, ${rangeText(interval)} better than ${against} (95 %)` : ''}
     </>
   )
 }
@@ -255,7 +260,7 @@ function Meter({
   atLeast: boolean
 }) {
   const share = limit === 0 ? 1 : Math.min(1, used / limit)
-  const words = `${usedText({ used, at_least: atLeast })} of ${figure(limit)} ${capWord(cap)}`
+  const words = capText(cap, used, limit, atLeast)
   return (
     <span class="budget">
       <span class="meter" aria-hidden="true">
@@ -293,7 +298,7 @@ function State({ data }: { data: PageHead }) {
         ) : connection.value === 'connecting' ? (
           <span class="badge">connecting …</span>
         ) : (
-          <span class="badge">live</span>
+          <span class="badge">connected</span>
         )}
         {trouble.value ? <span class="badge warn">{trouble.value}</span> : null}
       </span>

@@ -180,6 +180,12 @@ function Details({ row, node }: { row: PageRow; node: PageNode }) {
       ) : null}
       <Block title="Gates and rules">
         <Held row={row} node={node} />
+        {node.broke ? (
+          <>
+            <p class="small soft">{node.broke.what} did not pass. It printed at the end:</p>
+            <pre tabIndex={0}>{node.broke.text.trim() === '' ? 'nothing' : node.broke.text}</pre>
+          </>
+        ) : null}
       </Block>
       {node.tasks ? (
         <Block title="Scores by task">

@@ -10,7 +10,7 @@ import { Heat, Multiples } from './heat.tsx'
 import { Distrust } from './judging.tsx'
 import { Empty, Facts, Gain, Linked, NodeLink, Section, useLoaded } from './parts.tsx'
 import { linkTo } from './route.ts'
-import { counted, figure, percent, timeSpan } from './words.ts'
+import { counted, diskText, figure, limitText, percent, timeSpan } from './words.ts'
 
 export function Overview() {
   const data = head.value
@@ -31,17 +31,15 @@ export function Overview() {
         <Section title="Path to the best">
           <Way data={data} />
         </Section>
-        <div class="stack">
-          <Section title="Did the search help?">
-            <Helped data={data} />
-          </Section>
-          {data.metrics.some(({ points }) => points.length > 1) ? (
-            <Section title="Other metrics of what was kept">
-              <Multiples metrics={data.metrics} />
-            </Section>
-          ) : null}
-        </div>
+        <Section title="Did the search help?">
+          <Helped data={data} />
+        </Section>
       </div>
+      {data.metrics.some(({ points }) => points.length > 1) ? (
+        <Section title="Other metrics of what was kept">
+          <Multiples metrics={data.metrics} />
+        </Section>
+      ) : null}
       {data.tasks ? (
         <Section title="Scores by task">
           <Heat tasks={data.tasks} metric={data.metric} />
@@ -187,10 +185,7 @@ function Now() {
             : null,
           seen.disk === null
             ? null
-            : [
-                '.assay takes',
-                `${figure(Number((seen.disk / 1e6).toPrecision(2)))} MB or more; assay gc deletes what is not needed`,
-              ],
+            : ['.assay takes', `${diskText(seen.disk)}; assay gc deletes what is not needed`],
         ]}
       />
     </>
@@ -213,7 +208,11 @@ function Lane({ lane }: { lane: PageLane; tick: number }) {
             : ''}{' '}
         <span class="figure soft">{timeSpan(ms)}</span>
         {lane.limit_ms === null ? null : (
-          <span class="soft"> of at most {timeSpan(lane.limit_ms)} a sample</span>
+          <span class="soft">
+            {' '}
+            of at most {limitText(lane.limit_ms)}
+            {lane.phase === 'agent' ? '' : ' a sample'}
+          </span>
         )}
         {lane.pairs?.seconds_left ? (
           <span class="soft">, at most {timeSpan(1000 * lane.pairs.seconds_left)} left</span>

@@ -205,22 +205,27 @@ export function useWidth(): [(element: HTMLElement | null) => void, number] {
   return [setElement, width]
 }
 
-export function CopyLine({ line }: { line: string }) {
+export const CopyLine = ({ line }: { line: string }) => (
+  <div class="line">
+    <code tabIndex={0}>{line}</code>
+    <CopyButton text={line} label={`copy ${line}`} />
+  </div>
+)
+
+export function CopyButton({ text, label }: { text: string; label: string }) {
   const [said, say] = useState('copy')
   const copy = () => {
-    navigator.clipboard?.writeText(line).then(
+    const written = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error('no clipboard'))
+    written.then(
       () => say('copied'),
       () => say('select it, then copy'),
     )
     setTimeout(() => say('copy'), 2000)
   }
   return (
-    <div class="line">
-      <code tabIndex={0}>{line}</code>
-      <button type="button" class="quiet" onClick={copy} aria-label={`copy ${line}`}>
-        {said}
-      </button>
-    </div>
+    <button type="button" class="quiet" onClick={copy} aria-label={label}>
+      {said}
+    </button>
   )
 }
 

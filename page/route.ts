@@ -38,6 +38,13 @@ export function linkTo(change: Change): string {
   return `#${next}`
 }
 
+/** Another run: what is chosen of this one means nothing there. */
+export const toRun = (run: string): Change => ({
+  ...Object.fromEntries(OF_ONE_RUN.map((name) => [name, null])),
+  run,
+})
+const OF_ONE_RUN = ['node', 'with', 'q', 'marks', 'against', 'until', 'words']
+
 export function go(change: Change, { replace = false } = {}): void {
   const link = linkTo(change)
   if (replace) history.replaceState(null, '', link)

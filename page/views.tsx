@@ -1,17 +1,28 @@
 /** The views beside the first one: tree, rounds, cost, record, comparison, and all runs of the repository. */
 
-import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { PageCall, PageHead, PageRound, PageRunLine, PageText } from '../cli/view/page-model.ts'
 import { Backlog } from './backlog.tsx'
-import { connection, head, headOfRun, nodeOf, rows, rowsVersion, runs } from './data.ts'
+import { connection, head, headOfRun, nodeOf, now, rows, rowsVersion, runs } from './data.ts'
 import { Graph } from './graph.tsx'
 import { Judging } from './judging.tsx'
 import { Status } from './marks.tsx'
-import { CopyLine, Empty, Facts, Gain, Linked, NodeLink, Scroll, Section, Time, useLoaded } from './parts.tsx'
-import { compared, go, linkTo, param } from './route.ts'
+import {
+  CopyButton,
+  CopyLine,
+  Empty,
+  Facts,
+  Gain,
+  Linked,
+  NodeLink,
+  Scroll,
+  Section,
+  Time,
+  useLoaded,
+} from './parts.tsx'
+import { compared, go, linkTo, param, toRun } from './route.ts'
 import { Tree, TreeFilters } from './tree.tsx'
-import { capWord, counted, figure, leftText, percent, timeSpan, usedText } from './words.ts'
+import { capWord, counted, diskText, figure, leftText, percent, timeSpan, usedOfCap } from './words.ts'
 
 export function TreeView() {
   return (
@@ -49,12 +60,11 @@ export function Rounds() {
             ],
             ...Object.entries(data.budget).map(
               ([cap, { used, limit, at_least }]) =>
-                [
-                  capWord(cap),
-                  `${usedText({ used, at_least: at_least === true })}${limit === null ? ', no cap' : ` of ${figure(limit)}`}`,
-                ] as const,
+                [capWord(cap), usedOfCap(cap, { used, limit, at_least: at_least === true })] as const,
             ),
-            data.buys ? ['left', `${leftText(data.buys)}, by the cap on ${capWord(data.buys.cap)}`] : null,
+            data.buys
+              ? ['forecast', `${leftText(data.buys)}, by the cap on ${capWord(data.buys.cap)}`]
+              : null,
             data.metric.target === null ? null : ['target', figure(data.metric.target)],
           ]}
         />
@@ -241,6 +251,7 @@ export function CostView() {
                 ? 'in pairs, since the metric varies'
                 : 'by one sample: equal code gave equal values',
             ],
+            now.value?.disk == null ? null : ['room on disk', diskText(now.value.disk)],
             ['seed of the search', String(data.environment.seed)],
             ['base', data.environment.base.slice(0, 12)],
             ...data.epochs.map(
@@ -254,6 +265,12 @@ export function CostView() {
             ),
           ]}
         />
+        {now.value?.disk == null ? null : (
+          <>
+            <p class="small soft">To delete worktrees of settled experiments, trash and old logs:</p>
+            <CopyLine line="assay gc" />
+          </>
+        )}
         <p class="small soft">
           Each experiment shows the conditions of its samples. The view Compare marks where those of two
           experiments differ.
@@ -316,7 +333,6 @@ function Calls({ calls }: { calls: readonly PageCall[] }) {
 
 // ---------------------------------------------------------------- what was said, and searching all of it
 
-const wanted = signal('')
 const KINDS: Record<PageText['kind'], string> = {
   alert: 'Alerts',
   learning: 'Learnings',
@@ -332,7 +348,8 @@ export function RecordView() {
   const data = head.value
   if (!data) return null
   rowsVersion.value
-  const words = wanted.value.toLowerCase().split(/\s+/).filter(Boolean)
+  const wanted = param('words') ?? ''
+  const words = wanted.toLowerCase().split(/\s+/).filter(Boolean)
   const fits = (text: string) => words.every((word) => text.toLowerCase().includes(word))
   const texts = data.texts.filter(({ text, kind }) => fits(`${kind} ${text}`))
   const found =
@@ -346,10 +363,8 @@ export function RecordView() {
           type="search"
           aria-label="Search all words of the run"
           placeholder="Search hypotheses, learnings, notes, alerts"
-          value={wanted.value}
-          onInput={({ currentTarget }) => {
-            wanted.value = currentTarget.value
-          }}
+          value={wanted}
+          onInput={({ currentTarget }) => go({ words: currentTarget.value }, { replace: true })}
         />
         {words.length > 0 ? (
           <p class="small" role="status">
@@ -655,9 +670,7 @@ export function RunsView() {
                       </td>
                     ) : null}
                     <td>
-                      <a href={linkTo({ run, view: null, node: null, with: null, q: null, against: null })}>
-                        {run}
-                      </a>{' '}
+                      <a href={linkTo({ ...toRun(run), view: null })}>{run}</a>{' '}
                       <span class="soft">{name}</span>
                     </td>
                     <td>{goal}</td>
@@ -725,10 +738,7 @@ function RunsBeside({ names }: { names: readonly string[] }) {
               </th>
               {value.map(({ run, name }) => (
                 <th key={run} scope="col">
-                  <a href={linkTo({ run, view: null, node: null, with: null, q: null, against: null })}>
-                    {run}
-                  </a>{' '}
-                  {name}
+                  <a href={linkTo({ ...toRun(run), view: null })}>{run}</a> {name}
                 </th>
               ))}
             </tr>
@@ -771,6 +781,7 @@ function RunsBeside({ names }: { names: readonly string[] }) {
 
 export function ExportView() {
   const run = head.value?.run ?? ''
+  const text = head.value?.pull_request
   const live = connection.value === 'live'
   return (
     <Section title="Export" id="export">
@@ -789,6 +800,13 @@ export function ExportView() {
       <CopyLine line={`assay report --csv --run ${run}`} />
       <p class="small soft">The winner as a branch, measured again, with the text of its pull request:</p>
       <CopyLine line={`assay finish --run ${run}`} />
+      {text === undefined ? null : (
+        <details>
+          <summary class="small">the text of the pull request, as assay finish wrote it last</summary>
+          <CopyButton text={text} label="copy the text of the pull request" />
+          <pre tabIndex={0}>{text}</pre>
+        </details>
+      )}
     </Section>
   )
 }

@@ -138,6 +138,7 @@ function requestOf(run: OpenRun, host: Host, call: AgentCall, card: TaskCard | n
   const { agent } = liveSpec(run)
   const cwd = card?.worktree ?? run.site.root
   const folders = card?.artifacts == null ? [] : [card.artifacts]
+  const mind = mindFor(run, host, call, card)
   return {
     prompt: call.prompt,
     schema: call.schema,
@@ -145,18 +146,25 @@ function requestOf(run: OpenRun, host: Host, call: AgentCall, card: TaskCard | n
     cwd,
     folders,
     isolation: agent?.sandbox ? agentIsolation(run, [cwd, ...folders]) : null,
-    ...mindFor(run, host, call, card),
+    ...mind,
     env: run.env,
     signal: call.signal,
-    ...(card?.experiment && { printsTo: (file) => recordOutput(run, card, host, file) }),
+    ...(card?.experiment && {
+      printsTo: (file) => recordOutput(run, card, { host: host.name, file, limit_ms: mind.timeoutMs }),
+    }),
     instead: async (text) => ((await hasEdited(run, card)) ? spoken(text, card) : null),
   }
 }
 
 /** For the page, which shows what the agent says while it works. Nothing depends on it. */
-function recordOutput(run: OpenRun, { experiment, role }: TaskCard, host: Host, file: string): void {
+function recordOutput(
+  run: OpenRun,
+  { experiment, role }: TaskCard,
+  call: { host: string; file: string; limit_ms: number },
+): void {
+  const record = { ...call, role, since: run.clock().toISOString() }
   try {
-    writeFileSync(agentRecord(run.paths, experiment ?? ''), JSON.stringify({ host: host.name, role, file }))
+    writeFileSync(agentRecord(run.paths, experiment ?? ''), JSON.stringify(record))
   } catch {
     // Then the page does not show it.
   }

@@ -8,7 +8,7 @@ export const machineFacts = ({ os, cpu, cores, memory_gb, governor, node }: Mach
   kernel: said(os),
   processor: said(cpu),
   cores: String(cores),
-  'memory of the machine, GB': String(memory_gb),
+  memory: `${memory_gb} GB`,
   governor: governor === undefined ? null : said(governor),
   'Node of the CLI': said(node),
 })

@@ -211,7 +211,7 @@ export interface PageLane {
   /** The machine on which its job runs; absent without a job, and while it is queued. */
   node?: string
   since: string
-  /** How long one sample may take; null when nothing is measured. */
+  /** How long one sample, or the call of the agent, may take; null when that is not known. */
   limit_ms: number | null
   samples: number
   /** How far its pairs are; null when it is not judged in pairs, or not yet. */
@@ -319,6 +319,8 @@ export interface PageHead {
   /** Of a run whose metric a model judges. */
   judging?: JudgingData
   judged_items?: JudgedItems
+  /** The text of the pull request, as `finish` wrote it last; absent = it was not called. */
+  pull_request?: string
   rounds: readonly PageRound[]
   edits: readonly { id: string; what: string; why: string; from: number | null; undone: boolean }[]
   texts: readonly PageText[]
@@ -445,6 +447,8 @@ export interface PageNode {
   judged_items?: JudgedExperiment
   /** What an attribution found of the diff against `parent`. Absent = its parts were not tested. */
   parts?: { parent: string; summary: string; parts: readonly PagePart[]; together: readonly string[] }
+  /** The end of what the part printed that ended it; absent = no gate and no sample of it failed. */
+  broke?: { what: string; text: string }
   annotations: readonly { at: string; task: string | null; tag: string | null; text: string }[]
   brief: {
     kind: string

@@ -17,6 +17,7 @@ import type { OpenRun } from '../run/open.ts'
 import { plain, verbatim } from '../text.ts'
 import { attributionView, placeOf, togetherLines, worthOf } from './attribution.ts'
 import { explainVerdict } from './explain.ts'
+import { logPartsOf } from './log.ts'
 import { showData } from './node.ts'
 import { machineFacts } from './page-machine.ts'
 import type { PageDiff, PageNode, PagePatch, PageStage, PageTask } from './page-model.ts'
@@ -82,6 +83,7 @@ export async function pageNode(run: OpenRun, node: Experiment): Promise<PageNode
         together: togetherLines(parts).map((line) => said(line, 300)),
       },
     }),
+    ...brokeOf(run, node),
     annotations: data.annotations.map(({ at, task, tag, text }) => ({
       at,
       task: task === null ? null : said(task, 80),
@@ -406,6 +408,16 @@ const noTree = (id: string) =>
 // ---------------------------------------------------------------- the end of what its newest sample printed
 
 const TAIL = 4096
+
+/** What a gate, a sample, setup or build printed when it ended the attempt. Samples on held-out data are never shown. */
+function brokeOf(run: OpenRun, node: Experiment): Pick<PageNode, 'broke'> {
+  const attempt = node.attempts.findLast(({ claim }) => claim !== null)
+  const part = attempt && logPartsOf(run, node, attempt).findLast(({ passed }) => passed === false)
+  if (!part) return {}
+  const text = tailOf(part.stdout, TAIL) + (part.stderr === null ? '' : tailOf(part.stderr, TAIL))
+  const what = part.name === part.kind ? part.kind : `${part.kind} ${part.name}`
+  return { broke: { what: said(what, 120), text: text.split('\n').map(verbatim).join('\n') } }
+}
 
 /** Lines that cannot act; null when nothing was printed yet. */
 export function pageLog(run: OpenRun, node: Experiment): string | null {

@@ -3,7 +3,7 @@ import { gainOf } from '../evaluate/figure.ts'
 import { tailOf } from '../evaluate/tail.ts'
 import { fileText } from '../files.ts'
 import { heardIn } from '../hosts/heard.ts'
-import { parseJson, textAt } from '../hosts/json.ts'
+import { numberAt, parseJson, textAt } from '../hosts/json.ts'
 import { isAgentOutput } from '../hosts/program.ts'
 import { bestOf, bestsInOrder } from '../ledger/best.ts'
 import type { Edit, Judged } from '../ledger/events.ts'
@@ -24,12 +24,12 @@ import { samplesOf, stepsToShow } from '../ledger/steps.ts'
 import { seeLeases } from '../lock/inspect.ts'
 import { learningsOf } from '../loop/open.ts'
 import { progressOf } from '../measure/samples.ts'
-import { agentRecord, attemptFolder, leaseFolder, listRuns } from '../paths.ts'
+import { agentRecord, attemptFolder, leaseFolder, listRuns, pullRequestFile } from '../paths.ts'
 import { nameOfProcess } from '../process.ts'
 import { experimentsLeft } from '../run/budget.ts'
 import { differencesOf, machineAt } from '../run/machine.ts'
 import { liveSpec, type OpenRun } from '../run/open.ts'
-import { plain } from '../text.ts'
+import { plain, verbatim } from '../text.ts'
 import { pageBacklog } from './backlog.ts'
 import { armsOf, bestPath, runDuration, spendOf } from './chart.ts'
 import type { History } from './history.ts'
@@ -183,6 +183,7 @@ export function headOf(run: OpenRun, history: History, version: string): PageHea
     },
     ...(backlog && { backlog }),
     ...(status.judging && { judging: status.judging, judged_items: judgedItems(run) }),
+    ...pullRequestOf(run),
     rounds: Array.from(state.rounds, roundOf),
     edits: state.meta.edits.map(({ id, edit, from, undone }) => ({
       id,
@@ -204,6 +205,15 @@ export function headOf(run: OpenRun, history: History, version: string): PageHea
       base: started.base.commit,
     },
   }
+}
+
+/** Characters: more is no text that a person reads. */
+const LONGEST_TEXT = 60_000
+
+function pullRequestOf({ paths }: OpenRun): Pick<PageHead, 'pull_request'> {
+  const text = readIfPossible(pullRequestFile(paths))
+  if (text === null) return {}
+  return { pull_request: text.slice(0, LONGEST_TEXT).split('\n').map(verbatim).join('\n') }
 }
 
 function durationOfRun(run: OpenRun) {
@@ -443,8 +453,9 @@ function laneOf(run: OpenRun, node: Experiment): PageLane {
   const base = { experiment: node.id, round, lane, hypothesis: said(node.hypothesis, LINE) }
   if (!last?.claim || last.judged) {
     const since = last?.judged?.at ?? last?.sealed.at ?? node.created.at
-    const agent = agentOf(run, node)
-    return { ...base, phase: 'agent', since, limit_ms: null, samples: 0, pairs: null, agent, owner: null }
+    const { agent, ...call } = agentOf(run, node) ?? { agent: null, since: null, limit_ms: null }
+    const began = { since: call.since ?? since, limit_ms: call.limit_ms }
+    return { ...base, phase: 'agent', ...began, samples: 0, pairs: null, agent, owner: null }
   }
   const steps = stepsToShow(attemptFolder(run.paths, node.id, last.attempt))
   const began = steps.findLast((line) => 'state' in line && line.state === 'began')
@@ -469,17 +480,29 @@ function laneOf(run: OpenRun, node: Experiment): PageLane {
 /** Bytes of what its program printed: enough for the last message. */
 const AGENT_TAIL = 64 * 1024
 
-function agentOf(run: OpenRun, node: Experiment): PageLane['agent'] {
+/** The call at work: what it says, since when, and how long it may take. */
+interface SeenCall {
+  agent: NonNullable<PageLane['agent']>
+  /** null in a record of an earlier version. */
+  since: string | null
+  limit_ms: number | null
+}
+
+function agentOf(run: OpenRun, node: Experiment): SeenCall | null {
   const record = parseJson(fileText(agentRecord(run.paths, node.id)) ?? '')
   const [host, role, file] = ['host', 'role', 'file'].map((key) => textAt(record, key))
   if (!host || !role || !file || !isAgentOutput(file)) return null
   const { words, tool } = heardIn(tailOf(file, AGENT_TAIL))
   if (words === null && tool === null) return null
   return {
-    host: said(host, 40),
-    role: said(role, 40),
-    words: words === null ? null : said(words.slice(-WORDS), WORDS),
-    tool: tool === null ? null : said(tool, LINE),
+    agent: {
+      host: said(host, 40),
+      role: said(role, 40),
+      words: words === null ? null : said(words.slice(-WORDS), WORDS),
+      tool: tool === null ? null : said(tool, LINE),
+    },
+    since: textAt(record, 'since'),
+    limit_ms: numberAt(record, 'limit_ms'),
   }
 }
 

@@ -276,6 +276,8 @@ function headOf(bests, rows) {
       isolation: 'none',
       without: [],
       host: null,
+      machine: null,
+      other_machines: [],
       git_rules: null,
       seed: 1,
       base: 'f'.repeat(40),

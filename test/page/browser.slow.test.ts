@@ -11,6 +11,8 @@ import { type JudgeScene, judgeScene, MERIT, quality } from '../e2e/judge-scene.
 import type { Scene } from '../e2e/loop-scene.ts'
 import { makeProject, metrics, type Project } from '../e2e/project.ts'
 import { promptSuite } from '../examples/prompt-suite-scene.ts'
+import { fakeProgram } from '../hosts/fake-program.ts'
+import { RECORDINGS } from '../hosts/recorded.ts'
 import { unpack } from '../recorded/unpack.ts'
 import { assay, dataOf, startAssay } from '../rig/assay.ts'
 import { look, missingBrowser } from '../rig/browser.ts'
@@ -179,9 +181,11 @@ describe('a run with everything in it', () => {
   const address = pathToFileURL(file).href
   let project: Project
   let is: FullRun['is']
+  let pullRequest = ''
   beforeAll(async () => {
     if (why !== null) return
     ;({ project, is } = await fullRun())
+    pullRequest = (await project.data<{ text: string }>('finish')).text
     await project.data('report', '--html', file, '--full')
   }, 300_000)
   const panelOf = async (id: string) => {
@@ -192,7 +196,13 @@ describe('a run with everything in it', () => {
 
   test(
     'a view has a fault for a screen reader, asks for something, breaks the policy, or is wider than the window',
-    () => isSound(address, 'full', ['overview', 'tree', 'cost', 'record'], ['', is.attributed, is.again]),
+    () =>
+      isSound(
+        address,
+        'full',
+        ['overview', 'tree', 'rounds', 'cost', 'record'],
+        ['', is.attributed, is.again],
+      ),
     300_000,
   )
 
@@ -234,6 +244,33 @@ describe('a run with everything in it', () => {
     ])
     expect(await broken(is.gate)).toEqual([['gate unit', 'before', 'did not pass']])
     expect(await broken(is.first)).toEqual([])
+    const printed = async (id: string) => told((await panelOf(id)).locator('.panel pre'))
+    expect(await printed(is.gate)).toBe('the check is not run\n')
+    expect(await printed(is.crashed)).toContain('Error: part 5 breaks it')
+    expect(await printed(is.first)).toBe('')
+  })
+
+  test('the text of the pull request is missing, or is not that of finish', async () => {
+    const { page } = await look(address)
+    const details = page.locator('#export details')
+    await details.locator('summary').click()
+    expect(await told(details.locator('pre'))).toBe(pullRequest)
+  })
+
+  test('a link forgets what was searched for, or which part of the run was shown', async () => {
+    const { page } = await look(`${address}#until=3`)
+    const replay = page.getByLabel('replay')
+    expect(await replay.inputValue()).toBe('3')
+    await replay.fill('5')
+    expect(page.url()).toContain('until=5')
+    await replay.fill('100')
+    expect(page.url()).not.toContain('until')
+    await page.goto(`${address}#view=record&words=allocations`)
+    await page.locator('section.part', { hasText: 'Said to agents (1)' }).waitFor()
+    expect(await page.getByRole('heading', { name: /^Notes/ }).count()).toBe(0)
+    await page.locator('input[type=search]').fill('numbers are exact')
+    await page.getByRole('heading', { name: 'Notes (1)' }).waitFor()
+    expect(page.url()).toContain('words=numbers+are+exact')
   })
 
   test('a merge looks like any other experiment, or has one parent', async () => {
@@ -597,7 +634,7 @@ describe('a server', () => {
 
   test('a server that was killed leaves a page that is dead, or that missed something', async () => {
     const { page } = await look(serving.address)
-    await page.locator('.badge', { hasText: 'live' }).waitFor()
+    await page.locator('.badge', { hasText: 'connected' }).waitFor()
     serving.running.kill('SIGKILL')
     await serving.running.ended
     await page.locator('.badge.warn', { hasText: 'connection lost' }).waitFor()
@@ -605,7 +642,7 @@ describe('a server', () => {
     const { port, token, address } = serving
     serving = await startServing(project.repo.dir)
     expect([serving.port, serving.token, serving.address]).toEqual([port, token, address])
-    await page.locator('.badge', { hasText: 'live' }).waitFor()
+    await page.locator('.badge', { hasText: 'connected' }).waitFor()
     await page.locator('.headline', { hasText: experiment }).waitFor()
     expect(await page.locator('.badge.warn').count()).toBe(0)
   })
@@ -642,13 +679,56 @@ describe('a server', () => {
   })
 })
 
+test('an agent at work, what it says and how long it may take are not seen, or are seen badly', async () => {
+  const brief = RECORDINGS.codex.object?.({ briefs: [{ objective: 'less', parent: 'exp_0000' }] }) ?? {}
+  const lines = [
+    {
+      type: 'item.completed',
+      item: { type: 'agent_message', text: 'The number is read twice; I read it once.' },
+    },
+    { type: 'item.started', item: { type: 'command_execution', command: 'cat src/metrics.txt' } },
+  ]
+  const print = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+  const codex = fakeProgram('codex', [brief, { print, hang: true }])
+  const project = makeProject({
+    spec: { budget: { experiments: 1 }, loop: { width: 1, depth: 1, stall: 1 }, agent: { host: 'codex' } },
+  })
+  await project.data('init')
+  const loop = startAssay(['loop'], { cwd: project.repo.dir, env: codex.env })
+  const serving = await startServing(project.repo.dir)
+  try {
+    mkdirSync(SHOTS, { recursive: true })
+    for (const dark of [false, true]) {
+      for (const width of [1280, 480]) {
+        const { page } = await look(serving.address, { dark, width })
+        const lane = page.locator('.lanes li')
+        await lane.locator('.agent', { hasText: 'I read it once' }).waitFor()
+        const text = await told(lane)
+        expect(text).toMatch(/exp_0001 being edited .* of at most 30 min\n/)
+        expect(text).toContain('codex for implement, last tool: command_execution: cat src/metrics.txt')
+        await page.locator('.facts', { hasText: '.assay takes' }).waitFor()
+        expect(await violations(page)).toEqual([])
+        await page.screenshot({
+          path: join(SHOTS, `live-overview-${width}-${dark ? 'dark' : 'light'}.png`),
+          fullPage: true,
+        })
+        await page.context().close()
+      }
+    }
+  } finally {
+    loop.kill('SIGKILL')
+    await loop.ended
+    await project.cli(['serve', '--stop'])
+  }
+})
+
 test('loop --serve serves nothing, or ends with the loop', async () => {
   const { repo } = unpack('tuned')
   const loop = await startAssay(['loop', '--serve', '--rounds', '1'], { cwd: repo }).ended
   const address = /http:\S+/.exec(loop.stderr)?.[0] ?? ''
   try {
     const { page } = await look(address)
-    await page.locator('.badge', { hasText: 'live' }).waitFor()
+    await page.locator('.badge', { hasText: 'connected' }).waitFor()
     expect(await shown(page)).toContain('Find the floor of the bowl.')
   } finally {
     expect((await assay(['serve', '--stop'], { cwd: repo })).code).toBe(0)

@@ -22,7 +22,16 @@ export interface FullRun {
   project: Project
   /** By what became of it. */
   is: Record<
-    'first' | 'attributed' | 'reduced' | 'merged' | 'again' | 'constraint' | 'protected' | 'gate' | 'doubted',
+    | 'first'
+    | 'attributed'
+    | 'reduced'
+    | 'merged'
+    | 'again'
+    | 'constraint'
+    | 'protected'
+    | 'gate'
+    | 'crashed'
+    | 'doubted',
     string
   >
 }
@@ -32,7 +41,12 @@ export async function fullRun(): Promise<FullRun> {
     spec: {
       name: 'everything',
       goal: 'Make the number small, with every part of the page in use.',
-      gates: [{ name: 'unit', command: "! grep -q 'part 8 7' src/parts.txt" }],
+      gates: [
+        {
+          name: 'unit',
+          command: "! grep -q 'part 8 7' src/parts.txt || { echo 'the check is not run'; exit 1; }",
+        },
+      ],
       constraints: [{ metric: 'mb', op: '<=', value: 50 }],
       protected: [{ metric: 'size', direction: 'minimize' }],
       budget: { experiments: 40, hours: 2 },
@@ -68,7 +82,7 @@ export async function fullRun(): Promise<FullRun> {
   const constraint = await tried('Keep everything in memory', on(1, 2, 3, 6), first)
   const guarded = await tried('Unroll the loop', on(1, 2, 3, 7), first)
   const gate = await tried('Skip the check', switches(PARTS, [1, 2], { 8: '7' }))
-  await tried('Divide by the fifth part', switches(PARTS, [1], { 5: '9' }), second)
+  const crashed = await tried('Divide by the fifth part', switches(PARTS, [1], { 5: '9' }), second)
   const doubted = await tried('Read ahead', on(2, 4), second)
   const findings = [{ code: 'opinion', message: 'it may know the input' }]
   await data('audit', doubted, '--input', JSON.stringify({ findings }))
@@ -88,6 +102,7 @@ export async function fullRun(): Promise<FullRun> {
       again,
       constraint,
       gate,
+      crashed,
       doubted,
       reduced: reduced.experiment,
       protected: guarded,

@@ -144,6 +144,7 @@ test('what an agent says while it works is not shown, or is shown when it is sil
     expect(told.at(-1)?.data.lanes[0]).toMatchObject({
       experiment: 'exp_0001',
       phase: 'agent',
+      limit_ms: 1_800_000,
       agent: {
         host: 'codex',
         role: 'implement',
