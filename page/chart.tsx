@@ -2,7 +2,7 @@
 import { bisector, extent, quantile } from 'd3-array'
 import { type ScaleLinear, scaleLinear } from 'd3-scale'
 import { curveStepAfter, line } from 'd3-shape'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { PageHead, PageRow } from '../cli/view/page-model.ts'
 import { MARKS } from '../cli/view/page-model.ts'
 import { head, rows, rowsVersion } from './data.ts'
@@ -348,7 +348,8 @@ function Points({
 }) {
   const canvas = useRef<HTMLCanvasElement>(null)
   const dark = isDark.value
-  useEffect(() => {
+  // Before the next paint: paper waits for no other.
+  useLayoutEffect(() => {
     const element = canvas.current
     const to = element?.getContext('2d')
     if (!element || !to) return

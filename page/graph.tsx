@@ -127,6 +127,9 @@ export function Graph() {
               </g>
             </svg>
           </div>
+          <p class="small soft">
+            Bold: the path to the best.{made.merged.length > 0 ? ' Dashed: another parent of a merge.' : ''}
+          </p>
           {made.left > 0 ? (
             <p class="small soft">
               {made.left.toLocaleString('en')} more are not drawn: at most {MOST.toLocaleString('en')} are,

@@ -423,7 +423,7 @@ function Held({ row, node }: { row: PageRow; node: PageNode }) {
     ...node.constraints.map((text) => {
       const start = `constraint ${text} `
       const broken = verdict.startsWith(start)
-      return rule('constraint', text, broken, verdict.slice(start.length), isKept ? 'held' : '–')
+      return rule('constraint', text, broken, verdict.slice(start.length), isKept ? 'held' : 'not decided')
     }),
     ...node.protected.map((name) =>
       rule(
@@ -431,7 +431,7 @@ function Held({ row, node }: { row: PageRow; node: PageNode }) {
         name,
         row.reason === 'protected' && verdict.includes(name),
         verdict,
-        isKept ? 'not worse' : '–',
+        isKept ? 'not worse' : 'not decided',
       ),
     ),
     ...(node.held_out === null

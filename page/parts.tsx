@@ -44,8 +44,17 @@ system.addEventListener('change', () => {
 })
 const theme = signal<Theme>(THEMES.find((name) => name === stored()) ?? 'system')
 export const isDark = signal(false)
+/** While the page goes to paper: light, and with all rows of the tree that paper has room for. */
+export const printing = signal(false)
+addEventListener('beforeprint', () => {
+  printing.value = true
+})
+addEventListener('afterprint', () => {
+  printing.value = false
+})
 effect(() => {
-  isDark.value = theme.value === 'system' ? systemIsDark.value : theme.value === 'dark'
+  const wanted = theme.value === 'system' ? systemIsDark.value : theme.value === 'dark'
+  isDark.value = wanted && !printing.value
   document.documentElement.dataset.theme = isDark.value ? 'dark' : 'light'
 })
 

@@ -5,11 +5,13 @@ import { MARKS, type Mark } from '../cli/view/page-model.ts'
 import { head, pinOf, rows, rowsVersion } from './data.ts'
 import { Forest, idOfRow, type Listed, type Order, type TreeRow } from './forest.ts'
 import { MarkIcon, PinIcon, SHAPES, wordOf } from './marks.tsx'
-import { Gain } from './parts.tsx'
+import { Gain, printing } from './parts.tsx'
 import { go, param, query, selected } from './route.ts'
-import { figure } from './words.ts'
+import { counted, figure } from './words.ts'
 
 const ROW = 30
+/** Rows on paper: about 25 pages. */
+const PRINTED = 1000
 /** Rendered above and below what is in sight. */
 const MARGIN = 8
 
@@ -160,8 +162,9 @@ export function Tree() {
       </div>
     )
   }
-  const first = Math.max(0, Math.floor(top / ROW) - MARGIN)
-  const last = Math.min(all.length, Math.ceil((top + height) / ROW) + MARGIN)
+  const onPaper = printing.value
+  const first = onPaper ? 0 : Math.max(0, Math.floor(top / ROW) - MARGIN)
+  const last = Math.min(all.length, onPaper ? PRINTED : Math.ceil((top + height) / ROW) + MARGIN)
   const activeId = at >= first && at < last ? `row-${idOfRow(all.at(at))}` : undefined
   return (
     <>
@@ -181,13 +184,19 @@ export function Tree() {
         onKeyDown={onKey}
         onFocus={() => at < 0 && reveal(0)}
       >
-        <div role="presentation" style={{ height: `${all.length * ROW}px`, position: 'relative' }}>
+        <div
+          role="presentation"
+          style={{ height: `${(onPaper ? last : all.length) * ROW}px`, position: 'relative' }}
+        >
           {Array.from({ length: last - first }, (_, i) => {
             const row = all.at(first + i)
             return <Row key={idOfRow(row)} row={row} index={first + i} isActive={first + i === at} />
           })}
         </div>
       </div>
+      {onPaper && last < all.length ? (
+        <p class="small">{counted(all.length - last, 'more row')} that are not on paper</p>
+      ) : null}
     </>
   )
 }

@@ -556,7 +556,7 @@ export function CompareView() {
               )}
             <tr class="divider">
               <th scope="rowgroup" colSpan={ids.length + 1}>
-                its samples
+                the samples of each
               </th>
             </tr>
             {environment

@@ -172,6 +172,27 @@ describe('a file', () => {
     expect(await page.locator('nav').isVisible()).toBe(false)
     expect(await page.evaluate("getComputedStyle(document.querySelector('.tree')).overflowY")).toBe('visible')
   })
+
+  test('on paper the tree has only the rows that were in sight, or a dark page stays dark', async () => {
+    const { page } = await look(`${fileOf('looped')}#view=tree&q=exp`, { dark: true })
+    await page.evaluate("document.querySelector('.tree').style.maxHeight = '60px'")
+    const rows = page.locator('[role=treeitem]')
+    await rows.nth(12).waitFor({ state: 'detached' })
+    expect(await rows.count()).toBe(10)
+    await page.evaluate(`globalThis.seen = []
+      const look = () => seen.push([
+        document.querySelectorAll('[role=treeitem]').length,
+        document.documentElement.dataset.theme,
+      ])
+      addEventListener('beforeprint', () => queueMicrotask(() => queueMicrotask(look)))
+      addEventListener('afterprint', () => setTimeout(look))`)
+    await page.pdf()
+    await page.waitForFunction('seen.length === 2')
+    expect(await page.evaluate('seen')).toEqual([
+      [13, 'light'],
+      [10, 'dark'],
+    ])
+  })
 })
 
 // ---------------------------------------------------------------- a run with everything in it
