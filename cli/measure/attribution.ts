@@ -41,6 +41,7 @@ import {
   sampleOnce,
   type Trial,
 } from './trial.ts'
+import { changedBeside } from './verdict-event.ts'
 import { measureWithoutAttempt, preparationProblem } from './without-attempt.ts'
 
 export interface TestPlan {
@@ -276,12 +277,17 @@ export async function measureTest(
         source,
         evidence: noEvidence(run, node),
       }
-      const answer = await answerTest(trial, plan, preparation)
+      const found = await answerTest(trial, plan, preparation)
+      const { paths, beside } = await session.tampered()
+      const { changed } = partBytecode(paths)
+      // Their samples prove nothing, so they are not used by a later process either.
+      const answer =
+        beside && changed.length > 0 ? { ...unmeasured(plan, changedBeside(changed)), again: true } : found
       if ('unmeasured' in answer) {
         if (answer.again) setAside(folder)
         return fail(answer.unmeasured)
       }
-      const [tampered] = partBytecode((await session.tampered()).paths).changed
+      const [tampered] = changed
       if (tampered !== undefined)
         record.decide({ is: 'tampered', tampered: [tampered], beside: false, by: null })
       const told = tampered === undefined ? answer : tamperedWith(answer, tampered)

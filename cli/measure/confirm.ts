@@ -53,7 +53,7 @@ import { SlotSource } from './slot-source.ts'
 import { Recorder } from './steps.ts'
 import { bytecodeDoubt, partBytecode } from './tamper.ts'
 import { addFault, type Plan, placeOther, type RunInTrial, sampleOnce, type Trial } from './trial.ts'
-import { changedByItself, changedByOther } from './verdict-event.ts'
+import { changedBeside, changedByItself, changedByOther } from './verdict-event.ts'
 import {
   type ExtraMeasurement,
   measureWithoutAttempt,
@@ -280,9 +280,10 @@ async function lookAgain(
   const trial: Trial = { run, node, plan, choices, record, source, evidence }
   const found = await ask({ run, node, other, trial, record })
   if (!found.ok) return found
-  const { paths, by } = await source.tampered()
+  const { paths, by, beside } = await source.tampered()
   const { changed } = partBytecode(paths)
-  if (by !== null && changed.length > 0) return notMeasured(node.id, changedByOther(by, changed))
+  if (changed.length > 0 && (beside || by !== null))
+    return notMeasured(node.id, beside ? changedBeside(changed) : changedByOther(by ?? '', changed))
   if (!found.value.passed) return found
   if (changed.length > 0)
     return ok(refuted({ run, node, other }, changedByItself(changed), found.value.samples ?? 0))

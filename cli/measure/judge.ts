@@ -1,6 +1,5 @@
 /** Everything between the claim and the verdict: the checks of a candidate in the slot, in their order. */
 
-import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { calibrate } from '../evaluate/calibrate.ts'
 import { checkConstraints } from '../evaluate/constraints.ts'
@@ -12,12 +11,9 @@ import type { GatePhase, GateResult, GateRule, SampleFault } from '../ledger/eve
 import { isOfMachine } from '../ledger/faults.ts'
 import { distinctValues } from '../ledger/same-value.ts'
 import { BASELINE, type Experiment, lastJudged, nodeValue } from '../ledger/state.ts'
-import { seeLock } from '../lock/inspect.ts'
-import { slotFacts, slotLock } from '../paths.ts'
 import { ok, type Result } from '../result.ts'
 import type { OpenRun } from '../run/open.ts'
 import { pauseLoop } from '../run/steer.ts'
-import type { FixedSpec } from '../spec/spec.ts'
 import { artifactPlaces, type Guard, guardArtifacts, looseArtifacts, startFault } from './artifacts.ts'
 import { compareTrial } from './comparison.ts'
 import { type Preparation, stepOfGates } from './decisions.ts'
@@ -30,7 +26,7 @@ import { RecordedSource } from './recorded-source.ts'
 import { baselineSample, recordedSamples } from './samples.ts'
 import type { Seal } from './seal.ts'
 import { Session } from './session.ts'
-import { type LeasedSlot, leaseSlot, placeCandidate, type RunInSlot } from './slot.ts'
+import { leaseSlot, placeCandidate, type RunInSlot } from './slot.ts'
 import { type InSlot, SlotSource } from './slot-source.ts'
 import type { Recorder } from './steps.ts'
 import { lookAtTests } from './tests-gone.ts'
@@ -48,25 +44,6 @@ import {
   throwIfOrphaned,
 } from './trial.ts'
 import { judgedCommit } from './worktree.ts'
-
-// ---------------------------------------------------------------- whether a different slot of this repository measured during an attempt
-
-/**
- * Whether one measures now, or began since. `since`: milliseconds of the clock. To be asked when the attempt begins as well:
- * one that measured then may have ended. False in isolation, where other slots cannot be reached.
- */
-function othersMeasured(spec: FixedSpec, { site, slot, isolation }: LeasedSlot, since: number): boolean {
-  if (isolation?.method) return false
-  for (let other = 0; other < spec.measure.slots; other++) {
-    if (other === slot) continue
-    const files = [slotFacts(site, other, 'a'), slotFacts(site, other, 'b')]
-    if (seeLock(slotLock(site, other)).state === 'alive') return true
-    if (files.some((file) => timeOf(file) >= since)) return true
-  }
-  return false
-}
-
-const timeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
 
 // ---------------------------------------------------------------- the baseline's samples: its value and its noise
 
@@ -164,8 +141,6 @@ export async function collectEvidence(
     return ok(evidence)
   }
   if (!leased.ok) return leased
-  const since = Date.now()
-  const besideAtFirst = othersMeasured(run.spec, leased.value, since)
   try {
     removeHeldData()
     const looked = await lookAtTests(run, seal, record)
@@ -207,8 +182,7 @@ export async function collectEvidence(
     // Each further attempt would only be paid for.
     const drifted = evidence.facts.faults.find(({ fault }) => fault.judge_drift)
     if (drifted) must(pauseLoop(run, drifted.fault.message))
-    const { paths: tampered, by } = await source.tampered()
-    const beside = tampered.length > 0 && (besideAtFirst || othersMeasured(run.spec, leased.value, since))
+    const { paths: tampered, by, beside } = await source.tampered()
     Object.assign(evidence, { tampered, beside, by })
     record.decide({ is: 'tampered', tampered, beside, by })
     return ok(evidence)

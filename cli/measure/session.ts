@@ -109,8 +109,8 @@ export interface Seat extends PinnedCandidate, Occupied {
 export interface About {
   /** The experiment that is measured. */
   experiment: string
-  /** Keeps the list of changed files for a process that resumes the attempt; null = for this process only. */
-  touches: string | null
+  /** Keeps the list of changed files for a process that resumes the measurement. */
+  touches: string
 }
 
 /** A sample that a seat is asked for. */
@@ -130,6 +130,8 @@ export interface Tampered {
   paths: string[]
   /** The other experiment, if only its jobs changed these files. null: the measured experiment did it, or nobody was seen. */
   by: string | null
+  /** A different slot measured meanwhile and its processes can reach this one, so the culprit is unknown. */
+  beside: boolean
 }
 
 export class Session {
@@ -252,8 +254,12 @@ export class Session {
       (seat.experiment === this.#experiment ? own : others).push(...(await this.#tamperedIn(seat)))
     const elsewhere = [...this.#tampered, ...others]
     const by = elsewhere.length === 0 ? this.#touches.culprit(this.#experiment, own) : null
-    return { paths: [...own, ...elsewhere], by }
+    const paths = [...own, ...elsewhere]
+    return { paths, by, beside: paths.length > 0 && this.isBeside() }
   }
+
+  /** Whether a different slot that can reach this one measured meanwhile, also before this process resumed the attempt. */
+  isBeside = (): boolean => this.#touches.isBeside()
 
   async #tamperedIn({ experiment, place, tree, placed }: Seat): Promise<string[]> {
     const judged = this.#experiment

@@ -152,8 +152,10 @@ export class SlotSource implements SampleSource {
     const artifacts = [...this.#changedArtifacts.keys()].sort()
     const whose = new Set([...this.#changedArtifacts.values()].flatMap((who) => [...who]))
     const [who = null, ...more] = [...new Set([...whose, ...(paths.length > 0 ? [by] : [])])]
+    const all = [...paths, ...artifacts]
     return {
-      paths: [...paths, ...artifacts],
+      paths: all,
+      beside: all.length > 0 && session.isBeside(),
       by: more.length > 0 || who === own.experiment ? null : who,
     }
   }

@@ -15,6 +15,7 @@ import { stampIn } from '../run/data.ts'
 import type { RunRecord } from '../run/open.ts'
 import { type Area, matchGlobs } from '../spec/rules.ts'
 import { changedData, dataPaths, removePlanted } from './data.ts'
+import { watchOtherSlots } from './other-slots.ts'
 import { scopeOfRun } from './scope.ts'
 import {
   asideOf,
@@ -163,27 +164,35 @@ export interface Occupied {
   placed: Placed
 }
 
-type Touch = [experiment: string, path: string, who: string]
+/** `beside`: another slot measured meanwhile, and may have done it. Earlier versions did not say. */
+type Touch = [experiment: string, path: string, who: string, beside?: boolean]
 
 export class ChangedFilesLog {
   readonly #leased: LeasedSlot
-  /** Path in the checkout of an experiment → whose samples changed it. */
-  readonly #by = new Map<string, Map<string, Set<string>>>()
+  /** Path in the checkout of an experiment → whose samples changed it, and whether another slot measured then. */
+  readonly #by = new Map<string, Map<string, Map<string, boolean>>>()
 
   readonly #spoilt = new Set<CheckoutPlace>()
 
-  /** Where an attempt keeps them for a process that resumes it; null = for this process only. */
-  readonly #file: string | null
+  /** Keeps them for a process that resumes the measurement. */
+  readonly #file: string
+  readonly #othersMeasured: () => boolean
   readonly #scope: (path: string) => Area
   /** null = programs cannot reach Assay's state. */
   readonly #foreign: ReadonlySet<string> | null
 
-  constructor(leased: LeasedSlot, scope: (path: string) => Area, file: string | null) {
+  constructor(leased: LeasedSlot, scope: (path: string) => Area, file: string) {
     this.#leased = leased
     this.#scope = scope
     this.#file = file
     this.#foreign = leased.isolation?.method ? null : new Set(foreignInState(leased.site))
-    for (const [experiment, path, who] of kept(file)) this.#add(experiment, path, who)
+    this.#othersMeasured = watchOtherSlots(leased)
+    for (const touch of kept(file)) this.#add(touch)
+  }
+
+  /** Whether another slot that can reach this one measured meanwhile, or when a process before this one saw changes. */
+  isBeside(): boolean {
+    return this.#othersMeasured() || [...this.#all()].some(([, , , beside]) => beside)
   }
 
   /**
@@ -243,30 +252,32 @@ export class ChangedFilesLog {
   /** The experiment whose samples alone changed these files in the checkout of `experiment`. null: it was itself, or nobody was seen. */
   culprit(experiment: string, paths: readonly string[]): string | null {
     const found = new Set<string | null>()
-    for (const path of paths) for (const who of this.#by.get(experiment)?.get(path) ?? [null]) found.add(who)
+    for (const path of paths)
+      for (const who of this.#by.get(experiment)?.get(path)?.keys() ?? [null]) found.add(who)
     const [who = null, ...more] = found
     return more.length > 0 || who === experiment ? null : who
   }
 
   #note(experiment: string, path: string, who: string): void {
     if (this.#by.get(experiment)?.get(path)?.has(who)) return
-    this.#add(experiment, path, who)
-    if (this.#file !== null) writeFileSync(this.#file, JSON.stringify([...this.#all()]))
+    this.#add([experiment, path, who, this.#othersMeasured()])
+    writeFileSync(this.#file, JSON.stringify([...this.#all()]))
   }
 
   *#all(): Generator<Touch> {
     for (const [experiment, paths] of this.#by)
-      for (const [path, whose] of paths) for (const who of whose) yield [experiment, path, who]
+      for (const [path, whose] of paths)
+        for (const [who, beside] of whose) yield [experiment, path, who, beside]
   }
 
-  #add(experiment: string, path: string, who: string): void {
-    const paths = this.#by.get(experiment) ?? new Map<string, Set<string>>()
+  #add([experiment, path, who, beside = false]: Touch): void {
+    const paths = this.#by.get(experiment) ?? new Map<string, Map<string, boolean>>()
     this.#by.set(experiment, paths)
-    paths.set(path, (paths.get(path) ?? new Set()).add(who))
+    paths.set(path, (paths.get(path) ?? new Map()).set(who, beside))
   }
 }
 
-const kept = (file: string | null): Touch[] => (file === null ? null : fileJson<Touch[]>(file)) ?? []
+const kept = (file: string): Touch[] => fileJson<Touch[]>(file) ?? []
 
 interface Where {
   run: RunInSlot

@@ -49,7 +49,7 @@ export const changedByItself = (paths: readonly string[]): string =>
   `its own run changed what judges it: ${listed(paths)}`
 export const changedByOther = (experiment: string, paths: readonly string[]): string =>
   `the run of ${experiment}, with which it is compared, changed files that decide this verdict: ${listed(paths)}; look at the code of ${experiment} before you run this again`
-const changedBeside = (paths: readonly string[]): string =>
+export const changedBeside = (paths: readonly string[]): string =>
   `files that decide this verdict changed while another slot measured, and the CLI cannot tell whose run changed them: ${listed(paths)}; run it again while no other slot measures`
 
 type Stamped = 'v' | 'id' | 'at' | 'key' | 'wall_ms' | 'steps'

@@ -93,7 +93,10 @@ export async function measureWithoutAttempt<T>(
   if (!leased.ok) return leased
   try {
     const nonce = drawNonce(run)
-    const session = new Session(run, leased.value, { experiment: about, touches: null })
+    const session = new Session(run, leased.value, {
+      experiment: about,
+      touches: join(folder, 'touches.json'),
+    })
     const put = (candidate: PinnedCandidate, place: CheckoutPlace) => {
       const artifacts = artifactsOf(run, candidate.experiment, join(folder, `${place}-artifacts`))
       return session.put(candidate, place, { outputs: folder, artifacts })

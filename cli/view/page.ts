@@ -211,7 +211,7 @@ export function headOf(run: OpenRun, history: History, version: string): PageHea
 const LONGEST_TEXT = 60_000
 
 function pullRequestOf({ paths }: OpenRun): Pick<PageHead, 'pull_request'> {
-  const text = readIfPossible(pullRequestFile(paths))
+  const text = fileText(pullRequestFile(paths))
   if (text === null) return {}
   return { pull_request: text.slice(0, LONGEST_TEXT).split('\n').map(verbatim).join('\n') }
 }

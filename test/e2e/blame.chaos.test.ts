@@ -2,9 +2,11 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { dataOf, startAssay } from '../rig/assay.ts'
+import { dataOf, problemOf, startAssay } from '../rig/assay.ts'
+import { makeTemp } from '../rig/temp.ts'
 import { until } from '../rig/until.ts'
-import { hook, makeProject, ms, type RunData } from './project.ts'
+import { type Found, statesOf, switches } from './attribute-scene.ts'
+import { hook, makeProject, ms, type RunData, type SpecParts } from './project.ts'
 
 test('a candidate that changes its benchmark only during the confirmation is confirmed', async () => {
   const project = makeProject({ files: { 'bench/expected.txt': '7\n' } })
@@ -154,4 +156,90 @@ test('a candidate is rejected for what one in another slot did that began before
   await evil
   writeFileSync(at('honest-go'), '')
   expect(dataOf(await honest)).toMatchObject({ status: 'failed', failure_class: 'environment' })
+})
+
+/** Writes to the benchmark in each other slot. */
+const TOUCHES_OTHERS =
+  'for one in ../../*/[ab]/bench/run.sh; do case $one in "../../$(basename "$(dirname "$PWD")")"/*) ;; *) echo "# touched" >> "$one" ;; esac; done 2>/dev/null'
+const TWO_SLOTS: SpecParts = { measure: { command: 'sh bench/run.sh', slots: 2, timeout: '60s' } }
+
+/** `wait`: text of a hook that says that it began, and waits until it may go on. */
+function halt(name: string) {
+  const control = makeTemp('halt')
+  const [began, go] = [join(control, 'began'), join(control, 'go')]
+  return {
+    wait: `{ : > '${began}'; until [ -e '${go}' ]; do sleep 0.05; done; }`,
+    began: () => until(() => existsSync(began), { what: name, dir: control }),
+    go: () => writeFileSync(go, ''),
+  }
+}
+
+test('a kept experiment is revoked for what a candidate in another slot did while it was confirmed', async () => {
+  const project = makeProject({ spec: TWO_SLOTS })
+  await project.data('init')
+  const flag = join(project.control, 'waits')
+  const sample = halt('the sample of the confirmation')
+  const honest = await project.attempt({ ...ms(60), ...hook(`[ ! -e '${flag}' ] || ${sample.wait}`) })
+  expect(honest.status).toBe('kept')
+  writeFileSync(flag, '')
+  const running = startAssay(['confirm', honest.experiment, '--json'], { cwd: project.repo.dir })
+  await sample.began()
+  await project.attempt({ ...ms(90), ...hook(TOUCHES_OTHERS) })
+  sample.go()
+  expect(problemOf(await running.ended)).toMatchObject({
+    code: 'not_measured',
+    message: expect.stringContaining('changed while another slot measured'),
+  })
+  expect(await project.data('show', honest.experiment)).toMatchObject({ status: 'kept', flagged: false })
+  expect(await project.data('confirm', honest.experiment)).toMatchObject({ passed: true })
+})
+
+test('a process that resumes an attempt forgets that another slot measured when its files were changed', async () => {
+  const project = makeProject({ spec: TWO_SLOTS })
+  await project.data('init')
+  const [first, second] = [halt('the first sample'), halt('the second sample')]
+  const count = join(project.control, 'count')
+  const halts = `echo >> '${count}'; case $(wc -l < '${count}') in 1) ${first.wait} ;; 2) ${second.wait} ;; esac`
+  const { experiment } = await project.open({ ...ms(60), ...hook(halts) })
+  const running = startAssay(['run', experiment], { cwd: project.repo.dir })
+  await first.began()
+  await project.attempt({ ...ms(90), ...hook(TOUCHES_OTHERS) })
+  first.go()
+  await second.began()
+  running.kill('SIGKILL')
+  await running.ended
+  second.go()
+  expect(await project.data<RunData>('run', experiment)).toMatchObject({
+    status: 'failed',
+    failure_class: 'environment',
+  })
+  expect(await project.data<RunData>('run', experiment)).toMatchObject({ status: 'kept', attempt: 2 })
+})
+
+test('a part counts as needed because a candidate in another slot changed the benchmark during its test', async () => {
+  const flag = join(makeTemp('flag'), 'waits')
+  const sample = halt('the sample of a test')
+  const project = makeProject({
+    spec: TWO_SLOTS,
+    files: {
+      ...switches(3),
+      'bench/cost.awk': '$1 == "part" { p[$2] = $3 }\nEND { printf "METRIC ms=%s\\n", 100 - 10 * p[2] }\n',
+      ...hook(
+        `if [ -e '${flag}' ]; then rm '${flag}'; ${sample.wait}; fi; awk -f bench/cost.awk src/parts.txt; exit`,
+      ),
+    },
+  })
+  await project.data('init')
+  const { experiment } = await project.attempt(switches(3, [1, 2, 3]))
+  writeFileSync(flag, '')
+  const running = startAssay(['attribute', experiment, '--json'], { cwd: project.repo.dir })
+  await sample.began()
+  await project.attempt(hook(`${TOUCHES_OTHERS}; echo METRIC ms=99; exit`))
+  sample.go()
+  expect(problemOf(await running.ended)).toMatchObject({
+    code: 'not_measured',
+    message: expect.stringContaining('changed while another slot measured'),
+  })
+  const found = await project.data<Found>('attribute', experiment)
+  expect(Object.values(statesOf(found)).sort()).toEqual(['dead_weight', 'dead_weight', 'pays'])
 })
