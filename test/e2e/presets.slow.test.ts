@@ -153,6 +153,44 @@ test('pytest-benchmark: the file of --benchmark-json', async ({ skip }) => {
   })
 })
 
+describe('a program that fails is quicker, and the exit code of the tool is hidden', () => {
+  const refuses = async (name: string, command: string, base: Files, failing: Files) => {
+    const spec = {
+      measure: { command, read: name },
+      metric: { name: 'mean', direction: 'minimize' },
+      noise: { mode: 'paired', calibrate: 2 },
+    }
+    const project = makeProject({ spec, files: base })
+    await project.data<InitData>('init', '--no-canary')
+    expect(await project.attempt(failing)).toMatchObject({
+      reason: 'metric_error',
+      message: show(`${name} says that what it ran failed`),
+    })
+  }
+  test('the summary of hyperfine -i', async ({ skip }) => {
+    const missing = missingProgram('hyperfine', ['hyperfine', '--version'])
+    skip(missing !== null, missing ?? '')
+    const base = { 'src/main.sh': 'sleep 0.02\n' }
+    await refuses('hyperfine', "hyperfine -i -r 2 'sh src/main.sh'", base, { 'src/main.sh': 'exit 1\n' })
+  })
+  test('the file of pytest-benchmark, behind a pipe', async ({ skip }) => {
+    const missing = missingProgram('pytest-benchmark', ['/usr/bin/python3', '-c', 'import pytest_benchmark'])
+    skip(missing !== null, missing ?? '')
+    const flags = '--benchmark-min-rounds=2 --benchmark-max-time=0.01 --benchmark-json={result}'
+    const sum = (text: string) => ({ 'src/sum.py': `def total(numbers):\n    return ${text}\n` })
+    await refuses(
+      'pytest-benchmark',
+      `/usr/bin/python3 -m pytest -q -p no:cacheprovider ${flags} bench/test_it.py | tail -n 3`,
+      {
+        ...sum('sum(numbers)'),
+        'bench/test_it.py':
+          "import sys\nsys.path.insert(0, 'src')\nfrom sum import total\ndef test_sum(benchmark):\n    assert benchmark(total, range(999)) == 498501\n",
+      },
+      sum('0'),
+    )
+  })
+})
+
 test('google-benchmark: its JSON, with a counter that is NaN', async ({ skip }) => {
   const missing = missingProgram('g++', ['g++', '--version'])
   skip(missing !== null, missing ?? '')

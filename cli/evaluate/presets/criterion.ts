@@ -91,6 +91,9 @@ function all(text: string): Found {
   return estimates.length > 0 ? { benchmarks: estimates, broken: null } : fromText(text)
 }
 
+/** Of cargo, and of libtest. */
+const FAILED = /error: bench failed\b|test result: FAILED\b/
+
 export const criterion: Preset<'criterion'> = {
   name: 'criterion',
   example: 'cargo bench --bench parse',
@@ -106,6 +109,7 @@ export const criterion: Preset<'criterion'> = {
   },
   command: /\bcargo (?:bench|criterion)\b/,
   recognises: (text) => all(text).benchmarks.length > 0,
+  failed: FAILED,
   read(text) {
     const { benchmarks, broken } = all(text)
     return broken === null ? { benchmarks } : brokenLine('criterion', broken)

@@ -2,7 +2,6 @@ import {
   type Benchmark,
   brokenLine,
   type Figure,
-  failedRun,
   linesOf,
   minimize,
   type Preset,
@@ -81,8 +80,6 @@ function blocks(text: string): { runs: Benchmark[]; outside: Benchmark[] } {
 function read(text: string): PresetReading {
   const hidden = linesOf(text).find((line) => HIDDEN.test(line) && !SHORT.test(line) && !COMMAND.test(line))
   if (hidden !== undefined) return brokenLine('time', hidden)
-  const failed = linesOf(text).find((line) => FAILED.test(line))
-  if (failed !== undefined) return failedRun('time', failed)
   const { runs, outside } = blocks(text)
   for (const { metrics: said } of outside)
     for (const [name, { value }] of said) {
@@ -107,4 +104,5 @@ export const gnuTime: Preset<'gnu-time'> = {
   command: /(?:^|[\s;&|])(?:\/usr\/bin\/time|\\time|gtime|command time)\s/,
   recognises: (text) => blocks(text).runs.length > 0,
   read,
+  failed: FAILED,
 }

@@ -3,7 +3,6 @@ import {
   type Benchmark,
   brokenLine,
   type Figure,
-  failedRun,
   linesOf,
   maximize,
   minimize,
@@ -74,8 +73,7 @@ export const goTestBench: Preset<'go-test-bench'> = {
   recognises: (text) => benchmarks(text).runs.length > 0,
   read(text) {
     const { runs, broken } = benchmarks(text)
-    if (broken !== null) return brokenLine('go test', broken)
-    const failed = linesOf(text).find((line) => FAILED.test(line))
-    return failed === undefined ? { benchmarks: runs } : failedRun('go test', failed)
+    return broken === null ? { benchmarks: runs } : brokenLine('go test', broken)
   },
+  failed: FAILED,
 }

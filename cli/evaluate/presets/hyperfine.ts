@@ -52,6 +52,9 @@ const isAbout = (said: Figure | undefined, mean: unknown): boolean =>
   typeof mean === 'number' &&
   Math.abs(said.value - mean) <= 0.01 * Math.abs(mean)
 
+/** With `-i`. Its JSON has the exit codes, and its summary does not. */
+const FAILED = /Warning: Ignoring non-zero exit code\.\s*$/
+
 const TIMES_LINE = /^.*Time \((?:mean|abs).*$/gm
 
 export const hyperfine: Preset<'hyperfine'> = {
@@ -62,6 +65,7 @@ export const hyperfine: Preset<'hyperfine'> = {
   metrics: minimize('s', ...TIMES),
   command: /\bhyperfine\b/,
   recognises: (text) => results(text).length > 0 || fromText(text).length > 0,
+  failed: FAILED,
   instead: {
     recognises: (text) => /^command,mean,stddev,median,user,system,min,max/m.test(text),
     hint: 'a table of --export-csv is not read: write --export-json {result} in its place',

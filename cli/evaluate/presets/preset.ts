@@ -45,6 +45,8 @@ export interface Preset<Name extends string = string> {
   /** Of output that is recognisably the tool's and holds too little: what to do instead. */
   instead?: { recognises: (text: string) => boolean; hint: string }
   read: (text: string) => PresetReading
+  /** A line by which it says that what it ran failed, wherever it prints that. */
+  failed?: RegExp
 }
 
 export const minimize = (unit: string | null, ...names: string[]) =>
@@ -108,14 +110,6 @@ export const linesOf = (text: string): string[] =>
  */
 export const brokenLine = (tool: string, line: string): { reason: string } => ({
   reason: `a line looks like an answer of ${tool} and cannot be read: ${JSON.stringify(line.trim().slice(0, 120))}: end each line of other output, or let the tool write to a file`,
-})
-
-/**
- * The tool says that what it ran failed, and the command ended with exit code 0 all the same, as at the end of a pipe
- * (`… | tee log`): what fails early is quick.
- */
-export const failedRun = (tool: string, line: string): { reason: string } => ({
-  reason: `${tool} says that what it ran failed: ${JSON.stringify(line.trim().slice(0, 120))}; a pipe or || may hide its exit code: let the command end with that exit code`,
 })
 
 /** A number of a printed text, in one unit whatever unit it was printed in; null when it cannot be read so. */

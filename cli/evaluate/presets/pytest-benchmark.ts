@@ -17,6 +17,10 @@ const benchmarks = (text: string) => {
 const unitOf = (name: string) =>
   TIMES.includes(name) ? 's' : name === 'ops' ? '/s' : /^(rounds|iterations)$/.test(name) ? null : undefined
 
+/** Of its last line, and of its short summary. Its JSON also has a test whose assertion failed behind the benchmark. */
+const FAILED =
+  /\b[1-9]\d* (?:failed|errors?)\b.* in [\d.]+s(?: \([\d:]+\))?(?: =+)?\s*$|^(?:FAILED|ERROR) \S+\.py(?:::|\s|$)/
+
 export const pytestBenchmark: Preset<'pytest-benchmark'> = {
   name: 'pytest-benchmark',
   example: 'pytest --benchmark-only --benchmark-json={result}',
@@ -24,6 +28,7 @@ export const pytestBenchmark: Preset<'pytest-benchmark'> = {
   reads: 'the file of `--benchmark-json`',
   metrics: [...minimize('s', ...TIMES), ...maximize('/s', 'ops')],
   command: /--benchmark-(?:json|only|enable)\b|\bpytest-benchmark\b/,
+  failed: FAILED,
   recognises: (text) => benchmarks(text).some(({ stats }) => isObject(stats) && stats.rounds !== undefined),
   instead: {
     recognises: (text) => /^Name \(time in \S+\)\s+Min\b/m.test(text),

@@ -4,7 +4,7 @@ import type { BenchmarkAnswer, ReadAnswer } from '../benchmark-answer.ts'
 import { positiveZero } from '../number.ts'
 import { type Aggregate, aggregate } from '../stats.ts'
 import { convert } from '../units.ts'
-import { type Benchmark, type Figure, keyTwiceIn } from './preset.ts'
+import { type Benchmark, type Figure, keyTwiceIn, linesOf, type Preset } from './preset.ts'
 import { type PresetName, presetOf, type Texts } from './registry.ts'
 
 export interface PresetQuestion {
@@ -22,7 +22,7 @@ export interface PresetQuestion {
 export function readPreset(asked: PresetQuestion): ReadAnswer {
   const preset = presetOf(asked.preset)
   const { name } = asked.metric
-  const found: { place: string; answer: BenchmarkAnswer }[] = []
+  const found: { place: string; answer: BenchmarkAnswer; benchmarks: readonly Benchmark[] }[] = []
   for (const place of preset.places) {
     const text = asked.texts[place]
     if (text === null || !preset.recognises(text)) continue
@@ -30,6 +30,11 @@ export function readPreset(asked: PresetQuestion): ReadAnswer {
     const twice = keyTwiceIn(text)
     if (twice !== null) return refuse(`the JSON of ${preset.name} has the key ${JSON.stringify(twice)} twice`)
     if ('reason' in reading) return refuse(`${preset.name}: ${reading.reason}`)
+    const failed = failedLine(preset, asked.texts)
+    if (failed !== null)
+      return refuse(
+        `${preset.name} says that what it ran failed: ${JSON.stringify(failed.trim().slice(0, 120))}; a pipe or || may hide its exit code: let the command end with that exit code`,
+      )
     const answer = answerOf(reading.benchmarks, asked)
     if ('reason' in answer) return { ok: false, fault: answer }
     const [first] = found
@@ -37,7 +42,10 @@ export function readPreset(asked: PresetQuestion): ReadAnswer {
       return refuse(
         `${preset.name} says ${name} = ${first.answer.value} in ${first.place} and ${answer.value} in ${PLACES[place]}`,
       )
-    found.push({ place: PLACES[place], answer })
+    const other = first && otherFigure(first.benchmarks, reading.benchmarks)
+    if (first && other)
+      return refuse(`${preset.name} says ${other} in ${first.place} and in ${PLACES[place]}`)
+    found.push({ place: PLACES[place], answer, benchmarks: reading.benchmarks })
   }
   const [first] = found
   if (first) {
@@ -62,9 +70,18 @@ export function readPreset(asked: PresetQuestion): ReadAnswer {
   return { ...nothing, missing: true }
 }
 
+/**
+ * The tool says that what it ran failed, and the command ended with exit code 0 all the same, as at the end of a pipe
+ * (`… | tee log`): what fails early is quick.
+ */
+function failedLine({ failed }: Preset, texts: Texts): string | null {
+  if (!failed) return null
+  const lines = Object.values(texts).flatMap((text) => (text === null ? [] : linesOf(text)))
+  return lines.find((line) => failed.test(line)) ?? null
+}
+
 const PLACES = { result: 'the result file', stdout: 'standard output', stderr: 'standard error' }
 
-/** Printed text has fewer digits than the file of the same run. */
 function agree(
   one: BenchmarkAnswer & { within?: number },
   other: BenchmarkAnswer & { within?: number },
@@ -72,8 +89,31 @@ function agree(
 ): boolean {
   const value = convert(other.value, other.units[name] ?? null, one.units[name] ?? null)
   if (value === null) return false
-  const slack = 1.01 * ((one.within ?? 0) + (other.within ?? 0))
-  return Math.abs(one.value - value) <= Math.max(slack, 1e-9 * Math.abs(one.value))
+  return isWithin(one.value, value, (one.within ?? 0) + (other.within ?? 0))
+}
+
+/** A figure beside the metric that two places of one run give different values, as the object of a sentence. */
+function otherFigure(one: readonly Benchmark[], other: readonly Benchmark[]): string | null {
+  for (const { name, metrics } of other)
+    for (const benchmark of one) {
+      if (benchmark.name !== name) continue
+      const twice = differing({ name: name ?? '', metrics: benchmark.metrics }, metrics, isAbout)
+      if (twice !== null) return twice
+    }
+  return null
+}
+
+function differing(
+  { name: task, metrics: one }: { name: string; metrics: Benchmark['metrics'] },
+  other: Benchmark['metrics'],
+  isSame: (one: Figure, other: Figure) => boolean,
+): string | null {
+  for (const [name, now] of other) {
+    const before = one.get(name)
+    if (before && !isSame(before, now))
+      return `${task === '' ? name : `${name} of ${task}`} twice: ${shown(before)} and ${shown(now)}`
+  }
+  return null
 }
 
 /**
@@ -87,12 +127,9 @@ function answerOf(
   const benchmarks = new Map<string, Benchmark>()
   for (const one of written) {
     const known = (one.name ?? '').replaceAll(checkout, '.')
-    const before = benchmarks.get(known)?.metrics.get(name)
-    const now = one.metrics.get(name)
-    if (before && now && !sameFigure(before, now))
-      return fault(
-        `${preset} reports ${known === '' ? name : `${name} of ${known}`} twice: ${shown(before)} and ${shown(now)}`,
-      )
+    const before = benchmarks.get(known)
+    const twice = before && differing({ name: known, metrics: before.metrics }, one.metrics, isEqual)
+    if (twice) return fault(`${preset} reports ${twice}`)
     benchmarks.set(known, one)
   }
   const scores: Record<string, TaskScore> = Object.create(null) as Record<string, TaskScore>
@@ -152,10 +189,21 @@ function together(
   return Number.isFinite(value) ? { value, unit } : null
 }
 
-const sameFigure = (one: Figure, other: Figure): boolean =>
-  typeof one.value === 'number' &&
-  typeof other.value === 'number' &&
-  convert(other.value, other.unit, one.unit) === one.value
+const isEqual = (one: Figure, other: Figure): boolean => {
+  if (typeof one.value !== 'number' || typeof other.value !== 'number')
+    return typeof one.value !== 'number' && typeof other.value !== 'number'
+  return convert(other.value, other.unit, one.unit) === one.value
+}
+
+const isAbout = (one: Figure, other: Figure): boolean => {
+  if (typeof one.value !== 'number' || typeof other.value !== 'number') return isEqual(one, other)
+  const value = convert(other.value, other.unit, one.unit)
+  return value !== null && isWithin(one.value, value, (one.within ?? 0) + (other.within ?? 0))
+}
+
+/** Printed text has fewer digits than the file of the same run. */
+const isWithin = (one: number, other: number, within: number): boolean =>
+  Math.abs(one - other) <= Math.max(1.01 * within, 1e-9 * Math.abs(one))
 
 const shown = ({ value, unit }: Figure): string =>
   [typeof value === 'number' ? value : value.written, unit].filter((part) => part !== null).join(' ')

@@ -98,6 +98,60 @@ describe('what a tool says', () => {
     )
   })
 
+  test('a figure beside the metric is believed, though two places give different ones', () => {
+    const report = (kilobytes: number) =>
+      `0.10user 0.00system 0:00.50elapsed 20%CPU (0avgtext+0avgdata ${kilobytes}maxresident)k\n`
+    const texts = { stderr: report(100), result: report(90000) }
+    expect(messageOf(read('gnu-time', 'elapsed', texts))).toBe(
+      'gnu-time says max_rss twice: 100 KiB and 90000 KiB in standard error and in the result file',
+    )
+    expect(messageOf(read('gnu-time', 'elapsed', { stderr: report(100) + report(90000) }))).toBe(
+      'gnu-time reports max_rss twice: 100 KiB and 90000 KiB',
+    )
+    const text = 'Benchmark 1: x\n  Time (mean ± σ):   1.002 s ±  0.1 s    [User: 1.0 ms, System: 0.0 ms]\n'
+    const file = hyperfine({ command: 'x', mean: 1.00234, stddev: 0.0812, user: 0.00104, system: 0.00003 })
+    expect(messageOf(read('hyperfine', 'mean', { ...file, stdout: text }))).toBe('read as 1.00234')
+  })
+
+  test.each([
+    [
+      'hyperfine',
+      'mean',
+      'Benchmark 1: x\n  Time (mean ± σ):   1.0 s ±  0.1 s    [User: 1.0 ms, System: 0.0 ms]\n',
+      { stderr: ' \n  Warning: Ignoring non-zero exit code.\n' },
+    ],
+    [
+      'pytest-benchmark',
+      'mean',
+      '{"benchmarks": [{"fullname": "test_x", "stats": {"mean": 1, "rounds": 5}}]}',
+      { stderr: 'FAILED test_it.py::test_x - assert 1 == 2\n' },
+      { stderr: '1 failed, 1 passed in 3.42s\n' },
+      { stderr: '=================== 1 error in 61.20s (0:01:01) ===================\n' },
+    ],
+    [
+      'criterion',
+      'typical',
+      'x                       time:   [1.0 ns 1.0 ns 1.0 ns]\n',
+      { stderr: "thread 'main' panicked\nerror: bench failed, to rerun pass `--bench x`\n" },
+    ],
+    [
+      'criterion',
+      'typical',
+      'test x ... bench:  1 ns/iter (+/- 0)\n',
+      { stderr: 'test result: FAILED. 0 passed\n' },
+    ],
+  ] as const)(
+    '%s says beside its numbers that what it ran failed, and they are believed',
+    (preset, metric, stdout, ...failures: { stderr: string }[]) => {
+      const fine = { stderr: '1 xfailed, 2 passed, 0 failed in 1.20s\ntest result: ok. 0 passed; 0 failed\n' }
+      expect(messageOf(read(preset, metric, { stdout, ...fine }))).toBe('read as 1')
+      for (const failure of failures)
+        expect(messageOf(read(preset, metric, { stdout, ...failure }))).toMatch(
+          `${preset} says that what it ran failed: `,
+        )
+    },
+  )
+
   test('the path of the checkout is part of a task’s name, which then differs from sample to sample', () => {
     const two = hyperfine({ command: '/check/out/run a', mean: 1 }, { command: '/check/out/run b', mean: 3 })
     expect(read('hyperfine', 'mean', two)).toMatchObject({
