@@ -21,6 +21,9 @@ const benchmarks = (text: string) => {
   )
 }
 
+/** Of `Complexity()`: what was fitted to the times of all arguments. */
+const FITTED = /^(?:BigO|RMS)$/
+
 /** Of a result beside its numbers. */
 const COUNTS =
   /^(?:family_index|per_family_instance_index|repetitions|repetition_index|threads|aggregate_unit)$/
@@ -53,11 +56,12 @@ function read(text: string): PresetReading {
   const idle = all.find(({ iterations, run_type }) => iterations === 0 && run_type !== 'aggregate')
   if (idle)
     return { reason: `the benchmark ${stringOrNull(idle.name)} has no iterations: it failed or was skipped` }
+  const timed = all.filter(({ aggregate_name }) => !FITTED.test(stringOrNull(aggregate_name) ?? ''))
   const nameOf = (one: (typeof all)[number]) => stringOrNull(one.run_name) ?? stringOrNull(one.name)
-  const single = all.filter(({ run_type }) => run_type !== 'aggregate')
+  const single = timed.filter(({ run_type }) => run_type !== 'aggregate')
   // Of one that reports aggregates only (by its own option, or all by --benchmark_report_aggregates_only) nothing else is there.
   const names = new Set(single.map(nameOf))
-  const rest = all.filter((one) => !names.has(nameOf(one)))
+  const rest = timed.filter((one) => !names.has(nameOf(one)))
   const medians = rest.filter(({ aggregate_name }) => aggregate_name === 'median')
   const withMedian = new Set(medians.map(nameOf))
   const lacking = rest.find((one) => !withMedian.has(nameOf(one)))

@@ -173,6 +173,16 @@ describe('what a tool says', () => {
     )
   })
 
+  test('what google-benchmark fits to the times of several arguments counts as a benchmark without runs', () => {
+    const run = (n: number) =>
+      `{"name": "x/${n}", "run_name": "x/${n}", "run_type": "iteration", "iterations": 9, "real_time": ${n}, "time_unit": "ns"}`
+    const fitted = `{"name": "x_BigO", "run_name": "x", "run_type": "aggregate", "aggregate_name": "BigO", "real_coefficient": 0.2, "time_unit": "ns"}`
+    const result = `{"context": {}, "benchmarks": [${run(8)}, ${run(16)}, ${fitted}]}`
+    expect(read('google-benchmark', 'real_time', { result })).toMatchObject({
+      answer: { value: 12, tasks: { 'x/8': { score: 8 }, 'x/16': { score: 16 } } },
+    })
+  })
+
   test('benchmarks of one name in two packages are runs of one, so that the median hides one of them', () => {
     const go = (...times: number[]) =>
       times.map((time, at) => `pkg: e.com/p${at}\nBenchmarkX-8 100 ${time} ns/op\nPASS\n`).join('')
